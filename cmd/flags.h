@@ -1,0 +1,28 @@
+// Typed flags: the command-line library takes -1 for 2^64 - 1 and NaN for a number in a range, so values are read as
+// text and parsed here. A refused value names the flag, what was found and what is allowed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace octavo {
+
+// Adds an option for a whole number in [least, most]; `value` holds its default and gets the result.
+CLI::Option* AddWholeNumber(CLI::App& app, const std::string& flag, std::uint64_t& value, std::uint64_t least,
+                            std::uint64_t most, const std::string& help);
+// The same for a finite number in [least, most].
+CLI::Option* AddRealNumber(CLI::App& app, const std::string& flag, double& value, double least, double most,
+                           const std::string& help);
+// The same for a size with a unit (base/byte_size.h), at least `least` bytes.
+CLI::Option* AddByteSize(CLI::App& app, const std::string& flag, std::uint64_t& value, std::uint64_t least,
+                         const std::string& help);
+
+}  // namespace octavo

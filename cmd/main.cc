@@ -1,0 +1,89 @@
+// octavo: out-of-core graph embedding training from the command line. This file is the table of verbs; one file a verb.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cmd/flags.h"
+#include "cmd/program.h"
+#include "fmt/format.h"
+#include "oneapi/tbb/global_control.h"
+
+namespace octavo {
+namespace {
+
+constexpr void (*kVerbs[])(CLI::App&, Program&) = {AddImportVerb, AddTrainVerb, AddResumeVerb, AddEvaluateVerb,
+                                                   AddExportVerb, AddQueryVerb, AddInspectVerb};
+
+constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
+
+int Main(int argc, char** argv) {
+  Program program;
+  std::uint64_t threads = 0;
+  std::string log_format = "text";
+
+  CLI::App app("Trains embeddings of graphs and knowledge graphs larger than memory, on one machine.", "octavo");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.set_version_flag("--version", "octavo " OCTAVO_VERSION);
+  AddByteSize(app, "--memory", program.options.memory, 1, "Upper limit for all memory that the command holds");
+  AddWholeNumber(app, "--threads", threads, 0, 1024, "Worker threads; 0 takes as many as the machine has");
+  app.add_flag("--quiet,-q", program.options.quiet, "Print warnings and errors only");
+  app.add_flag("--verbose,-v", program.options.verbose, "Print details");
+  app.add_option("--log-format", log_format, "Form of the log on standard error")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  for (const auto add : kVerbs) add(app, program);
+  app.footer(
+      "Exit codes: 0 done, 1 failed while running, 2 wrong usage or configuration, 3 bad input data,\n"
+      "4 corrupt or incompatible files, 5 the run is in use, 130/143 interrupted after a commit.");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    program.reporter.Error(
+        fmt::format("{}; see octavo {}--help", error.what(),
+                    app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name() + " "));
+    return kUsageExit;
+  }
+
+  program.options.threads = static_cast<int>(threads);
+  program.options.json_log = log_format == "json";
+  program.reporter.Configure(program.options.json_log ? Reporter::Format::kJson : Reporter::Format::kText,
+                             program.options.quiet, program.options.verbose);
+  std::unique_ptr<tbb::global_control> limit;
+  if (threads > 0) {
+    limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, threads);
+  }
+
+  const absl::Status status = program.run(program);
+  program.reporter.EndProgress();
+  if (!status.ok()) {
+    program.reporter.Error(MessageOf(status));
+    return static_cast<int>(KindOf(status));
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    program.reporter.Error("standard output: write failed");
+    return static_cast<int>(ErrorKind::kRuntime);
+  }
+  return program.exit_code;
+}
+
+}  // namespace
+}  // namespace octavo
+
+int main(int argc, char** argv) {
+  try {
+    return octavo::Main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("error: out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+  }
+  return static_cast<int>(octavo::ErrorKind::kRuntime);
+}

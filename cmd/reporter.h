@@ -1,0 +1,41 @@
+// Where the program speaks: results on standard output, everything else on standard error.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace octavo {
+
+// Log lines as text or as JSON objects, one a line, and a progress line that is redrawn in place on a terminal and
+// printed now and then elsewhere. Any thread.
+class Reporter {
+ public:
+  enum class Format { kText, kJson };
+
+  // `quiet` keeps only warnings and errors; `verbose` adds details.
+  void Configure(Format format, bool quiet, bool verbose);
+
+  void Error(std::string_view message);
+  void Warning(std::string_view message);
+  void Info(std::string_view message);
+  void Detail(std::string_view message);  // with --verbose only
+  // Replaces the progress line. On a terminal at most 10 times a second, elsewhere at most every 10 seconds.
+  void Progress(std::string_view message);
+  // Ends the progress line, so that what is printed next starts on a line of its own.
+  void EndProgress();
+
+ private:
+  void Write(std::string_view level, std::string_view message);
+  void ClearProgress();
+
+  std::mutex mutex_;
+  Format format_ = Format::kText;
+  bool quiet_ = false;
+  bool verbose_ = false;
+  bool progress_shown_ = false;
+  std::chrono::steady_clock::time_point last_progress_{};
+};
+
+}  // namespace octavo

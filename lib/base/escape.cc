@@ -1,0 +1,67 @@
+#include "base/escape.h"
+
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+// Returns the length of the well-formed UTF-8 sequence at the head of `text` that is longer than one byte and not a C1
+// control character, or 0.
+std::size_t MultiByteLength(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  std::size_t length = 0;
+  unsigned lower = 0x80;
+  unsigned upper = 0xBF;
+  if (first >= 0xC2 && first <= 0xDF) {
+    length = 2;
+    if (first == 0xC2) lower = 0xA0;  // U+0080 to U+009F are control characters
+  } else if (first >= 0xE0 && first <= 0xEF) {
+    length = 3;
+    if (first == 0xE0) lower = 0xA0;  // overlong below
+    if (first == 0xED) upper = 0x9F;  // surrogates above
+  } else if (first >= 0xF0 && first <= 0xF4) {
+    length = 4;
+    if (first == 0xF0) lower = 0x90;
+    if (first == 0xF4) upper = 0x8F;
+  }
+  if (length == 0 || text.size() < length || byte(1) < lower || byte(1) > upper) return 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
+  }
+  return length;
+}
+
+}  // namespace
+
+std::string Escape(std::string_view text, std::size_t max_bytes) {
+  std::string out;
+  std::size_t i = 0;
+  while (i < text.size() && i < max_bytes) {
+    const char c = text[i];
+    if (const std::size_t length = MultiByteLength(text.substr(i)); length > 0) {
+      out.append(text, i, length);
+      i += length;
+      continue;
+    }
+    ++i;
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\\' || c == '"') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) {
+      out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  if (i < text.size()) out += "...";
+  return out;
+}
+
+}  // namespace octavo

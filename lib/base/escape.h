@@ -1,0 +1,14 @@
+// Node names and file contents in messages: they reach terminals, so control bytes must not.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace octavo {
+
+// Returns `text` with control bytes, backslashes, quotes and invalid UTF-8 written as \n, \t, \\, \" or \xNN, cut to
+// `max_bytes` of input with "..." behind it.
+std::string Escape(std::string_view text, std::size_t max_bytes = 80);
+
+}  // namespace octavo

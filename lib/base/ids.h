@@ -1,0 +1,26 @@
+// The integer names of things, each its own type so that a node is never taken for a relation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace octavo {
+
+// A node of the graph: its row in the embedding table, and the rank of its name's hash. 0 <= id < Graph::node_count().
+enum class NodeId : std::uint64_t {};
+
+// A relation: its row in the relation table. With reciprocal relations row `r + relation_count` is the inverse of `r`.
+enum class RelationId : std::uint32_t {};
+
+// A run of consecutive node ids: partition p holds ids [p * partition_rows, (p + 1) * partition_rows).
+enum class PartitionId : std::uint32_t {};
+
+constexpr std::uint64_t Value(NodeId id) { return static_cast<std::uint64_t>(id); }
+constexpr std::uint32_t Value(RelationId id) { return static_cast<std::uint32_t>(id); }
+constexpr std::uint32_t Value(PartitionId id) { return static_cast<std::uint32_t>(id); }
+
+// Partitions are a multiple of this many rows, so that with 4-byte elements a partition's byte range is a multiple of
+// the 4,096-byte page whatever the row's width.
+inline constexpr std::uint64_t kPartitionRowQuantum = 1024;
+
+}  // namespace octavo

@@ -1,0 +1,55 @@
+#include "format/paths.h"
+
+#include <string>
+
+namespace octavo {
+namespace {
+
+constexpr TableName kTables[] = {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations,
+                                 TableName::kRelationOptimizer};
+
+std::string_view TableStem(TableName table) {
+  switch (table) {
+    case TableName::kEmbeddings:
+      return "embeddings";
+    case TableName::kOptimizer:
+      return "optimizer";
+    case TableName::kRelations:
+      return "relations";
+    case TableName::kRelationOptimizer:
+      return "relations.optimizer";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view SplitName(Split split) {
+  switch (split) {
+    case Split::kTrain:
+      return "train";
+    case Split::kValid:
+      return "valid";
+    case Split::kTest:
+      return "test";
+  }
+  return "";
+}
+
+std::filesystem::path GraphPaths::Cells(Split split) const {
+  return folder_ / (std::string(SplitName(split)) + ".cells");
+}
+
+std::filesystem::path RunPaths::Table(TableName table, int slot) const {
+  return folder_ / (std::string(TableStem(table)) + (slot == 0 ? ".npy" : ".other.npy"));
+}
+
+std::vector<std::filesystem::path> RunPaths::All() const {
+  std::vector<std::filesystem::path> paths = {State(), Configuration(), Metrics(), Gradients(), Lock()};
+  for (const TableName table : kTables) {
+    for (const int slot : {0, 1}) paths.push_back(Table(table, slot));
+  }
+  return paths;
+}
+
+}  // namespace octavo

@@ -1,0 +1,55 @@
+// Every file name inside a graph or run folder.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/edge.h"
+
+namespace octavo {
+
+// "train", "valid" or "test".
+std::string_view SplitName(Split split);
+
+class GraphPaths {
+ public:
+  explicit GraphPaths(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path Description() const { return folder_ / "graph.json"; }
+  std::filesystem::path NodeHashes() const { return folder_ / "nodes.hash"; }
+  std::filesystem::path NodeNames() const { return folder_ / "nodes.names"; }
+  std::filesystem::path NodeOffsets() const { return folder_ / "nodes.offsets"; }
+  std::filesystem::path Relations() const { return folder_ / "relations.tsv"; }
+  std::filesystem::path Cells(Split split) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// The tables of a run. Each has two slots: `<name>.npy` (slot 0) and `<name>.other.npy` (slot 1).
+enum class TableName { kEmbeddings, kOptimizer, kRelations, kRelationOptimizer };
+
+class RunPaths {
+ public:
+  explicit RunPaths(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path Configuration() const { return folder_ / "run.json"; }
+  std::filesystem::path State() const { return folder_ / "STATE"; }
+  std::filesystem::path Metrics() const { return folder_ / "metrics.jsonl"; }
+  std::filesystem::path Lock() const { return folder_ / "LOCK"; }
+  std::filesystem::path Gradients() const { return folder_ / "gradients.map"; }
+  // embeddings.npy, optimizer.npy, relations.npy, relations.optimizer.npy and their .other.npy.
+  // REQUIRES: slot is 0 or 1
+  std::filesystem::path Table(TableName table, int slot) const;
+  // Every file that a run can have: what --overwrite may remove.
+  std::vector<std::filesystem::path> All() const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace octavo

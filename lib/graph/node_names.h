@@ -1,0 +1,34 @@
+// The node dictionary of an imported graph: name to id and back, over mapped files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "base/ids.h"
+#include "format/paths.h"
+
+namespace octavo {
+
+// Constant after Open; any thread. Memory is page cache only.
+class NodeNames {
+ public:
+  // Maps nodes.hash, nodes.names and nodes.offsets read-only and checks their headers and sizes against each other.
+  static absl::StatusOr<std::unique_ptr<NodeNames>> Open(const GraphPaths& paths);
+  ~NodeNames();
+
+  std::uint64_t size() const;
+  // Returns the name of `id`: bytes inside the mapping, valid as long as this object. REQUIRES: id < size()
+  std::string_view Name(NodeId id) const;
+  // Returns the id of `name`, by interpolation search over the hashes and a comparison of the name.
+  std::optional<NodeId> Find(std::string_view name) const;
+
+ private:
+  struct Mapping;
+  explicit NodeNames(std::unique_ptr<Mapping> mapping);
+  std::unique_ptr<Mapping> mapping_;
+};
+
+}  // namespace octavo

@@ -1,0 +1,35 @@
+// Reads a text input, plain, gzip or zstd by its magic bytes, as a stream of decompressed bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace octavo {
+
+// One reader; not for concurrent use.
+class CompressedInput {
+ public:
+  virtual ~CompressedInput() = default;
+
+  // Opens `path`, or standard input for "-". The first bytes, not the name, tell the compression. A folder or a missing
+  // file is a usage error.
+  static absl::StatusOr<std::unique_ptr<CompressedInput>> Open(const std::string& path);
+
+  // Fills `buffer` as far as the input goes and returns the bytes written; 0 only at the end. A truncated or damaged
+  // gzip or zstd stream, or bytes behind its end that are no further member or frame, is an input error that names the
+  // file and the compressed byte offset.
+  virtual absl::StatusOr<std::size_t> Read(std::span<char> buffer) = 0;
+
+  // What messages call the input: the path, or "<stdin>".
+  virtual const std::string& name() const = 0;
+
+  // Compressed bytes read so far, for progress against the file's size.
+  virtual std::uint64_t compressed_bytes_read() const = 0;
+};
+
+}  // namespace octavo

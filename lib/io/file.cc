@@ -1,0 +1,170 @@
+#include "io/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/failpoint.h"
+
+namespace octavo {
+namespace {
+
+// Linux transfers at most 2,147,479,552 bytes a call; stay below with a round number.
+constexpr std::size_t kMaxTransferBytes = std::size_t{1} << 30;
+
+absl::Status FileError(std::string_view operation, const std::filesystem::path& path, int error_number) {
+  return ErrnoError(fmt::format("{}: {}", path.string(), operation), error_number);
+}
+
+}  // namespace
+
+absl::StatusOr<File> File::Open(const std::filesystem::path& path, int flags) {
+  RETURN_IF_ERROR(Failpoint("file.open"));
+  int descriptor = -1;
+  do {
+    descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) {
+    const int error_number = errno;
+    if (error_number == ENOENT && (flags & O_CREAT) == 0) {
+      return UsageError(fmt::format("{}: no such file", path.string()));
+    }
+    return FileError("open", path, error_number);
+  }
+  return File(descriptor, path);
+}
+
+absl::StatusOr<File> File::OpenRead(const std::filesystem::path& path) { return Open(path, O_RDONLY); }
+absl::StatusOr<File> File::OpenReadWrite(const std::filesystem::path& path) { return Open(path, O_RDWR); }
+absl::StatusOr<File> File::Create(const std::filesystem::path& path) { return Open(path, O_RDWR | O_CREAT | O_TRUNC); }
+
+File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+
+File& File::operator=(File&& other) noexcept {
+  if (this != &other) {
+    if (is_open()) ::close(descriptor_);
+    descriptor_ = std::exchange(other.descriptor_, -1);
+    path_ = std::move(other.path_);
+  }
+  return *this;
+}
+
+File::~File() {
+  if (is_open()) ::close(descriptor_);
+}
+
+absl::StatusOr<std::uint64_t> File::Size() const {
+  struct stat info {};
+  if (::fstat(descriptor_, &info) != 0) return FileError("stat", path_, errno);
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+absl::Status File::ReadAt(std::uint64_t offset, std::span<std::byte> bytes) const {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    RETURN_IF_ERROR(Failpoint("file.read"));
+    const std::size_t want = std::min(bytes.size() - done, kMaxTransferBytes);
+    const ssize_t got = ::pread(descriptor_, bytes.data() + done, want, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FileError("read", path_, errno);
+    if (got == 0) {
+      return CorruptError(fmt::format("{}: ends at byte {}; expected at least {} bytes", path_.string(), offset + done,
+                                      offset + bytes.size()));
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status File::WriteAt(std::uint64_t offset, std::span<const std::byte> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    if (absl::Status injected = Failpoint("file.write"); !injected.ok()) return injected;
+    const std::size_t want = std::min(bytes.size() - done, kMaxTransferBytes);
+    const ssize_t put = ::pwrite(descriptor_, bytes.data() + done, want, static_cast<off_t>(offset + done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return FileError(fmt::format("write of {} bytes at byte {}", want, offset + done), path_, errno);
+    if (put == 0) return FileError(fmt::format("write of {} bytes at byte {}", want, offset + done), path_, EIO);
+    done += static_cast<std::size_t>(put);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status File::Allocate(std::uint64_t size) {
+  RETURN_IF_ERROR(Failpoint("file.allocate"));
+  int error_number = 0;
+  do {
+    error_number = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(size));
+  } while (error_number == EINTR);
+  if (error_number != 0) return FileError(fmt::format("allocate {} bytes", size), path_, error_number);
+  return absl::OkStatus();
+}
+
+absl::Status File::Truncate(std::uint64_t size) {
+  RETURN_IF_ERROR(Failpoint("file.truncate"));
+  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) return FileError("truncate", path_, errno);
+  return absl::OkStatus();
+}
+
+absl::Status File::Sync() {
+  RETURN_IF_ERROR(Failpoint("file.sync"));
+  if (::fdatasync(descriptor_) != 0) return FileError("fdatasync", path_, errno);
+  return absl::OkStatus();
+}
+
+absl::Status File::Close() {
+  if (!is_open()) return absl::OkStatus();
+  // The descriptor is gone whatever close returns (Linux), so there is no second try.
+  if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) return FileError("close", path_, errno);
+  return absl::OkStatus();
+}
+
+void File::DropCache(std::uint64_t offset, std::uint64_t size) const {
+  ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_DONTNEED);
+}
+
+absl::Status SyncFolder(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder.empty() ? std::filesystem::path(".") : folder;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return FileError("open", path, errno);
+  const int result = ::fsync(descriptor);
+  const int error_number = errno;
+  ::close(descriptor);
+  if (result != 0) return FileError("fsync", path, error_number);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
+  ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
+  if (size > max_bytes) {
+    return CorruptError(fmt::format("{}: {} bytes; expected at most {}", path.string(), size, max_bytes));
+  }
+  std::string contents(size, '\0');
+  RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span<char>(contents))));
+  return contents;
+}
+
+absl::Status WriteWholeFileAtomically(const std::filesystem::path& path, std::string_view contents) {
+  std::filesystem::path temporary = path;
+  temporary += ".partial";
+  const auto write = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(File file, File::Create(temporary));
+    RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(contents))));
+    RETURN_IF_ERROR(file.Sync());
+    RETURN_IF_ERROR(file.Close());
+    if (::rename(temporary.c_str(), path.c_str()) != 0) return FileError("rename", temporary, errno);
+    return SyncFolder(path.parent_path());
+  };
+  absl::Status status = write();
+  if (!status.ok()) ::unlink(temporary.c_str());
+  return status;
+}
+
+}  // namespace octavo

@@ -1,0 +1,75 @@
+// An open file: every read, write, sync and allocation of the project's own files goes through here.
+//
+// Errors come as a status that names the path and the operation. Reads and writes at an offset may be called from
+// several threads at once; Close and the moves may not. Partial transfers are continued, EINTR is retried, and a failed
+// sync is never retried: after one the caller must treat all it wrote as lost.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace octavo {
+
+class File {
+ public:
+  // Opens an existing file for reading. A missing file is a usage error.
+  static absl::StatusOr<File> OpenRead(const std::filesystem::path& path);
+  // Opens an existing file for reading and writing.
+  static absl::StatusOr<File> OpenReadWrite(const std::filesystem::path& path);
+  // Creates a file for reading and writing, or empties the one that is there.
+  static absl::StatusOr<File> Create(const std::filesystem::path& path);
+
+  File() = default;
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+  ~File();  // closes; errors are lost, so writers call Close
+
+  bool is_open() const { return descriptor_ >= 0; }
+  // The descriptor stays the file's own; -1 when closed.
+  int descriptor() const { return descriptor_; }
+  const std::filesystem::path& path() const { return path_; }
+
+  absl::StatusOr<std::uint64_t> Size() const;
+  // Reads exactly bytes.size() bytes at `offset`; the end of the file before that is a corrupt-file error.
+  absl::Status ReadAt(std::uint64_t offset, std::span<std::byte> bytes) const;
+  absl::Status WriteAt(std::uint64_t offset, std::span<const std::byte> bytes);
+  // Sets aside disk space for [0, size) (posix_fallocate) and makes the file at least that long: a full disk is an
+  // error here and not a SIGBUS or ENOSPC later.
+  absl::Status Allocate(std::uint64_t size);
+  absl::Status Truncate(std::uint64_t size);
+  // fdatasync: data and length are on the disk when it returns ok.
+  absl::Status Sync();
+  absl::Status Close();
+  // Tells the kernel that its cached pages of the range are not needed (POSIX_FADV_DONTNEED). Advice: cannot fail.
+  void DropCache(std::uint64_t offset, std::uint64_t size) const;
+
+ private:
+  File(int descriptor, std::filesystem::path path) : descriptor_(descriptor), path_(std::move(path)) {}
+  static absl::StatusOr<File> Open(const std::filesystem::path& path, int flags);
+
+  int descriptor_ = -1;
+  std::filesystem::path path_;
+};
+
+// fsync of a folder, so that names created, renamed or removed in it survive a power cut.
+absl::Status SyncFolder(const std::filesystem::path& folder);
+
+// Returns the whole file as a string; an error when it is longer than `max_bytes`.
+absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path, std::uint64_t max_bytes);
+
+// Writes `contents` under a temporary name beside `path`, syncs, and renames: afterwards `path` has either its old
+// contents or all of the new ones.
+absl::Status WriteWholeFileAtomically(const std::filesystem::path& path, std::string_view contents);
+
+template <typename T>
+std::span<const std::byte> AsBytes(const T& value) {
+  return std::as_bytes(std::span<const T, 1>(&value, 1));
+}
+
+}  // namespace octavo

@@ -1,0 +1,70 @@
+// Loss and gradients of one chunk of edges against the negatives that the chunk shares. Pure: no thread, file or lock.
+//
+// For each side that is corrupted (both, always): queries from the known rows and relations, scores against the shared
+// negatives by GEMM, loss and its gradient, gradients of queries and negatives by GEMM, and back through the query.
+// The loss of the chunk is the sum over edges of weight * (tail-side loss + head-side loss) plus the penalties.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "model/loss.h"
+#include "model/model_spec.h"
+#include "model/negatives.h"
+#include "model/regularizer.h"
+
+namespace octavo {
+
+// Rows are gathered by the caller and row-major. E edges, N negatives a side, D = dim, R = RelationWidth().
+struct ChunkInput {
+  std::size_t edges = 0;
+  std::size_t negatives = 0;
+  std::span<const float> heads;           // [E, D]
+  std::span<const float> tails;           // [E, D]
+  std::span<const float> relations;       // [E, R], used for (h, r, ?)
+  std::span<const float> head_relations;  // [E, R], used for (?, r, t): the same rows, or those of the reciprocals
+  std::span<const float> weights;         // [E]
+  std::span<const float> tail_negatives;  // [N, D], candidates for (h, r, ?)
+  std::span<const float> head_negatives;  // [N, D], candidates for (?, r, t)
+  std::span<const MaskedPair> tail_masks;
+  std::span<const MaskedPair> head_masks;
+  // Reciprocal relations: (?, r, t) is scored as (t, r^-1, ?), by the tail-side query of the tail row and
+  // head_relations.
+  bool reciprocal = false;
+};
+
+// Every element is overwritten.
+struct ChunkGradients {
+  std::span<float> heads;           // [E, D]
+  std::span<float> tails;           // [E, D]
+  std::span<float> relations;       // [E, R]
+  std::span<float> head_relations;  // [E, R]
+  std::span<float> tail_negatives;  // [N, D]
+  std::span<float> head_negatives;  // [N, D]
+};
+
+struct ChunkLoss {
+  double loss = 0;     // sum over the edges of weight * (tail-side + head-side loss)
+  double penalty = 0;  // of the regularizer
+};
+
+// One for each worker: it owns the scratch, allocated at the first chunk of a size and kept. Not for concurrent use.
+class ChunkKernel {
+ public:
+  ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer);
+  ~ChunkKernel();
+  ChunkKernel(ChunkKernel&&) noexcept;
+
+  // Deterministic: the same input gives the same bits on one kind of CPU.
+  ChunkLoss Compute(const ChunkInput& input, const ChunkGradients& gradients);
+
+ private:
+  struct Scratch;
+  ModelSpec model_;
+  LossSpec loss_;
+  RegularizerSpec regularizer_;
+  std::unique_ptr<Scratch> scratch_;
+};
+
+}  // namespace octavo

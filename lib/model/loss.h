@@ -1,0 +1,42 @@
+// Losses of one positive against the negatives of its chunk. Pure; values are in nats.
+//
+// p is the positive's score, s_j those of the unmasked negatives, n their number, g the margin.
+//   softmax           -p + log(e^p + sum_j e^(s_j))
+//   logistic          softplus(-(g + p)) + mean_j softplus(g + s_j)
+//   ranking           mean_j max(0, g - p + s_j)
+//   self-adversarial  softplus(-(g + p)) + sum_j w_j softplus(g + s_j), w = softmax(temperature * s), held constant
+//                     (Sun et al., ICLR 2019; scores are negated distances there)
+// Without a negative the mean or sum over j is 0.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace octavo {
+
+enum class LossKind { kSoftmax, kLogistic, kRanking, kSelfAdversarial };
+
+struct LossSpec {
+  LossKind kind = LossKind::kSoftmax;
+  float margin = 0.0F;
+  float adversarial_temperature = 1.0F;
+};
+
+// "softmax", "logistic", "ranking", "self-adversarial". The error of the parser lists them.
+std::string_view LossName(LossKind kind);
+absl::StatusOr<LossKind> ParseLoss(std::string_view name);
+
+// A negative whose score is this is masked: it has no part in the loss, and its gradient is 0.
+inline constexpr float kMaskedScore = -std::numeric_limits<float>::infinity();
+
+// Computes, for each of `positives.size()` edges, the loss of its row of `scores` [edges, negatives] and replaces the
+// scores by d loss / d score, times weights[edge]; positive_gradients[edge] gets d loss / d positive, times the weight.
+// Returns the sum over the edges of weight * loss.
+double LossAndGradient(const LossSpec& spec, std::span<const float> positives, std::span<const float> weights,
+                       std::span<float> scores, std::size_t negatives, std::span<float> positive_gradients);
+
+}  // namespace octavo

@@ -1,0 +1,42 @@
+// Which score function is trained: names, shapes and conventions shared by training, evaluation and queries.
+//
+// A node's row is [dim] floats. ComplEx and RotatE read it as dim / 2 complex numbers in split layout: the real parts
+// first, the imaginary parts behind. A relation's row is [RelationWidth()] floats.
+//
+//   dot       <h, t>                                                                  no relation parameters
+//   distmult  <h, r, t>                              Yang et al., ICLR 2015           [dim]
+//   complex   Re <h, r, conj t>                      Trouillon et al., ICML 2016      [dim], split layout
+//   transe    -||h + r - t||_1 or _2                 Bordes et al., NIPS 2013         [dim]
+//   rotate    -||h o e^(i r) - t||                   Sun et al., ICLR 2019            [dim / 2] phases in radians
+//             l1: sum of the moduli, as in the paper; l2: Euclidean norm of the whole difference
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace octavo {
+
+enum class ModelKind { kDot, kDistMult, kComplEx, kTransE, kRotatE };
+enum class Norm { kL1, kL2 };
+
+// Which end of an edge is replaced: kTail scores (h, r, ?), kHead scores (?, r, t).
+enum class Side { kTail, kHead };
+
+struct ModelSpec {
+  ModelKind kind = ModelKind::kComplEx;
+  Norm norm = Norm::kL1;  // read by TransE and RotatE only
+  std::size_t dim = 100;
+
+  std::size_t RelationWidth() const;
+  // A usage error where dim is 0, above 65,536, or odd for ComplEx and RotatE.
+  absl::Status Validate() const;
+};
+
+// "dot", "distmult", "complex", "transe", "rotate". The error of the parser lists them.
+std::string_view ModelName(ModelKind kind);
+absl::StatusOr<ModelKind> ParseModel(std::string_view name);
+
+}  // namespace octavo

@@ -1,0 +1,41 @@
+// Negative sampling: nodes shared by all edges of a chunk, and the pairs among them that are known to be positive.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/edge.h"
+#include "base/random.h"
+#include "model/model_spec.h"
+
+namespace octavo {
+
+// Ids [begin, end) that negatives may be drawn from; with partitions, one range for each run of resident ones.
+struct NodeRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// Fills `negatives` with independent draws. The first round(degree_fraction * size) are the nodes at `side` of edges
+// drawn uniformly from `batch` (so a node's chance is its share of the batch's edges: degree-weighted, as in
+// PyTorch-BigGraph); the others are uniform over `ranges`. The result is a pure function of the arguments.
+// REQUIRES: ranges hold at least one node; batch is not empty; 0 <= degree_fraction <= 1
+void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std::span<const Edge> batch, Side side,
+                     float degree_fraction, std::span<NodeId> negatives);
+
+struct MaskedPair {
+  std::uint32_t edge = 0;      // index in the chunk
+  std::uint32_t negative = 0;  // index in the chunk's negatives
+
+  friend auto operator<=>(const MaskedPair&, const MaskedPair&) = default;
+};
+
+// Finds the accidental positives of a chunk: the pairs (i, j) where putting negatives[j] in place of edge i's node at
+// `side` gives an edge that stands in `chunk`, edge i itself included. The pairs come sorted, without duplicates.
+// Costs a sort, not edges x negatives look-ups. `pairs` is overwritten.
+void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const NodeId> negatives, Side side,
+                             std::vector<MaskedPair>& pairs);
+
+}  // namespace octavo

@@ -1,0 +1,34 @@
+// Scores without gradients: the one expression of each model that training, evaluation and queries share.
+//
+// A score splits into a query, made from the known node and the relation, and a comparison of the query with a
+// candidate node (inner product, or negated distance), so that scoring a set of queries against a set of candidates is
+// one matrix product (Euclidean distances by |q|^2 + |c|^2 - 2 q.c, L1 distances by a blocked kernel).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "model/model_spec.h"
+
+namespace octavo {
+
+// Writes the query of (known node, relation): for Side::kTail the known node is the head, for Side::kHead the tail.
+// known: [dim], relation: [RelationWidth()], query: [dim].
+void MakeQuery(const ModelSpec& spec, Side side, std::span<const float> known, std::span<const float> relation,
+               std::span<float> query);
+
+// Memory that ScoreBlock reuses; one owner.
+struct ScoreScratch {
+  std::vector<float> transposed;
+  std::vector<float> norms;
+};
+
+// Writes scores[i * candidates + j] = score of query i against candidate j. queries: [n, dim], candidate_rows:
+// [candidates, dim], scores: [n, candidates]. The score of a pair does not depend on the shapes or on its place among
+// the others (bit for bit), so that ties are ties.
+void ScoreBlock(const ModelSpec& spec, std::span<const float> queries, std::size_t n,
+                std::span<const float> candidate_rows, std::size_t candidates, ScoreScratch& scratch,
+                std::span<float> scores);
+
+}  // namespace octavo
