@@ -1,0 +1,35 @@
+// A run opened for reading: the last commit of a training, finished or not, with the graph it was trained on.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "model/model_spec.h"
+#include "tables/table_reader.h"
+
+namespace octavo {
+
+// Constant after OpenTrainedRun; any thread.
+struct TrainedRun {
+  std::unique_ptr<Graph> graph;
+  ModelSpec model;
+  bool reciprocal = false;
+  TableReader embeddings;           // [graph->node_count(), model.dim]
+  std::vector<float> relations;     // [relation_rows, model.RelationWidth()]
+  std::uint64_t relation_rows = 0;  // relation_count, twice that with reciprocal relations
+  std::uint64_t generation = 0;     // of the commit that was opened
+  std::uint64_t epochs_done = 0;
+  std::string configuration;  // run.json as it stands
+};
+
+// Opens the run at `folder`. The graph is found where run.json says it was, or at `graph_folder` if that is not empty;
+// its fingerprint must be the run's. A folder without a run is a usage error. May run beside a training.
+absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
+                                          const std::filesystem::path& graph_folder = {});
+
+}  // namespace octavo
