@@ -4,10 +4,9 @@
 #include <mutex>
 #include <utility>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "oneapi/tbb/parallel_for.h"
-#include "oneapi/tbb/parallel_sort.h"
 
 namespace octavo {
 namespace {
@@ -74,10 +73,27 @@ absl::Status ReadAnswers(const CellReader& cells, std::size_t block, const CellF
   return absl::OkStatus();
 }
 
+// Sorts each part, in parallel, and merges them pair by pair.
+std::vector<Answer> SortAndMerge(std::vector<std::vector<Answer>> parts) {
+  ParallelEach(0, parts.size(), [&](std::size_t i) { std::sort(parts[i].begin(), parts[i].end()); });
+  while (parts.size() > 1) {
+    std::vector<std::vector<Answer>> merged((parts.size() + 1) / 2);
+    ParallelEach(0, merged.size(), [&](std::size_t i) {
+      merged[i] = std::move(parts[2 * i]);
+      if (2 * i + 1 == parts.size()) return;
+      const auto middle = static_cast<std::ptrdiff_t>(merged[i].size());
+      merged[i].insert(merged[i].end(), parts[2 * i + 1].begin(), parts[2 * i + 1].end());
+      std::inplace_merge(merged[i].begin(), merged[i].begin() + middle, merged[i].end());
+    });
+    parts = std::move(merged);
+  }
+  return parts.empty() ? std::vector<Answer>() : std::move(parts.front());
+}
+
 }  // namespace
 
 QuestionIndex::QuestionIndex(std::vector<LinkQuestion> questions) : questions_(std::move(questions)) {
-  tbb::parallel_sort(questions_);
+  std::sort(questions_.begin(), questions_.end());
   questions_.erase(std::unique(questions_.begin(), questions_.end()), questions_.end());
   index_.reserve(questions_.size());
   for (std::size_t i = 0; i < questions_.size(); ++i) index_.emplace(questions_[i], static_cast<std::uint32_t>(i));
@@ -96,7 +112,7 @@ absl::StatusOr<KnownAnswers> KnownAnswers::Gather(const Graph& graph, const Ques
   absl::Status status;  // guarded by mutex: the first error met
   for (const Split split : kSplits) {
     const CellReader& cells = graph.Edges(split);
-    tbb::parallel_for(std::size_t{0}, cells.block_count(), [&](std::size_t block) {
+    ParallelEach(0, cells.block_count(), [&](std::size_t block) {
       const absl::Status read = ReadAnswers(cells, block, filter, questions, workers.local());
       if (read.ok()) return;
       const std::lock_guard<std::mutex> lock(mutex);
@@ -105,12 +121,9 @@ absl::StatusOr<KnownAnswers> KnownAnswers::Gather(const Graph& graph, const Ques
     RETURN_IF_ERROR(status);
   }
 
-  std::vector<Answer> answers;
-  for (Worker& worker : workers) {
-    answers.insert(answers.end(), worker.answers.begin(), worker.answers.end());
-    worker.answers = {};
-  }
-  tbb::parallel_sort(answers);
+  std::vector<std::vector<Answer>> parts;
+  for (Worker& worker : workers) parts.push_back(std::move(worker.answers));
+  std::vector<Answer> answers = SortAndMerge(std::move(parts));
   answers.erase(std::unique(answers.begin(), answers.end()), answers.end());
 
   KnownAnswers known;

@@ -5,12 +5,11 @@
 #include <functional>
 #include <span>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "evaluate/row_stream.h"
 #include "model/scorer.h"
-#include "oneapi/tbb/blocked_range.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "oneapi/tbb/parallel_for.h"
 
 namespace octavo {
 namespace {
@@ -43,13 +42,13 @@ absl::StatusOr<std::vector<ScoredNode>> SearchTable(const EmbeddedGraph& embedde
   const auto search = [&](const RowRun& run) -> absl::Status {
     RETURN_IF_ERROR(CheckFinite(embedded, run.first, run.values));
     const std::size_t rows = run.values.size() / dim;
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, rows, kTileRows), [&](const auto& range) {
+    ParallelRanges(0, rows, kTileRows, [&](std::size_t begin, std::size_t end) {
       Worker& worker = workers.local();
-      worker.scores.resize(range.size());
-      const std::span<const float> tile = run.values.subspan(range.begin() * dim, range.size() * dim);
-      ScoreBlock(model, query, 1, tile, range.size(), worker.scratch, worker.scores);
-      for (std::size_t i = 0; i < range.size(); ++i) {
-        const std::uint64_t node = run.first + range.begin() + i;
+      worker.scores.resize(end - begin);
+      const std::span<const float> tile = run.values.subspan(begin * dim, (end - begin) * dim);
+      ScoreBlock(model, query, 1, tile, end - begin, worker.scratch, worker.scores);
+      for (std::size_t i = 0; i < end - begin; ++i) {
+        const std::uint64_t node = run.first + begin + i;
         if (std::binary_search(skip.begin(), skip.end(), node)) continue;
         const float score = adjust ? adjust(worker.scores[i], tile.subspan(i * dim, dim)) : worker.scores[i];
         worker.best.Add({NodeId{node}, score});

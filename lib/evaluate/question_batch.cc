@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "base/escape.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "evaluate/row_stream.h"
 #include "evaluate/score_bins.h"
 #include "fmt/format.h"
 #include "model/scorer.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "oneapi/tbb/parallel_for.h"
-#include "oneapi/tbb/parallel_sort.h"
 
 namespace octavo {
 namespace {
@@ -22,6 +21,7 @@ constexpr std::array<Side, 2> kSides = {Side::kTail, Side::kHead};
 
 // Rows of nodes are gathered in pieces of this size.
 constexpr std::uint64_t kGatherBytes = 4 * 1024 * 1024;
+constexpr std::size_t kGatherGrain = 64;  // rows a task: tens of microseconds
 
 LinkQuestion QuestionOf(const Edge& triple, Side side) {
   return {side == Side::kTail ? triple.head : triple.tail, triple.relation, side};
@@ -51,12 +51,14 @@ struct WantedRow {
 // Calls `use(index, row)`, in parallel, for each wanted row. Rows are checked for NaN and infinity.
 template <typename Use>
 absl::Status ForEachWantedRow(const EmbeddedGraph& embedded, std::vector<WantedRow>& wanted, const Use& use) {
-  tbb::parallel_sort(wanted);
+  std::sort(wanted.begin(), wanted.end());
   std::vector<std::uint64_t> nodes(wanted.size());
   std::transform(wanted.begin(), wanted.end(), nodes.begin(), [](const WantedRow& row) { return row.node; });
   const auto visit = [&](std::size_t begin, std::size_t end, const RowRun& run) {
     if (absl::Status status = CheckFinite(embedded, run.first, run.values); !status.ok()) return status;
-    tbb::parallel_for(begin, end, [&](std::size_t i) { use(wanted[i].index, run.Row(wanted[i].node)); });
+    ParallelRanges(begin, end, kGatherGrain, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) use(wanted[i].index, run.Row(wanted[i].node));
+    });
     return absl::OkStatus();
   };
   return VisitRows(embedded.embeddings, nodes, kGatherBytes, visit);
@@ -131,7 +133,7 @@ absl::Status QuestionBatch::CheckScores() const {
 void QuestionBatch::MakeThresholds() {
   std::vector<std::uint32_t> order(answers_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  tbb::parallel_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(answers_[a].question, answers_[a].score) < std::pair(answers_[b].question, answers_[b].score);
   });
   first_threshold_.assign(questions_.size() + 1, 0);
@@ -161,10 +163,10 @@ std::span<const float> QuestionBatch::Thresholds(std::size_t question) const {
 }
 
 void QuestionBatch::SumBins() {
-  tbb::parallel_for(std::size_t{0}, size(), [&](std::size_t question) {
+  for (std::size_t question = 0; question < size(); ++question) {
     SumBinsAbove(CandidateBins(question));
     SumBinsAbove(KnownBins(question));
-  });
+  }
 }
 
 QuestionBatch::Ranks QuestionBatch::RanksOf(std::size_t triple, Side side, bool answer_is_candidate) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "evaluate/candidates.h"
 #include "evaluate/known_answers.h"
@@ -13,9 +14,7 @@
 #include "evaluate/triple_reader.h"
 #include "fmt/format.h"
 #include "model/scorer.h"
-#include "oneapi/tbb/blocked_range2d.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "oneapi/tbb/parallel_for.h"
 
 namespace octavo {
 namespace {
@@ -92,14 +91,9 @@ class BatchScorer {
   void CountBlock(const CandidateBlock& block, const KnownAnswers& known) {
     const std::size_t query_tiles = (batch_.size() + kTileQueries - 1) / kTileQueries;
     const std::size_t candidate_tiles = (block.count + kTileCandidates - 1) / kTileCandidates;
-    tbb::parallel_for(tbb::blocked_range2d<std::size_t>(0, candidate_tiles, 1, 0, query_tiles, 1),
-                      [&](const tbb::blocked_range2d<std::size_t>& tiles) {
-                        for (std::size_t c = tiles.rows().begin(); c != tiles.rows().end(); ++c) {
-                          for (std::size_t q = tiles.cols().begin(); q != tiles.cols().end(); ++q) {
-                            CountTile(block, known, q, c);
-                          }
-                        }
-                      });
+    // Query tiles run fastest, so that neighbours in time share their candidates.
+    ParallelEach(0, query_tiles * candidate_tiles,
+                 [&](std::size_t tile) { CountTile(block, known, tile % query_tiles, tile / query_tiles); });
   }
 
  private:
