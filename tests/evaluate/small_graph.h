@@ -32,9 +32,9 @@ struct SmallGraph {
   std::vector<std::string> names;
   std::vector<std::string> relations = {"edge"};  // sorted
   std::uint64_t partition_rows = kPartitionRowQuantum;
-  std::vector<Edge> train;
-  std::vector<Edge> valid;
-  std::vector<Edge> test;
+  std::vector<Edge> train = {};
+  std::vector<Edge> valid = {};
+  std::vector<Edge> test = {};
 };
 
 // Returns "n0", "n1", ...
