@@ -261,10 +261,9 @@ absl::StatusOr<std::uint64_t> MmapManager::WritePartition(PartitionId partition)
   return Checksum64(BytesOf(RowsOf(partition)));
 }
 
-absl::Status MmapManager::RewritePartition(PartitionId partition) {
+void MmapManager::MarkChanged(PartitionId partition) {
   const RowRange groups = GroupsOf(RowsOf(partition));
   touched_.SetRange(groups.begin, groups.end);
-  return WritePartition(partition).status();
 }
 
 absl::Status MmapManager::Sync() {

@@ -98,8 +98,8 @@ class MmapManager {
   // Writes what the slot that is not committed lacks of the partition's rows (dirty 64-row groups only) and returns
   // the XXH3-64 of all its rows. REQUIRES: the partition is resident
   absl::StatusOr<std::uint64_t> WritePartition(PartitionId partition);
-  // Copies the partition wholly into the slot that is not committed, changed or not. REQUIRES: it is resident
-  absl::Status RewritePartition(PartitionId partition);
+  // Counts every row of the partition as changed, so that the next commit moves it to its other slot.
+  void MarkChanged(PartitionId partition);
   // Syncs each file that was written since its last sync.
   absl::Status Sync();
   // The slot that holds the newest written rows of the partition, and the committed one.
