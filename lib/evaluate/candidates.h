@@ -39,8 +39,8 @@ class CandidateSet {
   // Returns the number of candidates in [begin, end).
   std::uint64_t CountIn(std::uint64_t begin, std::uint64_t end) const;
 
-  // Calls `visit` with the candidates in [begin, end), at most `block_rows` at a time, in order; rows are checked for NaN
-  // and infinity. Stops at the first error.
+  // Calls `visit` with the candidates in [begin, end), at most `block_rows` at a time, in order; rows are checked for
+  // NaN and infinity. Stops at the first error.
   absl::Status Stream(const EmbeddedGraph& embedded, std::uint64_t begin, std::uint64_t end, std::uint64_t block_rows,
                       const std::function<absl::Status(const CandidateBlock&)>& visit) const;
 

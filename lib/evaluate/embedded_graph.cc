@@ -46,16 +46,16 @@ absl::Status CheckEmbeddedGraph(const EmbeddedGraph& embedded) {
                                     embedded.model.dim));
   }
   if (embedded.relations.size() != relation_rows * width) {
-    return CorruptError(fmt::format("relations: {} values; expected {} rows of {}", embedded.relations.size(),
-                                    relation_rows, width));
+    return CorruptError(
+        fmt::format("relations: {} values; expected {} rows of {}", embedded.relations.size(), relation_rows, width));
   }
   const std::size_t bad = FirstNotFinite(embedded.relations);
   if (bad == embedded.relations.size()) return absl::OkStatus();
   const std::uint64_t row = bad / width;
   const auto relation = static_cast<RelationId>(row % embedded.graph.relation_count());
   return RuntimeError(fmt::format(
-      "relations: row {} (relation \"{}\"{}) holds {} in column {}; expected finite numbers: the training diverged", row,
-      Escape(embedded.graph.RelationName(relation)), row >= embedded.graph.relation_count() ? ", reciprocal" : "",
+      "relations: row {} (relation \"{}\"{}) holds {} in column {}; expected finite numbers: the training diverged",
+      row, Escape(embedded.graph.RelationName(relation)), row >= embedded.graph.relation_count() ? ", reciprocal" : "",
       embedded.relations[bad], bad % width));
 }
 

@@ -138,7 +138,9 @@ absl::StatusOr<KnownAnswers> KnownAnswers::Gather(const Graph& graph, const Ques
 }
 
 std::uint64_t EdgesOfPartitions(const Graph& graph, std::uint32_t first_partition, std::uint32_t last_partition) {
-  const auto wanted = [&](std::uint32_t partition) { return partition >= first_partition && partition < last_partition; };
+  const auto wanted = [&](std::uint32_t partition) {
+    return partition >= first_partition && partition < last_partition;
+  };
   std::uint64_t edges = 0;
   for (const Split split : kSplits) {
     const CellReader& cells = graph.Edges(split);

@@ -54,7 +54,8 @@ std::size_t SpellingDistance(std::string_view a, std::string_view b, std::size_t
         cost = i;
       } else {
         cost = std::min({before[j] + 1, row[j - 1] + 1, before[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) cost = std::min(cost, before_last[j - 2] + 1);
+        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+          cost = std::min(cost, before_last[j - 2] + 1);
       }
       row[j] = std::min(cost, far);
       least = std::min(least, row[j]);

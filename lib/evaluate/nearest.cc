@@ -85,8 +85,8 @@ absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedd
   ModelSpec product = embedded.model;
   product.kind = ModelKind::kDot;
   const std::uint64_t self = Value(node);
-  return SearchTable(embedded, product, row, std::span(&self, 1),
-                     similarity == Similarity::kCosine ? cosine : Adjust(), options);
+  return SearchTable(embedded, product, row, std::span(&self, 1), similarity == Similarity::kCosine ? cosine : Adjust(),
+                     options);
 }
 
 absl::StatusOr<std::vector<Prediction>> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
@@ -95,14 +95,13 @@ absl::StatusOr<std::vector<Prediction>> PredictLinks(const EmbeddedGraph& embedd
   ASSIGN_OR_RETURN(const std::vector<float> row, ReadNode(embedded, question.known));
   std::vector<float> query(embedded.model.dim);
   MakeLinkQuery(embedded, question.side, question.relation, row, query);
-  ASSIGN_OR_RETURN(const KnownAnswers answers,
-                   KnownAnswers::Gather(embedded.graph, QuestionIndex({question}), 0,
-                                        embedded.graph.description().partition_count));
+  ASSIGN_OR_RETURN(const KnownAnswers answers, KnownAnswers::Gather(embedded.graph, QuestionIndex({question}), 0,
+                                                                    embedded.graph.description().partition_count));
   const std::span<const std::uint64_t> known = answers.Of(0);
   const bool hide = known_edges == KnownEdges::kHide;
-  ASSIGN_OR_RETURN(const std::vector<ScoredNode> best,
-                   SearchTable(embedded, embedded.model, query, hide ? known : std::span<const std::uint64_t>(),
-                               Adjust(), options));
+  ASSIGN_OR_RETURN(
+      const std::vector<ScoredNode> best,
+      SearchTable(embedded, embedded.model, query, hide ? known : std::span<const std::uint64_t>(), Adjust(), options));
   std::vector<Prediction> predictions;
   for (const ScoredNode& scored : best) {
     predictions.push_back(

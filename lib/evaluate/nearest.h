@@ -1,5 +1,5 @@
-// Searches of the whole table for one query: the nodes most like a node, and the likeliest ends of an edge. Exact: every
-// row is scored, streamed block by block, so memory does not grow with the table.
+// Searches of the whole table for one query: the nodes most like a node, and the likeliest ends of an edge. Exact:
+// every row is scored, streamed block by block, so memory does not grow with the table.
 #pragma once
 
 #include <cstddef>

@@ -27,9 +27,7 @@ LinkQuestion QuestionOf(const Edge& triple, Side side) {
   return {side == Side::kTail ? triple.head : triple.tail, triple.relation, side};
 }
 
-std::uint64_t AnswerOf(const Edge& triple, Side side) {
-  return Value(side == Side::kTail ? triple.tail : triple.head);
-}
+std::uint64_t AnswerOf(const Edge& triple, Side side) { return Value(side == Side::kTail ? triple.tail : triple.head); }
 
 std::vector<LinkQuestion> QuestionsOf(std::span<const Edge> triples) {
   std::vector<LinkQuestion> questions;
@@ -118,8 +116,8 @@ absl::Status QuestionBatch::ScoreAnswers() {
 }
 
 absl::Status QuestionBatch::CheckScores() const {
-  const auto bad = std::find_if(answers_.begin(), answers_.end(),
-                                [](const Answer& answer) { return !std::isfinite(answer.score); });
+  const auto bad =
+      std::find_if(answers_.begin(), answers_.end(), [](const Answer& answer) { return !std::isfinite(answer.score); });
   if (bad == answers_.end()) return absl::OkStatus();
   const LinkQuestion& question = questions_[bad->question];
   const Graph& graph = embedded_->graph;

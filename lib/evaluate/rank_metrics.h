@@ -29,8 +29,12 @@ struct RankSums {
   }
 
   friend RankSums operator+(const RankSums& a, const RankSums& b) {
-    return {a.count + b.count,     a.hits_1 + b.hits_1,   a.hits_3 + b.hits_3,
-            a.hits_10 + b.hits_10, a.reciprocal_ranks + b.reciprocal_ranks, a.ranks + b.ranks};
+    return {a.count + b.count,
+            a.hits_1 + b.hits_1,
+            a.hits_3 + b.hits_3,
+            a.hits_10 + b.hits_10,
+            a.reciprocal_ranks + b.reciprocal_ranks,
+            a.ranks + b.ranks};
   }
 
   // The means; 0 where nothing was counted.
@@ -49,9 +53,7 @@ struct SideSums {
   RankSums filtered;
   RankSums raw;
 
-  friend SideSums operator+(const SideSums& a, const SideSums& b) {
-    return {a.filtered + b.filtered, a.raw + b.raw};
-  }
+  friend SideSums operator+(const SideSums& a, const SideSums& b) { return {a.filtered + b.filtered, a.raw + b.raw}; }
 };
 
 }  // namespace octavo

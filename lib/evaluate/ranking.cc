@@ -74,10 +74,10 @@ std::vector<Window> MakeWindows(const Graph& graph, std::uint64_t known_edges) {
 
 absl::Status EmptySplitError(const Graph& graph, Split split) {
   const std::string_view name = SplitName(split);
-  return UsageError(fmt::format("{}: the graph has no {} edges; {}", graph.paths().Cells(split).string(), name,
-                                split == Split::kTrain
-                                    ? "nothing can be ranked"
-                                    : fmt::format("evaluate another split, or import with --{} FILE or --split", name)));
+  return UsageError(fmt::format(
+      "{}: the graph has no {} edges; {}", graph.paths().Cells(split).string(), name,
+      split == Split::kTrain ? "nothing can be ranked"
+                             : fmt::format("evaluate another split, or import with --{} FILE or --split", name)));
 }
 
 // Scores one batch against candidates, tile by tile.

@@ -1,5 +1,5 @@
-// Link prediction by ranking: the answer of each held-out triple among all nodes, on both sides (Bordes et al., "Translating
-// Embeddings for Modeling Multi-relational Data", NIPS 2013).
+// Link prediction by ranking: the answer of each held-out triple among all nodes, on both sides (Bordes et al.,
+// "Translating Embeddings for Modeling Multi-relational Data", NIPS 2013).
 //
 // For a triple (h, r, t) the tail side ranks t among all candidates of (h, r, ?), the head side h among those of
 // (?, r, t). Filtered, the other answers known from train, valid and test do not count. Answers are ranked by exact
