@@ -12,27 +12,12 @@
 #include "absl/status/statusor.h"
 #include "base/edge.h"
 #include "base/ids.h"
+#include "format/graph_description.h"
 #include "format/paths.h"
 #include "graph/cell_reader.h"
 #include "graph/node_names.h"
 
 namespace octavo {
-
-// What graph.json says.
-struct GraphDescription {
-  std::uint64_t node_count = 0;
-  std::uint32_t relation_count = 0;  // at least 1
-  std::uint64_t partition_rows = 0;  // a multiple of kPartitionRowQuantum
-  std::uint32_t partition_count = 0;
-  bool has_relations = false;  // the input had a relation column
-  bool has_weights = false;
-  std::uint64_t train_edges = 0;
-  std::uint64_t valid_edges = 0;
-  std::uint64_t test_edges = 0;
-  // XXH3-64 over the header and index checksums of the cells and the node arrays: which graph this is. A run keeps it
-  // and refuses another graph.
-  std::uint64_t fingerprint = 0;
-};
 
 // Constant after Open; any thread.
 class Graph {
@@ -48,19 +33,26 @@ class Graph {
 
   const NodeNames& nodes() const { return *nodes_; }
   // REQUIRES: id < relation_count()
-  std::string_view RelationName(RelationId id) const { return relation_names_[Value(id)]; }
+  std::string_view RelationName(RelationId id) const { return relations_[Value(id)].name; }
   std::optional<RelationId> FindRelation(std::string_view name) const;
+  // Training edges of the relation. REQUIRES: id < relation_count()
+  std::uint64_t RelationTrainEdges(RelationId id) const { return relations_[Value(id)].train_edges; }
   const CellReader& Edges(Split split) const;
 
  private:
+  struct Relation {
+    std::string name;
+    std::uint64_t train_edges = 0;
+  };
   Graph(GraphPaths paths, GraphDescription description, std::unique_ptr<NodeNames> nodes,
-        std::vector<std::string> relation_names, std::vector<CellReader> splits);
+        std::vector<Relation> relations, std::vector<CellReader> splits);
+  static absl::StatusOr<std::vector<Relation>> ParseRelations(std::string_view text, std::string_view file_name);
 
   GraphPaths paths_;
   GraphDescription description_;
   std::unique_ptr<NodeNames> nodes_;
-  std::vector<std::string> relation_names_;  // sorted by bytes, so a name is found by binary search
-  std::vector<CellReader> splits_;           // train, valid, test
+  std::vector<Relation> relations_;  // sorted by the bytes of the name, so that it is found by binary search
+  std::vector<CellReader> splits_;   // train, valid, test
 };
 
 }  // namespace octavo

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/ids.h"
+#include "format/array_header.h"
 #include "format/paths.h"
 
 namespace octavo {
@@ -20,10 +21,15 @@ class NodeNames {
   ~NodeNames();
 
   std::uint64_t size() const;
-  // Returns the name of `id`: bytes inside the mapping, valid as long as this object. REQUIRES: id < size()
+  // Returns the name of `id`: bytes inside the mapping, valid as long as this object; empty where damaged offsets point
+  // out of the file. REQUIRES: id < size()
   std::string_view Name(NodeId id) const;
   // Returns the id of `name`, by interpolation search over the hashes and a comparison of the name.
   std::optional<NodeId> Find(std::string_view name) const;
+
+  std::uint64_t hash_seed() const;
+  const ArrayHeader& hash_header() const;
+  const ArrayHeader& offset_header() const;
 
  private:
   struct Mapping;

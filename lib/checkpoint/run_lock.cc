@@ -1,0 +1,60 @@
+#include "checkpoint/run_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "fmt/chrono.h"
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+// Opens without truncating: the owner's line must still be readable when the lock is not to be had.
+absl::StatusOr<File> OpenOrCreate(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (descriptor < 0) return ErrnoError(fmt::format("{}: open", path.string()), errno);
+  ::close(descriptor);
+  return File::OpenReadWrite(path);
+}
+
+std::string OwnerLine(const File& file) {
+  std::array<char, 128> text{};
+  const absl::StatusOr<std::uint64_t> size = file.Size();
+  const std::size_t bytes = size.ok() ? std::min<std::size_t>(*size, text.size()) : 0;
+  if (!file.ReadAt(0, std::as_writable_bytes(std::span(text).first(bytes))).ok()) return "unknown";
+  std::string_view line(text.data(), bytes);
+  line = line.substr(0, line.find('\n'));
+  return line.empty() ? "unknown" : Escape(line, text.size());
+}
+
+}  // namespace
+
+absl::StatusOr<RunLock> RunLock::Take(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(File file, OpenOrCreate(path));
+  int result = 0;
+  do {
+    result = ::flock(file.descriptor(), LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0 && errno == EWOULDBLOCK) {
+    return BusyError(fmt::format("{}: the run is in use by {}; wait for it or stop it", path.parent_path().string(),
+                                 OwnerLine(file)));
+  }
+  if (result != 0) return ErrnoError(fmt::format("{}: flock", path.string()), errno);
+  const std::string line =
+      fmt::format("pid {} since {:%Y-%m-%d %H:%M:%S} UTC\n", ::getpid(), fmt::gmtime(std::time(nullptr)));
+  RETURN_IF_ERROR(file.Truncate(0));
+  RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(line))));
+  return RunLock(std::move(file));
+}
+
+}  // namespace octavo

@@ -1,0 +1,301 @@
+#include "checkpoint/run_tables.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "base/checked_math.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/checksum.h"
+#include "io/failpoint.h"
+#include "tables/table_file.h"
+
+namespace octavo {
+namespace {
+
+// A new table is filled and written in steps of about this size.
+constexpr std::uint64_t kFillStepBytes = std::uint64_t{32} << 20;
+
+std::array<std::filesystem::path, 2> SlotsOf(const RunPaths& paths, TableName table) {
+  return {paths.Table(table, 0), paths.Table(table, 1)};
+}
+
+ManifestHeader HeaderOf(const RunShape& shape) {
+  ManifestHeader header;
+  header.configuration_hash = shape.configuration_hash;
+  header.graph_fingerprint = shape.graph_fingerprint;
+  header.rows = shape.rows;
+  header.dim = shape.dim;
+  header.state_width = shape.state_width;
+  header.relation_rows = shape.relation_rows;
+  header.relation_width = shape.relation_width;
+  header.relation_state_width = shape.relation_state_width;
+  header.partition_rows = shape.partition_rows;
+  header.seed = shape.seed;
+  header.partition_count = static_cast<std::uint32_t>((shape.rows + shape.partition_rows - 1) / shape.partition_rows);
+  return header;
+}
+
+absl::Status CheckShape(const RunPaths& paths, const ManifestHeader& found, const ManifestHeader& expected) {
+  const auto differs = [&](std::string_view what, std::uint64_t is, std::uint64_t want) {
+    return CorruptError(
+        fmt::format("{}: {} {}; expected {} as run.json and the graph say", paths.State().string(), what, is, want));
+  };
+  if (found.graph_fingerprint != expected.graph_fingerprint) {
+    return CorruptError(fmt::format("{}: the run was trained on a graph with fingerprint {:016x}; this one has {:016x}",
+                                    paths.State().string(), found.graph_fingerprint, expected.graph_fingerprint));
+  }
+  if (found.rows != expected.rows) return differs("rows", found.rows, expected.rows);
+  if (found.dim != expected.dim) return differs("dimension", found.dim, expected.dim);
+  if (found.state_width != expected.state_width) {
+    return differs("optimizer width", found.state_width, expected.state_width);
+  }
+  if (found.relation_rows != expected.relation_rows) {
+    return differs("relation rows", found.relation_rows, expected.relation_rows);
+  }
+  if (found.relation_width != expected.relation_width) {
+    return differs("relation width", found.relation_width, expected.relation_width);
+  }
+  if (found.partition_rows != expected.partition_rows) {
+    return differs("rows a partition", found.partition_rows, expected.partition_rows);
+  }
+  if (found.configuration_hash != expected.configuration_hash) {
+    return CorruptError(fmt::format("{}: run.json is not the configuration that this run was started with; restore it",
+                                    paths.Configuration().string()));
+  }
+  return absl::OkStatus();
+}
+
+// Fills rows [first, first + count) of a table file and adds them to `checksum`.
+absl::Status FillRows(File& file, const NpyShape& shape, std::uint64_t first, std::uint64_t count,
+                      const RowInitializer& initializer, std::vector<float>& buffer, StreamingChecksum64& checksum) {
+  buffer.assign(count * shape.columns, 0.0F);
+  ParallelRanges(0, count, 256, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      initializer(first + i, std::span<float>(buffer).subspan(i * shape.columns, shape.columns));
+    }
+  });
+  const auto bytes = std::as_bytes(std::span<const float>(buffer));
+  checksum.Update(bytes);
+  if (absl::Status status = file.WriteAt(RowOffset(shape, first), bytes); !status.ok()) return status;
+  file.DropCache(RowOffset(shape, first), bytes.size());
+  return absl::OkStatus();
+}
+
+// Makes slot 0 of a table with rows from `initializer` and returns the checksum of each partition.
+absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, TableName table, const NpyShape& shape,
+                                                     std::uint64_t partition_rows, const RowInitializer& initializer,
+                                                     bool sync) {
+  ASSIGN_OR_RETURN(File file, OpenTableFile(paths.Table(table, 0), shape, /*writable=*/true));
+  const std::uint64_t row_bytes = std::max<std::uint64_t>(1, shape.columns * sizeof(float));
+  const std::uint64_t step = std::max<std::uint64_t>(1, kFillStepBytes / row_bytes);
+  std::vector<std::uint64_t> checksums;
+  std::vector<float> buffer;
+  for (std::uint64_t first = 0; first < shape.rows; first += partition_rows) {
+    const std::uint64_t end = std::min(first + partition_rows, shape.rows);
+    StreamingChecksum64 checksum;
+    for (std::uint64_t row = first; row < end; row += step) {
+      RETURN_IF_ERROR(FillRows(file, shape, row, std::min(step, end - row), initializer, buffer, checksum));
+    }
+    checksums.push_back(checksum.Digest());
+  }
+  if (sync) RETURN_IF_ERROR(file.Sync());
+  RETURN_IF_ERROR(file.Close());
+  return checksums;
+}
+
+// Sets aside the space of both slots of a table.
+absl::Status AllocateSlots(const RunPaths& paths, TableName table, const NpyShape& shape) {
+  for (const int slot : {0, 1}) {
+    ASSIGN_OR_RETURN(File file, CreateTableFile(paths.Table(table, slot), shape));
+    RETURN_IF_ERROR(file.Close());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AllocateAll(const RunPaths& paths, const RunShape& shape) {
+  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kEmbeddings, {shape.rows, shape.dim}));
+  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kOptimizer, {shape.rows, shape.state_width}));
+  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kRelations, {shape.relation_rows, shape.relation_width}));
+  return AllocateSlots(paths, TableName::kRelationOptimizer, {shape.relation_rows, shape.relation_state_width});
+}
+
+absl::Status RemoveIfThere(const std::filesystem::path& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+    return ErrnoError(fmt::format("{}: remove", path.string()), errno);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+RunTables::RunTables(const RunPaths& paths, const RunShape& shape, bool sync)
+    : paths_(paths),
+      sync_(sync),
+      relations_(SlotsOf(paths, TableName::kRelations), {shape.relation_rows, shape.relation_width}),
+      relation_optimizer_(SlotsOf(paths, TableName::kRelationOptimizer),
+                          {shape.relation_rows, shape.relation_state_width}) {}
+
+absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& paths, const RunShape& shape,
+                                                             const RowInitializer& embeddings,
+                                                             const RowInitializer& relations, bool sync) {
+  auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync));
+  const auto build = [&]() -> absl::Status {
+    RETURN_IF_ERROR(AllocateAll(paths, shape));
+    Manifest& manifest = tables->manifest_;
+    manifest.header = HeaderOf(shape);
+    const ssize_t drawn = ::getrandom(manifest.header.run_id.data(), sizeof(manifest.header.run_id), 0);
+    if (drawn != static_cast<ssize_t>(sizeof(manifest.header.run_id))) return ErrnoError("getrandom", errno);
+    ASSIGN_OR_RETURN(const auto row_checksums, FillTable(paths, TableName::kEmbeddings, {shape.rows, shape.dim},
+                                                         shape.partition_rows, embeddings, sync));
+    const RowInitializer zeros = [](std::uint64_t, std::span<float>) {};
+    ASSIGN_OR_RETURN(
+        const auto state_checksums,
+        FillTable(paths, TableName::kOptimizer, {shape.rows, shape.state_width}, shape.partition_rows, zeros, sync));
+    for (std::size_t p = 0; p < row_checksums.size(); ++p) {
+      manifest.partitions.push_back(
+          {.slot = 0, .generation = 1, .embedding_checksum = row_checksums[p], .state_checksum = state_checksums[p]});
+    }
+    for (std::uint64_t row = 0; row < shape.relation_rows; ++row) relations(row, tables->relations_.Row(row));
+    ASSIGN_OR_RETURN(manifest.header.relation_checksum, tables->relations_.Write(0, sync));
+    ASSIGN_OR_RETURN(manifest.header.relation_state_checksum, tables->relation_optimizer_.Write(0, sync));
+    RETURN_IF_ERROR(tables->OpenTables());
+    ASSIGN_OR_RETURN(tables->state_, StateFile::Create(paths.State(), manifest.partitions.size()));
+    if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
+    manifest.header.generation = 1;
+    return tables->state_->Write(manifest, sync);
+  };
+  if (absl::Status status = build(); !status.ok()) {
+    // Without STATE there is no run: what was made is of no use and may be in the way of a disk that was full.
+    for (const std::filesystem::path& path : paths.All()) {
+      if (path != paths.Lock() && path != paths.Configuration()) static_cast<void>(RemoveIfThere(path));
+    }
+    return status;
+  }
+  return tables;
+}
+
+absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths, const RunShape& shape, bool sync) {
+  auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync));
+  ASSIGN_OR_RETURN(tables->state_, StateFile::Open(paths.State(), sync, tables->manifest_));
+  const ManifestHeader& header = tables->manifest_.header;
+  RETURN_IF_ERROR(CheckShape(paths, header, HeaderOf(shape)));
+  RETURN_IF_ERROR(tables->OpenTables());
+  const int slot = static_cast<int>(header.relation_slot);
+  RETURN_IF_ERROR(tables->relations_.Load(slot, header.relation_checksum));
+  RETURN_IF_ERROR(tables->relation_optimizer_.Load(slot, header.relation_state_checksum));
+  return tables;
+}
+
+absl::Status RunTables::OpenTables() {
+  std::vector<std::uint8_t> slots;
+  for (const PartitionRecord& record : manifest_.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
+  const ManifestHeader& header = manifest_.header;
+  const auto open = [&](TableName table, std::uint64_t columns) {
+    return MmapManager::Open({.slots = SlotsOf(paths_, table),
+                              .shape = {.rows = header.rows, .columns = columns},
+                              .partition_rows = header.partition_rows},
+                             slots);
+  };
+  ASSIGN_OR_RETURN(embeddings_, open(TableName::kEmbeddings, header.dim));
+  ASSIGN_OR_RETURN(optimizer_, open(TableName::kOptimizer, header.state_width));
+  return absl::OkStatus();
+}
+
+absl::Status RunTables::LoadPartition(PartitionId partition) {
+  const PartitionRecord& record = manifest_.partitions[Value(partition)];
+  RETURN_IF_ERROR(embeddings_->LoadPartition(partition, record.embedding_checksum));
+  return optimizer_->LoadPartition(partition, record.state_checksum);
+}
+
+absl::Status RunTables::WritePartitions(Manifest& next) {
+  RETURN_IF_ERROR(Failpoint("commit.C2"));
+  for (std::uint32_t p = 0; p < next.partitions.size(); ++p) {
+    const auto partition = static_cast<PartitionId>(p);
+    if (!embeddings_->IsChanged(partition) && !optimizer_->IsChanged(partition)) continue;
+    PartitionRecord& record = next.partitions[p];
+    ASSIGN_OR_RETURN(record.embedding_checksum, embeddings_->WritePartition(partition));
+    ASSIGN_OR_RETURN(record.state_checksum, optimizer_->WritePartition(partition));
+    record.slot = embeddings_->NewestSlot(partition);
+    record.generation = next.header.generation;
+  }
+  RETURN_IF_ERROR(Failpoint("commit.C3"));
+  if (!sync_) return absl::OkStatus();
+  RETURN_IF_ERROR(embeddings_->Sync());
+  return optimizer_->Sync();
+}
+
+absl::Status RunTables::WriteRelations(Manifest& next) {
+  RETURN_IF_ERROR(Failpoint("commit.C4"));
+  const int slot = 1 - static_cast<int>(next.header.relation_slot);
+  ASSIGN_OR_RETURN(next.header.relation_checksum, relations_.Write(slot, sync_));
+  ASSIGN_OR_RETURN(next.header.relation_state_checksum, relation_optimizer_.Write(slot, sync_));
+  next.header.relation_slot = static_cast<std::uint64_t>(slot);
+  relation_bytes_written_ += relations_.values().size_bytes() + relation_optimizer_.values().size_bytes();
+  return absl::OkStatus();
+}
+
+absl::Status RunTables::CommitSteps(const Progress& progress, const Seal& seal) {
+  RETURN_IF_ERROR(Failpoint("commit.C1"));
+  Manifest next = manifest_;
+  ++next.header.generation;
+  next.header.progress = progress;
+  RETURN_IF_ERROR(WritePartitions(next));
+  RETURN_IF_ERROR(WriteRelations(next));
+  if (seal) RETURN_IF_ERROR(seal(next.header.progress));
+  RETURN_IF_ERROR(state_->Write(next, sync_));
+  RETURN_IF_ERROR(Failpoint("commit.C7"));
+  embeddings_->MarkCommitted();
+  optimizer_->MarkCommitted();
+  manifest_ = std::move(next);
+  return absl::OkStatus();
+}
+
+absl::Status RunTables::Commit(const Progress& progress, const Seal& seal) {
+  if (poisoned_) {
+    return RuntimeError(fmt::format("{}: an earlier write failed; the run stands at generation {}",
+                                    paths_.folder().string(), generation()));
+  }
+  absl::Status status = CommitSteps(progress, seal);
+  poisoned_ = !status.ok();
+  return status;
+}
+
+absl::Status RunTables::Finish() {
+  bool moved = false;
+  for (std::uint32_t p = 0; p < manifest_.partitions.size(); ++p) {
+    if (manifest_.partitions[p].slot == 0) continue;
+    embeddings_->MarkChanged(static_cast<PartitionId>(p));
+    moved = true;
+  }
+  if (moved) RETURN_IF_ERROR(Commit(progress()));
+  // Each commit turns the slot of the relations around.
+  if (manifest_.header.relation_slot != 0) RETURN_IF_ERROR(Commit(progress()));
+  RETURN_IF_ERROR(Failpoint("finish.remove"));
+  for (const TableName table :
+       {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer}) {
+    RETURN_IF_ERROR(RemoveIfThere(paths_.Table(table, 1)));
+  }
+  RETURN_IF_ERROR(RemoveIfThere(paths_.Gradients()));
+  return sync_ ? SyncFolder(paths_.folder()) : absl::OkStatus();
+}
+
+std::uint64_t RunTables::whole_bytes() const {
+  const ManifestHeader& header = manifest_.header;
+  return header.rows * (header.dim + header.state_width) * sizeof(float) + relations_.values().size_bytes() +
+         relation_optimizer_.values().size_bytes();
+}
+
+std::uint64_t RunTables::bytes_read() const { return embeddings_->bytes_read() + optimizer_->bytes_read(); }
+
+std::uint64_t RunTables::bytes_written() const {
+  return embeddings_->bytes_written() + optimizer_->bytes_written() + relation_bytes_written_;
+}
+
+}  // namespace octavo

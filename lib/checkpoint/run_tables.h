@@ -1,0 +1,108 @@
+// The tables of one run together, and the commit that moves all of them from one generation to the next.
+//
+// A commit is an exact cut between two batches. Its steps, each a failpoint "commit.C<n>":
+//   C1  the caller stops at a batch boundary
+//   C2  each changed partition is written to its other slot (embeddings and optimizer state together)
+//   C3  every file that got data since the last commit is synced
+//   C4  relations and their optimizer state are written to their other slot and synced; the caller seals the
+//       progress, e.g. appends an event to metrics.jsonl and syncs it
+//   C5  the manifest of generation g + 1 is written into its slot of STATE        (checkpoint/state_file.cc)
+//   C6  STATE is synced: the commit point; only now may anything be said to be saved
+//   C7  what g + 1 no longer names is free to be written
+// Invariants: a slot that the newest durable manifest names is never written; a manifest is written only after the
+// sync of all it newly names; after any error the run is poisoned and every further commit fails.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "checkpoint/state_file.h"
+#include "format/manifest.h"
+#include "format/paths.h"
+#include "tables/mmap_manager.h"
+#include "tables/relation_table.h"
+
+namespace octavo {
+
+// Which shapes a new run has; the fields of ManifestHeader that do not change later.
+struct RunShape {
+  std::uint64_t configuration_hash = 0;
+  std::uint64_t graph_fingerprint = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t dim = 0;
+  std::uint64_t state_width = 0;
+  std::uint64_t relation_rows = 0;
+  std::uint64_t relation_width = 0;
+  std::uint64_t relation_state_width = 0;
+  std::uint64_t partition_rows = 0;
+  std::uint64_t seed = 0;
+};
+
+// What a new run's rows hold. Each is called for rows in any order, from several threads.
+using RowInitializer = std::function<void(std::uint64_t row, std::span<float> values)>;
+
+// Completes the progress of a commit when all data is written and nothing names it yet; an error ends the commit.
+using Seal = std::function<absl::Status(Progress&)>;
+
+// One writer, one thread (rows are another matter: tables/mmap_manager.h).
+class RunTables {
+ public:
+  // Makes the tables of a new run in a folder that has no STATE yet, fills them, and commits generation 1. All space
+  // is set aside first, so a full disk is an error now; then the folder is as it was but for files of this run.
+  static absl::StatusOr<std::unique_ptr<RunTables>> Create(const RunPaths& paths, const RunShape& shape,
+                                                           const RowInitializer& embeddings,
+                                                           const RowInitializer& relations, bool sync);
+  // Opens the tables at the newest commit, after checking them against `shape`.
+  static absl::StatusOr<std::unique_ptr<RunTables>> Open(const RunPaths& paths, const RunShape& shape, bool sync);
+
+  MmapManager& embeddings() { return *embeddings_; }
+  MmapManager& optimizer() { return *optimizer_; }
+  RelationTable& relations() { return relations_; }
+  RelationTable& relation_optimizer() { return relation_optimizer_; }
+  const Progress& progress() const { return manifest_.header.progress; }
+  std::uint64_t generation() const { return manifest_.header.generation; }
+
+  // Loads both rows' partition with its checksums verified.
+  absl::Status LoadPartition(PartitionId partition);
+
+  // Commits what the tables hold, as `progress`, which `seal` may still complete.
+  absl::Status Commit(const Progress& progress, const Seal& seal = {});
+
+  // Moves what the last commit left in second files to the first ones, commits that, and removes the second files:
+  // every table stands whole in its first file. Nothing may have changed since the last commit, and every partition
+  // must be resident. The tables must not be used afterwards.
+  absl::Status Finish();
+
+  // Bytes of all rows of all tables, one slot of each.
+  std::uint64_t whole_bytes() const;
+  // Bytes read from and written to the tables' files since the run was opened.
+  std::uint64_t bytes_read() const;
+  std::uint64_t bytes_written() const;
+
+ private:
+  RunTables(const RunPaths& paths, const RunShape& shape, bool sync);
+
+  absl::Status OpenTables();
+  absl::Status WritePartitions(Manifest& next);
+  absl::Status WriteRelations(Manifest& next);
+  absl::Status CommitSteps(const Progress& progress, const Seal& seal);
+
+  const RunPaths paths_;
+  const bool sync_;
+  std::optional<StateFile> state_;
+  Manifest manifest_;  // the committed one
+  std::unique_ptr<MmapManager> embeddings_;
+  std::unique_ptr<MmapManager> optimizer_;
+  RelationTable relations_;
+  RelationTable relation_optimizer_;
+  std::uint64_t relation_bytes_written_ = 0;
+  bool poisoned_ = false;
+};
+
+}  // namespace octavo

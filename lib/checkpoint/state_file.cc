@@ -1,0 +1,86 @@
+#include "checkpoint/state_file.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/failpoint.h"
+
+namespace octavo {
+namespace {
+
+// More partitions than any import makes; a larger file is not a STATE.
+constexpr std::uint64_t kMaxStateBytes = std::uint64_t{1} << 30;
+
+absl::StatusOr<std::uint64_t> SlotBytesOf(const File& file) {
+  ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
+  if (size == 0 || size % (2 * ManifestSlotBytes(0)) != 0 || size > kMaxStateBytes) {
+    return CorruptError(fmt::format("{}: {} bytes; expected two slots of a multiple of {} bytes each",
+                                    file.path().string(), size, ManifestSlotBytes(0)));
+  }
+  return size / 2;
+}
+
+absl::StatusOr<Manifest> ReadNewest(const File& file) {
+  ASSIGN_OR_RETURN(const std::uint64_t slot_bytes, SlotBytesOf(file));
+  std::vector<std::byte> bytes(slot_bytes);
+  std::array<absl::StatusOr<Manifest>, 2> slots;
+  for (std::uint64_t slot = 0; slot < slots.size(); ++slot) {
+    RETURN_IF_ERROR(file.ReadAt(slot * slot_bytes, bytes));
+    slots[slot] = DecodeManifest(bytes, fmt::format("{}: slot {}", file.path().string(), slot));
+    if (slots[slot].ok() && slots[slot]->header.generation % 2 != slot) {
+      slots[slot] = CorruptError(fmt::format("{}: slot {} has generation {}; expected one of its parity",
+                                             file.path().string(), slot, slots[slot]->header.generation));
+    }
+  }
+  if (!slots[0].ok() && !slots[1].ok()) {
+    return CorruptError(
+        fmt::format("{}; {}; no commit can be read", MessageOf(slots[0].status()), MessageOf(slots[1].status())));
+  }
+  if (!slots[0].ok()) return *std::move(slots[1]);
+  if (!slots[1].ok()) return *std::move(slots[0]);
+  return *std::move(slots[slots[1]->header.generation > slots[0]->header.generation ? 1 : 0]);
+}
+
+}  // namespace
+
+absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) {
+    return UsageError(fmt::format("{}: no such file; expected the folder of a run", path.string()));
+  }
+  ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
+  return ReadNewest(file);
+}
+
+absl::StatusOr<StateFile> StateFile::Create(const std::filesystem::path& path, std::uint64_t partition_count) {
+  const std::uint64_t slot_bytes = ManifestSlotBytes(partition_count);
+  ASSIGN_OR_RETURN(File file, File::Create(path));
+  RETURN_IF_ERROR(file.Allocate(2 * slot_bytes));
+  return StateFile(std::move(file), slot_bytes);
+}
+
+absl::StatusOr<StateFile> StateFile::Open(const std::filesystem::path& path, bool sync, Manifest& newest) {
+  ASSIGN_OR_RETURN(File file, File::OpenReadWrite(path));
+  ASSIGN_OR_RETURN(newest, ReadNewest(file));
+  ASSIGN_OR_RETURN(const std::uint64_t slot_bytes, SlotBytesOf(file));
+  StateFile state(std::move(file), slot_bytes);
+  RETURN_IF_ERROR(state.Write(newest, sync));
+  return state;
+}
+
+absl::Status StateFile::Write(const Manifest& manifest, bool sync) {
+  const std::vector<std::byte> bytes = EncodeManifest(manifest);
+  if (bytes.size() > slot_bytes_) {
+    return absl::InternalError(absl::string_view(
+        fmt::format("{}: a manifest of {} bytes in a slot of {}", file_.path().string(), bytes.size(), slot_bytes_)));
+  }
+  RETURN_IF_ERROR(Failpoint("commit.C5"));
+  RETURN_IF_ERROR(file_.WriteAt(manifest.header.generation % 2 * slot_bytes_, bytes));
+  RETURN_IF_ERROR(Failpoint("commit.C6"));
+  return sync ? file_.Sync() : absl::OkStatus();
+}
+
+}  // namespace octavo

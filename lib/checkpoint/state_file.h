@@ -1,0 +1,41 @@
+// RUN/STATE: two manifest slots (format/manifest.h). Generation g goes to slot g % 2, so that the one before survives a
+// torn write.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "format/manifest.h"
+#include "io/file.h"
+
+namespace octavo {
+
+// Returns the newest valid manifest of the file. No file is a usage error (no run here), no valid slot a corrupt-file
+// error that says what is wrong with each.
+absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path);
+
+// The writer's side; one owner.
+class StateFile {
+ public:
+  // Makes the file for `partition_count` partitions, both slots set aside and empty.
+  static absl::StatusOr<StateFile> Create(const std::filesystem::path& path, std::uint64_t partition_count);
+
+  // Opens the file, takes the newest valid manifest into `newest`, and writes its identical bytes into its own slot
+  // and syncs: after a failed sync a manifest can be in the page cache only, and nothing may build on it before it is
+  // on the disk (restart step R5).
+  static absl::StatusOr<StateFile> Open(const std::filesystem::path& path, bool sync, Manifest& newest);
+
+  // Writes the manifest into slot generation % 2; with `sync` its return is the commit point. After an error nothing
+  // may be written any more.
+  absl::Status Write(const Manifest& manifest, bool sync);
+
+ private:
+  StateFile(File file, std::uint64_t slot_bytes) : file_(std::move(file)), slot_bytes_(slot_bytes) {}
+
+  File file_;
+  std::uint64_t slot_bytes_;
+};
+
+}  // namespace octavo

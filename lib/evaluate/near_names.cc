@@ -1,0 +1,84 @@
+#include "evaluate/near_names.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kMaxNames = 2'000'000;
+constexpr std::size_t kMaxDistance = 2;
+constexpr std::size_t kPrefixRank = 10;  // behind every distance
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool EqualButForCase(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return Lower(x) == Lower(y); });
+}
+
+// How near `name` is to `wanted`, less is nearer, or nothing.
+std::optional<std::size_t> Rank(std::string_view wanted, std::string_view name) {
+  if (EqualButForCase(wanted, name)) return 0;
+  const std::size_t limit = std::min(kMaxDistance, (wanted.size() + 1) / 3);
+  const std::size_t distance = SpellingDistance(wanted, name, limit);
+  if (distance <= limit) return distance;
+  if (!wanted.empty() && name.starts_with(wanted)) return kPrefixRank + name.size() - wanted.size();
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::size_t SpellingDistance(std::string_view a, std::string_view b, std::size_t limit) {
+  const std::size_t difference = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
+  if (difference > limit) return limit + 1;
+  // Optimal string alignment over three rows of the table, but for cells off the diagonal by more than `limit`.
+  const std::size_t far = limit + 1;
+  std::array<std::vector<std::size_t>, 3> rows;
+  for (auto& row : rows) row.assign(b.size() + 1, far);
+  for (std::size_t j = 0; j <= std::min(b.size(), limit); ++j) rows[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    const auto& before = rows[(i - 1) % 3];
+    const auto& before_last = rows[(i + 1) % 3];
+    auto& row = rows[i % 3];
+    const std::size_t begin = i > limit ? i - limit : 0;
+    const std::size_t end = std::min(b.size(), i + limit);
+    if (begin > 0) row[begin - 1] = far;
+    if (end < b.size()) row[end + 1] = far;
+    std::size_t least = far;
+    for (std::size_t j = begin; j <= end; ++j) {
+      std::size_t cost = far;
+      if (j == 0) {
+        cost = i;
+      } else {
+        cost = std::min({before[j] + 1, row[j - 1] + 1, before[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+          cost = std::min(cost, before_last[j - 2] + 1);
+      }
+      row[j] = std::min(cost, far);
+      least = std::min(least, row[j]);
+    }
+    if (least == far) return far;
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+std::vector<std::string> NearNames(std::string_view wanted, std::uint64_t size,
+                                   const std::function<std::string_view(std::uint64_t)>& name, std::size_t count) {
+  std::vector<std::pair<std::size_t, std::string>> best;  // ascending, at most `count`
+  for (std::uint64_t i = 0; i < std::min(size, kMaxNames); ++i) {
+    const std::string_view candidate = name(i);
+    const std::optional<std::size_t> rank = Rank(wanted, candidate);
+    if (!rank) continue;
+    std::pair<std::size_t, std::string> entry(*rank, candidate);
+    best.insert(std::upper_bound(best.begin(), best.end(), entry), std::move(entry));
+    if (best.size() > count) best.pop_back();
+  }
+  std::vector<std::string> names;
+  for (auto& [rank, text] : best) names.push_back(std::move(text));
+  return names;
+}
+
+}  // namespace octavo

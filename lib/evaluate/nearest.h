@@ -1,0 +1,47 @@
+// Searches of the whole table for one query: the nodes most like a node, and the likeliest ends of an edge. Exact:
+// every row is scored, streamed block by block, so memory does not grow with the table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/ids.h"
+#include "evaluate/embedded_graph.h"
+#include "evaluate/known_answers.h"
+#include "evaluate/top_k.h"
+
+namespace octavo {
+
+// How alike two rows are: their cosine (0 where a row is all zero), or their inner product.
+enum class Similarity { kCosine, kDot };
+
+struct SearchOptions {
+  std::size_t k = 10;
+  std::uint64_t block_rows = 0;  // rows read at a time; 0: 16 MiB of them. Results do not depend on it.
+};
+
+// Returns the k nodes other than `node` whose rows are most like its own, best first, ties by id.
+// REQUIRES: node is a node of the graph
+absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedded, NodeId node, Similarity similarity,
+                                                     const SearchOptions& options);
+
+// What becomes of answers that stand in train, valid or test.
+enum class KnownEdges { kHide, kMark };
+
+struct Prediction {
+  NodeId node{};
+  float score = 0.0F;
+  bool known = false;
+
+  friend bool operator==(const Prediction&, const Prediction&) = default;
+};
+
+// Returns the k nodes that answer `question` best by the model's score, best first, ties by id.
+// REQUIRES: the question's node and relation are of the graph
+absl::StatusOr<std::vector<Prediction>> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
+                                                     KnownEdges known_edges, const SearchOptions& options);
+
+}  // namespace octavo

@@ -1,0 +1,75 @@
+// A batch of triples to be ranked: its questions as query vectors, and the exact scores of their answers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/edge.h"
+#include "evaluate/embedded_graph.h"
+#include "evaluate/known_answers.h"
+#include "evaluate/rank_metrics.h"
+
+namespace octavo {
+
+// Triples that ask the same question share one query vector, and answers with the same score share one threshold.
+// Built and read by one owner, but for the bins, which AddToBins fills from several threads.
+class QuestionBatch {
+ public:
+  // Reads the rows of the batch's nodes and makes the queries. `embedded` must outlive the batch.
+  static absl::StatusOr<QuestionBatch> Make(const EmbeddedGraph& embedded, std::span<const Edge> triples);
+
+  // Memory of one triple in a batch, both sides, with what Make needs meanwhile.
+  static std::uint64_t BytesPerTriple(const ModelSpec& model);
+
+  const QuestionIndex& questions() const { return questions_; }
+  std::size_t size() const { return questions_.size(); }
+  // Returns the query vectors of questions [begin, end): [end - begin, dim].
+  std::span<const float> Queries(std::size_t begin, std::size_t end) const;
+  // Returns the different scores of the answers to `question`, ascending.
+  std::span<const float> Thresholds(std::size_t question) const;
+  // Returns where AddToBins counts for `question`: all candidates, or the known answers among them.
+  std::span<std::uint64_t> CandidateBins(std::size_t question) { return BinsOf(candidate_bins_, question); }
+  std::span<std::uint64_t> KnownBins(std::size_t question) { return BinsOf(known_bins_, question); }
+
+  // Ranks of one triple. The bins must have been summed by SumBins.
+  struct Ranks {
+    double filtered = 0;
+    double raw = 0;
+  };
+  void SumBins();
+  // `answer_is_candidate`: the answer itself was counted among the candidates. REQUIRES: triple < number of triples
+  Ranks RanksOf(std::size_t triple, Side side, bool answer_is_candidate) const;
+
+ private:
+  // The answer that one triple gives on one side.
+  struct Answer {
+    std::uint64_t node = 0;
+    std::uint32_t question = 0;
+    float score = 0.0F;
+    std::size_t threshold = 0;  // index in thresholds_
+  };
+
+  QuestionBatch(const EmbeddedGraph& embedded, std::span<const Edge> triples, std::vector<LinkQuestion> questions);
+  absl::Status ReadQueries();
+  absl::Status ScoreAnswers();
+  absl::Status CheckScores() const;
+  void MakeThresholds();
+  std::span<std::uint64_t> BinsOf(std::vector<std::uint64_t>& bins, std::size_t question) {
+    const std::size_t begin = first_threshold_[question];
+    return std::span(bins).subspan(2 * begin, 2 * (first_threshold_[question + 1] - begin));
+  }
+
+  const EmbeddedGraph* embedded_;
+  QuestionIndex questions_;
+  std::vector<Answer> answers_;  // [triples][tail side, head side]
+  std::vector<float> queries_;   // [questions, dim]
+  std::vector<float> thresholds_;
+  std::vector<std::size_t> first_threshold_;  // [questions + 1]
+  std::vector<std::uint64_t> candidate_bins_;
+  std::vector<std::uint64_t> known_bins_;
+};
+
+}  // namespace octavo

@@ -1,0 +1,230 @@
+#include "evaluate/ranking.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "evaluate/candidates.h"
+#include "evaluate/known_answers.h"
+#include "evaluate/question_batch.h"
+#include "evaluate/score_bins.h"
+#include "evaluate/triple_reader.h"
+#include "fmt/format.h"
+#include "model/scorer.h"
+#include "oneapi/tbb/enumerable_thread_specific.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kDefaultMemory = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxBlockBytes = 16 << 20;
+// One task scores this many queries against this many candidates: at dim 200 its rows and scores are 1.2 MB, inside a
+// core's second-level cache, and enough queries share a transposed candidate for that not to matter.
+constexpr std::size_t kTileQueries = 256;
+constexpr std::size_t kTileCandidates = 512;
+// Of one known answer while the filter is gathered, both sides and both copies.
+constexpr std::uint64_t kKnownBytes = 64;
+constexpr std::uint64_t kMaxBatchTriples = std::uint64_t{1} << 30;  // two questions a triple fit 32 bits
+
+// How the memory is shared out.
+struct RankingPlan {
+  std::uint64_t batch_triples = 1;
+  std::uint64_t block_rows = 1;
+  std::uint64_t known_edges = 1;  // edges that the filter may be gathered from at once
+};
+
+RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& options) {
+  const std::uint64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
+  const std::uint64_t row_bytes = embedded.model.dim * sizeof(float);
+  RankingPlan plan;
+  plan.block_rows = options.block_rows;
+  if (plan.block_rows == 0) plan.block_rows = std::min(kMaxBlockBytes, memory / 16) / row_bytes;
+  plan.block_rows = std::max<std::uint64_t>(1, plan.block_rows);
+  plan.batch_triples =
+      std::clamp<std::uint64_t>(memory / 2 / QuestionBatch::BytesPerTriple(embedded.model), 1, kMaxBatchTriples);
+  plan.known_edges = memory / 4 / kKnownBytes;
+  return plan;
+}
+
+// Partitions [first, last) and the nodes in them: the candidates whose filter is in memory at once.
+struct Window {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  std::uint64_t first_node = 0;
+  std::uint64_t last_node = 0;
+};
+
+// Cuts the graph into windows of as many partitions as the plan has memory for, at least one.
+std::vector<Window> MakeWindows(const Graph& graph, std::uint64_t known_edges) {
+  const GraphDescription& description = graph.description();
+  std::vector<Window> windows;
+  std::uint32_t first = 0;
+  while (first < description.partition_count) {
+    std::uint32_t last = description.partition_count;
+    while (last > first + 1 && EdgesOfPartitions(graph, first, last) > known_edges) last = first + (last - first) / 2;
+    windows.push_back({first, last, first * description.partition_rows,
+                       std::min(last * description.partition_rows, description.node_count)});
+    first = last;
+  }
+  return windows;
+}
+
+absl::Status EmptySplitError(const Graph& graph, Split split) {
+  const std::string_view name = SplitName(split);
+  return UsageError(fmt::format(
+      "{}: the graph has no {} edges; {}", graph.paths().Cells(split).string(), name,
+      split == Split::kTrain ? "nothing can be ranked"
+                             : fmt::format("evaluate another split, or import with --{} FILE or --split", name)));
+}
+
+// Scores one batch against candidates, tile by tile.
+class BatchScorer {
+ public:
+  // `advance(pairs)` is called as pairs are scored. All three must outlive this object.
+  BatchScorer(const ModelSpec& model, QuestionBatch& batch, const std::function<void(std::uint64_t)>& advance)
+      : model_(model), batch_(batch), advance_(advance) {}
+
+  // Counts `block` in the batch's bins.
+  void CountBlock(const CandidateBlock& block, const KnownAnswers& known) {
+    const std::size_t query_tiles = (batch_.size() + kTileQueries - 1) / kTileQueries;
+    const std::size_t candidate_tiles = (block.count + kTileCandidates - 1) / kTileCandidates;
+    // Query tiles run fastest, so that neighbours in time share their candidates.
+    ParallelEach(0, query_tiles * candidate_tiles,
+                 [&](std::size_t tile) { CountTile(block, known, tile % query_tiles, tile / query_tiles); });
+  }
+
+ private:
+  struct Worker {
+    ScoreScratch scratch;
+    std::vector<float> scores;  // [kTileQueries, kTileCandidates]
+    std::vector<float> known_scores;
+  };
+
+  void CountTile(const CandidateBlock& block, const KnownAnswers& known, std::size_t query_tile,
+                 std::size_t candidate_tile) {
+    const std::size_t first_query = query_tile * kTileQueries;
+    const std::size_t last_query = std::min(first_query + kTileQueries, batch_.size());
+    const std::size_t begin = candidate_tile * kTileCandidates;
+    const std::size_t end = std::min(begin + kTileCandidates, block.count);
+    const std::size_t width = end - begin;
+    Worker& worker = workers_.local();
+    worker.scores.resize((last_query - first_query) * width);
+    ScoreBlock(model_, batch_.Queries(first_query, last_query), last_query - first_query,
+               block.rows.subspan(begin * model_.dim, width * model_.dim), width, worker.scratch, worker.scores);
+    for (std::size_t query = first_query; query < last_query; ++query) {
+      const std::span<const float> scores = std::span(worker.scores).subspan((query - first_query) * width, width);
+      const std::span<const float> thresholds = batch_.Thresholds(query);
+      AddToBins(scores, thresholds, batch_.CandidateBins(query));
+      worker.known_scores.clear();
+      block.ForEachColumn(known.Of(query), begin, end,
+                          [&](std::size_t column) { worker.known_scores.push_back(scores[column - begin]); });
+      if (!worker.known_scores.empty()) AddToBins(worker.known_scores, thresholds, batch_.KnownBins(query));
+    }
+    advance_(width * (last_query - first_query));
+  }
+
+  const ModelSpec& model_;
+  QuestionBatch& batch_;
+  const std::function<void(std::uint64_t)>& advance_;
+  tbb::enumerable_thread_specific<Worker> workers_;
+};
+
+// The sums of one evaluation, added to triple by triple in the split's order.
+class ReportBuilder {
+ public:
+  ReportBuilder(const Graph& graph, const CandidateSet& candidates, bool per_relation) : candidates_(candidates) {
+    report_.candidates = candidates.size();
+    report_.all_candidates = candidates.all();
+    if (per_relation) report_.relations.resize(graph.relation_count());
+  }
+
+  void Add(const QuestionBatch& batch, std::span<const Edge> triples) {
+    for (std::size_t i = 0; i < triples.size(); ++i) {
+      const Edge& triple = triples[i];
+      const QuestionBatch::Ranks tail = batch.RanksOf(i, Side::kTail, candidates_.Contains(Value(triple.tail)));
+      const QuestionBatch::Ranks head = batch.RanksOf(i, Side::kHead, candidates_.Contains(Value(triple.head)));
+      AddTo(report_.tail, tail);
+      AddTo(report_.head, head);
+      if (report_.relations.empty()) continue;
+      AddTo(report_.relations[Value(triple.relation)].tail, tail);
+      AddTo(report_.relations[Value(triple.relation)].head, head);
+    }
+    report_.triples += triples.size();
+  }
+
+  RankingReport Finish() && {
+    std::vector<RankingReport::Relation>& relations = report_.relations;
+    for (std::uint32_t r = 0; r < relations.size(); ++r) relations[r].relation = RelationId{r};
+    std::erase_if(relations, [](const RankingReport::Relation& relation) { return relation.tail.raw.count == 0; });
+    std::stable_sort(relations.begin(), relations.end(),
+                     [](const auto& a, const auto& b) { return a.tail.raw.count > b.tail.raw.count; });
+    return std::move(report_);
+  }
+
+ private:
+  static void AddTo(SideSums& sums, const QuestionBatch::Ranks& ranks) {
+    sums.filtered.Add(ranks.filtered);
+    sums.raw.Add(ranks.raw);
+  }
+
+  const CandidateSet& candidates_;
+  RankingReport report_;
+};
+
+// Streams all candidates past one batch. `progress` gets the share of the batch that is done.
+absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candidates, const RankingPlan& plan,
+                       const std::vector<Window>& windows, QuestionBatch& batch,
+                       const std::function<void(double)>& progress) {
+  const double work = static_cast<double>(batch.size()) * static_cast<double>(candidates.size());
+  std::atomic<std::uint64_t> done{0};
+  const std::function<void(std::uint64_t)> advance = [&](std::uint64_t pairs) {
+    const std::uint64_t sum = done.fetch_add(pairs, std::memory_order_relaxed) + pairs;  // for the eye only
+    progress(static_cast<double>(sum) / work);
+  };
+  BatchScorer scorer(embedded.model, batch, advance);
+  for (const Window& window : windows) {
+    if (candidates.CountIn(window.first_node, window.last_node) == 0) continue;
+    ASSIGN_OR_RETURN(const KnownAnswers known,
+                     KnownAnswers::Gather(embedded.graph, batch.questions(), window.first, window.last));
+    RETURN_IF_ERROR(candidates.Stream(embedded, window.first_node, window.last_node, plan.block_rows,
+                                      [&](const CandidateBlock& block) {
+                                        scorer.CountBlock(block, known);
+                                        return absl::OkStatus();
+                                      }));
+  }
+  batch.SumBins();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const RankingOptions& options) {
+  RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
+  TripleReader triples(embedded.graph.Edges(options.split), options.sample, options.seed);
+  if (triples.size() == 0) {
+    return EmptySplitError(embedded.graph, options.split);
+  }
+  const CandidateSet candidates(embedded.graph.node_count(), options.candidates, options.seed);
+  const RankingPlan plan = MakePlan(embedded, options);
+  const std::vector<Window> windows = MakeWindows(embedded.graph, plan.known_edges);
+  ReportBuilder builder(embedded.graph, candidates, options.per_relation);
+  std::uint64_t done = 0;
+  while (done < triples.size()) {
+    ASSIGN_OR_RETURN(const std::vector<Edge> edges, triples.Next(plan.batch_triples));
+    ASSIGN_OR_RETURN(QuestionBatch batch, QuestionBatch::Make(embedded, edges));
+    const auto progress = [&](double share) {
+      if (!options.progress) return;
+      const double ranked = static_cast<double>(done) + share * static_cast<double>(edges.size());
+      options.progress(std::min(1.0, ranked / static_cast<double>(triples.size())));
+    };
+    RETURN_IF_ERROR(RankBatch(embedded, candidates, plan, windows, batch, progress));
+    builder.Add(batch, edges);
+    done += edges.size();
+  }
+  return std::move(builder).Finish();
+}
+
+}  // namespace octavo

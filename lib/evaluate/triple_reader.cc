@@ -1,0 +1,38 @@
+#include "evaluate/triple_reader.h"
+
+#include <algorithm>
+
+#include "base/status.h"
+#include "evaluate/candidates.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint32_t kTripleStream = 1;
+
+}  // namespace
+
+TripleReader::TripleReader(const CellReader& cells, std::uint64_t sample, std::uint64_t seed)
+    : cells_(cells), sampled_(sample > 0 && sample < cells.edge_count()) {
+  if (sampled_) sample_ = DrawWithoutReplacement(sample, cells.edge_count(), seed, kTripleStream);
+}
+
+absl::Status TripleReader::ReadNextBlock() {
+  first_edge_ += edges_.size();
+  edges_.resize(cells_.block(next_block_).edges);
+  return cells_.ReadBlock(next_block_++, edges_, scratch_);
+}
+
+absl::StatusOr<std::vector<Edge>> TripleReader::Next(std::uint64_t count) {
+  const std::uint64_t last = taken_ + std::min(count, size() - taken_);
+  std::vector<Edge> triples;
+  triples.reserve(last - taken_);
+  for (; taken_ < last; ++taken_) {
+    const std::uint64_t position = sampled_ ? sample_[taken_] : taken_;
+    while (position >= first_edge_ + edges_.size()) RETURN_IF_ERROR(ReadNextBlock());
+    triples.push_back(edges_[position - first_edge_]);
+  }
+  return triples;
+}
+
+}  // namespace octavo

@@ -1,0 +1,40 @@
+// Reads the triples of a split in order, a batch at a time: all of them, or a random sample.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/edge.h"
+#include "graph/cell_reader.h"
+
+namespace octavo {
+
+// One reader; not for concurrent use.
+class TripleReader {
+ public:
+  // Draws `sample` different triples, a pure function of the arguments; 0, or more than there are, takes all. `cells`
+  // must outlive the reader.
+  TripleReader(const CellReader& cells, std::uint64_t sample, std::uint64_t seed);
+
+  // Triples in all, read or not.
+  std::uint64_t size() const { return sampled_ ? sample_.size() : cells_.edge_count(); }
+  // Returns the next `count` triples in file order, fewer at the end. REQUIRES: count > 0
+  absl::StatusOr<std::vector<Edge>> Next(std::uint64_t count);
+
+ private:
+  absl::Status ReadNextBlock();
+
+  const CellReader& cells_;
+  bool sampled_;
+  std::vector<std::uint64_t> sample_;  // ascending positions in the file
+  std::uint64_t taken_ = 0;            // triples given out
+
+  // The block that holds the next triple, if edges_ is not empty.
+  std::vector<Edge> edges_;
+  std::vector<std::byte> scratch_;
+  std::uint64_t first_edge_ = 0;  // position of edges_[0]
+  std::size_t next_block_ = 0;
+};
+
+}  // namespace octavo

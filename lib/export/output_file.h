@@ -1,0 +1,52 @@
+// Where an export goes: a file that appears under its name when it is whole, or a stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "io/file.h"
+
+namespace octavo {
+
+// Written front to back by one owner. "-" is standard output; a pipe or device that stands at the path is written to as
+// it is; anything else is written to `<path>.partial` and takes its place at Commit. Destroyed without Commit it leaves
+// the old file, if there was one, and removes the partial one.
+class OutputFile {
+ public:
+  // A folder at `path`, or none to hold it, is a usage error.
+  static absl::StatusOr<OutputFile> Open(const std::string& path);
+
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&& other) = delete;
+  ~OutputFile();
+
+  // What messages call it.
+  const std::string& name() const { return name_; }
+  std::uint64_t bytes_written() const { return bytes_; }
+
+  // A reader of the pipe that left is an error. REQUIRES: the program ignores SIGPIPE
+  absl::Status Append(std::span<const std::byte> bytes);
+  absl::Status Append(std::string_view text) { return Append(std::as_bytes(std::span<const char>(text))); }
+  // Syncs and renames. Nothing may be appended afterwards.
+  absl::Status Commit();
+
+ private:
+  explicit OutputFile(std::string name) : name_(std::move(name)) {}
+  absl::Status AppendToStream(std::span<const std::byte> bytes);
+
+  std::string name_;
+  std::filesystem::path final_;    // empty for a stream
+  std::filesystem::path partial_;  // empty for a stream, once committed, or moved from
+  File file_;                      // of a regular file
+  int stream_ = -1;                // descriptor of a stream
+  bool owns_stream_ = false;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace octavo

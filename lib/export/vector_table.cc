@@ -1,0 +1,33 @@
+#include "export/vector_table.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace octavo {
+
+VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings) {
+  return {embeddings.rows(), static_cast<std::size_t>(embeddings.columns()),
+          [&graph](std::uint64_t row) { return graph.nodes().Name(NodeId{row}); },
+          [&embeddings](std::uint64_t first, std::span<float> values) { return embeddings.ReadRows(first, values); }};
+}
+
+VectorTable RelationVectors(const Graph& graph, std::span<const float> relations, std::size_t width) {
+  const std::uint64_t rows = width == 0 ? 0 : relations.size() / width;
+  // Shared by the copies of the function below, which std::function requires to be copyable.
+  const auto names = std::make_shared<std::vector<std::string>>();
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    std::string name(graph.RelationName(RelationId{static_cast<std::uint32_t>(row % graph.relation_count())}));
+    if (row >= graph.relation_count()) name += kReciprocalSuffix;
+    names->push_back(std::move(name));
+  }
+  return {rows, width, [names](std::uint64_t row) { return std::string_view((*names)[row]); },
+          [relations, width](std::uint64_t first, std::span<float> values) {
+            std::copy_n(relations.begin() + static_cast<std::ptrdiff_t>(first * width), values.size(), values.begin());
+            return absl::OkStatus();
+          }};
+}
+
+}  // namespace octavo

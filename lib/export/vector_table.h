@@ -1,0 +1,34 @@
+// Named vectors to be exported: the embeddings of a run, or its relations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+#include "tables/table_reader.h"
+
+namespace octavo {
+
+// Both functions may be called from any thread; rows < this->rows.
+struct VectorTable {
+  std::uint64_t rows = 0;
+  std::size_t columns = 0;
+  std::function<std::string_view(std::uint64_t)> name;  // valid as long as the table
+  std::function<absl::Status(std::uint64_t first, std::span<float> values)> read;
+};
+
+// The rows of `embeddings` in id order, named as the graph's nodes. Both must outlive the result.
+VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings);
+
+// What the name of a relation's reciprocal ends in.
+inline constexpr std::string_view kReciprocalSuffix = "^-1";
+
+// The rows of `relations` [rows, width] in id order, named as the graph's relations; with twice as many rows as there
+// are relations the second half are their reciprocals. Both must outlive the result.
+VectorTable RelationVectors(const Graph& graph, std::span<const float> relations, std::size_t width);
+
+}  // namespace octavo

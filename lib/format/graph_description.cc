@@ -1,0 +1,137 @@
+#include "format/graph_description.h"
+
+#include <xxhash.h>
+
+#include <charconv>
+#include <limits>
+#include <vector>
+
+#include "base/escape.h"
+#include "base/ids.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormatName = "octavo graph";
+constexpr std::uint64_t kFormatVersion = 1;
+
+// Takes typed values out of the parsed object; the first thing that is missing or wrong stays in status().
+class ObjectReader {
+ public:
+  ObjectReader(const Json& object, std::string_view file_name) : object_(object), file_name_(file_name) {}
+
+  std::uint64_t Whole(const char* key, std::uint64_t least, std::uint64_t most) {
+    const auto found = object_.find(key);
+    if (found == object_.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() < least ||
+        found->get<std::uint64_t>() > most) {
+      Refuse(key, found == object_.end() ? "nothing" : found->dump(),
+             fmt::format("a whole number from {} to {}", least, most));
+      return least;
+    }
+    return found->get<std::uint64_t>();
+  }
+  bool Flag(const char* key) {
+    const auto found = object_.find(key);
+    if (found == object_.end() || !found->is_boolean()) {
+      Refuse(key, found == object_.end() ? "nothing" : found->dump(), "true or false");
+      return false;
+    }
+    return found->get<bool>();
+  }
+  std::string Text(const char* key) {
+    const auto found = object_.find(key);
+    if (found == object_.end() || !found->is_string()) {
+      Refuse(key, found == object_.end() ? "nothing" : found->dump(), "a string");
+      return {};
+    }
+    return found->get<std::string>();
+  }
+  void Refuse(std::string_view key, std::string_view found, std::string_view expected) {
+    if (!status_.ok()) return;
+    status_ = CorruptError(fmt::format("{}: \"{}\" is {}; expected {}", file_name_, key, Escape(found), expected));
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const Json& object_;
+  std::string_view file_name_;
+  absl::Status status_;
+};
+
+std::uint64_t ParseFingerprint(const std::string& text, ObjectReader& reader) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc() || end != text.data() + text.size() || text.size() != 16) {
+    reader.Refuse("fingerprint", text, "16 hexadecimal digits");
+  }
+  return value;
+}
+
+}  // namespace
+
+std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const ArrayHeader& hashes,
+                               const ArrayHeader& offsets, std::string_view relations) {
+  std::vector<std::uint64_t> sums;
+  for (const CellsHeader& header : cells) {
+    // The checksum of the header as it is on disk; callers may hold one that was never encoded.
+    sums.push_back(XXH3_64bits(&header, offsetof(CellsHeader, header_checksum)));
+    sums.push_back(header.index_checksum);
+  }
+  sums.push_back(hashes.data_checksum);
+  sums.push_back(hashes.hash_seed);
+  sums.push_back(offsets.data_checksum);
+  sums.push_back(XXH3_64bits(relations.data(), relations.size()));
+  return XXH3_64bits(sums.data(), sums.size() * sizeof(sums[0]));
+}
+
+std::string EncodeGraphDescription(const GraphDescription& description, std::string_view import_json) {
+  Json object;
+  object["format"] = kFormatName;
+  object["version"] = kFormatVersion;
+  object["nodes"] = description.node_count;
+  object["relations"] = description.relation_count;
+  object["train_edges"] = description.train_edges;
+  object["valid_edges"] = description.valid_edges;
+  object["test_edges"] = description.test_edges;
+  object["has_relations"] = description.has_relations;
+  object["has_weights"] = description.has_weights;
+  object["partition_rows"] = description.partition_rows;
+  object["partitions"] = description.partition_count;
+  object["fingerprint"] = fmt::format("{:016x}", description.fingerprint);
+  object["import"] = Json::parse(import_json);
+  return object.dump(2) + "\n";
+}
+
+absl::StatusOr<GraphDescription> DecodeGraphDescription(std::string_view text, std::string_view file_name) {
+  const Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) {
+    return CorruptError(fmt::format("{}: not a JSON object; expected the description of a graph", file_name));
+  }
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t kMax32 = std::numeric_limits<std::uint32_t>::max();
+  ObjectReader reader(object, file_name);
+  if (const std::string format = reader.Text("format"); format != kFormatName) {
+    reader.Refuse("format", format, fmt::format("\"{}\"", kFormatName));
+  }
+  reader.Whole("version", kFormatVersion, kFormatVersion);
+  GraphDescription description;
+  description.node_count = reader.Whole("nodes", 1, kMax);
+  description.relation_count = static_cast<std::uint32_t>(reader.Whole("relations", 1, kMax32));
+  description.train_edges = reader.Whole("train_edges", 0, kMax);
+  description.valid_edges = reader.Whole("valid_edges", 0, kMax);
+  description.test_edges = reader.Whole("test_edges", 0, kMax);
+  description.has_relations = reader.Flag("has_relations");
+  description.has_weights = reader.Flag("has_weights");
+  description.partition_rows = reader.Whole("partition_rows", kPartitionRowQuantum, kMax32 + 1);
+  description.partition_count = static_cast<std::uint32_t>(reader.Whole("partitions", 1, kMax32));
+  description.fingerprint = ParseFingerprint(reader.Text("fingerprint"), reader);
+  if (!reader.status().ok()) return reader.status();
+  return description;
+}
+
+}  // namespace octavo

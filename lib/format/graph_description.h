@@ -1,0 +1,51 @@
+// graph.json: what an imported graph is, and which one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "base/edge.h"
+#include "format/array_header.h"
+#include "format/cells.h"
+
+namespace octavo {
+
+// What graph.json says.
+struct GraphDescription {
+  std::uint64_t node_count = 0;
+  std::uint32_t relation_count = 0;  // at least 1
+  std::uint64_t partition_rows = 0;  // a multiple of kPartitionRowQuantum
+  std::uint32_t partition_count = 0;
+  bool has_relations = false;  // the input had a relation column
+  bool has_weights = false;
+  std::uint64_t train_edges = 0;
+  std::uint64_t valid_edges = 0;
+  std::uint64_t test_edges = 0;
+  // GraphFingerprint: which graph this is. A run keeps it and refuses another graph.
+  std::uint64_t fingerprint = 0;
+
+  std::uint64_t Edges(Split split) const {
+    return split == Split::kTrain ? train_edges : split == Split::kValid ? valid_edges : test_edges;
+  }
+  friend bool operator==(const GraphDescription&, const GraphDescription&) = default;
+};
+
+// The name of the relation of a graph whose input had no relation column.
+inline constexpr std::string_view kOnlyRelationName = "edge";
+
+// XXH3-64 over the header and index checksums of the cells (train, valid, test), the data checksums of the node arrays,
+// and the bytes of relations.tsv.
+std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const ArrayHeader& hashes,
+                               const ArrayHeader& offsets, std::string_view relations);
+
+// Returns the text of graph.json. `import_json` is a JSON object with the options and statistics of the import, kept
+// for people and not read back. REQUIRES: `import_json` is well-formed JSON
+std::string EncodeGraphDescription(const GraphDescription& description, std::string_view import_json);
+
+// Parses graph.json; a corrupt-file error names the key, what was found and what was expected.
+absl::StatusOr<GraphDescription> DecodeGraphDescription(std::string_view text, std::string_view file_name);
+
+}  // namespace octavo

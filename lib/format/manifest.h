@@ -1,0 +1,78 @@
+// The manifest: what one commit of a run consists of. RUN/STATE holds two of them, generation g in slot g % 2.
+//
+// The file is two slots of ManifestSlotBytes(partitions) bytes each. A slot is, in little-endian order,
+//   ManifestHeader, PartitionRecord[partition_count], XXH3-128 of all bytes before it (canonical order), zeros.
+// The checksum tells a whole manifest from a torn one; the readers take the valid one with the higher generation.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace octavo {
+
+// How far a run has come: exactly the batches whose effects are in the tables that the manifest names.
+struct Progress {
+  std::uint64_t epoch = 0;        // epochs done
+  std::uint64_t batch = 0;        // batches done in the epoch under way
+  std::uint64_t step = 0;         // updates done since the start (Adam's count)
+  std::uint64_t epoch_edges = 0;  // edges trained in the epoch under way
+  double epoch_loss = 0;          // sums over those edges
+  double epoch_penalty = 0;
+  std::uint64_t metrics_bytes = 0;  // length of metrics.jsonl that belongs to this commit
+
+  friend bool operator==(const Progress&, const Progress&) = default;
+};
+
+struct ManifestHeader {
+  std::array<char, 8> magic{'O', 'C', 'T', 'V', 'S', 'T', 'A', 'T'};
+  std::uint32_t version = 1;
+  std::uint32_t partition_count = 0;
+  std::array<std::uint64_t, 2> run_id{};  // random, given at the start of the run
+  std::uint64_t generation = 0;           // from 1
+  std::uint64_t configuration_hash = 0;
+  std::uint64_t graph_fingerprint = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t dim = 0;
+  std::uint64_t state_width = 0;  // columns of the optimizer table
+  std::uint64_t relation_rows = 0;
+  std::uint64_t relation_width = 0;
+  std::uint64_t relation_state_width = 0;
+  std::uint64_t partition_rows = 0;
+  std::uint64_t seed = 0;
+  Progress progress;
+  std::uint64_t relation_slot = 0;      // 0 or 1, of relations and relations.optimizer
+  std::uint64_t relation_checksum = 0;  // XXH3-64 of the rows
+  std::uint64_t relation_state_checksum = 0;
+  std::array<std::uint64_t, 8> reserved{};
+};
+
+// One fine partition. Embedding rows and optimizer rows change slots together.
+struct PartitionRecord {
+  std::uint64_t slot = 0;        // 0 or 1
+  std::uint64_t generation = 0;  // of the commit that wrote the rows
+  std::uint64_t embedding_checksum = 0;
+  std::uint64_t state_checksum = 0;
+};
+
+struct Manifest {
+  ManifestHeader header;
+  std::vector<PartitionRecord> partitions;
+};
+
+// Bytes of one slot: a multiple of 4,096.
+std::uint64_t ManifestSlotBytes(std::uint64_t partition_count);
+
+// Returns the bytes of a slot, ManifestSlotBytes long. Sets header.partition_count.
+std::vector<std::byte> EncodeManifest(const Manifest& manifest);
+
+// Parses a slot. A corrupt-file error where the checksum does not match (a torn or never written slot), or magic,
+// version, sizes or slots are not what they must be. `file_name` is for messages.
+absl::StatusOr<Manifest> DecodeManifest(std::span<const std::byte> slot, std::string_view file_name);
+
+}  // namespace octavo

@@ -1,0 +1,119 @@
+#include "graph/graph.h"
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include "base/escape.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/file.h"
+
+namespace octavo {
+namespace {
+
+// Far above any graph.json; keeps a foreign file from filling memory.
+constexpr std::uint64_t kMaxDescriptionBytes = std::uint64_t{64} << 20;
+// relations.tsv is held in memory as a whole.
+constexpr std::uint64_t kMaxRelationsBytes = std::uint64_t{16} << 30;
+
+absl::StatusOr<GraphDescription> ReadDescription(const GraphPaths& paths) {
+  std::error_code error;
+  if (!std::filesystem::exists(paths.Description(), error)) {
+    return UsageError(
+        fmt::format("{}: not a graph (it has no graph.json); make one with octavo import", paths.folder().string()));
+  }
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(paths.Description(), kMaxDescriptionBytes));
+  return DecodeGraphDescription(text, paths.Description().string());
+}
+
+absl::Status CheckCells(const GraphDescription& description, Split split, const CellsHeader& cells,
+                        const std::string& file_name) {
+  const auto check = [&](std::string_view what, std::uint64_t found, std::uint64_t expected) -> absl::Status {
+    if (found == expected) return absl::OkStatus();
+    return CorruptError(fmt::format("{}: {} {}; expected {}, as graph.json says", file_name, what, found, expected));
+  };
+  RETURN_IF_ERROR(check("node count", cells.node_count, description.node_count));
+  RETURN_IF_ERROR(check("relation count", cells.relation_count, description.relation_count));
+  RETURN_IF_ERROR(check("rows a partition", cells.partition_rows, description.partition_rows));
+  RETURN_IF_ERROR(check("partition count", cells.partition_count, description.partition_count));
+  RETURN_IF_ERROR(check("weight column", cells.has_weights, description.has_weights ? 1 : 0));
+  return check("edge count", cells.edge_count, description.Edges(split));
+}
+
+}  // namespace
+
+Graph::Graph(GraphPaths paths, GraphDescription description, std::unique_ptr<NodeNames> nodes,
+             std::vector<Relation> relations, std::vector<CellReader> splits)
+    : paths_(std::move(paths)),
+      description_(description),
+      nodes_(std::move(nodes)),
+      relations_(std::move(relations)),
+      splits_(std::move(splits)) {}
+
+absl::StatusOr<std::vector<Graph::Relation>> Graph::ParseRelations(std::string_view text, std::string_view file_name) {
+  std::vector<Relation> relations;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    const std::size_t tab = line.rfind('\t');
+    const auto count = tab == std::string_view::npos ? std::nullopt : ParseWholeNumber(line.substr(tab + 1));
+    if (end == std::string_view::npos || !count) {
+      return CorruptError(fmt::format("{}:{}: found \"{}\"; expected a name, a tab, its count and a line end",
+                                      file_name, relations.size() + 1, Escape(line)));
+    }
+    const std::string_view name = line.substr(0, tab);
+    if (!relations.empty() && relations.back().name >= name) {
+      return CorruptError(fmt::format("{}:{}: \"{}\" behind \"{}\"; expected names in ascending order", file_name,
+                                      relations.size() + 1, Escape(name), Escape(relations.back().name)));
+    }
+    relations.push_back({std::string(name), *count});
+    text.remove_prefix(end + 1);
+  }
+  return relations;
+}
+
+absl::StatusOr<std::unique_ptr<Graph>> Graph::Open(const std::filesystem::path& folder) {
+  GraphPaths paths(folder);
+  ASSIGN_OR_RETURN(const GraphDescription description, ReadDescription(paths));
+  ASSIGN_OR_RETURN(std::unique_ptr<NodeNames> nodes, NodeNames::Open(paths));
+  if (nodes->size() != description.node_count) {
+    return CorruptError(fmt::format("{}: {} hashes; expected {}, as graph.json says", paths.NodeHashes().string(),
+                                    nodes->size(), description.node_count));
+  }
+  ASSIGN_OR_RETURN(const std::string relation_text, ReadWholeFile(paths.Relations(), kMaxRelationsBytes));
+  ASSIGN_OR_RETURN(std::vector<Relation> relations, ParseRelations(relation_text, paths.Relations().string()));
+  if (relations.size() != description.relation_count) {
+    return CorruptError(fmt::format("{}: {} relations; expected {}, as graph.json says", paths.Relations().string(),
+                                    relations.size(), description.relation_count));
+  }
+  std::vector<CellReader> splits;
+  std::array<CellsHeader, 3> headers;
+  for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
+    ASSIGN_OR_RETURN(CellReader reader, CellReader::Open(paths.Cells(split)));
+    RETURN_IF_ERROR(CheckCells(description, split, reader.header(), paths.Cells(split).string()));
+    headers[splits.size()] = reader.header();
+    splits.push_back(std::move(reader));
+  }
+  const std::uint64_t fingerprint =
+      GraphFingerprint(headers, nodes->hash_header(), nodes->offset_header(), relation_text);
+  if (fingerprint != description.fingerprint) {
+    return CorruptError(fmt::format("{}: files of fingerprint {:016x}; expected {:016x}, as graph.json says",
+                                    folder.string(), fingerprint, description.fingerprint));
+  }
+  return std::unique_ptr<Graph>(
+      new Graph(std::move(paths), description, std::move(nodes), std::move(relations), std::move(splits)));
+}
+
+std::optional<RelationId> Graph::FindRelation(std::string_view name) const {
+  const auto found = std::ranges::lower_bound(relations_, name, {},
+                                              [](const Relation& relation) { return std::string_view(relation.name); });
+  if (found == relations_.end() || found->name != name) return std::nullopt;
+  return RelationId{static_cast<std::uint32_t>(found - relations_.begin())};
+}
+
+const CellReader& Graph::Edges(Split split) const { return splits_[static_cast<std::size_t>(split)]; }
+
+}  // namespace octavo

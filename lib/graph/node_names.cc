@@ -1,0 +1,140 @@
+#include "graph/node_names.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/checksum.h"
+#include "io/file.h"
+
+namespace octavo {
+namespace {
+
+// A whole file, mapped read-only. An empty file has no mapping.
+class MappedBytes {
+ public:
+  static absl::StatusOr<MappedBytes> Open(const std::filesystem::path& path) {
+    ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
+    ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
+    if (size == 0) return MappedBytes(nullptr, 0);
+    void* const data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor(), 0);
+    if (data == MAP_FAILED) return ErrnoError(fmt::format("{}: mmap of {} bytes", path.string(), size), errno);
+    // Look-ups are random: read-ahead would fetch a megabyte for every name.
+    ::madvise(data, size, MADV_RANDOM);
+    return MappedBytes(data, size);
+  }
+  MappedBytes() = default;
+  MappedBytes(MappedBytes&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  MappedBytes& operator=(MappedBytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~MappedBytes() {
+    if (data_ != nullptr) ::munmap(data_, size_);
+  }
+
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
+
+ private:
+  MappedBytes(void* data, std::size_t size) : data_(data), size_(size) {}
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+std::span<const std::uint64_t> ElementsOf(const MappedBytes& file, const ArrayHeader& header) {
+  // The mapping is page-aligned and the header has 64 bytes, so the elements are aligned.
+  return {reinterpret_cast<const std::uint64_t*>(file.bytes().data() + sizeof(ArrayHeader)), header.count};
+}
+
+// Returns the position of `hash` in `hashes`, which ascend strictly and are spread evenly. Interpolation takes
+// log log n steps on such hashes; the middle takes over after 16 steps, so that damaged files cost log n and no more.
+std::optional<std::size_t> FindHash(std::span<const std::uint64_t> hashes, std::uint64_t hash) {
+  std::size_t low = 0;
+  std::size_t high = hashes.size();  // the answer is in [low, high)
+  for (int step = 0; low < high; ++step) {
+    const std::uint64_t first = hashes[low];
+    const std::uint64_t last = hashes[high - 1];
+    if (hash < first || hash > last) return std::nullopt;
+    std::size_t middle = low + (high - low) / 2;
+    if (step < 16 && first < last) {
+      const unsigned __int128 scaled = static_cast<unsigned __int128>(hash - first) * (high - 1 - low);
+      middle = low + static_cast<std::size_t>(scaled / (last - first));
+    }
+    if (hashes[middle] == hash) return middle;
+    if (hashes[middle] < hash) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct NodeNames::Mapping {
+  MappedBytes hash_file;
+  MappedBytes name_file;
+  MappedBytes offset_file;
+  ArrayHeader hash_header;
+  ArrayHeader offset_header;
+  std::span<const std::uint64_t> hashes;
+  std::span<const std::uint64_t> offsets;
+};
+
+NodeNames::NodeNames(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
+NodeNames::~NodeNames() = default;
+
+absl::StatusOr<std::unique_ptr<NodeNames>> NodeNames::Open(const GraphPaths& paths) {
+  auto mapping = std::make_unique<Mapping>();
+  Mapping& m = *mapping;
+  ASSIGN_OR_RETURN(m.hash_file, MappedBytes::Open(paths.NodeHashes()));
+  ASSIGN_OR_RETURN(m.name_file, MappedBytes::Open(paths.NodeNames()));
+  ASSIGN_OR_RETURN(m.offset_file, MappedBytes::Open(paths.NodeOffsets()));
+  ASSIGN_OR_RETURN(m.hash_header, DecodeArrayHeader(m.hash_file.bytes(), ArrayKind::kNodeHashes,
+                                                    m.hash_file.bytes().size(), paths.NodeHashes().string()));
+  ASSIGN_OR_RETURN(m.offset_header, DecodeArrayHeader(m.offset_file.bytes(), ArrayKind::kNodeOffsets,
+                                                      m.offset_file.bytes().size(), paths.NodeOffsets().string()));
+  m.hashes = ElementsOf(m.hash_file, m.hash_header);
+  m.offsets = ElementsOf(m.offset_file, m.offset_header);
+  if (m.offsets.size() != m.hashes.size() + 1) {
+    return CorruptError(fmt::format("{}: {} offsets; expected {}, one more than there are hashes",
+                                    paths.NodeOffsets().string(), m.offsets.size(), m.hashes.size() + 1));
+  }
+  if (m.offsets.front() != 0 || m.offsets.back() != m.name_file.bytes().size()) {
+    return CorruptError(fmt::format("{}: {} bytes; expected {}, the last number of {}", paths.NodeNames().string(),
+                                    m.name_file.bytes().size(), m.offsets.back(), paths.NodeOffsets().string()));
+  }
+  return std::unique_ptr<NodeNames>(new NodeNames(std::move(mapping)));
+}
+
+std::uint64_t NodeNames::size() const { return mapping_->hashes.size(); }
+std::uint64_t NodeNames::hash_seed() const { return mapping_->hash_header.hash_seed; }
+const ArrayHeader& NodeNames::hash_header() const { return mapping_->hash_header; }
+const ArrayHeader& NodeNames::offset_header() const { return mapping_->offset_header; }
+
+std::string_view NodeNames::Name(NodeId id) const {
+  const std::uint64_t begin = mapping_->offsets[Value(id)];
+  const std::uint64_t end = mapping_->offsets[Value(id) + 1];
+  const auto bytes = mapping_->name_file.bytes();
+  // Only damaged offsets fail this: every name has at least its line end.
+  if (begin >= end || end > bytes.size()) return {};
+  return {reinterpret_cast<const char*>(bytes.data()) + begin, end - begin - 1};
+}
+
+std::optional<NodeId> NodeNames::Find(std::string_view name) const {
+  const std::optional<std::size_t> found = FindHash(mapping_->hashes, HashName(name, hash_seed()));
+  if (!found || Name(NodeId{*found}) != name) return std::nullopt;
+  return NodeId{*found};
+}
+
+}  // namespace octavo

@@ -1,0 +1,177 @@
+#include "tables/mmap_gradient_accumulator.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "oneapi/tbb/parallel_sort.h"
+
+namespace octavo {
+namespace {
+
+// The file begins with a page that says what it is; the rows follow.
+constexpr std::uint64_t kHeaderBytes = 4096;
+struct GradientHeader {
+  std::array<char, 8> magic{'O', 'C', 'T', 'V', 'G', 'R', 'A', 'D'};
+  std::uint64_t version = 1;
+  std::uint64_t dim = 0;
+  std::uint64_t max_rows = 0;
+};
+
+// Rows handled by one task: enough work to outweigh handing it over.
+constexpr std::size_t kRowsPerTask = 64;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator::Create(
+    const std::filesystem::path& path, std::size_t dim, std::uint64_t max_rows) {
+  const auto row_bytes = CheckedMultiply(dim, sizeof(float));
+  const auto data_bytes = row_bytes ? CheckedMultiply(*row_bytes, max_rows) : std::nullopt;
+  const auto bytes = data_bytes ? CheckedAdd(*data_bytes, kHeaderBytes) : std::nullopt;
+  if (!bytes || max_rows >= std::numeric_limits<std::uint32_t>::max()) {
+    return UsageError(fmt::format("{}: {} gradient rows of {} floats are too many", path.string(), max_rows, dim));
+  }
+  ASSIGN_OR_RETURN(File file, File::Create(path));
+  RETURN_IF_ERROR(file.Truncate(*bytes));
+  GradientHeader header;
+  header.dim = dim;
+  header.max_rows = max_rows;
+  RETURN_IF_ERROR(file.WriteAt(0, AsBytes(header)));
+  // Private: pages that are written become this process's own, so the file's holes are never filled and a full disk
+  // cannot turn a store into SIGBUS.
+  void* mapping = ::mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.descriptor(), 0);
+  if (mapping == MAP_FAILED) return ErrnoError(fmt::format("{}: map {} bytes", path.string(), *bytes), errno);
+  return std::unique_ptr<MmapGradientAccumulator>(
+      new MmapGradientAccumulator(std::move(file), static_cast<std::byte*>(mapping), *bytes, dim, max_rows));
+}
+
+MmapGradientAccumulator::MmapGradientAccumulator(File file, std::byte* mapping, std::uint64_t mapped_bytes,
+                                                 std::size_t dim, std::uint64_t max_rows)
+    : file_(std::move(file)), mapping_(mapping), mapped_bytes_(mapped_bytes), dim_(dim), max_rows_(max_rows) {}
+
+MmapGradientAccumulator::~MmapGradientAccumulator() { ::munmap(mapping_, mapped_bytes_); }
+
+float* MmapGradientAccumulator::Row(std::uint32_t row) const {
+  return reinterpret_cast<float*>(mapping_ + kHeaderBytes) + std::size_t{row} * dim_;
+}
+
+absl::Status MmapGradientAccumulator::Accumulate(NodeId node, std::span<const float> gradient) {
+  const Contribution contribution{node, gradient.data()};
+  return AccumulateBatch(std::span<const Contribution>(&contribution, 1));
+}
+
+void MmapGradientAccumulator::SortByNode(std::span<const Contribution> contributions) {
+  order_.resize(contributions.size());
+  for (std::uint32_t i = 0; i < contributions.size(); ++i) order_[i] = {Value(contributions[i].node), i};
+    // Keys are unique, so the order is the same however the sort is split over threads.
+#ifdef OCTAVO_THREAD_SANITIZER
+  std::sort(order_.begin(), order_.end());  // the sanitizer cannot see the hand-over inside TBB's sort
+#else
+  tbb::parallel_sort(order_.begin(), order_.end());
+#endif
+  segments_.clear();
+  for (std::uint32_t i = 0; i < order_.size(); ++i) {
+    if (i == 0 || order_[i].node != order_[i - 1].node) {
+      segments_.push_back({.node = static_cast<NodeId>(order_[i].node), .begin = i, .end = i});
+    }
+    segments_.back().end = i + 1;
+  }
+}
+
+absl::Status MmapGradientAccumulator::AssignRows() {
+  std::uint64_t next = nodes_.size();
+  auto known = nodes_.cbegin();
+  for (Segment& segment : segments_) {
+    known = std::lower_bound(known, nodes_.cend(), segment.node);
+    segment.fresh = known == nodes_.cend() || *known != segment.node;
+    segment.row =
+        segment.fresh ? static_cast<std::uint32_t>(next++) : rows_[static_cast<std::size_t>(known - nodes_.cbegin())];
+  }
+  if (next > max_rows_) {
+    return absl::ResourceExhaustedError(absl::string_view(
+        fmt::format("{}: a window touches {} rows; room for {}", file_.path().string(), next, max_rows_)));
+  }
+  return absl::OkStatus();
+}
+
+void MmapGradientAccumulator::MergeTouched() {
+  std::vector<NodeId> nodes;
+  std::vector<std::uint32_t> rows;
+  nodes.reserve(nodes_.size() + segments_.size());
+  rows.reserve(nodes_.size() + segments_.size());
+  std::size_t known = 0;
+  const auto take_known_below = [&](std::uint64_t bound) {
+    for (; known < nodes_.size() && Value(nodes_[known]) < bound; ++known) {
+      nodes.push_back(nodes_[known]);
+      rows.push_back(rows_[known]);
+    }
+  };
+  for (const Segment& segment : segments_) {
+    if (!segment.fresh) continue;
+    take_known_below(Value(segment.node));
+    nodes.push_back(segment.node);
+    rows.push_back(segment.row);
+  }
+  take_known_below(std::numeric_limits<std::uint64_t>::max());
+  nodes_.swap(nodes);
+  rows_.swap(rows);
+}
+
+absl::Status MmapGradientAccumulator::AccumulateBatch(std::span<const Contribution> contributions) {
+  SortByNode(contributions);
+  RETURN_IF_ERROR(AssignRows());
+  ParallelRanges(0, segments_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+    for (const Segment& segment : std::span(segments_).subspan(first, last - first)) {
+      float* sum = Row(segment.row);
+      std::uint32_t at = segment.begin;
+      if (segment.fresh) {
+        std::memcpy(sum, contributions[order_[at++].index].gradient, dim_ * sizeof(float));
+      }
+      for (; at < segment.end; ++at) {
+        const float* gradient = contributions[order_[at].index].gradient;
+        for (std::size_t d = 0; d < dim_; ++d) sum[d] += gradient[d];
+      }
+    }
+  });
+  MergeTouched();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Gradient(NodeId node) const {
+  const auto found = std::lower_bound(nodes_.begin(), nodes_.end(), node);
+  if (found == nodes_.end() || *found != node) {
+    return absl::NotFoundError(absl::string_view(fmt::format("node {} has no gradient in this window", Value(node))));
+  }
+  return std::span<const float>(Row(rows_[static_cast<std::size_t>(found - nodes_.begin())]), dim_);
+}
+
+absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state) const {
+  for (const NodeId node : nodes_) {
+    RETURN_IF_ERROR(embeddings.CheckRow(node));
+    RETURN_IF_ERROR(state.CheckRow(node));
+  }
+  ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const NodeId node = nodes_[i];
+      const WriterStripeLock lock(embeddings.LockFor(node));
+      update(std::span<const float>(Row(rows_[i]), dim_), embeddings.MutableRow(node), state.MutableCompanionRow(node));
+    }
+  });
+  return absl::OkStatus();
+}
+
+void MmapGradientAccumulator::Zero() {
+  nodes_.clear();
+  rows_.clear();
+}
+
+}  // namespace octavo

@@ -1,0 +1,101 @@
+// The gradients of an accumulation window (one batch, or several): compact rows for the nodes that the window touched,
+// in a mapped scratch file. Cost and memory are O(touched rows), whatever the size of the graph.
+//
+// Sums are deterministic: the contributions to a row are added in the order in which they were handed over, on one
+// thread, whatever the number of threads. The file is mapped copy-on-write, so gradients never reach the disk, and
+// holds nothing that outlives the process: it is made anew each time.
+//
+// Threads: one caller at a time; AccumulateBatch and Apply use TBB's workers inside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/ids.h"
+#include "io/file.h"
+#include "tables/mmap_manager.h"
+
+namespace octavo {
+
+// A gradient of one row: [dim] floats that stay where they are until the call that takes them returns.
+struct Contribution {
+  NodeId node{};
+  const float* gradient = nullptr;
+};
+
+class MmapGradientAccumulator {
+ public:
+  // Makes the scratch file for at most `max_rows` rows of `dim` floats in one window. An old file of that name is
+  // replaced: gradients of an earlier process never surface.
+  static absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> Create(const std::filesystem::path& path,
+                                                                         std::size_t dim, std::uint64_t max_rows);
+  ~MmapGradientAccumulator();
+  MmapGradientAccumulator(const MmapGradientAccumulator&) = delete;
+  MmapGradientAccumulator& operator=(const MmapGradientAccumulator&) = delete;
+
+  // Adds one gradient to the row of `node`. REQUIRES: gradient.size() == dim
+  absl::Status Accumulate(NodeId node, std::span<const float> gradient);
+  // Adds many, in parallel over nodes; those to one node in the order of `contributions`. More nodes in the window
+  // than max_rows is an error, and then the window is as it was.
+  absl::Status AccumulateBatch(std::span<const Contribution> contributions);
+
+  // Nodes touched since Zero, ascending.
+  std::span<const NodeId> touched() const { return nodes_; }
+  // Returns the sum for `node`, valid until the next call; an error where the window did not touch it.
+  absl::StatusOr<std::span<const float>> Gradient(NodeId node) const;
+
+  // Updates one row: gradient, the row, its optimizer state.
+  using RowUpdate = absl::FunctionRef<void(std::span<const float>, std::span<float>, std::span<float>)>;
+  // Calls `update` for each touched row, in parallel, each under the row's exclusive lock in `embeddings`. `state` has
+  // the same rows. The gradients stay until Zero.
+  // A touched node without a resident row is an error and nothing is updated.
+  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state) const;
+
+  // Starts the next window.
+  void Zero();
+
+ private:
+  // Where the contributions to one node lie in order_, and the node's row in the mapping.
+  struct Segment {
+    NodeId node{};
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::uint32_t row = 0;
+    bool fresh = true;  // the row holds nothing of this window yet
+  };
+
+  MmapGradientAccumulator(File file, std::byte* mapping, std::uint64_t mapped_bytes, std::size_t dim,
+                          std::uint64_t max_rows);
+
+  float* Row(std::uint32_t row) const;
+  void SortByNode(std::span<const Contribution> contributions);
+  absl::Status AssignRows();
+  void MergeTouched();
+
+  // Constant after construction.
+  const File file_;
+  std::byte* const mapping_;
+  const std::uint64_t mapped_bytes_;
+  const std::size_t dim_;
+  const std::uint64_t max_rows_;
+  // The caller's.
+  std::vector<NodeId> nodes_;        // touched, ascending
+  std::vector<std::uint32_t> rows_;  // rows_[i] is the mapping's row of nodes_[i]
+  // Kept between calls for their memory.
+  struct SortKey {
+    std::uint64_t node = 0;
+    std::uint32_t index = 0;
+    friend auto operator<=>(const SortKey&, const SortKey&) = default;
+  };
+  std::vector<SortKey> order_;
+  std::vector<Segment> segments_;
+};
+
+}  // namespace octavo

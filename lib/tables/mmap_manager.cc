@@ -1,0 +1,284 @@
+#include "tables/mmap_manager.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/checksum.h"
+#include "io/failpoint.h"
+#include "tables/table_file.h"
+
+namespace octavo {
+namespace {
+
+// Loading goes in steps of this size, so that no more than a step of page cache stands beside the private copies.
+constexpr std::uint64_t kLoadStepBytes = std::uint64_t{8} << 20;
+
+std::uint64_t GroupCount(std::uint64_t rows) { return (rows + StripeLocks::kGroupRows - 1) / StripeLocks::kGroupRows; }
+
+std::uint64_t PageBytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+
+// Makes the pages of the range present and private to this process. Kernels before 5.14 do not know the advice; there
+// each page is written with what it holds.
+int Populate(std::span<std::byte> memory) {
+  if (::madvise(memory.data(), memory.size(), MADV_POPULATE_WRITE) == 0) return 0;
+  if (errno != EINVAL) return errno;
+  for (std::uint64_t at = 0; at < memory.size(); at += PageBytes()) {
+    auto* byte = reinterpret_cast<volatile unsigned char*>(memory.data() + at);
+    *byte = *byte;
+  }
+  return 0;
+}
+
+absl::Status CheckLayout(const TableLayout& layout, const std::vector<std::uint8_t>& committed_slots) {
+  if (layout.partition_rows == 0 || layout.partition_rows % kPartitionRowQuantum != 0) {
+    return UsageError(
+        fmt::format("partitions of {} rows; expected a multiple of {}", layout.partition_rows, kPartitionRowQuantum));
+  }
+  const std::uint64_t partitions = (layout.shape.rows + layout.partition_rows - 1) / layout.partition_rows;
+  if (committed_slots.size() != partitions) {
+    return CorruptError(fmt::format("{}: {} partitions of {} rows each are recorded; expected {}",
+                                    layout.slots[0].string(), committed_slots.size(), layout.partition_rows,
+                                    partitions));
+  }
+  if (kNpyHeaderBytes % PageBytes() != 0) {
+    return RuntimeError(fmt::format("this machine has pages of {} bytes; tables need 4,096", PageBytes()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<MmapManager>> MmapManager::Open(TableLayout layout,
+                                                               std::vector<std::uint8_t> committed_slots) {
+  RETURN_IF_ERROR(CheckLayout(layout, committed_slots));
+  std::array<File, 2> files;
+  for (std::uint8_t slot = 0; slot < 2; ++slot) {
+    const bool holds_rows = std::find(committed_slots.begin(), committed_slots.end(), slot) != committed_slots.end();
+    if (!holds_rows && !std::filesystem::exists(layout.slots[slot])) {
+      ASSIGN_OR_RETURN(files[slot], CreateTableFile(layout.slots[slot], layout.shape));
+    } else {
+      ASSIGN_OR_RETURN(files[slot], OpenTableFile(layout.slots[slot], layout.shape, /*writable=*/true));
+    }
+  }
+  ASSIGN_OR_RETURN(const std::uint64_t file_bytes, NpyFileBytes(layout.shape));
+  const std::uint64_t bytes = RoundUp(file_bytes - kNpyHeaderBytes, PageBytes());
+  std::byte* reserved = nullptr;
+  if (bytes > 0) {
+    void* address = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address == MAP_FAILED) {
+      return ErrnoError(fmt::format("reserve {} bytes of addresses for {}", bytes, layout.slots[0].string()), errno);
+    }
+    reserved = static_cast<std::byte*>(address);
+  }
+  return std::unique_ptr<MmapManager>(
+      new MmapManager(std::move(layout), std::move(committed_slots), std::move(files), reserved, bytes));
+}
+
+MmapManager::MmapManager(TableLayout layout, std::vector<std::uint8_t> committed_slots, std::array<File, 2> files,
+                         std::byte* reserved, std::uint64_t reserved_bytes)
+    : layout_(std::move(layout)),
+      reserved_(reserved),
+      reserved_bytes_(reserved_bytes),
+      files_(std::move(files)),
+      partitions_(committed_slots.size()),
+      touched_(GroupCount(layout_.shape.rows)),
+      stale_{AtomicBitmap(GroupCount(layout_.shape.rows)), AtomicBitmap(GroupCount(layout_.shape.rows))} {
+  for (std::uint32_t p = 0; p < partitions_.size(); ++p) {
+    partitions_[p].committed = partitions_[p].newest = committed_slots[p];
+    // What the slot that is not committed holds is unknown.
+    const RowRange groups = GroupsOf(RowsOf(static_cast<PartitionId>(p)));
+    stale_[1 - committed_slots[p]].SetRange(groups.begin, groups.end);
+  }
+}
+
+MmapManager::~MmapManager() {
+  if (reserved_ != nullptr) ::munmap(reserved_, reserved_bytes_);
+}
+
+MmapManager::RowRange MmapManager::RowsOf(PartitionId partition) const {
+  const std::uint64_t begin = Value(partition) * layout_.partition_rows;
+  return {begin, std::min(begin + layout_.partition_rows, layout_.shape.rows)};
+}
+
+std::span<std::byte> MmapManager::BytesOf(RowRange rows) const {
+  const std::uint64_t row_bytes = layout_.shape.columns * sizeof(float);
+  return {reserved_ + rows.begin * row_bytes, (rows.end - rows.begin) * row_bytes};
+}
+
+MmapManager::RowRange MmapManager::GroupsOf(RowRange rows) {
+  return {rows.begin / StripeLocks::kGroupRows, GroupCount(rows.end)};
+}
+
+std::uint64_t MmapManager::resident_bytes() const {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t p = 0; p < partitions_.size(); ++p) {
+    if (partitions_[p].resident) bytes += BytesOf(RowsOf(static_cast<PartitionId>(p))).size();
+  }
+  return bytes;
+}
+
+absl::Status MmapManager::PopulateAndDropCache(std::span<std::byte> memory, const File& file,
+                                               std::uint64_t file_offset) {
+  for (std::uint64_t at = 0; at < memory.size(); at += kLoadStepBytes) {
+    const std::uint64_t step = std::min<std::uint64_t>(kLoadStepBytes, memory.size() - at);
+    if (const int error_number = Populate(memory.subspan(at, step)); error_number != 0) {
+      return ErrnoError(fmt::format("{}: load {} bytes at byte {}", file.path().string(), step, file_offset + at),
+                        error_number);
+    }
+    file.DropCache(file_offset + at, step);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MmapManager::MapPartition(PartitionId partition) {
+  RETURN_IF_ERROR(Failpoint("table.load"));
+  const RowRange rows = RowsOf(partition);
+  const std::span<std::byte> memory = BytesOf(rows);
+  const File& file = files_[NewestSlot(partition)];
+  const std::uint64_t offset = RowOffset(layout_.shape, rows.begin);
+  // A file cut short after it was opened would give SIGBUS in the mapping.
+  ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
+  if (size < offset + memory.size()) {
+    return CorruptError(
+        fmt::format("{}: {} bytes; expected at least {}", file.path().string(), size, offset + memory.size()));
+  }
+  void* mapped = ::mmap(memory.data(), memory.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                        file.descriptor(), static_cast<off_t>(offset));
+  if (mapped == MAP_FAILED) {
+    return ErrnoError(fmt::format("{}: map {} bytes at byte {}", file.path().string(), memory.size(), offset), errno);
+  }
+  return PopulateAndDropCache(memory, file, offset);
+}
+
+void MmapManager::UnmapPartition(PartitionId partition) {
+  const std::span<std::byte> memory = BytesOf(RowsOf(partition));
+  if (memory.empty()) return;
+  // Replaces the pages by inaccessible ones in one step, so the range is never free for others to take.
+  ::mmap(memory.data(), memory.size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+absl::Status MmapManager::LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum) {
+  Partition& state = partitions_[Value(partition)];
+  if (state.resident) return absl::OkStatus();
+  const std::span<std::byte> memory = BytesOf(RowsOf(partition));
+  absl::Status status = memory.empty() ? absl::OkStatus() : MapPartition(partition);
+  if (status.ok() && expected_checksum.has_value()) {
+    if (const std::uint64_t found = Checksum64(memory); found != *expected_checksum) {
+      status = CorruptError(fmt::format("{}: partition {} (byte {} on): checksum {:016x}; expected {:016x}",
+                                        files_[state.newest].path().string(), Value(partition),
+                                        RowOffset(layout_.shape, RowsOf(partition).begin), found, *expected_checksum));
+    }
+  }
+  if (!status.ok()) {
+    UnmapPartition(partition);
+    return status;
+  }
+  state.resident = true;
+  bytes_read_ += memory.size();
+  return absl::OkStatus();
+}
+
+absl::Status MmapManager::EvictPartition(PartitionId partition) {
+  Partition& state = partitions_[Value(partition)];
+  if (!state.resident) return absl::OkStatus();
+  if (IsChanged(partition)) {
+    if (absl::StatusOr<std::uint64_t> checksum = WritePartition(partition); !checksum.ok()) return checksum.status();
+  }
+  state.resident = false;
+  UnmapPartition(partition);
+  return absl::OkStatus();
+}
+
+absl::Status MmapManager::CheckRow(NodeId node) const {
+  if (Value(node) >= layout_.shape.rows) {
+    return absl::OutOfRangeError(
+        absl::string_view(fmt::format("{}: row {} of {}", layout_.slots[0].string(), Value(node), layout_.shape.rows)));
+  }
+  if (!IsResident(PartitionOf(node))) {
+    return absl::FailedPreconditionError(
+        absl::string_view(fmt::format("{}: row {} is in partition {}, which is not loaded", layout_.slots[0].string(),
+                                      Value(node), Value(PartitionOf(node)))));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MmapManager::ReadRow(NodeId node, std::span<float> out) const {
+  RETURN_IF_ERROR(CheckRow(node));
+  const ReaderStripeLock lock(LockFor(node));
+  std::memcpy(out.data(), Row(node), layout_.shape.columns * sizeof(float));
+  return absl::OkStatus();
+}
+
+bool MmapManager::IsChanged(PartitionId partition) const {
+  const RowRange groups = GroupsOf(RowsOf(partition));
+  return touched_.AnyInRange(groups.begin, groups.end);
+}
+
+absl::Status MmapManager::WriteStaleGroups(PartitionId partition, std::uint8_t slot) {
+  const RowRange rows = RowsOf(partition);
+  const RowRange groups = GroupsOf(rows);
+  absl::Status status;
+  RowRange run;  // of rows to write, grown while stale groups are neighbours
+  const auto flush = [&] {
+    if (run.begin == run.end || !status.ok()) return;
+    unsynced_[slot] = true;
+    bytes_written_ += BytesOf(run).size();
+    status = files_[slot].WriteAt(RowOffset(layout_.shape, run.begin), BytesOf(run));
+  };
+  stale_[slot].Drain(groups.begin, groups.end, [&](std::uint64_t group) {
+    const std::uint64_t begin = group * StripeLocks::kGroupRows;
+    const std::uint64_t end = std::min(begin + StripeLocks::kGroupRows, rows.end);
+    if (begin == run.end && run.begin != run.end) {
+      run.end = end;
+      return;
+    }
+    flush();
+    run = {begin, end};
+  });
+  flush();
+  return status;
+}
+
+absl::StatusOr<std::uint64_t> MmapManager::WritePartition(PartitionId partition) {
+  Partition& state = partitions_[Value(partition)];
+  if (!state.resident) {
+    return absl::FailedPreconditionError("a partition is written only while it is loaded");
+  }
+  const RowRange groups = GroupsOf(RowsOf(partition));
+  touched_.Drain(groups.begin, groups.end, [this](std::uint64_t group) {
+    stale_[0].Set(group);
+    stale_[1].Set(group);
+  });
+  const auto target = static_cast<std::uint8_t>(1 - state.committed);
+  RETURN_IF_ERROR(WriteStaleGroups(partition, target));
+  state.newest = target;
+  return Checksum64(BytesOf(RowsOf(partition)));
+}
+
+void MmapManager::MarkChanged(PartitionId partition) {
+  const RowRange groups = GroupsOf(RowsOf(partition));
+  touched_.SetRange(groups.begin, groups.end);
+}
+
+absl::Status MmapManager::Sync() {
+  for (std::size_t slot = 0; slot < files_.size(); ++slot) {
+    if (!unsynced_[slot]) continue;
+    RETURN_IF_ERROR(files_[slot].Sync());
+    unsynced_[slot] = false;
+  }
+  return absl::OkStatus();
+}
+
+void MmapManager::MarkCommitted() {
+  for (Partition& partition : partitions_) partition.committed = partition.newest;
+}
+
+}  // namespace octavo

@@ -1,0 +1,155 @@
+// One table of a run, embeddings or optimizer state, in mapped memory: rows addressed by node id through one flat
+// reserved address range, of which partitions are loaded and evicted.
+//
+// A table has two slots, two .npy files of the same shape. For each partition one slot holds the committed rows; it is
+// mapped copy-on-write and never written, so training cannot touch committed bytes and the kernel never writes a
+// half-trained page back. WritePartition puts the rows into the other slot; MarkCommitted turns the slots around once
+// a manifest that says so is durable. Rows of a partition that is not loaded are PROT_NONE.
+//
+// Threads: rows are read and written by any thread under LockFor(row). Loading, evicting, writing and committing are
+// for one thread at a time, and not while another thread uses a row of that partition.
+//
+// The sketch of these classes in ruvector-gnn showed what to guard against; tests/tables/mmap_manager_test.cc names
+// each weakness.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/ids.h"
+#include "format/npy_header.h"
+#include "io/file.h"
+#include "tables/atomic_bitmap.h"
+#include "tables/stripe_locks.h"
+
+namespace octavo {
+
+struct TableLayout {
+  std::array<std::filesystem::path, 2> slots;
+  NpyShape shape;                    // [rows, columns] floats; columns may be 0
+  std::uint64_t partition_rows = 0;  // a multiple of kPartitionRowQuantum
+};
+
+class MmapManager {
+ public:
+  // Opens a table for training. `committed_slots` has the committed slot, 0 or 1, of each partition. A slot that holds
+  // committed rows must be there and of the right shape; the other file is created with its space set aside where it
+  // is missing. Nothing is loaded yet.
+  static absl::StatusOr<std::unique_ptr<MmapManager>> Open(TableLayout layout,
+                                                           std::vector<std::uint8_t> committed_slots);
+  ~MmapManager();
+  MmapManager(const MmapManager&) = delete;
+  MmapManager& operator=(const MmapManager&) = delete;
+
+  std::uint64_t rows() const { return layout_.shape.rows; }
+  std::size_t columns() const { return layout_.shape.columns; }
+  std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partitions_.size()); }
+  PartitionId PartitionOf(NodeId node) const { return static_cast<PartitionId>(Value(node) / layout_.partition_rows); }
+
+  // ---- Residency.
+
+  // Maps the newest rows of the partition. With `expected_checksum` (XXH3-64 of its rows) they are compared with it;
+  // a difference is a corrupt-file error and the partition stays out. Loading what is loaded does nothing.
+  absl::Status LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum = std::nullopt);
+  // Writes the partition if it changed, and gives its memory back. Evicting what is not loaded does nothing.
+  absl::Status EvictPartition(PartitionId partition);
+  bool IsResident(PartitionId partition) const { return partitions_[Value(partition)].resident; }
+  // Bytes of memory that resident partitions hold.
+  std::uint64_t resident_bytes() const;
+  // Bytes loaded from and written to the files since Open.
+  std::uint64_t bytes_read() const { return bytes_read_; }
+  std::uint64_t bytes_written() const { return bytes_written_; }
+
+  // ---- Rows. A row past the end or of a partition that is not loaded is an error, before anything is touched.
+
+  // Copies the row of `node` into `out` under its lock. REQUIRES: out.size() == columns()
+  absl::Status ReadRow(NodeId node, std::span<float> out) const;
+
+  // Returns the lock of the stripe that `node` falls in. Two nodes may share a stripe, so hold at most one at a time.
+  StripeMutex& LockFor(NodeId node) const ABSL_LOCK_RETURNED(locks_.LockFor(node)) { return locks_.LockFor(node); }
+
+  // Says whether `node` has a row that may be touched now.
+  absl::Status CheckRow(NodeId node) const;
+
+  // Returns the row of `node` for writing, [columns] floats inside the mapping, and marks it changed. Do not keep the
+  // span after unlocking. REQUIRES: CheckRow(node) is ok and LockFor(node) is held.
+  std::span<float> MutableRow(NodeId node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(LockFor(node)) {
+    touched_.Set(Value(node) / StripeLocks::kGroupRows);
+    return {Row(node), layout_.shape.columns};
+  }
+
+  // The same for a table whose rows are guarded by the lock of the row with the same id in another table (optimizer
+  // state beside its embeddings). REQUIRES: CheckRow(node) is ok and that lock is held.
+  std::span<float> MutableCompanionRow(NodeId node) {
+    touched_.Set(Value(node) / StripeLocks::kGroupRows);
+    return {Row(node), layout_.shape.columns};
+  }
+
+  // ---- Commit. The order of these steps belongs to checkpoint/run_tables.h.
+
+  // Whether rows of the partition changed since they were last written.
+  bool IsChanged(PartitionId partition) const;
+  // Writes what the slot that is not committed lacks of the partition's rows (dirty 64-row groups only) and returns
+  // the XXH3-64 of all its rows. REQUIRES: the partition is resident
+  absl::StatusOr<std::uint64_t> WritePartition(PartitionId partition);
+  // Counts every row of the partition as changed, so that the next commit moves it to its other slot.
+  void MarkChanged(PartitionId partition);
+  // Syncs each file that was written since its last sync.
+  absl::Status Sync();
+  // The slot that holds the newest written rows of the partition, and the committed one.
+  std::uint8_t NewestSlot(PartitionId partition) const { return partitions_[Value(partition)].newest; }
+  std::uint8_t CommittedSlot(PartitionId partition) const { return partitions_[Value(partition)].committed; }
+  // Makes the newest slot of every partition the committed one. Call when a manifest that says so is durable.
+  void MarkCommitted();
+
+ private:
+  struct Partition {
+    std::uint8_t committed = 0;
+    std::uint8_t newest = 0;
+    bool resident = false;
+  };
+  struct RowRange {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+
+  MmapManager(TableLayout layout, std::vector<std::uint8_t> committed_slots, std::array<File, 2> files,
+              std::byte* reserved, std::uint64_t reserved_bytes);
+
+  float* Row(NodeId node) const { return reinterpret_cast<float*>(reserved_) + Value(node) * layout_.shape.columns; }
+  RowRange RowsOf(PartitionId partition) const;
+  std::span<std::byte> BytesOf(RowRange rows) const;
+  // The 64-row groups that cover the rows.
+  static RowRange GroupsOf(RowRange rows);
+  absl::Status MapPartition(PartitionId partition);
+  absl::Status PopulateAndDropCache(std::span<std::byte> memory, const File& file, std::uint64_t file_offset);
+  void UnmapPartition(PartitionId partition);
+  absl::Status WriteStaleGroups(PartitionId partition, std::uint8_t slot);
+
+  // Constant after construction.
+  const TableLayout layout_;
+  std::byte* const reserved_;  // nullptr when columns is 0
+  const std::uint64_t reserved_bytes_;
+  // The loading thread's.
+  std::array<File, 2> files_;
+  std::array<bool, 2> unsynced_{};
+  std::uint64_t bytes_read_ = 0;
+  std::uint64_t bytes_written_ = 0;
+  std::vector<Partition> partitions_;
+  // Shared. touched_ has the groups changed since the last WritePartition; stale_[s] those whose rows in slot s are not
+  // the newest.
+  StripeLocks locks_;
+  AtomicBitmap touched_;
+  std::array<AtomicBitmap, 2> stale_;
+};
+
+}  // namespace octavo

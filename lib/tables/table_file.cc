@@ -1,0 +1,54 @@
+#include "tables/table_file.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/status.h"
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+absl::StatusOr<NpyShape> CheckedShape(const File& file) {
+  ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
+  std::vector<std::byte> head(std::min<std::uint64_t>(size, kNpyHeaderBytes));
+  RETURN_IF_ERROR(file.ReadAt(0, head));
+  ASSIGN_OR_RETURN(const NpyShape shape, DecodeNpyHeader(head, file.path().string()));
+  ASSIGN_OR_RETURN(const std::uint64_t expected, NpyFileBytes(shape));
+  if (size != expected) {
+    return CorruptError(fmt::format("{}: {} bytes; expected {} for its shape of ({}, {})", file.path().string(), size,
+                                    expected, shape.rows, shape.columns));
+  }
+  return shape;
+}
+
+}  // namespace
+
+absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const NpyShape& shape) {
+  ASSIGN_OR_RETURN(const std::uint64_t bytes, NpyFileBytes(shape));
+  ASSIGN_OR_RETURN(File file, File::Create(path));
+  RETURN_IF_ERROR(file.Allocate(bytes));
+  RETURN_IF_ERROR(file.WriteAt(0, EncodeNpyHeader(shape)));
+  return file;
+}
+
+absl::StatusOr<File> OpenTableFile(const std::filesystem::path& path, const NpyShape& shape, bool writable) {
+  absl::StatusOr<File> file = writable ? File::OpenReadWrite(path) : File::OpenRead(path);
+  if (!file.ok()) {
+    // A table that its manifest names and that is not there is damage, not a wrong flag.
+    return KindOf(file.status()) == ErrorKind::kUsage ? CorruptError(MessageOf(file.status())) : file.status();
+  }
+  ASSIGN_OR_RETURN(const NpyShape found, CheckedShape(*file));
+  if (found != shape) {
+    return CorruptError(fmt::format("{}: shape ({}, {}); expected ({}, {})", path.string(), found.rows, found.columns,
+                                    shape.rows, shape.columns));
+  }
+  return file;
+}
+
+absl::StatusOr<NpyShape> ReadTableShape(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
+  return CheckedShape(file);
+}
+
+}  // namespace octavo

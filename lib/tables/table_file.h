@@ -1,0 +1,28 @@
+// One slot of a table on disk: a .npy file of float rows (format/npy_header.h).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "absl/status/statusor.h"
+#include "format/npy_header.h"
+#include "io/file.h"
+
+namespace octavo {
+
+// Creates the file with all its disk space set aside, a header and zeros. What was there before is replaced.
+absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const NpyShape& shape);
+
+// Opens the file and checks header and size against `shape`: a truncated, enlarged, foreign or differently shaped file
+// is a corrupt-file error that says what was found and expected.
+absl::StatusOr<File> OpenTableFile(const std::filesystem::path& path, const NpyShape& shape, bool writable);
+
+// Returns the shape that the file's header declares, after checking the file's size against it.
+absl::StatusOr<NpyShape> ReadTableShape(const std::filesystem::path& path);
+
+// Returns where row `row` begins. REQUIRES: row <= shape.rows
+inline std::uint64_t RowOffset(const NpyShape& shape, std::uint64_t row) {
+  return kNpyHeaderBytes + row * shape.columns * sizeof(float);
+}
+
+}  // namespace octavo

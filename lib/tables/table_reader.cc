@@ -1,0 +1,48 @@
+#include "tables/table_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tables/table_file.h"
+
+namespace octavo {
+
+absl::StatusOr<TableReader> TableReader::Open(const std::array<std::filesystem::path, 2>& slots, const NpyShape& shape,
+                                              std::uint64_t partition_rows,
+                                              std::vector<std::uint8_t> slot_of_partition) {
+  std::array<File, 2> files;
+  for (std::uint8_t slot = 0; slot < 2; ++slot) {
+    if (std::find(slot_of_partition.begin(), slot_of_partition.end(), slot) == slot_of_partition.end()) continue;
+    absl::StatusOr<File> file = OpenTableFile(slots[slot], shape, /*writable=*/false);
+    if (!file.ok()) return file.status();
+    files[slot] = *std::move(file);
+  }
+  return TableReader(std::move(files), shape, partition_rows, std::move(slot_of_partition));
+}
+
+TableReader::TableReader(std::array<File, 2> files, const NpyShape& shape, std::uint64_t partition_rows,
+                         std::vector<std::uint8_t> slot_of_partition)
+    : files_(std::move(files)),
+      shape_(shape),
+      partition_rows_(partition_rows),
+      slot_of_partition_(std::move(slot_of_partition)) {}
+
+absl::Status TableReader::ReadRows(std::uint64_t first, std::span<float> out) const {
+  if (shape_.columns == 0) return absl::OkStatus();
+  std::uint64_t rows = out.size() / shape_.columns;
+  while (rows > 0) {
+    const std::uint64_t partition = first / partition_rows_;
+    const std::uint64_t run = std::min(rows, (partition + 1) * partition_rows_ - first);
+    const File& file = files_[slot_of_partition_[partition]];
+    const std::span<float> part = out.first(run * shape_.columns);
+    if (absl::Status status = file.ReadAt(RowOffset(shape_, first), std::as_writable_bytes(part)); !status.ok()) {
+      return status;
+    }
+    out = out.subspan(part.size());
+    first += run;
+    rows -= run;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace octavo

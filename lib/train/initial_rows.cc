@@ -1,0 +1,34 @@
+#include "train/initial_rows.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "base/random.h"
+
+namespace octavo {
+namespace {
+
+void FillNormal(RandomStream stream, double scale, std::span<float> values) {
+  for (float& value : values) value = static_cast<float>(scale) * stream.NextNormal();
+}
+
+}  // namespace
+
+double InitialScale(const TrainOptions& options) {
+  if (options.initial_scale > 0) return options.initial_scale;
+  if (options.model != ModelKind::kTransE && options.model != ModelKind::kRotatE) return 1e-3;
+  constexpr double kMargin = 9;
+  return (kMargin + 2) / (static_cast<double>(options.dim) * std::numbers::sqrt3);
+}
+
+void InitialEmbedding(const TrainOptions& options, double scale, std::uint64_t row, std::span<float> values) {
+  FillNormal(RandomStream(options.seed, RandomPurpose::kInitialEmbeddings, 0, row), scale, values);
+}
+
+void InitialRelation(const TrainOptions& options, double scale, std::uint64_t row, std::span<float> values) {
+  RandomStream stream(options.seed, RandomPurpose::kInitialRelations, 0, row);
+  if (options.model != ModelKind::kRotatE) return FillNormal(stream, scale, values);
+  for (float& value : values) value = (2 * stream.NextFloat() - 1) * std::numbers::pi_v<float>;
+}
+
+}  // namespace octavo

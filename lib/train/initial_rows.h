@@ -1,0 +1,22 @@
+// Initial values of embeddings and relations: each row a pure function of seed and row number.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "train/options.h"
+
+namespace octavo {
+
+// Returns the standard deviation of the initial values: what the options say, or, where they say 0, 1e-3 for dot,
+// DistMult and ComplEx (Lacroix et al., ICML 2018) and (margin + 2) / (dim * sqrt(3)) with the margin 9 for TransE and
+// RotatE, which has the variance of RotatE's uniform start.
+double InitialScale(const TrainOptions& options);
+
+// Normal with mean 0 and standard deviation `scale`.
+void InitialEmbedding(const TrainOptions& options, double scale, std::uint64_t row, std::span<float> values);
+
+// As embeddings, but for RotatE: phases uniform in [-pi, pi).
+void InitialRelation(const TrainOptions& options, double scale, std::uint64_t row, std::span<float> values);
+
+}  // namespace octavo

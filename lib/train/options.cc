@@ -1,0 +1,245 @@
+#include "train/options.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/escape.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/checksum.h"
+
+namespace octavo {
+namespace {
+
+using Type = OptionField::Type;
+
+OptionField Whole(std::string_view name, std::string_view group, std::uint64_t TrainOptions::*member,
+                  std::uint64_t least, std::uint64_t most, std::string_view help) {
+  OptionField field{.name = name, .group = group, .help = help, .type = Type::kWholeNumber};
+  field.allowed = fmt::format("a whole number from {} to {}", least, most);
+  field.parse = [member, least, most](TrainOptions& options, std::string_view text) {
+    const auto number = ParseWholeNumber(text);
+    if (!number || *number < least || *number > most) return false;
+    options.*member = *number;
+    return true;
+  };
+  field.format = [member](const TrainOptions& options) { return std::to_string(options.*member); };
+  return field;
+}
+
+OptionField Real(std::string_view name, std::string_view group, double TrainOptions::*member, double least, double most,
+                 std::string_view help) {
+  OptionField field{.name = name, .group = group, .help = help, .type = Type::kRealNumber};
+  field.allowed = fmt::format("a number from {} to {}", least, most);
+  field.parse = [member, least, most](TrainOptions& options, std::string_view text) {
+    const auto number = ParseRealNumber(text);
+    if (!number || *number < least || *number > most) return false;
+    options.*member = *number;
+    return true;
+  };
+  field.format = [member](const TrainOptions& options) { return fmt::format("{}", options.*member); };
+  return field;
+}
+
+template <typename Enum>
+struct Choice {
+  std::string_view name;
+  Enum value;
+};
+
+template <typename Enum>
+OptionField OneOf(std::string_view name, std::string_view group, Enum TrainOptions::*member,
+                  std::vector<Choice<Enum>> choices, std::string_view help) {
+  OptionField field{.name = name, .group = group, .help = help, .allowed = "one of ", .type = Type::kText};
+  for (const Choice<Enum>& choice : choices) {
+    fmt::format_to(std::back_inserter(field.allowed), "{}{}", &choice == &choices.front() ? "" : ", ", choice.name);
+  }
+  field.parse = [member, choices](TrainOptions& options, std::string_view text) {
+    const auto found = std::find_if(choices.begin(), choices.end(), [&](const auto& c) { return c.name == text; });
+    if (found == choices.end()) return false;
+    options.*member = found->value;
+    return true;
+  };
+  field.format = [member, choices](const TrainOptions& options) {
+    const auto found =
+        std::find_if(choices.begin(), choices.end(), [&](const auto& c) { return c.value == options.*member; });
+    return std::string(found->name);
+  };
+  return field;
+}
+
+OptionField Switch(std::string_view name, std::string_view group, bool TrainOptions::*member, std::string_view help) {
+  OptionField field{.name = name, .group = group, .help = help, .allowed = "true or false", .type = Type::kSwitch};
+  field.parse = [member](TrainOptions& options, std::string_view text) {
+    if (text != "true" && text != "false") return false;
+    options.*member = text == "true";
+    return true;
+  };
+  field.format = [member](const TrainOptions& options) { return options.*member ? "true" : "false"; };
+  return field;
+}
+
+OptionField Negatives() {
+  constexpr std::uint64_t kMost = 1 << 24;
+  OptionField field{.name = "negatives",
+                    .group = "loss",
+                    .help = "Negatives for each side of a chunk, shared by its edges; all takes every node",
+                    .allowed = fmt::format("a whole number from 1 to {}, or all", kMost),
+                    .type = Type::kWholeNumberOrText};
+  field.parse = [](TrainOptions& options, std::string_view text) {
+    const auto number = text == "all" ? std::optional<std::uint64_t>(0) : ParseWholeNumber(text);
+    if (!number || *number > kMost || (*number == 0 && text != "all")) return false;
+    options.negatives = *number;
+    return true;
+  };
+  field.format = [](const TrainOptions& options) {
+    return options.negatives == 0 ? "all" : std::to_string(options.negatives);
+  };
+  return field;
+}
+
+OptionField Margin() {
+  OptionField field = Real("margin", "loss", &TrainOptions::margin, 0, 1000,
+                           "Margin of the ranking, logistic and self-adversarial losses; auto: 1, 0 and 9");
+  field.type = Type::kRealNumber;
+  field.allowed += ", or auto";
+  const auto parse_number = field.parse;
+  field.parse = [parse_number](TrainOptions& options, std::string_view text) {
+    if (text != "auto") return parse_number(options, text);
+    options.margin = -1;
+    return true;
+  };
+  field.format = [](const TrainOptions& options) {
+    return options.margin < 0 ? std::string("auto") : fmt::format("{}", options.margin);
+  };
+  return field;
+}
+
+OptionField NoIdentity(OptionField field) {
+  field.identity = false;
+  return field;
+}
+
+std::vector<OptionField> MakeFields() {
+  using O = TrainOptions;
+  return {
+      OneOf<ModelKind>("model", "model", &O::model,
+                       {{"dot", ModelKind::kDot},
+                        {"distmult", ModelKind::kDistMult},
+                        {"complex", ModelKind::kComplEx},
+                        {"transe", ModelKind::kTransE},
+                        {"rotate", ModelKind::kRotatE}},
+                       "Score function"),
+      OneOf<Norm>("norm", "model", &O::norm, {{"l1", Norm::kL1}, {"l2", Norm::kL2}}, "Norm of transe and rotate"),
+      Whole("dim", "model", &O::dim, 1, 65536, "Floats of a node's embedding"),
+      Switch("reciprocal", "model", &O::reciprocal, "Give each relation a second row for its inverse direction"),
+      Real("initial-scale", "model", &O::initial_scale, 0, 1000,
+           "Standard deviation of the initial values; 0 chooses by model"),
+      OneOf<LossKind>("loss", "loss", &O::loss,
+                      {{"softmax", LossKind::kSoftmax},
+                       {"logistic", LossKind::kLogistic},
+                       {"ranking", LossKind::kRanking},
+                       {"self-adversarial", LossKind::kSelfAdversarial}},
+                      "Loss of a positive against its negatives"),
+      Margin(),
+      Real("adversarial-temperature", "loss", &O::adversarial_temperature, 0, 1000,
+           "Temperature of the self-adversarial weights"),
+      Negatives(),
+      Real("degree-fraction", "loss", &O::degree_fraction, 0, 1,
+           "Share of the negatives drawn by degree; the others are uniform"),
+      OneOf<RegularizerKind>(
+          "regularizer", "loss", &O::regularizer,
+          {{"none", RegularizerKind::kNone}, {"l2", RegularizerKind::kL2}, {"n3", RegularizerKind::kN3}},
+          "Penalty on the rows of the positive edges"),
+      Real("regularization", "loss", &O::regularization, 0, 1e6, "Weight of the regularizer"),
+      OneOf<OptimizerKind>("optimizer", "descent", &O::optimizer,
+                           {{"row-adagrad", OptimizerKind::kRowAdagrad},
+                            {"adagrad", OptimizerKind::kAdagrad},
+                            {"sgd", OptimizerKind::kSgd},
+                            {"adam", OptimizerKind::kAdam}},
+                           "Optimizer of the rows"),
+      Real("learning-rate", "descent", &O::learning_rate, 0, 1000, "Learning rate"),
+      OneOf<LearningRateSchedule>("learning-rate-schedule", "descent", &O::learning_rate_schedule,
+                                  {{"constant", LearningRateSchedule::kConstant},
+                                   {"linear", LearningRateSchedule::kLinear},
+                                   {"cosine", LearningRateSchedule::kCosine}},
+                                  "Course of the learning rate over all epochs"),
+      Whole("batch", "descent", &O::batch, 1, 1 << 24, "Edges of a batch"),
+      Whole("chunk", "descent", &O::chunk, 1, 1 << 20, "Edges that share their negatives"),
+      Whole("accumulate", "descent", &O::accumulate, 1, 1 << 20, "Batches whose gradients make one update"),
+      NoIdentity(Whole("epochs", "descent", &O::epochs, 1, 1'000'000, "Epochs")),
+      Whole("seed", "descent", &O::seed, 0, ~std::uint64_t{0}, "Seed of all random numbers"),
+      OneOf<Schedule>("schedule", "work", &O::schedule, {{"sync", Schedule::kSync}}, "Order of the work in a batch"),
+      NoIdentity(
+          OneOf<PrefetchMode>("prefetch", "work", &O::prefetch,
+                              {{"auto", PrefetchMode::kAuto}, {"on", PrefetchMode::kOn}, {"off", PrefetchMode::kOff}},
+                              "Read edges while training; auto decides from measured times")),
+      NoIdentity(Real("checkpoint-minutes", "work", &O::checkpoint_minutes, 0, 1e6,
+                      "Minutes between commits within an epoch; 0 commits at its end only")),
+      NoIdentity(OneOf<Durability>("durability", "work", &O::durability,
+                                   {{"full", Durability::kFull}, {"process", Durability::kProcess}},
+                                   "full survives a power cut; process survives a kill only and skips the syncs")),
+  };
+}
+
+}  // namespace
+
+LossSpec TrainOptions::loss_spec() const {
+  double value = margin;
+  if (value < 0) value = loss == LossKind::kRanking ? 1.0 : loss == LossKind::kSelfAdversarial ? 9.0 : 0.0;
+  return {.kind = loss,
+          .margin = static_cast<float>(value),
+          .adversarial_temperature = static_cast<float>(adversarial_temperature)};
+}
+
+std::span<const OptionField> TrainOptionFields() {
+  static const std::vector<OptionField> fields = MakeFields();
+  return fields;
+}
+
+const OptionField* FindTrainOption(std::string_view name) {
+  for (const OptionField& field : TrainOptionFields()) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
+absl::Status SetTrainOption(TrainOptions& options, const OptionField& field, std::string_view value,
+                            std::string_view where) {
+  if (field.parse(options, value)) return absl::OkStatus();
+  return UsageError(fmt::format("{}: found \"{}\"; expected {}", where, Escape(value), field.allowed));
+}
+
+absl::Status ValidateTrainOptions(const TrainOptions& options) {
+  RETURN_IF_ERROR(options.model_spec().Validate());
+  if (options.chunk > options.batch) {
+    return UsageError(fmt::format("chunk is {} and batch {}; expected a chunk no larger than the batch", options.chunk,
+                                  options.batch));
+  }
+  if (options.regularization > 0 && options.regularizer == RegularizerKind::kNone) {
+    return UsageError(fmt::format("regularization is {} but regularizer is none; expected regularizer l2 or n3",
+                                  options.regularization));
+  }
+  if (options.regularizer != RegularizerKind::kNone && options.regularization == 0) {
+    return UsageError("regularizer is set but regularization is 0; expected a weight above 0");
+  }
+  if (options.loss == LossKind::kSoftmax && options.margin >= 0) {
+    return UsageError("margin has no meaning for the softmax loss; expected logistic, ranking or self-adversarial");
+  }
+  if (options.negatives == 0 && options.degree_fraction > 0) {
+    return UsageError("degree-fraction has no meaning with negatives all");
+  }
+  return absl::OkStatus();
+}
+
+std::uint64_t ConfigurationHash(const TrainOptions& options) {
+  std::string text;
+  for (const OptionField& field : TrainOptionFields()) {
+    if (field.identity) fmt::format_to(std::back_inserter(text), "{}={}\n", field.name, field.format(options));
+  }
+  return Checksum64(std::as_bytes(std::span<const char>(text)));
+}
+
+}  // namespace octavo

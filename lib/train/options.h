@@ -1,0 +1,99 @@
+// What a training is told: one struct with the defaults, and one table of its fields from which flags, help,
+// configuration files and run.json are all made.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "model/loss.h"
+#include "model/model_spec.h"
+#include "model/regularizer.h"
+#include "optimize/learning_rate.h"
+#include "optimize/optimizer.h"
+#include "prefetch/batch_prefetcher.h"
+
+namespace octavo {
+
+// Edges read and shuffled together; two such windows are in memory with prefetching. Part of what the bits depend on.
+inline constexpr std::uint64_t kWindowEdges = std::uint64_t{1} << 19;
+
+enum class Schedule { kSync };
+enum class Durability { kFull, kProcess };
+
+struct TrainOptions {
+  // The model.
+  ModelKind model = ModelKind::kComplEx;
+  Norm norm = Norm::kL1;
+  std::uint64_t dim = 100;
+  bool reciprocal = false;
+  double initial_scale = 0;  // standard deviation of the initial values; 0: chosen by model (train/initial_rows.h)
+  // The loss.
+  LossKind loss = LossKind::kSoftmax;
+  double margin = -1;  // below 0: 1 for ranking, 9 for self-adversarial, 0 for logistic
+  double adversarial_temperature = 1;
+  std::uint64_t negatives = 512;  // for each side of each chunk; 0: all nodes
+  double degree_fraction = 0;
+  RegularizerKind regularizer = RegularizerKind::kNone;
+  double regularization = 0;
+  // The descent.
+  OptimizerKind optimizer = OptimizerKind::kRowAdagrad;
+  double learning_rate = 0.1;
+  LearningRateSchedule learning_rate_schedule = LearningRateSchedule::kConstant;
+  std::uint64_t batch = 4096;
+  std::uint64_t chunk = 256;
+  std::uint64_t accumulate = 1;  // batches of one update
+  std::uint64_t epochs = 10;
+  std::uint64_t seed = 1;
+  // The work; these change no result.
+  Schedule schedule = Schedule::kSync;
+  PrefetchMode prefetch = PrefetchMode::kAuto;
+  double checkpoint_minutes = 0;  // 0: at the end of each epoch only
+  Durability durability = Durability::kFull;
+
+  ModelSpec model_spec() const { return {.kind = model, .norm = norm, .dim = dim}; }
+  LossSpec loss_spec() const;
+  RegularizerSpec regularizer_spec() const {
+    return {.kind = regularizer, .weight = static_cast<float>(regularization)};
+  }
+  OptimizerSpec optimizer_spec() const { return {.kind = optimizer}; }
+};
+
+// One field under its name: `--learning-rate` as a flag, `learning-rate` as a key.
+struct OptionField {
+  enum class Type { kText, kWholeNumber, kRealNumber, kSwitch, kWholeNumberOrText };
+
+  std::string_view name;
+  std::string_view group;  // "model", "loss", "descent", "work"
+  std::string_view help;
+  std::string allowed = {};  // "a whole number from 1 to 65536", "one of dot, distmult, ..."
+  Type type = Type::kText;
+  // Whether another value makes it another run: such fields are kept for good once a run has begun.
+  bool identity = true;
+  // Takes a value as text; false where it is not allowed.
+  std::function<bool(TrainOptions&, std::string_view)> parse = nullptr;
+  std::function<std::string(const TrainOptions&)> format = nullptr;
+};
+
+// Every field, in the order of help and run.json. Constant.
+std::span<const OptionField> TrainOptionFields();
+
+// Returns the field of that name, or nullptr.
+const OptionField* FindTrainOption(std::string_view name);
+
+// Sets one field; a usage error that names the key, the value and what is allowed. `where` goes before the message
+// ("--dim", "preset.toml:3: dim").
+absl::Status SetTrainOption(TrainOptions& options, const OptionField& field, std::string_view value,
+                            std::string_view where);
+
+// Checks what no single field can: a chunk larger than its batch, an odd dimension for complex, a weight without a
+// regularizer.
+absl::Status ValidateTrainOptions(const TrainOptions& options);
+
+// A hash over the fields that make the run what it is.
+std::uint64_t ConfigurationHash(const TrainOptions& options);
+
+}  // namespace octavo

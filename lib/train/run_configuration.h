@@ -1,0 +1,28 @@
+// Configuration on disk: TOML presets that people write, and run.json, what a run was started with.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "train/options.h"
+
+namespace octavo {
+
+// Sets in `options` what the TOML file says. Keys are the names of TrainOptionFields(), at the top level. A usage error
+// names file, line, key, value and what is allowed: also for unknown and duplicate keys and wrong types.
+absl::Status LoadTomlConfiguration(const std::filesystem::path& path, TrainOptions& options);
+
+struct RunConfiguration {
+  TrainOptions options;
+  std::filesystem::path graph;  // absolute
+};
+
+// Writes run.json, whole or not at all.
+absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunConfiguration& configuration);
+
+// Reads it back: missing, misspelt or disallowed entries are corrupt-file errors.
+absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::path& path);
+
+}  // namespace octavo

@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""Checks rules of the sources that no compiler knows.
+
+usage: words_check.py [ROOT]       exit 0 when clean, 1 with one line for each breach
+       words_check.py --self-test  exit 0 when every kind of deliberate breach is caught
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+SOURCES = {".h", ".cc"}
+TEXTS = SOURCES | {".md", ".txt", ".py", ".cmake", ".in", ".toml", ".json", ".bats", ".sh", ""}
+AS_FOUND = {"samples", "golden", "corpus", "__pycache__"}  # inputs of tests: their blanks are meant
+FOLDERS = ["lib", "cmd", "tests", "scripts", "data", "configs", "docs"]
+
+# (where, pattern, why). A line with a pattern in a file whose path matches is a breach. The classes in brackets keep
+# the patterns from finding themselves.
+RULES = [
+    (r".", r"\b([T]ODO|[F]IXME|[X]XX|[H]ACK)\b", "unfinished: do it, or say why not in plain words"),
+    (r".", r"[ \t]+$", "blank at the end of the line"),
+    (r"^(lib|cmd|tests)/.*\.(h|cc)$", r"\t", "tab"),
+    (r"^tests/", r"[D]ISABLED_", "a test that is switched off"),
+    (r"^tests/(?!support/).*\.(h|cc)$", r"\b[G]TEST_SKIP\b",
+     "skip by OCTAVO_REQUIRE_DATA of tests/support/test_data.h only: it fails under CI"),
+    (r"^lib/", r"\b(std::c(out|err)|std::exit|std::quick_exit|_exit)\b|\b(fmt|std)::print\b|(?<![nf])\bprintf\s*\(",
+     "nothing in lib/ prints or exits: return a status"),
+    (r"^(lib|cmd)/.*\.(h|cc)$", r"\busing namespace\b", "names are spelled out"),
+    (r"^(lib|cmd|tests)/.*\.h$", r"#ifndef \w+_H_?\b", "headers have #pragma once"),
+    (r"(^|/)CMakeLists\.txt$", r"-march=native|\bGLOB\b", "one portable build, from explicit lists of files"),
+]
+COMPILED = [(re.compile(where), re.compile(pattern), why) for where, pattern, why in RULES]
+
+
+def check_file(root, path):
+    name = path.relative_to(root).as_posix()
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError:
+        return  # a binary or damaged file that some test wants as it is
+    if "\0" in text:
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        for where, pattern, why in COMPILED:
+            if where.search(name) and pattern.search(line):
+                yield f"{name}:{number}: {line.strip()[:80]}: {why}"
+    if text and not text.endswith("\n"):
+        yield f"{name}: no newline at the end"
+    if path.suffix == ".h" and "#pragma once" not in text:
+        yield f"{name}: no #pragma once"
+    if path.suffix == ".h" and name.startswith(("lib/", "cmd/")) and not text.startswith("//"):
+        yield f"{name}: a header begins with a comment that says what it is"
+
+
+def check(root):
+    files = [p for p in root.iterdir() if p.is_file() and p.suffix in TEXTS and p.name != ".git"]
+    for folder in FOLDERS:
+        files += [p for p in (root / folder).rglob("*") if p.is_file() and p.suffix in TEXTS]
+    breaches = []
+    for path in sorted(files):
+        if not AS_FOUND.intersection(path.parts):
+            breaches.extend(check_file(root, path))
+    return breaches
+
+
+def self_test():
+    header = "// A header.\n#pragma once\n"
+    cases = [
+        ("lib/base/a.h", header, False),
+        ("lib/base/a.h", "#pragma once\n", True),
+        ("lib/base/a.h", "// A header.\n", True),
+        ("lib/base/a.h", header + "// TO" + "DO: later\n", True),
+        ("lib/base/a.cc", "int a; \n", True),
+        ("lib/base/a.cc", "\tint a;\n", True),
+        ("lib/base/a.cc", "int a;", True),
+        ("lib/io/a.cc", 'std::printf("x");\n', True),
+        ("lib/io/a.cc", 'fmt::print("x");\n', True),
+        ("lib/io/a.cc", "std::cerr << 1;\n", True),
+        ("lib/io/a.cc", "std::snprintf(a, 1, b);\n", False),
+        ("cmd/a.cc", 'fmt::print("x");\n', False),
+        ("cmd/a.cc", "using namespace std;\n", True),
+        ("tests/io/a_test.cc", "GTEST" + "_SKIP();\n", True),
+        ("tests/support/a.h", "// A.\n#pragma once\nGTEST" + "_SKIP()\n", False),
+        ("tests/io/a_test.cc", "TEST(A, DIS" + "ABLED_B) {}\n", True),
+        ("lib/io/CMakeLists.txt", "file(GLOB a *.cc)\n", True),
+        ("README.md", "fine\n", False),
+        ("README.md", "FIX" + "ME\n", True),
+    ]
+    for name, text, breach in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            found = check(pathlib.Path(folder))
+            if bool(found) != breach:
+                sys.exit(f"self-test: {name} with {text!r}: {found or 'no breach found'}")
+    print(f"{len(cases)} cases behave")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
+    breaches = check(root)
+    print("\n".join(breaches) if breaches else "no breach")
+    sys.exit(bool(breaches))
+
+
+main()
