@@ -237,16 +237,18 @@ absl::Status RunTables::WriteRelations(Manifest& next) {
   ASSIGN_OR_RETURN(next.header.relation_checksum, relations_.Write(slot, sync_));
   ASSIGN_OR_RETURN(next.header.relation_state_checksum, relation_optimizer_.Write(slot, sync_));
   next.header.relation_slot = static_cast<std::uint64_t>(slot);
+  relation_bytes_written_ += relations_.values().size_bytes() + relation_optimizer_.values().size_bytes();
   return absl::OkStatus();
 }
 
-absl::Status RunTables::CommitSteps(const Progress& progress) {
+absl::Status RunTables::CommitSteps(const Progress& progress, const Seal& seal) {
   RETURN_IF_ERROR(Failpoint("commit.C1"));
   Manifest next = manifest_;
   ++next.header.generation;
   next.header.progress = progress;
   RETURN_IF_ERROR(WritePartitions(next));
   RETURN_IF_ERROR(WriteRelations(next));
+  if (seal) RETURN_IF_ERROR(seal(next.header.progress));
   RETURN_IF_ERROR(state_->Write(next, sync_));
   RETURN_IF_ERROR(Failpoint("commit.C7"));
   embeddings_->MarkCommitted();
@@ -255,28 +257,26 @@ absl::Status RunTables::CommitSteps(const Progress& progress) {
   return absl::OkStatus();
 }
 
-absl::Status RunTables::Commit(const Progress& progress) {
+absl::Status RunTables::Commit(const Progress& progress, const Seal& seal) {
   if (poisoned_) {
     return RuntimeError(fmt::format("{}: an earlier write failed; the run stands at generation {}",
                                     paths_.folder().string(), generation()));
   }
-  absl::Status status = CommitSteps(progress);
+  absl::Status status = CommitSteps(progress, seal);
   poisoned_ = !status.ok();
   return status;
 }
 
-absl::Status RunTables::Finish(const Progress& progress) {
-  RETURN_IF_ERROR(Commit(progress));
-  // What the commit left in the second slots moves to the first ones, which are free now, and is committed again.
+absl::Status RunTables::Finish() {
   bool moved = false;
   for (std::uint32_t p = 0; p < manifest_.partitions.size(); ++p) {
     if (manifest_.partitions[p].slot == 0) continue;
     embeddings_->MarkChanged(static_cast<PartitionId>(p));
     moved = true;
   }
-  if (moved) RETURN_IF_ERROR(Commit(progress));
+  if (moved) RETURN_IF_ERROR(Commit(progress()));
   // Each commit turns the slot of the relations around.
-  if (manifest_.header.relation_slot != 0) RETURN_IF_ERROR(Commit(progress));
+  if (manifest_.header.relation_slot != 0) RETURN_IF_ERROR(Commit(progress()));
   RETURN_IF_ERROR(Failpoint("finish.remove"));
   for (const TableName table :
        {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer}) {
@@ -284,6 +284,18 @@ absl::Status RunTables::Finish(const Progress& progress) {
   }
   RETURN_IF_ERROR(RemoveIfThere(paths_.Gradients()));
   return sync_ ? SyncFolder(paths_.folder()) : absl::OkStatus();
+}
+
+std::uint64_t RunTables::whole_bytes() const {
+  const ManifestHeader& header = manifest_.header;
+  return header.rows * (header.dim + header.state_width) * sizeof(float) + relations_.values().size_bytes() +
+         relation_optimizer_.values().size_bytes();
+}
+
+std::uint64_t RunTables::bytes_read() const { return embeddings_->bytes_read() + optimizer_->bytes_read(); }
+
+std::uint64_t RunTables::bytes_written() const {
+  return embeddings_->bytes_written() + optimizer_->bytes_written() + relation_bytes_written_;
 }
 
 }  // namespace octavo

@@ -4,7 +4,8 @@
 //   C1  the caller stops at a batch boundary
 //   C2  each changed partition is written to its other slot (embeddings and optimizer state together)
 //   C3  every file that got data since the last commit is synced
-//   C4  relations and their optimizer state are written to their other slot and synced
+//   C4  relations and their optimizer state are written to their other slot and synced; the caller seals the
+//       progress, e.g. appends an event to metrics.jsonl and syncs it
 //   C5  the manifest of generation g + 1 is written into its slot of STATE        (checkpoint/state_file.cc)
 //   C6  STATE is synced: the commit point; only now may anything be said to be saved
 //   C7  what g + 1 no longer names is free to be written
@@ -46,6 +47,9 @@ struct RunShape {
 // What a new run's rows hold. Each is called for rows in any order, from several threads.
 using RowInitializer = std::function<void(std::uint64_t row, std::span<float> values)>;
 
+// Completes the progress of a commit when all data is written and nothing names it yet; an error ends the commit.
+using Seal = std::function<absl::Status(Progress&)>;
+
 // One writer, one thread (rows are another matter: tables/mmap_manager.h).
 class RunTables {
  public:
@@ -67,12 +71,19 @@ class RunTables {
   // Loads both rows' partition with its checksums verified.
   absl::Status LoadPartition(PartitionId partition);
 
-  // Commits what the tables hold, as `progress`.
-  absl::Status Commit(const Progress& progress);
+  // Commits what the tables hold, as `progress`, which `seal` may still complete.
+  absl::Status Commit(const Progress& progress, const Seal& seal = {});
 
-  // Commits so that every table stands whole in its first file, and removes the second ones. Every partition must be
-  // resident. The tables must not be used afterwards.
-  absl::Status Finish(const Progress& progress);
+  // Moves what the last commit left in second files to the first ones, commits that, and removes the second files:
+  // every table stands whole in its first file. Nothing may have changed since the last commit, and every partition
+  // must be resident. The tables must not be used afterwards.
+  absl::Status Finish();
+
+  // Bytes of all rows of all tables, one slot of each.
+  std::uint64_t whole_bytes() const;
+  // Bytes read from and written to the tables' files since the run was opened.
+  std::uint64_t bytes_read() const;
+  std::uint64_t bytes_written() const;
 
  private:
   RunTables(const RunPaths& paths, const RunShape& shape, bool sync);
@@ -80,7 +91,7 @@ class RunTables {
   absl::Status OpenTables();
   absl::Status WritePartitions(Manifest& next);
   absl::Status WriteRelations(Manifest& next);
-  absl::Status CommitSteps(const Progress& progress);
+  absl::Status CommitSteps(const Progress& progress, const Seal& seal);
 
   const RunPaths paths_;
   const bool sync_;
@@ -90,6 +101,7 @@ class RunTables {
   std::unique_ptr<MmapManager> optimizer_;
   RelationTable relations_;
   RelationTable relation_optimizer_;
+  std::uint64_t relation_bytes_written_ = 0;
   bool poisoned_ = false;
 };
 

@@ -76,6 +76,12 @@ absl::Status BatchPrefetcher::Swap() {
   return absl::OkStatus();
 }
 
+std::uint64_t BatchPrefetcher::BytesRead() {
+  windows_.Discard();
+  asked_batch_ = kNone;
+  return order_.bytes_read();
+}
+
 bool BatchPrefetcher::WorthPrefetching() const {
   if (mode_ != PrefetchMode::kAuto) return mode_ == PrefetchMode::kOn;
   return read_seconds_ > kWorthwhileShare * train_seconds_;

@@ -55,6 +55,8 @@ class BatchPrefetcher {
 
   // Seconds spent reading, on any thread, and waiting for it, since the last call.
   std::pair<double, double> TakeFetchAndStallSeconds() { return windows_.TakeFillAndStallSeconds(); }
+  // Bytes of edges read so far; a read under way is waited for and thrown away.
+  std::uint64_t BytesRead();
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "base/status.h"
+#include "format/cells.h"
 
 namespace octavo {
 
@@ -45,6 +46,7 @@ absl::Status EpochOrder::ReadWindow(std::uint64_t window, std::vector<Edge>& edg
     const std::uint32_t block = blocks_[static_cast<std::size_t>(place - first_edge_.begin())];
     block_edges_.resize(cells_.block(block).edges);
     RETURN_IF_ERROR(cells_.ReadBlock(block, block_edges_, scratch_));
+    bytes_read_ += block_edges_.size() * EdgeBytes(cells_.header());
     const std::uint64_t skip = begin > *place ? begin - *place : 0;
     const std::uint64_t take = std::min<std::uint64_t>(block_edges_.size(), end - *place);
     edges.insert(edges.end(), block_edges_.begin() + static_cast<std::ptrdiff_t>(skip),

@@ -27,6 +27,9 @@ class EpochOrder {
   // Edges of window `window`: window_edges but for the last one. REQUIRES: window < window_count()
   std::uint64_t WindowEdges(std::uint64_t window) const;
 
+  // Bytes of blocks read so far. Not while a window is read.
+  std::uint64_t bytes_read() const { return bytes_read_; }
+
   // Reads window `window` of the epoch, shuffled, and verifies its blocks' checksums. One thread at a time.
   absl::Status ReadWindow(std::uint64_t window, std::vector<Edge>& edges);
 
@@ -35,6 +38,7 @@ class EpochOrder {
   const std::uint64_t seed_;
   const std::uint64_t window_edges_;
   std::uint64_t epoch_ = 0;
+  std::uint64_t bytes_read_ = 0;
   std::vector<std::uint32_t> blocks_;      // in the epoch's order
   std::vector<std::uint64_t> first_edge_;  // first_edge_[i] is the place of the first edge of blocks_[i]
   // Kept between reads for their memory.

@@ -182,6 +182,7 @@ absl::Status MmapManager::LoadPartition(PartitionId partition, std::optional<std
     return status;
   }
   state.resident = true;
+  bytes_read_ += memory.size();
   return absl::OkStatus();
 }
 
@@ -229,6 +230,7 @@ absl::Status MmapManager::WriteStaleGroups(PartitionId partition, std::uint8_t s
   const auto flush = [&] {
     if (run.begin == run.end || !status.ok()) return;
     unsynced_[slot] = true;
+    bytes_written_ += BytesOf(run).size();
     status = files_[slot].WriteAt(RowOffset(layout_.shape, run.begin), BytesOf(run));
   };
   stale_[slot].Drain(groups.begin, groups.end, [&](std::uint64_t group) {

@@ -65,6 +65,9 @@ class MmapManager {
   bool IsResident(PartitionId partition) const { return partitions_[Value(partition)].resident; }
   // Bytes of memory that resident partitions hold.
   std::uint64_t resident_bytes() const;
+  // Bytes loaded from and written to the files since Open.
+  std::uint64_t bytes_read() const { return bytes_read_; }
+  std::uint64_t bytes_written() const { return bytes_written_; }
 
   // ---- Rows. A row past the end or of a partition that is not loaded is an error, before anything is touched.
 
@@ -139,6 +142,8 @@ class MmapManager {
   // The loading thread's.
   std::array<File, 2> files_;
   std::array<bool, 2> unsynced_{};
+  std::uint64_t bytes_read_ = 0;
+  std::uint64_t bytes_written_ = 0;
   std::vector<Partition> partitions_;
   // Shared. touched_ has the groups changed since the last WritePartition; stale_[s] those whose rows in slot s are not
   // the newest.

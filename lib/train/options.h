@@ -18,6 +18,9 @@
 
 namespace octavo {
 
+// Edges read and shuffled together; two such windows are in memory with prefetching. Part of what the bits depend on.
+inline constexpr std::uint64_t kWindowEdges = std::uint64_t{1} << 19;
+
 enum class Schedule { kSync };
 enum class Durability { kFull, kProcess };
 

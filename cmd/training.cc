@@ -1,0 +1,102 @@
+#include "cmd/training.h"
+
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "base/byte_size.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "oneapi/tbb/info.h"
+#include "train/memory_estimate.h"
+
+namespace octavo {
+namespace {
+
+// The signal that asked to stop, or 0. Lock-free, so a handler may set it.
+std::atomic<int> stop_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void OnStopSignal(int signal) { stop_signal.store(signal, std::memory_order_relaxed); }
+
+// While it lives the first SIGINT or SIGTERM only sets stop_signal; the next one acts as usual.
+class StopSignals {
+ public:
+  StopSignals() {
+    stop_signal.store(0, std::memory_order_relaxed);
+    struct sigaction action {};
+    action.sa_handler = OnStopSignal;
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    sigaction(SIGINT, &action, &old_[0]);
+    sigaction(SIGTERM, &action, &old_[1]);
+  }
+  ~StopSignals() {
+    sigaction(SIGINT, &old_[0], nullptr);
+    sigaction(SIGTERM, &old_[1], nullptr);
+  }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+ private:
+  struct sigaction old_[2]{};
+};
+
+std::string EtaText(const TrainProgress& progress, double seconds) {
+  const double done = static_cast<double>(progress.batch) / static_cast<double>(progress.batches);
+  const double left = done > 0 ? seconds / done * (1 - done) : 0;
+  return fmt::format("{}:{:02}", static_cast<int>(left) / 60, static_cast<int>(left) % 60);
+}
+
+void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epochs) {
+  reporter.Info(fmt::format("epoch {}/{}  loss {:.5f}  {:.1f} s  {:.0f} edges/s", event.epoch, epochs, event.loss,
+                            event.seconds, event.edges_per_second));
+  reporter.Detail(fmt::format(
+      "  fetch {:.2f} s, compute {:.2f} s, apply {:.2f} s, stall {:.2f} s, commit {:.2f} s; read {} (planned {}), "
+      "written {} (planned {}); peak memory {}",
+      event.fetch_seconds, event.compute_seconds, event.apply_seconds, event.stall_seconds, event.commit_seconds,
+      FormatByteSize(event.read_bytes), FormatByteSize(event.planned_read_bytes), FormatByteSize(event.written_bytes),
+      FormatByteSize(event.planned_written_bytes), FormatByteSize(event.peak_rss_bytes)));
+}
+
+}  // namespace
+
+absl::Status RunTraining(
+    Program& program, const std::string& run,
+    const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work) {
+  const StopSignals signals;
+  TrainSettings settings;
+  settings.threads = program.options.threads > 0 ? program.options.threads : tbb::info::default_concurrency();
+  settings.memory = program.options.memory > 0 ? program.options.memory : DefaultMemoryLimit();
+  settings.stop = &stop_signal;
+
+  auto epoch_begin = std::chrono::steady_clock::now();
+  std::uint64_t epochs = 0;
+  TrainCallbacks callbacks;
+  callbacks.on_batch = [&](const TrainProgress& progress) {
+    epochs = progress.epochs;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_begin).count();
+    program.reporter.Progress(fmt::format("epoch {}/{}  batch {}/{}  loss {:.5f}  {:.0f} edges/s  ETA of the epoch {}",
+                                          progress.epoch, progress.epochs, progress.batch, progress.batches,
+                                          progress.loss, progress.edges_per_second, EtaText(progress, seconds)));
+  };
+  callbacks.on_epoch = [&](const EpochEvent& event) {
+    ReportEpoch(program.reporter, event, epochs);
+    epoch_begin = std::chrono::steady_clock::now();
+  };
+
+  ASSIGN_OR_RETURN(const TrainOutcome outcome, work(settings, callbacks));
+  if (outcome.finished) {
+    program.reporter.Info(
+        fmt::format("done: {} epochs, generation {} in {}", outcome.epochs_done, outcome.generation, run));
+    return absl::OkStatus();
+  }
+  const int signal = stop_signal.load(std::memory_order_relaxed);
+  program.reporter.Warning(
+      fmt::format("stopped by signal {}: generation {} is committed; go on with: octavo resume --run {}", signal,
+                  outcome.generation, run));
+  program.exit_code = 128 + signal;
+  return absl::OkStatus();
+}
+
+}  // namespace octavo

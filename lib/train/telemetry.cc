@@ -1,0 +1,58 @@
+#include "train/telemetry.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+
+std::string ToJson(const EpochEvent& event) {
+  const nlohmann::ordered_json json = {{"event", "epoch"},
+                                       {"epoch", event.epoch},
+                                       {"loss", event.loss},
+                                       {"penalty", event.penalty},
+                                       {"edges", event.edges},
+                                       {"learning_rate", event.learning_rate},
+                                       {"seconds", event.seconds},
+                                       {"edges_per_second", event.edges_per_second},
+                                       {"fetch_seconds", event.fetch_seconds},
+                                       {"compute_seconds", event.compute_seconds},
+                                       {"apply_seconds", event.apply_seconds},
+                                       {"stall_seconds", event.stall_seconds},
+                                       {"commit_seconds", event.commit_seconds},
+                                       {"partition_loads", event.partition_loads},
+                                       {"planned_read_bytes", event.planned_read_bytes},
+                                       {"read_bytes", event.read_bytes},
+                                       {"planned_written_bytes", event.planned_written_bytes},
+                                       {"written_bytes", event.written_bytes},
+                                       {"peak_rss_bytes", event.peak_rss_bytes}};
+  return json.dump();
+}
+
+absl::StatusOr<MetricsLog> MetricsLog::Open(const std::filesystem::path& path, std::uint64_t committed_bytes) {
+  const bool missing = !std::filesystem::exists(path);
+  ASSIGN_OR_RETURN(File file, missing ? File::Create(path) : File::OpenReadWrite(path));
+  ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
+  const std::uint64_t bytes = std::min(size, committed_bytes);
+  if (bytes < size) RETURN_IF_ERROR(file.Truncate(bytes));
+  return MetricsLog(std::move(file), bytes);
+}
+
+absl::Status MetricsLog::Append(const EpochEvent& event) {
+  const std::string line = ToJson(event) + "\n";
+  RETURN_IF_ERROR(file_.WriteAt(bytes_, std::as_bytes(std::span<const char>(line))));
+  bytes_ += line.size();
+  return absl::OkStatus();
+}
+
+std::uint64_t PeakResidentBytes() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
+}
+
+}  // namespace octavo

@@ -1,0 +1,56 @@
+#include "train/trained_run.h"
+
+#include <array>
+#include <utility>
+
+#include "base/status.h"
+#include "checkpoint/state_file.h"
+#include "fmt/format.h"
+#include "format/paths.h"
+#include "tables/relation_table.h"
+#include "train/run_configuration.h"
+
+namespace octavo {
+
+absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
+                                          const std::filesystem::path& graph_folder) {
+  const RunPaths paths(folder);
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
+  const ManifestHeader& header = manifest.header;
+  ASSIGN_OR_RETURN(const RunConfiguration configuration, ReadRunConfiguration(paths.Configuration()));
+  if (ConfigurationHash(configuration.options) != header.configuration_hash) {
+    return CorruptError(
+        fmt::format("{}: is not the configuration that this run was started with", paths.Configuration().string()));
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph,
+                   Graph::Open(graph_folder.empty() ? configuration.graph : graph_folder));
+  if (graph->description().fingerprint != header.graph_fingerprint) {
+    return CorruptError(fmt::format("{}: the run was trained on a graph with fingerprint {:016x}; {} has {:016x}",
+                                    folder.string(), header.graph_fingerprint, graph->paths().folder().string(),
+                                    graph->description().fingerprint));
+  }
+  const ModelSpec model = configuration.options.model_spec();
+  if (header.dim != model.dim || header.relation_width != model.RelationWidth()) {
+    return CorruptError(fmt::format("{}: dimensions ({}, {}); expected ({}, {})", paths.State().string(), header.dim,
+                                    header.relation_width, model.dim, model.RelationWidth()));
+  }
+  std::vector<std::uint8_t> slots;
+  for (const PartitionRecord& record : manifest.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
+  ASSIGN_OR_RETURN(TableReader embeddings,
+                   TableReader::Open({paths.Table(TableName::kEmbeddings, 0), paths.Table(TableName::kEmbeddings, 1)},
+                                     {header.rows, header.dim}, header.partition_rows, std::move(slots)));
+  RelationTable relations({paths.Table(TableName::kRelations, 0), paths.Table(TableName::kRelations, 1)},
+                          {header.relation_rows, header.relation_width});
+  RETURN_IF_ERROR(relations.Load(static_cast<int>(header.relation_slot), header.relation_checksum));
+  return TrainedRun{.graph = std::move(graph),
+                    .model = model,
+                    .reciprocal = configuration.options.reciprocal,
+                    .embeddings = std::move(embeddings),
+                    .relations = {relations.values().begin(), relations.values().end()},
+                    .relation_rows = header.relation_rows,
+                    .generation = header.generation,
+                    .epochs_done = header.progress.epoch,
+                    .configuration = {}};
+}
+
+}  // namespace octavo

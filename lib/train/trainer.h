@@ -1,0 +1,53 @@
+// The training of a run: epochs of batches, commits, and the way back after a stop.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "train/options.h"
+#include "train/telemetry.h"
+
+namespace octavo {
+
+struct TrainProgress {
+  std::uint64_t epoch = 0;  // under way, from 1
+  std::uint64_t epochs = 0;
+  std::uint64_t batch = 0;  // done in this epoch
+  std::uint64_t batches = 0;
+  double loss = 0;  // mean of the epoch so far
+  double edges_per_second = 0;
+};
+
+// Called on the training thread. All may be empty.
+struct TrainCallbacks {
+  std::function<void(const TrainProgress&)> on_batch;
+  std::function<void(const EpochEvent&)> on_epoch;
+};
+
+struct TrainSettings {
+  int threads = 1;                         // for the memory estimate
+  std::uint64_t memory = 0;                // bytes; the training is refused where it needs more
+  const std::atomic<int>* stop = nullptr;  // not 0: finish the batch, commit, return
+};
+
+struct TrainOutcome {
+  bool finished = false;  // false: stopped by TrainSettings::stop after a commit
+  std::uint64_t generation = 0;
+  std::uint64_t epochs_done = 0;
+};
+
+// Starts a run in `folder`, which must not have one (with `overwrite` the old one is removed first), and trains it.
+absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder, const std::filesystem::path& folder,
+                                      const TrainOptions& options, bool overwrite, const TrainSettings& settings,
+                                      const TrainCallbacks& callbacks);
+
+// Goes on from the last commit of the run, to `epochs` if that is not 0, and gives the bits that an unbroken run
+// would have given.
+absl::StatusOr<TrainOutcome> ResumeRun(const std::filesystem::path& folder, std::uint64_t epochs,
+                                       const TrainSettings& settings, const TrainCallbacks& callbacks);
+
+}  // namespace octavo
