@@ -10,9 +10,9 @@
 
 #include "base/checked_math.h"
 #include "base/ids.h"
+#include "base/parallel.h"
 #include "io/checksum.h"
 #include "io/file.h"
-#include "oneapi/tbb/parallel_for.h"
 #include "oneapi/tbb/parallel_sort.h"
 
 namespace octavo {
@@ -62,7 +62,7 @@ SortedEdges::SortedEdges(EdgeRuns runs, const NameRanking& nodes, const NameRank
     return cell * kParts + static_cast<std::size_t>(record.part());
   };
   std::vector<std::atomic<std::uint64_t>> next(begin_.size());
-  tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t run) {
+  ParallelEach(0, runs.size(), [&](std::size_t run) {
     for (EdgeRecord& record : runs[run]) {
       if (record.part() == Part::kDropped) continue;
       record.head = nodes.rank[record.head];
@@ -78,7 +78,7 @@ SortedEdges::SortedEdges(EdgeRuns runs, const NameRanking& nodes, const NameRank
     total += next[place].exchange(begin_[place], std::memory_order_relaxed);
   }
   edges_ = std::make_unique_for_overwrite<EdgeRecord[]>(total);
-  tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t run) {
+  ParallelEach(0, runs.size(), [&](std::size_t run) {
     const std::vector<EdgeRecord> records = std::exchange(runs[run], {});
     for (const EdgeRecord& record : records) {
       if (record.part() == Part::kDropped) continue;

@@ -10,9 +10,9 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
+#include "import/ordered_work.h"
 #include "import/record_parser.h"
 #include "io/checksum.h"
-#include "oneapi/tbb/parallel_pipeline.h"
 #include "oneapi/tbb/task_arena.h"
 
 namespace octavo {
@@ -150,33 +150,19 @@ class Merger {
 }  // namespace
 
 absl::Status CollectEdges(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out) {
-  const std::size_t tokens = 2 * static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
-  InputReader reader(files, options.layout, tokens, options.stop);
+  const auto workers = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
+  InputReader reader(files, options.layout, 2 * workers, options.stop);
   Merger merger(files, options, out);
-  absl::Status merge_status;  // written and read by the serial filters only
-  std::atomic<bool> failed = false;
-  const auto read = [&](tbb::flow_control& flow) -> TextChunk {
-    std::optional<TextChunk> chunk;
-    if (!failed.load(std::memory_order_relaxed)) chunk = reader.Next();
-    if (!chunk) {
-      flow.stop();
-      return {};
-    }
-    return std::move(*chunk);
-  };
-  const auto process = [&](TextChunk chunk) {
+  const auto take = [&] { return reader.Next(); };
+  const auto process = [&](const TextChunk& chunk) {
     return ProcessChunk(chunk, files[chunk.file].part, out.nodes, out.relations);
   };
   const auto merge = [&](ChunkResult result) {
-    if (!merge_status.ok()) return;
-    merge_status = merger.Add(std::move(result));
-    if (!merge_status.ok()) failed.store(true, std::memory_order_relaxed);
+    absl::Status status = merger.Add(std::move(result));
     if (options.progress) options.progress(merger.edges(), reader.bytes_read());
+    return status;
   };
-  tbb::parallel_pipeline(tokens, tbb::make_filter<void, TextChunk>(tbb::filter_mode::serial_in_order, read) &
-                                     tbb::make_filter<TextChunk, ChunkResult>(tbb::filter_mode::parallel, process) &
-                                     tbb::make_filter<ChunkResult, void>(tbb::filter_mode::serial_in_order, merge));
-  RETURN_IF_ERROR(merge_status);
+  RETURN_IF_ERROR(ProcessInOrder<TextChunk>(workers, take, process, merge));
   RETURN_IF_ERROR(reader.status());
   out.columns = reader.columns();
   out.formats = reader.formats();

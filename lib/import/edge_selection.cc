@@ -2,10 +2,9 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
 
-#include "oneapi/tbb/blocked_range.h"
-#include "oneapi/tbb/parallel_reduce.h"
+#include "base/mutex.h"
+#include "base/parallel.h"
 
 namespace octavo {
 namespace {
@@ -36,29 +35,27 @@ struct Counts {
   std::array<std::uint64_t, 3> unseen{};
   std::array<std::uint64_t, 3> kept{};
 
-  Counts operator+(const Counts& other) const {
-    Counts sum = *this;
-    sum.self_loops += other.self_loops;
+  void Add(const Counts& other) {
+    self_loops += other.self_loops;
     for (std::size_t i = 0; i < 3; ++i) {
-      sum.unseen[i] += other.unseen[i];
-      sum.kept[i] += other.kept[i];
+      unseen[i] += other.unseen[i];
+      kept[i] += other.kept[i];
     }
-    return sum;
   }
 };
 
 // Calls `function(record, counts)` for every record, in parallel, and returns the sum of the counts.
 template <typename Function>
 Counts ForEachRecord(EdgeRuns& runs, const Function& function) {
-  return tbb::parallel_reduce(
-      tbb::blocked_range<std::size_t>(0, runs.size()), Counts(),
-      [&](const tbb::blocked_range<std::size_t>& range, Counts counts) {
-        for (std::size_t run = range.begin(); run < range.end(); ++run) {
-          for (EdgeRecord& record : runs[run]) function(record, counts);
-        }
-        return counts;
-      },
-      std::plus<Counts>());
+  Mutex mutex;
+  Counts total;
+  ParallelEach(0, runs.size(), [&](std::size_t run) {
+    Counts counts;
+    for (EdgeRecord& record : runs[run]) function(record, counts);
+    const MutexLock lock(mutex);
+    total.Add(counts);
+  });
+  return total;
 }
 
 std::uint64_t CountUnseen(const Marks& marks) {

@@ -1,14 +1,12 @@
 #include "import/edge_writer.h"
 
-#include <atomic>
 #include <cstddef>
 #include <span>
 #include <utility>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "import/cell_writer.h"
-#include "oneapi/tbb/parallel_pipeline.h"
-#include "oneapi/tbb/task_arena.h"
 
 namespace octavo {
 namespace {
@@ -80,27 +78,15 @@ absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& ed
     writers.push_back(std::move(writer));
   }
   Appender appender(writers, options, out);
-  absl::Status status;  // written and read by the serial filters only, but for `failed`
-  std::atomic<bool> failed = false;
-  std::uint32_t next_cell = 0;
-  const auto next = [&](tbb::flow_control& flow) -> std::uint32_t {
-    if (next_cell == edges.cell_count() || failed.load(std::memory_order_relaxed)) {
-      flow.stop();
-      return 0;
-    }
-    return next_cell++;
-  };
-  const auto prepare = [&](std::uint32_t cell) { return PrepareCell(edges, cell, layout, options.merge_duplicates); };
-  const auto append = [&](const PreparedCell& cell) {
-    if (!status.ok()) return;
-    status = appender.Append(cell);
-    if (!status.ok()) failed.store(true, std::memory_order_relaxed);
-  };
-  tbb::parallel_pipeline(2 * static_cast<std::size_t>(tbb::this_task_arena::max_concurrency()),
-                         tbb::make_filter<void, std::uint32_t>(tbb::filter_mode::serial_in_order, next) &
-                             tbb::make_filter<std::uint32_t, PreparedCell>(tbb::filter_mode::parallel, prepare) &
-                             tbb::make_filter<PreparedCell, void>(tbb::filter_mode::serial_in_order, append));
-  RETURN_IF_ERROR(status);
+  // A row of cells at a time: prepared side by side, appended in order.
+  const std::uint32_t row_cells = edges.partitions().count;
+  std::vector<PreparedCell> row(row_cells);
+  for (std::uint32_t first = 0; first < edges.cell_count(); first += row_cells) {
+    ParallelEach(0, row_cells, [&](std::size_t i) {
+      row[i] = PrepareCell(edges, first + static_cast<std::uint32_t>(i), layout, options.merge_duplicates);
+    });
+    for (const PreparedCell& cell : row) RETURN_IF_ERROR(appender.Append(cell));
+  }
   for (std::size_t i = 0; i < kParts.size(); ++i) {
     ASSIGN_OR_RETURN(out.headers[i], writers[i].Finish());
   }

@@ -19,7 +19,7 @@ InputReader::InputReader(std::vector<InputFile> files, const LayoutRequest& layo
 
 InputReader::~InputReader() {
   {
-    const absl::MutexLock lock(&mutex_);  // so that a waiting Push sees the flag
+    const MutexLock lock(mutex_);  // so that a waiting Push sees the flag
     abandoned_.store(true, std::memory_order_relaxed);
   }
   thread_.join();
@@ -28,7 +28,7 @@ InputReader::~InputReader() {
 void InputReader::Run() {
   absl::Status status;
   for (std::size_t file = 0; file < files_.size() && status.ok(); ++file) status = ReadFile(file);
-  const absl::MutexLock lock(&mutex_);
+  const MutexLock lock(mutex_);
   status_ = std::move(status);
   ended_ = true;
 }
@@ -59,18 +59,18 @@ LineLayout InputReader::LayoutOf(const std::string& text, std::optional<TextForm
 }
 
 bool InputReader::Push(TextChunk chunk) {
-  const auto may_push = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  const MutexLock lock(mutex_);
+  mutex_.Await([this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return chunks_.size() < ahead_ || abandoned_.load(std::memory_order_relaxed);
-  };
-  const absl::MutexLock lock(&mutex_, absl::Condition(&may_push));
+  });
   if (abandoned_.load(std::memory_order_relaxed)) return false;
   chunks_.push_back(std::move(chunk));
   return true;
 }
 
 std::optional<TextChunk> InputReader::Next() {
-  const auto may_pop = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !chunks_.empty() || ended_; };
-  const absl::MutexLock lock(&mutex_, absl::Condition(&may_pop));
+  const MutexLock lock(mutex_);
+  mutex_.Await([this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !chunks_.empty() || ended_; });
   if (chunks_.empty()) return std::nullopt;
   TextChunk chunk = std::move(chunks_.front());
   chunks_.pop_front();
@@ -78,7 +78,7 @@ std::optional<TextChunk> InputReader::Next() {
 }
 
 absl::Status InputReader::status() const {
-  const absl::MutexLock lock(&mutex_);
+  const MutexLock lock(mutex_);
   return status_;
 }
 

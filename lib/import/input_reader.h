@@ -14,7 +14,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
+#include "base/mutex.h"
 #include "import/edge_record.h"
 #include "import/text_format.h"
 
@@ -82,7 +82,7 @@ class InputReader {
   std::atomic<std::uint64_t> bytes_read_ = 0;
   std::atomic<bool> abandoned_ = false;
 
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   std::deque<TextChunk> chunks_ ABSL_GUARDED_BY(mutex_);
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

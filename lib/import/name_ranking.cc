@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
-#include "oneapi/tbb/parallel_for.h"
 #include "oneapi/tbb/parallel_sort.h"
 
 namespace octavo {
@@ -13,6 +13,8 @@ namespace {
 
 // Among 2^32 names a 64-bit hash has a collision every other time, so a few seeds are enough for any input.
 constexpr std::uint64_t kMaxSeeds = 64;
+// Names hashed by one task: some 100 microseconds of work.
+constexpr std::size_t kHashGrain = 1024;
 
 struct HashedName {
   std::uint64_t hash;
@@ -22,8 +24,8 @@ struct HashedName {
 std::vector<HashedName> HashNames(const NameTable& names, const std::vector<std::uint32_t>& ids, NameHash hash,
                                   std::uint64_t seed) {
   std::vector<HashedName> hashed(ids.size());
-  tbb::parallel_for(std::size_t{0}, ids.size(), [&](std::size_t i) {
-    hashed[i] = {hash(names.Text(ids[i]), seed), ids[i]};
+  ParallelRanges(0, ids.size(), kHashGrain, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) hashed[i] = {hash(names.Text(ids[i]), seed), ids[i]};
   });
   return hashed;
 }

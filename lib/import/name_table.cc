@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "fmt/format.h"
 
@@ -28,7 +29,7 @@ class alignas(64) NameTable::Shard {
   // Interns the names at `order`, positions in `names`.
   absl::Status Intern(std::span<const Name> names, std::span<const std::uint32_t> order, std::uint32_t shard,
                       std::span<std::uint32_t> ids) ABSL_LOCKS_EXCLUDED(mutex_) {
-    const absl::MutexLock lock(&mutex_);
+    const MutexLock lock(mutex_);
     if (entries_.size() + order.size() > kMaxNamesInShard) {
       return RuntimeError(
           fmt::format("more than {} different names; expected fewer", std::uint64_t{kMaxNamesInShard} * kShards));
@@ -94,7 +95,7 @@ class alignas(64) NameTable::Shard {
     }
   }
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::uint32_t> slots_
       ABSL_GUARDED_BY(mutex_);  // place in entries_ plus 1; 0 is free; size a power of two
