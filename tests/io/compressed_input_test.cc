@@ -66,12 +66,17 @@ absl::StatusOr<std::string> ReadAll(const std::string& path, std::size_t step) {
 
 class CompressedInputTest : public ::testing::Test {
  protected:
+  // A new file each time: ext4 writes a file out at once when it was emptied and filled again.
   std::string Write(const std::string& bytes) {
-    WriteFileBytes(folder_ / "input", bytes);
-    return (folder_ / "input").string();
+    std::filesystem::remove(path_);
+    path_ = (folder_ / ("input" + std::to_string(++files_))).string();
+    WriteFileBytes(path_, bytes);
+    return path_;
   }
   void TearDown() override { EXPECT_OK(SetFailpoints("")); }
   TemporaryFolder folder_;
+  std::string path_;
+  int files_ = 0;
 };
 
 TEST_F(CompressedInputTest, ReadsPlainGzipAndZstdInAnySteps) {
@@ -155,7 +160,7 @@ TEST_F(CompressedInputTest, CountsCompressedBytes) {
   std::string out(200000, '\0');
   ASSERT_OK(input->Read(out));
   EXPECT_EQ(input->compressed_bytes_read(), bytes.size());
-  EXPECT_EQ(input->name(), (folder_ / "input").string());
+  EXPECT_EQ(input->name(), path_);
 }
 
 TEST_F(CompressedInputTest, StopEndsAReadThatWaitsForAPipe) {
