@@ -60,12 +60,13 @@ absl::StatusOr<std::unique_ptr<MmapManager>> MmapManager::Open(TableLayout layou
                                                                std::vector<std::uint8_t> committed_slots) {
   RETURN_IF_ERROR(CheckLayout(layout, committed_slots));
   std::array<File, 2> files;
-  for (std::uint8_t slot = 0; slot < 2; ++slot) {
-    const bool holds_rows = std::find(committed_slots.begin(), committed_slots.end(), slot) != committed_slots.end();
-    if (!holds_rows && !std::filesystem::exists(layout.slots[slot])) {
-      ASSIGN_OR_RETURN(files[slot], CreateTableFile(layout.slots[slot], layout.shape));
-    } else {
-      ASSIGN_OR_RETURN(files[slot], OpenTableFile(layout.slots[slot], layout.shape, /*writable=*/true));
+  // First the slots with committed rows: where they do not fit the layout, nothing is made or replaced.
+  for (const bool spare : {false, true}) {
+    for (std::uint8_t slot = 0; slot < 2; ++slot) {
+      const bool holds_rows = std::find(committed_slots.begin(), committed_slots.end(), slot) != committed_slots.end();
+      if (holds_rows == spare) continue;
+      ASSIGN_OR_RETURN(files[slot], spare ? OpenSpareTableFile(layout.slots[slot], layout.shape)
+                                          : OpenTableFile(layout.slots[slot], layout.shape, /*writable=*/true));
     }
   }
   ASSIGN_OR_RETURN(const std::uint64_t file_bytes, NpyFileBytes(layout.shape));

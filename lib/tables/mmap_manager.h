@@ -42,8 +42,8 @@ struct TableLayout {
 class MmapManager {
  public:
   // Opens a table for training. `committed_slots` has the committed slot, 0 or 1, of each partition. A slot that holds
-  // committed rows must be there and of the right shape; the other file is created with its space set aside where it
-  // is missing. Nothing is loaded yet.
+  // committed rows must be there and of the right shape; one without is created with its space set aside where it is
+  // missing or half-made. Nothing is loaded yet.
   static absl::StatusOr<std::unique_ptr<MmapManager>> Open(TableLayout layout,
                                                            std::vector<std::uint8_t> committed_slots);
   ~MmapManager();
