@@ -245,6 +245,8 @@ absl::Status MmapManager::WriteStaleGroups(PartitionId partition, std::uint8_t s
     run = {begin, end};
   });
   flush();
+  // What of the drained groups the file has is unknown now.
+  if (!status.ok()) stale_[slot].SetRange(groups.begin, groups.end);
   return status;
 }
 
@@ -259,7 +261,10 @@ absl::StatusOr<std::uint64_t> MmapManager::WritePartition(PartitionId partition)
     stale_[1].Set(group);
   });
   const auto target = static_cast<std::uint8_t>(1 - state.committed);
-  RETURN_IF_ERROR(WriteStaleGroups(partition, target));
+  if (absl::Status status = WriteStaleGroups(partition, target); !status.ok()) {
+    MarkChanged(partition);  // nothing of it counts as written, so that it can be neither committed nor evicted
+    return status;
+  }
   state.newest = target;
   return Checksum64(BytesOf(RowsOf(partition)));
 }

@@ -60,7 +60,8 @@ class MmapManager {
   // Maps the newest rows of the partition. With `expected_checksum` (XXH3-64 of its rows) they are compared with it;
   // a difference is a corrupt-file error and the partition stays out. Loading what is loaded does nothing.
   absl::Status LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum = std::nullopt);
-  // Writes the partition if it changed, and gives its memory back. Evicting what is not loaded does nothing.
+  // Writes the partition if it changed, and gives its memory back. Evicting what is not loaded does nothing. After an
+  // error it is still loaded and changed.
   absl::Status EvictPartition(PartitionId partition);
   bool IsResident(PartitionId partition) const { return partitions_[Value(partition)].resident; }
   // Bytes of memory that resident partitions hold.
@@ -99,7 +100,7 @@ class MmapManager {
   // Whether rows of the partition changed since they were last written.
   bool IsChanged(PartitionId partition) const;
   // Writes what the slot that is not committed lacks of the partition's rows (dirty 64-row groups only) and returns
-  // the XXH3-64 of all its rows. REQUIRES: the partition is resident
+  // the XXH3-64 of all its rows. After an error all of it counts as changed. REQUIRES: the partition is resident
   absl::StatusOr<std::uint64_t> WritePartition(PartitionId partition);
   // Counts every row of the partition as changed, so that the next commit moves it to its other slot.
   void MarkChanged(PartitionId partition);
