@@ -275,9 +275,16 @@ void MmapManager::MarkChanged(PartitionId partition) {
 }
 
 absl::Status MmapManager::Sync() {
+  if (sync_failed_) {
+    return RuntimeError(fmt::format("{}: an earlier sync failed, so what was written is not known to be on the disk",
+                                    layout_.slots[0].string()));
+  }
   for (std::size_t slot = 0; slot < files_.size(); ++slot) {
     if (!unsynced_[slot]) continue;
-    RETURN_IF_ERROR(files_[slot].Sync());
+    if (absl::Status status = files_[slot].Sync(); !status.ok()) {
+      sync_failed_ = true;
+      return status;
+    }
     unsynced_[slot] = false;
   }
   return absl::OkStatus();

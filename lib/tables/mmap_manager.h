@@ -104,7 +104,8 @@ class MmapManager {
   absl::StatusOr<std::uint64_t> WritePartition(PartitionId partition);
   // Counts every row of the partition as changed, so that the next commit moves it to its other slot.
   void MarkChanged(PartitionId partition);
-  // Syncs each file that was written since its last sync.
+  // Syncs each file that was written since its last sync. After a failed sync every further one fails: the kernel
+  // would report success though the data is gone.
   absl::Status Sync();
   // The slot that holds the newest written rows of the partition, and the committed one.
   std::uint8_t NewestSlot(PartitionId partition) const { return partitions_[Value(partition)].newest; }
@@ -143,6 +144,7 @@ class MmapManager {
   // The loading thread's.
   std::array<File, 2> files_;
   std::array<bool, 2> unsynced_{};
+  bool sync_failed_ = false;
   std::uint64_t bytes_read_ = 0;
   std::uint64_t bytes_written_ = 0;
   std::vector<Partition> partitions_;
