@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/checked_math.h"
@@ -42,7 +41,8 @@ absl::Status CheckLayout(const TableLayout& layout, const std::vector<std::uint8
     return UsageError(
         fmt::format("partitions of {} rows; expected a multiple of {}", layout.partition_rows, kPartitionRowQuantum));
   }
-  const std::uint64_t partitions = (layout.shape.rows + layout.partition_rows - 1) / layout.partition_rows;
+  const std::uint64_t partitions = layout.shape.rows / layout.partition_rows +
+                                   (layout.shape.rows % layout.partition_rows != 0 ? 1 : 0);  // cannot wrap
   if (committed_slots.size() != partitions) {
     return CorruptError(fmt::format("{}: {} partitions of {} rows each are recorded; expected {}",
                                     layout.slots[0].string(), committed_slots.size(), layout.partition_rows,
@@ -166,7 +166,14 @@ void MmapManager::UnmapPartition(PartitionId partition) {
   ::mmap(memory.data(), memory.size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
+absl::Status MmapManager::CheckPartition(PartitionId partition) const {
+  if (Value(partition) < partitions_.size()) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::string_view(
+      fmt::format("{}: partition {} of {}", layout_.slots[0].string(), Value(partition), partitions_.size())));
+}
+
 absl::Status MmapManager::LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum) {
+  RETURN_IF_ERROR(CheckPartition(partition));
   Partition& state = partitions_[Value(partition)];
   if (state.resident) return absl::OkStatus();
   const std::span<std::byte> memory = BytesOf(RowsOf(partition));
@@ -188,6 +195,7 @@ absl::Status MmapManager::LoadPartition(PartitionId partition, std::optional<std
 }
 
 absl::Status MmapManager::EvictPartition(PartitionId partition) {
+  RETURN_IF_ERROR(CheckPartition(partition));
   Partition& state = partitions_[Value(partition)];
   if (!state.resident) return absl::OkStatus();
   if (IsChanged(partition)) {
@@ -213,8 +221,12 @@ absl::Status MmapManager::CheckRow(NodeId node) const {
 
 absl::Status MmapManager::ReadRow(NodeId node, std::span<float> out) const {
   RETURN_IF_ERROR(CheckRow(node));
+  if (out.size() != layout_.shape.columns) {
+    return absl::InvalidArgumentError(absl::string_view(
+        fmt::format("{}: {} floats for a row of {}", layout_.slots[0].string(), out.size(), layout_.shape.columns)));
+  }
   const ReaderStripeLock lock(LockFor(node));
-  std::memcpy(out.data(), Row(node), layout_.shape.columns * sizeof(float));
+  std::copy_n(Row(node), out.size(), out.data());
   return absl::OkStatus();
 }
 
@@ -251,6 +263,7 @@ absl::Status MmapManager::WriteStaleGroups(PartitionId partition, std::uint8_t s
 }
 
 absl::StatusOr<std::uint64_t> MmapManager::WritePartition(PartitionId partition) {
+  RETURN_IF_ERROR(CheckPartition(partition));
   Partition& state = partitions_[Value(partition)];
   if (!state.resident) {
     return absl::FailedPreconditionError("a partition is written only while it is loaded");

@@ -55,7 +55,7 @@ class MmapManager {
   std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partitions_.size()); }
   PartitionId PartitionOf(NodeId node) const { return static_cast<PartitionId>(Value(node) / layout_.partition_rows); }
 
-  // ---- Residency.
+  // ---- Residency. A partition past the end is an error.
 
   // Maps the newest rows of the partition. With `expected_checksum` (XXH3-64 of its rows) they are compared with it;
   // a difference is a corrupt-file error and the partition stays out. Loading what is loaded does nothing.
@@ -72,7 +72,7 @@ class MmapManager {
 
   // ---- Rows. A row past the end or of a partition that is not loaded is an error, before anything is touched.
 
-  // Copies the row of `node` into `out` under its lock. REQUIRES: out.size() == columns()
+  // Copies the row of `node` into `out` under its lock; out.size() must be columns().
   absl::Status ReadRow(NodeId node, std::span<float> out) const;
 
   // Returns the lock of the stripe that `node` falls in. Two nodes may share a stripe, so hold at most one at a time.
@@ -127,6 +127,7 @@ class MmapManager {
   MmapManager(TableLayout layout, std::vector<std::uint8_t> committed_slots, std::array<File, 2> files,
               std::byte* reserved, std::uint64_t reserved_bytes);
 
+  absl::Status CheckPartition(PartitionId partition) const;
   float* Row(NodeId node) const { return reinterpret_cast<float*>(reserved_) + Value(node) * layout_.shape.columns; }
   RowRange RowsOf(PartitionId partition) const;
   std::span<std::byte> BytesOf(RowRange rows) const;
