@@ -41,13 +41,14 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
     return UsageError(fmt::format("{}: {} gradient rows of {} floats are too many", path.string(), max_rows, dim));
   }
   ASSIGN_OR_RETURN(File file, File::Create(path));
-  RETURN_IF_ERROR(file.Truncate(*bytes));
+  RETURN_IF_ERROR(file.Allocate(*bytes));
   GradientHeader header;
   header.dim = dim;
   header.max_rows = max_rows;
   RETURN_IF_ERROR(file.WriteAt(0, AsBytes(header)));
-  // Private: pages that are written become this process's own, so the file's holes are never filled and a full disk
-  // cannot turn a store into SIGBUS.
+  // Private: pages that are written become this process's own, so gradients never reach the file. It has no holes: the
+  // first store to a page reads it, and to read a hole takes space on some file systems (tmpfs), where a full disk
+  // would make that SIGBUS.
   void* mapping = ::mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.descriptor(), 0);
   if (mapping == MAP_FAILED) return ErrnoError(fmt::format("{}: map {} bytes", path.string(), *bytes), errno);
   return std::unique_ptr<MmapGradientAccumulator>(
