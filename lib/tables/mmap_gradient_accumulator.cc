@@ -66,6 +66,10 @@ float* MmapGradientAccumulator::Row(std::uint32_t row) const {
 }
 
 absl::Status MmapGradientAccumulator::Accumulate(NodeId node, std::span<const float> gradient) {
+  if (gradient.size() != dim_) {
+    return absl::InvalidArgumentError(absl::string_view(
+        fmt::format("{}: a gradient of {} floats; expected {}", file_.path().string(), gradient.size(), dim_)));
+  }
   const Contribution contribution{node, gradient.data()};
   return AccumulateBatch(std::span<const Contribution>(&contribution, 1));
 }
@@ -110,19 +114,19 @@ void MmapGradientAccumulator::MergeTouched() {
   nodes.reserve(nodes_.size() + segments_.size());
   rows.reserve(nodes_.size() + segments_.size());
   std::size_t known = 0;
-  const auto take_known_below = [&](std::uint64_t bound) {
-    for (; known < nodes_.size() && Value(nodes_[known]) < bound; ++known) {
+  const auto take_known_while = [&](const auto& takes) {
+    for (; known < nodes_.size() && takes(nodes_[known]); ++known) {
       nodes.push_back(nodes_[known]);
       rows.push_back(rows_[known]);
     }
   };
   for (const Segment& segment : segments_) {
     if (!segment.fresh) continue;
-    take_known_below(Value(segment.node));
+    take_known_while([&](NodeId node) { return node < segment.node; });
     nodes.push_back(segment.node);
     rows.push_back(segment.row);
   }
-  take_known_below(std::numeric_limits<std::uint64_t>::max());
+  take_known_while([](NodeId) { return true; });
   nodes_.swap(nodes);
   rows_.swap(rows);
 }
