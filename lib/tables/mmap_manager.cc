@@ -59,6 +59,7 @@ absl::Status CheckLayout(const TableLayout& layout, const std::vector<std::uint8
 absl::StatusOr<std::unique_ptr<MmapManager>> MmapManager::Open(TableLayout layout,
                                                                std::vector<std::uint8_t> committed_slots) {
   RETURN_IF_ERROR(CheckLayout(layout, committed_slots));
+  ASSIGN_OR_RETURN(const std::uint64_t file_bytes, NpyFileBytes(layout.shape));
   std::array<File, 2> files;
   // First the slots with committed rows: where they do not fit the layout, nothing is made or replaced.
   for (const bool spare : {false, true}) {
@@ -69,7 +70,6 @@ absl::StatusOr<std::unique_ptr<MmapManager>> MmapManager::Open(TableLayout layou
                                           : OpenTableFile(layout.slots[slot], layout.shape, /*writable=*/true));
     }
   }
-  ASSIGN_OR_RETURN(const std::uint64_t file_bytes, NpyFileBytes(layout.shape));
   const std::uint64_t bytes = RoundUp(file_bytes - kNpyHeaderBytes, PageBytes());
   std::byte* reserved = nullptr;
   if (bytes > 0) {
