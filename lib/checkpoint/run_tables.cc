@@ -166,10 +166,11 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
     ASSIGN_OR_RETURN(manifest.header.relation_checksum, tables->relations_.Write(0, sync));
     ASSIGN_OR_RETURN(manifest.header.relation_state_checksum, tables->relation_optimizer_.Write(0, sync));
     RETURN_IF_ERROR(tables->OpenTables());
-    ASSIGN_OR_RETURN(tables->state_, StateFile::Create(paths.State(), manifest.partitions.size()));
+    // Every name that the manifest builds on is on the disk before it.
     if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
     manifest.header.generation = 1;
-    return tables->state_->Write(manifest, sync);
+    ASSIGN_OR_RETURN(tables->state_, StateFile::Create(paths.State(), manifest));
+    return absl::OkStatus();
   };
   if (absl::Status status = build(); !status.ok()) {
     // Without STATE there is no run: what was made is of no use and may be in the way of a disk that was full.
