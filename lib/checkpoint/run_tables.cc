@@ -188,6 +188,10 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths
   const ManifestHeader& header = tables->manifest_.header;
   RETURN_IF_ERROR(CheckShape(paths, header, HeaderOf(shape)));
   RETURN_IF_ERROR(tables->OpenTables());
+  RETURN_IF_ERROR(tables->PrepareSpareRelations());
+  // A finished run has lost its second files, and they were made anew now. Their names must be on the disk before a
+  // manifest names them.
+  if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
   const int slot = static_cast<int>(header.relation_slot);
   RETURN_IF_ERROR(tables->relations_.Load(slot, header.relation_checksum));
   RETURN_IF_ERROR(tables->relation_optimizer_.Load(slot, header.relation_state_checksum));
@@ -206,6 +210,18 @@ absl::Status RunTables::OpenTables() {
   };
   ASSIGN_OR_RETURN(embeddings_, open(TableName::kEmbeddings, header.dim));
   ASSIGN_OR_RETURN(optimizer_, open(TableName::kOptimizer, header.state_width));
+  return absl::OkStatus();
+}
+
+absl::Status RunTables::PrepareSpareRelations() {
+  const ManifestHeader& header = manifest_.header;
+  const int spare = 1 - static_cast<int>(header.relation_slot);
+  for (const auto& [table, columns] : {std::pair(TableName::kRelations, header.relation_width),
+                                       std::pair(TableName::kRelationOptimizer, header.relation_state_width)}) {
+    ASSIGN_OR_RETURN(
+        File file, OpenSpareTableFile(paths_.Table(table, spare), {.rows = header.relation_rows, .columns = columns}));
+    RETURN_IF_ERROR(file.Close());
+  }
   return absl::OkStatus();
 }
 

@@ -89,6 +89,8 @@ class RunTables {
   RunTables(const RunPaths& paths, const RunShape& shape, bool sync);
 
   absl::Status OpenTables();
+  // Makes the relations' spare slots where they are missing, so that no commit has to.
+  absl::Status PrepareSpareRelations();
   absl::Status WritePartitions(Manifest& next);
   absl::Status WriteRelations(Manifest& next);
   absl::Status CommitSteps(const Progress& progress, const Seal& seal);
