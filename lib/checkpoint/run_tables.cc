@@ -63,6 +63,9 @@ absl::Status CheckShape(const RunPaths& paths, const ManifestHeader& found, cons
   if (found.relation_width != expected.relation_width) {
     return differs("relation width", found.relation_width, expected.relation_width);
   }
+  if (found.relation_state_width != expected.relation_state_width) {
+    return differs("relation optimizer width", found.relation_state_width, expected.relation_state_width);
+  }
   if (found.partition_rows != expected.partition_rows) {
     return differs("rows a partition", found.partition_rows, expected.partition_rows);
   }
@@ -169,6 +172,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
     // Every name that the manifest builds on is on the disk before it.
     if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
     manifest.header.generation = 1;
+    tables->newest_ = manifest.partitions;
     ASSIGN_OR_RETURN(tables->state_, StateFile::Create(paths.State(), manifest));
     return absl::OkStatus();
   };
@@ -185,6 +189,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
 absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths, const RunShape& shape, bool sync) {
   auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync));
   ASSIGN_OR_RETURN(tables->state_, StateFile::Open(paths.State(), sync, tables->manifest_));
+  tables->newest_ = tables->manifest_.partitions;
   const ManifestHeader& header = tables->manifest_.header;
   RETURN_IF_ERROR(CheckShape(paths, header, HeaderOf(shape)));
   RETURN_IF_ERROR(tables->OpenTables());
@@ -225,23 +230,52 @@ absl::Status RunTables::PrepareSpareRelations() {
   return absl::OkStatus();
 }
 
+absl::Status RunTables::CheckPoison() const {
+  if (!poisoned_) return absl::OkStatus();
+  return RuntimeError(fmt::format("{}: an earlier write failed; the run stands at generation {}",
+                                  paths_.folder().string(), generation()));
+}
+
 absl::Status RunTables::LoadPartition(PartitionId partition) {
-  const PartitionRecord& record = manifest_.partitions[Value(partition)];
+  if (Value(partition) >= newest_.size()) return embeddings_->LoadPartition(partition);  // its error
+  const PartitionRecord& record = newest_[Value(partition)];
   RETURN_IF_ERROR(embeddings_->LoadPartition(partition, record.embedding_checksum));
   return optimizer_->LoadPartition(partition, record.state_checksum);
 }
 
-absl::Status RunTables::WritePartitions(Manifest& next) {
-  RETURN_IF_ERROR(Failpoint("commit.C2"));
-  for (std::uint32_t p = 0; p < next.partitions.size(); ++p) {
-    const auto partition = static_cast<PartitionId>(p);
-    if (!embeddings_->IsChanged(partition) && !optimizer_->IsChanged(partition)) continue;
-    PartitionRecord& record = next.partitions[p];
+bool RunTables::IsChanged(PartitionId partition) const {
+  return embeddings_->IsChanged(partition) || optimizer_->IsChanged(partition);
+}
+
+absl::Status RunTables::WriteChanged(PartitionId partition) {
+  PartitionRecord& record = newest_[Value(partition)];
+  if (IsChanged(partition)) {
     ASSIGN_OR_RETURN(record.embedding_checksum, embeddings_->WritePartition(partition));
     ASSIGN_OR_RETURN(record.state_checksum, optimizer_->WritePartition(partition));
     record.slot = embeddings_->NewestSlot(partition);
-    record.generation = next.header.generation;
+    record.generation = generation() + 1;
   }
+  if (record.slot != embeddings_->NewestSlot(partition) || record.slot != optimizer_->NewestSlot(partition)) {
+    return absl::InternalError("a partition was written past RunTables, so its checksums are not known");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunTables::EvictPartition(PartitionId partition) {
+  if (Value(partition) >= newest_.size()) return embeddings_->EvictPartition(partition);  // its error
+  RETURN_IF_ERROR(CheckPoison());
+  if (absl::Status status = WriteChanged(partition); !status.ok()) {
+    poisoned_ = true;
+    return status;
+  }
+  RETURN_IF_ERROR(embeddings_->EvictPartition(partition));
+  return optimizer_->EvictPartition(partition);
+}
+
+absl::Status RunTables::WritePartitions(Manifest& next) {
+  RETURN_IF_ERROR(Failpoint("commit.C2"));
+  for (std::uint32_t p = 0; p < newest_.size(); ++p) RETURN_IF_ERROR(WriteChanged(static_cast<PartitionId>(p)));
+  next.partitions = newest_;
   RETURN_IF_ERROR(Failpoint("commit.C3"));
   if (!sync_) return absl::OkStatus();
   RETURN_IF_ERROR(embeddings_->Sync());
@@ -275,10 +309,7 @@ absl::Status RunTables::CommitSteps(const Progress& progress, const Seal& seal) 
 }
 
 absl::Status RunTables::Commit(const Progress& progress, const Seal& seal) {
-  if (poisoned_) {
-    return RuntimeError(fmt::format("{}: an earlier write failed; the run stands at generation {}",
-                                    paths_.folder().string(), generation()));
-  }
+  RETURN_IF_ERROR(CheckPoison());
   absl::Status status = CommitSteps(progress, seal);
   poisoned_ = !status.ok();
   return status;

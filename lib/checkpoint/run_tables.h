@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -68,8 +69,12 @@ class RunTables {
   const Progress& progress() const { return manifest_.header.progress; }
   std::uint64_t generation() const { return manifest_.header.generation; }
 
-  // Loads both rows' partition with its checksums verified.
+  // Loads both rows' partition with its checksums verified: the newest rows, also where they were evicted since the
+  // last commit.
   absl::Status LoadPartition(PartitionId partition);
+  // Writes both rows' partition to its other slot if it changed, for the next commit to name, and gives its memory
+  // back. An error poisons the run. Partitions are evicted by this and never by the tables alone.
+  absl::Status EvictPartition(PartitionId partition);
 
   // Commits what the tables hold, as `progress`, which `seal` may still complete.
   absl::Status Commit(const Progress& progress, const Seal& seal = {});
@@ -91,6 +96,9 @@ class RunTables {
   absl::Status OpenTables();
   // Makes the relations' spare slots where they are missing, so that no commit has to.
   absl::Status PrepareSpareRelations();
+  absl::Status CheckPoison() const;
+  bool IsChanged(PartitionId partition) const;
+  absl::Status WriteChanged(PartitionId partition);
   absl::Status WritePartitions(Manifest& next);
   absl::Status WriteRelations(Manifest& next);
   absl::Status CommitSteps(const Progress& progress, const Seal& seal);
@@ -98,7 +106,8 @@ class RunTables {
   const RunPaths paths_;
   const bool sync_;
   std::optional<StateFile> state_;
-  Manifest manifest_;  // the committed one
+  Manifest manifest_;                    // the committed one
+  std::vector<PartitionRecord> newest_;  // of what was written last, committed or not
   std::unique_ptr<MmapManager> embeddings_;
   std::unique_ptr<MmapManager> optimizer_;
   RelationTable relations_;
