@@ -315,11 +315,31 @@ absl::Status RunTables::Commit(const Progress& progress, const Seal& seal) {
   return status;
 }
 
+absl::Status RunTables::CheckUnchanged() const {
+  for (std::uint32_t p = 0; p < newest_.size(); ++p) {
+    if (IsChanged(static_cast<PartitionId>(p)) || newest_[p].slot != manifest_.partitions[p].slot) {
+      return absl::FailedPreconditionError(
+          "rows changed since the last commit: commit them before the run is finished");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunTables::MoveToFirstSlot(PartitionId partition) {
+  const bool was_resident = embeddings_->IsResident(partition);
+  RETURN_IF_ERROR(LoadPartition(partition));
+  embeddings_->MarkChanged(partition);
+  return was_resident ? absl::OkStatus() : EvictPartition(partition);
+}
+
 absl::Status RunTables::Finish() {
+  // After a failed commit STATE can hold a manifest that names second files.
+  RETURN_IF_ERROR(CheckPoison());
+  RETURN_IF_ERROR(CheckUnchanged());
   bool moved = false;
   for (std::uint32_t p = 0; p < manifest_.partitions.size(); ++p) {
     if (manifest_.partitions[p].slot == 0) continue;
-    embeddings_->MarkChanged(static_cast<PartitionId>(p));
+    RETURN_IF_ERROR(MoveToFirstSlot(static_cast<PartitionId>(p)));
     moved = true;
   }
   if (moved) RETURN_IF_ERROR(Commit(progress()));

@@ -80,8 +80,8 @@ class RunTables {
   absl::Status Commit(const Progress& progress, const Seal& seal = {});
 
   // Moves what the last commit left in second files to the first ones, commits that, and removes the second files:
-  // every table stands whole in its first file. Nothing may have changed since the last commit, and every partition
-  // must be resident. The tables must not be used afterwards.
+  // every table stands whole in its first file. Partitions that are not resident are loaded one at a time. Rows that
+  // changed since the last commit are an error, as is a poisoned run. The tables must not be used afterwards.
   absl::Status Finish();
 
   // Bytes of all rows of all tables, one slot of each.
@@ -97,6 +97,8 @@ class RunTables {
   // Makes the relations' spare slots where they are missing, so that no commit has to.
   absl::Status PrepareSpareRelations();
   absl::Status CheckPoison() const;
+  absl::Status CheckUnchanged() const;
+  absl::Status MoveToFirstSlot(PartitionId partition);
   bool IsChanged(PartitionId partition) const;
   absl::Status WriteChanged(PartitionId partition);
   absl::Status WritePartitions(Manifest& next);
