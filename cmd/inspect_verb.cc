@@ -28,6 +28,8 @@ absl::Status RunInspect(const InspectFlags& flags, Program& program) {
   if (std::filesystem::exists(GraphPaths(flags.path).Description(), error)) {
     return InspectGraph(flags.path, flags.json, program);
   }
+  if (std::filesystem::exists(RunPaths(flags.path).Configuration(), error)) return InspectRun(flags.path, flags.json);
+  if (!std::filesystem::is_directory(flags.path, error)) return InspectFile(flags.path, flags.json);
   return UsageError(fmt::format("{}: found neither graph.json nor run.json; expected a graph or a run", flags.path));
 }
 
@@ -35,8 +37,8 @@ absl::Status RunInspect(const InspectFlags& flags, Program& program) {
 
 void AddInspectVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<InspectFlags>();
-  CLI::App& verb = *app.add_subcommand("inspect", "Show what a graph or a run is");
-  verb.add_option("PATH", flags->path, "A graph folder or a run folder")->required();
+  CLI::App& verb = *app.add_subcommand("inspect", "Show what a graph, a run, or a file of one is");
+  verb.add_option("PATH", flags->path, "A graph folder, a run folder, a .npy or a .cells file")->required();
   verb.add_flag("--json", flags->json, "Print a JSON object");
   verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunInspect(*flags, running); }; });
 }

@@ -24,7 +24,7 @@ ALLOWED = {
     "model": ["base"],
     "optimize": ["base"],
     "checkpoint": ["base", "io", "format", "tables"],
-    "evaluate": ["base", "graph", "tables", "model", "plan"],
+    "evaluate": ["base", "io", "format", "graph", "tables", "model", "plan"],
     "export": ["base", "io", "format", "graph", "tables"],
     "train": ["base", "io", "format", "import", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint"],
 }
