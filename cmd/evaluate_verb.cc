@@ -25,6 +25,7 @@ using Json = nlohmann::ordered_json;
 constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
 // Longer relation names are cut in the table; --json has them whole.
 constexpr std::size_t kMaxNameBytes = 40;
+constexpr double kQuietSeconds = 1;  // no progress for what is done by then
 
 struct EvaluateFlags {
   RunFlags run;
@@ -127,6 +128,7 @@ absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
   options.split = SplitOf(flags.split);
   options.memory_bytes = MemoryLimit(program);
   options.progress = [&](double share) {
+    if (seconds() < kQuietSeconds) return;
     const int left = share > 0 ? static_cast<int>(seconds() / share * (1 - share)) : 0;
     program.reporter.Progress(fmt::format("ranking: {:.0f} %, ETA {}:{:02}", 100 * share, left / 60, left % 60));
   };
