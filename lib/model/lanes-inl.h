@@ -76,9 +76,13 @@ HWY_INLINE hn::Vec<D> Sign(D d, hn::Vec<D> x) {
 template <class D>
 HWY_INLINE hn::Vec<D> InverseRoot(D d, hn::Vec<D> x) {
   const auto normal = hn::Max(x, hn::Set(d, std::numeric_limits<float>::min()));
+#if HWY_TARGET == HWY_SCALAR  // its estimate has 9 bits
+  return hn::Div(hn::Set(d, 1.0F), hn::Sqrt(normal));
+#else
   const auto r = hn::ApproximateReciprocalSqrt(normal);
   const auto error = hn::Mul(hn::Mul(normal, r), r);
   return hn::Mul(r, hn::NegMulAdd(hn::Set(d, 0.5F), error, hn::Set(d, 1.5F)));
+#endif
 }
 
 // 1 / |re + i im|; finite where the modulus is 0.
