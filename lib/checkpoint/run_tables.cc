@@ -63,6 +63,9 @@ absl::Status CheckShape(const RunPaths& paths, const ManifestHeader& found, cons
   if (found.relation_width != expected.relation_width) {
     return differs("relation width", found.relation_width, expected.relation_width);
   }
+  if (found.relation_state_width != expected.relation_state_width) {
+    return differs("relation optimizer width", found.relation_state_width, expected.relation_state_width);
+  }
   if (found.partition_rows != expected.partition_rows) {
     return differs("rows a partition", found.partition_rows, expected.partition_rows);
   }
@@ -166,10 +169,12 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
     ASSIGN_OR_RETURN(manifest.header.relation_checksum, tables->relations_.Write(0, sync));
     ASSIGN_OR_RETURN(manifest.header.relation_state_checksum, tables->relation_optimizer_.Write(0, sync));
     RETURN_IF_ERROR(tables->OpenTables());
-    ASSIGN_OR_RETURN(tables->state_, StateFile::Create(paths.State(), manifest.partitions.size()));
+    // Every name that the manifest builds on is on the disk before it.
     if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
     manifest.header.generation = 1;
-    return tables->state_->Write(manifest, sync);
+    tables->newest_ = manifest.partitions;
+    ASSIGN_OR_RETURN(tables->state_, StateFile::Create(paths.State(), manifest));
+    return absl::OkStatus();
   };
   if (absl::Status status = build(); !status.ok()) {
     // Without STATE there is no run: what was made is of no use and may be in the way of a disk that was full.
@@ -184,9 +189,14 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
 absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths, const RunShape& shape, bool sync) {
   auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync));
   ASSIGN_OR_RETURN(tables->state_, StateFile::Open(paths.State(), sync, tables->manifest_));
+  tables->newest_ = tables->manifest_.partitions;
   const ManifestHeader& header = tables->manifest_.header;
   RETURN_IF_ERROR(CheckShape(paths, header, HeaderOf(shape)));
   RETURN_IF_ERROR(tables->OpenTables());
+  RETURN_IF_ERROR(tables->PrepareSpareRelations());
+  // A finished run has lost its second files, and they were made anew now. Their names must be on the disk before a
+  // manifest names them.
+  if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
   const int slot = static_cast<int>(header.relation_slot);
   RETURN_IF_ERROR(tables->relations_.Load(slot, header.relation_checksum));
   RETURN_IF_ERROR(tables->relation_optimizer_.Load(slot, header.relation_state_checksum));
@@ -208,23 +218,64 @@ absl::Status RunTables::OpenTables() {
   return absl::OkStatus();
 }
 
+absl::Status RunTables::PrepareSpareRelations() {
+  const ManifestHeader& header = manifest_.header;
+  const int spare = 1 - static_cast<int>(header.relation_slot);
+  for (const auto& [table, columns] : {std::pair(TableName::kRelations, header.relation_width),
+                                       std::pair(TableName::kRelationOptimizer, header.relation_state_width)}) {
+    ASSIGN_OR_RETURN(
+        File file, OpenSpareTableFile(paths_.Table(table, spare), {.rows = header.relation_rows, .columns = columns}));
+    RETURN_IF_ERROR(file.Close());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunTables::CheckPoison() const {
+  if (!poisoned_) return absl::OkStatus();
+  return RuntimeError(fmt::format("{}: an earlier write failed; the run stands at generation {}",
+                                  paths_.folder().string(), generation()));
+}
+
 absl::Status RunTables::LoadPartition(PartitionId partition) {
-  const PartitionRecord& record = manifest_.partitions[Value(partition)];
+  if (Value(partition) >= newest_.size()) return embeddings_->LoadPartition(partition);  // its error
+  const PartitionRecord& record = newest_[Value(partition)];
   RETURN_IF_ERROR(embeddings_->LoadPartition(partition, record.embedding_checksum));
   return optimizer_->LoadPartition(partition, record.state_checksum);
 }
 
-absl::Status RunTables::WritePartitions(Manifest& next) {
-  RETURN_IF_ERROR(Failpoint("commit.C2"));
-  for (std::uint32_t p = 0; p < next.partitions.size(); ++p) {
-    const auto partition = static_cast<PartitionId>(p);
-    if (!embeddings_->IsChanged(partition) && !optimizer_->IsChanged(partition)) continue;
-    PartitionRecord& record = next.partitions[p];
+bool RunTables::IsChanged(PartitionId partition) const {
+  return embeddings_->IsChanged(partition) || optimizer_->IsChanged(partition);
+}
+
+absl::Status RunTables::WriteChanged(PartitionId partition) {
+  PartitionRecord& record = newest_[Value(partition)];
+  if (IsChanged(partition)) {
     ASSIGN_OR_RETURN(record.embedding_checksum, embeddings_->WritePartition(partition));
     ASSIGN_OR_RETURN(record.state_checksum, optimizer_->WritePartition(partition));
     record.slot = embeddings_->NewestSlot(partition);
-    record.generation = next.header.generation;
+    record.generation = generation() + 1;
   }
+  if (record.slot != embeddings_->NewestSlot(partition) || record.slot != optimizer_->NewestSlot(partition)) {
+    return absl::InternalError("a partition was written past RunTables, so its checksums are not known");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunTables::EvictPartition(PartitionId partition) {
+  if (Value(partition) >= newest_.size()) return embeddings_->EvictPartition(partition);  // its error
+  RETURN_IF_ERROR(CheckPoison());
+  if (absl::Status status = WriteChanged(partition); !status.ok()) {
+    poisoned_ = true;
+    return status;
+  }
+  RETURN_IF_ERROR(embeddings_->EvictPartition(partition));
+  return optimizer_->EvictPartition(partition);
+}
+
+absl::Status RunTables::WritePartitions(Manifest& next) {
+  RETURN_IF_ERROR(Failpoint("commit.C2"));
+  for (std::uint32_t p = 0; p < newest_.size(); ++p) RETURN_IF_ERROR(WriteChanged(static_cast<PartitionId>(p)));
+  next.partitions = newest_;
   RETURN_IF_ERROR(Failpoint("commit.C3"));
   if (!sync_) return absl::OkStatus();
   RETURN_IF_ERROR(embeddings_->Sync());
@@ -258,20 +309,37 @@ absl::Status RunTables::CommitSteps(const Progress& progress, const Seal& seal) 
 }
 
 absl::Status RunTables::Commit(const Progress& progress, const Seal& seal) {
-  if (poisoned_) {
-    return RuntimeError(fmt::format("{}: an earlier write failed; the run stands at generation {}",
-                                    paths_.folder().string(), generation()));
-  }
+  RETURN_IF_ERROR(CheckPoison());
   absl::Status status = CommitSteps(progress, seal);
   poisoned_ = !status.ok();
   return status;
 }
 
+absl::Status RunTables::CheckUnchanged() const {
+  for (std::uint32_t p = 0; p < newest_.size(); ++p) {
+    if (IsChanged(static_cast<PartitionId>(p)) || newest_[p].slot != manifest_.partitions[p].slot) {
+      return absl::FailedPreconditionError(
+          "rows changed since the last commit: commit them before the run is finished");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunTables::MoveToFirstSlot(PartitionId partition) {
+  const bool was_resident = embeddings_->IsResident(partition);
+  RETURN_IF_ERROR(LoadPartition(partition));
+  embeddings_->MarkChanged(partition);
+  return was_resident ? absl::OkStatus() : EvictPartition(partition);
+}
+
 absl::Status RunTables::Finish() {
+  // After a failed commit STATE can hold a manifest that names second files.
+  RETURN_IF_ERROR(CheckPoison());
+  RETURN_IF_ERROR(CheckUnchanged());
   bool moved = false;
   for (std::uint32_t p = 0; p < manifest_.partitions.size(); ++p) {
     if (manifest_.partitions[p].slot == 0) continue;
-    embeddings_->MarkChanged(static_cast<PartitionId>(p));
+    RETURN_IF_ERROR(MoveToFirstSlot(static_cast<PartitionId>(p)));
     moved = true;
   }
   if (moved) RETURN_IF_ERROR(Commit(progress()));

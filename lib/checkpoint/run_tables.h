@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -68,15 +69,19 @@ class RunTables {
   const Progress& progress() const { return manifest_.header.progress; }
   std::uint64_t generation() const { return manifest_.header.generation; }
 
-  // Loads both rows' partition with its checksums verified.
+  // Loads both rows' partition with its checksums verified: the newest rows, also where they were evicted since the
+  // last commit.
   absl::Status LoadPartition(PartitionId partition);
+  // Writes both rows' partition to its other slot if it changed, for the next commit to name, and gives its memory
+  // back. An error poisons the run. Partitions are evicted by this and never by the tables alone.
+  absl::Status EvictPartition(PartitionId partition);
 
   // Commits what the tables hold, as `progress`, which `seal` may still complete.
   absl::Status Commit(const Progress& progress, const Seal& seal = {});
 
   // Moves what the last commit left in second files to the first ones, commits that, and removes the second files:
-  // every table stands whole in its first file. Nothing may have changed since the last commit, and every partition
-  // must be resident. The tables must not be used afterwards.
+  // every table stands whole in its first file. Partitions that are not resident are loaded one at a time. Rows that
+  // changed since the last commit are an error, as is a poisoned run. The tables must not be used afterwards.
   absl::Status Finish();
 
   // Bytes of all rows of all tables, one slot of each.
@@ -89,6 +94,13 @@ class RunTables {
   RunTables(const RunPaths& paths, const RunShape& shape, bool sync);
 
   absl::Status OpenTables();
+  // Makes the relations' spare slots where they are missing, so that no commit has to.
+  absl::Status PrepareSpareRelations();
+  absl::Status CheckPoison() const;
+  absl::Status CheckUnchanged() const;
+  absl::Status MoveToFirstSlot(PartitionId partition);
+  bool IsChanged(PartitionId partition) const;
+  absl::Status WriteChanged(PartitionId partition);
   absl::Status WritePartitions(Manifest& next);
   absl::Status WriteRelations(Manifest& next);
   absl::Status CommitSteps(const Progress& progress, const Seal& seal);
@@ -96,7 +108,8 @@ class RunTables {
   const RunPaths paths_;
   const bool sync_;
   std::optional<StateFile> state_;
-  Manifest manifest_;  // the committed one
+  Manifest manifest_;                    // the committed one
+  std::vector<PartitionRecord> newest_;  // of what was written last, committed or not
   std::unique_ptr<MmapManager> embeddings_;
   std::unique_ptr<MmapManager> optimizer_;
   RelationTable relations_;

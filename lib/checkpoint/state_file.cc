@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -48,18 +51,21 @@ absl::StatusOr<Manifest> ReadNewest(const File& file) {
 }  // namespace
 
 absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
     return UsageError(fmt::format("{}: no such file; expected the folder of a run", path.string()));
   }
   ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
   return ReadNewest(file);
 }
 
-absl::StatusOr<StateFile> StateFile::Create(const std::filesystem::path& path, std::uint64_t partition_count) {
-  const std::uint64_t slot_bytes = ManifestSlotBytes(partition_count);
-  ASSIGN_OR_RETURN(File file, File::Create(path));
-  RETURN_IF_ERROR(file.Allocate(2 * slot_bytes));
-  return StateFile(std::move(file), slot_bytes);
+absl::StatusOr<StateFile> StateFile::Create(const std::filesystem::path& path, const Manifest& first) {
+  const std::vector<std::byte> bytes = EncodeManifest(first);
+  std::string contents(2 * bytes.size(), '\0');
+  std::memcpy(contents.data() + first.header.generation % 2 * bytes.size(), bytes.data(), bytes.size());
+  RETURN_IF_ERROR(WriteWholeFileAtomically(path, contents));
+  ASSIGN_OR_RETURN(File file, File::OpenReadWrite(path));
+  return StateFile(std::move(file), bytes.size());
 }
 
 absl::StatusOr<StateFile> StateFile::Open(const std::filesystem::path& path, bool sync, Manifest& newest) {

@@ -19,8 +19,9 @@ absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path);
 // The writer's side; one owner.
 class StateFile {
  public:
-  // Makes the file for `partition_count` partitions, both slots set aside and empty.
-  static absl::StatusOr<StateFile> Create(const std::filesystem::path& path, std::uint64_t partition_count);
+  // Makes the file with the manifest in its slot, synced, under a temporary name first: where there is a STATE, there
+  // is a run that can be opened.
+  static absl::StatusOr<StateFile> Create(const std::filesystem::path& path, const Manifest& first);
 
   // Opens the file, takes the newest valid manifest into `newest`, and writes its identical bytes into its own slot
   // and syncs: after a failed sync a manifest can be in the page cache only, and nothing may build on it before it is

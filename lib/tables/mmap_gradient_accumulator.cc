@@ -41,13 +41,14 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
     return UsageError(fmt::format("{}: {} gradient rows of {} floats are too many", path.string(), max_rows, dim));
   }
   ASSIGN_OR_RETURN(File file, File::Create(path));
-  RETURN_IF_ERROR(file.Truncate(*bytes));
+  RETURN_IF_ERROR(file.Allocate(*bytes));
   GradientHeader header;
   header.dim = dim;
   header.max_rows = max_rows;
   RETURN_IF_ERROR(file.WriteAt(0, AsBytes(header)));
-  // Private: pages that are written become this process's own, so the file's holes are never filled and a full disk
-  // cannot turn a store into SIGBUS.
+  // Private: pages that are written become this process's own, so gradients never reach the file. It has no holes: the
+  // first store to a page reads it, and to read a hole takes space on some file systems (tmpfs), where a full disk
+  // would make that SIGBUS.
   void* mapping = ::mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.descriptor(), 0);
   if (mapping == MAP_FAILED) return ErrnoError(fmt::format("{}: map {} bytes", path.string(), *bytes), errno);
   return std::unique_ptr<MmapGradientAccumulator>(
@@ -65,6 +66,10 @@ float* MmapGradientAccumulator::Row(std::uint32_t row) const {
 }
 
 absl::Status MmapGradientAccumulator::Accumulate(NodeId node, std::span<const float> gradient) {
+  if (gradient.size() != dim_) {
+    return absl::InvalidArgumentError(absl::string_view(
+        fmt::format("{}: a gradient of {} floats; expected {}", file_.path().string(), gradient.size(), dim_)));
+  }
   const Contribution contribution{node, gradient.data()};
   return AccumulateBatch(std::span<const Contribution>(&contribution, 1));
 }
@@ -109,19 +114,19 @@ void MmapGradientAccumulator::MergeTouched() {
   nodes.reserve(nodes_.size() + segments_.size());
   rows.reserve(nodes_.size() + segments_.size());
   std::size_t known = 0;
-  const auto take_known_below = [&](std::uint64_t bound) {
-    for (; known < nodes_.size() && Value(nodes_[known]) < bound; ++known) {
+  const auto take_known_while = [&](const auto& takes) {
+    for (; known < nodes_.size() && takes(nodes_[known]); ++known) {
       nodes.push_back(nodes_[known]);
       rows.push_back(rows_[known]);
     }
   };
   for (const Segment& segment : segments_) {
     if (!segment.fresh) continue;
-    take_known_below(Value(segment.node));
+    take_known_while([&](NodeId node) { return node < segment.node; });
     nodes.push_back(segment.node);
     rows.push_back(segment.row);
   }
-  take_known_below(std::numeric_limits<std::uint64_t>::max());
+  take_known_while([](NodeId) { return true; });
   nodes_.swap(nodes);
   rows_.swap(rows);
 }

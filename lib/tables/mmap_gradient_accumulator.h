@@ -40,7 +40,7 @@ class MmapGradientAccumulator {
   MmapGradientAccumulator(const MmapGradientAccumulator&) = delete;
   MmapGradientAccumulator& operator=(const MmapGradientAccumulator&) = delete;
 
-  // Adds one gradient to the row of `node`. REQUIRES: gradient.size() == dim
+  // Adds one gradient to the row of `node`; one of another width than dim is an error.
   absl::Status Accumulate(NodeId node, std::span<const float> gradient);
   // Adds many, in parallel over nodes; those to one node in the order of `contributions`. More nodes in the window
   // than max_rows is an error, and then the window is as it was.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/checked_math.h"
@@ -42,7 +41,8 @@ absl::Status CheckLayout(const TableLayout& layout, const std::vector<std::uint8
     return UsageError(
         fmt::format("partitions of {} rows; expected a multiple of {}", layout.partition_rows, kPartitionRowQuantum));
   }
-  const std::uint64_t partitions = (layout.shape.rows + layout.partition_rows - 1) / layout.partition_rows;
+  const std::uint64_t partitions = layout.shape.rows / layout.partition_rows +
+                                   (layout.shape.rows % layout.partition_rows != 0 ? 1 : 0);  // cannot wrap
   if (committed_slots.size() != partitions) {
     return CorruptError(fmt::format("{}: {} partitions of {} rows each are recorded; expected {}",
                                     layout.slots[0].string(), committed_slots.size(), layout.partition_rows,
@@ -59,16 +59,17 @@ absl::Status CheckLayout(const TableLayout& layout, const std::vector<std::uint8
 absl::StatusOr<std::unique_ptr<MmapManager>> MmapManager::Open(TableLayout layout,
                                                                std::vector<std::uint8_t> committed_slots) {
   RETURN_IF_ERROR(CheckLayout(layout, committed_slots));
+  ASSIGN_OR_RETURN(const std::uint64_t file_bytes, NpyFileBytes(layout.shape));
   std::array<File, 2> files;
-  for (std::uint8_t slot = 0; slot < 2; ++slot) {
-    const bool holds_rows = std::find(committed_slots.begin(), committed_slots.end(), slot) != committed_slots.end();
-    if (!holds_rows && !std::filesystem::exists(layout.slots[slot])) {
-      ASSIGN_OR_RETURN(files[slot], CreateTableFile(layout.slots[slot], layout.shape));
-    } else {
-      ASSIGN_OR_RETURN(files[slot], OpenTableFile(layout.slots[slot], layout.shape, /*writable=*/true));
+  // First the slots with committed rows: where they do not fit the layout, nothing is made or replaced.
+  for (const bool spare : {false, true}) {
+    for (std::uint8_t slot = 0; slot < 2; ++slot) {
+      const bool holds_rows = std::find(committed_slots.begin(), committed_slots.end(), slot) != committed_slots.end();
+      if (holds_rows == spare) continue;
+      ASSIGN_OR_RETURN(files[slot], spare ? OpenSpareTableFile(layout.slots[slot], layout.shape)
+                                          : OpenTableFile(layout.slots[slot], layout.shape, /*writable=*/true));
     }
   }
-  ASSIGN_OR_RETURN(const std::uint64_t file_bytes, NpyFileBytes(layout.shape));
   const std::uint64_t bytes = RoundUp(file_bytes - kNpyHeaderBytes, PageBytes());
   std::byte* reserved = nullptr;
   if (bytes > 0) {
@@ -165,7 +166,14 @@ void MmapManager::UnmapPartition(PartitionId partition) {
   ::mmap(memory.data(), memory.size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
+absl::Status MmapManager::CheckPartition(PartitionId partition) const {
+  if (Value(partition) < partitions_.size()) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::string_view(
+      fmt::format("{}: partition {} of {}", layout_.slots[0].string(), Value(partition), partitions_.size())));
+}
+
 absl::Status MmapManager::LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum) {
+  RETURN_IF_ERROR(CheckPartition(partition));
   Partition& state = partitions_[Value(partition)];
   if (state.resident) return absl::OkStatus();
   const std::span<std::byte> memory = BytesOf(RowsOf(partition));
@@ -187,6 +195,7 @@ absl::Status MmapManager::LoadPartition(PartitionId partition, std::optional<std
 }
 
 absl::Status MmapManager::EvictPartition(PartitionId partition) {
+  RETURN_IF_ERROR(CheckPartition(partition));
   Partition& state = partitions_[Value(partition)];
   if (!state.resident) return absl::OkStatus();
   if (IsChanged(partition)) {
@@ -212,8 +221,12 @@ absl::Status MmapManager::CheckRow(NodeId node) const {
 
 absl::Status MmapManager::ReadRow(NodeId node, std::span<float> out) const {
   RETURN_IF_ERROR(CheckRow(node));
+  if (out.size() != layout_.shape.columns) {
+    return absl::InvalidArgumentError(absl::string_view(
+        fmt::format("{}: {} floats for a row of {}", layout_.slots[0].string(), out.size(), layout_.shape.columns)));
+  }
   const ReaderStripeLock lock(LockFor(node));
-  std::memcpy(out.data(), Row(node), layout_.shape.columns * sizeof(float));
+  std::copy_n(Row(node), out.size(), out.data());
   return absl::OkStatus();
 }
 
@@ -244,10 +257,13 @@ absl::Status MmapManager::WriteStaleGroups(PartitionId partition, std::uint8_t s
     run = {begin, end};
   });
   flush();
+  // What of the drained groups the file has is unknown now.
+  if (!status.ok()) stale_[slot].SetRange(groups.begin, groups.end);
   return status;
 }
 
 absl::StatusOr<std::uint64_t> MmapManager::WritePartition(PartitionId partition) {
+  RETURN_IF_ERROR(CheckPartition(partition));
   Partition& state = partitions_[Value(partition)];
   if (!state.resident) {
     return absl::FailedPreconditionError("a partition is written only while it is loaded");
@@ -258,7 +274,10 @@ absl::StatusOr<std::uint64_t> MmapManager::WritePartition(PartitionId partition)
     stale_[1].Set(group);
   });
   const auto target = static_cast<std::uint8_t>(1 - state.committed);
-  RETURN_IF_ERROR(WriteStaleGroups(partition, target));
+  if (absl::Status status = WriteStaleGroups(partition, target); !status.ok()) {
+    MarkChanged(partition);  // nothing of it counts as written, so that it can be neither committed nor evicted
+    return status;
+  }
   state.newest = target;
   return Checksum64(BytesOf(RowsOf(partition)));
 }
@@ -269,9 +288,16 @@ void MmapManager::MarkChanged(PartitionId partition) {
 }
 
 absl::Status MmapManager::Sync() {
+  if (sync_failed_) {
+    return RuntimeError(fmt::format("{}: an earlier sync failed, so what was written is not known to be on the disk",
+                                    layout_.slots[0].string()));
+  }
   for (std::size_t slot = 0; slot < files_.size(); ++slot) {
     if (!unsynced_[slot]) continue;
-    RETURN_IF_ERROR(files_[slot].Sync());
+    if (absl::Status status = files_[slot].Sync(); !status.ok()) {
+      sync_failed_ = true;
+      return status;
+    }
     unsynced_[slot] = false;
   }
   return absl::OkStatus();

@@ -42,8 +42,8 @@ struct TableLayout {
 class MmapManager {
  public:
   // Opens a table for training. `committed_slots` has the committed slot, 0 or 1, of each partition. A slot that holds
-  // committed rows must be there and of the right shape; the other file is created with its space set aside where it
-  // is missing. Nothing is loaded yet.
+  // committed rows must be there and of the right shape; one without is created with its space set aside where it is
+  // missing or half-made. Nothing is loaded yet.
   static absl::StatusOr<std::unique_ptr<MmapManager>> Open(TableLayout layout,
                                                            std::vector<std::uint8_t> committed_slots);
   ~MmapManager();
@@ -55,12 +55,13 @@ class MmapManager {
   std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partitions_.size()); }
   PartitionId PartitionOf(NodeId node) const { return static_cast<PartitionId>(Value(node) / layout_.partition_rows); }
 
-  // ---- Residency.
+  // ---- Residency. A partition past the end is an error.
 
   // Maps the newest rows of the partition. With `expected_checksum` (XXH3-64 of its rows) they are compared with it;
   // a difference is a corrupt-file error and the partition stays out. Loading what is loaded does nothing.
   absl::Status LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum = std::nullopt);
-  // Writes the partition if it changed, and gives its memory back. Evicting what is not loaded does nothing.
+  // Writes the partition if it changed, and gives its memory back. Evicting what is not loaded does nothing. After an
+  // error it is still loaded and changed.
   absl::Status EvictPartition(PartitionId partition);
   bool IsResident(PartitionId partition) const { return partitions_[Value(partition)].resident; }
   // Bytes of memory that resident partitions hold.
@@ -71,7 +72,7 @@ class MmapManager {
 
   // ---- Rows. A row past the end or of a partition that is not loaded is an error, before anything is touched.
 
-  // Copies the row of `node` into `out` under its lock. REQUIRES: out.size() == columns()
+  // Copies the row of `node` into `out` under its lock; out.size() must be columns().
   absl::Status ReadRow(NodeId node, std::span<float> out) const;
 
   // Returns the lock of the stripe that `node` falls in. Two nodes may share a stripe, so hold at most one at a time.
@@ -99,11 +100,12 @@ class MmapManager {
   // Whether rows of the partition changed since they were last written.
   bool IsChanged(PartitionId partition) const;
   // Writes what the slot that is not committed lacks of the partition's rows (dirty 64-row groups only) and returns
-  // the XXH3-64 of all its rows. REQUIRES: the partition is resident
+  // the XXH3-64 of all its rows. After an error all of it counts as changed. REQUIRES: the partition is resident
   absl::StatusOr<std::uint64_t> WritePartition(PartitionId partition);
   // Counts every row of the partition as changed, so that the next commit moves it to its other slot.
   void MarkChanged(PartitionId partition);
-  // Syncs each file that was written since its last sync.
+  // Syncs each file that was written since its last sync. After a failed sync every further one fails: the kernel
+  // would report success though the data is gone.
   absl::Status Sync();
   // The slot that holds the newest written rows of the partition, and the committed one.
   std::uint8_t NewestSlot(PartitionId partition) const { return partitions_[Value(partition)].newest; }
@@ -125,6 +127,7 @@ class MmapManager {
   MmapManager(TableLayout layout, std::vector<std::uint8_t> committed_slots, std::array<File, 2> files,
               std::byte* reserved, std::uint64_t reserved_bytes);
 
+  absl::Status CheckPartition(PartitionId partition) const;
   float* Row(NodeId node) const { return reinterpret_cast<float*>(reserved_) + Value(node) * layout_.shape.columns; }
   RowRange RowsOf(PartitionId partition) const;
   std::span<std::byte> BytesOf(RowRange rows) const;
@@ -142,6 +145,7 @@ class MmapManager {
   // The loading thread's.
   std::array<File, 2> files_;
   std::array<bool, 2> unsynced_{};
+  bool sync_failed_ = false;
   std::uint64_t bytes_read_ = 0;
   std::uint64_t bytes_written_ = 0;
   std::vector<Partition> partitions_;

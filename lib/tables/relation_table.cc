@@ -25,8 +25,7 @@ absl::Status RelationTable::Load(int slot, std::uint64_t expected_checksum) {
 
 absl::StatusOr<std::uint64_t> RelationTable::Write(int slot, bool sync) {
   const std::filesystem::path& path = paths_[static_cast<std::size_t>(slot)];
-  const bool missing = !std::filesystem::exists(path);
-  ASSIGN_OR_RETURN(File file, missing ? CreateTableFile(path, shape_) : OpenTableFile(path, shape_, /*writable=*/true));
+  ASSIGN_OR_RETURN(File file, OpenSpareTableFile(path, shape_));
   const std::span<const std::byte> bytes = std::as_bytes(std::span<const float>(values_));
   RETURN_IF_ERROR(file.WriteAt(kNpyHeaderBytes, bytes));
   if (sync) RETURN_IF_ERROR(file.Sync());

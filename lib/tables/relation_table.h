@@ -32,8 +32,8 @@ class RelationTable {
 
   // Reads slot `slot` and compares its XXH3-64.
   absl::Status Load(int slot, std::uint64_t expected_checksum);
-  // Writes all rows to slot `slot`, creating the file where it is missing, and returns their XXH3-64. With `sync` the
-  // rows are on the disk when it returns.
+  // Writes all rows to slot `slot`, creating the file where it is missing or half-made, and returns their XXH3-64. With
+  // `sync` the rows are on the disk when it returns.
   absl::StatusOr<std::uint64_t> Write(int slot, bool sync);
 
  private:

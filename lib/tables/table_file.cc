@@ -1,5 +1,7 @@
 #include "tables/table_file.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -27,8 +29,13 @@ absl::StatusOr<NpyShape> CheckedShape(const File& file) {
 absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const NpyShape& shape) {
   ASSIGN_OR_RETURN(const std::uint64_t bytes, NpyFileBytes(shape));
   ASSIGN_OR_RETURN(File file, File::Create(path));
-  RETURN_IF_ERROR(file.Allocate(bytes));
-  RETURN_IF_ERROR(file.WriteAt(0, EncodeNpyHeader(shape)));
+  absl::Status status = file.Allocate(bytes);
+  if (status.ok()) status = file.WriteAt(0, EncodeNpyHeader(shape));
+  if (!status.ok()) {
+    // Half a table helps nobody, and may hold the last of a full disk: a failed allocation can leave the part it got.
+    ::unlink(path.c_str());
+    return status;
+  }
   return file;
 }
 
@@ -44,6 +51,12 @@ absl::StatusOr<File> OpenTableFile(const std::filesystem::path& path, const NpyS
                                     shape.rows, shape.columns));
   }
   return file;
+}
+
+absl::StatusOr<File> OpenSpareTableFile(const std::filesystem::path& path, const NpyShape& shape) {
+  absl::StatusOr<File> file = OpenTableFile(path, shape, /*writable=*/true);
+  if (file.ok() || KindOf(file.status()) != ErrorKind::kCorrupt) return file;
+  return CreateTableFile(path, shape);
 }
 
 absl::StatusOr<NpyShape> ReadTableShape(const std::filesystem::path& path) {

@@ -10,12 +10,17 @@
 
 namespace octavo {
 
-// Creates the file with all its disk space set aside, a header and zeros. What was there before is replaced.
+// Creates the file with all its disk space set aside, a header and zeros. What was there before is replaced. On an
+// error nothing is left.
 absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const NpyShape& shape);
 
 // Opens the file and checks header and size against `shape`: a truncated, enlarged, foreign or differently shaped file
 // is a corrupt-file error that says what was found and expected.
 absl::StatusOr<File> OpenTableFile(const std::filesystem::path& path, const NpyShape& shape, bool writable);
+
+// Opens, for writing, a slot that no manifest names: what it holds is of no use, so where it is missing or not whole (a
+// kill while it was made) it is created anew.
+absl::StatusOr<File> OpenSpareTableFile(const std::filesystem::path& path, const NpyShape& shape);
 
 // Returns the shape that the file's header declares, after checking the file's size against it.
 absl::StatusOr<NpyShape> ReadTableShape(const std::filesystem::path& path);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/status.h"
+#include "fmt/format.h"
 #include "tables/table_file.h"
 
 namespace octavo {
@@ -10,6 +12,17 @@ namespace octavo {
 absl::StatusOr<TableReader> TableReader::Open(const std::array<std::filesystem::path, 2>& slots, const NpyShape& shape,
                                               std::uint64_t partition_rows,
                                               std::vector<std::uint8_t> slot_of_partition) {
+  const std::uint64_t partitions =
+      partition_rows == 0 ? 0 : shape.rows / partition_rows + (shape.rows % partition_rows != 0 ? 1 : 0);
+  if (partition_rows == 0 || slot_of_partition.size() != partitions) {
+    return CorruptError(fmt::format("{}: {} partitions of {} rows are recorded for {} rows; expected {}",
+                                    slots[0].string(), slot_of_partition.size(), partition_rows, shape.rows,
+                                    partitions));
+  }
+  if (const auto odd = std::ranges::find_if(slot_of_partition, [](std::uint8_t slot) { return slot > 1; });
+      odd != slot_of_partition.end()) {
+    return CorruptError(fmt::format("{}: slot {} is recorded; expected 0 or 1", slots[0].string(), *odd));
+  }
   std::array<File, 2> files;
   for (std::uint8_t slot = 0; slot < 2; ++slot) {
     if (std::find(slot_of_partition.begin(), slot_of_partition.end(), slot) == slot_of_partition.end()) continue;
@@ -30,6 +43,9 @@ TableReader::TableReader(std::array<File, 2> files, const NpyShape& shape, std::
 absl::Status TableReader::ReadRows(std::uint64_t first, std::span<float> out) const {
   if (shape_.columns == 0) return absl::OkStatus();
   std::uint64_t rows = out.size() / shape_.columns;
+  if (first > shape_.rows || rows > shape_.rows - first) {
+    return absl::OutOfRangeError(absl::string_view(fmt::format("rows {} and {} more of {}", first, rows, shape_.rows)));
+  }
   while (rows > 0) {
     const std::uint64_t partition = first / partition_rows_;
     const std::uint64_t run = std::min(rows, (partition + 1) * partition_rows_ - first);

@@ -18,7 +18,7 @@ namespace octavo {
 class TableReader {
  public:
   // Opens the slots that `slot_of_partition` names (0 or 1 for each partition of `partition_rows` rows) and checks
-  // their headers and sizes against `shape`.
+  // their headers and sizes against `shape`. Slots that do not cover the rows are a corrupt-file error.
   static absl::StatusOr<TableReader> Open(const std::array<std::filesystem::path, 2>& slots, const NpyShape& shape,
                                           std::uint64_t partition_rows, std::vector<std::uint8_t> slot_of_partition);
 
@@ -26,7 +26,8 @@ class TableReader {
   std::uint64_t columns() const { return shape_.columns; }
   std::uint64_t partition_rows() const { return partition_rows_; }
 
-  // Reads rows [first, first + out.size() / columns()). REQUIRES: they exist and out.size() is a multiple of columns()
+  // Reads rows [first, first + out.size() / columns()); rows past the end are an error.
+  // REQUIRES: out.size() is a multiple of columns()
   absl::Status ReadRows(std::uint64_t first, std::span<float> out) const;
 
  private:

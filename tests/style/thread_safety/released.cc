@@ -1,0 +1,11 @@
+// Asks for a row again after its lock was released: must not compile.
+
+#include "tables/mmap_manager.h"
+
+void Write(octavo::MmapManager& table, octavo::NodeId node) {
+  {
+    const octavo::WriterStripeLock lock(table.LockFor(node));
+    table.MutableRow(node)[0] = 1.0F;
+  }
+  table.MutableRow(node)[0] = 2.0F;
+}

@@ -1,0 +1,99 @@
+#include "tables/table_reader.h"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tables/table_file.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+class TableReaderTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kRows = 2500;  // partitions of 1,024: the last one is short
+
+  // Slot s holds s * 1,000,000 + row in every column.
+  void WriteSlots(std::uint64_t columns) {
+    for (int slot = 0; slot < 2; ++slot) {
+      ASSERT_OK_AND_ASSIGN(File file, CreateTableFile(paths_[static_cast<std::size_t>(slot)], Shape(columns)));
+      std::vector<float> rows;
+      for (std::uint64_t row = 0; row < kRows; ++row) rows.insert(rows.end(), columns, Expected(slot, row));
+      ASSERT_OK(file.WriteAt(kNpyHeaderBytes, std::as_bytes(std::span<const float>(rows))));
+    }
+  }
+  static NpyShape Shape(std::uint64_t columns) { return {.rows = kRows, .columns = columns}; }
+  static float Expected(int slot, std::uint64_t row) {
+    return static_cast<float>(slot * 1000000) + static_cast<float>(row);
+  }
+
+  const TemporaryFolder folder_;
+  const std::array<std::filesystem::path, 2> paths_{folder_ / "t.npy", folder_ / "t.other.npy"};
+};
+
+TEST_F(TableReaderTest, ReadsEachPartitionFromItsSlot) {
+  for (const std::uint64_t columns : {1, 3}) {
+    WriteSlots(columns);
+    ASSERT_OK_AND_ASSIGN(const TableReader reader, TableReader::Open(paths_, Shape(columns), 1024, {0, 1, 0}));
+    for (const auto& [first, count] :
+         {std::pair<std::uint64_t, std::uint64_t>{0, kRows}, {1000, 100}, {1023, 2}, {2047, 453}, {2499, 1}, {5, 0}}) {
+      std::vector<float> out(count * columns);
+      ASSERT_OK(reader.ReadRows(first, out));
+      for (std::uint64_t i = 0; i < out.size(); ++i) {
+        const std::uint64_t row = first + i / columns;
+        ASSERT_EQ(out[i], Expected(row / 1024 == 1 ? 1 : 0, row)) << row;
+      }
+    }
+  }
+}
+
+TEST_F(TableReaderTest, NeedsOnlyTheSlotsThatAreNamed) {
+  WriteSlots(2);
+  std::filesystem::remove(paths_[1]);
+  EXPECT_OK(TableReader::Open(paths_, Shape(2), 1024, {0, 0, 0}));
+  EXPECT_ERROR(TableReader::Open(paths_, Shape(2), 1024, {0, 1, 0}), kCorrupt, "t.other.npy");
+}
+
+TEST_F(TableReaderTest, AnotherShapeIsACorruptError) {
+  WriteSlots(2);
+  EXPECT_ERROR(TableReader::Open(paths_, {.rows = kRows, .columns = 3}, 1024, {0, 0, 0}), kCorrupt, "expected");
+}
+
+// Slots for too few partitions let a read of the last rows run past them.
+TEST_F(TableReaderTest, SlotsThatDoNotCoverTheRowsAreACorruptError) {
+  WriteSlots(2);
+  EXPECT_ERROR(TableReader::Open(paths_, Shape(2), 1024, {0, 0}), kCorrupt, "2 partitions");
+  EXPECT_ERROR(TableReader::Open(paths_, Shape(2), 1024, {0, 0, 0, 0}), kCorrupt, "4 partitions");
+  EXPECT_ERROR(TableReader::Open(paths_, Shape(2), 0, {0, 0, 0}), kCorrupt, "partitions");
+  EXPECT_ERROR(TableReader::Open(paths_, Shape(2), 1024, {0, 2, 0}), kCorrupt, "slot 2");
+}
+
+TEST_F(TableReaderTest, RowsPastTheEndAreAnError) {
+  WriteSlots(2);
+  ASSERT_OK_AND_ASSIGN(const TableReader reader, TableReader::Open(paths_, Shape(2), 1024, {0, 0, 0}));
+  std::vector<float> out(4);
+  EXPECT_EQ(reader.ReadRows(kRows - 1, out).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(reader.ReadRows(~std::uint64_t{0}, out).code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST_F(TableReaderTest, WidthZeroReadsNothing) {
+  WriteSlots(0);
+  ASSERT_OK_AND_ASSIGN(const TableReader reader, TableReader::Open(paths_, Shape(0), 1024, {0, 1, 0}));
+  EXPECT_OK(reader.ReadRows(3, {}));
+}
+
+TEST_F(TableReaderTest, AFileCutAfterOpeningIsAnError) {
+  WriteSlots(2);
+  ASSERT_OK_AND_ASSIGN(const TableReader reader, TableReader::Open(paths_, Shape(2), 1024, {0, 0, 0}));
+  std::filesystem::resize_file(paths_[0], 4096 + 100);
+  std::vector<float> out(2);
+  EXPECT_OK(reader.ReadRows(0, out));
+  EXPECT_ERROR(reader.ReadRows(2000, out), kCorrupt, "t.npy");
+}
+
+}  // namespace
+}  // namespace octavo
