@@ -1,0 +1,204 @@
+// Threads on the tables for a second or so. The assertions catch torn rows; the thread sanitizer catches the rest.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "oneapi/tbb/global_control.h"
+#include "tables/atomic_bitmap.h"
+#include "tables/mmap_gradient_accumulator.h"
+#include "tables/mmap_manager.h"
+#include "tables/stripe_locks.h"
+#include "tables/table_file.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kDuration(700);
+
+class TablesRace : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kRows = 3000;
+  static constexpr std::size_t kColumns = 24;  // a row is more than a cache line
+
+  std::unique_ptr<MmapManager> MakeTable(const std::string& name, std::uint64_t columns) const {
+    const TableLayout layout{.slots = {folder_ / (name + ".npy"), folder_ / (name + ".other.npy")},
+                             .shape = {.rows = kRows, .columns = columns},
+                             .partition_rows = 1024};
+    EXPECT_OK(CreateTableFile(layout.slots[0], layout.shape));
+    absl::StatusOr<std::unique_ptr<MmapManager>> table = MmapManager::Open(layout, {0, 0, 0});
+    EXPECT_OK(table);
+    for (const std::uint32_t p : {0, 1, 2}) EXPECT_OK((*table)->LoadPartition(static_cast<PartitionId>(p)));
+    return *std::move(table);
+  }
+  // Reads rows until `stop`; every row must be of one piece.
+  static void ReadRows(const MmapManager& table, const std::atomic<bool>& stop, std::uint64_t first,
+                       std::uint64_t rows) {
+    std::vector<float> row(table.columns());
+    for (std::uint64_t i = 0; !stop.load(std::memory_order_relaxed); i = (i + 13) % rows) {
+      ASSERT_OK(table.ReadRow(NodeId{first + i}, row));
+      for (const float x : row) ASSERT_EQ(x, row[0]) << "a torn row";
+    }
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(TablesRace, ReadersNeverSeeATornRow) {
+  const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 2; ++r) threads.emplace_back([&] { ReadRows(*table, stop, 0, 200); });
+  for (std::uint64_t w = 1; w <= 2; ++w) {
+    threads.emplace_back([&, w] {
+      for (std::uint64_t i = w; !stop.load(std::memory_order_relaxed); ++i) {
+        const NodeId node{i % 200};
+        const WriterStripeLock lock(table->LockFor(node));
+        for (float& x : table->MutableRow(node)) x = static_cast<float>(i * w);
+      }
+    });
+  }
+  std::this_thread::sleep_for(kDuration);
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(table->IsChanged(static_cast<PartitionId>(0)));
+}
+
+TEST_F(TablesRace, UpdatesUnderTheLockAreNeverLost) {
+  const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns);
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 3000;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kRounds; ++i) {
+        const NodeId node{static_cast<std::uint64_t>(i) % 130};
+        const WriterStripeLock lock(table->LockFor(node));
+        for (float& x : table->MutableRow(node)) x += 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  double sum = 0;
+  std::vector<float> row(kColumns);
+  for (std::uint64_t node = 0; node < 130; ++node) {
+    ASSERT_OK(table->ReadRow(NodeId{node}, row));
+    sum += row[kColumns - 1];
+  }
+  EXPECT_EQ(sum, kThreads * kRounds);
+}
+
+// A partition is written and evicted beside work on the others.
+TEST_F(TablesRace, LoadingAndEvictingBesideWorkOnOtherPartitions) {
+  const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] { ReadRows(*table, stop, 0, 1000); });
+  threads.emplace_back([&] {
+    for (std::uint64_t i = 0; !stop.load(std::memory_order_relaxed); ++i) {
+      const NodeId node{i % 1000};
+      const WriterStripeLock lock(table->LockFor(node));
+      for (float& x : table->MutableRow(node)) x = static_cast<float>(i);
+    }
+  });
+  const Clock::time_point end = Clock::now() + kDuration;
+  for (std::uint64_t i = 1; Clock::now() < end; ++i) {
+    const auto p = static_cast<PartitionId>(1 + i % 2);
+    const NodeId node{Value(p) * 1024 + i % 900};
+    ASSERT_OK(table->LoadPartition(p));
+    {
+      const WriterStripeLock lock(table->LockFor(node));
+      for (float& x : table->MutableRow(node)) x = static_cast<float>(i);
+    }
+    ASSERT_OK(table->EvictPartition(p));
+    ASSERT_OK(table->LoadPartition(p));
+    std::vector<float> row(kColumns);
+    ASSERT_OK(table->ReadRow(node, row));
+    ASSERT_EQ(row[0], static_cast<float>(i));
+    if (i % 8 == 0) table->MarkCommitted();
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(TablesRace, ApplyBesideReaders) {
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 4);
+  const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns);
+  const std::unique_ptr<MmapManager> state = MakeTable("s", 1);
+  ASSERT_OK_AND_ASSIGN(const auto gradients, MmapGradientAccumulator::Create(folder_ / "g", kColumns, kRows));
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> readers;
+  for (int r = 0; r < 2; ++r) readers.emplace_back([&] { ReadRows(*table, stop, 0, kRows); });
+  const std::vector<float> ones(kColumns, 1.0F);
+  std::vector<Contribution> batch;
+  for (std::uint64_t node = 0; node < kRows; ++node) {
+    batch.push_back({NodeId{node}, ones.data()});
+    if (node % 3 == 0) batch.push_back({NodeId{node / 3}, ones.data()});
+  }
+  int windows = 0;
+  for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end; ++windows) {
+    ASSERT_OK(gradients->AccumulateBatch(batch));
+    ASSERT_OK(gradients->Apply(
+        [](std::span<const float> gradient, std::span<float> row, std::span<float> row_state) {
+          row_state[0] += 1;
+          for (std::size_t d = 0; d < row.size(); ++d) row[d] += gradient[d];
+        },
+        *table, *state));
+    gradients->Zero();
+  }
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  std::vector<float> row(kColumns);
+  std::vector<float> row_state(1);
+  for (std::uint64_t node = 0; node < kRows; ++node) {
+    ASSERT_OK(table->ReadRow(NodeId{node}, row));
+    ASSERT_OK(state->ReadRow(NodeId{node}, row_state));
+    ASSERT_EQ(row_state[0], static_cast<float>(windows));
+    ASSERT_EQ(row[0], static_cast<float>(windows * (node < kRows / 3 ? 2 : 1)));
+  }
+}
+
+TEST(AtomicBitmapRace, WhoDrainsABitSeesWhatWasWrittenBeforeIt) {
+  constexpr std::size_t kBits = 130;
+  AtomicBitmap bitmap(kBits);
+  std::vector<std::uint64_t> values(kBits);  // not atomic: the bitmap hands them over
+  std::vector<std::atomic<std::uint32_t>> owner(kBits);
+  std::atomic<bool> stop{false};
+  std::uint64_t written = 0;
+  std::thread writer([&] {
+    for (std::uint64_t i = 0; !stop.load(std::memory_order_relaxed); ++i) {
+      const std::size_t bit = i % kBits;
+      if (owner[bit].load(std::memory_order_acquire) != 0) continue;
+      ++values[bit];
+      ++written;
+      owner[bit].store(1, std::memory_order_relaxed);  // only the bitmap orders the value
+      bitmap.Set(bit);
+    }
+  });
+  std::uint64_t drained = 0;
+  const auto drain = [&] {
+    bitmap.Drain(0, kBits, [&](std::size_t bit) {
+      values[bit] += std::uint64_t{1} << 32;
+      ++drained;
+      owner[bit].store(0, std::memory_order_release);
+    });
+  };
+  for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end;) drain();
+  stop = true;
+  writer.join();
+  drain();
+  std::uint64_t sum = 0;
+  for (const std::uint64_t value : values) sum += value & 0xFFFFFFFF;
+  EXPECT_EQ(sum, written);
+  EXPECT_EQ(drained, written);
+}
+
+}  // namespace
+}  // namespace octavo
