@@ -21,7 +21,7 @@ RULES = [
     (r".", r"\b([T]ODO|[F]IXME|[X]XX|[H]ACK)\b", "unfinished: do it, or say why not in plain words"),
     (r".", r"[ \t]+$", "blank at the end of the line"),
     (r"^(lib|cmd|tests)/.*\.(h|cc)$", r"\t", "tab"),
-    (r"^tests/", r"[D]ISABLED_", "a test that is switched off"),
+    (r"^tests/", r"\b[D]ISABLED_", "a test that is switched off"),
     (r"^tests/.*\.(h|cc)$", r"\b[G]TEST_SKIP\(\)\s*;", "a skipped test says why"),
     (r"^lib/", r"\b(std::c(out|err)|std::exit|std::quick_exit|_exit)\b|\b(fmt|std)::print\b|(?<![nf])\bprintf\s*\(",
      "nothing in lib/ prints or exits: return a status"),
