@@ -55,7 +55,7 @@ std::size_t UsedBytes(const Manifest& manifest) {
 }
 
 TEST(Manifest, RoundTrip) {
-  for (const std::uint64_t partitions : {0, 1, 2, 113, 114, 500}) {
+  for (const std::uint64_t partitions : {0U, 1U, 2U, 113U, 114U, 500U}) {
     const Manifest manifest = Sample(partitions);
     const std::vector<std::byte> slot = EncodeManifest(manifest);
     EXPECT_EQ(slot.size(), ManifestSlotBytes(partitions));

@@ -74,7 +74,7 @@ TEST_F(BatchPrefetcherTest, LoadsAnyBatchInAnyOrder) {
   BatchPrefetcher batches = Make();
   batches.BeginEpoch(4);
   const auto expected = Expected(4);
-  for (const std::uint64_t batch : {0, 10, 3, 4, 2, 2, 9, 0}) {
+  for (const std::uint64_t batch : {0U, 10U, 3U, 4U, 2U, 2U, 9U, 0U}) {
     ASSERT_OK(batches.Load(batch));
     EXPECT_EQ(Batch(batches), expected[batch]) << batch;
   }
@@ -130,7 +130,7 @@ TEST_F(BatchPrefetcherTest, LoadDuringAPrefetchGivesTheRightBatch) {
 TEST_F(BatchPrefetcherTest, AdvanceGivesTheSameBatchesInEveryMode) {
   for (const PrefetchMode mode : {PrefetchMode::kOff, PrefetchMode::kOn, PrefetchMode::kAuto}) {
     BatchPrefetcher batches = Make(mode);
-    for (const std::uint64_t epoch : {0, 1, 2}) {
+    for (const std::uint64_t epoch : {0U, 1U, 2U}) {
       batches.BeginEpoch(epoch);
       const auto expected = Expected(epoch);
       for (std::uint64_t batch = 0; batch < expected.size(); ++batch) {
@@ -146,7 +146,7 @@ TEST_F(BatchPrefetcherTest, AdvanceGivesTheSameBatchesInEveryMode) {
       ASSERT_EQ(Batch(batches), expected[batch]);
     }
     // And any jump is right, prefetched or not.
-    for (const std::uint64_t batch : {10, 0, 9, 3, 6, 1}) {
+    for (const std::uint64_t batch : {10U, 0U, 9U, 3U, 6U, 1U}) {
       ASSERT_OK(batches.Advance(batch));
       ASSERT_EQ(Batch(batches), expected[batch]);
     }
@@ -187,7 +187,7 @@ TEST_F(BatchPrefetcherTest, BeginEpochThrowsThePrefetchAway) {
   EXPECT_TRUE(batches.Batch().empty()) << "no batch is current";
   EXPECT_EQ(batches.Swap().code(), absl::StatusCode::kFailedPrecondition);
   const auto expected = Expected(1);
-  for (const std::uint64_t batch : {3, 0}) {
+  for (const std::uint64_t batch : {3U, 0U}) {
     ASSERT_OK(batches.Advance(batch));
     EXPECT_EQ(Batch(batches), expected[batch]);
   }

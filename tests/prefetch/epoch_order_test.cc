@@ -91,7 +91,7 @@ TEST_F(EpochOrderTest, EpochsAndSeedsDiffer) {
   const CellReader cells = Open();
   EpochOrder order(cells, 42, 700);
   std::vector<std::vector<Edge>> seen;
-  for (const std::uint64_t epoch : {0, 1, 2}) {
+  for (const std::uint64_t epoch : {0U, 1U, 2U}) {
     order.SetEpoch(epoch);
     seen.push_back(Epoch(order));
   }

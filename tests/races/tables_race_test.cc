@@ -35,7 +35,7 @@ class TablesRace : public ::testing::Test {
     EXPECT_OK(CreateTableFile(layout.slots[0], layout.shape));
     absl::StatusOr<std::unique_ptr<MmapManager>> table = MmapManager::Open(layout, {0, 0, 0});
     EXPECT_OK(table);
-    for (const std::uint32_t p : {0, 1, 2}) EXPECT_OK((*table)->LoadPartition(static_cast<PartitionId>(p)));
+    for (const std::uint32_t p : {0U, 1U, 2U}) EXPECT_OK((*table)->LoadPartition(static_cast<PartitionId>(p)));
     return *std::move(table);
   }
   // Reads rows until `stop`; every row must be of one piece.

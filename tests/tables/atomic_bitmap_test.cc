@@ -23,7 +23,7 @@ std::vector<std::size_t> Drained(AtomicBitmap& bitmap, std::size_t begin, std::s
 }
 
 TEST(AtomicBitmap, BeginsClear) {
-  for (const std::size_t size : {0, 1, 63, 64, 65, 200}) {
+  for (const std::size_t size : {0U, 1U, 63U, 64U, 65U, 200U}) {
     AtomicBitmap bitmap(size);
     EXPECT_EQ(bitmap.size(), size);
     EXPECT_FALSE(bitmap.AnyInRange(0, size));
@@ -33,7 +33,7 @@ TEST(AtomicBitmap, BeginsClear) {
 
 TEST(AtomicBitmap, SetsAndDrainsInAscendingOrderOnce) {
   AtomicBitmap bitmap(200);
-  for (const std::size_t bit : {199, 0, 64, 63, 64, 127}) bitmap.Set(bit);
+  for (const std::size_t bit : {199U, 0U, 64U, 63U, 64U, 127U}) bitmap.Set(bit);
   EXPECT_TRUE(bitmap.Test(64));
   EXPECT_FALSE(bitmap.Test(65));
   EXPECT_THAT(Drained(bitmap, 0, 200), ElementsAre(0, 63, 64, 127, 199));

@@ -257,7 +257,7 @@ struct Batches {
 TEST_F(MmapGradientAccumulatorTest, SumsAreTheSerialOnesToTheBitForAnyNumberOfThreads) {
   const Batches batches(3);
   const std::map<std::uint64_t, std::vector<float>> expected = batches.SerialSums();
-  for (const std::size_t threads : {1, 2, 4}) {
+  for (const std::size_t threads : {1U, 2U, 4U}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     const auto gradients = Make(Batches::kDim, 3000);
     for (int window = 0; window < 2; ++window) {

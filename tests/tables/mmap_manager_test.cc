@@ -102,7 +102,7 @@ class MmapManagerTest : public ::testing::Test {
 };
 
 TEST_F(MmapManagerTest, ReadsCommittedRowsOfEveryWidth) {
-  for (const std::uint64_t columns : {0, 1, 3, 17, 100}) {
+  for (const std::uint64_t columns : {0U, 1U, 3U, 17U, 100U}) {
     const std::uint64_t rows = 2 * kPartitionRows + 333;  // a short last partition that ends inside a page
     const std::unique_ptr<MmapManager> table = MakeTable(rows, columns);
     EXPECT_EQ(table->rows(), rows);
@@ -273,7 +273,7 @@ TEST_F(MmapManagerTest, WritesDirtyGroupsOnly) {
   EXPECT_EQ(table->bytes_written(), 16 * group_bytes);
   table->MarkCommitted();
   // Slot 0 lacks the group of row 0; two rows of one group and one of another are new.
-  for (const std::uint64_t row : {200, 201, 700}) SetRow(*table, row, 2);
+  for (const std::uint64_t row : {200U, 201U, 700U}) SetRow(*table, row, 2);
   std::uint64_t before = table->bytes_written();
   ASSERT_OK(table->WritePartition(P(0)));
   EXPECT_EQ(table->bytes_written() - before, 3 * group_bytes);
@@ -303,9 +303,9 @@ TEST_F(MmapManagerTest, RowAcrossAPageIsWrittenWhole) {
   ASSERT_OK(table->LoadPartition(P(0)));
   ASSERT_OK(table->WritePartition(P(0)));
   table->MarkCommitted();
-  for (const std::uint64_t row : {10, 20, 63, 1023}) SetRow(*table, row, -3);  // row 10: bytes 4,000 to 4,399
+  for (const std::uint64_t row : {10U, 20U, 63U, 1023U}) SetRow(*table, row, -3);  // row 10: bytes 4,000 to 4,399
   ASSERT_OK(table->WritePartition(P(0)));
-  for (const std::uint64_t row : {10, 20, 63, 1023}) {
+  for (const std::uint64_t row : {10U, 20U, 63U, 1023U}) {
     EXPECT_EQ(RowInFile(0, shape, row), std::vector<float>(100, -3.0F)) << row;
   }
   EXPECT_EQ(RowInFile(0, shape, 11)[99], InitialValue(11, 99));
@@ -618,7 +618,7 @@ class TwoSlotModel {
 class TwoSlots : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(TwoSlots, RandomRoundsMatchAModelInMemory) {
-  for (const std::uint64_t columns : {1, 3, 10}) {
+  for (const std::uint64_t columns : {1U, 3U, 10U}) {
     const TemporaryFolder folder;
     TwoSlotModel model(folder.path(), 2 * 1024 + 301, columns, GetParam() * 100 + columns);
     for (int round = 0; round < 250 && !::testing::Test::HasFailure(); ++round) {

@@ -39,7 +39,7 @@ TEST_F(RelationTableTest, BeginsWithZeros) {
 }
 
 TEST_F(RelationTableTest, WritesANpyFileAndReadsItBack) {
-  for (const std::uint64_t columns : {0, 1, 3, 100}) {
+  for (const std::uint64_t columns : {0U, 1U, 3U, 100U}) {
     RelationTable table = Make(7, columns);
     Fill(table, 1);
     ASSERT_OK_AND_ASSIGN(const std::uint64_t checksum, table.Write(0, /*sync=*/true));
@@ -89,7 +89,7 @@ TEST_F(RelationTableTest, MissingOtherOrShortFilesAreCorruptErrors) {
 TEST_F(RelationTableTest, WritesOverAHalfMadeFile) {
   RelationTable table = Make(4, 4);
   Fill(table, 1);
-  for (const std::size_t size : {0, 100, 4096, 4100}) {
+  for (const std::size_t size : {0U, 100U, 4096U, 4100U}) {
     WriteFileBytes(paths_[1], std::string(size, '\0'));
     ASSERT_OK_AND_ASSIGN(const std::uint64_t checksum, table.Write(1, true));
     EXPECT_OK(table.Load(1, checksum));

@@ -24,7 +24,7 @@ TEST(StripeLocks, RowsOfAGroupShareAStripe) {
 }
 
 TEST(StripeLocks, EveryIdHasAStripe) {
-  for (const std::size_t stripes : {1, 2, 4, 64, 4096}) {
+  for (const std::size_t stripes : {1U, 2U, 4U, 64U, 4096U}) {
     const StripeLocks locks(stripes);
     EXPECT_EQ(locks.size(), stripes);
     for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{63}, std::uint64_t{64}, std::uint64_t{1} << 40,

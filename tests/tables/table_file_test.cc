@@ -30,7 +30,7 @@ std::uint64_t AllocatedBytes(const fs::path& path) {
 
 TEST(TableFile, CreatesAWholeNpyFileOfZeros) {
   const TemporaryFolder folder;
-  for (const std::uint64_t columns : {0, 1, 7, 100}) {
+  for (const std::uint64_t columns : {0U, 1U, 7U, 100U}) {
     const NpyShape shape{.rows = 1500, .columns = columns};
     ASSERT_OK(CreateTableFile(folder / "t.npy", shape));
     const std::string bytes = FileBytes(folder / "t.npy");

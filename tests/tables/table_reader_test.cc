@@ -36,7 +36,7 @@ class TableReaderTest : public ::testing::Test {
 };
 
 TEST_F(TableReaderTest, ReadsEachPartitionFromItsSlot) {
-  for (const std::uint64_t columns : {1, 3}) {
+  for (const std::uint64_t columns : {1U, 3U}) {
     WriteSlots(columns);
     ASSERT_OK_AND_ASSIGN(const TableReader reader, TableReader::Open(paths_, Shape(columns), 1024, {0, 1, 0}));
     for (const auto& [first, count] :
