@@ -153,6 +153,7 @@ absl::Status Trainer::RunEpoch() {
 
 absl::Status Trainer::CommitHere() {
   const Clock::time_point begin = Clock::now();
+  RETURN_IF_ERROR(step_->CheckRows());
   RETURN_IF_ERROR(tables_.Commit(progress_));
   commit_seconds_ += SecondsSince(begin);
   last_commit_ = Clock::now();
@@ -193,6 +194,7 @@ EpochEvent Trainer::MakeEvent() {
 
 absl::Status Trainer::CommitEpoch() {
   const Clock::time_point begin = Clock::now();
+  RETURN_IF_ERROR(step_->CheckRows());
   EpochEvent event;
   const auto seal = [&](Progress& next) -> absl::Status {
     commit_seconds_ += SecondsSince(begin);
