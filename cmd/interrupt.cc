@@ -2,8 +2,6 @@
 
 #include <signal.h>
 
-#include <atomic>
-
 namespace octavo {
 namespace {
 
@@ -28,6 +26,8 @@ void CatchInterrupts() {
 }
 
 bool Interrupted() { return signal_number.load(std::memory_order_relaxed) != 0; }
+
+const std::atomic<int>& InterruptSignal() { return signal_number; }
 
 int InterruptExitCode() { return 128 + signal_number.load(std::memory_order_relaxed); }
 

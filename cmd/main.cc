@@ -1,6 +1,9 @@
 // octavo: out-of-core graph embedding training from the command line. This file is the table of verbs; one file a verb.
 
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -22,6 +25,8 @@ constexpr void (*kVerbs[])(CLI::App&, Program&) = {AddImportVerb, AddTrainVerb, 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 
 int Main(int argc, char** argv) {
+  // A pipe whose reader left is a write error with a message, not a silent death.
+  std::signal(SIGPIPE, SIG_IGN);
   Program program;
   std::uint64_t threads = 0;
   std::string log_format = "text";

@@ -44,6 +44,8 @@ struct RankingReport {
     RelationId relation{};
     SideSums head;
     SideSums tail;
+
+    SideSums Both() const { return head + tail; }
   };
   std::vector<Relation> relations;  // with per_relation: those with triples, by falling count, then id
 

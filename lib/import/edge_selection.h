@@ -13,7 +13,7 @@
 namespace octavo {
 
 struct SelectionRules {
-  std::optional<SplitRule> split;  // replaces the parts that the files gave
+  std::optional<SplitRule> split{};  // replaces the parts that the files gave
   bool drop_self_loops = false;
   bool drop_unseen = false;  // leave out valid and test edges with a name that no training edge has
 };

@@ -22,24 +22,24 @@
 namespace octavo {
 
 struct ImportOptions {
-  std::vector<std::string> inputs;  // training edges; "-" is standard input
-  std::string valid;                // empty for none
-  std::string test;                 // empty for none
-  std::filesystem::path graph;      // the folder to make
+  std::vector<std::string> inputs{};  // training edges; "-" is standard input
+  std::string valid{};                // empty for none
+  std::string test{};                 // empty for none
+  std::filesystem::path graph{};      // the folder to make
   bool overwrite = false;
 
-  std::optional<TextFormat> format;  // by extension or contents if there is none
-  std::string columns;               // "head,relation,tail,weight"; empty: by the first data line
+  std::optional<TextFormat> format{};  // by extension or contents if there is none
+  std::string columns{};               // "head,relation,tail,weight"; empty: by the first data line
   std::uint64_t max_bad_lines = 0;
 
-  std::string split;       // "0.9,0.05,0.05"; empty: by file. Not together with valid or test
+  std::string split{};     // "0.9,0.05,0.05"; empty: by file. Not together with valid or test
   std::uint64_t seed = 0;  // of split
 
   bool merge_duplicates = true;
   bool drop_self_loops = false;
   bool drop_unseen = false;  // leave out valid and test edges with a name that no training edge has
 
-  std::function<bool()> stop;  // may be empty; any thread. True: give up soon, with absl::CancelledError
+  std::function<bool()> stop{};  // may be empty; any thread. True: give up soon, with absl::CancelledError
 };
 
 // Counts by part are train, valid, test.

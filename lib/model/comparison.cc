@@ -39,7 +39,7 @@ float RowScore(Comparison comparison, std::size_t dim, const float* q, const flo
       ForEachLane(half, [&](auto d, std::size_t l) HWY_ATTR {
         const auto re = hn::Sub(hn::LoadU(d, q + l), hn::LoadU(d, c + l));
         const auto im = hn::Sub(hn::LoadU(d, q + half + l), hn::LoadU(d, c + half + l));
-        sum.Add(d, hn::Sqrt(hn::MulAdd(re, re, hn::Mul(im, im))));
+        sum.Add(d, Modulus(d, re, im));
       });
       return -sum.Total();
   }
@@ -85,7 +85,7 @@ void BackRow(Comparison comparison, std::size_t dim, const float* q, const float
       return ForEachLane(half, [&](auto d, std::size_t l) HWY_ATTR {
         const auto re = hn::Sub(hn::LoadU(d, c + l), hn::LoadU(d, q + l));
         const auto im = hn::Sub(hn::LoadU(d, c + half + l), hn::LoadU(d, q + half + l));
-        const auto h = ScaleByModulus(d, hn::Set(d, g), re, im);
+        const auto h = hn::Mul(hn::Set(d, g), InverseModulus(d, re, im));
         StoreBoth(d, hn::Mul(h, re), add, l, dq, dc);
         StoreBoth(d, hn::Mul(h, im), add, half + l, dq, dc);
       });

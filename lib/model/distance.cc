@@ -86,7 +86,7 @@ HWY_INLINE void ModulusGradientBlock(D d, std::size_t l, std::size_t dim, const 
     for (std::size_t r = 0; r < kRows; ++r) {
       const auto x = hn::Sub(candidate_re, re[r]);
       const auto y = hn::Sub(candidate_im, im[r]);
-      const auto h = ScaleByModulus(d, hn::Set(d, g[r * m + j]), x, y);
+      const auto h = hn::Mul(hn::Set(d, g[r * m + j]), InverseModulus(d, x, y));
       re_sums[r] = hn::MulAdd(h, x, re_sums[r]);
       im_sums[r] = hn::MulAdd(h, y, im_sums[r]);
       candidate_re_sum = hn::NegMulAdd(h, x, candidate_re_sum);
@@ -114,25 +114,24 @@ void ModulusGradientsTarget(std::size_t dim, std::size_t n, const float* q, std:
 }
 
 // One row against two vectors of the panel: square roots bound the speed, not loads.
-void ModulusPanelTarget(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel,
-                        float* c, std::size_t ldc, bool accumulate) {
+void ModulusPanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
   const FullTag d;
   const std::size_t lanes = hn::Lanes(d);
   const auto term = [&](auto re, auto im, const float* b) HWY_ATTR {
-    const auto x = hn::Sub(re, hn::Load(d, b));
-    const auto y = hn::Sub(im, hn::Load(d, b + kPanelDepth * kPanelColumns));
-    return hn::Sqrt(hn::MulAdd(x, x, hn::Mul(y, y)));
+    const auto x = hn::Sub(re, hn::LoadU(d, b));
+    const auto y = hn::Sub(im, hn::LoadU(d, b + kPanelDepth * kPanelColumns));
+    return Modulus(d, x, y);
   };
-  for (std::size_t j = 0; j < width; j += 2 * lanes) {
+  for (std::size_t j = 0; j < panel.width; j += 2 * lanes) {
     for (std::size_t i = 0; i < rows; ++i) {
       float* const out = c + i * ldc + j;
       auto sum0 = accumulate ? hn::LoadU(d, out) : hn::Zero(d);
       auto sum1 = accumulate ? hn::LoadU(d, out + lanes) : hn::Zero(d);
       const float* const row = a.data + i * a.stride;
-      for (std::size_t l = 0; l < depth; ++l) {
+      for (std::size_t l = 0; l < panel.depth; ++l) {
         const auto re = hn::Set(d, row[l]);
         const auto im = hn::Set(d, row[a.half + l]);
-        const float* const b = panel + l * kPanelColumns + j;
+        const float* const b = panel.data + l * panel.stride + j;
         sum0 = hn::Sub(sum0, term(re, im, b));
         sum1 = hn::Sub(sum1, term(re, im, b + lanes));
       }
@@ -168,9 +167,8 @@ void ModulusGradients(std::size_t dim, std::size_t n, const float* queries, std:
   (dim, n, queries, m, candidates, g, query_gradients, candidate_gradients);
 }
 
-void ModulusPanel(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel, float* c,
-                  std::size_t ldc, bool accumulate) {
-  HWY_DYNAMIC_DISPATCH(ModulusPanelTarget)(rows, depth, width, a, panel, c, ldc, accumulate);
+void ModulusPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(ModulusPanelTarget)(rows, a, panel, c, ldc, accumulate);
 }
 
 }  // namespace octavo

@@ -9,6 +9,8 @@ namespace {
 
 // Rows that go through the tile of a partial panel at once: 12 KiB of stack.
 constexpr std::size_t kTileRows = 48;
+// With few rows the columns of b are read too few times for a packed copy to pay.
+constexpr std::size_t kDirectRows = 64;
 
 PanelKernel KernelOf(GemmBackend backend) {
   return backend == GemmBackend::kLibxsmm ? LibxsmmMultiplyPanel : MultiplyPanel;
@@ -19,15 +21,27 @@ void CopyTile(std::size_t rows, std::size_t columns, const float* from, std::siz
 }
 
 // Kernels write whole panels; a panel that reaches past the last column of c goes through a tile.
-void RunPartialPanel(PanelKernel kernel, std::size_t m, std::size_t depth, const PanelRange& range, MatrixView a,
-                     const float* panel, float* c, std::size_t ldc, bool accumulate) {
+void RunPartialPanel(PanelKernel kernel, std::size_t m, std::size_t columns, MatrixView a, const Panel& panel, float* c,
+                     std::size_t ldc, bool accumulate) {
   alignas(64) float tile[kTileRows * kPanelColumns] = {};
   for (std::size_t i = 0; i < m; i += kTileRows) {
     const std::size_t rows = std::min(kTileRows, m - i);
-    if (accumulate) CopyTile(rows, range.columns, c + i * ldc, ldc, tile, kPanelColumns);
-    kernel(rows, depth, range.width, a.From(i, 0), panel, tile, kPanelColumns, accumulate);
-    CopyTile(rows, range.columns, tile, kPanelColumns, c + i * ldc, ldc);
+    if (accumulate) CopyTile(rows, columns, c + i * ldc, ldc, tile, kPanelColumns);
+    kernel(rows, a.From(i, 0), panel, tile, kPanelColumns, accumulate);
+    CopyTile(rows, columns, tile, kPanelColumns, c + i * ldc, ldc);
   }
+}
+
+// Packs b [depth, range.columns] into `memory`, or takes it as it lies where packing would cost more than it gains.
+Panel MakePanel(std::size_t m, std::size_t depth, const PanelRange& range, MatrixView b, float* memory) {
+  if (m <= kDirectRows && !b.transposed && range.columns == range.width) {
+    return {b.data, b.stride, depth, range.width};
+  }
+  PackPanel(depth, range.columns, range.width, b, memory);
+  if (b.half > 0) {
+    PackPanel(depth, range.columns, range.width, b.From(b.half, 0), memory + kPanelDepth * kPanelColumns);
+  }
+  return {memory, kPanelColumns, depth, range.width};
 }
 
 GemmBackend ChooseBackend() {
@@ -46,21 +60,16 @@ void RunPanels(PanelKernel kernel, std::size_t m, std::size_t n, std::size_t k, 
     for (std::size_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, 0.0F);
   }
   if (m == 0 || k == 0) return;
-  alignas(64) float panel[2 * kPanelDepth * kPanelColumns];
+  alignas(64) float memory[2 * kPanelDepth * kPanelColumns];
   for (std::size_t j = 0; j < n;) {
     const PanelRange range = PanelAt(j, n);
     for (std::size_t l = 0; l < k; l += kPanelDepth) {
-      const std::size_t depth = std::min(kPanelDepth, k - l);
-      const MatrixView rows = a.From(0, l);
+      const Panel panel = MakePanel(m, std::min(kPanelDepth, k - l), range, b.From(l, j), memory);
       const bool add = accumulate || l > 0;
-      PackPanel(depth, range.columns, range.width, b.From(l, j), panel);
-      if (b.half > 0) {
-        PackPanel(depth, range.columns, range.width, b.From(l + b.half, j), panel + kPanelDepth * kPanelColumns);
-      }
       if (range.columns == range.width) {
-        kernel(m, depth, range.width, rows, panel, c + j, ldc, add);
+        kernel(m, a.From(0, l), panel, c + j, ldc, add);
       } else {
-        RunPartialPanel(kernel, m, depth, range, rows, panel, c + j, ldc, add);
+        RunPartialPanel(kernel, m, range.columns, a.From(0, l), panel, c + j, ldc, add);
       }
     }
     j += range.columns;

@@ -24,7 +24,8 @@ struct Shape {
   std::uint32_t rows = 0;
   std::uint32_t depth = 0;
   std::uint32_t width = 0;
-  std::uint32_t stride = 0;
+  std::uint32_t panel_stride = 0;
+  std::uint32_t stride = 0;  // of a
   std::uint32_t ldc = 0;
   bool transposed = false;
   bool accumulate = false;
@@ -32,14 +33,16 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 
   std::size_t Hash() const {
-    std::uint64_t h = rows | (std::uint64_t{depth} << 8) | (std::uint64_t{width} << 20) | (std::uint64_t{ldc} << 32);
-    h ^= (std::uint64_t{stride} << 12) | (transposed ? 1U << 30 : 0U) | (accumulate ? 1U << 31 : 0U);
-    return (h * 0x9E3779B97F4A7C15ULL) >> 32;
+    std::uint64_t h = transposed ? 1 : 2;
+    for (const std::uint64_t part : {rows, depth, width, panel_stride, stride, ldc, accumulate ? 1U : 0U}) {
+      h = (h ^ part) * 0x9E3779B97F4A7C15ULL;  // the golden ratio
+    }
+    return h >> 32;
   }
 };
 
 libxsmm_smmfunction Generate(const Shape& shape) {
-  const auto lda = static_cast<libxsmm_blasint>(kPanelColumns);
+  const auto lda = static_cast<libxsmm_blasint>(shape.panel_stride);
   const auto ldb = static_cast<libxsmm_blasint>(shape.stride);
   const auto ldc = static_cast<libxsmm_blasint>(shape.ldc);
   const float alpha = 1.0F;
@@ -76,31 +79,40 @@ bool LibxsmmWorks() {
   static const bool works = [] {
     libxsmm_init();
     // Below AVX2 there is no fused multiply-add.
-    return libxsmm_get_target_archid() >= LIBXSMM_X86_AVX2 &&
-           Generate({kRowBlock, kDepthStep, kPanelColumns, kDepthStep, kPanelColumns, false, true}) != nullptr;
+    return libxsmm_get_target_archid() >= LIBXSMM_X86_AVX2 && Generate({.rows = kRowBlock,
+                                                                        .depth = kDepthStep,
+                                                                        .width = kPanelColumns,
+                                                                        .panel_stride = kPanelColumns,
+                                                                        .stride = kDepthStep,
+                                                                        .ldc = kPanelColumns,
+                                                                        .transposed = false,
+                                                                        .accumulate = true}) != nullptr;
   }();
   return works;
 }
 
-void LibxsmmMultiplyPanel(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel,
-                          float* c, std::size_t ldc, bool accumulate) {
-  for (std::size_t l = 0; l < depth;) {
-    const std::size_t terms = Cut(depth - l, kPanelDepth, kDepthStep);
+void LibxsmmMultiplyPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
+  for (std::size_t l = 0; l < panel.depth;) {
+    const Panel part = panel.Rows(l, Cut(panel.depth - l, kPanelDepth, kDepthStep));
     const bool add = accumulate || l > 0;
     for (std::size_t i = 0; i < rows;) {
       const std::size_t block = Cut(rows - i, kRowBlock, kRowStep);
-      const auto function =
-          Find({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(terms), static_cast<std::uint32_t>(width),
-                static_cast<std::uint32_t>(a.stride), static_cast<std::uint32_t>(ldc), a.transposed, add});
-      const float* const panel_rows = panel + l * kPanelColumns;
+      const auto function = Find({.rows = static_cast<std::uint32_t>(block),
+                                  .depth = static_cast<std::uint32_t>(part.depth),
+                                  .width = static_cast<std::uint32_t>(part.width),
+                                  .panel_stride = static_cast<std::uint32_t>(part.stride),
+                                  .stride = static_cast<std::uint32_t>(a.stride),
+                                  .ldc = static_cast<std::uint32_t>(ldc),
+                                  .transposed = a.transposed,
+                                  .accumulate = add});
       if (function != nullptr) {
-        function(panel_rows, a.Element(i, l), c + i * ldc);
+        function(part.data, a.Element(i, l), c + i * ldc);
       } else {  // no code for this shape on this CPU, or the registry is full: the same bits from the portable kernel
-        MultiplyPanel(block, terms, width, a.From(i, l), panel_rows, c + i * ldc, ldc, add);
+        MultiplyPanel(block, a.From(i, l), part, c + i * ldc, ldc, add);
       }
       i += block;
     }
-    l += terms;
+    l += part.depth;
   }
 }
 
@@ -112,9 +124,8 @@ namespace octavo {
 
 bool LibxsmmWorks() { return false; }
 
-void LibxsmmMultiplyPanel(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel,
-                          float* c, std::size_t ldc, bool accumulate) {
-  MultiplyPanel(rows, depth, width, a, panel, c, ldc, accumulate);
+void LibxsmmMultiplyPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
+  MultiplyPanel(rows, a, panel, c, ldc, accumulate);
 }
 
 }  // namespace octavo

@@ -32,8 +32,8 @@ struct NegatedAbsoluteDifference {
 };
 
 template <class Term, bool kTransposed, std::size_t kRows, std::size_t kVectors>
-HWY_NOINLINE void Block(std::size_t depth, const float* a, std::size_t stride, const float* panel, float* c,
-                        std::size_t ldc, bool accumulate) {
+HWY_NOINLINE void Block(const float* a, std::size_t stride, const Panel& panel, float* c, std::size_t ldc,
+                        bool accumulate) {
   const Tag d;
   const std::size_t lanes = hn::Lanes(d);
   Vector sums[kRows][kVectors];
@@ -42,14 +42,15 @@ HWY_NOINLINE void Block(std::size_t depth, const float* a, std::size_t stride, c
       sums[r][v] = accumulate ? hn::LoadU(d, c + r * ldc + v * lanes) : hn::Zero(d);
     }
   }
-  for (std::size_t l = 0; l < depth; ++l) {
+  const float* columns = panel.data;
+  for (std::size_t l = 0; l < panel.depth; ++l) {
     Vector b[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) b[v] = hn::Load(d, panel + v * lanes);
+    for (std::size_t v = 0; v < kVectors; ++v) b[v] = hn::LoadU(d, columns + v * lanes);
     for (std::size_t r = 0; r < kRows; ++r) {
       const Vector x = hn::Set(d, kTransposed ? a[r] : a[r * stride]);
       for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] = Term::Apply(x, b[v], sums[r][v]);
     }
-    panel += kPanelColumns;
+    columns += panel.stride;
     a += kTransposed ? stride : 1;
   }
   for (std::size_t r = 0; r < kRows; ++r) {
@@ -57,13 +58,13 @@ HWY_NOINLINE void Block(std::size_t depth, const float* a, std::size_t stride, c
   }
 }
 
-// All rows against kVectors vectors of the panel: blocks of kRows, then of 4, 2 and 1.
+// All rows against the first kVectors vectors of the panel: blocks of kRows, then of 4, 2 and 1.
 template <class Term, bool kTransposed, std::size_t kRows, std::size_t kVectors>
-HWY_INLINE void Strip(std::size_t rows, std::size_t depth, const float* a, std::size_t stride, const float* panel,
-                      float* c, std::size_t ldc, bool accumulate) {
+HWY_INLINE void Strip(std::size_t rows, const float* a, std::size_t stride, const Panel& panel, float* c,
+                      std::size_t ldc, bool accumulate) {
   const auto run = [&](auto block, std::size_t count) HWY_ATTR {
     for (; rows >= count; rows -= count) {
-      block(depth, a, stride, panel, c, ldc, accumulate);
+      block(a, stride, panel, c, ldc, accumulate);
       a += kTransposed ? count : count * stride;
       c += count * ldc;
     }
@@ -75,73 +76,95 @@ HWY_INLINE void Strip(std::size_t rows, std::size_t depth, const float* a, std::
 }
 
 template <class Term, bool kTransposed>
-HWY_INLINE void Panel(std::size_t rows, std::size_t depth, std::size_t width, const float* a, std::size_t stride,
-                      const float* panel, float* c, std::size_t ldc, bool accumulate) {
+HWY_INLINE void Strips(std::size_t rows, const float* a, std::size_t stride, Panel panel, float* c, std::size_t ldc,
+                       bool accumulate) {
   const std::size_t lanes = hn::Lanes(Tag());
-  for (std::size_t j = 0; j < width;) {
-    const std::size_t vectors = (width - j) / lanes;
-    if (vectors >= kMaxVectors) {
-      Strip<Term, kTransposed, 6, kMaxVectors>(rows, depth, a, stride, panel + j, c + j, ldc, accumulate);
-      j += kMaxVectors * lanes;
+  while (panel.width > 0) {
+    const std::size_t vectors = std::min(panel.width / lanes, kMaxVectors);
+    if (vectors == kMaxVectors) {
+      Strip<Term, kTransposed, 6, kMaxVectors>(rows, a, stride, panel, c, ldc, accumulate);
     } else if (vectors == 3) {
-      Strip<Term, kTransposed, 8, 3>(rows, depth, a, stride, panel + j, c + j, ldc, accumulate);
-      j += 3 * lanes;
+      Strip<Term, kTransposed, 8, 3>(rows, a, stride, panel, c, ldc, accumulate);
     } else {
-      Strip<Term, kTransposed, 8, 2>(rows, depth, a, stride, panel + j, c + j, ldc, accumulate);
-      j += 2 * lanes;
+      Strip<Term, kTransposed, 8, 2>(rows, a, stride, panel, c, ldc, accumulate);
     }
+    panel.data += vectors * lanes;
+    panel.width -= vectors * lanes;
+    c += vectors * lanes;
   }
 }
 
-void MultiplyPanelTarget(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel,
-                         float* c, std::size_t ldc, bool accumulate) {
+void MultiplyPanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
   if (a.transposed) {
-    Panel<Multiply, true>(rows, depth, width, a.data, a.stride, panel, c, ldc, accumulate);
+    Strips<Multiply, true>(rows, a.data, a.stride, panel, c, ldc, accumulate);
   } else {
-    Panel<Multiply, false>(rows, depth, width, a.data, a.stride, panel, c, ldc, accumulate);
+    Strips<Multiply, false>(rows, a.data, a.stride, panel, c, ldc, accumulate);
   }
 }
 
-void AbsoluteDifferencePanelTarget(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a,
-                                   const float* panel, float* c, std::size_t ldc, bool accumulate) {
-  Panel<NegatedAbsoluteDifference, false>(rows, depth, width, a.data, a.stride, panel, c, ldc, accumulate);
+void AbsoluteDifferencePanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc,
+                                   bool accumulate) {
+  Strips<NegatedAbsoluteDifference, false>(rows, a.data, a.stride, panel, c, ldc, accumulate);
 }
 
+// Transposes kTransposeBlock x kTransposeBlock elements.
 #if HWY_TARGET == HWY_SCALAR
+constexpr std::size_t kTransposeBlock = 4;
+
 HWY_INLINE void TransposeBlock(const float* from, std::size_t ldf, float* to, std::size_t ldt) {
-  for (std::size_t i = 0; i < 4; ++i) {
-    for (std::size_t j = 0; j < 4; ++j) to[j * ldt + i] = from[i * ldf + j];
+  for (std::size_t i = 0; i < kTransposeBlock; ++i) {
+    for (std::size_t j = 0; j < kTransposeBlock; ++j) to[j * ldt + i] = from[i * ldf + j];
   }
 }
 #else
-// 4 x 4 blocks: two rounds of interleaving pairs.
-HWY_INLINE void TransposeBlock(const float* from, std::size_t ldf, float* to, std::size_t ldt) {
-  const hn::CappedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> pairs;
+using TransposeTag = hn::CappedTag<float, 8>;
+constexpr std::size_t kTransposeBlock = hn::MaxLanes(TransposeTag());
+
+// Rows 0 to 3 of `from`: out[c] has elements c of them, in its upper half elements 4 + c.
+HWY_INLINE void TransposeFourRows(const float* from, std::size_t ldf, hn::Vec<TransposeTag>* out) {
+  const TransposeTag d;
+  const hn::RepartitionToWide<TransposeTag> pairs;
   const auto r0 = hn::LoadU(d, from);
   const auto r1 = hn::LoadU(d, from + ldf);
   const auto r2 = hn::LoadU(d, from + 2 * ldf);
   const auto r3 = hn::LoadU(d, from + 3 * ldf);
-  const auto a = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));  // 00 10 01 11
-  const auto b = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));  // 20 30 21 31
-  const auto e = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
-  const auto f = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, a, b)), d, to + ldt);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, e, f)), d, to + 2 * ldt);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, e, f)), d, to + 3 * ldt);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));  // 00 10 01 11
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));  // 20 30 21 31
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+  out[0] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
+  out[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
+  out[2] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
+  out[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
+}
+
+HWY_INLINE void TransposeBlock(const float* from, std::size_t ldf, float* to, std::size_t ldt) {
+  const TransposeTag d;
+  hn::Vec<TransposeTag> top[4];
+  TransposeFourRows(from, ldf, top);
+  if constexpr (kTransposeBlock == 4) {
+    for (std::size_t j = 0; j < 4; ++j) hn::StoreU(top[j], d, to + j * ldt);
+  } else {
+    hn::Vec<TransposeTag> bottom[4];
+    TransposeFourRows(from + 4 * ldf, ldf, bottom);
+    for (std::size_t j = 0; j < 4; ++j) {
+      hn::StoreU(hn::ConcatLowerLower(d, bottom[j], top[j]), d, to + j * ldt);
+      hn::StoreU(hn::ConcatUpperUpper(d, bottom[j], top[j]), d, to + (4 + j) * ldt);
+    }
+  }
 }
 #endif
 
-// Four source rows at a time, so that whole pieces of cache lines are written.
 void TransposeTarget(std::size_t rows, std::size_t columns, const float* from, std::size_t ldf, float* to,
                      std::size_t ldt) {
-  const std::size_t block_columns = columns / 4 * 4;
+  const std::size_t block_columns = columns / kTransposeBlock * kTransposeBlock;
   std::size_t i = 0;
-  for (; i + 4 <= rows; i += 4) {
-    for (std::size_t j = 0; j < block_columns; j += 4) TransposeBlock(from + i * ldf + j, ldf, to + j * ldt + i, ldt);
+  for (; i + kTransposeBlock <= rows; i += kTransposeBlock) {
+    for (std::size_t j = 0; j < block_columns; j += kTransposeBlock) {
+      TransposeBlock(from + i * ldf + j, ldf, to + j * ldt + i, ldt);
+    }
     for (std::size_t j = block_columns; j < columns; ++j) {
-      for (std::size_t r = i; r < i + 4; ++r) to[j * ldt + r] = from[r * ldf + j];
+      for (std::size_t r = i; r < i + kTransposeBlock; ++r) to[j * ldt + r] = from[r * ldf + j];
     }
   }
   for (; i < rows; ++i) {
@@ -163,14 +186,12 @@ HWY_EXPORT(TransposeTarget);
 
 }  // namespace
 
-void MultiplyPanel(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel, float* c,
-                   std::size_t ldc, bool accumulate) {
-  HWY_DYNAMIC_DISPATCH(MultiplyPanelTarget)(rows, depth, width, a, panel, c, ldc, accumulate);
+void MultiplyPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(MultiplyPanelTarget)(rows, a, panel, c, ldc, accumulate);
 }
 
-void AbsoluteDifferencePanel(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel,
-                             float* c, std::size_t ldc, bool accumulate) {
-  HWY_DYNAMIC_DISPATCH(AbsoluteDifferencePanelTarget)(rows, depth, width, a, panel, c, ldc, accumulate);
+void AbsoluteDifferencePanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(AbsoluteDifferencePanelTarget)(rows, a, panel, c, ldc, accumulate);
 }
 
 void Transpose(std::size_t rows, std::size_t columns, const float* from, std::size_t ldf, float* to, std::size_t ldt) {

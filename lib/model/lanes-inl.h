@@ -7,6 +7,7 @@
 #endif
 
 #include <cstddef>
+#include <limits>
 
 #include "hwy/highway.h"
 
@@ -32,44 +33,35 @@ HWY_INLINE void ForEachLane(std::size_t n, const Body& body) {
   for (const LaneTag one; i < n; ++i) body(one, i);
 }
 
-// A sum (or maximum) over a row: one partial value for each lane of each tag, combined in a fixed order, so that the
-// result depends on the row alone.
+// A sum over a row: one partial sum a lane and one of the remainder, combined in a fixed order, so that the result
+// depends on the row alone.
 class LaneSum {
  public:
   // Spelled out: the one that the compiler makes would not be compiled for the target.
-  HWY_INLINE LaneSum() : full_(hn::Zero(FullTag())), quarter_(hn::Zero(QuarterTag())), one_(hn::Zero(LaneTag())) {}
+  HWY_INLINE LaneSum() : full_(hn::Zero(FullTag())), rest_(0.0F) {}
 
   template <class D>
-  HWY_INLINE void Add(D, hn::Vec<D> v) {
-    if constexpr (hn::MaxLanes(D()) == 1) {
-      one_ = hn::Add(one_, v);
-    } else if constexpr (hn::MaxLanes(D()) == hn::MaxLanes(FullTag())) {
+  HWY_INLINE void Add(D d, hn::Vec<D> v) {
+    if constexpr (hn::MaxLanes(D()) == hn::MaxLanes(FullTag())) {
       full_ = hn::Add(full_, v);
     } else {
-      quarter_ = hn::Add(quarter_, v);
+      rest_ += hn::GetLane(hn::SumOfLanes(d, v));
     }
   }
   // Adds a * b.
   template <class D>
-  HWY_INLINE void AddProduct(D, hn::Vec<D> a, hn::Vec<D> b) {
-    if constexpr (hn::MaxLanes(D()) == 1) {
-      one_ = hn::MulAdd(a, b, one_);
-    } else if constexpr (hn::MaxLanes(D()) == hn::MaxLanes(FullTag())) {
+  HWY_INLINE void AddProduct(D d, hn::Vec<D> a, hn::Vec<D> b) {
+    if constexpr (hn::MaxLanes(D()) == hn::MaxLanes(FullTag())) {
       full_ = hn::MulAdd(a, b, full_);
     } else {
-      quarter_ = hn::MulAdd(a, b, quarter_);
+      rest_ += hn::GetLane(hn::SumOfLanes(d, hn::Mul(a, b)));
     }
   }
-  HWY_INLINE float Total() const {
-    const float full = hn::GetLane(hn::SumOfLanes(FullTag(), full_));
-    const float quarter = hn::GetLane(hn::SumOfLanes(QuarterTag(), quarter_));
-    return full + quarter + hn::GetLane(one_);
-  }
+  HWY_INLINE float Total() const { return hn::GetLane(hn::SumOfLanes(FullTag(), full_)) + rest_; }
 
  private:
   hn::Vec<FullTag> full_;
-  hn::Vec<QuarterTag> quarter_;
-  hn::Vec<LaneTag> one_;
+  float rest_;
 };
 
 // -1, 0 or 1; 0 for a zero of either sign.
@@ -78,11 +70,32 @@ HWY_INLINE hn::Vec<D> Sign(D d, hn::Vec<D> x) {
   return hn::IfThenZeroElse(hn::Eq(x, hn::Zero(d)), hn::CopySign(hn::Set(d, 1.0F), x));
 }
 
-// g / |re + i im|, or 0 where the modulus is 0.
+// 1 / sqrt(x), for x below the smallest normal float that of it: finite, so that 0 times it is 0. The CPU's estimate
+// (12 bits or more) and one step of Newton's method: 4 units in the last place. The estimate may differ between tags,
+// so an element's bits depend on its place in the row; those of a row do not depend on the row's place.
 template <class D>
-HWY_INLINE hn::Vec<D> ScaleByModulus(D d, hn::Vec<D> g, hn::Vec<D> re, hn::Vec<D> im) {
+HWY_INLINE hn::Vec<D> InverseRoot(D d, hn::Vec<D> x) {
+  const auto normal = hn::Max(x, hn::Set(d, std::numeric_limits<float>::min()));
+#if HWY_TARGET == HWY_SCALAR  // its estimate has 9 bits
+  return hn::Div(hn::Set(d, 1.0F), hn::Sqrt(normal));
+#else
+  const auto r = hn::ApproximateReciprocalSqrt(normal);
+  const auto error = hn::Mul(hn::Mul(normal, r), r);
+  return hn::Mul(r, hn::NegMulAdd(hn::Set(d, 0.5F), error, hn::Set(d, 1.5F)));
+#endif
+}
+
+// 1 / |re + i im|; finite where the modulus is 0.
+template <class D>
+HWY_INLINE hn::Vec<D> InverseModulus(D d, hn::Vec<D> re, hn::Vec<D> im) {
+  return InverseRoot(d, hn::MulAdd(re, re, hn::Mul(im, im)));
+}
+
+// |re + i im|; NaN where its square overflows.
+template <class D>
+HWY_INLINE hn::Vec<D> Modulus(D d, hn::Vec<D> re, hn::Vec<D> im) {
   const auto squared = hn::MulAdd(re, re, hn::Mul(im, im));
-  return hn::IfThenZeroElse(hn::Eq(squared, hn::Zero(d)), hn::Div(g, hn::Sqrt(squared)));
+  return hn::Mul(squared, InverseRoot(d, squared));
 }
 
 }  // namespace HWY_NAMESPACE

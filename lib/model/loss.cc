@@ -36,13 +36,19 @@ struct RowSurvey {
 
 HWY_INLINE RowSurvey Survey(const float* scores, std::size_t n) {
   RowSurvey survey;
+  auto max = hn::Set(FullTag(), kMaskedScore);
   ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
     const auto s = hn::LoadU(d, scores + i);
     const auto below_infinity = hn::Lt(s, hn::Set(d, std::numeric_limits<float>::infinity()));  // false for NaN
     survey.finite = survey.finite && hn::AllTrue(d, below_infinity);
     survey.unmasked += hn::CountTrue(d, hn::Gt(s, hn::Set(d, kMaskedScore)));
-    survey.max = std::max(survey.max, hn::GetLane(hn::MaxOfLanes(d, s)));
+    if constexpr (hn::MaxLanes(d) == hn::MaxLanes(FullTag())) {
+      max = hn::Max(max, s);
+    } else {
+      survey.max = std::max(survey.max, hn::GetLane(hn::MaxOfLanes(d, s)));
+    }
   });
+  survey.max = std::max(survey.max, hn::GetLane(hn::MaxOfLanes(FullTag(), max)));
   return survey;
 }
 
@@ -69,6 +75,11 @@ struct Softplus {
 
 double ScalarSoftplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 double Sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+
+HWY_INLINE void ScaleRow(float factor, float* row, std::size_t n) {
+  ForEachLane(n, [&](auto d, std::size_t i)
+                     HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, row + i), hn::Set(d, factor)), d, row + i); });
+}
 
 // Each returns the loss of one row, turns its scores into weight * gradient, and sets the gradient of the positive.
 double SoftmaxRow(float p, float weight, const RowSurvey& survey, float* scores, std::size_t n, float& positive) {
@@ -126,23 +137,22 @@ double SelfAdversarialRow(const LossSpec& spec, float p, float weight, const Row
     std::fill_n(scores, n, 0.0F);
     return ScalarSoftplus(x);
   }
-  // e^(temperature * (s - max)), 0 where masked (temperature 0 would make it NaN).
-  const auto unnormalised = [&](auto d, auto s) HWY_ATTR {
-    const auto exponent = hn::Mul(hn::Set(d, spec.adversarial_temperature), hn::Sub(s, hn::Set(d, survey.max)));
-    return hn::IfThenElseZero(hn::Gt(s, hn::Set(d, kMaskedScore)), ExpOfNegative(d, exponent));
-  };
-  LaneSum sums;
-  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR { sums.Add(d, unnormalised(d, hn::LoadU(d, scores + i))); });
-  const float share = 1.0F / sums.Total();
+  // One pass with the weights still unnormalised, e^(temperature * (s - max)); a second one divides by their sum.
+  LaneSum weights;
   LaneSum losses;
   ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
     const auto s = hn::LoadU(d, scores + i);
-    const auto w = hn::Mul(unnormalised(d, s), hn::Set(d, share));
+    const auto exponent = hn::Mul(hn::Set(d, spec.adversarial_temperature), hn::Sub(s, hn::Set(d, survey.max)));
+    // Masked by hand: at temperature 0 the exponent would be NaN.
+    const auto w = hn::IfThenElseZero(hn::Gt(s, hn::Set(d, kMaskedScore)), ExpOfNegative(d, exponent));
     const Softplus term(d, hn::Add(s, hn::Set(d, spec.margin)));
+    weights.Add(d, w);
     losses.AddProduct(d, w, term.value);
-    hn::StoreU(hn::Mul(hn::Mul(w, term.slope), hn::Set(d, weight)), d, scores + i);
+    hn::StoreU(hn::Mul(w, term.slope), d, scores + i);
   });
-  return ScalarSoftplus(x) + static_cast<double>(losses.Total());
+  const float share = 1.0F / weights.Total();
+  ScaleRow(weight * share, scores, n);
+  return ScalarSoftplus(x) + static_cast<double>(losses.Total()) * share;
 }
 
 double RowLoss(const LossSpec& spec, float p, float weight, float* scores, std::size_t n, float& positive) {

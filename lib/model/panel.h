@@ -10,8 +10,8 @@
 
 namespace octavo {
 
-// A panel is [depth, kPanelColumns] floats, of which `width` columns are in use: a multiple of kPanelUnit, at least two
-// units (with a single vector libxsmm splits the sum over several accumulators, and the order of terms is lost).
+// A panel has at most kPanelColumns columns, a multiple of kPanelUnit and at least two units of them (with a single
+// vector libxsmm splits the sum over several accumulators, and the order of terms is lost).
 inline constexpr std::size_t kPanelColumns = 64;
 inline constexpr std::size_t kPanelUnit = 16;
 inline constexpr std::size_t kPanelDepth = 256;  // 64 KiB a panel: fits the second-level cache beside the rows
@@ -30,24 +30,30 @@ struct MatrixView {
   MatrixView From(std::size_t i, std::size_t j) const { return {Element(i, j), stride, transposed, half}; }
 };
 
-// c[i * ldc + j] = (accumulate ? c : 0) (+) the terms of a[i, 0..depth) with panel column j, in order, for rows
-// [0, rows) and columns [0, width).
-using PanelKernel = void (*)(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel,
-                             float* c, std::size_t ldc, bool accumulate);
+// Columns of b: element (l, j) is data[l * stride + j], for l < depth and j < width. Packed, or a part of b itself.
+struct Panel {
+  const float* data = nullptr;
+  std::size_t stride = kPanelColumns;
+  std::size_t depth = 0;
+  std::size_t width = 0;
 
-// PanelKernel with term -|a - b| of complex numbers. REQUIRES: !a.transposed, a.half > 0
-void ModulusPanel(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel, float* c,
-                  std::size_t ldc, bool accumulate);
+  // From row l on, `rows` of them.
+  Panel Rows(std::size_t l, std::size_t rows) const { return {data + l * stride, stride, rows, width}; }
+};
+
+// c[i * ldc + j] = (accumulate ? c : 0) (+) the terms of a(i, l) with panel element (l, j) in the order of l, for i <
+// rows and all columns of the panel.
+using PanelKernel = void (*)(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate);
+
 // PanelKernel with term a * b, by Highway.
-void MultiplyPanel(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel, float* c,
-                   std::size_t ldc, bool accumulate);
-// PanelKernel with term -|a - b|. REQUIRES: !a.transposed
-void AbsoluteDifferencePanel(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel,
-                             float* c, std::size_t ldc, bool accumulate);
+void MultiplyPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate);
 // PanelKernel with term a * b, by libxsmm. REQUIRES: LibxsmmWorks()
-void LibxsmmMultiplyPanel(std::size_t rows, std::size_t depth, std::size_t width, MatrixView a, const float* panel,
-                          float* c, std::size_t ldc, bool accumulate);
+void LibxsmmMultiplyPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate);
 bool LibxsmmWorks();
+// PanelKernel with term -|a - b|. REQUIRES: !a.transposed
+void AbsoluteDifferencePanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate);
+// PanelKernel with term -|a - b| of complex numbers. REQUIRES: !a.transposed, a.half > 0
+void ModulusPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate);
 
 // Writes panel[l * kPanelColumns + j] = b(l, j) for l < depth and j < columns, 0 for columns <= j < width.
 void PackPanel(std::size_t depth, std::size_t columns, std::size_t width, MatrixView b, float* panel);

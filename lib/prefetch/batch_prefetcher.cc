@@ -12,6 +12,12 @@ namespace {
 // than a second buffer costs.
 constexpr double kWorthwhileShare = 0.01;
 
+// A window has whole batches, and more than the graph has would change nothing but overflow.
+std::uint64_t BatchesPerWindow(std::uint64_t edges, std::uint64_t window_edges, std::uint64_t batch_edges) {
+  const std::uint64_t wanted = std::min(window_edges, edges);
+  return std::max<std::uint64_t>(1, wanted / batch_edges + (wanted % batch_edges != 0 ? 1 : 0));
+}
+
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -22,12 +28,14 @@ BatchPrefetcher::BatchPrefetcher(const CellReader& cells, std::uint64_t seed, st
                                  std::uint64_t window_edges, PrefetchMode mode)
     : cells_(cells),
       batch_edges_(batch_edges),
-      batches_per_window_(std::max<std::uint64_t>(1, (window_edges + batch_edges - 1) / batch_edges)),
+      batches_per_window_(BatchesPerWindow(cells.edge_count(), window_edges, batch_edges)),
       mode_(mode),
       order_(cells, seed, batches_per_window_ * batch_edges),
       windows_([this](std::uint64_t window, std::vector<Edge>& edges) { return order_.ReadWindow(window, edges); }) {}
 
-std::uint64_t BatchPrefetcher::BatchCount() const { return (cells_.edge_count() + batch_edges_ - 1) / batch_edges_; }
+std::uint64_t BatchPrefetcher::BatchCount() const {
+  return cells_.edge_count() / batch_edges_ + (cells_.edge_count() % batch_edges_ != 0 ? 1 : 0);
+}
 
 void BatchPrefetcher::BeginEpoch(std::uint64_t epoch) {
   windows_.Discard();

@@ -30,7 +30,9 @@ void EpochOrder::SetEpoch(std::uint64_t epoch) {
   }
 }
 
-std::uint64_t EpochOrder::window_count() const { return (cells_.edge_count() + window_edges_ - 1) / window_edges_; }
+std::uint64_t EpochOrder::window_count() const {
+  return cells_.edge_count() / window_edges_ + (cells_.edge_count() % window_edges_ != 0 ? 1 : 0);
+}
 
 std::uint64_t EpochOrder::WindowEdges(std::uint64_t window) const {
   return std::min(window_edges_, cells_.edge_count() - window * window_edges_);

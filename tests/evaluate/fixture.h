@@ -13,7 +13,7 @@
 #include "evaluate/embedded_graph.h"
 #include "fmt/format.h"
 #include "tests/evaluate/naive_ranking.h"
-#include "tests/evaluate/small_graph.h"
+#include "tests/support/small_graph.h"
 
 namespace octavo {
 

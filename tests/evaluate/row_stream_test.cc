@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "base/status.h"
-#include "tests/evaluate/small_graph.h"
+#include "tests/support/small_graph.h"
 
 namespace octavo {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "io/failpoint.h"
-#include "tests/evaluate/small_graph.h"
+#include "tests/support/small_graph.h"
 
 namespace octavo {
 namespace {

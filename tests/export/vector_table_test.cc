@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/status.h"
-#include "tests/evaluate/small_graph.h"
+#include "tests/support/small_graph.h"
 
 namespace octavo {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "oneapi/tbb/global_control.h"
-#include "tests/evaluate/small_graph.h"
+#include "tests/support/small_graph.h"
 
 namespace octavo {
 namespace {

@@ -31,8 +31,12 @@ TEST(ComparisonTest, RowsAgreeWithNaiveLoopForEveryDim) {
         for (std::size_t i = 0; i < n; ++i) {
           const float* const query = q.data() + i * dim;
           const float* const candidate = c.data() + i * dim;
-          // Products of normal numbers, summed in lanes: a few roundings of a sum below 2 * dim.
-          ASSERT_NEAR(scores[i], NaiveComparison(comparison, dim, query, candidate), 2e-7 * static_cast<double>(dim));
+          double magnitude = 0;
+          for (std::size_t l = 0; l < dim; ++l) magnitude += std::abs(query[l] * candidate[l]);
+          const double naive = NaiveComparison(comparison, dim, query, candidate);
+          if (comparison != Comparison::kInner) magnitude = -naive;
+          // One rounding of 6e-8 for each addition, 4 units in the last place for a term.
+          ASSERT_NEAR(scores[i], naive, 6e-8 * static_cast<double>(dim + 4) * magnitude);
           for (std::size_t l = 0; l < dim; ++l) {
             const std::size_t at = i * dim + l;
             const double slope = NaiveSlope(comparison, dim, query, candidate, l);

@@ -11,21 +11,9 @@
 #include "base/edge.h"
 #include "graph/graph.h"
 #include "tables/table_reader.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo {
-
-// A folder under the system's temporary one, removed with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Names are given ids in the order of their hashes, so `names[i]` need not become node i.
 struct SmallGraph {

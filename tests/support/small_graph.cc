@@ -1,6 +1,4 @@
-#include "tests/evaluate/small_graph.h"
-
-#include <stdlib.h>
+#include "tests/support/small_graph.h"
 
 #include <algorithm>
 #include <cstring>
@@ -90,17 +88,6 @@ CellsHeader WriteCells(const std::filesystem::path& path, const SmallGraph& grap
 }
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "octavo-test-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 std::vector<std::string> NumberedNames(std::uint64_t count) {
   std::vector<std::string> names;

@@ -1,0 +1,142 @@
+#include "checkpoint/run_lock.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/support/child_process.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/file_bytes.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+class RunLockTest : public ::testing::Test {
+ protected:
+  // Starts a process that takes the lock and keeps it until it is killed; returns when it has it.
+  pid_t StartHolder() const {
+    std::array<int, 2> ready{};
+    EXPECT_EQ(::pipe(ready.data()), 0);
+    const pid_t holder = StartChild([&] {
+      const absl::StatusOr<RunLock> lock = RunLock::Take(path_);
+      const char byte = lock.ok() ? 'y' : 'n';
+      if (::write(ready[1], &byte, 1) != 1) return 1;
+      while (true) ::pause();
+    });
+    char byte = 0;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    EXPECT_EQ(byte, 'y');
+    ::close(ready[0]);
+    ::close(ready[1]);
+    return holder;
+  }
+
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_ / "LOCK";
+};
+
+TEST_F(RunLockTest, IsFreeAgainWhenItsOwnerIsGone) {
+  std::optional<RunLock> lock;
+  {
+    absl::StatusOr<RunLock> taken = RunLock::Take(path_);
+    ASSERT_OK(taken);
+    lock = *std::move(taken);
+  }
+  EXPECT_ERROR(RunLock::Take(path_), kBusy, std::to_string(::getpid()));
+  lock.reset();
+  EXPECT_OK(RunLock::Take(path_));
+}
+
+TEST_F(RunLockTest, NamesTheOwnersPidAndTime) {
+  const pid_t holder = StartHolder();
+  EXPECT_EQ(FileBytes(path_).substr(0, 4 + std::to_string(holder).size()), "pid " + std::to_string(holder));
+  EXPECT_ERROR(RunLock::Take(path_), kBusy, "in use by pid " + std::to_string(holder) + " since 20");
+  EXPECT_ERROR(RunLock::Take(path_), kBusy, folder_.path().string());
+  ::kill(holder, SIGKILL);
+  WaitForChild(holder);
+}
+
+TEST_F(RunLockTest, IsFreedByKillingTheHolder) {
+  for (int i = 0; i < 5; ++i) {
+    const pid_t holder = StartHolder();
+    EXPECT_ERROR(RunLock::Take(path_), kBusy, "in use");
+    ::kill(holder, SIGKILL);
+    EXPECT_EQ(WaitForChild(holder).signal, SIGKILL);
+    EXPECT_OK(RunLock::Take(path_));
+  }
+}
+
+TEST_F(RunLockTest, ALineOfADeadOwnerIsReplaced) {
+  WriteFileBytes(path_, "pid 123456789 since long ago, and much more text than the new line will have\n");
+  ASSERT_OK_AND_ASSIGN(const RunLock lock, RunLock::Take(path_));
+  const std::string line = FileBytes(path_);
+  EXPECT_EQ(line.substr(0, line.find(' ', 4)), "pid " + std::to_string(::getpid()));
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+}
+
+TEST_F(RunLockTest, HostileTextInTheFileIsEscaped) {
+  const pid_t holder = StartHolder();
+  WriteFileBytes(path_, std::string("\x1b[31mred\0", 9) + std::string(1000, 'x'));
+  EXPECT_ERROR(RunLock::Take(path_), kBusy, "in use by");
+  EXPECT_EQ(MessageOf(RunLock::Take(path_).status()).find('\x1b'), std::string_view::npos);
+  WriteFileBytes(path_, "");
+  EXPECT_ERROR(RunLock::Take(path_), kBusy, "in use by unknown");
+  ::kill(holder, SIGKILL);
+  WaitForChild(holder);
+}
+
+TEST_F(RunLockTest, ALinkIsNotFollowed) {
+  WriteFileBytes(folder_ / "precious", "text");
+  std::filesystem::create_symlink(folder_ / "precious", path_);
+  EXPECT_FALSE(RunLock::Take(path_).ok());
+  EXPECT_EQ(FileBytes(folder_ / "precious"), "text");
+}
+
+TEST_F(RunLockTest, AMissingFolderIsAnError) {
+  EXPECT_ERROR(RunLock::Take(folder_ / "none/LOCK"), kRuntime, "none/LOCK");
+}
+
+TEST_F(RunLockTest, OfManyStartersExactlyOneWins) {
+  std::array<int, 2> start{};
+  std::array<int, 2> done{};
+  ASSERT_EQ(::pipe(start.data()), 0);
+  ASSERT_EQ(::pipe(done.data()), 0);
+  std::vector<pid_t> starters;
+  for (int i = 0; i < 50; ++i) {
+    starters.push_back(StartChild([&] {
+      pollfd wait{.fd = start[0], .events = POLLIN, .revents = 0};
+      ::poll(&wait, 1, -1);
+      const absl::StatusOr<RunLock> lock = RunLock::Take(path_);
+      const char byte = lock.ok() ? 'y' : KindOf(lock.status()) == ErrorKind::kBusy ? 'n' : '?';
+      if (::write(done[1], &byte, 1) != 1) return 1;
+      while (true) ::pause();
+    }));
+  }
+  ASSERT_EQ(::write(start[1], "g", 1), 1);
+  std::string said;
+  while (said.size() < starters.size()) {
+    char byte = 0;
+    ASSERT_EQ(::read(done[0], &byte, 1), 1);
+    said += byte;
+  }
+  EXPECT_EQ(std::count(said.begin(), said.end(), 'y'), 1) << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), 'n'), 49) << said;
+  for (const pid_t starter : starters) ::kill(starter, SIGKILL);
+  for (const pid_t starter : starters) WaitForChild(starter);
+  for (const int descriptor : {start[0], start[1], done[0], done[1]}) ::close(descriptor);
+  EXPECT_OK(RunLock::Take(path_));
+}
+
+}  // namespace
+}  // namespace octavo

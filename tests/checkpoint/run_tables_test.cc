@@ -1,0 +1,636 @@
+#include "checkpoint/run_tables.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/random.h"
+#include "gtest/gtest.h"
+#include "io/failpoint.h"
+#include "oneapi/tbb/global_control.h"
+#include "tables/table_reader.h"
+#include "tests/support/child_process.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/file_bytes.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr PartitionId P(std::uint32_t partition) { return static_cast<PartitionId>(partition); }
+constexpr TableName kTables[] = {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations,
+                                 TableName::kRelationOptimizer};
+
+RunShape SmallShape() {
+  return {.configuration_hash = 5,
+          .graph_fingerprint = 6,
+          .rows = 2 * 1024 + 77,
+          .dim = 3,
+          .state_width = 1,
+          .relation_rows = 4,
+          .relation_width = 3,
+          .relation_state_width = 1,
+          .partition_rows = 1024,
+          .seed = 7};
+}
+
+// All rows of a run.
+struct Contents {
+  std::vector<float> embeddings;
+  std::vector<float> optimizer;
+  std::vector<float> relations;
+  std::vector<float> relation_optimizer;
+
+  friend bool operator==(const Contents&, const Contents&) = default;
+};
+
+float InitialEmbedding(std::uint64_t row) { return static_cast<float>(row) + 0.25F; }
+float InitialRelation(std::uint64_t row) { return static_cast<float>(row) - 0.5F; }
+
+Contents InitialContents(const RunShape& shape) {
+  Contents contents;
+  for (std::uint64_t row = 0; row < shape.rows; ++row) {
+    contents.embeddings.insert(contents.embeddings.end(), shape.dim, InitialEmbedding(row));
+  }
+  contents.optimizer.resize(shape.rows * shape.state_width);
+  for (std::uint64_t row = 0; row < shape.relation_rows; ++row) {
+    contents.relations.insert(contents.relations.end(), shape.relation_width, InitialRelation(row));
+  }
+  contents.relation_optimizer.resize(shape.relation_rows * shape.relation_state_width);
+  return contents;
+}
+
+absl::StatusOr<std::unique_ptr<RunTables>> CreateRun(const RunPaths& paths, const RunShape& shape, bool sync = true) {
+  return RunTables::Create(
+      paths, shape,
+      [](std::uint64_t row, std::span<float> values) { std::ranges::fill(values, InitialEmbedding(row)); },
+      [](std::uint64_t row, std::span<float> values) { std::ranges::fill(values, InitialRelation(row)); }, sync);
+}
+
+// The rows that step `step` of the training below sets, and to what: a few, spread over some partitions.
+struct Update {
+  std::uint64_t row = 0;
+  float value = 0;
+};
+std::vector<Update> UpdatesOf(std::uint64_t step, const RunShape& shape) {
+  RandomStream random(shape.seed, RandomPurpose::kSplit, 1, step);
+  std::vector<Update> updates;
+  // Step 3 leaves partition 0 alone, so that slots drift apart.
+  const std::uint64_t first = step == 3 ? 1024 : 0;
+  for (int i = 0; i < 12; ++i) updates.push_back({first + random.Below(shape.rows - first), random.NextFloat()});
+  return updates;
+}
+
+// The oracle: what a run holds after `steps` steps.
+Contents ContentsAfter(std::uint64_t steps, const RunShape& shape) {
+  Contents contents = InitialContents(shape);
+  for (std::uint64_t step = 1; step <= steps; ++step) {
+    for (const auto& [row, value] : UpdatesOf(step, shape)) {
+      std::fill_n(contents.embeddings.begin() + static_cast<std::ptrdiff_t>(row * shape.dim), shape.dim, value);
+      std::fill_n(contents.optimizer.begin() + static_cast<std::ptrdiff_t>(row * shape.state_width), shape.state_width,
+                  value + 1);
+    }
+    std::ranges::fill(contents.relations, static_cast<float>(step));
+    std::ranges::fill(contents.relation_optimizer, static_cast<float>(step) / 2);
+  }
+  return contents;
+}
+
+// What the newest manifest of the folder names, read without the writer's code. Checksums are compared by the caller
+// where it opens the run too.
+absl::StatusOr<Contents> ReadCommitted(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
+  const ManifestHeader& header = manifest.header;
+  std::vector<std::uint8_t> slots;
+  for (const PartitionRecord& record : manifest.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
+  const auto read = [&](TableName table, std::uint64_t rows, std::uint64_t columns,
+                        const std::vector<std::uint8_t>& slot_of) -> absl::StatusOr<std::vector<float>> {
+    const std::uint64_t partition_rows = slot_of.size() == 1 ? std::max<std::uint64_t>(rows, 1) : header.partition_rows;
+    ASSIGN_OR_RETURN(const TableReader reader,
+                     TableReader::Open({paths.Table(table, 0), paths.Table(table, 1)},
+                                       {.rows = rows, .columns = columns}, partition_rows, slot_of));
+    std::vector<float> values(rows * columns);
+    RETURN_IF_ERROR(reader.ReadRows(0, values));
+    return values;
+  };
+  const std::vector<std::uint8_t> relation_slot = {static_cast<std::uint8_t>(header.relation_slot)};
+  Contents contents;
+  ASSIGN_OR_RETURN(contents.embeddings, read(TableName::kEmbeddings, header.rows, header.dim, slots));
+  ASSIGN_OR_RETURN(contents.optimizer, read(TableName::kOptimizer, header.rows, header.state_width, slots));
+  ASSIGN_OR_RETURN(contents.relations,
+                   read(TableName::kRelations, header.relation_rows, header.relation_width, relation_slot));
+  ASSIGN_OR_RETURN(contents.relation_optimizer, read(TableName::kRelationOptimizer, header.relation_rows,
+                                                     header.relation_state_width, relation_slot));
+  return contents;
+}
+
+// What an open run holds, partition by partition, with its checksums verified.
+absl::StatusOr<Contents> ReadOpen(RunTables& tables) {
+  Contents contents;
+  for (std::uint32_t p = 0; p < tables.embeddings().partition_count(); ++p) {
+    RETURN_IF_ERROR(tables.LoadPartition(P(p)));
+  }
+  const auto read = [](const MmapManager& table, std::vector<float>& values) -> absl::Status {
+    std::vector<float> row(table.columns());
+    for (std::uint64_t i = 0; i < table.rows(); ++i) {
+      RETURN_IF_ERROR(table.ReadRow(NodeId{i}, row));
+      values.insert(values.end(), row.begin(), row.end());
+    }
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(read(tables.embeddings(), contents.embeddings));
+  RETURN_IF_ERROR(read(tables.optimizer(), contents.optimizer));
+  contents.relations.assign(tables.relations().values().begin(), tables.relations().values().end());
+  contents.relation_optimizer.assign(tables.relation_optimizer().values().begin(),
+                                     tables.relation_optimizer().values().end());
+  return contents;
+}
+
+void SetRow(RunTables& tables, std::uint64_t row, float value) {
+  const NodeId node{row};
+  const WriterStripeLock lock(tables.embeddings().LockFor(node));
+  std::ranges::fill(tables.embeddings().MutableRow(node), value);
+  std::ranges::fill(tables.optimizer().MutableCompanionRow(node), value + 1);
+}
+
+void SetRelations(RunTables& tables, float value) {
+  for (std::uint64_t row = 0; row < tables.relations().rows(); ++row) {
+    std::ranges::fill(tables.relations().Row(row), value);
+    std::ranges::fill(tables.relation_optimizer().Row(row), value / 2);
+  }
+}
+
+// One step of the training: partitions come and go between its updates.
+absl::Status TrainStep(RunTables& tables, std::uint64_t step, const RunShape& shape) {
+  for (const auto& [row, value] : UpdatesOf(step, shape)) {
+    const PartitionId partition = tables.embeddings().PartitionOf(NodeId{row});
+    RETURN_IF_ERROR(tables.LoadPartition(partition));
+    SetRow(tables, row, value);
+    if (Value(partition) == step % 3) RETURN_IF_ERROR(tables.EvictPartition(partition));
+  }
+  SetRelations(tables, static_cast<float>(step));
+  return tables.Commit(Progress{.step = step});
+}
+
+constexpr std::uint64_t kSteps = 5;
+
+// A run from wherever the folder stands to the end. It is finished after step 3, opened again, and finished after the
+// last one. `acknowledge(step)` follows each commit.
+absl::Status TrainToTheEnd(const RunPaths& paths, const RunShape& shape,
+                           const std::function<void(std::uint64_t)>& acknowledge) {
+  std::unique_ptr<RunTables> tables;
+  if (fs::exists(paths.State())) {
+    ASSIGN_OR_RETURN(tables, RunTables::Open(paths, shape, /*sync=*/true));
+  } else {
+    ASSIGN_OR_RETURN(tables, CreateRun(paths, shape));
+  }
+  acknowledge(tables->progress().step);
+  for (std::uint64_t step = tables->progress().step + 1; step <= kSteps; ++step) {
+    absl::Status status = TrainStep(*tables, step, shape);
+    if (!status.ok()) {
+      // Poisoned: whatever is tried, nothing more gets into the run.
+      if (tables->Commit(Progress{.step = 100}).ok() || tables->Finish().ok()) std::abort();
+      return status;
+    }
+    acknowledge(step);
+    if (step != 3) continue;
+    RETURN_IF_ERROR(tables->Finish());
+    ASSIGN_OR_RETURN(tables, RunTables::Open(paths, shape, /*sync=*/true));
+  }
+  return tables->Finish();
+}
+
+class RunTablesTest : public ::testing::Test {
+ protected:
+  const TemporaryFolder folder_;
+  const RunPaths paths_{folder_.path()};
+  const RunShape shape_ = SmallShape();
+};
+
+TEST_F(RunTablesTest, ANewRunHoldsWhatItsInitializersSay) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+  EXPECT_EQ(tables->generation(), 1U);
+  EXPECT_EQ(tables->progress(), Progress());
+  ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
+  EXPECT_TRUE(open == InitialContents(shape_));
+  ASSERT_OK_AND_ASSIGN(const Contents committed, ReadCommitted(paths_));
+  EXPECT_TRUE(committed == InitialContents(shape_));
+  for (const TableName table : kTables) {
+    for (const int slot : {0, 1}) EXPECT_TRUE(fs::exists(paths_.Table(table, slot)));
+  }
+  EXPECT_EQ(tables->whole_bytes(), (shape_.rows * 4 + 4 * 4) * sizeof(float));
+}
+
+TEST_F(RunTablesTest, WithoutRelationsOrOptimizerState) {
+  RunShape shape = shape_;
+  shape.state_width = shape.relation_width = shape.relation_state_width = 0;
+  shape.rows = 1;
+  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape));
+  ASSERT_OK(tables->LoadPartition(P(0)));
+  SetRow(*tables, 0, 4);
+  ASSERT_OK(tables->Commit(Progress{.step = 1}));
+  ASSERT_OK(tables->Finish());
+  ASSERT_OK_AND_ASSIGN(const Contents contents, ReadCommitted(paths_));
+  EXPECT_EQ(contents.embeddings, std::vector<float>(3, 4.0F));
+}
+
+TEST_F(RunTablesTest, ACommitIsWhatTheNextOpeningFinds) {
+  for (std::uint64_t step = 0; step <= 3; ++step) {
+    absl::StatusOr<std::unique_ptr<RunTables>> tables =
+        step == 0 ? CreateRun(paths_, shape_) : RunTables::Open(paths_, shape_, true);
+    ASSERT_OK(tables);
+    EXPECT_EQ((*tables)->generation(), step + 1);
+    EXPECT_EQ((*tables)->progress().step, step);
+    ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(**tables));
+    EXPECT_TRUE(open == ContentsAfter(step, shape_)) << step;
+    ASSERT_OK(TrainStep(**tables, step + 1, shape_));
+    // Not committed: gone at the next opening.
+    ASSERT_OK((*tables)->LoadPartition(P(1)));
+    SetRow(**tables, 1024 + step, -1);
+    ASSERT_OK((*tables)->EvictPartition(P(1)));
+    SetRelations(**tables, -1);
+  }
+}
+
+TEST_F(RunTablesTest, SealCompletesTheProgressOrEndsTheCommit) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+  ASSERT_OK(tables->Commit(Progress{.step = 1}, [](Progress& next) {
+    next.metrics_bytes = 77;
+    return absl::OkStatus();
+  }));
+  EXPECT_EQ(tables->progress(), (Progress{.step = 1, .metrics_bytes = 77}));
+  EXPECT_ERROR(tables->Commit(Progress{.step = 2}, [](Progress&) { return RuntimeError("metrics: full"); }), kRuntime,
+               "metrics: full");
+  EXPECT_EQ(tables->progress().step, 1U);
+  EXPECT_ERROR(tables->Commit(Progress{.step = 2}), kRuntime, "generation 2");
+  ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(paths_.State()));
+  EXPECT_EQ(manifest.header.generation, 2U);
+}
+
+// Evicted rows were written to a slot of which the run did not know: another load was a checksum error, the next commit
+// left them out, and the one after wrote into the slot that the manifest named.
+TEST_F(RunTablesTest, RowsEvictedBetweenCommitsAreLoadedAndCommitted) {
+  ASSERT_OK_AND_ASSIGN(auto tables, CreateRun(paths_, shape_));
+  ASSERT_OK(tables->LoadPartition(P(0)));
+  SetRow(*tables, 5, 50);
+  ASSERT_OK(tables->EvictPartition(P(0)));
+  EXPECT_FALSE(tables->embeddings().IsResident(P(0)));
+  EXPECT_FALSE(tables->optimizer().IsResident(P(0)));
+  ASSERT_OK(tables->LoadPartition(P(0)));
+  SetRow(*tables, 6, 60);
+  ASSERT_OK(tables->EvictPartition(P(0)));
+  ASSERT_OK_AND_ASSIGN(Contents committed, ReadCommitted(paths_));
+  EXPECT_TRUE(committed == InitialContents(shape_)) << "nothing was committed";
+  ASSERT_OK(tables->Commit(Progress{.step = 1}));
+  ASSERT_OK_AND_ASSIGN(committed, ReadCommitted(paths_));
+  EXPECT_EQ(committed.embeddings[5 * 3], 50.0F);
+  EXPECT_EQ(committed.embeddings[6 * 3], 60.0F);
+  EXPECT_EQ(committed.optimizer[6], 61.0F);
+  ASSERT_OK(tables->LoadPartition(P(0)));
+  SetRow(*tables, 5, 51);
+  ASSERT_OK(tables->EvictPartition(P(0)));
+  const Contents before = committed;
+  ASSERT_OK_AND_ASSIGN(committed, ReadCommitted(paths_));
+  EXPECT_TRUE(committed == before);
+  ASSERT_OK_AND_ASSIGN(tables, RunTables::Open(paths_, shape_, true));
+  ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
+  EXPECT_TRUE(open == before);
+}
+
+TEST_F(RunTablesTest, RowsWrittenBehindItsBackAreAnErrorAndNotALoss) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+  ASSERT_OK(tables->LoadPartition(P(0)));
+  SetRow(*tables, 5, 50);
+  ASSERT_OK(tables->embeddings().EvictPartition(P(0)));
+  EXPECT_FALSE(tables->Commit(Progress{.step = 1}).ok());
+  EXPECT_FALSE(tables->Commit(Progress{.step = 1}).ok());
+  ASSERT_OK_AND_ASSIGN(const Contents committed, ReadCommitted(paths_));
+  EXPECT_TRUE(committed == InitialContents(shape_));
+}
+
+TEST_F(RunTablesTest, PartitionPastTheEndIsAnError) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+  EXPECT_EQ(tables->LoadPartition(P(3)).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(tables->EvictPartition(P(3)).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_OK(tables->Commit(Progress{.step = 1}));
+}
+
+TEST_F(RunTablesTest, AnyErrorPoisonsTheRun) {
+  for (const std::string point :
+       {"commit.C1=eio", "commit.C2=eio", "file.write=enospc", "commit.C3=eio", "file.sync=eio", "commit.C4=eio",
+        "commit.C5=eio", "commit.C6=eio", "commit.C7=eio"}) {
+    const TemporaryFolder folder;
+    const RunPaths paths(folder.path());
+    ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths, shape_));
+    ASSERT_OK(tables->LoadPartition(P(0)));
+    SetRow(*tables, 5, 50);
+    ASSERT_OK(SetFailpoints(point));
+    EXPECT_ERROR(tables->Commit(Progress{.step = 1}), kRuntime, "failpoint") << point;
+    ASSERT_OK(SetFailpoints(""));
+    EXPECT_ERROR(tables->Commit(Progress{.step = 1}), kRuntime, "generation 1") << point;
+    EXPECT_ERROR(tables->EvictPartition(P(0)), kRuntime, "generation 1") << point;
+    EXPECT_ERROR(tables->Finish(), kRuntime, "generation 1") << point;
+    EXPECT_TRUE(fs::exists(paths.Table(TableName::kEmbeddings, 1))) << point;
+    EXPECT_EQ(tables->generation(), 1U);
+  }
+}
+
+TEST_F(RunTablesTest, AFailedEvictionPoisonsTheRun) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+  ASSERT_OK(tables->LoadPartition(P(0)));
+  SetRow(*tables, 5, 50);
+  ASSERT_OK(SetFailpoints("file.write=eio"));
+  EXPECT_ERROR(tables->EvictPartition(P(0)), kRuntime, "failpoint");
+  ASSERT_OK(SetFailpoints(""));
+  EXPECT_ERROR(tables->Commit(Progress{.step = 1}), kRuntime, "earlier write failed");
+}
+
+TEST_F(RunTablesTest, WithoutSyncNothingIsSynced) {
+  ASSERT_OK_AND_ASSIGN(auto tables, CreateRun(paths_, shape_, /*sync=*/false));
+  ASSERT_OK_AND_ASSIGN(tables, RunTables::Open(paths_, shape_, /*sync=*/false));
+  ASSERT_OK(tables->LoadPartition(P(0)));
+  SetRow(*tables, 5, 50);
+  ASSERT_OK(SetFailpoints("file.sync=eio"));
+  EXPECT_OK(tables->Commit(Progress{.step = 1}));
+  ASSERT_OK(SetFailpoints(""));
+}
+
+TEST_F(RunTablesTest, EveryFileIsSyncedBeforeTheManifest) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+  // Embeddings, optimizer, both of the relations, and STATE: five syncs, each of which ends the commit.
+  int syncs = 0;
+  for (int n = 1;; ++n, ++syncs) {
+    ASSERT_OK_AND_ASSIGN(const auto run, RunTables::Open(paths_, shape_, true));
+    ASSERT_OK(run->LoadPartition(P(0)));
+    SetRow(*run, 5, static_cast<float>(n));
+    ASSERT_OK(SetFailpoints("file.sync:" + std::to_string(n) + "=eio"));
+    const absl::Status status = run->Commit(Progress{.step = 1});
+    ASSERT_OK(SetFailpoints(""));
+    if (status.ok()) break;
+    if (n < 5) {
+      EXPECT_EQ(ReadNewestManifest(paths_.State())->header.generation, 1U) << n;
+    }
+  }
+  EXPECT_EQ(syncs, 5);
+}
+
+// ---- Finish.
+
+TEST_F(RunTablesTest, FinishLeavesFirstFilesOnly) {
+  for (std::uint64_t steps = 0; steps <= 3; ++steps) {
+    const TemporaryFolder folder;
+    const RunPaths paths(folder.path());
+    ASSERT_OK_AND_ASSIGN(auto tables, CreateRun(paths, shape_));
+    for (std::uint64_t step = 1; step <= steps; ++step) ASSERT_OK(TrainStep(*tables, step, shape_));
+    WriteFileBytes(paths.Gradients(), "scratch");
+    ASSERT_OK(tables->Finish());
+    for (const TableName table : kTables) {
+      EXPECT_TRUE(fs::exists(paths.Table(table, 0)));
+      EXPECT_FALSE(fs::exists(paths.Table(table, 1)));
+    }
+    EXPECT_FALSE(fs::exists(paths.Gradients()));
+    ASSERT_OK_AND_ASSIGN(const Contents contents, ReadCommitted(paths));
+    EXPECT_TRUE(contents == ContentsAfter(steps, shape_)) << steps;
+    // Opening makes the second files again, whole, and training goes on.
+    ASSERT_OK_AND_ASSIGN(tables, RunTables::Open(paths, shape_, true));
+    for (const TableName table : kTables) {
+      EXPECT_EQ(fs::file_size(paths.Table(table, 1)), fs::file_size(paths.Table(table, 0)));
+    }
+    ASSERT_OK(TrainStep(*tables, steps + 1, shape_));
+    ASSERT_OK_AND_ASSIGN(const Contents more, ReadCommitted(paths));
+    EXPECT_TRUE(more == ContentsAfter(steps + 1, shape_));
+  }
+}
+
+TEST_F(RunTablesTest, FinishRefusesRowsThatAreNotCommitted) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+  ASSERT_OK(tables->LoadPartition(P(0)));
+  SetRow(*tables, 5, 50);
+  EXPECT_EQ(tables->Finish().code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_OK(tables->EvictPartition(P(0)));
+  EXPECT_EQ(tables->Finish().code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_OK(tables->Commit(Progress{.step = 1}));
+  ASSERT_OK(tables->Finish());
+  ASSERT_OK_AND_ASSIGN(const Contents contents, ReadCommitted(paths_));
+  EXPECT_EQ(contents.embeddings[15], 50.0F);
+}
+
+// A commit that fails behind the write of its manifest leaves one that names second files.
+TEST_F(RunTablesTest, FinishAfterAFailedCommitRemovesNothing) {
+  ASSERT_OK_AND_ASSIGN(auto tables, CreateRun(paths_, shape_));
+  ASSERT_OK(tables->LoadPartition(P(0)));
+  SetRow(*tables, 5, 50);
+  ASSERT_OK(SetFailpoints("commit.C6=eio"));
+  EXPECT_ERROR(tables->Commit(Progress{.step = 1}), kRuntime, "commit.C6");
+  ASSERT_OK(SetFailpoints(""));
+  EXPECT_FALSE(tables->Finish().ok());
+  ASSERT_OK_AND_ASSIGN(tables, RunTables::Open(paths_, shape_, true));
+  EXPECT_EQ(tables->progress().step, 1U);
+  ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
+  EXPECT_EQ(open.embeddings[15], 50.0F);
+}
+
+// ---- Creating.
+
+TEST_F(RunTablesTest, AFailedCreationLeavesNothing) {
+  for (const std::string name : {"file.open", "file.allocate", "file.write", "file.sync"}) {
+    for (int n = 1; n < 100; ++n) {
+      ASSERT_OK(SetFailpoints(name + ":" + std::to_string(n) + "=enospc"));
+      const auto made = CreateRun(paths_, shape_);
+      ASSERT_OK(SetFailpoints(""));
+      if (made.ok()) {
+        EXPECT_GT(n, 1) << name << " was never passed";
+        break;
+      }
+      EXPECT_TRUE(fs::is_empty(folder_.path())) << name << " " << n;
+    }
+    for (const fs::path& path : paths_.All()) fs::remove(path);
+  }
+}
+
+// ---- Foreign and harmed files.
+
+TEST_F(RunTablesTest, AnotherShapeGraphOrConfigurationIsRefused) {
+  CreateRun(paths_, shape_)->reset();
+  const auto refused = [&](auto change, const std::string& text) {
+    RunShape shape = shape_;
+    change(shape);
+    EXPECT_ERROR(RunTables::Open(paths_, shape, true), kCorrupt, text);
+  };
+  refused([](RunShape& s) { ++s.graph_fingerprint; }, "fingerprint");
+  refused([](RunShape& s) { ++s.configuration_hash; }, "run.json");
+  refused([](RunShape& s) { ++s.rows; }, "rows 2125; expected 2126");
+  refused([](RunShape& s) { ++s.dim; }, "dimension 3; expected 4");
+  refused([](RunShape& s) { ++s.state_width; }, "optimizer width 1");
+  refused([](RunShape& s) { ++s.relation_rows; }, "relation rows 4");
+  refused([](RunShape& s) { ++s.relation_width; }, "relation width 3");
+  refused([](RunShape& s) { ++s.relation_state_width; }, "relation optimizer width 1");
+  refused([](RunShape& s) { s.partition_rows *= 2; }, "rows a partition");
+  EXPECT_OK(RunTables::Open(paths_, shape_, true));
+}
+
+TEST_F(RunTablesTest, ATableOfAnotherRunIsDetected) {
+  const TemporaryFolder other_folder;
+  const RunPaths other(other_folder.path());
+  {
+    ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+    ASSERT_OK_AND_ASSIGN(const auto other_tables, CreateRun(other, shape_));
+    ASSERT_OK(TrainStep(*other_tables, 1, shape_));
+    ASSERT_OK(other_tables->Finish());
+  }
+  for (const TableName table : kTables) {
+    const TemporaryFolder mixed_folder;
+    const RunPaths mixed(mixed_folder.path());
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
+      fs::copy_file(entry.path(), mixed_folder.path() / entry.path().filename());
+    }
+    fs::copy_file(other.Table(table, 0), mixed.Table(table, 0), fs::copy_options::overwrite_existing);
+    absl::StatusOr<std::unique_ptr<RunTables>> tables = RunTables::Open(mixed, shape_, true);
+    const absl::Status status = tables.ok() ? ReadOpen(**tables).status() : tables.status();
+    EXPECT_ERROR(status, kCorrupt, mixed.Table(table, 0).string());
+    EXPECT_ERROR(status, kCorrupt, "checksum");
+  }
+}
+
+TEST_F(RunTablesTest, HarmedTablesAreErrorsThatNameTheFile) {
+  CreateRun(paths_, shape_)->reset();
+  for (const TableName table : kTables) {
+    const fs::path path = paths_.Table(table, 0);
+    const std::string whole = FileBytes(path);
+    const auto expect_corrupt = [&] {
+      absl::StatusOr<std::unique_ptr<RunTables>> tables = RunTables::Open(paths_, shape_, true);
+      EXPECT_ERROR(tables.ok() ? ReadOpen(**tables).status() : tables.status(), kCorrupt, path.string());
+    };
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{4096}, whole.size() / 2, whole.size() - 1}) {
+      if (size == whole.size()) continue;
+      WriteFileBytes(path, whole.substr(0, size));
+      expect_corrupt();
+    }
+    RandomStream random(3, RandomPurpose::kSplit, 0, 0);
+    for (int i = 0; i < 20; ++i) {
+      std::string harmed = whole;
+      harmed[4096 + random.Below(whole.size() - 4096)] ^= static_cast<char>(1 << random.Below(8));
+      WriteFileBytes(path, harmed);
+      expect_corrupt();
+    }
+    fs::remove(path);
+    expect_corrupt();
+    EXPECT_FALSE(fs::exists(path)) << "committed rows are never made up";
+    WriteFileBytes(path, whole);
+  }
+  absl::StatusOr<std::unique_ptr<RunTables>> tables = RunTables::Open(paths_, shape_, true);
+  ASSERT_OK(tables);
+  EXPECT_OK(ReadOpen(**tables));
+}
+
+// The generation before has lost slots to the newest one: where the newest manifest is torn and the data moved on, that
+// is an error and no old rows.
+TEST_F(RunTablesTest, ATornManifestWhoseDataMovedOnIsDetected) {
+  {
+    ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+    for (std::uint64_t step = 1; step <= 2; ++step) ASSERT_OK(TrainStep(*tables, step, shape_));
+    // Working data of generation 4 goes into the slots that generation 2 named.
+    ASSERT_OK(tables->LoadPartition(P(1)));
+    SetRow(*tables, 1500, 1);
+    ASSERT_OK(tables->EvictPartition(P(1)));
+  }
+  const std::uint64_t slot = fs::file_size(paths_.State()) / 2;
+  FlipByte(paths_.State(), slot + 100);  // generation 3
+  absl::StatusOr<std::unique_ptr<RunTables>> tables = RunTables::Open(paths_, shape_, true);
+  const absl::Status status = tables.ok() ? ReadOpen(**tables).status() : tables.status();
+  EXPECT_ERROR(status, kCorrupt, "checksum");
+}
+
+// ---- Kills and errors at every place.
+
+class RunTablesFailpoints : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+// A child trains with the n-th pass of a failpoint armed, for each n until the run comes to its end. After each death
+// or error the run must stand exactly at the last acknowledged commit or the next one, and lead to the same end.
+TEST_P(RunTablesFailpoints, LeaveTheLastGenerationOrTheNext) {
+  const auto& [name, action] = GetParam();
+  const RunShape shape = SmallShape();
+  int deaths = 0;
+  for (int n = 1; n < 1000; ++n) {
+    SCOPED_TRACE(name + ":" + std::to_string(n) + "=" + action);
+    const TemporaryFolder folder(FastPlace());
+    const TemporaryFolder outside(FastPlace());
+    const RunPaths paths(folder.path());
+    const fs::path acknowledged = outside / "acknowledged";
+    const std::string failpoints = name + ":" + std::to_string(n) + "=" + action;
+    const auto train = [&](const std::string& armed) {
+      // One thread: TBB's are not in a child.
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 1);
+      if (!SetFailpoints(armed).ok()) return 9;
+      const absl::Status status = TrainToTheEnd(
+          paths, shape, [&](std::uint64_t step) { std::ofstream(acknowledged) << step + 1 << std::flush; });
+      return status.ok() ? 0 : 1;
+    };
+    const ChildEnd end = RunChild([&] { return train(failpoints); });
+    if (end.signal == 0 && end.code == 0) break;
+    ++deaths;
+    if (action == "kill") {
+      ASSERT_EQ(end.signal, SIGKILL);
+    } else {
+      ASSERT_EQ(end.code, 1);
+    }
+    std::uint64_t last = 0;  // acknowledged steps, and 1
+    std::ifstream(acknowledged) >> last;
+    if (!fs::exists(paths.State())) {
+      ASSERT_EQ(last, 0U) << "an acknowledged run is gone";
+      if (action != "kill") {
+        ASSERT_TRUE(fs::is_empty(folder.path()));
+      }
+    } else {
+      ASSERT_OK_AND_ASSIGN(const Contents committed, ReadCommitted(paths));
+      ASSERT_OK_AND_ASSIGN(const auto tables, RunTables::Open(paths, shape, true));
+      const std::uint64_t step = tables->progress().step;
+      ASSERT_TRUE(step + 1 == last || step == last) << step << " steps; " << last << " - 1 were acknowledged";
+      const Contents expected = ContentsAfter(step, shape);
+      ASSERT_TRUE(committed == expected) << step;
+      ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
+      ASSERT_TRUE(open == expected) << step;
+    }
+    // It goes on to the same end.
+    const ChildEnd rest = RunChild([&] { return train(""); });
+    ASSERT_EQ(rest.signal, 0);
+    ASSERT_EQ(rest.code, 0);
+    for (const TableName table : kTables) ASSERT_FALSE(fs::exists(paths.Table(table, 1)));
+    ASSERT_OK_AND_ASSIGN(const Contents finished, ReadCommitted(paths));
+    ASSERT_TRUE(finished == ContentsAfter(kSteps, shape));
+  }
+  EXPECT_GT(deaths, 0) << "never passed";
+}
+
+std::string NameOf(const ::testing::TestParamInfo<std::tuple<std::string, std::string>>& info) {
+  std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param);
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kill, RunTablesFailpoints,
+                         ::testing::Combine(::testing::Values("commit.C1", "commit.C2", "commit.C3", "commit.C4",
+                                                              "commit.C5", "commit.C6", "commit.C7", "finish.remove",
+                                                              "table.load", "file.open", "file.read", "file.write",
+                                                              "file.allocate", "file.sync"),
+                                            ::testing::Values("kill")),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Error, RunTablesFailpoints,
+                         ::testing::Combine(::testing::Values("commit.C1", "commit.C4", "commit.C6", "commit.C7",
+                                                              "finish.remove", "file.open", "file.write",
+                                                              "file.allocate", "file.sync"),
+                                            ::testing::Values("eio")),
+                         NameOf);
+
+}  // namespace
+}  // namespace octavo

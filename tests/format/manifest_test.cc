@@ -1,0 +1,164 @@
+#include "format/manifest.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "io/checksum.h"
+#include "tests/support/expect_status.h"
+
+namespace octavo {
+namespace {
+
+// A manifest with a different value in every field.
+Manifest Sample(std::uint64_t partitions) {
+  Manifest manifest;
+  ManifestHeader& header = manifest.header;
+  header.partition_count = static_cast<std::uint32_t>(partitions);
+  header.run_id = {11, 12};
+  header.generation = 13;
+  header.configuration_hash = 14;
+  header.graph_fingerprint = 15;
+  header.partition_rows = 1024;
+  header.rows = partitions == 0 ? 0 : (partitions - 1) * 1024 + 1;
+  header.dim = 16;
+  header.state_width = 17;
+  header.relation_rows = 18;
+  header.relation_width = 19;
+  header.relation_state_width = 20;
+  header.seed = 21;
+  header.progress = {.epoch = 22,
+                     .batch = 23,
+                     .step = 24,
+                     .epoch_edges = 25,
+                     .epoch_loss = 26.5,
+                     .epoch_penalty = -27.25,
+                     .metrics_bytes = 28};
+  header.relation_slot = 1;
+  header.relation_checksum = 29;
+  header.relation_state_checksum = 30;
+  for (std::uint64_t p = 0; p < partitions; ++p) {
+    manifest.partitions.push_back(
+        {.slot = p % 2, .generation = p + 1, .embedding_checksum = p + 2, .state_checksum = p + 3});
+  }
+  return manifest;
+}
+
+// Bytes that the checksum covers, and the checksum.
+std::size_t UsedBytes(const Manifest& manifest) {
+  return sizeof(ManifestHeader) + manifest.partitions.size() * sizeof(PartitionRecord) + 16;
+}
+
+TEST(Manifest, RoundTrip) {
+  for (const std::uint64_t partitions : {0, 1, 2, 113, 114, 500}) {
+    const Manifest manifest = Sample(partitions);
+    const std::vector<std::byte> slot = EncodeManifest(manifest);
+    EXPECT_EQ(slot.size(), ManifestSlotBytes(partitions));
+    EXPECT_EQ(slot.size() % 4096, 0U);
+    EXPECT_GE(slot.size(), UsedBytes(manifest));
+    ASSERT_OK_AND_ASSIGN(const Manifest found, DecodeManifest(slot, "STATE"));
+    EXPECT_EQ(std::memcmp(&found.header, &manifest.header, sizeof(ManifestHeader)), 0);
+    ASSERT_EQ(found.partitions.size(), partitions);
+    if (partitions != 0) {
+      EXPECT_EQ(std::memcmp(found.partitions.data(), manifest.partitions.data(), partitions * sizeof(PartitionRecord)),
+                0);
+    }
+    EXPECT_EQ(EncodeManifest(found), slot) << "a restart writes identical bytes";
+  }
+}
+
+TEST(Manifest, ReadsFromALargerSlot) {
+  std::vector<std::byte> slot = EncodeManifest(Sample(3));
+  slot.resize(slot.size() + 8192);
+  EXPECT_OK(DecodeManifest(slot, "STATE"));
+}
+
+TEST(Manifest, EveryFlippedByteIsDetected) {
+  const Manifest manifest = Sample(5);
+  std::vector<std::byte> slot = EncodeManifest(manifest);
+  for (std::size_t byte = 0; byte < UsedBytes(manifest); ++byte) {
+    for (const std::byte flip : {std::byte{1}, std::byte{0x80}, std::byte{0xFF}}) {
+      slot[byte] ^= flip;
+      EXPECT_ERROR(DecodeManifest(slot, "R/STATE"), kCorrupt, "R/STATE") << byte;
+      slot[byte] ^= flip;
+    }
+  }
+  // Behind the checksum there is nothing to harm, and a manifest must not be lost for it.
+  slot.back() ^= std::byte{1};
+  EXPECT_OK(DecodeManifest(slot, "STATE"));
+}
+
+TEST(Manifest, AnyCutIsDetected) {
+  const Manifest manifest = Sample(5);
+  const std::vector<std::byte> slot = EncodeManifest(manifest);
+  for (std::size_t size = 0; size < UsedBytes(manifest); ++size) {
+    EXPECT_ERROR(DecodeManifest(std::span(slot).first(size), "STATE"), kCorrupt, "STATE") << size;
+  }
+  EXPECT_OK(DecodeManifest(std::span(slot).first(UsedBytes(manifest)), "STATE"));
+}
+
+TEST(Manifest, EmptySlotsSayWhatTheyAre) {
+  EXPECT_ERROR(DecodeManifest({}, "STATE"), kCorrupt, "0 bytes");
+  const std::vector<std::byte> zeros(4096);
+  EXPECT_ERROR(DecodeManifest(zeros, "STATE"), kCorrupt, "no manifest in the slot");
+}
+
+TEST(Manifest, ANewerVersionSaysSo) {
+  Manifest manifest = Sample(1);
+  manifest.header.version = 2;
+  EXPECT_ERROR(DecodeManifest(EncodeManifest(manifest), "STATE"), kCorrupt, "version 2");
+}
+
+TEST(Manifest, AbsurdCountsAreRefusedBeforeTheyAreUsed) {
+  const Manifest manifest = Sample(3);
+  for (const std::uint32_t count : {0U, 2U, 4U, 200U, std::numeric_limits<std::uint32_t>::max()}) {
+    std::vector<std::byte> slot = EncodeManifest(manifest);
+    std::memcpy(slot.data() + offsetof(ManifestHeader, partition_count), &count, sizeof(count));
+    EXPECT_ERROR(DecodeManifest(slot, "STATE"), kCorrupt, "STATE") << count;
+  }
+  std::vector<std::byte> large(std::size_t{1} << 20);
+  const std::vector<std::byte> slot = EncodeManifest(manifest);
+  std::copy(slot.begin(), slot.end(), large.begin());
+  const std::uint32_t count = std::numeric_limits<std::uint32_t>::max();
+  std::memcpy(large.data() + offsetof(ManifestHeader, partition_count), &count, sizeof(count));
+  EXPECT_ERROR(DecodeManifest(large, "STATE"), kCorrupt, "4294967295 partitions");
+}
+
+TEST(Manifest, ContradictionsUnderAValidChecksumAreRefused) {
+  const auto refused = [](auto change, const std::string& text) {
+    Manifest manifest = Sample(3);
+    change(manifest);
+    EXPECT_ERROR(DecodeManifest(EncodeManifest(manifest), "STATE"), kCorrupt, text);
+  };
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  refused([](Manifest& m) { m.header.relation_slot = 2; }, "slot number");
+  refused([](Manifest& m) { m.partitions[1].slot = kMax; }, "slot number");
+  refused([](Manifest& m) { m.header.partition_rows = 0; }, "3 partitions");
+  refused([](Manifest& m) { m.header.rows = kMax; }, "3 partitions");
+  refused([](Manifest& m) { m.header.rows = 1; }, "3 partitions");
+  refused([](Manifest& m) { m.header.partition_rows = kMax; }, "3 partitions");
+  refused([](Manifest& m) { m.header.rows = 3 * 1024 + 1; }, "3 partitions");
+  refused([](Manifest& m) { m.header.magic[0] = 'X'; }, "no manifest");
+}
+
+// The checksum is XXH3-128 in canonical order over all before it, as the header of the file says: computed elsewhere, a
+// changed manifest is whole again.
+TEST(Manifest, ChecksumIsTheDocumentedOne) {
+  const Manifest manifest = Sample(3);
+  std::vector<std::byte> slot = EncodeManifest(manifest);
+  slot[offsetof(ManifestHeader, seed)] ^= std::byte{1};
+  EXPECT_FALSE(DecodeManifest(slot, "STATE").ok());
+  const std::size_t payload = UsedBytes(manifest) - 16;
+  const auto checksum = Checksum128(std::span(slot).first(payload));
+  std::memcpy(slot.data() + payload, checksum.data(), checksum.size());
+  ASSERT_OK_AND_ASSIGN(const Manifest found, DecodeManifest(slot, "STATE"));
+  EXPECT_EQ(found.header.seed, 20U);
+}
+
+}  // namespace
+}  // namespace octavo

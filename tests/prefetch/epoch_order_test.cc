@@ -1,0 +1,151 @@
+#include "prefetch/epoch_order.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/file_bytes.h"
+#include "tests/support/small_cells.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kEdges = 3001;
+
+class EpochOrderTest : public ::testing::Test {
+ protected:
+  EpochOrderTest() {
+    WriteSmallCells(path_, {.node_count = 2500, .relation_count = 3, .has_weights = true, .block_edges = 100}, edges_);
+  }
+  CellReader Open() const {
+    absl::StatusOr<CellReader> cells = CellReader::Open(path_);
+    EXPECT_OK(cells);
+    return *std::move(cells);
+  }
+  static std::vector<Edge> Epoch(EpochOrder& order) {
+    std::vector<Edge> all;
+    std::vector<Edge> window;
+    for (std::uint64_t w = 0; w < order.window_count(); ++w) {
+      EXPECT_OK(order.ReadWindow(w, window));
+      EXPECT_EQ(window.size(), order.WindowEdges(w));
+      all.insert(all.end(), window.begin(), window.end());
+    }
+    return all;
+  }
+  static std::vector<Edge> Sorted(std::vector<Edge> edges) {
+    std::ranges::sort(edges, {}, &Edge::weight);
+    return edges;
+  }
+
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_ / "train.cells";
+  const std::vector<Edge> edges_ = DistinctEdges(kEdges, 2500, 3);
+};
+
+TEST_F(EpochOrderTest, VisitsEveryEdgeExactlyOnceWhateverTheWindow) {
+  const CellReader cells = Open();
+  ASSERT_GT(cells.block_count(), 30U);
+  for (const std::uint64_t window : {std::uint64_t{1}, std::uint64_t{99}, std::uint64_t{100}, std::uint64_t{512},
+                                     kEdges - 1, kEdges, kEdges + 1, std::uint64_t{1} << 40}) {
+    EpochOrder order(cells, 42, window);
+    EXPECT_EQ(order.window_count(), (kEdges + window - 1) / window);
+    for (std::uint64_t epoch = 0; epoch < (window == 1 ? 1U : 3U); ++epoch) {
+      order.SetEpoch(epoch);
+      EXPECT_EQ(Sorted(Epoch(order)), edges_) << window;
+    }
+  }
+}
+
+TEST_F(EpochOrderTest, TheLastWindowHasTheRest) {
+  const CellReader cells = Open();
+  const EpochOrder order(cells, 1, 1000);
+  ASSERT_EQ(order.window_count(), 4U);
+  EXPECT_EQ(order.WindowEdges(2), 1000U);
+  EXPECT_EQ(order.WindowEdges(3), 1U);
+}
+
+TEST_F(EpochOrderTest, IsAPureFunctionOfSeedAndEpoch) {
+  const CellReader cells = Open();
+  EpochOrder order(cells, 42, 700);
+  order.SetEpoch(5);
+  const std::vector<Edge> fifth = Epoch(order);
+  order.SetEpoch(2);
+  const std::vector<Edge> second = Epoch(order);
+  EXPECT_EQ(Epoch(order), second) << "reading changes nothing";
+  order.SetEpoch(5);
+  EXPECT_EQ(Epoch(order), fifth) << "whatever was before";
+  EpochOrder other(cells, 42, 700);
+  other.SetEpoch(5);
+  std::vector<Edge> window;
+  ASSERT_OK(other.ReadWindow(3, window));  // windows in any order
+  EXPECT_TRUE(std::equal(window.begin(), window.end(), fifth.begin() + 3 * 700));
+  ASSERT_OK(other.ReadWindow(1, window));
+  EXPECT_TRUE(std::equal(window.begin(), window.end(), fifth.begin() + 700));
+}
+
+TEST_F(EpochOrderTest, EpochsAndSeedsDiffer) {
+  const CellReader cells = Open();
+  EpochOrder order(cells, 42, 700);
+  std::vector<std::vector<Edge>> seen;
+  for (const std::uint64_t epoch : {0, 1, 2}) {
+    order.SetEpoch(epoch);
+    seen.push_back(Epoch(order));
+  }
+  EpochOrder other(cells, 43, 700);
+  seen.push_back(Epoch(other));
+  seen.push_back(edges_);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(seen[i], seen[j]) << i << " " << j;
+  }
+}
+
+TEST_F(EpochOrderTest, AWindowMixesManyCells) {
+  const CellReader cells = Open();
+  EpochOrder order(cells, 42, 1000);
+  std::vector<Edge> window;
+  ASSERT_OK(order.ReadWindow(0, window));
+  // Ten blocks of 100, shuffled: neighbours of one block would agree in their cell nearly always.
+  int same = 0;
+  for (std::size_t i = 1; i < window.size(); ++i) {
+    same += Value(window[i].head) / 1024 == Value(window[i - 1].head) / 1024 &&
+                    Value(window[i].tail) / 1024 == Value(window[i - 1].tail) / 1024
+                ? 1
+                : 0;
+  }
+  EXPECT_LT(same, 500);
+}
+
+TEST_F(EpochOrderTest, CountsTheBytesOfBlocks) {
+  const CellReader cells = Open();
+  EpochOrder order(cells, 42, 1 << 20);
+  EXPECT_EQ(order.bytes_read(), 0U);
+  Epoch(order);
+  EXPECT_EQ(order.bytes_read(), kEdges * 16);
+}
+
+TEST_F(EpochOrderTest, AnEpochWithoutEdgesHasNoWindows) {
+  WriteSmallCells(folder_ / "empty.cells", {.node_count = 10}, {});
+  const absl::StatusOr<CellReader> cells = CellReader::Open(folder_ / "empty.cells");
+  ASSERT_OK(cells);
+  EpochOrder order(*cells, 1, 100);
+  EXPECT_EQ(order.window_count(), 0U);
+  order.SetEpoch(3);
+}
+
+TEST_F(EpochOrderTest, AHarmedBlockIsAnErrorThatNamesTheFile) {
+  const CellReader cells = Open();
+  FlipByte(path_, 4096 + 500);
+  EpochOrder order(cells, 42, 1 << 20);
+  std::vector<Edge> window;
+  EXPECT_ERROR(order.ReadWindow(0, window), kCorrupt, "train.cells");
+  FlipByte(path_, 4096 + 500);
+  ASSERT_OK(order.ReadWindow(0, window));
+  EXPECT_EQ(Sorted(window), edges_);
+}
+
+}  // namespace
+}  // namespace octavo
