@@ -26,6 +26,7 @@ struct TinyGraph {
   std::uint64_t relations = 3;
   std::uint64_t edges = 100;  // drawn; repeated ones are merged
   bool weights = false;
+  double weight_scale = 1;
   std::uint64_t seed = 7;
 };
 
@@ -39,7 +40,8 @@ inline void MakeTinyGraph(const TinyGraph& graph, const std::filesystem::path& f
     const std::uint64_t head = i < graph.nodes ? i : random.Below(graph.nodes);
     const std::uint64_t relation = i < graph.relations ? i : random.Below(graph.relations);
     text += fmt::format("n{}\tr{}\tn{}", head, relation, random.Below(graph.nodes));
-    if (graph.weights) text += fmt::format("\t{}", 0.2 + 1e-6 * static_cast<double>(random.Below(1'600'000)));
+    if (graph.weights)
+      text += fmt::format("\t{}", graph.weight_scale * (0.2 + 1e-6 * static_cast<double>(random.Below(1'600'000))));
     text += '\n';
   }
   const std::filesystem::path file = folder.string() + ".tsv";
