@@ -47,8 +47,7 @@ bool ScoreProducts(float query_norm, const float* norms, std::size_t m, float* s
   return marked;
 }
 
-// The scores of one query that are close by the measure of ScoreProducts. Works on its results, where the distance is
-// exact.
+// Whether a score of one query is that of a close pair: the measure of ScoreProducts, from the distance that it led to.
 bool AnyClose(float query_norm, const float* norms, std::size_t m, const float* scores) {
   bool any = false;
   ForEachLane(m, [&](auto d, std::size_t j) HWY_ATTR {

@@ -110,7 +110,7 @@ TEST(ChunkKernelTest, DegenerateSizesAgreeToo) {
 TEST(ChunkKernelTest, WiderRowsAgreeToo) {
   for (const ModelKind kind : kModels) {
     for (const Norm norm : kNorms) {
-      for (const std::size_t dim : {34, 50}) {
+      for (const std::size_t dim : {34UL, 50UL}) {
         const ModelSpec model{kind, norm, dim};
         Chunk chunk(model, 3, 18, dim);
         for (auto* rows : {&chunk.heads, &chunk.tails}) {

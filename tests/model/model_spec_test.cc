@@ -21,7 +21,7 @@ TEST(ModelSpecTest, RelationWidths) {
 TEST(ModelSpecTest, ValidatesDim) {
   for (const ModelKind kind : kKinds) {
     const bool complex = kind == ModelKind::kComplEx || kind == ModelKind::kRotatE;
-    for (const std::size_t dim : {0, 1, 2, 99, 100, 65535, 65536, 65537, 65538}) {
+    for (const std::size_t dim : {0UL, 1UL, 2UL, 99UL, 100UL, 65535UL, 65536UL, 65537UL, 65538UL}) {
       const bool valid = dim > 0 && dim <= 65536 && !(complex && dim % 2 != 0);
       const auto status = ModelSpec{kind, Norm::kL2, dim}.Validate();
       EXPECT_EQ(status.ok(), valid) << ModelName(kind) << " " << dim;

@@ -74,7 +74,7 @@ inline std::vector<BlockCase> BlockCases() {
 inline void ExpectNaiveGradients(Comparison comparison, const BlockCase& shape, const std::vector<float>& q,
                                  const std::vector<float>& c, const std::vector<float>& g, double error,
                                  const std::vector<float>& dq, const std::vector<float>& dc) {
-  const auto [dim, n, m] = shape;
+  const std::size_t dim = shape.dim, n = shape.queries, m = shape.candidates;
   const auto slope = [&](std::size_t i, std::size_t j, std::size_t l) {
     return NaiveSlope(comparison, dim, q.data() + i * dim, c.data() + j * dim, l);
   };

@@ -13,8 +13,7 @@ namespace {
 constexpr ModelKind kKinds[] = {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE,
                                 ModelKind::kRotatE};
 
-// A linear function of the query: <query, direction> = -||... || is not needed to check a query. For inner products the
-// score itself is linear in the candidate; for distances the query is where the score vanishes.
+// Element l of the table of query.h, for the known row k and the relation r.
 double NaiveQueryElement(const ModelSpec& spec, Side side, const std::vector<double>& k, const std::vector<double>& r,
                          std::size_t l) {
   const std::size_t half = spec.dim / 2;
@@ -63,7 +62,7 @@ TEST(QueryTest, AgreesWithNaiveQueryForEveryDim) {
 TEST(QueryTest, BackpropagationAgreesWithDifferences) {
   constexpr double kStep = 1e-5;
   for (const ModelKind kind : kKinds) {
-    for (const std::size_t dim : {2, 6, 16, 34, 46}) {
+    for (const std::size_t dim : {2UL, 6UL, 16UL, 34UL, 46UL}) {
       const ModelSpec spec{kind, Norm::kL1, dim};
       const auto known = RandomRows(dim, dim), relation = RandomRows(spec.RelationWidth(), dim + 1),
                  g = RandomRows(dim, 5);

@@ -18,7 +18,7 @@ TEST(ScorerTest, QueryAgainstCandidateIsTheScoreOfTheTriple) {
   const std::size_t n = 7, m = 19;
   for (const ModelKind kind : kKinds) {
     for (const Norm norm : {Norm::kL1, Norm::kL2}) {
-      for (const std::size_t dim : {2, 10, 100, 128, 258}) {
+      for (const std::size_t dim : {2UL, 10UL, 100UL, 128UL, 258UL}) {
         const ModelSpec spec{kind, norm, dim};
         const std::size_t width = spec.RelationWidth();
         const auto known = RandomRows(n * dim, 1), relations = RandomRows(n * width, 2), nodes = RandomRows(m * dim, 3);
