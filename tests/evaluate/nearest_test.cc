@@ -98,7 +98,12 @@ TEST(PredictLinks, AgreeWithScoringEveryEdgeAndKnowTheKnown) {
           expected.resize(std::min<std::size_t>(expected.size(), 30));
           const auto found = PredictLinks(fixture.Embedded(), question, known, {.k = 30});
           ASSERT_TRUE(found.ok());
-          EXPECT_EQ(*found, expected);
+          ASSERT_EQ(found->size(), expected.size());
+          for (std::size_t i = 0; i < expected.size(); ++i) {
+            EXPECT_EQ((*found)[i].node, expected[i].node) << i;
+            EXPECT_EQ((*found)[i].known, expected[i].known) << i;
+            EXPECT_FLOAT_EQ((*found)[i].score, expected[i].score) << i;  // roots may be a unit off in the last place
+          }
         }
       }
     }
