@@ -40,6 +40,12 @@ std::filesystem::path GraphPaths::Cells(Split split) const {
   return folder_ / (std::string(SplitName(split)) + ".cells");
 }
 
+std::vector<std::string> GraphPaths::FileNames() {
+  const GraphPaths paths{std::filesystem::path()};
+  return {paths.Description(), paths.NodeHashes(),         paths.NodeNames(),          paths.NodeOffsets(),
+          paths.Relations(),   paths.Cells(Split::kTrain), paths.Cells(Split::kValid), paths.Cells(Split::kTest)};
+}
+
 std::filesystem::path RunPaths::Table(TableName table, int slot) const {
   return folder_ / (std::string(TableStem(table)) + (slot == 0 ? ".npy" : ".other.npy"));
 }

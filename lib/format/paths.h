@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ class GraphPaths {
   std::filesystem::path NodeOffsets() const { return folder_ / "nodes.offsets"; }
   std::filesystem::path Relations() const { return folder_ / "relations.tsv"; }
   std::filesystem::path Cells(Split split) const;
+  // The name of every file that a graph folder has: what --overwrite may replace.
+  static std::vector<std::string> FileNames();
 
  private:
   std::filesystem::path folder_;

@@ -84,7 +84,8 @@ class Importer {
     }
     rules_.drop_self_loops = options_.drop_self_loops;
     rules_.drop_unseen = options_.drop_unseen;
-    ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(options_.graph, options_.overwrite));
+    ASSIGN_OR_RETURN(AtomicFolder folder,
+                     AtomicFolder::Create(options_.graph, options_.overwrite, GraphPaths::FileNames()));
     const Clock::time_point start = Clock::now();
     RETURN_IF_ERROR(Read(collect));
     summary_.read_seconds = SecondsSince(start);

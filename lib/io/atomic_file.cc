@@ -1,14 +1,19 @@
 #include "io/atomic_file.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/failpoint.h"
@@ -27,8 +32,29 @@ absl::Status FolderError(const fs::path& path, std::string_view operation, const
 
 fs::path ParentOf(const fs::path& path) { return path.parent_path().empty() ? fs::path(".") : path.parent_path(); }
 
+// Returns the name of an entry of `folder` that is no regular file of the names `replaceable`, or "" where there is
+// none.
+std::string ForeignEntry(const fs::path& folder, std::span<const std::string> replaceable) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool known = std::find(replaceable.begin(), replaceable.end(), name) != replaceable.end();
+    if (!known || !fs::is_regular_file(entry.symlink_status(error))) return name;
+  }
+  return error ? error.message() : std::string();
+}
+
+// Removes the files of the names `replaceable` and then the folder: never more, whatever the path may be.
+void RemoveFolderOf(const fs::path& folder, std::span<const std::string> replaceable) {
+  for (const std::string& name : replaceable) {
+    ::unlink((folder / name).c_str());
+    ::unlink((folder / (name + ".partial")).c_str());  // of WriteWholeFileAtomically
+  }
+  ::rmdir(folder.c_str());
+}
+
 // Removes temporary folders of the same final name whose process is gone.
-void RemoveLeftovers(const fs::path& parent, const std::string& prefix) {
+void RemoveLeftovers(const fs::path& parent, const std::string& prefix, std::span<const std::string> replaceable) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
     const std::string name = entry.path().filename().string();
@@ -37,13 +63,22 @@ void RemoveLeftovers(const fs::path& parent, const std::string& prefix) {
     pid_t pid = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
     if (error != std::errc() || end != digits.data() + digits.size()) continue;
-    if (::kill(pid, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), ignored);
+    if (pid == ::getpid() || (::kill(pid, 0) != 0 && errno == ESRCH)) RemoveFolderOf(entry.path(), replaceable);
   }
+}
+
+// Puts `from` in the place of `to`. Where a folder stands there the two change places in one step, so that at no
+// instant there is nothing under the final name; file systems that cannot do that refuse (EINVAL).
+absl::Status Replace(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return absl::OkStatus();
+  if (errno == ENOENT && ::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+  return ErrnoError(fmt::format("{}: rename to {}", from.string(), to.string()), errno);
 }
 
 }  // namespace
 
-absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bool overwrite) {
+absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bool overwrite,
+                                                  std::vector<std::string> replaceable) {
   fs::path target = final_path;
   if (!target.has_filename()) target = target.parent_path();  // "graph/" means "graph"
   if (target.empty()) return UsageError("an output folder needs a name");
@@ -54,25 +89,30 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
     if (!overwrite && !fs::is_empty(target, error)) {
       return UsageError(fmt::format("{}: exists already; choose another folder or say --overwrite", target.string()));
     }
+    if (const std::string foreign = ForeignEntry(target, replaceable); !foreign.empty()) {
+      return UsageError(
+          fmt::format("{}: holds \"{}\", which no import made; expected a folder with nothing but a graph",
+                      target.string(), Escape(foreign)));
+    }
   }
   const fs::path parent = ParentOf(target);
   fs::create_directories(parent, error);
   if (error) return FolderError(parent, "create", error);
   const std::string prefix = fmt::format(".{}{}", target.filename().string(), kInfix);
-  RemoveLeftovers(parent, prefix);
+  RemoveLeftovers(parent, prefix, replaceable);
   fs::path temporary = parent / fmt::format("{}{}", prefix, ::getpid());
-  fs::remove_all(temporary, error);
   fs::create_directory(temporary, error);
   if (error) return FolderError(temporary, "create", error);
-  return AtomicFolder(std::move(temporary), std::move(target), overwrite);
+  return AtomicFolder(std::move(temporary), std::move(target), std::move(replaceable));
 }
 
 AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
-    : temporary_(std::exchange(other.temporary_, {})), final_(std::move(other.final_)), overwrite_(other.overwrite_) {}
+    : temporary_(std::exchange(other.temporary_, {})),
+      final_(std::move(other.final_)),
+      replaceable_(std::move(other.replaceable_)) {}
 
 AtomicFolder::~AtomicFolder() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  if (!temporary_.empty()) RemoveFolderOf(temporary_, replaceable_);
 }
 
 absl::Status AtomicFolder::Commit() {
@@ -85,23 +125,11 @@ absl::Status AtomicFolder::Commit() {
   }
   if (error) return FolderError(temporary_, "list", error);
   RETURN_IF_ERROR(SyncFolder(temporary_));
-  fs::path old;
-  if (overwrite_ && fs::exists(final_, error)) {
-    old = temporary_;
-    old += ".old";
-    fs::rename(final_, old, error);
-    if (error) return FolderError(final_, "rename", error);
-  }
-  fs::rename(temporary_, final_, error);
-  if (error) {
-    const absl::Status status = FolderError(temporary_, "rename", error);
-    std::error_code ignored;
-    if (!old.empty()) fs::rename(old, final_, ignored);
-    return status;
-  }
-  temporary_.clear();
+  RETURN_IF_ERROR(Replace(temporary_, final_));
+  // What stood under the final name, if anything, has the temporary one now.
+  const fs::path old = std::exchange(temporary_, {});
   RETURN_IF_ERROR(SyncFolder(ParentOf(final_)));
-  if (!old.empty()) fs::remove_all(old, error);
+  RemoveFolderOf(old, replaceable_);
   return absl::OkStatus();
 }
 

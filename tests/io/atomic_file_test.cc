@@ -30,8 +30,10 @@ class AtomicFolderTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
+const std::vector<std::string> kNames = {"a", "old", "new"};
+
 TEST_F(AtomicFolderTest, AppearsWholeOrNotAtAll) {
-  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", false));
+  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", false, kNames));
   WriteFileBytes(made.path() / "a", "1");
   EXPECT_FALSE(fs::exists(folder_ / "g"));
   ASSERT_OK(made.Commit());
@@ -41,7 +43,7 @@ TEST_F(AtomicFolderTest, AppearsWholeOrNotAtAll) {
 
 TEST_F(AtomicFolderTest, LeavesNothingWithoutCommit) {
   {
-    ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", false));
+    ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", false, kNames));
     WriteFileBytes(made.path() / "a", "1");
   }
   EXPECT_EQ(Names(), "");
@@ -49,18 +51,18 @@ TEST_F(AtomicFolderTest, LeavesNothingWithoutCommit) {
 
 TEST_F(AtomicFolderTest, RefusesWhatExistsUnlessToldToOverwrite) {
   fs::create_directory(folder_ / "g");
-  EXPECT_OK(AtomicFolder::Create(folder_ / "g", false));  // an empty folder is as good as none
+  EXPECT_OK(AtomicFolder::Create(folder_ / "g", false, kNames));  // an empty folder is as good as none
   WriteFileBytes(folder_ / "g" / "old", "1");
-  EXPECT_ERROR(AtomicFolder::Create(folder_ / "g", false), kUsage, "--overwrite");
+  EXPECT_ERROR(AtomicFolder::Create(folder_ / "g", false, kNames), kUsage, "--overwrite");
   WriteFileBytes(folder_ / "file", "1");
-  EXPECT_ERROR(AtomicFolder::Create(folder_ / "file", true), kUsage, "not a folder");
-  EXPECT_ERROR(AtomicFolder::Create("", true), kUsage, "needs a name");
+  EXPECT_ERROR(AtomicFolder::Create(folder_ / "file", true, kNames), kUsage, "not a folder");
+  EXPECT_ERROR(AtomicFolder::Create("", true, kNames), kUsage, "needs a name");
 }
 
 TEST_F(AtomicFolderTest, OverwriteReplacesTheOldFolderWhole) {
   fs::create_directory(folder_ / "g");
   WriteFileBytes(folder_ / "g" / "old", "1");
-  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true));
+  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true, kNames));
   WriteFileBytes(made.path() / "new", "2");
   EXPECT_TRUE(fs::exists(folder_ / "g" / "old"));
   ASSERT_OK(made.Commit());
@@ -69,12 +71,36 @@ TEST_F(AtomicFolderTest, OverwriteReplacesTheOldFolderWhole) {
   EXPECT_EQ(Names(), "g ");
 }
 
+// A folder given by mistake was once removed with all that was in it.
+TEST_F(AtomicFolderTest, OverwriteNeverTouchesAFolderWithForeignThings) {
+  fs::create_directories(folder_ / "home" / "photos");
+  WriteFileBytes(folder_ / "home" / "old", "1");
+  WriteFileBytes(folder_ / "home" / "photos" / "a", "2");
+  EXPECT_ERROR(AtomicFolder::Create(folder_ / "home", true, kNames), kUsage, "photos");
+  fs::remove_all(folder_ / "home" / "photos");
+  fs::create_directory(folder_ / "home" / "new");  // a name of ours, but a folder
+  EXPECT_ERROR(AtomicFolder::Create(folder_ / "home", true, kNames), kUsage, "\"new\"");
+  EXPECT_EQ(FileBytes(folder_ / "home" / "old"), "1");
+  EXPECT_EQ(Names(), "home ");
+}
+
+// What came into the old folder after the check stays on the disk, under the temporary name.
+TEST_F(AtomicFolderTest, CommitRemovesOnlyFilesOfItsNames) {
+  fs::create_directory(folder_ / "g");
+  WriteFileBytes(folder_ / "g" / "old", "1");
+  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true, kNames));
+  const fs::path temporary = made.path();
+  WriteFileBytes(folder_ / "g" / "diary", "mine");
+  ASSERT_OK(made.Commit());
+  EXPECT_EQ(FileBytes(temporary / "diary"), "mine");
+}
+
 TEST_F(AtomicFolderTest, AFailedCommitLeavesTheOldFolder) {
   fs::create_directory(folder_ / "g");
   WriteFileBytes(folder_ / "g" / "old", "1");
   for (const char* failpoint : {"folder.commit=eio", "file.open=eio", "file.sync=eio"}) {
     {
-      ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true));
+      ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true, kNames));
       WriteFileBytes(made.path() / "new", "2");
       ASSERT_OK(SetFailpoints(failpoint));
       EXPECT_FALSE(made.Commit().ok()) << failpoint;
@@ -86,7 +112,7 @@ TEST_F(AtomicFolderTest, AFailedCommitLeavesTheOldFolder) {
 }
 
 TEST_F(AtomicFolderTest, MakesParentsAndTakesATrailingSlash) {
-  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "a/b/g/", false));
+  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "a/b/g/", false, kNames));
   ASSERT_OK(made.Commit());
   EXPECT_TRUE(fs::is_directory(folder_ / "a/b/g"));
 }
@@ -100,7 +126,7 @@ TEST_F(AtomicFolderTest, RemovesLeftoversOfDeadProcessesOnly) {
   const std::string alive = fmt::format(".g.partial-{}", ::getppid());
   fs::create_directory(folder_ / dead);
   fs::create_directory(folder_ / alive);
-  ASSERT_OK_AND_ASSIGN(const AtomicFolder made, AtomicFolder::Create(folder_ / "g", false));
+  ASSERT_OK_AND_ASSIGN(const AtomicFolder made, AtomicFolder::Create(folder_ / "g", false, kNames));
   EXPECT_FALSE(fs::exists(folder_ / dead));
   EXPECT_TRUE(fs::exists(folder_ / alive));
 }
