@@ -1,12 +1,17 @@
 // octavo: out-of-core graph embedding training from the command line. This file is the table of verbs; one file a verb.
 
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
@@ -21,7 +26,23 @@ constexpr void (*kVerbs[])(CLI::App&, Program&) = {AddImportVerb, AddTrainVerb, 
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 
+// Says what is wrong with the command line, in the form that it asks for as far as it was read.
+void ReportUsage(const CLI::App& app, std::string message, Reporter& reporter) {
+  const std::vector<std::string>& format = app.get_option("--log-format")->results();
+  const bool json = !format.empty() && format.back() == "json";
+  reporter.Configure(json ? Reporter::Format::kJson : Reporter::Format::kText, /*quiet=*/false, /*verbose=*/false);
+  std::string verb;
+  if (!app.get_subcommands().empty()) {
+    verb = app.get_subcommands()[0]->get_name() + " ";
+  } else if (const std::vector<std::string> rest = app.remaining(); !rest.empty() && rest[0][0] != '-') {
+    message = fmt::format("unknown verb \"{}\"", Escape(rest[0]));
+  }
+  reporter.Error(fmt::format("{}; see octavo {}--help", message, verb));
+}
+
 int Main(int argc, char** argv) {
+  // A pipe whose reader left is a write error with a message, not a silent death.
+  std::signal(SIGPIPE, SIG_IGN);
   Program program;
   std::uint64_t threads = 0;
   std::string log_format = "text";
@@ -46,9 +67,10 @@ int Main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    program.reporter.Error(
-        fmt::format("{}; see octavo {}--help", error.what(),
-                    app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name() + " "));
+    ReportUsage(app, error.what(), program.reporter);
+    return kUsageExit;
+  } catch (const std::logic_error& error) {  // the library's own, of a switch with a value: --quiet=perhaps
+    ReportUsage(app, fmt::format("a switch with a value that is none ({})", error.what()), program.reporter);
     return kUsageExit;
   }
 

@@ -23,6 +23,7 @@ struct TrainFlags {
   bool overwrite = false;
   // What was given on the command line, by name of the field; it goes over what the file says.
   std::map<std::string, std::string, std::less<>> given;
+  std::map<std::string, std::string, std::less<>> switches;  // empty where not given
 };
 
 void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
@@ -31,9 +32,8 @@ void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
   const std::string help = fmt::format("{} ({})", field.help, field.allowed);
   const std::string default_text = field.format(TrainOptions());
   if (field.type == OptionField::Type::kSwitch) {
-    app.add_flag_callback(
-           flag, [&flags, name] { flags.given[name] = "true"; }, std::string(field.help))
-        ->group(fmt::format("The {}", field.group));
+    // "true" where it stands alone; as text, because --reciprocal=perhaps is no number either.
+    app.add_flag(flag, flags.switches[name], std::string(field.help))->group(fmt::format("The {}", field.group));
     return;
   }
   const auto take = [&flags, &field, name, flag](const std::string& text) {
@@ -53,6 +53,10 @@ absl::StatusOr<TrainOptions> ReadOptions(const TrainFlags& flags) {
   TrainOptions options;
   if (!flags.config.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(flags.config, options));
   for (const auto& [name, value] : flags.given) {
+    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
+  }
+  for (const auto& [name, value] : flags.switches) {
+    if (value.empty()) continue;
     RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
   }
   RETURN_IF_ERROR(ValidateTrainOptions(options));

@@ -1,46 +1,16 @@
 #include "cmd/training.h"
 
-#include <signal.h>
-
-#include <atomic>
 #include <chrono>
 
 #include "base/byte_size.h"
 #include "base/status.h"
+#include "cmd/interrupt.h"
 #include "fmt/format.h"
 #include "oneapi/tbb/info.h"
 #include "train/memory_estimate.h"
 
 namespace octavo {
 namespace {
-
-// The signal that asked to stop, or 0. Lock-free, so a handler may set it.
-std::atomic<int> stop_signal{0};
-static_assert(std::atomic<int>::is_always_lock_free);
-
-void OnStopSignal(int signal) { stop_signal.store(signal, std::memory_order_relaxed); }
-
-// While it lives the first SIGINT or SIGTERM only sets stop_signal; the next one acts as usual.
-class StopSignals {
- public:
-  StopSignals() {
-    stop_signal.store(0, std::memory_order_relaxed);
-    struct sigaction action {};
-    action.sa_handler = OnStopSignal;
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
-    sigaction(SIGINT, &action, &old_[0]);
-    sigaction(SIGTERM, &action, &old_[1]);
-  }
-  ~StopSignals() {
-    sigaction(SIGINT, &old_[0], nullptr);
-    sigaction(SIGTERM, &old_[1], nullptr);
-  }
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
-
- private:
-  struct sigaction old_[2]{};
-};
 
 std::string EtaText(const TrainProgress& progress, double seconds) {
   const double done = static_cast<double>(progress.batch) / static_cast<double>(progress.batches);
@@ -64,11 +34,11 @@ void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epoc
 absl::Status RunTraining(
     Program& program, const std::string& run,
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work) {
-  const StopSignals signals;
+  CatchInterrupts();
   TrainSettings settings;
   settings.threads = program.options.threads > 0 ? program.options.threads : tbb::info::default_concurrency();
   settings.memory = program.options.memory > 0 ? program.options.memory : DefaultMemoryLimit();
-  settings.stop = &stop_signal;
+  settings.stop = &InterruptSignal();
 
   auto epoch_begin = std::chrono::steady_clock::now();
   std::uint64_t epochs = 0;
@@ -91,11 +61,9 @@ absl::Status RunTraining(
         fmt::format("done: {} epochs, generation {} in {}", outcome.epochs_done, outcome.generation, run));
     return absl::OkStatus();
   }
-  const int signal = stop_signal.load(std::memory_order_relaxed);
-  program.reporter.Warning(
-      fmt::format("stopped by signal {}: generation {} is committed; go on with: octavo resume --run {}", signal,
-                  outcome.generation, run));
-  program.exit_code = 128 + signal;
+  program.reporter.Warning(fmt::format("stopped by {}: generation {} is committed; go on with: octavo resume --run {}",
+                                       InterruptExitCode() == 130 ? "SIGINT" : "SIGTERM", outcome.generation, run));
+  program.exit_code = InterruptExitCode();
   return absl::OkStatus();
 }
 

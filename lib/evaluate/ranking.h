@@ -31,7 +31,7 @@ struct RankingOptions {
   // Rows read at a time; 0: by memory, up to 16 MiB. Results do not depend on it.
   std::uint64_t block_rows = 0;
   // Called with the share that is done, in [0, 1], from any thread and often.
-  std::function<void(double)> progress;
+  std::function<void(double)> progress = {};
 };
 
 struct RankingReport {
@@ -44,6 +44,8 @@ struct RankingReport {
     RelationId relation{};
     SideSums head;
     SideSums tail;
+
+    SideSums Both() const { return head + tail; }
   };
   std::vector<Relation> relations;  // with per_relation: those with triples, by falling count, then id
 

@@ -17,7 +17,7 @@ struct WriteOptions {
   bool normalize = false;         // divide each row by its Euclidean norm; a row of zeros stays
   std::uint64_t block_bytes = 0;  // of rows read at a time; 0: 8 MiB. Text takes up to four times as much besides.
   // Called with the rows written so far, from the calling thread.
-  std::function<void(std::uint64_t)> progress;
+  std::function<void(std::uint64_t)> progress = {};
 };
 
 struct WriteReport {

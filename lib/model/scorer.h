@@ -18,10 +18,12 @@ namespace octavo {
 void MakeQuery(const ModelSpec& spec, Side side, std::span<const float> known, std::span<const float> relation,
                std::span<float> query);
 
-// Memory that ScoreBlock reuses; one owner.
+// Memory that block kernels reuse, for Euclidean distances only; one owner.
 struct ScoreScratch {
-  std::vector<float> transposed;
-  std::vector<float> norms;
+  std::vector<float> query_norms;  // squared
+  std::vector<float> candidate_norms;
+  std::vector<float> query_sums;  // of the gradients; training only
+  std::vector<float> candidate_sums;
 };
 
 // Writes scores[i * candidates + j] = score of query i against candidate j. queries: [n, dim], candidate_rows:

@@ -1,5 +1,7 @@
 #include "train/batch_step.h"
 
+#include <atomic>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -24,6 +26,14 @@ class Stopwatch {
   double& seconds_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
+
+// Every bit of the exponent is set in an infinity or NaN. By integers, which the compiler makes vectors of.
+bool AllFinite(std::span<const float> row) {
+  constexpr std::uint32_t kExponent = 0x7f800000;
+  std::uint32_t broken = 0;
+  for (const float value : row) broken |= (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent ? 1U : 0U;
+  return broken == 0;
+}
 
 std::size_t NegativesOf(const TrainOptions& options, const Graph& graph) {
   return options.negatives == 0 ? graph.node_count() : options.negatives;
@@ -160,10 +170,10 @@ absl::Status BatchStep::ExplainLoss(const BatchPlace& place, std::span<const Edg
   }
   return RuntimeError(fmt::format(
       "the loss is not finite ({} + {}) in epoch {}, batch {}, at the edge \"{}\" \"{}\" \"{}\"; the last commit "
-      "stands; "
-      "try a smaller learning-rate or initial-scale",
-      result.loss.loss, result.loss.penalty, place.epoch + 1, place.batch, Escape(graph_.nodes().Name(culprit->head)),
-      Escape(graph_.RelationName(culprit->relation)), Escape(graph_.nodes().Name(culprit->tail))));
+      "stands; try a smaller learning-rate or initial-scale",
+      result.loss.loss, result.loss.penalty, place.epoch + 1, place.batch + 1,
+      Escape(graph_.nodes().Name(culprit->head)), Escape(graph_.RelationName(culprit->relation)),
+      Escape(graph_.nodes().Name(culprit->tail))));
 }
 
 void BatchStep::Collect(std::span<const Edge> batch) {
@@ -190,6 +200,7 @@ void BatchStep::Collect(std::span<const Edge> batch) {
 }
 
 absl::StatusOr<ChunkLoss> BatchStep::Compute(const BatchPlace& place, std::span<const Edge> batch) {
+  place_ = place;
   const std::size_t chunks = (batch.size() + options_.chunk - 1) / options_.chunk;
   if (results_.size() < chunks) results_.resize(chunks);
   {
@@ -216,14 +227,40 @@ absl::StatusOr<ChunkLoss> BatchStep::Compute(const BatchPlace& place, std::span<
 absl::Status BatchStep::Apply(float learning_rate, std::uint64_t step) {
   const Stopwatch watch(times_.apply_seconds);
   const OptimizerSpec optimizer = options_.optimizer_spec();
+  std::atomic<bool> finite = true;  // relaxed: read behind the loops' ends
   const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
     UpdateRow(optimizer, learning_rate, step, gradient, row, state);
+    if (!AllFinite(row)) finite.store(false, std::memory_order_relaxed);
   };
   if (absl::Status status = tables_.gradients.Apply(update, tables_.embeddings, tables_.optimizer); !status.ok()) {
     return status;
   }
   tables_.gradients.Zero();
   relation_gradients_.ApplyAndZero(optimizer, learning_rate, step, tables_.relations, tables_.relation_optimizer);
+  if (!finite && !broken_place_) broken_place_ = place_;
+  return absl::OkStatus();
+}
+
+absl::Status BatchStep::CheckRows() const {
+  const auto explain = [&](std::string_view kind, std::string_view name) {
+    const BatchPlace& place = broken_place_.value_or(place_);
+    return RuntimeError(
+        fmt::format("the row of the {} \"{}\" is not finite by epoch {}, batch {}; the last commit stands; try a "
+                    "smaller learning-rate, or smaller weights",
+                    kind, Escape(name), place.epoch + 1, place.batch + 1));
+  };
+  const RelationTable& relations = tables_.relations;
+  for (std::uint64_t row = 0; row < relations.rows(); ++row) {
+    if (AllFinite(relations.Row(row))) continue;
+    const std::uint64_t relation = row % graph_.relation_count();  // reciprocal rows stand behind the others
+    return explain("relation", graph_.RelationName(static_cast<RelationId>(relation)));
+  }
+  if (!broken_place_) return absl::OkStatus();
+  std::vector<float> row(model_.dim);
+  for (std::uint64_t node = 0; node < graph_.node_count(); ++node) {
+    RETURN_IF_ERROR(tables_.embeddings.ReadRow(static_cast<NodeId>(node), row));
+    if (!AllFinite(row)) return explain("node", graph_.nodes().Name(static_cast<NodeId>(node)));
+  }
   return absl::OkStatus();
 }
 

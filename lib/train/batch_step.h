@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -55,6 +56,10 @@ class BatchStep {
   // Ends the window: updates the touched rows. `step` counts windows from 1.
   absl::Status Apply(float learning_rate, std::uint64_t step);
 
+  // An error that names row and batch where an update made a row infinite or NaN: a finite loss can have such a
+  // gradient. Call before a commit, which would keep it for good.
+  absl::Status CheckRows() const;
+
   // Seconds since the last call.
   StepTimes TakeTimes() { return std::exchange(times_, {}); }
 
@@ -95,6 +100,8 @@ class BatchStep {
   std::vector<Contribution> contributions_;
   std::vector<RelationContribution> relation_contributions_;
   StepTimes times_;
+  BatchPlace place_;                        // of the last Compute
+  std::optional<BatchPlace> broken_place_;  // of the first update that left a node's row not finite
 };
 
 }  // namespace octavo

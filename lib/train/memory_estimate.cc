@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/byte_size.h"
+#include "base/checked_math.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "fmt/format.h"
@@ -16,6 +17,24 @@ namespace {
 
 // Measured on an idle program with its libraries and TBB's arenas, rounded up.
 constexpr std::uint64_t kProgramBytes = std::uint64_t{48} << 20;
+
+// Sums and products that stop at 1 EiB: the largest values of the options overflow 64 bits together, and an estimate
+// that wrapped around would let them pass.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
+template <typename... More>
+std::uint64_t Product(std::uint64_t first, More... more) {
+  for (const std::uint64_t factor : {std::uint64_t{more}...}) {
+    first = std::min(CheckedMultiply(first, factor).value_or(kMostBytes), kMostBytes);
+  }
+  return first;
+}
+template <typename... More>
+std::uint64_t Sum(std::uint64_t first, More... more) {
+  for (const std::uint64_t term : {std::uint64_t{more}...}) {
+    first = std::min(CheckedAdd(first, term).value_or(kMostBytes), kMostBytes);
+  }
+  return first;
+}
 
 std::uint64_t NegativesPerSide(const TrainOptions& options, const GraphDescription& graph) {
   return options.negatives == 0 ? graph.node_count : options.negatives;
@@ -53,7 +72,8 @@ std::optional<std::uint64_t> MachineAvailable() {
 
 std::uint64_t MaxTouchedRows(const TrainOptions& options, const GraphDescription& graph) {
   const std::uint64_t chunks = (options.batch + options.chunk - 1) / options.chunk;
-  const std::uint64_t rows = options.accumulate * (2 * options.batch + 2 * chunks * NegativesPerSide(options, graph));
+  const std::uint64_t batch_rows = Sum(2 * options.batch, Product(2, chunks, NegativesPerSide(options, graph)));
+  const std::uint64_t rows = Product(options.accumulate, batch_rows);
   return std::min(rows, graph.node_count);
 }
 
@@ -68,15 +88,16 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t relation_rows = std::uint64_t{graph.relation_count} * (options.reciprocal ? 2 : 1);
 
   MemoryEstimate estimate;
-  estimate.tables = graph.node_count * (row + state) + relation_rows * relation_width * 3;
+  estimate.tables = Sum(Product(graph.node_count, row + state), Product(relation_rows, relation_width, 3U));
   estimate.edges = 2 * std::min(std::max(kWindowEdges, options.batch), graph.train_edges) * sizeof(Edge);
   // Each chunk keeps its gradients until they are summed; a contribution is 16 bytes and its sort key as much.
-  const std::uint64_t rows_of_batch = 2 * batch + 2 * chunks * negatives;
-  estimate.gradients = rows_of_batch * (row + 48) + 2 * batch * relation_width + MaxTouchedRows(options, graph) * row;
+  const std::uint64_t rows_of_batch = Sum(2 * batch, Product(2, chunks, negatives));
+  estimate.gradients = Sum(Product(rows_of_batch, row + 48), Product(2, batch, relation_width),
+                           Product(MaxTouchedRows(options, graph), row));
   // Gathered rows, queries and their gradients, scores of a side, transposes.
-  const std::uint64_t worker =
-      (6 * chunk + 4 * negatives) * row + 2 * chunk * negatives * sizeof(float) + 2 * chunk * relation_width;
-  estimate.workers = static_cast<std::uint64_t>(std::max(1, threads)) * worker;
+  const std::uint64_t worker = Sum(Product(6 * chunk + 4 * negatives, row), Product(2, chunk, negatives, sizeof(float)),
+                                   Product(2, chunk, relation_width));
+  estimate.workers = Product(static_cast<std::uint64_t>(std::max(1, threads)), worker);
   estimate.program = kProgramBytes;
   return estimate;
 }

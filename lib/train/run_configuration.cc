@@ -103,8 +103,12 @@ absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunC
     const bool literal = field.type != OptionField::Type::kText && nlohmann::json::accept(value);
     options[std::string(field.name)] = literal ? nlohmann::ordered_json::parse(value) : nlohmann::ordered_json(value);
   }
-  const std::string text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  return WriteWholeFileAtomically(path, text);
+  try {
+    return WriteWholeFileAtomically(path, json.dump(2) + "\n");
+  } catch (const nlohmann::json::type_error&) {  // JSON is UTF-8, and another path would come back
+    return UsageError(fmt::format("{}: the graph's path is not UTF-8; expected a folder that run.json can name",
+                                  Escape(configuration.graph.string(), 4096)));
+  }
 }
 
 absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::path& path) {
@@ -118,6 +122,10 @@ absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::pat
   }
   if (json["format"] != kRunFormatVersion) return fail(fmt::format("format {}", json["format"].dump()));
   if (!json["graph"].is_string() || !json["options"].is_object()) return fail("graph or options of another type");
+  for (const OptionField& field : TrainOptionFields()) {
+    // Its default would be another training, or another number of epochs.
+    if (!json["options"].contains(field.name)) return fail(fmt::format("no option \"{}\"", field.name));
+  }
   RunConfiguration configuration;
   configuration.graph = json["graph"].get<std::string>();
   for (const auto& [key, value] : json["options"].items()) {

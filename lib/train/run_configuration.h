@@ -19,7 +19,7 @@ struct RunConfiguration {
   std::filesystem::path graph;  // absolute
 };
 
-// Writes run.json, whole or not at all.
+// Writes run.json, whole or not at all. A graph folder whose path is not UTF-8 is a usage error.
 absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunConfiguration& configuration);
 
 // Reads it back: missing, misspelt or disallowed entries are corrupt-file errors.

@@ -49,8 +49,7 @@ absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
                     .relations = {relations.values().begin(), relations.values().end()},
                     .relation_rows = header.relation_rows,
                     .generation = header.generation,
-                    .epochs_done = header.progress.epoch,
-                    .configuration = {}};
+                    .epochs_done = header.progress.epoch};
 }
 
 }  // namespace octavo

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,7 +23,6 @@ struct TrainedRun {
   std::uint64_t relation_rows = 0;  // relation_count, twice that with reciprocal relations
   std::uint64_t generation = 0;     // of the commit that was opened
   std::uint64_t epochs_done = 0;
-  std::string configuration;  // run.json as it stands
 };
 
 // Opens the run at `folder`. The graph is found where run.json says it was, or at `graph_folder` if that is not empty;

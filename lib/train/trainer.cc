@@ -153,6 +153,7 @@ absl::Status Trainer::RunEpoch() {
 
 absl::Status Trainer::CommitHere() {
   const Clock::time_point begin = Clock::now();
+  RETURN_IF_ERROR(step_->CheckRows());
   RETURN_IF_ERROR(tables_.Commit(progress_));
   commit_seconds_ += SecondsSince(begin);
   last_commit_ = Clock::now();
@@ -193,6 +194,7 @@ EpochEvent Trainer::MakeEvent() {
 
 absl::Status Trainer::CommitEpoch() {
   const Clock::time_point begin = Clock::now();
+  RETURN_IF_ERROR(step_->CheckRows());
   EpochEvent event;
   const auto seal = [&](Progress& next) -> absl::Status {
     commit_seconds_ += SecondsSince(begin);
@@ -221,9 +223,10 @@ absl::StatusOr<TrainOutcome> Trainer::Run() {
 }
 
 absl::Status RemoveRun(const RunPaths& paths) {
-  // STATE first: without it what is left is no run, however far this gets.
+  // STATE first: without it what is left is no run, however far this gets. run.json stays until the next is written: it
+  // says that what is left was a run's.
   for (const fs::path& path : paths.All()) {
-    if (path == paths.Lock()) continue;
+    if (path == paths.Lock() || path == paths.Configuration()) continue;
     std::error_code error;
     fs::remove(path, error);
     if (error) return RuntimeError(fmt::format("{}: remove: {}", path.string(), error.message()));
@@ -233,11 +236,29 @@ absl::Status RemoveRun(const RunPaths& paths) {
 
 absl::Status PrepareFolder(const RunPaths& paths) {
   std::error_code error;
-  if (fs::exists(paths.folder()) && !fs::is_directory(paths.folder())) {
+  if (fs::exists(paths.folder(), error) && !fs::is_directory(paths.folder(), error)) {
     return UsageError(fmt::format("{}: exists and is not a folder", paths.folder().string()));
   }
   fs::create_directories(paths.folder(), error);
   if (error) return RuntimeError(fmt::format("{}: create: {}", paths.folder().string(), error.message()));
+  return absl::OkStatus();
+}
+
+// A folder with a run, or with files of a run's names that no training left there, is not taken without --overwrite. A
+// training that was stopped before its first commit leaves run.json and no STATE.
+absl::Status CheckUnused(const RunPaths& paths) {
+  const std::string folder = paths.folder().string();
+  std::error_code error;
+  if (fs::exists(paths.State(), error)) {
+    return UsageError(
+        fmt::format("{}: has a run; go on with it by octavo resume --run {}, or say --overwrite", folder, folder));
+  }
+  if (fs::exists(paths.Configuration(), error)) return absl::OkStatus();
+  for (const fs::path& path : paths.All()) {
+    if (path == paths.Lock() || !fs::exists(path, error)) continue;
+    return UsageError(
+        fmt::format("{}: is there and belongs to no run; choose another folder, or say --overwrite", path.string()));
+  }
   return absl::OkStatus();
 }
 
@@ -258,10 +279,7 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
   const RunPaths paths(folder);
   RETURN_IF_ERROR(PrepareFolder(paths));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
-  if (fs::exists(paths.State()) && !overwrite) {
-    return UsageError(fmt::format("{}: has a run; go on with it by octavo resume --run {}, or say --overwrite",
-                                  folder.string(), folder.string()));
-  }
+  if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));
   RETURN_IF_ERROR(RemoveRun(paths));
   RETURN_IF_ERROR(
       WriteRunConfiguration(paths.Configuration(), {.options = options, .graph = fs::absolute(graph_folder)}));
@@ -279,7 +297,8 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
 absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
                                        const TrainCallbacks& callbacks) {
   const RunPaths paths(folder);
-  if (!fs::exists(paths.State())) {
+  std::error_code error;
+  if (!fs::exists(paths.State(), error)) {
     return UsageError(fmt::format("{}: no run here (there is no STATE)", folder.string()));
   }
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
@@ -292,9 +311,11 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   ASSIGN_OR_RETURN(
       const std::unique_ptr<RunTables> tables,
       RunTables::Open(paths, ShapeOf(options, graph->description()), options.durability == Durability::kFull));
-  if (tables->progress().epoch > options.epochs) {
-    return UsageError(fmt::format("{}: {} epochs are done already; expected --epochs of at least that", folder.string(),
-                                  tables->progress().epoch));
+  const Progress& done = tables->progress();
+  const std::uint64_t begun = done.epoch + (done.batch > 0 ? 1 : 0);
+  if (begun > options.epochs) {
+    return UsageError(fmt::format("{}: {} epochs are done already{}; expected --epochs of at least {}", folder.string(),
+                                  done.epoch, done.batch > 0 ? " and the next is begun" : "", begun));
   }
   if (options.epochs != epochs_before) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   return Trainer(*graph, options, paths, *tables, settings, callbacks).Run();

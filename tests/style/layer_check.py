@@ -20,12 +20,12 @@ ALLOWED = {
     "graph": ["base", "io", "format"],
     "tables": ["base", "io", "format"],
     "plan": ["base", "graph"],
-    "prefetch": ["base", "io", "graph", "plan", "tables"],
+    "prefetch": ["base", "io", "format", "graph", "plan", "tables"],
     "model": ["base"],
     "optimize": ["base"],
     "checkpoint": ["base", "io", "format", "tables"],
-    "evaluate": ["base", "graph", "tables", "model", "plan"],
-    "export": ["base", "graph", "tables"],
+    "evaluate": ["base", "io", "format", "graph", "tables", "model", "plan"],
+    "export": ["base", "io", "format", "graph", "tables"],
     "train": ["base", "io", "format", "import", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint"],
 }
 

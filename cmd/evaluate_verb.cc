@@ -1,0 +1,174 @@
+// octavo evaluate: how well a run predicts held-out edges.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "cmd/flags.h"
+#include "cmd/program.h"
+#include "cmd/run_flags.h"
+#include "evaluate/ranking.h"
+#include "fmt/format.h"
+#include "format/paths.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
+// Longer relation names are cut in the table; --json has them whole.
+constexpr std::size_t kMaxNameBytes = 40;
+constexpr double kQuietSeconds = 1;  // no progress for what is done by then
+
+struct EvaluateFlags {
+  RunFlags run;
+  std::string split = "test";
+  RankingOptions ranking;
+  bool json = false;
+};
+
+Split SplitOf(const std::string& name) {
+  return *std::find_if(std::begin(kSplits), std::end(kSplits), [&](Split split) { return SplitName(split) == name; });
+}
+
+void AddMetrics(Json& object, const RankSums& sums) {
+  object["mrr"] = sums.MeanReciprocalRank();
+  object["hits@1"] = sums.HitsAt1();
+  object["hits@3"] = sums.HitsAt3();
+  object["hits@10"] = sums.HitsAt10();
+  object["mean_rank"] = sums.MeanRank();
+}
+
+Json SideObject(const SideSums& sums) {
+  Json object;
+  AddMetrics(object, sums.filtered);
+  AddMetrics(object["raw"], sums.raw);
+  return object;
+}
+
+Json ReportObject(const EvaluateFlags& flags, const TrainedRun& run, const RankingReport& report, double seconds) {
+  const SideSums both = report.Both();
+  Json object;
+  AddMetrics(object, both.filtered);
+  object["triples"] = report.triples;
+  object["filtered"] = true;
+  object["split"] = flags.split;
+  object["candidates"] = report.candidates;
+  object["all_candidates"] = report.all_candidates;
+  AddMetrics(object["raw"], both.raw);
+  object["head"] = SideObject(report.head);
+  object["tail"] = SideObject(report.tail);
+  object["model"] = ModelName(run.model.kind);
+  object["dim"] = run.model.dim;
+  object["epochs"] = run.epochs_done;
+  object["seconds"] = seconds;
+  if (!flags.ranking.per_relation) return object;
+  object["relations"] = Json::array();
+  for (const RankingReport::Relation& relation : report.relations) {
+    Json entry;
+    entry["relation"] = run.graph->RelationName(relation.relation);
+    entry["triples"] = relation.tail.raw.count;
+    AddMetrics(entry, relation.Both().filtered);
+    entry["head"] = SideObject(relation.head);
+    entry["tail"] = SideObject(relation.tail);
+    object["relations"].push_back(std::move(entry));
+  }
+  return object;
+}
+
+std::string Columns(const RankSums& sums) {
+  return fmt::format("{:8.4f}{:8.4f}{:8.4f}{:9.4f}{:12.1f}\n", sums.MeanReciprocalRank(), sums.HitsAt1(),
+                     sums.HitsAt3(), sums.HitsAt10(), sums.MeanRank());
+}
+
+std::string ReportTable(const EvaluateFlags& flags, const TrainedRun& run, const RankingReport& report) {
+  const SideSums both = report.Both();
+  std::string text = fmt::format("{} {} triples of {} ({}), each end ranked among {}\n\n", report.triples, flags.split,
+                                 flags.run.run, DescribeRun(run),
+                                 report.all_candidates
+                                     ? fmt::format("all {} nodes", report.candidates)
+                                     : fmt::format("{} random nodes of {}: not comparable with ranks among all of them",
+                                                   report.candidates, run.graph->node_count()));
+  text += fmt::format("{:<22}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
+  text += fmt::format("{:<22}{}", "filtered", Columns(both.filtered));
+  text += fmt::format("{:<22}{}", "  tails (h, r, ?)", Columns(report.tail.filtered));
+  text += fmt::format("{:<22}{}", "  heads (?, r, t)", Columns(report.head.filtered));
+  text += fmt::format("{:<22}{}", "raw", Columns(both.raw));
+  text += fmt::format("{:<22}{}", "  tails (h, r, ?)", Columns(report.tail.raw));
+  text += fmt::format("{:<22}{}", "  heads (?, r, t)", Columns(report.head.raw));
+  return text;
+}
+
+std::string RelationTable(const TrainedRun& run, const RankingReport& report) {
+  std::size_t width = 8;
+  for (const RankingReport::Relation& relation : report.relations) {
+    width = std::max(width, Escape(run.graph->RelationName(relation.relation), kMaxNameBytes).size());
+  }
+  std::string text = fmt::format("\n{:<{}}{:>10}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "relation (filtered)", width, "triples",
+                                 "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
+  for (const RankingReport::Relation& relation : report.relations) {
+    text += fmt::format("{:<{}}{:>10}{}", Escape(run.graph->RelationName(relation.relation), kMaxNameBytes), width,
+                        relation.tail.raw.count, Columns(relation.Both().filtered));
+  }
+  return text;
+}
+
+absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
+  ASSIGN_OR_RETURN(const TrainedRun run, OpenRun(flags.run));
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  RankingOptions options = flags.ranking;
+  options.split = SplitOf(flags.split);
+  options.memory_bytes = MemoryLimit(program);
+  options.progress = [&](double share) {
+    if (seconds() < kQuietSeconds) return;
+    const int left = share > 0 ? static_cast<int>(seconds() / share * (1 - share)) : 0;
+    program.reporter.Progress(fmt::format("ranking: {:.0f} %, ETA {}:{:02}", 100 * share, left / 60, left % 60));
+  };
+  ASSIGN_OR_RETURN(const RankingReport report, RankTriples(EmbeddedOf(run), options));
+  program.reporter.EndProgress();
+  const double took = seconds();
+  if (flags.json) {
+    const Json object = ReportObject(flags, run, report, took);
+    fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+    return absl::OkStatus();
+  }
+  fmt::print("{}", ReportTable(flags, run, report));
+  if (options.per_relation) fmt::print("{}", RelationTable(run, report));
+  program.reporter.Info(
+      fmt::format("took {:.1f} s, {:.0f} triples/s", took, static_cast<double>(report.triples) / took));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddEvaluateVerb(CLI::App& app, Program& program) {
+  CLI::App* verb = app.add_subcommand("evaluate", "Rank held-out edges: MRR, Hits@k and mean rank, filtered and raw");
+  const auto flags = std::make_shared<EvaluateFlags>();
+  AddRunFlags(*verb, flags->run);
+  verb->add_option("--split", flags->split, "Edges to rank: train, valid or test")
+      ->check(CLI::IsMember({"train", "valid", "test"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  AddWholeNumber(*verb, "--candidates", flags->ranking.candidates, 0, kMost,
+                 "Rank among this many random nodes, the same for all edges; 0: among all nodes");
+  AddWholeNumber(*verb, "--sample", flags->ranking.sample, 0, kMost,
+                 "Rank this many random edges of the split; 0: all of them");
+  AddWholeNumber(*verb, "--seed", flags->ranking.seed, 0, UINT64_MAX, "Seed of --candidates and --sample");
+  verb->add_flag("--per-relation", flags->ranking.per_relation, "Add a table of the relations, most frequent first");
+  verb->add_flag("--json", flags->json, "Print one JSON object");
+  verb->footer(
+      "Filtered: the other ends known from train, valid and test do not count. Ties get the mean of the best and the\n"
+      "worst rank; Hits@k counts ranks up to k.");
+  verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunEvaluate(p, *flags); }; });
+}
+
+}  // namespace octavo

@@ -1,0 +1,126 @@
+// octavo export: a run's vectors for other programs.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/byte_size.h"
+#include "base/status.h"
+#include "cmd/program.h"
+#include "cmd/run_flags.h"
+#include "export/output_file.h"
+#include "export/vector_formats.h"
+#include "export/vector_table.h"
+#include "export/vector_writer.h"
+#include "fmt/format.h"
+#include "format/paths.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kMaxBlockBytes = 8 << 20;
+
+struct ExportFlags {
+  RunFlags run;
+  std::string output;
+  std::string format = "npy";
+  std::string table = "embeddings";
+  std::string names;
+  bool normalize = false;
+};
+
+// Refuses to write over a file that the run or the graph consists of.
+absl::Status CheckTarget(const std::string& flag, const std::string& path, const ExportFlags& flags,
+                         const Graph& graph) {
+  const GraphPaths& paths = graph.paths();
+  std::vector<std::filesystem::path> own = RunPaths(flags.run.run).All();
+  own.insert(own.end(),
+             {paths.Description(), paths.NodeHashes(), paths.NodeNames(), paths.NodeOffsets(), paths.Relations(),
+              paths.Cells(Split::kTrain), paths.Cells(Split::kValid), paths.Cells(Split::kTest)});
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  for (const std::filesystem::path& file : own) {
+    if (std::filesystem::weakly_canonical(file, error) != target) continue;
+    return UsageError(fmt::format("{} {}: is a file of the run or its graph; choose another name", flag, path));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTargets(const ExportFlags& flags, const Graph& graph) {
+  RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags, graph));
+  if (flags.names.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckTarget("--names", flags.names, flags, graph));
+  if (flags.names != flags.output) return absl::OkStatus();
+  return UsageError(fmt::format("--names {}: --output goes there too; choose another name", flags.names));
+}
+
+absl::Status WriteTable(Program& program, const ExportFlags& flags, VectorFormat format, const VectorTable& table) {
+  ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output));
+  WriteOptions options;
+  options.format = format;
+  options.normalize = flags.normalize;
+  options.block_bytes = std::min(kMaxBlockBytes, MemoryLimit(program) / 16);
+  options.progress = [&](std::uint64_t rows) {
+    program.reporter.Progress(fmt::format("writing: {} of {} rows", rows, table.rows));
+  };
+  ASSIGN_OR_RETURN(const WriteReport report, WriteVectors(table, options, output));
+  RETURN_IF_ERROR(output.Commit());
+  program.reporter.EndProgress();
+  if (report.names_changed > 0) {
+    program.reporter.Warning(fmt::format(
+        "{} of {} names cannot stand in the {} format as they are: {} became _; names that are now equal are one to a "
+        "reader",
+        report.names_changed, table.rows, flags.format,
+        format == VectorFormat::kTsv ? "tabs and line ends" : "blanks (and bytes that are not UTF-8 U+FFFD)"));
+  }
+  program.reporter.Info(fmt::format("{}: {} vectors of {} numbers, {}", output.name(), table.rows, table.columns,
+                                    FormatByteSize(output.bytes_written())));
+  return absl::OkStatus();
+}
+
+absl::Status RunExport(Program& program, const ExportFlags& flags) {
+  ASSIGN_OR_RETURN(const VectorFormat format, ParseVectorFormat(flags.format));
+  ASSIGN_OR_RETURN(const TrainedRun run, OpenRun(flags.run));
+  RETURN_IF_ERROR(CheckTargets(flags, *run.graph));
+  const bool relations = flags.table == "relations";
+  if (relations && run.model.RelationWidth() == 0) {
+    return UsageError(fmt::format("--table relations: the {} model has no relation parameters; expected embeddings",
+                                  ModelName(run.model.kind)));
+  }
+  const VectorTable table = relations ? RelationVectors(*run.graph, run.relations, run.model.RelationWidth())
+                                      : NodeVectors(*run.graph, run.embeddings);
+  RETURN_IF_ERROR(WriteTable(program, flags, format, table));
+  if (flags.names.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(OutputFile names, OutputFile::Open(flags.names));
+  RETURN_IF_ERROR(WriteNames(table, names));
+  return names.Commit();
+}
+
+}  // namespace
+
+void AddExportVerb(CLI::App& app, Program& program) {
+  CLI::App* verb = app.add_subcommand("export", "Write a run's vectors in a format that other programs read");
+  const auto flags = std::make_shared<ExportFlags>();
+  AddRunFlags(*verb, flags->run);
+  verb->add_option("--output", flags->output, "File to write; - for standard output")->required()->type_name("FILE");
+  verb->add_option("--format", flags->format, "npy, word2vec, word2vec-binary or tsv")
+      ->check(CLI::IsMember({"npy", "word2vec", "word2vec-binary", "tsv"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  verb->add_option("--table", flags->table, "embeddings (of the nodes) or relations")
+      ->check(CLI::IsMember({"embeddings", "relations"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  verb->add_option("--names", flags->names, "Write the names of the rows besides, one a line")->type_name("FILE");
+  verb->add_flag("--normalize", flags->normalize, "Divide each vector by its Euclidean norm");
+  verb->footer(
+      "Rows are in id order: row i is line i + 1 of the graph's nodes.names. The file appears when it is whole.\n"
+      "In word2vec formats blanks in names become _, in tsv tabs and line ends do; a warning counts them.");
+  verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunExport(p, *flags); }; });
+}
+
+}  // namespace octavo

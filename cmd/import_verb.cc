@@ -1,0 +1,168 @@
+// octavo import: edge lists become a graph folder.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/byte_size.h"
+#include "base/status.h"
+#include "cmd/flags.h"
+#include "cmd/interrupt.h"
+#include "cmd/program.h"
+#include "fmt/format.h"
+#include "import/import_report.h"
+#include "import/importer.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+struct ImportFlags {
+  ImportOptions options;
+  std::string graph;
+  std::string format = "auto";
+  std::string duplicates = "merge";
+  std::string self_loops = "keep";
+  std::string unseen = "keep";
+  bool json = false;
+};
+
+std::string ProgressText(const ImportProgress& progress) {
+  std::string text = fmt::format("{}: {} edges", progress.stage, progress.edges);
+  if (progress.total_edges > 0) text += fmt::format(" of {}", progress.total_edges);
+  if (progress.total_bytes > 0) {
+    text += fmt::format(", {} %", 100 * progress.bytes / progress.total_bytes);
+  } else if (progress.bytes > 0) {
+    text += fmt::format(", {}", FormatByteSize(progress.bytes));
+  }
+  return text;
+}
+
+std::string ByPart(const std::array<std::uint64_t, 3>& counts) {
+  return fmt::format("{} train, {} valid, {} test", counts[0], counts[1], counts[2]);
+}
+
+std::uint64_t Sum(const std::array<std::uint64_t, 3>& counts) { return counts[0] + counts[1] + counts[2]; }
+
+// What a person wants to know, the unusual only if there was any of it.
+void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& reporter) {
+  for (const std::string& message : summary.bad_line_messages) reporter.Warning(message);
+  if (summary.bad_lines > 0) {
+    reporter.Warning(
+        fmt::format("{} malformed lines skipped (--max-bad-lines {})", summary.bad_lines, flags.options.max_bad_lines));
+  }
+  std::string formats;
+  for (const TextFormat format : summary.formats) {
+    if (formats.find(TextFormatName(format)) != std::string::npos) continue;
+    formats += fmt::format("{}{}", formats.empty() ? "" : "+", TextFormatName(format));
+  }
+  reporter.Info(fmt::format("read {} lines ({} comments, {} blank), {}, columns {}", summary.lines,
+                            summary.comment_lines, summary.blank_lines, formats, ColumnsText(summary.columns)));
+  if (Sum(summary.duplicates) > 0) {
+    reporter.Info(fmt::format("duplicates: {}; {}", ByPart(summary.duplicates),
+                              flags.options.merge_duplicates ? "merged, weights added" : "kept"));
+  }
+  if (summary.self_loops > 0) {
+    reporter.Info(
+        fmt::format("self-loops: {}; {}", summary.self_loops, flags.options.drop_self_loops ? "left out" : "kept"));
+  }
+  if (Sum(summary.unseen_edges) > 0) {
+    reporter.Info(fmt::format("not in any training edge: {} nodes and {} relations, of {} valid and {} test edges; {}",
+                              summary.unseen_nodes, summary.unseen_relations, summary.unseen_edges[1],
+                              summary.unseen_edges[2], flags.options.drop_unseen ? "left out" : "kept"));
+  }
+  if (Sum(summary.also_in_train) > 0) {
+    reporter.Warning(fmt::format("{} valid and {} test edges also stand in train; kept", summary.also_in_train[1],
+                                 summary.also_in_train[2]));
+  }
+  const GraphDescription& graph = summary.graph;
+  reporter.Info(fmt::format("{}: {} nodes, {} relations, {} train, {} valid and {} test edges", flags.graph,
+                            graph.node_count, graph.relation_count, graph.train_edges, graph.valid_edges,
+                            graph.test_edges));
+  const double seconds = summary.read_seconds + summary.write_seconds;
+  reporter.Info(fmt::format("took {:.1f} s ({:.1f} reading, {:.1f} writing), {:.2f} million edges/s", seconds,
+                            summary.read_seconds, summary.write_seconds,
+                            static_cast<double>(summary.input_edges) / 1e6 / std::max(seconds, 1e-9)));
+}
+
+void PrintJson(const ImportFlags& flags, const ImportSummary& summary) {
+  nlohmann::ordered_json object;
+  object["graph"] = flags.graph;
+  object["nodes"] = summary.graph.node_count;
+  object["relations"] = summary.graph.relation_count;
+  object["train_edges"] = summary.graph.train_edges;
+  object["valid_edges"] = summary.graph.valid_edges;
+  object["test_edges"] = summary.graph.test_edges;
+  object["partitions"] = summary.graph.partition_count;
+  object["fingerprint"] = fmt::format("{:016x}", summary.graph.fingerprint);
+  object["seconds"] = summary.read_seconds + summary.write_seconds;
+  object["bytes_read"] = summary.bytes_read;
+  object.update(nlohmann::ordered_json::parse(ImportJson(flags.options, summary)));
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+absl::Status RunImport(ImportFlags& flags, Program& program) {
+  ImportOptions& options = flags.options;
+  options.graph = flags.graph;
+  if (flags.format == "tsv") options.format = TextFormat::kTsv;
+  if (flags.format == "csv") options.format = TextFormat::kCsv;
+  if (flags.format == "blank") options.format = TextFormat::kBlank;
+  options.merge_duplicates = flags.duplicates == "merge";
+  options.drop_self_loops = flags.self_loops == "drop";
+  options.drop_unseen = flags.unseen == "drop";
+  options.stop = Interrupted;
+  CatchInterrupts();
+  const absl::StatusOr<ImportSummary> summary =
+      Import(options, [&](const ImportProgress& progress) { program.reporter.Progress(ProgressText(progress)); });
+  program.reporter.EndProgress();
+  if (absl::IsCancelled(summary.status()) && Interrupted()) {
+    program.reporter.Warning(fmt::format("interrupted; {} was not made", flags.graph));
+    program.exit_code = InterruptExitCode();
+    return absl::OkStatus();
+  }
+  if (!summary.ok()) return summary.status();
+  Report(flags, *summary, program.reporter);
+  if (flags.json) PrintJson(flags, *summary);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddImportVerb(CLI::App& app, Program& program) {
+  const auto flags = std::make_shared<ImportFlags>();
+  CLI::App& verb = *app.add_subcommand("import", "Make a graph folder from edge lists");
+  verb.add_option("INPUT", flags->options.inputs,
+                  "Edge lists with the training edges: text, plain, .gz or .zst; - for standard input")
+      ->required();
+  verb.add_option("--graph", flags->graph, "Folder to make")->required()->type_name("DIR");
+  verb.add_option("--valid", flags->options.valid, "Edge list with the validation edges")->type_name("FILE");
+  verb.add_option("--test", flags->options.test, "Edge list with the test edges")->type_name("FILE");
+  verb.add_option("--split", flags->options.split,
+                  "Fractions of train, valid and test edges, such as 0.9,0.05,0.05, drawn by hash")
+      ->type_name("F,F,F");
+  AddWholeNumber(verb, "--seed", flags->options.seed, 0, UINT64_MAX, "Seed of --split");
+  verb.add_option("--columns", flags->options.columns,
+                  "Columns in their order, out of head,relation,tail,weight, - to skip one; by default 2 are "
+                  "head,tail, 3 head,relation,tail, 4 head,relation,tail,weight")
+      ->type_name("LIST");
+  verb.add_option("--format", flags->format, "Format of the lines; auto goes by extension and first lines")
+      ->check(CLI::IsMember({"auto", "tsv", "csv", "blank"}))
+      ->capture_default_str();
+  AddWholeNumber(verb, "--max-bad-lines", flags->options.max_bad_lines, 0, UINT64_MAX,
+                 "Skip up to this many malformed lines");
+  verb.add_option("--duplicates", flags->duplicates, "Copies of an edge: merge into one, weights added, or keep")
+      ->check(CLI::IsMember({"merge", "keep"}))
+      ->capture_default_str();
+  verb.add_option("--self-loops", flags->self_loops, "Edges from a node to itself: keep or drop")
+      ->check(CLI::IsMember({"keep", "drop"}))
+      ->capture_default_str();
+  verb.add_option("--unseen", flags->unseen, "Valid and test edges with a name that no training edge has: keep or drop")
+      ->check(CLI::IsMember({"keep", "drop"}))
+      ->capture_default_str();
+  verb.add_flag("--overwrite", flags->options.overwrite, "Replace the folder if it exists");
+  verb.add_flag("--json", flags->json, "Print the summary as a JSON object on standard output");
+  verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunImport(*flags, running); }; });
+}
+
+}  // namespace octavo

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/byte_size.h"
+#include "base/escape.h"
+#include "base/status.h"
+#include "cmd/inspect.h"
+#include "fmt/format.h"
+#include "graph/graph.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+// Relations in the table; --json has all of them.
+constexpr std::size_t kShownRelations = 10;
+
+std::uint64_t BytesOf(const GraphPaths& paths) {
+  std::vector<std::filesystem::path> files = {paths.NodeHashes(), paths.NodeNames(), paths.NodeOffsets(),
+                                              paths.Relations()};
+  for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) files.push_back(paths.Cells(split));
+  std::uint64_t bytes = 0;
+  for (const std::filesystem::path& file : files) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+// Relation ids, the most frequent first.
+std::vector<RelationId> ByFrequency(const Graph& graph) {
+  std::vector<std::uint32_t> ids(graph.relation_count());
+  std::iota(ids.begin(), ids.end(), 0U);
+  std::ranges::stable_sort(ids, std::greater<>(),
+                           [&](std::uint32_t id) { return graph.RelationTrainEdges(RelationId{id}); });
+  std::vector<RelationId> relations;
+  for (const std::uint32_t id : ids) relations.push_back(RelationId{id});
+  return relations;
+}
+
+void PrintTable(const Graph& graph) {
+  const GraphDescription& d = graph.description();
+  const auto row = [](std::string_view name, const std::string& value) { fmt::print("{:<14} {:>14}\n", name, value); };
+  row("nodes", fmt::format("{}", d.node_count));
+  row("relations", d.has_relations ? fmt::format("{}", d.relation_count) : "none");
+  row("train edges", fmt::format("{}", d.train_edges));
+  row("valid edges", fmt::format("{}", d.valid_edges));
+  row("test edges", fmt::format("{}", d.test_edges));
+  row("weights", d.has_weights ? "yes" : "no");
+  row("partitions", fmt::format("{}", d.partition_count));
+  row("rows each", fmt::format("{}", d.partition_rows));
+  row("size", FormatByteSize(BytesOf(graph.paths())));
+  row("fingerprint", fmt::format("{:016x}", d.fingerprint));
+  if (!d.has_relations) return;
+  const std::vector<RelationId> relations = ByFrequency(graph);
+  fmt::print("\n{:>14}  relation\n", "train edges");
+  for (std::size_t i = 0; i < std::min(relations.size(), kShownRelations); ++i) {
+    fmt::print("{:>14}  {}\n", graph.RelationTrainEdges(relations[i]), Escape(graph.RelationName(relations[i])));
+  }
+  if (relations.size() > kShownRelations) {
+    fmt::print("{:>14}  {} more (--json lists them)\n", "...", relations.size() - kShownRelations);
+  }
+}
+
+void PrintJson(const Graph& graph) {
+  const GraphDescription& d = graph.description();
+  nlohmann::ordered_json object;
+  object["kind"] = "graph";
+  object["path"] = graph.paths().folder().string();
+  object["nodes"] = d.node_count;
+  object["relations"] = d.relation_count;
+  object["train_edges"] = d.train_edges;
+  object["valid_edges"] = d.valid_edges;
+  object["test_edges"] = d.test_edges;
+  object["has_relations"] = d.has_relations;
+  object["has_weights"] = d.has_weights;
+  object["partitions"] = d.partition_count;
+  object["partition_rows"] = d.partition_rows;
+  object["bytes"] = BytesOf(graph.paths());
+  object["fingerprint"] = fmt::format("{:016x}", d.fingerprint);
+  auto& relations = object["relation_train_edges"] = nlohmann::ordered_json::object();
+  for (std::uint32_t id = 0; id < graph.relation_count(); ++id) {
+    relations[std::string(graph.RelationName(RelationId{id}))] = graph.RelationTrainEdges(RelationId{id});
+  }
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
+
+absl::Status InspectGraph(const std::filesystem::path& folder, bool json, Program&) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(folder));
+  if (json) {
+    PrintJson(*graph);
+  } else {
+    PrintTable(*graph);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace octavo

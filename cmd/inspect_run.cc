@@ -1,0 +1,123 @@
+#include <array>
+#include <string>
+#include <system_error>
+
+#include "base/byte_size.h"
+#include "base/escape.h"
+#include "base/status.h"
+#include "checkpoint/state_file.h"
+#include "cmd/inspect.h"
+#include "fmt/format.h"
+#include "format/cells.h"
+#include "format/paths.h"
+#include "graph/cell_reader.h"
+#include "nlohmann/json.hpp"
+#include "tables/table_file.h"
+#include "train/run_configuration.h"
+
+namespace octavo {
+namespace {
+
+std::uint64_t BytesOf(const RunPaths& paths) {
+  std::uint64_t bytes = 0;
+  for (const std::filesystem::path& file : paths.All()) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+void PrintRow(std::string_view name, const std::string& value) { fmt::print("{:<24} {}\n", name, value); }
+
+void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunConfiguration& configuration) {
+  const ManifestHeader& header = manifest.header;
+  PrintRow("graph", Escape(configuration.graph.string(), 4096));
+  PrintRow("generation", fmt::format("{}", header.generation));
+  PrintRow("epochs", fmt::format("{} of {}", header.progress.epoch, configuration.options.epochs));
+  if (header.progress.batch > 0) PrintRow("batches of the next", fmt::format("{}", header.progress.batch));
+  PrintRow("embeddings", fmt::format("{} x {}", header.rows, header.dim));
+  PrintRow("optimizer state", fmt::format("{} x {}", header.rows, header.state_width));
+  PrintRow("relations", fmt::format("{} x {}", header.relation_rows, header.relation_width));
+  PrintRow("partitions", fmt::format("{} of {} rows", header.partition_count, header.partition_rows));
+  PrintRow("size", FormatByteSize(BytesOf(paths)));
+  for (const OptionField& field : TrainOptionFields()) {
+    PrintRow(field.name, field.format(configuration.options));
+  }
+}
+
+void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConfiguration& configuration) {
+  const ManifestHeader& header = manifest.header;
+  nlohmann::ordered_json json = {{"kind", "run"},
+                                 {"graph", configuration.graph.string()},
+                                 {"generation", header.generation},
+                                 {"epochs_done", header.progress.epoch},
+                                 {"epochs", configuration.options.epochs},
+                                 {"batches_done", header.progress.batch},
+                                 {"finished", header.progress.epoch >= configuration.options.epochs},
+                                 {"embeddings", {header.rows, header.dim}},
+                                 {"optimizer", {header.rows, header.state_width}},
+                                 {"relations", {header.relation_rows, header.relation_width}},
+                                 {"partition_rows", header.partition_rows},
+                                 {"bytes", BytesOf(paths)}};
+  nlohmann::ordered_json& options = json["options"];
+  for (const OptionField& field : TrainOptionFields()) {
+    options[std::string(field.name)] = field.format(configuration.options);
+  }
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+absl::Status InspectNpy(const std::filesystem::path& path, bool json) {
+  ASSIGN_OR_RETURN(const NpyShape shape, ReadTableShape(path));
+  if (json) {
+    fmt::print("{}\n", nlohmann::ordered_json({{"kind", "npy"}, {"shape", {shape.rows, shape.columns}}}).dump());
+  } else {
+    PrintRow("table of <f4", fmt::format("{} x {}", shape.rows, shape.columns));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InspectCells(const std::filesystem::path& path, bool json) {
+  ASSIGN_OR_RETURN(const CellReader reader, CellReader::Open(path));
+  const CellsHeader& header = reader.header();
+  if (json) {
+    fmt::print("{}\n", nlohmann::ordered_json({{"kind", "cells"},
+                                               {"edges", header.edge_count},
+                                               {"blocks", header.block_count},
+                                               {"nodes", header.node_count},
+                                               {"relations", header.relation_count},
+                                               {"partitions", header.partition_count},
+                                               {"weights", header.has_weights != 0}})
+                           .dump());
+    return absl::OkStatus();
+  }
+  PrintRow("edges", fmt::format("{}", header.edge_count));
+  PrintRow("blocks", fmt::format("{}", header.block_count));
+  PrintRow("nodes", fmt::format("{}", header.node_count));
+  PrintRow("relations", fmt::format("{}", header.relation_count));
+  PrintRow("partitions", fmt::format("{} of {} rows", header.partition_count, header.partition_rows));
+  PrintRow("bytes an edge", fmt::format("{}", EdgeBytes(header)));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status InspectRun(const std::filesystem::path& folder, bool json) {
+  const RunPaths paths(folder);
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
+  ASSIGN_OR_RETURN(const RunConfiguration configuration, ReadRunConfiguration(paths.Configuration()));
+  if (json) {
+    PrintRunJson(paths, manifest, configuration);
+  } else {
+    PrintRunTable(paths, manifest, configuration);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InspectFile(const std::filesystem::path& path, bool json) {
+  if (path.extension() == ".npy") return InspectNpy(path, json);
+  if (path.extension() == ".cells") return InspectCells(path, json);
+  return UsageError(fmt::format("{}: found neither a folder nor a .npy or .cells file", path.string()));
+}
+
+}  // namespace octavo

@@ -1,0 +1,186 @@
+// octavo query: the nearest neighbours of a node, and the likeliest ends of an edge.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "cmd/flags.h"
+#include "cmd/program.h"
+#include "cmd/run_flags.h"
+#include "evaluate/nearest.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kMaxAnswers = 1'000'000;
+constexpr std::uint64_t kMaxBlockBytes = 16 << 20;
+constexpr std::size_t kMaxNameBytes = 60;  // longer names are cut in the table; --json has them whole
+constexpr std::string_view kAsked = "?";
+
+struct QueryFlags {
+  RunFlags run;
+  std::uint64_t k = 10;
+  bool json = false;
+  // neighbors
+  std::string name;
+  std::string metric = "cosine";
+  // predict
+  std::vector<std::string> triple;
+  std::string known = "hide";
+};
+
+struct Row {
+  std::string name;
+  float score = 0.0F;
+  bool known = false;
+};
+
+// The float's own decimals: as a double it would print 0.10000000149011612 for 0.1.
+double Shortest(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
+
+void PrintTable(const std::vector<Row>& rows, std::string_view score_name) {
+  std::size_t width = 4;
+  for (const Row& row : rows) width = std::max(width, Escape(row.name, kMaxNameBytes).size());
+  fmt::print("{:>4}  {:<{}}  {:>10}\n", "rank", "name", width, score_name);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    fmt::print("{:>4}  {:<{}}  {:>10.4f}{}\n", i + 1, Escape(rows[i].name, kMaxNameBytes), width, rows[i].score,
+               rows[i].known ? "  known" : "");
+  }
+}
+
+void PrintJson(const Json& object) { fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace)); }
+
+SearchOptions SearchOf(const Program& program, const QueryFlags& flags, const TrainedRun& run) {
+  SearchOptions options;
+  options.k = flags.k;
+  const std::uint64_t bytes = std::min(kMaxBlockBytes, MemoryLimit(program) / 16);
+  options.block_rows = std::max<std::uint64_t>(1, bytes / (run.model.dim * sizeof(float)));
+  return options;
+}
+
+absl::Status RunNeighbors(Program& program, const QueryFlags& flags) {
+  ASSIGN_OR_RETURN(const TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(const NodeId node, FindNode(*run.graph, flags.name));
+  const Similarity similarity = flags.metric == "dot" ? Similarity::kDot : Similarity::kCosine;
+  ASSIGN_OR_RETURN(const std::vector<ScoredNode> nearest,
+                   NearestNodes(EmbeddedOf(run), node, similarity, SearchOf(program, flags, run)));
+  std::vector<Row> rows;
+  for (const ScoredNode& scored : nearest) {
+    rows.push_back({std::string(run.graph->nodes().Name(scored.node)), scored.score, false});
+  }
+  if (!flags.json) {
+    fmt::print("neighbors of \"{}\"\n\n", Escape(flags.name));
+    PrintTable(rows, flags.metric);
+    return absl::OkStatus();
+  }
+  Json object;
+  object["node"] = flags.name;
+  object["metric"] = flags.metric;
+  object["neighbors"] = Json::array();
+  for (const Row& row : rows) object["neighbors"].push_back({{"node", row.name}, {"score", Shortest(row.score)}});
+  PrintJson(object);
+  return absl::OkStatus();
+}
+
+// HEAD RELATION TAIL as given: the relation may be left out where the graph has one only.
+struct AskedTriple {
+  std::string head;
+  std::string relation;
+  std::string tail;
+};
+
+absl::StatusOr<AskedTriple> ParseTriple(const std::vector<std::string>& words, const Graph& graph) {
+  AskedTriple triple;
+  if (words.size() == 3) {
+    triple = {words[0], words[1], words[2]};
+  } else if (graph.relation_count() == 1) {
+    triple = {words[0], std::string(graph.RelationName(RelationId{0})), words[1]};
+  } else {
+    return UsageError(
+        fmt::format("predict: found 2 words; expected HEAD RELATION {0} or {0} RELATION TAIL, as the "
+                    "graph has {1} relations",
+                    kAsked, graph.relation_count()));
+  }
+  if ((triple.head == kAsked) != (triple.tail == kAsked)) return triple;
+  return UsageError(fmt::format(
+      "predict: found \"{}\" and \"{}\" for head and tail; expected {} for exactly one of them (quoted, as the shell "
+      "takes it for a pattern)",
+      Escape(triple.head), Escape(triple.tail), kAsked));
+}
+
+absl::Status RunPredict(Program& program, const QueryFlags& flags) {
+  ASSIGN_OR_RETURN(const TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(const AskedTriple triple, ParseTriple(flags.triple, *run.graph));
+  LinkQuestion question;
+  question.side = triple.tail == kAsked ? Side::kTail : Side::kHead;
+  ASSIGN_OR_RETURN(question.known, FindNode(*run.graph, question.side == Side::kTail ? triple.head : triple.tail));
+  ASSIGN_OR_RETURN(question.relation, FindRelation(*run.graph, triple.relation));
+  const KnownEdges known = flags.known == "mark" ? KnownEdges::kMark : KnownEdges::kHide;
+  ASSIGN_OR_RETURN(const std::vector<Prediction> predictions,
+                   PredictLinks(EmbeddedOf(run), question, known, SearchOf(program, flags, run)));
+  std::vector<Row> rows;
+  for (const Prediction& prediction : predictions) {
+    rows.push_back({std::string(run.graph->nodes().Name(prediction.node)), prediction.score, prediction.known});
+  }
+  if (!flags.json) {
+    fmt::print("({}, {}, {}), {}\n\n", Escape(triple.head), Escape(triple.relation), Escape(triple.tail),
+               known == KnownEdges::kHide ? "without the edges that are known" : "known edges marked");
+    PrintTable(rows, "score");
+    return absl::OkStatus();
+  }
+  Json object;
+  object["head"] = triple.head == kAsked ? Json() : Json(triple.head);
+  object["relation"] = triple.relation;
+  object["tail"] = triple.tail == kAsked ? Json() : Json(triple.tail);
+  object["known"] = flags.known;
+  object["predictions"] = Json::array();
+  for (const Row& row : rows) {
+    object["predictions"].push_back({{"node", row.name}, {"score", Shortest(row.score)}, {"known", row.known}});
+  }
+  PrintJson(object);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddQueryVerb(CLI::App& app, Program& program) {
+  CLI::App* verb = app.add_subcommand("query", "Ask a run for neighbours of a node or for likely edges");
+  const auto flags = std::make_shared<QueryFlags>();
+  verb->require_subcommand(1);
+  AddRunFlags(*verb, flags->run);
+  AddWholeNumber(*verb, "-k", flags->k, 1, kMaxAnswers, "Answers to show");
+  verb->add_flag("--json", flags->json, "Print one JSON object");
+
+  CLI::App* neighbors = verb->add_subcommand("neighbors", "The nodes whose vectors are most like a node's");
+  neighbors->add_option("NAME", flags->name, "Name of the node")->required();
+  neighbors->add_option("--metric", flags->metric, "cosine, or dot for the inner product")
+      ->check(CLI::IsMember({"cosine", "dot"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  neighbors->final_callback(
+      [&program, flags] { program.run = [flags](Program& p) { return RunNeighbors(p, *flags); }; });
+
+  CLI::App* predict =
+      verb->add_subcommand("predict", "The likeliest ends of an edge: HEAD RELATION ? or ? RELATION TAIL");
+  predict->add_option("TRIPLE", flags->triple, "HEAD RELATION TAIL, one end of it a ? (quoted)")
+      ->required()
+      ->expected(2, 3);
+  predict->add_option("--known", flags->known, "What to do with answers that are edges of the graph: hide or mark")
+      ->check(CLI::IsMember({"hide", "mark"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  predict->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunPredict(p, *flags); }; });
+}
+
+}  // namespace octavo

@@ -1,0 +1,63 @@
+#include "cmd/run_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "evaluate/near_names.h"
+#include "fmt/format.h"
+#include "train/memory_estimate.h"
+
+namespace octavo {
+namespace {
+
+absl::Status UnknownName(std::string_view kind, const Graph& graph, std::string_view name, std::uint64_t size,
+                         const std::function<std::string_view(std::uint64_t)>& name_of) {
+  std::string text = fmt::format("{}: no {} \"{}\"", graph.paths().folder().string(), kind, Escape(name));
+  const std::vector<std::string> near = NearNames(name, size, name_of);
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    const std::string_view before = i == 0 ? "; did you mean " : i + 1 == near.size() ? " or " : ", ";
+    text += fmt::format("{}\"{}\"", before, Escape(near[i]));
+  }
+  return UsageError(near.empty() ? text : text + "?");
+}
+
+}  // namespace
+
+void AddRunFlags(CLI::App& app, RunFlags& flags) {
+  app.add_option("--run", flags.run, "Run folder that octavo train made")->required()->type_name("DIR");
+  app.add_option("--graph", flags.graph, "Graph folder, if it is no longer where the training found it")
+      ->type_name("DIR");
+}
+
+absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags) { return OpenTrainedRun(flags.run, flags.graph); }
+
+EmbeddedGraph EmbeddedOf(const TrainedRun& run) {
+  return {*run.graph, run.embeddings, run.relations, run.model, run.reciprocal};
+}
+
+std::string DescribeRun(const TrainedRun& run) {
+  return fmt::format("{}{}, dim {}, {} epoch{}", ModelName(run.model.kind), run.reciprocal ? " with reciprocals" : "",
+                     run.model.dim, run.epochs_done, run.epochs_done == 1 ? "" : "s");
+}
+
+std::uint64_t MemoryLimit(const Program& program) {
+  return program.options.memory > 0 ? program.options.memory : DefaultMemoryLimit();
+}
+
+absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name) {
+  if (const std::optional<NodeId> node = graph.nodes().Find(name)) return *node;
+  return UnknownName("node", graph, name, graph.node_count(),
+                     [&](std::uint64_t i) { return graph.nodes().Name(NodeId{i}); });
+}
+
+absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name) {
+  if (const std::optional<RelationId> relation = graph.FindRelation(name)) return *relation;
+  return UnknownName("relation", graph, name, graph.relation_count(),
+                     [&](std::uint64_t i) { return graph.RelationName(RelationId{static_cast<std::uint32_t>(i)}); });
+}
+
+}  // namespace octavo

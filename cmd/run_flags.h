@@ -1,0 +1,43 @@
+// What the verbs that read a run share: its flags, and the run as the searches take it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "base/ids.h"
+#include "cmd/program.h"
+#include "evaluate/embedded_graph.h"
+#include "train/trained_run.h"
+
+namespace CLI {
+class App;
+}
+
+namespace octavo {
+
+struct RunFlags {
+  std::string run;
+  std::string graph;  // empty: where the run says it is
+};
+
+// Adds --run and --graph. `flags` must outlive the parsing.
+void AddRunFlags(CLI::App& app, RunFlags& flags);
+
+absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags);
+
+// Borrows from `run`.
+EmbeddedGraph EmbeddedOf(const TrainedRun& run);
+
+// Returns e.g. "complex, dim 200, 30 epochs": which training is being read.
+std::string DescribeRun(const TrainedRun& run);
+
+// Returns --memory, or what the machine and its control groups leave.
+std::uint64_t MemoryLimit(const Program& program);
+
+// Find a name, or return a usage error that has it escaped, with up to three near spellings.
+absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name);
+absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name);
+
+}  // namespace octavo

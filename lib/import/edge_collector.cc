@@ -1,0 +1,173 @@
+#include "import/edge_collector.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "base/escape.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "import/ordered_work.h"
+#include "import/record_parser.h"
+#include "io/checksum.h"
+#include "oneapi/tbb/task_arena.h"
+
+namespace octavo {
+namespace {
+
+// What became of one chunk.
+struct ChunkResult {
+  std::size_t file = 0;
+  absl::Status status;
+  std::vector<EdgeRecord> records;
+  ParsedChunk counts;  // its edges are gone with the text
+};
+
+NameTable::Name NameOf(std::string_view text) { return {text, HashName(text, 0)}; }
+
+// Sets the relations of `records`. A chunk has few different ones, so they are told apart here first and the shared
+// table is asked once for each.
+absl::Status InternRelations(std::span<const ParsedEdge> edges, NameTable& table, std::vector<EdgeRecord>& records) {
+  absl::flat_hash_map<absl::string_view, std::uint32_t> local;
+  std::vector<NameTable::Name> names;
+  std::vector<std::uint32_t> name_of_edge(edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const std::string_view text = edges[i].relation;
+    const auto [found, added] = local.try_emplace(absl::string_view(text.data(), text.size()), names.size());
+    if (added) names.push_back(NameOf(text));
+    name_of_edge[i] = found->second;
+  }
+  std::vector<std::uint32_t> ids(names.size());
+  RETURN_IF_ERROR(table.Intern(names, ids));
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const std::uint32_t id = ids[name_of_edge[i]];
+    if (id > EdgeRecord::kRelationMask) {
+      return RuntimeError(
+          fmt::format("about {} different relations; expected at most {}; is the relation column the "
+                      "right one?",
+                      id, EdgeRecord::kRelationMask));
+    }
+    records[i].set_relation(id);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InternNodes(std::span<const ParsedEdge> edges, NameTable& table, std::vector<EdgeRecord>& records) {
+  std::vector<NameTable::Name> names;
+  names.reserve(edges.size() * 2);
+  for (const ParsedEdge& edge : edges) {
+    // Edge lists are often sorted by head.
+    const bool same = !names.empty() && names[names.size() - 2].text == edge.head;
+    names.push_back(same ? names[names.size() - 2] : NameOf(edge.head));
+    names.push_back(NameOf(edge.tail));
+  }
+  std::vector<std::uint32_t> ids(names.size());
+  RETURN_IF_ERROR(table.Intern(names, ids));
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    records[i].head = ids[2 * i];
+    records[i].tail = ids[2 * i + 1];
+  }
+  return absl::OkStatus();
+}
+
+ChunkResult ProcessChunk(const TextChunk& chunk, Part part, NameTable& nodes, NameTable& relations) {
+  ChunkResult result;
+  result.file = chunk.file;
+  result.counts = ParseChunk(chunk.text, chunk.layout);
+  const std::vector<ParsedEdge> edges = std::exchange(result.counts.edges, {});
+  result.records.resize(edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    result.records[i].set_part(part);
+    result.records[i].weight = edges[i].weight;
+  }
+  result.status = InternNodes(edges, nodes, result.records);
+  if (result.status.ok() && chunk.layout.columns.relation >= 0) {
+    result.status = InternRelations(edges, relations, result.records);
+  }
+  result.counts.unescaped.clear();
+  return result;
+}
+
+// Takes the results of the chunks in input order.
+class Merger {
+ public:
+  Merger(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out)
+      : files_(files), options_(options), out_(out) {
+    out_.file_edges.resize(files.size());
+  }
+
+  absl::Status Add(ChunkResult result) {
+    RETURN_IF_ERROR(result.status);
+    if (result.file != file_) lines_before_ = 0;
+    file_ = result.file;
+    const ParsedChunk& counts = result.counts;
+    for (const BadLine& bad : counts.bad_lines) {
+      if (out_.bad_line_messages.size() == kMaxDescribedLines) break;
+      out_.bad_line_messages.push_back(fmt::format("{}:{}: {}", FileName(), lines_before_ + bad.line + 1, bad.message));
+    }
+    lines_before_ += counts.lines;
+    out_.lines += counts.lines;
+    out_.comment_lines += counts.comment_lines;
+    out_.blank_lines += counts.blank_lines;
+    out_.bad_lines += counts.bad_line_count;
+    if (out_.bad_lines > options_.max_bad_lines) return TooManyBadLines();
+    edges_ += result.records.size();
+    out_.file_edges[file_] += result.records.size();
+    if (!result.records.empty()) out_.runs.push_back(std::move(result.records));
+    return absl::OkStatus();
+  }
+
+  std::uint64_t edges() const { return edges_; }
+
+ private:
+  std::string FileName() const { return files_[file_].path == "-" ? "<stdin>" : files_[file_].path; }
+
+  absl::Status TooManyBadLines() const {
+    std::string message = fmt::format("{}", fmt::join(out_.bad_line_messages, "\n"));
+    if (out_.bad_lines > out_.bad_line_messages.size()) {
+      message +=
+          fmt::format("\n... and {} more in the text read so far", out_.bad_lines - out_.bad_line_messages.size());
+    }
+    if (options_.max_bad_lines > 0) {
+      message += fmt::format("\n{} malformed lines; --max-bad-lines allows {}", out_.bad_lines, options_.max_bad_lines);
+    } else {
+      message += "\n--max-bad-lines N skips up to N malformed lines";
+    }
+    return InputError(message);
+  }
+
+  const std::vector<InputFile>& files_;
+  const CollectOptions& options_;
+  CollectedEdges& out_;
+  std::size_t file_ = 0;
+  std::uint64_t lines_before_ = 0;  // of the current file
+  std::uint64_t edges_ = 0;
+};
+
+}  // namespace
+
+absl::Status CollectEdges(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out) {
+  const auto workers = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
+  InputReader reader(files, options.layout, 2 * workers, options.stop);
+  Merger merger(files, options, out);
+  const auto take = [&] { return reader.Next(); };
+  const auto process = [&](const TextChunk& chunk) {
+    return ProcessChunk(chunk, files[chunk.file].part, out.nodes, out.relations);
+  };
+  const auto merge = [&](ChunkResult result) {
+    absl::Status status = merger.Add(std::move(result));
+    if (options.progress) options.progress(merger.edges(), reader.bytes_read());
+    return status;
+  };
+  RETURN_IF_ERROR(ProcessInOrder<TextChunk>(workers, take, process, merge));
+  RETURN_IF_ERROR(reader.status());
+  out.columns = reader.columns();
+  out.formats = reader.formats();
+  out.bytes_read = reader.bytes_read();
+  return absl::OkStatus();
+}
+
+}  // namespace octavo

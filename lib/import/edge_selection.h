@@ -1,0 +1,36 @@
+// Decides which edges stay and which names get a row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "import/edge_record.h"
+#include "import/name_table.h"
+#include "import/split_rule.h"
+
+namespace octavo {
+
+struct SelectionRules {
+  std::optional<SplitRule> split{};  // replaces the parts that the files gave
+  bool drop_self_loops = false;
+  bool drop_unseen = false;  // leave out valid and test edges with a name that no training edge has
+};
+
+// Counts by part are indexed by Part: train, valid, test.
+struct Selection {
+  std::vector<bool> nodes;      // by NameTable id: gets a row
+  std::vector<bool> relations;  // the same for relations
+  std::uint64_t self_loops = 0;
+  std::uint64_t unseen_nodes = 0;      // different names
+  std::uint64_t unseen_relations = 0;  // different names
+  std::array<std::uint64_t, 3> unseen_edges{};
+  std::array<std::uint64_t, 3> kept_edges{};
+};
+
+// Sets the part of every record in `runs`, kDropped for those that the rules leave out. A name has a row if an edge
+// that stays has it.
+Selection SelectEdges(EdgeRuns& runs, const NameTable& nodes, const NameTable& relations, const SelectionRules& rules);
+
+}  // namespace octavo

@@ -1,0 +1,61 @@
+#include "import/import_report.h"
+
+#include <array>
+
+#include "format/paths.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ByPart(const std::array<std::uint64_t, 3>& counts) {
+  Json object;
+  for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
+    object[std::string(SplitName(split))] = counts[static_cast<std::size_t>(split)];
+  }
+  return object;
+}
+
+Json OptionsJson(const ImportOptions& options, const ImportSummary& summary) {
+  Json object;
+  object["inputs"] = options.inputs;
+  if (!options.valid.empty()) object["valid"] = options.valid;
+  if (!options.test.empty()) object["test"] = options.test;
+  object["formats"] = Json::array();
+  for (const TextFormat format : summary.formats) object["formats"].push_back(TextFormatName(format));
+  object["columns"] = ColumnsText(summary.columns);
+  if (!options.split.empty()) {
+    object["split"] = options.split;
+    object["seed"] = options.seed;
+  }
+  object["duplicates"] = options.merge_duplicates ? "merge" : "keep";
+  object["self_loops"] = options.drop_self_loops ? "drop" : "keep";
+  object["unseen"] = options.drop_unseen ? "drop" : "keep";
+  object["max_bad_lines"] = options.max_bad_lines;
+  return object;
+}
+
+}  // namespace
+
+std::string ImportJson(const ImportOptions& options, const ImportSummary& summary) {
+  Json object;
+  object["options"] = OptionsJson(options, summary);
+  object["lines"] = summary.lines;
+  object["comment_lines"] = summary.comment_lines;
+  object["blank_lines"] = summary.blank_lines;
+  object["bad_lines"] = summary.bad_lines;
+  object["input_edges"] = summary.input_edges;
+  object["self_loops"] = summary.self_loops;
+  object["unseen_nodes"] = summary.unseen_nodes;
+  object["unseen_relations"] = summary.unseen_relations;
+  object["unseen_edges"] = ByPart(summary.unseen_edges);
+  object["duplicates"] = ByPart(summary.duplicates);
+  object["also_in_train"] = ByPart(summary.also_in_train);
+  object["hash_seed"] = summary.hash_seed;
+  // Paths are bytes; JSON is UTF-8.
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace octavo

@@ -1,0 +1,14 @@
+// The options and statistics of an import as JSON, for graph.json and for --json.
+#pragma once
+
+#include <string>
+
+#include "import/importer.h"
+
+namespace octavo {
+
+// Returns an object with the options that shaped the graph and what was counted: no times and no thread counts, so that
+// the same import writes the same bytes.
+std::string ImportJson(const ImportOptions& options, const ImportSummary& summary);
+
+}  // namespace octavo

@@ -1,0 +1,93 @@
+// Reads the input files one behind the other on a thread of its own and hands out chunks of whole lines.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "base/mutex.h"
+#include "import/edge_record.h"
+#include "import/text_format.h"
+
+namespace octavo {
+
+// One file of the input, and the split that its edges go to.
+struct InputFile {
+  std::string path;  // "-" is standard input
+  Part part = Part::kTrain;
+};
+
+struct TextChunk {
+  std::size_t file = 0;  // index into the files
+  std::string text;
+  LineLayout layout;
+};
+
+// What the lines are made of, as far as the user said; the rest is found out.
+struct LayoutRequest {
+  std::optional<TextFormat> format;
+  Columns columns;  // count 0: by the first data line of the first file, the same for all files
+};
+
+// The order, cuts and layouts of the chunks depend on the files alone, not on timing.
+class InputReader {
+ public:
+  // Starts the thread, which reads at most `ahead` chunks ahead. `stop`, if there is one, is asked from that thread;
+  // when it says true the reader ends with absl::CancelledError.
+  InputReader(std::vector<InputFile> files, const LayoutRequest& layout, std::size_t ahead, std::function<bool()> stop);
+  // Stops reading and joins the thread.
+  ~InputReader();
+  InputReader(const InputReader&) = delete;
+  InputReader& operator=(const InputReader&) = delete;
+
+  // Waits for the next chunk; empty at the end, or at an error, which status() then has. One thread at a time.
+  std::optional<TextChunk> Next() ABSL_LOCKS_EXCLUDED(mutex_);
+  // REQUIRES: Next returned empty
+  absl::Status status() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Compressed bytes read so far, of all files. Any thread.
+  std::uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
+  const std::vector<InputFile>& files() const { return files_; }
+  // The formats of the files, for the summary. REQUIRES: Next returned empty
+  const std::vector<TextFormat>& formats() const { return formats_; }
+  // The columns of all files; count 0 if no line showed them. REQUIRES: Next returned empty
+  const Columns& columns() const { return columns_; }
+
+ private:
+  void Run();
+  absl::Status ReadFile(std::size_t file);
+  LineLayout LayoutOf(const std::string& text, std::optional<TextFormat>& format);
+  // Hands a chunk over, waiting for room. False if the reader is being destroyed.
+  bool Push(TextChunk chunk) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Constant after construction.
+  const std::vector<InputFile> files_;
+  const LayoutRequest request_;
+  const std::size_t ahead_;
+  const std::function<bool()> stop_;
+
+  // The reading thread's own until it has ended.
+  Columns columns_;
+  std::vector<TextFormat> formats_;
+
+  std::atomic<std::uint64_t> bytes_read_ = 0;
+  std::atomic<bool> abandoned_ = false;
+
+  mutable Mutex mutex_;
+  std::deque<TextChunk> chunks_ ABSL_GUARDED_BY(mutex_);
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+
+  std::thread thread_;  // last, so that it starts when all else stands
+};
+
+}  // namespace octavo

@@ -1,0 +1,33 @@
+#include "import/line_chunker.h"
+
+#include <utility>
+
+#include "base/status.h"
+#include "import/record_parser.h"
+
+namespace octavo {
+
+absl::StatusOr<std::optional<std::string>> LineChunker::Next() {
+  if (done_) return std::nullopt;
+  std::string text = std::exchange(carry_, {});
+  while (true) {
+    const std::size_t before = text.size();
+    text.resize(before + kChunkBytes);
+    ASSIGN_OR_RETURN(const std::size_t got, input_->Read(std::span(text).subspan(before)));
+    text.resize(before + got);
+    if (std::exchange(at_start_, false) && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+    done_ = got < kChunkBytes;
+    if (done_) break;
+    // The carry holds no line end, so the last one is among the new bytes or nowhere.
+    if (const std::size_t end = text.rfind('\n'); end != std::string::npos) {
+      carry_.assign(text, end + 1);
+      text.resize(end + 1);
+      break;
+    }
+    if (text.size() > kMaxLineBytes + 1) text.resize(kMaxLineBytes + 1);
+  }
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+}  // namespace octavo

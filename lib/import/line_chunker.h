@@ -1,0 +1,35 @@
+// Cuts an input into chunks of whole lines.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "io/compressed_input.h"
+
+namespace octavo {
+
+// One reader; not for concurrent use. Where the cuts fall depends on the input alone.
+class LineChunker {
+ public:
+  explicit LineChunker(std::unique_ptr<CompressedInput> input) : input_(std::move(input)) {}
+
+  // Returns the next chunk, which ends with a line end unless the input ends without one; empty at the end. A UTF-8
+  // byte order mark at the beginning is taken off. A line far above kMaxLineBytes is shortened, but stays above it.
+  absl::StatusOr<std::optional<std::string>> Next();
+
+  const CompressedInput& input() const { return *input_; }
+
+  // Enough that handing a chunk on costs nothing, little enough that a chunk and its edges stay in a core's cache.
+  static constexpr std::size_t kChunkBytes = std::size_t{512} << 10;
+
+ private:
+  std::unique_ptr<CompressedInput> input_;
+  std::string carry_;  // the beginning of the line that the last cut fell into
+  bool at_start_ = true;
+  bool done_ = false;
+};
+
+}  // namespace octavo

@@ -1,0 +1,76 @@
+#include "import/name_ranking.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "oneapi/tbb/parallel_sort.h"
+
+namespace octavo {
+namespace {
+
+// Among 2^32 names a 64-bit hash has a collision every other time, so a few seeds are enough for any input.
+constexpr std::uint64_t kMaxSeeds = 64;
+// Names hashed by one task: some 100 microseconds of work.
+constexpr std::size_t kHashGrain = 1024;
+
+struct HashedName {
+  std::uint64_t hash;
+  std::uint32_t id;
+};
+
+std::vector<HashedName> HashNames(const NameTable& names, const std::vector<std::uint32_t>& ids, NameHash hash,
+                                  std::uint64_t seed) {
+  std::vector<HashedName> hashed(ids.size());
+  ParallelRanges(0, ids.size(), kHashGrain, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) hashed[i] = {hash(names.Text(ids[i]), seed), ids[i]};
+  });
+  return hashed;
+}
+
+std::vector<std::uint32_t> IdsThatStay(const std::vector<bool>& stays) {
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t id = 0; id < stays.size(); ++id) {
+    if (stays[id]) ids.push_back(id);
+  }
+  return ids;
+}
+
+void SetRanks(NameRanking& ranking, std::size_t ids) {
+  ranking.rank.resize(ids);
+  for (std::uint32_t rank = 0; rank < ranking.by_rank.size(); ++rank) ranking.rank[ranking.by_rank[rank]] = rank;
+}
+
+}  // namespace
+
+absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const std::vector<bool>& stays, NameHash hash) {
+  NameRanking ranking;
+  ranking.by_rank = IdsThatStay(stays);
+  for (; ranking.seed < kMaxSeeds; ++ranking.seed) {
+    std::vector<HashedName> hashed = HashNames(names, ranking.by_rank, hash, ranking.seed);
+    tbb::parallel_sort(hashed.begin(), hashed.end(),
+                       [](const HashedName& a, const HashedName& b) { return a.hash < b.hash; });
+    const auto same = [](const HashedName& a, const HashedName& b) { return a.hash == b.hash; };
+    if (std::adjacent_find(hashed.begin(), hashed.end(), same) != hashed.end()) continue;
+    ranking.hashes.resize(hashed.size());
+    for (std::size_t i = 0; i < hashed.size(); ++i) {
+      ranking.by_rank[i] = hashed[i].id;
+      ranking.hashes[i] = hashed[i].hash;
+    }
+    SetRanks(ranking, stays.size());
+    return ranking;
+  }
+  return RuntimeError(fmt::format("{} seeds gave two names the same hash; expected none to", kMaxSeeds));
+}
+
+NameRanking RankRelations(const NameTable& names, const std::vector<bool>& stays) {
+  NameRanking ranking;
+  ranking.by_rank = IdsThatStay(stays);
+  std::ranges::sort(ranking.by_rank, {}, [&](std::uint32_t id) { return names.Text(id); });
+  SetRanks(ranking, stays.size());
+  return ranking;
+}
+
+}  // namespace octavo

@@ -1,0 +1,30 @@
+// Gives the names that stay their final ids: a node's id is the rank of its name's hash, a relation's the rank of its
+// name.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "import/name_table.h"
+
+namespace octavo {
+
+struct NameRanking {
+  std::vector<std::uint32_t> rank;     // by NameTable id; only those of names that stay mean anything
+  std::vector<std::uint32_t> by_rank;  // NameTable ids
+  std::vector<std::uint64_t> hashes;   // by rank, strictly ascending; nodes only
+  std::uint64_t seed = 0;              // of the hashes; nodes only
+};
+
+using NameHash = std::uint64_t (*)(std::string_view name, std::uint64_t seed);
+
+// Ranks the nodes that stay by `hash` of their names, with the first seed from 0 that gives no two of them the same
+// hash. Parallel; the result depends on the names alone.
+absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const std::vector<bool>& stays, NameHash hash);
+
+// Ranks the relations that stay by the bytes of their names.
+NameRanking RankRelations(const NameTable& names, const std::vector<bool>& stays);
+
+}  // namespace octavo

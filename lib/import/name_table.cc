@@ -1,0 +1,147 @@
+#include "import/name_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+// The shard is in the high bits of the hash, the place in its table in the low ones.
+std::uint32_t ShardOf(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 58); }
+static_assert(NameTable::kShards == 1U << (64 - 58));
+
+constexpr std::size_t kFirstArenaBytes = std::size_t{4} << 10;
+constexpr std::size_t kMaxArenaBytes = std::size_t{1} << 20;
+constexpr std::size_t kFirstSlots = 64;
+// How far ahead of its use a slot is fetched: a table larger than the cache misses on every name.
+constexpr std::size_t kLookAhead = 8;
+
+}  // namespace
+
+// A cache line of its own, so that neighbours' locks do not share one.
+class alignas(64) NameTable::Shard {
+ public:
+  // Interns the names at `order`, positions in `names`.
+  absl::Status Intern(std::span<const Name> names, std::span<const std::uint32_t> order, std::uint32_t shard,
+                      std::span<std::uint32_t> ids) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    if (entries_.size() + order.size() > kMaxNamesInShard) {
+      return RuntimeError(
+          fmt::format("more than {} different names; expected fewer", std::uint64_t{kMaxNamesInShard} * kShards));
+    }
+    while ((entries_.size() + order.size()) * 2 > slots_.size()) Grow();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (i + kLookAhead < order.size()) {
+        __builtin_prefetch(&slots_[names[order[i + kLookAhead]].hash & (slots_.size() - 1)]);
+      }
+      ids[order[i]] = FindOrAdd(names[order[i]]) * kShards + shard;
+    }
+    return absl::OkStatus();
+  }
+
+  // After the last Intern nobody writes any more, so these take no lock.
+  std::size_t size() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return entries_.size(); }
+  std::string_view Text(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return {entries_[i].text, entries_[i].bytes};
+  }
+  std::uint64_t Hash(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS { return entries_[i].hash; }
+
+ private:
+  struct Entry {
+    std::uint64_t hash;
+    const char* text;
+    std::uint32_t bytes;
+  };
+
+  std::uint32_t FindOrAdd(const Name& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t place = name.hash & mask;
+    for (; slots_[place] != 0; place = (place + 1) & mask) {
+      const Entry& entry = entries_[slots_[place] - 1];
+      if (entry.hash == name.hash && std::string_view(entry.text, entry.bytes) == name.text) return slots_[place] - 1;
+    }
+    entries_.push_back({name.hash, Copy(name.text), static_cast<std::uint32_t>(name.text.size())});
+    slots_[place] = static_cast<std::uint32_t>(entries_.size());
+    return slots_[place] - 1;
+  }
+
+  const char* Copy(std::string_view text) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (text.size() > room_) {
+      // Doubles, so that small inputs take little and large ones waste little.
+      next_arena_bytes_ = std::min(next_arena_bytes_ * 2, kMaxArenaBytes);
+      room_ = std::max(next_arena_bytes_, text.size());
+      arenas_.push_back(std::make_unique_for_overwrite<char[]>(room_));
+      free_ = arenas_.back().get();
+    }
+    char* const copy = free_;
+    std::memcpy(copy, text.data(), text.size());
+    free_ += text.size();
+    room_ -= text.size();
+    return copy;
+  }
+
+  void Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    slots_.assign(std::max(kFirstSlots, slots_.size() * 2), 0);
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      std::size_t place = entries_[i].hash & mask;
+      while (slots_[place] != 0) place = (place + 1) & mask;
+      slots_[place] = static_cast<std::uint32_t>(i + 1);
+    }
+  }
+
+  Mutex mutex_;
+  std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::uint32_t> slots_
+      ABSL_GUARDED_BY(mutex_);  // place in entries_ plus 1; 0 is free; size a power of two
+  std::vector<std::unique_ptr<char[]>> arenas_ ABSL_GUARDED_BY(mutex_);
+  char* free_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::size_t room_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::size_t next_arena_bytes_ ABSL_GUARDED_BY(mutex_) = kFirstArenaBytes / 2;
+};
+
+NameTable::NameTable() {
+  for (auto& shard : shards_) shard = std::make_unique<Shard>();
+}
+NameTable::~NameTable() = default;
+
+absl::Status NameTable::Intern(std::span<const Name> names, std::span<std::uint32_t> ids) {
+  // A counting sort by shard: each lock is taken once a call.
+  std::array<std::uint32_t, kShards + 1> begin{};
+  for (const Name& name : names) ++begin[ShardOf(name.hash) + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<std::uint32_t> order(names.size());
+  auto next = begin;
+  for (std::uint32_t i = 0; i < names.size(); ++i) order[next[ShardOf(names[i].hash)]++] = i;
+  // Callers begin at different shards, so that they do not queue behind each other.
+  const std::uint32_t first = names.empty() ? 0 : static_cast<std::uint32_t>(names[0].hash % kShards);
+  for (std::uint32_t i = 0; i < kShards; ++i) {
+    const std::uint32_t shard = (first + i) % kShards;
+    const auto mine = std::span(order).subspan(begin[shard], begin[shard + 1] - begin[shard]);
+    if (!mine.empty()) RETURN_IF_ERROR(shards_[shard]->Intern(names, mine, shard, ids));
+  }
+  return absl::OkStatus();
+}
+
+std::uint64_t NameTable::size() const {
+  std::uint64_t size = 0;
+  for (const auto& shard : shards_) size += shard->size();
+  return size;
+}
+
+std::uint32_t NameTable::id_limit() const {
+  std::size_t most = 0;
+  for (const auto& shard : shards_) most = std::max(most, shard->size());
+  return static_cast<std::uint32_t>(most * kShards);
+}
+
+std::string_view NameTable::Text(std::uint32_t id) const { return shards_[id % kShards]->Text(id / kShards); }
+std::uint64_t NameTable::Hash(std::uint32_t id) const { return shards_[id % kShards]->Hash(id / kShards); }
+bool NameTable::Contains(std::uint32_t id) const { return id / kShards < shards_[id % kShards]->size(); }
+
+}  // namespace octavo

@@ -1,0 +1,52 @@
+// The names of the input, each once, with a provisional id in the order in which they happened to come.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+
+namespace octavo {
+
+// A hash table in kShards parts, each under its own lock. Names are compared byte for byte, so that two with the same
+// hash stay two. Costs about 32 bytes a name beside its bytes.
+class NameTable {
+ public:
+  struct Name {
+    std::string_view text;
+    std::uint64_t hash = 0;  // HashName(text, 0)
+  };
+
+  NameTable();
+  ~NameTable();
+
+  // Sets ids[i] to the id of names[i]; a name seen for the first time is copied. Any thread. Which ids names get
+  // depends on the order of the calls. REQUIRES: ids.size() == names.size()
+  absl::Status Intern(std::span<const Name> names, std::span<std::uint32_t> ids);
+
+  // The functions below are for the time after the last Intern, from any thread.
+
+  std::uint64_t size() const;
+  // Every id is below this; not every number below this is an id.
+  std::uint32_t id_limit() const;
+  // REQUIRES: Contains(id). Text is valid as long as the table.
+  std::string_view Text(std::uint32_t id) const;
+  std::uint64_t Hash(std::uint32_t id) const;
+  bool Contains(std::uint32_t id) const;
+
+  // An id is (place in the shard) * kShards + shard.
+  static constexpr std::uint32_t kShards = 64;
+  static constexpr std::uint32_t kMaxNamesInShard = (std::uint32_t{1} << 26) - 1;
+
+ private:
+  class Shard;
+  std::array<std::unique_ptr<Shard>, kShards> shards_;
+};
+
+}  // namespace octavo

@@ -1,0 +1,282 @@
+#include "io/compressed_input.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/failpoint.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
+// How long a wait for a pipe lasts before it looks at the stop flag.
+constexpr int kPollMilliseconds = 100;
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
+constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+
+// The bytes of a descriptor, buffered. Waits for pipes with an eye on the stop flag.
+class RawInput {
+ public:
+  RawInput(int descriptor, bool owned, std::string name, std::function<bool()> stop)
+      : descriptor_(descriptor), owned_(owned), name_(std::move(name)), stop_(std::move(stop)), buffer_(kBufferBytes) {}
+  RawInput(const RawInput&) = delete;
+  RawInput& operator=(const RawInput&) = delete;
+  ~RawInput() {
+    if (owned_) ::close(descriptor_);
+  }
+
+  const std::string& name() const { return name_; }
+  // Bytes taken from the descriptor. Relaxed: only a progress display looks from another thread.
+  std::uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
+  // The offset in the input of the next byte that pending() holds.
+  std::uint64_t offset() const { return bytes_read() - pending().size(); }
+  // What was read and not yet consumed.
+  std::string_view pending() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  void Consume(std::size_t bytes) { begin_ += bytes; }
+
+  // Reads until pending() holds at least `bytes` (at most the buffer's size) or the input ends.
+  absl::Status Fill(std::size_t bytes) {
+    if (begin_ > 0) {
+      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+      end_ -= begin_;
+      begin_ = 0;
+    }
+    while (end_ < bytes && !at_end_) RETURN_IF_ERROR(ReadOnce());
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status ReadOnce() {
+    RETURN_IF_ERROR(Failpoint("input.read"));
+    RETURN_IF_ERROR(WaitUntilReadable());
+    const ssize_t got = ::read(descriptor_, buffer_.data() + end_, buffer_.size() - end_);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return absl::OkStatus();
+    if (got < 0 && errno == EISDIR) return UsageError(fmt::format("{}: is a folder; expected a file", name_));
+    if (got < 0) return ErrnoError(fmt::format("{}: read at byte {}", name_, bytes_read()), errno);
+    at_end_ = got == 0;
+    end_ += static_cast<std::size_t>(got);
+    bytes_read_.fetch_add(static_cast<std::uint64_t>(got), std::memory_order_relaxed);
+    return absl::OkStatus();
+  }
+
+  absl::Status WaitUntilReadable() const {
+    pollfd wait = {descriptor_, POLLIN, 0};
+    while (true) {
+      if (stop_ && stop_()) return absl::CancelledError("interrupted");
+      const int ready = ::poll(&wait, 1, stop_ ? kPollMilliseconds : -1);
+      if (ready > 0) return absl::OkStatus();
+      if (ready < 0 && errno != EINTR) return ErrnoError(fmt::format("{}: poll", name_), errno);
+    }
+  }
+
+  const int descriptor_;
+  const bool owned_;
+  const std::string name_;
+  const std::function<bool()> stop_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool at_end_ = false;
+  std::atomic<std::uint64_t> bytes_read_ = 0;
+};
+
+// What the three kinds of input share.
+class InputBase : public CompressedInput {
+ public:
+  explicit InputBase(std::unique_ptr<RawInput> raw) : raw_(std::move(raw)) {}
+  const std::string& name() const override { return raw_->name(); }
+  std::uint64_t compressed_bytes_read() const override { return raw_->bytes_read(); }
+
+ protected:
+  absl::Status Damaged(std::string_view found, std::string_view expected) const {
+    return InputError(
+        fmt::format("{}: {} at compressed byte {}; expected {}", name(), found, raw_->offset(), expected));
+  }
+  absl::Status Trailing(std::string_view expected) const {
+    return Damaged(fmt::format("\"{}\" behind the end of the compressed data", Escape(raw_->pending(), 8)), expected);
+  }
+
+  std::unique_ptr<RawInput> raw_;
+};
+
+class PlainInput : public InputBase {
+ public:
+  using InputBase::InputBase;
+
+  absl::StatusOr<std::size_t> Read(std::span<char> buffer) override {
+    std::size_t done = 0;
+    while (done < buffer.size()) {
+      if (raw_->pending().empty()) RETURN_IF_ERROR(raw_->Fill(1));
+      const std::string_view pending = raw_->pending();
+      if (pending.empty()) break;
+      const std::size_t bytes = std::min(pending.size(), buffer.size() - done);
+      std::memcpy(buffer.data() + done, pending.data(), bytes);
+      raw_->Consume(bytes);
+      done += bytes;
+    }
+    return done;
+  }
+};
+
+// One or more gzip members, one behind the other (RFC 1952, section 2.2).
+class GzipInput : public InputBase {
+ public:
+  explicit GzipInput(std::unique_ptr<RawInput> raw) : InputBase(std::move(raw)) {}
+  ~GzipInput() override {
+    if (open_) ::inflateEnd(&stream_);
+  }
+
+  absl::StatusOr<std::size_t> Read(std::span<char> buffer) override {
+    std::size_t done = 0;
+    while (done < buffer.size()) {
+      if (!open_) {
+        ASSIGN_OR_RETURN(const bool another, OpenMember());
+        if (!another) break;
+      }
+      ASSIGN_OR_RETURN(const std::size_t bytes, Inflate(buffer.subspan(done)));
+      done += bytes;
+    }
+    return done;
+  }
+
+ private:
+  // Starts the member at the head of what is pending; false at the end of the input.
+  absl::StatusOr<bool> OpenMember() {
+    RETURN_IF_ERROR(raw_->Fill(kGzipMagic.size()));
+    if (raw_->pending().empty()) return false;
+    if (!raw_->pending().starts_with(kGzipMagic)) return Trailing("another gzip member or the end of the file");
+    stream_ = {};
+    // 16 + 15: gzip alone, the largest window.
+    if (::inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) return RuntimeError("zlib: cannot start decompression");
+    open_ = true;
+    return true;
+  }
+
+  absl::StatusOr<std::size_t> Inflate(std::span<char> out) {
+    if (raw_->pending().empty()) RETURN_IF_ERROR(raw_->Fill(1));
+    const std::string_view pending = raw_->pending();
+    if (pending.empty()) return Damaged("the end of the file", "the rest of the gzip data; was the file cut?");
+    // zlib counts in 32 bits and takes its input as not const, but does not write to it.
+    const auto room = static_cast<uInt>(std::min<std::size_t>(out.size(), std::size_t{1} << 30));
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(pending.data()));
+    stream_.avail_in = static_cast<uInt>(pending.size());
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = room;
+    const int result = ::inflate(&stream_, Z_NO_FLUSH);
+    raw_->Consume(pending.size() - stream_.avail_in);
+    if (result == Z_MEM_ERROR) return RuntimeError("zlib: out of memory");
+    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
+      return Damaged(fmt::format("damaged gzip data ({})", stream_.msg == nullptr ? "no detail" : stream_.msg),
+                     "an unharmed file");
+    }
+    if (result == Z_STREAM_END) {
+      ::inflateEnd(&stream_);
+      open_ = false;
+    }
+    return room - stream_.avail_out;
+  }
+
+  z_stream stream_{};
+  bool open_ = false;  // inside a member
+};
+
+// One or more zstd frames, one behind the other, skippable ones among them (RFC 8878, section 3.1).
+class ZstdInput : public InputBase {
+ public:
+  explicit ZstdInput(std::unique_ptr<RawInput> raw) : InputBase(std::move(raw)), stream_(ZSTD_createDStream()) {}
+  ~ZstdInput() override { ZSTD_freeDStream(stream_); }
+
+  absl::StatusOr<std::size_t> Read(std::span<char> buffer) override {
+    ZSTD_outBuffer out = {buffer.data(), buffer.size(), 0};
+    while (out.pos < out.size) {
+      if (raw_->pending().empty()) RETURN_IF_ERROR(raw_->Fill(1));
+      if (!inside_frame_) {
+        ASSIGN_OR_RETURN(const bool another, AtFrame());
+        if (!another) break;
+      }
+      RETURN_IF_ERROR(Decompress(out));
+    }
+    return out.pos;
+  }
+
+ private:
+  // True if a frame begins at the head of what is pending, false at the end of the input.
+  absl::StatusOr<bool> AtFrame() {
+    RETURN_IF_ERROR(raw_->Fill(kZstdMagic.size()));
+    const std::string_view pending = raw_->pending();
+    if (pending.empty()) return false;
+    const bool skippable = pending.size() >= 4 && (pending[0] & 0xF0) == 0x50 && pending.substr(1, 3) == "\x2a\x4d\x18";
+    if (!skippable && !pending.starts_with(kZstdMagic)) return Trailing("another zstd frame or the end of the file");
+    return true;
+  }
+
+  absl::Status Decompress(ZSTD_outBuffer& out) {
+    const std::string_view pending = raw_->pending();
+    const std::size_t before = out.pos;
+    ZSTD_inBuffer in = {pending.data(), pending.size(), 0};
+    const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
+    raw_->Consume(in.pos);
+    if (ZSTD_isError(result) != 0) {
+      return Damaged(fmt::format("damaged zstd data ({})", ZSTD_getErrorName(result)), "an unharmed file");
+    }
+    // 0: the frame is whole, and all of it was handed out.
+    inside_frame_ = result != 0;
+    if (inside_frame_ && pending.empty() && out.pos == before) {
+      return Damaged("the end of the file", "the rest of the zstd data; was the file cut?");
+    }
+    return absl::OkStatus();
+  }
+
+  ZSTD_DStream* const stream_;
+  bool inside_frame_ = false;
+};
+
+absl::StatusOr<std::unique_ptr<RawInput>> OpenRaw(const std::string& path, std::function<bool()> stop) {
+  if (path == "-") return std::make_unique<RawInput>(STDIN_FILENO, /*owned=*/false, "<stdin>", std::move(stop));
+  int descriptor = -1;
+  do {
+    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0 && (errno == ENOENT || errno == ENOTDIR)) return UsageError(fmt::format("{}: no such file", path));
+  if (descriptor < 0 && errno == EACCES) return UsageError(fmt::format("{}: no permission to read it", path));
+  if (descriptor < 0) return ErrnoError(fmt::format("{}: open", path), errno);
+  auto raw = std::make_unique<RawInput>(descriptor, /*owned=*/true, path, std::move(stop));
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0) return ErrnoError(fmt::format("{}: stat", path), errno);
+  if (S_ISDIR(info.st_mode)) return UsageError(fmt::format("{}: is a folder; expected a file", path));
+  return raw;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CompressedInput>> CompressedInput::Open(const std::string& path,
+                                                                       std::function<bool()> stop) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RawInput> raw, OpenRaw(path, std::move(stop)));
+  RETURN_IF_ERROR(raw->Fill(kZstdMagic.size()));
+  std::unique_ptr<CompressedInput> input;
+  if (raw->pending().starts_with(kGzipMagic)) {
+    input = std::make_unique<GzipInput>(std::move(raw));
+  } else if (raw->pending().starts_with(kZstdMagic)) {
+    input = std::make_unique<ZstdInput>(std::move(raw));
+  } else {
+    input = std::make_unique<PlainInput>(std::move(raw));
+  }
+  return input;
+}
+
+}  // namespace octavo

@@ -1,0 +1,58 @@
+#include "model/model_spec.h"
+
+#include <array>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+struct Name {
+  std::string_view name;
+  ModelKind kind;
+};
+
+constexpr std::array<Name, 5> kNames = {{{"dot", ModelKind::kDot},
+                                         {"distmult", ModelKind::kDistMult},
+                                         {"complex", ModelKind::kComplEx},
+                                         {"transe", ModelKind::kTransE},
+                                         {"rotate", ModelKind::kRotatE}}};
+
+constexpr std::size_t kMaxDim = 65536;
+
+}  // namespace
+
+std::size_t ModelSpec::RelationWidth() const {
+  if (kind == ModelKind::kDot) return 0;
+  return kind == ModelKind::kRotatE ? dim / 2 : dim;
+}
+
+absl::Status ModelSpec::Validate() const {
+  if (dim == 0 || dim > kMaxDim) {
+    return UsageError(fmt::format("dim is {}; expected 1 to {}", dim, kMaxDim));
+  }
+  if ((kind == ModelKind::kComplEx || kind == ModelKind::kRotatE) && dim % 2 != 0) {
+    return UsageError(fmt::format("dim is {}; expected an even number for {}, whose rows are dim / 2 complex numbers",
+                                  dim, ModelName(kind)));
+  }
+  return absl::OkStatus();
+}
+
+std::string_view ModelName(ModelKind kind) {
+  for (const Name& entry : kNames) {
+    if (entry.kind == kind) return entry.name;
+  }
+  return "unknown";
+}
+
+absl::StatusOr<ModelKind> ParseModel(std::string_view name) {
+  for (const Name& entry : kNames) {
+    if (entry.name == name) return entry.kind;
+  }
+  return UsageError(
+      fmt::format("\"{}\" is not a model; expected dot, distmult, complex, transe or rotate", Escape(name)));
+}
+
+}  // namespace octavo

@@ -1,0 +1,95 @@
+#include "model/negatives.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace octavo {
+namespace {
+
+NodeId NodeAt(const Edge& edge, Side side) { return side == Side::kTail ? edge.tail : edge.head; }
+
+// The node of the `index`-th id of the ranges laid end to end.
+NodeId NodeOfIndex(std::span<const NodeRange> ranges, std::uint64_t index) {
+  for (const NodeRange& range : ranges) {
+    const std::uint64_t size = range.end - range.begin;
+    if (index < size) return NodeId{range.begin + index};
+    index -= size;
+  }
+  return NodeId{};  // not reached: index < sum of the sizes
+}
+
+// An edge of the chunk as "with this known node and relation, this answer stands in the chunk".
+struct Fact {
+  std::uint64_t known = 0;
+  std::uint32_t relation = 0;
+  std::uint32_t edge = 0;
+  std::uint64_t answer = 0;
+
+  bool SameQuestion(const Fact& other) const { return known == other.known && relation == other.relation; }
+};
+
+std::vector<Fact> SortedFacts(std::span<const Edge> chunk, Side side) {
+  std::vector<Fact> facts(chunk.size());
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    const NodeId known = NodeAt(chunk[i], side == Side::kTail ? Side::kHead : Side::kTail);
+    facts[i] = {Value(known), Value(chunk[i].relation), static_cast<std::uint32_t>(i), Value(NodeAt(chunk[i], side))};
+  }
+  std::sort(facts.begin(), facts.end(), [](const Fact& a, const Fact& b) {
+    if (a.known != b.known) return a.known < b.known;
+    if (a.relation != b.relation) return a.relation < b.relation;
+    if (a.answer != b.answer) return a.answer < b.answer;
+    return a.edge < b.edge;
+  });
+  return facts;
+}
+
+struct Candidate {
+  std::uint64_t node = 0;
+  std::uint32_t negative = 0;
+
+  friend auto operator<=>(const Candidate&, const Candidate&) = default;
+};
+
+std::vector<Candidate> SortedCandidates(std::span<const NodeId> negatives) {
+  std::vector<Candidate> candidates(negatives.size());
+  for (std::size_t j = 0; j < negatives.size(); ++j) {
+    candidates[j] = {Value(negatives[j]), static_cast<std::uint32_t>(j)};
+  }
+  std::sort(candidates.begin(), candidates.end());
+  return candidates;
+}
+
+}  // namespace
+
+void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std::span<const Edge> batch, Side side,
+                     float degree_fraction, std::span<NodeId> negatives) {
+  std::uint64_t nodes = 0;
+  for (const NodeRange& range : ranges) nodes += range.end - range.begin;
+  const double weighted = std::round(static_cast<double>(degree_fraction) * static_cast<double>(negatives.size()));
+  const std::size_t by_degree = std::min(negatives.size(), static_cast<std::size_t>(weighted));
+  for (std::size_t j = 0; j < by_degree; ++j) negatives[j] = NodeAt(batch[stream.Below(batch.size())], side);
+  for (std::size_t j = by_degree; j < negatives.size(); ++j) negatives[j] = NodeOfIndex(ranges, stream.Below(nodes));
+}
+
+// A join of the chunk's answers with the negatives, question by question.
+void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const NodeId> negatives, Side side,
+                             std::vector<MaskedPair>& pairs) {
+  pairs.clear();
+  const std::vector<Fact> facts = SortedFacts(chunk, side);
+  const std::vector<Candidate> candidates = SortedCandidates(negatives);
+  for (std::size_t begin = 0; begin < facts.size();) {
+    std::size_t end = begin + 1;
+    while (end < facts.size() && facts[end].SameQuestion(facts[begin])) ++end;
+    for (std::size_t f = begin; f < end; ++f) {
+      if (f > begin && facts[f].answer == facts[f - 1].answer) continue;  // the same edge twice in the chunk
+      auto hit = std::lower_bound(candidates.begin(), candidates.end(), Candidate{facts[f].answer, 0});
+      for (; hit != candidates.end() && hit->node == facts[f].answer; ++hit) {
+        for (std::size_t g = begin; g < end; ++g) pairs.push_back({facts[g].edge, hit->negative});
+      }
+    }
+    begin = end;
+  }
+  std::sort(pairs.begin(), pairs.end());
+}
+
+}  // namespace octavo

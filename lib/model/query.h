@@ -1,0 +1,26 @@
+// The query of a known node and a relation, and the way back from its gradient. Internal to model/.
+//
+//            query of the tail side, from the head h     query of the head side, from the tail t
+//   dot      h                                           t
+//   distmult h * r                                       t * r
+//   complex  h * r                                       t * conj r       (complex products)
+//   transe   h + r                                       t - r
+//   rotate   h * e^(i r)                                 t * e^(-i r)
+#pragma once
+
+#include <cstddef>
+
+#include "model/model_spec.h"
+
+namespace octavo {
+
+// Writes the queries of n rows. known: [n, dim], relations: [n, RelationWidth()], queries: [n, dim].
+void MakeQueries(const ModelSpec& spec, Side side, std::size_t n, const float* known, const float* relations,
+                 float* queries);
+
+// Turns gradients of queries [n, dim] into those of the known rows (added where `add`) and of the relations
+// (overwritten).
+void BackpropagateQueries(const ModelSpec& spec, Side side, std::size_t n, const float* known, const float* relations,
+                          const float* query_gradients, bool add, float* known_gradients, float* relation_gradients);
+
+}  // namespace octavo

@@ -1,0 +1,44 @@
+#include "base/escape.h"
+
+#include <string>
+#include <string_view>
+
+#include "gtest/gtest.h"
+
+namespace octavo {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+TEST(Escape, LeavesPlainTextAndUtf8Alone) {
+  for (const std::string_view text : {""sv, "plain text"sv, "Zürich"sv, "東京"sv, "😀"sv, "/m/027rn"sv}) {
+    EXPECT_EQ(Escape(text), text);
+  }
+}
+
+TEST(Escape, WritesControlBytesVisibly) {
+  EXPECT_EQ(Escape("a\tb\nc\rd"), "a\\tb\\nc\\rd");
+  EXPECT_EQ(Escape("\x1b[31m"), "\\x1B[31m");
+  EXPECT_EQ(Escape("a\0b"sv), "a\\x00b");
+  EXPECT_EQ(Escape("\x7f"), "\\x7F");
+  EXPECT_EQ(Escape("\"\\"), "\\\"\\\\");
+}
+
+TEST(Escape, WritesBytesThatAreNoUtf8AsHexadecimal) {
+  EXPECT_EQ(Escape("\xff"), "\\xFF");
+  EXPECT_EQ(Escape("\xc0\xaf"), "\\xC0\\xAF");                    // overlong
+  EXPECT_EQ(Escape("\xe0\x80\xaf"), "\\xE0\\x80\\xAF");           // overlong
+  EXPECT_EQ(Escape("\xed\xa0\x80"), "\\xED\\xA0\\x80");           // surrogate
+  EXPECT_EQ(Escape("\xf4\x90\x80\x80"), "\\xF4\\x90\\x80\\x80");  // above U+10FFFF
+  EXPECT_EQ(Escape("\xc2\x9b"), "\\xC2\\x9B");                    // a C1 control: CSI for some terminals
+  EXPECT_EQ(Escape("\xe6\x9d"), "\\xE6\\x9D");                    // cut short
+}
+
+TEST(Escape, CutsLongText) {
+  EXPECT_EQ(Escape("abcdef", 3), "abc...");
+  EXPECT_EQ(Escape("abc", 3), "abc");
+  EXPECT_EQ(Escape("ab\xe6\x9d\xb1x", 3), "ab\xe6\x9d\xb1...");  // never through a character
+}
+
+}  // namespace
+}  // namespace octavo

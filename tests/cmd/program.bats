@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# What all verbs share: help, version, unknown verbs, logs.
+
+load training.bash
+
+setup_file() { make_graph; }
+
+setup() { cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR/graph" graph; }
+
+verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'; }
+
+# json_lines FILE: each line is an object with a level and a message.
+json_lines() {
+  /usr/bin/python3 - "$1" <<'PYTHON'
+import json, sys
+lines = open(sys.argv[1]).read().splitlines()
+assert lines
+for line in lines:
+    event = json.loads(line)
+    assert event["level"] in ("error", "warning", "info", "detail") and event["message"], event
+PYTHON
+}
+
+@test "every verb has a help on standard output" {
+  [ "$(verbs | tr '\n' ' ')" = "import train resume evaluate export query inspect " ]
+  for verb in $(verbs); do
+    "$OCTAVO" "$verb" --help >out.log 2>err.log
+    [ ! -s err.log ]
+    grep -q "octavo $verb" out.log || grep -q "$verb" out.log
+    "$OCTAVO" --help "$verb" >/dev/null
+  done
+  "$OCTAVO" --help | grep -q '5 the run is in use'
+}
+
+@test "the help of train has every option with its default and what is allowed" {
+  "$OCTAVO" train --help | tr -s ' \n' ' ' >help.txt
+  "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}" --durability process
+  for option in $(/usr/bin/python3 -c 'import json; print(*json.load(open("run/run.json"))["options"])'); do
+    grep -q -- "--$option" help.txt
+  done
+  grep -q -- '--dim N=100 ' help.txt
+  grep -qF -- 'a whole number from 1 to 65536' help.txt
+}
+
+@test "the version is one line" {
+  run "$OCTAVO" --version
+  [ "$status" -eq 0 ]
+  [[ "$output" =~ ^octavo\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "an unknown verb is named, and no verb is an error" {
+  fails 2 'unknown verb "trian"' "$OCTAVO" trian
+  fails 2 'unknown verb "trian"' "$OCTAVO" --threads 2 trian --graph graph
+  fails 2 "octavo --help" "$OCTAVO"
+  fails 2 "--nosuch" "$OCTAVO" --nosuch train --graph graph --run run
+}
+
+@test "global flags stand before or behind the verb" {
+  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" --memory much train --graph graph --run run
+  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" train --graph graph --run run --memory much
+  fails 2 '--threads: found "-2"' "$OCTAVO" train --graph graph --run run --threads=-2
+  fails 2 "--log-format" "$OCTAVO" --log-format xml train --graph graph --run run
+  "$OCTAVO" --quiet --threads 1 train --graph graph --run before "${tiny[@]}" 2>err.log
+  [ ! -s err.log ]
+  "$OCTAVO" train --graph graph --run behind "${tiny[@]}" --quiet --threads 1 2>err.log
+  [ ! -s err.log ]
+  [ "$(tables before)" = "$(tables behind)" ]
+}
+
+@test "--quiet leaves errors, --verbose adds details" {
+  fails 2 "error: " "$OCTAVO" --quiet train --graph absent --run run
+  "$OCTAVO" --verbose train --graph graph --run run "${tiny[@]}" 2>err.log
+  grep -q '^learning-rate = 0.1$' err.log
+  grep -q 'fetch .* compute .* apply .* stall .* commit ' err.log
+}
+
+@test "a log that is no terminal has no control bytes" {
+  "$OCTAVO" train --graph graph --run run "${tiny[@]}" 2>err.log
+  ! LC_ALL=C grep -q '[[:cntrl:]]' err.log
+}
+
+@test "--log-format json makes each line of the log an object" {
+  "$OCTAVO" --log-format json --verbose train --graph graph --run run "${tiny[@]}" 2>err.log
+  json_lines err.log
+  fails 2 "" "$OCTAVO" train --graph graph --run run --log-format json
+  json_lines err.log
+  # Errors of the flags themselves were text.
+  fails 2 "" "$OCTAVO" train --graph graph --run run --dim 0 --log-format json
+  json_lines err.log
+  fails 2 "" "$OCTAVO" --log-format=json train --graph graph --run run --nosuch
+  json_lines err.log
+  fails 2 "" "$OCTAVO" --log-format json train
+  json_lines err.log
+}

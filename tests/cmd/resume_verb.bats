@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# octavo resume as its users run it.
+
+load training.bash
+
+setup_file() { make_graph; }
+
+setup() { cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR/graph" graph; }
+
+train() { "$OCTAVO" train --graph graph --run run "${tiny[@]}" "$@"; }
+
+# stop SIGNAL CODE [flags]: starts a slow training, sends the signal in its midst, and checks the exit code.
+stop() {
+  local signal="$1" code="$2" status=0
+  shift 2
+  # A background job of a script has SIGINT ignored; a person's has not.
+  OCTAVO_FAILPOINT="$(printf 'train.batch:%d=sleep,' {2..60})" env --default-signal=INT "$OCTAVO" train --graph graph \
+    --run run "${tiny[@]}" "$@" 2>err.log 3>&- &
+  local pid=$!
+  wait_for 20 test -e run/metrics.jsonl
+  sleep 0.25
+  kill "-$signal" "$pid"
+  wait "$pid" || status=$?
+  echo "exit $status: $(cat err.log)"
+  [ "$status" -eq "$code" ]
+}
+
+@test "SIGTERM and SIGINT commit, say how to go on, and exit with 143 and 130; resume gives an unbroken run's bytes" {
+  "$OCTAVO" --quiet train --graph graph --run unbroken "${tiny[@]}"
+  stop TERM 143
+  grep -q 'stopped by SIGTERM: generation [0-9]* is committed; go on with: octavo resume --run run' err.log
+  "$OCTAVO" --quiet resume --run run
+  [ "$(tables run)" = "$(tables unbroken)" ]
+  stop INT 130 --overwrite
+  "$OCTAVO" inspect run | grep -q '^batches of the next'
+  "$OCTAVO" --quiet resume --run run
+  [ "$(tables run)" = "$(tables unbroken)" ]
+}
+
+@test "a second signal ends the program at once, and nothing is lost" {
+  "$OCTAVO" --quiet train --graph graph --run unbroken "${tiny[@]}"
+  OCTAVO_FAILPOINT="$(printf 'commit.C2:%d=sleep,' {1..3})$(printf 'train.batch:%d=sleep,' {2..60})" \
+    "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}" 3>&- &
+  pid=$!
+  wait_for 20 test -e run/metrics.jsonl
+  sleep 0.25
+  kill -TERM "$pid"
+  kill -TERM "$pid" || true
+  status=0
+  wait "$pid" || status=$?
+  [ "$status" -eq 143 ]
+  "$OCTAVO" --quiet resume --run run
+  [ "$(tables run)" = "$(tables unbroken)" ]
+}
+
+@test "more epochs give what a longer training would have" {
+  "$OCTAVO" --quiet train --graph graph --run longer "${tiny[@]/3/6}"
+  train --quiet
+  "$OCTAVO" resume --run run --epochs 6 2>err.log
+  grep -q '^epoch 6/6 ' err.log
+  [ "$(tables run)" = "$(tables longer)" ]
+  [ "$(wc -l <run/metrics.jsonl)" -eq 6 ]
+  fails 2 "6 epochs are done already" "$OCTAVO" resume --run run --epochs 5
+  grep -q '"epochs": 6' run/run.json
+}
+
+@test "resuming a finished run does nothing" {
+  train --quiet
+  before="$(tables run)"
+  "$OCTAVO" --quiet resume --run run
+  [ "$(tables run)" = "$before" ]
+  [ ! -e run/embeddings.other.npy ]
+}
+
+@test "wrong usage exits with 2" {
+  fails 2 "absent: no run here" "$OCTAVO" resume --run absent
+  [ ! -e absent ]
+  fails 2 "graph: no run here" "$OCTAVO" resume --run graph
+  fails 2 "--run" "$OCTAVO" resume
+  train --quiet
+  fails 2 '--epochs: found "0"; expected a whole number from 1 to 1000000' "$OCTAVO" resume --run run --epochs 0
+  fails 2 '--epochs: found "-1"' "$OCTAVO" resume --run run --epochs=-1
+  fails 2 "--dim" "$OCTAVO" resume --run run --dim 3
+  fails 2 "training needs" "$OCTAVO" resume --run run --memory 1MiB
+}
+
+@test "damaged and foreign files exit with 4 and name the file" {
+  train --quiet
+  cp -r run whole
+  for file in STATE embeddings.npy optimizer.npy relations.npy relations.optimizer.npy run.json; do
+    truncate -s 100 "run/$file"
+    fails 4 "run/$file" "$OCTAVO" resume --run run --epochs 4
+    rm -r run
+    cp -r whole run
+  done
+  for file in embeddings.npy optimizer.npy relations.npy; do
+    printf 'x' | dd of="run/$file" bs=1 seek=4100 conv=notrunc status=none
+    fails 4 "run/$file" "$OCTAVO" resume --run run --epochs 4
+    rm -r run
+    cp -r whole run
+  done
+  sed -i 's/"dim": 8/"dim": 16/' run/run.json
+  fails 4 "run" "$OCTAVO" resume --run run --epochs 4
+}
+
+@test "a graph that is gone or another one is said to be so" {
+  cp -r "$BATS_FILE_TMPDIR/graph" mine
+  "$OCTAVO" --quiet train --graph mine --run run "${tiny[@]}"
+  rm -r mine
+  fails 2 "$PWD/mine: not a graph" "$OCTAVO" resume --run run --epochs 4
+  printf 'a\tr\tb\n' >other.tsv
+  "$OCTAVO" --quiet import other.tsv --graph mine --columns head,relation,tail
+  fails 4 "fingerprint" "$OCTAVO" resume --run run --epochs 4
+}

@@ -1,0 +1,233 @@
+#!/usr/bin/env bats
+# octavo train as its users run it.
+
+load training.bash
+
+setup_file() { make_graph; }
+
+setup() { cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR/graph" graph; }
+
+train() { "$OCTAVO" train --graph graph --run run "${tiny[@]}" "$@"; }
+
+@test "a training leaves the files of the contract and nothing on standard output" {
+  train >out.log 2>err.log
+  [ ! -s out.log ]
+  grep -q '^epoch 3/3  loss [0-9.]*  ' err.log
+  grep -q '^done: 3 epochs' err.log
+  [ "$(ls -A run | tr '\n' ' ')" = "LOCK STATE embeddings.npy metrics.jsonl optimizer.npy relations.npy relations.optimizer.npy run.json " ] ||
+    [ "$(ls -A run | LC_ALL=C sort | tr '\n' ' ')" = "LOCK STATE embeddings.npy metrics.jsonl optimizer.npy relations.npy relations.optimizer.npy run.json " ]
+  /usr/bin/python3 - <<'PYTHON'
+import json, numpy
+rows = numpy.load("run/embeddings.npy", mmap_mode="r")
+assert rows.shape == (40, 8) and rows.dtype == numpy.float32, rows.shape
+assert numpy.isfinite(rows).all()
+assert numpy.load("run/relations.npy").shape == (3, 8)
+assert numpy.load("run/optimizer.npy").shape == (40, 1)
+events = [json.loads(line) for line in open("run/metrics.jsonl")]
+keys = """event epoch loss edges seconds edges_per_second fetch_seconds compute_seconds apply_seconds stall_seconds
+partition_loads planned_read_bytes read_bytes written_bytes peak_rss_bytes""".split()
+assert [e["epoch"] for e in events] == [1, 2, 3]
+assert all(key in event for key in keys for event in events)
+assert json.load(open("run/run.json"))["options"]["dim"] == 8
+PYTHON
+}
+
+@test "wrong values name flag, value and what is allowed, and exit with 2" {
+  while IFS='|' read -r flag value text; do
+    status=0
+    "$OCTAVO" train --graph graph --run run "$flag=$value" >out.log 2>err.log || status=$?
+    echo "$flag=$value: $status $(cat err.log)"
+    [ "$status" -eq 2 ] || return 1
+    grep -qF -- "$flag: found \"$value\"; expected $text" err.log || return 1
+    [ ! -e run ] || return 1
+  done <<'END'
+--dim|0|a whole number from 1 to 65536
+--dim|-1|a whole number from 1 to 65536
+--dim|8.5|a whole number
+--dim|18446744073709551617|a whole number
+--dim|1e3|a whole number
+--learning-rate|nan|a number from 0 to 1000
+--learning-rate|inf|a number from 0 to 1000
+--learning-rate|1e400|a number from 0 to 1000
+--learning-rate|-0.1|a number from 0 to 1000
+--learning-rate|fast|a number from 0 to 1000
+--degree-fraction|1.5|a number from 0 to 1
+--negatives|0|a whole number from 1 to 16777216, or all
+--negatives|some|a whole number from 1 to 16777216, or all
+--epochs|0|a whole number from 1 to 1000000
+--model|TransE|one of dot, distmult, complex, transe, rotate
+--loss|hinge|one of softmax, logistic, ranking, self-adversarial
+--optimizer|sdg|one of row-adagrad, adagrad, sgd, adam
+--schedule|async|one of sync
+--checkpoint-minutes|-1|a number from 0 to
+--durability|none|one of full, process
+--seed|-1|a whole number from 0 to 18446744073709551615
+END
+}
+
+@test "a negative number behind a blank is a value, not a flag" {
+  fails 2 '--dim: found "-1"; expected a whole number' "$OCTAVO" train --graph graph --run run --dim -1
+}
+
+@test "what does not fit together exits with 2 and makes nothing" {
+  fails 2 "chunk is 200 and batch 100" "$OCTAVO" train --graph graph --run run --chunk 200 --batch 100
+  fails 2 "7" "$OCTAVO" train --graph graph --run run --dim 7
+  fails 2 "regularizer is none" train --regularization 0.1
+  fails 2 "margin" train --margin 3
+  fails 2 "degree-fraction" "$OCTAVO" train --graph graph --run run --negatives all --degree-fraction 0.5
+  [ ! -e run ]
+}
+
+@test "unknown and missing flags exit with 2" {
+  fails 2 "--dims" train --dims 3
+  fails 2 "--graph" "$OCTAVO" train --run run
+  fails 2 "--run" "$OCTAVO" train --graph graph
+  fails 2 "--dim" "$OCTAVO" train --graph graph --run run --dim
+  fails 2 "surplus" train surplus
+  [ ! -e run ]
+}
+
+@test "a graph that is none exits with 2, a damaged one with 4" {
+  fails 2 "absent: not a graph" "$OCTAVO" train --graph absent --run run
+  mkdir empty
+  fails 2 "empty: not a graph" "$OCTAVO" train --graph empty --run run
+  cp -r "$BATS_FILE_TMPDIR/graph" damaged
+  truncate -s -1 damaged/train.cells
+  fails 4 "damaged/train.cells" "$OCTAVO" train --graph damaged --run run
+  cp "$BATS_FILE_TMPDIR/graph/train.cells" damaged/
+  echo "{" >damaged/graph.json
+  fails 4 "damaged/graph.json" "$OCTAVO" train --graph damaged --run run
+}
+
+@test "a folder with a run is kept unless --overwrite is said" {
+  train --quiet
+  before="$(tables run)"
+  fails 2 "run: has a run; go on with it by octavo resume --run run, or say --overwrite" train
+  [ "$(tables run)" = "$before" ]
+  train --quiet --overwrite --seed 2
+  [ "$(tables run)" != "$before" ]
+  train --quiet --overwrite
+  [ "$(tables run)" = "$before" ]
+}
+
+@test "files that belong to no run are kept unless --overwrite is said" {
+  mkdir run
+  echo mine >run/embeddings.npy
+  fails 2 "run/embeddings.npy" train
+  [ "$(cat run/embeddings.npy)" = mine ]
+}
+
+@test "a path that is no folder is refused" {
+  echo x >run
+  fails 2 "run: exists and is not a folder" train
+  [ "$(cat run)" = x ]
+  fails 1 "run/inside" "$OCTAVO" train --graph graph --run run/inside
+  fails 1 "name too long" "$OCTAVO" train --graph graph --run "$(printf 'x%.0s' {1..300})"
+}
+
+@test "a folder that may not be written is an error with its name" {
+  folder="$(mktemp -d)"  # where another user may come, too: nothing is forbidden to root
+  cp -r "$BATS_FILE_TMPDIR/graph" "$OCTAVO" "$folder"
+  mkdir "$folder/locked"
+  chmod -R a+rX,a-w "$folder"
+  command=("$folder/octavo" train --graph "$folder/graph" --run "$folder/locked/run")
+  [ "$(id -u)" -ne 0 ] || command=(setpriv --reuid=65534 --regid=65534 --clear-groups "${command[@]}")
+  status=0
+  fails 1 "locked/run" "${command[@]}" || status=$?
+  chmod -R u+w "$folder"
+  rm -r "$folder"
+  [ "$status" -eq 0 ]
+  [[ "$(cat err.log)" == *"ermission denied"* ]]
+}
+
+@test "a configuration file sets options and flags go over it" {
+  printf 'model = "distmult"\ndim = 12\nepochs = 1\nreciprocal = true\nbatch = 64\nchunk = 16\n' >a.toml
+  "$OCTAVO" --quiet train --graph graph --run run --config a.toml --dim 10
+  /usr/bin/python3 -c 'import json
+options = json.load(open("run/run.json"))["options"]
+assert (options["model"], options["dim"], options["reciprocal"]) == ("distmult", 10, True), options'
+}
+
+# --reciprocal=false was ignored, and so a flag could not go over a file that says true.
+@test "a switch of a configuration file can be switched off" {
+  printf 'reciprocal = true\nepochs = 1\nbatch = 64\nchunk = 16\n' >a.toml
+  "$OCTAVO" --quiet train --graph graph --run run --config a.toml --reciprocal=false
+  grep -q '"reciprocal": false' run/run.json
+  "$OCTAVO" --quiet train --graph graph --run run --overwrite --config a.toml
+  grep -q '"reciprocal": true' run/run.json
+  "$OCTAVO" --quiet train --graph graph --run run --overwrite "${tiny[@]}" --reciprocal
+  grep -q '"reciprocal": true' run/run.json
+  fails 2 '--reciprocal: found "perhaps"; expected true or false' train --reciprocal=perhaps
+  fails 2 "perhaps" train --overwrite=perhaps
+  fails 2 "" "$OCTAVO" --quiet=perhaps train --graph graph --run run
+}
+
+@test "a configuration file that is wrong exits with 2 and names file and line" {
+  printf 'model = "dot"\nlearning_rate = 0.1\n' >a.toml
+  fails 2 'a.toml:2: unknown key "learning_rate"; did you mean learning-rate?' train --config a.toml
+  printf 'dim = "ten"\n' >a.toml
+  fails 2 "a.toml:1: dim: found " train --config a.toml
+  printf 'dim 10\n' >a.toml
+  fails 2 "a.toml:1:" train --config a.toml
+  head -c 4096 /dev/urandom >a.toml
+  fails 2 "a.toml" train --config a.toml
+  fails 2 "absent.toml" train --config absent.toml
+  fails 2 "$PWD" train --config "$PWD"
+  [ ! -e run ]
+}
+
+@test "too little memory exits with 2 and names the smallest that would do, which does" {
+  fails 2 "training needs " train --memory 1MiB
+  [ ! -e run ]
+  smallest="$(sed -n 's/.*the smallest --memory that would do is \([0-9]*MiB\).*/\1/p' err.log)"
+  echo "$smallest"
+  fails 2 "training needs " train --memory "$((${smallest%MiB} - 1))MiB"
+  train --quiet --memory "$smallest"
+}
+
+# The estimate is what --memory is held against: not below what is used, and not so far above that it refuses at will.
+@test "the estimate of memory covers what a training takes" {
+  awk 'BEGIN { srand(4); for (i = 0; i < 200000; ++i) printf "n%d\tn%d\n", i % 100000, rand() * 100000 }' >big.tsv
+  "$OCTAVO" --quiet import big.tsv --graph big --columns head,tail
+  flags=(--graph big --run run --model dot --dim 200 --optimizer adagrad --epochs 1 --batch 20000 --threads 2
+    --durability process)
+  fails 2 "training needs " "$OCTAVO" train "${flags[@]}" --memory 1MiB
+  "$OCTAVO" --quiet train "${flags[@]}"
+  smallest="$(sed -n 's/.*the smallest --memory that would do is \([0-9]*\)MiB.*/\1/p' err.log)"
+  /usr/bin/python3 - "$smallest" <<'PYTHON'
+import json, sys
+peak = json.loads(open("run/metrics.jsonl").readline())["peak_rss_bytes"] / 2**20
+print(f"estimated {sys.argv[1]} MiB, measured {peak:.0f} MiB")
+assert peak <= int(sys.argv[1]) <= 2 * peak
+PYTHON
+}
+
+@test "a rate that explodes exits with 1, names batch and relation, and the last commit opens" {
+  fails 1 "the loss is not finite" "$OCTAVO" train --graph graph --run run --dim 8 --batch 64 --chunk 16 \
+    --epochs 50 --optimizer sgd --learning-rate 1000 --initial-scale 1
+  grep -q 'in epoch [0-9]*, batch [0-9]*, at the edge "n[0-9]*" "r[0-9]" "n[0-9]*"; the last commit stands' err.log
+  "$OCTAVO" inspect run >inspected.log
+  grep -q '^generation ' inspected.log
+}
+
+@test "a second training of the same run exits with 5 and names the owner" {
+  OCTAVO_FAILPOINT="$(printf 'train.batch:%d=sleep,' {1..200})" "$OCTAVO" --quiet train --graph graph --run run \
+    "${tiny[@]}" 3>&- &
+  owner=$!
+  wait_for 20 test -e run/STATE
+  fails 5 "the run is in use by pid $owner" train
+  fails 5 "the run is in use by pid $owner" train --overwrite
+  fails 5 "the run is in use by pid $owner" "$OCTAVO" resume --run run
+  kill -KILL "$owner"
+  wait "$owner" || true
+  "$OCTAVO" --quiet resume --run run  # the lock went with its owner
+}
+
+@test "threads and the way edges are read change no bit" {
+  train --quiet --threads 1
+  one="$(tables run)"
+  train --quiet --overwrite --threads 2 --prefetch on
+  [ "$(tables run)" = "$one" ]
+  train --quiet --overwrite --threads 3 --prefetch off --checkpoint-minutes 1e-6 --durability process
+  [ "$(tables run)" = "$one" ]
+}

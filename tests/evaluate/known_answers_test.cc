@@ -1,0 +1,102 @@
+#include "evaluate/known_answers.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/status.h"
+#include "oneapi/tbb/global_control.h"
+#include "tests/evaluate/fixture.h"
+
+namespace octavo {
+namespace {
+
+TEST(QuestionIndex, SortsAndDropsRepeats) {
+  const LinkQuestion a{NodeId{1}, RelationId{2}, Side::kTail};
+  const LinkQuestion b{NodeId{1}, RelationId{2}, Side::kHead};
+  const LinkQuestion c{NodeId{2}, RelationId{1}, Side::kTail};
+  const QuestionIndex index({c, a, b, a});
+  ASSERT_EQ(index.size(), 3U);
+  for (const LinkQuestion& question : {a, b, c}) EXPECT_EQ(index[index.Find(question)], question);
+  EXPECT_EQ(index.Find({NodeId{2}, RelationId{2}, Side::kTail}), QuestionIndex::kAbsent);
+  EXPECT_EQ(QuestionIndex({}).size(), 0U);
+}
+
+// The answers to `question` in [begin, end), by looking at every edge.
+std::vector<std::uint64_t> NaiveAnswers(const EdgeSet& edges, const LinkQuestion& question, std::uint64_t begin,
+                                        std::uint64_t end) {
+  std::set<std::uint64_t> answers;
+  for (const auto& [head, relation, tail] : edges) {
+    if (relation != Value(question.relation)) continue;
+    const std::uint64_t known = question.side == Side::kTail ? head : tail;
+    const std::uint64_t answer = question.side == Side::kTail ? tail : head;
+    if (known == Value(question.known) && answer >= begin && answer < end) answers.insert(answer);
+  }
+  return {answers.begin(), answers.end()};
+}
+
+TEST(KnownAnswers, AreThoseOfAllSplitsInTheAskedPartitions) {
+  EmbeddedFixture fixture({.nodes = 2500, .relations = 2, .edges = {4000, 500, 500}});
+  std::vector<LinkQuestion> questions;
+  for (const Edge& edge : fixture.graph().test) {
+    questions.push_back({edge.head, edge.relation, Side::kTail});
+    questions.push_back({edge.tail, edge.relation, Side::kHead});
+  }
+  questions.push_back({NodeId{0}, RelationId{0}, Side::kTail});
+  const QuestionIndex index(questions);
+  for (const std::size_t threads : {1, 2, 4}) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    for (const auto& [first, last] : {std::pair(0U, 3U), {0U, 1U}, {1U, 3U}, {2U, 2U}}) {
+      const auto known = KnownAnswers::Gather(fixture.opened(), index, first, last);
+      ASSERT_TRUE(known.ok());
+      for (std::size_t i = 0; i < index.size(); ++i) {
+        const auto answers = known->Of(i);
+        EXPECT_EQ(std::vector<std::uint64_t>(answers.begin(), answers.end()),
+                  NaiveAnswers(fixture.filter, index[i], first * kPartitionRowQuantum, last * kPartitionRowQuantum));
+      }
+    }
+  }
+}
+
+TEST(KnownAnswers, RepeatedEdgesCountOnce) {
+  EmbeddedFixture fixture({.edges = {0, 0, 0}});
+  const Edge edge{NodeId{1}, NodeId{2}, RelationId{0}, 1.0F};
+  fixture.graph().train = {edge, edge};
+  fixture.graph().test = {edge};
+  fixture.Write();
+  const auto known =
+      KnownAnswers::Gather(fixture.opened(), QuestionIndex({{NodeId{1}, RelationId{0}, Side::kTail}}), 0, 1);
+  ASSERT_TRUE(known.ok());
+  EXPECT_EQ(known->Of(0).size(), 1U);
+}
+
+TEST(KnownAnswers, DamagedCellsAreAnError) {
+  EmbeddedFixture fixture({.edges = {20, 0, 0}});
+  {
+    std::fstream file(fixture.opened().paths().Cells(Split::kTrain), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(kCellsHeaderBytes + 3);
+    file.put('\x7f');
+  }
+  const Edge& edge = fixture.graph().train[0];
+  const auto known =
+      KnownAnswers::Gather(fixture.opened(), QuestionIndex({{edge.head, edge.relation, Side::kTail}}), 0, 1);
+  ASSERT_FALSE(known.ok());
+  EXPECT_EQ(KindOf(known.status()), ErrorKind::kCorrupt);
+}
+
+TEST(EdgesOfPartitions, CountsEdgesThatTouchThem) {
+  EmbeddedFixture fixture({.nodes = 2500, .edges = {400, 50, 50}});
+  for (const auto& [first, last] : {std::pair(0U, 3U), {0U, 1U}, {1U, 2U}, {1U, 1U}}) {
+    std::uint64_t edges = 0;
+    for (const auto& [head, relation, tail] : fixture.filter) {
+      const auto in = [&](std::uint64_t node) {
+        return node / kPartitionRowQuantum >= first && node / kPartitionRowQuantum < last;
+      };
+      if (in(head) || in(tail)) ++edges;
+    }
+    EXPECT_EQ(EdgesOfPartitions(fixture.opened(), first, last), edges);
+  }
+}
+
+}  // namespace
+}  // namespace octavo

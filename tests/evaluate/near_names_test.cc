@@ -1,0 +1,71 @@
+#include "evaluate/near_names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+
+namespace octavo {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Optimal string alignment over the whole table.
+std::size_t NaiveDistance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+TEST(SpellingDistance, AgreesWithTheWholeTable) {
+  RandomStream random(3, RandomPurpose::kSplit, 0, 0);
+  const auto word = [&] {
+    std::string text(random.Below(8), 'a');
+    for (char& c : text) c = static_cast<char>('a' + random.Below(3));
+    return text;
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string a = word();
+    const std::string b = word();
+    for (const std::size_t limit : {0UL, 1UL, 2UL, 3UL}) {
+      ASSERT_EQ(SpellingDistance(a, b, limit), std::min(NaiveDistance(a, b), limit + 1))
+          << a << " " << b << " " << limit;
+    }
+  }
+}
+
+std::vector<std::string> Near(const std::string& wanted, const std::vector<std::string>& names) {
+  return NearNames(wanted, names.size(), [&](std::uint64_t i) { return std::string_view(names[i]); });
+}
+
+TEST(NearNames, CaseThenDistanceThenPrefix) {
+  const std::vector<std::string> names = {"python3-numpy", "PYTHON3", "pythn3", "pyhton3", "perl", "python3x", "zsh"};
+  EXPECT_THAT(Near("python3", names), ElementsAre("PYTHON3", "pyhton3", "pythn3"));
+  EXPECT_THAT(Near("python3-n", names), ElementsAre("python3x", "python3-numpy"));
+}
+
+TEST(NearNames, ShortNamesAndStrangersHaveNone) {
+  EXPECT_THAT(Near("a", {"b", "c"}), IsEmpty());
+  EXPECT_THAT(Near("firefox", {"gimp", "inkscape"}), IsEmpty());
+  EXPECT_THAT(Near("", {"gimp"}), IsEmpty());
+  EXPECT_THAT(Near("gimp", {}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,236 @@
+#include "evaluate/ranking.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <map>
+
+#include "base/status.h"
+#include "evaluate/candidates.h"
+#include "oneapi/tbb/global_control.h"
+#include "tests/evaluate/fixture.h"
+
+namespace octavo {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const auto kEveryNode = [](std::uint64_t) { return true; };
+
+// The report that double loops give.
+RankingReport NaiveReport(EmbeddedFixture& fixture, const std::vector<Edge>& triples,
+                          const std::function<bool(std::uint64_t)>& candidate = kEveryNode) {
+  RankingReport report;
+  for (const Edge& triple : triples) {
+    for (const Side side : {Side::kTail, Side::kHead}) {
+      SideSums& sums = side == Side::kTail ? report.tail : report.head;
+      sums.filtered.Add(NaiveRank(fixture.naive, triple, side, fixture.filter, candidate));
+      sums.raw.Add(NaiveRank(fixture.naive, triple, side, {}, candidate));
+    }
+    ++report.triples;
+  }
+  return report;
+}
+
+void ExpectSame(const RankSums& a, const RankSums& b) {
+  EXPECT_EQ(a.count, b.count);
+  EXPECT_EQ(a.hits_1, b.hits_1);
+  EXPECT_EQ(a.hits_3, b.hits_3);
+  EXPECT_EQ(a.hits_10, b.hits_10);
+  EXPECT_NEAR(a.reciprocal_ranks, b.reciprocal_ranks, 1e-9 * (1 + b.reciprocal_ranks));
+  EXPECT_EQ(a.ranks, b.ranks);  // sums of halves: exact in any order
+}
+
+void ExpectSame(const RankingReport& a, const RankingReport& b) {
+  EXPECT_EQ(a.triples, b.triples);
+  ExpectSame(a.head.filtered, b.head.filtered);
+  ExpectSame(a.head.raw, b.head.raw);
+  ExpectSame(a.tail.filtered, b.tail.filtered);
+  ExpectSame(a.tail.raw, b.tail.raw);
+}
+
+RankingReport Rank(const EmbeddedFixture& fixture, const RankingOptions& options = {}) {
+  absl::StatusOr<RankingReport> report = RankTriples(fixture.Embedded(), options);
+  if (!report.ok()) {
+    ADD_FAILURE() << report.status().message();
+    return {};
+  }
+  return *std::move(report);
+}
+
+TEST(RankTriples, AgreesWithDoubleLoopsForEveryModel) {
+  for (const ModelSpec& model : AllModels()) {
+    for (const bool reciprocal : {false, true}) {
+      if (reciprocal && model.kind == ModelKind::kDot) continue;
+      SCOPED_TRACE(static_cast<int>(model.kind) * 10 + (reciprocal ? 1 : 0));
+      EmbeddedFixture fixture({.model = model, .reciprocal = reciprocal});
+      ExpectSame(Rank(fixture), NaiveReport(fixture, fixture.graph().test));
+      ExpectSame(Rank(fixture, {.split = Split::kValid}), NaiveReport(fixture, fixture.graph().valid));
+      ExpectSame(Rank(fixture, {.split = Split::kTrain}), NaiveReport(fixture, fixture.graph().train));
+    }
+  }
+}
+
+TEST(RankTriples, ManyKnownAnswersAndManyTriplesOfOneQuestion) {
+  // One hub that answers to nearly every node, so that questions have more answers than the vectorised passes take.
+  EmbeddedFixture fixture({.nodes = 150, .relations = 1, .edges = {0, 0, 0}});
+  for (std::uint64_t i = 0; i < 150; ++i) {
+    std::vector<Edge>& split = i % 3 == 0 ? fixture.graph().train : fixture.graph().test;
+    if (i != 7) split.push_back({NodeId{7}, NodeId{i}, RelationId{0}, 1.0F});
+  }
+  fixture.Write();
+  ExpectSame(Rank(fixture), NaiveReport(fixture, fixture.graph().test));
+}
+
+TEST(RankTriples, SeveralPartitions) {
+  EmbeddedFixture fixture({.nodes = 2500, .edges = {600, 30, 30}, .range = 1});
+  ASSERT_EQ(fixture.opened().description().partition_count, 3U);
+  const RankingReport naive = NaiveReport(fixture, fixture.graph().test);
+  ExpectSame(Rank(fixture), naive);
+  // Too little memory for all partitions' filters at once, and for more than a few triples at a time.
+  ExpectSame(Rank(fixture, {.memory_bytes = 8192}), naive);
+}
+
+TEST(RankTriples, AllRowsEqualRankInTheMiddle) {
+  EmbeddedFixture fixture({.nodes = 31, .edges = {0, 0, 1}});
+  std::fill(fixture.naive.embeddings.begin(), fixture.naive.embeddings.end(), 0.25F);
+  fixture.Write();
+  const RankingReport report = Rank(fixture);
+  EXPECT_EQ(report.tail.raw.MeanRank(), 16.0);
+  EXPECT_EQ(report.tail.filtered.MeanRank(), 16.0);
+  EXPECT_EQ(report.head.filtered.MeanRank(), 16.0);
+  EXPECT_EQ(report.Both().filtered.count, 2U);
+}
+
+TEST(RankTriples, OneNode) {
+  EmbeddedFixture fixture({.nodes = 1, .relations = 1, .edges = {0, 0, 1}});
+  const RankingReport report = Rank(fixture);
+  EXPECT_EQ(report.triples, 1U);
+  EXPECT_EQ(report.candidates, 1U);
+  EXPECT_EQ(report.Both().filtered.MeanRank(), 1.0);
+  EXPECT_EQ(report.Both().raw.MeanRank(), 1.0);
+}
+
+TEST(RankTriples, SameNumbersForAnyThreadsBlocksAndMemory) {
+  EmbeddedFixture fixture(
+      {.model = {ModelKind::kTransE, Norm::kL2, 16}, .nodes = 1100, .edges = {900, 50, 90}, .range = 7});
+  // Fractions, so that scores are not exact and a score that depended on its place would show.
+  for (float& x : fixture.naive.embeddings) x *= 0.137F;
+  fixture.Write();
+  const RankingReport first = Rank(fixture);
+  ExpectSame(first, NaiveReport(fixture, fixture.graph().test));
+  const auto expect_bits = [&](const RankingReport& report) {
+    for (const auto& [a, b] : {std::pair(report.head.filtered, first.head.filtered),
+                               {report.head.raw, first.head.raw},
+                               {report.tail.filtered, first.tail.filtered},
+                               {report.tail.raw, first.tail.raw}}) {
+      EXPECT_EQ(a.reciprocal_ranks, b.reciprocal_ranks);
+      EXPECT_EQ(a.ranks, b.ranks);
+      EXPECT_EQ(a.hits_10, b.hits_10);
+    }
+  };
+  for (const std::size_t threads : {1, 2, 4}) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    expect_bits(Rank(fixture));
+  }
+  for (const std::uint64_t rows : {1, 7, 64, 1023, 5000}) expect_bits(Rank(fixture, {.block_rows = rows}));
+  for (const std::uint64_t memory : {4096, 65536, 1 << 30}) expect_bits(Rank(fixture, {.memory_bytes = memory}));
+}
+
+TEST(RankTriples, PerRelationSumsToTheWhole) {
+  EmbeddedFixture fixture({.nodes = 20, .relations = 5, .edges = {60, 0, 40}});
+  const RankingReport report = Rank(fixture, {.per_relation = true});
+  std::map<std::uint32_t, std::vector<Edge>> by_relation;
+  for (const Edge& edge : fixture.graph().test) by_relation[Value(edge.relation)].push_back(edge);
+  ASSERT_EQ(report.relations.size(), by_relation.size());
+  std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+  for (const RankingReport::Relation& relation : report.relations) {
+    const RankingReport naive = NaiveReport(fixture, by_relation[Value(relation.relation)]);
+    ExpectSame(relation.tail.filtered, naive.tail.filtered);
+    ExpectSame(relation.head.raw, naive.head.raw);
+    EXPECT_LE(relation.tail.raw.count, last);
+    last = relation.tail.raw.count;
+  }
+  EXPECT_TRUE(Rank(fixture).relations.empty());
+}
+
+TEST(RankTriples, CandidatesAreTheSameSampleForAllTriples) {
+  EmbeddedFixture fixture({.nodes = 60, .edges = {100, 0, 30}});
+  const RankingOptions options{.candidates = 20, .seed = 9};
+  const CandidateSet sample(60, 20, 9);
+  const RankingReport report = Rank(fixture, options);
+  EXPECT_EQ(report.candidates, 20U);
+  EXPECT_FALSE(report.all_candidates);
+  ExpectSame(report,
+             NaiveReport(fixture, fixture.graph().test, [&](std::uint64_t node) { return sample.Contains(node); }));
+  RankingOptions small = options;
+  small.block_rows = 3;
+  ExpectSame(report, Rank(fixture, small));
+  RankingOptions all = options;
+  all.candidates = 60;
+  ExpectSame(Rank(fixture, all), Rank(fixture));
+  EXPECT_TRUE(Rank(fixture, all).all_candidates);
+}
+
+TEST(RankTriples, SampleOfTheSplit) {
+  EmbeddedFixture fixture({.nodes = 30, .edges = {50, 0, 60}});
+  const RankingReport a = Rank(fixture, {.sample = 11, .seed = 3});
+  EXPECT_EQ(a.triples, 11U);
+  ExpectSame(a, Rank(fixture, {.sample = 11, .seed = 3}));
+  ExpectSame(Rank(fixture, {.sample = 1000}), Rank(fixture));
+}
+
+TEST(RankTriples, EmptySplitIsAUsageError) {
+  EmbeddedFixture fixture({.edges = {10, 0, 0}});
+  const auto report = RankTriples(fixture.Embedded(), {});
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(KindOf(report.status()), ErrorKind::kUsage);
+  EXPECT_THAT(std::string(MessageOf(report.status())), AllOf(HasSubstr("test.cells"), HasSubstr("no test edges")));
+}
+
+TEST(RankTriples, NanNamesItsPlace) {
+  EmbeddedFixture fixture({});
+  fixture.naive.embeddings[6 * 5 + 2] = std::nanf("");
+  fixture.Write();
+  auto report = RankTriples(fixture.Embedded(), {});
+  ASSERT_FALSE(report.ok());
+  const std::string name(fixture.opened().nodes().Name(NodeId{5}));
+  EXPECT_THAT(std::string(MessageOf(report.status())),
+              AllOf(HasSubstr("row 5"), HasSubstr("\"" + name + "\""), HasSubstr("nan"), HasSubstr("column 2")));
+
+  fixture.naive.embeddings[6 * 5 + 2] = 0;
+  fixture.naive.relations[6 + 1] = std::numeric_limits<float>::infinity();
+  fixture.Write();
+  report = RankTriples(fixture.Embedded(), {});
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(std::string(MessageOf(report.status())),
+              AllOf(HasSubstr("relations: row 1"), HasSubstr("r1001"), HasSubstr("inf")));
+}
+
+TEST(RankTriples, OverflowOfAScoreIsAnError) {
+  EmbeddedFixture fixture({.model = {ModelKind::kDot, Norm::kL1, 2}});
+  std::fill(fixture.naive.embeddings.begin(), fixture.naive.embeddings.end(), 3e38F);
+  fixture.Write();
+  const auto report = RankTriples(fixture.Embedded(), {});
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(std::string(MessageOf(report.status())), HasSubstr("too large for single precision"));
+}
+
+TEST(RankTriples, ProgressEndsAtOne) {
+  EmbeddedFixture fixture({.nodes = 1500, .edges = {10, 0, 10}});
+  std::atomic<double> most{0};
+  RankingOptions options{.block_rows = 100};
+  options.progress = [&](double share) {
+    double before = most.load();
+    while (share > before && !most.compare_exchange_weak(before, share)) {
+    }
+  };
+  Rank(fixture, options);
+  EXPECT_NEAR(most.load(), 1.0, 1e-9);
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,127 @@
+#include "export/output_file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "base/status.h"
+#include "io/failpoint.h"
+#include "tests/support/small_graph.h"
+
+namespace octavo {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string ContentsOf(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class OutputFileTest : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::string path_ = (folder_.path() / "out").string();
+  std::string partial_ = path_ + ".partial";
+};
+
+TEST_F(OutputFileTest, AppearsWhenCommitted) {
+  {
+    auto output = OutputFile::Open(path_);
+    ASSERT_TRUE(output.ok());
+    ASSERT_TRUE(output->Append("one ").ok());
+    ASSERT_TRUE(output->Append("two").ok());
+    EXPECT_EQ(output->bytes_written(), 7U);
+    EXPECT_TRUE(std::filesystem::exists(partial_));
+    EXPECT_FALSE(std::filesystem::exists(path_));
+    ASSERT_TRUE(output->Commit().ok());
+  }
+  EXPECT_EQ(ContentsOf(path_), "one two");
+  EXPECT_FALSE(std::filesystem::exists(partial_));
+}
+
+TEST_F(OutputFileTest, WithoutCommitTheOldFileStays) {
+  std::ofstream(path_) << "old";
+  {
+    auto output = OutputFile::Open(path_);
+    ASSERT_TRUE(output.ok());
+    ASSERT_TRUE(output->Append("new and longer").ok());
+  }
+  EXPECT_EQ(ContentsOf(path_), "old");
+  EXPECT_FALSE(std::filesystem::exists(partial_));
+}
+
+TEST_F(OutputFileTest, FollowsALink) {
+  std::ofstream(folder_.path() / "target") << "old";
+  std::filesystem::create_symlink("target", path_);
+  auto output = OutputFile::Open(path_);
+  ASSERT_TRUE(output.ok());
+  ASSERT_TRUE(output->Append("new").ok());
+  ASSERT_TRUE(output->Commit().ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  EXPECT_EQ(ContentsOf(folder_.path() / "target"), "new");
+}
+
+TEST_F(OutputFileTest, FoldersAreUsageErrors) {
+  const auto folder = OutputFile::Open(folder_.path().string());
+  ASSERT_FALSE(folder.ok());
+  EXPECT_EQ(KindOf(folder.status()), ErrorKind::kUsage);
+  const auto lost = OutputFile::Open((folder_.path() / "absent" / "file").string());
+  ASSERT_FALSE(lost.ok());
+  EXPECT_EQ(KindOf(lost.status()), ErrorKind::kUsage);
+  EXPECT_THAT(std::string(MessageOf(lost.status())), HasSubstr("absent"));
+}
+
+TEST_F(OutputFileTest, FullDiskAndFailedSyncLeaveNothing) {
+  for (const char* failpoint : {"file.write=enospc", "file.sync=eio"}) {
+    {
+      auto output = OutputFile::Open(path_);
+      ASSERT_TRUE(output.ok());
+      ASSERT_TRUE(SetFailpoints(failpoint).ok());
+      absl::Status status = output->Append("text");
+      if (status.ok()) status = output->Commit();
+      ASSERT_TRUE(SetFailpoints("").ok());
+      EXPECT_FALSE(status.ok()) << failpoint;
+    }
+    EXPECT_FALSE(std::filesystem::exists(path_)) << failpoint;
+    EXPECT_FALSE(std::filesystem::exists(partial_)) << failpoint;
+  }
+}
+
+TEST_F(OutputFileTest, WritesIntoAPipeThatStandsThere) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  std::string read;
+  std::thread reader([&] { read = ContentsOf(path_); });
+  {
+    auto output = OutputFile::Open(path_);
+    ASSERT_TRUE(output.ok());
+    ASSERT_TRUE(output->Append("through the pipe").ok());
+    ASSERT_TRUE(output->Commit().ok());
+  }
+  reader.join();
+  EXPECT_EQ(read, "through the pipe");
+}
+
+TEST_F(OutputFileTest, AReaderThatLeftIsAnError) {
+  ASSERT_NE(::signal(SIGPIPE, SIG_IGN), SIG_ERR);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const int reader = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK);
+  auto output = OutputFile::Open(path_);
+  ASSERT_TRUE(output.ok());
+  ::close(reader);
+  const absl::Status status = output->Append("text");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(KindOf(status), ErrorKind::kRuntime);
+  EXPECT_THAT(std::string(MessageOf(status)), HasSubstr("the reader closed the pipe"));
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,116 @@
+#include "export/vector_formats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "base/random.h"
+#include "base/status.h"
+
+namespace octavo {
+namespace {
+
+std::string Name(VectorFormat format, std::string_view name, bool* changed = nullptr) {
+  std::string out;
+  const bool was_changed = AppendName(format, name, out);
+  if (changed != nullptr) *changed = was_changed;
+  return out;
+}
+
+TEST(VectorFormat, NamesAndParses) {
+  for (const char* name : {"npy", "word2vec", "word2vec-binary", "tsv"}) {
+    const auto format = ParseVectorFormat(name);
+    ASSERT_TRUE(format.ok());
+    EXPECT_EQ(VectorFormatName(*format), name);
+  }
+  const auto unknown = ParseVectorFormat("hdf5");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(KindOf(unknown.status()), ErrorKind::kUsage);
+}
+
+TEST(AppendName, Word2VecHasNoBlanksAndIsUtf8) {
+  const struct {
+    std::string_view name;
+    std::string_view expected;
+  } cases[] = {{"plain", "plain"},
+               {"Zürich-東京-🙂", "Zürich-東京-🙂"},
+               {"New York", "New_York"},
+               {"a\tb\nc\vd\fe\rf", "a_b_c_d_e_f"},
+               {"", "_"},
+               {" ", "_"},
+               {"caf\xE9", "caf\xEF\xBF\xBD"},
+               {"\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD"},                  // overlong
+               {"\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},  // a surrogate
+               {"\xE2\x82", "\xEF\xBF\xBD\xEF\xBF\xBD"}};                 // cut short
+  for (const auto& [name, expected] : cases) {
+    for (const VectorFormat format : {VectorFormat::kWord2Vec, VectorFormat::kWord2VecBinary}) {
+      bool changed = false;
+      EXPECT_EQ(Name(format, name, &changed), expected);
+      EXPECT_EQ(changed, name != expected);
+    }
+  }
+}
+
+TEST(AppendName, TsvKeepsAllButItsDelimiters) {
+  bool changed = true;
+  EXPECT_EQ(Name(VectorFormat::kTsv, "New York \xE9", &changed), "New York \xE9");
+  EXPECT_FALSE(changed);
+  EXPECT_EQ(Name(VectorFormat::kTsv, "a\tb\nc\rd", &changed), "a_b_c_d");
+  EXPECT_TRUE(changed);
+}
+
+TEST(AppendVector, DecimalsReadBackAsTheSameFloat) {
+  std::vector<float> values = {0.0F, -0.0F, 1.0F, 0.1F, -1e-45F, 3.4028235e38F, 1.17549435e-38F, 123456789.0F};
+  RandomStream random(1, RandomPurpose::kSplit, 0, 0);
+  while (values.size() < 20'000) {
+    const std::uint32_t bits = random.Next32();
+    float value;
+    std::memcpy(&value, &bits, sizeof(value));
+    if (std::isfinite(value)) values.push_back(value);
+  }
+  std::string line;
+  AppendVector(VectorFormat::kTsv, "name", values, line);
+  ASSERT_EQ(line.substr(0, 5), "name\t");
+  const char* text = line.c_str() + 4;
+  for (const float value : values) {
+    ASSERT_EQ(*text, '\t');
+    char* end = nullptr;
+    const float read = std::strtof(text + 1, &end);
+    EXPECT_EQ(std::memcmp(&read, &value, sizeof(value)), 0) << value;
+    text = end;
+  }
+  EXPECT_STREQ(text, "\n");
+}
+
+TEST(AppendVector, EachFormat) {
+  const std::vector<float> row = {0.5F, -2.0F};
+  const std::string bytes("\x00\x00\x00\x3F\x00\x00\x00\xC0", 8);
+  const auto line = [&](VectorFormat format) {
+    std::string out;
+    EXPECT_EQ(AppendVector(format, "a b", row, out),
+              format == VectorFormat::kWord2Vec || format == VectorFormat::kWord2VecBinary);
+    return out;
+  };
+  EXPECT_EQ(line(VectorFormat::kNpy), bytes);
+  EXPECT_EQ(line(VectorFormat::kWord2Vec), "a_b 0.5 -2\n");
+  EXPECT_EQ(line(VectorFormat::kWord2VecBinary), "a_b " + bytes + "\n");
+  EXPECT_EQ(line(VectorFormat::kTsv), "a b\t0.5\t-2\n");
+}
+
+TEST(VectorHeader, EachFormat) {
+  EXPECT_EQ(VectorHeader(VectorFormat::kWord2Vec, 7, 3), "7 3\n");
+  EXPECT_EQ(VectorHeader(VectorFormat::kWord2VecBinary, 7, 3), "7 3\n");
+  EXPECT_EQ(VectorHeader(VectorFormat::kTsv, 7, 3), "");
+  const std::string npy = VectorHeader(VectorFormat::kNpy, 7, 3);
+  EXPECT_EQ(npy.substr(0, 6), "\x93NUMPY");
+  EXPECT_THAT(npy, testing::HasSubstr("(7, 3)"));
+  EXPECT_EQ(npy.size() % 64, 0U);
+}
+
+}  // namespace
+}  // namespace octavo

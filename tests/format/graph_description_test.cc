@@ -1,0 +1,92 @@
+#include "format/graph_description.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+
+namespace octavo {
+namespace {
+
+GraphDescription Sample() {
+  return {.node_count = 14541,
+          .relation_count = 237,
+          .partition_rows = 1024,
+          .partition_count = 15,
+          .has_relations = true,
+          .has_weights = false,
+          .train_edges = 272115,
+          .valid_edges = 17535,
+          .test_edges = 20466,
+          .fingerprint = 0xFEDCBA9876543210};
+}
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(GraphDescription, ReadsBackWhatItWrote) {
+  const std::string text = EncodeGraphDescription(Sample(), R"({"lines": 5})");
+  ASSERT_OK_AND_ASSIGN(const GraphDescription description, DecodeGraphDescription(text, "graph.json"));
+  EXPECT_EQ(description, Sample());
+  EXPECT_EQ(description.Edges(Split::kTrain), 272115U);
+  EXPECT_EQ(description.Edges(Split::kValid), 17535U);
+  EXPECT_EQ(description.Edges(Split::kTest), 20466U);
+}
+
+TEST(GraphDescription, NamesTheKeyThatIsWrong) {
+  const std::string text = EncodeGraphDescription(Sample(), "{}");
+  const std::pair<std::string, std::string> kCases[] = {
+      {"\"nodes\": 14541", "\"nodes\": -1"},
+      {"\"nodes\": 14541", "\"nodes\": 0"},
+      {"\"nodes\": 14541", "\"nodes\": 1.5"},
+      {"\"nodes\": 14541", "\"nodes\": \"many\""},
+      {"\"relations\": 237", "\"relations\": 4294967296"},
+      {"\"train_edges\": 272115", "\"train_edges\": null"},
+      {"\"has_weights\": false", "\"has_weights\": 0"},
+      {"\"fingerprint\": \"fedc", "\"fingerprint\": \"xedc"},
+      {"\"fingerprint\": \"fedc", "\"fingerprint\": \""},
+      {"\"format\": \"octavo graph\"", "\"format\": \"octavo run\""},
+      {"\"version\": 1", "\"version\": 2"},
+  };
+  for (const auto& [from, to] : kCases) {
+    const std::string key = from.substr(0, from.find(':'));
+    EXPECT_ERROR(DecodeGraphDescription(Replaced(text, from, to), "graph.json"), kCorrupt, "graph.json: " + key) << to;
+  }
+  EXPECT_ERROR(DecodeGraphDescription(Replaced(text, "\"partitions\"", "\"parts\""), "g"), kCorrupt,
+               "\"partitions\" is nothing");
+}
+
+TEST(GraphDescription, RefusesWhatIsNoJsonObject) {
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("{\"nodes\": "), std::string(4, '\0')}) {
+    EXPECT_ERROR(DecodeGraphDescription(text, "g"), kCorrupt, "not a JSON object");
+  }
+}
+
+TEST(GraphFingerprint, DependsOnEveryPart) {
+  std::array<CellsHeader, 3> cells;
+  ArrayHeader hashes;
+  ArrayHeader offsets;
+  const std::uint64_t plain = GraphFingerprint(cells, hashes, offsets, "edge\t1\n");
+  EXPECT_EQ(GraphFingerprint(cells, hashes, offsets, "edge\t1\n"), plain);
+  EXPECT_NE(GraphFingerprint(cells, hashes, offsets, "edge\t2\n"), plain);
+  for (CellsHeader& header : cells) {
+    header.index_checksum = 1;
+    EXPECT_NE(GraphFingerprint(cells, hashes, offsets, "edge\t1\n"), plain);
+    header.index_checksum = 0;
+    header.node_count = 1;
+    EXPECT_NE(GraphFingerprint(cells, hashes, offsets, "edge\t1\n"), plain);
+    header.node_count = 0;
+  }
+  hashes.data_checksum = 1;
+  EXPECT_NE(GraphFingerprint(cells, hashes, offsets, "edge\t1\n"), plain);
+  hashes.data_checksum = 0;
+  offsets.data_checksum = 1;
+  EXPECT_NE(GraphFingerprint(cells, hashes, offsets, "edge\t1\n"), plain);
+}
+
+}  // namespace
+}  // namespace octavo

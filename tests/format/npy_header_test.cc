@@ -1,0 +1,73 @@
+#include "format/npy_header.h"
+
+#include <cstring>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+
+namespace octavo {
+namespace {
+
+// A header with another dictionary, padded as NumPy pads.
+std::array<std::byte, kNpyHeaderBytes> WithDictionary(std::string dictionary) {
+  auto bytes = EncodeNpyHeader({1, 1});
+  dictionary.resize(kNpyHeaderBytes - 10 - 1, ' ');
+  dictionary += '\n';
+  std::memcpy(bytes.data() + 10, dictionary.data(), dictionary.size());
+  return bytes;
+}
+
+TEST(NpyHeader, ReadsBackWhatItWrote) {
+  for (const NpyShape shape : {NpyShape{0, 1}, NpyShape{3, 4}, NpyShape{14541, 400}, NpyShape{1ULL << 40, 100}}) {
+    ASSERT_OK_AND_ASSIGN(const NpyShape read, DecodeNpyHeader(EncodeNpyHeader(shape), "f"));
+    EXPECT_EQ(read, shape);
+  }
+}
+
+TEST(NpyHeader, IsThePreambleThatNumPyReads) {
+  const auto bytes = EncodeNpyHeader({3, 4});
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_EQ(text.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+  EXPECT_EQ(text.substr(8, 2), "\xF6\x0F");  // 4086: the dictionary ends at byte 4,096
+  EXPECT_TRUE(text.substr(10).starts_with("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }"));
+  EXPECT_EQ(text.back(), '\n');
+}
+
+TEST(NpyHeader, RefusesOtherTypesOrdersAndShapes) {
+  for (const char* dictionary : {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }",
+                                 "{'descr': '>f4', 'fortran_order': False, 'shape': (3, 4), }",
+                                 "{'descr': '<f4', 'fortran_order': True, 'shape': (3, 4), }",
+                                 "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }",
+                                 "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4, 5), }",
+                                 "{'descr': '<f4', 'fortran_order': False, 'shape': (-3, 4), }",
+                                 "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 4), }",
+                                 "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }",
+                                 "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } x", ""}) {
+    EXPECT_ERROR(DecodeNpyHeader(WithDictionary(dictionary), "e.npy"), kCorrupt, "e.npy: ") << dictionary;
+  }
+  EXPECT_OK(DecodeNpyHeader(WithDictionary("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4)}"), "e.npy"));
+}
+
+TEST(NpyHeader, RefusesShortAndForeignFiles) {
+  const auto bytes = EncodeNpyHeader({3, 4});
+  for (const std::size_t size : {0UL, 1UL, 9UL, 10UL, 4095UL}) {
+    EXPECT_ERROR(DecodeNpyHeader(std::span(bytes).first(size), "f"), kCorrupt, "bytes of header");
+  }
+  auto version = bytes;
+  version[6] = std::byte{2};
+  EXPECT_ERROR(DecodeNpyHeader(version, "f"), kCorrupt, "first bytes");
+  auto length = bytes;
+  length[8] = std::byte{0};
+  EXPECT_ERROR(DecodeNpyHeader(length, "f"), kCorrupt, "header length");
+}
+
+TEST(NpyFileBytes, IsCheckedForOverflow) {
+  EXPECT_EQ(*NpyFileBytes({3, 4}), 4096U + 48U);
+  EXPECT_EQ(*NpyFileBytes({0, 4}), 4096U);
+  EXPECT_ERROR(NpyFileBytes({1ULL << 62, 1}), kUsage, "too large");
+  EXPECT_ERROR(NpyFileBytes({1ULL << 40, 1ULL << 40}), kUsage, "too large");
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,94 @@
+#include "graph/node_names.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "io/checksum.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/file_bytes.h"
+#include "tests/support/imported_graph.h"
+
+namespace octavo {
+namespace {
+
+class NodeNamesTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<std::unique_ptr<NodeNames>> Open() { return NodeNames::Open(GraphPaths(folder_ / "graph")); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(NodeNamesTest, FindsEveryNameAndNoOther) {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += fmt::format("node {}\tnode {}\n", i, i + 1);
+  ASSERT_OK(ImportText(folder_, text));
+  ASSERT_OK_AND_ASSIGN(const auto names, Open());
+  ASSERT_EQ(names->size(), 5001U);
+  std::uint64_t last = 0;
+  for (std::uint64_t id = 0; id < names->size(); ++id) {
+    const std::string_view name = names->Name(NodeId{id});
+    EXPECT_EQ(names->Find(name), NodeId{id});
+    const std::uint64_t hash = HashName(name, names->hash_seed());
+    EXPECT_TRUE(id == 0 || hash > last);
+    last = hash;
+  }
+  for (int i = 5001; i < 10000; ++i) EXPECT_FALSE(names->Find(fmt::format("node {}", i)).has_value());
+  EXPECT_FALSE(names->Find("").has_value());
+}
+
+TEST_F(NodeNamesTest, HandlesOneNodeAndNamesOfAnyBytes) {
+  ASSERT_OK(ImportText(folder_, "a\ta\n"));
+  EXPECT_EQ((*Open())->Find("a"), NodeId{0});
+  EXPECT_FALSE((*Open())->Find("b").has_value());
+  const std::string odd = "\x01\xff \"quoted\" \\";
+  const std::string longest(64 << 10, 'x');
+  ASSERT_OK(ImportText(folder_, odd + "\t" + longest + "\n"));
+  ASSERT_OK_AND_ASSIGN(const auto names, Open());
+  for (const std::string& name : {odd, longest}) {
+    ASSERT_TRUE(names->Find(name).has_value());
+    EXPECT_EQ(names->Name(*names->Find(name)), name);
+  }
+}
+
+TEST_F(NodeNamesTest, LineOfNodesNamesIsTheRow) {
+  ASSERT_OK(ImportText(folder_, "a\tb\nc\td\n"));
+  ASSERT_OK_AND_ASSIGN(const auto names, Open());
+  std::string expected;
+  for (std::uint64_t id = 0; id < 4; ++id) expected += std::string(names->Name(NodeId{id})) + "\n";
+  EXPECT_EQ(FileBytes(folder_ / "graph/nodes.names"), expected);
+}
+
+TEST_F(NodeNamesTest, FilesThatDoNotFitEachOtherAreCorrupt) {
+  ASSERT_OK(ImportText(folder_, "a\tb\nc\td\n"));
+  const GraphPaths paths(folder_ / "graph");
+  for (const auto& path : {paths.NodeHashes(), paths.NodeNames(), paths.NodeOffsets()}) {
+    const std::string whole = FileBytes(path);
+    for (const std::string& other : {std::string(), whole.substr(0, whole.size() - 1), whole + "\n"}) {
+      WriteFileBytes(path, other);
+      EXPECT_ERROR(Open(), kCorrupt, "expected") << path << " " << other.size();
+    }
+    std::filesystem::remove(path);
+    EXPECT_FALSE(Open().ok());
+    WriteFileBytes(path, whole);
+    ASSERT_OK(Open());
+  }
+}
+
+// Bytes behind the headers are not checked when a graph is opened; whatever they are, nothing may be read out of
+// bounds.
+TEST_F(NodeNamesTest, DamagedOffsetsAndHashesStayInBounds) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += fmt::format("{}\t{}\n", i, i + 1);
+  ASSERT_OK(ImportText(folder_, text));
+  const GraphPaths paths(folder_ / "graph");
+  for (const auto& path : {paths.NodeHashes(), paths.NodeOffsets()}) {
+    std::string bytes = FileBytes(path);
+    for (std::size_t i = 64 + 8; i + 8 < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 37);
+    WriteFileBytes(path, bytes);
+  }
+  ASSERT_OK_AND_ASSIGN(const auto names, Open());
+  for (std::uint64_t id = 0; id < names->size(); ++id) (void)names->Name(NodeId{id});
+  for (int i = 0; i < 300; ++i) (void)names->Find(std::to_string(i));
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,89 @@
+#include "import/edge_selection.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "fmt/format.h"
+#include "gtest/gtest.h"
+#include "io/checksum.h"
+#include "tests/support/expect_status.h"
+
+namespace octavo {
+namespace {
+
+class SelectEdgesTest : public ::testing::Test {
+ protected:
+  std::uint32_t Id(NameTable& table, const std::string& text) {
+    const std::vector<NameTable::Name> names = {{text, HashName(text, 0)}};
+    std::vector<std::uint32_t> ids(1);
+    EXPECT_OK(table.Intern(names, ids));
+    return ids[0];
+  }
+  // Each call makes a run of its own.
+  void Add(const std::string& head, const std::string& relation, const std::string& tail, Part part) {
+    EdgeRecord record{.head = Id(nodes_, head), .tail = Id(nodes_, tail)};
+    record.set_relation(Id(relations_, relation));
+    record.set_part(part);
+    runs_.push_back({record});
+  }
+  std::vector<Part> Parts() const {
+    std::vector<Part> parts;
+    for (const auto& run : runs_) parts.push_back(run[0].part());
+    return parts;
+  }
+  NameTable nodes_;
+  NameTable relations_;
+  EdgeRuns runs_;
+};
+
+TEST_F(SelectEdgesTest, KeepsAllByDefaultAndCountsWhatIsUnusual) {
+  Add("a", "r", "b", Part::kTrain);
+  Add("a", "r", "a", Part::kTrain);
+  Add("a", "r", "new", Part::kValid);
+  Add("newer", "s", "new", Part::kTest);
+  Add("b", "r", "a", Part::kTest);
+  const Selection selection = SelectEdges(runs_, nodes_, relations_, {});
+  EXPECT_EQ(selection.self_loops, 1U);
+  EXPECT_EQ(selection.unseen_nodes, 2U);
+  EXPECT_EQ(selection.unseen_relations, 1U);
+  EXPECT_EQ(selection.unseen_edges, (std::array<std::uint64_t, 3>{0, 1, 1}));
+  EXPECT_EQ(selection.kept_edges, (std::array<std::uint64_t, 3>{2, 1, 2}));
+  EXPECT_EQ(std::ranges::count(selection.nodes, true), 4);
+  EXPECT_EQ(std::ranges::count(selection.relations, true), 2);
+}
+
+TEST_F(SelectEdgesTest, DropsUnseenEdgesAndTheirNames) {
+  Add("a", "r", "b", Part::kTrain);
+  Add("a", "r", "new", Part::kValid);
+  Add("a", "s", "b", Part::kTest);
+  Add("b", "r", "a", Part::kTest);
+  const Selection selection = SelectEdges(runs_, nodes_, relations_, {.drop_unseen = true});
+  EXPECT_EQ(Parts(), (std::vector<Part>{Part::kTrain, Part::kDropped, Part::kDropped, Part::kTest}));
+  EXPECT_EQ(selection.unseen_edges, (std::array<std::uint64_t, 3>{0, 1, 1}));
+  EXPECT_EQ(selection.kept_edges, (std::array<std::uint64_t, 3>{1, 0, 1}));
+  EXPECT_EQ(std::ranges::count(selection.nodes, true), 2);
+  EXPECT_EQ(std::ranges::count(selection.relations, true), 1);
+}
+
+TEST_F(SelectEdgesTest, ANameOnlyInADroppedSelfLoopHasNoRow) {
+  Add("a", "r", "b", Part::kTrain);
+  Add("lonely", "r", "lonely", Part::kTrain);
+  Add("lonely", "r", "a", Part::kValid);
+  const Selection selection = SelectEdges(runs_, nodes_, relations_, {.drop_self_loops = true, .drop_unseen = true});
+  EXPECT_EQ(selection.self_loops, 1U);
+  EXPECT_EQ(Parts(), (std::vector<Part>{Part::kTrain, Part::kDropped, Part::kDropped}));
+  EXPECT_EQ(std::ranges::count(selection.nodes, true), 2);
+}
+
+TEST_F(SelectEdgesTest, ASplitReplacesThePartsAndKeepsCopiesTogether) {
+  for (int i = 0; i < 600; ++i) Add(fmt::format("n{}", i % 200), "r", fmt::format("m{}", i % 200), Part::kTrain);
+  const SplitRule split = SplitRule::Parse("0.5,0.25,0.25", 3).value();
+  const Selection selection = SelectEdges(runs_, nodes_, relations_, {.split = split});
+  for (const std::uint64_t kept : selection.kept_edges) EXPECT_GT(kept, 60U);
+  const std::vector<Part> parts = Parts();
+  for (std::size_t i = 0; i < 400; ++i) EXPECT_EQ(parts[i], parts[i + 200]);
+}
+
+}  // namespace
+}  // namespace octavo

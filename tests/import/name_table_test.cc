@@ -1,0 +1,74 @@
+#include "import/name_table.h"
+
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "io/checksum.h"
+#include "tests/support/expect_status.h"
+
+namespace octavo {
+namespace {
+
+std::vector<std::uint32_t> Intern(NameTable& table, const std::vector<std::string>& texts) {
+  std::vector<NameTable::Name> names;
+  for (const std::string& text : texts) names.push_back({text, HashName(text, 0)});
+  std::vector<std::uint32_t> ids(names.size());
+  EXPECT_OK(table.Intern(names, ids));
+  return ids;
+}
+
+TEST(NameTable, GivesEachNameOneId) {
+  NameTable table;
+  std::vector<std::string> texts;
+  for (int i = 0; i < 20000; ++i) texts.push_back("name " + std::to_string(i % 10000));
+  texts.push_back("");
+  texts.push_back(std::string(100000, 'x'));
+  const std::vector<std::uint32_t> ids = Intern(table, texts);
+  EXPECT_EQ(table.size(), 10002U);
+  EXPECT_EQ(std::set<std::uint32_t>(ids.begin(), ids.end()).size(), 10002U);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    ASSERT_LT(ids[i], table.id_limit());
+    EXPECT_TRUE(table.Contains(ids[i]));
+    EXPECT_EQ(table.Text(ids[i]), texts[i]);
+    EXPECT_EQ(table.Hash(ids[i]), HashName(texts[i], 0));
+  }
+  EXPECT_EQ(Intern(table, texts), ids);
+}
+
+TEST(NameTable, KeepsNamesApartThatShareAHash) {
+  NameTable table;
+  const std::vector<NameTable::Name> names = {{"a", 7}, {"b", 7}, {"a", 7}};
+  std::vector<std::uint32_t> ids(3);
+  ASSERT_OK(table.Intern(names, ids));
+  EXPECT_EQ(ids[0], ids[2]);
+  EXPECT_NE(ids[0], ids[1]);
+}
+
+TEST(NameTable, InternsFromManyThreads) {
+  NameTable table;
+  std::vector<std::string> texts;
+  for (int i = 0; i < 5000; ++i) texts.push_back(std::to_string(i));
+  std::vector<std::vector<std::uint32_t>> ids(4);
+  std::vector<std::thread> threads;
+  for (auto& mine : ids) {
+    threads.emplace_back([&table, &texts, &mine] {
+      for (int round = 0; round < 5; ++round) mine = Intern(table, texts);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(table.size(), 5000U);
+  for (const auto& mine : ids) EXPECT_EQ(mine, ids[0]);
+}
+
+TEST(NameTable, EmptyHasNoIds) {
+  NameTable table;
+  EXPECT_EQ(Intern(table, {}), std::vector<std::uint32_t>{});
+  EXPECT_EQ(table.id_limit(), 0U);
+  EXPECT_FALSE(table.Contains(0));
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,68 @@
+#include "import/ordered_work.h"
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+
+namespace octavo {
+namespace {
+
+// The numbers 0 to count - 1.
+auto Numbers(int count) {
+  return [count, next = 0]() mutable -> std::optional<int> {
+    if (next == count) return std::nullopt;
+    return next++;
+  };
+}
+
+TEST(ProcessInOrder, DeliversInTheOrderOfTheItems) {
+  for (const std::size_t workers : {1, 2, 7}) {
+    std::vector<int> delivered;
+    auto take = Numbers(500);
+    const auto process = [](int item) {
+      if (item % 5 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      return item * 2;
+    };
+    const auto deliver = [&](int result) {
+      delivered.push_back(result);
+      return absl::OkStatus();
+    };
+    ASSERT_OK((ProcessInOrder<int>(
+        workers, [&] { return take(); }, process, deliver)));
+    ASSERT_EQ(delivered.size(), 500U);
+    for (int i = 0; i < 500; ++i) EXPECT_EQ(delivered[static_cast<std::size_t>(i)], 2 * i);
+  }
+}
+
+TEST(ProcessInOrder, EndsAtTheFirstErrorOfADelivery) {
+  int delivered = 0;
+  auto take = Numbers(500);
+  const auto deliver = [&](int result) -> absl::Status {
+    ++delivered;
+    return result == 10 ? InputError("ten") : absl::OkStatus();
+  };
+  EXPECT_ERROR((ProcessInOrder<int>(
+                   4, [&] { return take(); }, [](int item) { return item; }, deliver)),
+               kInput, "ten");
+  EXPECT_EQ(delivered, 11);
+}
+
+TEST(ProcessInOrder, PassesOnWhatIsThrownAndLeavesNobodyWaiting) {
+  auto take = Numbers(500);
+  const auto process = [](int item) {
+    if (item == 20) throw std::runtime_error("twenty");
+    return item;
+  };
+  const auto deliver = [](int) { return absl::OkStatus(); };
+  EXPECT_THROW((void)(ProcessInOrder<int>(
+                   4, [&] { return take(); }, process, deliver)),
+               std::runtime_error);
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,109 @@
+#include "io/atomic_file.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "fmt/format.h"
+#include "gtest/gtest.h"
+#include "io/failpoint.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/file_bytes.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AtomicFolderTest : public ::testing::Test {
+ protected:
+  void TearDown() override { EXPECT_OK(SetFailpoints("")); }
+
+  // The names in the folder, hidden ones too.
+  std::string Names() const {
+    std::string names;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) names += entry.path().filename().string() + " ";
+    return names;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(AtomicFolderTest, AppearsWholeOrNotAtAll) {
+  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", false));
+  WriteFileBytes(made.path() / "a", "1");
+  EXPECT_FALSE(fs::exists(folder_ / "g"));
+  ASSERT_OK(made.Commit());
+  EXPECT_EQ(FileBytes(folder_ / "g" / "a"), "1");
+  EXPECT_EQ(Names(), "g ");
+}
+
+TEST_F(AtomicFolderTest, LeavesNothingWithoutCommit) {
+  {
+    ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", false));
+    WriteFileBytes(made.path() / "a", "1");
+  }
+  EXPECT_EQ(Names(), "");
+}
+
+TEST_F(AtomicFolderTest, RefusesWhatExistsUnlessToldToOverwrite) {
+  fs::create_directory(folder_ / "g");
+  EXPECT_OK(AtomicFolder::Create(folder_ / "g", false));  // an empty folder is as good as none
+  WriteFileBytes(folder_ / "g" / "old", "1");
+  EXPECT_ERROR(AtomicFolder::Create(folder_ / "g", false), kUsage, "--overwrite");
+  WriteFileBytes(folder_ / "file", "1");
+  EXPECT_ERROR(AtomicFolder::Create(folder_ / "file", true), kUsage, "not a folder");
+  EXPECT_ERROR(AtomicFolder::Create("", true), kUsage, "needs a name");
+}
+
+TEST_F(AtomicFolderTest, OverwriteReplacesTheOldFolderWhole) {
+  fs::create_directory(folder_ / "g");
+  WriteFileBytes(folder_ / "g" / "old", "1");
+  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true));
+  WriteFileBytes(made.path() / "new", "2");
+  EXPECT_TRUE(fs::exists(folder_ / "g" / "old"));
+  ASSERT_OK(made.Commit());
+  EXPECT_FALSE(fs::exists(folder_ / "g" / "old"));
+  EXPECT_EQ(FileBytes(folder_ / "g" / "new"), "2");
+  EXPECT_EQ(Names(), "g ");
+}
+
+TEST_F(AtomicFolderTest, AFailedCommitLeavesTheOldFolder) {
+  fs::create_directory(folder_ / "g");
+  WriteFileBytes(folder_ / "g" / "old", "1");
+  for (const char* failpoint : {"folder.commit=eio", "file.open=eio", "file.sync=eio"}) {
+    {
+      ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true));
+      WriteFileBytes(made.path() / "new", "2");
+      ASSERT_OK(SetFailpoints(failpoint));
+      EXPECT_FALSE(made.Commit().ok()) << failpoint;
+      ASSERT_OK(SetFailpoints(""));
+    }
+    EXPECT_EQ(FileBytes(folder_ / "g" / "old"), "1") << failpoint;
+    EXPECT_EQ(Names(), "g ") << failpoint;
+  }
+}
+
+TEST_F(AtomicFolderTest, MakesParentsAndTakesATrailingSlash) {
+  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "a/b/g/", false));
+  ASSERT_OK(made.Commit());
+  EXPECT_TRUE(fs::is_directory(folder_ / "a/b/g"));
+}
+
+TEST_F(AtomicFolderTest, RemovesLeftoversOfDeadProcessesOnly) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const std::string dead = fmt::format(".g.partial-{}", child);
+  const std::string alive = fmt::format(".g.partial-{}", ::getppid());
+  fs::create_directory(folder_ / dead);
+  fs::create_directory(folder_ / alive);
+  ASSERT_OK_AND_ASSIGN(const AtomicFolder made, AtomicFolder::Create(folder_ / "g", false));
+  EXPECT_FALSE(fs::exists(folder_ / dead));
+  EXPECT_TRUE(fs::exists(folder_ / alive));
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,103 @@
+#include "io/file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "io/failpoint.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/file_bytes.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+std::span<const std::byte> Bytes(std::string_view text) { return std::as_bytes(std::span<const char>(text)); }
+
+class FileTest : public ::testing::Test {
+ protected:
+  void TearDown() override { EXPECT_OK(SetFailpoints("")); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(FileTest, ReadsBackWhatItWroteAtAnyOffset) {
+  ASSERT_OK_AND_ASSIGN(File file, File::Create(folder_ / "a"));
+  ASSERT_OK(file.WriteAt(3, Bytes("defg")));
+  ASSERT_OK(file.WriteAt(0, Bytes("abc")));
+  ASSERT_OK(file.Sync());
+  EXPECT_EQ(*file.Size(), 7U);
+  std::string text(4, ' ');
+  ASSERT_OK(file.ReadAt(2, std::as_writable_bytes(std::span<char>(text))));
+  EXPECT_EQ(text, "cdef");
+  ASSERT_OK(file.Close());
+  EXPECT_FALSE(file.is_open());
+  ASSERT_OK(file.Close());
+}
+
+TEST_F(FileTest, AMissingFileIsAUsageError) {
+  EXPECT_ERROR(File::OpenRead(folder_ / "none"), kUsage, "no such file");
+  EXPECT_ERROR(File::OpenReadWrite(folder_ / "none"), kUsage, "no such file");
+}
+
+TEST_F(FileTest, AFileThatEndsTooEarlyIsCorrupt) {
+  WriteFileBytes(folder_ / "a", "12345");
+  ASSERT_OK_AND_ASSIGN(const File file, File::OpenRead(folder_ / "a"));
+  std::string text(4, ' ');
+  EXPECT_ERROR(file.ReadAt(2, std::as_writable_bytes(std::span<char>(text))), kCorrupt, "ends at byte 5");
+}
+
+TEST_F(FileTest, ErrorsNameThePathAndTheOperation) {
+  WriteFileBytes(folder_ / "a", "12345");
+  ASSERT_OK_AND_ASSIGN(File file, File::OpenRead(folder_ / "a"));
+  EXPECT_ERROR(file.WriteAt(0, Bytes("x")), kRuntime, (folder_ / "a").string() + ": write");
+  ASSERT_OK(SetFailpoints("file.sync=eio"));
+  EXPECT_ERROR(file.Sync(), kRuntime, "Input/output error");
+}
+
+TEST_F(FileTest, MovesHandOverTheDescriptor) {
+  ASSERT_OK_AND_ASSIGN(File a, File::Create(folder_ / "a"));
+  const int descriptor = a.descriptor();
+  File b = std::move(a);
+  EXPECT_EQ(b.descriptor(), descriptor);
+  EXPECT_FALSE(a.is_open());  // NOLINT: moved from, on purpose
+  ASSERT_OK_AND_ASSIGN(File c, File::Create(folder_ / "c"));
+  const int old = c.descriptor();
+  c = std::move(b);
+  EXPECT_EQ(c.descriptor(), descriptor);
+  EXPECT_EQ(::fcntl(old, F_GETFD), -1);  // closed
+}
+
+TEST_F(FileTest, AllocateGrowsAndTruncateShrinks) {
+  ASSERT_OK_AND_ASSIGN(File file, File::Create(folder_ / "a"));
+  ASSERT_OK(file.Allocate(10000));
+  EXPECT_EQ(*file.Size(), 10000U);
+  ASSERT_OK(file.Allocate(100));  // never shrinks
+  EXPECT_EQ(*file.Size(), 10000U);
+  ASSERT_OK(file.Truncate(7));
+  EXPECT_EQ(*file.Size(), 7U);
+}
+
+TEST_F(FileTest, ReadWholeFileHasALimit) {
+  WriteFileBytes(folder_ / "a", "12345");
+  EXPECT_EQ(*ReadWholeFile(folder_ / "a", 5), "12345");
+  EXPECT_ERROR(ReadWholeFile(folder_ / "a", 4), kCorrupt, "5 bytes; expected at most 4");
+}
+
+TEST_F(FileTest, AtomicWriteReplacesAllOrNothing) {
+  ASSERT_OK(WriteWholeFileAtomically(folder_ / "a", "old"));
+  ASSERT_OK(WriteWholeFileAtomically(folder_ / "a", "new"));
+  EXPECT_EQ(FileBytes(folder_ / "a"), "new");
+  for (const char* failpoint : {"file.open=eio", "file.write=enospc", "file.sync=eio"}) {
+    ASSERT_OK(SetFailpoints(failpoint));
+    EXPECT_FALSE(WriteWholeFileAtomically(folder_ / "a", "newer").ok()) << failpoint;
+    ASSERT_OK(SetFailpoints(""));
+    EXPECT_EQ(FileBytes(folder_ / "a"), "new") << failpoint;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "a.partial")) << failpoint;
+  }
+}
+
+}  // namespace
+}  // namespace octavo

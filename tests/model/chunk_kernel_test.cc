@@ -1,0 +1,192 @@
+#include "model/chunk_kernel.h"
+
+#include <cmath>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/naive_model.h"
+#include "tests/support/random_rows.h"
+
+namespace octavo {
+namespace {
+
+constexpr ModelKind kModels[] = {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE,
+                                 ModelKind::kRotatE};
+constexpr Norm kNorms[] = {Norm::kL1, Norm::kL2};
+constexpr LossKind kLosses[] = {LossKind::kSoftmax, LossKind::kLogistic, LossKind::kRanking,
+                                LossKind::kSelfAdversarial};
+
+// A chunk of random rows with its gradients; the gradients start as rubbish that must be overwritten.
+struct Chunk {
+  Chunk(const ModelSpec& model, std::size_t e, std::size_t n, std::uint64_t seed)
+      : edges(e),
+        negatives(n),
+        heads(RandomRows(e * model.dim, seed)),
+        tails(RandomRows(e * model.dim, seed + 1)),
+        relations(RandomRows(e * model.RelationWidth(), seed + 2)),
+        head_relations(RandomRows(e * model.RelationWidth(), seed + 3)),
+        weights(e),
+        tail_negatives(RandomRows(n * model.dim, seed + 4)),
+        head_negatives(RandomRows(n * model.dim, seed + 5)),
+        gradient{Rubbish(heads),          Rubbish(tails),          Rubbish(relations),
+                 Rubbish(head_relations), Rubbish(tail_negatives), Rubbish(head_negatives)} {
+    for (std::size_t i = 0; i < e; ++i) weights[i] = 0.5F + static_cast<float>(i % 3);
+  }
+
+  ChunkInput Input() const {
+    return {edges,   negatives,      heads,          tails,      relations,  head_relations,
+            weights, tail_negatives, head_negatives, tail_masks, head_masks, reciprocal};
+  }
+  ChunkLoss Compute(ChunkKernel& kernel) {
+    return kernel.Compute(Input(), {gradient[0], gradient[1], gradient[2], gradient[3], gradient[4], gradient[5]});
+  }
+  static std::vector<float> Rubbish(const std::vector<float>& like) { return std::vector<float>(like.size(), 99.0F); }
+
+  std::size_t edges, negatives;
+  std::vector<float> heads, tails, relations, head_relations, weights, tail_negatives, head_negatives;
+  std::vector<float> gradient[6];  // in the order of ChunkGradients
+  std::vector<MaskedPair> tail_masks, head_masks;
+  bool reciprocal = false;
+};
+
+// Float against double: rows of a few elements of size about 1, sums of at most edges * weight such terms.
+void ExpectNaive(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer, Chunk& chunk) {
+  SCOPED_TRACE(testing::Message() << ModelName(model.kind) << (model.norm == Norm::kL1 ? " l1 " : " l2 ")
+                                  << LossName(loss.kind) << " " << RegularizerName(regularizer.kind) << " reciprocal "
+                                  << chunk.reciprocal << " E " << chunk.edges << " N " << chunk.negatives);
+  ChunkKernel kernel(model, loss, regularizer);
+  const ChunkLoss fast = chunk.Compute(kernel);
+  const NaiveResult naive = NaiveChunkLoss(model, loss, regularizer, MakeNaiveChunk(chunk.Input()));
+  EXPECT_NEAR(fast.loss, naive.loss, 1e-5 * (1 + std::abs(naive.loss)));
+  EXPECT_NEAR(fast.penalty, naive.penalty, 1e-5 * (1 + naive.penalty));
+  const std::vector<double>* const expected[] = {&naive.gradients.heads,          &naive.gradients.tails,
+                                                 &naive.gradients.relations,      &naive.gradients.head_relations,
+                                                 &naive.gradients.tail_negatives, &naive.gradients.head_negatives};
+  for (std::size_t part = 0; part < 6; ++part) {
+    for (std::size_t l = 0; l < expected[part]->size(); ++l) {
+      const double value = (*expected[part])[l];
+      ASSERT_NEAR(chunk.gradient[part][l], value, 5e-5 * (1 + std::abs(value))) << "part " << part << ", element " << l;
+    }
+  }
+}
+
+TEST(ChunkKernelTest, GradientsAgreeWithFiniteDifferences) {
+  const RegularizerSpec regularizers[] = {
+      {RegularizerKind::kNone, 0.0F}, {RegularizerKind::kL2, 0.2F}, {RegularizerKind::kN3, 0.1F}};
+  std::uint64_t seed = 100;
+  for (const ModelKind kind : kModels) {
+    for (const Norm norm : kNorms) {
+      for (const LossKind loss : kLosses) {
+        for (const RegularizerSpec& regularizer : regularizers) {
+          for (const bool reciprocal : {false, true}) {
+            const ModelSpec model{kind, norm, 6};
+            Chunk chunk(model, 4, 5, seed += 10);
+            chunk.reciprocal = reciprocal;
+            chunk.tail_masks = {{0, 1}, {2, 4}};
+            chunk.head_masks = {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}};
+            ExpectNaive(model, {loss, 1.5F, 0.7F}, regularizer, chunk);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ChunkKernelTest, DegenerateSizesAgreeToo) {
+  for (const ModelKind kind : kModels) {
+    for (const Norm norm : kNorms) {
+      for (const LossKind loss : kLosses) {
+        for (const auto& [edges, negatives] : {std::pair{1, 1}, {1, 0}, {3, 0}, {1, 19}, {17, 1}, {0, 3}}) {
+          const ModelSpec model{kind, norm, 2};
+          Chunk chunk(model, static_cast<std::size_t>(edges), static_cast<std::size_t>(negatives), 7);
+          ExpectNaive(model, {loss, 0.5F, 1.0F}, {RegularizerKind::kL2, 0.1F}, chunk);
+        }
+      }
+    }
+  }
+}
+
+TEST(ChunkKernelTest, WiderRowsAgreeToo) {
+  for (const ModelKind kind : kModels) {
+    for (const Norm norm : kNorms) {
+      for (const std::size_t dim : {34UL, 50UL}) {
+        const ModelSpec model{kind, norm, dim};
+        Chunk chunk(model, 3, 18, dim);
+        for (auto* rows : {&chunk.heads, &chunk.tails}) {
+          for (float& x : *rows) x *= 0.3F;
+        }
+        ExpectNaive(model, {LossKind::kSoftmax, 0.0F, 1.0F}, {}, chunk);
+      }
+    }
+  }
+}
+
+// A negative that is the answer itself: at distance 0 of a query with no rounding.
+TEST(ChunkKernelTest, GradientAtDistanceZeroIsZero) {
+  for (const ModelKind kind : {ModelKind::kTransE, ModelKind::kRotatE}) {
+    for (const Norm norm : kNorms) {
+      const ModelSpec model{kind, norm, 20};
+      Chunk chunk(model, 1, 1, 3);
+      std::fill(chunk.relations.begin(), chunk.relations.end(), 0.0F);
+      std::fill(chunk.head_relations.begin(), chunk.head_relations.end(), 0.0F);
+      chunk.tails = chunk.tail_negatives = chunk.head_negatives = chunk.heads;
+      ChunkKernel kernel(model, {LossKind::kLogistic, 1.0F, 1.0F}, {});
+      const ChunkLoss loss = chunk.Compute(kernel);
+      EXPECT_NEAR(loss.loss, 0.5 * 2 * (std::log1p(std::exp(-1.0)) + std::log1p(std::exp(1.0))), 1e-6);
+      for (const auto& gradient : chunk.gradient) EXPECT_THAT(gradient, testing::Each(0.0F));
+    }
+  }
+}
+
+TEST(ChunkKernelTest, MaskedNegativesGetNothing) {
+  for (const ModelKind kind : kModels) {
+    for (const Norm norm : kNorms) {
+      for (const LossKind loss : kLosses) {
+        const ModelSpec model{kind, norm, 12};
+        Chunk chunk(model, 3, 4, 5);
+        for (std::uint32_t i = 0; i < 3; ++i) chunk.tail_masks.push_back({i, 2});
+        ChunkKernel kernel(model, {loss, 4.0F, 1.0F}, {});
+        chunk.Compute(kernel);
+        for (std::size_t l = 0; l < 12; ++l) {
+          EXPECT_EQ(chunk.gradient[4][2 * 12 + l], 0.0F);
+          EXPECT_NE(chunk.gradient[4][1 * 12 + l], 99.0F);
+        }
+      }
+    }
+  }
+}
+
+// Scratch of a larger chunk, and of another thread's kernel, leaves no trace.
+TEST(ChunkKernelTest, SameInputGivesSameBits) {
+  for (const ModelKind kind : kModels) {
+    for (const Norm norm : kNorms) {
+      const ModelSpec model{kind, norm, 38};
+      const LossSpec loss{LossKind::kSelfAdversarial, 1.0F, 1.0F};
+      Chunk first(model, 21, 33, 1), second(model, 21, 33, 1), larger(model, 40, 50, 2);
+      ChunkKernel fresh(model, loss, {}), used(model, loss, {});
+      larger.Compute(used);
+      EXPECT_EQ(first.Compute(fresh).loss, second.Compute(used).loss);
+      for (std::size_t part = 0; part < 6; ++part) EXPECT_EQ(first.gradient[part], second.gradient[part]);
+    }
+  }
+}
+
+TEST(ChunkKernelTest, NanInAnyRowMakesTheLossNan) {
+  for (const ModelKind kind : kModels) {
+    for (const Norm norm : kNorms) {
+      const ModelSpec model{kind, norm, 20};
+      for (const auto rows : {&Chunk::heads, &Chunk::tails, &Chunk::relations, &Chunk::head_relations,
+                              &Chunk::tail_negatives, &Chunk::head_negatives}) {
+        Chunk chunk(model, 5, 7, 4);
+        if ((chunk.*rows).empty()) continue;
+        (chunk.*rows).back() = std::nanf("");
+        ChunkKernel kernel(model, {}, {});
+        EXPECT_FALSE(std::isfinite(chunk.Compute(kernel).loss)) << ModelName(kind);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace octavo

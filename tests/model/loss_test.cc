@@ -1,0 +1,187 @@
+#include "model/loss.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "base/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/naive_model.h"
+#include "tests/support/random_rows.h"
+
+namespace octavo {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr LossKind kKinds[] = {LossKind::kSoftmax, LossKind::kLogistic, LossKind::kRanking, LossKind::kSelfAdversarial};
+
+struct Result {
+  double loss = 0;
+  std::vector<float> gradients;
+  float positive = 0;
+};
+
+Result RunRow(const LossSpec& spec, float positive, std::vector<float> scores, float weight = 1.0F) {
+  Result result;
+  result.loss = LossAndGradient(spec, std::span(&positive, 1), std::span(&weight, 1), scores, scores.size(),
+                                std::span(&result.positive, 1));
+  result.gradients = std::move(scores);
+  return result;
+}
+
+std::vector<double> Unmasked(const std::vector<float>& scores) {
+  std::vector<double> kept;
+  for (const float s : scores) {
+    if (s != kMaskedScore) kept.push_back(s);
+  }
+  return kept;
+}
+
+// Compares loss and gradients of one row with the naive loss and its central differences.
+void ExpectNaive(const LossSpec& spec, float positive, const std::vector<float>& scores, float weight) {
+  const Result fast = RunRow(spec, positive, scores, weight);
+  std::vector<double> kept = Unmasked(scores);
+  const auto adversarial = NaiveAdversarialWeights(spec, kept);
+  const double naive = NaiveLoss(spec, positive, kept, adversarial);
+  // exp and log1p: 3 units in the last place; the sum: one rounding a term of a lane at worst.
+  const double tolerance = (8 + static_cast<double>(scores.size()) / 4) * 6e-8 * weight;
+  EXPECT_NEAR(fast.loss, weight * naive, tolerance * (1 + std::abs(naive)));
+
+  constexpr double kStep = 1e-6;
+  const auto derivative = [&](auto loss_at) { return (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep); };
+  const double p = positive;
+  // 1e-9: rounding of the difference, 1e-16 * loss / step.
+  const double slack = tolerance + 1e-9 * (1 + std::abs(naive)) * weight;
+  EXPECT_NEAR(fast.positive, weight * derivative([&](double h) { return NaiveLoss(spec, p + h, kept, adversarial); }),
+              slack);
+  std::size_t j = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i] == kMaskedScore) {
+      EXPECT_EQ(fast.gradients[i], 0.0F);
+      continue;
+    }
+    const double s = kept[j];
+    const double expected = derivative([&](double h) {
+      kept[j] = s + h;
+      return NaiveLoss(spec, p, kept, adversarial);
+    });
+    kept[j++] = s;
+    EXPECT_NEAR(fast.gradients[i], weight * expected, slack) << "negative " << i;
+  }
+}
+
+TEST(LossTest, AgreesWithNaiveLossAroundVectorWidths) {
+  for (const LossKind kind : kKinds) {
+    for (std::size_t n = 0; n <= 40; ++n) {
+      SCOPED_TRACE(testing::Message() << LossName(kind) << ", " << n << " negatives");
+      auto scores = RandomRows(n, n + 1, 3.0F);
+      ExpectNaive({kind, 0.75F, 0.5F}, 0.3F, scores, 1.5F);
+      for (std::size_t i = 0; i < n; i += 3) scores[i] = kMaskedScore;
+      ExpectNaive({kind, 0.75F, 2.0F}, -1.1F, scores, 0.5F);
+    }
+  }
+}
+
+TEST(LossTest, LongRowsAgreeWithNaiveLoss) {
+  for (const LossKind kind : kKinds) {
+    SCOPED_TRACE(LossName(kind));
+    ExpectNaive({kind, 1.0F, 1.0F}, 2.0F, RandomRows(1003, 5, 2.0F), 1.0F);
+  }
+}
+
+TEST(LossTest, AllMaskedIsTheLossWithoutNegatives) {
+  for (const LossKind kind : kKinds) {
+    SCOPED_TRACE(LossName(kind));
+    const LossSpec spec{kind, 0.5F, 0.0F};
+    const Result masked = RunRow(spec, 0.25F, std::vector<float>(37, kMaskedScore));
+    EXPECT_EQ(masked.loss, RunRow(spec, 0.25F, {}).loss);
+    EXPECT_NEAR(masked.loss, NaiveLoss(spec, 0.25, {}, {}), 1e-6);
+    EXPECT_THAT(masked.gradients, testing::Each(0.0F));
+    if (kind == LossKind::kSoftmax) {
+      EXPECT_EQ(masked.loss, 0);
+    }
+    if (kind == LossKind::kSoftmax || kind == LossKind::kRanking) {
+      EXPECT_EQ(masked.positive, 0.0F);
+    }
+  }
+}
+
+TEST(LossTest, TemperatureZeroWeighsUnmaskedNegativesAlike) {
+  const Result result = RunRow({LossKind::kSelfAdversarial, 0.0F, 0.0F}, 0.0F, {1.0F, kMaskedScore, 1.0F, -3.0F});
+  EXPECT_EQ(result.gradients[0], result.gradients[2]);
+  EXPECT_EQ(result.gradients[1], 0.0F);
+  EXPECT_NEAR(result.gradients[0], 1 / (1 + std::exp(-1.0)) / 3, 1e-6);
+}
+
+TEST(LossTest, LargeScoresAreStable) {
+  for (const LossKind kind : kKinds) {
+    SCOPED_TRACE(LossName(kind));
+    for (const float large : {1e3F, 1e10F, 1e37F}) {
+      for (const float positive : {-large, large}) {
+        const Result result = RunRow({kind, 1.0F, 1.0F}, positive, {large, -large, 0.0F, large, kMaskedScore});
+        EXPECT_TRUE(std::isfinite(result.loss));
+        EXPECT_TRUE(std::isfinite(result.positive));
+        for (const float g : result.gradients) EXPECT_TRUE(std::isfinite(g));
+        if (positive < 0) {
+          EXPECT_GE(result.loss, large);
+        }
+      }
+    }
+  }
+}
+
+// Highway's Exp makes 0 of NaN: a NaN score was a negative of no weight.
+TEST(LossTest, NanAndInfinityAreNeverSwallowed) {
+  for (const LossKind kind : kKinds) {
+    SCOPED_TRACE(LossName(kind));
+    const LossSpec spec{kind, 1.0F, 1.0F};
+    for (const float bad : {kNan, kInfinity}) {
+      for (std::size_t n = 1; n <= 35; ++n) {
+        for (std::size_t place : {std::size_t{0}, n / 2, n - 1}) {
+          std::vector<float> scores = RandomRows(n, n);
+          scores[place] = bad;
+          EXPECT_FALSE(std::isfinite(RunRow(spec, 0.0F, scores).loss)) << n << " at " << place;
+          EXPECT_FALSE(std::isfinite(RunRow(spec, 0.0F, scores, 0.0F).loss)) << "weight 0";
+        }
+      }
+    }
+    for (const float bad : {kNan, kInfinity, -kInfinity}) {
+      EXPECT_FALSE(std::isfinite(RunRow(spec, bad, {0.5F, -0.5F}).loss));
+      EXPECT_FALSE(std::isfinite(RunRow(spec, bad, {}).loss));
+    }
+  }
+}
+
+TEST(LossTest, RowsAreIndependent) {
+  const std::size_t n = 21;
+  const auto scores = RandomRows(3 * n, 9), positives = RandomRows(3, 10);
+  const std::vector<float> weights = {1.0F, 0.0F, 2.5F};
+  for (const LossKind kind : kKinds) {
+    auto together = scores;
+    std::vector<float> gradients(3);
+    const double sum = LossAndGradient({kind, 1.0F, 1.0F}, positives, weights, together, n, gradients);
+    double expected = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::vector<float> row(scores.begin() + static_cast<std::ptrdiff_t>(i * n),
+                                   scores.begin() + static_cast<std::ptrdiff_t>((i + 1) * n));
+      const Result alone = RunRow({kind, 1.0F, 1.0F}, positives[i], row, weights[i]);
+      expected += alone.loss;
+      EXPECT_EQ(alone.positive, gradients[i]);
+      for (std::size_t j = 0; j < n; ++j) EXPECT_EQ(alone.gradients[j], together[i * n + j]);
+    }
+    EXPECT_EQ(sum, expected);
+  }
+}
+
+TEST(LossTest, NamesAreParsedBack) {
+  for (const LossKind kind : kKinds) EXPECT_EQ(ParseLoss(LossName(kind)).value(), kind);
+  const auto bad = ParseLoss("Softmax");
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(KindOf(bad.status()), ErrorKind::kUsage);
+  EXPECT_THAT(MessageOf(bad.status()), testing::HasSubstr("softmax, logistic, ranking or self-adversarial"));
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,45 @@
+#include "model/model_spec.h"
+
+#include "base/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace octavo {
+namespace {
+
+constexpr ModelKind kKinds[] = {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE,
+                                ModelKind::kRotatE};
+
+TEST(ModelSpecTest, RelationWidths) {
+  EXPECT_EQ((ModelSpec{ModelKind::kDot, Norm::kL1, 10}.RelationWidth()), 0U);
+  EXPECT_EQ((ModelSpec{ModelKind::kDistMult, Norm::kL1, 10}.RelationWidth()), 10U);
+  EXPECT_EQ((ModelSpec{ModelKind::kComplEx, Norm::kL1, 10}.RelationWidth()), 10U);
+  EXPECT_EQ((ModelSpec{ModelKind::kTransE, Norm::kL1, 10}.RelationWidth()), 10U);
+  EXPECT_EQ((ModelSpec{ModelKind::kRotatE, Norm::kL1, 10}.RelationWidth()), 5U);
+}
+
+TEST(ModelSpecTest, ValidatesDim) {
+  for (const ModelKind kind : kKinds) {
+    const bool complex = kind == ModelKind::kComplEx || kind == ModelKind::kRotatE;
+    for (const std::size_t dim : {0UL, 1UL, 2UL, 99UL, 100UL, 65535UL, 65536UL, 65537UL, 65538UL}) {
+      const bool valid = dim > 0 && dim <= 65536 && !(complex && dim % 2 != 0);
+      const auto status = ModelSpec{kind, Norm::kL2, dim}.Validate();
+      EXPECT_EQ(status.ok(), valid) << ModelName(kind) << " " << dim;
+      if (!valid) {
+        EXPECT_EQ(KindOf(status), ErrorKind::kUsage);
+        EXPECT_THAT(MessageOf(status), testing::HasSubstr(std::to_string(dim)));
+      }
+    }
+  }
+}
+
+TEST(ModelSpecTest, NamesAreParsedBack) {
+  for (const ModelKind kind : kKinds) EXPECT_EQ(ParseModel(ModelName(kind)).value(), kind);
+  const auto bad = ParseModel("transh");
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(KindOf(bad.status()), ErrorKind::kUsage);
+  EXPECT_THAT(MessageOf(bad.status()), testing::HasSubstr("dot, distmult, complex, transe or rotate"));
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,312 @@
+#include "tests/support/naive_trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numbers>
+#include <stdexcept>
+
+#include "base/random.h"
+#include "model/negatives.h"
+#include "prefetch/epoch_order.h"
+#include "tests/support/naive_model.h"
+#include "train/initial_rows.h"
+
+namespace octavo {
+namespace {
+
+using Row = std::vector<double>;
+
+// Gradients of a window: row number -> sum. A row that was part of a batch has an entry, if only of zeros.
+using Gradients = std::map<std::uint64_t, Row>;
+
+void AddTo(Gradients& gradients, std::uint64_t row, double factor, const Row& values) {
+  Row& sum = gradients.try_emplace(row, values.size(), 0.0).first->second;
+  for (std::size_t i = 0; i < values.size(); ++i) sum[i] += factor * values[i];
+}
+
+// d f / d x by central differences.
+Row Differences(const Row& x, const std::function<double(const Row&)>& f) {
+  // Balances the error of the difference (step^2) with that of rounding (1e-16 / step).
+  constexpr double kStep = 1e-5;
+  Row moved = x;
+  Row result(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    moved[i] = x[i] + kStep;
+    const double above = f(moved);
+    moved[i] = x[i] - kStep;
+    result[i] = (above - f(moved)) / (2 * kStep);
+    moved[i] = x[i];
+  }
+  return result;
+}
+
+bool SameTriple(const Edge& a, const Edge& b) {
+  return a.head == b.head && a.relation == b.relation && a.tail == b.tail;
+}
+
+class NaiveTrainer {
+ public:
+  NaiveTrainer(const Graph& graph, const TrainOptions& options) : graph_(graph), options_(options) {
+    const double scale = InitialScale(options);
+    std::vector<float> row(options.dim);
+    for (std::uint64_t i = 0; i < graph.node_count(); ++i) {
+      InitialEmbedding(options, scale, i, row);
+      run_.embeddings.emplace_back(row.begin(), row.end());
+      run_.optimizer.emplace_back(StateSize(options.dim), 0.0);
+    }
+    row.resize(RelationSize());
+    for (std::uint64_t i = 0; i < graph.relation_count() * (options.reciprocal ? 2U : 1U); ++i) {
+      InitialRelation(options, scale, i, row);
+      run_.relations.emplace_back(row.begin(), row.end());
+      run_.relation_optimizer.emplace_back(row.empty() ? 0 : StateSize(row.size()), 0.0);
+    }
+  }
+
+  NaiveRun Train() {
+    for (std::uint64_t epoch = 0; epoch < options_.epochs; ++epoch) TrainEpoch(epoch);
+    return std::move(run_);
+  }
+
+ private:
+  std::size_t RelationSize() const {
+    if (options_.model == ModelKind::kDot) return 0;
+    return options_.model == ModelKind::kRotatE ? options_.dim / 2 : options_.dim;
+  }
+
+  std::size_t StateSize(std::size_t width) const {
+    switch (options_.optimizer) {
+      case OptimizerKind::kSgd:
+        return 0;
+      case OptimizerKind::kAdagrad:
+        return width;
+      case OptimizerKind::kRowAdagrad:
+        return 1;
+      case OptimizerKind::kAdam:
+        return 2 * width;
+    }
+    return 0;
+  }
+
+  void TrainEpoch(std::uint64_t epoch) {
+    EpochOrder order(graph_.Edges(Split::kTrain), options_.seed, kWindowEdges);
+    order.SetEpoch(epoch);
+    std::vector<Edge> edges;
+    if (order.window_count() != 1 || !order.ReadWindow(0, edges).ok()) throw std::runtime_error("read edges");
+    loss_ = penalty_ = 0;
+    const std::uint64_t batches = (edges.size() + options_.batch - 1) / options_.batch;
+    for (std::uint64_t batch = 0; batch < batches; ++batch) {
+      const std::uint64_t first = batch * options_.batch;
+      TrainBatch(epoch, batch,
+                 std::span(edges).subspan(first, std::min<std::uint64_t>(options_.batch, edges.size() - first)));
+      if ((batch + 1) % options_.accumulate == 0 || batch + 1 == batches) {
+        const double done = static_cast<double>(epoch * batches + batch);
+        Update(Rate(done / static_cast<double>(options_.epochs * batches)));
+      }
+    }
+    run_.losses.push_back(loss_ / (2.0 * static_cast<double>(edges.size())));
+    run_.penalties.push_back(penalty_ / (2.0 * static_cast<double>(edges.size())));
+  }
+
+  double Rate(double done) const {
+    switch (options_.learning_rate_schedule) {
+      case LearningRateSchedule::kConstant:
+        return options_.learning_rate;
+      case LearningRateSchedule::kLinear:
+        return options_.learning_rate * (1 - done);
+      case LearningRateSchedule::kCosine:
+        return options_.learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * done));
+    }
+    return 0;
+  }
+
+  void TrainBatch(std::uint64_t epoch, std::uint64_t batch, std::span<const Edge> edges) {
+    for (std::size_t first = 0, chunk = 0; first < edges.size(); first += options_.chunk, ++chunk) {
+      const auto part = edges.subspan(first, std::min<std::size_t>(options_.chunk, edges.size() - first));
+      for (const Side side : {Side::kTail, Side::kHead}) {
+        TrainSide(part, side, DrawNegatives(epoch, batch, chunk, edges, side));
+      }
+    }
+  }
+
+  // The same numbers in the same order as the trainer's.
+  std::vector<NodeId> DrawNegatives(std::uint64_t epoch, std::uint64_t batch, std::uint64_t chunk,
+                                    std::span<const Edge> edges, Side side) const {
+    std::vector<NodeId> negatives;
+    if (options_.negatives == 0) {
+      for (std::uint64_t id = 0; id < graph_.node_count(); ++id) negatives.push_back(NodeId{id});
+      return negatives;
+    }
+    negatives.resize(options_.negatives);
+    const NodeRange all{0, graph_.node_count()};
+    const std::uint64_t place = (batch << 32) + 2 * chunk + (side == Side::kHead ? 1 : 0);
+    SampleNegatives(RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(epoch), place),
+                    std::span(&all, 1), edges, side, static_cast<float>(options_.degree_fraction), negatives);
+    return negatives;
+  }
+
+  // The row of the relation that side `side` of the edge is scored with.
+  std::uint64_t RelationRow(const Edge& edge, Side side) const {
+    const bool inverse = side == Side::kHead && options_.reciprocal;
+    return Value(edge.relation) + (inverse ? graph_.relation_count() : 0);
+  }
+
+  void TrainSide(std::span<const Edge> chunk, Side side, const std::vector<NodeId>& negatives) {
+    for (const NodeId node : negatives) AddTo(node_gradients_, Value(node), 0, Row(options_.dim));
+    for (const Edge& edge : chunk) {
+      AddEdge(edge, side, UnmaskedNegatives(chunk, edge, side, negatives));
+      Penalise(edge, side);
+    }
+  }
+
+  // The negatives that do not turn `edge` into one of the chunk.
+  static std::vector<NodeId> UnmaskedNegatives(std::span<const Edge> chunk, const Edge& edge, Side side,
+                                               const std::vector<NodeId>& negatives) {
+    std::vector<NodeId> unmasked;
+    for (const NodeId node : negatives) {
+      Edge corrupted = edge;
+      (side == Side::kTail ? corrupted.tail : corrupted.head) = node;
+      const bool positive =
+          std::any_of(chunk.begin(), chunk.end(), [&](const Edge& other) { return SameTriple(corrupted, other); });
+      if (!positive) unmasked.push_back(node);
+    }
+    return unmasked;
+  }
+
+  // Where a score's three rows are.
+  struct Triple {
+    std::uint64_t head = 0;
+    std::uint64_t relation = 0;
+    std::uint64_t tail = 0;
+  };
+
+  Triple TripleOf(const Edge& edge, Side side, NodeId candidate) const {
+    const std::uint64_t known = Value(side == Side::kTail ? edge.head : edge.tail);
+    const std::uint64_t relation = RelationRow(edge, side);
+    if (side == Side::kTail || options_.reciprocal) return {known, relation, Value(candidate)};
+    return {Value(candidate), relation, known};
+  }
+
+  double Score(const Triple& triple) const {
+    return NaiveScore(options_.model_spec(), run_.embeddings[triple.head], run_.relations[triple.relation],
+                      run_.embeddings[triple.tail]);
+  }
+
+  void AddScoreGradient(const Triple& triple, double slope) {
+    const ModelSpec spec = options_.model_spec();
+    const Row& head = run_.embeddings[triple.head];
+    const Row& relation = run_.relations[triple.relation];
+    const Row& tail = run_.embeddings[triple.tail];
+    if (spec.kind == ModelKind::kTransE && spec.norm == Norm::kL1) {
+      // -|h + r - t|: among so many terms some lie within a step of their kink, where a difference is wrong.
+      Row sign(head.size());
+      for (std::size_t i = 0; i < sign.size(); ++i) {
+        const double difference = head[i] + relation[i] - tail[i];
+        sign[i] = difference > 0 ? 1 : difference < 0 ? -1 : 0;
+      }
+      AddTo(node_gradients_, triple.head, -slope, sign);
+      AddTo(node_gradients_, triple.tail, slope, sign);
+      AddTo(relation_gradients_, triple.relation, -slope, sign);
+      return;
+    }
+    AddTo(node_gradients_, triple.head, slope,
+          Differences(head, [&](const Row& x) { return NaiveScore(spec, x, relation, tail); }));
+    AddTo(node_gradients_, triple.tail, slope,
+          Differences(tail, [&](const Row& x) { return NaiveScore(spec, head, relation, x); }));
+    AddTo(relation_gradients_, triple.relation, slope,
+          Differences(relation, [&](const Row& x) { return NaiveScore(spec, head, x, tail); }));
+  }
+
+  void AddEdge(const Edge& edge, Side side, const std::vector<NodeId>& negatives) {
+    const LossSpec spec = options_.loss_spec();
+    std::vector<Triple> triples = {TripleOf(edge, side, side == Side::kTail ? edge.tail : edge.head)};
+    for (const NodeId node : negatives) triples.push_back(TripleOf(edge, side, node));
+    Row scores;
+    for (const Triple& triple : triples) scores.push_back(Score(triple));
+    const Row held = NaiveAdversarialWeights(spec, std::span<const double>(scores).subspan(1));
+    const auto loss = [&](const Row& s) {
+      return edge.weight * NaiveLoss(spec, s[0], std::span<const double>(s).subspan(1), held);
+    };
+    loss_ += loss(scores);
+    const Row slopes = Differences(scores, loss);
+    for (std::size_t i = 0; i < triples.size(); ++i) AddScoreGradient(triples[i], slopes[i]);
+  }
+
+  void Penalise(const Edge& edge, Side side) {
+    const RegularizerSpec spec = options_.regularizer_spec();
+    const bool complex = options_.model == ModelKind::kComplEx || options_.model == ModelKind::kRotatE;
+    const auto penalise = [&](Gradients& gradients, const NaiveRows& rows, std::uint64_t row) {
+      const auto penalty = [&](const Row& x) { return NaivePenalty(spec, complex, x); };
+      penalty_ += penalty(rows[row]);
+      AddTo(gradients, row, 1, Differences(rows[row], penalty));
+    };
+    penalise(node_gradients_, run_.embeddings, Value(edge.head));
+    penalise(node_gradients_, run_.embeddings, Value(edge.tail));
+    if (options_.model != ModelKind::kRotatE) penalise(relation_gradients_, run_.relations, RelationRow(edge, side));
+  }
+
+  void Update(double rate) {
+    ++step_;
+    for (const auto& [row, gradient] : node_gradients_) {
+      UpdateOne(rate, gradient, run_.embeddings[row], run_.optimizer[row]);
+    }
+    for (const auto& [row, gradient] : relation_gradients_) {
+      UpdateOne(rate, gradient, run_.relations[row], run_.relation_optimizer[row]);
+    }
+    node_gradients_.clear();
+    relation_gradients_.clear();
+  }
+
+  // The formulas of optimize/optimizer.h.
+  void UpdateOne(double rate, const Row& g, Row& x, Row& s) const {
+    constexpr double kEpsilon = 1e-10;
+    constexpr double kBeta1 = 0.9;
+    constexpr double kBeta2 = 0.999;
+    const std::size_t n = x.size();
+    if (options_.optimizer == OptimizerKind::kRowAdagrad && n > 0) {
+      double squares = 0;
+      for (const double value : g) squares += value * value;
+      s[0] += squares / static_cast<double>(n);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      switch (options_.optimizer) {
+        case OptimizerKind::kSgd:
+          x[i] -= rate * g[i];
+          break;
+        case OptimizerKind::kAdagrad:
+          s[i] += g[i] * g[i];
+          x[i] -= rate * g[i] / (std::sqrt(s[i]) + kEpsilon);
+          break;
+        case OptimizerKind::kRowAdagrad:
+          x[i] -= rate * g[i] / (std::sqrt(s[0]) + kEpsilon);
+          break;
+        case OptimizerKind::kAdam: {
+          double& m = s[i];
+          double& v = s[n + i];
+          m = kBeta1 * m + (1 - kBeta1) * g[i];
+          v = kBeta2 * v + (1 - kBeta2) * g[i] * g[i];
+          const double m_hat = m / (1 - std::pow(kBeta1, step_));
+          const double v_hat = v / (1 - std::pow(kBeta2, step_));
+          x[i] -= rate * m_hat / (std::sqrt(v_hat) + kEpsilon);
+          break;
+        }
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const TrainOptions options_;
+  NaiveRun run_;
+  Gradients node_gradients_;
+  Gradients relation_gradients_;
+  double loss_ = 0;
+  double penalty_ = 0;
+  int step_ = 0;
+};
+
+}  // namespace
+
+NaiveRun TrainNaively(const Graph& graph, const TrainOptions& options) { return NaiveTrainer(graph, options).Train(); }
+
+}  // namespace octavo

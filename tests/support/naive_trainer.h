@@ -1,0 +1,28 @@
+// The oracle of a whole training: serial, in memory, in double, by plain loops. Scores, losses and penalties are those
+// of tests/support/naive_model.h, gradients are central differences joined by the chain rule, optimizers and learning
+// rates are written out here. From lib/ it takes the sources of randomness only: initial rows, order of the edges,
+// drawn negatives.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "train/options.h"
+
+namespace octavo {
+
+using NaiveRows = std::vector<std::vector<double>>;
+
+struct NaiveRun {
+  NaiveRows embeddings;
+  NaiveRows optimizer;
+  NaiveRows relations;
+  NaiveRows relation_optimizer;
+  std::vector<double> losses;     // of each epoch, mean over the edges' two sides
+  std::vector<double> penalties;  // likewise
+};
+
+// Trains options.epochs epochs. REQUIRES: the training edges fit one window (train/options.h)
+NaiveRun TrainNaively(const Graph& graph, const TrainOptions& options);
+
+}  // namespace octavo

@@ -1,0 +1,113 @@
+#include "train/memory_estimate.h"
+
+#include <regex>
+#include <string>
+
+#include "base/byte_size.h"
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+
+namespace octavo {
+namespace {
+
+GraphDescription MakeGraph(std::uint64_t nodes, std::uint64_t edges) {
+  GraphDescription graph;
+  graph.node_count = nodes;
+  graph.relation_count = 10;
+  graph.train_edges = edges;
+  return graph;
+}
+
+TEST(MaxTouchedRows, IsTheWindowsOrTheGraphs) {
+  TrainOptions options;
+  options.batch = 100;
+  options.chunk = 30;
+  options.negatives = 5;
+  EXPECT_EQ(MaxTouchedRows(options, MakeGraph(1'000'000, 5000)), 2U * 100 + 2U * 4 * 5);
+  options.accumulate = 3;
+  EXPECT_EQ(MaxTouchedRows(options, MakeGraph(1'000'000, 5000)), 3U * (2 * 100 + 2 * 4 * 5));
+  EXPECT_EQ(MaxTouchedRows(options, MakeGraph(17, 5000)), 17U);
+  options.negatives = 0;
+  EXPECT_EQ(MaxTouchedRows(options, MakeGraph(17, 5000)), 17U);
+}
+
+TEST(EstimateTrainingMemory, CountsTheTables) {
+  TrainOptions options;
+  options.dim = 100;
+  const GraphDescription graph = MakeGraph(1'000'000, 5'000'000);
+  const std::uint64_t relations = 10 * 400 * 3;
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1).tables, 1'000'000U * (400 + 4) + relations);
+  options.optimizer = OptimizerKind::kSgd;
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1).tables, 1'000'000U * 400 + relations);
+  options.optimizer = OptimizerKind::kAdam;
+  options.reciprocal = true;
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1).tables, 1'000'000U * 1200 + 2 * relations);
+}
+
+TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {
+  const GraphDescription graph = MakeGraph(1'000'000, 50'000'000);
+  const TrainOptions options;
+  const std::uint64_t base = EstimateTrainingMemory(options, graph, 1).total();
+  EXPECT_GT(EstimateTrainingMemory(options, graph, 8).total(), base);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 0).total(), base);
+  for (const auto& [name, value] : {std::pair{"dim", "200"},
+                                    {"batch", "100000"},
+                                    {"negatives", "5000"},
+                                    {"accumulate", "10"},
+                                    {"optimizer", "adam"},
+                                    {"chunk", "16"}}) {
+    TrainOptions more;
+    ASSERT_TRUE(FindTrainOption(name)->parse(more, value));
+    EXPECT_GT(EstimateTrainingMemory(more, graph, 1).total(), base) << name;
+  }
+  // A batch larger than the graph is as large as the graph.
+  TrainOptions wide;
+  wide.batch = 1 << 24;
+  EXPECT_LT(EstimateTrainingMemory(wide, MakeGraph(1000, 100), 1).total(), std::uint64_t{1} << 30);
+}
+
+// The largest values allowed used to wrap around 64 bits, and the training then ran into an empty machine.
+TEST(EstimateTrainingMemory, NeverWrapsAround) {
+  TrainOptions options;
+  options.dim = 65536;
+  options.batch = 1 << 24;
+  options.negatives = 1 << 24;
+  options.chunk = 1;
+  options.accumulate = 1 << 20;
+  const GraphDescription graph = MakeGraph(std::uint64_t{1} << 36, std::uint64_t{1} << 40);
+  EXPECT_EQ(MaxTouchedRows(options, graph), graph.node_count);
+  std::uint64_t before = 0;
+  for (options.chunk = 1 << 20; options.chunk > 0; options.chunk /= 2) {  // more chunks, more negatives
+    const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, 1024);
+    EXPECT_GE(estimate.gradients, before) << options.chunk;
+    EXPECT_GE(estimate.total(), estimate.gradients) << options.chunk;
+    EXPECT_GE(estimate.total(), estimate.tables) << options.chunk;
+    before = estimate.gradients;
+    EXPECT_ERROR(CheckMemory(estimate, std::uint64_t{1} << 50), kUsage, "--memory");
+  }
+}
+
+TEST(CheckMemory, NamesTheSmallestThatWouldDo) {
+  for (const std::uint64_t nodes : {1'000U, 1'000'000U, 12'345'678U}) {
+    const MemoryEstimate estimate = EstimateTrainingMemory(TrainOptions(), MakeGraph(nodes, 10 * nodes), 2);
+    EXPECT_OK(CheckMemory(estimate, estimate.total()));
+    const absl::Status refusal = CheckMemory(estimate, estimate.total() - 1);
+    EXPECT_ERROR(refusal, kUsage, "--memory allows");
+    std::smatch match;
+    const std::string message(MessageOf(refusal));
+    ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest --memory that would do is (\\S+)\\.")))
+        << message;
+    ASSERT_OK_AND_ASSIGN(const std::uint64_t smallest, ParseByteSize(match[1].str()));
+    EXPECT_OK(CheckMemory(estimate, smallest));
+    EXPECT_LE(smallest, estimate.total() + (1 << 20));
+  }
+}
+
+TEST(DefaultMemoryLimit, IsBelowWhatTheMachineHas) {
+  const std::uint64_t limit = DefaultMemoryLimit();
+  EXPECT_GT(limit, std::uint64_t{1} << 24);
+  EXPECT_LT(limit, std::uint64_t{1} << 46);
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,155 @@
+// The whole of a training against the naive trainer (tests/support/naive_trainer.h): every model, loss and optimizer.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "gtest/gtest.h"
+#include "tests/support/naive_trainer.h"
+#include "tests/train/tiny_training.h"
+#include "train/trained_run.h"
+
+namespace octavo {
+namespace {
+
+// float against double: 2^-24 of values up to 4, some tens of roundings for each update, a few dozen updates, and
+// Adagrad's and Adam's first steps, which divide by the gradient's own size.
+constexpr double kRowTolerance = 2e-4;
+constexpr double kLossTolerance = 2e-5;  // relative
+
+std::vector<ModelSpec> Models() {
+  return {{ModelKind::kDot, Norm::kL1, 8},    {ModelKind::kDistMult, Norm::kL1, 8}, {ModelKind::kComplEx, Norm::kL1, 8},
+          {ModelKind::kTransE, Norm::kL1, 8}, {ModelKind::kTransE, Norm::kL2, 8},   {ModelKind::kRotatE, Norm::kL1, 8},
+          {ModelKind::kRotatE, Norm::kL2, 8}};
+}
+
+std::string Describe(const TrainOptions& options) {
+  std::string text;
+  for (const OptionField& field : TrainOptionFields()) {
+    if (field.format(options) != field.format(TrainOptions())) {
+      text += fmt::format(" {}={}", field.name, field.format(options));
+    }
+  }
+  return text;
+}
+
+// The largest difference between the rows of a table's file and the oracle's.
+double Distance(const std::string& file, const NaiveRows& rows) {
+  const std::size_t columns = rows.empty() ? 0 : rows[0].size();
+  EXPECT_EQ(file.size(), kNpyHeaderBytes + rows.size() * columns * sizeof(float));
+  double distance = 0;
+  for (std::size_t i = 0; i < rows.size() * columns; ++i) {
+    float value = 0;
+    std::memcpy(&value, file.data() + kNpyHeaderBytes + i * sizeof(float), sizeof(float));
+    const double difference = std::abs(value - rows[i / columns][i % columns]);
+    if (!(difference <= distance)) distance = difference;  // NaN stays
+  }
+  return distance;
+}
+
+void ExpectSameTraining(const TinyTraining& training, const TrainOptions& options) {
+  SCOPED_TRACE(Describe(options));
+  std::vector<EpochEvent> events;
+  ASSERT_OK(training.Start(options, "run", {.memory = kPlenty},
+                           {.on_batch = {}, .on_epoch = [&](const EpochEvent& event) { events.push_back(event); }}));
+  const RunBytes run = ReadRunBytes(training.run_folder());
+  std::filesystem::remove_all(training.run_folder());
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(training.graph_folder()));
+  const NaiveRun naive = TrainNaively(*graph, options);
+  ASSERT_EQ(events.size(), naive.losses.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    EXPECT_NEAR(events[i].loss, naive.losses[i], kLossTolerance * std::max(1.0, naive.losses[i])) << "epoch " << i + 1;
+    EXPECT_NEAR(events[i].penalty, naive.penalties[i], kLossTolerance * std::max(1.0, naive.penalties[i]));
+  }
+  EXPECT_LE(Distance(run.embeddings, naive.embeddings), kRowTolerance);
+  EXPECT_LE(Distance(run.relations, naive.relations), kRowTolerance);
+  EXPECT_LE(Distance(run.optimizer, naive.optimizer), kRowTolerance);
+  EXPECT_LE(Distance(run.relation_optimizer, naive.relation_optimizer), kRowTolerance);
+}
+
+class TrainerOracle : public ::testing::TestWithParam<ModelSpec> {};
+
+TEST_P(TrainerOracle, EveryLossAndOptimizer) {
+  const TinyTraining training;
+  const TinyTraining weighted({.weights = true});
+  for (const LossKind loss :
+       {LossKind::kSoftmax, LossKind::kLogistic, LossKind::kRanking, LossKind::kSelfAdversarial}) {
+    for (const OptimizerKind optimizer :
+         {OptimizerKind::kSgd, OptimizerKind::kAdagrad, OptimizerKind::kRowAdagrad, OptimizerKind::kAdam}) {
+      TrainOptions options = TinyOptions();
+      options.model = GetParam().kind;
+      options.norm = GetParam().norm;
+      options.loss = loss;
+      options.optimizer = optimizer;
+      if (loss == LossKind::kRanking && options.model == ModelKind::kTransE && options.norm == Norm::kL1) {
+        // Every gradient is a sum of +-1/n here and often 0 but for rounding, of which Adagrad and Adam make a whole
+        // step. A penalty and uneven weights keep the sums away from 0.
+        options.regularizer = RegularizerKind::kL2;
+        options.regularization = 0.05;
+        ExpectSameTraining(weighted, options);
+        continue;
+      }
+      ExpectSameTraining(training, options);
+    }
+  }
+}
+
+TEST_P(TrainerOracle, EveryOtherOption) {
+  const TinyTraining training({.weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.epochs = 3;
+  options.reciprocal = true;
+  ExpectSameTraining(training, options);
+  options.regularizer = RegularizerKind::kN3;
+  options.regularization = 0.05;
+  ExpectSameTraining(training, options);
+  options.regularizer = RegularizerKind::kL2;
+  options.accumulate = 3;
+  options.learning_rate_schedule = LearningRateSchedule::kCosine;
+  ExpectSameTraining(training, options);
+  options.degree_fraction = 0.5;
+  options.learning_rate_schedule = LearningRateSchedule::kLinear;
+  options.optimizer = OptimizerKind::kAdam;
+  options.loss = LossKind::kSelfAdversarial;
+  options.adversarial_temperature = 0.5;
+  options.margin = 2.5;
+  ExpectSameTraining(training, options);
+  options.reciprocal = false;
+  options.accumulate = 2;
+  options.degree_fraction = 0;
+  options.loss = LossKind::kLogistic;
+  options.negatives = 0;
+  ExpectSameTraining(training, options);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, TrainerOracle, ::testing::ValuesIn(Models()), [](const auto& param) {
+  return std::string(ModelName(param.param.kind)) + (param.param.norm == Norm::kL1 ? "L1" : "L2");
+});
+
+// One batch an epoch, chunks as large as it, and a batch larger than the graph.
+TEST(TrainerOracleShapes, BatchesOfEverySize) {
+  const TinyTraining training;
+  for (const auto& [batch, chunk] : {std::pair{1, 1}, {7, 7}, {16, 5}, {64, 64}, {1000, 1000}, {1000, 9}}) {
+    TrainOptions options = TinyOptions();
+    options.batch = static_cast<std::uint64_t>(batch);
+    options.chunk = static_cast<std::uint64_t>(chunk);
+    options.optimizer = OptimizerKind::kSgd;
+    ExpectSameTraining(training, options);
+  }
+}
+
+// A graph of one relation and one with a single edge.
+TEST(TrainerOracleShapes, SmallestGraphs) {
+  for (const TinyGraph& graph :
+       {TinyGraph{.nodes = 5, .relations = 1, .edges = 9}, TinyGraph{.nodes = 2, .relations = 1, .edges = 2}}) {
+    const TinyTraining training(graph);
+    ExpectSameTraining(training, TinyOptions());
+    TrainOptions options = TinyOptions();
+    options.negatives = 0;
+    ExpectSameTraining(training, options);
+  }
+}
+
+}  // namespace
+}  // namespace octavo
