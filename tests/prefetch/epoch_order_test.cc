@@ -103,6 +103,24 @@ TEST_F(EpochOrderTest, EpochsAndSeedsDiffer) {
   }
 }
 
+// Not only the order inside a window but the blocks that it gets change with each epoch and seed.
+TEST_F(EpochOrderTest, WindowsHoldOtherEdgesInOtherEpochs) {
+  const CellReader cells = Open();
+  std::vector<std::vector<Edge>> seen;
+  for (const std::uint64_t seed : {42U, 43U}) {
+    EpochOrder order(cells, seed, 700);
+    for (const std::uint64_t epoch : {0U, 1U}) {
+      order.SetEpoch(epoch);
+      std::vector<Edge> window;
+      ASSERT_OK(order.ReadWindow(0, window));
+      seen.push_back(Sorted(window));
+    }
+  }
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(seen[i], seen[j]) << i << " " << j;
+  }
+}
+
 TEST_F(EpochOrderTest, AWindowMixesManyCells) {
   const CellReader cells = Open();
   EpochOrder order(cells, 42, 1000);
