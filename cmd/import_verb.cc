@@ -112,6 +112,8 @@ absl::Status RunImport(ImportFlags& flags, Program& program) {
   options.drop_self_loops = flags.self_loops == "drop";
   options.drop_unseen = flags.unseen == "drop";
   options.stop = Interrupted;
+  if (program.options.memory > 0)
+    program.reporter.Warning("import does not bound its memory yet: --memory has no effect");
   CatchInterrupts();
   const absl::StatusOr<ImportSummary> summary =
       Import(options, [&](const ImportProgress& progress) { program.reporter.Progress(ProgressText(progress)); });

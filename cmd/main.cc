@@ -6,17 +6,16 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "base/escape.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "fmt/format.h"
-#include "oneapi/tbb/global_control.h"
 
 namespace octavo {
 namespace {
@@ -78,12 +77,8 @@ int Main(int argc, char** argv) {
   program.options.json_log = log_format == "json";
   program.reporter.Configure(program.options.json_log ? Reporter::Format::kJson : Reporter::Format::kText,
                              program.options.quiet, program.options.verbose);
-  std::unique_ptr<tbb::global_control> limit;
-  if (threads > 0) {
-    limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, threads);
-  }
-
-  const absl::Status status = program.run(program);
+  const auto run = [&program] { return program.run(program); };
+  const absl::Status status = threads > 0 ? WithThreads(program.options.threads, run) : run();
   program.reporter.EndProgress();
   if (!status.ok()) {
     program.reporter.Error(MessageOf(status));

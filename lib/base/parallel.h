@@ -5,7 +5,9 @@
 #include <cstddef>
 
 #include "oneapi/tbb/blocked_range.h"
+#include "oneapi/tbb/global_control.h"
 #include "oneapi/tbb/parallel_for.h"
+#include "oneapi/tbb/task_arena.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define OCTAVO_THREAD_SANITIZER 1
@@ -51,6 +53,14 @@ void ParallelRanges(std::size_t begin, std::size_t end, std::size_t grain, const
                       body(range.begin(), range.end());
                       fence.LeavePiece();
                     });
+}
+
+// Calls work() with `threads` threads for the loops in it, this one among them, also where the machine has fewer, and
+// returns what it returns. REQUIRES: threads > 0
+template <typename Work>
+auto WithThreads(int threads, const Work& work) {
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+  return tbb::task_arena(threads).execute(work);
 }
 
 // Calls body(i) for each i in [begin, end), each its own task.

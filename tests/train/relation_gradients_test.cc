@@ -1,4 +1,5 @@
 #include "train/relation_gradients.h"
+#include "base/parallel.h"
 
 #include <gtest/gtest.h>
 
@@ -49,14 +50,15 @@ TEST_F(RelationGradientsTest, AddsInTheOrderOfTheContributions) {
         for (std::size_t c = 0; c < columns; ++c) expected[contribution.row * columns + c] += contribution.gradient[c];
       }
     }
-    for (const std::size_t threads : {1, 2, 4}) {
-      const ThreadLimit limit(threads);
+    for (const int threads : {1, 2, 4}) {
       RelationTable relations = Table(columns);
       RelationTable state = Table(0);
       RelationGradients gradients(kRows, columns);
-      gradients.Accumulate(first.contributions);
-      gradients.Accumulate(second.contributions);
-      gradients.ApplyAndZero({.kind = OptimizerKind::kSgd}, 1, 1, relations, state);
+      WithThreads(threads, [&] {
+        gradients.Accumulate(first.contributions);
+        gradients.Accumulate(second.contributions);
+        gradients.ApplyAndZero({.kind = OptimizerKind::kSgd}, 1, 1, relations, state);
+      });
       for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(relations.values()[i], 0 - expected[i]) << i;
     }
   }

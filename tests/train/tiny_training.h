@@ -13,7 +13,6 @@
 #include "format/paths.h"
 #include "graph/graph.h"
 #include "import/importer.h"
-#include "oneapi/tbb/global_control.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/temporary_folder.h"
@@ -114,15 +113,6 @@ class TinyTraining {
 
  private:
   TemporaryFolder folder_;
-};
-
-// While it lives TBB takes `threads` threads, more than the machine has if need be.
-class ThreadLimit {
- public:
-  explicit ThreadLimit(std::size_t threads) : limit_(tbb::global_control::max_allowed_parallelism, threads) {}
-
- private:
-  tbb::global_control limit_;
 };
 
 }  // namespace octavo

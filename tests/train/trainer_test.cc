@@ -1,4 +1,5 @@
 #include "train/trainer.h"
+#include "base/parallel.h"
 
 #include <cmath>
 #include <cstring>
@@ -90,9 +91,8 @@ TEST(Trainer, SameBytesForAnyNumberOfThreads) {
     options.chunk = 64;
     options.dim = 32;
     std::vector<RunBytes> runs;
-    for (const std::size_t threads : {1, 2, 4}) {
-      const ThreadLimit limit(threads);
-      runs.push_back(training.Train(options));
+    for (const int threads : {1, 2, 4}) {
+      runs.push_back(WithThreads(threads, [&] { return training.Train(options); }));
       std::filesystem::remove_all(training.run_folder());
     }
     EXPECT_TRUE(runs[0] == runs[1]);
