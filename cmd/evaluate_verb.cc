@@ -133,6 +133,7 @@ absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
     program.reporter.Progress(fmt::format("ranking: {:.0f} %, ETA {}:{:02}", 100 * share, left / 60, left % 60));
   };
   ASSIGN_OR_RETURN(const RankingReport report, RankTriples(EmbeddedOf(run), options));
+  RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
   program.reporter.EndProgress();
   const double took = seconds();
   if (flags.json) {

@@ -38,9 +38,7 @@ absl::Status CheckTarget(const std::string& flag, const std::string& path, const
                          const Graph& graph) {
   const GraphPaths& paths = graph.paths();
   std::vector<std::filesystem::path> own = RunPaths(flags.run.run).All();
-  own.insert(own.end(),
-             {paths.Description(), paths.NodeHashes(), paths.NodeNames(), paths.NodeOffsets(), paths.Relations(),
-              paths.Cells(Split::kTrain), paths.Cells(Split::kValid), paths.Cells(Split::kTest)});
+  for (const std::string& name : GraphPaths::FileNames()) own.push_back(paths.folder() / name);
   std::error_code error;
   const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
   for (const std::filesystem::path& file : own) {
@@ -54,7 +52,10 @@ absl::Status CheckTargets(const ExportFlags& flags, const Graph& graph) {
   RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags, graph));
   if (flags.names.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckTarget("--names", flags.names, flags, graph));
-  if (flags.names != flags.output) return absl::OkStatus();
+  std::error_code error;
+  if (std::filesystem::weakly_canonical(flags.names, error) != std::filesystem::weakly_canonical(flags.output, error)) {
+    return absl::OkStatus();
+  }
   return UsageError(fmt::format("--names {}: --output goes there too; choose another name", flags.names));
 }
 
@@ -94,6 +95,7 @@ absl::Status RunExport(Program& program, const ExportFlags& flags) {
   const VectorTable table = relations ? RelationVectors(*run.graph, run.relations, run.model.RelationWidth())
                                       : NodeVectors(*run.graph, run.embeddings);
   RETURN_IF_ERROR(WriteTable(program, flags, format, table));
+  RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
   if (flags.names.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(OutputFile names, OutputFile::Open(flags.names));
   RETURN_IF_ERROR(WriteNames(table, names));

@@ -61,7 +61,9 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
                             summary.comment_lines, summary.blank_lines, formats, ColumnsText(summary.columns)));
   if (Sum(summary.duplicates) > 0) {
     reporter.Info(fmt::format("duplicates: {}; {}", ByPart(summary.duplicates),
-                              flags.options.merge_duplicates ? "merged, weights added" : "kept"));
+                              !flags.options.merge_duplicates ? "kept"
+                              : summary.graph.has_weights     ? "merged, weights added"
+                                                              : "merged"));
   }
   if (summary.self_loops > 0) {
     reporter.Info(

@@ -20,13 +20,10 @@ namespace {
 constexpr std::size_t kShownRelations = 10;
 
 std::uint64_t BytesOf(const GraphPaths& paths) {
-  std::vector<std::filesystem::path> files = {paths.NodeHashes(), paths.NodeNames(), paths.NodeOffsets(),
-                                              paths.Relations()};
-  for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) files.push_back(paths.Cells(split));
   std::uint64_t bytes = 0;
-  for (const std::filesystem::path& file : files) {
+  for (const std::string& name : GraphPaths::FileNames()) {
     std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    const std::uintmax_t size = std::filesystem::file_size(paths.folder() / name, error);
     if (!error) bytes += size;
   }
   return bytes;

@@ -62,7 +62,7 @@ void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConf
                                  {"bytes", BytesOf(paths)}};
   nlohmann::ordered_json& options = json["options"];
   for (const OptionField& field : TrainOptionFields()) {
-    options[std::string(field.name)] = field.format(configuration.options);
+    options[std::string(field.name)] = nlohmann::ordered_json::parse(OptionJson(field, configuration.options));
   }
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -36,7 +37,7 @@ struct QueryFlags {
   std::string name;
   std::string metric = "cosine";
   // predict
-  std::vector<std::string> triple;
+  std::array<std::string, 3> words;
   std::string known = "hide";
 };
 
@@ -75,6 +76,7 @@ absl::Status RunNeighbors(Program& program, const QueryFlags& flags) {
   const Similarity similarity = flags.metric == "dot" ? Similarity::kDot : Similarity::kCosine;
   ASSIGN_OR_RETURN(const std::vector<ScoredNode> nearest,
                    NearestNodes(EmbeddedOf(run), node, similarity, SearchOf(program, flags, run)));
+  RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
   std::vector<Row> rows;
   for (const ScoredNode& scored : nearest) {
     rows.push_back({std::string(run.graph->nodes().Name(scored.node)), scored.score, false});
@@ -100,9 +102,9 @@ struct AskedTriple {
   std::string tail;
 };
 
-absl::StatusOr<AskedTriple> ParseTriple(const std::vector<std::string>& words, const Graph& graph) {
+absl::StatusOr<AskedTriple> ParseTriple(const std::array<std::string, 3>& words, const Graph& graph) {
   AskedTriple triple;
-  if (words.size() == 3) {
+  if (!words[2].empty()) {
     triple = {words[0], words[1], words[2]};
   } else if (graph.relation_count() == 1) {
     triple = {words[0], std::string(graph.RelationName(RelationId{0})), words[1]};
@@ -121,7 +123,7 @@ absl::StatusOr<AskedTriple> ParseTriple(const std::vector<std::string>& words, c
 
 absl::Status RunPredict(Program& program, const QueryFlags& flags) {
   ASSIGN_OR_RETURN(const TrainedRun run, OpenRun(flags.run));
-  ASSIGN_OR_RETURN(const AskedTriple triple, ParseTriple(flags.triple, *run.graph));
+  ASSIGN_OR_RETURN(const AskedTriple triple, ParseTriple(flags.words, *run.graph));
   LinkQuestion question;
   question.side = triple.tail == kAsked ? Side::kTail : Side::kHead;
   ASSIGN_OR_RETURN(question.known, FindNode(*run.graph, question.side == Side::kTail ? triple.head : triple.tail));
@@ -129,6 +131,7 @@ absl::Status RunPredict(Program& program, const QueryFlags& flags) {
   const KnownEdges known = flags.known == "mark" ? KnownEdges::kMark : KnownEdges::kHide;
   ASSIGN_OR_RETURN(const std::vector<Prediction> predictions,
                    PredictLinks(EmbeddedOf(run), question, known, SearchOf(program, flags, run)));
+  RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
   std::vector<Row> rows;
   for (const Prediction& prediction : predictions) {
     rows.push_back({std::string(run.graph->nodes().Name(prediction.node)), prediction.score, prediction.known});
@@ -173,9 +176,11 @@ void AddQueryVerb(CLI::App& app, Program& program) {
 
   CLI::App* predict =
       verb->add_subcommand("predict", "The likeliest ends of an edge: HEAD RELATION ? or ? RELATION TAIL");
-  predict->add_option("TRIPLE", flags->triple, "HEAD RELATION TAIL, one end of it a ? (quoted)")
-      ->required()
-      ->expected(2, 3);
+  // One option a word: the library takes a name in [brackets] for a list where an option has several.
+  predict->add_option("HEAD", flags->words[0], "Name of the head, or ? (quoted) to ask for it")->required();
+  predict->add_option("RELATION", flags->words[1], "Name of the relation; may be left out where the graph has only one")
+      ->required();
+  predict->add_option("TAIL", flags->words[2], "Name of the tail, or ? (quoted) to ask for it");
   predict->add_option("--known", flags->known, "What to do with answers that are edges of the graph: hide or mark")
       ->check(CLI::IsMember({"hide", "mark"}))
       ->type_name("NAME")

@@ -24,7 +24,8 @@ void AddResumeVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<ResumeFlags>();
   verb->add_option("--run", flags->run, "Run folder")->required()->type_name("DIR");
   AddWholeNumber(*verb, "--epochs", flags->epochs, 1, 1'000'000,
-                 "Epochs in all; without it as many as the run was started with")
+                 "Epochs in all (more of them stretch a linear or cosine learning rate); without it as many as the run "
+                 "was started with")
       ->default_str("");
   verb->final_callback([&program, flags] {
     program.run = [flags](Program& p) {

@@ -35,6 +35,16 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
 
 absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags) { return OpenTrainedRun(flags.run, flags.graph); }
 
+absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const TrainedRun& run) {
+  ASSIGN_OR_RETURN(const bool committed, CommittedSince(flags.run, run));
+  if (committed) {
+    program.reporter.Warning(
+        fmt::format("{}: a training committed while generation {} was read: live rows, of several commits", flags.run,
+                    run.generation));
+  }
+  return absl::OkStatus();
+}
+
 EmbeddedGraph EmbeddedOf(const TrainedRun& run) {
   return {*run.graph, run.embeddings, run.relations, run.model, run.reciprocal};
 }

@@ -27,6 +27,9 @@ void AddRunFlags(CLI::App& app, RunFlags& flags);
 
 absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags);
 
+// Warns where a training committed while `run` was read. Call when all is read.
+absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const TrainedRun& run);
+
 // Borrows from `run`.
 EmbeddedGraph EmbeddedOf(const TrainedRun& run);
 

@@ -43,10 +43,11 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path) {
   if (!folder.empty() && !fs::is_directory(folder, error)) {
     return UsageError(fmt::format("{}: no folder {} to write it in", path, folder.string()));
   }
-  fs::path partial = output.final_;
-  partial += ".partial";
-  ASSIGN_OR_RETURN(output.file_, File::Create(partial));
-  output.partial_ = std::move(partial);
+  // A name of this process's own: a file that somebody has beside the output, or another export to it, stays untouched.
+  const fs::path partial = folder / fmt::format(".{}.partial-{}", output.final_.filename().string(), ::getpid());
+  ::unlink(partial.c_str());  // of a dead process that had the same number
+  ASSIGN_OR_RETURN(output.file_, File::CreateNew(partial));
+  output.partial_ = partial;
   return output;
 }
 

@@ -15,8 +15,8 @@
 namespace octavo {
 
 // Written front to back by one owner. "-" is standard output; a pipe or device that stands at the path is written to as
-// it is; anything else is written to `<path>.partial` and takes its place at Commit. Destroyed without Commit it leaves
-// the old file, if there was one, and removes the partial one.
+// it is; anything else is written to a file of this process's own beside it, `.<name>.partial-<pid>`, and takes its
+// place at Commit. Destroyed without Commit it leaves the old file, if there was one, and removes the partial one.
 class OutputFile {
  public:
   // A folder at `path`, or none to hold it, is a usage error.

@@ -75,7 +75,8 @@ absl::StatusOr<std::vector<Graph::Relation>> Graph::ParseRelations(std::string_v
   return relations;
 }
 
-absl::StatusOr<std::unique_ptr<Graph>> Graph::Open(const std::filesystem::path& folder) {
+// Opens the files that a folder with a graph.json must have.
+absl::StatusOr<std::unique_ptr<Graph>> Graph::OpenFiles(const std::filesystem::path& folder) {
   GraphPaths paths(folder);
   ASSIGN_OR_RETURN(const GraphDescription description, ReadDescription(paths));
   ASSIGN_OR_RETURN(std::unique_ptr<NodeNames> nodes, NodeNames::Open(paths));
@@ -105,6 +106,17 @@ absl::StatusOr<std::unique_ptr<Graph>> Graph::Open(const std::filesystem::path& 
   }
   return std::unique_ptr<Graph>(
       new Graph(std::move(paths), description, std::move(nodes), std::move(relations), std::move(splits)));
+}
+
+absl::StatusOr<std::unique_ptr<Graph>> Graph::Open(const std::filesystem::path& folder) {
+  absl::StatusOr<std::unique_ptr<Graph>> graph = OpenFiles(folder);
+  std::error_code error;
+  // With graph.json there, a file that is missing is damage, not a wrong path.
+  if (!graph.ok() && KindOf(graph.status()) == ErrorKind::kUsage &&
+      std::filesystem::exists(GraphPaths(folder).Description(), error)) {
+    return CorruptError(MessageOf(graph.status()));
+  }
+  return graph;
 }
 
 std::optional<RelationId> Graph::FindRelation(std::string_view name) const {

@@ -40,6 +40,7 @@ class Graph {
   const CellReader& Edges(Split split) const;
 
  private:
+  static absl::StatusOr<std::unique_ptr<Graph>> OpenFiles(const std::filesystem::path& folder);
   struct Relation {
     std::string name;
     std::uint64_t train_edges = 0;

@@ -1,5 +1,6 @@
 #include "import/input_reader.h"
 
+#include <new>
 #include <utility>
 
 #include "base/status.h"
@@ -27,7 +28,11 @@ InputReader::~InputReader() {
 
 void InputReader::Run() {
   absl::Status status;
-  for (std::size_t file = 0; file < files_.size() && status.ok(); ++file) status = ReadFile(file);
+  try {
+    for (std::size_t file = 0; file < files_.size() && status.ok(); ++file) status = ReadFile(file);
+  } catch (const std::bad_alloc&) {
+    status = RuntimeError("out of memory while reading the input");
+  }
   const MutexLock lock(mutex_);
   status_ = std::move(status);
   ended_ = true;
@@ -54,6 +59,8 @@ absl::Status InputReader::ReadFile(std::size_t file) {
 
 LineLayout InputReader::LayoutOf(const std::string& text, std::optional<TextFormat>& format) {
   if (!format) format = GuessFormat(text);
+  // Without a data line so far the format stays open for the next chunk; this one has nothing that needs it.
+  if (!format) return {TextFormat::kBlank, columns_};
   if (columns_.count == 0) columns_ = GuessColumns(text, *format);
   return {*format, columns_};
 }

@@ -107,11 +107,12 @@ std::string_view TakeLine(std::string_view& text) {
   return line;
 }
 
-TextFormat GuessFormat(std::string_view text) {
+std::optional<TextFormat> GuessFormat(std::string_view text) {
   Fields fields;
   std::deque<std::string> unescaped;
   std::size_t csv_fields = 0;
-  for (int seen = 0; seen < kGuessLines && !text.empty();) {
+  int seen = 0;
+  while (seen < kGuessLines && !text.empty()) {
     const std::string_view line = TakeLine(text);
     if (KindOfLine(line) != LineKind::kData) continue;
     if (line.find('\t') != std::string_view::npos) return TextFormat::kTsv;
@@ -121,7 +122,8 @@ TextFormat GuessFormat(std::string_view text) {
     csv_fields = fields.count;
     ++seen;
   }
-  return csv_fields > 0 ? TextFormat::kCsv : TextFormat::kBlank;
+  if (seen == 0) return std::nullopt;
+  return TextFormat::kCsv;
 }
 
 Columns GuessColumns(std::string_view text, TextFormat format) {

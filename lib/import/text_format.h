@@ -49,8 +49,8 @@ struct LineLayout {
 std::optional<TextFormat> FormatOfExtension(std::string_view path);
 
 // Returns the format that the first data lines of `text` look like: tabs mean TSV; the same number (2 to 4) of
-// comma-separated fields in each means CSV; anything else is separated by blanks.
-TextFormat GuessFormat(std::string_view text);
+// comma-separated fields in each means CSV; anything else is separated by blanks. Empty where there is no data line.
+std::optional<TextFormat> GuessFormat(std::string_view text);
 
 // Returns DefaultColumns for the first data line of `text` that has 2 to 4 fields; Columns{} if there is none.
 Columns GuessColumns(std::string_view text, TextFormat format);

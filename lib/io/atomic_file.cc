@@ -67,11 +67,22 @@ void RemoveLeftovers(const fs::path& parent, const std::string& prefix, std::spa
   }
 }
 
-// Puts `from` in the place of `to`. Where a folder stands there the two change places in one step, so that at no
+absl::Status ForeignError(const fs::path& folder, std::string_view entry) {
+  return UsageError(fmt::format("{}: holds \"{}\", which no import made; expected a folder with nothing but a graph",
+                                folder.string(), Escape(entry)));
+}
+
+// Puts `from` in the place of `to`, which is absent or an empty folder (ENOTEMPTY or ENOTDIR otherwise).
+absl::Status Place(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+  return ErrnoError(fmt::format("{}: rename to {}", from.string(), to.string()), errno);
+}
+
+// Puts `from` in the place of `to` even where a folder stands there: the two change places in one step, so that at no
 // instant there is nothing under the final name; file systems that cannot do that refuse (EINVAL).
-absl::Status Replace(const fs::path& from, const fs::path& to) {
+absl::Status Exchange(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return absl::OkStatus();
-  if (errno == ENOENT && ::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+  if (errno == ENOENT) return Place(from, to);
   return ErrnoError(fmt::format("{}: rename to {}", from.string(), to.string()), errno);
 }
 
@@ -79,10 +90,11 @@ absl::Status Replace(const fs::path& from, const fs::path& to) {
 
 absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bool overwrite,
                                                   std::vector<std::string> replaceable) {
-  fs::path target = final_path;
-  if (!target.has_filename()) target = target.parent_path();  // "graph/" means "graph"
-  if (target.empty()) return UsageError("an output folder needs a name");
+  if (final_path.empty()) return UsageError("an output folder needs a name");
   std::error_code error;
+  // "graph/", "." and "a/../graph" become the names that they mean: a rename takes no other.
+  fs::path target = fs::absolute(final_path, error).lexically_normal();
+  if (!target.has_filename()) target = target.parent_path();
   const fs::file_status status = fs::symlink_status(target, error);
   if (fs::exists(status)) {
     if (!fs::is_directory(status)) return UsageError(fmt::format("{}: exists and is not a folder", target.string()));
@@ -90,9 +102,7 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
       return UsageError(fmt::format("{}: exists already; choose another folder or say --overwrite", target.string()));
     }
     if (const std::string foreign = ForeignEntry(target, replaceable); !foreign.empty()) {
-      return UsageError(
-          fmt::format("{}: holds \"{}\", which no import made; expected a folder with nothing but a graph",
-                      target.string(), Escape(foreign)));
+      return ForeignError(target, foreign);
     }
   }
   const fs::path parent = ParentOf(target);
@@ -103,12 +113,13 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
   fs::path temporary = parent / fmt::format("{}{}", prefix, ::getpid());
   fs::create_directory(temporary, error);
   if (error) return FolderError(temporary, "create", error);
-  return AtomicFolder(std::move(temporary), std::move(target), std::move(replaceable));
+  return AtomicFolder(std::move(temporary), std::move(target), overwrite, std::move(replaceable));
 }
 
 AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
     : temporary_(std::exchange(other.temporary_, {})),
       final_(std::move(other.final_)),
+      overwrite_(other.overwrite_),
       replaceable_(std::move(other.replaceable_)) {}
 
 AtomicFolder::~AtomicFolder() {
@@ -125,7 +136,11 @@ absl::Status AtomicFolder::Commit() {
   }
   if (error) return FolderError(temporary_, "list", error);
   RETURN_IF_ERROR(SyncFolder(temporary_));
-  RETURN_IF_ERROR(Replace(temporary_, final_));
+  // The folder is looked at again: something may have come into it since Create.
+  if (const std::string foreign = overwrite_ ? ForeignEntry(final_, replaceable_) : ""; !foreign.empty()) {
+    if (fs::exists(final_, error)) return ForeignError(final_, foreign);
+  }
+  RETURN_IF_ERROR(overwrite_ ? Exchange(temporary_, final_) : Place(temporary_, final_));
   // What stood under the final name, if anything, has the temporary one now.
   const fs::path old = std::exchange(temporary_, {});
   RETURN_IF_ERROR(SyncFolder(ParentOf(final_)));

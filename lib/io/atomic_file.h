@@ -29,11 +29,16 @@ class AtomicFolder {
   absl::Status Commit();
 
  private:
-  AtomicFolder(std::filesystem::path temporary, std::filesystem::path final_path, std::vector<std::string> replaceable)
-      : temporary_(std::move(temporary)), final_(std::move(final_path)), replaceable_(std::move(replaceable)) {}
+  AtomicFolder(std::filesystem::path temporary, std::filesystem::path final_path, bool overwrite,
+               std::vector<std::string> replaceable)
+      : temporary_(std::move(temporary)),
+        final_(std::move(final_path)),
+        overwrite_(overwrite),
+        replaceable_(std::move(replaceable)) {}
 
   std::filesystem::path temporary_;  // empty once committed or moved from
   std::filesystem::path final_;
+  bool overwrite_;
   std::vector<std::string> replaceable_;
 };
 

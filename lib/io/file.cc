@@ -44,6 +44,10 @@ absl::StatusOr<File> File::OpenRead(const std::filesystem::path& path) { return 
 absl::StatusOr<File> File::OpenReadWrite(const std::filesystem::path& path) { return Open(path, O_RDWR); }
 absl::StatusOr<File> File::Create(const std::filesystem::path& path) { return Open(path, O_RDWR | O_CREAT | O_TRUNC); }
 
+absl::StatusOr<File> File::CreateNew(const std::filesystem::path& path) {
+  return Open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+}
+
 File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
 
 File& File::operator=(File&& other) noexcept {

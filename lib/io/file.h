@@ -22,6 +22,8 @@ class File {
   static absl::StatusOr<File> OpenRead(const std::filesystem::path& path);
   // Opens an existing file for reading and writing.
   static absl::StatusOr<File> OpenReadWrite(const std::filesystem::path& path);
+  // Creates a file that must not be there yet, not even as a link.
+  static absl::StatusOr<File> CreateNew(const std::filesystem::path& path);
   // Creates a file for reading and writing, or empties the one that is there.
   static absl::StatusOr<File> Create(const std::filesystem::path& path);
 

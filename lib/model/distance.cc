@@ -113,7 +113,7 @@ void ModulusGradientsTarget(std::size_t dim, std::size_t n, const float* q, std:
   });
 }
 
-// One row against two vectors of the panel: square roots bound the speed, not loads.
+// One row against two vectors of the panel, or the one that is left: square roots bound the speed, not loads.
 void ModulusPanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
   const FullTag d;
   const std::size_t lanes = hn::Lanes(d);
@@ -122,7 +122,8 @@ void ModulusPanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, s
     const auto y = hn::Sub(im, hn::LoadU(d, b + kPanelDepth * kPanelColumns));
     return Modulus(d, x, y);
   };
-  for (std::size_t j = 0; j < panel.width; j += 2 * lanes) {
+  std::size_t j = 0;
+  for (; j + 2 * lanes <= panel.width; j += 2 * lanes) {
     for (std::size_t i = 0; i < rows; ++i) {
       float* const out = c + i * ldc + j;
       auto sum0 = accumulate ? hn::LoadU(d, out) : hn::Zero(d);
@@ -137,6 +138,17 @@ void ModulusPanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, s
       }
       hn::StoreU(sum0, d, out);
       hn::StoreU(sum1, d, out + lanes);
+    }
+  }
+  for (; j < panel.width; j += lanes) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      float* const out = c + i * ldc + j;
+      auto sum = accumulate ? hn::LoadU(d, out) : hn::Zero(d);
+      const float* const row = a.data + i * a.stride;
+      for (std::size_t l = 0; l < panel.depth; ++l) {
+        sum = hn::Sub(sum, term(hn::Set(d, row[l]), hn::Set(d, row[a.half + l]), panel.data + l * panel.stride + j));
+      }
+      hn::StoreU(sum, d, out);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "tables/mmap_gradient_accumulator.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -41,7 +42,10 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
     return UsageError(fmt::format("{}: {} gradient rows of {} floats are too many", path.string(), max_rows, dim));
   }
   ASSIGN_OR_RETURN(File file, File::Create(path));
-  RETURN_IF_ERROR(file.Allocate(*bytes));
+  if (absl::Status status = file.Allocate(*bytes); !status.ok()) {
+    ::unlink(path.c_str());  // some file systems keep the part that they got
+    return status;
+  }
   GradientHeader header;
   header.dim = dim;
   header.max_rows = max_rows;

@@ -89,7 +89,7 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
 
   MemoryEstimate estimate;
   estimate.tables = Sum(Product(graph.node_count, row + state), Product(relation_rows, relation_width, 3U));
-  estimate.edges = 2 * std::min(std::max(kWindowEdges, options.batch), graph.train_edges) * sizeof(Edge);
+  estimate.edges = 2 * std::min(RoundUp(kWindowEdges, batch), graph.train_edges) * sizeof(Edge);
   // Each chunk keeps its gradients until they are summed; a contribution is 16 bytes and its sort key as much.
   const std::uint64_t rows_of_batch = Sum(2 * batch, Product(2, chunks, negatives));
   estimate.gradients = Sum(Product(rows_of_batch, row + 48), Product(2, batch, relation_width),

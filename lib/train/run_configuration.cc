@@ -92,16 +92,19 @@ absl::Status LoadTomlConfiguration(const std::filesystem::path& path, TrainOptio
   return absl::OkStatus();
 }
 
+std::string OptionJson(const OptionField& field, const TrainOptions& options) {
+  const std::string value = field.format(options);
+  const bool literal = field.type != OptionField::Type::kText && nlohmann::json::accept(value);
+  return literal ? value : nlohmann::json(value).dump();
+}
+
 absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunConfiguration& configuration) {
   nlohmann::ordered_json json;
   json["format"] = kRunFormatVersion;
   json["graph"] = configuration.graph.string();
   nlohmann::ordered_json& options = json["options"];
   for (const OptionField& field : TrainOptionFields()) {
-    const std::string value = field.format(configuration.options);
-    // Numbers and switches as such, for whoever reads the file with a JSON library.
-    const bool literal = field.type != OptionField::Type::kText && nlohmann::json::accept(value);
-    options[std::string(field.name)] = literal ? nlohmann::ordered_json::parse(value) : nlohmann::ordered_json(value);
+    options[std::string(field.name)] = nlohmann::ordered_json::parse(OptionJson(field, configuration.options));
   }
   try {
     return WriteWholeFileAtomically(path, json.dump(2) + "\n");

@@ -19,6 +19,9 @@ struct RunConfiguration {
   std::filesystem::path graph;  // absolute
 };
 
+// Returns an option's value as JSON text: a number or a switch as such, anything else as a string.
+std::string OptionJson(const OptionField& field, const TrainOptions& options);
+
 // Writes run.json, whole or not at all. A graph folder whose path is not UTF-8 is a usage error.
 absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunConfiguration& configuration);
 

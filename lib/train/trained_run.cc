@@ -12,10 +12,14 @@
 
 namespace octavo {
 
-absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
-                                          const std::filesystem::path& graph_folder) {
-  const RunPaths paths(folder);
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
+namespace {
+
+// Tries to open the run while a training may commit: two commits in a row write where the first try reads.
+constexpr int kTries = 5;
+
+absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& manifest,
+                                      const std::filesystem::path& graph_folder) {
+  const std::filesystem::path& folder = paths.folder();
   const ManifestHeader& header = manifest.header;
   ASSIGN_OR_RETURN(const RunConfiguration configuration, ReadRunConfiguration(paths.Configuration()));
   if (ConfigurationHash(configuration.options) != header.configuration_hash) {
@@ -50,6 +54,26 @@ absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
                     .relation_rows = header.relation_rows,
                     .generation = header.generation,
                     .epochs_done = header.progress.epoch};
+}
+
+}  // namespace
+
+absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
+                                          const std::filesystem::path& graph_folder) {
+  const RunPaths paths(folder);
+  ASSIGN_OR_RETURN(Manifest manifest, ReadNewestManifest(paths.State()));
+  for (int attempt = 1;; ++attempt) {
+    absl::StatusOr<TrainedRun> run = OpenCommit(paths, manifest, graph_folder);
+    if (run.ok() || attempt == kTries) return run;
+    ASSIGN_OR_RETURN(Manifest newest, ReadNewestManifest(paths.State()));
+    if (newest.header.generation == manifest.header.generation) return run;
+    manifest = std::move(newest);
+  }
+}
+
+absl::StatusOr<bool> CommittedSince(const std::filesystem::path& folder, const TrainedRun& run) {
+  ASSIGN_OR_RETURN(const Manifest newest, ReadNewestManifest(RunPaths(folder).State()));
+  return newest.header.generation != run.generation;
 }
 
 }  // namespace octavo

@@ -25,6 +25,9 @@ struct TrainedRun {
   std::uint64_t epochs_done = 0;
 };
 
+// Whether the run was committed again since `run` was opened: then rows read meanwhile can be of several commits.
+absl::StatusOr<bool> CommittedSince(const std::filesystem::path& folder, const TrainedRun& run);
+
 // Opens the run at `folder`. The graph is found where run.json says it was, or at `graph_folder` if that is not empty;
 // its fingerprint must be the run's. A folder without a run is a usage error. May run beside a training.
 absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "base/status.h"
 #include "checkpoint/run_lock.h"
 #include "checkpoint/run_tables.h"
+#include "checkpoint/state_file.h"
 #include "fmt/format.h"
 #include "format/paths.h"
 #include "io/failpoint.h"
@@ -248,14 +250,25 @@ absl::Status PrepareFolder(const RunPaths& paths) {
 // training that was stopped before its first commit leaves run.json and no STATE.
 absl::Status CheckUnused(const RunPaths& paths) {
   const std::string folder = paths.folder().string();
-  std::error_code error;
-  if (fs::exists(paths.State(), error)) {
+  std::vector<fs::path> there;
+  for (const fs::path& path : paths.All()) {
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(path, error);
+    if (error && status.type() != fs::file_type::not_found) {
+      return RuntimeError(fmt::format("{}: {}", path.string(), error.message()));
+    }
+    if (fs::exists(status) && path != paths.Lock()) there.push_back(path);
+  }
+  const auto has = [&](const fs::path& path) { return std::find(there.begin(), there.end(), path) != there.end(); };
+  if (has(paths.State())) {
     return UsageError(
         fmt::format("{}: has a run; go on with it by octavo resume --run {}, or say --overwrite", folder, folder));
   }
-  if (fs::exists(paths.Configuration(), error)) return absl::OkStatus();
-  for (const fs::path& path : paths.All()) {
-    if (path == paths.Lock() || !fs::exists(path, error)) continue;
+  // metrics.jsonl comes after the first commit: with it there was a run once, and its vectors may be all that is left.
+  const bool stopped_early =
+      has(paths.Configuration()) && !has(paths.Metrics()) && ReadRunConfiguration(paths.Configuration()).ok();
+  if (stopped_early) return absl::OkStatus();
+  for (const fs::path& path : there) {
     return UsageError(
         fmt::format("{}: is there and belongs to no run; choose another folder, or say --overwrite", path.string()));
   }
@@ -308,15 +321,17 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   const std::uint64_t epochs_before = options.epochs;
   if (epochs != 0) options.epochs = epochs;
   RETURN_IF_ERROR(CheckTrainable(*graph, options, settings));
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<RunTables> tables,
-      RunTables::Open(paths, ShapeOf(options, graph->description()), options.durability == Durability::kFull));
-  const Progress& done = tables->progress();
+  // Before the tables are opened, which sets aside the space of their second files again.
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
+  const Progress& done = manifest.header.progress;
   const std::uint64_t begun = done.epoch + (done.batch > 0 ? 1 : 0);
   if (begun > options.epochs) {
     return UsageError(fmt::format("{}: {} epochs are done already{}; expected --epochs of at least {}", folder.string(),
                                   done.epoch, done.batch > 0 ? " and the next is begun" : "", begun));
   }
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<RunTables> tables,
+      RunTables::Open(paths, ShapeOf(options, graph->description()), options.durability == Durability::kFull));
   if (options.epochs != epochs_before) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   return Trainer(*graph, options, paths, *tables, settings, callbacks).Run();
 }

@@ -46,7 +46,8 @@ absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder,
                                       const TrainCallbacks& callbacks);
 
 // Goes on from the last commit of the run, to `epochs` if that is not 0, and gives the bits that an unbroken run
-// would have given.
+// would have given. With more epochs than the run was started with that is so for the constant learning rate only: the
+// other schedules stretch over all epochs, and bend at the batch where the number changes.
 absl::StatusOr<TrainOutcome> ResumeRun(const std::filesystem::path& folder, std::uint64_t epochs,
                                        const TrainSettings& settings, const TrainCallbacks& callbacks);
 

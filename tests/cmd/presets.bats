@@ -16,7 +16,7 @@ setup_file() { make_graph; }
     [[ "$(basename "$preset")" =~ ^[a-z0-9-]+\.toml$ ]]
     # The comment on top has the command and the expected figure.
     grep -q "^# .*octavo train .*--config configs/$(basename "$preset")" "$preset"
-    grep -q '^# Expected: ' "$preset"
+    grep -q '^# Expected: .*[0-9]' "$preset"
     count=$((count + 1))
   done
   [ "$count" -ge 2 ]

@@ -26,6 +26,8 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   fails 2 'no node "New Yrok"; did you mean "New York"?' "$OCTAVO" query --run run neighbors "New Yrok"
   fails 2 'no node "nothing like it"' "$OCTAVO" query --run run neighbors "nothing like it"
   fails 2 'no node "esc\x1B[31m"' "$OCTAVO" query --run run neighbors $'esc\e[31m'
+  # A name in brackets was once taken for a list.
+  fails 2 'no node "[x,y]"' "$OCTAVO" query --run run predict '[x,y]' in '?'
   fails 2 'no relation "nera"; did you mean "near"?' "$OCTAVO" query --run run predict city1 nera '?'
 }
 

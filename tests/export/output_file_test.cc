@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/status.h"
+#include "fmt/format.h"
 #include "io/failpoint.h"
 #include "tests/support/small_graph.h"
 
@@ -30,7 +31,7 @@ class OutputFileTest : public testing::Test {
  protected:
   TemporaryFolder folder_;
   std::string path_ = (folder_.path() / "out").string();
-  std::string partial_ = path_ + ".partial";
+  std::string partial_ = (folder_.path() / fmt::format(".out.partial-{}", ::getpid())).string();
 };
 
 TEST_F(OutputFileTest, AppearsWhenCommitted) {
@@ -46,6 +47,17 @@ TEST_F(OutputFileTest, AppearsWhenCommitted) {
   }
   EXPECT_EQ(ContentsOf(path_), "one two");
   EXPECT_FALSE(std::filesystem::exists(partial_));
+}
+
+// A fixed name for the unfinished file once let an export destroy what the user had under it.
+TEST_F(OutputFileTest, LeavesTheUsersOwnFilesAlone) {
+  std::ofstream(path_ + ".partial") << "mine";
+  auto output = OutputFile::Open(path_);
+  ASSERT_TRUE(output.ok());
+  ASSERT_TRUE(output->Append("whole").ok());
+  ASSERT_TRUE(output->Commit().ok());
+  EXPECT_EQ(ContentsOf(path_), "whole");
+  EXPECT_EQ(ContentsOf(path_ + ".partial"), "mine");
 }
 
 TEST_F(OutputFileTest, WithoutCommitTheOldFileStays) {

@@ -49,7 +49,8 @@ TEST(GuessFormat, GoesByTheFirstDataLines) {
   EXPECT_EQ(GuessFormat("\"a,x\",b\nc,d\n"), TextFormat::kCsv);
   EXPECT_EQ(GuessFormat("a,b\nc,d,e\n"), TextFormat::kBlank);  // not the same number of fields
   EXPECT_EQ(GuessFormat("a,b,c,d,e\n"), TextFormat::kBlank);
-  EXPECT_EQ(GuessFormat(""), TextFormat::kBlank);
+  EXPECT_EQ(GuessFormat(""), std::nullopt);
+  EXPECT_EQ(GuessFormat("# only, a comment\n\n"), std::nullopt);
   EXPECT_EQ(GuessFormat("a,b"), TextFormat::kCsv);
 }
 

@@ -84,15 +84,27 @@ TEST_F(AtomicFolderTest, OverwriteNeverTouchesAFolderWithForeignThings) {
   EXPECT_EQ(Names(), "home ");
 }
 
-// What came into the old folder after the check stays on the disk, under the temporary name.
-TEST_F(AtomicFolderTest, CommitRemovesOnlyFilesOfItsNames) {
+TEST_F(AtomicFolderTest, WhatCameIntoTheOldFolderMeanwhileStays) {
   fs::create_directory(folder_ / "g");
   WriteFileBytes(folder_ / "g" / "old", "1");
-  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true, kNames));
-  const fs::path temporary = made.path();
-  WriteFileBytes(folder_ / "g" / "diary", "mine");
-  ASSERT_OK(made.Commit());
-  EXPECT_EQ(FileBytes(temporary / "diary"), "mine");
+  {
+    ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true, kNames));
+    WriteFileBytes(folder_ / "g" / "diary", "mine");
+    EXPECT_ERROR(made.Commit(), kUsage, "diary");
+  }
+  EXPECT_EQ(FileBytes(folder_ / "g" / "diary"), "mine");
+  EXPECT_EQ(FileBytes(folder_ / "g" / "old"), "1");
+  EXPECT_EQ(Names(), "g ");
+}
+
+// Two imports to one name: the second one must not remove what the first one made.
+TEST_F(AtomicFolderTest, WithoutOverwriteALaterOneIsRefusedAtCommit) {
+  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", false, kNames));
+  WriteFileBytes(made.path() / "a", "second");
+  fs::create_directory(folder_ / "g");
+  WriteFileBytes(folder_ / "g" / "a", "first");
+  EXPECT_FALSE(made.Commit().ok());
+  EXPECT_EQ(FileBytes(folder_ / "g" / "a"), "first");
 }
 
 TEST_F(AtomicFolderTest, AFailedCommitLeavesTheOldFolder) {

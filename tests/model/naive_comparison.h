@@ -66,6 +66,8 @@ struct BlockCase {
 inline std::vector<BlockCase> BlockCases() {
   std::vector<BlockCase> cases = {{2, 1, 1},    {4, 3, 5},    {200, 9, 70}, {256, 4, 33},
                                   {258, 5, 64}, {514, 2, 17}, {520, 3, 65}};
+  // Whole panels of each width, the last one written in place: a kernel once wrote past those of 48 columns.
+  for (std::size_t candidates = 16; candidates <= 256; candidates += 16) cases.push_back({6, 5, candidates});
   for (std::size_t dim = 2; dim <= 70; dim += 2) cases.push_back({dim, dim % 19 + 1, 3 * dim % 50 + 1});
   return cases;
 }

@@ -390,6 +390,8 @@ TEST(Trainer, KeepsFilesThatAreNotARuns) {
   std::filesystem::create_directory(training.run_folder());
   WriteFileBytes(training.run_folder() / "embeddings.npy", "mine");
   EXPECT_ERROR(training.Start(TinyOptions()), kUsage, "embeddings.npy");
+  WriteFileBytes(training.run_folder() / "run.json", "{\"mine\": true}");
+  EXPECT_ERROR(training.Start(TinyOptions()), kUsage, "belongs to no run");
   EXPECT_EQ(FileBytes(training.run_folder() / "embeddings.npy"), "mine");
   EXPECT_OK(StartRun(training.graph_folder(), training.run_folder(), TinyOptions(), true, {.memory = kPlenty}, {}));
 }
@@ -400,6 +402,10 @@ TEST(Trainer, StartsAgainAfterAStartThatDidNotGetFar) {
   const RunBytes bytes = training.Train(TinyOptions());
   std::filesystem::remove(RunPaths(training.run_folder()).State());
   EXPECT_ERROR(training.Resume(), kUsage, "no run here");
+  // With metrics.jsonl there was a run once: its vectors are not taken for leftovers.
+  EXPECT_ERROR(training.Start(TinyOptions()), kUsage, "--overwrite");
+  EXPECT_TRUE(ReadRunBytes(training.run_folder()) == bytes);
+  std::filesystem::remove(RunPaths(training.run_folder()).Metrics());
   ASSERT_OK(training.Start(TinyOptions()));
   EXPECT_TRUE(ReadRunBytes(training.run_folder()) == bytes);
 }
