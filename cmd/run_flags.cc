@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "evaluate/near_names.h"
 #include "fmt/format.h"
-#include "train/memory_estimate.h"
+#include "plan/memory_budget.h"
 
 namespace octavo {
 namespace {

@@ -5,9 +5,9 @@
 #include "base/byte_size.h"
 #include "base/status.h"
 #include "cmd/interrupt.h"
+#include "cmd/run_flags.h"
 #include "fmt/format.h"
 #include "oneapi/tbb/info.h"
-#include "train/memory_estimate.h"
 
 namespace octavo {
 namespace {
@@ -22,11 +22,34 @@ void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epoc
   reporter.Info(fmt::format("epoch {}/{}  loss {:.5f}  {:.1f} s  {:.0f} edges/s", event.epoch, epochs, event.loss,
                             event.seconds, event.edges_per_second));
   reporter.Detail(fmt::format(
-      "  fetch {:.2f} s, compute {:.2f} s, apply {:.2f} s, stall {:.2f} s, commit {:.2f} s; read {} (planned {}), "
-      "written {} (planned {}); peak memory {}",
+      "  fetch {:.2f} s, compute {:.2f} s, apply {:.2f} s, stall {:.2f} s, commit {:.2f} s; peak memory {}",
       event.fetch_seconds, event.compute_seconds, event.apply_seconds, event.stall_seconds, event.commit_seconds,
-      FormatByteSize(event.read_bytes), FormatByteSize(event.planned_read_bytes), FormatByteSize(event.written_bytes),
-      FormatByteSize(event.planned_written_bytes), FormatByteSize(event.peak_rss_bytes)));
+      FormatByteSize(event.peak_rss_bytes)));
+  const std::string traffic = fmt::format(
+      "  loads {} (planned {}), read {} (planned {}), written {} (planned {}), {:.2f} s behind the training",
+      event.partition_loads, event.planned_partition_loads, FormatByteSize(event.read_bytes),
+      FormatByteSize(event.planned_read_bytes), FormatByteSize(event.written_bytes),
+      FormatByteSize(event.planned_written_bytes), event.exchange_seconds);
+  if (event.partitions > event.resident) {
+    reporter.Info(traffic);
+  } else {
+    reporter.Detail(traffic);
+  }
+}
+
+void ReportDivision(Reporter& reporter, const TrainDivision& division) {
+  const PartitionShape& shape = division.shape;
+  const std::string how = shape.WholeGraph() ? std::string("all tables are in memory")
+                                             : fmt::format("tables in {} partitions, {} of them in memory",
+                                                           shape.partitions, shape.resident);
+  if (division.changed) {
+    reporter.Warning(fmt::format("from epoch {} on: {}; from there on the bits differ from those of the run as it was",
+                                 division.from_epoch, how));
+  } else if (shape.WholeGraph()) {
+    reporter.Detail(how);
+  } else {
+    reporter.Info(how);
+  }
 }
 
 }  // namespace
@@ -37,12 +60,14 @@ absl::Status RunTraining(
   CatchInterrupts();
   TrainSettings settings;
   settings.threads = program.options.threads > 0 ? program.options.threads : tbb::info::default_concurrency();
-  settings.memory = program.options.memory > 0 ? program.options.memory : DefaultMemoryLimit();
+  settings.memory = MemoryLimit(program);
+  settings.divide_anew = program.options.memory > 0;
   settings.stop = &InterruptSignal();
 
   auto epoch_begin = std::chrono::steady_clock::now();
   std::uint64_t epochs = 0;
   TrainCallbacks callbacks;
+  callbacks.on_division = [&](const TrainDivision& division) { ReportDivision(program.reporter, division); };
   callbacks.on_batch = [&](const TrainProgress& progress) {
     epochs = progress.epochs;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_begin).count();

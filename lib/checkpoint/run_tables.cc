@@ -39,6 +39,8 @@ ManifestHeader HeaderOf(const RunShape& shape) {
   header.relation_state_width = shape.relation_state_width;
   header.partition_rows = shape.partition_rows;
   header.seed = shape.seed;
+  header.progress.partitions = shape.partitions;
+  header.progress.resident = shape.resident;
   header.partition_count = static_cast<std::uint32_t>((shape.rows + shape.partition_rows - 1) / shape.partition_rows);
   return header;
 }
@@ -288,7 +290,7 @@ absl::Status RunTables::WriteRelations(Manifest& next) {
   ASSIGN_OR_RETURN(next.header.relation_checksum, relations_.Write(slot, sync_));
   ASSIGN_OR_RETURN(next.header.relation_state_checksum, relation_optimizer_.Write(slot, sync_));
   next.header.relation_slot = static_cast<std::uint64_t>(slot);
-  relation_bytes_written_ += relations_.values().size_bytes() + relation_optimizer_.values().size_bytes();
+  relation_bytes_written_ += relation_bytes();
   return absl::OkStatus();
 }
 
@@ -354,10 +356,15 @@ absl::Status RunTables::Finish() {
   return sync_ ? SyncFolder(paths_.folder()) : absl::OkStatus();
 }
 
-std::uint64_t RunTables::whole_bytes() const {
+std::uint64_t RunTables::PartitionBytes(PartitionId partition) const {
   const ManifestHeader& header = manifest_.header;
-  return header.rows * (header.dim + header.state_width) * sizeof(float) + relations_.values().size_bytes() +
-         relation_optimizer_.values().size_bytes();
+  const std::uint64_t begin = Value(partition) * header.partition_rows;
+  const std::uint64_t rows = std::min(header.partition_rows, header.rows - begin);
+  return rows * (header.dim + header.state_width) * sizeof(float);
+}
+
+std::uint64_t RunTables::relation_bytes() const {
+  return relations_.values().size_bytes() + relation_optimizer_.values().size_bytes();
 }
 
 std::uint64_t RunTables::bytes_read() const { return embeddings_->bytes_read() + optimizer_->bytes_read(); }

@@ -43,6 +43,9 @@ struct RunShape {
   std::uint64_t relation_state_width = 0;
   std::uint64_t partition_rows = 0;
   std::uint64_t seed = 0;
+  // How the first epoch divides the tables; later ones may do it otherwise.
+  std::uint64_t partitions = 1;
+  std::uint64_t resident = 1;
 };
 
 // What a new run's rows hold. Each is called for rows in any order, from several threads.
@@ -51,7 +54,7 @@ using RowInitializer = std::function<void(std::uint64_t row, std::span<float> va
 // Completes the progress of a commit when all data is written and nothing names it yet; an error ends the commit.
 using Seal = std::function<absl::Status(Progress&)>;
 
-// One writer, one thread (rows are another matter: tables/mmap_manager.h).
+// One writer, one thread at a time (rows are another matter: tables/mmap_manager.h).
 class RunTables {
  public:
   // Makes the tables of a new run in a folder that has no STATE yet, fills them, and commits generation 1. All space
@@ -84,8 +87,10 @@ class RunTables {
   // changed since the last commit are an error, as is a poisoned run. The tables must not be used afterwards.
   absl::Status Finish();
 
-  // Bytes of all rows of all tables, one slot of each.
-  std::uint64_t whole_bytes() const;
+  // Bytes of both rows' partition, one slot of each. REQUIRES: there is such a partition
+  std::uint64_t PartitionBytes(PartitionId partition) const;
+  // Bytes of the relations and their optimizer state, one slot of each: what each commit writes.
+  std::uint64_t relation_bytes() const;
   // Bytes read from and written to the tables' files since the run was opened.
   std::uint64_t bytes_read() const;
   std::uint64_t bytes_written() const;

@@ -16,7 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the structs are written as they lie in memory");
 static_assert(std::is_trivially_copyable_v<ManifestHeader> && std::is_trivially_copyable_v<PartitionRecord>);
 static_assert(std::has_unique_object_representations_v<PartitionRecord>);
-static_assert(sizeof(ManifestHeader) == 16 + 8 * 13 + 8 * 7 + 8 * 3 + 8 * 8, "no padding: every byte is checksummed");
+static_assert(sizeof(ManifestHeader) == 16 + 8 * 13 + 8 * 10 + 8 * 3 + 8 * 5, "no padding: every byte is checksummed");
 
 constexpr std::size_t kChecksumBytes = 16;
 constexpr std::uint64_t kSlotQuantum = 4096;
@@ -64,7 +64,9 @@ absl::StatusOr<Manifest> DecodeManifest(std::span<const std::byte> slot, std::st
   const ManifestHeader& header = manifest.header;
   if (header.magic != ManifestHeader().magic) return fail("no manifest in the slot", "magic OCTVSTAT");
   if (header.version != ManifestHeader().version) {
-    return fail(fmt::format("manifest version {}", header.version), "version 1; a newer octavo wrote it");
+    const bool newer = header.version > ManifestHeader().version;
+    return fail(fmt::format("manifest version {}", header.version),
+                fmt::format("version {}; {} octavo wrote it", ManifestHeader().version, newer ? "a newer" : "an older"));
   }
   const std::uint64_t payload = PayloadBytes(header.partition_count);
   if (payload > slot.size() - kChecksumBytes) {

@@ -25,13 +25,17 @@ struct Progress {
   double epoch_loss = 0;          // sums over those edges
   double epoch_penalty = 0;
   std::uint64_t metrics_bytes = 0;  // length of metrics.jsonl that belongs to this commit
+  // How the tables are divided (plan/epoch_plan.h), and the epoch from which on they are.
+  std::uint64_t partitions = 1;
+  std::uint64_t resident = 1;
+  std::uint64_t plan_epoch = 0;
 
   friend bool operator==(const Progress&, const Progress&) = default;
 };
 
 struct ManifestHeader {
   std::array<char, 8> magic{'O', 'C', 'T', 'V', 'S', 'T', 'A', 'T'};
-  std::uint32_t version = 1;
+  std::uint32_t version = 2;
   std::uint32_t partition_count = 0;
   std::array<std::uint64_t, 2> run_id{};  // random, given at the start of the run
   std::uint64_t generation = 0;           // from 1
@@ -49,7 +53,7 @@ struct ManifestHeader {
   std::uint64_t relation_slot = 0;      // 0 or 1, of relations and relations.optimizer
   std::uint64_t relation_checksum = 0;  // XXH3-64 of the rows
   std::uint64_t relation_state_checksum = 0;
-  std::array<std::uint64_t, 8> reserved{};
+  std::array<std::uint64_t, 5> reserved{};
 };
 
 // One fine partition. Embedding rows and optimizer rows change slots together.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 #include "base/status.h"
@@ -17,6 +18,8 @@ namespace {
 
 // Linux transfers at most 2,147,479,552 bytes a call; stay below with a round number.
 constexpr std::size_t kMaxTransferBytes = std::size_t{1} << 30;
+// What a direct transfer must be aligned to: at least the block of any disk.
+constexpr std::uint64_t kDirectAlignment = 4096;
 
 absl::Status FileError(std::string_view operation, const std::filesystem::path& path, int error_number) {
   return ErrnoError(fmt::format("{}: {}", path.string(), operation), error_number);
@@ -48,19 +51,43 @@ absl::StatusOr<File> File::CreateNew(const std::filesystem::path& path) {
   return Open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
 }
 
-File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+File::File(File&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      direct_descriptor_(std::exchange(other.direct_descriptor_, -1)),
+      path_(std::move(other.path_)) {}
 
 File& File::operator=(File&& other) noexcept {
   if (this != &other) {
-    if (is_open()) ::close(descriptor_);
+    CloseDescriptors();
     descriptor_ = std::exchange(other.descriptor_, -1);
+    direct_descriptor_ = std::exchange(other.direct_descriptor_, -1);
     path_ = std::move(other.path_);
   }
   return *this;
 }
 
-File::~File() {
-  if (is_open()) ::close(descriptor_);
+File::~File() { CloseDescriptors(); }
+
+void File::CloseDescriptors() {
+  for (int* descriptor : {&descriptor_, &direct_descriptor_}) {
+    if (*descriptor >= 0) ::close(std::exchange(*descriptor, -1));
+  }
+}
+
+void File::UseDirect() {
+  if (!is_open() || direct_descriptor_ >= 0) return;
+  const int mode = ::fcntl(descriptor_, F_GETFL) & O_ACCMODE;
+  // By the descriptor and not by the path, which may name another file by now.
+  const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
+  direct_descriptor_ = ::open(self.c_str(), mode | O_DIRECT | O_CLOEXEC);
+}
+
+std::pair<int, std::size_t> File::Route(const void* memory, std::uint64_t offset, std::size_t bytes) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const std::size_t whole = std::min(bytes, kMaxTransferBytes) / kDirectAlignment * kDirectAlignment;
+  const bool aligned = address % kDirectAlignment == 0 && offset % kDirectAlignment == 0;
+  if (direct_descriptor_ < 0 || !aligned || whole == 0) return {descriptor_, std::min(bytes, kMaxTransferBytes)};
+  return {direct_descriptor_, whole};
 }
 
 absl::StatusOr<std::uint64_t> File::Size() const {
@@ -73,8 +100,11 @@ absl::Status File::ReadAt(std::uint64_t offset, std::span<std::byte> bytes) cons
   std::size_t done = 0;
   while (done < bytes.size()) {
     RETURN_IF_ERROR(Failpoint("file.read"));
-    const std::size_t want = std::min(bytes.size() - done, kMaxTransferBytes);
-    const ssize_t got = ::pread(descriptor_, bytes.data() + done, want, static_cast<off_t>(offset + done));
+    const auto [descriptor, want] = Route(bytes.data() + done, offset + done, bytes.size() - done);
+    ssize_t got = ::pread(descriptor, bytes.data() + done, want, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINVAL && descriptor != descriptor_) {  // a disk with larger blocks
+      got = ::pread(descriptor_, bytes.data() + done, want, static_cast<off_t>(offset + done));
+    }
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return FileError("read", path_, errno);
     if (got == 0) {
@@ -90,8 +120,11 @@ absl::Status File::WriteAt(std::uint64_t offset, std::span<const std::byte> byte
   std::size_t done = 0;
   while (done < bytes.size()) {
     if (absl::Status injected = Failpoint("file.write"); !injected.ok()) return injected;
-    const std::size_t want = std::min(bytes.size() - done, kMaxTransferBytes);
-    const ssize_t put = ::pwrite(descriptor_, bytes.data() + done, want, static_cast<off_t>(offset + done));
+    const auto [descriptor, want] = Route(bytes.data() + done, offset + done, bytes.size() - done);
+    ssize_t put = ::pwrite(descriptor, bytes.data() + done, want, static_cast<off_t>(offset + done));
+    if (put < 0 && errno == EINVAL && descriptor != descriptor_) {
+      put = ::pwrite(descriptor_, bytes.data() + done, want, static_cast<off_t>(offset + done));
+    }
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return FileError(fmt::format("write of {} bytes at byte {}", want, offset + done), path_, errno);
     if (put == 0) return FileError(fmt::format("write of {} bytes at byte {}", want, offset + done), path_, EIO);
@@ -124,6 +157,7 @@ absl::Status File::Sync() {
 
 absl::Status File::Close() {
   if (!is_open()) return absl::OkStatus();
+  if (direct_descriptor_ >= 0) ::close(std::exchange(direct_descriptor_, -1));
   // The descriptor is gone whatever close returns (Linux), so there is no second try.
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) return FileError("close", path_, errno);
   return absl::OkStatus();

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -48,14 +49,22 @@ class File {
   // fdatasync: data and length are on the disk when it returns ok.
   absl::Status Sync();
   absl::Status Close();
+  // From now on reads and writes go past the page cache (O_DIRECT) as far as buffer and offset lie on page boundaries;
+  // the rest, and all of it where the file system knows no such thing, goes through it as before. Either way of reading
+  // sees what either way has written.
+  void UseDirect();
   // Tells the kernel that its cached pages of the range are not needed (POSIX_FADV_DONTNEED). Advice: cannot fail.
   void DropCache(std::uint64_t offset, std::uint64_t size) const;
 
  private:
   File(int descriptor, std::filesystem::path path) : descriptor_(descriptor), path_(std::move(path)) {}
   static absl::StatusOr<File> Open(const std::filesystem::path& path, int flags);
+  // The descriptor for a transfer at this place, and how much of it that descriptor may move at once.
+  std::pair<int, std::size_t> Route(const void* memory, std::uint64_t offset, std::size_t bytes) const;
+  void CloseDescriptors();
 
   int descriptor_ = -1;
+  int direct_descriptor_ = -1;  // of the same file, or -1
   std::filesystem::path path_;
 };
 

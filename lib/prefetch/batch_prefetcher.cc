@@ -12,12 +12,6 @@ namespace {
 // than a second buffer costs.
 constexpr double kWorthwhileShare = 0.01;
 
-// A window has whole batches, and more than the graph has would change nothing but overflow.
-std::uint64_t BatchesPerWindow(std::uint64_t edges, std::uint64_t window_edges, std::uint64_t batch_edges) {
-  const std::uint64_t wanted = std::min(window_edges, edges);
-  return std::max<std::uint64_t>(1, wanted / batch_edges + (wanted % batch_edges != 0 ? 1 : 0));
-}
-
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -26,21 +20,14 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
 
 BatchPrefetcher::BatchPrefetcher(const CellReader& cells, std::uint64_t seed, std::uint64_t batch_edges,
                                  std::uint64_t window_edges, PrefetchMode mode)
-    : cells_(cells),
-      batch_edges_(batch_edges),
-      batches_per_window_(BatchesPerWindow(cells.edge_count(), window_edges, batch_edges)),
-      mode_(mode),
-      order_(cells, seed, batches_per_window_ * batch_edges),
+    : mode_(mode),
+      order_(cells, seed, batch_edges, window_edges),
       windows_([this](std::uint64_t window, std::vector<Edge>& edges) { return order_.ReadWindow(window, edges); }) {}
 
-std::uint64_t BatchPrefetcher::BatchCount() const {
-  return cells_.edge_count() / batch_edges_ + (cells_.edge_count() % batch_edges_ != 0 ? 1 : 0);
-}
-
-void BatchPrefetcher::BeginEpoch(std::uint64_t epoch) {
+void BatchPrefetcher::BeginEpoch(std::uint64_t epoch, const EpochPlan& plan) {
   windows_.Discard();
-  order_.SetEpoch(epoch);
-  front_window_ = kNone;
+  order_.SetEpoch(epoch, plan);
+  front_window_ = asked_window_ = kNone;
   asked_batch_ = kNone;
   current_ = {};
 }
@@ -51,15 +38,14 @@ absl::Status BatchPrefetcher::CheckBatch(std::uint64_t batch) const {
 }
 
 void BatchPrefetcher::MakeCurrent(std::uint64_t batch) {
-  const std::span<const Edge> window = windows_.Front();
-  const std::uint64_t first = batch % batches_per_window_ * batch_edges_;
-  current_ = window.subspan(first, std::min<std::uint64_t>(batch_edges_, window.size() - first));
+  const EpochOrder::BatchPlace place = order_.PlaceOf(batch);
+  current_ = std::span<const Edge>(windows_.Front()).subspan(place.first, place.edges);
 }
 
 absl::Status BatchPrefetcher::Load(std::uint64_t batch) {
   RETURN_IF_ERROR(CheckBatch(batch));
   if (WindowOf(batch) != front_window_) {
-    asked_batch_ = kNone;
+    asked_window_ = asked_batch_ = kNone;
     const auto begin = std::chrono::steady_clock::now();
     RETURN_IF_ERROR(windows_.Load(WindowOf(batch)));
     read_seconds_ = SecondsSince(begin);
@@ -69,24 +55,31 @@ absl::Status BatchPrefetcher::Load(std::uint64_t batch) {
   return absl::OkStatus();
 }
 
+absl::Status BatchPrefetcher::PrefetchWindow(std::uint64_t window) {
+  RETURN_IF_ERROR(windows_.PrefetchAsync(window));
+  asked_window_ = window;
+  return absl::OkStatus();
+}
+
 absl::Status BatchPrefetcher::PrefetchAsync(std::uint64_t batch) {
   RETURN_IF_ERROR(CheckBatch(batch));
-  RETURN_IF_ERROR(windows_.PrefetchAsync(WindowOf(batch)));
+  RETURN_IF_ERROR(PrefetchWindow(WindowOf(batch)));
   asked_batch_ = batch;
   return absl::OkStatus();
 }
 
 absl::Status BatchPrefetcher::Swap() {
+  const std::uint64_t window = std::exchange(asked_window_, kNone);
   const std::uint64_t batch = std::exchange(asked_batch_, kNone);
   RETURN_IF_ERROR(windows_.Swap());
-  front_window_ = WindowOf(batch);
-  MakeCurrent(batch);
+  front_window_ = window;
+  if (batch != kNone) MakeCurrent(batch);
   return absl::OkStatus();
 }
 
 std::uint64_t BatchPrefetcher::BytesRead() {
   windows_.Discard();
-  asked_batch_ = kNone;
+  asked_window_ = asked_batch_ = kNone;
   return order_.bytes_read();
 }
 
@@ -102,15 +95,15 @@ absl::Status BatchPrefetcher::Advance(std::uint64_t batch) {
     return absl::OkStatus();
   }
   if (front_window_ != kNone) train_seconds_ = SecondsSince(window_begin_);
-  if (asked_batch_ != kNone && WindowOf(asked_batch_) == WindowOf(batch)) {
+  if (asked_window_ == WindowOf(batch)) {
     RETURN_IF_ERROR(Swap());
     MakeCurrent(batch);
   } else {
     RETURN_IF_ERROR(Load(batch));
   }
   window_begin_ = std::chrono::steady_clock::now();
-  const std::uint64_t next = (WindowOf(batch) + 1) * batches_per_window_;
-  return next < BatchCount() && WorthPrefetching() ? PrefetchAsync(next) : absl::OkStatus();
+  const std::uint64_t next = front_window_ + 1;
+  return next < order_.window_count() && WorthPrefetching() ? PrefetchWindow(next) : absl::OkStatus();
 }
 
 }  // namespace octavo

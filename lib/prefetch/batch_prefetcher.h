@@ -31,11 +31,14 @@ class BatchPrefetcher {
   BatchPrefetcher(const CellReader& cells, std::uint64_t seed, std::uint64_t batch_edges, std::uint64_t window_edges,
                   PrefetchMode mode);
 
-  // Batches an epoch, the last of which may be short.
-  std::uint64_t BatchCount() const;
+  // Turns to epoch `epoch`, divided into the states of `plan`. What was prefetched is thrown away; no batch is current.
+  void BeginEpoch(std::uint64_t epoch, const EpochPlan& plan);
 
-  // Turns to epoch `epoch`. What was prefetched is thrown away; no batch is current.
-  void BeginEpoch(std::uint64_t epoch);
+  // Batches of the epoch, 0 before the first BeginEpoch. The last one of each state may be short.
+  std::uint64_t BatchCount() const { return order_.batch_count(); }
+  // The first batch of a state of the plan, BatchCount() behind the last one; and the state that trains a batch.
+  std::uint64_t FirstBatch(std::size_t state) const { return order_.FirstBatch(state); }
+  std::size_t StateOf(std::uint64_t batch) const { return order_.StateOf(batch); }
 
   // Makes `batch` current: reads its window unless that is the front one. Past the end is an out-of-range error that
   // leaves the current batch as it was.
@@ -62,17 +65,16 @@ class BatchPrefetcher {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   absl::Status CheckBatch(std::uint64_t batch) const;
-  std::uint64_t WindowOf(std::uint64_t batch) const { return batch / batches_per_window_; }
+  std::uint64_t WindowOf(std::uint64_t batch) const { return order_.PlaceOf(batch).window; }
   void MakeCurrent(std::uint64_t batch);
+  absl::Status PrefetchWindow(std::uint64_t window);
   bool WorthPrefetching() const;
 
-  const CellReader& cells_;
-  const std::uint64_t batch_edges_;
-  const std::uint64_t batches_per_window_;
   const PrefetchMode mode_;
   EpochOrder order_;
   std::uint64_t front_window_ = kNone;
-  std::uint64_t asked_batch_ = kNone;  // of PrefetchAsync
+  std::uint64_t asked_window_ = kNone;  // being read, or read and not swapped
+  std::uint64_t asked_batch_ = kNone;   // of PrefetchAsync
   std::span<const Edge> current_;
   // For kAuto: the last read of a window, and when the front one came into use.
   double read_seconds_ = 0;

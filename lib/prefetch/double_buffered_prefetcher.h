@@ -81,6 +81,12 @@ class DoubleBufferedPrefetcher {
     return std::move(status_);
   }
 
+  // Waits for a fill under way and leaves it to Swap.
+  void WaitForFill() {
+    const MutexLock lock(mutex_);
+    mutex_.Await([this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return state_ != State::kFilling; });
+  }
+
   // Waits for a fill under way and forgets it.
   void Discard() {
     const MutexLock lock(mutex_);

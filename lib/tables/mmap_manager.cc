@@ -17,23 +17,21 @@
 namespace octavo {
 namespace {
 
-// Loading goes in steps of this size, so that no more than a step of page cache stands beside the private copies.
+// Memory is asked for in steps of this size just before it is read into, while it is warm.
 constexpr std::uint64_t kLoadStepBytes = std::uint64_t{8} << 20;
+// Where the kernel has huge pages, rows lie in them: fewer misses when rows are gathered, and a direct transfer has
+// fewer pages to hold.
+constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 std::uint64_t GroupCount(std::uint64_t rows) { return (rows + StripeLocks::kGroupRows - 1) / StripeLocks::kGroupRows; }
 
 std::uint64_t PageBytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
-// Makes the pages of the range present and private to this process. Kernels before 5.14 do not know the advice; there
-// each page is written with what it holds.
+// Makes the pages of the range present, so that a machine without memory is an error here. Kernels before 5.14 do not
+// know the advice; there the read brings them.
 int Populate(std::span<std::byte> memory) {
-  if (::madvise(memory.data(), memory.size(), MADV_POPULATE_WRITE) == 0) return 0;
-  if (errno != EINVAL) return errno;
-  for (std::uint64_t at = 0; at < memory.size(); at += PageBytes()) {
-    auto* byte = reinterpret_cast<volatile unsigned char*>(memory.data() + at);
-    *byte = *byte;
-  }
-  return 0;
+  if (::madvise(memory.data(), memory.size(), MADV_POPULATE_WRITE) == 0 || errno == EINVAL) return 0;
+  return errno;
 }
 
 absl::Status CheckLayout(const TableLayout& layout, const std::vector<std::uint8_t>& committed_slots) {
@@ -68,9 +66,12 @@ absl::StatusOr<std::unique_ptr<MmapManager>> MmapManager::Open(TableLayout layou
       if (holds_rows == spare) continue;
       ASSIGN_OR_RETURN(files[slot], spare ? OpenSpareTableFile(layout.slots[slot], layout.shape)
                                           : OpenTableFile(layout.slots[slot], layout.shape, /*writable=*/true));
+      // Partitions are read and written whole and kept here, so the kernel's copies would only take memory.
+      files[slot].UseDirect();
     }
   }
-  const std::uint64_t bytes = RoundUp(file_bytes - kNpyHeaderBytes, PageBytes());
+  const std::uint64_t data_bytes = RoundUp(file_bytes - kNpyHeaderBytes, PageBytes());
+  const std::uint64_t bytes = data_bytes == 0 ? 0 : data_bytes + kHugePageBytes;  // to begin on a huge page
   std::byte* reserved = nullptr;
   if (bytes > 0) {
     void* address = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -88,6 +89,7 @@ MmapManager::MmapManager(TableLayout layout, std::vector<std::uint8_t> committed
     : layout_(std::move(layout)),
       reserved_(reserved),
       reserved_bytes_(reserved_bytes),
+      rows_(reinterpret_cast<std::byte*>(RoundUp(reinterpret_cast<std::uintptr_t>(reserved), kHugePageBytes))),
       files_(std::move(files)),
       partitions_(committed_slots.size()),
       touched_(GroupCount(layout_.shape.rows)),
@@ -111,7 +113,7 @@ MmapManager::RowRange MmapManager::RowsOf(PartitionId partition) const {
 
 std::span<std::byte> MmapManager::BytesOf(RowRange rows) const {
   const std::uint64_t row_bytes = layout_.shape.columns * sizeof(float);
-  return {reserved_ + rows.begin * row_bytes, (rows.end - rows.begin) * row_bytes};
+  return {rows_ + rows.begin * row_bytes, (rows.end - rows.begin) * row_bytes};
 }
 
 MmapManager::RowRange MmapManager::GroupsOf(RowRange rows) {
@@ -126,37 +128,27 @@ std::uint64_t MmapManager::resident_bytes() const {
   return bytes;
 }
 
-absl::Status MmapManager::PopulateAndDropCache(std::span<std::byte> memory, const File& file,
-                                               std::uint64_t file_offset) {
-  for (std::uint64_t at = 0; at < memory.size(); at += kLoadStepBytes) {
-    const std::uint64_t step = std::min<std::uint64_t>(kLoadStepBytes, memory.size() - at);
-    if (const int error_number = Populate(memory.subspan(at, step)); error_number != 0) {
-      return ErrnoError(fmt::format("{}: load {} bytes at byte {}", file.path().string(), step, file_offset + at),
-                        error_number);
-    }
-    file.DropCache(file_offset + at, step);
-  }
-  return absl::OkStatus();
-}
-
 absl::Status MmapManager::MapPartition(PartitionId partition) {
   RETURN_IF_ERROR(Failpoint("table.load"));
   const RowRange rows = RowsOf(partition);
   const std::span<std::byte> memory = BytesOf(rows);
   const File& file = files_[NewestSlot(partition)];
   const std::uint64_t offset = RowOffset(layout_.shape, rows.begin);
-  // A file cut short after it was opened would give SIGBUS in the mapping.
-  ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
-  if (size < offset + memory.size()) {
-    return CorruptError(
-        fmt::format("{}: {} bytes; expected at least {}", file.path().string(), size, offset + memory.size()));
+  const auto out_of_memory = [&](int error_number) {
+    return ErrnoError(fmt::format("{}: {} bytes of memory for partition {}", file.path().string(), memory.size(),
+                                  Value(partition)),
+                      error_number);
+  };
+  void* mapped = ::mmap(memory.data(), memory.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                        -1, 0);
+  if (mapped == MAP_FAILED) return out_of_memory(errno);
+  static_cast<void>(::madvise(mapped, memory.size(), MADV_HUGEPAGE));  // a wish
+  for (std::uint64_t at = 0; at < memory.size(); at += kLoadStepBytes) {
+    const auto step = memory.subspan(at, std::min<std::uint64_t>(kLoadStepBytes, memory.size() - at));
+    if (const int error_number = Populate(step); error_number != 0) return out_of_memory(error_number);
+    RETURN_IF_ERROR(file.ReadAt(offset + at, step));
   }
-  void* mapped = ::mmap(memory.data(), memory.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
-                        file.descriptor(), static_cast<off_t>(offset));
-  if (mapped == MAP_FAILED) {
-    return ErrnoError(fmt::format("{}: map {} bytes at byte {}", file.path().string(), memory.size(), offset), errno);
-  }
-  return PopulateAndDropCache(memory, file, offset);
+  return absl::OkStatus();
 }
 
 void MmapManager::UnmapPartition(PartitionId partition) {

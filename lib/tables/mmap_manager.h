@@ -1,10 +1,11 @@
 // One table of a run, embeddings or optimizer state, in mapped memory: rows addressed by node id through one flat
 // reserved address range, of which partitions are loaded and evicted.
 //
-// A table has two slots, two .npy files of the same shape. For each partition one slot holds the committed rows; it is
-// mapped copy-on-write and never written, so training cannot touch committed bytes and the kernel never writes a
-// half-trained page back. WritePartition puts the rows into the other slot; MarkCommitted turns the slots around once
-// a manifest that says so is durable. Rows of a partition that is not loaded are PROT_NONE.
+// A table has two slots, two .npy files of the same shape. For each partition one slot holds the committed rows and is
+// never written. Loading reads it, past the page cache, into private memory that is mapped at the partition's place; so
+// training cannot touch committed bytes, the kernel never writes a half-trained page back, and memory is exactly what
+// is loaded. WritePartition puts the rows into the other slot; MarkCommitted turns the slots around once a manifest
+// that says so is durable. Rows of a partition that is not loaded are PROT_NONE.
 //
 // Threads: rows are read and written by any thread under LockFor(row). Loading, evicting, writing and committing are
 // for one thread at a time, and not while another thread uses a row of that partition.
@@ -128,13 +129,12 @@ class MmapManager {
               std::byte* reserved, std::uint64_t reserved_bytes);
 
   absl::Status CheckPartition(PartitionId partition) const;
-  float* Row(NodeId node) const { return reinterpret_cast<float*>(reserved_) + Value(node) * layout_.shape.columns; }
+  float* Row(NodeId node) const { return reinterpret_cast<float*>(rows_) + Value(node) * layout_.shape.columns; }
   RowRange RowsOf(PartitionId partition) const;
   std::span<std::byte> BytesOf(RowRange rows) const;
   // The 64-row groups that cover the rows.
   static RowRange GroupsOf(RowRange rows);
   absl::Status MapPartition(PartitionId partition);
-  absl::Status PopulateAndDropCache(std::span<std::byte> memory, const File& file, std::uint64_t file_offset);
   void UnmapPartition(PartitionId partition);
   absl::Status WriteStaleGroups(PartitionId partition, std::uint8_t slot);
 
@@ -142,6 +142,7 @@ class MmapManager {
   const TableLayout layout_;
   std::byte* const reserved_;  // nullptr when columns is 0
   const std::uint64_t reserved_bytes_;
+  std::byte* const rows_;  // of row 0: inside the reserved range, on a huge page's border
   // The loading thread's.
   std::array<File, 2> files_;
   std::array<bool, 2> unsynced_{};

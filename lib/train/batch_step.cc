@@ -35,10 +35,6 @@ bool AllFinite(std::span<const float> row) {
   return broken == 0;
 }
 
-std::size_t NegativesOf(const TrainOptions& options, const Graph& graph) {
-  return options.negatives == 0 ? graph.node_count() : options.negatives;
-}
-
 }  // namespace
 
 BatchStep::Worker::Worker(const TrainOptions& options)
@@ -49,9 +45,17 @@ BatchStep::BatchStep(const TrainOptions& options, const Graph& graph, const Step
       graph_(graph),
       tables_(tables),
       model_(options.model_spec()),
-      negatives_(NegativesOf(options, graph)),
       relation_gradients_(tables.relations.rows(), tables.relations.columns()),
-      workers_([this] { return Worker(options_); }) {}
+      workers_([this] { return Worker(options_); }) {
+  SetResidentNodes({{0, graph.node_count()}});
+}
+
+void BatchStep::SetResidentNodes(std::vector<NodeRange> nodes) {
+  resident_ = std::move(nodes);
+  negatives_ = options_.negatives;
+  if (negatives_ > 0) return;
+  for (const NodeRange& range : resident_) negatives_ += range.end - range.begin;
+}
 
 std::uint64_t BatchStep::HeadSideRelation(RelationId relation) const {
   return options_.reciprocal ? std::uint64_t{Value(relation)} + graph_.relation_count() : Value(relation);
@@ -62,18 +66,20 @@ void BatchStep::DrawNegatives(const BatchPlace& place, std::uint64_t chunk, std:
   result.tail_negative_ids.resize(negatives_);
   result.head_negative_ids.resize(negatives_);
   if (options_.negatives == 0) {
-    for (std::uint64_t id = 0; id < negatives_; ++id) {
-      result.tail_negative_ids[id] = result.head_negative_ids[id] = static_cast<NodeId>(id);
+    std::size_t at = 0;
+    for (const NodeRange& range : resident_) {
+      for (std::uint64_t id = range.begin; id < range.end; ++id, ++at) {
+        result.tail_negative_ids[at] = result.head_negative_ids[at] = static_cast<NodeId>(id);
+      }
     }
     return;
   }
-  const NodeRange all{0, graph_.node_count()};
   const auto draw = [&](Side side, std::span<NodeId> out) {
     // A stream for each (epoch, batch, chunk, side): chunk and side share the low 32 bits of the counter's place.
     const std::uint64_t stream = (place.batch << 32) | (chunk << 1) | (side == Side::kHead ? 1U : 0U);
     SampleNegatives(
         RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(place.epoch), stream),
-        std::span(&all, 1), batch, side, static_cast<float>(options_.degree_fraction), out);
+        resident_, batch, side, static_cast<float>(options_.degree_fraction), out);
   };
   draw(Side::kTail, result.tail_negative_ids);
   draw(Side::kHead, result.head_negative_ids);
@@ -257,9 +263,11 @@ absl::Status BatchStep::CheckRows() const {
   }
   if (!broken_place_) return absl::OkStatus();
   std::vector<float> row(model_.dim);
-  for (std::uint64_t node = 0; node < graph_.node_count(); ++node) {
-    RETURN_IF_ERROR(tables_.embeddings.ReadRow(static_cast<NodeId>(node), row));
-    if (!AllFinite(row)) return explain("node", graph_.nodes().Name(static_cast<NodeId>(node)));
+  for (const NodeRange& range : resident_) {
+    for (std::uint64_t node = range.begin; node < range.end; ++node) {
+      RETURN_IF_ERROR(tables_.embeddings.ReadRow(static_cast<NodeId>(node), row));
+      if (!AllFinite(row)) return explain("node", graph_.nodes().Name(static_cast<NodeId>(node)));
+    }
   }
   return absl::OkStatus();
 }

@@ -16,6 +16,7 @@
 #include "base/edge.h"
 #include "graph/graph.h"
 #include "model/chunk_kernel.h"
+#include "model/negatives.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
 #include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
@@ -48,6 +49,10 @@ struct StepTimes {
 class BatchStep {
  public:
   BatchStep(const TrainOptions& options, const Graph& graph, const StepTables& tables);
+
+  // Says which nodes are in memory from now on: negatives are drawn from them. All nodes until the first call.
+  // REQUIRES: at least one node; ranges ascend
+  void SetResidentNodes(std::vector<NodeRange> nodes);
 
   // Computes the batch and adds its gradients to the window. A loss that is not finite is an error that names batch,
   // relation and nodes; then nothing was added. REQUIRES: batch is not empty
@@ -93,7 +98,8 @@ class BatchStep {
   const Graph& graph_;
   const StepTables tables_;
   const ModelSpec model_;
-  const std::size_t negatives_;  // a side
+  std::vector<NodeRange> resident_;
+  std::size_t negatives_ = 0;  // a side
   RelationGradients relation_gradients_;
   tbb::enumerable_thread_specific<Worker> workers_;
   std::vector<ChunkResult> results_;  // of the batch under way; chunk i writes results_[i] only

@@ -1,17 +1,19 @@
-// How much memory a training holds, from its options and the graph, before any work.
+// How much memory a training holds, from its options and the graph, before any work; and how its tables are divided so
+// that it is no more than allowed.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "absl/status/status.h"
-#include "graph/graph.h"
+#include "absl/status/statusor.h"
+#include "format/graph_description.h"
+#include "plan/epoch_plan.h"
 #include "train/options.h"
 
 namespace octavo {
 
 struct MemoryEstimate {
-  std::uint64_t tables = 0;     // resident embeddings, optimizer state, relations
+  std::uint64_t tables = 0;     // resident embeddings and optimizer state, what is in flight, relations
   std::uint64_t edges = 0;      // windows of edges and the block index
   std::uint64_t gradients = 0;  // of a batch's chunks and of the accumulation window
   std::uint64_t workers = 0;    // scratch of each thread
@@ -20,16 +22,21 @@ struct MemoryEstimate {
   std::uint64_t total() const { return tables + edges + gradients + workers + program; }
 };
 
-MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDescription& graph, int threads);
+// Bytes of a node's rows in all tables.
+std::uint64_t NodeBytes(const TrainOptions& options);
+
+MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDescription& graph, int threads,
+                                      const PartitionShape& shape);
 
 // Rows that one accumulation window can touch at most.
-std::uint64_t MaxTouchedRows(const TrainOptions& options, const GraphDescription& graph);
+std::uint64_t MaxTouchedRows(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape);
 
 // A usage error with both figures where the estimate is above `limit` bytes.
 absl::Status CheckMemory(const MemoryEstimate& estimate, std::uint64_t limit);
 
-// Bytes that this process may still take: 70 % of the least of the machine's available memory and what the limits of
-// its control groups (v2 and v1) leave.
-std::uint64_t DefaultMemoryLimit();
+// Returns how the options and `memory` bytes divide the tables: a function of these and the graph alone, so that the
+// number of threads has no part in the bits. A usage error where they do not fit, or where as many threads do not.
+absl::StatusOr<PartitionShape> ChooseShape(const TrainOptions& options, const GraphDescription& graph,
+                                           std::uint64_t memory, int threads);
 
 }  // namespace octavo

@@ -100,6 +100,24 @@ OptionField Negatives() {
   return field;
 }
 
+// A number of partitions; 0 stands for auto.
+OptionField PartitionCount(std::string_view name, std::uint64_t TrainOptions::*member, std::string_view help) {
+  OptionField field = Whole(name, "partitions", member, 1, 65536, help);
+  field.type = Type::kWholeNumberOrText;
+  field.allowed += ", or auto";
+  field.identity = false;
+  const auto parse_number = field.parse;
+  field.parse = [member, parse_number](TrainOptions& options, std::string_view text) {
+    if (text != "auto") return parse_number(options, text);
+    options.*member = 0;
+    return true;
+  };
+  field.format = [member](const TrainOptions& options) {
+    return options.*member == 0 ? "auto" : std::to_string(options.*member);
+  };
+  return field;
+}
+
 OptionField Margin() {
   OptionField field = Real("margin", "loss", &TrainOptions::margin, 0, 1000,
                            "Margin of the ranking, logistic and self-adversarial losses; auto: 1, 0 and 9");
@@ -171,6 +189,13 @@ std::vector<OptionField> MakeFields() {
       Whole("accumulate", "descent", &O::accumulate, 1, 1 << 20, "Batches whose gradients make one update"),
       NoIdentity(Whole("epochs", "descent", &O::epochs, 1, 1'000'000, "Epochs")),
       Whole("seed", "descent", &O::seed, 0, ~std::uint64_t{0}, "Seed of all random numbers"),
+      PartitionCount("partitions", &O::partitions,
+                     "Groups that the tables are divided into; auto: by --memory, one where all fits"),
+      PartitionCount("resident", &O::resident, "Partitions in memory at a time; auto: by --memory"),
+      OneOf<BucketOrder>(
+          "order", "partitions", &O::order,
+          {{"beta", BucketOrder::kBeta}, {"inside-out", BucketOrder::kInsideOut}, {"random", BucketOrder::kRandom}},
+          "Order in which the partitions come into memory"),
       OneOf<Schedule>("schedule", "work", &O::schedule, {{"sync", Schedule::kSync}}, "Order of the work in a batch"),
       NoIdentity(
           OneOf<PrefetchMode>("prefetch", "work", &O::prefetch,

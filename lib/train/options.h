@@ -14,6 +14,7 @@
 #include "model/regularizer.h"
 #include "optimize/learning_rate.h"
 #include "optimize/optimizer.h"
+#include "plan/bucket_order.h"
 #include "prefetch/batch_prefetcher.h"
 
 namespace octavo {
@@ -48,6 +49,10 @@ struct TrainOptions {
   std::uint64_t accumulate = 1;  // batches of one update
   std::uint64_t epochs = 10;
   std::uint64_t seed = 1;
+  // The partitions. They are part of what the bits depend on, but another memory budget may change them on the way.
+  std::uint64_t partitions = 0;  // 0: chosen by the memory budget
+  std::uint64_t resident = 0;    // 0: the same
+  BucketOrder order = BucketOrder::kBeta;
   // The work; these change no result.
   Schedule schedule = Schedule::kSync;
   PrefetchMode prefetch = PrefetchMode::kAuto;
@@ -67,7 +72,7 @@ struct OptionField {
   enum class Type { kText, kWholeNumber, kRealNumber, kSwitch, kWholeNumberOrText };
 
   std::string_view name;
-  std::string_view group;  // "model", "loss", "descent", "work"
+  std::string_view group;  // "model", "loss", "descent", "partitions", "work"
   std::string_view help;
   std::string allowed = {};  // "a whole number from 1 to 65536", "one of dot, distmult, ..."
   Type type = Type::kText;

@@ -23,9 +23,13 @@ struct EpochEvent {
   double fetch_seconds = 0;    // reading edges, also behind the training
   double compute_seconds = 0;  // sampling, gathering, scores, gradients
   double apply_seconds = 0;    // summing gradients, updating rows
-  double stall_seconds = 0;    // waiting for edges
+  double exchange_seconds = 0;  // loading and writing back partitions, also behind the training
+  double stall_seconds = 0;     // waiting for edges or partitions
   double commit_seconds = 0;   // writing the tables
+  std::uint64_t partitions = 1;  // groups that the tables are divided into
+  std::uint64_t resident = 1;    // of which so many are in memory
   std::uint64_t partition_loads = 0;
+  std::uint64_t planned_partition_loads = 0;
   std::uint64_t planned_read_bytes = 0;
   std::uint64_t read_bytes = 0;
   std::uint64_t planned_written_bytes = 0;

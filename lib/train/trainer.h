@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
-#include "graph/graph.h"
+#include "plan/epoch_plan.h"
 #include "train/options.h"
 #include "train/telemetry.h"
 
@@ -22,15 +22,24 @@ struct TrainProgress {
   double edges_per_second = 0;
 };
 
+// How the tables are divided from an epoch on.
+struct TrainDivision {
+  PartitionShape shape;
+  std::uint64_t from_epoch = 0;  // from 1
+  bool changed = false;          // another one than the run had: from there on the bits are not those it would have given
+};
+
 // Called on the training thread. All may be empty.
 struct TrainCallbacks {
-  std::function<void(const TrainProgress&)> on_batch;
-  std::function<void(const EpochEvent&)> on_epoch;
+  std::function<void(const TrainDivision&)> on_division = {};
+  std::function<void(const TrainProgress&)> on_batch = {};
+  std::function<void(const EpochEvent&)> on_epoch = {};
 };
 
 struct TrainSettings {
   int threads = 1;                         // for the memory estimate
   std::uint64_t memory = 0;                // bytes; the training is refused where it needs more
+  bool divide_anew = false;                // of a resume: the tables are divided by `memory` from the next epoch on
   const std::atomic<int>* stop = nullptr;  // not 0: finish the batch, commit, return
 };
 

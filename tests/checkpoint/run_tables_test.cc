@@ -227,7 +227,12 @@ TEST_F(RunTablesTest, ANewRunHoldsWhatItsInitializersSay) {
   for (const TableName table : kTables) {
     for (const int slot : {0, 1}) EXPECT_TRUE(fs::exists(paths_.Table(table, slot)));
   }
-  EXPECT_EQ(tables->whole_bytes(), (shape_.rows * 4 + 4 * 4) * sizeof(float));
+  EXPECT_EQ(tables->relation_bytes(), 4 * 4 * sizeof(float));
+  std::uint64_t bytes = 0;
+  for (std::uint32_t p = 0; p < tables->embeddings().partition_count(); ++p) {
+    bytes += tables->PartitionBytes(static_cast<PartitionId>(p));
+  }
+  EXPECT_EQ(bytes, shape_.rows * 4 * sizeof(float));
 }
 
 TEST_F(RunTablesTest, WithoutRelationsOrOptimizerState) {

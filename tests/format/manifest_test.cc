@@ -38,7 +38,10 @@ Manifest Sample(std::uint64_t partitions) {
                      .epoch_edges = 25,
                      .epoch_loss = 26.5,
                      .epoch_penalty = -27.25,
-                     .metrics_bytes = 28};
+                     .metrics_bytes = 28,
+                     .partitions = 31,
+                     .resident = 32,
+                     .plan_epoch = 33};
   header.relation_slot = 1;
   header.relation_checksum = 29;
   header.relation_state_checksum = 30;
@@ -110,8 +113,10 @@ TEST(Manifest, EmptySlotsSayWhatTheyAre) {
 
 TEST(Manifest, ANewerVersionSaysSo) {
   Manifest manifest = Sample(1);
-  manifest.header.version = 2;
-  EXPECT_ERROR(DecodeManifest(EncodeManifest(manifest), "STATE"), kCorrupt, "version 2");
+  manifest.header.version = 3;
+  EXPECT_ERROR(DecodeManifest(EncodeManifest(manifest), "STATE"), kCorrupt, "version 3; expected version 2; a newer");
+  manifest.header.version = 1;
+  EXPECT_ERROR(DecodeManifest(EncodeManifest(manifest), "STATE"), kCorrupt, "version 1; expected version 2; an older");
 }
 
 TEST(Manifest, AbsurdCountsAreRefusedBeforeTheyAreUsed) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -13,6 +14,7 @@
 #include "tests/support/file_bytes.h"
 #include "tests/support/small_cells.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/whole_plan.h"
 
 namespace octavo {
 namespace {
@@ -29,14 +31,15 @@ class BatchPrefetcherTest : public ::testing::Test {
     absl::StatusOr<CellReader> cells = CellReader::Open(path_);
     EXPECT_OK(cells);
     cells_.push_back(*std::move(cells));
+    plan_ = WholePlan(cells_[0]);
   }
   BatchPrefetcher Make(PrefetchMode mode = PrefetchMode::kOff, std::uint64_t seed = 9) const {
     return BatchPrefetcher(cells_[0], seed, kBatch, kWindow, mode);
   }
   // The oracle: the epoch's order, cut into batches.
   std::vector<std::vector<Edge>> Expected(std::uint64_t epoch) const {
-    EpochOrder order(cells_[0], 9, 300);
-    order.SetEpoch(epoch);
+    EpochOrder order(cells_[0], 9, kBatch, kWindow);
+    order.SetEpoch(epoch, plan_);
     std::vector<Edge> all;
     for (std::uint64_t w = 0; w < order.window_count(); ++w) {
       std::vector<Edge> window;
@@ -57,22 +60,25 @@ class BatchPrefetcherTest : public ::testing::Test {
   const TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_ / "train.cells";
   std::vector<CellReader> cells_;  // one
+  EpochPlan plan_;
 };
 
 TEST_F(BatchPrefetcherTest, CountsAShortLastBatch) {
-  EXPECT_EQ(Make().BatchCount(), 11U);
-  EXPECT_EQ(BatchPrefetcher(cells_[0], 1, 1050, 1, PrefetchMode::kOff).BatchCount(), 1U);
-  EXPECT_EQ(BatchPrefetcher(cells_[0], 1, 1051, 1, PrefetchMode::kOff).BatchCount(), 1U);
-  EXPECT_EQ(BatchPrefetcher(cells_[0], 1, 1049, 1, PrefetchMode::kOff).BatchCount(), 2U);
+  for (const auto& [batch, count] : {std::pair{100U, 11U}, {1050U, 1U}, {1051U, 1U}, {1049U, 2U}}) {
+    BatchPrefetcher batches(cells_[0], 1, batch, 1, PrefetchMode::kOff);
+    EXPECT_EQ(batches.BatchCount(), 0U) << "no epoch yet";
+    batches.BeginEpoch(0, plan_);
+    EXPECT_EQ(batches.BatchCount(), count);
+  }
   BatchPrefetcher batches = Make();
-  batches.BeginEpoch(0);
+  batches.BeginEpoch(0, plan_);
   ASSERT_OK(batches.Load(10));
   EXPECT_EQ(batches.Batch().size(), 50U);
 }
 
 TEST_F(BatchPrefetcherTest, LoadsAnyBatchInAnyOrder) {
   BatchPrefetcher batches = Make();
-  batches.BeginEpoch(4);
+  batches.BeginEpoch(4, plan_);
   const auto expected = Expected(4);
   for (const std::uint64_t batch : {0U, 10U, 3U, 4U, 2U, 2U, 9U, 0U}) {
     ASSERT_OK(batches.Load(batch));
@@ -82,7 +88,7 @@ TEST_F(BatchPrefetcherTest, LoadsAnyBatchInAnyOrder) {
 
 TEST_F(BatchPrefetcherTest, OutOfRangeIsAnErrorAndLeavesTheBatch) {
   BatchPrefetcher batches = Make();
-  batches.BeginEpoch(0);
+  batches.BeginEpoch(0, plan_);
   ASSERT_OK(batches.Load(1));
   const std::vector<Edge> current = Batch(batches);
   for (const std::uint64_t batch : {std::uint64_t{11}, std::uint64_t{12}, std::numeric_limits<std::uint64_t>::max()}) {
@@ -97,7 +103,7 @@ TEST_F(BatchPrefetcherTest, OutOfRangeIsAnErrorAndLeavesTheBatch) {
 
 TEST_F(BatchPrefetcherTest, PrefetchAndSwap) {
   BatchPrefetcher batches = Make();
-  batches.BeginEpoch(1);
+  batches.BeginEpoch(1, plan_);
   const auto expected = Expected(1);
   ASSERT_OK(batches.Load(2));
   ASSERT_OK(batches.PrefetchAsync(7));
@@ -113,7 +119,7 @@ TEST_F(BatchPrefetcherTest, PrefetchAndSwap) {
 
 TEST_F(BatchPrefetcherTest, LoadDuringAPrefetchGivesTheRightBatch) {
   BatchPrefetcher batches = Make();
-  batches.BeginEpoch(1);
+  batches.BeginEpoch(1, plan_);
   const auto expected = Expected(1);
   ASSERT_OK(batches.PrefetchAsync(7));
   ASSERT_OK(batches.Load(0));
@@ -131,7 +137,7 @@ TEST_F(BatchPrefetcherTest, AdvanceGivesTheSameBatchesInEveryMode) {
   for (const PrefetchMode mode : {PrefetchMode::kOff, PrefetchMode::kOn, PrefetchMode::kAuto}) {
     BatchPrefetcher batches = Make(mode);
     for (const std::uint64_t epoch : {0U, 1U, 2U}) {
-      batches.BeginEpoch(epoch);
+      batches.BeginEpoch(epoch, plan_);
       const auto expected = Expected(epoch);
       for (std::uint64_t batch = 0; batch < expected.size(); ++batch) {
         ASSERT_OK(batches.Advance(batch));
@@ -139,7 +145,7 @@ TEST_F(BatchPrefetcherTest, AdvanceGivesTheSameBatchesInEveryMode) {
       }
     }
     // As a resume does: from the middle of an epoch.
-    batches.BeginEpoch(1);
+    batches.BeginEpoch(1, plan_);
     const auto expected = Expected(1);
     for (std::uint64_t batch = 4; batch < expected.size(); ++batch) {
       ASSERT_OK(batches.Advance(batch));
@@ -156,7 +162,7 @@ TEST_F(BatchPrefetcherTest, AdvanceGivesTheSameBatchesInEveryMode) {
 TEST_F(BatchPrefetcherTest, ModeOnReadsEachWindowOnce) {
   for (const PrefetchMode mode : {PrefetchMode::kOff, PrefetchMode::kOn}) {
     BatchPrefetcher batches = Make(mode);
-    batches.BeginEpoch(0);
+    batches.BeginEpoch(0, plan_);
     for (std::uint64_t batch = 0; batch < batches.BatchCount(); ++batch) ASSERT_OK(batches.Advance(batch));
     // Blocks at the borders of the four windows are read twice.
     EXPECT_GE(batches.BytesRead(), kEdges * 16);
@@ -169,7 +175,7 @@ TEST_F(BatchPrefetcherTest, ModeOnReadsEachWindowOnce) {
 
 TEST_F(BatchPrefetcherTest, BytesReadThrowsAPrefetchAwayAndAdvanceGoesOn) {
   BatchPrefetcher batches = Make(PrefetchMode::kOn);
-  batches.BeginEpoch(0);
+  batches.BeginEpoch(0, plan_);
   const auto expected = Expected(0);
   for (std::uint64_t batch = 0; batch < batches.BatchCount(); ++batch) {
     ASSERT_OK(batches.Advance(batch));
@@ -181,9 +187,9 @@ TEST_F(BatchPrefetcherTest, BytesReadThrowsAPrefetchAwayAndAdvanceGoesOn) {
 
 TEST_F(BatchPrefetcherTest, BeginEpochThrowsThePrefetchAway) {
   BatchPrefetcher batches = Make(PrefetchMode::kOn);
-  batches.BeginEpoch(0);
+  batches.BeginEpoch(0, plan_);
   ASSERT_OK(batches.Advance(0));  // has started window 1 of epoch 0
-  batches.BeginEpoch(1);
+  batches.BeginEpoch(1, plan_);
   EXPECT_TRUE(batches.Batch().empty()) << "no batch is current";
   EXPECT_EQ(batches.Swap().code(), absl::StatusCode::kFailedPrecondition);
   const auto expected = Expected(1);
@@ -195,7 +201,7 @@ TEST_F(BatchPrefetcherTest, BeginEpochThrowsThePrefetchAway) {
 
 TEST_F(BatchPrefetcherTest, AReadErrorSurfacesAtTheSwapAndTheFrontStays) {
   BatchPrefetcher batches = Make();
-  batches.BeginEpoch(0);
+  batches.BeginEpoch(0, plan_);
   const auto expected = Expected(0);
   ASSERT_OK(batches.Load(0));
   ASSERT_OK(SetFailpoints("file.read=eio"));
@@ -216,7 +222,7 @@ TEST_F(BatchPrefetcherTest, AHarmedBlockSurfacesInEveryMode) {
   FlipByte(path_, 4096 + 700);
   for (const PrefetchMode mode : {PrefetchMode::kOff, PrefetchMode::kOn, PrefetchMode::kAuto}) {
     BatchPrefetcher batches = Make(mode);
-    batches.BeginEpoch(0);
+    batches.BeginEpoch(0, plan_);
     absl::Status status;
     for (std::uint64_t batch = 0; batch < batches.BatchCount() && status.ok(); ++batch) status = batches.Advance(batch);
     EXPECT_ERROR(status, kCorrupt, "train.cells");
@@ -225,7 +231,7 @@ TEST_F(BatchPrefetcherTest, AHarmedBlockSurfacesInEveryMode) {
 
 TEST_F(BatchPrefetcherTest, AdvanceCanBeTriedAgainAfterAnError) {
   BatchPrefetcher batches = Make(PrefetchMode::kOn);
-  batches.BeginEpoch(0);
+  batches.BeginEpoch(0, plan_);
   const auto expected = Expected(0);
   ASSERT_OK(SetFailpoints("file.read:9=eio"));  // in window 1, on the prefetcher's thread
   absl::Status status;
@@ -241,9 +247,9 @@ TEST_F(BatchPrefetcherTest, AdvanceCanBeTriedAgainAfterAnError) {
 
 TEST_F(BatchPrefetcherTest, AWindowLargerThanAnythingIsOneWindow) {
   BatchPrefetcher batches(cells_[0], 9, kBatch, std::numeric_limits<std::uint64_t>::max(), PrefetchMode::kOn);
-  batches.BeginEpoch(0);
-  EpochOrder order(cells_[0], 9, kEdges);
-  order.SetEpoch(0);
+  batches.BeginEpoch(0, plan_);
+  EpochOrder order(cells_[0], 9, 1, kEdges);
+  order.SetEpoch(0, plan_);
   std::vector<Edge> all;
   ASSERT_OK(order.ReadWindow(0, all));
   for (std::uint64_t batch = 0; batch < 11; ++batch) {
@@ -256,7 +262,7 @@ TEST_F(BatchPrefetcherTest, AWindowLargerThanAnythingIsOneWindow) {
 TEST_F(BatchPrefetcherTest, DestructionDuringAPrefetchIsClean) {
   for (int i = 0; i < 20; ++i) {
     BatchPrefetcher batches = Make(PrefetchMode::kOn);
-    batches.BeginEpoch(0);
+    batches.BeginEpoch(0, plan_);
     ASSERT_OK(batches.Advance(0));
   }
 }
@@ -266,8 +272,8 @@ TEST_F(BatchPrefetcherTest, NoEdgesHaveNoBatches) {
   const absl::StatusOr<CellReader> cells = CellReader::Open(folder_ / "empty.cells");
   ASSERT_OK(cells);
   BatchPrefetcher batches(*cells, 1, 10, 10, PrefetchMode::kOn);
+  batches.BeginEpoch(0, WholePlan(*cells));
   EXPECT_EQ(batches.BatchCount(), 0U);
-  batches.BeginEpoch(0);
   EXPECT_EQ(batches.Advance(0).code(), absl::StatusCode::kOutOfRange);
 }
 

@@ -12,6 +12,7 @@
 #include "tests/support/expect_status.h"
 #include "tests/support/small_cells.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/whole_plan.h"
 
 namespace octavo {
 namespace {
@@ -73,7 +74,7 @@ TEST(PrefetchRace, BatchesBesideTheReader) {
   for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end;) {
     BatchPrefetcher batches(cells, 5, 50, 150, PrefetchMode::kOn);
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
-      batches.BeginEpoch(epoch);
+      batches.BeginEpoch(epoch, WholePlan(cells));
       double sum = 0;
       const std::uint64_t stop = random.Below(60);
       for (std::uint64_t batch = 0; batch < batches.BatchCount() && batch < stop; ++batch) {

@@ -90,23 +90,40 @@ class NaiveTrainer {
   }
 
   void TrainEpoch(std::uint64_t epoch) {
-    EpochOrder order(graph_.Edges(Split::kTrain), options_.seed, kWindowEdges);
-    order.SetEpoch(epoch);
-    std::vector<Edge> edges;
-    if (order.window_count() != 1 || !order.ReadWindow(0, edges).ok()) throw std::runtime_error("read edges");
+    const PartitionShape shape{static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options_.partitions)),
+                               static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options_.resident))};
+    EpochPlanner planner(graph_.description().partition_count, shape, options_.order, options_.seed);
+    const EpochPlan& plan = planner.Plan(epoch);
+    EpochOrder order(graph_.Edges(Split::kTrain), options_.seed, options_.batch, kWindowEdges);
+    order.SetEpoch(epoch, plan);
     loss_ = penalty_ = 0;
-    const std::uint64_t batches = (edges.size() + options_.batch - 1) / options_.batch;
-    for (std::uint64_t batch = 0; batch < batches; ++batch) {
-      const std::uint64_t first = batch * options_.batch;
-      TrainBatch(epoch, batch,
-                 std::span(edges).subspan(first, std::min<std::uint64_t>(options_.batch, edges.size() - first)));
-      if ((batch + 1) % options_.accumulate == 0 || batch + 1 == batches) {
+    std::uint64_t window = 0;
+    for (std::size_t state = 0; state < plan.states.size(); ++state) {
+      if (order.FirstBatch(state) == order.FirstBatch(state + 1)) continue;  // no edges
+      std::vector<Edge> edges;
+      if (!order.ReadWindow(window++, edges).ok()) throw std::runtime_error("read edges");
+      resident_.clear();
+      for (const PartitionId partition : plan.states[state].resident) {
+        const std::uint64_t rows = graph_.description().partition_rows;
+        const std::uint64_t begin = Value(partition) * rows;
+        resident_.push_back({begin, std::min(begin + rows, graph_.node_count())});
+      }
+      TrainState(epoch, order.FirstBatch(state), order.batch_count(), edges);
+    }
+    if (window != order.window_count()) throw std::runtime_error("a state of several windows");
+    run_.losses.push_back(loss_ / (2.0 * static_cast<double>(graph_.description().train_edges)));
+    run_.penalties.push_back(penalty_ / (2.0 * static_cast<double>(graph_.description().train_edges)));
+  }
+
+  void TrainState(std::uint64_t epoch, std::uint64_t first_batch, std::uint64_t batches, std::span<const Edge> edges) {
+    for (std::uint64_t first = 0, batch = first_batch; first < edges.size(); first += options_.batch, ++batch) {
+      const std::uint64_t end = std::min<std::uint64_t>(first + options_.batch, edges.size());
+      TrainBatch(epoch, batch, edges.subspan(first, end - first));
+      if ((batch + 1) % options_.accumulate == 0 || end == edges.size()) {
         const double done = static_cast<double>(epoch * batches + batch);
         Update(Rate(done / static_cast<double>(options_.epochs * batches)));
       }
     }
-    run_.losses.push_back(loss_ / (2.0 * static_cast<double>(edges.size())));
-    run_.penalties.push_back(penalty_ / (2.0 * static_cast<double>(edges.size())));
   }
 
   double Rate(double done) const {
@@ -135,14 +152,15 @@ class NaiveTrainer {
                                     std::span<const Edge> edges, Side side) const {
     std::vector<NodeId> negatives;
     if (options_.negatives == 0) {
-      for (std::uint64_t id = 0; id < graph_.node_count(); ++id) negatives.push_back(NodeId{id});
+      for (const NodeRange& range : resident_) {
+        for (std::uint64_t id = range.begin; id < range.end; ++id) negatives.push_back(NodeId{id});
+      }
       return negatives;
     }
     negatives.resize(options_.negatives);
-    const NodeRange all{0, graph_.node_count()};
     const std::uint64_t place = (batch << 32) + 2 * chunk + (side == Side::kHead ? 1 : 0);
     SampleNegatives(RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(epoch), place),
-                    std::span(&all, 1), edges, side, static_cast<float>(options_.degree_fraction), negatives);
+                    resident_, edges, side, static_cast<float>(options_.degree_fraction), negatives);
     return negatives;
   }
 
@@ -300,6 +318,7 @@ class NaiveTrainer {
   NaiveRun run_;
   Gradients node_gradients_;
   Gradients relation_gradients_;
+  std::vector<NodeRange> resident_;  // of the state under way
   double loss_ = 0;
   double penalty_ = 0;
   int step_ = 0;

@@ -1,7 +1,7 @@
 // The oracle of a whole training: serial, in memory, in double, by plain loops. Scores, losses and penalties are those
 // of tests/support/naive_model.h, gradients are central differences joined by the chain rule, optimizers and learning
-// rates are written out here. From lib/ it takes the sources of randomness only: initial rows, order of the edges,
-// drawn negatives.
+// rates are written out here. From lib/ it takes the sources of randomness only: initial rows, order of the partitions and
+// edges, drawn negatives.
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ struct NaiveRun {
   std::vector<double> penalties;  // likewise
 };
 
-// Trains options.epochs epochs. REQUIRES: the training edges fit one window (train/options.h)
+// Trains options.epochs epochs; partitions auto is one. REQUIRES: a state's edges fit one window (train/options.h)
 NaiveRun TrainNaively(const Graph& graph, const TrainOptions& options);
 
 }  // namespace octavo

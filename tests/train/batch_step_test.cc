@@ -39,7 +39,7 @@ class StepFixture {
     tables_ = *std::move(tables);
     EXPECT_OK(tables_->LoadPartition(PartitionId{0}));
     auto gradients = MmapGradientAccumulator::Create(paths_.Gradients(), options.dim,
-                                                     MaxTouchedRows(options, graph_->description()));
+                                                     MaxTouchedRows(options, graph_->description(), {1, 1}));
     EXPECT_OK(gradients);
     gradients_ = *std::move(gradients);
     step_ = std::make_unique<BatchStep>(options, *graph_,

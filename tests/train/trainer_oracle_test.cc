@@ -127,6 +127,24 @@ INSTANTIATE_TEST_SUITE_P(Models, TrainerOracle, ::testing::ValuesIn(Models()), [
   return std::string(ModelName(param.param.kind)) + (param.param.norm == Norm::kL1 ? "L1" : "L2");
 });
 
+// Tables in partitions: negatives from the resident ones, windows that end with their state.
+TEST(TrainerOraclePartitions, EveryOrder) {
+  const TinyTraining training({.nodes = 4500, .relations = 60, .edges = 6000});
+  TrainOptions options = TinyOptions();
+  options.batch = 200;
+  options.chunk = 40;
+  options.accumulate = 2;
+  options.learning_rate_schedule = LearningRateSchedule::kLinear;
+  for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kInsideOut, BucketOrder::kRandom}) {
+    options.order = order;
+    for (const auto& [partitions, resident] : {std::pair{5U, 2U}, {4U, 3U}, {2U, 2U}}) {
+      options.partitions = partitions;
+      options.resident = resident;
+      ExpectSameTraining(training, options);
+    }
+  }
+}
+
 // One batch an epoch, chunks as large as it, and a batch larger than the graph.
 TEST(TrainerOracleShapes, BatchesOfEverySize) {
   const TinyTraining training;

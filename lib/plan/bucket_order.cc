@@ -1,0 +1,183 @@
+#include "plan/bucket_order.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <utility>
+
+namespace octavo {
+namespace {
+
+// The exchanges of the BETA order, drawn at random where the algorithm leaves a choice.
+std::vector<Exchange> BetaSequence(std::uint32_t partitions, std::uint32_t resident, RandomStream& random) {
+  std::vector<std::uint32_t> in_memory(resident);
+  std::iota(in_memory.begin(), in_memory.end(), 0U);
+  std::vector<std::uint32_t> on_disk(partitions - resident);
+  std::iota(on_disk.begin(), on_disk.end(), resident);
+  std::vector<Exchange> sequence;
+  while (!on_disk.empty()) {
+    Shuffle(std::span(in_memory), random);
+    Shuffle(std::span(on_disk), random);
+    for (std::uint32_t& next : on_disk) {
+      sequence.push_back({.leaves = in_memory.back(), .enters = next});
+      std::swap(in_memory.back(), next);
+    }
+    Shuffle(std::span(on_disk), random);
+    // Those that stayed have met every other partition and are done.
+    const std::size_t replaced = std::min<std::size_t>(resident - 1, on_disk.size());
+    for (std::size_t i = 0; i < replaced; ++i) {
+      sequence.push_back({.leaves = in_memory[i], .enters = on_disk[i]});
+      in_memory[i] = on_disk[i];
+    }
+    on_disk.erase(on_disk.begin(), on_disk.begin() + static_cast<std::ptrdiff_t>(replaced));
+  }
+  return sequence;
+}
+
+// Gives each bucket to a random one of the states that hold both its partitions.
+std::vector<OrderState> SpreadBuckets(const std::vector<Exchange>& sequence, std::uint32_t partitions,
+                                      std::uint32_t resident, RandomStream& random) {
+  std::vector<OrderState> states(sequence.size() + 1);
+  // holds[p * states + s]: state s has partition p.
+  std::vector<bool> holds(states.size() * partitions);
+  std::vector<bool> now(partitions);
+  std::fill_n(now.begin(), resident, true);
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    if (s > 0) {
+      states[s].exchange = sequence[s - 1];
+      now[sequence[s - 1].leaves] = false;
+      now[sequence[s - 1].enters] = true;
+    }
+    for (std::uint32_t p = 0; p < partitions; ++p) holds[p * states.size() + s] = now[p];
+  }
+  std::vector<std::size_t> both;
+  for (std::uint32_t head = 0; head < partitions; ++head) {
+    for (std::uint32_t tail = 0; tail < partitions; ++tail) {
+      both.clear();
+      for (std::size_t s = 0; s < states.size(); ++s) {
+        if (holds[head * states.size() + s] && holds[tail * states.size() + s]) both.push_back(s);
+      }
+      states[both[random.Below(both.size())]].buckets.push_back({head, tail});
+    }
+  }
+  return states;
+}
+
+std::vector<Bucket> InsideOutSequence(std::uint32_t partitions, RandomStream& random) {
+  std::vector<Bucket> sequence;
+  for (std::uint32_t layer = 0; layer < partitions; ++layer) {
+    // Back and forth: a layer begins with the partitions that the one before ended with.
+    for (std::uint32_t i = 0; i < layer; ++i) {
+      const std::uint32_t other = layer % 2 == 0 ? i : layer - 1 - i;
+      const bool head_first = random.Below(2) == 0;
+      sequence.push_back(head_first ? Bucket{layer, other} : Bucket{other, layer});
+      sequence.push_back(head_first ? Bucket{other, layer} : Bucket{layer, other});
+    }
+    sequence.push_back({layer, layer});
+  }
+  return sequence;
+}
+
+std::vector<Bucket> RandomSequence(std::uint32_t partitions, RandomStream& random) {
+  std::vector<Bucket> sequence;
+  for (std::uint32_t head = 0; head < partitions; ++head) {
+    for (std::uint32_t tail = 0; tail < partitions; ++tail) sequence.push_back({head, tail});
+  }
+  Shuffle(std::span(sequence), random);
+  return sequence;
+}
+
+// Memory under Belady's rule while a known sequence of buckets passes.
+class BeladyMemory {
+ public:
+  BeladyMemory(const std::vector<Bucket>& sequence, std::uint32_t partitions, std::uint32_t resident)
+      : uses_(partitions), next_use_(partitions), in_memory_(partitions) {
+    for (std::size_t at = 0; at < sequence.size(); ++at) {
+      uses_[sequence[at].head].push_back(at);
+      if (sequence[at].tail != sequence[at].head) uses_[sequence[at].tail].push_back(at);
+    }
+    std::fill_n(in_memory_.begin(), resident, true);
+  }
+
+  // Makes room for what bucket `at` needs and returns the exchanges.
+  std::vector<Exchange> Admit(std::size_t at, const Bucket& bucket) {
+    std::vector<Exchange> exchanges;
+    for (const std::uint32_t wanted : {bucket.head, bucket.tail}) {
+      if (in_memory_[wanted]) continue;
+      exchanges.push_back({.leaves = NeededLast(at, bucket), .enters = wanted});
+      in_memory_[exchanges.back().leaves] = false;
+      in_memory_[wanted] = true;
+    }
+    return exchanges;
+  }
+
+ private:
+  // The partition in memory, not of `bucket`, whose next use behind `at` is farthest.
+  std::uint32_t NeededLast(std::size_t at, const Bucket& bucket) {
+    std::uint32_t last = 0;
+    std::size_t farthest = 0;
+    bool found = false;
+    for (std::uint32_t p = 0; p < in_memory_.size(); ++p) {
+      if (!in_memory_[p] || p == bucket.head || p == bucket.tail) continue;
+      const std::size_t use = NextUse(p, at);
+      if (found && use <= farthest) continue;
+      found = true;
+      last = p;
+      farthest = use;
+    }
+    return last;
+  }
+
+  std::size_t NextUse(std::uint32_t partition, std::size_t at) {
+    std::size_t& next = next_use_[partition];
+    while (next < uses_[partition].size() && uses_[partition][next] <= at) ++next;
+    return next < uses_[partition].size() ? uses_[partition][next] : ~std::size_t{0};
+  }
+
+  std::vector<std::vector<std::size_t>> uses_;  // of each partition: places in the sequence, ascending
+  std::vector<std::size_t> next_use_;           // index into uses_
+  std::vector<bool> in_memory_;
+};
+
+std::vector<OrderState> ReplaySequence(const std::vector<Bucket>& sequence, std::uint32_t partitions,
+                                       std::uint32_t resident) {
+  BeladyMemory memory(sequence, partitions, resident);
+  std::vector<OrderState> states(1);
+  for (std::size_t at = 0; at < sequence.size(); ++at) {
+    for (const Exchange& exchange : memory.Admit(at, sequence[at])) {
+      states.push_back({.exchange = exchange, .buckets = {}});
+    }
+    states.back().buckets.push_back(sequence[at]);
+  }
+  return states;
+}
+
+}  // namespace
+
+std::vector<OrderState> MakeBucketOrder(BucketOrder order, std::uint32_t partitions, std::uint32_t resident,
+                                        RandomStream random) {
+  if (order == BucketOrder::kBeta) {
+    const std::vector<Exchange> sequence = BetaSequence(partitions, resident, random);
+    return SpreadBuckets(sequence, partitions, resident, random);
+  }
+  const std::vector<Bucket> sequence =
+      order == BucketOrder::kInsideOut ? InsideOutSequence(partitions, random) : RandomSequence(partitions, random);
+  return ReplaySequence(sequence, partitions, resident);
+}
+
+std::uint64_t BetaExchanges(std::uint32_t partitions, std::uint32_t resident) {
+  if (partitions <= resident) return 0;
+  const std::uint64_t first = partitions - resident;
+  const std::uint64_t rounds = first / (resident - 1);
+  return first + (rounds + 1) * first - (resident - 1) * rounds * (rounds + 1) / 2;
+}
+
+std::uint64_t LeastExchanges(std::uint32_t partitions, std::uint32_t resident) {
+  if (partitions <= resident) return 0;
+  const auto pairs = [](std::uint64_t n) { return n * (n - 1) / 2; };
+  const std::uint64_t missing = pairs(partitions) - pairs(resident);
+  return (missing + resident - 2) / (resident - 1);
+}
+
+}  // namespace octavo

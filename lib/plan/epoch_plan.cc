@@ -1,0 +1,122 @@
+#include "plan/epoch_plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+#include "base/random.h"
+
+namespace octavo {
+namespace {
+
+// Cuts `partitions` into `count` groups whose sizes differ by at most one and adds them to `groups`.
+void AddGroups(std::span<const PartitionId> partitions, std::size_t count,
+               std::vector<std::vector<PartitionId>>& groups) {
+  std::size_t begin = 0;
+  for (std::size_t g = 0; g < count; ++g) {
+    const std::size_t end = partitions.size() * (g + 1) / count;
+    groups.emplace_back(partitions.begin() + static_cast<std::ptrdiff_t>(begin),
+                        partitions.begin() + static_cast<std::ptrdiff_t>(end));
+    begin = end;
+  }
+}
+
+}  // namespace
+
+std::uint32_t LargestGroup(std::uint32_t fine_partitions, std::uint32_t partitions) {
+  return (fine_partitions + partitions - 1) / partitions;
+}
+
+Traffic PlannedTraffic(const EpochPlan& plan, const std::function<std::uint64_t(PartitionId)>& bytes_of,
+                       std::size_t first_state, bool cold) {
+  const auto bytes = [&](const std::vector<PartitionId>& partitions) {
+    std::uint64_t sum = 0;
+    for (const PartitionId partition : partitions) sum += bytes_of(partition);
+    return sum;
+  };
+  Traffic traffic;
+  if (cold) traffic.read += bytes(plan.states[first_state].resident);
+  for (std::size_t s = first_state + 1; s < plan.states.size(); ++s) {
+    traffic.read += bytes(plan.states[s].entering);
+    traffic.written += bytes(plan.states[s].leaving);
+  }
+  traffic.written += bytes(plan.states.back().resident);
+  return traffic;
+}
+
+EpochPlanner::EpochPlanner(std::uint32_t fine_partitions, const PartitionShape& shape, BucketOrder order,
+                           std::uint64_t seed, std::uint64_t first_epoch)
+    : fine_partitions_(fine_partitions), shape_(shape), order_(order), seed_(seed), first_epoch_(first_epoch) {}
+
+const EpochPlan& EpochPlanner::Plan(std::uint64_t epoch) {
+  if (planned_ && epoch < epoch_) {
+    planned_ = false;
+    carried_.clear();
+  }
+  while (!planned_ || epoch_ < epoch) {
+    MakePlan(planned_ ? epoch_ + 1 : first_epoch_);
+  }
+  return plan_;
+}
+
+// The groups of the first state stand first: those that are in memory already, among themselves.
+std::vector<std::vector<PartitionId>> EpochPlanner::DrawGroups(std::uint64_t epoch) const {
+  RandomStream random(seed_, RandomPurpose::kPartitionGroups, static_cast<std::uint32_t>(epoch), 0);
+  std::vector<std::vector<PartitionId>> groups;
+  std::vector<PartitionId> others(fine_partitions_);
+  for (std::uint32_t p = 0; p < fine_partitions_; ++p) others[p] = static_cast<PartitionId>(p);
+  if (carried_.empty()) {
+    Shuffle(std::span(others), random);
+    AddGroups(others, shape_.partitions, groups);
+    return groups;
+  }
+  std::vector<PartitionId> carried = carried_;
+  std::erase_if(others, [&](PartitionId p) { return std::binary_search(carried.begin(), carried.end(), p); });
+  Shuffle(std::span(carried), random);
+  Shuffle(std::span(others), random);
+  AddGroups(carried, shape_.resident, groups);
+  AddGroups(others, shape_.partitions - shape_.resident, groups);
+  return groups;
+}
+
+void EpochPlanner::MakePlan(std::uint64_t epoch) {
+  const std::vector<std::vector<PartitionId>> groups = DrawGroups(epoch);
+  const RandomStream random(seed_, RandomPurpose::kBucketOrder, static_cast<std::uint32_t>(epoch), 0);
+  const std::vector<OrderState> order = MakeBucketOrder(order_, shape_.partitions, shape_.resident, random);
+  const auto sorted = [](std::vector<PartitionId> partitions) {
+    std::sort(partitions.begin(), partitions.end());
+    return partitions;
+  };
+  plan_ = {};
+  plan_.exchanges = order.size() - 1;
+  std::vector<PartitionId> resident;
+  for (std::uint32_t g = 0; g < shape_.resident; ++g) {
+    resident.insert(resident.end(), groups[g].begin(), groups[g].end());
+  }
+  std::sort(resident.begin(), resident.end());
+  for (const OrderState& state : order) {
+    PlannedState planned;
+    if (state.exchange) {
+      planned.leaving = sorted(groups[state.exchange->leaves]);
+      planned.entering = sorted(groups[state.exchange->enters]);
+      std::erase_if(resident, [&](PartitionId p) {
+        return std::binary_search(planned.leaving.begin(), planned.leaving.end(), p);
+      });
+      resident.insert(resident.end(), planned.entering.begin(), planned.entering.end());
+      std::sort(resident.begin(), resident.end());
+    }
+    planned.resident = resident;
+    for (const Bucket& bucket : state.buckets) {
+      for (const PartitionId head : groups[bucket.head]) {
+        for (const PartitionId tail : groups[bucket.tail]) planned.cells.push_back({head, tail});
+      }
+    }
+    std::sort(planned.cells.begin(), planned.cells.end());
+    plan_.states.push_back(std::move(planned));
+  }
+  carried_ = std::move(resident);
+  epoch_ = epoch;
+  planned_ = true;
+}
+
+}  // namespace octavo

@@ -1,0 +1,72 @@
+#include "prefetch/partition_loader.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/status.h"
+
+namespace octavo {
+namespace {
+
+std::vector<PartitionId> Without(const std::vector<PartitionId>& all, const std::vector<PartitionId>& some) {
+  std::vector<PartitionId> rest;
+  std::set_difference(all.begin(), all.end(), some.begin(), some.end(), std::back_inserter(rest));
+  return rest;
+}
+
+}  // namespace
+
+PartitionLoader::PartitionLoader(Move load, Move evict, bool ahead)
+    : load_(std::move(load)),
+      evict_(std::move(evict)),
+      ahead_(ahead),
+      exchanges_([this](std::uint64_t state, Nothing&) { return MakeExchange(state); }) {}
+
+absl::Status PartitionLoader::MoveTo(const std::vector<PartitionId>& target) {
+  while (!leaving_.empty()) {
+    RETURN_IF_ERROR(evict_(leaving_.back()));
+    std::erase(resident_, leaving_.back());
+    leaving_.pop_back();
+  }
+  for (const PartitionId partition : Without(target, resident_)) {
+    RETURN_IF_ERROR(load_(partition));
+    resident_.insert(std::upper_bound(resident_.begin(), resident_.end(), partition), partition);
+    ++loads_;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PartitionLoader::MakeExchange(std::uint64_t state) { return MoveTo(plan_->states[state].resident); }
+
+absl::Status PartitionLoader::StartNext() {
+  if (!ahead_ || state_ + 1 >= plan_->states.size()) return absl::OkStatus();
+  asked_ = true;
+  return exchanges_.PrefetchAsync(state_ + 1);
+}
+
+absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
+  exchanges_.Discard();
+  asked_ = false;
+  plan_ = &plan;
+  state_ = state;
+  const std::vector<PartitionId>& target = plan.states[state].resident;
+  leaving_ = Without(resident_, target);
+  // What goes stays until the next exchange where nothing has to come now: an epoch begins with what the last one left.
+  if (!Without(target, resident_).empty()) RETURN_IF_ERROR(exchanges_.Load(state));
+  return StartNext();
+}
+
+absl::Status PartitionLoader::Advance() {
+  const std::size_t next = state_ + 1;
+  if (asked_) {
+    asked_ = false;
+    RETURN_IF_ERROR(exchanges_.Swap());
+  } else {
+    RETURN_IF_ERROR(exchanges_.Load(next));
+  }
+  state_ = next;
+  leaving_ = Without(resident_, plan_->states[next].resident);
+  return StartNext();
+}
+
+}  // namespace octavo

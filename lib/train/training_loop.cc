@@ -1,0 +1,252 @@
+#include "train/training_loop.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "io/failpoint.h"
+#include "optimize/learning_rate.h"
+#include "train/memory_estimate.h"
+
+namespace octavo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// The ids of the partitions, neighbours put together.
+std::vector<NodeRange> NodesOf(std::span<const PartitionId> partitions, const GraphDescription& graph) {
+  std::vector<NodeRange> ranges;
+  for (const PartitionId partition : partitions) {
+    const std::uint64_t begin = Value(partition) * graph.partition_rows;
+    const std::uint64_t end = std::min(begin + graph.partition_rows, graph.node_count);
+    if (!ranges.empty() && ranges.back().end == begin) {
+      ranges.back().end = end;
+    } else {
+      ranges.push_back({begin, end});
+    }
+  }
+  return ranges;
+}
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(const Graph& graph, const TrainOptions& options, const RunPaths& paths, RunTables& tables,
+                           const PartitionShape& next_shape, const TrainSettings& settings,
+                           const TrainCallbacks& callbacks)
+    : graph_(graph),
+      options_(options),
+      paths_(paths),
+      tables_(tables),
+      next_shape_(next_shape),
+      settings_(settings),
+      callbacks_(callbacks),
+      progress_(tables.progress()),
+      batches_(graph.Edges(Split::kTrain), options.seed, options.batch, kWindowEdges, options.prefetch),
+      partitions_([this](PartitionId partition) { return tables_.LoadPartition(partition); },
+                  [this](PartitionId partition) { return tables_.EvictPartition(partition); },
+                  options.prefetch != PrefetchMode::kOff) {}
+
+absl::Status TrainingLoop::Prepare() {
+  const std::uint64_t rows = std::max(MaxTouchedRows(options_, graph_.description(), shape()),
+                                      MaxTouchedRows(options_, graph_.description(), next_shape_));
+  ASSIGN_OR_RETURN(gradients_, MmapGradientAccumulator::Create(paths_.Gradients(), options_.dim, rows));
+  step_ = std::make_unique<BatchStep>(options_, graph_,
+                                      StepTables{.embeddings = tables_.embeddings(),
+                                                 .optimizer = tables_.optimizer(),
+                                                 .relations = tables_.relations(),
+                                                 .relation_optimizer = tables_.relation_optimizer(),
+                                                 .gradients = *gradients_});
+  ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
+  metrics_ = std::make_unique<MetricsLog>(std::move(log));
+  if (progress_.batch == 0) DivideTables();
+  MakePlanner();
+  return absl::OkStatus();
+}
+
+// Between two epochs: the next shape is the shape from here on.
+void TrainingLoop::DivideTables() {
+  if (shape() == next_shape_) return;
+  progress_.partitions = next_shape_.partitions;
+  progress_.resident = next_shape_.resident;
+  progress_.plan_epoch = progress_.epoch;
+  planner_ = nullptr;
+}
+
+void TrainingLoop::MakePlanner() {
+  if (planner_ != nullptr) return;
+  planner_ = std::make_unique<EpochPlanner>(graph_.description().partition_count, shape(), options_.order,
+                                            options_.seed, progress_.plan_epoch);
+}
+
+void TrainingLoop::UseState(std::size_t state) {
+  step_->SetResidentNodes(NodesOf(plan_->states[state].resident, graph_.description()));
+}
+
+absl::Status TrainingLoop::BeginEpoch(std::size_t state) {
+  const std::uint64_t loads_before = partitions_.loads();
+  counters_ = {};
+  counters_.begin = Clock::now();
+  counters_.tables_before = {tables_.bytes_read(), tables_.bytes_written()};
+  counters_.edge_bytes_before = batches_.BytesRead();
+  RETURN_IF_ERROR(partitions_.Begin(*plan_, state));
+  const bool cold = partitions_.loads() != loads_before;
+  counters_.loads = cold ? std::min(shape().resident, shape().partitions) : 0;
+  counters_.planned_loads = counters_.loads + plan_->states.size() - 1 - state;
+  counters_.planned_tables =
+      PlannedTraffic(*plan_, [this](PartitionId p) { return tables_.PartitionBytes(p); }, state, cold);
+  return absl::OkStatus();
+}
+
+absl::Status TrainingLoop::RunEpoch() {
+  plan_ = &planner_->Plan(progress_.epoch);
+  batches_.BeginEpoch(progress_.epoch, *plan_);
+  std::size_t state = progress_.batch == 0 ? 0 : batches_.StateOf(progress_.batch);
+  RETURN_IF_ERROR(BeginEpoch(state));
+  while (true) {
+    UseState(state);
+    RETURN_IF_ERROR(RunState(batches_.FirstBatch(state + 1)));
+    if (Stopping() && progress_.batch != batches_.BatchCount()) return CommitHere();
+    if (++state == plan_->states.size()) break;
+    RETURN_IF_ERROR(partitions_.Advance());
+    ++counters_.loads;
+  }
+  return CommitEpoch();
+}
+
+// Trains the batches of one state, [progress_.batch, end), or stops before.
+absl::Status TrainingLoop::RunState(std::uint64_t end) {
+  while (progress_.batch < end) {
+    const std::uint64_t batch = progress_.batch;
+    RETURN_IF_ERROR(Failpoint("train.batch"));
+    RETURN_IF_ERROR(RunBatch(batch));
+    // Between windows the tables are whole: here, and only here, is an update made, a commit, or a stop. A window ends
+    // with its state, as its rows may leave.
+    if ((batch + 1) % options_.accumulate != 0 && batch + 1 != end) continue;
+    RETURN_IF_ERROR(EndWindow(batch));
+    if (batch + 1 == end) break;
+    if (Stopping()) return absl::OkStatus();
+    if (CommitDue()) RETURN_IF_ERROR(CommitHere());
+  }
+  return step_->CheckRows();
+}
+
+absl::Status TrainingLoop::RunBatch(std::uint64_t batch) {
+  RETURN_IF_ERROR(batches_.Advance(batch));
+  const std::span<const Edge> edges = batches_.Batch();
+  ASSIGN_OR_RETURN(const ChunkLoss loss, step_->Compute({.epoch = progress_.epoch, .batch = batch}, edges));
+  progress_.epoch_loss += loss.loss;
+  progress_.epoch_penalty += loss.penalty;
+  progress_.epoch_edges += edges.size();
+  progress_.batch = batch + 1;
+  counters_.edges += edges.size();
+  return absl::OkStatus();
+}
+
+absl::Status TrainingLoop::EndWindow(std::uint64_t batch) {
+  const std::uint64_t count = batches_.BatchCount();
+  counters_.learning_rate =
+      LearningRateAt(options_.learning_rate_schedule, static_cast<float>(options_.learning_rate),
+                     progress_.epoch * count + batch, options_.epochs * count);
+  RETURN_IF_ERROR(step_->Apply(static_cast<float>(counters_.learning_rate), ++progress_.step));
+  if (!callbacks_.on_batch) return absl::OkStatus();
+  callbacks_.on_batch({.epoch = progress_.epoch + 1,
+                       .epochs = options_.epochs,
+                       .batch = progress_.batch,
+                       .batches = count,
+                       .loss = progress_.epoch_loss / (2.0 * static_cast<double>(progress_.epoch_edges)),
+                       .edges_per_second = static_cast<double>(counters_.edges) / SecondsSince(counters_.begin)});
+  return absl::OkStatus();
+}
+
+bool TrainingLoop::CommitDue() const {
+  return options_.checkpoint_minutes > 0 && SecondsSince(last_commit_) >= options_.checkpoint_minutes * 60;
+}
+
+absl::Status TrainingLoop::CommitHere() {
+  const Clock::time_point begin = Clock::now();
+  partitions_.Wait();
+  RETURN_IF_ERROR(step_->CheckRows());
+  RETURN_IF_ERROR(tables_.Commit(progress_));
+  counters_.commit_seconds += SecondsSince(begin);
+  last_commit_ = Clock::now();
+  return absl::OkStatus();
+}
+
+EpochEvent TrainingLoop::MakeEvent() {
+  const auto [fetch, fetch_stall] = batches_.TakeFetchAndStallSeconds();
+  const auto [exchange, exchange_stall] = partitions_.TakeFetchAndStallSeconds();
+  const StepTimes times = step_->TakeTimes();
+  const double sides = 2.0 * static_cast<double>(progress_.epoch_edges);
+  const std::uint64_t edge_bytes = counters_.edges * EdgeBytes(graph_.Edges(Split::kTrain).header());
+  EpochEvent event;
+  event.epoch = progress_.epoch + 1;
+  event.loss = progress_.epoch_loss / sides;
+  event.penalty = progress_.epoch_penalty / sides;
+  event.edges = progress_.epoch_edges;
+  event.learning_rate = counters_.learning_rate;
+  event.seconds = SecondsSince(counters_.begin);
+  event.edges_per_second = static_cast<double>(counters_.edges) / event.seconds;
+  event.fetch_seconds = fetch;
+  event.exchange_seconds = exchange;
+  event.compute_seconds = times.compute_seconds;
+  event.apply_seconds = times.apply_seconds;
+  event.stall_seconds = fetch_stall + exchange_stall;
+  event.commit_seconds = counters_.commit_seconds;
+  event.partitions = progress_.partitions;
+  event.resident = progress_.resident;
+  event.partition_loads = counters_.loads;
+  event.planned_partition_loads = counters_.planned_loads;
+  event.planned_read_bytes = counters_.planned_tables.read + edge_bytes;
+  event.read_bytes = tables_.bytes_read() - counters_.tables_before.read + batches_.BytesRead() -
+                     counters_.edge_bytes_before;
+  event.planned_written_bytes = counters_.planned_tables.written + tables_.relation_bytes();
+  event.written_bytes = tables_.bytes_written() - counters_.tables_before.written;
+  event.peak_rss_bytes = PeakResidentBytes();
+  return event;
+}
+
+absl::Status TrainingLoop::CommitEpoch() {
+  const Clock::time_point begin = Clock::now();
+  partitions_.Wait();
+  RETURN_IF_ERROR(step_->CheckRows());
+  EpochEvent event;
+  const auto seal = [&](Progress& next) -> absl::Status {
+    counters_.commit_seconds += SecondsSince(begin);
+    event = MakeEvent();
+    RETURN_IF_ERROR(metrics_->Append(event));
+    next.metrics_bytes = metrics_->bytes();
+    return options_.durability == Durability::kFull ? metrics_->Sync() : absl::OkStatus();
+  };
+  RETURN_IF_ERROR(tables_.Commit(Progress{.epoch = progress_.epoch + 1,
+                                          .step = progress_.step,
+                                          .partitions = progress_.partitions,
+                                          .resident = progress_.resident,
+                                          .plan_epoch = progress_.plan_epoch},
+                                 seal));
+  progress_ = tables_.progress();
+  DivideTables();
+  MakePlanner();
+  last_commit_ = Clock::now();
+  if (callbacks_.on_epoch) callbacks_.on_epoch(event);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TrainOutcome> TrainingLoop::Run() {
+  if (absl::Status status = Prepare(); !status.ok()) return status;
+  while (progress_.epoch < options_.epochs && !Stopping()) {
+    if (absl::Status status = RunEpoch(); !status.ok()) return status;
+  }
+  const bool finished = progress_.epoch >= options_.epochs;
+  if (finished) {
+    partitions_.Wait();
+    if (absl::Status status = tables_.Finish(); !status.ok()) return status;
+  }
+  return TrainOutcome{.finished = finished, .generation = tables_.generation(), .epochs_done = progress_.epoch};
+}
+
+}  // namespace octavo

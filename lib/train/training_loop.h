@@ -1,0 +1,85 @@
+// The loop over epochs, states of the partition plan, and batches of one run, from its last commit to its last epoch.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "checkpoint/run_tables.h"
+#include "format/paths.h"
+#include "graph/graph.h"
+#include "plan/epoch_plan.h"
+#include "prefetch/batch_prefetcher.h"
+#include "prefetch/partition_loader.h"
+#include "tables/mmap_gradient_accumulator.h"
+#include "train/batch_step.h"
+#include "train/options.h"
+#include "train/telemetry.h"
+#include "train/trainer.h"
+
+namespace octavo {
+
+// One object a process and run; one thread. Everything that is passed must outlive it.
+class TrainingLoop {
+ public:
+  // `next_shape` is how the tables are divided from the next epoch on.
+  TrainingLoop(const Graph& graph, const TrainOptions& options, const RunPaths& paths, RunTables& tables,
+               const PartitionShape& next_shape, const TrainSettings& settings, const TrainCallbacks& callbacks);
+
+  // Trains to the last epoch, or until settings.stop says so.
+  absl::StatusOr<TrainOutcome> Run();
+
+ private:
+  // Of the epoch under way, in this process.
+  struct EpochCounters {
+    std::chrono::steady_clock::time_point begin{};
+    std::uint64_t edges = 0;
+    double learning_rate = 0;
+    double commit_seconds = 0;
+    std::uint64_t loads = 0;  // of groups of partitions
+    std::uint64_t planned_loads = 0;
+    Traffic planned_tables;
+    Traffic tables_before;
+    std::uint64_t edge_bytes_before = 0;
+  };
+
+  absl::Status Prepare();
+  void DivideTables();
+  void MakePlanner();
+  absl::Status BeginEpoch(std::size_t state);
+  absl::Status RunEpoch();
+  absl::Status RunState(std::uint64_t end);
+  absl::Status RunBatch(std::uint64_t batch);
+  absl::Status EndWindow(std::uint64_t batch);
+  absl::Status CommitHere();
+  absl::Status CommitEpoch();
+  EpochEvent MakeEvent();
+  void UseState(std::size_t state);
+  bool Stopping() const { return settings_.stop != nullptr && settings_.stop->load(std::memory_order_relaxed) != 0; }
+  bool CommitDue() const;
+  PartitionShape shape() const {
+    return {static_cast<std::uint32_t>(progress_.partitions), static_cast<std::uint32_t>(progress_.resident)};
+  }
+
+  const Graph& graph_;
+  const TrainOptions& options_;
+  const RunPaths& paths_;
+  RunTables& tables_;
+  const PartitionShape next_shape_;
+  const TrainSettings& settings_;
+  const TrainCallbacks& callbacks_;
+  Progress progress_;  // of the work done, committed or not
+  std::unique_ptr<EpochPlanner> planner_;
+  const EpochPlan* plan_ = nullptr;  // of the epoch under way
+  BatchPrefetcher batches_;
+  PartitionLoader partitions_;
+  std::unique_ptr<MmapGradientAccumulator> gradients_;
+  std::unique_ptr<BatchStep> step_;
+  std::unique_ptr<MetricsLog> metrics_;
+  EpochCounters counters_;
+  std::chrono::steady_clock::time_point last_commit_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace octavo

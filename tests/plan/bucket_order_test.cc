@@ -1,0 +1,127 @@
+#include "plan/bucket_order.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace octavo {
+namespace {
+
+RandomStream Stream(std::uint64_t seed) { return RandomStream(seed, RandomPurpose::kBucketOrder, 0, 0); }
+
+// Follows the states with a set and checks all that MakeBucketOrder promises.
+void CheckOrder(const std::vector<OrderState>& states, std::uint32_t partitions, std::uint32_t resident) {
+  std::set<std::uint32_t> memory;
+  for (std::uint32_t p = 0; p < resident; ++p) memory.insert(p);
+  std::set<Bucket> trained;
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    ASSERT_EQ(states[s].exchange.has_value(), s > 0);
+    if (s > 0) {
+      ASSERT_EQ(memory.erase(states[s].exchange->leaves), 1U) << "was not in memory";
+      ASSERT_TRUE(memory.insert(states[s].exchange->enters).second) << "is in memory";
+    }
+    ASSERT_EQ(memory.size(), resident);
+    for (const Bucket& bucket : states[s].buckets) {
+      ASSERT_TRUE(memory.contains(bucket.head) && memory.contains(bucket.tail));
+      ASSERT_TRUE(trained.insert(bucket).second) << "twice: " << bucket.head << " " << bucket.tail;
+    }
+  }
+  EXPECT_EQ(trained.size(), std::size_t{partitions} * partitions);
+}
+
+TEST(BucketOrder, TrainsEachBucketOnceWithBothPartitionsInMemory) {
+  for (std::uint32_t partitions = 1; partitions <= 17; ++partitions) {
+    for (std::uint32_t resident = partitions == 1 ? 1 : 2; resident <= partitions; ++resident) {
+      for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kInsideOut, BucketOrder::kRandom}) {
+        SCOPED_TRACE(::testing::Message() << partitions << " " << resident << " " << static_cast<int>(order));
+        CheckOrder(MakeBucketOrder(order, partitions, resident, Stream(partitions)), partitions, resident);
+      }
+    }
+  }
+  CheckOrder(MakeBucketOrder(BucketOrder::kBeta, 64, 7, Stream(1)), 64, 7);
+}
+
+TEST(BucketOrder, BetaMakesAsManyExchangesAsItsFormula) {
+  for (std::uint32_t partitions = 2; partitions <= 40; ++partitions) {
+    for (std::uint32_t resident = 2; resident <= partitions; ++resident) {
+      const auto states = MakeBucketOrder(BucketOrder::kBeta, partitions, resident, Stream(7));
+      EXPECT_EQ(states.size() - 1, BetaExchanges(partitions, resident)) << partitions << " " << resident;
+      EXPECT_GE(BetaExchanges(partitions, resident), LeastExchanges(partitions, resident));
+    }
+  }
+  EXPECT_EQ(BetaExchanges(1, 1), 0U);
+}
+
+// The figures that Marius' authors and our own design give for 32 partitions, 8 of them in memory.
+TEST(BucketOrder, BetaOfThirtyTwoPartitionsAndEight) {
+  EXPECT_EQ(BetaExchanges(32, 8), 78U);
+  EXPECT_EQ(LeastExchanges(32, 8), 67U);
+  EXPECT_EQ(MakeBucketOrder(BucketOrder::kBeta, 32, 8, Stream(1)).size() - 1, 78U);
+}
+
+TEST(BucketOrder, OrdersRankAsTheyShould) {
+  const auto exchanges = [](BucketOrder order) { return MakeBucketOrder(order, 32, 8, Stream(3)).size() - 1; };
+  EXPECT_LT(exchanges(BucketOrder::kBeta), exchanges(BucketOrder::kInsideOut));
+  EXPECT_LT(exchanges(BucketOrder::kInsideOut), exchanges(BucketOrder::kRandom));
+}
+
+// Belady's rule is optimal for a sequence: no worse than leaving by the oldest use, on the same buckets.
+TEST(BucketOrder, RandomLosesNothingAgainstLeastRecentlyUsed) {
+  const std::uint32_t partitions = 12;
+  const std::uint32_t resident = 4;
+  const auto states = MakeBucketOrder(BucketOrder::kRandom, partitions, resident, Stream(11));
+  std::map<std::uint32_t, std::size_t> last_use;
+  for (std::uint32_t p = 0; p < resident; ++p) last_use[p] = 0;
+  std::size_t clock = 1;
+  std::size_t exchanges = 0;
+  for (const OrderState& state : states) {
+    for (const Bucket& bucket : state.buckets) {
+      for (const std::uint32_t wanted : {bucket.head, bucket.tail}) {
+        if (!last_use.contains(wanted)) {
+          auto oldest = last_use.end();
+          for (auto it = last_use.begin(); it != last_use.end(); ++it) {
+            const bool needed = it->first == bucket.head || it->first == bucket.tail;
+            if (!needed && (oldest == last_use.end() || it->second < oldest->second)) oldest = it;
+          }
+          last_use.erase(oldest);
+          ++exchanges;
+        }
+        last_use[wanted] = clock++;
+      }
+    }
+  }
+  EXPECT_LE(states.size() - 1, exchanges);
+}
+
+TEST(BucketOrder, IsAPureFunctionOfItsArguments) {
+  const auto flat = [](std::uint64_t seed) {
+    std::vector<std::uint32_t> numbers;
+    for (const OrderState& state : MakeBucketOrder(BucketOrder::kBeta, 9, 3, Stream(seed))) {
+      if (state.exchange) numbers.insert(numbers.end(), {state.exchange->leaves, state.exchange->enters});
+      for (const Bucket& bucket : state.buckets) numbers.insert(numbers.end(), {bucket.head, bucket.tail});
+    }
+    return numbers;
+  };
+  EXPECT_EQ(flat(1), flat(1));
+  EXPECT_NE(flat(1), flat(2));
+}
+
+// COMET: without the random assignment the first state would train all of its buckets, resident x resident of them.
+TEST(BucketOrder, BetaSpreadsTheBucketsOverTheStates) {
+  std::size_t most = 0;
+  std::size_t empty = 0;
+  const auto states = MakeBucketOrder(BucketOrder::kBeta, 32, 8, Stream(5));
+  for (const OrderState& state : states) {
+    most = std::max(most, state.buckets.size());
+    empty += state.buckets.empty() ? 1 : 0;
+  }
+  EXPECT_LT(most, 64U);
+  EXPECT_LT(empty, states.size() / 10);
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,130 @@
+#include "plan/partition_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <regex>
+#include <string>
+
+#include "base/byte_size.h"
+#include "base/status.h"
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+PartitionRequest Request(std::uint64_t memory) {
+  return {.fine_partitions = 62,
+          .fine_bytes = 32 * kMiB,
+          .table_bytes = 62 * 32 * kMiB - 5,
+          .other_bytes = [](const PartitionShape&) { return 100 * kMiB; },
+          .memory = memory};
+}
+
+TEST(ChoosePartitions, TakesEverythingWhereItFits) {
+  ASSERT_OK_AND_ASSIGN(const PartitionShape shape, ChoosePartitions(Request(100 * kMiB + 62 * 32 * kMiB - 5)));
+  EXPECT_EQ(shape, (PartitionShape{1, 1}));
+  ASSERT_OK_AND_ASSIGN(const PartitionShape less, ChoosePartitions(Request(100 * kMiB + 62 * 32 * kMiB - 6)));
+  EXPECT_GT(less.partitions, 1U);
+}
+
+TEST(ChoosePartitions, StaysWithinTheBudgetAndMovesLessWithMore) {
+  std::uint64_t before = ~std::uint64_t{0};
+  for (std::uint64_t memory = 200 * kMiB; memory < 2200 * kMiB; memory += 50 * kMiB) {
+    const PartitionRequest request = Request(memory);
+    ASSERT_OK_AND_ASSIGN(const PartitionShape shape, ChoosePartitions(request));
+    EXPECT_LE(TotalBytes(request, shape), memory);
+    const std::uint64_t group = LargestGroup(62, shape.partitions) * request.fine_bytes;
+    const std::uint64_t moved = CountExchanges(BucketOrder::kBeta, shape) * (group + 4 * kMiB);
+    EXPECT_LE(moved, before) << memory;
+    before = moved;
+    // No other shape that fits moves less.
+    for (std::uint32_t p = 2; p <= 62; ++p) {
+      for (std::uint32_t c = 2; c < p; ++c) {
+        if (TotalBytes(request, {p, c}) > memory) continue;
+        EXPECT_GE(BetaExchanges(p, c) * (LargestGroup(62, p) * request.fine_bytes + 4 * kMiB), moved) << p << " " << c;
+      }
+    }
+  }
+}
+
+TEST(ChoosePartitions, OneAboveTheResidentOnesIsInFlight) {
+  const PartitionRequest request = Request(0);
+  EXPECT_EQ(ResidentBytes(request, {62, 10}), 11 * 32 * kMiB);
+  EXPECT_EQ(ResidentBytes(request, {31, 10}), 22 * 32 * kMiB);
+  EXPECT_EQ(ResidentBytes(request, {20, 3}), 16 * 32 * kMiB) << "62 in 20 groups: some have 4";
+  EXPECT_EQ(ResidentBytes(request, {3, 2}), 62 * 32 * kMiB) << "never more than there are";
+  EXPECT_EQ(ResidentBytes(request, {8, 8}), request.table_bytes);
+}
+
+TEST(ChoosePartitions, NamesTheSmallestThatWouldDo) {
+  PartitionRequest request = Request(100 * kMiB);
+  const absl::Status refusal = ChoosePartitions(request).status();
+  EXPECT_ERROR(refusal, kUsage, "--memory allows 100 MiB");
+  std::smatch match;
+  const std::string message(MessageOf(refusal));
+  ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest --memory that would do is (\\S+)"))) << message;
+  ASSERT_OK_AND_ASSIGN(request.memory, ParseByteSize(match[1].str()));
+  EXPECT_OK(ChoosePartitions(request));
+  EXPECT_LE(request.memory, 100 * kMiB + 3 * 32 * kMiB + kMiB) << "two resident and one in flight";
+}
+
+TEST(ChoosePartitions, TakesTheNumbersThatWereAskedFor) {
+  PartitionRequest request = Request(600 * kMiB);
+  request.partitions = 31;
+  ASSERT_OK_AND_ASSIGN(PartitionShape shape, ChoosePartitions(request));
+  EXPECT_EQ(shape, (PartitionShape{31, 6})) << "500 MiB hold seven groups of two";
+  request.resident = 4;
+  ASSERT_OK_AND_ASSIGN(shape, ChoosePartitions(request));
+  EXPECT_EQ(shape, (PartitionShape{31, 4}));
+  request.partitions = 0;
+  ASSERT_OK_AND_ASSIGN(shape, ChoosePartitions(request));
+  EXPECT_EQ(shape.resident, 4U);
+  EXPECT_LE(TotalBytes(request, shape), request.memory);
+  request = Request(4096 * kMiB);
+  request.partitions = 8;
+  ASSERT_OK_AND_ASSIGN(shape, ChoosePartitions(request));
+  EXPECT_EQ(shape, (PartitionShape{8, 8})) << "all of them fit";
+  request.resident = 3;
+  ASSERT_OK_AND_ASSIGN(shape, ChoosePartitions(request));
+  EXPECT_EQ(shape, (PartitionShape{8, 3}));
+  request.partitions = request.resident = 1;
+  ASSERT_OK_AND_ASSIGN(shape, ChoosePartitions(request));
+  EXPECT_EQ(shape, (PartitionShape{1, 1}));
+}
+
+TEST(ChoosePartitions, RefusesNumbersThatCannotBe) {
+  PartitionRequest request = Request(4096 * kMiB);
+  request.partitions = 63;
+  EXPECT_ERROR(ChoosePartitions(request).status(), kUsage, "partitions: found 63; expected at most 62");
+  request.partitions = 8;
+  request.resident = 9;
+  EXPECT_ERROR(ChoosePartitions(request).status(), kUsage, "resident: found 9; expected at most partitions, 8");
+  request.resident = 1;
+  EXPECT_ERROR(ChoosePartitions(request).status(), kUsage, "resident: found 1; expected at least 2");
+  request = Request(400 * kMiB);
+  request.partitions = 8;
+  request.resident = 4;
+  EXPECT_ERROR(ChoosePartitions(request).status(), kUsage, "with that many partitions");
+}
+
+TEST(ChoosePartitions, AGraphOfOnePartitionIsWhole) {
+  PartitionRequest request = Request(132 * kMiB);
+  request.fine_partitions = 1;
+  request.table_bytes = request.fine_bytes;
+  ASSERT_OK_AND_ASSIGN(const PartitionShape shape, ChoosePartitions(request));
+  EXPECT_EQ(shape, (PartitionShape{1, 1}));
+  --request.memory;
+  EXPECT_ERROR(ChoosePartitions(request).status(), kUsage, "smallest --memory that would do is 133MiB");
+}
+
+TEST(CountExchanges, IsThatOfTheOrder) {
+  EXPECT_EQ(CountExchanges(BucketOrder::kBeta, {32, 8}), 78U);
+  EXPECT_EQ(CountExchanges(BucketOrder::kBeta, {8, 8}), 0U);
+  EXPECT_GT(CountExchanges(BucketOrder::kRandom, {32, 8}), CountExchanges(BucketOrder::kInsideOut, {32, 8}));
+}
+
+}  // namespace
+}  // namespace octavo

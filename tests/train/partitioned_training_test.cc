@@ -1,0 +1,201 @@
+// Trainings whose tables are in partitions: the same bytes for any threads, prefetching, stops and resumes.
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.h"
+#include "checkpoint/state_file.h"
+#include "gtest/gtest.h"
+#include "plan/bucket_order.h"
+#include "tests/train/tiny_training.h"
+#include "train/memory_estimate.h"
+
+namespace octavo {
+namespace {
+
+// Seven fine partitions, the last one short.
+const TinyTraining& Training() {
+  static const TinyTraining training({.nodes = 6500, .relations = 3, .edges = 9000});
+  return training;
+}
+
+TrainOptions Options(std::uint64_t partitions, std::uint64_t resident) {
+  TrainOptions options = TinyOptions();
+  options.batch = 300;
+  options.chunk = 100;
+  options.epochs = 3;
+  options.accumulate = 2;
+  options.optimizer = OptimizerKind::kAdam;
+  options.learning_rate_schedule = LearningRateSchedule::kCosine;
+  options.partitions = partitions;
+  options.resident = resident;
+  return options;
+}
+
+// Run folders of one test each have a name of their own.
+std::string NewRun() {
+  static int count = 0;
+  return "run" + std::to_string(++count);
+}
+
+std::vector<EpochEvent> TrainForEvents(const TrainOptions& options, const TrainSettings& settings) {
+  std::vector<EpochEvent> events;
+  TrainCallbacks callbacks;
+  callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
+  EXPECT_OK(Training().Start(options, NewRun(), settings, callbacks));
+  return events;
+}
+
+TEST(PartitionedTraining, GivesTheSameBytesForAnyThreadsAndPrefetching) {
+  TrainOptions options = Options(7, 3);
+  const RunBytes expected = Training().Train(options, NewRun());
+  for (const int threads : {1, 2, 4}) {
+    for (const PrefetchMode prefetch : {PrefetchMode::kOff, PrefetchMode::kOn}) {
+      options.prefetch = prefetch;
+      const std::string run = NewRun();
+      WithThreads(threads, [&] { EXPECT_OK(Training().Start(options, run)); });
+      EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected) << threads;
+    }
+  }
+}
+
+TEST(PartitionedTraining, AllResidentIsTheTrainingWithoutPartitions) {
+  const RunBytes whole = Training().Train(Options(1, 1), NewRun());
+  EXPECT_EQ(Training().Train(Options(0, 0), NewRun()), whole);
+  EXPECT_EQ(Training().Train(Options(7, 7), NewRun()), whole);
+  EXPECT_EQ(Training().Train(Options(3, 3), NewRun()), whole);
+  EXPECT_NE(Training().Train(Options(7, 6), NewRun()), whole);
+}
+
+TEST(PartitionedTraining, AStopAnywhereAndAResumeGiveTheSameBytes) {
+  for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kRandom}) {
+    TrainOptions options = Options(5, 2);
+    options.order = order;
+    const RunBytes expected = Training().Train(options, NewRun());
+    for (int every = 1; every < 60; every += 7) {
+      const std::string run = NewRun();
+      std::atomic<int> stop = 0;
+      int windows = 0;
+      TrainCallbacks callbacks;
+      callbacks.on_batch = [&](const TrainProgress&) { stop = ++windows % every == 0 ? 1 : 0; };
+      const TrainSettings settings = {.memory = kPlenty, .stop = &stop};
+      auto outcome = Training().Start(options, run, settings, callbacks);
+      int resumes = 0;
+      for (; outcome.ok() && !outcome->finished && resumes < 500; ++resumes) {
+        stop = 0;
+        outcome = Training().Resume(0, run, settings, callbacks);
+      }
+      ASSERT_OK(outcome);
+      ASSERT_TRUE(outcome->finished);
+      EXPECT_GE(resumes, 1);
+      EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected) << every;
+    }
+  }
+}
+
+TEST(PartitionedTraining, CommitsWithinAnEpochChangeNothing) {
+  TrainOptions options = Options(6, 3);
+  const RunBytes expected = Training().Train(options, NewRun());
+  options.checkpoint_minutes = 1e-9;  // behind every window
+  EXPECT_EQ(Training().Train(options, NewRun()), expected);
+}
+
+TEST(PartitionedTraining, EventsHaveThePlanBesideTheWork) {
+  for (const auto& [partitions, resident] : {std::pair{7U, 2U}, {7U, 4U}, {3U, 2U}}) {
+    const auto events = TrainForEvents(Options(partitions, resident), {.memory = kPlenty});
+    ASSERT_EQ(events.size(), 3U);
+    const std::uint64_t exchanges = BetaExchanges(partitions, resident);
+    for (const EpochEvent& event : events) {
+      EXPECT_EQ(event.edges, events[0].edges);
+      EXPECT_EQ(event.partitions, partitions);
+      EXPECT_EQ(event.resident, resident);
+      // The first epoch fills the memory; the others begin with what the one before left.
+      EXPECT_EQ(event.partition_loads, exchanges + (event.epoch == 1 ? resident : 0));
+      EXPECT_EQ(event.planned_partition_loads, event.partition_loads);
+      EXPECT_EQ(event.planned_read_bytes, event.read_bytes);
+      EXPECT_GT(event.written_bytes, 0U);
+      EXPECT_LE(event.written_bytes, event.planned_written_bytes);
+      EXPECT_GT(event.exchange_seconds, 0);
+    }
+  }
+}
+
+TEST(PartitionedTraining, ABudgetChoosesThePartitions) {
+  const auto graph = Graph::Open(Training().graph_folder());
+  ASSERT_OK(graph);
+  TrainOptions options = Options(0, 0);
+  options.dim = 512;
+  options.chunk = 8;
+  options.batch = 8;
+  options.epochs = 1;
+  const std::uint64_t whole = EstimateTrainingMemory(options, (*graph)->description(), 64, {1, 1}).total();
+  std::uint64_t before = 7;
+  for (const std::uint64_t less : {0U, 8U, 16U, 24U}) {
+    const auto events = TrainForEvents(options, {.threads = 1, .memory = whole - (std::uint64_t{less} << 20)});
+    ASSERT_EQ(events.size(), 1U) << less;
+    EXPECT_EQ(events[0].partitions > 1, less > 0);
+    if (less == 0) continue;
+    EXPECT_LT(events[0].resident, before);
+    before = events[0].resident;
+  }
+  EXPECT_ERROR(Training().Start(options, NewRun(), {.threads = 1, .memory = whole / 4}), kUsage, "smallest --memory");
+}
+
+// A division is part of the run: it is chosen once and kept, unless a resume brings another budget.
+TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
+  const auto graph = Graph::Open(Training().graph_folder());
+  ASSERT_OK(graph);
+  TrainOptions options = Options(0, 0);
+  options.dim = 256;
+  std::uint64_t tight = EstimateTrainingMemory(options, (*graph)->description(), 64, {1, 1}).total();
+  while (ChooseShape(options, (*graph)->description(), tight, 1)->WholeGraph()) tight -= 1 << 18;
+  const std::string run = NewRun();
+  std::atomic<int> stop = 0;
+  TrainCallbacks callbacks;
+  std::vector<TrainDivision> divisions;
+  std::vector<EpochEvent> events;
+  callbacks.on_division = [&](const TrainDivision& division) { divisions.push_back(division); };
+  callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
+  callbacks.on_batch = [&](const TrainProgress& progress) { stop = progress.batch == 8 ? 1 : 0; };
+  ASSERT_OK(Training().Start(options, run, {.threads = 1, .memory = tight, .stop = &stop}, callbacks));
+  ASSERT_EQ(divisions.size(), 1U);
+  const PartitionShape first = divisions[0].shape;
+  EXPECT_GT(first.partitions, first.resident);
+  callbacks.on_batch = nullptr;
+  stop = 0;
+  // The epoch that was begun needs what it was begun with.
+  EXPECT_ERROR(Training().Resume(0, run, {.threads = 1, .memory = tight - (4 << 20)}, callbacks), kUsage,
+               "the epoch that was begun");
+  ASSERT_OK(Training().Resume(0, run, {.threads = 1, .memory = kPlenty, .divide_anew = true}, callbacks));
+  EXPECT_TRUE(divisions.back().changed);
+  EXPECT_EQ(divisions.back().from_epoch, 2U);
+  EXPECT_TRUE(divisions.back().shape.WholeGraph());
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(events[0].partitions, first.partitions);
+  EXPECT_EQ(events[1].partitions, 1U);
+  EXPECT_EQ(events[2].partitions, 1U);
+  // And a resume without a budget of its own keeps the division.
+  divisions.clear();
+  ASSERT_OK(Training().Resume(4, run, {.threads = 1, .memory = kPlenty}, callbacks));
+  EXPECT_FALSE(divisions.back().changed);
+  EXPECT_EQ(events.back().partitions, 1U);
+}
+
+TEST(PartitionedTraining, NegativesAllAreTheResidentNodes) {
+  TrainOptions options = Options(7, 2);
+  options.negatives = 0;
+  options.chunk = 300;
+  options.epochs = 1;
+  EXPECT_EQ(TrainForEvents(options, {.memory = kPlenty}).size(), 1U);
+}
+
+TEST(PartitionedTraining, RefusesMorePartitionsThanTheGraphHas) {
+  EXPECT_ERROR(Training().Start(Options(8, 2), NewRun()), kUsage, "partitions: found 8; expected at most 7");
+  EXPECT_ERROR(Training().Start(Options(4, 5), NewRun()), kUsage, "resident: found 5");
+  EXPECT_ERROR(Training().Start(Options(4, 1), NewRun()), kUsage, "resident: found 1");
+}
+
+}  // namespace
+}  // namespace octavo
