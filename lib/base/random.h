@@ -24,6 +24,7 @@ enum class RandomPurpose : std::uint32_t {
   kNegatives = 5,
   kSplit = 6,
   kEvaluationCandidates = 7,
+  kGenerate = 8,
 };
 
 // The numbers of one (seed, purpose, a, b) stream, in order. One owner; copying it copies the position.
