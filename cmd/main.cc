@@ -20,8 +20,8 @@
 namespace octavo {
 namespace {
 
-constexpr void (*kVerbs[])(CLI::App&, Program&) = {AddImportVerb, AddTrainVerb, AddResumeVerb, AddEvaluateVerb,
-                                                   AddExportVerb, AddQueryVerb, AddInspectVerb};
+constexpr void (*kVerbs[])(CLI::App&, Program&) = {AddGenerateVerb, AddImportVerb, AddTrainVerb, AddResumeVerb,
+                                                   AddEvaluateVerb, AddExportVerb, AddQueryVerb, AddInspectVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 

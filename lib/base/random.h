@@ -24,8 +24,9 @@ enum class RandomPurpose : std::uint32_t {
   kNegatives = 5,
   kSplit = 6,
   kEvaluationCandidates = 7,
-  kPartitionGroups = 8,
-  kBucketOrder = 9,
+  kGenerate = 8,
+  kPartitionGroups = 9,
+  kBucketOrder = 10,
 };
 
 // The numbers of one (seed, purpose, a, b) stream, in order. One owner; copying it copies the position.

@@ -16,6 +16,7 @@ ALLOWED = {
     "base": [],
     "io": ["base"],
     "format": ["base"],
+    "generate": ["base"],
     "import": ["base", "io", "format"],
     "graph": ["base", "io", "format"],
     "tables": ["base", "io", "format"],
@@ -31,7 +32,7 @@ ALLOWED = {
 
 # Folders of pure functions and plain files: they start no thread. io keeps a mutex for its failpoints. base/ has the
 # wrappers of TBB's loops and of the mutex, for the folders that may use what is wrapped.
-NO_TBB = {"base", "io", "format", "plan", "model", "optimize"}
+NO_TBB = {"base", "io", "format", "generate", "plan", "model", "optimize"}
 NO_THREADS = NO_TBB - {"io"}
 
 WRAPPERS = {"base/parallel.h", "base/mutex.h"}

@@ -166,7 +166,8 @@ TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
   callbacks.on_batch = nullptr;
   stop = 0;
   // The epoch that was begun needs what it was begun with.
-  EXPECT_ERROR(Training().Resume(0, run, {.threads = 1, .memory = tight - (4 << 20)}, callbacks), kUsage,
+  const std::uint64_t needed = EstimateTrainingMemory(options, (*graph)->description(), 1, first).total();
+  EXPECT_ERROR(Training().Resume(0, run, {.threads = 1, .memory = needed - 1}, callbacks), kUsage,
                "the epoch that was begun");
   ASSERT_OK(Training().Resume(0, run, {.threads = 1, .memory = kPlenty, .divide_anew = true}, callbacks));
   EXPECT_TRUE(divisions.back().changed);
