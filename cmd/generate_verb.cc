@@ -133,6 +133,8 @@ void AddGenerateVerb(CLI::App& app, Program& program) {
       ->type_name("NAME")
       ->capture_default_str();
   const std::vector<KindFlag> kind_flags = {
+      {verb.add_flag("--every-node", options.every_node, "rmat: give each node an edge, so that none is missing"),
+       {"rmat"}},
       {AddWholeNumber(verb, "--relations", options.relations, 1, kMaxGeneratedRelations, "kg: relations"), {"kg"}},
       {AddWholeNumber(verb, "--types", options.types, 1, kMaxGeneratedTypes, "kg: types of nodes"), {"kg"}},
       {AddWholeNumber(verb, "--blocks", options.blocks, 2, kMaxGeneratedNodes / 2, "sbm: communities"), {"sbm"}},

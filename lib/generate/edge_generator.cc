@@ -26,7 +26,9 @@ absl::Status CheckRange(std::string_view flag, std::uint64_t value, std::uint64_
 
 absl::Status CheckGenerateOptions(const GenerateOptions& options) {
   RETURN_IF_ERROR(CheckRange("--nodes", options.nodes, 4, kMaxGeneratedNodes, ""));
-  RETURN_IF_ERROR(CheckRange("--edges", options.edges, 1, kMaxGeneratedEdges, ""));
+  const std::uint64_t least = options.every_node ? options.nodes : 1;
+  RETURN_IF_ERROR(CheckRange("--edges", options.edges, least, kMaxGeneratedEdges,
+                             options.every_node ? ", one for each node" : ""));
   constexpr std::string_view kHalf = ", half the nodes";
   if (options.kind == GraphKind::kSbm) {
     RETURN_IF_ERROR(CheckRange("--blocks", options.blocks, 2, options.nodes / 2, kHalf));
@@ -48,6 +50,8 @@ void EdgeGenerator::MakeBlock(std::uint64_t block, std::vector<GeneratedEdge>& e
   edges.resize(std::min(kBlockEdges, edges_ - block * kBlockEdges));
   RandomStream random(seed_, RandomPurpose::kGenerate, kEdges, block);
   Draw(random, edges);
+  const std::uint64_t first = block * kBlockEdges;
+  for (std::uint64_t i = 0; i < edges.size() && first + i < fixed_heads_; ++i) edges[i].head = first + i;
 }
 
 std::unique_ptr<EdgeGenerator> MakeEdgeGenerator(const GenerateOptions& options) {

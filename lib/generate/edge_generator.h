@@ -28,6 +28,7 @@ enum class GraphKind {
 struct GenerateOptions {
   GraphKind kind = GraphKind::kRmat;
   std::uint64_t nodes = 0;  // at most; one that no edge has drawn is missing
+  bool every_node = false;  // kRmat: edge i begins at node i as long as there are nodes, so that none is missing
   std::uint64_t edges = 0;  // exactly
   std::uint64_t seed = 1;
   std::uint64_t relations = 10;  // kKg
@@ -66,7 +67,8 @@ class EdgeGenerator {
   void MakeBlock(std::uint64_t block, std::vector<GeneratedEdge>& edges) const;
 
  protected:
-  explicit EdgeGenerator(const GenerateOptions& options) : seed_(options.seed), edges_(options.edges) {}
+  explicit EdgeGenerator(const GenerateOptions& options)
+      : seed_(options.seed), edges_(options.edges), fixed_heads_(options.every_node ? options.nodes : 0) {}
   // What the graph as a whole draws; edges have other streams.
   RandomStream StructureStream(std::uint64_t place) const;
 
@@ -75,6 +77,7 @@ class EdgeGenerator {
 
   std::uint64_t seed_;
   std::uint64_t edges_;
+  std::uint64_t fixed_heads_;  // edges below this begin at the node of their number
 };
 
 // REQUIRES: the options pass CheckGenerateOptions

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <span>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,25 @@ TEST(EdgeGenerator, BytesAreTheOnesOfTheFirstVersion) {
     EdgeText(options, NameStyle::kString).Append(AllEdges(*MakeEdgeGenerator(options)), text);
     EXPECT_EQ(Checksum64(std::as_bytes(std::span<const char>(text))), kGolden[i]) << text.substr(0, 100);
   }
+}
+
+TEST(EdgeGenerator, EveryNodeHasAnEdgeWhereThatIsAskedFor) {
+  GenerateOptions options{.kind = GraphKind::kRmat, .nodes = 100'000, .edges = 150'000};
+  const auto heads_of = [&] {
+    std::set<std::uint64_t> nodes;
+    const auto generator = MakeEdgeGenerator(options);
+    std::vector<GeneratedEdge> edges;
+    for (std::uint64_t block = 0; block < generator->block_count(); ++block) {
+      generator->MakeBlock(block, edges);
+      for (const GeneratedEdge& edge : edges) nodes.insert({edge.head, edge.tail});
+    }
+    return nodes.size();
+  };
+  EXPECT_LT(heads_of(), 90'000U);
+  options.every_node = true;
+  EXPECT_EQ(heads_of(), 100'000U);
+  options.edges = 99'999;
+  EXPECT_ERROR(CheckGenerateOptions(options), kUsage, "--edges: found 99999; expected a whole number from 100000");
 }
 
 TEST(CheckGenerateOptions, NamesTheFlagAndItsRange) {
