@@ -36,6 +36,7 @@ struct Program {
 // The table of verbs: each adds its sub-command. New verbs are listed in main.cc.
 void AddGenerateVerb(CLI::App& app, Program& program);
 void AddImportVerb(CLI::App& app, Program& program);
+void AddPlanVerb(CLI::App& app, Program& program);
 void AddTrainVerb(CLI::App& app, Program& program);
 void AddResumeVerb(CLI::App& app, Program& program);
 void AddEvaluateVerb(CLI::App& app, Program& program);

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "evaluate/near_names.h"
 #include "fmt/format.h"
+#include "oneapi/tbb/info.h"
 #include "plan/memory_budget.h"
 
 namespace octavo {
@@ -56,6 +57,10 @@ std::string DescribeRun(const TrainedRun& run) {
 
 std::uint64_t MemoryLimit(const Program& program) {
   return program.options.memory > 0 ? program.options.memory : DefaultMemoryLimit();
+}
+
+int ThreadCount(const Program& program) {
+  return program.options.threads > 0 ? program.options.threads : tbb::info::default_concurrency();
 }
 
 absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name) {

@@ -39,6 +39,9 @@ std::string DescribeRun(const TrainedRun& run);
 // Returns --memory, or what the machine and its control groups leave.
 std::uint64_t MemoryLimit(const Program& program);
 
+// Returns --threads, or as many as the machine has.
+int ThreadCount(const Program& program);
+
 // Find a name, or return a usage error that has it escaped, with up to three near spellings.
 absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name);
 absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name);

@@ -7,7 +7,6 @@
 #include "cmd/interrupt.h"
 #include "cmd/run_flags.h"
 #include "fmt/format.h"
-#include "oneapi/tbb/info.h"
 
 namespace octavo {
 namespace {
@@ -59,7 +58,7 @@ absl::Status RunTraining(
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work) {
   CatchInterrupts();
   TrainSettings settings;
-  settings.threads = program.options.threads > 0 ? program.options.threads : tbb::info::default_concurrency();
+  settings.threads = ThreadCount(program);
   settings.memory = MemoryLimit(program);
   settings.divide_anew = program.options.memory > 0;
   settings.stop = &InterruptSignal();

@@ -1,0 +1,173 @@
+// octavo plan: what a training will hold, move and take, before any of it.
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/byte_size.h"
+#include "base/status.h"
+#include "cmd/program.h"
+#include "cmd/run_flags.h"
+#include "cmd/train_flags.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+#include "train/training_plan.h"
+
+namespace octavo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct PlanFlags {
+  TrainFlags train;
+  std::string run;
+  bool json = false;
+  bool what_if = false;
+  bool no_probe = false;
+};
+
+// A budget, and its plan where there is one.
+struct Row {
+  std::uint64_t memory = 0;
+  absl::StatusOr<TrainingPlan> plan;
+};
+
+std::string Duration(double seconds) {
+  if (seconds < 100) return fmt::format("{:.1f} s", seconds);
+  const auto minutes = static_cast<std::uint64_t>(std::llround(seconds / 60));
+  return minutes < 100 ? fmt::format("{} min", minutes) : fmt::format("{}:{:02} h", minutes / 60, minutes % 60);
+}
+
+void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>& rates, std::uint64_t epochs) {
+  const auto line = [&](std::string_view name, const auto& text) {
+    fmt::print("{:<26}", name);
+    for (const Row& row : rows) fmt::print("{:>18}", row.plan.ok() ? text(*row.plan) : std::string("-"));
+    fmt::print("\n");
+  };
+  const auto bytes = [](std::uint64_t count) { return FormatByteSize(count); };
+  fmt::print("{:<26}", "memory");
+  for (const Row& row : rows) fmt::print("{:>18}", bytes(row.memory));
+  fmt::print("\n");
+  line("  needed", [&](const TrainingPlan& p) { return bytes(p.estimate.total()); });
+  line("partitions", [](const TrainingPlan& p) { return fmt::format("{}", p.shape.partitions); });
+  line("  resident", [](const TrainingPlan& p) { return fmt::format("{}", p.shape.resident); });
+  line("  bytes of one", [&](const TrainingPlan& p) { return bytes(p.group_bytes); });
+  line("loads an epoch", [](const TrainingPlan& p) { return fmt::format("{}", p.epoch_loads); });
+  line("  the first", [](const TrainingPlan& p) { return fmt::format("{}", p.first_epoch_loads); });
+  line("read an epoch", [&](const TrainingPlan& p) { return bytes(p.epoch.read); });
+  line("written an epoch", [&](const TrainingPlan& p) { return bytes(p.epoch.written); });
+  line(fmt::format("read in {} epochs", epochs), [&](const TrainingPlan& p) { return bytes(p.training.read); });
+  line(fmt::format("written in {} epochs", epochs), [&](const TrainingPlan& p) { return bytes(p.training.written); });
+  line("disk space", [&](const TrainingPlan& p) { return bytes(p.disk_bytes); });
+  line("  when done", [&](const TrainingPlan& p) { return bytes(p.disk_bytes_after); });
+  if (!rates) return;
+  line("expected an epoch", [](const TrainingPlan& p) { return Duration(p.epoch_seconds); });
+  line(fmt::format("expected for {} epochs", epochs), [](const TrainingPlan& p) { return Duration(p.seconds); });
+  fmt::print("\nmeasured: disk {}/s read, {}/s written; training {:.0f} edges/s with all resident\n",
+             bytes(static_cast<std::uint64_t>(rates->disk_read)), bytes(static_cast<std::uint64_t>(rates->disk_write)),
+             rates->training);
+}
+
+Json RowJson(const Row& row) {
+  Json json = {{"memory_bytes", row.memory}};
+  if (!row.plan.ok()) {
+    json["error"] = std::string(MessageOf(row.plan.status()));
+    return json;
+  }
+  const TrainingPlan& plan = *row.plan;
+  json.update({{"needed_bytes", plan.estimate.total()},
+               {"partitions", plan.shape.partitions},
+               {"resident", plan.shape.resident},
+               {"partition_bytes", plan.group_bytes},
+               {"first_epoch", {{"loads", plan.first_epoch_loads},
+                                {"read_bytes", plan.first_epoch.read},
+                                {"written_bytes", plan.first_epoch.written}}},
+               {"epoch", {{"loads", plan.epoch_loads},
+                          {"read_bytes", plan.epoch.read},
+                          {"written_bytes", plan.epoch.written}}},
+               {"training", {{"read_bytes", plan.training.read}, {"written_bytes", plan.training.written}}},
+               {"disk_bytes", plan.disk_bytes},
+               {"disk_bytes_after", plan.disk_bytes_after}});
+  if (plan.seconds > 0) {
+    json["epoch_seconds"] = plan.epoch_seconds;
+    json["seconds"] = plan.seconds;
+  }
+  return json;
+}
+
+void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& rates, const TrainOptions& options) {
+  Json json = RowJson(rows[0]);
+  json["epochs"] = options.epochs;
+  json["order"] = FindTrainOption("order")->format(options);
+  if (rates) {
+    json["measured"] = {{"disk_read_bytes_per_second", rates->disk_read},
+                        {"disk_write_bytes_per_second", rates->disk_write},
+                        {"edges_per_second", rates->training}};
+  }
+  if (rows.size() > 1) {
+    json["what_if"] = Json::array();
+    for (std::size_t i = 1; i < rows.size(); ++i) json["what_if"].push_back(RowJson(rows[i]));
+  }
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+// The folder that the run will stand in, as far as it is there.
+std::filesystem::path ProbeFolder(const std::string& run) {
+  std::filesystem::path folder = run.empty() ? "." : std::filesystem::absolute(run);
+  std::error_code error;
+  while (!std::filesystem::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  return folder;
+}
+
+absl::Status RunPlan(Program& program, const PlanFlags& flags) {
+  ASSIGN_OR_RETURN(const TrainOptions options, ReadTrainOptions(flags.train));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));
+  if (graph->description().train_edges == 0) {
+    return UsageError(fmt::format("{}: no training edges", flags.train.graph));
+  }
+  const std::uint64_t memory = MemoryLimit(program);
+  const int threads = ThreadCount(program);
+  // What cannot be is refused before the machine is probed.
+  RETURN_IF_ERROR(PlanTraining(options, *graph, memory, threads, nullptr).status());
+  std::optional<MachineRates> rates;
+  if (!flags.no_probe) {
+    ASSIGN_OR_RETURN(rates, ProbeMachine(options, *graph, ProbeFolder(flags.run), memory));
+  }
+  std::vector<std::uint64_t> budgets = {memory};
+  if (flags.what_if) budgets.insert(budgets.end(), {memory / 2, 2 * memory});
+  std::vector<Row> rows;
+  for (const std::uint64_t budget : budgets) {
+    rows.push_back({budget, PlanTraining(options, *graph, budget, threads, rates ? &*rates : nullptr)});
+  }
+  if (flags.json) {
+    PrintJson(rows, rates, options);
+  } else {
+    PrintTable(rows, rates, options.epochs);
+    for (const Row& row : rows) {
+      if (!row.plan.ok()) {
+        program.reporter.Info(fmt::format("{}: {}", FormatByteSize(row.memory), MessageOf(row.plan.status())));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddPlanVerb(CLI::App& app, Program& program) {
+  CLI::App* verb = app.add_subcommand("plan", "Say what a training will hold in memory, move to and from disk, and take");
+  const auto flags = std::make_shared<PlanFlags>();
+  verb->add_option("--run", flags->run, "Where the run will stand, for the probe of the disk; by default here")
+      ->type_name("DIR");
+  verb->add_flag("--what-if", flags->what_if, "Show half and double the memory, too");
+  verb->add_flag("--no-probe", flags->no_probe, "Do not measure the machine: no expected times");
+  verb->add_flag("--json", flags->json, "Print a JSON object");
+  AddTrainFlags(*verb, flags->train);
+  verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunPlan(p, *flags); }; });
+}
+
+}  // namespace octavo

@@ -1,0 +1,58 @@
+#include "cmd/train_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "train/run_configuration.h"
+
+namespace octavo {
+namespace {
+
+void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
+  const std::string name(field.name);
+  const std::string flag = "--" + name;
+  const std::string help = fmt::format("{} ({})", field.help, field.allowed);
+  const std::string default_text = field.format(TrainOptions());
+  if (field.type == OptionField::Type::kSwitch) {
+    // "true" where it stands alone; as text, because --reciprocal=perhaps is no number either.
+    app.add_flag(flag, flags.switches[name], std::string(field.help))->group(fmt::format("The {}", field.group));
+    return;
+  }
+  const auto take = [&flags, &field, name, flag](const std::string& text) {
+    TrainOptions scratch;
+    const absl::Status status = SetTrainOption(scratch, field, text, flag);
+    if (!status.ok()) throw CLI::ValidationError(std::string(MessageOf(status)));
+    flags.given[name] = text;
+  };
+  const bool text = field.type == OptionField::Type::kText;
+  app.add_option_function<std::string>(flag, take, help)
+      ->type_name(text ? "NAME" : "N")
+      ->default_str(default_text)
+      ->group(fmt::format("The {}", field.group));
+}
+
+}  // namespace
+
+void AddTrainFlags(CLI::App& app, TrainFlags& flags) {
+  app.add_option("--graph", flags.graph, "Graph folder that octavo import made")->required()->type_name("DIR");
+  app.add_option("--config", flags.config, "TOML file with the options below; flags go over it")->type_name("FILE");
+  for (const OptionField& field : TrainOptionFields()) AddField(app, field, flags);
+}
+
+absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags) {
+  TrainOptions options;
+  if (!flags.config.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(flags.config, options));
+  for (const auto& [name, value] : flags.given) {
+    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
+  }
+  for (const auto& [name, value] : flags.switches) {
+    if (value.empty()) continue;
+    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
+  }
+  RETURN_IF_ERROR(ValidateTrainOptions(options));
+  return options;
+}
+
+}  // namespace octavo

@@ -1,0 +1,178 @@
+#include "train/machine_probe.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/checked_math.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/disk_probe.h"
+#include "tables/mmap_gradient_accumulator.h"
+#include "tables/mmap_manager.h"
+#include "tables/relation_table.h"
+#include "tables/table_file.h"
+#include "train/batch_step.h"
+#include "train/initial_rows.h"
+#include "train/memory_estimate.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kDiskBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kMostRows = std::uint64_t{1} << 17;
+constexpr double kWarmSeconds = 0.2;
+constexpr double kSeconds = 1.5;
+
+double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// A folder of its own that goes away with it.
+class ScratchFolder {
+ public:
+  static absl::StatusOr<ScratchFolder> Make(const std::filesystem::path& parent) {
+    std::string path = (parent / ".octavo-plan-XXXXXX").string();
+    if (::mkdtemp(path.data()) == nullptr) return ErrnoError(path, errno);
+    return ScratchFolder(path);
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+// Edges of the graph's first blocks, their nodes folded onto `rows` rows: the relations and the skew are the graph's.
+absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64_t count, std::uint64_t rows) {
+  std::vector<Edge> edges;
+  std::vector<Edge> block;
+  std::vector<std::byte> scratch;
+  for (std::size_t b = 0; b < cells.block_count() && edges.size() < count; ++b) {
+    block.resize(cells.block(b).edges);
+    RETURN_IF_ERROR(cells.ReadBlock(b, block, scratch));
+    edges.insert(edges.end(), block.begin(), block.end());
+  }
+  edges.resize(std::min<std::size_t>(edges.size(), count));
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    edges[i].head = static_cast<NodeId>((Value(edges[i].head) + 7919 * i) % rows);
+    edges[i].tail = static_cast<NodeId>((Value(edges[i].tail) + 104729 * i) % rows);
+  }
+  return edges;
+}
+
+absl::StatusOr<std::unique_ptr<MmapManager>> ProbeTable(const std::filesystem::path& folder, const std::string& name,
+                                                        std::uint64_t rows, std::uint64_t columns) {
+  const TableLayout layout{.slots = {folder / (name + ".npy"), folder / (name + ".other.npy")},
+                           .shape = {.rows = rows, .columns = columns},
+                           .partition_rows = RoundUp(rows, kPartitionRowQuantum)};
+  ASSIGN_OR_RETURN(File file, CreateTableFile(layout.slots[0], layout.shape));
+  RETURN_IF_ERROR(file.Close());
+  ASSIGN_OR_RETURN(std::unique_ptr<MmapManager> table, MmapManager::Open(layout, {0}));
+  RETURN_IF_ERROR(table->LoadPartition(PartitionId{0}));
+  return table;
+}
+
+// Tables of `rows` nodes and the graph's relations, with initial values.
+struct ProbeTables {
+  std::unique_ptr<MmapManager> embeddings;
+  std::unique_ptr<MmapManager> state;
+  std::unique_ptr<RelationTable> relations;
+  std::unique_ptr<RelationTable> relation_state;
+  std::unique_ptr<MmapGradientAccumulator> gradients;
+};
+
+absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph& graph,
+                                       const std::filesystem::path& folder, std::uint64_t rows) {
+  ProbeTables tables;
+  ASSIGN_OR_RETURN(tables.embeddings, ProbeTable(folder, "rows", rows, options.dim));
+  ASSIGN_OR_RETURN(tables.state, ProbeTable(folder, "state", rows, StateWidth(options.optimizer, options.dim)));
+  const std::size_t width = options.model_spec().RelationWidth();
+  const std::uint64_t relation_rows = std::uint64_t{graph.relation_count()} * (options.reciprocal ? 2 : 1);
+  const std::array<std::filesystem::path, 2> unused;  // relations are never written here
+  tables.relations = std::make_unique<RelationTable>(unused, NpyShape{relation_rows, width});
+  tables.relation_state = std::make_unique<RelationTable>(
+      unused, NpyShape{relation_rows, width == 0 ? 0 : StateWidth(options.optimizer, width)});
+  const double scale = InitialScale(options);
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    InitialEmbedding(options, scale, row, tables.embeddings->MutableCompanionRow(static_cast<NodeId>(row)));
+  }
+  for (std::uint64_t row = 0; row < relation_rows; ++row) {
+    InitialRelation(options, scale, row, tables.relations->Row(row));
+  }
+  GraphDescription small = graph.description();
+  small.node_count = rows;
+  ASSIGN_OR_RETURN(tables.gradients, MmapGradientAccumulator::Create(folder / "gradients.map", options.dim,
+                                                                     MaxTouchedRows(options, small, {1, 1})));
+  return tables;
+}
+
+// Trains batches of `edges` until the time is up, and returns edges a second.
+absl::StatusOr<double> TimeBatches(const TrainOptions& options, BatchStep& step, std::span<const Edge> edges) {
+  auto begin = std::chrono::steady_clock::now();
+  std::uint64_t done = 0;
+  bool warm = false;
+  for (std::uint64_t batch = 0;; ++batch) {
+    const std::uint64_t first = batch * options.batch % (edges.size() - options.batch + 1);
+    const auto loss = step.Compute({.epoch = 0, .batch = batch}, edges.subspan(first, options.batch));
+    if (!loss.ok()) return loss.status();
+    RETURN_IF_ERROR(step.Apply(static_cast<float>(options.learning_rate), batch + 1));
+    done += options.batch;
+    const double seconds = SecondsSince(begin);
+    if (!warm && seconds > kWarmSeconds) {
+      warm = true;
+      begin = std::chrono::steady_clock::now();
+      done = 0;
+    } else if (warm && seconds > kSeconds) {
+      return static_cast<double>(done) / seconds;
+    }
+  }
+}
+
+absl::StatusOr<double> ProbeTraining(TrainOptions options, const Graph& graph, const std::filesystem::path& parent,
+                                     std::uint64_t rows) {
+  ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Make(parent));
+  options.batch = std::min(options.batch, graph.description().train_edges);
+  options.chunk = std::min(options.chunk, options.batch);
+  constexpr std::uint64_t kEnoughEdges = std::uint64_t{1} << 17;
+  ASSIGN_OR_RETURN(const std::vector<Edge> edges,
+                   SomeEdges(graph.Edges(Split::kTrain), std::max(options.batch, kEnoughEdges), rows));
+  ASSIGN_OR_RETURN(const ProbeTables tables, MakeTables(options, graph, folder.path(), rows));
+  BatchStep step(options, graph,
+                 {*tables.embeddings, *tables.state, *tables.relations, *tables.relation_state, *tables.gradients});
+  step.SetResidentNodes({{0, rows}});
+  return TimeBatches(options, step, edges);
+}
+
+}  // namespace
+
+absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
+                                          const std::filesystem::path& folder, std::uint64_t memory) {
+  ASSIGN_OR_RETURN(const DiskRates disk, ProbeDisk(folder, kDiskBytes));
+  // As many rows as a quarter of the budget holds: enough to miss the caches.
+  const std::uint64_t fitting = std::max<std::uint64_t>(1024, memory / 4 / NodeBytes(options));
+  const std::uint64_t rows = std::min({kMostRows, graph.node_count(), fitting});
+  MachineRates rates{.disk_read = disk.read, .disk_write = disk.write};
+  ASSIGN_OR_RETURN(rates.training, ProbeTraining(options, graph, folder, rows));
+  return rates;
+}
+
+}  // namespace octavo

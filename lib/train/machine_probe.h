@@ -1,0 +1,25 @@
+// What this machine does with a training, measured in some seconds.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "train/options.h"
+
+namespace octavo {
+
+// Bytes and edges a second.
+struct MachineRates {
+  double disk_read = 0;
+  double disk_write = 0;
+  double training = 0;  // everything resident
+};
+
+// Writes and reads past the page cache in `folder`, where the run will stand, and trains batches of the graph's first
+// edges on a table that takes a quarter of `memory` bytes at most. Leaves nothing behind. Runs on TBB's workers.
+absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
+                                          const std::filesystem::path& folder, std::uint64_t memory);
+
+}  // namespace octavo

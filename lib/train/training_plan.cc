@@ -1,0 +1,95 @@
+#include "train/training_plan.h"
+
+#include <algorithm>
+
+#include "base/status.h"
+#include "format/cells.h"
+#include "format/npy_header.h"
+#include "plan/partition_plan.h"
+
+namespace octavo {
+namespace {
+
+// The plan of an epoch, and what its tables and edges move.
+struct PlannedEpoch {
+  std::uint64_t loads = 0;
+  Traffic traffic;
+};
+
+PlannedEpoch PlanEpoch(const TrainOptions& options, const Graph& graph, EpochPlanner& planner,
+                       const PartitionShape& shape, std::uint64_t epoch, std::uint64_t relation_bytes) {
+  const GraphDescription& description = graph.description();
+  const EpochPlan& plan = planner.Plan(epoch);
+  const auto bytes_of = [&](PartitionId partition) {
+    const std::uint64_t begin = Value(partition) * description.partition_rows;
+    return std::min(description.partition_rows, description.node_count - begin) * NodeBytes(options);
+  };
+  PlannedEpoch planned;
+  planned.loads = plan.exchanges + (epoch == 0 ? shape.resident : 0);
+  planned.traffic = PlannedTraffic(plan, bytes_of, 0, epoch == 0);
+  planned.traffic.read += description.train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
+  planned.traffic.written += relation_bytes;
+  return planned;
+}
+
+std::uint64_t RelationBytes(const TrainOptions& options, const GraphDescription& graph) {
+  const std::size_t width = options.model_spec().RelationWidth();
+  const std::uint64_t state = width == 0 ? 0 : StateWidth(options.optimizer, width);
+  return std::uint64_t{graph.relation_count} * (options.reciprocal ? 2 : 1) * (width + state) * sizeof(float);
+}
+
+void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const GraphDescription& graph,
+                   TrainingPlan& plan) {
+  const auto seconds = [&](const Traffic& traffic) {
+    return static_cast<double>(traffic.read) / rates.disk_read + static_cast<double>(traffic.written) / rates.disk_write;
+  };
+  const double compute = static_cast<double>(graph.train_edges) / rates.training;
+  // The exchanges go on behind the training; the commit at the end does not.
+  const double groups = plan.shape.WholeGraph() ? 0 : plan.shape.resident;
+  const std::uint64_t at_commit =
+      plan.shape.WholeGraph() ? plan.epoch.written : static_cast<std::uint64_t>(groups) * plan.group_bytes;
+  Traffic behind = plan.epoch;
+  behind.written -= std::min(behind.written, at_commit);
+  plan.epoch_seconds = std::max(compute, seconds(behind)) + seconds({0, at_commit});
+  Traffic outside = plan.training;
+  outside.read -= std::min(outside.read, plan.first_epoch.read + (options.epochs - 1) * plan.epoch.read);
+  outside.written -= std::min(outside.written, plan.first_epoch.written + (options.epochs - 1) * plan.epoch.written);
+  plan.seconds = static_cast<double>(options.epochs) * plan.epoch_seconds + seconds(outside) +
+                 seconds({plan.first_epoch.read - std::min(plan.first_epoch.read, plan.epoch.read), 0});
+}
+
+}  // namespace
+
+absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Graph& graph, std::uint64_t memory,
+                                          int threads, const MachineRates* rates) {
+  const GraphDescription& description = graph.description();
+  TrainingPlan plan;
+  plan.memory = memory;
+  ASSIGN_OR_RETURN(plan.shape, ChooseShape(options, description, memory, threads));
+  plan.estimate = EstimateTrainingMemory(options, description, threads, plan.shape);
+  const std::uint64_t tables = description.node_count * NodeBytes(options);
+  const std::uint64_t fine_bytes = description.partition_rows * NodeBytes(options);
+  plan.group_bytes =
+      std::min(tables, LargestGroup(description.partition_count, plan.shape.partitions) * fine_bytes);
+  const std::uint64_t relations = RelationBytes(options, description);
+  EpochPlanner planner(description.partition_count, plan.shape, options.order, options.seed);
+  const PlannedEpoch first = PlanEpoch(options, graph, planner, plan.shape, 0, relations);
+  const PlannedEpoch later = PlanEpoch(options, graph, planner, plan.shape, 1, relations);
+  plan.first_epoch_loads = first.loads;
+  plan.epoch_loads = later.loads;
+  plan.first_epoch = first.traffic;
+  plan.epoch = later.traffic;
+  // Behind the last epoch about half of the partitions stand in their second file and are copied back.
+  const std::uint64_t resident = plan.shape.WholeGraph() ? tables : plan.shape.resident * plan.group_bytes;
+  const std::uint64_t back = (tables - std::min(tables, resident)) / 2;
+  const std::uint64_t later_epochs = options.epochs - 1;
+  plan.training.read = first.traffic.read + later_epochs * later.traffic.read + back;
+  plan.training.written = tables + relations + first.traffic.written + later_epochs * later.traffic.written +
+                          (tables + 1) / 2 + 2 * relations;
+  plan.disk_bytes_after = tables + relations + 4 * kNpyHeaderBytes;
+  plan.disk_bytes = 2 * plan.disk_bytes_after + MaxTouchedRows(options, description, plan.shape) * options.dim * sizeof(float);
+  if (rates != nullptr) ExpectSeconds(options, *rates, description, plan);
+  return plan;
+}
+
+}  // namespace octavo
