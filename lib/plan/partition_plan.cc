@@ -1,9 +1,7 @@
 #include "plan/partition_plan.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "base/byte_size.h"
 #include "base/checked_math.h"
 #include "base/random.h"
 #include "base/status.h"
@@ -14,23 +12,6 @@ namespace {
 
 // What an exchange costs beside its bytes, in bytes of the disk's: a barrier, a short batch, page tables.
 constexpr std::uint64_t kExchangeBytes = std::uint64_t{4} << 20;
-
-absl::Status CheckNumbers(const PartitionRequest& request) {
-  if (request.partitions > request.fine_partitions) {
-    return UsageError(
-        fmt::format("partitions: found {}; expected at most {}, the fine partitions of the graph (one for each 1,024 "
-                    "nodes, at most 64)",
-                    request.partitions, request.fine_partitions));
-  }
-  if (request.partitions > 0 && request.resident > request.partitions) {
-    return UsageError(fmt::format("resident: found {}; expected at most partitions, {}", request.resident,
-                                  request.partitions));
-  }
-  if (request.resident == 1 && request.partitions != 1 && request.fine_partitions > 1) {
-    return UsageError("resident: found 1; expected at least 2, for an edge has its ends in two partitions");
-  }
-  return absl::OkStatus();
-}
 
 // The resident counts that the request allows with `partitions` partitions: [first, last], none where first > last.
 struct ResidentRange {
@@ -74,15 +55,28 @@ std::uint64_t CountExchanges(BucketOrder order, const PartitionShape& shape) {
   return MakeBucketOrder(order, shape.partitions, shape.resident, random).size() - 1;
 }
 
-absl::StatusOr<PartitionShape> ChoosePartitions(const PartitionRequest& request) {
-  RETURN_IF_ERROR(CheckNumbers(request));
+absl::Status CheckPartitionNumbers(const PartitionRequest& request) {
+  if (request.partitions > request.fine_partitions) {
+    return UsageError(
+        fmt::format("partitions: found {}; expected at most {}, the fine partitions of the graph (one for each 1,024 "
+                    "nodes, at most 64)",
+                    request.partitions, request.fine_partitions));
+  }
+  if (request.partitions > 0 && request.resident > request.partitions) {
+    return UsageError(fmt::format("resident: found {}; expected at most partitions, {}", request.resident,
+                                  request.partitions));
+  }
+  if (request.resident == 1 && request.partitions != 1 && request.fine_partitions > 1) {
+    return UsageError("resident: found 1; expected at least 2, for an edge has its ends in two partitions");
+  }
+  return absl::OkStatus();
+}
+
+std::optional<PartitionShape> ChoosePartitions(const PartitionRequest& request) {
   std::optional<PartitionShape> best;
   std::uint64_t best_cost = 0;
-  std::uint64_t least_bytes = ~std::uint64_t{0};
   for (std::uint32_t p = 1; p <= request.fine_partitions; ++p) {
     const ResidentRange range = AllowedResident(request, p);
-    if (range.first > range.last) continue;
-    least_bytes = std::min(least_bytes, TotalBytes(request, {p, range.first}));
     // The more of them are resident, the less is moved.
     std::uint32_t c = range.last;
     while (c >= range.first && TotalBytes(request, {p, c}) > request.memory) --c;
@@ -92,12 +86,21 @@ absl::StatusOr<PartitionShape> ChoosePartitions(const PartitionRequest& request)
     best = PartitionShape{p, c};
     best_cost = cost;
   }
-  if (best) return *best;
-  return UsageError(fmt::format(
-      "training needs {} at least{} and --memory allows {}; the smallest --memory that would do is {}MiB",
-      FormatByteSize(least_bytes),
-      request.partitions > 0 || request.resident > 0 ? " with that many partitions" : "", FormatByteSize(request.memory),
-      (least_bytes >> 20) + 1));
+  return best;
+}
+
+PartitionShape SmallestShape(const PartitionRequest& request) {
+  PartitionShape smallest;
+  std::uint64_t least_bytes = ~std::uint64_t{0};
+  for (std::uint32_t p = 1; p <= request.fine_partitions; ++p) {
+    const ResidentRange range = AllowedResident(request, p);
+    if (range.first > range.last) continue;
+    const std::uint64_t bytes = TotalBytes(request, {p, range.first});
+    if (bytes >= least_bytes) continue;
+    least_bytes = bytes;
+    smallest = {p, range.first};
+  }
+  return smallest;
 }
 
 }  // namespace octavo

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "plan/bucket_order.h"
 #include "plan/epoch_plan.h"
 
@@ -34,9 +34,15 @@ std::uint64_t TotalBytes(const PartitionRequest& request, const PartitionShape& 
 // Returns how many exchanges an epoch has.
 std::uint64_t CountExchanges(BucketOrder order, const PartitionShape& shape);
 
+// A usage error that names what is allowed where the numbers asked for cannot be, whatever the memory.
+absl::Status CheckPartitionNumbers(const PartitionRequest& request);
+
 // Returns the shape that moves the fewest bytes an epoch within the budget (everything resident where that fits), or
-// the one that was asked for. A pure function of the request. A usage error where no shape fits names the smallest
-// memory that would do, and one where the numbers asked for cannot be names what is allowed.
-absl::StatusOr<PartitionShape> ChoosePartitions(const PartitionRequest& request);
+// the one that was asked for; none where no shape fits. A pure function of the request.
+// REQUIRES: CheckPartitionNumbers is ok
+std::optional<PartitionShape> ChoosePartitions(const PartitionRequest& request);
+
+// Returns the allowed shape that takes the least memory. REQUIRES: as above
+PartitionShape SmallestShape(const PartitionRequest& request);
 
 }  // namespace octavo

@@ -1,6 +1,7 @@
 #include "train/memory_estimate.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/byte_size.h"
 #include "base/checked_math.h"
@@ -31,6 +32,15 @@ std::uint64_t Sum(std::uint64_t first, More... more) {
     first = std::min(CheckedAdd(first, term).value_or(kMostBytes), kMostBytes);
   }
   return first;
+}
+
+absl::Status TooLittleMemory(const MemoryEstimate& needed, std::uint64_t limit, std::uint64_t enough) {
+  return UsageError(fmt::format(
+      "training needs {} (tables {}, edges {}, gradients {}, workers {}, program {}) and --memory allows {}; the "
+      "smallest --memory that would do is {}MiB",
+      FormatByteSize(needed.total()), FormatByteSize(needed.tables), FormatByteSize(needed.edges),
+      FormatByteSize(needed.gradients), FormatByteSize(needed.workers), FormatByteSize(needed.program),
+      FormatByteSize(limit), enough >> 20));
 }
 
 PartitionRequest RequestFor(const TrainOptions& options, const GraphDescription& graph) {
@@ -65,12 +75,28 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
              Product(2, chunk, negatives, sizeof(float)), Product(2, chunk, relation_width));
 }
 
-// The division is made for as many threads as take a tenth of the memory, whatever their number is in this training.
-std::uint64_t PlannedThreads(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape,
-                             std::uint64_t memory) {
-  constexpr std::uint64_t kMostThreads = 64;
-  const std::uint64_t worker = std::max<std::uint64_t>(1, WorkerBytes(options, graph, shape));
-  return std::clamp<std::uint64_t>(memory / 10 / worker, 1, kMostThreads);
+// The division that `memory` allows, made for as many threads as take a tenth of it, or fewer where that is too many:
+// the number of threads of this training has no part in it.
+std::optional<PartitionShape> DivideFor(const TrainOptions& options, const GraphDescription& graph,
+                                        std::uint64_t memory) {
+  constexpr int kMostThreads = 64;
+  PartitionRequest request = RequestFor(options, graph);
+  request.memory = memory;
+  for (int threads = kMostThreads; threads >= 1; threads /= 2) {
+    request.other_bytes = [&](const PartitionShape& shape) {
+      const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, threads, shape);
+      // Too many of them do not fit any memory.
+      if (threads > 1 && estimate.workers > memory / 10) return kMostBytes;
+      return estimate.total() - std::min(estimate.total(), ResidentBytes(request, shape));
+    };
+    if (const auto shape = ChoosePartitions(request)) return shape;
+  }
+  return std::nullopt;
+}
+
+bool Fits(const TrainOptions& options, const GraphDescription& graph, std::uint64_t memory, int threads) {
+  const auto shape = DivideFor(options, graph, memory);
+  return shape && EstimateTrainingMemory(options, graph, threads, *shape).total() <= memory;
 }
 
 }  // namespace
@@ -114,26 +140,25 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
 
 absl::Status CheckMemory(const MemoryEstimate& estimate, std::uint64_t limit) {
   if (estimate.total() <= limit) return absl::OkStatus();
-  return UsageError(fmt::format(
-      "training needs {} (tables {}, edges {}, gradients {}, workers {}, program {}) and --memory allows {}; the "
-      "smallest --memory that would do is {}MiB",
-      FormatByteSize(estimate.total()), FormatByteSize(estimate.tables), FormatByteSize(estimate.edges),
-      FormatByteSize(estimate.gradients), FormatByteSize(estimate.workers), FormatByteSize(estimate.program),
-      FormatByteSize(limit), (estimate.total() >> 20) + 1));
+  return TooLittleMemory(estimate, limit, RoundUp(estimate.total(), std::uint64_t{1} << 20));
 }
 
 absl::StatusOr<PartitionShape> ChooseShape(const TrainOptions& options, const GraphDescription& graph,
                                            std::uint64_t memory, int threads) {
   PartitionRequest request = RequestFor(options, graph);
-  request.memory = memory;
+  RETURN_IF_ERROR(CheckPartitionNumbers(request));
+  if (Fits(options, graph, memory, threads)) return *DivideFor(options, graph, memory);
   request.other_bytes = [&](const PartitionShape& shape) {
-    const auto planned = static_cast<int>(PlannedThreads(options, graph, shape, memory));
-    const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, planned, shape);
+    const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, threads, shape);
     return estimate.total() - std::min(estimate.total(), ResidentBytes(request, shape));
   };
-  ASSIGN_OR_RETURN(const PartitionShape shape, ChoosePartitions(request));
-  RETURN_IF_ERROR(CheckMemory(EstimateTrainingMemory(options, graph, threads, shape), memory));
-  return shape;
+  const MemoryEstimate least = EstimateTrainingMemory(options, graph, threads, SmallestShape(request));
+  // More memory can mean a larger division, so the first that does is found by trying.
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  constexpr int kMostTries = 4096;
+  std::uint64_t enough = RoundUp(std::max(least.total(), memory), kMiB);
+  for (int i = 0; i < kMostTries && !Fits(options, graph, enough, threads); ++i) enough += kMiB;
+  return TooLittleMemory(least, memory, enough);
 }
 
 }  // namespace octavo

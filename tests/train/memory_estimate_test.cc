@@ -108,5 +108,36 @@ TEST(CheckMemory, NamesTheSmallestThatWouldDo) {
   }
 }
 
+// What a refusal names must do, whatever the threads and the division.
+TEST(ChooseShape, TheSmallestMemoryItNamesDoes) {
+  for (const std::uint64_t nodes : {1'000U, 100'000U, 4'000'000U}) {
+    for (const int threads : {1, 2, 7, 64}) {
+      TrainOptions options;
+      options.negatives = nodes == 1'000U ? 0 : 512;
+      const GraphDescription graph = MakeGraph(nodes, 10 * nodes);
+      const absl::Status refusal = ChooseShape(options, graph, 1 << 20, threads).status();
+      EXPECT_ERROR(refusal, kUsage, "--memory allows 1.0 MiB");
+      std::smatch match;
+      const std::string message(MessageOf(refusal));
+      ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest --memory that would do is (\\S+)")));
+      ASSERT_OK_AND_ASSIGN(const std::uint64_t smallest, ParseByteSize(match[1].str()));
+      ASSERT_OK_AND_ASSIGN(const PartitionShape shape, ChooseShape(options, graph, smallest, threads));
+      EXPECT_LE(EstimateTrainingMemory(options, graph, threads, shape).total(), smallest);
+      EXPECT_FALSE(ChooseShape(options, graph, smallest - (1 << 20), threads).ok());
+    }
+  }
+}
+
+// The same bits for any number of threads: they have no say in the division.
+TEST(ChooseShape, DoesNotDependOnTheThreads) {
+  const TrainOptions options;
+  const GraphDescription graph = MakeGraph(4'000'000, 40'000'000);
+  for (std::uint64_t memory = 600; memory < 2000; memory += 100) {
+    ASSERT_OK_AND_ASSIGN(const PartitionShape one, ChooseShape(options, graph, memory << 20, 1));
+    ASSERT_OK_AND_ASSIGN(const PartitionShape eight, ChooseShape(options, graph, memory << 20, 8));
+    EXPECT_EQ(one, eight) << memory;
+  }
+}
+
 }  // namespace
 }  // namespace octavo

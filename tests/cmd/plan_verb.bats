@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# octavo plan as its users run it, and trainings whose tables are in partitions.
+
+load training.bash
+
+setup_file() {
+  make_graph
+  awk 'BEGIN { srand(5); for (i = 0; i < 20000; ++i) printf "n%d\tn%d\n", i % 9000, rand() * 9000 }' >large.tsv
+  "$OCTAVO" --quiet import large.tsv --graph large --columns head,tail
+}
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR/graph" graph && ln -s "$BATS_FILE_TMPDIR/large" large
+}
+
+settings=(--graph large --model dot --dim 32 --negatives 8 --batch 500 --chunk 100 --epochs 2)
+
+@test "the plan is a table with what is needed, moved and expected" {
+  "$OCTAVO" plan "${settings[@]}" --partitions 8 --resident 3 --what-if >out.log 2>err.log
+  cat out.log
+  for row in memory partitions "  resident" "loads an epoch" "read an epoch" "written an epoch" "disk space" \
+    "expected an epoch" measured; do
+    grep -q "^$row" out.log || { echo "no row $row"; return 1; }
+  done
+  [ "$(grep -c . err.log)" -eq 0 ]
+  [ -z "$(find . -name '.octavo*')" ]
+}
+
+@test "--json has the same numbers as the epochs' events" {
+  "$OCTAVO" plan "${settings[@]}" --partitions 8 --resident 3 --no-probe --json >plan.json
+  "$OCTAVO" --quiet train "${settings[@]}" --partitions 8 --resident 3 --run run
+  /usr/bin/python3 - <<'PYTHON'
+import json
+plan = json.load(open("plan.json"))
+first, second = [json.loads(line) for line in open("run/metrics.jsonl")]
+assert (plan["partitions"], plan["resident"], plan["order"]) == (8, 3, "beta"), plan
+for event, epoch in ((first, plan["first_epoch"]), (second, plan["epoch"])):
+    assert event["partition_loads"] == event["planned_partition_loads"] == epoch["loads"], (event, epoch)
+    assert event["read_bytes"] == event["planned_read_bytes"] == epoch["read_bytes"], (event, epoch)
+    assert event["planned_written_bytes"] == epoch["written_bytes"], (event, epoch)
+    assert event["edges"] == first["edges"]
+assert "epoch_seconds" not in plan
+PYTHON
+}
+
+@test "half of too little memory is a row without a plan, too little itself an error" {
+  smallest_of() { sed -n 's/.*the smallest --memory that would do is \([0-9]*MiB\).*/\1/p' err.log; }
+  fails 2 "training needs" "$OCTAVO" plan "${settings[@]}" --memory 2MiB
+  smallest="$(smallest_of)"
+  "$OCTAVO" plan "${settings[@]}" --no-probe --memory "$smallest" --what-if >out.log 2>err.log
+  grep -q '^partitions .* -  ' out.log
+  grep -q "smallest --memory that would do" err.log
+  "$OCTAVO" --quiet train "${settings[@]}" --memory "$smallest" --run run
+}
+
+@test "numbers of partitions that cannot be are refused" {
+  fails 2 "partitions: found 10; expected at most 9" "$OCTAVO" plan "${settings[@]}" --partitions 10
+  fails 2 "resident: found 1; expected at least 2" "$OCTAVO" train "${settings[@]}" --partitions 4 --resident 1 --run run
+  fails 2 '--order: found "hilbert"; expected one of beta, inside-out, random' \
+    "$OCTAVO" plan "${settings[@]}" --order hilbert
+  fails 2 '--partitions: found "0"; expected a whole number from 1 to 65536, or auto' \
+    "$OCTAVO" plan "${settings[@]}" --partitions 0
+  [ ! -e run ]
+}
+
+@test "a training in partitions says so, and resumes to the same bytes" {
+  part=(--partitions 6 --resident 2 --order random)
+  "$OCTAVO" train "${settings[@]}" "${part[@]}" --run whole 2>err.log
+  grep -q '^tables in 6 partitions, 2 of them in memory$' err.log
+  grep -q 'loads [0-9]* (planned [0-9]*), read' err.log
+  without_epochs=("${settings[@]::${#settings[@]}-2}")
+  "$OCTAVO" train "${without_epochs[@]}" "${part[@]}" --run run --epochs 1 --quiet
+  "$OCTAVO" resume --run run --epochs 2 --quiet
+  [ "$(tables run)" = "$(tables whole)" ]
+}
+
+@test "another budget on resume warns that the bits differ" {
+  fails 2 "training needs" "$OCTAVO" train "${settings[@]}" --partitions 9 --resident 2 --run run --memory 1MiB
+  tight="$(sed -n 's/.*the smallest --memory that would do is \([0-9]*MiB\).*/\1/p' err.log)"
+  "$OCTAVO" train "${settings[@]}" --run run --memory "$tight" --quiet
+  "$OCTAVO" resume --run run --epochs 3 --quiet --memory "$tight" 2>err.log
+  [ ! -s err.log ]
+  "$OCTAVO" resume --run run --epochs 4 --memory 2GiB 2>err.log
+  grep -q '^warning: from epoch 4 on: all tables are in memory; from there on the bits differ' err.log
+}

@@ -1,0 +1,83 @@
+// Batches and partitions together, as a training uses them, under many random divisions: every edge is handed out
+// exactly once an epoch, while both its ends' partitions are in memory.
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "prefetch/batch_prefetcher.h"
+#include "prefetch/partition_loader.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/small_cells.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kNodes = 19'500;  // 20 fine partitions
+constexpr std::uint64_t kEdges = 6000;
+
+// Trains two epochs in name only and counts.
+void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrder order, std::uint64_t seed,
+                std::uint64_t batch_edges, std::uint64_t window_edges, PrefetchMode mode) {
+  std::set<PartitionId> memory;
+  PartitionLoader partitions(
+      [&](PartitionId p) {
+        EXPECT_TRUE(memory.insert(p).second);
+        return absl::OkStatus();
+      },
+      [&](PartitionId p) {
+        EXPECT_EQ(memory.erase(p), 1U);
+        return absl::OkStatus();
+      },
+      mode != PrefetchMode::kOff);
+  BatchPrefetcher batches(cells, seed, batch_edges, window_edges, mode);
+  EpochPlanner planner(cells.header().partition_count, shape, order, seed);
+  for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+    const EpochPlan& plan = planner.Plan(epoch);
+    batches.BeginEpoch(epoch, plan);
+    ASSERT_OK(partitions.Begin(plan, 0));
+    std::vector<int> times(kEdges);
+    for (std::size_t state = 0; state < plan.states.size(); ++state) {
+      if (state > 0) {
+        ASSERT_OK(partitions.Advance());
+      }
+      partitions.Wait();  // the set is not for two threads
+      for (std::uint64_t batch = batches.FirstBatch(state); batch < batches.FirstBatch(state + 1); ++batch) {
+        ASSERT_OK(batches.Advance(batch));
+        for (const Edge& edge : batches.Batch()) {
+          ++times[static_cast<std::size_t>(edge.weight)];  // its number
+          ASSERT_TRUE(memory.contains(static_cast<PartitionId>(Value(edge.head) / 1024)));
+          ASSERT_TRUE(memory.contains(static_cast<PartitionId>(Value(edge.tail) / 1024)));
+        }
+      }
+    }
+    EXPECT_EQ(std::ranges::count(times, 1), static_cast<std::ptrdiff_t>(kEdges));
+  }
+}
+
+TEST(RandomSettings, EveryEdgeExactlyOnceAnEpoch) {
+  const TemporaryFolder folder;
+  WriteSmallCells(folder / "train.cells", {.node_count = kNodes, .has_weights = true, .block_edges = 16},
+                  DistinctEdges(kEdges, kNodes, 1));
+  ASSERT_OK_AND_ASSIGN(const CellReader cells, CellReader::Open(folder / "train.cells"));
+  RandomStream random(17, RandomPurpose::kSplit, 0, 0);
+  for (int setting = 0; setting < 100; ++setting) {
+    PartitionShape shape;
+    shape.partitions = static_cast<std::uint32_t>(1 + random.Below(20));
+    shape.resident =
+        shape.partitions == 1 ? 1 : static_cast<std::uint32_t>(2 + random.Below(shape.partitions - 1));
+    const auto order = static_cast<BucketOrder>(random.Below(3));
+    const std::uint64_t batch = 1 + random.Below(700);
+    const std::uint64_t window = 1 + random.Below(2000);
+    const PrefetchMode mode = random.Below(2) == 0 ? PrefetchMode::kOff : PrefetchMode::kOn;
+    SCOPED_TRACE(::testing::Message() << shape.partitions << " partitions, " << shape.resident << " resident, order "
+                                      << static_cast<int>(order) << ", batch " << batch << ", window " << window);
+    CountEdges(cells, shape, order, random.Next64(), batch, window, mode);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,30 @@
+#include "train/machine_probe.h"
+
+#include <filesystem>
+
+#include "gtest/gtest.h"
+#include "tests/train/tiny_training.h"
+
+namespace octavo {
+namespace {
+
+TEST(ProbeMachine, MeasuresEveryModelAndLeavesNothing) {
+  const TinyTraining training;
+  const auto graph = Graph::Open(training.graph_folder());
+  ASSERT_OK(graph);
+  const TemporaryFolder folder;
+  for (const ModelKind model : {ModelKind::kDot, ModelKind::kComplEx, ModelKind::kRotatE}) {
+    TrainOptions options = TinyOptions();
+    options.model = model;
+    options.batch = 1000;  // more than the graph has
+    options.chunk = 500;
+    ASSERT_OK_AND_ASSIGN(const MachineRates rates, ProbeMachine(options, **graph, folder / ".", 1 << 20));
+    EXPECT_GT(rates.disk_read, 0);
+    EXPECT_GT(rates.disk_write, 0);
+    EXPECT_GT(rates.training, 100);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,93 @@
+#include "train/training_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "plan/bucket_order.h"
+#include "tests/train/tiny_training.h"
+
+namespace octavo {
+namespace {
+
+const TinyTraining& Training() {
+  static const TinyTraining training({.nodes = 6500, .relations = 3, .edges = 9000});
+  return training;
+}
+
+TrainOptions Options(std::uint64_t partitions, std::uint64_t resident) {
+  TrainOptions options = TinyOptions();
+  options.batch = 300;
+  options.chunk = 100;
+  options.epochs = 3;
+  options.partitions = partitions;
+  options.resident = resident;
+  return options;
+}
+
+TrainingPlan Plan(const TrainOptions& options, const MachineRates* rates = nullptr) {
+  const auto graph = Graph::Open(Training().graph_folder());
+  EXPECT_OK(graph);
+  const auto plan = PlanTraining(options, **graph, kPlenty, 1, rates);
+  EXPECT_OK(plan);
+  return *plan;
+}
+
+// The plan before the work is the plan that the epochs' events have, and what they moved.
+TEST(PlanTraining, IsWhatTheTrainingDoes) {
+  int run = 0;
+  for (const auto& [partitions, resident] : {std::pair{7U, 2U}, {7U, 4U}, {3U, 2U}, {1U, 1U}}) {
+    const TrainOptions options = Options(partitions, resident);
+    const TrainingPlan plan = Plan(options);
+    EXPECT_EQ(plan.shape, (PartitionShape{partitions, resident}));
+    std::vector<EpochEvent> events;
+    std::uint64_t most_disk = 0;
+    const std::string name = "run" + std::to_string(++run);
+    TrainCallbacks callbacks;
+    callbacks.on_epoch = [&](const EpochEvent& event) {
+      events.push_back(event);
+      std::uint64_t bytes = 0;
+      for (const auto& file : std::filesystem::directory_iterator(Training().run_folder(name))) {
+        bytes += file.file_size();
+      }
+      most_disk = std::max(most_disk, bytes);
+    };
+    ASSERT_OK(Training().Start(options, name, {.memory = kPlenty}, callbacks));
+    ASSERT_EQ(events.size(), 3U);
+    EXPECT_EQ(events[0].partition_loads, plan.first_epoch_loads);
+    EXPECT_EQ(events[1].partition_loads, plan.epoch_loads);
+    EXPECT_EQ(events[0].planned_read_bytes, plan.first_epoch.read);
+    EXPECT_EQ(events[1].planned_read_bytes, plan.epoch.read);
+    EXPECT_EQ(events[0].planned_written_bytes, plan.first_epoch.written);
+    EXPECT_EQ(events[1].planned_written_bytes, plan.epoch.written);
+    EXPECT_NEAR(static_cast<double>(most_disk), static_cast<double>(plan.disk_bytes),
+                0.1 * static_cast<double>(plan.disk_bytes) + 20'000);
+    EXPECT_GT(plan.training.read, plan.first_epoch.read + plan.epoch.read);
+    EXPECT_GT(plan.training.written, plan.first_epoch.written + plan.epoch.written);
+  }
+}
+
+TEST(PlanTraining, ExpectsTheLongerOfComputingAndMoving) {
+  const TrainOptions options = Options(7, 2);
+  const double edges = static_cast<double>((*Graph::Open(Training().graph_folder()))->description().train_edges);
+  const MachineRates slow_compute{.disk_read = 1e12, .disk_write = 1e12, .training = 100};
+  EXPECT_NEAR(Plan(options, &slow_compute).epoch_seconds, edges / 100, 0.1);
+  EXPECT_NEAR(Plan(options, &slow_compute).seconds, 3 * edges / 100, 0.3);
+  const MachineRates slow_disk{.disk_read = 1e4, .disk_write = 1e4, .training = 1e9};
+  const TrainingPlan plan = Plan(options, &slow_disk);
+  EXPECT_NEAR(plan.epoch_seconds, static_cast<double>(plan.epoch.read + plan.epoch.written) / 1e4, 0.1);
+  EXPECT_GE(plan.seconds, 3 * plan.epoch_seconds);
+  EXPECT_EQ(Plan(options).epoch_seconds, 0);
+}
+
+TEST(PlanTraining, RefusesWhatTheTrainingWouldRefuse) {
+  const auto graph = Graph::Open(Training().graph_folder());
+  ASSERT_OK(graph);
+  EXPECT_ERROR(PlanTraining(Options(0, 0), **graph, 1 << 20, 1, nullptr).status(), kUsage, "smallest --memory");
+  EXPECT_ERROR(PlanTraining(Options(9, 2), **graph, kPlenty, 1, nullptr).status(), kUsage, "partitions: found 9");
+}
+
+}  // namespace
+}  // namespace octavo
