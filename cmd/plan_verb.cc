@@ -79,19 +79,19 @@ Json RowJson(const Row& row) {
     return json;
   }
   const TrainingPlan& plan = *row.plan;
-  json.update({{"needed_bytes", plan.estimate.total()},
-               {"partitions", plan.shape.partitions},
-               {"resident", plan.shape.resident},
-               {"partition_bytes", plan.group_bytes},
-               {"first_epoch", {{"loads", plan.first_epoch_loads},
-                                {"read_bytes", plan.first_epoch.read},
-                                {"written_bytes", plan.first_epoch.written}}},
-               {"epoch", {{"loads", plan.epoch_loads},
-                          {"read_bytes", plan.epoch.read},
-                          {"written_bytes", plan.epoch.written}}},
-               {"training", {{"read_bytes", plan.training.read}, {"written_bytes", plan.training.written}}},
-               {"disk_bytes", plan.disk_bytes},
-               {"disk_bytes_after", plan.disk_bytes_after}});
+  json.update(
+      {{"needed_bytes", plan.estimate.total()},
+       {"partitions", plan.shape.partitions},
+       {"resident", plan.shape.resident},
+       {"partition_bytes", plan.group_bytes},
+       {"first_epoch",
+        {{"loads", plan.first_epoch_loads},
+         {"read_bytes", plan.first_epoch.read},
+         {"written_bytes", plan.first_epoch.written}}},
+       {"epoch", {{"loads", plan.epoch_loads}, {"read_bytes", plan.epoch.read}, {"written_bytes", plan.epoch.written}}},
+       {"training", {{"read_bytes", plan.training.read}, {"written_bytes", plan.training.written}}},
+       {"disk_bytes", plan.disk_bytes},
+       {"disk_bytes_after", plan.disk_bytes_after}});
   if (plan.seconds > 0) {
     json["epoch_seconds"] = plan.epoch_seconds;
     json["seconds"] = plan.seconds;
@@ -159,7 +159,8 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
 }  // namespace
 
 void AddPlanVerb(CLI::App& app, Program& program) {
-  CLI::App* verb = app.add_subcommand("plan", "Say what a training will hold in memory, move to and from disk, and take");
+  CLI::App* verb =
+      app.add_subcommand("plan", "Say what a training will hold in memory, move to and from disk, and take");
   const auto flags = std::make_shared<PlanFlags>();
   verb->add_option("--run", flags->run, "Where the run will stand, for the probe of the disk; by default here")
       ->type_name("DIR");

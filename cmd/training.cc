@@ -20,10 +20,10 @@ std::string EtaText(const TrainProgress& progress, double seconds) {
 void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epochs) {
   reporter.Info(fmt::format("epoch {}/{}  loss {:.5f}  {:.1f} s  {:.0f} edges/s", event.epoch, epochs, event.loss,
                             event.seconds, event.edges_per_second));
-  reporter.Detail(fmt::format(
-      "  fetch {:.2f} s, compute {:.2f} s, apply {:.2f} s, stall {:.2f} s, commit {:.2f} s; peak memory {}",
-      event.fetch_seconds, event.compute_seconds, event.apply_seconds, event.stall_seconds, event.commit_seconds,
-      FormatByteSize(event.peak_rss_bytes)));
+  reporter.Detail(
+      fmt::format("  fetch {:.2f} s, compute {:.2f} s, apply {:.2f} s, stall {:.2f} s, commit {:.2f} s; peak memory {}",
+                  event.fetch_seconds, event.compute_seconds, event.apply_seconds, event.stall_seconds,
+                  event.commit_seconds, FormatByteSize(event.peak_rss_bytes)));
   const std::string traffic = fmt::format(
       "  loads {} (planned {}), read {} (planned {}), written {} (planned {}), {:.2f} s behind the training",
       event.partition_loads, event.planned_partition_loads, FormatByteSize(event.read_bytes),

@@ -65,8 +65,9 @@ absl::StatusOr<Manifest> DecodeManifest(std::span<const std::byte> slot, std::st
   if (header.magic != ManifestHeader().magic) return fail("no manifest in the slot", "magic OCTVSTAT");
   if (header.version != ManifestHeader().version) {
     const bool newer = header.version > ManifestHeader().version;
-    return fail(fmt::format("manifest version {}", header.version),
-                fmt::format("version {}; {} octavo wrote it", ManifestHeader().version, newer ? "a newer" : "an older"));
+    return fail(
+        fmt::format("manifest version {}", header.version),
+        fmt::format("version {}; {} octavo wrote it", ManifestHeader().version, newer ? "a newer" : "an older"));
   }
   const std::uint64_t payload = PayloadBytes(header.partition_count);
   if (payload > slot.size() - kChecksumBytes) {

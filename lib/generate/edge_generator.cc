@@ -27,8 +27,8 @@ absl::Status CheckRange(std::string_view flag, std::uint64_t value, std::uint64_
 absl::Status CheckGenerateOptions(const GenerateOptions& options) {
   RETURN_IF_ERROR(CheckRange("--nodes", options.nodes, 4, kMaxGeneratedNodes, ""));
   const std::uint64_t least = options.every_node ? options.nodes : 1;
-  RETURN_IF_ERROR(CheckRange("--edges", options.edges, least, kMaxGeneratedEdges,
-                             options.every_node ? ", one for each node" : ""));
+  RETURN_IF_ERROR(
+      CheckRange("--edges", options.edges, least, kMaxGeneratedEdges, options.every_node ? ", one for each node" : ""));
   constexpr std::string_view kHalf = ", half the nodes";
   if (options.kind == GraphKind::kSbm) {
     RETURN_IF_ERROR(CheckRange("--blocks", options.blocks, 2, options.nodes / 2, kHalf));

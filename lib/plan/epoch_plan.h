@@ -79,7 +79,8 @@ struct Traffic {
 };
 
 // Returns what the tables move from state `first_state` on: with `cold` its partitions come into memory first; what
-// leaves is written, and at the end of the epoch what is resident, by the commit. `bytes_of` has the size of a partition.
+// leaves is written, and at the end of the epoch what is resident, by the commit. `bytes_of` has the size of a
+// partition.
 Traffic PlannedTraffic(const EpochPlan& plan, const std::function<std::uint64_t(PartitionId)>& bytes_of,
                        std::size_t first_state, bool cold);
 

@@ -79,9 +79,8 @@ EpochOrder::BatchPlace EpochOrder::PlaceOf(std::uint64_t batch) const {
 }
 
 absl::Status EpochOrder::ReadWindow(std::uint64_t window, std::vector<Edge>& edges) {
-  const auto behind =
-      std::upper_bound(states_.begin(), states_.end(), window,
-                       [](std::uint64_t w, const StateBegin& state) { return w < state.first_window; });
+  const auto behind = std::upper_bound(states_.begin(), states_.end(), window,
+                                       [](std::uint64_t w, const StateBegin& state) { return w < state.first_window; });
   const StateBegin& state = *(behind - 1);
   const std::uint64_t begin = state.first_edge + (window - state.first_window) * window_edges_;
   const std::uint64_t end = std::min(begin + window_edges_, behind->first_edge);

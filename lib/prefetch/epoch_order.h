@@ -62,8 +62,8 @@ class EpochOrder {
   const CellReader& cells_;
   const std::uint64_t seed_;
   const std::uint64_t batch_edges_;
-  const std::uint64_t window_edges_;            // whole batches
-  std::vector<std::uint32_t> first_of_cell_;    // block of each cell, row-major; one more for the end
+  const std::uint64_t window_edges_;          // whole batches
+  std::vector<std::uint32_t> first_of_cell_;  // block of each cell, row-major; one more for the end
   std::uint64_t epoch_ = 0;
   std::uint64_t bytes_read_ = 0;
   std::vector<StateBegin> states_;

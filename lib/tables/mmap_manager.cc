@@ -135,12 +135,12 @@ absl::Status MmapManager::MapPartition(PartitionId partition) {
   const File& file = files_[NewestSlot(partition)];
   const std::uint64_t offset = RowOffset(layout_.shape, rows.begin);
   const auto out_of_memory = [&](int error_number) {
-    return ErrnoError(fmt::format("{}: {} bytes of memory for partition {}", file.path().string(), memory.size(),
-                                  Value(partition)),
-                      error_number);
+    return ErrnoError(
+        fmt::format("{}: {} bytes of memory for partition {}", file.path().string(), memory.size(), Value(partition)),
+        error_number);
   };
-  void* mapped = ::mmap(memory.data(), memory.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-                        -1, 0);
+  void* mapped =
+      ::mmap(memory.data(), memory.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   if (mapped == MAP_FAILED) return out_of_memory(errno);
   static_cast<void>(::madvise(mapped, memory.size(), MADV_HUGEPAGE));  // a wish
   for (std::uint64_t at = 0; at < memory.size(); at += kLoadStepBytes) {

@@ -132,8 +132,7 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t rows_of_batch = Sum(2 * batch, Product(2, chunks, negatives));
   estimate.gradients = Sum(Product(rows_of_batch, row + 48), Product(2, batch, relation_width),
                            Product(MaxTouchedRows(options, graph, shape), row));
-  estimate.workers =
-      Product(static_cast<std::uint64_t>(std::max(1, threads)), WorkerBytes(options, graph, shape));
+  estimate.workers = Product(static_cast<std::uint64_t>(std::max(1, threads)), WorkerBytes(options, graph, shape));
   estimate.program = kProgramBytes;
   return estimate;
 }

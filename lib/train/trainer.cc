@@ -103,9 +103,9 @@ absl::Status CheckDivision(const RunPaths& paths, const Progress& progress, cons
                      shape.resident <= shape.partitions && shape.resident >= std::min(shape.partitions, 2U) &&
                      progress.plan_epoch <= progress.epoch;
   if (valid) return absl::OkStatus();
-  return CorruptError(fmt::format("{}: {} partitions, {} resident, from epoch {}; expected what {} fine partitions allow",
-                                  paths.State().string(), progress.partitions, progress.resident,
-                                  progress.plan_epoch + 1, graph.partition_count));
+  return CorruptError(fmt::format(
+      "{}: {} partitions, {} resident, from epoch {}; expected what {} fine partitions allow", paths.State().string(),
+      progress.partitions, progress.resident, progress.plan_epoch + 1, graph.partition_count));
 }
 
 // Returns how a resumed run goes on from its next epoch, and tells the caller.
@@ -120,8 +120,9 @@ absl::StatusOr<PartitionShape> NextDivision(const TrainOptions& options, const G
   if (progress.batch > 0 || next == now) {
     const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, settings.threads, now);
     if (const absl::Status status = CheckMemory(estimate, settings.memory); !status.ok()) {
-      return UsageError(fmt::format("the epoch that was begun divides the tables into {} partitions, {} of them resident: {}",
-                                    now.partitions, now.resident, MessageOf(status)));
+      return UsageError(
+          fmt::format("the epoch that was begun divides the tables into {} partitions, {} of them resident: {}",
+                      now.partitions, now.resident, MessageOf(status)));
     }
   }
   if (callbacks.on_division) {

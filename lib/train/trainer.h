@@ -26,7 +26,7 @@ struct TrainProgress {
 struct TrainDivision {
   PartitionShape shape;
   std::uint64_t from_epoch = 0;  // from 1
-  bool changed = false;          // another one than the run had: from there on the bits are not those it would have given
+  bool changed = false;  // another one than the run had: from there on the bits are not those it would have given
 };
 
 // Called on the training thread. All may be empty.

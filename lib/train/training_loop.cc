@@ -97,8 +97,8 @@ absl::Status TrainingLoop::BeginEpoch(std::size_t state) {
   const bool cold = partitions_.loads() != loads_before;
   counters_.loads = cold ? std::min(shape().resident, shape().partitions) : 0;
   counters_.planned_loads = counters_.loads + plan_->states.size() - 1 - state;
-  counters_.planned_tables =
-      PlannedTraffic(*plan_, [this](PartitionId p) { return tables_.PartitionBytes(p); }, state, cold);
+  counters_.planned_tables = PlannedTraffic(
+      *plan_, [this](PartitionId p) { return tables_.PartitionBytes(p); }, state, cold);
   return absl::OkStatus();
 }
 
@@ -149,9 +149,8 @@ absl::Status TrainingLoop::RunBatch(std::uint64_t batch) {
 
 absl::Status TrainingLoop::EndWindow(std::uint64_t batch) {
   const std::uint64_t count = batches_.BatchCount();
-  counters_.learning_rate =
-      LearningRateAt(options_.learning_rate_schedule, static_cast<float>(options_.learning_rate),
-                     progress_.epoch * count + batch, options_.epochs * count);
+  counters_.learning_rate = LearningRateAt(options_.learning_rate_schedule, static_cast<float>(options_.learning_rate),
+                                           progress_.epoch * count + batch, options_.epochs * count);
   RETURN_IF_ERROR(step_->Apply(static_cast<float>(counters_.learning_rate), ++progress_.step));
   if (!callbacks_.on_batch) return absl::OkStatus();
   callbacks_.on_batch({.epoch = progress_.epoch + 1,
@@ -202,8 +201,8 @@ EpochEvent TrainingLoop::MakeEvent() {
   event.partition_loads = counters_.loads;
   event.planned_partition_loads = counters_.planned_loads;
   event.planned_read_bytes = counters_.planned_tables.read + edge_bytes;
-  event.read_bytes = tables_.bytes_read() - counters_.tables_before.read + batches_.BytesRead() -
-                     counters_.edge_bytes_before;
+  event.read_bytes =
+      tables_.bytes_read() - counters_.tables_before.read + batches_.BytesRead() - counters_.edge_bytes_before;
   event.planned_written_bytes = counters_.planned_tables.written + tables_.relation_bytes();
   event.written_bytes = tables_.bytes_written() - counters_.tables_before.written;
   event.peak_rss_bytes = PeakResidentBytes();

@@ -41,7 +41,8 @@ std::uint64_t RelationBytes(const TrainOptions& options, const GraphDescription&
 void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const GraphDescription& graph,
                    TrainingPlan& plan) {
   const auto seconds = [&](const Traffic& traffic) {
-    return static_cast<double>(traffic.read) / rates.disk_read + static_cast<double>(traffic.written) / rates.disk_write;
+    return static_cast<double>(traffic.read) / rates.disk_read +
+           static_cast<double>(traffic.written) / rates.disk_write;
   };
   const double compute = static_cast<double>(graph.train_edges) / rates.training;
   // The exchanges go on behind the training; the commit at the end does not.
@@ -69,8 +70,7 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
   plan.estimate = EstimateTrainingMemory(options, description, threads, plan.shape);
   const std::uint64_t tables = description.node_count * NodeBytes(options);
   const std::uint64_t fine_bytes = description.partition_rows * NodeBytes(options);
-  plan.group_bytes =
-      std::min(tables, LargestGroup(description.partition_count, plan.shape.partitions) * fine_bytes);
+  plan.group_bytes = std::min(tables, LargestGroup(description.partition_count, plan.shape.partitions) * fine_bytes);
   const std::uint64_t relations = RelationBytes(options, description);
   EpochPlanner planner(description.partition_count, plan.shape, options.order, options.seed);
   const PlannedEpoch first = PlanEpoch(options, graph, planner, plan.shape, 0, relations);
@@ -87,7 +87,8 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
   plan.training.written = tables + relations + first.traffic.written + later_epochs * later.traffic.written +
                           (tables + 1) / 2 + 2 * relations;
   plan.disk_bytes_after = tables + relations + 4 * kNpyHeaderBytes;
-  plan.disk_bytes = 2 * plan.disk_bytes_after + MaxTouchedRows(options, description, plan.shape) * options.dim * sizeof(float);
+  plan.disk_bytes =
+      2 * plan.disk_bytes_after + MaxTouchedRows(options, description, plan.shape) * options.dim * sizeof(float);
   if (rates != nullptr) ExpectSeconds(options, *rates, description, plan);
   return plan;
 }

@@ -17,13 +17,13 @@ struct TrainingPlan {
   std::uint64_t memory = 0;  // the budget
   PartitionShape shape;
   MemoryEstimate estimate;
-  std::uint64_t group_bytes = 0;       // of the largest partition
+  std::uint64_t group_bytes = 0;        // of the largest partition
   std::uint64_t first_epoch_loads = 0;  // of partitions: the exchanges and the filling of memory
   std::uint64_t epoch_loads = 0;        // of later epochs, which begin with what the one before left
   Traffic first_epoch;                  // with the edges
   Traffic epoch;
-  Traffic training;  // all epochs, the making of the tables, and their return to one file each
-  std::uint64_t disk_bytes = 0;       // of the run folder while it trains
+  Traffic training;                    // all epochs, the making of the tables, and their return to one file each
+  std::uint64_t disk_bytes = 0;        // of the run folder while it trains
   std::uint64_t disk_bytes_after = 0;  // and when it is done
   // Expected; 0 without rates.
   double epoch_seconds = 0;

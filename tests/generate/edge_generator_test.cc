@@ -1,8 +1,8 @@
 #include "generate/edge_generator.h"
 
 #include <cmath>
-#include <span>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 

@@ -33,9 +33,7 @@ class Memory {
       return absl::OkStatus();
     };
   }
-  bool Holds(const std::vector<PartitionId>& partitions) const {
-    return std::ranges::includes(held_, partitions);
-  }
+  bool Holds(const std::vector<PartitionId>& partitions) const { return std::ranges::includes(held_, partitions); }
   const std::set<PartitionId>& held() const { return held_; }
   std::size_t most() const { return most_; }
   void FailOn(PartitionId partition) { failing_ = partition; }

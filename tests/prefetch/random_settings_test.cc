@@ -66,8 +66,7 @@ TEST(RandomSettings, EveryEdgeExactlyOnceAnEpoch) {
   for (int setting = 0; setting < 100; ++setting) {
     PartitionShape shape;
     shape.partitions = static_cast<std::uint32_t>(1 + random.Below(20));
-    shape.resident =
-        shape.partitions == 1 ? 1 : static_cast<std::uint32_t>(2 + random.Below(shape.partitions - 1));
+    shape.resident = shape.partitions == 1 ? 1 : static_cast<std::uint32_t>(2 + random.Below(shape.partitions - 1));
     const auto order = static_cast<BucketOrder>(random.Below(3));
     const std::uint64_t batch = 1 + random.Below(700);
     const std::uint64_t window = 1 + random.Below(2000);

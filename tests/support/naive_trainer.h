@@ -1,7 +1,7 @@
 // The oracle of a whole training: serial, in memory, in double, by plain loops. Scores, losses and penalties are those
 // of tests/support/naive_model.h, gradients are central differences joined by the chain rule, optimizers and learning
-// rates are written out here. From lib/ it takes the sources of randomness only: initial rows, order of the partitions and
-// edges, drawn negatives.
+// rates are written out here. From lib/ it takes the sources of randomness only: initial rows, order of the partitions
+// and edges, drawn negatives.
 #pragma once
 
 #include <vector>

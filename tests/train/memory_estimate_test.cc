@@ -100,8 +100,7 @@ TEST(CheckMemory, NamesTheSmallestThatWouldDo) {
     EXPECT_ERROR(refusal, kUsage, "--memory allows");
     std::smatch match;
     const std::string message(MessageOf(refusal));
-    ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest --memory that would do is (\\S+)")))
-        << message;
+    ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest --memory that would do is (\\S+)"))) << message;
     ASSERT_OK_AND_ASSIGN(const std::uint64_t smallest, ParseByteSize(match[1].str()));
     EXPECT_OK(CheckMemory(estimate, smallest));
     EXPECT_LE(smallest, estimate.total() + (1 << 20));

@@ -26,9 +26,10 @@ TEST(EpochEventJson, HasTheKeysThatOthersRelyOn) {
   EXPECT_EQ(json["loss"], 0.25);
   EXPECT_EQ(json["edges"], 100);
   EXPECT_EQ(json["read_bytes"], std::uint64_t{1} << 53);
-  for (const char* key : {"event", "epoch", "loss", "edges", "seconds", "edges_per_second", "fetch_seconds",
-                          "compute_seconds", "apply_seconds", "stall_seconds", "partition_loads", "planned_partition_loads", "planned_read_bytes",
-                          "read_bytes", "written_bytes", "peak_rss_bytes"}) {
+  for (const char* key :
+       {"event", "epoch", "loss", "edges", "seconds", "edges_per_second", "fetch_seconds", "compute_seconds",
+        "apply_seconds", "stall_seconds", "partition_loads", "planned_partition_loads", "planned_read_bytes",
+        "read_bytes", "written_bytes", "peak_rss_bytes"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
 }
