@@ -15,13 +15,14 @@
 #include "fmt/format.h"
 #include "io/checksum.h"
 #include "io/failpoint.h"
+#include "io/write_behind.h"
 #include "tables/table_file.h"
 
 namespace octavo {
 namespace {
 
 // A new table is filled and written in steps of about this size.
-constexpr std::uint64_t kFillStepBytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t kFillStepBytes = std::uint64_t{8} << 20;
 
 std::array<std::filesystem::path, 2> SlotsOf(const RunPaths& paths, TableName table) {
   return {paths.Table(table, 0), paths.Table(table, 1)};
@@ -78,8 +79,8 @@ absl::Status CheckShape(const RunPaths& paths, const ManifestHeader& found, cons
   return absl::OkStatus();
 }
 
-// Fills rows [first, first + count) of a table file and adds them to `checksum`.
-absl::Status FillRows(File& file, const NpyShape& shape, std::uint64_t first, std::uint64_t count,
+// Fills rows [first, first + count) of a table file, behind those before, and adds them to `checksum`.
+absl::Status FillRows(File& file, WriteBehind& cache, const NpyShape& shape, std::uint64_t first, std::uint64_t count,
                       const RowInitializer& initializer, std::vector<float>& buffer, StreamingChecksum64& checksum) {
   buffer.assign(count * shape.columns, 0.0F);
   ParallelRanges(0, count, 256, [&](std::size_t begin, std::size_t end) {
@@ -89,9 +90,8 @@ absl::Status FillRows(File& file, const NpyShape& shape, std::uint64_t first, st
   });
   const auto bytes = std::as_bytes(std::span<const float>(buffer));
   checksum.Update(bytes);
-  if (absl::Status status = file.WriteAt(RowOffset(shape, first), bytes); !status.ok()) return status;
-  file.DropCache(RowOffset(shape, first), bytes.size());
-  return absl::OkStatus();
+  RETURN_IF_ERROR(file.WriteAt(RowOffset(shape, first), bytes));
+  return cache.Advance(file, RowOffset(shape, first) + bytes.size());
 }
 
 // Makes slot 0 of a table with rows from `initializer` and returns the checksum of each partition.
@@ -103,14 +103,16 @@ absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, Tabl
   const std::uint64_t step = std::max<std::uint64_t>(1, kFillStepBytes / row_bytes);
   std::vector<std::uint64_t> checksums;
   std::vector<float> buffer;
+  WriteBehind cache;
   for (std::uint64_t first = 0; first < shape.rows; first += partition_rows) {
     const std::uint64_t end = std::min(first + partition_rows, shape.rows);
     StreamingChecksum64 checksum;
     for (std::uint64_t row = first; row < end; row += step) {
-      RETURN_IF_ERROR(FillRows(file, shape, row, std::min(step, end - row), initializer, buffer, checksum));
+      RETURN_IF_ERROR(FillRows(file, cache, shape, row, std::min(step, end - row), initializer, buffer, checksum));
     }
     checksums.push_back(checksum.Digest());
   }
+  RETURN_IF_ERROR(cache.Finish(file, RowOffset(shape, shape.rows)));
   if (sync) RETURN_IF_ERROR(file.Sync());
   RETURN_IF_ERROR(file.Close());
   return checksums;

@@ -6,15 +6,18 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/byte_size.h"
 #include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
@@ -24,6 +27,8 @@ namespace octavo {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
+// Read between two advices to drop the page cache; a multiple of any page.
+constexpr std::uint64_t kDropBytes = std::uint64_t{4} << 20;
 // How long a wait for a pipe lasts before it looks at the stop flag.
 constexpr int kPollMilliseconds = 100;
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
@@ -49,6 +54,9 @@ class RawInput {
   std::string_view pending() const { return {buffer_.data() + begin_, end_ - begin_}; }
   void Consume(std::size_t bytes) { begin_ += bytes; }
 
+  // From here on what was read is dropped from the page cache.
+  void DropCacheBehind() { drop_cache_ = true; }
+
   // Reads until pending() holds at least `bytes` (at most the buffer's size) or the input ends.
   absl::Status Fill(std::size_t bytes) {
     if (begin_ > 0) {
@@ -71,6 +79,11 @@ class RawInput {
     at_end_ = got == 0;
     end_ += static_cast<std::size_t>(got);
     bytes_read_.fetch_add(static_cast<std::uint64_t>(got), std::memory_order_relaxed);
+    if (drop_cache_ && (at_end_ || bytes_read() - dropped_ >= kDropBytes)) {
+      ::posix_fadvise(descriptor_, static_cast<off_t>(dropped_), static_cast<off_t>(bytes_read() - dropped_),
+                      POSIX_FADV_DONTNEED);
+      dropped_ = bytes_read();
+    }
     return absl::OkStatus();
   }
 
@@ -92,6 +105,8 @@ class RawInput {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool at_end_ = false;
+  bool drop_cache_ = false;
+  std::uint64_t dropped_ = 0;  // bytes before it are not cached any more
   std::atomic<std::uint64_t> bytes_read_ = 0;
 };
 
@@ -198,7 +213,13 @@ class GzipInput : public InputBase {
 // One or more zstd frames, one behind the other, skippable ones among them (RFC 8878, section 3.1).
 class ZstdInput : public InputBase {
  public:
-  explicit ZstdInput(std::unique_ptr<RawInput> raw) : InputBase(std::move(raw)), stream_(ZSTD_createDStream()) {}
+  ZstdInput(std::unique_ptr<RawInput> raw, std::uint64_t window_bytes)
+      : InputBase(std::move(raw)), window_bytes_(std::bit_floor(window_bytes)), stream_(ZSTD_createDStream()) {
+    const ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
+    const int window_log = static_cast<int>(std::bit_width(window_bytes)) - 1;
+    // Within its bounds it cannot fail.
+    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, std::clamp(window_log, bounds.lowerBound, bounds.upperBound));
+  }
   ~ZstdInput() override { ZSTD_freeDStream(stream_); }
 
   absl::StatusOr<std::size_t> Read(std::span<char> buffer) override {
@@ -231,6 +252,13 @@ class ZstdInput : public InputBase {
     ZSTD_inBuffer in = {pending.data(), pending.size(), 0};
     const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
     raw_->Consume(in.pos);
+    if (ZSTD_isError(result) != 0 && ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge) {
+      return UsageError(
+          fmt::format("{}: a zstd frame with a window above {}, which the memory limit allows; expected a smaller one "
+                      "(zstd without "
+                      "--long or --ultra) or a larger --memory",
+                      name(), FormatByteSize(window_bytes_)));
+    }
     if (ZSTD_isError(result) != 0) {
       return Damaged(fmt::format("damaged zstd data ({})", ZSTD_getErrorName(result)), "an unharmed file");
     }
@@ -242,11 +270,13 @@ class ZstdInput : public InputBase {
     return absl::OkStatus();
   }
 
+  const std::uint64_t window_bytes_;
   ZSTD_DStream* const stream_;
   bool inside_frame_ = false;
 };
 
-absl::StatusOr<std::unique_ptr<RawInput>> OpenRaw(const std::string& path, std::function<bool()> stop) {
+absl::StatusOr<std::unique_ptr<RawInput>> OpenRaw(const std::string& path, std::function<bool()> stop,
+                                                  const InputLimits& limits) {
   if (path == "-") return std::make_unique<RawInput>(STDIN_FILENO, /*owned=*/false, "<stdin>", std::move(stop));
   int descriptor = -1;
   do {
@@ -259,20 +289,24 @@ absl::StatusOr<std::unique_ptr<RawInput>> OpenRaw(const std::string& path, std::
   struct stat info {};
   if (::fstat(descriptor, &info) != 0) return ErrnoError(fmt::format("{}: stat", path), errno);
   if (S_ISDIR(info.st_mode)) return UsageError(fmt::format("{}: is a folder; expected a file", path));
+  if (S_ISREG(info.st_mode) && static_cast<std::uint64_t>(info.st_size) > limits.max_cached_bytes) {
+    raw->DropCacheBehind();
+  }
   return raw;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CompressedInput>> CompressedInput::Open(const std::string& path,
-                                                                       std::function<bool()> stop) {
-  ASSIGN_OR_RETURN(std::unique_ptr<RawInput> raw, OpenRaw(path, std::move(stop)));
+                                                                       std::function<bool()> stop,
+                                                                       const InputLimits& limits) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RawInput> raw, OpenRaw(path, std::move(stop), limits));
   RETURN_IF_ERROR(raw->Fill(kZstdMagic.size()));
   std::unique_ptr<CompressedInput> input;
   if (raw->pending().starts_with(kGzipMagic)) {
     input = std::make_unique<GzipInput>(std::move(raw));
   } else if (raw->pending().starts_with(kZstdMagic)) {
-    input = std::make_unique<ZstdInput>(std::move(raw));
+    input = std::make_unique<ZstdInput>(std::move(raw), limits.window_bytes);
   } else {
     input = std::make_unique<PlainInput>(std::move(raw));
   }

@@ -12,6 +12,13 @@
 
 namespace octavo {
 
+// What an input may take beside its buffers.
+struct InputLimits {
+  std::uint64_t window_bytes = std::uint64_t{128} << 20;  // of a zstd frame; rounded down to a power of two
+  // Regular files above it are dropped from the page cache behind the position.
+  std::uint64_t max_cached_bytes = UINT64_MAX;
+};
+
 // One reader; not for concurrent use.
 class CompressedInput {
  public:
@@ -19,9 +26,11 @@ class CompressedInput {
 
   // Opens `path`, or standard input for "-". The first bytes, not the name, tell the compression. A folder or a missing
   // file is a usage error. `stop`, if there is one, is asked before every read and ten times a second while one waits;
-  // when it says true, Open and Read give up with absl::CancelledError.
+  // when it says true, Open and Read give up with absl::CancelledError. A zstd frame whose window is above the limit is
+  // a usage error when it is reached.
   static absl::StatusOr<std::unique_ptr<CompressedInput>> Open(const std::string& path,
-                                                               std::function<bool()> stop = nullptr);
+                                                               std::function<bool()> stop = nullptr,
+                                                               const InputLimits& limits = {});
 
   // Fills `buffer` as far as the input goes and returns the bytes written; less than all of it only at the end. A
   // truncated or damaged gzip or zstd stream, or bytes behind its end that are no further member or frame, is an input

@@ -1,15 +1,18 @@
 #include "io/compressed_input.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/random.h"
 #include "gtest/gtest.h"
@@ -161,6 +164,47 @@ TEST_F(CompressedInputTest, CountsCompressedBytes) {
   ASSERT_OK(input->Read(out));
   EXPECT_EQ(input->compressed_bytes_read(), bytes.size());
   EXPECT_EQ(input->name(), path_);
+}
+
+TEST_F(CompressedInputTest, RefusesAZstdWindowAboveTheLimit) {
+  const std::string text = Text(3 << 20);
+  std::string zstd(ZSTD_compressBound(text.size()), '\0');
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 21);
+  zstd.resize(ZSTD_compress2(context, zstd.data(), zstd.size(), text.data(), text.size()));
+  ZSTD_freeCCtx(context);
+  // A second frame, with a window that the first one's reader would take.
+  const std::string path = Write(Zstd("a\tb\n") + zstd);
+  std::string out(text.size() + 4, '\0');
+  ASSERT_OK_AND_ASSIGN(const auto fits, CompressedInput::Open(path, nullptr, {.window_bytes = 2 << 20}));
+  ASSERT_OK_AND_ASSIGN(const std::size_t got, fits->Read(out));
+  EXPECT_EQ(got, out.size());
+  ASSERT_OK_AND_ASSIGN(const auto tight, CompressedInput::Open(path, nullptr, {.window_bytes = (2 << 20) - 1}));
+  EXPECT_ERROR(tight->Read(out), kUsage, path_ + ": a zstd frame with a window above 1.0 MiB");
+}
+
+TEST_F(CompressedInputTest, DropsALargeFileFromThePageCacheBehindIt) {
+  const std::string text = Text(16 << 20);
+  const std::string path = Write(text);
+  const int descriptor = ::open(path.c_str(), O_RDONLY);
+  ASSERT_GE(descriptor, 0);
+  ::fsync(descriptor);
+  const auto cached_pages = [&] {
+    void* const data = ::mmap(nullptr, text.size(), PROT_READ, MAP_SHARED, descriptor, 0);
+    std::vector<unsigned char> pages((text.size() + 4095) / 4096);
+    EXPECT_EQ(::mincore(data, text.size(), pages.data()), 0);
+    ::munmap(data, text.size());
+    return std::ranges::count_if(pages, [](unsigned char page) { return (page & 1U) != 0; });
+  };
+  const auto all = cached_pages();
+  for (const std::uint64_t limit : {std::uint64_t{16} << 21, std::uint64_t{1} << 20}) {
+    ASSERT_OK_AND_ASSIGN(const auto input, CompressedInput::Open(path, nullptr, {.max_cached_bytes = limit}));
+    std::string out(text.size() + 1, '\0');
+    ASSERT_OK_AND_ASSIGN(const std::size_t got, input->Read(out));
+    EXPECT_EQ(got, text.size());
+    EXPECT_EQ(cached_pages() == all, limit > text.size());
+  }
+  ::close(descriptor);
 }
 
 TEST_F(CompressedInputTest, StopEndsAReadThatWaitsForAPipe) {

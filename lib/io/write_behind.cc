@@ -1,0 +1,46 @@
+#include "io/write_behind.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/failpoint.h"
+
+namespace octavo {
+namespace {
+
+absl::Status SyncRange(const File& file, std::uint64_t begin, std::uint64_t end, unsigned flags) {
+  RETURN_IF_ERROR(Failpoint("file.flush"));
+  if (begin == end) return absl::OkStatus();
+  const int result =
+      ::sync_file_range(file.descriptor(), static_cast<off_t>(begin), static_cast<off_t>(end - begin), flags);
+  // A file system without it keeps its cache as it likes.
+  if (result == 0 || errno == ENOSYS || errno == EINVAL || errno == ESPIPE) return absl::OkStatus();
+  return ErrnoError(fmt::format("{}: write of {} bytes at byte {}", file.path().string(), end - begin, begin), errno);
+}
+
+}  // namespace
+
+absl::Status WriteBehind::Advance(const File& file, std::uint64_t end) {
+  if (end - started_ < window_) return absl::OkStatus();
+  RETURN_IF_ERROR(SyncRange(file, started_, end, SYNC_FILE_RANGE_WRITE));
+  const std::uint64_t before = started_;
+  started_ = end;
+  RETURN_IF_ERROR(SyncRange(file, dropped_, before,
+                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER));
+  file.DropCache(dropped_, before - dropped_);
+  dropped_ = before;
+  return absl::OkStatus();
+}
+
+absl::Status WriteBehind::Finish(const File& file, std::uint64_t end) {
+  RETURN_IF_ERROR(
+      SyncRange(file, dropped_, end, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER));
+  file.DropCache(dropped_, end - dropped_);
+  started_ = dropped_ = end;
+  return absl::OkStatus();
+}
+
+}  // namespace octavo
