@@ -330,22 +330,23 @@ absl::Status RunTables::CheckUnchanged() const {
 }
 
 absl::Status RunTables::MoveToFirstSlot(PartitionId partition) {
-  const bool was_resident = embeddings_->IsResident(partition);
-  RETURN_IF_ERROR(LoadPartition(partition));
-  embeddings_->MarkChanged(partition);
-  return was_resident ? absl::OkStatus() : EvictPartition(partition);
+  if (manifest_.partitions[Value(partition)].slot != 0) {
+    RETURN_IF_ERROR(LoadPartition(partition));
+    embeddings_->MarkChanged(partition);
+  }
+  return EvictPartition(partition);
 }
 
 absl::Status RunTables::Finish() {
   // After a failed commit STATE can hold a manifest that names second files.
   RETURN_IF_ERROR(CheckPoison());
   RETURN_IF_ERROR(CheckUnchanged());
-  bool moved = false;
-  for (std::uint32_t p = 0; p < manifest_.partitions.size(); ++p) {
-    if (manifest_.partitions[p].slot == 0) continue;
-    RETURN_IF_ERROR(MoveToFirstSlot(static_cast<PartitionId>(p)));
-    moved = true;
-  }
+  // What is in memory first: behind it only one partition at a time is.
+  std::vector<PartitionId> partitions;
+  for (std::uint32_t p = 0; p < manifest_.partitions.size(); ++p) partitions.push_back(static_cast<PartitionId>(p));
+  std::ranges::stable_partition(partitions, [this](PartitionId p) { return embeddings_->IsResident(p); });
+  for (const PartitionId partition : partitions) RETURN_IF_ERROR(MoveToFirstSlot(partition));
+  const bool moved = std::ranges::any_of(manifest_.partitions, [](const PartitionRecord& r) { return r.slot != 0; });
   if (moved) RETURN_IF_ERROR(Commit(progress()));
   // Each commit turns the slot of the relations around.
   if (manifest_.header.relation_slot != 0) RETURN_IF_ERROR(Commit(progress()));
