@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
+#include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
 #include "evaluate/ranking.h"
 #include "fmt/format.h"
@@ -121,12 +122,15 @@ std::string RelationTable(const TrainedRun& run, const RankingReport& report) {
 }
 
 absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
-  ASSIGN_OR_RETURN(const TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
   RankingOptions options = flags.ranking;
   options.split = SplitOf(flags.split);
-  options.memory_bytes = MemoryLimit(program);
+  ASSIGN_OR_RETURN(const ReadingMemory memory,
+                   ShareReadingMemory(program, "evaluate", run,
+                                      LeastRankingMemory(EmbeddedOf(run), options, ReadingThreads(program))));
+  options.memory_bytes = memory.bytes;
   options.progress = [&](double share) {
     if (seconds() < kQuietSeconds) return;
     const int left = share > 0 ? static_cast<int>(seconds() / share * (1 - share)) : 0;

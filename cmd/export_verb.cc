@@ -11,6 +11,7 @@
 #include "base/byte_size.h"
 #include "base/status.h"
 #include "cmd/program.h"
+#include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
 #include "export/output_file.h"
 #include "export/vector_formats.h"
@@ -59,12 +60,23 @@ absl::Status CheckTargets(const ExportFlags& flags, const Graph& graph) {
   return UsageError(fmt::format("--names {}: --output goes there too; choose another name", flags.names));
 }
 
-absl::Status WriteTable(Program& program, const ExportFlags& flags, VectorFormat format, const VectorTable& table) {
+// The block of rows, its pages in the cache, the text made of it in strings that grow by doubling, and two windows of
+// the output are at most this many blocks.
+constexpr std::uint64_t kBlocksHeld = 32;
+constexpr std::uint64_t kLeastBlockBytes = 128 << 10;
+
+absl::Status WriteTable(Program& program, const ExportFlags& flags, VectorFormat format, const VectorTable& table,
+                        const ReadingMemory& memory) {
   ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output));
+  const std::uint64_t block_bytes = std::min(kMaxBlockBytes, memory.bytes / kBlocksHeld);
+  // A number is 4 bytes or up to 16 characters.
+  const bool text = format == VectorFormat::kWord2Vec || format == VectorFormat::kTsv;
+  const std::uint64_t output_bytes = table.rows * table.columns * (text ? 16 : sizeof(float));
+  if (memory.drops_behind || output_bytes > memory.bytes / 2) output.WriteBehind(4 * block_bytes);
   WriteOptions options;
   options.format = format;
   options.normalize = flags.normalize;
-  options.block_bytes = std::min(kMaxBlockBytes, MemoryLimit(program) / 16);
+  options.block_bytes = block_bytes;
   options.progress = [&](std::uint64_t rows) {
     program.reporter.Progress(fmt::format("writing: {} of {} rows", rows, table.rows));
   };
@@ -85,19 +97,23 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, VectorFormat
 
 absl::Status RunExport(Program& program, const ExportFlags& flags) {
   ASSIGN_OR_RETURN(const VectorFormat format, ParseVectorFormat(flags.format));
-  ASSIGN_OR_RETURN(const TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
   RETURN_IF_ERROR(CheckTargets(flags, *run.graph));
   const bool relations = flags.table == "relations";
   if (relations && run.model.RelationWidth() == 0) {
     return UsageError(fmt::format("--table relations: the {} model has no relation parameters; expected embeddings",
                                   ModelName(run.model.kind)));
   }
+  const std::uint64_t row_bytes = (relations ? run.model.RelationWidth() : run.model.dim) * sizeof(float);
+  ASSIGN_OR_RETURN(const ReadingMemory memory,
+                   ShareReadingMemory(program, "export", run, kBlocksHeld * std::max(kLeastBlockBytes, row_bytes)));
   const VectorTable table = relations ? RelationVectors(*run.graph, run.relations, run.model.RelationWidth())
                                       : NodeVectors(*run.graph, run.embeddings);
-  RETURN_IF_ERROR(WriteTable(program, flags, format, table));
+  RETURN_IF_ERROR(WriteTable(program, flags, format, table, memory));
   RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
   if (flags.names.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(OutputFile names, OutputFile::Open(flags.names));
+  if (memory.drops_behind) names.WriteBehind(kMaxBlockBytes / 8);
   RETURN_IF_ERROR(WriteNames(table, names));
   return names.Commit();
 }

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
+#include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
 #include "evaluate/nearest.h"
 #include "fmt/format.h"
@@ -25,7 +26,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMaxAnswers = 1'000'000;
-constexpr std::uint64_t kMaxBlockBytes = 16 << 20;
 constexpr std::size_t kMaxNameBytes = 60;  // longer names are cut in the table; --json has them whole
 constexpr std::string_view kAsked = "?";
 
@@ -62,25 +62,44 @@ void PrintTable(const std::vector<Row>& rows, std::string_view score_name) {
 
 void PrintJson(const Json& object) { fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace)); }
 
-SearchOptions SearchOf(const Program& program, const QueryFlags& flags, const TrainedRun& run) {
+absl::StatusOr<SearchOptions> SearchOf(const Program& program, const QueryFlags& flags, TrainedRun& run) {
+  // An answer in the heap of each thread and of their sum, as a row with its name, and as a line of the output.
+  constexpr std::uint64_t kRowBytes = 512;
+  const auto heaps = static_cast<std::uint64_t>(ReadingThreads(program)) + 2;
+  const std::uint64_t answers = std::min(flags.k, run.graph->node_count()) * (heaps * sizeof(ScoredNode) + kRowBytes);
+  ASSIGN_OR_RETURN(const ReadingMemory memory,
+                   ShareReadingMemory(program, "query", run, answers + LeastSearchMemory(EmbeddedOf(run))));
   SearchOptions options;
   options.k = flags.k;
-  const std::uint64_t bytes = std::min(kMaxBlockBytes, MemoryLimit(program) / 16);
-  options.block_rows = std::max<std::uint64_t>(1, bytes / (run.model.dim * sizeof(float)));
+  options.memory_bytes = memory.bytes - answers;
   return options;
 }
 
+// Looks up the name of a node; now and then the pages that names came from are given back.
+class NameReader {
+ public:
+  explicit NameReader(const NodeNames& names) : names_(names) {}
+  std::string Read(NodeId node) {
+    constexpr std::uint64_t kReadings = 1024;  // a few pages each
+    if (++readings_ % kReadings == 0) names_.Forget(0, names_.size());
+    return std::string(names_.Name(node));
+  }
+
+ private:
+  const NodeNames& names_;
+  std::uint64_t readings_ = 0;
+};
+
 absl::Status RunNeighbors(Program& program, const QueryFlags& flags) {
-  ASSIGN_OR_RETURN(const TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(const SearchOptions search, SearchOf(program, flags, run));
   ASSIGN_OR_RETURN(const NodeId node, FindNode(*run.graph, flags.name));
   const Similarity similarity = flags.metric == "dot" ? Similarity::kDot : Similarity::kCosine;
-  ASSIGN_OR_RETURN(const std::vector<ScoredNode> nearest,
-                   NearestNodes(EmbeddedOf(run), node, similarity, SearchOf(program, flags, run)));
+  ASSIGN_OR_RETURN(const std::vector<ScoredNode> nearest, NearestNodes(EmbeddedOf(run), node, similarity, search));
   RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
   std::vector<Row> rows;
-  for (const ScoredNode& scored : nearest) {
-    rows.push_back({std::string(run.graph->nodes().Name(scored.node)), scored.score, false});
-  }
+  NameReader names(run.graph->nodes());
+  for (const ScoredNode& scored : nearest) rows.push_back({names.Read(scored.node), scored.score, false});
   if (!flags.json) {
     fmt::print("neighbors of \"{}\"\n\n", Escape(flags.name));
     PrintTable(rows, flags.metric);
@@ -122,19 +141,20 @@ absl::StatusOr<AskedTriple> ParseTriple(const std::array<std::string, 3>& words,
 }
 
 absl::Status RunPredict(Program& program, const QueryFlags& flags) {
-  ASSIGN_OR_RETURN(const TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(const SearchOptions search, SearchOf(program, flags, run));
   ASSIGN_OR_RETURN(const AskedTriple triple, ParseTriple(flags.words, *run.graph));
   LinkQuestion question;
   question.side = triple.tail == kAsked ? Side::kTail : Side::kHead;
   ASSIGN_OR_RETURN(question.known, FindNode(*run.graph, question.side == Side::kTail ? triple.head : triple.tail));
   ASSIGN_OR_RETURN(question.relation, FindRelation(*run.graph, triple.relation));
   const KnownEdges known = flags.known == "mark" ? KnownEdges::kMark : KnownEdges::kHide;
-  ASSIGN_OR_RETURN(const std::vector<Prediction> predictions,
-                   PredictLinks(EmbeddedOf(run), question, known, SearchOf(program, flags, run)));
+  ASSIGN_OR_RETURN(const std::vector<Prediction> predictions, PredictLinks(EmbeddedOf(run), question, known, search));
   RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
   std::vector<Row> rows;
+  NameReader names(run.graph->nodes());
   for (const Prediction& prediction : predictions) {
-    rows.push_back({std::string(run.graph->nodes().Name(prediction.node)), prediction.score, prediction.known});
+    rows.push_back({names.Read(prediction.node), prediction.score, prediction.known});
   }
   if (!flags.json) {
     fmt::print("({}, {}, {}), {}\n\n", Escape(triple.head), Escape(triple.relation), Escape(triple.tail),

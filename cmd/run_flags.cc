@@ -1,6 +1,7 @@
 #include "cmd/run_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -14,6 +15,8 @@
 
 namespace octavo {
 namespace {
+
+constexpr std::uint64_t kNamesAhead = 16'384;
 
 absl::Status UnknownName(std::string_view kind, const Graph& graph, std::string_view name, std::uint64_t size,
                          const std::function<std::string_view(std::uint64_t)>& name_of) {
@@ -65,8 +68,14 @@ int ThreadCount(const Program& program) {
 
 absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name) {
   if (const std::optional<NodeId> node = graph.nodes().Find(name)) return *node;
-  return UnknownName("node", graph, name, graph.node_count(),
-                     [&](std::uint64_t i) { return graph.nodes().Name(NodeId{i}); });
+  return UnknownName("node", graph, name, graph.node_count(), [&](std::uint64_t i) {
+    // All names are looked at in turn.
+    if (i % kNamesAhead == 0) {
+      graph.nodes().Forget(i - std::min(i, kNamesAhead), std::min(i, kNamesAhead));
+      graph.nodes().WillRead(i, std::min(kNamesAhead, graph.node_count() - i));
+    }
+    return graph.nodes().Name(NodeId{i});
+  });
 }
 
 absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name) {

@@ -1,6 +1,7 @@
 #include "evaluate/known_answers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -11,6 +12,7 @@
 namespace octavo {
 namespace {
 
+constexpr std::size_t kGroupBlocks = 8;  // that one task reads: up to half a MiB
 constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
 
 struct Answer {
@@ -20,9 +22,10 @@ struct Answer {
   friend auto operator<=>(const Answer&, const Answer&) = default;
 };
 
-// Which cells can hold answers, and the scratch of one worker that reads them.
+// Which cells can hold answers.
 struct CellFilter {
-  std::uint32_t first = 0;
+  NodeRange nodes;
+  std::uint32_t first = 0;  // partitions with those nodes
   std::uint32_t last = 0;
   std::vector<bool> heads;  // partitions of the known nodes of Side::kTail
   std::vector<bool> tails;  // of Side::kHead
@@ -36,17 +39,21 @@ struct CellFilter {
   }
 };
 
+// The scratch of one thread.
 struct Worker {
   std::vector<Edge> edges;
   std::vector<std::byte> scratch;
   std::vector<Answer> answers;
 };
 
-CellFilter MakeCellFilter(const Graph& graph, const QuestionIndex& questions, std::uint32_t first, std::uint32_t last) {
+CellFilter MakeCellFilter(const Graph& graph, const QuestionIndex& questions, const NodeRange& nodes) {
   const std::size_t partitions = graph.description().partition_count;
-  CellFilter filter{first, last, std::vector<bool>(partitions), std::vector<bool>(partitions)};
+  const std::uint64_t rows = graph.description().partition_rows;
+  CellFilter filter{nodes, static_cast<std::uint32_t>(nodes.first / rows),
+                    static_cast<std::uint32_t>((nodes.last + rows - 1) / rows), std::vector<bool>(partitions),
+                    std::vector<bool>(partitions)};
   for (std::size_t i = 0; i < questions.size(); ++i) {
-    const std::uint64_t partition = Value(questions[i].known) / graph.description().partition_rows;
+    const std::uint64_t partition = Value(questions[i].known) / rows;
     (questions[i].side == Side::kTail ? filter.heads : filter.tails)[partition] = true;
   }
   return filter;
@@ -61,16 +68,44 @@ absl::Status ReadAnswers(const CellReader& cells, std::size_t block, const CellF
   worker.edges.resize(record.edges);
   RETURN_IF_ERROR(cells.ReadBlock(block, worker.edges, worker.scratch));
   for (const Edge& edge : worker.edges) {
-    if (tail_answers) {
+    if (tail_answers && filter.nodes.Contains(edge.tail)) {
       const std::uint32_t question = questions.Find({edge.head, edge.relation, Side::kTail});
       if (question != QuestionIndex::kAbsent) worker.answers.push_back({question, Value(edge.tail)});
     }
-    if (head_answers) {
+    if (head_answers && filter.nodes.Contains(edge.head)) {
       const std::uint32_t question = questions.Find({edge.tail, edge.relation, Side::kHead});
       if (question != QuestionIndex::kAbsent) worker.answers.push_back({question, Value(edge.head)});
     }
   }
   return absl::OkStatus();
+}
+
+// Reads all blocks of one split, in parallel, until more than `room` answers were found; takes those found from it.
+absl::Status ReadSplit(const CellReader& cells, const CellFilter& filter, const QuestionIndex& questions,
+                       tbb::enumerable_thread_specific<Worker>& workers, std::atomic<std::int64_t>& room) {
+  std::mutex mutex;
+  absl::Status status;  // guarded by mutex: the first error met
+  ParallelEach(0, (cells.block_count() + kGroupBlocks - 1) / kGroupBlocks, [&](std::size_t group) {
+    const std::size_t first = group * kGroupBlocks;
+    const std::size_t last = std::min(first + kGroupBlocks, cells.block_count());
+    Worker& worker = workers.local();
+    const auto wanted = [&](std::size_t block) {
+      return filter.HasTailAnswers(cells.block(block)) || filter.HasHeadAnswers(cells.block(block));
+    };
+    if (wanted(first) && wanted(last - 1)) cells.WillRead(first, last);
+    for (std::size_t block = first; block < last; ++block) {
+      // Relaxed: it only ends the reading early. What was found is looked at when all threads are done.
+      if (room.load(std::memory_order_relaxed) < 0) break;
+      const std::size_t before = worker.answers.size();
+      const absl::Status read = ReadAnswers(cells, block, filter, questions, worker);
+      room.fetch_sub(static_cast<std::int64_t>(worker.answers.size() - before), std::memory_order_relaxed);
+      if (read.ok()) continue;
+      const std::lock_guard<std::mutex> lock(mutex);
+      status.Update(read);
+    }
+    cells.Forget(first, last);
+  });
+  return status;
 }
 
 // Sorts each part, in parallel, and merges them pair by pair.
@@ -104,21 +139,14 @@ std::uint32_t QuestionIndex::Find(const LinkQuestion& question) const {
   return found == index_.end() ? kAbsent : found->second;
 }
 
-absl::StatusOr<KnownAnswers> KnownAnswers::Gather(const Graph& graph, const QuestionIndex& questions,
-                                                  std::uint32_t first_partition, std::uint32_t last_partition) {
-  const CellFilter filter = MakeCellFilter(graph, questions, first_partition, last_partition);
+absl::StatusOr<std::optional<KnownAnswers>> KnownAnswers::Gather(const Graph& graph, const QuestionIndex& questions,
+                                                                 const NodeRange& nodes, std::uint64_t max_answers) {
+  const CellFilter filter = MakeCellFilter(graph, questions, nodes);
   tbb::enumerable_thread_specific<Worker> workers;
-  std::mutex mutex;
-  absl::Status status;  // guarded by mutex: the first error met
+  std::atomic<std::int64_t> room{static_cast<std::int64_t>(std::min<std::uint64_t>(max_answers, INT64_MAX))};
   for (const Split split : kSplits) {
-    const CellReader& cells = graph.Edges(split);
-    ParallelEach(0, cells.block_count(), [&](std::size_t block) {
-      const absl::Status read = ReadAnswers(cells, block, filter, questions, workers.local());
-      if (read.ok()) return;
-      const std::lock_guard<std::mutex> lock(mutex);
-      status.Update(read);
-    });
-    RETURN_IF_ERROR(status);
+    RETURN_IF_ERROR(ReadSplit(graph.Edges(split), filter, questions, workers, room));
+    if (room < 0) return std::optional<KnownAnswers>();
   }
 
   std::vector<std::vector<Answer>> parts;
@@ -135,21 +163,6 @@ absl::StatusOr<KnownAnswers> KnownAnswers::Gather(const Graph& graph, const Ques
   }
   for (std::size_t i = 0; i < questions.size(); ++i) known.offsets_[i + 1] += known.offsets_[i];
   return known;
-}
-
-std::uint64_t EdgesOfPartitions(const Graph& graph, std::uint32_t first_partition, std::uint32_t last_partition) {
-  const auto wanted = [&](std::uint32_t partition) {
-    return partition >= first_partition && partition < last_partition;
-  };
-  std::uint64_t edges = 0;
-  for (const Split split : kSplits) {
-    const CellReader& cells = graph.Edges(split);
-    for (std::size_t block = 0; block < cells.block_count(); ++block) {
-      const BlockRecord& record = cells.block(block);
-      if (wanted(record.head_partition) || wanted(record.tail_partition)) edges += record.edges;
-    }
-  }
-  return edges;
 }
 
 }  // namespace octavo

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,14 +46,27 @@ class QuestionIndex {
   absl::flat_hash_map<LinkQuestion, std::uint32_t> index_;
 };
 
+// The nodes with ids in [first, last).
+struct NodeRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+
+  std::uint64_t size() const { return last - first; }
+  bool Contains(NodeId node) const { return Value(node) >= first && Value(node) < last; }
+  friend bool operator==(const NodeRange&, const NodeRange&) = default;
+};
+
 // Ascending, different node ids for each question. Constant after Gather; any thread.
 class KnownAnswers {
  public:
-  // Streams the edges of all three splits, in parallel, and keeps the answers in partitions [first, last) of the graph
-  // to `questions`. Cells that can hold none are not read. Memory: at most 16 bytes for each edge in those cells, twice
-  // that while gathering.
-  static absl::StatusOr<KnownAnswers> Gather(const Graph& graph, const QuestionIndex& questions,
-                                             std::uint32_t first_partition, std::uint32_t last_partition);
+  // Of one answer, with its copies while they are gathered.
+  static constexpr std::uint64_t kBytes = 64;
+
+  // Streams the edges of all three splits, in parallel, and keeps the answers to `questions` among `nodes`. Cells that
+  // can hold none are not read. Empty where there are more than `max_answers`, those that come several times counted as
+  // often: then it gave up as soon as it knew. REQUIRES: nodes.last <= graph.node_count()
+  static absl::StatusOr<std::optional<KnownAnswers>> Gather(const Graph& graph, const QuestionIndex& questions,
+                                                            const NodeRange& nodes, std::uint64_t max_answers);
 
   // REQUIRES: question < the questions' size()
   std::span<const std::uint64_t> Of(std::size_t question) const {
@@ -63,9 +77,4 @@ class KnownAnswers {
   std::vector<std::uint64_t> offsets_;  // [questions + 1]
   std::vector<std::uint64_t> nodes_;
 };
-
-// Returns the number of edges of all three splits with an end in partitions [first, last): a bound on the answers that
-// Gather keeps for each side.
-std::uint64_t EdgesOfPartitions(const Graph& graph, std::uint32_t first_partition, std::uint32_t last_partition);
-
 }  // namespace octavo

@@ -5,8 +5,10 @@
 #include <functional>
 #include <span>
 
+#include "absl/container/flat_hash_set.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "evaluate/known_windows.h"
 #include "evaluate/row_stream.h"
 #include "model/scorer.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
@@ -14,7 +16,8 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kBlockBytes = 16 << 20;
+constexpr std::uint64_t kDefaultMemory = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxBlockBytes = 16 << 20;
 constexpr std::size_t kTileRows = 4096;
 
 float NormOf(std::span<const float> row) {
@@ -26,42 +29,59 @@ float NormOf(std::span<const float> row) {
 // Adjusts the raw score of a candidate row.
 using Adjust = std::function<float(float, std::span<const float>)>;
 
-// Streams the table and keeps the k best of those that `skip`, ascending, does not name.
-absl::StatusOr<std::vector<ScoredNode>> SearchTable(const EmbeddedGraph& embedded, const ModelSpec& model,
-                                                    std::span<const float> query, std::span<const std::uint64_t> skip,
-                                                    const Adjust& adjust, const SearchOptions& options) {
+std::uint64_t MemoryOf(const SearchOptions& options) {
+  return options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
+}
+
+// An eighth of the memory each for the block that is searched, the one that is read and its pages in the cache.
+std::uint64_t BlockRowsOf(const SearchOptions& options, std::size_t dim) {
+  if (options.block_rows > 0) return options.block_rows;
+  return std::max<std::uint64_t>(1, std::min(kMaxBlockBytes, MemoryOf(options) / 8) / (dim * sizeof(float)));
+}
+
+// What the rows are compared with, and how.
+struct Search {
+  const EmbeddedGraph& embedded;
+  ModelSpec model;
+  std::span<const float> query;
+  Adjust adjust;
+};
+
+// Streams the rows of `nodes` and returns the k best of those that `skip`, ascending, does not name.
+absl::StatusOr<TopK> SearchTable(const Search& search, const NodeRange& nodes, std::span<const std::uint64_t> skip,
+                                 const SearchOptions& options) {
   struct Worker {
     TopK best;
     ScoreScratch scratch;
     std::vector<float> scores;
   };
-  const std::size_t dim = model.dim;
-  const std::uint64_t block_rows =
-      options.block_rows > 0 ? options.block_rows : std::max<std::uint64_t>(1, kBlockBytes / (dim * sizeof(float)));
+  const std::size_t dim = search.model.dim;
   tbb::enumerable_thread_specific<Worker> workers([&] { return Worker{TopK(options.k), {}, {}}; });
-  const auto search = [&](const RowRun& run) -> absl::Status {
-    RETURN_IF_ERROR(CheckFinite(embedded, run.first, run.values));
+  const auto score_block = [&](const RowRun& run) -> absl::Status {
+    RETURN_IF_ERROR(CheckFinite(search.embedded, run.first, run.values));
     const std::size_t rows = run.values.size() / dim;
     ParallelRanges(0, rows, kTileRows, [&](std::size_t begin, std::size_t end) {
       Worker& worker = workers.local();
       worker.scores.resize(end - begin);
       const std::span<const float> tile = run.values.subspan(begin * dim, (end - begin) * dim);
-      ScoreBlock(model, query, 1, tile, end - begin, worker.scratch, worker.scores);
+      ScoreBlock(search.model, search.query, 1, tile, end - begin, worker.scratch, worker.scores);
       for (std::size_t i = 0; i < end - begin; ++i) {
         const std::uint64_t node = run.first + begin + i;
         if (std::binary_search(skip.begin(), skip.end(), node)) continue;
-        const float score = adjust ? adjust(worker.scores[i], tile.subspan(i * dim, dim)) : worker.scores[i];
+        const float score =
+            search.adjust ? search.adjust(worker.scores[i], tile.subspan(i * dim, dim)) : worker.scores[i];
         worker.best.Add({NodeId{node}, score});
       }
     });
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(StreamRows(embedded.embeddings, 0, embedded.graph.node_count(), block_rows, search));
+  RETURN_IF_ERROR(
+      StreamRows(search.embedded.embeddings, nodes.first, nodes.last, BlockRowsOf(options, dim), score_block));
   TopK best(options.k);
   for (const Worker& worker : workers) {
     for (const ScoredNode& scored : worker.best.Nodes()) best.Add(scored);
   }
-  return best.TakeSorted();
+  return best;
 }
 
 absl::StatusOr<std::vector<float>> ReadNode(const EmbeddedGraph& embedded, NodeId node) {
@@ -72,6 +92,11 @@ absl::StatusOr<std::vector<float>> ReadNode(const EmbeddedGraph& embedded, NodeI
 }
 
 }  // namespace
+
+std::uint64_t LeastSearchMemory(const EmbeddedGraph& embedded) {
+  // Blocks of at least half a MiB, or a few rows.
+  return std::max<std::uint64_t>(4 << 20, 32 * embedded.model.dim * sizeof(float));
+}
 
 absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedded, NodeId node, Similarity similarity,
                                                      const SearchOptions& options) {
@@ -85,8 +110,9 @@ absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedd
   ModelSpec product = embedded.model;
   product.kind = ModelKind::kDot;
   const std::uint64_t self = Value(node);
-  return SearchTable(embedded, product, row, std::span(&self, 1), similarity == Similarity::kCosine ? cosine : Adjust(),
-                     options);
+  const Search search{embedded, product, row, similarity == Similarity::kCosine ? cosine : Adjust()};
+  ASSIGN_OR_RETURN(TopK best, SearchTable(search, {0, embedded.graph.node_count()}, std::span(&self, 1), options));
+  return best.TakeSorted();
 }
 
 absl::StatusOr<std::vector<Prediction>> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
@@ -95,17 +121,28 @@ absl::StatusOr<std::vector<Prediction>> PredictLinks(const EmbeddedGraph& embedd
   ASSIGN_OR_RETURN(const std::vector<float> row, ReadNode(embedded, question.known));
   std::vector<float> query(embedded.model.dim);
   MakeLinkQuery(embedded, question.side, question.relation, row, query);
-  ASSIGN_OR_RETURN(const KnownAnswers answers, KnownAnswers::Gather(embedded.graph, QuestionIndex({question}), 0,
-                                                                    embedded.graph.description().partition_count));
-  const std::span<const std::uint64_t> known = answers.Of(0);
-  const bool hide = known_edges == KnownEdges::kHide;
-  ASSIGN_OR_RETURN(
-      const std::vector<ScoredNode> best,
-      SearchTable(embedded, embedded.model, query, hide ? known : std::span<const std::uint64_t>(), Adjust(), options));
+  const Search search{embedded, embedded.model, query, Adjust()};
+  TopK best(options.k);
+  absl::flat_hash_set<std::uint64_t> known_best;  // of all that `best` ever held
+  const auto search_window = [&](const NodeRange& nodes, const KnownAnswers& answers) -> absl::Status {
+    const std::span<const std::uint64_t> known = answers.Of(0);
+    const bool hide = known_edges == KnownEdges::kHide;
+    ASSIGN_OR_RETURN(const TopK found,
+                     SearchTable(search, nodes, hide ? known : std::span<const std::uint64_t>(), options));
+    for (const ScoredNode& scored : found.Nodes()) {
+      best.Add(scored);
+      if (std::binary_search(known.begin(), known.end(), Value(scored.node))) known_best.insert(Value(scored.node));
+    }
+    return absl::OkStatus();
+  };
+  const QuestionIndex questions({question});
+  const std::uint64_t max_answers = MemoryOf(options) / 4 / KnownAnswers::kBytes;
+  for (const NodeRange& window : MakeKnownWindows(embedded.graph, max_answers)) {
+    RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, questions, window, max_answers, search_window));
+  }
   std::vector<Prediction> predictions;
-  for (const ScoredNode& scored : best) {
-    predictions.push_back(
-        {scored.node, scored.score, std::binary_search(known.begin(), known.end(), Value(scored.node))});
+  for (const ScoredNode& scored : best.TakeSorted()) {
+    predictions.push_back({scored.node, scored.score, known_best.contains(Value(scored.node))});
   }
   return predictions;
 }

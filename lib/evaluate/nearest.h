@@ -20,8 +20,12 @@ enum class Similarity { kCosine, kDot };
 
 struct SearchOptions {
   std::size_t k = 10;
-  std::uint64_t block_rows = 0;  // rows read at a time; 0: 16 MiB of them. Results do not depend on it.
+  std::uint64_t memory_bytes = 0;  // bound on what the search holds beside its answers; 0: 1 GiB
+  std::uint64_t block_rows = 0;    // rows read at a time; 0: by memory, up to 16 MiB. Results depend on neither.
 };
+
+// Returns the least SearchOptions::memory_bytes that a search keeps to. With less it works, but holds that much.
+std::uint64_t LeastSearchMemory(const EmbeddedGraph& embedded);
 
 // Returns the k nodes other than `node` whose rows are most like its own, best first, ties by id.
 // REQUIRES: node is a node of the graph

@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::array<Side, 2> kSides = {Side::kTail, Side::kHead};
 
-// Rows of nodes are gathered in pieces of this size.
-constexpr std::uint64_t kGatherBytes = 4 * 1024 * 1024;
 constexpr std::size_t kGatherGrain = 64;  // rows a task: tens of microseconds
 
 LinkQuestion QuestionOf(const Edge& triple, Side side) {
@@ -59,16 +57,17 @@ absl::Status ForEachWantedRow(const EmbeddedGraph& embedded, std::vector<WantedR
     });
     return absl::OkStatus();
   };
-  return VisitRows(embedded.embeddings, nodes, kGatherBytes, visit);
+  return VisitRows(embedded.embeddings, nodes, QuestionBatch::kGatherBytes, visit);
 }
 
 }  // namespace
 
 std::uint64_t QuestionBatch::BytesPerTriple(const ModelSpec& model) {
-  // A side: query, threshold and its bins, answer, question with its place in the index, wanted row and its node.
-  constexpr std::uint64_t kSideBytes = sizeof(float) + 4 * sizeof(std::uint64_t) + sizeof(Answer) +
-                                       4 * sizeof(LinkQuestion) + sizeof(WantedRow) + 2 * sizeof(std::uint64_t);
-  return 2 * (model.dim * sizeof(float) + kSideBytes);
+  // A side: query, threshold (its vector may have grown to twice as much) and its bins, answer, question with its place
+  // in a hash map that may be half empty, wanted row and its node.
+  constexpr std::uint64_t kSideBytes = 2 * sizeof(float) + 4 * sizeof(std::uint64_t) + sizeof(Answer) +
+                                       5 * sizeof(LinkQuestion) + sizeof(WantedRow) + 2 * sizeof(std::uint64_t);
+  return 2 * (model.dim * sizeof(float) + kSideBytes) + sizeof(Edge);
 }
 
 QuestionBatch::QuestionBatch(const EmbeddedGraph& embedded, std::span<const Edge> triples,

@@ -21,6 +21,9 @@ class QuestionBatch {
   // Reads the rows of the batch's nodes and makes the queries. `embedded` must outlive the batch.
   static absl::StatusOr<QuestionBatch> Make(const EmbeddedGraph& embedded, std::span<const Edge> triples);
 
+  // Rows of nodes are gathered in pieces of this size.
+  static constexpr std::uint64_t kGatherBytes = 2 << 20;
+
   // Memory of one triple in a batch, both sides, with what Make needs meanwhile.
   static std::uint64_t BytesPerTriple(const ModelSpec& model);
 

@@ -9,12 +9,14 @@
 #include "base/status.h"
 #include "evaluate/candidates.h"
 #include "evaluate/known_answers.h"
+#include "evaluate/known_windows.h"
 #include "evaluate/question_batch.h"
 #include "evaluate/score_bins.h"
 #include "evaluate/triple_reader.h"
 #include "fmt/format.h"
 #include "model/scorer.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
+#include "oneapi/tbb/task_arena.h"
 
 namespace octavo {
 namespace {
@@ -25,51 +27,48 @@ constexpr std::uint64_t kMaxBlockBytes = 16 << 20;
 // core's second-level cache, and enough queries share a transposed candidate for that not to matter.
 constexpr std::size_t kTileQueries = 256;
 constexpr std::size_t kTileCandidates = 512;
-// Of one known answer while the filter is gathered, both sides and both copies.
-constexpr std::uint64_t kKnownBytes = 64;
 constexpr std::uint64_t kMaxBatchTriples = std::uint64_t{1} << 30;  // two questions a triple fit 32 bits
 
-// How the memory is shared out.
+// What does not become less with less memory: scratch of the threads, and what the options ask for.
+std::uint64_t FixedBytes(const EmbeddedGraph& embedded, const RankingOptions& options, int threads) {
+  // The scores of a tile; the panel of candidates that is packed for them, edges while known answers are gathered.
+  constexpr std::uint64_t kWorkerBytes = kTileQueries * kTileCandidates * sizeof(float) + (512 << 10);
+  // Numbers drawn without replacement: in a hash set and a vector.
+  constexpr std::uint64_t kDrawnBytes = 32;
+  const std::uint64_t drawn = std::min(options.sample, embedded.graph.Edges(options.split).edge_count()) +
+                              (options.candidates < embedded.graph.node_count() ? options.candidates : 0);
+  const std::uint64_t relations = options.per_relation ? embedded.graph.relation_count() : 0;
+  return static_cast<std::uint64_t>(std::max(1, threads)) * kWorkerBytes + drawn * kDrawnBytes +
+         relations * sizeof(RankingReport::Relation);
+}
+
+// The least that is worth sharing out: a batch gathers its rows in pieces, with their pages in the cache beside them,
+// and a block should have some rows.
+std::uint64_t LeastSharedBytes(const EmbeddedGraph& embedded) {
+  return std::max<std::uint64_t>(4 * QuestionBatch::kGatherBytes, 256 * embedded.model.dim * sizeof(float));
+}
+
+// How the rest is shared out: half for a batch, a quarter for its filter, three sixteenths for the block of rows that
+// is scored, the one that is read and its pages in the cache.
 struct RankingPlan {
   std::uint64_t batch_triples = 1;
   std::uint64_t block_rows = 1;
-  std::uint64_t known_edges = 1;  // edges that the filter may be gathered from at once
+  std::uint64_t known_answers = 1;  // in memory at once
 };
 
 RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& options) {
   const std::uint64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
+  const std::uint64_t fixed = FixedBytes(embedded, options, tbb::this_task_arena::max_concurrency());
+  const std::uint64_t shared = memory >= fixed + LeastSharedBytes(embedded) ? memory - fixed : memory;
   const std::uint64_t row_bytes = embedded.model.dim * sizeof(float);
   RankingPlan plan;
   plan.block_rows = options.block_rows;
-  if (plan.block_rows == 0) plan.block_rows = std::min(kMaxBlockBytes, memory / 16) / row_bytes;
+  if (plan.block_rows == 0) plan.block_rows = std::min(kMaxBlockBytes, shared / 16) / row_bytes;
   plan.block_rows = std::max<std::uint64_t>(1, plan.block_rows);
   plan.batch_triples =
-      std::clamp<std::uint64_t>(memory / 2 / QuestionBatch::BytesPerTriple(embedded.model), 1, kMaxBatchTriples);
-  plan.known_edges = memory / 4 / kKnownBytes;
+      std::clamp<std::uint64_t>(shared / 2 / QuestionBatch::BytesPerTriple(embedded.model), 1, kMaxBatchTriples);
+  plan.known_answers = shared / 4 / KnownAnswers::kBytes;
   return plan;
-}
-
-// Partitions [first, last) and the nodes in them: the candidates whose filter is in memory at once.
-struct Window {
-  std::uint32_t first = 0;
-  std::uint32_t last = 0;
-  std::uint64_t first_node = 0;
-  std::uint64_t last_node = 0;
-};
-
-// Cuts the graph into windows of as many partitions as the plan has memory for, at least one.
-std::vector<Window> MakeWindows(const Graph& graph, std::uint64_t known_edges) {
-  const GraphDescription& description = graph.description();
-  std::vector<Window> windows;
-  std::uint32_t first = 0;
-  while (first < description.partition_count) {
-    std::uint32_t last = description.partition_count;
-    while (last > first + 1 && EdgesOfPartitions(graph, first, last) > known_edges) last = first + (last - first) / 2;
-    windows.push_back({first, last, first * description.partition_rows,
-                       std::min(last * description.partition_rows, description.node_count)});
-    first = last;
-  }
-  return windows;
 }
 
 absl::Status EmptySplitError(const Graph& graph, Split split) {
@@ -176,7 +175,7 @@ class ReportBuilder {
 
 // Streams all candidates past one batch. `progress` gets the share of the batch that is done.
 absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candidates, const RankingPlan& plan,
-                       const std::vector<Window>& windows, QuestionBatch& batch,
+                       const std::vector<NodeRange>& windows, QuestionBatch& batch,
                        const std::function<void(double)>& progress) {
   const double work = static_cast<double>(batch.size()) * static_cast<double>(candidates.size());
   std::atomic<std::uint64_t> done{0};
@@ -185,21 +184,25 @@ absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candid
     progress(static_cast<double>(sum) / work);
   };
   BatchScorer scorer(embedded.model, batch, advance);
-  for (const Window& window : windows) {
-    if (candidates.CountIn(window.first_node, window.last_node) == 0) continue;
-    ASSIGN_OR_RETURN(const KnownAnswers known,
-                     KnownAnswers::Gather(embedded.graph, batch.questions(), window.first, window.last));
-    RETURN_IF_ERROR(candidates.Stream(embedded, window.first_node, window.last_node, plan.block_rows,
-                                      [&](const CandidateBlock& block) {
-                                        scorer.CountBlock(block, known);
-                                        return absl::OkStatus();
-                                      }));
+  const auto rank = [&](const NodeRange& nodes, const KnownAnswers& known) {
+    return candidates.Stream(embedded, nodes.first, nodes.last, plan.block_rows, [&](const CandidateBlock& block) {
+      scorer.CountBlock(block, known);
+      return absl::OkStatus();
+    });
+  };
+  for (const NodeRange& window : windows) {
+    if (candidates.CountIn(window.first, window.last) == 0) continue;
+    RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, batch.questions(), window, plan.known_answers, rank));
   }
   batch.SumBins();
   return absl::OkStatus();
 }
 
 }  // namespace
+
+std::uint64_t LeastRankingMemory(const EmbeddedGraph& embedded, const RankingOptions& options, int threads) {
+  return FixedBytes(embedded, options, threads) + LeastSharedBytes(embedded);
+}
 
 absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const RankingOptions& options) {
   RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
@@ -209,7 +212,7 @@ absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const R
   }
   const CandidateSet candidates(embedded.graph.node_count(), options.candidates, options.seed);
   const RankingPlan plan = MakePlan(embedded, options);
-  const std::vector<Window> windows = MakeWindows(embedded.graph, plan.known_edges);
+  const std::vector<NodeRange> windows = MakeKnownWindows(embedded.graph, plan.known_answers);
   ReportBuilder builder(embedded.graph, candidates, options.per_relation);
   std::uint64_t done = 0;
   while (done < triples.size()) {

@@ -52,6 +52,10 @@ struct RankingReport {
   SideSums Both() const { return head + tail; }
 };
 
+// Returns the least RankingOptions::memory_bytes that a ranking with `threads` keeps to. With less it works, but holds
+// that much.
+std::uint64_t LeastRankingMemory(const EmbeddedGraph& embedded, const RankingOptions& options, int threads);
+
 // Ranks the triples of a split. Runs on the calling thread's TBB arena and one thread that reads ahead. The result is a
 // pure function of tables, graph and options.split, candidates, sample and seed: the same bits for any number of
 // threads, memory and block size. An empty split is a usage error, a NaN or infinite parameter an error that names its

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked_math.h"
 #include "base/status.h"
 
 namespace octavo {
@@ -13,6 +14,7 @@ namespace {
 
 // A random read of a fast disk takes about as long as reading this much on.
 constexpr std::uint64_t kReadThroughBytes = 64 * 1024;
+constexpr std::uint64_t kPageBytes = 4096;  // larger ones only make the page cache be dropped less often
 
 }  // namespace
 
@@ -22,7 +24,9 @@ absl::Status StreamRows(const TableReader& table, std::uint64_t begin, std::uint
   std::array<std::vector<float>, 2> buffers;
   const auto read = [&](std::uint64_t first, std::vector<float>& buffer) {
     buffer.resize(std::min(block_rows, end - first) * columns);
-    return table.ReadRows(first, buffer);
+    absl::Status status = table.ReadRows(first, buffer);
+    table.Forget(first, buffer.size() / columns);
+    return status;
   };
   if (begin >= end) return absl::OkStatus();
   RETURN_IF_ERROR(read(begin, buffers[0]));
@@ -44,6 +48,8 @@ absl::Status VisitRows(const TableReader& table, std::span<const std::uint64_t> 
   const std::uint64_t max_rows = std::max<std::uint64_t>(1, max_bytes / row_bytes);
   const std::uint64_t max_gap = std::max<std::uint64_t>(1, kReadThroughBytes / row_bytes);
   std::vector<float> buffer;
+  std::uint64_t cached_bytes = 0;  // of the page cache, since `kept`
+  std::uint64_t kept = ids.empty() ? 0 : ids.front();
   std::size_t begin = 0;
   while (begin < ids.size()) {
     std::size_t end = begin + 1;
@@ -51,6 +57,13 @@ absl::Status VisitRows(const TableReader& table, std::span<const std::uint64_t> 
     buffer.resize((ids[end - 1] - ids[begin] + 1) * columns);
     RETURN_IF_ERROR(table.ReadRows(ids[begin], buffer));
     RETURN_IF_ERROR(visit(begin, end, RowRun{ids[begin], columns, buffer}));
+    // A read fills whole pages, and to drop them one read at a time would cost more than the reads.
+    cached_bytes += RoundUp(buffer.size() * sizeof(float), kPageBytes) + kPageBytes;
+    if (cached_bytes >= max_bytes || end == ids.size()) {
+      table.Forget(kept, ids[end - 1] + 1 - kept);
+      kept = ids[end - 1] + 1;
+      cached_bytes = 0;
+    }
     begin = end;
   }
   return absl::OkStatus();

@@ -21,13 +21,15 @@ struct RowRun {
 };
 
 // Calls `visit` with rows [begin, end) of `table`, `block_rows` at a time and in order. The next block is read by a
-// thread of its own while `visit` works. Holds two blocks. Stops at the first error. REQUIRES: block_rows > 0
+// thread of its own while `visit` works. Holds two blocks. What was read is given to table.Forget. Stops at the first
+// error. REQUIRES: block_rows > 0
 absl::Status StreamRows(const TableReader& table, std::uint64_t begin, std::uint64_t end, std::uint64_t block_rows,
                         const std::function<absl::Status(const RowRun&)>& visit);
 
 // Calls `visit(begin, end, run)`, where `run` holds every row that ids[begin, end) name, until all ids had their turn.
 // Rows between two wanted ones are read where that is cheaper than a read of its own. Holds at most `max_bytes`, or one
-// row. Stops at the first error. REQUIRES: ids are ascending (repeats are fine) and below table.rows()
+// row, and as much again in the page cache until it is given to table.Forget. Stops at the first error. REQUIRES: ids
+// are ascending (repeats are fine) and below table.rows()
 absl::Status VisitRows(const TableReader& table, std::span<const std::uint64_t> ids, std::uint64_t max_bytes,
                        const std::function<absl::Status(std::size_t, std::size_t, const RowRun&)>& visit);
 

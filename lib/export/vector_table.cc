@@ -9,9 +9,15 @@
 namespace octavo {
 
 VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings) {
-  return {embeddings.rows(), static_cast<std::size_t>(embeddings.columns()),
+  return {embeddings.rows(),
+          static_cast<std::size_t>(embeddings.columns()),
           [&graph](std::uint64_t row) { return graph.nodes().Name(NodeId{row}); },
-          [&embeddings](std::uint64_t first, std::span<float> values) { return embeddings.ReadRows(first, values); }};
+          [&embeddings](std::uint64_t first, std::span<float> values) { return embeddings.ReadRows(first, values); },
+          [&graph](std::uint64_t first, std::uint64_t count) { graph.nodes().WillRead(first, count); },
+          [&](std::uint64_t first, std::uint64_t count) {
+            embeddings.Forget(first, count);
+            graph.nodes().Forget(first, count);
+          }};
 }
 
 VectorTable RelationVectors(const Graph& graph, std::span<const float> relations, std::size_t width) {
@@ -23,11 +29,15 @@ VectorTable RelationVectors(const Graph& graph, std::span<const float> relations
     if (row >= graph.relation_count()) name += kReciprocalSuffix;
     names->push_back(std::move(name));
   }
-  return {rows, width, [names](std::uint64_t row) { return std::string_view((*names)[row]); },
-          [relations, width](std::uint64_t first, std::span<float> values) {
-            std::copy_n(relations.begin() + static_cast<std::ptrdiff_t>(first * width), values.size(), values.begin());
-            return absl::OkStatus();
-          }};
+  return {.rows = rows,
+          .columns = width,
+          .name = [names](std::uint64_t row) { return std::string_view((*names)[row]); },
+          .read =
+              [relations, width](std::uint64_t first, std::span<float> values) {
+                std::copy_n(relations.begin() + static_cast<std::ptrdiff_t>(first * width), values.size(),
+                            values.begin());
+                return absl::OkStatus();
+              }};
 }
 
 }  // namespace octavo

@@ -13,12 +13,16 @@
 
 namespace octavo {
 
-// Both functions may be called from any thread; rows < this->rows.
+// The functions may be called from any thread; rows < this->rows.
 struct VectorTable {
   std::uint64_t rows = 0;
   std::size_t columns = 0;
   std::function<std::string_view(std::uint64_t)> name;  // valid as long as the table
   std::function<absl::Status(std::uint64_t first, std::span<float> values)> read;
+  // Hints that spare reads and memory, or empty: the names of `count` rows from `first` on will be asked for; rows and
+  // names from there are done with, though what `name` returned stays valid.
+  std::function<void(std::uint64_t first, std::uint64_t count)> will_name = {};
+  std::function<void(std::uint64_t first, std::uint64_t count)> done = {};
 };
 
 // The rows of `embeddings` in id order, named as the graph's nodes. Both must outlive the result.

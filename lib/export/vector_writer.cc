@@ -14,8 +14,8 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = 8 << 20;
-constexpr std::size_t kPieces = 16;  // a block is formatted in this many pieces, each by one worker
-constexpr std::size_t kNameBytes = 1 << 20;
+constexpr std::size_t kPieces = 16;          // a block is formatted in this many pieces, each by one worker
+constexpr std::uint64_t kNameRows = 16'384;  // names written at a time
 
 void Normalize(std::span<float> row) {
   double sum = 0;
@@ -55,6 +55,7 @@ absl::StatusOr<WriteReport> WriteVectors(const VectorTable& table, const WriteOp
     const std::uint64_t rows = std::min(block_rows, table.rows - first);
     const std::uint64_t piece_rows = (rows + kPieces - 1) / kPieces;
     values.resize(rows * table.columns);
+    if (options.format != VectorFormat::kNpy && table.will_name) table.will_name(first, rows);
     RETURN_IF_ERROR(table.read(first, values));
     ParallelEach(0, kPieces, [&](std::size_t i) {
       const std::uint64_t begin = std::min(rows, i * piece_rows);
@@ -63,6 +64,7 @@ absl::StatusOr<WriteReport> WriteVectors(const VectorTable& table, const WriteOp
                   std::span(values).subspan(begin * table.columns, (end - begin) * table.columns), pieces[i]);
     });
     for (const Piece& piece : pieces) RETURN_IF_ERROR(output.Append(piece.text));
+    if (table.done) table.done(first, rows);
     if (options.progress) options.progress(first + rows);
   }
   WriteReport report;
@@ -72,12 +74,16 @@ absl::StatusOr<WriteReport> WriteVectors(const VectorTable& table, const WriteOp
 
 absl::Status WriteNames(const VectorTable& table, OutputFile& output) {
   std::string text;
-  for (std::uint64_t row = 0; row < table.rows; ++row) {
-    text += table.name(row);
-    text += '\n';
-    if (text.size() < kNameBytes && row + 1 < table.rows) continue;
+  for (std::uint64_t first = 0; first < table.rows; first += kNameRows) {
+    const std::uint64_t rows = std::min(kNameRows, table.rows - first);
+    if (table.will_name) table.will_name(first, rows);
+    for (std::uint64_t row = first; row < first + rows; ++row) {
+      text += table.name(row);
+      text += '\n';
+    }
     RETURN_IF_ERROR(output.Append(text));
     text.clear();
+    if (table.done) table.done(first, rows);
   }
   return absl::OkStatus();
 }

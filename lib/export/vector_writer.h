@@ -15,7 +15,7 @@ namespace octavo {
 struct WriteOptions {
   VectorFormat format = VectorFormat::kNpy;
   bool normalize = false;         // divide each row by its Euclidean norm; a row of zeros stays
-  std::uint64_t block_bytes = 0;  // of rows read at a time; 0: 8 MiB. Text takes up to four times as much besides.
+  std::uint64_t block_bytes = 0;  // of rows read at a time; 0: 8 MiB. All in all 16 times as much is held for text.
   // Called with the rows written so far, from the calling thread.
   std::function<void(std::uint64_t)> progress = {};
 };

@@ -77,6 +77,19 @@ absl::Status CellReader::ReadBlock(std::size_t block, std::span<Edge> edges, std
   return absl::OkStatus();
 }
 
+void CellReader::DropBehind() {
+  drop_behind_ = true;
+  file_.ReadNoFurther();
+}
+
+void CellReader::WillRead(std::size_t first, std::size_t last) const {
+  if (drop_behind_) file_.WillRead(OffsetOf(first), OffsetOf(last) - OffsetOf(first));
+}
+
+void CellReader::Forget(std::size_t first, std::size_t last) const {
+  if (drop_behind_) file_.DropBehind(OffsetOf(first), OffsetOf(last) - OffsetOf(first));
+}
+
 absl::StatusOr<std::vector<Edge>> CellReader::ReadAll() const {
   std::vector<Edge> edges(header_.edge_count);
   std::vector<std::byte> scratch;

@@ -126,6 +126,11 @@ std::optional<RelationId> Graph::FindRelation(std::string_view name) const {
   return RelationId{static_cast<std::uint32_t>(found - relations_.begin())};
 }
 
+void Graph::DropBehind() {
+  nodes_->DropBehind();
+  for (CellReader& cells : splits_) cells.DropBehind();
+}
+
 const CellReader& Graph::Edges(Split split) const { return splits_[static_cast<std::size_t>(split)]; }
 
 }  // namespace octavo

@@ -19,7 +19,7 @@
 
 namespace octavo {
 
-// Constant after Open; any thread.
+// Constant after Open and DropBehind; any thread.
 class Graph {
  public:
   // Opens and cross-checks every file of the folder but reads no edge. A folder without graph.json is a usage error,
@@ -30,6 +30,9 @@ class Graph {
   const GraphPaths& paths() const { return paths_; }
   std::uint64_t node_count() const { return description_.node_count; }
   std::uint32_t relation_count() const { return description_.relation_count; }
+
+  // Names and cells then leave no more in the page cache than they must. Not beside other calls.
+  void DropBehind();
 
   const NodeNames& nodes() const { return *nodes_; }
   // REQUIRES: id < relation_count()

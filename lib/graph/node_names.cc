@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -21,19 +22,22 @@ namespace {
 class MappedBytes {
  public:
   static absl::StatusOr<MappedBytes> Open(const std::filesystem::path& path) {
-    ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
+    ASSIGN_OR_RETURN(File file, File::OpenRead(path));
     ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
-    if (size == 0) return MappedBytes(nullptr, 0);
+    if (size == 0) return MappedBytes();
     void* const data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor(), 0);
     if (data == MAP_FAILED) return ErrnoError(fmt::format("{}: mmap of {} bytes", path.string(), size), errno);
     // Look-ups are random: read-ahead would fetch a megabyte for every name.
     ::madvise(data, size, MADV_RANDOM);
-    return MappedBytes(data, size);
+    return MappedBytes(std::move(file), data, size);
   }
   MappedBytes() = default;
   MappedBytes(MappedBytes&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : file_(std::move(other.file_)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
   MappedBytes& operator=(MappedBytes&& other) noexcept {
+    std::swap(file_, other.file_);
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     return *this;
@@ -44,8 +48,25 @@ class MappedBytes {
 
   std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
 
+  // Both take [begin, end) of the bytes, cut to what there is, and are advice that cannot fail.
+  void WillRead(std::uint64_t begin, std::uint64_t end) const { Advise(begin, end, MADV_WILLNEED); }
+  void Drop(std::uint64_t begin, std::uint64_t end) const {
+    // Pages that are mapped stay in the cache, so the mapping lets go of them first.
+    Advise(begin, end, MADV_DONTNEED);
+    end = std::min<std::uint64_t>(end, size_);
+    if (begin < end) file_.DropBehind(begin, end - begin);
+  }
+
  private:
-  MappedBytes(void* data, std::size_t size) : data_(data), size_(size) {}
+  MappedBytes(File file, void* data, std::size_t size) : file_(std::move(file)), data_(data), size_(size) {}
+  void Advise(std::uint64_t begin, std::uint64_t end, int advice) const {
+    const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    begin = begin / page * page;
+    end = std::min<std::uint64_t>(end, size_);
+    if (begin < end) ::madvise(static_cast<std::byte*>(data_) + begin, end - begin, advice);
+  }
+
+  File file_;
   void* data_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -89,6 +110,10 @@ struct NodeNames::Mapping {
   ArrayHeader offset_header;
   std::span<const std::uint64_t> hashes;
   std::span<const std::uint64_t> offsets;
+  bool drop_behind = false;
+
+  // Returns where an offset stands in its file.
+  std::uint64_t OffsetPlace(std::uint64_t number) const { return sizeof(ArrayHeader) + number * sizeof(offsets[0]); }
 };
 
 NodeNames::NodeNames(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
@@ -129,6 +154,24 @@ std::string_view NodeNames::Name(NodeId id) const {
   // Only damaged offsets fail this: every name has at least its line end.
   if (begin >= end || end > bytes.size()) return {};
   return {reinterpret_cast<const char*>(bytes.data()) + begin, end - begin - 1};
+}
+
+void NodeNames::WillRead(std::uint64_t first, std::uint64_t count) const {
+  const Mapping& m = *mapping_;
+  if (count == 0) return;
+  m.offset_file.WillRead(m.OffsetPlace(first), m.OffsetPlace(first + count + 1));
+  m.name_file.WillRead(m.offsets[first], m.offsets[first + count]);
+}
+
+void NodeNames::DropBehind() { mapping_->drop_behind = true; }
+
+void NodeNames::Forget(std::uint64_t first, std::uint64_t count) const {
+  const Mapping& m = *mapping_;
+  if (!m.drop_behind || count == 0) return;
+  m.name_file.Drop(m.offsets[first], m.offsets[first + count]);
+  m.offset_file.Drop(m.OffsetPlace(first), m.OffsetPlace(first + count + 1));
+  // A name is found by its hash and compared: a few pages a look-up, anywhere.
+  m.hash_file.Drop(0, m.hash_file.bytes().size());
 }
 
 std::optional<NodeId> NodeNames::Find(std::string_view name) const {

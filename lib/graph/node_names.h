@@ -13,7 +13,7 @@
 
 namespace octavo {
 
-// Constant after Open; any thread. Memory is page cache only.
+// Constant after Open and DropBehind; any thread. Memory is page cache only.
 class NodeNames {
  public:
   // Maps nodes.hash, nodes.names and nodes.offsets read-only and checks their headers and sizes against each other.
@@ -26,6 +26,15 @@ class NodeNames {
   std::string_view Name(NodeId id) const;
   // Returns the id of `name`, by interpolation search over the hashes and a comparison of the name.
   std::optional<NodeId> Find(std::string_view name) const;
+
+  // The names of nodes [first, first + count) will be asked for: the kernel may read them at once, not page by page.
+  // REQUIRES: first + count <= size(), here and below
+  void WillRead(std::uint64_t first, std::uint64_t count) const;
+  // For names that the page cache must not fill up with: from here on Forget drops what was read. Not beside other
+  // calls.
+  void DropBehind();
+  // They were read and will not be soon again. Names got before stay valid; to look at them reads them anew.
+  void Forget(std::uint64_t first, std::uint64_t count) const;
 
   std::uint64_t hash_seed() const;
   const ArrayHeader& hash_header() const;

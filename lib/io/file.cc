@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/checked_math.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/failpoint.h"
@@ -165,6 +166,23 @@ absl::Status File::Close() {
 
 void File::DropCache(std::uint64_t offset, std::uint64_t size) const {
   ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_DONTNEED);
+}
+
+void File::ReadNoFurther() const { ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM); }
+
+void File::WillRead(std::uint64_t offset, std::uint64_t size) const {
+  if (size == 0) return;  // to the kernel, 0 means up to the end
+  ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
+}
+
+void File::DropBehind(std::uint64_t offset, std::uint64_t size) const {
+  if (size == 0) return;  // to the kernel, 0 means up to the end
+  // The cache is kept in folios of up to some megabytes, and one that is covered in part stays. Measured with reads of
+  // 1.5 MB: without looking back, a table of 218 MB was in the cache as a whole at the end.
+  constexpr std::uint64_t kLookBack = std::uint64_t{16} << 20;
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t begin = (offset - std::min(offset, kLookBack)) / page * page;
+  DropCache(begin, RoundUp(offset + size, page) - begin);
 }
 
 absl::Status SyncFolder(const std::filesystem::path& folder) {

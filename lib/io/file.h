@@ -55,6 +55,14 @@ class File {
   void UseDirect();
   // Tells the kernel that its cached pages of the range are not needed (POSIX_FADV_DONTNEED). Advice: cannot fail.
   void DropCache(std::uint64_t offset, std::uint64_t size) const;
+  // From here on the kernel does not begin to read ahead, which can be many megabytes. Whoever reads small pieces in
+  // order says WillRead.
+  void ReadNoFurther() const;
+  // Begins to read the range. Advice: cannot fail.
+  void WillRead(std::uint64_t offset, std::uint64_t size) const;
+  // DropCache for a range that others follow: takes every page that it touches, and what the kernel spared before
+  // because it reached from the range before into this one.
+  void DropBehind(std::uint64_t offset, std::uint64_t size) const;
 
  private:
   File(int descriptor, std::filesystem::path path) : descriptor_(descriptor), path_(std::move(path)) {}

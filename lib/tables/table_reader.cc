@@ -61,4 +61,20 @@ absl::Status TableReader::ReadRows(std::uint64_t first, std::span<float> out) co
   return absl::OkStatus();
 }
 
+void TableReader::DropBehind() {
+  drop_behind_ = true;
+  for (const File& file : files_) {
+    if (file.is_open()) file.ReadNoFurther();
+  }
+}
+
+void TableReader::Forget(std::uint64_t first, std::uint64_t rows) const {
+  if (!drop_behind_) return;
+  const std::uint64_t begin = RowOffset(shape_, first);
+  const std::uint64_t bytes = RowOffset(shape_, first + rows) - begin;
+  for (const File& file : files_) {
+    if (file.is_open()) file.DropBehind(begin, bytes);
+  }
+}
+
 }  // namespace octavo

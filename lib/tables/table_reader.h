@@ -14,7 +14,7 @@
 
 namespace octavo {
 
-// Constant after Open; any thread.
+// Constant after Open and DropBehind; any thread.
 class TableReader {
  public:
   // Opens the slots that `slot_of_partition` names (0 or 1 for each partition of `partition_rows` rows) and checks
@@ -30,6 +30,12 @@ class TableReader {
   // REQUIRES: out.size() is a multiple of columns()
   absl::Status ReadRows(std::uint64_t first, std::span<float> out) const;
 
+  // For tables that the page cache must not fill up with: from here on Forget drops what was read. Not beside other
+  // calls.
+  void DropBehind();
+  // Rows [first, first + rows) were read and will not be soon again. REQUIRES: first + rows <= this->rows()
+  void Forget(std::uint64_t first, std::uint64_t rows) const;
+
  private:
   TableReader(std::array<File, 2> files, const NpyShape& shape, std::uint64_t partition_rows,
               std::vector<std::uint8_t> slot_of_partition);
@@ -38,6 +44,7 @@ class TableReader {
   NpyShape shape_;
   std::uint64_t partition_rows_;
   std::vector<std::uint8_t> slot_of_partition_;
+  bool drop_behind_ = false;
 };
 
 }  // namespace octavo

@@ -35,6 +35,13 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   fails 2 "expected a whole number" "$OCTAVO" evaluate --run run --candidates -1
   fails 2 "nowhere" "$OCTAVO" evaluate --run nowhere
   fails 2 "--run is required" "$OCTAVO" evaluate
+  fails 2 "and --memory allows 1.0 MiB; the smallest --memory that would do is" \
+    "$OCTAVO" evaluate --run run --memory 1MiB
+  # The smallest that it names does, and one MiB less does not.
+  local least
+  least="$(sed -E 's/.*would do is ([0-9]+)MiB/\1/' err.log)"
+  "$OCTAVO" --quiet evaluate --run run --memory "${least}MiB" >/dev/null
+  fails 2 "evaluate needs" "$OCTAVO" evaluate --run run --memory "$((least - 1))MiB"
 }
 
 @test "evaluate: NaN in the embeddings is named" {

@@ -27,6 +27,8 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   cp -r run before
   fails 2 "is a file of the run or its graph" "$OCTAVO" export --run run --output run/embeddings.npy
   fails 2 "is a file of the run or its graph" "$OCTAVO" export --run run --output x.npy --names run/../graph/nodes.names
+  fails 2 "the smallest --memory that would do is" "$OCTAVO" export --run run --output x --memory 1MiB
+  [[ ! -e x ]]
   fails 2 "hdf5" "$OCTAVO" export --run run --output x --format hdf5
   fails 2 "no folder absent" "$OCTAVO" export --run run --output absent/x.npy
   fails 2 "is a folder" "$OCTAVO" export --run run --output graph

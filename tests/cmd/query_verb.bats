@@ -36,6 +36,7 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   fails 2 "expected ? for exactly one of them" "$OCTAVO" query --run run predict '?' in '?'
   fails 2 "the graph has 2 relations" "$OCTAVO" query --run run predict city1 '?'
   fails 2 "expected a whole number from 1" "$OCTAVO" query --run run neighbors city1 -k 0
+  fails 2 "the smallest --memory that would do is" "$OCTAVO" query --run run neighbors city1 --memory 1MiB
   fails 2 "NAME" "$OCTAVO" query --run run neighbors
   fails 2 "subcommand" "$OCTAVO" query --run run
 }

@@ -35,7 +35,7 @@ std::vector<std::uint64_t> NaiveAnswers(const EdgeSet& edges, const LinkQuestion
   return {answers.begin(), answers.end()};
 }
 
-TEST(KnownAnswers, AreThoseOfAllSplitsInTheAskedPartitions) {
+TEST(KnownAnswers, AreThoseOfAllSplitsInTheAskedRange) {
   EmbeddedFixture fixture({.nodes = 2500, .relations = 2, .edges = {4000, 500, 500}});
   std::vector<LinkQuestion> questions;
   for (const Edge& edge : fixture.graph().test) {
@@ -46,13 +46,16 @@ TEST(KnownAnswers, AreThoseOfAllSplitsInTheAskedPartitions) {
   const QuestionIndex index(questions);
   for (const std::size_t threads : {1, 2, 4}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    for (const auto& [first, last] : {std::pair(0U, 3U), {0U, 1U}, {1U, 3U}, {2U, 2U}}) {
-      const auto known = KnownAnswers::Gather(fixture.opened(), index, first, last);
-      ASSERT_TRUE(known.ok());
+    for (const auto& [first, last] :
+         {std::pair(0U, 2500U), {0U, 1024U}, {1024U, 2500U}, {7U, 1500U}, {1100U, 1101U}, {2048U, 2048U}}) {
+      const auto gathered = KnownAnswers::Gather(fixture.opened(), index, {first, last}, UINT64_MAX);
+      ASSERT_TRUE(gathered.ok());
+      const std::optional<KnownAnswers>& known = *gathered;
+      ASSERT_TRUE(known.has_value());
       for (std::size_t i = 0; i < index.size(); ++i) {
         const auto answers = known->Of(i);
         EXPECT_EQ(std::vector<std::uint64_t>(answers.begin(), answers.end()),
-                  NaiveAnswers(fixture.filter, index[i], first * kPartitionRowQuantum, last * kPartitionRowQuantum));
+                  NaiveAnswers(fixture.filter, index[i], first, last));
       }
     }
   }
@@ -65,9 +68,9 @@ TEST(KnownAnswers, RepeatedEdgesCountOnce) {
   fixture.graph().test = {edge};
   fixture.Write();
   const auto known =
-      KnownAnswers::Gather(fixture.opened(), QuestionIndex({{NodeId{1}, RelationId{0}, Side::kTail}}), 0, 1);
-  ASSERT_TRUE(known.ok());
-  EXPECT_EQ(known->Of(0).size(), 1U);
+      KnownAnswers::Gather(fixture.opened(), QuestionIndex({{NodeId{1}, RelationId{0}, Side::kTail}}), {0, 12}, 3);
+  ASSERT_TRUE(known.ok() && known->has_value());
+  EXPECT_EQ((*known)->Of(0).size(), 1U);
 }
 
 TEST(KnownAnswers, DamagedCellsAreAnError) {
@@ -78,24 +81,26 @@ TEST(KnownAnswers, DamagedCellsAreAnError) {
     file.put('\x7f');
   }
   const Edge& edge = fixture.graph().train[0];
-  const auto known =
-      KnownAnswers::Gather(fixture.opened(), QuestionIndex({{edge.head, edge.relation, Side::kTail}}), 0, 1);
+  const auto known = KnownAnswers::Gather(fixture.opened(), QuestionIndex({{edge.head, edge.relation, Side::kTail}}),
+                                          {0, 12}, UINT64_MAX);
   ASSERT_FALSE(known.ok());
   EXPECT_EQ(KindOf(known.status()), ErrorKind::kCorrupt);
 }
 
-TEST(EdgesOfPartitions, CountsEdgesThatTouchThem) {
-  EmbeddedFixture fixture({.nodes = 2500, .edges = {400, 50, 50}});
-  for (const auto& [first, last] : {std::pair(0U, 3U), {0U, 1U}, {1U, 2U}, {1U, 1U}}) {
-    std::uint64_t edges = 0;
-    for (const auto& [head, relation, tail] : fixture.filter) {
-      const auto in = [&](std::uint64_t node) {
-        return node / kPartitionRowQuantum >= first && node / kPartitionRowQuantum < last;
-      };
-      if (in(head) || in(tail)) ++edges;
-    }
-    EXPECT_EQ(EdgesOfPartitions(fixture.opened(), first, last), edges);
+TEST(KnownAnswers, GivesUpAboveTheMost) {
+  EmbeddedFixture fixture({.edges = {0, 0, 0}});
+  for (std::uint64_t tail = 1; tail < 6; ++tail) {
+    fixture.graph().train.push_back({NodeId{0}, NodeId{tail}, RelationId{0}, 1.0F});
   }
+  fixture.Write();
+  const QuestionIndex question({{NodeId{0}, RelationId{0}, Side::kTail}});
+  const auto gather = [&](const NodeRange& nodes, std::uint64_t most) {
+    return *KnownAnswers::Gather(fixture.opened(), question, nodes, most);
+  };
+  EXPECT_EQ(gather({0, 12}, 5)->Of(0).size(), 5U);
+  EXPECT_FALSE(gather({0, 12}, 4).has_value());
+  EXPECT_EQ(gather({0, 5}, 4)->Of(0).size(), 4U);
+  EXPECT_EQ(gather({6, 12}, 0)->Of(0).size(), 0U);
 }
 
 }  // namespace

@@ -119,5 +119,27 @@ TEST(PredictLinks, NanIsAnError) {
   EXPECT_FALSE(NearestNodes(fixture.Embedded(), NodeId{3}, Similarity::kDot, {}).ok());
 }
 
+TEST(PredictLinks, SameForAnyMemory) {
+  EmbeddedFixture fixture({.nodes = 3000, .relations = 1, .edges = {0, 0, 0}, .range = 9});
+  for (std::uint64_t tail = 0; tail < 3000; tail += 2) {
+    fixture.graph().train.push_back({NodeId{1}, NodeId{tail}, RelationId{0}, 1.0F});
+  }
+  fixture.Write();
+  const LinkQuestion question{NodeId{1}, RelationId{0}, Side::kTail};
+  for (const KnownEdges known : {KnownEdges::kHide, KnownEdges::kMark}) {
+    const auto first = PredictLinks(fixture.Embedded(), question, known, {.k = 40});
+    ASSERT_TRUE(first.ok());
+    // 1,500 known answers of 64 bytes: the smaller ones take the nodes in many windows.
+    for (const std::uint64_t memory : {1 << 12, 1 << 16, 1 << 20}) {
+      EXPECT_EQ(*PredictLinks(fixture.Embedded(), question, known, {.k = 40, .memory_bytes = memory}), *first);
+    }
+  }
+}
+
+TEST(LeastSearchMemory, HoldsAFewRowsOfAnyWidth) {
+  EmbeddedFixture fixture({});
+  EXPECT_GE(LeastSearchMemory(fixture.Embedded()), 1U << 20);
+}
+
 }  // namespace
 }  // namespace octavo

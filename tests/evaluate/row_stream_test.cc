@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "base/status.h"
+#include "tests/support/cached_bytes.h"
 #include "tests/support/small_graph.h"
 
 namespace octavo {
@@ -79,6 +80,19 @@ TEST_F(RowStreamTest, VisitsWantedRows) {
       EXPECT_EQ(next, count);
     }
   }
+}
+
+TEST_F(RowStreamTest, LeavesNothingInTheCacheOfATableThatDropsBehind) {
+  OCTAVO_REQUIRE_DISK(folder_.path());
+  SyncFile(folder_.path() / "embeddings.npy");
+  table_->DropBehind();
+  const auto ignore = [](const RowRun&) { return absl::OkStatus(); };
+  ASSERT_TRUE(StreamRows(*table_, 0, 3000, 700, ignore).ok());
+  EXPECT_LE(CachedBytes(folder_.path() / "embeddings.npy"), 4096U);  // the header
+  const std::vector<std::uint64_t> ids = {0, 700, 701, 2999};
+  const auto ignore_ids = [](std::size_t, std::size_t, const RowRun&) { return absl::OkStatus(); };
+  ASSERT_TRUE(VisitRows(*table_, ids, 64, ignore_ids).ok());
+  EXPECT_LE(CachedBytes(folder_.path() / "embeddings.npy"), 4096U);
 }
 
 }  // namespace

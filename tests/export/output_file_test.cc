@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/failpoint.h"
+#include "tests/support/cached_bytes.h"
 #include "tests/support/small_graph.h"
 
 namespace octavo {
@@ -133,6 +134,23 @@ TEST_F(OutputFileTest, AReaderThatLeftIsAnError) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(KindOf(status), ErrorKind::kRuntime);
   EXPECT_THAT(std::string(MessageOf(status)), HasSubstr("the reader closed the pipe"));
+}
+
+TEST_F(OutputFileTest, WrittenBehindHasTheSameBytesAndLeavesTheCache) {
+  std::string expected;
+  {
+    auto output = OutputFile::Open(path_);
+    ASSERT_TRUE(output.ok());
+    output->WriteBehind(100'000);
+    for (int i = 0; i < 3000; ++i) {
+      const std::string piece = fmt::format("{:0{}}\n", i, 1 + i % 1000);
+      expected += piece;
+      ASSERT_TRUE(output->Append(piece).ok());
+    }
+    EXPECT_TRUE(!IsOnDisk(folder_.path()) || CachedBytes(partial_) < 400'000);
+    ASSERT_TRUE(output->Commit().ok());
+  }
+  EXPECT_EQ(ContentsOf(path_), expected);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/support/cached_bytes.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/imported_graph.h"
@@ -92,6 +93,24 @@ TEST_F(CellReaderTest, AFileCutWhileItIsOpenIsAnError) {
   ASSERT_OK_AND_ASSIGN(const CellReader reader, CellReader::Open(path_));
   std::filesystem::resize_file(path_, 5000);
   EXPECT_ERROR(reader.ReadAll(), kCorrupt, "ends at byte 5000");
+}
+
+TEST_F(CellReaderTest, ForgetsBlocksOnlyWhereAskedToDropBehind) {
+  OCTAVO_REQUIRE_DISK(folder_.path());
+  SyncFile(path_);
+  ASSERT_OK_AND_ASSIGN(CellReader reader, CellReader::Open(path_));
+  ASSERT_OK_AND_ASSIGN(const std::vector<Edge> before, reader.ReadAll());
+  const std::uint64_t cached = CachedBytes(path_);
+  reader.WillRead(0, reader.block_count());
+  reader.Forget(0, reader.block_count());
+  EXPECT_EQ(CachedBytes(path_), cached);
+  reader.DropBehind();
+  reader.Forget(3, 3);
+  EXPECT_EQ(CachedBytes(path_), cached);
+  reader.Forget(0, reader.block_count());
+  EXPECT_LE(CachedBytes(path_), 8192U);  // the index behind the blocks
+  reader.WillRead(0, reader.block_count());
+  EXPECT_EQ(*reader.ReadAll(), before);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "io/checksum.h"
+#include "tests/support/cached_bytes.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/imported_graph.h"
@@ -88,6 +89,37 @@ TEST_F(NodeNamesTest, DamagedOffsetsAndHashesStayInBounds) {
   ASSERT_OK_AND_ASSIGN(const auto names, Open());
   for (std::uint64_t id = 0; id < names->size(); ++id) (void)names->Name(NodeId{id});
   for (int i = 0; i < 300; ++i) (void)names->Find(std::to_string(i));
+}
+
+TEST_F(NodeNamesTest, ForgottenNamesLeaveTheCacheAndStayValid) {
+  OCTAVO_REQUIRE_DISK(folder_.path());
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += fmt::format("node {}\tnode {}\n", i, i + 1);
+  ASSERT_OK(ImportText(folder_, text));
+  const GraphPaths paths(folder_ / "graph");
+  for (const auto& path : {paths.NodeNames(), paths.NodeOffsets(), paths.NodeHashes()}) SyncFile(path);
+  ASSERT_OK_AND_ASSIGN(const auto names, Open());
+  const auto all = [&] {
+    std::string joined;
+    for (std::uint64_t id = 0; id < names->size(); ++id) joined += names->Name(NodeId{id});
+    return joined;
+  };
+  const std::string before = all();
+  const std::string_view first = names->Name(NodeId{0});
+  const std::string copy(first);
+  names->Forget(0, names->size());
+  EXPECT_GT(CachedBytes(paths.NodeNames()), 400'000U);
+  names->DropBehind();
+  names->Forget(7, 0);
+  EXPECT_GT(CachedBytes(paths.NodeNames()), 400'000U);
+  names->Forget(0, names->size());
+  EXPECT_LE(CachedBytes(paths.NodeNames()), 4096U);
+  EXPECT_LE(CachedBytes(paths.NodeOffsets()), 8192U);
+  EXPECT_EQ(first, copy);
+  names->WillRead(0, names->size());
+  names->WillRead(names->size(), 0);
+  EXPECT_EQ(all(), before);
+  EXPECT_EQ(names->Find(copy), NodeId{0});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
+#include "tests/support/cached_bytes.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/temporary_folder.h"
@@ -97,6 +98,40 @@ TEST_F(FileTest, AtomicWriteReplacesAllOrNothing) {
     EXPECT_EQ(FileBytes(folder_ / "a"), "new") << failpoint;
     EXPECT_FALSE(std::filesystem::exists(folder_ / "a.partial")) << failpoint;
   }
+}
+
+// 1.5 MB a piece of a file that is read in order, its head first: what lies behind the reader is not in the cache,
+// whatever the size of the kernel's folios.
+TEST_F(FileTest, DropBehindKeepsAFileThatIsReadInOrderOutOfTheCache) {
+  OCTAVO_REQUIRE_DISK(folder_.path());
+  constexpr std::uint64_t kPiece = 1'562'112;
+  constexpr std::uint64_t kPieces = 48;
+  ASSERT_OK_AND_ASSIGN(File file, File::Create(folder_ / "a"));
+  std::string piece(kPiece, 'x');
+  for (std::uint64_t i = 0; i < kPieces; ++i) ASSERT_OK(file.WriteAt(i * kPiece, Bytes(piece)));
+  ASSERT_OK(file.Sync());
+  file.DropCache(0, 0);
+  ASSERT_OK(file.ReadAt(0, std::as_writable_bytes(std::span<char>(piece).first(4096))));
+  file.ReadNoFurther();
+  for (std::uint64_t i = 0; i < kPieces; ++i) {
+    ASSERT_OK(file.ReadAt(i * kPiece, std::as_writable_bytes(std::span<char>(piece))));
+    EXPECT_EQ(piece.front(), 'x');
+    file.DropBehind(i * kPiece, kPiece);
+  }
+  EXPECT_LT(CachedBytes(folder_ / "a"), kPieces * kPiece / 2);
+}
+
+TEST_F(FileTest, AdviceOnAnEmptyRangeDoesNothing) {
+  OCTAVO_REQUIRE_DISK(folder_.path());
+  ASSERT_OK_AND_ASSIGN(File file, File::Create(folder_ / "a"));
+  ASSERT_OK(file.WriteAt(0, Bytes(std::string(1 << 20, 'x'))));
+  ASSERT_OK(file.Sync());
+  file.DropBehind(0, 0);
+  EXPECT_EQ(CachedBytes(folder_ / "a"), 1U << 20);
+  file.ReadNoFurther();
+  file.DropCache(0, 0);
+  file.WillRead(0, 0);
+  EXPECT_EQ(CachedBytes(folder_ / "a"), 0U);
 }
 
 }  // namespace

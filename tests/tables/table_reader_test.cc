@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "tables/table_file.h"
+#include "tests/support/cached_bytes.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/temporary_folder.h"
 
@@ -93,6 +94,24 @@ TEST_F(TableReaderTest, AFileCutAfterOpeningIsAnError) {
   std::vector<float> out(2);
   EXPECT_OK(reader.ReadRows(0, out));
   EXPECT_ERROR(reader.ReadRows(2000, out), kCorrupt, "t.npy");
+}
+
+TEST_F(TableReaderTest, ForgetsRowsOnlyWhereAskedToDropBehind) {
+  OCTAVO_REQUIRE_DISK(folder_.path());
+  WriteSlots(100);
+  for (const std::filesystem::path& path : paths_) SyncFile(path);
+  ASSERT_OK_AND_ASSIGN(TableReader reader, TableReader::Open(paths_, Shape(100), 1024, {0, 1, 0}));
+  std::vector<float> before(kRows * 100);
+  ASSERT_OK(reader.ReadRows(0, before));
+  reader.Forget(0, kRows);
+  EXPECT_GE(CachedBytes(paths_[0]), kRows * 100 * sizeof(float));
+  reader.DropBehind();
+  reader.Forget(0, kRows);
+  EXPECT_LE(CachedBytes(paths_[0]), 4096U);
+  EXPECT_LE(CachedBytes(paths_[1]), 4096U);
+  std::vector<float> after(kRows * 100);
+  ASSERT_OK(reader.ReadRows(0, after));
+  EXPECT_EQ(after, before);
 }
 
 }  // namespace
