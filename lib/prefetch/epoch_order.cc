@@ -97,6 +97,7 @@ absl::Status EpochOrder::ReadWindow(std::uint64_t window, std::vector<Edge>& edg
     edges.insert(edges.end(), block_edges_.begin() + static_cast<std::ptrdiff_t>(skip),
                  block_edges_.begin() + static_cast<std::ptrdiff_t>(take));
   }
+  cells_.Forget(0, cells_.block_count());  // blocks of a window lie all over the file
   RandomStream stream(seed_, RandomPurpose::kWindowShuffle, static_cast<std::uint32_t>(epoch_), window);
   Shuffle(std::span(edges), stream);
   return absl::OkStatus();

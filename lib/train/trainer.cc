@@ -10,6 +10,7 @@
 #include "checkpoint/run_tables.h"
 #include "checkpoint/state_file.h"
 #include "fmt/format.h"
+#include "format/cells.h"
 #include "format/paths.h"
 #include "train/initial_rows.h"
 #include "train/memory_estimate.h"
@@ -93,6 +94,15 @@ absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options) {
   return UsageError(fmt::format("{}: no training edges", graph.paths().folder().string()));
 }
 
+// Where the edges do not fit beside what the training holds, they leave the page cache once they are read.
+void LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
+  const MemoryEstimate estimate = EstimateTrainingMemory(options, graph.description(), settings.threads, shape);
+  const std::uint64_t edges =
+      graph.description().train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
+  const std::uint64_t needed = estimate.total() + edges;
+  if (needed < edges || needed > settings.memory) graph.DropBehind();
+}
+
 PartitionShape DivisionOf(const Progress& progress) {
   return {static_cast<std::uint32_t>(progress.partitions), static_cast<std::uint32_t>(progress.resident)};
 }
@@ -141,6 +151,7 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
   ASSIGN_OR_RETURN(const PartitionShape division,
                    ChooseShape(options, graph->description(), settings.memory, settings.threads));
   if (callbacks.on_division) callbacks.on_division({.shape = division, .from_epoch = 1});
+  LeaveRoom(*graph, options, division, settings);
   const RunPaths paths(folder);
   RETURN_IF_ERROR(PrepareFolder(paths));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
@@ -183,6 +194,7 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   }
   RETURN_IF_ERROR(CheckDivision(paths, done, graph->description()));
   ASSIGN_OR_RETURN(const PartitionShape next, NextDivision(options, graph->description(), done, settings, callbacks));
+  LeaveRoom(*graph, options, next, settings);
   ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables,
                    RunTables::Open(paths, ShapeOf(options, graph->description(), DivisionOf(done)),
                                    options.durability == Durability::kFull));
