@@ -1,6 +1,9 @@
 // octavo import: edge lists become a graph folder.
 
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +13,7 @@
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/program.h"
+#include "cmd/run_flags.h"
 #include "fmt/format.h"
 #include "import/import_report.h"
 #include "import/importer.h"
@@ -28,15 +32,23 @@ struct ImportFlags {
   bool json = false;
 };
 
+// How much of the stage is done, from 0 to 1; 0 where it cannot be told.
+double DoneShare(const ImportProgress& progress) {
+  if (progress.total > 0) return static_cast<double>(progress.done) / static_cast<double>(progress.total);
+  if (progress.total_bytes > 0) return static_cast<double>(progress.bytes) / static_cast<double>(progress.total_bytes);
+  return 0;
+}
+
 std::string ProgressText(const ImportProgress& progress) {
-  std::string text = fmt::format("{}: {} edges", progress.stage, progress.edges);
-  if (progress.total_edges > 0) text += fmt::format(" of {}", progress.total_edges);
-  if (progress.total_bytes > 0) {
-    text += fmt::format(", {} %", 100 * progress.bytes / progress.total_bytes);
-  } else if (progress.bytes > 0) {
-    text += fmt::format(", {}", FormatByteSize(progress.bytes));
-  }
-  return text;
+  std::string text = fmt::format("{}: {} {}", progress.stage, progress.done, progress.unit);
+  if (progress.total > 0) text += fmt::format(" of {}", progress.total);
+  const double share = DoneShare(progress);
+  if (share <= 0) return progress.bytes > 0 ? text + fmt::format(", {}", FormatByteSize(progress.bytes)) : text;
+  text += fmt::format(", {:.0f} %", 100 * share);
+  // The first moments tell nothing yet.
+  if (progress.seconds < 1) return text;
+  const auto left = static_cast<std::uint64_t>(progress.seconds * (1 - share) / share + 0.5);
+  return text + fmt::format(", ETA {}:{:02}", left / 60, left % 60);
 }
 
 std::string ByPart(const std::array<std::uint64_t, 3>& counts) {
@@ -82,10 +94,16 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
   reporter.Info(fmt::format("{}: {} nodes, {} relations, {} train, {} valid and {} test edges", flags.graph,
                             graph.node_count, graph.relation_count, graph.train_edges, graph.valid_edges,
                             graph.test_edges));
-  const double seconds = summary.read_seconds + summary.write_seconds;
-  reporter.Info(fmt::format("took {:.1f} s ({:.1f} reading, {:.1f} writing), {:.2f} million edges/s", seconds,
-                            summary.read_seconds, summary.write_seconds,
-                            static_cast<double>(summary.input_edges) / 1e6 / std::max(seconds, 1e-9)));
+  if (summary.spilled_bytes > 0) {
+    reporter.Info(fmt::format("--memory has no room for all names and edges: {} went through temporary files",
+                              FormatByteSize(summary.spilled_bytes)));
+  }
+  const double seconds = summary.seconds();
+  reporter.Info(
+      fmt::format("took {:.1f} s ({:.1f} reading, {:.1f} ranking, {:.1f} encoding, {:.1f} writing), {:.2f} "
+                  "million edges/s",
+                  seconds, summary.read_seconds, summary.rank_seconds, summary.encode_seconds, summary.write_seconds,
+                  static_cast<double>(summary.input_edges) / 1e6 / std::max(seconds, 1e-9)));
 }
 
 void PrintJson(const ImportFlags& flags, const ImportSummary& summary) {
@@ -98,11 +116,21 @@ void PrintJson(const ImportFlags& flags, const ImportSummary& summary) {
   object["test_edges"] = summary.graph.test_edges;
   object["partitions"] = summary.graph.partition_count;
   object["fingerprint"] = fmt::format("{:016x}", summary.graph.fingerprint);
-  object["seconds"] = summary.read_seconds + summary.write_seconds;
+  object["seconds"] = summary.seconds();
+  object["read_seconds"] = summary.read_seconds;
+  object["rank_seconds"] = summary.rank_seconds;
+  object["encode_seconds"] = summary.encode_seconds;
+  object["write_seconds"] = summary.write_seconds;
+  object["spilled"] = summary.spilled_bytes > 0;
+  object["spilled_bytes"] = summary.spilled_bytes;
   object["bytes_read"] = summary.bytes_read;
   object.update(nlohmann::ordered_json::parse(ImportJson(flags.options, summary)));
   fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
+
+// What is held in large blocks goes back to the system when it is freed, and not to a heap that the next phase cannot
+// use: glibc would raise its threshold to the largest block that was freed.
+void ReturnLargeBlocks() { ::mallopt(M_MMAP_THRESHOLD, 128 << 10); }
 
 absl::Status RunImport(ImportFlags& flags, Program& program) {
   ImportOptions& options = flags.options;
@@ -114,8 +142,8 @@ absl::Status RunImport(ImportFlags& flags, Program& program) {
   options.drop_self_loops = flags.self_loops == "drop";
   options.drop_unseen = flags.unseen == "drop";
   options.stop = Interrupted;
-  if (program.options.memory > 0)
-    program.reporter.Warning("import does not bound its memory yet: --memory has no effect");
+  options.memory_bytes = MemoryLimit(program);
+  ReturnLargeBlocks();
   CatchInterrupts();
   const absl::StatusOr<ImportSummary> summary =
       Import(options, [&](const ImportProgress& progress) { program.reporter.Progress(ProgressText(progress)); });

@@ -1,5 +1,7 @@
 #include "import/cell_sorter.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -20,29 +22,21 @@ namespace {
 
 constexpr std::uint64_t kMaxPartitions = 64;
 constexpr std::size_t kParts = 3;
+constexpr std::uint64_t kPageBytes = 4096;
 // Cells above this are sorted by several threads.
 constexpr std::size_t kParallelSortEdges = std::size_t{1} << 16;
-
-// The place of an edge in its cell. 64-bit ids in the hash, so that the order does not depend on how an import stores
-// them on the way.
-std::uint64_t OrderKey(const EdgeRecord& edge) {
-  const std::array<std::uint64_t, 3> triple = {edge.head, edge.relation(), edge.tail};
-  return Checksum64(AsBytes(triple));
-}
-
-struct KeyedEdge {
-  std::uint64_t key;
-  EdgeRecord edge;
-};
 
 std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> Triple(const EdgeRecord& edge) {
   return {edge.head, edge.relation(), edge.tail};
 }
 
-bool Before(const KeyedEdge& a, const KeyedEdge& b) {
-  if (a.key != b.key) return a.key < b.key;
-  if (Triple(a.edge) != Triple(b.edge)) return Triple(a.edge) < Triple(b.edge);
-  return a.edge.weight < b.edge.weight;
+// Lets memory that is filled from many places at once come page by page: with huge pages all of it would be there after
+// the first few edges, while the runs that it replaces are still there, too.
+void UseSmallPages(std::span<std::byte> bytes) {
+  const auto begin = RoundUp(reinterpret_cast<std::uintptr_t>(bytes.data()), kPageBytes);
+  const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size()) / kPageBytes * kPageBytes;
+  // Advice: without it there is only more memory in use.
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_NOHUGEPAGE);
 }
 
 }  // namespace
@@ -54,22 +48,29 @@ PartitionLayout PartitionLayoutFor(std::uint64_t node_count) {
   return layout;
 }
 
-SortedEdges::SortedEdges(EdgeRuns runs, const NameRanking& nodes, const NameRanking& relations,
-                         const PartitionLayout& partitions)
-    : partitions_(partitions), begin_(std::size_t{cell_count()} * kParts + 1) {
-  const auto place_of = [&](const EdgeRecord& record) {
-    const std::uint64_t cell = record.head / partitions_.rows * partitions_.count + record.tail / partitions_.rows;
-    return cell * kParts + static_cast<std::size_t>(record.part());
-  };
-  std::vector<std::atomic<std::uint64_t>> next(begin_.size());
+void EncodeIds(EdgeRuns& runs, const NameRanking& nodes, const NameRanking& relations) {
   ParallelEach(0, runs.size(), [&](std::size_t run) {
     for (EdgeRecord& record : runs[run]) {
       if (record.part() == Part::kDropped) continue;
       record.head = nodes.rank[record.head];
       record.tail = nodes.rank[record.tail];
       if (!relations.rank.empty()) record.set_relation(relations.rank[record.relation()]);
+    }
+  });
+}
+
+SortedEdges::SortedEdges(EdgeRuns runs, const PartitionLayout& partitions)
+    : partitions_(partitions), begin_(std::size_t{cell_count()} * kParts + 1) {
+  const auto rows = static_cast<std::uint32_t>(partitions_.rows);
+  const auto place_of = [&](const EdgeRecord& record) {
+    const std::size_t cell = std::size_t{record.head / rows} * partitions_.count + record.tail / rows;
+    return cell * kParts + static_cast<std::size_t>(record.part());
+  };
+  std::vector<std::atomic<std::uint64_t>> next(begin_.size());
+  ParallelEach(0, runs.size(), [&](std::size_t run) {
+    for (const EdgeRecord& record : runs[run]) {
       // Relaxed: a count, read after the threads have been joined.
-      next[place_of(record)].fetch_add(1, std::memory_order_relaxed);
+      if (record.part() != Part::kDropped) next[place_of(record)].fetch_add(1, std::memory_order_relaxed);
     }
   });
   std::uint64_t total = 0;
@@ -77,7 +78,9 @@ SortedEdges::SortedEdges(EdgeRuns runs, const NameRanking& nodes, const NameRank
     begin_[place] = total;
     total += next[place].exchange(begin_[place], std::memory_order_relaxed);
   }
-  edges_ = std::make_unique_for_overwrite<EdgeRecord[]>(total);
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(total * sizeof(EdgeRecord));
+  edges_ = reinterpret_cast<EdgeRecord*>(memory_.get());
+  UseSmallPages(std::as_writable_bytes(All()));
   ParallelEach(0, runs.size(), [&](std::size_t run) {
     const std::vector<EdgeRecord> records = std::exchange(runs[run], {});
     for (const EdgeRecord& record : records) {
@@ -89,16 +92,34 @@ SortedEdges::SortedEdges(EdgeRuns runs, const NameRanking& nodes, const NameRank
 
 std::span<EdgeRecord> SortedEdges::Edges(std::uint32_t cell, Part part) {
   const std::size_t place = cell * kParts + static_cast<std::size_t>(part);
-  return {edges_.get() + begin_[place], begin_[place + 1] - begin_[place]};
+  return {edges_ + begin_[place], begin_[place + 1] - begin_[place]};
+}
+
+std::span<EdgeRecord> SortedEdges::Cell(std::uint32_t cell) {
+  const std::size_t place = cell * kParts;
+  return {edges_ + begin_[place], begin_[place + kParts] - begin_[place]};
+}
+
+// 64-bit ids in the hash, so that the order does not depend on how an import stores them on the way.
+std::uint64_t OrderKey(const EdgeRecord& edge) {
+  const std::array<std::uint64_t, 3> triple = {edge.head, edge.relation(), edge.tail};
+  return Checksum64(AsBytes(triple));
+}
+
+bool OrderedBefore(const KeyedEdge& a, const KeyedEdge& b) {
+  if (a.key != b.key) return a.key < b.key;
+  if (Triple(a.edge) != Triple(b.edge)) return Triple(a.edge) < Triple(b.edge);
+  if (a.edge.part() != b.edge.part()) return a.edge.part() < b.edge.part();
+  return a.edge.weight < b.edge.weight;
 }
 
 void OrderCell(std::span<EdgeRecord> edges) {
   std::vector<KeyedEdge> keyed(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) keyed[i] = {OrderKey(edges[i]), edges[i]};
   if (keyed.size() >= kParallelSortEdges) {
-    tbb::parallel_sort(keyed.begin(), keyed.end(), Before);
+    tbb::parallel_sort(keyed.begin(), keyed.end(), OrderedBefore);
   } else {
-    std::ranges::sort(keyed, Before);
+    std::ranges::sort(keyed, OrderedBefore);
   }
   for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = keyed[i].edge;
 }

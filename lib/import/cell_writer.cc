@@ -65,7 +65,7 @@ absl::Status CellWriter::Append(const EncodedCell& cell) {
   }
   offset_ += cell.bytes.size();
   header_.edge_count += cell.edges;
-  return absl::OkStatus();
+  return behind_.Advance(file_, offset_);
 }
 
 absl::StatusOr<CellsHeader> CellWriter::Finish() {
@@ -75,6 +75,7 @@ absl::StatusOr<CellsHeader> CellWriter::Finish() {
   header_.index_checksum = Checksum64(index);
   RETURN_IF_ERROR(file_.WriteAt(offset_, index));
   RETURN_IF_ERROR(file_.WriteAt(0, EncodeCellsHeader(header_)));
+  RETURN_IF_ERROR(behind_.Finish(file_, offset_ + index.size()));
   RETURN_IF_ERROR(file_.Close());
   return header_;
 }

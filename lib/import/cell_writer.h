@@ -10,6 +10,7 @@
 #include "format/cells.h"
 #include "import/edge_record.h"
 #include "io/file.h"
+#include "io/write_behind.h"
 
 namespace octavo {
 
@@ -40,6 +41,7 @@ class CellWriter {
   CellWriter(File file, const CellsHeader& layout) : file_(std::move(file)), header_(layout) {}
 
   File file_;
+  WriteBehind behind_;
   CellsHeader header_;
   std::uint64_t offset_ = kCellsHeaderBytes;
   std::vector<BlockRecord> records_;

@@ -1,6 +1,7 @@
 #include "import/edge_collector.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "base/escape.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "import/ordered_work.h"
@@ -91,8 +93,13 @@ ChunkResult ProcessChunk(const TextChunk& chunk, Part part, NameTable& nodes, Na
   return result;
 }
 
+// Beside a name's entry and text: what ranking it takes, or sorting it for a file.
+constexpr std::uint64_t kRankingBytesOfName = 36;
+
+}  // namespace
+
 // Takes the results of the chunks in input order.
-class Merger {
+class EdgeCollector::Merger {
  public:
   Merger(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out)
       : files_(files), options_(options), out_(out) {
@@ -116,6 +123,7 @@ class Merger {
     if (out_.bad_lines > options_.max_bad_lines) return TooManyBadLines();
     edges_ += result.records.size();
     out_.file_edges[file_] += result.records.size();
+    out_.run_edges += result.records.size();
     if (!result.records.empty()) out_.runs.push_back(std::move(result.records));
     return absl::OkStatus();
   }
@@ -147,26 +155,57 @@ class Merger {
   std::uint64_t edges_ = 0;
 };
 
-}  // namespace
+std::uint64_t BytesOf(const CollectedEdges& collected) {
+  return collected.nodes.bytes(kRankingBytesOfName) + collected.relations.bytes() +
+         collected.run_edges * sizeof(EdgeRecord);
+}
 
-absl::Status CollectEdges(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out) {
-  const auto workers = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
-  InputReader reader(files, options.layout, 2 * workers, options.stop);
-  Merger merger(files, options, out);
-  const auto take = [&] { return reader.Next(); };
+EdgeCollector::EdgeCollector(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out)
+    : files_(files),
+      options_(options),
+      out_(out),
+      workers_(options.workers > 0 ? options.workers
+                                   : static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())),
+      reader_(files, options.layout, 2 * workers_, options.limits, options.stop),
+      merger_(std::make_unique<Merger>(files, options, out)) {}
+
+EdgeCollector::~EdgeCollector() = default;
+
+absl::Status EdgeCollector::Collect() {
+  Mutex mutex;
+  std::uint64_t held = 0;  // these two under mutex: by what was delivered
+  bool taken = false;
+  const auto take = [&]() -> std::optional<TextChunk> {
+    {
+      const MutexLock lock(mutex);
+      if (std::exchange(taken, true) && held >= options_.max_bytes) return std::nullopt;
+    }
+    std::optional<TextChunk> chunk = reader_.Next();
+    at_end_ = !chunk;
+    return chunk;
+  };
   const auto process = [&](const TextChunk& chunk) {
-    return ProcessChunk(chunk, files[chunk.file].part, out.nodes, out.relations);
+    return ProcessChunk(chunk, files_[chunk.file].part, out_.nodes, out_.relations);
   };
   const auto merge = [&](ChunkResult result) {
-    absl::Status status = merger.Add(std::move(result));
-    if (options.progress) options.progress(merger.edges(), reader.bytes_read());
+    absl::Status status = merger_->Add(std::move(result));
+    if (options_.progress) options_.progress(merger_->edges(), reader_.bytes_read());
+    const MutexLock lock(mutex);
+    held = BytesOf(out_);
     return status;
   };
-  RETURN_IF_ERROR(ProcessInOrder<TextChunk>(workers, take, process, merge));
-  RETURN_IF_ERROR(reader.status());
-  out.columns = reader.columns();
-  out.formats = reader.formats();
-  out.bytes_read = reader.bytes_read();
+  RETURN_IF_ERROR(ProcessInOrder<TextChunk>(workers_, take, process, merge));
+  out_.bytes_read = reader_.bytes_read();
+  if (!at_end_) return absl::OkStatus();
+  RETURN_IF_ERROR(reader_.status());
+  out_.columns = reader_.columns();
+  out_.formats = reader_.formats();
+  return absl::OkStatus();
+}
+
+absl::Status CollectEdges(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out) {
+  EdgeCollector collector(files, options, out);
+  while (!collector.at_end()) RETURN_IF_ERROR(collector.Collect());
   return absl::OkStatus();
 }
 

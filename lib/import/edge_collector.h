@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct CollectedEdges {
   NameTable nodes;
   NameTable relations;  // empty if the input has no relation column
   EdgeRuns runs;
+  std::uint64_t run_edges = 0;  // in the runs
   Columns columns;
   std::vector<TextFormat> formats;        // of each file
   std::vector<std::uint64_t> file_edges;  // of each file
@@ -32,13 +34,45 @@ struct CollectedEdges {
 struct CollectOptions {
   LayoutRequest layout;
   std::uint64_t max_bad_lines = 0;
+  std::size_t workers = 0;               // chunks parsed at once; 0: as many as TBB has
+  std::uint64_t max_bytes = UINT64_MAX;  // of names and edges
+  InputLimits limits{};
   std::function<bool()> stop;  // may be empty; from several threads
   // May be empty; told the edges and compressed bytes so far, from one thread at a time.
   std::function<void(std::uint64_t edges, std::uint64_t bytes)> progress;
 };
 
-// Reads `files` with as many workers as TBB has, beside the reading thread. More than max_bad_lines malformed lines are
-// an input error with the first of them. The runs are in input order; only the ids in them depend on timing.
+// Reads the input, part by part. One owner.
+class EdgeCollector {
+ public:
+  // Starts to read `files`. Borrows all arguments. What `out` holds of names and edges may be taken out or cleared
+  // between two calls of Collect; the counts go on.
+  EdgeCollector(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out);
+  ~EdgeCollector();
+
+  // Adds names and edges to `out` until the input ends or they hold about options.max_bytes, and at least a chunk. More
+  // than max_bad_lines malformed lines are an input error with the first of them. The runs are in input order; only the
+  // ids in them depend on timing. Parallel.
+  absl::Status Collect();
+  // Whether the input has ended; then the columns, formats and bytes_read of `out` are set.
+  bool at_end() const { return at_end_; }
+
+ private:
+  class Merger;
+
+  const std::vector<InputFile>& files_;
+  const CollectOptions& options_;
+  CollectedEdges& out_;
+  const std::size_t workers_;
+  InputReader reader_;
+  std::unique_ptr<Merger> merger_;
+  bool at_end_ = false;
+};
+
+// Reads all of `files`.
 absl::Status CollectEdges(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out);
+
+// What the names and edges hold until they are ranked and distributed, or written to files.
+std::uint64_t BytesOf(const CollectedEdges& collected);
 
 }  // namespace octavo

@@ -1,6 +1,5 @@
 #include "import/edge_selection.h"
 
-#include <atomic>
 #include <cstddef>
 
 #include "base/mutex.h"
@@ -8,27 +7,6 @@
 
 namespace octavo {
 namespace {
-
-// Where a name was seen, by id. Any thread may set marks while none reads them.
-class Marks {
- public:
-  enum : std::uint8_t { kInTrain = 1, kElsewhere = 2 };
-
-  explicit Marks(std::uint32_t ids) : marks_(ids) {}
-
-  void Set(std::uint32_t id, std::uint8_t mark) {
-    // Relaxed: the marks are read after the threads have been joined. The load spares a locked write, as nearly every
-    // name has its mark already.
-    const std::atomic_ref<std::uint8_t> cell(marks_[id]);
-    if ((cell.load(std::memory_order_relaxed) & mark) == 0) cell.fetch_or(mark, std::memory_order_relaxed);
-  }
-  bool InTrain(std::uint32_t id) const { return (marks_[id] & kInTrain) != 0; }
-  bool Seen(std::uint32_t id) const { return marks_[id] != 0; }
-  std::size_t size() const { return marks_.size(); }
-
- private:
-  std::vector<std::uint8_t> marks_;
-};
 
 struct Counts {
   std::uint64_t self_loops = 0;
@@ -58,60 +36,55 @@ Counts ForEachRecord(EdgeRuns& runs, const Function& function) {
   return total;
 }
 
-std::uint64_t CountUnseen(const Marks& marks) {
-  std::uint64_t count = 0;
-  for (std::uint32_t id = 0; id < marks.size(); ++id) count += marks.Seen(id) && !marks.InTrain(id) ? 1 : 0;
-  return count;
-}
-
-std::vector<bool> Kept(const Marks& marks, bool only_train) {
-  std::vector<bool> kept(marks.size());
-  for (std::uint32_t id = 0; id < marks.size(); ++id) kept[id] = only_train ? marks.InTrain(id) : marks.Seen(id);
-  return kept;
-}
-
 }  // namespace
 
-Selection SelectEdges(EdgeRuns& runs, const NameTable& nodes, const NameTable& relations, const SelectionRules& rules) {
-  Marks node_marks(nodes.id_limit());
-  Marks relation_marks(relations.id_limit());
+AssignedParts AssignParts(EdgeRuns& runs, const NameTable& nodes, const NameTable& relations,
+                          const SelectionRules& rules, NameMarks& node_marks, NameMarks& relation_marks) {
   const bool has_relations = relation_marks.size() > 0;
-  const auto assign = [&](EdgeRecord& record, Counts& counts) {
+  const Counts counts = ForEachRecord(runs, [&](EdgeRecord& record, Counts& mine) {
     const std::uint32_t relation = record.relation();
     if (rules.split) {
       record.set_part(rules.split->PartOf(nodes.Hash(record.head), has_relations ? relations.Hash(relation) : 0,
                                           nodes.Hash(record.tail)));
     }
     if (record.head == record.tail) {
-      ++counts.self_loops;
+      ++mine.self_loops;
       if (rules.drop_self_loops) return record.set_part(Part::kDropped);
     }
-    const std::uint8_t mark = record.part() == Part::kTrain ? Marks::kInTrain : Marks::kElsewhere;
+    ++mine.kept[static_cast<std::size_t>(record.part())];
+    const std::uint8_t mark = record.part() == Part::kTrain ? NameMarks::kInTrain : NameMarks::kElsewhere;
     node_marks.Set(record.head, mark);
     node_marks.Set(record.tail, mark);
     if (has_relations) relation_marks.Set(relation, mark);
-  };
-  const auto judge = [&](EdgeRecord& record, Counts& counts) {
+  });
+  return {counts.self_loops, counts.kept};
+}
+
+Selection SelectEdges(EdgeRuns& runs, const NameTable& nodes, const NameTable& relations, const SelectionRules& rules) {
+  NameMarks node_marks(nodes.id_limit());
+  NameMarks relation_marks(relations.id_limit());
+  const bool has_relations = relation_marks.size() > 0;
+  Selection selection;
+  selection.self_loops = AssignParts(runs, nodes, relations, rules, node_marks, relation_marks).self_loops;
+  const Counts counts = ForEachRecord(runs, [&](EdgeRecord& record, Counts& mine) {
     const Part part = record.part();
     if (part == Part::kDropped) return;
     const bool seen = part == Part::kTrain || (node_marks.InTrain(record.head) && node_marks.InTrain(record.tail) &&
                                                (!has_relations || relation_marks.InTrain(record.relation())));
     if (!seen) {
-      ++counts.unseen[static_cast<std::size_t>(part)];
+      ++mine.unseen[static_cast<std::size_t>(part)];
       if (rules.drop_unseen) return record.set_part(Part::kDropped);
     }
-    ++counts.kept[static_cast<std::size_t>(part)];
-  };
-  Selection selection;
-  selection.self_loops = ForEachRecord(runs, assign).self_loops;
-  const Counts counts = ForEachRecord(runs, judge);
+    ++mine.kept[static_cast<std::size_t>(part)];
+  });
   selection.unseen_edges = counts.unseen;
   selection.kept_edges = counts.kept;
-  selection.unseen_nodes = CountUnseen(node_marks);
-  selection.unseen_relations = CountUnseen(relation_marks);
+  selection.unseen_nodes = node_marks.CountUnseen();
+  selection.unseen_relations = relation_marks.CountUnseen();
   // Under drop_unseen every edge that stays has names of training edges only.
-  selection.nodes = Kept(node_marks, rules.drop_unseen);
-  selection.relations = Kept(relation_marks, rules.drop_unseen);
+  selection.nodes = node_marks.Kept(rules.drop_unseen);
+  selection.seen = node_marks.Kept(false);
+  selection.relations = relation_marks.Kept(rules.drop_unseen);
   return selection;
 }
 

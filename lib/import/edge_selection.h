@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "import/edge_record.h"
+#include "import/name_marks.h"
 #include "import/name_table.h"
 #include "import/split_rule.h"
 
@@ -21,6 +22,7 @@ struct SelectionRules {
 // Counts by part are indexed by Part: train, valid, test.
 struct Selection {
   std::vector<bool> nodes;      // by NameTable id: gets a row
+  std::vector<bool> seen;       // the same: an edge of any part has it, also one that is left out as unseen
   std::vector<bool> relations;  // the same for relations
   std::uint64_t self_loops = 0;
   std::uint64_t unseen_nodes = 0;      // different names
@@ -28,6 +30,17 @@ struct Selection {
   std::array<std::uint64_t, 3> unseen_edges{};
   std::array<std::uint64_t, 3> kept_edges{};
 };
+
+// What the rules that look at one edge alone have found. `edges` counts those that stay, by part.
+struct AssignedParts {
+  std::uint64_t self_loops = 0;
+  std::array<std::uint64_t, 3> edges{};
+};
+
+// Sets the part of every record in `runs` as far as the edge alone decides it: --split and dropped self-loops. Marks
+// the names of the edges that stay; the marks must have room for the tables' ids. Parallel.
+AssignedParts AssignParts(EdgeRuns& runs, const NameTable& nodes, const NameTable& relations,
+                          const SelectionRules& rules, NameMarks& node_marks, NameMarks& relation_marks);
 
 // Sets the part of every record in `runs`, kDropped for those that the rules leave out. A name has a row if an edge
 // that stays has it.

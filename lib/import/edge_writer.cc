@@ -1,17 +1,31 @@
 #include "import/edge_writer.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
-#include <span>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/parallel.h"
 #include "base/status.h"
 #include "import/cell_writer.h"
+#include "import/edge_merge.h"
 
 namespace octavo {
 namespace {
 
 constexpr std::array<Part, 3> kParts = {Part::kTrain, Part::kValid, Part::kTest};
+
+// What PrepareCell holds for an edge beside it: its key and itself while it is sorted, its encoded bytes.
+constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + sizeof(EdgeRecord);
+// Bounds of the buffer of one run: enough for a disk's speed, no more than helps.
+constexpr std::uint64_t kMinRunBuffer = std::uint64_t{32} << 10;
+constexpr std::uint64_t kMaxRunBuffer = std::uint64_t{2} << 20;
+
+// What the indexes of the writers hold, twice as much while they grow. The last blocks of the cells are not worth
+// counting.
+std::uint64_t IndexBytes(std::uint64_t edges) { return edges / kMaxBlockEdges * 2 * sizeof(BlockRecord); }
 
 // One cell of all three parts.
 struct PreparedCell {
@@ -40,57 +54,125 @@ PreparedCell PrepareCell(SortedEdges& edges, std::uint32_t cell, const CellsHead
   return prepared;
 }
 
-// Appends prepared cells, which come in order, and adds up their counts.
-class Appender {
+// The three files, and what is counted on the way.
+class Output {
  public:
-  Appender(std::vector<CellWriter>& writers, const EdgeWriterOptions& options, WrittenEdges& out)
-      : writers_(writers), options_(options), out_(out) {}
+  static absl::StatusOr<std::unique_ptr<Output>> Create(const GraphPaths& paths, const CellsHeader& layout,
+                                                        const EdgeWriterOptions& options) {
+    auto output = std::unique_ptr<Output>(new Output(layout, options));
+    for (const Part part : kParts) {
+      ASSIGN_OR_RETURN(CellWriter writer, CellWriter::Create(paths.Cells(static_cast<Split>(part)), layout));
+      output->writers_.push_back(std::move(writer));
+    }
+    output->stream_ = std::make_unique<CellStream>(output->writers_, layout, options.merge_duplicates, output->out_);
+    return output;
+  }
 
+  // Appends a cell that was prepared.
   absl::Status Append(const PreparedCell& cell) {
-    if (options_.stop && options_.stop()) return absl::CancelledError("interrupted");
+    std::uint64_t edges = 0;
     for (std::size_t i = 0; i < kParts.size(); ++i) {
       if (cell.parts[i].edges > 0) RETURN_IF_ERROR(writers_[i].Append(cell.parts[i]));
       out_.duplicates[i] += cell.duplicates[i];
       out_.also_in_train[i] += cell.also_in_train[i];
-      edges_ += cell.parts[i].edges;
+      edges += cell.parts[i].edges + (options_.merge_duplicates ? cell.duplicates[i] : 0);
     }
     for (const EdgeRecord& edge : cell.train) ++out_.relation_train_edges[edge.relation()];
+    return Tick(edges);
+  }
+
+  absl::Status Merge(std::vector<std::unique_ptr<EdgeSource>> sources, const PartitionLayout& partitions) {
+    RETURN_IF_ERROR(
+        MergeEdges(std::move(sources), partitions, *stream_, [this](std::uint64_t edges) { return Tick(edges); }));
+    return stream_->Finish();
+  }
+
+  absl::StatusOr<WrittenEdges> Finish() {
+    for (std::size_t i = 0; i < kParts.size(); ++i) {
+      ASSIGN_OR_RETURN(out_.headers[i], writers_[i].Finish());
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Output(const CellsHeader& layout, const EdgeWriterOptions& options) : options_(options) {
+    out_.relation_train_edges.resize(layout.relation_count);
+  }
+
+  absl::Status Tick(std::uint64_t edges) {
+    if (options_.stop && options_.stop()) return absl::CancelledError("interrupted");
+    edges_ += edges;
     if (options_.progress) options_.progress(edges_);
     return absl::OkStatus();
   }
 
- private:
-  std::vector<CellWriter>& writers_;
   const EdgeWriterOptions& options_;
-  WrittenEdges& out_;
-  std::uint64_t edges_ = 0;
+  std::vector<CellWriter> writers_;
+  WrittenEdges out_;
+  std::unique_ptr<CellStream> stream_;
+  std::uint64_t edges_ = 0;  // handled so far, copies too
 };
+
+// A cell too large to be prepared as a whole: it is sorted piece by piece, in its place, and the pieces are merged.
+absl::Status WriteLargeCell(SortedEdges& edges, std::uint32_t cell, std::uint64_t piece_edges, Output& output) {
+  std::vector<std::unique_ptr<EdgeSource>> pieces;
+  for (std::span<EdgeRecord> rest = edges.Cell(cell); !rest.empty();) {
+    const auto piece = rest.first(std::min<std::uint64_t>(rest.size(), piece_edges));
+    rest = rest.subspan(piece.size());
+    OrderCell(piece);
+    pieces.push_back(SourceOf(piece));
+  }
+  return output.Merge(std::move(pieces), edges.partitions());
+}
 
 }  // namespace
 
 absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& edges, const CellsHeader& layout,
                                         const EdgeWriterOptions& options) {
-  WrittenEdges out;
-  out.relation_train_edges.resize(layout.relation_count);
-  std::vector<CellWriter> writers;
-  for (const Part part : kParts) {
-    ASSIGN_OR_RETURN(CellWriter writer, CellWriter::Create(paths.Cells(static_cast<Split>(part)), layout));
-    writers.push_back(std::move(writer));
-  }
-  Appender appender(writers, options, out);
-  // A row of cells at a time: prepared side by side, appended in order.
-  const std::uint32_t row_cells = edges.partitions().count;
-  std::vector<PreparedCell> row(row_cells);
-  for (std::uint32_t first = 0; first < edges.cell_count(); first += row_cells) {
-    ParallelEach(0, row_cells, [&](std::size_t i) {
-      row[i] = PrepareCell(edges, first + static_cast<std::uint32_t>(i), layout, options.merge_duplicates);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, options));
+  // Some cells at a time, at most a row: prepared side by side, appended in order.
+  const std::uint64_t most_edges = std::max<std::uint64_t>(1, options.work_bytes / kWorkBytesOfEdge);
+  std::vector<PreparedCell> prepared;
+  for (std::uint32_t first = 0; first < edges.cell_count();) {
+    std::uint32_t last = first;
+    std::uint64_t held = 0;
+    while (last < edges.cell_count() && last - first < edges.partitions().count &&
+           edges.Cell(last).size() <= most_edges - held) {
+      held += edges.Cell(last++).size();
+    }
+    if (last == first) {
+      RETURN_IF_ERROR(WriteLargeCell(edges, first++, most_edges, *output));
+      continue;
+    }
+    prepared.clear();
+    prepared.resize(last - first);
+    ParallelEach(0, prepared.size(), [&](std::size_t i) {
+      prepared[i] = PrepareCell(edges, first + static_cast<std::uint32_t>(i), layout, options.merge_duplicates);
     });
-    for (const PreparedCell& cell : row) RETURN_IF_ERROR(appender.Append(cell));
+    for (const PreparedCell& cell : prepared) RETURN_IF_ERROR(output->Append(cell));
+    first = last;
   }
-  for (std::size_t i = 0; i < kParts.size(); ++i) {
-    ASSIGN_OR_RETURN(out.headers[i], writers[i].Finish());
-  }
-  return out;
+  return output->Finish();
+}
+
+std::uint64_t MaxMergedRuns(std::uint64_t work_bytes, std::uint64_t edges) {
+  const std::uint64_t index_bytes = IndexBytes(edges);
+  return index_bytes < work_bytes ? (work_bytes - index_bytes) / kMinRunBuffer : 0;
+}
+
+absl::StatusOr<WrittenEdges> WriteRuns(const GraphPaths& paths, const SpillFile& file,
+                                       std::span<const SpillExtent> runs, const CellsHeader& layout,
+                                       const EdgeWriterOptions& options) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, options));
+  std::uint64_t edges = 0;
+  for (const SpillExtent& run : runs) edges += (run.end - run.begin) / sizeof(EdgeRecord);
+  const std::uint64_t buffers = options.work_bytes - std::min(options.work_bytes, IndexBytes(edges));
+  const std::uint64_t buffer =
+      std::clamp(buffers / std::max<std::uint64_t>(1, runs.size()), kMinRunBuffer, kMaxRunBuffer);
+  std::vector<std::unique_ptr<EdgeSource>> sources;
+  for (const SpillExtent& run : runs) sources.push_back(SourceOf(file, run, buffer));
+  RETURN_IF_ERROR(output->Merge(std::move(sources), {layout.partition_rows, layout.partition_count}));
+  return output->Finish();
 }
 
 }  // namespace octavo

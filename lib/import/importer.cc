@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "format/paths.h"
@@ -15,10 +18,11 @@
 #include "import/import_report.h"
 #include "import/name_ranking.h"
 #include "import/name_writer.h"
+#include "import/spilled_import.h"
 #include "import/split_rule.h"
 #include "io/atomic_file.h"
-#include "io/checksum.h"
 #include "io/file.h"
+#include "oneapi/tbb/task_arena.h"
 
 namespace octavo {
 namespace {
@@ -68,55 +72,140 @@ std::uint64_t TotalBytes(const std::vector<InputFile>& files) {
 class Importer {
  public:
   Importer(const ImportOptions& options, const std::function<void(const ImportProgress&)>& progress)
-      : options_(options), progress_(progress), files_(FilesOf(options)) {}
+      : options_(options), progress_(progress), files_(FilesOf(options)), total_bytes_(TotalBytes(files_)) {}
 
   absl::StatusOr<ImportSummary> Run() {
     RETURN_IF_ERROR(CheckOptions(options_, files_));
-    CollectOptions collect = {.layout = {.format = options_.format, .columns = {}},
-                              .max_bad_lines = options_.max_bad_lines,
-                              .stop = options_.stop,
-                              .progress = nullptr};
-    if (!options_.columns.empty()) {
-      ASSIGN_OR_RETURN(collect.layout.columns, ParseColumns(options_.columns));
+    RETURN_IF_ERROR(Prepare());
+    std::vector<std::string> names = GraphPaths::FileNames();
+    for (const std::string_view name : SpilledImport::kFileNames) names.emplace_back(name);
+    ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(options_.graph, options_.overwrite, std::move(names)));
+    const GraphPaths paths(folder.path());
+    ASSIGN_OR_RETURN(bool made, Make(paths));
+    while (!made) {
+      RETURN_IF_ERROR(TakeNextSeed());
+      ASSIGN_OR_RETURN(made, Make(paths));
     }
-    if (!options_.split.empty()) {
-      ASSIGN_OR_RETURN(rules_.split, SplitRule::Parse(options_.split, options_.seed));
-    }
-    rules_.drop_self_loops = options_.drop_self_loops;
-    rules_.drop_unseen = options_.drop_unseen;
-    ASSIGN_OR_RETURN(AtomicFolder folder,
-                     AtomicFolder::Create(options_.graph, options_.overwrite, GraphPaths::FileNames()));
-    const Clock::time_point start = Clock::now();
-    RETURN_IF_ERROR(Read(collect));
-    summary_.read_seconds = SecondsSince(start);
-    const Clock::time_point read = Clock::now();
-    RETURN_IF_ERROR(Write(GraphPaths(folder.path())));
     if (Stopped()) return absl::CancelledError("interrupted");
     RETURN_IF_ERROR(folder.Commit());
-    summary_.write_seconds = SecondsSince(read);
+    summary_.write_seconds = Lap();
+    summary_.spilled_bytes = spill_use_.written_bytes.load(std::memory_order_relaxed);
     return std::move(summary_);
   }
 
  private:
   bool Stopped() const { return options_.stop && options_.stop(); }
 
-  absl::Status Read(CollectOptions& collect) {
+  // Seconds since the last call.
+  double Lap() { return SecondsSince(std::exchange(lap_, Clock::now())); }
+
+  void Tell(ImportProgress progress) const {
+    progress.seconds = SecondsSince(lap_);
+    progress_(progress);
+  }
+  // A function for a stage that tells how much of it is done; empty if nobody listens.
+  SpilledImport::Progress Stage(std::string_view stage, std::string_view unit) const {
+    if (!progress_) return nullptr;
+    return [this, stage, unit](std::uint64_t done, std::uint64_t total) {
+      Tell({.stage = stage, .unit = unit, .done = done, .total = total});
+    };
+  }
+
+  // Finds what is wrong with the options' texts and the memory.
+  absl::Status Prepare() {
+    if (options_.memory_plan) {
+      plan_ = *options_.memory_plan;
+    } else {
+      ASSIGN_OR_RETURN(
+          plan_, PlanMemory(options_.memory_bytes, static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())));
+    }
+    spill_use_.stop = options_.stop;
+    collect_ = {.layout = {.format = options_.format, .columns = {}},
+                .max_bad_lines = options_.max_bad_lines,
+                .workers = plan_.workers,
+                .max_bytes = plan_.collected_bytes,
+                .limits = {.window_bytes = plan_.window_bytes, .max_cached_bytes = plan_.max_cached_input_bytes},
+                .stop = options_.stop,
+                .progress = nullptr};
+    if (!options_.columns.empty()) {
+      ASSIGN_OR_RETURN(collect_.layout.columns, ParseColumns(options_.columns));
+    }
+    if (!options_.split.empty()) {
+      ASSIGN_OR_RETURN(rules_.split, SplitRule::Parse(options_.split, options_.seed));
+    }
+    rules_.drop_self_loops = options_.drop_self_loops;
+    rules_.drop_unseen = options_.drop_unseen;
     if (progress_) {
-      collect.progress = [this, total = TotalBytes(files_)](std::uint64_t edges, std::uint64_t bytes) {
-        progress_({.stage = "reading", .edges = edges, .bytes = bytes, .total_bytes = total});
+      collect_.progress = [this](std::uint64_t edges, std::uint64_t bytes) {
+        Tell({.stage = "reading", .unit = "edges", .done = edges, .bytes = bytes, .total_bytes = total_bytes_});
       };
     }
-    RETURN_IF_ERROR(CollectEdges(files_, collect, collected_));
-    summary_.columns = collected_.columns;
-    summary_.formats = collected_.formats;
-    summary_.bytes_read = collected_.bytes_read;
-    summary_.lines = collected_.lines;
-    summary_.comment_lines = collected_.comment_lines;
-    summary_.blank_lines = collected_.blank_lines;
-    summary_.bad_lines = collected_.bad_lines;
-    summary_.bad_line_messages = collected_.bad_line_messages;
-    for (const std::uint64_t edges : collected_.file_edges) summary_.input_edges += edges;
+    return absl::OkStatus();
+  }
+
+  // Reads the input and writes all files. False if the hashes of spilled names collide with this seed.
+  absl::StatusOr<bool> Make(const GraphPaths& paths) {
+    summary_ = {};
+    collected_.emplace();
+    lap_ = Clock::now();
+    RETURN_IF_ERROR(Read(paths));
+    summary_.read_seconds += Lap();
+    if (spilled_ != nullptr) return WriteSpilled(paths);
+    RETURN_IF_ERROR(WriteHeld(paths));
+    return true;
+  }
+
+  // What was spilled is of no use with another seed, so the input has to be there a second time.
+  absl::Status TakeNextSeed() {
+    if (total_bytes_ == 0) {
+      return RuntimeError(
+          fmt::format("two names have the same hash with seed {}, and the input cannot be read again; expected files, "
+                      "or a --memory "
+                      "that holds the import",
+                      hash_seed_));
+    }
+    if (++hash_seed_ == kMaxHashSeeds) return NoHashSeedError();
+    spilled_.reset();
+    return absl::OkStatus();
+  }
+
+  absl::Status Read(const GraphPaths& paths) {
+    EdgeCollector collector(files_, collect_, *collected_);
+    while (!collector.at_end()) {
+      RETURN_IF_ERROR(collector.Collect());
+      if (collector.at_end() && spilled_ == nullptr) break;
+      RETURN_IF_ERROR(Spill(paths));
+    }
+    summary_.columns = collected_->columns;
+    summary_.formats = collected_->formats;
+    summary_.bytes_read = collected_->bytes_read;
+    summary_.lines = collected_->lines;
+    summary_.comment_lines = collected_->comment_lines;
+    summary_.blank_lines = collected_->blank_lines;
+    summary_.bad_lines = collected_->bad_lines;
+    summary_.bad_line_messages = collected_->bad_line_messages;
+    for (const std::uint64_t edges : collected_->file_edges) summary_.input_edges += edges;
     return CheckNotEmpty();
+  }
+
+  // Writes what is held to temporary files.
+  absl::Status Spill(const GraphPaths& paths) {
+    if (spilled_ == nullptr) {
+      ASSIGN_OR_RETURN(spilled_, SpilledImport::Create({.folder = paths.folder(),
+                                                        .rules = rules_,
+                                                        .hash = options_.node_hash,
+                                                        .hash_seed = hash_seed_,
+                                                        .encode_bytes = plan_.encode_bytes,
+                                                        .merge_bytes = plan_.merge_bytes,
+                                                        .stop = options_.stop},
+                                                       spill_use_));
+    }
+    RETURN_IF_ERROR(spilled_->AddGeneration(*collected_, total_bytes_));
+    if (collected_->relations.bytes() <= plan_.collected_bytes / 2) return absl::OkStatus();
+    return RuntimeError(
+        fmt::format("the names of {} relations take {}, half of what --memory leaves; expected a larger "
+                    "--memory; is the relation column the right one?",
+                    collected_->relations.size(), FormatByteSize(collected_->relations.bytes())));
   }
 
   absl::Status CheckNotEmpty() const {
@@ -126,7 +215,7 @@ class Importer {
       for (std::size_t file = 0; file < files_.size(); ++file) {
         if (files_[file].part != part) continue;
         if (first.empty()) first = files_[file].path;
-        edges += collected_.file_edges[file];
+        edges += collected_->file_edges[file];
       }
       if (!first.empty() && edges == 0) {
         return InputError(fmt::format("{}: found no edge, expected at least one line of {}",
@@ -137,47 +226,84 @@ class Importer {
     return absl::OkStatus();
   }
 
-  absl::Status Write(const GraphPaths& paths) {
-    const Selection selection = SelectEdges(collected_.runs, collected_.nodes, collected_.relations, rules_);
+  absl::Status CheckTrainEdges(std::uint64_t edges) const {
+    if (edges > 0) return absl::OkStatus();
+    return InputError(fmt::format("{}: no training edge is left of {}, {} of them self-loops; expected at least one",
+                                  options_.inputs[0], summary_.input_edges, summary_.self_loops));
+  }
+
+  // The rest of an import whose names and edges are all in memory.
+  absl::Status WriteHeld(const GraphPaths& paths) {
+    if (const auto tell = Stage("ranking", "names")) tell(0, collected_->nodes.size());
+    const Selection selection = SelectEdges(collected_->runs, collected_->nodes, collected_->relations, rules_);
     summary_.self_loops = selection.self_loops;
     summary_.unseen_nodes = selection.unseen_nodes;
     summary_.unseen_relations = selection.unseen_relations;
     summary_.unseen_edges = selection.unseen_edges;
-    if (selection.kept_edges[0] == 0) {
-      return InputError(fmt::format("{}: no training edge is left of {}, {} of them self-loops; expected at least one",
-                                    options_.inputs[0], summary_.input_edges, summary_.self_loops));
-    }
-    ASSIGN_OR_RETURN(const NameRanking nodes, RankNodes(collected_.nodes, selection.nodes, HashName));
-    const NameRanking relations = RankRelations(collected_.relations, selection.relations);
+    RETURN_IF_ERROR(CheckTrainEdges(selection.kept_edges[0]));
+    if (Stopped()) return absl::CancelledError("interrupted");
+    ASSIGN_OR_RETURN(NameRanking nodes,
+                     RankNodes(collected_->nodes, selection.seen, selection.nodes, options_.node_hash));
+    const NameRanking relations = RankRelations(collected_->relations, selection.relations);
     summary_.hash_seed = nodes.seed;
-    Describe(nodes, relations);
-    ASSIGN_OR_RETURN(const NodeArrays arrays, WriteNodes(paths, collected_.nodes, nodes));
-    ASSIGN_OR_RETURN(const WrittenEdges written, WriteCells(paths, nodes, relations));
-    ASSIGN_OR_RETURN(const std::string relation_text,
-                     WriteRelations(paths, collected_.relations, relations, written.relation_train_edges));
-    summary_.duplicates = written.duplicates;
-    summary_.also_in_train = written.also_in_train;
-    GraphDescription& graph = summary_.graph;
-    graph.train_edges = written.headers[0].edge_count;
-    graph.valid_edges = written.headers[1].edge_count;
-    graph.test_edges = written.headers[2].edge_count;
-    graph.fingerprint = GraphFingerprint(written.headers, arrays.hashes, arrays.offsets, relation_text);
-    return WriteDescription(paths);
+    Describe(nodes.by_rank.size(), relations);
+    ASSIGN_OR_RETURN(const NodeArrays arrays, WriteNodes(paths, collected_->nodes, nodes));
+    summary_.rank_seconds = Lap();
+    if (Stopped()) return absl::CancelledError("interrupted");
+    if (const auto tell = Stage("encoding", "edges")) tell(0, collected_->run_edges);
+    EncodeIds(collected_->runs, nodes, relations);
+    nodes = {};
+    collected_->nodes.Clear();
+    if (Stopped()) return absl::CancelledError("interrupted");
+    SortedEdges edges(std::move(collected_->runs), partitions());
+    summary_.encode_seconds = Lap();
+    const std::uint64_t held_bytes = edges.All().size_bytes();
+    EdgeWriterOptions write = {.merge_duplicates = options_.merge_duplicates,
+                               .work_bytes = plan_.merge_bytes - std::min(plan_.merge_bytes, held_bytes),
+                               .stop = options_.stop,
+                               .progress = nullptr};
+    if (const auto tell = Stage("writing", "edges")) {
+      write.progress = [tell, total = edges.All().size()](std::uint64_t done) { tell(done, total); };
+    }
+    ASSIGN_OR_RETURN(const WrittenEdges written, WriteEdges(paths, edges, Layout(), write));
+    return Finish(paths, relations, arrays, written);
   }
 
-  void Describe(const NameRanking& nodes, const NameRanking& relations) {
+  // The rest of an import that went through temporary files; false if hashes collide.
+  absl::StatusOr<bool> WriteSpilled(const GraphPaths& paths) {
+    summary_.self_loops = spilled_->parts().self_loops;
+    RETURN_IF_ERROR(CheckTrainEdges(spilled_->parts().edges[0]));
+    summary_.unseen_relations = spilled_->relation_marks().CountUnseen();
+    ASSIGN_OR_RETURN(const std::optional<NodeArrays> arrays, spilled_->WriteNodes(paths, Stage("ranking", "names")));
+    if (!arrays) return false;
+    summary_.unseen_nodes = spilled_->unseen_nodes();
+    const NameRanking relations =
+        RankRelations(collected_->relations, spilled_->relation_marks().Kept(rules_.drop_unseen));
+    summary_.hash_seed = hash_seed_;
+    Describe(arrays->hashes.count, relations);
+    summary_.rank_seconds = Lap();
+    RETURN_IF_ERROR(spilled_->Encode(paths, relations, partitions(), Stage("encoding", "edges")));
+    summary_.unseen_edges = spilled_->unseen_edges();
+    summary_.encode_seconds = Lap();
+    ASSIGN_OR_RETURN(const WrittenEdges written,
+                     spilled_->WriteCells(paths, Layout(), options_.merge_duplicates, Stage("writing", "edges")));
+    RETURN_IF_ERROR(Finish(paths, relations, *arrays, written));
+    return true;
+  }
+
+  void Describe(std::uint64_t node_count, const NameRanking& relations) {
     GraphDescription& graph = summary_.graph;
-    const PartitionLayout partitions = PartitionLayoutFor(nodes.by_rank.size());
-    graph.node_count = nodes.by_rank.size();
+    const PartitionLayout layout = PartitionLayoutFor(node_count);
+    graph.node_count = node_count;
     graph.relation_count = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(relations.by_rank.size()));
-    graph.partition_rows = partitions.rows;
-    graph.partition_count = partitions.count;
-    graph.has_relations = collected_.columns.relation >= 0;
-    graph.has_weights = collected_.columns.weight >= 0;
+    graph.partition_rows = layout.rows;
+    graph.partition_count = layout.count;
+    graph.has_relations = collected_->columns.relation >= 0;
+    graph.has_weights = collected_->columns.weight >= 0;
   }
+  PartitionLayout partitions() const { return {summary_.graph.partition_rows, summary_.graph.partition_count}; }
 
-  absl::StatusOr<WrittenEdges> WriteCells(const GraphPaths& paths, const NameRanking& nodes,
-                                          const NameRanking& relations) {
+  CellsHeader Layout() const {
     const GraphDescription& graph = summary_.graph;
     CellsHeader layout;
     layout.has_relations = graph.relation_count > 1 ? 1 : 0;
@@ -186,19 +312,22 @@ class Importer {
     layout.partition_rows = graph.partition_rows;
     layout.node_count = graph.node_count;
     layout.relation_count = graph.relation_count;
-    SortedEdges edges(std::move(collected_.runs), nodes, relations, {graph.partition_rows, graph.partition_count});
-    EdgeWriterOptions write = {
-        .merge_duplicates = options_.merge_duplicates, .stop = options_.stop, .progress = nullptr};
-    if (progress_) {
-      write.progress = [this](std::uint64_t done) {
-        progress_({.stage = "writing", .edges = done, .total_edges = summary_.input_edges});
-      };
-    }
-    return WriteEdges(paths, edges, layout, write);
+    return layout;
   }
 
-  absl::Status WriteDescription(const GraphPaths& paths) const {
-    const std::string text = EncodeGraphDescription(summary_.graph, ImportJson(options_, summary_));
+  // Writes what is left of the graph: its relations and its description.
+  absl::Status Finish(const GraphPaths& paths, const NameRanking& relations, const NodeArrays& arrays,
+                      const WrittenEdges& written) {
+    ASSIGN_OR_RETURN(const std::string relation_text,
+                     WriteRelations(paths, collected_->relations, relations, written.relation_train_edges));
+    summary_.duplicates = written.duplicates;
+    summary_.also_in_train = written.also_in_train;
+    GraphDescription& graph = summary_.graph;
+    graph.train_edges = written.headers[0].edge_count;
+    graph.valid_edges = written.headers[1].edge_count;
+    graph.test_edges = written.headers[2].edge_count;
+    graph.fingerprint = GraphFingerprint(written.headers, arrays.hashes, arrays.offsets, relation_text);
+    const std::string text = EncodeGraphDescription(graph, ImportJson(options_, summary_));
     ASSIGN_OR_RETURN(File file, File::Create(paths.Description()));
     RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(text))));
     return file.Close();
@@ -207,8 +336,15 @@ class Importer {
   const ImportOptions& options_;
   const std::function<void(const ImportProgress&)>& progress_;
   const std::vector<InputFile> files_;
+  const std::uint64_t total_bytes_;
+  MemoryPlan plan_;
+  CollectOptions collect_;
   SelectionRules rules_;
-  CollectedEdges collected_;
+  SpillUse spill_use_;
+  std::optional<CollectedEdges> collected_;
+  std::unique_ptr<SpilledImport> spilled_;  // null while all is held
+  std::uint64_t hash_seed_ = 0;             // of what is spilled
+  Clock::time_point lap_;
   ImportSummary summary_;
 };
 

@@ -2,8 +2,9 @@
 // format/graph_description.h).
 //
 // Text is parsed in parallel, names become ids by the rank of their hashes, edges fall into cells. The files are the
-// same bytes for any number of threads, and all but the counts of lines in graph.json for any order of the input lines.
-// Everything is held in memory on the way: about 32 bytes an edge and 50 bytes and the text of each name.
+// same bytes for any number of threads and any memory, and all but the counts of lines in graph.json for any order of
+// the input lines. What fits the memory is held on the way: 16 bytes an edge, up to 80 bytes and the text of each name.
+// What does not goes through temporary files beside the graph (spilled_import.h): about 40 bytes an edge and the names.
 #pragma once
 
 #include <array>
@@ -17,7 +18,10 @@
 
 #include "absl/status/statusor.h"
 #include "format/graph_description.h"
+#include "import/memory_plan.h"
+#include "import/name_ranking.h"
 #include "import/text_format.h"
+#include "io/checksum.h"
 
 namespace octavo {
 
@@ -38,6 +42,11 @@ struct ImportOptions {
   bool merge_duplicates = true;
   bool drop_self_loops = false;
   bool drop_unseen = false;  // leave out valid and test edges with a name that no training edge has
+
+  std::uint64_t memory_bytes = 0;  // of everything that is held, page cache of its own files included; 0: no limit
+  // In place of what memory_bytes would give: for tests.
+  std::optional<MemoryPlan> memory_plan{};
+  NameHash node_hash = HashName;  // another one makes a graph that finds no name: for tests
 
   std::function<bool()> stop{};  // may be empty; any thread. True: give up soon, with absl::CancelledError
 };
@@ -61,20 +70,28 @@ struct ImportSummary {
   std::array<std::uint64_t, 3> duplicates{};
   std::array<std::uint64_t, 3> also_in_train{};
   std::uint64_t hash_seed = 0;
-  double read_seconds = 0;
-  double write_seconds = 0;
+  std::uint64_t spilled_bytes = 0;  // written to temporary files; 0: all was held in memory
+  double read_seconds = 0;          // parsing, and writing generations to temporary files
+  double rank_seconds = 0;          // nodes are ranked and written
+  double encode_seconds = 0;        // edges get their ids and are sorted
+  double write_seconds = 0;         // cells are written, and the folder is committed
+
+  double seconds() const { return read_seconds + rank_seconds + encode_seconds + write_seconds; }
 };
 
 struct ImportProgress {
-  std::string_view stage;         // "reading" or "writing"
-  std::uint64_t edges = 0;        // so far in this stage
-  std::uint64_t total_edges = 0;  // 0 while it is not known
+  std::string_view stage;         // "reading", "ranking", "encoding" or "writing"
+  std::string_view unit;          // of done and total: "edges" or "names"
+  std::uint64_t done = 0;         // so far in this stage
+  std::uint64_t total = 0;        // 0 while it is not known
   std::uint64_t bytes = 0;        // compressed, read so far
   std::uint64_t total_bytes = 0;  // 0 if an input is a pipe
+  double seconds = 0;             // in this stage
 };
 
 // Makes the graph folder. `progress` may be empty; it is called from one thread at a time, not always the same. On any
-// error nothing stands under the folder's name that was not there before. Runs on TBB's workers and a reading thread.
+// error nothing stands under the folder's name that was not there before. A memory limit that is too small is a usage
+// error before any work. Runs on TBB's workers and a reading thread.
 absl::StatusOr<ImportSummary> Import(const ImportOptions& options,
                                      const std::function<void(const ImportProgress&)>& progress = nullptr);
 

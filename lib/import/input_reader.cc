@@ -5,15 +5,15 @@
 
 #include "base/status.h"
 #include "import/line_chunker.h"
-#include "io/compressed_input.h"
 
 namespace octavo {
 
 InputReader::InputReader(std::vector<InputFile> files, const LayoutRequest& layout, std::size_t ahead,
-                         std::function<bool()> stop)
+                         const InputLimits& limits, std::function<bool()> stop)
     : files_(std::move(files)),
       request_(layout),
       ahead_(ahead),
+      limits_(limits),
       stop_(std::move(stop)),
       columns_(layout.columns),
       thread_([this] { Run(); }) {}
@@ -40,7 +40,7 @@ void InputReader::Run() {
 
 absl::Status InputReader::ReadFile(std::size_t file) {
   const auto stop = [this] { return abandoned_.load(std::memory_order_relaxed) || (stop_ && stop_()); };
-  ASSIGN_OR_RETURN(std::unique_ptr<CompressedInput> input, CompressedInput::Open(files_[file].path, stop));
+  ASSIGN_OR_RETURN(std::unique_ptr<CompressedInput> input, CompressedInput::Open(files_[file].path, stop, limits_));
   LineChunker chunker(std::move(input));
   const std::uint64_t bytes_before = bytes_read();
   std::optional<TextFormat> format = request_.format;

@@ -17,6 +17,7 @@
 #include "base/mutex.h"
 #include "import/edge_record.h"
 #include "import/text_format.h"
+#include "io/compressed_input.h"
 
 namespace octavo {
 
@@ -43,7 +44,8 @@ class InputReader {
  public:
   // Starts the thread, which reads at most `ahead` chunks ahead. `stop`, if there is one, is asked from that thread;
   // when it says true the reader ends with absl::CancelledError.
-  InputReader(std::vector<InputFile> files, const LayoutRequest& layout, std::size_t ahead, std::function<bool()> stop);
+  InputReader(std::vector<InputFile> files, const LayoutRequest& layout, std::size_t ahead, const InputLimits& limits,
+              std::function<bool()> stop);
   // Stops reading and joins the thread.
   ~InputReader();
   InputReader(const InputReader&) = delete;
@@ -73,6 +75,7 @@ class InputReader {
   const std::vector<InputFile> files_;
   const LayoutRequest request_;
   const std::size_t ahead_;
+  const InputLimits limits_;
   const std::function<bool()> stop_;
 
   // The reading thread's own until it has ended.

@@ -11,8 +11,6 @@
 namespace octavo {
 namespace {
 
-// Among 2^32 names a 64-bit hash has a collision every other time, so a few seeds are enough for any input.
-constexpr std::uint64_t kMaxSeeds = 64;
 // Names hashed by one task: some 100 microseconds of work.
 constexpr std::size_t kHashGrain = 1024;
 
@@ -45,15 +43,18 @@ void SetRanks(NameRanking& ranking, std::size_t ids) {
 
 }  // namespace
 
-absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const std::vector<bool>& stays, NameHash hash) {
+absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const std::vector<bool>& seen,
+                                      const std::vector<bool>& stays, NameHash hash) {
+  const std::vector<std::uint32_t> ids = IdsThatStay(seen);
   NameRanking ranking;
-  ranking.by_rank = IdsThatStay(stays);
-  for (; ranking.seed < kMaxSeeds; ++ranking.seed) {
-    std::vector<HashedName> hashed = HashNames(names, ranking.by_rank, hash, ranking.seed);
+  for (; ranking.seed < kMaxHashSeeds; ++ranking.seed) {
+    std::vector<HashedName> hashed = HashNames(names, ids, hash, ranking.seed);
     tbb::parallel_sort(hashed.begin(), hashed.end(),
                        [](const HashedName& a, const HashedName& b) { return a.hash < b.hash; });
     const auto same = [](const HashedName& a, const HashedName& b) { return a.hash == b.hash; };
     if (std::adjacent_find(hashed.begin(), hashed.end(), same) != hashed.end()) continue;
+    std::erase_if(hashed, [&](const HashedName& name) { return !stays[name.id]; });
+    ranking.by_rank.resize(hashed.size());
     ranking.hashes.resize(hashed.size());
     for (std::size_t i = 0; i < hashed.size(); ++i) {
       ranking.by_rank[i] = hashed[i].id;
@@ -62,7 +63,11 @@ absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const std::vector<
     SetRanks(ranking, stays.size());
     return ranking;
   }
-  return RuntimeError(fmt::format("{} seeds gave two names the same hash; expected none to", kMaxSeeds));
+  return NoHashSeedError();
+}
+
+absl::Status NoHashSeedError() {
+  return RuntimeError(fmt::format("{} seeds gave two names the same hash; expected none to", kMaxHashSeeds));
 }
 
 NameRanking RankRelations(const NameTable& names, const std::vector<bool>& stays) {

@@ -20,9 +20,16 @@ struct NameRanking {
 
 using NameHash = std::uint64_t (*)(std::string_view name, std::uint64_t seed);
 
-// Ranks the nodes that stay by `hash` of their names, with the first seed from 0 that gives no two of them the same
-// hash. Parallel; the result depends on the names alone.
-absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const std::vector<bool>& stays, NameHash hash);
+// Among 2^32 names a 64-bit hash has a collision every other time, so a few seeds are enough for any input.
+inline constexpr std::uint64_t kMaxHashSeeds = 64;
+
+// Ranks the nodes that stay by `hash` of their names, with the first seed from 0 that gives no two of those that were
+// `seen` the same hash. Parallel; the result depends on the names alone. REQUIRES: what stays was seen
+absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const std::vector<bool>& seen,
+                                      const std::vector<bool>& stays, NameHash hash);
+
+// The error of an import for which no seed will do.
+absl::Status NoHashSeedError();
 
 // Ranks the relations that stay by the bytes of their names.
 NameRanking RankRelations(const NameTable& names, const std::vector<bool>& stays);

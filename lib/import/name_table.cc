@@ -44,6 +44,11 @@ class alignas(64) NameTable::Shard {
     return absl::OkStatus();
   }
 
+  std::uint64_t bytes(std::uint64_t bytes_beside) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return entries_.size() * (kBytesOfName + bytes_beside) + text_bytes_;
+  }
+
   // After the last Intern nobody writes any more, so these take no lock.
   std::size_t size() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return entries_.size(); }
   std::string_view Text(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS {
@@ -57,6 +62,9 @@ class alignas(64) NameTable::Shard {
     const char* text;
     std::uint32_t bytes;
   };
+
+  // Of its entry and of four slots: a table that grows leaves at most so many for each name.
+  static constexpr std::uint64_t kBytesOfName = sizeof(Entry) + 4 * sizeof(std::uint32_t);
 
   std::uint32_t FindOrAdd(const Name& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const std::size_t mask = slots_.size() - 1;
@@ -75,6 +83,7 @@ class alignas(64) NameTable::Shard {
       // Doubles, so that small inputs take little and large ones waste little.
       next_arena_bytes_ = std::min(next_arena_bytes_ * 2, kMaxArenaBytes);
       room_ = std::max(next_arena_bytes_, text.size());
+      text_bytes_ += room_;
       arenas_.push_back(std::make_unique_for_overwrite<char[]>(room_));
       free_ = arenas_.back().get();
     }
@@ -102,6 +111,7 @@ class alignas(64) NameTable::Shard {
   std::vector<std::unique_ptr<char[]>> arenas_ ABSL_GUARDED_BY(mutex_);
   char* free_ ABSL_GUARDED_BY(mutex_) = nullptr;
   std::size_t room_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t text_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of all arenas
   std::size_t next_arena_bytes_ ABSL_GUARDED_BY(mutex_) = kFirstArenaBytes / 2;
 };
 
@@ -126,6 +136,16 @@ absl::Status NameTable::Intern(std::span<const Name> names, std::span<std::uint3
     if (!mine.empty()) RETURN_IF_ERROR(shards_[shard]->Intern(names, mine, shard, ids));
   }
   return absl::OkStatus();
+}
+
+std::uint64_t NameTable::bytes(std::uint64_t bytes_beside) const {
+  std::uint64_t bytes = 0;
+  for (const auto& shard : shards_) bytes += shard->bytes(bytes_beside);
+  return bytes;
+}
+
+void NameTable::Clear() {
+  for (auto& shard : shards_) shard = std::make_unique<Shard>();
 }
 
 std::uint64_t NameTable::size() const {

@@ -30,6 +30,12 @@ class NameTable {
   // depends on the order of the calls. REQUIRES: ids.size() == names.size()
   absl::Status Intern(std::span<const Name> names, std::span<std::uint32_t> ids);
 
+  // What the names hold, counted as if every table were about to grow, and `bytes_beside` for each. Any thread.
+  std::uint64_t bytes(std::uint64_t bytes_beside = 0) const;
+
+  // Forgets all names and gives their memory back. REQUIRES: no other call at the time
+  void Clear();
+
   // The functions below are for the time after the last Intern, from any thread.
 
   std::uint64_t size() const;

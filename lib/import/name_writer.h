@@ -6,17 +6,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "format/array_header.h"
 #include "format/paths.h"
 #include "import/name_ranking.h"
 #include "import/name_table.h"
+#include "import/node_writer.h"
 
 namespace octavo {
-
-struct NodeArrays {
-  ArrayHeader hashes;
-  ArrayHeader offsets;
-};
 
 // Writes the three node files and returns the headers of the arrays.
 absl::StatusOr<NodeArrays> WriteNodes(const GraphPaths& paths, const NameTable& names, const NameRanking& ranking);

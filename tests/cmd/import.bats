@@ -227,6 +227,52 @@ failed_with() {
   [ "$(tail -n 1 out)" = "}" ]
 }
 
+# Writes input.txt, a graph of $1 edges and some 30 MB a million, which 64 MiB do not hold from 600,000 on.
+many_edges() {
+  awk -v n="$1" 'BEGIN { srand(2); for (i = 0; i < n; ++i) printf "node-%d\tnode-%d\n", rand() * n, rand() * n }' \
+    > input.txt
+}
+
+@test "a --memory that is too small is refused before any work" {
+  printf 'a\tb\n' > input.txt
+  run "$OCTAVO" import input.txt --graph g --memory 63MiB
+  failed_with 2 'expected at least 64MiB'
+  "$OCTAVO" import input.txt --graph g --memory 64MiB
+}
+
+@test "what --memory does not hold goes through files and gives the same graph" {
+  many_edges 700000
+  "$OCTAVO" import input.txt --graph held --split 0.8,0.1,0.1 --memory 2GiB --json > held.json
+  "$OCTAVO" import input.txt --graph spilled --split 0.8,0.1,0.1 --memory 64MiB --json > spilled.json 2> err
+  diff -r held spilled
+  grep -q '"spilled": false' held.json
+  grep -q '"spilled_bytes": 0,' held.json
+  grep -q '"spilled": true' spilled.json
+  grep -q 'MiB went through temporary files' err
+  grep -Eq 'took .* reading, .* ranking, .* encoding, .* writing' err
+  [ "$(ls -A | grep -c partial)" -eq 0 ]
+}
+
+@test "an import that spills leaves nothing when it is interrupted or killed" {
+  many_edges 700000
+  for point in file.flush:5 file.flush:30 file.flush:60 file.read:2; do
+    run env OCTAVO_FAILPOINT="$point=kill" "$OCTAVO" import input.txt --graph g --memory 64MiB
+    [ "$status" -eq 137 ]
+    [ ! -e g ]
+    # What a kill leaves are files of the graph; the temporary ones are gone at once.
+    [ -z "$(find . -name '*.spill')" ]
+  done
+  env --default-signal=INT "$OCTAVO" import input.txt --graph g --memory 64MiB &
+  pid=$!
+  sleep 0.3
+  kill -INT "$pid"
+  status=0
+  wait "$pid" || status=$?
+  [ "$status" -eq 130 ]
+  [ ! -e g ]
+  [ -z "$(find . -name '.g.partial*')" ]
+}
+
 @test "inspect says what it cannot inspect" {
   run "$OCTAVO" inspect none
   [ "$status" -eq 2 ]

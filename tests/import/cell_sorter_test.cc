@@ -125,7 +125,8 @@ TEST(SortedEdges, DistributesByCellAndPartWithFinalIds) {
     if (i % 4 != 3) ++expected[{(2999 - i) / 1024, (2999 - i * 7 % 3000) / 1024, record.part()}];
     runs[i % 3].push_back(record);
   }
-  SortedEdges edges(std::move(runs), nodes, {}, {.rows = 1024, .count = 3});
+  EncodeIds(runs, nodes, {});
+  SortedEdges edges(std::move(runs), {.rows = 1024, .count = 3});
   for (std::uint32_t cell = 0; cell < edges.cell_count(); ++cell) {
     for (const Part part : {Part::kTrain, Part::kValid, Part::kTest}) {
       const auto mine = edges.Edges(cell, part);

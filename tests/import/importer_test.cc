@@ -1,6 +1,7 @@
 #include "import/importer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <random>
 #include <string>
@@ -226,6 +227,24 @@ TEST_F(ImportTest, StopLeavesNothing) {
   const auto stopped = ImportText(folder_, "a\tb\n", {.stop = [&] { return ++asked > 3; }});
   EXPECT_TRUE(absl::IsCancelled(stopped.status()));
   EXPECT_EQ(Leftovers(), "");
+}
+
+TEST_F(ImportTest, StopsInEveryStage) {
+  const std::string text = Joined(ManyLines());
+  WriteFileBytes(folder_ / "input.tsv", text);
+  for (const std::string stage : {"reading", "ranking", "encoding", "writing"}) {
+    std::string last;
+    ImportOptions options{.inputs = {(folder_ / "input.tsv").string()}, .graph = folder_ / "graph"};
+    std::atomic<bool> stopped = false;
+    options.stop = [&] { return stopped.load(); };
+    const auto summary = Import(options, [&](const ImportProgress& progress) {
+      last = progress.stage;
+      stopped = progress.stage == stage || stopped;
+    });
+    EXPECT_TRUE(absl::IsCancelled(summary.status())) << stage;
+    EXPECT_EQ(last, stage);
+    EXPECT_EQ(Leftovers(), "");
+  }
 }
 
 TEST_F(ImportTest, StandardBenchmarksHaveTheirPublishedCounts) {

@@ -32,7 +32,7 @@ TEST_F(NameRankingTest, RanksNodesByHash) {
   std::vector<std::string> texts;
   for (int i = 0; i < 3000; ++i) texts.push_back(std::to_string(i));
   Intern(texts);
-  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, All(), HashName));
+  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, All(), All(), HashName));
   EXPECT_EQ(ranking.seed, 0U);
   std::ranges::sort(texts, {}, [](const std::string& text) { return HashName(text, 0); });
   ASSERT_EQ(ranking.by_rank.size(), texts.size());
@@ -47,7 +47,7 @@ TEST_F(NameRankingTest, LeavesOutNamesThatDoNotStay) {
   const std::vector<std::uint32_t> ids = Intern({"a", "b", "c"});
   std::vector<bool> stays = All();
   stays[ids[1]] = false;
-  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, stays, HashName));
+  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, All(), stays, HashName));
   EXPECT_EQ(ranking.by_rank.size(), 2U);
   EXPECT_EQ(std::ranges::count(ranking.by_rank, ids[1]), 0);
 }
@@ -56,12 +56,12 @@ TEST_F(NameRankingTest, LeavesOutNamesThatDoNotStay) {
 TEST_F(NameRankingTest, ACollisionIsCuredByTheNextSeed) {
   Intern({"a", "b", "c"});
   const NameHash bent = [](std::string_view name, std::uint64_t seed) { return seed < 2 ? 7 : HashName(name, seed); };
-  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, All(), bent));
+  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, All(), All(), bent));
   EXPECT_EQ(ranking.seed, 2U);
   EXPECT_TRUE(std::ranges::is_sorted(ranking.hashes));
   EXPECT_EQ(ranking.hashes[ranking.rank[ranking.by_rank[1]]], HashName(table_.Text(ranking.by_rank[1]), 2));
   const NameHash hopeless = [](std::string_view, std::uint64_t) -> std::uint64_t { return 7; };
-  EXPECT_ERROR(RankNodes(table_, All(), hopeless), kRuntime, "same hash");
+  EXPECT_ERROR(RankNodes(table_, All(), All(), hopeless), kRuntime, "same hash");
 }
 
 TEST_F(NameRankingTest, RanksRelationsByBytes) {

@@ -1,0 +1,235 @@
+#include "import/edge_encoder.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "base/mutex.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "format/array_header.h"
+#include "import/edge_spill.h"
+#include "import/hash_slice.h"
+#include "io/file.h"
+
+namespace octavo {
+namespace {
+
+// Edges that one task handles: some milliseconds of work.
+constexpr std::uint64_t kPieceEdges = std::uint64_t{32} << 10;
+// What an edge of a batch takes at the worst moment: read and encoded, or sorted with its key.
+constexpr std::uint64_t kBatchBytesOfEdge = 48;
+// Slices begin at whole words of the bits.
+constexpr std::uint64_t kWordNodes = 64;
+constexpr std::size_t kWriteBytes = std::size_t{4} << 20;
+// How many edges ahead of its use a bucket, and then a hash, is fetched: the time of a cache miss or two.
+constexpr std::size_t kBucketAhead = 16;
+constexpr std::size_t kHashAhead = 8;
+
+// Some edges of a batch, one task.
+struct Piece {
+  std::vector<SpilledEdge> edges;
+  std::vector<EdgeRecord> records;   // of the same edges; ids that were not found so far are kAbsent
+  std::vector<std::uint8_t> unseen;  // of the same edges: a name that is in no training edge
+};
+
+// A slice of the nodes.
+struct NodeSlice {
+  HashSlice hashes;
+  std::vector<std::uint64_t> in_train;  // bits; empty if all are
+
+  bool InTrain(std::uint32_t rank) const {
+    const std::uint64_t place = rank - hashes.first_rank();
+    return in_train.empty() || (in_train[place / kWordNodes] >> (place % kWordNodes) & 1) != 0;
+  }
+};
+
+class Encoder {
+ public:
+  Encoder(const EncoderInput& input, const EncoderOptions& options, SpillFile& out)
+      : input_(input), options_(options), out_(out) {
+    const std::uint64_t array = input.node_count * HashSlice::kBytesOfHash;
+    const std::uint64_t slice_bytes = std::min(array, options.memory_bytes / 2);
+    slice_nodes_ = std::max(kWordNodes, slice_bytes / HashSlice::kBytesOfHash / kWordNodes * kWordNodes);
+    if (slice_bytes == array) slice_nodes_ = RoundUp(input.node_count, kWordNodes);
+    batch_edges_ = std::max<std::uint64_t>(1, (options.memory_bytes - slice_bytes) / kBatchBytesOfEdge);
+  }
+
+  absl::StatusOr<EncodedEdges> Run() {
+    const std::uint64_t edges = input_.edges.size() / sizeof(SpilledEdge);
+    if ((edges + batch_edges_ - 1) / batch_edges_ > options_.max_runs) {
+      return RuntimeError(fmt::format(
+          "{} edges make more than the {} sorted runs that --memory has room to merge; expected a larger --memory",
+          edges, options_.max_runs));
+    }
+    ASSIGN_OR_RETURN(hash_file_, File::OpenRead(input_.hashes));
+    if (slice_nodes_ >= input_.node_count) {
+      ASSIGN_OR_RETURN(resident_, Load(0));
+    }
+    for (std::uint64_t done = 0; done < edges;) {
+      const std::uint64_t batch = std::min(batch_edges_, edges - done);
+      RETURN_IF_ERROR(EncodeBatch(done, batch));
+      done += batch;
+      if (options_.progress) options_.progress(done);
+    }
+    return std::move(encoded_);
+  }
+
+ private:
+  absl::Status CheckStop() const {
+    if (options_.stop && options_.stop()) return absl::CancelledError("interrupted");
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<NodeSlice> Load(std::uint64_t first) const {
+    const std::uint64_t count = std::min(slice_nodes_, input_.node_count - first);
+    std::vector<std::uint64_t> hashes(count);
+    const std::uint64_t offset = sizeof(ArrayHeader) + first * sizeof(std::uint64_t);
+    RETURN_IF_ERROR(hash_file_.ReadAt(offset, std::as_writable_bytes(std::span(hashes))));
+    hash_file_.DropCache(offset, count * sizeof(std::uint64_t));
+    NodeSlice slice{HashSlice(std::move(hashes), first), {}};
+    if (input_.in_train != nullptr) {
+      slice.in_train.resize((count + kWordNodes - 1) / kWordNodes);
+      RETURN_IF_ERROR(input_.in_train->ReadOnce(first / kWordNodes * sizeof(std::uint64_t),
+                                                std::as_writable_bytes(std::span(slice.in_train))));
+    }
+    return slice;
+  }
+
+  absl::Status EncodeBatch(std::uint64_t first, std::uint64_t count) {
+    std::vector<Piece> pieces((count + kPieceEdges - 1) / kPieceEdges);
+    RETURN_IF_ERROR(Read(first, count, pieces));
+    if (resident_) {
+      Resolve(*resident_, pieces);
+    } else {
+      for (std::uint64_t node = 0; node < input_.node_count; node += slice_nodes_) {
+        RETURN_IF_ERROR(CheckStop());
+        ASSIGN_OR_RETURN(const NodeSlice slice, Load(node));
+        Resolve(slice, pieces);
+      }
+    }
+    EdgeRuns runs = Judge(pieces);
+    RETURN_IF_ERROR(CheckStop());
+    return WriteRun(std::move(runs));
+  }
+
+  absl::Status Read(std::uint64_t first, std::uint64_t count, std::vector<Piece>& pieces) const {
+    Mutex mutex;
+    absl::Status status;  // the first error; under mutex
+    ParallelEach(0, pieces.size(), [&](std::size_t i) {
+      const std::uint64_t begin = i * kPieceEdges;
+      std::vector<SpilledEdge> edges(std::min(kPieceEdges, count - begin));
+      absl::Status read =
+          input_.edges.ReadOnce((first + begin) * sizeof(SpilledEdge), std::as_writable_bytes(std::span(edges)));
+      pieces[i].records.resize(edges.size());
+      pieces[i].unseen.resize(edges.size());
+      for (std::size_t k = 0; k < edges.size(); ++k) {
+        pieces[i].records[k] = {HashSlice::kAbsent, HashSlice::kAbsent, edges[k].relation_and_part, edges[k].weight};
+      }
+      pieces[i].edges = std::move(edges);
+      const MutexLock lock(mutex);
+      if (status.ok()) status = std::move(read);
+    });
+    return status;
+  }
+
+  // Sets the ids of the nodes that are in `slice`.
+  static void Resolve(const NodeSlice& slice, std::vector<Piece>& pieces) {
+    const HashSlice& hashes = slice.hashes;
+    ParallelEach(0, pieces.size(), [&](std::size_t i) {
+      Piece& piece = pieces[i];
+      const std::size_t count = piece.edges.size();
+      const auto resolve = [&](std::uint64_t hash, std::uint32_t& id, std::size_t k) {
+        if (!hashes.Covers(hash)) return;
+        const std::uint32_t rank = hashes.Find(hash);
+        if (rank == HashSlice::kAbsent) return;
+        id = rank;
+        if (piece.records[k].part() != Part::kTrain && !slice.InTrain(rank)) piece.unseen[k] = 1;
+      };
+      for (std::size_t k = 0; k < count; ++k) {
+        const SpilledEdge& bucket = piece.edges[std::min(k + kBucketAhead, count - 1)];
+        hashes.PrefetchBucket(bucket.head);
+        hashes.PrefetchBucket(bucket.tail);
+        const SpilledEdge& hash = piece.edges[std::min(k + kHashAhead, count - 1)];
+        hashes.PrefetchHash(hash.head);
+        hashes.PrefetchHash(hash.tail);
+        resolve(piece.edges[k].head, piece.records[k].head, k);
+        resolve(piece.edges[k].tail, piece.records[k].tail, k);
+      }
+    });
+  }
+
+  // Decides which edges stay and gives them their relations; takes the records out of `pieces`.
+  EdgeRuns Judge(std::vector<Piece>& pieces) {
+    EdgeRuns runs(pieces.size());
+    Mutex mutex;
+    ParallelEach(0, pieces.size(), [&](std::size_t i) {
+      Piece piece = std::exchange(pieces[i], {});
+      std::array<std::uint64_t, 3> unseen{};
+      std::array<std::uint64_t, 3> kept{};
+      for (std::size_t k = 0; k < piece.records.size(); ++k) {
+        EdgeRecord& record = piece.records[k];
+        const auto part = static_cast<std::size_t>(record.part());
+        if (record.part() != Part::kTrain && (piece.unseen[k] != 0 || IsUnseen(record))) {
+          ++unseen[part];
+          if (input_.drop_unseen) {
+            record.set_part(Part::kDropped);
+            continue;
+          }
+        }
+        ++kept[part];
+        if (!input_.relations.rank.empty()) record.set_relation(input_.relations.rank[record.relation()]);
+      }
+      runs[i] = std::move(piece.records);
+      const MutexLock lock(mutex);
+      for (std::size_t part = 0; part < kept.size(); ++part) {
+        encoded_.unseen[part] += unseen[part];
+        encoded_.kept[part] += kept[part];
+      }
+    });
+    return runs;
+  }
+
+  // Whether a name of the edge got no row, or its relation is in no training edge.
+  bool IsUnseen(const EdgeRecord& record) const {
+    return record.head == HashSlice::kAbsent || record.tail == HashSlice::kAbsent ||
+           (input_.relation_marks.size() > 0 && !input_.relation_marks.InTrain(record.relation()));
+  }
+
+  absl::Status WriteRun(EdgeRuns runs) {
+    SortedEdges sorted(std::move(runs), input_.partitions);
+    ParallelEach(0, sorted.cell_count(),
+                 [&](std::size_t cell) { OrderCell(sorted.Cell(static_cast<std::uint32_t>(cell))); });
+    SpillExtent extent{.begin = out_.size(), .end = 0};
+    for (auto rest = std::as_bytes(sorted.All()); !rest.empty();) {
+      RETURN_IF_ERROR(CheckStop());
+      const auto some = rest.first(std::min(rest.size(), kWriteBytes));
+      RETURN_IF_ERROR(out_.Append(some));
+      rest = rest.subspan(some.size());
+    }
+    extent.end = out_.size();
+    encoded_.runs.push_back(extent);
+    return absl::OkStatus();
+  }
+
+  const EncoderInput& input_;
+  const EncoderOptions& options_;
+  SpillFile& out_;
+  std::uint64_t slice_nodes_ = 0;
+  std::uint64_t batch_edges_ = 0;
+  File hash_file_;
+  std::optional<NodeSlice> resident_;  // the only slice, if one is enough
+  EncodedEdges encoded_;
+};
+
+}  // namespace
+
+absl::StatusOr<EncodedEdges> EncodeEdges(const EncoderInput& input, const EncoderOptions& options, SpillFile& out) {
+  return Encoder(input, options, out).Run();
+}
+
+}  // namespace octavo

@@ -1,0 +1,49 @@
+// Gives the edges of an import that does not fit its memory their final ids, batch by batch, and leaves each batch as a
+// run in the order in which the cells are written.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "import/cell_sorter.h"
+#include "import/name_marks.h"
+#include "import/name_ranking.h"
+#include "import/spill_file.h"
+
+namespace octavo {
+
+struct EncoderInput {
+  const SpillFile& edges;        // SpilledEdge, one behind the other
+  std::filesystem::path hashes;  // nodes.hash, finished
+  std::uint64_t node_count = 0;
+  // Bit i % 64 of word i / 64: node i is in a training edge. Null if all of them are.
+  const SpillFile* in_train = nullptr;
+  const NameMarks& relation_marks;  // by NameTable id; empty without relations
+  const NameRanking& relations;
+  bool drop_unseen = false;
+  PartitionLayout partitions;
+};
+
+struct EncoderOptions {
+  std::uint64_t memory_bytes = 0;                               // for the array of hashes and a batch together
+  std::uint64_t max_runs = UINT64_MAX;                          // more are an error, before any work
+  std::function<bool()> stop = nullptr;                         // may be empty; asked between steps of a batch
+  std::function<void(std::uint64_t edges)> progress = nullptr;  // may be empty
+};
+
+// Arrays are indexed by Part.
+struct EncodedEdges {
+  std::vector<SpillExtent> runs;
+  std::array<std::uint64_t, 3> unseen{};
+  std::array<std::uint64_t, 3> kept{};
+};
+
+// Reads `input`.edges once and appends the runs to `out`. Where the array of hashes takes more than half of the memory
+// it is read in slices, all of them for every batch. Parallel.
+absl::StatusOr<EncodedEdges> EncodeEdges(const EncoderInput& input, const EncoderOptions& options, SpillFile& out);
+
+}  // namespace octavo

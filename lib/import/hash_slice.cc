@@ -1,0 +1,48 @@
+#include "import/hash_slice.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace octavo {
+namespace {
+
+// The hashes are spread evenly, so that a bucket of two to four of them ends in one cache line or two.
+constexpr std::uint64_t kHashesOfBucket = 4;
+
+}  // namespace
+
+HashSlice::HashSlice(std::vector<std::uint64_t> hashes, std::uint64_t first_rank)
+    : hashes_(std::move(hashes)), first_rank_(first_rank) {
+  if (hashes_.empty()) {
+    buckets_.assign(2, 0);
+    return;
+  }
+  first_hash_ = hashes_.front();
+  last_hash_ = hashes_.back();
+  const std::uint64_t most = std::max<std::uint64_t>(2, hashes_.size() / kHashesOfBucket * 2);
+  while (((last_hash_ - first_hash_) >> shift_) >= most) ++shift_;
+  const std::uint64_t count = ((last_hash_ - first_hash_) >> shift_) + 1;
+  buckets_.assign(count + 1, 0);
+  std::size_t bucket = 0;
+  for (std::size_t i = 0; i < hashes_.size(); ++i) {
+    const std::size_t mine = BucketOf(hashes_[i]);
+    while (bucket < mine) buckets_[++bucket] = static_cast<std::uint32_t>(i);
+  }
+  while (bucket < count) buckets_[++bucket] = static_cast<std::uint32_t>(hashes_.size());
+}
+
+std::size_t HashSlice::BucketOf(std::uint64_t hash) const {
+  return static_cast<std::size_t>((std::clamp(hash, first_hash_, last_hash_) - first_hash_) >> shift_);
+}
+
+std::uint32_t HashSlice::Find(std::uint64_t hash) const {
+  const std::size_t bucket = BucketOf(hash);
+  const auto begin = hashes_.begin() + buckets_[bucket];
+  const auto end = hashes_.begin() + buckets_[bucket + 1];
+  const auto found = std::lower_bound(begin, end, hash);
+  if (found == end || *found != hash) return kAbsent;
+  return static_cast<std::uint32_t>(first_rank_ + static_cast<std::uint64_t>(found - hashes_.begin()));
+}
+
+}  // namespace octavo

@@ -1,0 +1,53 @@
+#include "import/memory_plan.h"
+
+#include <algorithm>
+
+#include "base/byte_size.h"
+#include "base/status.h"
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+// The program itself, its threads, and the page cache of the files that are being written.
+constexpr std::uint64_t kProgramBytes = 24 * kMiB;
+// A chunk of text that waits, is parsed and is delivered, and what its names add to the tables: the most is for lines
+// of four bytes, whose edges take 40 times the room of their text.
+constexpr std::uint64_t kWorkerBytes = 24 * kMiB;
+// Fewer make more runs than it is worth.
+constexpr std::uint64_t kMinCollectedBytes = 8 * kMiB;
+// The window of a zstd frame: of the levels up to 19, and what zstd's own tools take without being asked.
+constexpr std::uint64_t kMinWindowBytes = 8 * kMiB;
+constexpr std::uint64_t kMaxWindowBytes = 128 * kMiB;
+constexpr std::uint64_t kSmallest = kProgramBytes + kWorkerBytes + kMinCollectedBytes + kMinWindowBytes;
+
+}  // namespace
+
+absl::StatusOr<MemoryPlan> PlanMemory(std::uint64_t memory_bytes, std::size_t threads) {
+  if (memory_bytes == 0) {
+    return MemoryPlan{.workers = threads,
+                      .collected_bytes = UINT64_MAX,
+                      .window_bytes = kMaxWindowBytes,
+                      .max_cached_input_bytes = UINT64_MAX,
+                      .encode_bytes = UINT64_MAX,
+                      .merge_bytes = UINT64_MAX};
+  }
+  if (memory_bytes < kSmallest) {
+    return UsageError(fmt::format("--memory {} is too little for an import; expected at least {}MiB",
+                                  FormatByteSize(memory_bytes), kSmallest / kMiB));
+  }
+  MemoryPlan plan;
+  const std::uint64_t room = memory_bytes - kProgramBytes;
+  // At most half for the workers: what is held before it goes to files decides how many runs there are.
+  plan.workers = std::clamp<std::uint64_t>(room / 2 / kWorkerBytes, 1, std::max<std::size_t>(1, threads));
+  const std::uint64_t rest = room - plan.workers * kWorkerBytes;
+  plan.window_bytes = std::clamp(rest / 8, kMinWindowBytes, kMaxWindowBytes);
+  plan.collected_bytes = rest - plan.window_bytes;
+  plan.max_cached_input_bytes = memory_bytes;
+  plan.encode_bytes = room;
+  plan.merge_bytes = room;
+  return plan;
+}
+
+}  // namespace octavo

@@ -1,0 +1,49 @@
+// Where the names of the input were seen.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace octavo {
+
+// A mark for each NameTable id. Any thread may set marks while none reads them and none grows them.
+class NameMarks {
+ public:
+  enum : std::uint8_t { kInTrain = 1, kElsewhere = 2 };
+
+  explicit NameMarks(std::uint32_t ids = 0) : marks_(ids) {}
+  void GrowTo(std::uint32_t ids) {
+    if (ids > marks_.size()) marks_.resize(ids);
+  }
+
+  void Set(std::uint32_t id, std::uint8_t mark) {
+    // Relaxed: the marks are read after the threads have been joined. The load spares a locked write, as nearly every
+    // name has its mark already.
+    const std::atomic_ref<std::uint8_t> cell(marks_[id]);
+    if ((cell.load(std::memory_order_relaxed) & mark) == 0) cell.fetch_or(mark, std::memory_order_relaxed);
+  }
+  std::uint8_t Of(std::uint32_t id) const { return marks_[id]; }
+  bool InTrain(std::uint32_t id) const { return (marks_[id] & kInTrain) != 0; }
+  bool Seen(std::uint32_t id) const { return marks_[id] != 0; }
+  std::size_t size() const { return marks_.size(); }
+
+  // How many names were seen, but in no training edge.
+  std::uint64_t CountUnseen() const {
+    std::uint64_t count = 0;
+    for (const std::uint8_t mark : marks_) count += mark == kElsewhere ? 1 : 0;
+    return count;
+  }
+  // By id: whether the name was seen, with `only_train` in a training edge.
+  std::vector<bool> Kept(bool only_train) const {
+    std::vector<bool> kept(marks_.size());
+    for (std::uint32_t id = 0; id < marks_.size(); ++id) kept[id] = only_train ? InTrain(id) : Seen(id);
+    return kept;
+  }
+
+ private:
+  std::vector<std::uint8_t> marks_;
+};
+
+}  // namespace octavo
