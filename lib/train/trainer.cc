@@ -97,8 +97,7 @@ absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options) {
 // Where the edges do not fit beside what the training holds, they leave the page cache once they are read.
 void LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph.description(), settings.threads, shape);
-  const std::uint64_t edges =
-      graph.description().train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
+  const std::uint64_t edges = graph.description().train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
   const std::uint64_t needed = estimate.total() + edges;
   if (needed < edges || needed > settings.memory) graph.DropBehind();
 }
