@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <future>
 #include <utility>
 
 #include "base/checked_math.h"
@@ -128,7 +129,7 @@ std::uint64_t MmapManager::resident_bytes() const {
   return bytes;
 }
 
-absl::Status MmapManager::MapPartition(PartitionId partition) {
+absl::StatusOr<std::uint64_t> MmapManager::MapPartition(PartitionId partition, bool wants_checksum) {
   RETURN_IF_ERROR(Failpoint("table.load"));
   const RowRange rows = RowsOf(partition);
   const std::span<std::byte> memory = BytesOf(rows);
@@ -143,12 +144,19 @@ absl::Status MmapManager::MapPartition(PartitionId partition) {
       ::mmap(memory.data(), memory.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   if (mapped == MAP_FAILED) return out_of_memory(errno);
   static_cast<void>(::madvise(mapped, memory.size(), MADV_HUGEPAGE));  // a wish
+  // What was read is checksummed on another thread, where one is to be had, while the disk is at the next step.
+  StreamingChecksum64 checksum;
+  std::future<void> summing;
   for (std::uint64_t at = 0; at < memory.size(); at += kLoadStepBytes) {
     const auto step = memory.subspan(at, std::min<std::uint64_t>(kLoadStepBytes, memory.size() - at));
     if (const int error_number = Populate(step); error_number != 0) return out_of_memory(error_number);
     RETURN_IF_ERROR(file.ReadAt(offset + at, step));
+    if (!wants_checksum) continue;
+    if (summing.valid()) summing.get();
+    summing = std::async([&checksum, step] { checksum.Update(step); });
   }
-  return absl::OkStatus();
+  if (summing.valid()) summing.get();
+  return checksum.Digest();
 }
 
 void MmapManager::UnmapPartition(PartitionId partition) {
@@ -169,12 +177,15 @@ absl::Status MmapManager::LoadPartition(PartitionId partition, std::optional<std
   Partition& state = partitions_[Value(partition)];
   if (state.resident) return absl::OkStatus();
   const std::span<std::byte> memory = BytesOf(RowsOf(partition));
-  absl::Status status = memory.empty() ? absl::OkStatus() : MapPartition(partition);
-  if (status.ok() && expected_checksum.has_value()) {
-    if (const std::uint64_t found = Checksum64(memory); found != *expected_checksum) {
+  absl::Status status;
+  if (!memory.empty() || expected_checksum.has_value()) {
+    const absl::StatusOr<std::uint64_t> found =
+        memory.empty() ? Checksum64(memory) : MapPartition(partition, expected_checksum.has_value());
+    status = found.status();
+    if (status.ok() && expected_checksum.has_value() && *found != *expected_checksum) {
       status = CorruptError(fmt::format("{}: partition {} (byte {} on): checksum {:016x}; expected {:016x}",
                                         files_[state.newest].path().string(), Value(partition),
-                                        RowOffset(layout_.shape, RowsOf(partition).begin), found, *expected_checksum));
+                                        RowOffset(layout_.shape, RowsOf(partition).begin), *found, *expected_checksum));
     }
   }
   if (!status.ok()) {
@@ -266,12 +277,14 @@ absl::StatusOr<std::uint64_t> MmapManager::WritePartition(PartitionId partition)
     stale_[1].Set(group);
   });
   const auto target = static_cast<std::uint8_t>(1 - state.committed);
+  // The rows do not change meanwhile, so they are checksummed while the disk takes them.
+  std::future<std::uint64_t> checksum = std::async([rows = BytesOf(RowsOf(partition))] { return Checksum64(rows); });
   if (absl::Status status = WriteStaleGroups(partition, target); !status.ok()) {
     MarkChanged(partition);  // nothing of it counts as written, so that it can be neither committed nor evicted
     return status;
   }
   state.newest = target;
-  return Checksum64(BytesOf(RowsOf(partition)));
+  return checksum.get();
 }
 
 void MmapManager::MarkChanged(PartitionId partition) {

@@ -134,7 +134,8 @@ class MmapManager {
   std::span<std::byte> BytesOf(RowRange rows) const;
   // The 64-row groups that cover the rows.
   static RowRange GroupsOf(RowRange rows);
-  absl::Status MapPartition(PartitionId partition);
+  // Reads the partition's newest rows into fresh memory at its place, and returns their checksum where it is wanted.
+  absl::StatusOr<std::uint64_t> MapPartition(PartitionId partition, bool wants_checksum);
   void UnmapPartition(PartitionId partition);
   absl::Status WriteStaleGroups(PartitionId partition, std::uint8_t slot);
 

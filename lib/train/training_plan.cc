@@ -79,13 +79,15 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
   plan.epoch_loads = later.loads;
   plan.first_epoch = first.traffic;
   plan.epoch = later.traffic;
-  // Behind the last epoch about half of the partitions stand in their second file and are copied back.
+  // Each epoch's commit turns every slot around, so behind an odd number of epochs all rows stand in the second files
+  // and are copied back.
+  const bool back = options.epochs % 2 == 1;
   const std::uint64_t resident = plan.shape.WholeGraph() ? tables : plan.shape.resident * plan.group_bytes;
-  const std::uint64_t back = (tables - std::min(tables, resident)) / 2;
   const std::uint64_t later_epochs = options.epochs - 1;
-  plan.training.read = first.traffic.read + later_epochs * later.traffic.read + back;
+  plan.training.read =
+      first.traffic.read + later_epochs * later.traffic.read + (back ? tables - std::min(tables, resident) : 0);
   plan.training.written = tables + relations + first.traffic.written + later_epochs * later.traffic.written +
-                          (tables + 1) / 2 + 2 * relations;
+                          (back ? tables + relations : 0);
   plan.disk_bytes_after = tables + relations + 4 * kNpyHeaderBytes;
   plan.disk_bytes =
       2 * plan.disk_bytes_after + MaxTouchedRows(options, description, plan.shape) * options.dim * sizeof(float);
