@@ -8,12 +8,22 @@ namespace {
 std::atomic<int> signal_number = 0;
 static_assert(std::atomic<int>::is_always_lock_free);  // or the handler could not touch it
 
-void Remember(int number) { signal_number.store(number, std::memory_order_relaxed); }
+std::atomic<bool> commit_requested = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void Remember(int number) {
+  int none = 0;
+  if (signal_number.compare_exchange_strong(none, number, std::memory_order_relaxed)) return;
+  // The second one, of another kind: its handler is the default again, and gets it when this one returns.
+  ::raise(number);
+}
+
+void RememberCommit(int) { commit_requested.store(true, std::memory_order_relaxed); }
 
 }  // namespace
 
 void CatchInterrupts() {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     ::sigaction(number, nullptr, &before);
     if (before.sa_handler == SIG_IGN) continue;  // as nohup or a shell's background job wants it
@@ -25,10 +35,29 @@ void CatchInterrupts() {
   }
 }
 
+std::atomic<bool>& CatchCommitRequests() {
+  struct sigaction action {};
+  action.sa_handler = RememberCommit;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGUSR1, &action, nullptr);
+  return commit_requested;
+}
+
 bool Interrupted() { return signal_number.load(std::memory_order_relaxed) != 0; }
 
 const std::atomic<int>& InterruptSignal() { return signal_number; }
 
 int InterruptExitCode() { return 128 + signal_number.load(std::memory_order_relaxed); }
+
+std::string_view InterruptName() {
+  switch (signal_number.load(std::memory_order_relaxed)) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGHUP:
+      return "SIGHUP";
+    default:
+      return "SIGTERM";
+  }
+}
 
 }  // namespace octavo

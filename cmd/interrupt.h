@@ -1,12 +1,19 @@
-// SIGINT and SIGTERM: the first one asks the running command to end in order, the second one ends it at once.
+// Signals. The first of SIGINT, SIGTERM and SIGHUP asks the running command to end in order, the second one, whichever
+// it is, ends it at once. SIGUSR1 asks a training for a commit.
 #pragma once
 
 #include <atomic>
+#include <string_view>
 
 namespace octavo {
 
-// Catches both signals from here on. To be called once, by the verb that knows how to end in order.
+// Catches the three from here on, but for those that the caller ignores (nohup). To be called once, by the verb that
+// knows how to end in order.
 void CatchInterrupts();
+
+// Catches SIGUSR1 and returns the flag that it sets; who has done what was asked for clears it. Lives as long as the
+// program.
+std::atomic<bool>& CatchCommitRequests();
 
 // True once a signal came. Any thread; cheap.
 bool Interrupted();
@@ -14,7 +21,9 @@ bool Interrupted();
 // The number of the signal that came, or 0. Lives as long as the program.
 const std::atomic<int>& InterruptSignal();
 
-// The exit code for the signal that came: 130 for SIGINT, 143 for SIGTERM. REQUIRES: Interrupted()
+// The exit code for the signal that came: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP. REQUIRES: Interrupted()
 int InterruptExitCode();
+// "SIGINT", "SIGTERM" or "SIGHUP". REQUIRES: Interrupted()
+std::string_view InterruptName();
 
 }  // namespace octavo

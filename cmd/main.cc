@@ -61,7 +61,7 @@ int Main(int argc, char** argv) {
   for (const auto add : kVerbs) add(app, program);
   app.footer(
       "Exit codes: 0 done, 1 failed while running, 2 wrong usage or configuration, 3 bad input data,\n"
-      "4 corrupt or incompatible files, 5 the run is in use, 130/143 interrupted after a commit.");
+      "4 corrupt or incompatible files, 5 the run is in use, 129/130/143 interrupted after a commit.");
 
   try {
     app.parse(argc, argv);

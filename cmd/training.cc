@@ -62,6 +62,7 @@ absl::Status RunTraining(
   settings.memory = MemoryLimit(program);
   settings.divide_anew = program.options.memory > 0;
   settings.stop = &InterruptSignal();
+  settings.commit = &CatchCommitRequests();
 
   auto epoch_begin = std::chrono::steady_clock::now();
   std::uint64_t epochs = 0;
@@ -73,6 +74,9 @@ absl::Status RunTraining(
     program.reporter.Progress(fmt::format("epoch {}/{}  batch {}/{}  loss {:.5f}  {:.0f} edges/s  ETA of the epoch {}",
                                           progress.epoch, progress.epochs, progress.batch, progress.batches,
                                           progress.loss, progress.edges_per_second, EtaText(progress, seconds)));
+  };
+  callbacks.on_commit = [&](std::uint64_t generation) {
+    if (!Interrupted()) program.reporter.Info(fmt::format("generation {} is committed", generation));
   };
   callbacks.on_epoch = [&](const EpochEvent& event) {
     ReportEpoch(program.reporter, event, epochs);
@@ -86,7 +90,7 @@ absl::Status RunTraining(
     return absl::OkStatus();
   }
   program.reporter.Warning(fmt::format("stopped by {}: generation {} is committed; go on with: octavo resume --run {}",
-                                       InterruptExitCode() == 130 ? "SIGINT" : "SIGTERM", outcome.generation, run));
+                                       InterruptName(), outcome.generation, run));
   program.exit_code = InterruptExitCode();
   return absl::OkStatus();
 }

@@ -9,6 +9,26 @@
 namespace octavo {
 namespace {
 
+struct Bucket {
+  std::uint32_t head = 0;
+  std::uint32_t tail = 0;
+};
+
+// The units of partition p are [first[p], first[p + 1]).
+std::vector<std::uint32_t> FirstUnits(std::span<const std::uint32_t> units) {
+  std::vector<std::uint32_t> first(units.size() + 1);
+  std::partial_sum(units.begin(), units.end(), first.begin() + 1);
+  return first;
+}
+
+void AddCells(const Bucket& bucket, const std::vector<std::uint32_t>& first_units, std::vector<UnitCell>& cells) {
+  for (std::uint32_t head = first_units[bucket.head]; head < first_units[bucket.head + 1]; ++head) {
+    for (std::uint32_t tail = first_units[bucket.tail]; tail < first_units[bucket.tail + 1]; ++tail) {
+      cells.push_back({head, tail});
+    }
+  }
+}
+
 // The exchanges of the BETA order, drawn at random where the algorithm leaves a choice.
 std::vector<Exchange> BetaSequence(std::uint32_t partitions, std::uint32_t resident, RandomStream& random) {
   std::vector<std::uint32_t> in_memory(resident);
@@ -35,9 +55,10 @@ std::vector<Exchange> BetaSequence(std::uint32_t partitions, std::uint32_t resid
   return sequence;
 }
 
-// Gives each bucket to a random one of the states that hold both its partitions.
-std::vector<OrderState> SpreadBuckets(const std::vector<Exchange>& sequence, std::uint32_t partitions,
-                                      std::uint32_t resident, RandomStream& random) {
+// Gives each cell to a random one of the states that hold both its partitions.
+std::vector<OrderState> SpreadCells(const std::vector<Exchange>& sequence, std::span<const std::uint32_t> units,
+                                    std::uint32_t resident, RandomStream& random) {
+  const auto partitions = static_cast<std::uint32_t>(units.size());
   std::vector<OrderState> states(sequence.size() + 1);
   // holds[p * states + s]: state s has partition p.
   std::vector<bool> holds(states.size() * partitions);
@@ -51,14 +72,18 @@ std::vector<OrderState> SpreadBuckets(const std::vector<Exchange>& sequence, std
     }
     for (std::uint32_t p = 0; p < partitions; ++p) holds[p * states.size() + s] = now[p];
   }
+  const std::vector<std::uint32_t> first_units = FirstUnits(units);
   std::vector<std::size_t> both;
+  std::vector<UnitCell> cells;
   for (std::uint32_t head = 0; head < partitions; ++head) {
     for (std::uint32_t tail = 0; tail < partitions; ++tail) {
       both.clear();
       for (std::size_t s = 0; s < states.size(); ++s) {
         if (holds[head * states.size() + s] && holds[tail * states.size() + s]) both.push_back(s);
       }
-      states[both[random.Below(both.size())]].buckets.push_back({head, tail});
+      cells.clear();
+      AddCells({head, tail}, first_units, cells);
+      for (const UnitCell& cell : cells) states[both[random.Below(both.size())]].cells.push_back(cell);
     }
   }
   return states;
@@ -140,30 +165,32 @@ class BeladyMemory {
   std::vector<bool> in_memory_;
 };
 
-std::vector<OrderState> ReplaySequence(const std::vector<Bucket>& sequence, std::uint32_t partitions,
+std::vector<OrderState> ReplaySequence(const std::vector<Bucket>& sequence, std::span<const std::uint32_t> units,
                                        std::uint32_t resident) {
-  BeladyMemory memory(sequence, partitions, resident);
+  const std::vector<std::uint32_t> first_units = FirstUnits(units);
+  BeladyMemory memory(sequence, static_cast<std::uint32_t>(units.size()), resident);
   std::vector<OrderState> states(1);
   for (std::size_t at = 0; at < sequence.size(); ++at) {
     for (const Exchange& exchange : memory.Admit(at, sequence[at])) {
-      states.push_back({.exchange = exchange, .buckets = {}});
+      states.push_back({.exchange = exchange, .cells = {}});
     }
-    states.back().buckets.push_back(sequence[at]);
+    AddCells(sequence[at], first_units, states.back().cells);
   }
   return states;
 }
 
 }  // namespace
 
-std::vector<OrderState> MakeBucketOrder(BucketOrder order, std::uint32_t partitions, std::uint32_t resident,
+std::vector<OrderState> MakeBucketOrder(BucketOrder order, std::span<const std::uint32_t> units, std::uint32_t resident,
                                         RandomStream random) {
+  const auto partitions = static_cast<std::uint32_t>(units.size());
   if (order == BucketOrder::kBeta) {
     const std::vector<Exchange> sequence = BetaSequence(partitions, resident, random);
-    return SpreadBuckets(sequence, partitions, resident, random);
+    return SpreadCells(sequence, units, resident, random);
   }
   const std::vector<Bucket> sequence =
       order == BucketOrder::kInsideOut ? InsideOutSequence(partitions, random) : RandomSequence(partitions, random);
-  return ReplaySequence(sequence, partitions, resident);
+  return ReplaySequence(sequence, units, resident);
 }
 
 std::uint64_t BetaExchanges(std::uint32_t partitions, std::uint32_t resident) {

@@ -3,12 +3,12 @@
 // A bucket (i, j) holds the edges whose head is in partition i and whose tail is in partition j; training it needs both
 // in memory, which has room for `resident` of them. An order is a sequence of states: a state holds `resident`
 // partitions, the next one has one of them exchanged, and each bucket is trained in one state that holds both its
-// partitions.
+// partitions. A partition is made of units, and a bucket of cells, one for each pair of units.
 //
 //   beta        "BETA" of Marius (Mohoney et al., OSDI 2021): all but one partition stay while the others pass through
-//               the last place; then the ones that stayed are exchanged for good. A bucket falls to a random one of the
-//               states that hold its partitions, as in COMET (MariusGNN, Waleffe et al., EuroSys 2023), so that the
-//               work is even and the order of edges less biased.
+//               the last place; then the ones that stayed are exchanged for good. Each cell falls to a random one of
+//               the states that hold both its partitions, as COMET has it for buckets (MariusGNN, Waleffe et al.,
+//               EuroSys 2023), so that the work is even and the order of edges less biased.
 //   inside-out  layer k has the buckets whose larger index is k (PyTorch-BigGraph, Lerer et al., MLSys 2019)
 //   random      any order
 //
@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/random.h"
@@ -25,10 +26,11 @@ namespace octavo {
 
 enum class BucketOrder { kBeta, kInsideOut, kRandom };
 
-struct Bucket {
+// Edges from unit `head` to unit `tail`. Units are numbered through, partition by partition.
+struct UnitCell {
   std::uint32_t head = 0;
   std::uint32_t tail = 0;
-  friend auto operator<=>(const Bucket&, const Bucket&) = default;
+  friend auto operator<=>(const UnitCell&, const UnitCell&) = default;
 };
 
 // One partition goes, another comes.
@@ -39,17 +41,17 @@ struct Exchange {
 
 struct OrderState {
   std::optional<Exchange> exchange;  // against the state before; the first state has none
-  std::vector<Bucket> buckets;       // trained in this state, in no order; may be empty
+  std::vector<UnitCell> cells;       // trained in this state, in no order; may be empty
 };
 
-// Returns the states of an epoch. The first one holds partitions 0 to resident - 1. Each of the partitions x partitions
-// buckets stands in exactly one state. A pure function of its arguments.
-// REQUIRES: partitions >= resident >= 1; resident >= 2 where partitions > 1
-std::vector<OrderState> MakeBucketOrder(BucketOrder order, std::uint32_t partitions, std::uint32_t resident,
+// Returns the states of an epoch over partitions with `units[p]` units each. The first one holds partitions 0 to
+// resident - 1. Each pair of units stands in exactly one state. A pure function of its arguments.
+// REQUIRES: units.size() >= resident >= 1; resident >= 2 where there are several partitions
+std::vector<OrderState> MakeBucketOrder(BucketOrder order, std::span<const std::uint32_t> units, std::uint32_t resident,
                                         RandomStream random);
 
 // Exchanges of one epoch in the BETA order, behind the filling of memory: the closed form of the Marius paper.
-// REQUIRES: as above
+// REQUIRES: as above, of the number of partitions
 std::uint64_t BetaExchanges(std::uint32_t partitions, std::uint32_t resident);
 
 // No order has fewer: each exchange brings at most resident - 1 new pairs of partitions together.

@@ -82,7 +82,13 @@ std::vector<std::vector<PartitionId>> EpochPlanner::DrawGroups(std::uint64_t epo
 void EpochPlanner::MakePlan(std::uint64_t epoch) {
   const std::vector<std::vector<PartitionId>> groups = DrawGroups(epoch);
   const RandomStream random(seed_, RandomPurpose::kBucketOrder, static_cast<std::uint32_t>(epoch), 0);
-  const std::vector<OrderState> order = MakeBucketOrder(order_, shape_.partitions, shape_.resident, random);
+  std::vector<std::uint32_t> sizes;
+  std::vector<PartitionId> units;
+  for (const std::vector<PartitionId>& group : groups) {
+    sizes.push_back(static_cast<std::uint32_t>(group.size()));
+    units.insert(units.end(), group.begin(), group.end());
+  }
+  const std::vector<OrderState> order = MakeBucketOrder(order_, sizes, shape_.resident, random);
   const auto sorted = [](std::vector<PartitionId> partitions) {
     std::sort(partitions.begin(), partitions.end());
     return partitions;
@@ -106,11 +112,7 @@ void EpochPlanner::MakePlan(std::uint64_t epoch) {
       std::sort(resident.begin(), resident.end());
     }
     planned.resident = resident;
-    for (const Bucket& bucket : state.buckets) {
-      for (const PartitionId head : groups[bucket.head]) {
-        for (const PartitionId tail : groups[bucket.tail]) planned.cells.push_back({head, tail});
-      }
-    }
+    for (const UnitCell& cell : state.cells) planned.cells.push_back({units[cell.head], units[cell.tail]});
     std::sort(planned.cells.begin(), planned.cells.end());
     plan_.states.push_back(std::move(planned));
   }

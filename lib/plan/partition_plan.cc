@@ -1,6 +1,7 @@
 #include "plan/partition_plan.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/checked_math.h"
 #include "base/random.h"
@@ -52,7 +53,8 @@ std::uint64_t CountExchanges(BucketOrder order, const PartitionShape& shape) {
   if (shape.WholeGraph()) return 0;
   if (order == BucketOrder::kBeta) return BetaExchanges(shape.partitions, shape.resident);
   const RandomStream random(0, RandomPurpose::kBucketOrder, 0, 0);
-  return MakeBucketOrder(order, shape.partitions, shape.resident, random).size() - 1;
+  const std::vector<std::uint32_t> units(shape.partitions, 1);
+  return MakeBucketOrder(order, units, shape.resident, random).size() - 1;
 }
 
 absl::Status CheckPartitionNumbers(const PartitionRequest& request) {

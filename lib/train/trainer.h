@@ -34,6 +34,7 @@ struct TrainCallbacks {
   std::function<void(const TrainDivision&)> on_division = {};
   std::function<void(const TrainProgress&)> on_batch = {};
   std::function<void(const EpochEvent&)> on_epoch = {};
+  std::function<void(std::uint64_t generation)> on_commit = {};  // within an epoch
 };
 
 struct TrainSettings {
@@ -41,6 +42,7 @@ struct TrainSettings {
   std::uint64_t memory = 0;                // bytes; the training is refused where it needs more
   bool divide_anew = false;                // of a resume: the tables are divided by `memory` from the next epoch on
   const std::atomic<int>* stop = nullptr;  // not 0: finish the batch, commit, return
+  std::atomic<bool>* commit = nullptr;     // true: finish the batch, commit, clear it, go on
 };
 
 struct TrainOutcome {

@@ -128,9 +128,8 @@ absl::Status TrainingLoop::RunState(std::uint64_t end) {
     // with its state, as its rows may leave.
     if ((batch + 1) % options_.accumulate != 0 && batch + 1 != end) continue;
     RETURN_IF_ERROR(EndWindow(batch));
-    if (batch + 1 == end) break;
-    if (Stopping()) return absl::OkStatus();
-    if (CommitDue()) RETURN_IF_ERROR(CommitHere());
+    if (Stopping()) break;
+    if (batch + 1 != batches_.BatchCount() && CommitDue()) RETURN_IF_ERROR(CommitHere());
   }
   return step_->CheckRows();
 }
@@ -163,6 +162,7 @@ absl::Status TrainingLoop::EndWindow(std::uint64_t batch) {
 }
 
 bool TrainingLoop::CommitDue() const {
+  if (settings_.commit != nullptr && settings_.commit->exchange(false, std::memory_order_relaxed)) return true;
   return options_.checkpoint_minutes > 0 && SecondsSince(last_commit_) >= options_.checkpoint_minutes * 60;
 }
 
@@ -173,6 +173,7 @@ absl::Status TrainingLoop::CommitHere() {
   RETURN_IF_ERROR(tables_.Commit(progress_));
   counters_.commit_seconds += SecondsSince(begin);
   last_commit_ = Clock::now();
+  if (callbacks_.on_commit) callbacks_.on_commit(tables_.generation());
   return absl::OkStatus();
 }
 
@@ -213,6 +214,7 @@ absl::Status TrainingLoop::CommitEpoch() {
   const Clock::time_point begin = Clock::now();
   partitions_.Wait();
   RETURN_IF_ERROR(step_->CheckRows());
+  if (settings_.commit != nullptr) settings_.commit->store(false, std::memory_order_relaxed);  // this is the one
   EpochEvent event;
   const auto seal = [&](Progress& next) -> absl::Status {
     counters_.commit_seconds += SecondsSince(begin);

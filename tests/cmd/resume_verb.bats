@@ -53,6 +53,47 @@ stop() {
   [ "$(tables run)" = "$(tables unbroken)" ]
 }
 
+@test "SIGHUP commits and exits with 129, unless it is ignored" {
+  "$OCTAVO" --quiet train --graph graph --run unbroken "${tiny[@]}"
+  stop HUP 129
+  grep -q 'stopped by SIGHUP: generation [0-9]* is committed' err.log
+  "$OCTAVO" --quiet resume --run run
+  [ "$(tables run)" = "$(tables unbroken)" ]
+  (
+    trap '' HUP  # as nohup does
+    stop HUP 0 --overwrite
+  )
+}
+
+@test "a second signal of another kind ends the program at once, too" {
+  OCTAVO_FAILPOINT="$(printf 'train.batch:%d=sleep,' {2..60})" "$OCTAVO" --quiet train --graph graph --run run \
+    "${tiny[@]}" 3>&- &
+  pid=$!
+  wait_for 20 test -e run/metrics.jsonl
+  kill -HUP "$pid"
+  kill -TERM "$pid" || true
+  status=0
+  wait "$pid" || status=$?
+  # 143 where the second came before the commit was through, 129 where it came behind it.
+  [ "$status" -eq 143 ] || [ "$status" -eq 129 ]
+  "$OCTAVO" --quiet resume --run run
+}
+
+@test "SIGUSR1 commits and the training goes on" {
+  "$OCTAVO" --quiet train --graph graph --run unbroken "${tiny[@]}"
+  OCTAVO_FAILPOINT="$(printf 'train.batch:%d=sleep,' {2..60})" "$OCTAVO" train --graph graph --run run "${tiny[@]}" \
+    2>err.log 3>&- &
+  pid=$!
+  wait_for 20 test -e run/metrics.jsonl
+  kill -USR1 "$pid"
+  wait_for 20 grep -q '^generation 2 is committed$' err.log
+  kill -KILL "$pid"
+  wait "$pid" || true
+  "$OCTAVO" inspect run | grep -q '^batches of the next'
+  "$OCTAVO" --quiet resume --run run
+  [ "$(tables run)" = "$(tables unbroken)" ]
+}
+
 @test "more epochs give what a longer training would have" {
   "$OCTAVO" --quiet train --graph graph --run longer "${tiny[@]/3/6}"
   train --quiet

@@ -11,13 +11,16 @@
 namespace octavo {
 namespace {
 
+// Partitions of one unit each: a cell is a bucket.
+std::vector<std::uint32_t> Ones(std::uint32_t partitions) { return std::vector<std::uint32_t>(partitions, 1); }
+
 RandomStream Stream(std::uint64_t seed) { return RandomStream(seed, RandomPurpose::kBucketOrder, 0, 0); }
 
 // Follows the states with a set and checks all that MakeBucketOrder promises.
 void CheckOrder(const std::vector<OrderState>& states, std::uint32_t partitions, std::uint32_t resident) {
   std::set<std::uint32_t> memory;
   for (std::uint32_t p = 0; p < resident; ++p) memory.insert(p);
-  std::set<Bucket> trained;
+  std::set<UnitCell> trained;
   for (std::size_t s = 0; s < states.size(); ++s) {
     ASSERT_EQ(states[s].exchange.has_value(), s > 0);
     if (s > 0) {
@@ -25,7 +28,7 @@ void CheckOrder(const std::vector<OrderState>& states, std::uint32_t partitions,
       ASSERT_TRUE(memory.insert(states[s].exchange->enters).second) << "is in memory";
     }
     ASSERT_EQ(memory.size(), resident);
-    for (const Bucket& bucket : states[s].buckets) {
+    for (const UnitCell& bucket : states[s].cells) {
       ASSERT_TRUE(memory.contains(bucket.head) && memory.contains(bucket.tail));
       ASSERT_TRUE(trained.insert(bucket).second) << "twice: " << bucket.head << " " << bucket.tail;
     }
@@ -38,17 +41,17 @@ TEST(BucketOrder, TrainsEachBucketOnceWithBothPartitionsInMemory) {
     for (std::uint32_t resident = partitions == 1 ? 1 : 2; resident <= partitions; ++resident) {
       for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kInsideOut, BucketOrder::kRandom}) {
         SCOPED_TRACE(::testing::Message() << partitions << " " << resident << " " << static_cast<int>(order));
-        CheckOrder(MakeBucketOrder(order, partitions, resident, Stream(partitions)), partitions, resident);
+        CheckOrder(MakeBucketOrder(order, Ones(partitions), resident, Stream(partitions)), partitions, resident);
       }
     }
   }
-  CheckOrder(MakeBucketOrder(BucketOrder::kBeta, 64, 7, Stream(1)), 64, 7);
+  CheckOrder(MakeBucketOrder(BucketOrder::kBeta, Ones(64), 7, Stream(1)), 64, 7);
 }
 
 TEST(BucketOrder, BetaMakesAsManyExchangesAsItsFormula) {
   for (std::uint32_t partitions = 2; partitions <= 40; ++partitions) {
     for (std::uint32_t resident = 2; resident <= partitions; ++resident) {
-      const auto states = MakeBucketOrder(BucketOrder::kBeta, partitions, resident, Stream(7));
+      const auto states = MakeBucketOrder(BucketOrder::kBeta, Ones(partitions), resident, Stream(7));
       EXPECT_EQ(states.size() - 1, BetaExchanges(partitions, resident)) << partitions << " " << resident;
       EXPECT_GE(BetaExchanges(partitions, resident), LeastExchanges(partitions, resident));
     }
@@ -60,11 +63,11 @@ TEST(BucketOrder, BetaMakesAsManyExchangesAsItsFormula) {
 TEST(BucketOrder, BetaOfThirtyTwoPartitionsAndEight) {
   EXPECT_EQ(BetaExchanges(32, 8), 78U);
   EXPECT_EQ(LeastExchanges(32, 8), 67U);
-  EXPECT_EQ(MakeBucketOrder(BucketOrder::kBeta, 32, 8, Stream(1)).size() - 1, 78U);
+  EXPECT_EQ(MakeBucketOrder(BucketOrder::kBeta, Ones(32), 8, Stream(1)).size() - 1, 78U);
 }
 
 TEST(BucketOrder, OrdersRankAsTheyShould) {
-  const auto exchanges = [](BucketOrder order) { return MakeBucketOrder(order, 32, 8, Stream(3)).size() - 1; };
+  const auto exchanges = [](BucketOrder order) { return MakeBucketOrder(order, Ones(32), 8, Stream(3)).size() - 1; };
   EXPECT_LT(exchanges(BucketOrder::kBeta), exchanges(BucketOrder::kInsideOut));
   EXPECT_LT(exchanges(BucketOrder::kInsideOut), exchanges(BucketOrder::kRandom));
 }
@@ -73,13 +76,13 @@ TEST(BucketOrder, OrdersRankAsTheyShould) {
 TEST(BucketOrder, RandomLosesNothingAgainstLeastRecentlyUsed) {
   const std::uint32_t partitions = 12;
   const std::uint32_t resident = 4;
-  const auto states = MakeBucketOrder(BucketOrder::kRandom, partitions, resident, Stream(11));
+  const auto states = MakeBucketOrder(BucketOrder::kRandom, Ones(partitions), resident, Stream(11));
   std::map<std::uint32_t, std::size_t> last_use;
   for (std::uint32_t p = 0; p < resident; ++p) last_use[p] = 0;
   std::size_t clock = 1;
   std::size_t exchanges = 0;
   for (const OrderState& state : states) {
-    for (const Bucket& bucket : state.buckets) {
+    for (const UnitCell& bucket : state.cells) {
       for (const std::uint32_t wanted : {bucket.head, bucket.tail}) {
         if (!last_use.contains(wanted)) {
           auto oldest = last_use.end();
@@ -100,9 +103,9 @@ TEST(BucketOrder, RandomLosesNothingAgainstLeastRecentlyUsed) {
 TEST(BucketOrder, IsAPureFunctionOfItsArguments) {
   const auto flat = [](std::uint64_t seed) {
     std::vector<std::uint32_t> numbers;
-    for (const OrderState& state : MakeBucketOrder(BucketOrder::kBeta, 9, 3, Stream(seed))) {
+    for (const OrderState& state : MakeBucketOrder(BucketOrder::kBeta, Ones(9), 3, Stream(seed))) {
       if (state.exchange) numbers.insert(numbers.end(), {state.exchange->leaves, state.exchange->enters});
-      for (const Bucket& bucket : state.buckets) numbers.insert(numbers.end(), {bucket.head, bucket.tail});
+      for (const UnitCell& bucket : state.cells) numbers.insert(numbers.end(), {bucket.head, bucket.tail});
     }
     return numbers;
   };
@@ -114,13 +117,50 @@ TEST(BucketOrder, IsAPureFunctionOfItsArguments) {
 TEST(BucketOrder, BetaSpreadsTheBucketsOverTheStates) {
   std::size_t most = 0;
   std::size_t empty = 0;
-  const auto states = MakeBucketOrder(BucketOrder::kBeta, 32, 8, Stream(5));
+  const auto states = MakeBucketOrder(BucketOrder::kBeta, Ones(32), 8, Stream(5));
   for (const OrderState& state : states) {
-    most = std::max(most, state.buckets.size());
-    empty += state.buckets.empty() ? 1 : 0;
+    most = std::max(most, state.cells.size());
+    empty += state.cells.empty() ? 1 : 0;
   }
   EXPECT_LT(most, 64U);
   EXPECT_LT(empty, states.size() / 10);
+}
+
+TEST(BucketOrder, EachPairOfUnitsStandsInOneState) {
+  const std::vector<std::uint32_t> units = {2, 3, 2, 1, 3};
+  for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kInsideOut, BucketOrder::kRandom}) {
+    std::set<std::uint32_t> memory = {0, 1};
+    std::set<UnitCell> trained;
+    const auto partition_of = [&](std::uint32_t unit) {
+      std::uint32_t p = 0;
+      for (; unit >= units[p]; ++p) unit -= units[p];
+      return p;
+    };
+    for (const OrderState& state : MakeBucketOrder(order, units, 2, Stream(4))) {
+      if (state.exchange) {
+        memory.erase(state.exchange->leaves);
+        memory.insert(state.exchange->enters);
+      }
+      for (const UnitCell& cell : state.cells) {
+        EXPECT_TRUE(memory.contains(partition_of(cell.head)) && memory.contains(partition_of(cell.tail)));
+        EXPECT_TRUE(trained.insert(cell).second);
+      }
+    }
+    EXPECT_EQ(trained.size(), 11U * 11U);
+  }
+}
+
+// The cells of a bucket do not stay together: a state has some of many.
+TEST(BucketOrder, BetaSpreadsTheCellsOfABucket) {
+  const std::vector<std::uint32_t> units(8, 4);
+  std::vector<std::set<std::size_t>> states_of(64);
+  const auto states = MakeBucketOrder(BucketOrder::kBeta, units, 4, Stream(4));
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    for (const UnitCell& cell : states[s].cells) states_of[cell.head / 4 * 8 + cell.tail / 4].insert(s);
+  }
+  std::size_t several = 0;
+  for (const auto& of_bucket : states_of) several += of_bucket.size() > 1 ? 1 : 0;
+  EXPECT_GT(several, 32U);
 }
 
 }  // namespace
