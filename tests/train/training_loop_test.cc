@@ -177,6 +177,9 @@ TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
   EXPECT_EQ(events[0].partitions, first.partitions);
   EXPECT_EQ(events[1].partitions, 1U);
   EXPECT_EQ(events[2].partitions, 1U);
+  // Where no epoch is left, another budget changes nothing.
+  ASSERT_OK(Training().Resume(0, run, {.threads = 1, .memory = tight, .divide_anew = true}, callbacks));
+  EXPECT_FALSE(divisions.back().changed);
   // And a resume without a budget of its own keeps the division.
   divisions.clear();
   ASSERT_OK(Training().Resume(4, run, {.threads = 1, .memory = kPlenty}, callbacks));
