@@ -344,7 +344,8 @@ absl::Status RunTables::Finish() {
   // What is in memory first: behind it only one partition at a time is.
   std::vector<PartitionId> partitions;
   for (std::uint32_t p = 0; p < manifest_.partitions.size(); ++p) partitions.push_back(static_cast<PartitionId>(p));
-  std::stable_partition(partitions.begin(), partitions.end(), [this](PartitionId p) { return embeddings_->IsResident(p); });
+  std::stable_partition(partitions.begin(), partitions.end(),
+                        [this](PartitionId p) { return embeddings_->IsResident(p); });
   for (const PartitionId partition : partitions) RETURN_IF_ERROR(MoveToFirstSlot(partition));
   const bool moved = std::ranges::any_of(manifest_.partitions, [](const PartitionRecord& r) { return r.slot != 0; });
   if (moved) RETURN_IF_ERROR(Commit(progress()));

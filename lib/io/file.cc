@@ -84,11 +84,14 @@ void File::UseDirect() {
 }
 
 std::pair<int, std::size_t> File::Route(const void* memory, std::uint64_t offset, std::size_t bytes) const {
+  bytes = std::min(bytes, kMaxTransferBytes);
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
-  const std::size_t whole = std::min(bytes, kMaxTransferBytes) / kDirectAlignment * kDirectAlignment;
-  const bool aligned = address % kDirectAlignment == 0 && offset % kDirectAlignment == 0;
-  if (direct_descriptor_ < 0 || !aligned || whole == 0) return {descriptor_, std::min(bytes, kMaxTransferBytes)};
-  return {direct_descriptor_, whole};
+  const std::size_t whole = bytes / kDirectAlignment * kDirectAlignment;
+  if (direct_descriptor_ < 0 || address % kDirectAlignment != offset % kDirectAlignment) return {descriptor_, bytes};
+  // The part of a page that comes first goes through the cache, and all pages behind it past it.
+  const std::uint64_t over = offset % kDirectAlignment;
+  if (over != 0) return {descriptor_, std::min<std::uint64_t>(bytes, kDirectAlignment - over)};
+  return whole == 0 ? std::pair(descriptor_, bytes) : std::pair(direct_descriptor_, whole);
 }
 
 absl::StatusOr<std::uint64_t> File::Size() const {

@@ -49,9 +49,9 @@ class File {
   // fdatasync: data and length are on the disk when it returns ok.
   absl::Status Sync();
   absl::Status Close();
-  // From now on reads and writes go past the page cache (O_DIRECT) as far as buffer and offset lie on page boundaries;
-  // the rest, and all of it where the file system knows no such thing, goes through it as before. Either way of reading
-  // sees what either way has written.
+  // From now on the whole pages of a read or write go past the page cache (O_DIRECT) where buffer and offset lie
+  // equally far behind a page's border; the parts of pages at its ends, and all of it where the file system knows no
+  // such thing, go through it as before. Either way of reading sees what either way has written.
   void UseDirect();
   // Tells the kernel that its cached pages of the range are not needed (POSIX_FADV_DONTNEED). Advice: cannot fail.
   void DropCache(std::uint64_t offset, std::uint64_t size) const;

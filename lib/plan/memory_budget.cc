@@ -20,14 +20,37 @@ std::optional<std::uint64_t> ReadNumber(const std::string& path) {
   return ParseWholeNumber(text);  // "max" is no number: no limit
 }
 
+// The names of a control group's files and, in memory.stat, of the page cache that it has and its children have.
+struct GroupNames {
+  std::string_view root;
+  std::string_view limit;
+  std::string_view usage;
+  std::string_view inactive_cache;
+  std::string_view active_cache;
+};
+constexpr GroupNames kVersion1{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                               "total_inactive_file", "total_active_file"};
+constexpr GroupNames kVersion2{"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file", "active_file"};
+
+// Bytes of files that the group keeps while nobody else wants the memory.
+std::uint64_t GroupCache(const std::string& folder, const GroupNames& names) {
+  std::ifstream file(fmt::format("{}/memory.stat", folder));
+  std::uint64_t cache = 0;
+  std::string key;
+  for (std::uint64_t bytes = 0; file >> key >> bytes;) {
+    if (key == names.inactive_cache || key == names.active_cache) cache += bytes;
+  }
+  return cache;
+}
+
 // What the limit of the control group at `folder` leaves, or empty without one.
-std::optional<std::uint64_t> GroupRoom(const std::string& folder, std::string_view limit_name,
-                                       std::string_view usage_name) {
-  const auto limit = ReadNumber(fmt::format("{}/{}", folder, limit_name));
-  const auto usage = ReadNumber(fmt::format("{}/{}", folder, usage_name));
+std::optional<std::uint64_t> GroupRoom(const std::string& folder, const GroupNames& names) {
+  const auto limit = ReadNumber(fmt::format("{}/{}", folder, names.limit));
+  const auto usage = ReadNumber(fmt::format("{}/{}", folder, names.usage));
   // Version 1 writes a number near 2^63 for no limit.
   if (!limit || *limit > (std::uint64_t{1} << 60)) return std::nullopt;
-  return *limit - std::min(*limit, usage.value_or(0));
+  const std::uint64_t held = usage.value_or(0) - std::min(usage.value_or(0), GroupCache(folder, names));
+  return *limit - std::min(*limit, held);
 }
 
 std::optional<std::uint64_t> MachineAvailable() {
@@ -54,11 +77,10 @@ std::uint64_t DefaultMemoryLimit() {
     std::string path = line.substr(second + 1);
     const bool version2 = controllers.empty();
     if (!version2 && controllers.find("memory") == std::string::npos) continue;
-    const std::string root = version2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    const GroupNames& names = version2 ? kVersion2 : kVersion1;
     // A limit of any ancestor binds too. Inside a container the path may be that of the host; then the root has it.
     while (true) {
-      const auto left = version2 ? GroupRoom(root + path, "memory.max", "memory.current")
-                                 : GroupRoom(root + path, "memory.limit_in_bytes", "memory.usage_in_bytes");
+      const auto left = GroupRoom(std::string(names.root) + path, names);
       if (left) room = std::min(room, *left);
       if (path.empty() || path == "/") break;
       path.erase(path.rfind('/'));

@@ -68,6 +68,10 @@ absl::Status CheckPartitionNumbers(const PartitionRequest& request) {
     return UsageError(
         fmt::format("resident: found {}; expected at most partitions, {}", request.resident, request.partitions));
   }
+  if (request.resident > request.fine_partitions) {
+    return UsageError(fmt::format("resident: found {}; expected at most {}, the fine partitions of the graph",
+                                  request.resident, request.fine_partitions));
+  }
   if (request.resident == 1 && request.partitions != 1 && request.fine_partitions > 1) {
     return UsageError("resident: found 1; expected at least 2, for an edge has its ends in two partitions");
   }

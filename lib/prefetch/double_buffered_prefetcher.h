@@ -81,10 +81,11 @@ class DoubleBufferedPrefetcher {
     return std::move(status_);
   }
 
-  // Waits for a fill under way and leaves it to Swap.
-  void WaitForFill() {
+  // Waits for a fill under way and leaves it to Swap. Returns what Swap will.
+  absl::Status WaitForFill() {
     const MutexLock lock(mutex_);
     mutex_.Await([this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return state_ != State::kFilling; });
+    return state_ == State::kReady ? status_ : absl::OkStatus();
   }
 
   // Waits for a fill under way and forgets it.

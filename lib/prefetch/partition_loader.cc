@@ -52,7 +52,8 @@ absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
   const std::vector<PartitionId>& target = plan.states[state].resident;
   leaving_ = Without(resident_, target);
   // What goes stays until the next exchange where nothing has to come now: an epoch begins with what the last one left.
-  if (!Without(target, resident_).empty()) RETURN_IF_ERROR(exchanges_.Load(state));
+  began_cold_ = !Without(target, resident_).empty();
+  if (began_cold_) RETURN_IF_ERROR(exchanges_.Load(state));
   return StartNext();
 }
 

@@ -32,13 +32,15 @@ class PartitionLoader {
   // Turns to state `state` of `plan`, which must outlive the epoch, and waits until its partitions are in memory. Those
   // of an earlier plan that it does not have are given back. Starts the next state's.
   absl::Status Begin(const EpochPlan& plan, std::size_t state);
+  // Whether the last Begin had to load; an epoch begins with what the one before left, and then it had not.
+  bool began_cold() const { return began_cold_; }
   // Turns to the next state: waits for its partitions and starts those of the state after it.
   // REQUIRES: Begin; a next state
   absl::Status Advance();
 
-  // Waits for a load under way, so that for now only the user's thread touches the tables. An error of that load stays
-  // for Advance.
-  void Wait() { exchanges_.WaitForFill(); }
+  // Waits for an exchange under way, so that for now only the user's thread touches the tables. Returns its error,
+  // which stays for Advance: the partitions of this state are in memory all the same.
+  absl::Status Wait() { return exchanges_.WaitForFill(); }
 
   std::size_t state() const { return state_; }
   // Partitions loaded so far. After Wait.
@@ -58,6 +60,7 @@ class PartitionLoader {
   const EpochPlan* plan_ = nullptr;
   std::size_t state_ = 0;
   bool asked_ = false;
+  bool began_cold_ = false;
   // The exchange's while one is under way, the user's otherwise.
   std::vector<PartitionId> resident_;  // in memory, ascending; those of leaving_ among them
   std::vector<PartitionId> leaving_;   // not needed any more

@@ -2,10 +2,10 @@
 // reserved address range, of which partitions are loaded and evicted.
 //
 // A table has two slots, two .npy files of the same shape. For each partition one slot holds the committed rows and is
-// never written. Loading reads it, past the page cache, into private memory that is mapped at the partition's place; so
-// training cannot touch committed bytes, the kernel never writes a half-trained page back, and memory is exactly what
-// is loaded. WritePartition puts the rows into the other slot; MarkCommitted turns the slots around once a manifest
-// that says so is durable. Rows of a partition that is not loaded are PROT_NONE.
+// never written. Loading reads the newest rows, past the page cache, into private memory that is mapped at the
+// partition's place; so training cannot touch committed bytes, the kernel never writes a half-trained page back, and
+// memory is exactly what is loaded. WritePartition puts the rows into the other slot; MarkCommitted turns the slots
+// around once a manifest that says so is durable. Rows of a partition that is not loaded are PROT_NONE.
 //
 // Threads: rows are read and written by any thread under LockFor(row). Loading, evicting, writing and committing are
 // for one thread at a time, and not while another thread uses a row of that partition.

@@ -100,8 +100,11 @@ struct ProbeTables {
   std::unique_ptr<MmapGradientAccumulator> gradients;
 };
 
+// The files are gone when it returns: the tables need only what they have open, and a kill leaves nothing.
 absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph& graph,
-                                       const std::filesystem::path& folder, std::uint64_t rows) {
+                                       const std::filesystem::path& parent, std::uint64_t rows) {
+  ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(parent));
+  const std::filesystem::path& folder = scratch.path();
   ProbeTables tables;
   ASSIGN_OR_RETURN(tables.embeddings, ProbeTable(folder, "rows", rows, options.dim));
   ASSIGN_OR_RETURN(tables.state, ProbeTable(folder, "state", rows, StateWidth(options.optimizer, options.dim)));
@@ -149,13 +152,12 @@ absl::StatusOr<double> TimeBatches(const TrainOptions& options, BatchStep& step,
 
 absl::StatusOr<double> ProbeTraining(TrainOptions options, const Graph& graph, const std::filesystem::path& parent,
                                      std::uint64_t rows) {
-  ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Make(parent));
   options.batch = std::min(options.batch, graph.description().train_edges);
   options.chunk = std::min(options.chunk, options.batch);
   constexpr std::uint64_t kEnoughEdges = std::uint64_t{1} << 17;
   ASSIGN_OR_RETURN(const std::vector<Edge> edges,
                    SomeEdges(graph.Edges(Split::kTrain), std::max(options.batch, kEnoughEdges), rows));
-  ASSIGN_OR_RETURN(const ProbeTables tables, MakeTables(options, graph, folder.path(), rows));
+  ASSIGN_OR_RETURN(const ProbeTables tables, MakeTables(options, graph, parent, rows));
   BatchStep step(options, graph,
                  {*tables.embeddings, *tables.state, *tables.relations, *tables.relation_state, *tables.gradients});
   step.SetResidentNodes({{0, rows}});

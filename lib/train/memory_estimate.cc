@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "base/byte_size.h"
 #include "base/checked_math.h"
@@ -34,13 +35,15 @@ std::uint64_t Sum(std::uint64_t first, More... more) {
   return first;
 }
 
-absl::Status TooLittleMemory(const MemoryEstimate& needed, std::uint64_t limit, std::uint64_t enough) {
-  return UsageError(fmt::format(
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+std::string TooLittleMemory(const MemoryEstimate& needed, std::uint64_t limit, std::uint64_t enough) {
+  return fmt::format(
       "training needs {} (tables {}, edges {}, gradients {}, workers {}, program {}) and --memory allows {}; the "
       "smallest --memory that would do is {}MiB",
       FormatByteSize(needed.total()), FormatByteSize(needed.tables), FormatByteSize(needed.edges),
       FormatByteSize(needed.gradients), FormatByteSize(needed.workers), FormatByteSize(needed.program),
-      FormatByteSize(limit), enough >> 20));
+      FormatByteSize(limit), enough / kMiB);
 }
 
 PartitionRequest RequestFor(const TrainOptions& options, const GraphDescription& graph) {
@@ -75,18 +78,19 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
              Product(2, chunk, negatives, sizeof(float)), Product(2, chunk, relation_width));
 }
 
-// The division that `memory` allows, made for as many threads as take a tenth of it, or fewer where that is too many:
-// the number of threads of this training has no part in it.
+// The division that `memory` allows, made for as many threads as take a tenth of it, for eight, or fewer where that is
+// too many: the number of threads of this training has no part in it.
 std::optional<PartitionShape> DivideFor(const TrainOptions& options, const GraphDescription& graph,
                                         std::uint64_t memory) {
   constexpr int kMostThreads = 64;
+  constexpr int kUsualThreads = 8;
   PartitionRequest request = RequestFor(options, graph);
   request.memory = memory;
   for (int threads = kMostThreads; threads >= 1; threads /= 2) {
     request.other_bytes = [&](const PartitionShape& shape) {
       const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, threads, shape);
       // Too many of them do not fit any memory.
-      if (threads > 1 && estimate.workers > memory / 10) return kMostBytes;
+      if (threads > kUsualThreads && estimate.workers > memory / 10) return kMostBytes;
       return estimate.total() - std::min(estimate.total(), ResidentBytes(request, shape));
     };
     if (const auto shape = ChoosePartitions(request)) return shape;
@@ -97,6 +101,23 @@ std::optional<PartitionShape> DivideFor(const TrainOptions& options, const Graph
 bool Fits(const TrainOptions& options, const GraphDescription& graph, std::uint64_t memory, int threads) {
   const auto shape = DivideFor(options, graph, memory);
   return shape && EstimateTrainingMemory(options, graph, threads, *shape).total() <= memory;
+}
+
+// Returns whole MiB that are enough, from `least` up: more memory can mean a larger division, so they are found by
+// trying, one by one and, where many threads need far more, in ever larger steps and back.
+std::uint64_t EnoughMemory(const TrainOptions& options, const GraphDescription& graph, std::uint64_t least,
+                           int threads) {
+  constexpr int kSingleSteps = 64;
+  std::uint64_t enough = RoundUp(least, kMiB);
+  std::uint64_t step = kMiB;
+  for (int i = 0; enough < kMostBytes && !Fits(options, graph, enough, threads); ++i) {
+    if (i >= kSingleSteps) step *= 2;
+    enough += step;
+  }
+  for (; step > kMiB; step /= 2) {
+    if (Fits(options, graph, enough - step / 2, threads)) enough -= step / 2;
+  }
+  return enough;
 }
 
 }  // namespace
@@ -139,25 +160,30 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
 
 absl::Status CheckMemory(const MemoryEstimate& estimate, std::uint64_t limit) {
   if (estimate.total() <= limit) return absl::OkStatus();
-  return TooLittleMemory(estimate, limit, RoundUp(estimate.total(), std::uint64_t{1} << 20));
+  return UsageError(TooLittleMemory(estimate, limit, RoundUp(estimate.total(), kMiB)));
 }
 
 absl::StatusOr<PartitionShape> ChooseShape(const TrainOptions& options, const GraphDescription& graph,
                                            std::uint64_t memory, int threads) {
   PartitionRequest request = RequestFor(options, graph);
   RETURN_IF_ERROR(CheckPartitionNumbers(request));
-  if (Fits(options, graph, memory, threads)) return *DivideFor(options, graph, memory);
+  if (const auto shape = DivideFor(options, graph, memory)) {
+    const MemoryEstimate needed = EstimateTrainingMemory(options, graph, threads, *shape);
+    if (needed.total() <= memory) return *shape;
+    // The division has room for fewer threads, one at least.
+    const std::uint64_t one = needed.workers / static_cast<std::uint64_t>(threads);
+    const std::uint64_t room = memory - (needed.total() - needed.workers);
+    return UsageError(fmt::format("{}; with --threads {} this would do",
+                                  TooLittleMemory(needed, memory, EnoughMemory(options, graph, memory, threads)),
+                                  room / one));
+  }
   request.other_bytes = [&](const PartitionShape& shape) {
     const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, threads, shape);
     return estimate.total() - std::min(estimate.total(), ResidentBytes(request, shape));
   };
   const MemoryEstimate least = EstimateTrainingMemory(options, graph, threads, SmallestShape(request));
-  // More memory can mean a larger division, so the first that does is found by trying.
-  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-  constexpr int kMostTries = 4096;
-  std::uint64_t enough = RoundUp(std::max(least.total(), memory), kMiB);
-  for (int i = 0; i < kMostTries && !Fits(options, graph, enough, threads); ++i) enough += kMiB;
-  return TooLittleMemory(least, memory, enough);
+  const std::uint64_t enough = EnoughMemory(options, graph, std::max(least.total(), memory), threads);
+  return UsageError(TooLittleMemory(least, memory, enough));
 }
 
 }  // namespace octavo

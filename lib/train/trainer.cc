@@ -123,15 +123,16 @@ absl::StatusOr<PartitionShape> NextDivision(const TrainOptions& options, const G
                                             const TrainCallbacks& callbacks) {
   const PartitionShape now = DivisionOf(progress);
   PartitionShape next = now;
-  if (settings.divide_anew) {
+  const bool ends = progress.epoch + (progress.batch > 0 ? 1 : 0) >= options.epochs;  // there is no next epoch
+  if (settings.divide_anew && !ends) {
     ASSIGN_OR_RETURN(next, ChooseShape(options, graph, settings.memory, settings.threads));
   }
-  if (progress.batch > 0 || next == now) {
+  if (progress.batch > 0 || (next == now && !ends)) {
     const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, settings.threads, now);
     if (const absl::Status status = CheckMemory(estimate, settings.memory); !status.ok()) {
-      return UsageError(
-          fmt::format("the epoch that was begun divides the tables into {} partitions, {} of them resident: {}",
-                      now.partitions, now.resident, MessageOf(status)));
+      return UsageError(fmt::format("{} divides the tables into {} partitions, {} of them resident: {}",
+                                    progress.batch > 0 ? "the epoch that was begun" : "the run", now.partitions,
+                                    now.resident, MessageOf(status)));
     }
   }
   if (callbacks.on_division) {

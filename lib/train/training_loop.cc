@@ -88,13 +88,12 @@ void TrainingLoop::UseState(std::size_t state) {
 }
 
 absl::Status TrainingLoop::BeginEpoch(std::size_t state) {
-  const std::uint64_t loads_before = partitions_.loads();
   counters_ = {};
   counters_.begin = Clock::now();
   counters_.tables_before = {tables_.bytes_read(), tables_.bytes_written()};
   counters_.edge_bytes_before = batches_.BytesRead();
   RETURN_IF_ERROR(partitions_.Begin(*plan_, state));
-  const bool cold = partitions_.loads() != loads_before;
+  const bool cold = partitions_.began_cold();
   counters_.loads = cold ? std::min(shape().resident, shape().partitions) : 0;
   counters_.planned_loads = counters_.loads + plan_->states.size() - 1 - state;
   counters_.planned_tables = PlannedTraffic(
@@ -168,9 +167,10 @@ bool TrainingLoop::CommitDue() const {
 
 absl::Status TrainingLoop::CommitHere() {
   const Clock::time_point begin = Clock::now();
-  partitions_.Wait();
+  const absl::Status exchange = partitions_.Wait();
   RETURN_IF_ERROR(step_->CheckRows());
-  RETURN_IF_ERROR(tables_.Commit(progress_));
+  // Behind an eviction that failed there is no commit; why, the eviction knows. A load that failed does not matter yet.
+  if (absl::Status status = tables_.Commit(progress_); !status.ok()) return exchange.ok() ? status : exchange;
   counters_.commit_seconds += SecondsSince(begin);
   last_commit_ = Clock::now();
   if (callbacks_.on_commit) callbacks_.on_commit(tables_.generation());
@@ -212,7 +212,7 @@ EpochEvent TrainingLoop::MakeEvent() {
 
 absl::Status TrainingLoop::CommitEpoch() {
   const Clock::time_point begin = Clock::now();
-  partitions_.Wait();
+  RETURN_IF_ERROR(partitions_.Wait());
   RETURN_IF_ERROR(step_->CheckRows());
   if (settings_.commit != nullptr) settings_.commit->store(false, std::memory_order_relaxed);  // this is the one
   EpochEvent event;
@@ -244,7 +244,7 @@ absl::StatusOr<TrainOutcome> TrainingLoop::Run() {
   }
   const bool finished = progress_.epoch >= options_.epochs;
   if (finished) {
-    partitions_.Wait();
+    if (absl::Status status = partitions_.Wait(); !status.ok()) return status;
     if (absl::Status status = tables_.Finish(); !status.ok()) return status;
   }
   return TrainOutcome{.finished = finished, .generation = tables_.generation(), .epochs_done = progress_.epoch};

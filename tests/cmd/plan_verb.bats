@@ -83,3 +83,27 @@ PYTHON
   "$OCTAVO" resume --run run --epochs 4 --memory 2GiB 2>err.log
   grep -q '^warning: from epoch 4 on: all tables are in memory; from there on the bits differ' err.log
 }
+
+# The default budget once took a group whose limit was reached by files in the page cache for one without memory.
+@test "page cache is memory that a training may have" {
+  [[ "$(stat -f -c %T .)" != tmpfs ]] || skip "files in memory are no page cache that can go"
+  status=0
+  "$BATS_TEST_DIRNAME/../support/memory_cgroup" --limit 400MiB --report report.json -- bash -c '
+    dd if=/dev/zero of=file bs=1M count=320 conv=fsync status=none &&
+    "$OCTAVO" plan --graph large --model dot --dim 8 --no-probe --json >plan.json' || status=$?
+  if [[ "$status" == 77 && "${CI:-}" != true && "${CI:-}" != 1 ]]; then skip "no memory control group can be made"; fi
+  [ "$status" -eq 0 ]
+  /usr/bin/python3 -c 'import json; memory = json.load(open("plan.json"))["memory_bytes"] >> 20; print(memory)
+assert 200 < memory <= 280, memory'
+}
+
+# An interrupted plan once left the tables of its probe beside the run.
+@test "a plan that is killed leaves nothing" {
+  "$OCTAVO" plan "${settings[@]}" >out.log &
+  pid=$!
+  training() { ls -l "/proc/$pid/fd" | grep -q 'gradients.map (deleted)'; }
+  wait_for 60 training
+  kill -KILL "$pid"
+  wait "$pid" || true
+  [ -z "$(find . -name '.octavo*')" ]
+}

@@ -3,6 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -119,6 +123,42 @@ TEST_F(FileTest, DropBehindKeepsAFileThatIsReadInOrderOutOfTheCache) {
     file.DropBehind(i * kPiece, kPiece);
   }
   EXPECT_LT(CachedBytes(folder_ / "a"), kPieces * kPiece / 2);
+}
+
+// Runs that begin and end inside a page leave those pages in the cache, and no others; once a run that did not begin on
+// a page's border went through it as a whole.
+TEST_F(FileTest, DirectTransfersLeaveOnlyPartsOfPagesInTheCache) {
+  OCTAVO_REQUIRE_DISK(folder_.path());
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  constexpr std::size_t kPage = 4096;
+  const std::unique_ptr<char, void (*)(void*)> memory(static_cast<char*>(std::aligned_alloc(kPage, kBytes)), std::free);
+  const std::span<char> bytes(memory.get(), kBytes);
+  for (std::size_t i = 0; i < kBytes; ++i) bytes[i] = static_cast<char>('a' + i % 23);
+  ASSERT_OK_AND_ASSIGN(File file, File::Create(folder_ / "a"));
+  ASSERT_OK(file.Allocate(kBytes));
+  file.UseDirect();
+  const auto run = [&](std::size_t begin, std::size_t end) { return bytes.subspan(begin, end - begin); };
+  for (const auto& [begin, end] : {std::pair{std::size_t{100}, kBytes / 2 - 7}, {kBytes / 2 - 7, kBytes - 300}}) {
+    ASSERT_OK(file.WriteAt(begin, std::as_bytes(run(begin, end))));
+  }
+  ASSERT_OK(file.Sync());
+  EXPECT_LT(CachedBytes(folder_ / "a"), kBytes / 8);
+  // Read through the cache by others and past it by this file, the bytes are the same.
+  std::string expected(bytes.begin(), bytes.end());
+  std::fill_n(expected.begin(), 100, '\0');
+  std::fill_n(expected.end() - 300, 300, '\0');
+  file.DropCache(0, 0);
+  std::fill(bytes.begin(), bytes.end(), 'z');
+  ASSERT_OK(file.ReadAt(50, std::as_writable_bytes(run(50, kBytes))));
+  EXPECT_TRUE(std::equal(bytes.begin() + 50, bytes.end(), expected.begin() + 50));
+  EXPECT_LT(CachedBytes(folder_ / "a"), kBytes / 8) << "the kernel reads ahead of a part of a page";
+  EXPECT_EQ(FileBytes(folder_ / "a"), expected);
+  // What others have in the cache is not stale behind a write past it.
+  ASSERT_OK(file.WriteAt(0, std::as_bytes(run(4096, 3 * 4096))));
+  EXPECT_EQ(FileBytes(folder_ / "a").substr(0, 2 * 4096), expected.substr(4096, 2 * 4096));
+  // A buffer that lies otherwise goes through the cache, and to the same end.
+  ASSERT_OK(file.WriteAt(1, std::as_bytes(run(4096, 3 * 4096))));
+  EXPECT_EQ(FileBytes(folder_ / "a").substr(1, 2 * 4096), expected.substr(4096, 2 * 4096));
 }
 
 TEST_F(FileTest, AdviceOnAnEmptyRangeDoesNothing) {

@@ -97,6 +97,12 @@ TEST(ChoosePartitions, RefusesNumbersThatCannotBe) {
   EXPECT_ERROR(CheckPartitionNumbers(request), kUsage, "resident: found 9; expected at most partitions, 8");
   request.resident = 1;
   EXPECT_ERROR(CheckPartitionNumbers(request), kUsage, "resident: found 1; expected at least 2");
+  request = Request(4096 * kMiB);
+  request.resident = 63;
+  EXPECT_ERROR(CheckPartitionNumbers(request), kUsage, "resident: found 63; expected at most 62");
+  request.resident = 2;
+  request.fine_partitions = 1;
+  EXPECT_ERROR(CheckPartitionNumbers(request), kUsage, "resident: found 2; expected at most 1");
   request = Request(400 * kMiB);
   request.partitions = 8;
   request.resident = 4;

@@ -54,7 +54,7 @@ void RunEpoch(PartitionLoader& loader, const EpochPlan& plan, std::size_t from, 
   ASSERT_OK(loader.Begin(plan, from));
   for (std::size_t s = from;; ++s) {
     EXPECT_EQ(loader.state(), s);
-    loader.Wait();
+    ASSERT_OK(loader.Wait());
     ASSERT_TRUE(memory.Holds(plan.states[s].resident));
     if (s + 1 == plan.states.size()) break;
     ASSERT_OK(loader.Advance());
@@ -78,6 +78,18 @@ TEST(PartitionLoader, KeepsTheStatesPartitionsAndAtMostOneMore) {
   }
 }
 
+// The exchange that Begin starts once made an epoch look as if its memory had been empty, when it was quick.
+TEST(PartitionLoader, KnowsWhetherItBeganCold) {
+  EpochPlanner planner(12, {12, 4}, BucketOrder::kBeta, 3);
+  Memory memory;
+  PartitionLoader loader(memory.Load(), memory.Evict(), true);
+  RunEpoch(loader, planner.Plan(0), 0, memory);
+  EXPECT_TRUE(loader.began_cold());
+  ASSERT_OK(loader.Begin(planner.Plan(1), 0));
+  ASSERT_OK(loader.Wait());
+  EXPECT_FALSE(loader.began_cold());
+}
+
 TEST(PartitionLoader, BeginsInTheMiddleOfAnEpoch) {
   EpochPlanner planner(10, {5, 2}, BucketOrder::kBeta, 3);
   const EpochPlan plan = planner.Plan(0);
@@ -97,9 +109,9 @@ TEST(PartitionLoader, AnotherDivisionGivesBackWhatItDoesNotWant) {
   EpochPlanner second(12, {12, 2}, BucketOrder::kBeta, 4, 1);
   const EpochPlan& plan = second.Plan(1);
   ASSERT_OK(loader.Begin(plan, 0));
-  loader.Wait();
+  ASSERT_OK(loader.Wait());
   ASSERT_OK(loader.Advance());
-  loader.Wait();
+  ASSERT_OK(loader.Wait());
   EXPECT_LE(memory.held().size(), 3U);
   EpochPlanner whole(12, {1, 1}, BucketOrder::kBeta, 4, 2);
   RunEpoch(loader, whole.Plan(2), 0, memory);
@@ -115,7 +127,7 @@ TEST(PartitionLoader, AnErrorSurfacesWhereItsPartitionsAreWanted) {
     memory.FailOn(plan.states[2].entering[0]);
     ASSERT_OK(loader.Begin(plan, 0));
     ASSERT_OK(loader.Advance());
-    loader.Wait();
+    EXPECT_EQ(loader.Wait().ok(), !ahead);
     ASSERT_TRUE(memory.Holds(plan.states[1].resident));
     EXPECT_ERROR(loader.Advance(), kRuntime, "no such luck");
     EXPECT_EQ(loader.state(), 1U);

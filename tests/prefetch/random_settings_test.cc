@@ -43,7 +43,7 @@ void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrde
       if (state > 0) {
         ASSERT_OK(partitions.Advance());
       }
-      partitions.Wait();  // the set is not for two threads
+      ASSERT_OK(partitions.Wait());  // the set is not for two threads
       for (std::uint64_t batch = batches.FirstBatch(state); batch < batches.FirstBatch(state + 1); ++batch) {
         ASSERT_OK(batches.Advance(batch));
         for (const Edge& edge : batches.Batch()) {

@@ -34,6 +34,7 @@
 #include "io/failpoint.h"
 #include "tables/table_file.h"
 #include "tables/table_reader.h"
+#include "tests/support/cached_bytes.h"
 #include "tests/support/child_process.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
@@ -286,6 +287,29 @@ TEST_F(MmapManagerTest, WritesDirtyGroupsOnly) {
   ASSERT_OK(table->WritePartition(P(0)));
   ASSERT_OK(table->EvictPartition(P(1)));
   EXPECT_EQ(table->bytes_written(), before) << "nothing changed";
+}
+
+// Rows of a table are in private memory only; the kernel's copies would be memory that no budget has.
+TEST_F(MmapManagerTest, LoadsAndEvictsPastThePageCache) {
+  OCTAVO_REQUIRE_DISK(folder_.path());
+  constexpr std::uint64_t kRows = 8 * kPartitionRows;
+  const std::unique_ptr<MmapManager> table = MakeTable(kRows, 100);
+  SyncFile(folder_ / "t.npy");
+  ASSERT_OK_AND_ASSIGN(const File file, File::OpenRead(folder_ / "t.npy"));
+  file.DropCache(0, 0);
+  for (std::uint32_t p = 0; p < 8; ++p) {
+    ASSERT_OK(table->LoadPartition(P(p)));
+    ASSERT_OK(table->WritePartition(P(p)));
+  }
+  table->MarkCommitted();
+  // All but a few groups change, and those that do begin and end inside pages.
+  for (std::uint64_t row = 0; row < kRows; ++row) {
+    if (row / StripeLocks::kGroupRows % 8 != 0) SetRow(*table, row, 1);
+  }
+  for (std::uint32_t p = 0; p < 8; ++p) ASSERT_OK(table->EvictPartition(P(p)));
+  ASSERT_OK(table->Sync());
+  const std::uint64_t cached = CachedBytes(folder_ / "t.npy") + CachedBytes(folder_ / "t.other.npy");
+  EXPECT_LE(cached, kRows * 400 / 20);
 }
 
 TEST_F(MmapManagerTest, ShortLastGroupIsWrittenToItsEndOnly) {

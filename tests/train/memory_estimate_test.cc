@@ -127,6 +127,43 @@ TEST(ChooseShape, TheSmallestMemoryItNamesDoes) {
   }
 }
 
+// A refusal once named 4 GiB more than the least, where many threads with much scratch need far more.
+TEST(ChooseShape, TheSmallestMemoryDoesWhereThreadsNeedMuch) {
+  TrainOptions options;
+  options.dim = 400;
+  options.negatives = 16384;
+  const GraphDescription graph = MakeGraph(200'000'000, 2'000'000'000);
+  for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kRandom}) {
+    options.order = order;
+    const absl::Status refusal = ChooseShape(options, graph, std::uint64_t{1} << 30, 64).status();
+    std::smatch match;
+    const std::string message(MessageOf(refusal));
+    ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest --memory that would do is (\\S+)"))) << message;
+    ASSERT_OK_AND_ASSIGN(const std::uint64_t smallest, ParseByteSize(match[1].str()));
+    EXPECT_OK(ChooseShape(options, graph, smallest, 64));
+    EXPECT_FALSE(ChooseShape(options, graph, smallest - (1 << 20), 64).ok());
+  }
+}
+
+// A refusal once said "needs 2.1 GiB and --memory allows 2.5 GiB": the threads were too many for the division.
+TEST(ChooseShape, NamesTheThreadsThatWouldDo) {
+  TrainOptions options;
+  options.dim = 400;
+  options.negatives = 16384;
+  const GraphDescription graph = MakeGraph(4'000'000, 40'000'000);
+  const std::uint64_t memory = std::uint64_t{2500} << 20;
+  const absl::Status refusal = ChooseShape(options, graph, memory, 8).status();
+  std::smatch match;
+  const std::string message(MessageOf(refusal));
+  ASSERT_TRUE(std::regex_search(message, match, std::regex("with --threads (\\d+) this would do"))) << message;
+  const int threads = std::stoi(match[1].str());
+  EXPECT_OK(ChooseShape(options, graph, memory, threads));
+  EXPECT_ERROR(ChooseShape(options, graph, memory, threads + 1).status(), kUsage, "this would do");
+  ASSERT_TRUE(std::regex_search(message, match, std::regex("training needs (\\S+ \\S+) "))) << message;
+  ASSERT_OK_AND_ASSIGN(const std::uint64_t needed, ParseByteSize(match[1].str()));
+  EXPECT_GE(needed, memory - (1 << 26)) << "rounded";
+}
+
 // The same bits for any number of threads: they have no say in the division.
 TEST(ChooseShape, DoesNotDependOnTheThreads) {
   const TrainOptions options;

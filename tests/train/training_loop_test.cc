@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "checkpoint/state_file.h"
 #include "gtest/gtest.h"
+#include "io/failpoint.h"
 #include "plan/bucket_order.h"
 #include "tests/train/tiny_training.h"
 #include "train/memory_estimate.h"
@@ -102,6 +103,36 @@ TEST(PartitionedTraining, CommitsWithinAnEpochChangeNothing) {
   EXPECT_EQ(Training().Train(options, NewRun()), expected);
 }
 
+// States of a batch or window each once had no commit before the end of the epoch.
+TEST(PartitionedTraining, CommitsBetweenStatesOfOneBatch) {
+  TrainOptions options = Options(6, 3);
+  options.batch = 20'000;
+  const RunBytes expected = Training().Train(options, NewRun());
+  options.checkpoint_minutes = 1e-9;
+  const std::string run = NewRun();
+  ASSERT_OK_AND_ASSIGN(const TrainOutcome outcome, Training().Start(options, run));
+  EXPECT_GT(outcome.generation, 3 * BetaExchanges(6, 3) / 2) << "epochs of as many states and one";
+  EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected);
+}
+
+// A stop behind an eviction that failed once said "an earlier write failed" and not which or why.
+TEST(PartitionedTraining, AFailedEvictionIsNamedWhereverItIsFound) {
+  TrainOptions options = Options(6, 3);
+  options.batch = 20'000;  // a state each
+  options.prefetch = PrefetchMode::kOn;
+  std::atomic<int> stop = 0;
+  TrainCallbacks callbacks;
+  callbacks.on_batch = [&](const TrainProgress& progress) {
+    if (progress.batch == 1) {
+      EXPECT_OK(SetFailpoints("file.write=eio"));
+    }
+    stop = progress.batch == 2 ? 1 : 0;
+  };
+  const auto outcome = Training().Start(options, NewRun(), {.memory = kPlenty, .stop = &stop}, callbacks);
+  ASSERT_OK(SetFailpoints(""));
+  EXPECT_ERROR(outcome, kRuntime, "failpoint file.write");
+}
+
 TEST(PartitionedTraining, EventsHaveThePlanBesideTheWork) {
   for (const auto& [partitions, resident] : {std::pair{7U, 2U}, {7U, 4U}, {3U, 2U}}) {
     const auto events = TrainForEvents(Options(partitions, resident), {.memory = kPlenty});
@@ -177,6 +208,9 @@ TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
   EXPECT_EQ(events[0].partitions, first.partitions);
   EXPECT_EQ(events[1].partitions, 1U);
   EXPECT_EQ(events[2].partitions, 1U);
+  // Where no epoch is left, another budget changes nothing.
+  ASSERT_OK(Training().Resume(0, run, {.threads = 1, .memory = tight, .divide_anew = true}, callbacks));
+  EXPECT_FALSE(divisions.back().changed);
   // And a resume without a budget of its own keeps the division.
   divisions.clear();
   ASSERT_OK(Training().Resume(4, run, {.threads = 1, .memory = kPlenty}, callbacks));
