@@ -10,7 +10,6 @@
 #include "base/mutex.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "fmt/format.h"
 #include "format/array_header.h"
 #include "import/edge_spill.h"
 #include "import/hash_slice.h"
@@ -61,11 +60,6 @@ class Encoder {
 
   absl::StatusOr<EncodedEdges> Run() {
     const std::uint64_t edges = input_.edges.size() / sizeof(SpilledEdge);
-    if ((edges + batch_edges_ - 1) / batch_edges_ > options_.max_runs) {
-      return RuntimeError(fmt::format(
-          "{} edges make more than the {} sorted runs that --memory has room to merge; expected a larger --memory",
-          edges, options_.max_runs));
-    }
     ASSIGN_OR_RETURN(hash_file_, File::OpenRead(input_.hashes));
     if (slice_nodes_ >= input_.node_count) {
       ASSIGN_OR_RETURN(resident_, Load(0));
