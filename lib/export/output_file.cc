@@ -59,9 +59,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       stream_(std::exchange(other.stream_, -1)),
       owns_stream_(std::exchange(other.owns_stream_, false)),
       bytes_(other.bytes_),
-      window_bytes_(other.window_bytes_),
-      started_(other.started_),
-      dropped_(other.dropped_) {}
+      behind_(other.behind_) {}
 
 OutputFile::~OutputFile() {
   std::error_code ignored;
@@ -72,28 +70,7 @@ OutputFile::~OutputFile() {
 absl::Status OutputFile::Append(std::span<const std::byte> bytes) {
   RETURN_IF_ERROR(file_.is_open() ? file_.WriteAt(bytes_, bytes) : AppendToStream(bytes));
   bytes_ += bytes.size();
-  if (window_bytes_ > 0 && file_.is_open() && bytes_ - started_ >= window_bytes_) return WriteOut();
-  return absl::OkStatus();
-}
-
-// One window is on its way to the disk while the next is filled.
-absl::Status OutputFile::WriteOut() {
-  const auto range = [&](std::uint64_t begin, std::uint64_t end, unsigned flags) -> absl::Status {
-    if (::sync_file_range(file_.descriptor(), static_cast<off64_t>(begin), static_cast<off64_t>(end - begin), flags) ==
-        0) {
-      return absl::OkStatus();
-    }
-    // An error told here is told here only: the sync at Commit would not know of it.
-    return ErrnoError(fmt::format("{}: write out", name_), errno);
-  };
-  RETURN_IF_ERROR(range(started_, bytes_, SYNC_FILE_RANGE_WRITE));
-  if (started_ > dropped_) {
-    RETURN_IF_ERROR(
-        range(dropped_, started_, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER));
-    file_.DropBehind(dropped_, started_ - dropped_);
-  }
-  dropped_ = started_;
-  started_ = bytes_;
+  if (behind_ && file_.is_open()) return behind_->Advance(file_, bytes_);
   return absl::OkStatus();
 }
 
@@ -117,6 +94,7 @@ absl::Status OutputFile::Commit() {
     if (::close(std::exchange(stream_, -1)) != 0) return ErrnoError(fmt::format("{}: close", name_), errno);
     return absl::OkStatus();
   }
+  if (behind_) RETURN_IF_ERROR(behind_->Finish(file_, bytes_));
   RETURN_IF_ERROR(file_.Sync());
   RETURN_IF_ERROR(file_.Close());
   std::error_code error;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "io/file.h"
+#include "io/write_behind.h"
 
 namespace octavo {
 
@@ -35,14 +37,13 @@ class OutputFile {
   absl::Status Append(std::string_view text) { return Append(std::as_bytes(std::span<const char>(text))); }
   // From here on a file is written out to the disk as it grows, `window_bytes` at a time, and at most about two windows
   // of it stand in the page cache. For files larger than the memory that may be held; they take the disk's time.
-  void WriteBehind(std::uint64_t window_bytes) { window_bytes_ = window_bytes; }
+  void WriteBehind(std::uint64_t window_bytes) { behind_.emplace(window_bytes); }
   // Syncs and renames. Nothing may be appended afterwards.
   absl::Status Commit();
 
  private:
   explicit OutputFile(std::string name) : name_(std::move(name)) {}
   absl::Status AppendToStream(std::span<const std::byte> bytes);
-  absl::Status WriteOut();
 
   std::string name_;
   std::filesystem::path final_;    // empty for a stream
@@ -51,9 +52,7 @@ class OutputFile {
   int stream_ = -1;                // descriptor of a stream
   bool owns_stream_ = false;
   std::uint64_t bytes_ = 0;
-  std::uint64_t window_bytes_ = 0;  // 0: the kernel writes out when it likes
-  std::uint64_t started_ = 0;       // bytes that are being written out, or are
-  std::uint64_t dropped_ = 0;       // bytes that have left the page cache
+  std::optional<octavo::WriteBehind> behind_;  // empty: the kernel writes out when it likes
 };
 
 }  // namespace octavo

@@ -28,7 +28,7 @@ void AppendColumn(std::span<const EdgeRecord> edges, std::vector<std::byte>& byt
 
 EncodedCell EncodeCell(std::span<const EdgeRecord> edges, std::uint32_t head_partition, std::uint32_t tail_partition,
                        const CellsHeader& layout) {
-  // 32 bits hold any id of an in-memory import.
+  // 32 bits hold any id of an import.
   const auto first_head = static_cast<std::uint32_t>(head_partition * layout.partition_rows);
   const auto first_tail = static_cast<std::uint32_t>(tail_partition * layout.partition_rows);
   EncodedCell cell;

@@ -10,7 +10,6 @@
 #include "base/mutex.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "fmt/format.h"
 #include "format/array_header.h"
 #include "import/edge_spill.h"
 #include "import/hash_slice.h"
@@ -26,6 +25,7 @@ constexpr std::uint64_t kBatchBytesOfEdge = 48;
 // Slices begin at whole words of the bits.
 constexpr std::uint64_t kWordNodes = 64;
 constexpr std::size_t kWriteBytes = std::size_t{4} << 20;
+constexpr std::size_t kReadBytes = std::size_t{2} << 20;
 // How many edges ahead of its use a bucket, and then a hash, is fetched: the time of a cache miss or two.
 constexpr std::size_t kBucketAhead = 16;
 constexpr std::size_t kHashAhead = 8;
@@ -61,11 +61,6 @@ class Encoder {
 
   absl::StatusOr<EncodedEdges> Run() {
     const std::uint64_t edges = input_.edges.size() / sizeof(SpilledEdge);
-    if ((edges + batch_edges_ - 1) / batch_edges_ > options_.max_runs) {
-      return RuntimeError(fmt::format(
-          "{} edges make more than the {} sorted runs that --memory has room to merge; expected a larger --memory",
-          edges, options_.max_runs));
-    }
     ASSIGN_OR_RETURN(hash_file_, File::OpenRead(input_.hashes));
     if (slice_nodes_ >= input_.node_count) {
       ASSIGN_OR_RETURN(resident_, Load(0));
@@ -88,9 +83,15 @@ class Encoder {
   absl::StatusOr<NodeSlice> Load(std::uint64_t first) const {
     const std::uint64_t count = std::min(slice_nodes_, input_.node_count - first);
     std::vector<std::uint64_t> hashes(count);
-    const std::uint64_t offset = sizeof(ArrayHeader) + first * sizeof(std::uint64_t);
-    RETURN_IF_ERROR(hash_file_.ReadAt(offset, std::as_writable_bytes(std::span(hashes))));
-    hash_file_.DropCache(offset, count * sizeof(std::uint64_t));
+    // Piece by piece: what is read would stand in the page cache beside the slice.
+    std::uint64_t offset = sizeof(ArrayHeader) + first * sizeof(std::uint64_t);
+    for (auto rest = std::as_writable_bytes(std::span(hashes)); !rest.empty();) {
+      const auto some = rest.first(std::min(rest.size(), kReadBytes));
+      RETURN_IF_ERROR(hash_file_.ReadAt(offset, some));
+      hash_file_.DropBehind(offset, some.size());
+      offset += some.size();
+      rest = rest.subspan(some.size());
+    }
     NodeSlice slice{HashSlice(std::move(hashes), first), {}};
     if (input_.in_train != nullptr) {
       slice.in_train.resize((count + kWordNodes - 1) / kWordNodes);

@@ -30,7 +30,6 @@ struct EncoderInput {
 
 struct EncoderOptions {
   std::uint64_t memory_bytes = 0;                               // for the array of hashes and a batch together
-  std::uint64_t max_runs = UINT64_MAX;                          // more are an error, before any work
   std::function<bool()> stop = nullptr;                         // may be empty; asked between steps of a batch
   std::function<void(std::uint64_t edges)> progress = nullptr;  // may be empty
 };

@@ -124,12 +124,12 @@ std::unique_ptr<EdgeSource> SourceOf(const SpillFile& file, SpillExtent run, std
 }
 
 absl::Status MergeEdges(std::vector<std::unique_ptr<EdgeSource>> sources, const PartitionLayout& partitions,
-                        CellStream& out, const std::function<absl::Status(std::uint64_t edges)>& tick) {
+                        const EdgeSink& out, const EdgeTick& tick) {
   Merge merge(partitions);
   for (const auto& source : sources) RETURN_IF_ERROR(merge.Add(*source));
   std::uint64_t pushed = 0;
   while (!merge.empty()) {
-    RETURN_IF_ERROR(out.Push(merge.top().cell, merge.top().edge.edge));
+    RETURN_IF_ERROR(out(merge.top().cell, merge.top().edge.edge));
     RETURN_IF_ERROR(merge.Pop());
     if (++pushed == kTickEdges && tick) RETURN_IF_ERROR(tick(std::exchange(pushed, 0)));
   }

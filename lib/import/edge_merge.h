@@ -10,7 +10,6 @@
 
 #include "absl/status/statusor.h"
 #include "import/cell_sorter.h"
-#include "import/cell_stream.h"
 #include "import/edge_record.h"
 #include "import/spill_file.h"
 
@@ -29,9 +28,12 @@ std::unique_ptr<EdgeSource> SourceOf(std::span<const EdgeRecord> run);
 // A run in a spill file, as EdgeRecords one behind the other.
 std::unique_ptr<EdgeSource> SourceOf(const SpillFile& file, SpillExtent run, std::size_t buffer_bytes);
 
-// Pushes all edges of `sources` to `out`, by cell and OrderedBefore. `tick`, if there is one, is called now and then
-// with the edges pushed since the last call; its error ends the merge. Does not Finish `out`. One thread.
+using EdgeSink = std::function<absl::Status(std::uint32_t cell, const EdgeRecord& edge)>;
+using EdgeTick = std::function<absl::Status(std::uint64_t edges)>;
+
+// Gives all edges of `sources` to `out`, by cell and OrderedBefore. `tick`, if there is one, is called now and then
+// with the edges given since the last call. An error of either ends the merge. One thread.
 absl::Status MergeEdges(std::vector<std::unique_ptr<EdgeSource>> sources, const PartitionLayout& partitions,
-                        CellStream& out, const std::function<absl::Status(std::uint64_t edges)>& tick);
+                        const EdgeSink& out, const EdgeTick& tick);
 
 }  // namespace octavo

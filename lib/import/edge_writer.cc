@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "base/status.h"
 #include "import/cell_writer.h"
 #include "import/edge_merge.h"
+#include "io/file.h"
 
 namespace octavo {
 namespace {
@@ -22,10 +25,7 @@ constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + sizeof(EdgeRecord
 // Bounds of the buffer of one run: enough for a disk's speed, no more than helps.
 constexpr std::uint64_t kMinRunBuffer = std::uint64_t{32} << 10;
 constexpr std::uint64_t kMaxRunBuffer = std::uint64_t{2} << 20;
-
-// What the indexes of the writers hold, twice as much while they grow. The last blocks of the cells are not worth
-// counting.
-std::uint64_t IndexBytes(std::uint64_t edges) { return edges / kMaxBlockEdges * 2 * sizeof(BlockRecord); }
+constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
 
 // One cell of all three parts.
 struct PreparedCell {
@@ -82,9 +82,18 @@ class Output {
   }
 
   absl::Status Merge(std::vector<std::unique_ptr<EdgeSource>> sources, const PartitionLayout& partitions) {
-    RETURN_IF_ERROR(
-        MergeEdges(std::move(sources), partitions, *stream_, [this](std::uint64_t edges) { return Tick(edges); }));
+    const auto push = [this](std::uint32_t cell, const EdgeRecord& edge) { return stream_->Push(cell, edge); };
+    RETURN_IF_ERROR(MergeEdges(std::move(sources), partitions, push, ticker()));
     return stream_->Finish();
+  }
+
+  // Merges `sources` into a run at the end of `file`.
+  absl::StatusOr<SpillExtent> MergeToRun(std::vector<std::unique_ptr<EdgeSource>> sources,
+                                         const PartitionLayout& partitions, SpillFile& file) {
+    SpillWriter out(file, kWriteBytes);
+    const auto append = [&](std::uint32_t, const EdgeRecord& edge) { return out.Append(AsBytes(edge)); };
+    RETURN_IF_ERROR(MergeEdges(std::move(sources), partitions, append, ticker()));
+    return out.Finish();
   }
 
   absl::StatusOr<WrittenEdges> Finish() {
@@ -99,6 +108,9 @@ class Output {
     out_.relation_train_edges.resize(layout.relation_count);
   }
 
+  EdgeTick ticker() {
+    return [this](std::uint64_t edges) { return Tick(edges); };
+  }
   absl::Status Tick(std::uint64_t edges) {
     if (options_.stop && options_.stop()) return absl::CancelledError("interrupted");
     edges_ += edges;
@@ -112,6 +124,16 @@ class Output {
   std::unique_ptr<CellStream> stream_;
   std::uint64_t edges_ = 0;  // handled so far, copies too
 };
+
+// The runs, with buffers that share `buffer_bytes`.
+std::vector<std::unique_ptr<EdgeSource>> SourcesOf(const SpillFile& file, std::span<const SpillExtent> runs,
+                                                   std::uint64_t buffer_bytes) {
+  const std::uint64_t each =
+      std::clamp(buffer_bytes / std::max<std::uint64_t>(1, runs.size()), kMinRunBuffer, kMaxRunBuffer);
+  std::vector<std::unique_ptr<EdgeSource>> sources;
+  for (const SpillExtent& run : runs) sources.push_back(SourceOf(file, run, each));
+  return sources;
+}
 
 // A cell too large to be prepared as a whole: it is sorted piece by piece, in its place, and the pieces are merged.
 absl::Status WriteLargeCell(SortedEdges& edges, std::uint32_t cell, std::uint64_t piece_edges, Output& output) {
@@ -155,23 +177,38 @@ absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& ed
   return output->Finish();
 }
 
-std::uint64_t MaxMergedRuns(std::uint64_t work_bytes, std::uint64_t edges) {
-  const std::uint64_t index_bytes = IndexBytes(edges);
-  return index_bytes < work_bytes ? (work_bytes - index_bytes) / kMinRunBuffer : 0;
+// Twice as much while they grow. The last blocks of the cells are not worth counting.
+std::uint64_t IndexBytes(std::uint64_t edges) { return edges / kMaxBlockEdges * 2 * sizeof(BlockRecord); }
+
+RunLimits EdgeRunLimits(std::uint64_t work_bytes, std::uint64_t edges) {
+  return {.most = (work_bytes - std::min(work_bytes, IndexBytes(edges))) / kMinRunBuffer,
+          .fan_in = work_bytes / kMinRunBuffer};
 }
 
-absl::StatusOr<WrittenEdges> WriteRuns(const GraphPaths& paths, const SpillFile& file,
-                                       std::span<const SpillExtent> runs, const CellsHeader& layout,
-                                       const EdgeWriterOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, options));
+absl::StatusOr<WrittenEdges> WriteRuns(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> runs,
+                                       const CellsHeader& layout, const EdgeWriterOptions& options) {
   std::uint64_t edges = 0;
   for (const SpillExtent& run : runs) edges += (run.end - run.begin) / sizeof(EdgeRecord);
+  const RunLimits limits = EdgeRunLimits(options.work_bytes, edges);
+  const auto all = static_cast<double>(std::max<std::uint64_t>(1, BytesToMerge(runs, limits) / sizeof(EdgeRecord)));
+  EdgeWriterOptions write = options;
+  if (options.progress) {
+    // An edge is done when all merges have had it.
+    write.progress = [&](std::uint64_t done) {
+      options.progress(static_cast<std::uint64_t>(static_cast<double>(edges) * (static_cast<double>(done) / all)));
+    };
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, write));
+  const PartitionLayout partitions = {layout.partition_rows, layout.partition_count};
+  const auto merge = [&](std::span<const SpillExtent> group) -> absl::StatusOr<std::optional<SpillExtent>> {
+    ASSIGN_OR_RETURN(const SpillExtent run,
+                     output->MergeToRun(SourcesOf(file, group, options.work_bytes), partitions, file));
+    return std::optional<SpillExtent>(run);
+  };
+  RETURN_IF_ERROR(ReduceRuns(runs, limits, merge).status());
+  RETURN_IF_ERROR(file.FinishWriting());
   const std::uint64_t buffers = options.work_bytes - std::min(options.work_bytes, IndexBytes(edges));
-  const std::uint64_t buffer =
-      std::clamp(buffers / std::max<std::uint64_t>(1, runs.size()), kMinRunBuffer, kMaxRunBuffer);
-  std::vector<std::unique_ptr<EdgeSource>> sources;
-  for (const SpillExtent& run : runs) sources.push_back(SourceOf(file, run, buffer));
-  RETURN_IF_ERROR(output->Merge(std::move(sources), {layout.partition_rows, layout.partition_count}));
+  RETURN_IF_ERROR(output->Merge(SourcesOf(file, runs, buffers), partitions));
   return output->Finish();
 }
 

@@ -3,13 +3,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "format/cells.h"
 #include "format/paths.h"
 #include "import/cell_sorter.h"
 #include "import/cell_stream.h"
+#include "import/run_reduction.h"
 #include "import/spill_file.h"
 
 namespace octavo {
@@ -26,12 +27,16 @@ struct EdgeWriterOptions {
 absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& edges, const CellsHeader& layout,
                                         const EdgeWriterOptions& options);
 
-// How many runs with so many edges together WriteRuns can merge within `work_bytes`.
-std::uint64_t MaxMergedRuns(std::uint64_t work_bytes, std::uint64_t edges);
+// What the indexes of the files hold while so many edges are written.
+std::uint64_t IndexBytes(std::uint64_t edges);
 
-// The same for edges that stand in `runs` of a spill file, each in the order of cells and OrderedBefore.
-absl::StatusOr<WrittenEdges> WriteRuns(const GraphPaths& paths, const SpillFile& file,
-                                       std::span<const SpillExtent> runs, const CellsHeader& layout,
-                                       const EdgeWriterOptions& options);
+// How many runs, with so many edges together, can be merged at once within `work_bytes`; the last merge has the indexes
+// beside it. Its share is below 2 where they leave no room.
+RunLimits EdgeRunLimits(std::uint64_t work_bytes, std::uint64_t edges);
+
+// The same for edges that stand in `runs` of a spill file, each in the order of cells and OrderedBefore. Runs that are
+// too many for one merge are merged into longer ones at the end of `file` first. REQUIRES: EdgeRunLimits(...).most >= 2
+absl::StatusOr<WrittenEdges> WriteRuns(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> runs,
+                                       const CellsHeader& layout, const EdgeWriterOptions& options);
 
 }  // namespace octavo

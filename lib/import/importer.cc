@@ -257,7 +257,7 @@ class Importer {
     if (Stopped()) return absl::CancelledError("interrupted");
     SortedEdges edges(std::move(collected_->runs), partitions());
     summary_.encode_seconds = Lap();
-    const std::uint64_t held_bytes = edges.All().size_bytes();
+    const std::uint64_t held_bytes = edges.All().size_bytes() + collected_->relations.bytes();
     EdgeWriterOptions write = {.merge_duplicates = options_.merge_duplicates,
                                .work_bytes = plan_.merge_bytes - std::min(plan_.merge_bytes, held_bytes),
                                .stop = options_.stop,

@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxNameBuffer = std::size_t{1} << 20;
 constexpr std::size_t kHeadBytes = 12;
+// Bytes between two calls of the tick: some milliseconds of work.
+constexpr std::uint64_t kTickBytes = std::uint64_t{1} << 20;
 constexpr std::uint32_t kLengthMask = (std::uint32_t{1} << 24) - 1;
 static_assert(kMaxNameBytes <= kLengthMask && kHeadBytes + kMaxNameBytes <= kMinNameBuffer);
 
@@ -25,8 +27,12 @@ struct HashedId {
   std::uint32_t id;
 };
 
-void AppendTo(std::vector<std::byte>& buffer, std::span<const std::byte> bytes) {
-  buffer.insert(buffer.end(), bytes.begin(), bytes.end());
+absl::Status AppendName(const SpilledName& name, SpillWriter& out) {
+  const std::uint32_t length_and_marks =
+      static_cast<std::uint32_t>(name.text.size()) | static_cast<std::uint32_t>(name.marks) << 24;
+  RETURN_IF_ERROR(out.Append(AsBytes(name.hash)));
+  RETURN_IF_ERROR(out.Append(AsBytes(length_and_marks)));
+  return out.Append(std::as_bytes(std::span<const char>(name.text)));
 }
 
 // One run as it is read.
@@ -50,11 +56,13 @@ class NameRun {
     return true;
   }
   const SpilledName& name() const { return name_; }
+  // Of the current name in the file.
+  std::size_t bytes() const { return bytes_; }
 
  private:
   SpillReader reader_;
   SpilledName name_;
-  std::size_t bytes_ = 0;  // of the current name
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace
@@ -67,28 +75,15 @@ absl::StatusOr<SpillExtent> SpillNames(const NameTable& names, const NameMarks& 
     if (marks.Seen(id)) order.push_back({hashes[id], id});
   }
   tbb::parallel_sort(order.begin(), order.end(), [](const HashedId& a, const HashedId& b) { return a.hash < b.hash; });
-  SpillExtent extent{.begin = file.size(), .end = 0};
-  std::vector<std::byte> buffer;
-  buffer.reserve(kWriteBytes + kMinNameBuffer);
+  SpillWriter out(file, kWriteBytes);
   for (const HashedId& hashed : order) {
-    const std::string_view text = names.Text(hashed.id);
-    const std::uint32_t length_and_marks =
-        static_cast<std::uint32_t>(text.size()) | static_cast<std::uint32_t>(marks.Of(hashed.id)) << 24;
-    AppendTo(buffer, AsBytes(hashed.hash));
-    AppendTo(buffer, AsBytes(length_and_marks));
-    AppendTo(buffer, std::as_bytes(std::span<const char>(text)));
-    if (buffer.size() >= kWriteBytes) {
-      RETURN_IF_ERROR(file.Append(buffer));
-      buffer.clear();
-    }
+    RETURN_IF_ERROR(AppendName({hashed.hash, marks.Of(hashed.id), names.Text(hashed.id)}, out));
   }
-  RETURN_IF_ERROR(file.Append(buffer));
-  extent.end = file.size();
-  return extent;
+  return out.Finish();
 }
 
 absl::StatusOr<bool> MergeNames(const SpillFile& file, std::span<const SpillExtent> runs, std::uint64_t buffer_bytes,
-                                const std::function<absl::Status(const SpilledName&)>& visit) {
+                                const std::function<absl::Status(const SpilledName&)>& visit, const MergeTick& tick) {
   const std::size_t each =
       std::clamp<std::size_t>(buffer_bytes / std::max<std::size_t>(1, runs.size()), kMinNameBuffer, kMaxNameBuffer);
   std::vector<std::unique_ptr<NameRun>> heap;
@@ -102,9 +97,12 @@ absl::StatusOr<bool> MergeNames(const SpillFile& file, std::span<const SpillExte
   std::string text;
   SpilledName merged;  // its text is `text`
   bool has_merged = false;
+  std::uint64_t read = 0;
   while (!heap.empty()) {
     std::pop_heap(heap.begin(), heap.end(), later);
     NameRun& run = *heap.back();
+    read += run.bytes();
+    if (read >= kTickBytes && tick) RETURN_IF_ERROR(tick(std::exchange(read, 0)));
     if (has_merged && run.name().hash == merged.hash) {
       if (run.name().text != text) return false;
       merged.marks |= run.name().marks;
@@ -124,7 +122,23 @@ absl::StatusOr<bool> MergeNames(const SpillFile& file, std::span<const SpillExte
   }
   merged.text = text;
   if (has_merged) RETURN_IF_ERROR(visit(merged));
+  if (tick) RETURN_IF_ERROR(tick(read));
   return true;
+}
+
+absl::StatusOr<std::optional<SpillExtent>> MergeNamesToRun(SpillFile& file, std::span<const SpillExtent> runs,
+                                                           std::uint64_t buffer_bytes, const MergeTick& tick) {
+  SpillWriter out(file, kWriteBytes);
+  const auto append = [&](const SpilledName& name) { return AppendName(name, out); };
+  ASSIGN_OR_RETURN(const bool unique, MergeNames(file, runs, buffer_bytes, append, tick));
+  if (!unique) return std::optional<SpillExtent>();
+  ASSIGN_OR_RETURN(const SpillExtent run, out.Finish());
+  return std::optional<SpillExtent>(run);
+}
+
+RunLimits NameRunLimits(std::uint64_t buffer_bytes) {
+  const std::size_t runs = std::max<std::size_t>(2, buffer_bytes / kMinNameBuffer);
+  return {.most = runs, .fan_in = runs};
 }
 
 }  // namespace octavo

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "import/name_marks.h"
 #include "import/name_table.h"
+#include "import/run_reduction.h"
 #include "import/spill_file.h"
 
 namespace octavo {
@@ -28,13 +30,24 @@ struct SpilledName {
 absl::StatusOr<SpillExtent> SpillNames(const NameTable& names, const NameMarks& marks,
                                        std::span<const std::uint64_t> hashes, SpillFile& file);
 
+// Told the bytes that were read since the last call, now and then; its error ends the merge. May be empty.
+using MergeTick = std::function<absl::Status(std::uint64_t bytes)>;
+
 // Calls `visit` for each different name of `runs`, in ascending order of the hashes, and returns true; false as soon as
 // two names have the same hash. `buffer_bytes` are shared by the runs' buffers, which have at least kMinNameBuffer
 // bytes each.
 absl::StatusOr<bool> MergeNames(const SpillFile& file, std::span<const SpillExtent> runs, std::uint64_t buffer_bytes,
-                                const std::function<absl::Status(const SpilledName&)>& visit);
+                                const std::function<absl::Status(const SpilledName&)>& visit,
+                                const MergeTick& tick = nullptr);
+
+// The same, but the names become a run at the end of `file`, which is returned; empty if two have the same hash.
+absl::StatusOr<std::optional<SpillExtent>> MergeNamesToRun(SpillFile& file, std::span<const SpillExtent> runs,
+                                                           std::uint64_t buffer_bytes, const MergeTick& tick = nullptr);
 
 // Room for a name of the largest size.
 inline constexpr std::size_t kMinNameBuffer = std::size_t{80} << 10;
+
+// How many runs can be merged at once within `buffer_bytes`.
+RunLimits NameRunLimits(std::uint64_t buffer_bytes);
 
 }  // namespace octavo

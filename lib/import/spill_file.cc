@@ -71,6 +71,12 @@ absl::Status SpillFile::Explain(const absl::Status& status) const {
       message, FormatByteSize(written), needed));
 }
 
+absl::Status SpillWriter::Flush() {
+  RETURN_IF_ERROR(file_.Append(buffer_));
+  buffer_.clear();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::span<const std::byte>> SpillReader::Peek(std::size_t bytes) {
   if (last_ - first_ < bytes && next_ < end_) {
     std::memmove(buffer_.data(), buffer_.data() + first_, last_ - first_);

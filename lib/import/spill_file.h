@@ -13,6 +13,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
+#include "base/status.h"
 #include "io/file.h"
 #include "io/write_behind.h"
 
@@ -40,7 +41,7 @@ class SpillFile {
 
   // Appends `bytes` as one piece. Any thread. The error of a full disk says how much the import needs.
   absl::Status Append(std::span<const std::byte> bytes) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Ends the writing: what follows are reads.
+  // Ends the writing for now: what follows are reads, and perhaps later more is appended.
   absl::Status FinishWriting() ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -56,6 +57,33 @@ class SpillFile {
   mutable Mutex mutex_;
   WriteBehind behind_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t size_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// Appends an extent through a buffer. One thread, and nobody else appends meanwhile. `file` must outlive it.
+class SpillWriter {
+ public:
+  SpillWriter(SpillFile& file, std::size_t buffer_bytes) : file_(file), begin_(file.size()), room_(buffer_bytes) {
+    buffer_.reserve(buffer_bytes);
+  }
+
+  absl::Status Append(std::span<const std::byte> bytes) {
+    if (buffer_.size() + bytes.size() > room_) RETURN_IF_ERROR(Flush());
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    return absl::OkStatus();
+  }
+  // Returns the extent. To be called once, last.
+  absl::StatusOr<SpillExtent> Finish() {
+    RETURN_IF_ERROR(Flush());
+    return SpillExtent{.begin = begin_, .end = file_.size()};
+  }
+
+ private:
+  absl::Status Flush();
+
+  SpillFile& file_;
+  const std::uint64_t begin_;
+  const std::size_t room_;
+  std::vector<std::byte> buffer_;
 };
 
 // Reads an extent from front to back through a buffer. One thread. `file` must outlive it.

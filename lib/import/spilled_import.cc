@@ -1,28 +1,31 @@
 #include "import/spilled_import.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "import/edge_spill.h"
 #include "import/hash_slice.h"
 #include "import/name_spill.h"
+#include "import/run_reduction.h"
 #include "io/checksum.h"
 
 namespace octavo {
 namespace {
 
-// Names hashed or merged between two looks at the stop flag.
-constexpr std::uint64_t kNamesOfTick = std::uint64_t{64} << 10;
+// Names hashed by one task: some milliseconds of work.
+constexpr std::size_t kHashGrain = std::size_t{64} << 10;
 // Words of the bits of nodes in training edges that are written at a time.
 constexpr std::size_t kBufferWords = std::size_t{16} << 10;
 
 std::vector<std::uint64_t> HashesOf(const NameTable& names, NameHash hash, std::uint64_t seed) {
   std::vector<std::uint64_t> hashes(names.id_limit());
-  ParallelRanges(0, hashes.size(), kNamesOfTick, [&](std::size_t first, std::size_t last) {
+  ParallelRanges(0, hashes.size(), kHashGrain, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const auto id = static_cast<std::uint32_t>(i);
       if (!names.Contains(id)) continue;
@@ -99,13 +102,21 @@ absl::Status SpilledImport::AddGeneration(CollectedEdges& collected, std::uint64
   }
   collected.run_edges = 0;
   collected.nodes.Clear();
-  if (name_runs_.size() * kMinNameBuffer > options_.merge_bytes / 4 * 3) {
-    return RuntimeError(fmt::format(
-        "the names came in {} sorted runs, and --memory has no room to merge more; expected a larger --memory",
-        name_runs_.size()));
-  }
-  return absl::OkStatus();
+  relation_bytes_ = collected.relations.bytes();
+  return CheckIndex();
 }
+
+// What no temporary file can take: the indexes of the cells, beside the last merge.
+absl::Status SpilledImport::CheckIndex() const {
+  const std::uint64_t room = Beside(options_.merge_bytes);
+  if (EdgeRunLimits(room, edges()).most >= 2) return absl::OkStatus();
+  return RuntimeError(
+      fmt::format("the index of the {} edges so far takes {} while it grows, and --memory leaves {}; expected a larger "
+                  "--memory",
+                  edges(), FormatByteSize(IndexBytes(edges())), FormatByteSize(room)));
+}
+
+std::uint64_t SpilledImport::Beside(std::uint64_t bytes) const { return bytes - std::min(bytes / 2, relation_bytes_); }
 
 absl::StatusOr<std::optional<NodeArrays>> SpilledImport::WriteNodes(const GraphPaths& paths, const Progress& progress) {
   RETURN_IF_ERROR(names_->FinishWriting());
@@ -113,12 +124,7 @@ absl::StatusOr<std::optional<NodeArrays>> SpilledImport::WriteNodes(const GraphP
   ASSIGN_OR_RETURN(in_train_, SpillFile::Create(options_.folder / kFileNames[2], use_));
   ASSIGN_OR_RETURN(const std::unique_ptr<NodeWriter> writer, NodeWriter::Create(paths, options_.hash_seed));
   BitWriter bits(*in_train_);
-  std::uint64_t names = 0;
   const auto take = [&](const SpilledName& name) -> absl::Status {
-    if (++names % kNamesOfTick == 0) {
-      RETURN_IF_ERROR(CheckStop());
-      if (progress) progress(names, spilled_names_);
-    }
     const bool in_train = (name.marks & NameMarks::kInTrain) != 0;
     if (!in_train) ++unseen_nodes_;
     if (!in_train && options_.rules.drop_unseen) return absl::OkStatus();
@@ -128,8 +134,7 @@ absl::StatusOr<std::optional<NodeArrays>> SpilledImport::WriteNodes(const GraphP
     RETURN_IF_ERROR(bits.Append(in_train));
     return writer->Append(name.hash, name.text);
   };
-  // The writer's own buffers are small beside a quarter.
-  ASSIGN_OR_RETURN(const bool unique, MergeNames(*names_, name_runs_, options_.merge_bytes / 4 * 3, take));
+  ASSIGN_OR_RETURN(const bool unique, MergeNameRuns(take, progress));
   if (!unique) return std::optional<NodeArrays>();
   RETURN_IF_ERROR(bits.Flush());
   RETURN_IF_ERROR(in_train_->FinishWriting());
@@ -137,6 +142,29 @@ absl::StatusOr<std::optional<NodeArrays>> SpilledImport::WriteNodes(const GraphP
   ASSIGN_OR_RETURN(const NodeArrays arrays, writer->Finish());
   names_.reset();
   return std::optional<NodeArrays>(arrays);
+}
+
+absl::StatusOr<bool> SpilledImport::MergeNameRuns(const std::function<absl::Status(const SpilledName&)>& take,
+                                                  const Progress& progress) {
+  // The buffers of what is written are small beside a quarter.
+  const std::uint64_t buffer_bytes = Beside(options_.merge_bytes) / 4 * 3;
+  const RunLimits limits = NameRunLimits(buffer_bytes);
+  const auto all = static_cast<double>(BytesToMerge(name_runs_, limits));
+  std::uint64_t done = 0;
+  const auto tick = [&](std::uint64_t bytes) -> absl::Status {
+    RETURN_IF_ERROR(CheckStop());
+    done += bytes;
+    const double share = all > 0 ? static_cast<double>(done) / all : 1;
+    if (progress) progress(static_cast<std::uint64_t>(static_cast<double>(spilled_names_) * share), spilled_names_);
+    return absl::OkStatus();
+  };
+  const auto merge = [&](std::span<const SpillExtent> group) {
+    return MergeNamesToRun(*names_, group, buffer_bytes, tick);
+  };
+  ASSIGN_OR_RETURN(const bool unique, ReduceRuns(name_runs_, limits, merge));
+  if (!unique) return false;
+  RETURN_IF_ERROR(names_->FinishWriting());
+  return MergeNames(*names_, name_runs_, buffer_bytes, take, tick);
 }
 
 absl::Status SpilledImport::Encode(const GraphPaths& paths, const NameRanking& relations,
@@ -150,9 +178,7 @@ absl::Status SpilledImport::Encode(const GraphPaths& paths, const NameRanking& r
                               .relations = relations,
                               .drop_unseen = options_.rules.drop_unseen,
                               .partitions = partitions};
-  EncoderOptions encode = {.memory_bytes = options_.encode_bytes,
-                           .max_runs = MaxMergedRuns(options_.merge_bytes, edges()),
-                           .stop = options_.stop};
+  EncoderOptions encode = {.memory_bytes = Beside(options_.encode_bytes), .stop = options_.stop};
   if (progress) encode.progress = [&](std::uint64_t done) { progress(done, edges()); };
   ASSIGN_OR_RETURN(runs_, SpillFile::Create(options_.folder / kFileNames[3], use_));
   ASSIGN_OR_RETURN(encoded_, EncodeEdges(input, encode, *runs_));
@@ -165,11 +191,11 @@ absl::Status SpilledImport::Encode(const GraphPaths& paths, const NameRanking& r
 absl::StatusOr<WrittenEdges> SpilledImport::WriteCells(const GraphPaths& paths, const CellsHeader& layout,
                                                        bool merge_duplicates, const Progress& progress) {
   EdgeWriterOptions write = {.merge_duplicates = merge_duplicates,
-                             .work_bytes = options_.merge_bytes,
+                             .work_bytes = Beside(options_.merge_bytes),
                              .stop = options_.stop,
                              .progress = nullptr};
   if (progress) write.progress = [&](std::uint64_t done) { progress(done, edges()); };
-  return WriteRuns(paths, *runs_, encoded_.runs, layout, write);
+  return WriteRuns(paths, *runs_, std::move(encoded_.runs), layout, write);
 }
 
 }  // namespace octavo

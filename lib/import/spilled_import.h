@@ -23,6 +23,7 @@
 #include "import/edge_writer.h"
 #include "import/name_marks.h"
 #include "import/name_ranking.h"
+#include "import/name_spill.h"
 #include "import/node_writer.h"
 #include "import/spill_file.h"
 
@@ -75,6 +76,12 @@ class SpilledImport {
  private:
   SpilledImport(SpilledImportOptions options, SpillUse& use) : options_(std::move(options)), use_(use) {}
   absl::Status CheckStop() const;
+  absl::Status CheckIndex() const;
+  // What the names of the relations, which stay in memory, leave of `bytes`.
+  std::uint64_t Beside(std::uint64_t bytes) const;
+  // Gives the different names to `take`, by hash; false if two have the same.
+  absl::StatusOr<bool> MergeNameRuns(const std::function<absl::Status(const SpilledName&)>& take,
+                                     const Progress& progress);
   // Says what the temporary files are going to take.
   void Expect(const CollectedEdges& collected, std::uint64_t total_bytes);
   std::uint64_t edges() const { return parts_.edges[0] + parts_.edges[1] + parts_.edges[2]; }
@@ -86,7 +93,8 @@ class SpilledImport {
   std::unique_ptr<SpillFile> in_train_;
   std::unique_ptr<SpillFile> runs_;
   std::vector<SpillExtent> name_runs_;
-  std::uint64_t spilled_names_ = 0;
+  std::uint64_t spilled_names_ = 0;  // of all runs
+  std::uint64_t relation_bytes_ = 0;
   NameMarks relation_marks_;
   AssignedParts parts_;
   std::uint64_t node_count_ = 0;

@@ -30,7 +30,7 @@ absl::Status WriteBehind::Advance(const File& file, std::uint64_t end) {
   started_ = end;
   RETURN_IF_ERROR(SyncRange(file, dropped_, before,
                             SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER));
-  file.DropCache(dropped_, before - dropped_);
+  file.DropBehind(dropped_, before - dropped_);
   dropped_ = before;
   return absl::OkStatus();
 }
@@ -38,7 +38,7 @@ absl::Status WriteBehind::Advance(const File& file, std::uint64_t end) {
 absl::Status WriteBehind::Finish(const File& file, std::uint64_t end) {
   RETURN_IF_ERROR(
       SyncRange(file, dropped_, end, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER));
-  file.DropCache(dropped_, end - dropped_);
+  file.DropBehind(dropped_, end - dropped_);
   started_ = dropped_ = end;
   return absl::OkStatus();
 }

@@ -78,19 +78,18 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
              Product(2, chunk, negatives, sizeof(float)), Product(2, chunk, relation_width));
 }
 
-// The division that `memory` allows, made for as many threads as take a tenth of it, for eight, or fewer where that is
+// The division that `memory` allows, made for as many threads as take a tenth of it, or fewer where that is
 // too many: the number of threads of this training has no part in it.
 std::optional<PartitionShape> DivideFor(const TrainOptions& options, const GraphDescription& graph,
                                         std::uint64_t memory) {
   constexpr int kMostThreads = 64;
-  constexpr int kUsualThreads = 8;
   PartitionRequest request = RequestFor(options, graph);
   request.memory = memory;
   for (int threads = kMostThreads; threads >= 1; threads /= 2) {
     request.other_bytes = [&](const PartitionShape& shape) {
       const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, threads, shape);
       // Too many of them do not fit any memory.
-      if (threads > kUsualThreads && estimate.workers > memory / 10) return kMostBytes;
+      if (threads > 1 && estimate.workers > memory / 10) return kMostBytes;
       return estimate.total() - std::min(estimate.total(), ResidentBytes(request, shape));
     };
     if (const auto shape = ChoosePartitions(request)) return shape;

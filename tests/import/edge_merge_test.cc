@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "import/cell_stream.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/temporary_folder.h"
@@ -125,7 +126,8 @@ TEST_F(EdgeMergeTest, WritesAndCountsWhatWholeCellsGive) {
         const CellsHeader layout = Layout();
         CellStream stream(writers, layout, merge, out);
         std::uint64_t told = 0;
-        ASSERT_OK(MergeEdges(std::move(sources), kPartitions, stream, [&](std::uint64_t more) {
+        const auto push = [&](std::uint32_t cell, const EdgeRecord& edge) { return stream.Push(cell, edge); };
+        ASSERT_OK(MergeEdges(std::move(sources), kPartitions, push, [&](std::uint64_t more) {
           told += more;
           return absl::OkStatus();
         }));
@@ -141,19 +143,24 @@ TEST_F(EdgeMergeTest, WritesAndCountsWhatWholeCellsGive) {
   }
 }
 
-TEST_F(EdgeMergeTest, AnErrorOfTheTickEndsIt) {
+TEST_F(EdgeMergeTest, AnErrorOfTheTickOrTheSinkEndsIt) {
   std::vector<EdgeRecord> edges = RandomEdges(100000);
   SortRun(edges);
-  WrittenEdges out;
-  out.relation_train_edges.resize(3);
-  std::vector<CellWriter> writers = Writers("merged");
-  const CellsHeader layout = Layout();
-  CellStream stream(writers, layout, true, out);
-  std::vector<std::unique_ptr<EdgeSource>> sources;
-  sources.push_back(SourceOf(edges));
-  EXPECT_ERROR(MergeEdges(std::move(sources), kPartitions, stream,
-                          [](std::uint64_t) -> absl::Status { return RuntimeError("enough"); }),
-               kRuntime, "enough");
+  const auto source = [&] {
+    std::vector<std::unique_ptr<EdgeSource>> sources;
+    sources.push_back(SourceOf(edges));
+    return sources;
+  };
+  const EdgeSink all = [](std::uint32_t, const EdgeRecord&) { return absl::OkStatus(); };
+  EXPECT_ERROR(
+      MergeEdges(source(), kPartitions, all, [](std::uint64_t) -> absl::Status { return RuntimeError("enough"); }),
+      kRuntime, "enough");
+  int taken = 0;
+  const EdgeSink two = [&](std::uint32_t, const EdgeRecord&) {
+    return ++taken == 3 ? RuntimeError("full") : absl::OkStatus();
+  };
+  EXPECT_ERROR(MergeEdges(source(), kPartitions, two, nullptr), kRuntime, "full");
+  EXPECT_EQ(taken, 3);
 }
 
 }  // namespace

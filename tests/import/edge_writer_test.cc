@@ -59,11 +59,14 @@ TEST(WriteEdges, Stops) {
   }
 }
 
-TEST(MaxMergedRuns, LeavesRoomForTheIndexAndABufferEach) {
-  EXPECT_EQ(MaxMergedRuns(std::uint64_t{1} << 20, 0), 32U);
-  EXPECT_EQ(MaxMergedRuns(std::uint64_t{1} << 20, std::uint64_t{1} << 40), 0U);
-  // 2^32 edges are 2^20 blocks of 32 bytes, twice.
-  EXPECT_EQ(MaxMergedRuns((std::uint64_t{64} << 20) + (1 << 20), std::uint64_t{1} << 32), 32U);
+TEST(EdgeRunLimits, LeaveRoomForTheIndexAndABufferEach) {
+  EXPECT_EQ(EdgeRunLimits(std::uint64_t{1} << 20, 0).most, 32U);
+  EXPECT_EQ(EdgeRunLimits(std::uint64_t{1} << 20, 0).fan_in, 32U);
+  EXPECT_EQ(EdgeRunLimits(std::uint64_t{1} << 20, std::uint64_t{1} << 40).most, 0U);
+  // 2^32 edges are 2^20 blocks of 32 bytes, twice; only the last merge has them.
+  const RunLimits limits = EdgeRunLimits((std::uint64_t{64} << 20) + (1 << 20), std::uint64_t{1} << 32);
+  EXPECT_EQ(limits.most, 32U);
+  EXPECT_EQ(limits.fan_in, 65U * 32);
 }
 
 }  // namespace

@@ -74,6 +74,31 @@ TEST_F(NameSpillTest, MergesNamesAndMarksOfAllRunsByHash) {
   }
 }
 
+TEST_F(NameSpillTest, MergesOfSomeRunsTakeTheirPlace) {
+  Spill({{"a", 1}, {"b", 1}, {"c", 2}});
+  Spill({{"b", 2}, {"d", 1}});
+  Spill({{"a", 2}, {"e", 1}});
+  ASSERT_OK(file_->FinishWriting());
+  std::uint64_t told = 0;
+  const auto tick = [&](std::uint64_t bytes) {
+    told += bytes;
+    return absl::OkStatus();
+  };
+  ASSERT_OK_AND_ASSIGN(const auto merged, MergeNamesToRun(*file_, std::span(runs_).first(2), 0, tick));
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(told, runs_[1].end);
+  EXPECT_EQ(merged->begin, runs_[2].end);
+  EXPECT_EQ(merged->end, file_->size());
+  std::map<std::string, int> found;
+  const auto take = [&](const SpilledName& name) {
+    EXPECT_TRUE(found.emplace(std::string(name.text), name.marks).second);
+    return absl::OkStatus();
+  };
+  ASSERT_OK_AND_ASSIGN(const bool unique, MergeNames(*file_, std::vector{runs_[2], *merged}, 0, take));
+  EXPECT_TRUE(unique);
+  EXPECT_EQ(found, (std::map<std::string, int>{{"a", 3}, {"b", 3}, {"c", 2}, {"d", 1}, {"e", 1}}));
+}
+
 TEST_F(NameSpillTest, TwoNamesWithOneHashAreACollision) {
   const auto nothing = [](const SpilledName&) { return absl::OkStatus(); };
   Spill({{"a", 1}, {"b", 0}}, 0);  // a name without a mark is in no edge that stays
@@ -89,6 +114,8 @@ TEST_F(NameSpillTest, TwoNamesWithOneHashAreACollision) {
   Spill({{"a", 1}, {"b", 1}}, 0);  // in the same one
   ASSERT_OK_AND_ASSIGN(unique, MergeNames(*file_, runs_, 0, nothing));
   EXPECT_FALSE(unique);
+  ASSERT_OK_AND_ASSIGN(const auto run, MergeNamesToRun(*file_, runs_, 0));
+  EXPECT_FALSE(run);
 }
 
 TEST_F(NameSpillTest, AnErrorOfTheVisitorEndsIt) {

@@ -248,6 +248,7 @@ TEST_F(SpilledImportTest, TellsItsProgressAndTimes) {
                        }));
   EXPECT_EQ(last.size(), 4U);
   EXPECT_EQ(last["reading"].bytes, last["reading"].total_bytes);
+  EXPECT_EQ(last["ranking"].done, last["ranking"].total);
   EXPECT_EQ(last["encoding"].done, 150000U);
   EXPECT_EQ(last["writing"].done, 150000U);
   EXPECT_GT(summary.read_seconds, 0);
@@ -266,14 +267,25 @@ TEST_F(SpilledImportTest, TooManyRelationNamesAreAnError) {
   EXPECT_ERROR(Make("graph", {.memory_plan = plan}), kRuntime, "relations take");
 }
 
-TEST_F(SpilledImportTest, TooManyRunsAreErrors) {
+// Runs that had no room for a buffer each were an error: 64 MiB were too little for 40 million edges.
+TEST_F(SpilledImportTest, RunsThatAreTooManyForOneMergeTakeSeveral) {
+  inputs_ = {Write("a.tsv", 100000, 60000, 4, 1)};
+  MemoryPlan plan = TinyPlan();
+  plan.encode_bytes = 40000;
+  // Two runs at a time, some, and the runs of names at once.
+  for (const std::uint64_t merge : {std::uint64_t{140000}, std::uint64_t{400000}, std::uint64_t{3000000}}) {
+    plan.merge_bytes = merge;
+    ExpectSame({.split = "0.8,0.1,0.1"}, plan, fmt::format("{}", merge));
+    ExpectSame({.split = "0.4,0.3,0.3", .merge_duplicates = false, .drop_unseen = true, .node_hash = Bent}, plan,
+               fmt::format("{} bent", merge));
+  }
+}
+
+TEST_F(SpilledImportTest, AnIndexWithoutRoomIsAnError) {
   inputs_ = {Write("a.tsv", 60000, 5000, 3, 1)};
   MemoryPlan plan = TinyPlan();
-  plan.merge_bytes = 100000;
-  EXPECT_ERROR(Make("graph", {.memory_plan = plan}), kRuntime, "no room to merge more");
-  plan.merge_bytes = 2000000;
-  plan.encode_bytes = 20000;
-  EXPECT_ERROR(Make("graph", {.memory_plan = plan}), kRuntime, "sorted runs that --memory has room to merge");
+  plan.merge_bytes = 66000;
+  EXPECT_ERROR(Make("graph", {.memory_plan = plan}), kRuntime, "and --memory leaves");
 }
 
 }  // namespace
