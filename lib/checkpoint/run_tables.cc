@@ -235,9 +235,9 @@ absl::Status RunTables::PrepareSpareRelations() {
 }
 
 absl::Status RunTables::CheckPoison() const {
-  if (!poisoned_) return absl::OkStatus();
-  return RuntimeError(fmt::format("{}: an earlier write failed; the run stands at generation {}",
-                                  paths_.folder().string(), generation()));
+  if (poison_.ok()) return absl::OkStatus();
+  return RuntimeError(fmt::format("{}: an earlier write failed ({}); the run stands at generation {}",
+                                  paths_.folder().string(), MessageOf(poison_), generation()));
 }
 
 absl::Status RunTables::LoadPartition(PartitionId partition) {
@@ -269,7 +269,7 @@ absl::Status RunTables::EvictPartition(PartitionId partition) {
   if (Value(partition) >= newest_.size()) return embeddings_->EvictPartition(partition);  // its error
   RETURN_IF_ERROR(CheckPoison());
   if (absl::Status status = WriteChanged(partition); !status.ok()) {
-    poisoned_ = true;
+    poison_ = status;
     return status;
   }
   RETURN_IF_ERROR(embeddings_->EvictPartition(partition));
@@ -314,9 +314,8 @@ absl::Status RunTables::CommitSteps(const Progress& progress, const Seal& seal) 
 
 absl::Status RunTables::Commit(const Progress& progress, const Seal& seal) {
   RETURN_IF_ERROR(CheckPoison());
-  absl::Status status = CommitSteps(progress, seal);
-  poisoned_ = !status.ok();
-  return status;
+  poison_ = CommitSteps(progress, seal);
+  return poison_;
 }
 
 absl::Status RunTables::CheckUnchanged() const {

@@ -120,7 +120,7 @@ class RunTables {
   RelationTable relations_;
   RelationTable relation_optimizer_;
   std::uint64_t relation_bytes_written_ = 0;
-  bool poisoned_ = false;
+  absl::Status poison_;  // the first error of a write
 };
 
 }  // namespace octavo
