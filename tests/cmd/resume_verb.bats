@@ -122,7 +122,7 @@ stop() {
   fails 2 '--epochs: found "0"; expected a whole number from 1 to 1000000' "$OCTAVO" resume --run run --epochs 0
   fails 2 '--epochs: found "-1"' "$OCTAVO" resume --run run --epochs=-1
   fails 2 "--dim" "$OCTAVO" resume --run run --dim 3
-  fails 2 "training needs" "$OCTAVO" resume --run run --memory 1MiB
+  fails 2 "training needs" "$OCTAVO" resume --run run --epochs 9 --memory 1MiB
 }
 
 @test "damaged and foreign files exit with 4 and name the file" {
