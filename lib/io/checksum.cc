@@ -20,11 +20,11 @@ std::uint64_t HashName(std::string_view name, std::uint64_t seed) {
   return XXH3_64bits_withSeed(name.data(), name.size(), seed);
 }
 
-StreamingChecksum64::StreamingChecksum64() : state_(XXH3_createState()) {
-  XXH3_64bits_reset(static_cast<XXH3_state_t*>(state_));
-}
+StreamingChecksum64::StreamingChecksum64(std::uint64_t seed) : seed_(seed), state_(XXH3_createState()) { Reset(); }
 
 StreamingChecksum64::~StreamingChecksum64() { XXH3_freeState(static_cast<XXH3_state_t*>(state_)); }
+
+void StreamingChecksum64::Reset() { XXH3_64bits_reset_withSeed(static_cast<XXH3_state_t*>(state_), seed_); }
 
 void StreamingChecksum64::Update(std::span<const std::byte> bytes) {
   XXH3_64bits_update(static_cast<XXH3_state_t*>(state_), bytes.data(), bytes.size());

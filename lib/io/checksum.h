@@ -16,18 +16,20 @@ std::array<std::byte, 16> Checksum128(std::span<const std::byte> bytes);
 // The hash whose rank is a node's id. Part of the graph format: XXH3_64bits_withSeed.
 std::uint64_t HashName(std::string_view name, std::uint64_t seed);
 
-// Checksum64 of a sequence of pieces.
+// Checksum64 of a sequence of pieces; with a seed, HashName.
 class StreamingChecksum64 {
  public:
-  StreamingChecksum64();
+  explicit StreamingChecksum64(std::uint64_t seed = 0);
   ~StreamingChecksum64();
   StreamingChecksum64(const StreamingChecksum64&) = delete;
   StreamingChecksum64& operator=(const StreamingChecksum64&) = delete;
 
   void Update(std::span<const std::byte> bytes);
+  void Reset();
   std::uint64_t Digest() const;
 
  private:
+  const std::uint64_t seed_;
   void* state_;  // XXH3_state_t, kept out of this header
 };
 

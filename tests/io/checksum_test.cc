@@ -1,5 +1,6 @@
 #include "io/checksum.h"
 
+#include <algorithm>
 #include <string>
 
 #include "fmt/format.h"
@@ -32,6 +33,12 @@ TEST(Checksum, StreamingGivesTheSameForAnyCuts) {
     StreamingChecksum64 streaming;
     for (std::size_t at = 0; at < text.size(); at += piece) streaming.Update(Bytes(text.substr(at, piece)));
     EXPECT_EQ(streaming.Digest(), Checksum64(Bytes(text))) << piece;
+  }
+  for (const std::size_t size : {0, 1, 200, 300, 5000}) {
+    StreamingChecksum64 streaming(77);
+    for (std::size_t at = 0; at < size; at += 63)
+      streaming.Update(Bytes(text.substr(at, std::min(size - at, std::size_t{63}))));
+    EXPECT_EQ(streaming.Digest(), HashName(text.substr(0, size), 77)) << size;
   }
 }
 
