@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,23 +49,28 @@ std::string ForeignEntry(const fs::path& folder, std::span<const std::string> re
 void RemoveFolderOf(const fs::path& folder, std::span<const std::string> replaceable) {
   for (const std::string& name : replaceable) {
     ::unlink((folder / name).c_str());
-    ::unlink((folder / (name + ".partial")).c_str());  // of WriteWholeFileAtomically
+    ::unlink(PartialPath(folder / name).c_str());
   }
   ::rmdir(folder.c_str());
 }
 
-// Removes temporary folders of the same final name whose process is gone.
-void RemoveLeftovers(const fs::path& parent, const std::string& prefix, std::span<const std::string> replaceable) {
+// "graph/", "." and "a/../graph" become the names that they mean: a rename takes no other.
+fs::path TargetOf(const fs::path& path) {
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(prefix)) continue;
-    const std::string_view digits = std::string_view(name).substr(prefix.size());
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
-    if (error != std::errc() || end != digits.data() + digits.size()) continue;
-    if (pid == ::getpid() || (::kill(pid, 0) != 0 && errno == ESRCH)) RemoveFolderOf(entry.path(), replaceable);
-  }
+  const fs::path target = fs::absolute(path, ignored).lexically_normal();
+  return target.has_filename() ? target : target.parent_path();
+}
+
+std::string PrefixOf(const fs::path& target) { return fmt::format(".{}{}", target.filename().string(), kInfix); }
+
+// Whether nobody works on the temporary folder `name`. Its process may be gone by its number and yet live in another
+// container, or have made the folder and not yet locked it; so both are asked.
+bool IsAbandoned(const fs::path& folder, std::string_view digits) {
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
+  if (error != std::errc() || end != digits.data() + digits.size()) return false;
+  const bool gone = pid == ::getpid() || (::kill(pid, 0) != 0 && errno == ESRCH);
+  return gone && FolderLock(folder).held();
 }
 
 absl::Status ForeignError(const fs::path& folder, std::string_view entry) {
@@ -88,13 +94,20 @@ absl::Status Exchange(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
+FolderLock::FolderLock(const fs::path& folder)
+    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
+  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) ::close(std::exchange(descriptor_, -1));
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
 absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bool overwrite,
                                                   std::vector<std::string> replaceable) {
   if (final_path.empty()) return UsageError("an output folder needs a name");
   std::error_code error;
-  // "graph/", "." and "a/../graph" become the names that they mean: a rename takes no other.
-  fs::path target = fs::absolute(final_path, error).lexically_normal();
-  if (!target.has_filename()) target = target.parent_path();
+  fs::path target = TargetOf(final_path);
   const fs::file_status status = fs::symlink_status(target, error);
   if (fs::exists(status)) {
     if (!fs::is_directory(status)) return UsageError(fmt::format("{}: exists and is not a folder", target.string()));
@@ -108,16 +121,17 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
   const fs::path parent = ParentOf(target);
   fs::create_directories(parent, error);
   if (error) return FolderError(parent, "create", error);
-  const std::string prefix = fmt::format(".{}{}", target.filename().string(), kInfix);
-  RemoveLeftovers(parent, prefix, replaceable);
-  fs::path temporary = parent / fmt::format("{}{}", prefix, ::getpid());
+  for (const fs::path& folder : AbandonedFolders(target)) RemoveFolderOf(folder, replaceable);
+  fs::path temporary = parent / fmt::format("{}{}", PrefixOf(target), ::getpid());
   fs::create_directory(temporary, error);
   if (error) return FolderError(temporary, "create", error);
-  return AtomicFolder(std::move(temporary), std::move(target), overwrite, std::move(replaceable));
+  FolderLock lock(temporary);
+  return AtomicFolder(std::move(temporary), std::move(lock), std::move(target), overwrite, std::move(replaceable));
 }
 
 AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
     : temporary_(std::exchange(other.temporary_, {})),
+      lock_(std::move(other.lock_)),
       final_(std::move(other.final_)),
       overwrite_(other.overwrite_),
       replaceable_(std::move(other.replaceable_)) {}
@@ -146,6 +160,26 @@ absl::Status AtomicFolder::Commit() {
   RETURN_IF_ERROR(SyncFolder(ParentOf(final_)));
   RemoveFolderOf(old, replaceable_);
   return absl::OkStatus();
+}
+
+std::vector<fs::path> AbandonedFolders(const fs::path& final_path) {
+  const fs::path target = TargetOf(final_path);
+  const std::string prefix = PrefixOf(target);
+  std::vector<fs::path> folders;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(ParentOf(target), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix) || !fs::is_directory(entry.symlink_status(ignored))) continue;
+    if (IsAbandoned(entry.path(), std::string_view(name).substr(prefix.size()))) folders.push_back(entry.path());
+  }
+  std::ranges::sort(folders);
+  return folders;
+}
+
+bool RemoveAbandonedFolder(const fs::path& folder, const std::vector<std::string>& replaceable) {
+  RemoveFolderOf(folder, replaceable);
+  std::error_code ignored;
+  return !fs::exists(fs::symlink_status(folder, ignored));
 }
 
 }  // namespace octavo

@@ -3,12 +3,28 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace octavo {
+
+// An flock on a folder, which goes with the process however it dies. One owner.
+class FolderLock {
+ public:
+  // Not held where another process has it, or the file system knows no locks.
+  explicit FolderLock(const std::filesystem::path& folder);
+  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FolderLock& operator=(FolderLock&&) = delete;
+  ~FolderLock();
+
+  bool held() const { return descriptor_ >= 0; }
+
+ private:
+  int descriptor_;
+};
 
 // A folder under construction: files are written into path(), a hidden sibling of the final name, and Commit syncs
 // every file, renames it and syncs the parent. Destroyed without Commit it removes what it made. One owner.
@@ -17,7 +33,7 @@ class AtomicFolder {
   // Makes the temporary folder `<parent>/.<name>.partial-<pid>`. The final path must not exist or be an empty folder;
   // or, with `overwrite`, a folder that holds nothing but regular files of the names `replaceable`, which Commit
   // exchanges for the new one and removes. A folder with anything else in it is somebody's own: a usage error, and it
-  // stays as it is. Leftovers of dead processes are removed by the same rule.
+  // stays as it is. Leftovers (AbandonedFolders) are removed by the same rule.
   static absl::StatusOr<AtomicFolder> Create(const std::filesystem::path& final_path, bool overwrite,
                                              std::vector<std::string> replaceable);
 
@@ -29,17 +45,27 @@ class AtomicFolder {
   absl::Status Commit();
 
  private:
-  AtomicFolder(std::filesystem::path temporary, std::filesystem::path final_path, bool overwrite,
+  AtomicFolder(std::filesystem::path temporary, FolderLock lock, std::filesystem::path final_path, bool overwrite,
                std::vector<std::string> replaceable)
       : temporary_(std::move(temporary)),
+        lock_(std::move(lock)),
         final_(std::move(final_path)),
         overwrite_(overwrite),
         replaceable_(std::move(replaceable)) {}
 
   std::filesystem::path temporary_;  // empty once committed or moved from
+  FolderLock lock_;                  // of the temporary folder, as long as somebody works on it
   std::filesystem::path final_;
   bool overwrite_;
   std::vector<std::string> replaceable_;
 };
+
+// Returns the temporary folders for `final_path` that nobody works on any more: their processes are gone, also as other
+// containers see it, and with them the locks on the folders.
+std::vector<std::filesystem::path> AbandonedFolders(const std::filesystem::path& final_path);
+
+// Removes the regular files of the names `replaceable` in a folder that AbandonedFolders returned, and then the folder.
+// Returns whether it is gone: with anything else in it, it stays.
+bool RemoveAbandonedFolder(const std::filesystem::path& folder, const std::vector<std::string>& replaceable);
 
 }  // namespace octavo

@@ -210,9 +210,14 @@ absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path, std
   return contents;
 }
 
-absl::Status WriteWholeFileAtomically(const std::filesystem::path& path, std::string_view contents) {
+std::filesystem::path PartialPath(const std::filesystem::path& path) {
   std::filesystem::path temporary = path;
   temporary += ".partial";
+  return temporary;
+}
+
+absl::Status WriteWholeFileAtomically(const std::filesystem::path& path, std::string_view contents) {
+  const std::filesystem::path temporary = PartialPath(path);
   const auto write = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(File file, File::Create(temporary));
     RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(contents))));

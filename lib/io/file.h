@@ -82,6 +82,9 @@ absl::Status SyncFolder(const std::filesystem::path& folder);
 // Returns the whole file as a string; an error when it is longer than `max_bytes`.
 absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path, std::uint64_t max_bytes);
 
+// Returns the temporary name beside `path` that the next function writes to; a kill can leave it there.
+std::filesystem::path PartialPath(const std::filesystem::path& path);
+
 // Writes `contents` under a temporary name beside `path`, syncs, and renames: afterwards `path` has either its old
 // contents or all of the new ones.
 absl::Status WriteWholeFileAtomically(const std::filesystem::path& path, std::string_view contents);

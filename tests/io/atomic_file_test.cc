@@ -143,5 +143,37 @@ TEST_F(AtomicFolderTest, RemovesLeftoversOfDeadProcessesOnly) {
   EXPECT_TRUE(fs::exists(folder_ / alive));
 }
 
+// A process of another container is not seen by its number, but its lock is.
+TEST_F(AtomicFolderTest, LeftoversWithALockAreNotAbandoned) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const fs::path dead = folder_ / fmt::format(".g.partial-{}", child);
+  fs::create_directory(dead);
+  fs::create_symlink(folder_.path(), folder_ / fmt::format(".g.partial-{}", ::getpid()));
+  {
+    const FolderLock lock(dead);
+    ASSERT_TRUE(lock.held());
+    EXPECT_FALSE(FolderLock(dead).held());
+    EXPECT_TRUE(AbandonedFolders(folder_ / "g").empty());
+  }
+  EXPECT_EQ(AbandonedFolders(folder_ / "g"), std::vector<fs::path>{dead});
+  WriteFileBytes(dead / "diary", "mine");
+  WriteFileBytes(dead / "old", "1");
+  EXPECT_FALSE(RemoveAbandonedFolder(dead, kNames));
+  EXPECT_FALSE(fs::exists(dead / "old"));
+  EXPECT_EQ(FileBytes(dead / "diary"), "mine");
+  fs::remove(dead / "diary");
+  EXPECT_TRUE(RemoveAbandonedFolder(dead, kNames));
+  EXPECT_FALSE(fs::exists(dead));
+}
+
+TEST_F(AtomicFolderTest, AFolderUnderConstructionIsLocked) {
+  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", false, kNames));
+  EXPECT_TRUE(AbandonedFolders(folder_ / "g").empty()) << "though it is this process's own";
+  ASSERT_OK(made.Commit());
+}
+
 }  // namespace
 }  // namespace octavo
