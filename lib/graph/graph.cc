@@ -5,8 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/escape.h"
-#include "base/number.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/file.h"
@@ -16,8 +14,6 @@ namespace {
 
 // Far above any graph.json; keeps a foreign file from filling memory.
 constexpr std::uint64_t kMaxDescriptionBytes = std::uint64_t{64} << 20;
-// relations.tsv is held in memory as a whole.
-constexpr std::uint64_t kMaxRelationsBytes = std::uint64_t{16} << 30;
 
 absl::StatusOr<GraphDescription> ReadDescription(const GraphPaths& paths) {
   std::error_code error;
@@ -46,34 +42,12 @@ absl::Status CheckCells(const GraphDescription& description, Split split, const 
 }  // namespace
 
 Graph::Graph(GraphPaths paths, GraphDescription description, std::unique_ptr<NodeNames> nodes,
-             std::vector<Relation> relations, std::vector<CellReader> splits)
+             std::vector<RelationEntry> relations, std::vector<CellReader> splits)
     : paths_(std::move(paths)),
       description_(description),
       nodes_(std::move(nodes)),
       relations_(std::move(relations)),
       splits_(std::move(splits)) {}
-
-absl::StatusOr<std::vector<Graph::Relation>> Graph::ParseRelations(std::string_view text, std::string_view file_name) {
-  std::vector<Relation> relations;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    const std::size_t tab = line.rfind('\t');
-    const auto count = tab == std::string_view::npos ? std::nullopt : ParseWholeNumber(line.substr(tab + 1));
-    if (end == std::string_view::npos || !count) {
-      return CorruptError(fmt::format("{}:{}: found \"{}\"; expected a name, a tab, its count and a line end",
-                                      file_name, relations.size() + 1, Escape(line)));
-    }
-    const std::string_view name = line.substr(0, tab);
-    if (!relations.empty() && relations.back().name >= name) {
-      return CorruptError(fmt::format("{}:{}: \"{}\" behind \"{}\"; expected names in ascending order", file_name,
-                                      relations.size() + 1, Escape(name), Escape(relations.back().name)));
-    }
-    relations.push_back({std::string(name), *count});
-    text.remove_prefix(end + 1);
-  }
-  return relations;
-}
 
 // Opens the files that a folder with a graph.json must have.
 absl::StatusOr<std::unique_ptr<Graph>> Graph::OpenFiles(const std::filesystem::path& folder) {
@@ -85,7 +59,7 @@ absl::StatusOr<std::unique_ptr<Graph>> Graph::OpenFiles(const std::filesystem::p
                                     nodes->size(), description.node_count));
   }
   ASSIGN_OR_RETURN(const std::string relation_text, ReadWholeFile(paths.Relations(), kMaxRelationsBytes));
-  ASSIGN_OR_RETURN(std::vector<Relation> relations, ParseRelations(relation_text, paths.Relations().string()));
+  ASSIGN_OR_RETURN(std::vector<RelationEntry> relations, ParseRelationList(relation_text, paths.Relations().string()));
   if (relations.size() != description.relation_count) {
     return CorruptError(fmt::format("{}: {} relations; expected {}, as graph.json says", paths.Relations().string(),
                                     relations.size(), description.relation_count));
@@ -120,8 +94,8 @@ absl::StatusOr<std::unique_ptr<Graph>> Graph::Open(const std::filesystem::path& 
 }
 
 std::optional<RelationId> Graph::FindRelation(std::string_view name) const {
-  const auto found = std::ranges::lower_bound(relations_, name, {},
-                                              [](const Relation& relation) { return std::string_view(relation.name); });
+  const auto found = std::ranges::lower_bound(
+      relations_, name, {}, [](const RelationEntry& relation) { return std::string_view(relation.name); });
   if (found == relations_.end() || found->name != name) return std::nullopt;
   return RelationId{static_cast<std::uint32_t>(found - relations_.begin())};
 }

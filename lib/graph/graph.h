@@ -16,6 +16,7 @@
 #include "format/paths.h"
 #include "graph/cell_reader.h"
 #include "graph/node_names.h"
+#include "graph/relation_list.h"
 
 namespace octavo {
 
@@ -44,19 +45,14 @@ class Graph {
 
  private:
   static absl::StatusOr<std::unique_ptr<Graph>> OpenFiles(const std::filesystem::path& folder);
-  struct Relation {
-    std::string name;
-    std::uint64_t train_edges = 0;
-  };
   Graph(GraphPaths paths, GraphDescription description, std::unique_ptr<NodeNames> nodes,
-        std::vector<Relation> relations, std::vector<CellReader> splits);
-  static absl::StatusOr<std::vector<Relation>> ParseRelations(std::string_view text, std::string_view file_name);
+        std::vector<RelationEntry> relations, std::vector<CellReader> splits);
 
   GraphPaths paths_;
   GraphDescription description_;
   std::unique_ptr<NodeNames> nodes_;
-  std::vector<Relation> relations_;  // sorted by the bytes of the name, so that it is found by binary search
-  std::vector<CellReader> splits_;   // train, valid, test
+  std::vector<RelationEntry> relations_;  // sorted by the bytes of the name, so that it is found by binary search
+  std::vector<CellReader> splits_;        // train, valid, test
 };
 
 }  // namespace octavo
