@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -27,28 +28,55 @@ absl::StatusOr<std::uint64_t> SlotBytesOf(const File& file) {
   return size / 2;
 }
 
-absl::StatusOr<Manifest> ReadNewest(const File& file) {
+ManifestSlot DecodeSlot(std::span<const std::byte> bytes, std::uint64_t slot, const std::string& file_name) {
+  using State = ManifestSlot::State;
+  absl::StatusOr<Manifest> manifest = DecodeManifest(bytes, fmt::format("{}: slot {}", file_name, slot));
+  if (!manifest.ok()) {
+    const ManifestHeader blank;
+    ManifestHeader header;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    const bool empty = std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+    const bool foreign = header.magic == blank.magic && header.version != blank.version;
+    return {empty ? State::kEmpty : foreign ? State::kForeign : State::kTorn, {}, manifest.status()};
+  }
+  if (manifest->header.generation % 2 != slot) {
+    return {State::kForeign,
+            {},
+            CorruptError(fmt::format("{}: slot {} has generation {}; expected one of its parity", file_name, slot,
+                                     manifest->header.generation))};
+  }
+  return {State::kValid, *std::move(manifest), absl::OkStatus()};
+}
+
+absl::StatusOr<std::array<ManifestSlot, 2>> ReadSlots(const File& file) {
   ASSIGN_OR_RETURN(const std::uint64_t slot_bytes, SlotBytesOf(file));
   std::vector<std::byte> bytes(slot_bytes);
-  std::array<absl::StatusOr<Manifest>, 2> slots;
+  std::array<ManifestSlot, 2> slots;
   for (std::uint64_t slot = 0; slot < slots.size(); ++slot) {
     RETURN_IF_ERROR(file.ReadAt(slot * slot_bytes, bytes));
-    slots[slot] = DecodeManifest(bytes, fmt::format("{}: slot {}", file.path().string(), slot));
-    if (slots[slot].ok() && slots[slot]->header.generation % 2 != slot) {
-      slots[slot] = CorruptError(fmt::format("{}: slot {} has generation {}; expected one of its parity",
-                                             file.path().string(), slot, slots[slot]->header.generation));
-    }
+    slots[slot] = DecodeSlot(bytes, slot, file.path().string());
   }
-  if (!slots[0].ok() && !slots[1].ok()) {
+  return slots;
+}
+
+absl::StatusOr<Manifest> ReadNewest(const File& file) {
+  ASSIGN_OR_RETURN(auto slots, ReadSlots(file));
+  if (!slots[0].status.ok() && !slots[1].status.ok()) {
     return CorruptError(
-        fmt::format("{}; {}; no commit can be read", MessageOf(slots[0].status()), MessageOf(slots[1].status())));
+        fmt::format("{}; {}; no commit can be read", MessageOf(slots[0].status), MessageOf(slots[1].status)));
   }
-  if (!slots[0].ok()) return *std::move(slots[1]);
-  if (!slots[1].ok()) return *std::move(slots[0]);
-  return *std::move(slots[slots[1]->header.generation > slots[0]->header.generation ? 1 : 0]);
+  if (!slots[0].status.ok()) return std::move(slots[1].manifest);
+  if (!slots[1].status.ok()) return std::move(slots[0].manifest);
+  const bool second = slots[1].manifest.header.generation > slots[0].manifest.header.generation;
+  return std::move(slots[second ? 1 : 0].manifest);
 }
 
 }  // namespace
+
+absl::StatusOr<std::array<ManifestSlot, 2>> ReadManifestSlots(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
+  return ReadSlots(file);
+}
 
 absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path) {
   std::error_code error;

@@ -2,6 +2,7 @@
 // torn write.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 
@@ -11,6 +12,22 @@
 #include "io/file.h"
 
 namespace octavo {
+
+// What stands in one of the two slots.
+struct ManifestSlot {
+  enum class State {
+    kValid,
+    kEmpty,    // zeros: nothing was committed to it yet
+    kTorn,     // neither: a commit that was cut, or damage
+    kForeign,  // of another version, or a valid manifest where it does not belong
+  };
+  State state = State::kEmpty;
+  Manifest manifest;    // if valid
+  absl::Status status;  // what is wrong, if anything: names the file and the slot
+};
+
+// Returns both slots; a corrupt-file error where the file has not the size of two.
+absl::StatusOr<std::array<ManifestSlot, 2>> ReadManifestSlots(const std::filesystem::path& path);
 
 // Returns the newest valid manifest of the file. No file is a usage error (no run here), no valid slot a corrupt-file
 // error that says what is wrong with each.

@@ -33,8 +33,10 @@ std::uint64_t PayloadBytes(std::uint64_t partition_count) {
 
 }  // namespace
 
+std::uint64_t ManifestBytes(std::uint64_t partition_count) { return PayloadBytes(partition_count) + kChecksumBytes; }
+
 std::uint64_t ManifestSlotBytes(std::uint64_t partition_count) {
-  return RoundUp(PayloadBytes(partition_count) + kChecksumBytes, kSlotQuantum);
+  return RoundUp(ManifestBytes(partition_count), kSlotQuantum);
 }
 
 std::vector<std::byte> EncodeManifest(const Manifest& manifest) {

@@ -69,6 +69,9 @@ struct Manifest {
   std::vector<PartitionRecord> partitions;
 };
 
+// Bytes of a manifest with its checksum.
+std::uint64_t ManifestBytes(std::uint64_t partition_count);
+
 // Bytes of one slot: a multiple of 4,096.
 std::uint64_t ManifestSlotBytes(std::uint64_t partition_count);
 

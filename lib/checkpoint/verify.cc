@@ -1,0 +1,330 @@
+#include "checkpoint/verify.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "checkpoint/state_file.h"
+#include "checkpoint/verify_state.h"
+#include "fmt/format.h"
+#include "format/npy_header.h"
+#include "io/checksum.h"
+#include "tables/table_file.h"
+
+namespace octavo {
+namespace {
+
+using State = ManifestSlot::State;
+
+constexpr TableName kNodeTables[] = {TableName::kEmbeddings, TableName::kOptimizer};
+constexpr TableName kRelationTables[] = {TableName::kRelations, TableName::kRelationOptimizer};
+// How often rows that a training writes on are tried again.
+constexpr int kTries = 20;
+
+NpyShape ShapeOf(const ManifestHeader& header, TableName table) {
+  switch (table) {
+    case TableName::kEmbeddings:
+      return {header.rows, header.dim};
+    case TableName::kOptimizer:
+      return {header.rows, header.state_width};
+    case TableName::kRelations:
+      return {header.relation_rows, header.relation_width};
+    case TableName::kRelationOptimizer:
+      return {header.relation_rows, header.relation_state_width};
+  }
+  return {};
+}
+
+bool SameRecord(const PartitionRecord& a, const PartitionRecord& b) {
+  return a.slot == b.slot && a.generation == b.generation && a.embedding_checksum == b.embedding_checksum &&
+         a.state_checksum == b.state_checksum;
+}
+
+// The newest manifest as far as it was read; any thread.
+class NewestCommit {
+ public:
+  NewestCommit(const RunPaths& paths, Manifest manifest) : path_(paths.State()), manifest_(std::move(manifest)) {}
+
+  std::uint64_t generation() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return manifest_.header.generation;
+  }
+  ManifestHeader header() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return manifest_.header;
+  }
+  PartitionRecord Record(std::size_t partition) const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return manifest_.partitions[partition];
+  }
+  Manifest Copy() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return manifest_;
+  }
+
+  // Reads STATE again. An error where another run stands there.
+  absl::Status Refresh() ABSL_LOCKS_EXCLUDED(mutex_) {
+    // Not while the mutex is held: a slot that is being written is waited for.
+    ASSIGN_OR_RETURN(const auto slots, ReadSettledSlots(path_));
+    const MutexLock lock(mutex_);
+    bool another_run = false;
+    bool same_run = false;
+    for (const ManifestSlot& slot : slots) {
+      if (slot.state != State::kValid) continue;
+      const bool same = IsSameRun(slot.manifest.header, manifest_.header);
+      (same ? same_run : another_run) = true;
+      if (same && slot.manifest.header.generation > manifest_.header.generation) manifest_ = slot.manifest;
+    }
+    if (another_run && !same_run) {
+      return RuntimeError(fmt::format("{}: another run stands there now; check it again", path_.string()));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::filesystem::path path_;
+  mutable Mutex mutex_;
+  Manifest manifest_ ABSL_GUARDED_BY(mutex_);
+};
+
+class TablesCheck {
+ public:
+  TablesCheck(const RunPaths& paths, const CommitCheckOptions& options, const Manifest& manifest, CheckReport& report)
+      : paths_(paths),
+        options_(options),
+        report_(report),
+        newest_(paths, manifest),
+        checked_(2 * manifest.partitions.size()) {}
+
+  absl::Status Run() {
+    const std::uint64_t first = newest_.generation();
+    CheckFiles();
+    CheckPartitions();
+    CheckRelations();
+    // What was committed meanwhile: the partitions that it changed are checked as it left them.
+    for (int round = 0; round < kRounds; ++round) {
+      const std::uint64_t before = newest_.generation();
+      RETURN_IF_ERROR(Refresh());
+      if (newest_.generation() == before) break;
+      CheckPartitions();
+      CheckRelations();
+    }
+    RETURN_IF_ERROR(error());
+    CountFiles();
+    commits_ = newest_.generation() - first;
+    return absl::OkStatus();
+  }
+
+  std::uint64_t commits() const { return commits_; }
+  Manifest manifest() const { return newest_.Copy(); }
+
+ private:
+  static constexpr int kRounds = 3;
+
+  absl::Status Refresh() {
+    absl::Status status = newest_.Refresh();
+    if (!status.ok()) {
+      const MutexLock lock(mutex_);
+      if (error_.ok()) error_ = status;
+    }
+    return status;
+  }
+  absl::Status error() const {
+    const MutexLock lock(mutex_);
+    return error_;
+  }
+
+  std::filesystem::path FileOf(TableName table, std::uint64_t slot) const {
+    return paths_.Table(table, static_cast<int>(slot));
+  }
+
+  bool Names(TableName table, std::uint64_t slot) const {
+    const Manifest manifest = newest_.Copy();
+    if (table == TableName::kRelations || table == TableName::kRelationOptimizer) {
+      return manifest.header.relation_slot == slot;
+    }
+    return std::ranges::any_of(manifest.partitions, [&](const PartitionRecord& record) { return record.slot == slot; });
+  }
+
+  // Header and size of each file that the newest manifest names.
+  void CheckFiles() {
+    for (const TableName table :
+         {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer}) {
+      for (const std::uint64_t slot : {0U, 1U}) {
+        for (int tries = 0; tries < kTries && Names(table, slot); ++tries) {
+          const std::uint64_t generation = newest_.generation();
+          const absl::Status status = CheckHeader(FileOf(table, slot), ShapeOf(newest_.header(), table));
+          if (status.ok() || !Refresh().ok()) break;
+          if (newest_.generation() != generation) continue;
+          report_.Fault(FileOf(table, slot), "", status);
+          break;
+        }
+      }
+    }
+  }
+
+  absl::Status CheckHeader(const std::filesystem::path& path, const NpyShape& shape) const {
+    ASSIGN_OR_RETURN(PieceReader reader, PieceReader::Open(path, options_.reading));
+    ASSIGN_OR_RETURN(const std::uint64_t bytes, NpyFileBytes(shape));
+    if (reader.size() != bytes) {
+      return CorruptError(fmt::format("{} bytes; expected {} for a shape of ({}, {})", reader.size(), bytes, shape.rows,
+                                      shape.columns));
+    }
+    ASSIGN_OR_RETURN(const auto head, reader.Window(0, kNpyHeaderBytes));
+    ASSIGN_OR_RETURN(const NpyShape found, DecodeNpyHeader(head, path.string()));
+    if (found != shape) {
+      return CorruptError(
+          fmt::format("shape ({}, {}); expected ({}, {})", found.rows, found.columns, shape.rows, shape.columns));
+    }
+    if (!std::ranges::equal(head, EncodeNpyHeader(shape))) {
+      return CorruptError("a header that octavo did not write; expected its own, byte for byte");
+    }
+    return absl::OkStatus();
+  }
+
+  void CheckPartitions() {
+    const std::size_t partitions = checked_.size() / 2;
+    ParallelEach(0, checked_.size(),
+                 [&](std::size_t i) { CheckPartition(kNodeTables[i / partitions], i % partitions, i); });
+  }
+
+  // Checks one partition of one table, unless the newest record of it was checked before.
+  void CheckPartition(TableName table, std::size_t partition, std::size_t index) {
+    for (int tries = 0; tries < kTries; ++tries) {
+      const PartitionRecord record = newest_.Record(partition);
+      if (checked_[index] && SameRecord(*checked_[index], record)) return;
+      const absl::Status status = CompareRows(table, partition, record);
+      if (status.ok()) {
+        checked_[index] = record;
+        return;
+      }
+      if (!Refresh().ok()) return;
+      if (!SameRecord(newest_.Record(partition), record)) continue;  // a commit came between
+      checked_[index] = record;
+      const std::filesystem::path path = FileOf(table, record.slot);
+      std::error_code error;
+      if (!std::filesystem::exists(path, error)) return;  // said of the file as a whole
+      report_.Fault(path, PlaceOf(table, partition), status);
+      return;
+    }
+    report_.Note(fmt::format("{}: {}: commits came faster than it could be read; check it again",
+                             FileOf(table, 0).string(), PlaceOf(table, partition)));
+  }
+
+  std::string PlaceOf(TableName table, std::size_t partition) const {
+    const ManifestHeader header = newest_.header();
+    const NpyShape shape = ShapeOf(header, table);
+    const std::uint64_t first = partition * header.partition_rows;
+    return fmt::format("partition {} (rows {} on, byte {} on)", partition, first, RowOffset(shape, first));
+  }
+
+  absl::Status CompareRows(TableName table, std::size_t partition, const PartitionRecord& record) const {
+    const ManifestHeader header = newest_.header();
+    const std::uint64_t first = partition * header.partition_rows;
+    const std::uint64_t last = std::min(first + header.partition_rows, header.rows);
+    return CompareChecksum(FileOf(table, record.slot), ShapeOf(header, table), first, last,
+                           table == TableName::kEmbeddings ? record.embedding_checksum : record.state_checksum);
+  }
+
+  // Rows [first, last) against their checksum.
+  absl::Status CompareChecksum(const std::filesystem::path& path, const NpyShape& shape, std::uint64_t first,
+                               std::uint64_t last, std::uint64_t expected) const {
+    ASSIGN_OR_RETURN(PieceReader reader, PieceReader::Open(path, options_.reading));
+    StreamingChecksum64 checksum;
+    RETURN_IF_ERROR(reader.Read(RowOffset(shape, first), RowOffset(shape, last), [&](std::span<const std::byte> piece) {
+      checksum.Update(piece);
+      if (options_.progress) options_.progress(piece.size());
+      return absl::OkStatus();
+    }));
+    if (const std::uint64_t found = checksum.Digest(); found != expected) {
+      return CorruptError(fmt::format("checksum {:016x}; expected {:016x}", found, expected));
+    }
+    return absl::OkStatus();
+  }
+
+  // Each commit writes the relations anew, so they are compared with one and the same commit.
+  void CheckRelations() {
+    for (const TableName table : kRelationTables) {
+      bool done = false;
+      for (int tries = 0; tries < kTries && !done; ++tries) {
+        const ManifestHeader header = newest_.header();
+        const std::uint64_t expected =
+            table == TableName::kRelations ? header.relation_checksum : header.relation_state_checksum;
+        const std::filesystem::path path = FileOf(table, header.relation_slot);
+        const absl::Status status = CompareChecksum(path, ShapeOf(header, table), 0, header.relation_rows, expected);
+        if (status.ok()) break;
+        if (!Refresh().ok()) return;
+        done = newest_.generation() == header.generation;
+        std::error_code error;
+        if (done && std::filesystem::exists(path, error)) {
+          report_.Fault(path, fmt::format("rows 0 to {}, byte {} on", header.relation_rows, kNpyHeaderBytes), status);
+        }
+      }
+    }
+  }
+
+  // What the newest manifest names of each file.
+  void CountFiles() {
+    const Manifest manifest = newest_.Copy();
+    const ManifestHeader& header = manifest.header;
+    for (const std::uint64_t slot : {0U, 1U}) {
+      std::uint64_t rows = 0;
+      std::uint64_t partitions = 0;
+      for (std::uint64_t p = 0; p < manifest.partitions.size(); ++p) {
+        if (manifest.partitions[p].slot != slot) continue;
+        rows += std::min(header.partition_rows, header.rows - p * header.partition_rows);
+        ++partitions;
+      }
+      for (const TableName table : kNodeTables) {
+        if (partitions == 0) continue;
+        report_.Checked(FileOf(table, slot), kNpyHeaderBytes + rows * ShapeOf(header, table).columns * sizeof(float),
+                        fmt::format("{} of {} partitions", partitions, manifest.partitions.size()));
+      }
+    }
+    for (const TableName table : kRelationTables) {
+      const NpyShape shape = ShapeOf(header, table);
+      report_.Checked(FileOf(table, header.relation_slot), RowOffset(shape, shape.rows),
+                      fmt::format("{} relations", header.relation_rows));
+    }
+  }
+
+  const RunPaths paths_;
+  const CommitCheckOptions& options_;
+  CheckReport& report_;
+  NewestCommit newest_;
+  // What each partition of embeddings and then of optimizer state was last compared with; each entry one worker's.
+  std::vector<std::optional<PartitionRecord>> checked_;
+  mutable Mutex mutex_;
+  absl::Status error_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t commits_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<CheckedCommit> VerifyCommit(const RunPaths& paths, const CommitCheckOptions& options,
+                                           CheckReport& report) {
+  CheckedCommit commit = VerifyState(paths, options, report);
+  if (!commit.manifest) return commit;
+  TablesCheck tables(paths, options, *commit.manifest, report);
+  RETURN_IF_ERROR(tables.Run());
+  commit.manifest = tables.manifest();
+  commit.commits_meanwhile = tables.commits();
+  return commit;
+}
+
+absl::Status RewriteTornSlot(const RunPaths& paths, const CheckedCommit& commit, const RunLock&) {
+  Manifest manifest;
+  // Writes the manifest that stays once more and syncs it, before another one is built on it.
+  ASSIGN_OR_RETURN(StateFile state, StateFile::Open(paths.State(), /*sync=*/true, manifest));
+  if (!commit.torn_slot || manifest.header.generation != commit.manifest->header.generation) {
+    return RuntimeError(fmt::format("{}: changed since it was checked; check it again", paths.State().string()));
+  }
+  ++manifest.header.generation;
+  return state.Write(manifest, /*sync=*/true);
+}
+
+}  // namespace octavo

@@ -1,0 +1,87 @@
+#include "checkpoint/verify_state.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/file_bytes.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+std::string Encoded(std::uint64_t generation, std::uint64_t run = 1) {
+  Manifest manifest;
+  manifest.header.run_id = {run, run};
+  manifest.header.generation = generation;
+  manifest.header.partition_rows = 1024;
+  manifest.header.rows = 2048;
+  manifest.partitions.resize(2);
+  const std::vector<std::byte> bytes = EncodeManifest(manifest);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+class VerifyStateTest : public ::testing::Test {
+ protected:
+  // Checks a file of these bytes; returns what was found, one a line.
+  std::string Findings(const std::string& bytes) {
+    WriteFileBytes(paths_.State(), bytes);
+    CheckReport report;
+    commit_ = VerifyState(paths_, {}, report);
+    std::string texts;
+    for (const Finding& finding : report.findings()) texts += finding.place + ": " + finding.found + "\n";
+    return texts;
+  }
+
+  const TemporaryFolder folder_{FastPlace()};
+  const RunPaths paths_{folder_.path()};
+  CheckedCommit commit_;
+};
+
+TEST_F(VerifyStateTest, SaysWhatEachSlotHolds) {
+  const std::string zeros(Encoded(1).size(), '\0');
+  EXPECT_EQ(Findings(zeros + Encoded(1)), "");
+  EXPECT_EQ(commit_.manifest->header.generation, 1U);
+  EXPECT_EQ(Findings(Encoded(2) + Encoded(1)), "");
+  EXPECT_EQ(commit_.slots[0] + ", " + commit_.slots[1], "generation 2, generation 1");
+  EXPECT_EQ(Findings(Encoded(2) + Encoded(3)), "");
+  EXPECT_EQ(commit_.manifest->header.generation, 3U);
+  EXPECT_FALSE(commit_.torn_slot.has_value());
+}
+
+TEST_F(VerifyStateTest, ATornOrEmptySlotIsOneThatCanBeWrittenAnew) {
+  const std::string zeros(Encoded(1).size(), '\0');
+  EXPECT_EQ(Findings(zeros + Encoded(3)), "slot 0: no manifest\n");
+  EXPECT_EQ(commit_.torn_slot, 0);
+  EXPECT_EQ(Findings(Encoded(2) + Encoded(3).substr(0, 100) + std::string(zeros.size() - 100, '\0')),
+            "slot 1: a torn manifest: a commit that was cut, or damage\n");
+  EXPECT_EQ(commit_.torn_slot, 1);
+  EXPECT_EQ(commit_.slots[1], "torn");
+}
+
+TEST_F(VerifyStateTest, SlotsThatDoNotBelongTogetherAreLeftAlone) {
+  EXPECT_EQ(Findings(Encoded(2) + Encoded(5)), "slot 0: generation 2\n");
+  EXPECT_EQ(Findings(Encoded(2) + Encoded(3, 9)), "slot 0: a manifest of another run\n");
+  EXPECT_EQ(Findings(Encoded(3) + Encoded(1)), ": slot 0 has generation 3\n");
+  EXPECT_FALSE(commit_.torn_slot.has_value());
+  std::string newer = Encoded(4);
+  newer[8] = 3;
+  EXPECT_EQ(Findings(newer + Encoded(3)), ": slot 0: manifest version 3\n");
+  EXPECT_FALSE(commit_.torn_slot.has_value());
+}
+
+TEST_F(VerifyStateTest, BytesBehindAManifestAndOddSizesAreDamage) {
+  std::string bytes = Encoded(2) + Encoded(3);
+  bytes[bytes.size() - 1] = 1;
+  EXPECT_EQ(Findings(bytes), "slot 1, byte 4095: a byte that is not 0 behind the manifest\n");
+  EXPECT_NE(Findings(Encoded(2)), "");
+  EXPECT_FALSE(commit_.manifest.has_value());
+  EXPECT_NE(Findings(""), "");
+  EXPECT_NE(Findings(std::string(8192, 'x')), "");
+  const std::string padded = Encoded(2) + std::string(4096, '\0') + Encoded(3) + std::string(4096, '\0');
+  EXPECT_EQ(Findings(padded), ": 16384 bytes\n");
+}
+
+}  // namespace
+}  // namespace octavo
