@@ -134,6 +134,20 @@ absl::Status AllocateAll(const RunPaths& paths, const RunShape& shape) {
   return AllocateSlots(paths, TableName::kRelationOptimizer, {shape.relation_rows, shape.relation_state_width});
 }
 
+// Header and size of each file that has rows of the commit.
+absl::Status CheckNamedFiles(const RunPaths& paths, const Manifest& manifest) {
+  for (const std::uint64_t slot : {0U, 1U}) {
+    const auto named = [slot](const PartitionRecord& record) { return record.slot == slot; };
+    if (std::ranges::none_of(manifest.partitions, named)) continue;
+    for (const auto& [table, columns] : {std::pair(TableName::kEmbeddings, manifest.header.dim),
+                                         std::pair(TableName::kOptimizer, manifest.header.state_width)}) {
+      const NpyShape shape{.rows = manifest.header.rows, .columns = columns};
+      RETURN_IF_ERROR(OpenTableFile(paths.Table(table, static_cast<int>(slot)), shape, /*writable=*/false).status());
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RemoveIfThere(const std::filesystem::path& path) {
   if (::unlink(path.c_str()) != 0 && errno != ENOENT)
     return ErrnoError(fmt::format("{}: remove", path.string()), errno);
@@ -196,14 +210,16 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths
   tables->newest_ = tables->manifest_.partitions;
   const ManifestHeader& header = tables->manifest_.header;
   RETURN_IF_ERROR(CheckShape(paths, header, HeaderOf(shape)));
+  // What the manifest names is looked at before anything is made: a run that is refused stays as it was.
+  RETURN_IF_ERROR(CheckNamedFiles(paths, tables->manifest_));
+  const int slot = static_cast<int>(header.relation_slot);
+  RETURN_IF_ERROR(tables->relations_.Load(slot, header.relation_checksum));
+  RETURN_IF_ERROR(tables->relation_optimizer_.Load(slot, header.relation_state_checksum));
   RETURN_IF_ERROR(tables->OpenTables());
   RETURN_IF_ERROR(tables->PrepareSpareRelations());
   // A finished run has lost its second files, and they were made anew now. Their names must be on the disk before a
   // manifest names them.
   if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
-  const int slot = static_cast<int>(header.relation_slot);
-  RETURN_IF_ERROR(tables->relations_.Load(slot, header.relation_checksum));
-  RETURN_IF_ERROR(tables->relation_optimizer_.Load(slot, header.relation_state_checksum));
   return tables;
 }
 

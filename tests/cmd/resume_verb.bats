@@ -130,7 +130,9 @@ stop() {
   cp -r run whole
   for file in STATE embeddings.npy optimizer.npy relations.npy relations.optimizer.npy run.json; do
     truncate -s 100 "run/$file"
+    sha256sum run/*.npy run/STATE run/run.json run/metrics.jsonl >before
     fails 4 "run/$file" "$OCTAVO" resume --run run --epochs 4
+    sha256sum --quiet --check before
     rm -r run
     cp -r whole run
   done
