@@ -8,6 +8,7 @@
 
 #include "base/checked_math.h"
 #include "base/status.h"
+#include "tables/row_checks.h"
 
 namespace octavo {
 namespace {
@@ -22,10 +23,12 @@ absl::Status StreamRows(const TableReader& table, std::uint64_t begin, std::uint
                         const std::function<absl::Status(const RowRun&)>& visit) {
   const std::size_t columns = table.columns();
   std::array<std::vector<float>, 2> buffers;
+  RowChecks checks(table);  // of the one read at a time
   const auto read = [&](std::uint64_t first, std::vector<float>& buffer) {
     buffer.resize(std::min(block_rows, end - first) * columns);
     absl::Status status = table.ReadRows(first, buffer);
     table.Forget(first, buffer.size() / columns);
+    if (status.ok()) status = checks.Add(first, buffer);
     return status;
   };
   if (begin >= end) return absl::OkStatus();

@@ -21,8 +21,9 @@ struct RowRun {
 };
 
 // Calls `visit` with rows [begin, end) of `table`, `block_rows` at a time and in order. The next block is read by a
-// thread of its own while `visit` works. Holds two blocks. What was read is given to table.Forget. Stops at the first
-// error. REQUIRES: block_rows > 0
+// thread of its own while `visit` works. Holds two blocks. What was read is given to table.Forget. Partitions that
+// are read whole are compared with their checksums, if `table` has them. Stops at the first error.
+// REQUIRES: block_rows > 0
 absl::Status StreamRows(const TableReader& table, std::uint64_t begin, std::uint64_t end, std::uint64_t block_rows,
                         const std::function<absl::Status(const RowRun&)>& visit);
 

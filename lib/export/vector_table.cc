@@ -6,13 +6,21 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
+#include "tables/row_checks.h"
+
 namespace octavo {
 
 VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings) {
+  // Shared by the copies of the function below, which std::function requires to be copyable.
+  const auto checks = std::make_shared<RowChecks>(embeddings);
   return {embeddings.rows(),
           static_cast<std::size_t>(embeddings.columns()),
           [&graph](std::uint64_t row) { return graph.nodes().Name(NodeId{row}); },
-          [&embeddings](std::uint64_t first, std::span<float> values) { return embeddings.ReadRows(first, values); },
+          [&embeddings, checks](std::uint64_t first, std::span<float> values) -> absl::Status {
+            RETURN_IF_ERROR(embeddings.ReadRows(first, values));
+            return checks->Add(first, values);
+          },
           [&graph](std::uint64_t first, std::uint64_t count) { graph.nodes().WillRead(first, count); },
           [&](std::uint64_t first, std::uint64_t count) {
             embeddings.Forget(first, count);

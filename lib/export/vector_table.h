@@ -13,7 +13,7 @@
 
 namespace octavo {
 
-// The functions may be called from any thread; rows < this->rows.
+// The functions may be called from any thread, `read` by one at a time; rows < this->rows.
 struct VectorTable {
   std::uint64_t rows = 0;
   std::size_t columns = 0;
@@ -25,7 +25,8 @@ struct VectorTable {
   std::function<void(std::uint64_t first, std::uint64_t count)> done = {};
 };
 
-// The rows of `embeddings` in id order, named as the graph's nodes. Both must outlive the result.
+// The rows of `embeddings` in id order, named as the graph's nodes. Partitions that are read whole and in order are
+// compared with their checksums, if `embeddings` has them. Both must outlive the result.
 VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings);
 
 // What the name of a relation's reciprocal ends in.

@@ -61,6 +61,14 @@ absl::Status TableReader::ReadRows(std::uint64_t first, std::span<float> out) co
   return absl::OkStatus();
 }
 
+absl::Status TableReader::CompareChecksum(std::uint64_t partition, std::uint64_t found) const {
+  const std::uint64_t wanted = expected_.checksums[partition];
+  if (found == wanted || (expected_.is_current && !expected_.is_current(partition))) return absl::OkStatus();
+  return CorruptError(fmt::format("{}: partition {} (byte {} on): checksum {:016x}; expected {:016x}",
+                                  files_[slot_of_partition_[partition]].path().string(), partition,
+                                  RowOffset(shape_, partition * partition_rows_), found, wanted));
+}
+
 void TableReader::DropBehind() {
   drop_behind_ = true;
   for (const File& file : files_) {

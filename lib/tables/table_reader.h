@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,7 +16,14 @@
 
 namespace octavo {
 
-// Constant after Open and DropBehind; any thread.
+// What the rows of each partition must be.
+struct ExpectedRows {
+  std::vector<std::uint64_t> checksums;  // XXH3-64, one a partition
+  // Whether the partition is still what it was when the checksums were taken: a training that commits changes it.
+  std::function<bool(std::uint64_t partition)> is_current;
+};
+
+// Constant after Open, DropBehind and Expect; any thread.
 class TableReader {
  public:
   // Opens the slots that `slot_of_partition` names (0 or 1 for each partition of `partition_rows` rows) and checks
@@ -30,6 +39,13 @@ class TableReader {
   // REQUIRES: out.size() is a multiple of columns()
   absl::Status ReadRows(std::uint64_t first, std::span<float> out) const;
 
+  // From here on CompareChecksum compares. Not beside other calls. REQUIRES: a checksum for each partition
+  void Expect(ExpectedRows expected) { expected_ = std::move(expected); }
+  bool has_checksums() const { return !expected_.checksums.empty(); }
+  // A corrupt-file error that names file and partition where all its rows, as they were read, have a checksum that is
+  // not the expected one, unless the partition changed meanwhile. REQUIRES: has_checksums()
+  absl::Status CompareChecksum(std::uint64_t partition, std::uint64_t found) const;
+
   // For tables that the page cache must not fill up with: from here on Forget drops what was read. Not beside other
   // calls.
   void DropBehind();
@@ -44,6 +60,7 @@ class TableReader {
   NpyShape shape_;
   std::uint64_t partition_rows_;
   std::vector<std::uint8_t> slot_of_partition_;
+  ExpectedRows expected_;
   bool drop_behind_ = false;
 };
 

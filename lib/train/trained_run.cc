@@ -17,6 +17,19 @@ namespace {
 // Tries to open the run while a training may commit: two commits in a row write where the first try reads.
 constexpr int kTries = 5;
 
+// The checksums of the commit, which hold until a training commits a partition anew.
+ExpectedRows ExpectedOf(const RunPaths& paths, const Manifest& manifest) {
+  ExpectedRows expected;
+  for (const PartitionRecord& record : manifest.partitions) expected.checksums.push_back(record.embedding_checksum);
+  expected.is_current = [path = paths.State(), opened = manifest](std::uint64_t partition) {
+    const absl::StatusOr<Manifest> newest = ReadNewestManifest(path);
+    if (!newest.ok() || newest->header.run_id != opened.header.run_id) return false;
+    const PartitionRecord& now = newest->partitions[partition];
+    return now.slot == opened.partitions[partition].slot && now.generation == opened.partitions[partition].generation;
+  };
+  return expected;
+}
+
 absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& manifest,
                                       const std::filesystem::path& graph_folder) {
   const std::filesystem::path& folder = paths.folder();
@@ -43,6 +56,7 @@ absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& man
   ASSIGN_OR_RETURN(TableReader embeddings,
                    TableReader::Open({paths.Table(TableName::kEmbeddings, 0), paths.Table(TableName::kEmbeddings, 1)},
                                      {header.rows, header.dim}, header.partition_rows, std::move(slots)));
+  embeddings.Expect(ExpectedOf(paths, manifest));
   RelationTable relations({paths.Table(TableName::kRelations, 0), paths.Table(TableName::kRelations, 1)},
                           {header.relation_rows, header.relation_width});
   RETURN_IF_ERROR(relations.Load(static_cast<int>(header.relation_slot), header.relation_checksum));

@@ -48,5 +48,6 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   cp -r run spoilt
   printf '\xff\xff\xff\xff' | dd of=spoilt/embeddings.npy bs=1 seek=$((4096 + 3 * 8 * 4 + 4)) conv=notrunc 2>/dev/null
   fails 1 "row 3 (node \"$(sed -n 4p graph/nodes.names)\") holds -nan in column 1" "$OCTAVO" evaluate --run spoilt
-  fails 1 "row 3" "$OCTAVO" query --run spoilt neighbors city1
+  # Whoever reads the partition whole finds that no training wrote it.
+  fails 4 "spoilt/embeddings.npy: partition 0" "$OCTAVO" query --run spoilt neighbors city1
 }

@@ -46,3 +46,47 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   for _ in 1 2 3 4 5 6 7 8 9 10; do [[ -s code ]] && break; sleep 0.3; done
   [[ "$(cat code)" == 0 ]]
 }
+
+@test "export, evaluate and query: a damaged table exits with 4, names the file, and leaves nothing" {
+  cp -r run harmed
+  printf x | dd of=harmed/embeddings.npy bs=1 seek=4200 conv=notrunc status=none
+  before="$(cd harmed && sha256sum -- *)"
+  for format in npy word2vec word2vec-binary tsv; do
+    fails 4 "harmed/embeddings.npy: partition 0 (byte 4096 on): checksum" \
+      "$OCTAVO" --quiet export --run harmed --output harmed.out --format "$format"
+    [[ ! -e harmed.out && ! -e harmed.out.partial ]]
+  done
+  fails 4 "harmed/embeddings.npy: partition 0" "$OCTAVO" evaluate --run harmed
+  fails 4 "harmed/embeddings.npy: partition 0" "$OCTAVO" query --run harmed neighbors city1
+  for file in embeddings.npy relations.npy STATE run.json; do
+    rm -r harmed
+    cp -r run harmed
+    truncate -s -1 "harmed/$file"
+    [[ "$file" != run.json ]] || truncate -s 100 "harmed/$file"
+    before="$(cd harmed && sha256sum -- *)"
+    fails 4 "harmed/$file" "$OCTAVO" export --run harmed --output harmed.out
+    fails 4 "harmed/$file" "$OCTAVO" evaluate --run harmed
+    fails 4 "harmed/$file" "$OCTAVO" query --run harmed neighbors city1
+    [[ "$(cd harmed && sha256sum -- *)" == "$before" ]]
+  done
+  rm -r harmed
+}
+
+@test "export, evaluate and query: a damaged graph exits with 4, names the file, and changes nothing" {
+  cp -r graph harmed
+  for file in graph.json nodes.hash nodes.offsets nodes.names relations.tsv train.cells valid.cells test.cells; do
+    cp "graph/$file" "harmed/$file"
+    truncate -s -2 "harmed/$file"
+    before="$(cd harmed && sha256sum -- *)"
+    for command in "export --output harmed.out" "evaluate" "query neighbors city1"; do
+      # shellcheck disable=SC2086 # words of a command
+      fails 4 "harmed/$file" "$OCTAVO" ${command%% *} --run run --graph harmed $(cut -s -d' ' -f2- <<<"$command")
+    done
+    fails 4 "harmed/$file" "$OCTAVO" inspect harmed
+    fails 4 "harmed/$file" "$OCTAVO" train --graph harmed --run harmed.run
+    [[ ! -e harmed.out && ! -e harmed.run ]]
+    [[ "$(cd harmed && sha256sum -- *)" == "$before" ]]
+    cp "graph/$file" "harmed/$file"
+  done
+  rm -r harmed
+}

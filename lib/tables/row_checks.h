@@ -1,0 +1,29 @@
+// Compares rows that are read in order with the checksums of their partitions, as they go by.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "absl/status/status.h"
+#include "io/checksum.h"
+#include "tables/table_reader.h"
+
+namespace octavo {
+
+// One thread at a time. `table` must outlive it.
+class RowChecks {
+ public:
+  explicit RowChecks(const TableReader& table) : table_(table) {}
+
+  // Rows [first, first + rows.size() / columns) were read. Of each partition whose rows came whole and in order up to
+  // here, the checksum is compared (TableReader::CompareChecksum); parts of partitions are let by.
+  absl::Status Add(std::uint64_t first, std::span<const float> rows);
+
+ private:
+  const TableReader& table_;
+  StreamingChecksum64 checksum_;
+  std::uint64_t begin_ = 0;  // of the rows that the checksum has: the first of a partition,
+  std::uint64_t next_ = 0;   // up to here; the same if it has none
+};
+
+}  // namespace octavo
