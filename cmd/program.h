@@ -43,5 +43,6 @@ void AddEvaluateVerb(CLI::App& app, Program& program);
 void AddExportVerb(CLI::App& app, Program& program);
 void AddQueryVerb(CLI::App& app, Program& program);
 void AddInspectVerb(CLI::App& app, Program& program);
+void AddVerifyVerb(CLI::App& app, Program& program);
 
 }  // namespace octavo

@@ -48,6 +48,8 @@ class RunPaths {
   // embeddings.npy, optimizer.npy, relations.npy, relations.optimizer.npy and their .other.npy.
   // REQUIRES: slot is 0 or 1
   std::filesystem::path Table(TableName table, int slot) const;
+  // The files that appear when they are whole: a kill can leave each under a temporary name (io/file.h: PartialPath).
+  std::vector<std::filesystem::path> WrittenWhole() const { return {Configuration(), State()}; }
   // Every file that a run can have: what --overwrite may remove.
   std::vector<std::filesystem::path> All() const;
 

@@ -1,0 +1,306 @@
+// octavo verify: whether a graph or a run is whole, and what is wrong where.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/byte_size.h"
+#include "base/escape.h"
+#include "base/status.h"
+#include "checkpoint/run_lock.h"
+#include "cmd/program.h"
+#include "cmd/run_flags.h"
+#include "fmt/format.h"
+#include "format/paths.h"
+#include "graph/verify.h"
+#include "io/atomic_file.h"
+#include "io/check_report.h"
+#include "nlohmann/json.hpp"
+#include "train/verify_run.h"
+
+namespace octavo {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kProgramBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kLeastPieceBytes = std::uint64_t{128} << 10;  // a block of an edge file, twice
+constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kPieces = 3;  // of a worker
+constexpr double kQuietSeconds = 1;   // no progress for what is done by then
+
+struct VerifyFlags {
+  std::string path;
+  bool deep = false;
+  bool repair = false;
+  bool json = false;
+};
+
+// What is told at the end.
+struct Outcome {
+  std::string kind;
+  std::unique_ptr<CheckReport> report = std::make_unique<CheckReport>();
+  std::optional<CheckedCommit> commit;  // of a run
+  std::vector<std::string> repairs;
+  double seconds = 0;
+};
+
+std::vector<fs::path> FilesOf(const fs::path& folder, bool run) {
+  if (run) return RunPaths(folder).All();
+  std::vector<fs::path> files;
+  for (const std::string& name : GraphPaths::FileNames()) files.push_back(folder / name);
+  return files;
+}
+
+bool HasAny(const std::vector<fs::path>& files) {
+  std::error_code error;
+  return std::ranges::any_of(files, [&](const fs::path& file) { return fs::exists(file, error); });
+}
+
+std::uint64_t BytesOf(const std::vector<fs::path>& files) {
+  std::uint64_t bytes = 0;
+  for (const fs::path& file : files) {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(file, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+// Counts what was checked and tells of it. Any thread.
+class ProgressCount {
+ public:
+  ProgressCount(Reporter& reporter, std::uint64_t total) : reporter_(reporter), total_(total) {}
+  void Add(std::uint64_t bytes) {
+    const std::uint64_t done = done_.fetch_add(bytes, std::memory_order_relaxed) + bytes;  // for the eye only
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    if (seconds < kQuietSeconds) return;
+    reporter_.Progress(fmt::format("checked {} of {}", FormatByteSize(done), FormatByteSize(total_)));
+  }
+
+ private:
+  Reporter& reporter_;
+  const std::uint64_t total_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::atomic<std::uint64_t> done_{0};
+};
+
+// Shares --memory out: an eighth is for the pieces that the workers hold, up to what is of use.
+absl::StatusOr<GraphCheckOptions> ShareMemory(const Program& program, const VerifyFlags& flags, std::uint64_t total) {
+  const std::uint64_t limit = MemoryLimit(program);
+  const std::uint64_t pieces = kPieces * static_cast<std::uint64_t>(ThreadCount(program));
+  const std::uint64_t least = kProgramBytes + 4 * pieces * kLeastPieceBytes;
+  if (limit < least) {
+    return UsageError(
+        fmt::format("verify needs {} and --memory allows {}", FormatByteSize(least), FormatByteSize(limit)));
+  }
+  const std::uint64_t rest = limit - kProgramBytes;
+  GraphCheckOptions options;
+  options.reading.piece_bytes = std::clamp(rest / 4 / pieces, kLeastPieceBytes, kMostPieceBytes);
+  options.reading.deep = flags.deep;
+  options.reading.drop_behind = total > rest / 2;
+  options.whole_bytes = rest / 8;
+  return options;
+}
+
+absl::Status CheckGraphFolder(const VerifyFlags& flags, const GraphCheckOptions& options, Outcome& outcome) {
+  for (const fs::path& folder : AbandonedFolders(flags.path)) {
+    if (!flags.repair) {
+      outcome.report->Note(
+          fmt::format("{}: an import that was cut left it; --repair, or the next import, removes it", folder.string()));
+    } else if (RemoveAbandonedFolder(folder, GraphPaths::FileNames())) {
+      outcome.repairs.push_back(fmt::format("{}: removed, what an import that was cut had left", folder.string()));
+    } else {
+      outcome.report->Note(fmt::format("{}: holds something that no import made, so it stays", folder.string()));
+    }
+  }
+  return VerifyGraph(flags.path, options, *outcome.report);
+}
+
+absl::Status HandlePartialFiles(const VerifyFlags& flags, Outcome& outcome) {
+  for (const fs::path& file : RunPaths(flags.path).WrittenWhole()) {
+    const fs::path partial = PartialPath(file);
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(partial, error))) continue;
+    if (!flags.repair) {
+      outcome.report->Note(fmt::format("{}: a training that was cut left it; --repair removes it", partial.string()));
+      continue;
+    }
+    fs::remove(partial, error);
+    if (error) return RuntimeError(fmt::format("{}: remove: {}", partial.string(), error.message()));
+    outcome.repairs.push_back(fmt::format("{}: removed, what a training that was cut had left", partial.string()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& options, Outcome& outcome) {
+  std::optional<RunLock> lock;
+  if (flags.repair) {
+    ASSIGN_OR_RETURN(RunLock taken, RunLock::Take(RunPaths(flags.path).Lock()));
+    lock.emplace(std::move(taken));
+  }
+  RETURN_IF_ERROR(HandlePartialFiles(flags, outcome));
+  ASSIGN_OR_RETURN(outcome.commit, VerifyRun(flags.path, options, *outcome.report));
+  if (!lock || !outcome.commit->torn_slot) return absl::OkStatus();
+  const RunPaths paths(flags.path);
+  if (outcome.report->damage_count() > 1 || outcome.report->unread_count() > 0) {
+    outcome.report->Note(
+        fmt::format("{}: not repaired: other files of the run are damaged, so the generation that "
+                    "would stand may not be whole",
+                    paths.State().string()));
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(RewriteTornSlot(paths, *outcome.commit, *lock));
+  const std::uint64_t generation = outcome.commit->manifest->header.generation;
+  outcome.repairs.push_back(
+      fmt::format("{}: slot {}: wrote generation {}, which names the same rows as generation {}, all of them checked",
+                  paths.State().string(), *outcome.commit->torn_slot, generation + 1, generation));
+  // What is told is what stands there now.
+  outcome.report = std::make_unique<CheckReport>();
+  ASSIGN_OR_RETURN(outcome.commit, VerifyRun(flags.path, options, *outcome.report));
+  return absl::OkStatus();
+}
+
+std::string Summary(const VerifyFlags& flags, const Outcome& outcome) {
+  const std::uint64_t damages = outcome.report->damage_count();
+  const std::uint64_t unread = outcome.report->unread_count();
+  std::string text = flags.path + ": ";
+  if (damages == 0 && unread == 0) text += "whole";
+  if (damages > 0) text += fmt::format("{} damage{} found", damages, damages == 1 ? "" : "s");
+  if (unread > 0) text += fmt::format("{}{} could not be read", damages > 0 ? ", " : "", unread);
+  return text;
+}
+
+void PrintFindings(const std::vector<Finding>& findings, const std::string& file, std::uint64_t count) {
+  std::uint64_t shown = 0;
+  for (const Finding& finding : findings) {
+    if (finding.file != file) continue;
+    fmt::print("  {}\n", DescribeFinding(finding));
+    ++shown;
+  }
+  if (count > shown) fmt::print("  and {} more\n", count - shown);
+}
+
+void PrintText(const VerifyFlags& flags, const Outcome& outcome) {
+  const CheckReport& report = *outcome.report;
+  const std::vector<Finding> findings = report.findings();
+  std::vector<CheckedFile> files = report.files();
+  // A file that is missing, or whose header is wrong, was not looked at any further.
+  for (const Finding& finding : findings) {
+    if (std::ranges::find(files, finding.file, &CheckedFile::file) == files.end())
+      files.push_back({finding.file, "", 0});
+  }
+  for (const CheckedFile& file : files) {
+    const std::uint64_t count = report.FindingsOf(file.file);
+    const std::string what = file.what.empty() ? "" : "  " + file.what;
+    fmt::print("{:<7} {:<24} {:>10}{}\n", count > 0 ? "DAMAGED" : "ok", fs::path(file.file).filename().string(),
+               FormatByteSize(file.bytes), what);
+    if (count > 0) PrintFindings(findings, file.file, count);
+  }
+  if (outcome.commit && outcome.commit->commits_meanwhile > 0) {
+    fmt::print("note: {} commit{} came meanwhile; generation {} was checked\n", outcome.commit->commits_meanwhile,
+               outcome.commit->commits_meanwhile == 1 ? "" : "s", outcome.commit->manifest->header.generation);
+  }
+  for (const std::string& note : report.notes()) fmt::print("note: {}\n", note);
+  for (const std::string& repair : outcome.repairs) fmt::print("repaired: {}\n", repair);
+  fmt::print("{}; {} checked in {:.2f} s{}\n", Summary(flags, outcome), FormatByteSize(report.bytes()), outcome.seconds,
+             flags.deep ? ", read from the disk" : "");
+}
+
+void PrintJson(const VerifyFlags& flags, const Outcome& outcome) {
+  const CheckReport& report = *outcome.report;
+  Json object;
+  object["kind"] = outcome.kind;
+  object["path"] = flags.path;
+  object["whole"] = report.damage_count() == 0 && report.unread_count() == 0;
+  object["deep"] = flags.deep;
+  object["bytes"] = report.bytes();
+  object["seconds"] = outcome.seconds;
+  if (outcome.commit) {
+    object["generation"] = outcome.commit->manifest ? Json(outcome.commit->manifest->header.generation) : Json();
+    object["slots"] = outcome.commit->slots;
+    object["commits_meanwhile"] = outcome.commit->commits_meanwhile;
+  }
+  object["damages"] = report.damage_count();
+  object["unread"] = report.unread_count();
+  object["findings"] = Json::array();
+  for (const Finding& finding : report.findings()) {
+    object["findings"].push_back({{"file", finding.file},
+                                  {"place", finding.place},
+                                  {"found", finding.found},
+                                  {"expected", finding.expected},
+                                  {"unread", finding.unread}});
+  }
+  object["files"] = Json::array();
+  for (const CheckedFile& file : report.files()) {
+    object["files"].push_back(
+        {{"file", file.file}, {"bytes", file.bytes}, {"what", file.what}, {"findings", report.FindingsOf(file.file)}});
+  }
+  object["notes"] = report.notes();
+  object["repairs"] = outcome.repairs;
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+absl::Status RunVerify(const VerifyFlags& flags, Program& program) {
+  std::error_code error;
+  if (!fs::is_directory(flags.path, error)) {
+    return UsageError(fmt::format("{}: no such folder; expected a graph or a run", flags.path));
+  }
+  const RunPaths paths(flags.path);
+  const bool run = HasAny({paths.State(), paths.Configuration()});
+  const std::vector<fs::path> files = FilesOf(flags.path, run);
+  if (!run && !HasAny(files)) {
+    return UsageError(fmt::format("{}: found no file of a graph or a run; expected one of the two", flags.path));
+  }
+  const std::uint64_t total = BytesOf(files);
+  ASSIGN_OR_RETURN(GraphCheckOptions options, ShareMemory(program, flags, total));
+  ProgressCount progress(program.reporter, total);
+  options.progress = [&progress](std::uint64_t bytes) { progress.Add(bytes); };
+  Outcome outcome;
+  outcome.kind = run ? "run" : "graph";
+  const auto begin = std::chrono::steady_clock::now();
+  RETURN_IF_ERROR(run ? CheckRunFolder(flags, {options.reading, options.progress}, outcome)
+                      : CheckGraphFolder(flags, options, outcome));
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  program.reporter.EndProgress();
+  if (flags.json) {
+    PrintJson(flags, outcome);
+  } else {
+    PrintText(flags, outcome);
+  }
+  if (outcome.report->damage_count() > 0) {
+    program.exit_code = static_cast<int>(ErrorKind::kCorrupt);
+  } else if (outcome.report->unread_count() > 0) {
+    program.exit_code = static_cast<int>(ErrorKind::kRuntime);
+  }
+  if (program.exit_code != 0) program.reporter.Error(Summary(flags, outcome));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddVerifyVerb(CLI::App& app, Program& program) {
+  const auto flags = std::make_shared<VerifyFlags>();
+  CLI::App& verb = *app.add_subcommand("verify", "Check every byte of a graph or a run, and say what is wrong where");
+  verb.add_option("PATH", flags->path, "A graph folder or a run folder")->required();
+  verb.add_flag("--deep", flags->deep, "Read the disk itself and not what the system has cached of it");
+  verb.add_flag("--repair", flags->repair,
+                "Remove what cut imports and trainings left, and write a torn slot of STATE anew; nothing else");
+  verb.add_flag("--json", flags->json, "Print one JSON object");
+  verb.footer(
+      "Exit code 0: whole; 4: damaged, each damage with its file and place. A run may be trained meanwhile: then its\n"
+      "newest commit is checked. --repair takes the run for itself (exit code 5 if it is in use), changes no table, "
+      "and\n"
+      "writes a torn slot only where all that the other one names is whole.");
+  verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunVerify(*flags, running); }; });
+}
+
+}  // namespace octavo

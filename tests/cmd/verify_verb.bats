@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# octavo verify as its users run it.
+
+load training.bash
+
+setup_file() {
+  make_graph
+  cd "$BATS_FILE_TMPDIR"
+  "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}" --durability process
+}
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  cp -r "$BATS_FILE_TMPDIR/graph" "$BATS_FILE_TMPDIR/run" .
+}
+
+# damaged TEXT COMMAND...: the command exits with 4, says TEXT on standard output, and the sum on standard error.
+damaged() {
+  local text="$1" status=0
+  shift
+  "$@" >out.log 2>err.log || status=$?
+  if [[ "$status" != 4 ]] || ! grep -qF -- "$text" out.log || ! grep -q 'damages\? found' err.log; then
+    echo "exit $status, expected 4 and \"$text\":"
+    cat err.log out.log
+    return 1
+  fi
+}
+
+# flip FILE BYTE: turns over one bit.
+flip() {
+  /usr/bin/python3 -c 'import sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(int(sys.argv[2])); byte = file.read(1)[0]
+    file.seek(int(sys.argv[2])); file.write(bytes([byte ^ 16]))' "$1" "$2"
+}
+
+sums() { find "$1" -type f ! -name LOCK -exec sha256sum {} + | sort -k2; }
+
+@test "a whole graph and a whole run: a line a file, a sum, exit 0, nothing changed" {
+  before="$(sums .)"
+  "$OCTAVO" verify graph >out.log
+  for file in graph.json nodes.hash nodes.names nodes.offsets relations.tsv train.cells valid.cells test.cells; do
+    [ "$(grep -c "^ok  *$file " out.log)" -eq 1 ]
+  done
+  grep -Eq '^graph: whole; .* checked in [0-9.]+ s$' out.log
+  "$OCTAVO" verify run --deep --memory 64MiB >out.log
+  for file in run.json STATE embeddings.npy optimizer.npy relations.npy relations.optimizer.npy metrics.jsonl; do
+    [ "$(grep -c "^ok  *$file " out.log)" -eq 1 ]
+  done
+  grep -q '^run: whole; .* read from the disk$' out.log
+  rm out.log
+  [ "$(sums .)" = "$before" ]
+}
+
+@test "--json is one object" {
+  "$OCTAVO" verify run --json >out.log
+  /usr/bin/python3 -c 'import json
+o = json.load(open("out.log"))
+assert o["kind"] == "run" and o["whole"] is True and o["findings"] == [] and o["bytes"] > 0, o
+assert o["generation"] > 3 and len(o["slots"]) == 2 and len(o["files"]) == 7, o'
+  flip graph/train.cells 4100
+  damaged '"whole": false' "$OCTAVO" verify graph --json
+  /usr/bin/python3 -c 'import json
+o = json.load(open("out.log"))
+assert o["damages"] == 1 and o["findings"][0]["place"].startswith("block 0 at byte 4096"), o
+assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["expected"], o'
+}
+
+@test "every damage is told with its file and place, in one go" {
+  flip graph/train.cells 4100
+  flip graph/nodes.names 3
+  truncate -s 100 graph/test.cells
+  damaged "train.cells: block 0 at byte 4096: checksum" "$OCTAVO" verify graph
+  grep -q "nodes.names: line 1 at byte 0" out.log
+  grep -q "test.cells: header: 100 bytes" out.log
+  grep -q "^graph: 3 damages found" out.log
+  flip run/embeddings.npy 4200
+  rm run/relations.npy
+  damaged "run/embeddings.npy: partition 0 (rows 0 on, byte 4096 on): checksum" "$OCTAVO" verify run --deep
+  grep -q "run/relations.npy: no such file" out.log
+}
+
+@test "a graph that is gone is a note and no damage" {
+  "$OCTAVO" verify run >out.log
+  ! grep -q '^note' out.log
+  sed -i "s|\"graph\": .*|\"graph\": \"$PWD/absent\",|" run/run.json
+  "$OCTAVO" verify run >out.log
+  grep -q "^note: $PWD/absent: is not there" out.log
+}
+
+@test "what is neither graph nor run is refused" {
+  mkdir empty
+  fails 2 "empty: found no file of a graph or a run" "$OCTAVO" verify empty
+  fails 2 "absent: no such folder" "$OCTAVO" verify absent
+  fails 2 "graph/graph.json: no such folder" "$OCTAVO" verify graph/graph.json
+  fails 2 "" "$OCTAVO" verify
+  fails 2 "verify needs" "$OCTAVO" verify graph --memory 1MiB
+  # A graph or a run that lost its description is one.
+  rm graph/graph.json
+  damaged "graph.json: no such file" "$OCTAVO" verify graph
+  rm run/STATE
+  damaged "STATE: no such file" "$OCTAVO" verify run
+}
+
+@test "--repair writes a torn slot anew, removes what cut work left, and touches nothing else" {
+  tables="$(tables run)"
+  cp run/STATE state
+  # The slot of the older generation is harmed, so that the newer one stands.
+  newest="$("$OCTAVO" verify run --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["generation"])')"
+  flip run/STATE $(((newest + 1) % 2 * 4096 + 50))
+  echo half >run/run.json.partial
+  echo half >run/STATE.partial
+  damaged "slot $(((newest + 1) % 2)): a torn manifest" "$OCTAVO" verify run
+  grep -q 'note: run/STATE.partial: a training that was cut left it' out.log
+  "$OCTAVO" verify run --repair >out.log
+  grep -q "^repaired: run/STATE: slot $(((newest + 1) % 2)): wrote generation $((newest + 1)), which names the same rows as generation $newest" out.log
+  grep -q "^repaired: run/run.json.partial: removed" out.log
+  [ ! -e run/STATE.partial ] && [ ! -e run/run.json.partial ]
+  "$OCTAVO" verify run >out.log
+  ! grep -q '^note' out.log
+  [ "$(tables run)" = "$tables" ]
+  "$OCTAVO" --quiet resume --run run --epochs 4
+  "$OCTAVO" --quiet train --graph graph --run longer "${tiny[@]/3/4}" --durability process
+  [ "$(tables run)" = "$(tables longer)" ]
+}
+
+@test "--repair leaves a run with damaged tables as it is" {
+  flip run/STATE 50
+  flip run/optimizer.npy 4100
+  before="$(sums run)"
+  damaged "note: run/STATE: not repaired" "$OCTAVO" verify run --repair
+  [ "$(sums run)" = "$before" ]
+}
+
+@test "--repair removes what a cut import left beside the graph, and no more" {
+  bash -c 'mkdir ".graph.partial-$$"; echo x >".graph.partial-$$/train.cells"; echo mine >other'
+  bash -c 'mkdir ".graph.partial-$$"; echo x >".graph.partial-$$/diary"'
+  mkdir ".graph.partial-$$"  # of a process that lives
+  damaged_sums="$(sums graph)"
+  "$OCTAVO" verify graph >out.log
+  [ "$(grep -c '^note: .*: an import that was cut left it' out.log)" -eq 2 ]
+  "$OCTAVO" verify graph --repair >out.log
+  [ "$(grep -c '^repaired: .*: removed, what an import that was cut had left' out.log)" -eq 1 ]
+  grep -q 'holds something that no import made, so it stays' out.log
+  [ "$(ls -d .graph.partial-* | wc -l)" -eq 2 ]
+  [ -d ".graph.partial-$$" ] && [ -e other ]
+  [ "$(sums graph)" = "$damaged_sums" ]
+}
+
+@test "beside a training: the newest commit is checked, and --repair is refused with 5" {
+  OCTAVO_FAILPOINT="$(printf 'train.batch:%d=sleep,' {2..20})" "$OCTAVO" --quiet train --graph graph --run live \
+    "${tiny[@]/3/60}" --durability process 3>&- &
+  pid=$!
+  wait_for 20 test -e live/STATE
+  fails 5 "the run is in use by pid $pid" "$OCTAVO" verify live --repair
+  while kill -0 "$pid" 2>/dev/null; do "$OCTAVO" verify live >out.log || { cat out.log; return 1; }; done
+  wait "$pid"
+  "$OCTAVO" verify live
+}
