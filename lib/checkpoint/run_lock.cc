@@ -1,6 +1,5 @@
 #include "checkpoint/run_lock.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -19,14 +18,6 @@
 namespace octavo {
 namespace {
 
-// Opens without truncating: the owner's line must still be readable when the lock is not to be had.
-absl::StatusOr<File> OpenOrCreate(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (descriptor < 0) return ErrnoError(fmt::format("{}: open", path.string()), errno);
-  ::close(descriptor);
-  return File::OpenReadWrite(path);
-}
-
 std::string OwnerLine(const File& file) {
   std::array<char, 128> text{};
   const absl::StatusOr<std::uint64_t> size = file.Size();
@@ -40,7 +31,8 @@ std::string OwnerLine(const File& file) {
 }  // namespace
 
 absl::StatusOr<RunLock> RunLock::Take(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(File file, OpenOrCreate(path));
+  // Nothing is truncated: the owner's line must still be readable when the lock is not to be had.
+  ASSIGN_OR_RETURN(File file, File::OpenOrCreate(path));
   int result = 0;
   do {
     result = ::flock(file.descriptor(), LOCK_EX | LOCK_NB);

@@ -148,12 +148,6 @@ absl::Status CheckNamedFiles(const RunPaths& paths, const Manifest& manifest) {
   return absl::OkStatus();
 }
 
-absl::Status RemoveIfThere(const std::filesystem::path& path) {
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT)
-    return ErrnoError(fmt::format("{}: remove", path.string()), errno);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 RunTables::RunTables(const RunPaths& paths, const RunShape& shape, bool sync)
@@ -197,7 +191,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
   if (absl::Status status = build(); !status.ok()) {
     // Without STATE there is no run: what was made is of no use and may be in the way of a disk that was full.
     for (const std::filesystem::path& path : paths.All()) {
-      if (path != paths.Lock() && path != paths.Configuration()) static_cast<void>(RemoveIfThere(path));
+      if (path != paths.Lock() && path != paths.Configuration()) static_cast<void>(RemoveFile(path));
     }
     return status;
   }
@@ -369,9 +363,9 @@ absl::Status RunTables::Finish() {
   RETURN_IF_ERROR(Failpoint("finish.remove"));
   for (const TableName table :
        {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer}) {
-    RETURN_IF_ERROR(RemoveIfThere(paths_.Table(table, 1)));
+    RETURN_IF_ERROR(RemoveFile(paths_.Table(table, 1)));
   }
-  RETURN_IF_ERROR(RemoveIfThere(paths_.Gradients()));
+  RETURN_IF_ERROR(RemoveFile(paths_.Gradients()));
   return sync_ ? SyncFolder(paths_.folder()) : absl::OkStatus();
 }
 

@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/checked_math.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/failpoint.h"
+#include "io/file_events.h"
 
 namespace octavo {
 namespace {
@@ -24,6 +27,12 @@ constexpr std::uint64_t kDirectAlignment = 4096;
 
 absl::Status FileError(std::string_view operation, const std::filesystem::path& path, int error_number) {
   return ErrnoError(fmt::format("{}: {}", path.string(), operation), error_number);
+}
+
+// Tells a listener; the event is made only for one.
+template <typename MakeEvent>
+void Tell(const MakeEvent& make) {
+  if (HasFileListener()) TellFileEvent(make());
 }
 
 }  // namespace
@@ -41,12 +50,18 @@ absl::StatusOr<File> File::Open(const std::filesystem::path& path, int flags) {
     }
     return FileError("open", path, error_number);
   }
+  if ((flags & (O_TRUNC | O_EXCL)) != 0)
+    Tell([&] { return FileEvent{.kind = FileEvent::Kind::kCreate, .path = path}; });
   return File(descriptor, path);
 }
 
 absl::StatusOr<File> File::OpenRead(const std::filesystem::path& path) { return Open(path, O_RDONLY); }
 absl::StatusOr<File> File::OpenReadWrite(const std::filesystem::path& path) { return Open(path, O_RDWR); }
 absl::StatusOr<File> File::Create(const std::filesystem::path& path) { return Open(path, O_RDWR | O_CREAT | O_TRUNC); }
+
+absl::StatusOr<File> File::OpenOrCreate(const std::filesystem::path& path) {
+  return Open(path, O_RDWR | O_CREAT | O_NOFOLLOW);
+}
 
 absl::StatusOr<File> File::CreateNew(const std::filesystem::path& path) {
   return Open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
@@ -132,7 +147,15 @@ absl::Status File::WriteAt(std::uint64_t offset, std::span<const std::byte> byte
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return FileError(fmt::format("write of {} bytes at byte {}", want, offset + done), path_, errno);
     if (put == 0) return FileError(fmt::format("write of {} bytes at byte {}", want, offset + done), path_, EIO);
-    done += static_cast<std::size_t>(put);
+    const auto moved = static_cast<std::size_t>(put);
+    Tell([&] {
+      return FileEvent{.kind = FileEvent::Kind::kWrite,
+                       .path = path_,
+                       .offset = offset + done,
+                       .size = moved,
+                       .bytes = bytes.subspan(done, moved)};
+    });
+    done += moved;
   }
   return absl::OkStatus();
 }
@@ -144,18 +167,21 @@ absl::Status File::Allocate(std::uint64_t size) {
     error_number = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(size));
   } while (error_number == EINTR);
   if (error_number != 0) return FileError(fmt::format("allocate {} bytes", size), path_, error_number);
+  Tell([&] { return FileEvent{.kind = FileEvent::Kind::kAllocate, .path = path_, .size = size}; });
   return absl::OkStatus();
 }
 
 absl::Status File::Truncate(std::uint64_t size) {
   RETURN_IF_ERROR(Failpoint("file.truncate"));
   if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) return FileError("truncate", path_, errno);
+  Tell([&] { return FileEvent{.kind = FileEvent::Kind::kTruncate, .path = path_, .size = size}; });
   return absl::OkStatus();
 }
 
 absl::Status File::Sync() {
   RETURN_IF_ERROR(Failpoint("file.sync"));
   if (::fdatasync(descriptor_) != 0) return FileError("fdatasync", path_, errno);
+  Tell([&] { return FileEvent{.kind = FileEvent::Kind::kSync, .path = path_}; });
   return absl::OkStatus();
 }
 
@@ -196,6 +222,41 @@ absl::Status SyncFolder(const std::filesystem::path& folder) {
   const int error_number = errno;
   ::close(descriptor);
   if (result != 0) return FileError("fsync", path, error_number);
+  Tell([&] { return FileEvent{.kind = FileEvent::Kind::kSyncFolder, .path = path}; });
+  return absl::OkStatus();
+}
+
+absl::Status CreateFolders(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> missing;
+  std::error_code error;
+  for (std::filesystem::path path = folder; !path.empty() && !std::filesystem::exists(path, error);
+       path = path.parent_path()) {
+    if (path.has_filename()) missing.push_back(path);  // "run/" has none
+  }
+  for (auto path = missing.rbegin(); path != missing.rend(); ++path) {
+    if (!std::filesystem::create_directory(*path, error) && error) {
+      return RuntimeError(fmt::format("{}: create: {}", path->string(), error.message()));
+    }
+    RETURN_IF_ERROR(SyncFolder(path->parent_path()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RenameFile(const std::filesystem::path& from, const std::filesystem::path& to) {
+  RETURN_IF_ERROR(Failpoint("file.rename"));
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    return FileError(fmt::format("rename to {}", to.string()), from, errno);
+  }
+  Tell([&] { return FileEvent{.kind = FileEvent::Kind::kRename, .path = from, .to = to}; });
+  return absl::OkStatus();
+}
+
+absl::Status RemoveFile(const std::filesystem::path& path) {
+  if (::unlink(path.c_str()) != 0) {
+    if (errno == ENOENT) return absl::OkStatus();
+    return FileError("remove", path, errno);
+  }
+  Tell([&] { return FileEvent{.kind = FileEvent::Kind::kRemove, .path = path}; });
   return absl::OkStatus();
 }
 
@@ -223,11 +284,11 @@ absl::Status WriteWholeFileAtomically(const std::filesystem::path& path, std::st
     RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(contents))));
     RETURN_IF_ERROR(file.Sync());
     RETURN_IF_ERROR(file.Close());
-    if (::rename(temporary.c_str(), path.c_str()) != 0) return FileError("rename", temporary, errno);
+    RETURN_IF_ERROR(RenameFile(temporary, path));
     return SyncFolder(path.parent_path());
   };
   absl::Status status = write();
-  if (!status.ok()) ::unlink(temporary.c_str());
+  if (!status.ok()) static_cast<void>(RemoveFile(temporary));
   return status;
 }
 

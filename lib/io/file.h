@@ -25,6 +25,8 @@ class File {
   static absl::StatusOr<File> OpenReadWrite(const std::filesystem::path& path);
   // Creates a file that must not be there yet, not even as a link.
   static absl::StatusOr<File> CreateNew(const std::filesystem::path& path);
+  // Opens a file for reading and writing as it is, or makes an empty one; not through a link.
+  static absl::StatusOr<File> OpenOrCreate(const std::filesystem::path& path);
   // Creates a file for reading and writing, or empties the one that is there.
   static absl::StatusOr<File> Create(const std::filesystem::path& path);
 
@@ -78,6 +80,13 @@ class File {
 
 // fsync of a folder, so that names created, renamed or removed in it survive a power cut.
 absl::Status SyncFolder(const std::filesystem::path& folder);
+
+// Makes the folder and those above it that are missing, each on the disk when this returns.
+absl::Status CreateFolders(const std::filesystem::path& folder);
+
+// rename and unlink: on the disk once the folder is synced. To remove what is not there is no error.
+absl::Status RenameFile(const std::filesystem::path& from, const std::filesystem::path& to);
+absl::Status RemoveFile(const std::filesystem::path& path);
 
 // Returns the whole file as a string; an error when it is longer than `max_bytes`.
 absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path, std::uint64_t max_bytes);

@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
   }
   ASSIGN_OR_RETURN(File file, File::Create(path));
   if (absl::Status status = file.Allocate(*bytes); !status.ok()) {
-    ::unlink(path.c_str());  // some file systems keep the part that they got
+    static_cast<void>(RemoveFile(path));  // some file systems keep the part that they got
     return status;
   }
   GradientHeader header;

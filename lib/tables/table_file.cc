@@ -1,7 +1,5 @@
 #include "tables/table_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -33,7 +31,7 @@ absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const Np
   if (status.ok()) status = file.WriteAt(0, EncodeNpyHeader(shape));
   if (!status.ok()) {
     // Half a table helps nobody, and may hold the last of a full disk: a failed allocation can leave the part it got.
-    ::unlink(path.c_str());
+    static_cast<void>(RemoveFile(path));
     return status;
   }
   return file;

@@ -42,9 +42,7 @@ absl::Status RemoveRun(const RunPaths& paths) {
   // says that what is left was a run's.
   for (const fs::path& path : paths.All()) {
     if (path == paths.Lock() || path == paths.Configuration()) continue;
-    std::error_code error;
-    fs::remove(path, error);
-    if (error) return RuntimeError(fmt::format("{}: remove: {}", path.string(), error.message()));
+    RETURN_IF_ERROR(RemoveFile(path));
   }
   return SyncFolder(paths.folder());
 }
@@ -54,9 +52,7 @@ absl::Status PrepareFolder(const RunPaths& paths) {
   if (fs::exists(paths.folder(), error) && !fs::is_directory(paths.folder(), error)) {
     return UsageError(fmt::format("{}: exists and is not a folder", paths.folder().string()));
   }
-  fs::create_directories(paths.folder(), error);
-  if (error) return RuntimeError(fmt::format("{}: create: {}", paths.folder().string(), error.message()));
-  return absl::OkStatus();
+  return CreateFolders(paths.folder());
 }
 
 // A folder with a run, or with files of a run's names that no training left there, is not taken without --overwrite. A

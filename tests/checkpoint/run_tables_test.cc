@@ -16,6 +16,7 @@
 #include "io/failpoint.h"
 #include "oneapi/tbb/global_control.h"
 #include "tables/table_reader.h"
+#include "tests/checkpoint/small_run.h"
 #include "tests/support/child_process.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
@@ -25,189 +26,6 @@ namespace octavo {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr PartitionId P(std::uint32_t partition) { return static_cast<PartitionId>(partition); }
-constexpr TableName kTables[] = {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations,
-                                 TableName::kRelationOptimizer};
-
-RunShape SmallShape() {
-  return {.configuration_hash = 5,
-          .graph_fingerprint = 6,
-          .rows = 2 * 1024 + 77,
-          .dim = 3,
-          .state_width = 1,
-          .relation_rows = 4,
-          .relation_width = 3,
-          .relation_state_width = 1,
-          .partition_rows = 1024,
-          .seed = 7};
-}
-
-// All rows of a run.
-struct Contents {
-  std::vector<float> embeddings;
-  std::vector<float> optimizer;
-  std::vector<float> relations;
-  std::vector<float> relation_optimizer;
-
-  friend bool operator==(const Contents&, const Contents&) = default;
-};
-
-float InitialEmbedding(std::uint64_t row) { return static_cast<float>(row) + 0.25F; }
-float InitialRelation(std::uint64_t row) { return static_cast<float>(row) - 0.5F; }
-
-Contents InitialContents(const RunShape& shape) {
-  Contents contents;
-  for (std::uint64_t row = 0; row < shape.rows; ++row) {
-    contents.embeddings.insert(contents.embeddings.end(), shape.dim, InitialEmbedding(row));
-  }
-  contents.optimizer.resize(shape.rows * shape.state_width);
-  for (std::uint64_t row = 0; row < shape.relation_rows; ++row) {
-    contents.relations.insert(contents.relations.end(), shape.relation_width, InitialRelation(row));
-  }
-  contents.relation_optimizer.resize(shape.relation_rows * shape.relation_state_width);
-  return contents;
-}
-
-absl::StatusOr<std::unique_ptr<RunTables>> CreateRun(const RunPaths& paths, const RunShape& shape, bool sync = true) {
-  return RunTables::Create(
-      paths, shape,
-      [](std::uint64_t row, std::span<float> values) { std::ranges::fill(values, InitialEmbedding(row)); },
-      [](std::uint64_t row, std::span<float> values) { std::ranges::fill(values, InitialRelation(row)); }, sync);
-}
-
-// The rows that step `step` of the training below sets, and to what: a few, spread over some partitions.
-struct Update {
-  std::uint64_t row = 0;
-  float value = 0;
-};
-std::vector<Update> UpdatesOf(std::uint64_t step, const RunShape& shape) {
-  RandomStream random(shape.seed, RandomPurpose::kSplit, 1, step);
-  std::vector<Update> updates;
-  // Step 3 leaves partition 0 alone, so that slots drift apart.
-  const std::uint64_t first = step == 3 ? 1024 : 0;
-  for (int i = 0; i < 12; ++i) updates.push_back({first + random.Below(shape.rows - first), random.NextFloat()});
-  return updates;
-}
-
-// The oracle: what a run holds after `steps` steps.
-Contents ContentsAfter(std::uint64_t steps, const RunShape& shape) {
-  Contents contents = InitialContents(shape);
-  for (std::uint64_t step = 1; step <= steps; ++step) {
-    for (const auto& [row, value] : UpdatesOf(step, shape)) {
-      std::fill_n(contents.embeddings.begin() + static_cast<std::ptrdiff_t>(row * shape.dim), shape.dim, value);
-      std::fill_n(contents.optimizer.begin() + static_cast<std::ptrdiff_t>(row * shape.state_width), shape.state_width,
-                  value + 1);
-    }
-    std::ranges::fill(contents.relations, static_cast<float>(step));
-    std::ranges::fill(contents.relation_optimizer, static_cast<float>(step) / 2);
-  }
-  return contents;
-}
-
-// What the newest manifest of the folder names, read without the writer's code. Checksums are compared by the caller
-// where it opens the run too.
-absl::StatusOr<Contents> ReadCommitted(const RunPaths& paths) {
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
-  const ManifestHeader& header = manifest.header;
-  std::vector<std::uint8_t> slots;
-  for (const PartitionRecord& record : manifest.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
-  const auto read = [&](TableName table, std::uint64_t rows, std::uint64_t columns,
-                        const std::vector<std::uint8_t>& slot_of) -> absl::StatusOr<std::vector<float>> {
-    const std::uint64_t partition_rows = slot_of.size() == 1 ? std::max<std::uint64_t>(rows, 1) : header.partition_rows;
-    ASSIGN_OR_RETURN(const TableReader reader,
-                     TableReader::Open({paths.Table(table, 0), paths.Table(table, 1)},
-                                       {.rows = rows, .columns = columns}, partition_rows, slot_of));
-    std::vector<float> values(rows * columns);
-    RETURN_IF_ERROR(reader.ReadRows(0, values));
-    return values;
-  };
-  const std::vector<std::uint8_t> relation_slot = {static_cast<std::uint8_t>(header.relation_slot)};
-  Contents contents;
-  ASSIGN_OR_RETURN(contents.embeddings, read(TableName::kEmbeddings, header.rows, header.dim, slots));
-  ASSIGN_OR_RETURN(contents.optimizer, read(TableName::kOptimizer, header.rows, header.state_width, slots));
-  ASSIGN_OR_RETURN(contents.relations,
-                   read(TableName::kRelations, header.relation_rows, header.relation_width, relation_slot));
-  ASSIGN_OR_RETURN(contents.relation_optimizer, read(TableName::kRelationOptimizer, header.relation_rows,
-                                                     header.relation_state_width, relation_slot));
-  return contents;
-}
-
-// What an open run holds, partition by partition, with its checksums verified.
-absl::StatusOr<Contents> ReadOpen(RunTables& tables) {
-  Contents contents;
-  for (std::uint32_t p = 0; p < tables.embeddings().partition_count(); ++p) {
-    RETURN_IF_ERROR(tables.LoadPartition(P(p)));
-  }
-  const auto read = [](const MmapManager& table, std::vector<float>& values) -> absl::Status {
-    std::vector<float> row(table.columns());
-    for (std::uint64_t i = 0; i < table.rows(); ++i) {
-      RETURN_IF_ERROR(table.ReadRow(NodeId{i}, row));
-      values.insert(values.end(), row.begin(), row.end());
-    }
-    return absl::OkStatus();
-  };
-  RETURN_IF_ERROR(read(tables.embeddings(), contents.embeddings));
-  RETURN_IF_ERROR(read(tables.optimizer(), contents.optimizer));
-  contents.relations.assign(tables.relations().values().begin(), tables.relations().values().end());
-  contents.relation_optimizer.assign(tables.relation_optimizer().values().begin(),
-                                     tables.relation_optimizer().values().end());
-  return contents;
-}
-
-void SetRow(RunTables& tables, std::uint64_t row, float value) {
-  const NodeId node{row};
-  const WriterStripeLock lock(tables.embeddings().LockFor(node));
-  std::ranges::fill(tables.embeddings().MutableRow(node), value);
-  std::ranges::fill(tables.optimizer().MutableCompanionRow(node), value + 1);
-}
-
-void SetRelations(RunTables& tables, float value) {
-  for (std::uint64_t row = 0; row < tables.relations().rows(); ++row) {
-    std::ranges::fill(tables.relations().Row(row), value);
-    std::ranges::fill(tables.relation_optimizer().Row(row), value / 2);
-  }
-}
-
-// One step of the training: partitions come and go between its updates.
-absl::Status TrainStep(RunTables& tables, std::uint64_t step, const RunShape& shape) {
-  for (const auto& [row, value] : UpdatesOf(step, shape)) {
-    const PartitionId partition = tables.embeddings().PartitionOf(NodeId{row});
-    RETURN_IF_ERROR(tables.LoadPartition(partition));
-    SetRow(tables, row, value);
-    if (Value(partition) == step % 3) RETURN_IF_ERROR(tables.EvictPartition(partition));
-  }
-  SetRelations(tables, static_cast<float>(step));
-  return tables.Commit(Progress{.step = step});
-}
-
-constexpr std::uint64_t kSteps = 5;
-
-// A run from wherever the folder stands to the end. It is finished after step 3, opened again, and finished after the
-// last one. `acknowledge(step)` follows each commit.
-absl::Status TrainToTheEnd(const RunPaths& paths, const RunShape& shape,
-                           const std::function<void(std::uint64_t)>& acknowledge) {
-  std::unique_ptr<RunTables> tables;
-  if (fs::exists(paths.State())) {
-    ASSIGN_OR_RETURN(tables, RunTables::Open(paths, shape, /*sync=*/true));
-  } else {
-    ASSIGN_OR_RETURN(tables, CreateRun(paths, shape));
-  }
-  acknowledge(tables->progress().step);
-  for (std::uint64_t step = tables->progress().step + 1; step <= kSteps; ++step) {
-    absl::Status status = TrainStep(*tables, step, shape);
-    if (!status.ok()) {
-      // Poisoned: whatever is tried, nothing more gets into the run.
-      if (tables->Commit(Progress{.step = 100}).ok() || tables->Finish().ok()) std::abort();
-      return status;
-    }
-    acknowledge(step);
-    if (step != 3) continue;
-    RETURN_IF_ERROR(tables->Finish());
-    ASSIGN_OR_RETURN(tables, RunTables::Open(paths, shape, /*sync=*/true));
-  }
-  return tables->Finish();
-}
 
 class RunTablesTest : public ::testing::Test {
  protected:
@@ -579,8 +397,9 @@ TEST_P(RunTablesFailpoints, LeaveTheLastGenerationOrTheNext) {
       // One thread: TBB's are not in a child.
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 1);
       if (!SetFailpoints(armed).ok()) return 9;
-      const absl::Status status = TrainToTheEnd(
-          paths, shape, [&](std::uint64_t step) { std::ofstream(acknowledged) << step + 1 << std::flush; });
+      const absl::Status status = TrainToTheEnd(paths, shape, /*sync=*/true, [&](std::uint64_t step) {
+        std::ofstream(acknowledged) << step + 1 << std::flush;
+      });
       return status.ok() ? 0 : 1;
     };
     const ChildEnd end = RunChild([&] { return train(failpoints); });

@@ -174,5 +174,34 @@ TEST_F(FileTest, AdviceOnAnEmptyRangeDoesNothing) {
   EXPECT_EQ(CachedBytes(folder_ / "a"), 0U);
 }
 
+TEST_F(FileTest, OpenOrCreateKeepsWhatIsThere) {
+  ASSERT_OK(File::OpenOrCreate(folder_ / "a"));
+  EXPECT_EQ(FileBytes(folder_ / "a"), "");
+  WriteFileBytes(folder_ / "a", "text");
+  ASSERT_OK(File::OpenOrCreate(folder_ / "a"));
+  EXPECT_EQ(FileBytes(folder_ / "a"), "text");
+  std::filesystem::create_symlink(folder_ / "a", folder_ / "link");
+  EXPECT_ERROR(File::OpenOrCreate(folder_ / "link"), kRuntime, "link: open");
+}
+
+TEST_F(FileTest, CreateFoldersMakesWhatIsMissing) {
+  ASSERT_OK(CreateFolders(folder_ / "a/b/c/"));
+  EXPECT_TRUE(std::filesystem::is_directory(folder_ / "a/b/c"));
+  ASSERT_OK(CreateFolders(folder_ / "a/b/c"));
+  WriteFileBytes(folder_ / "file", "");
+  EXPECT_ERROR(CreateFolders(folder_ / "file/d"), kRuntime, "file/d: create");
+}
+
+TEST_F(FileTest, RenameAndRemove) {
+  WriteFileBytes(folder_ / "a", "text");
+  ASSERT_OK(RenameFile(folder_ / "a", folder_ / "b"));
+  EXPECT_EQ(FileBytes(folder_ / "b"), "text");
+  EXPECT_ERROR(RenameFile(folder_ / "a", folder_ / "b"), kRuntime, "a: rename to");
+  ASSERT_OK(RemoveFile(folder_ / "b"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "b"));
+  ASSERT_OK(RemoveFile(folder_ / "b")) << "it is gone already";
+  EXPECT_ERROR(RemoveFile(folder_.path()), kRuntime, "remove");
+}
+
 }  // namespace
 }  // namespace octavo

@@ -1,0 +1,58 @@
+// A run of three partitions whose rows are known after each step: what the tests of commits and of crashes train.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/ids.h"
+#include "checkpoint/run_tables.h"
+#include "format/paths.h"
+
+namespace octavo {
+
+constexpr PartitionId P(std::uint32_t partition) { return static_cast<PartitionId>(partition); }
+inline constexpr TableName kTables[] = {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations,
+                                        TableName::kRelationOptimizer};
+
+RunShape SmallShape();
+
+// All rows of a run.
+struct Contents {
+  std::vector<float> embeddings;
+  std::vector<float> optimizer;
+  std::vector<float> relations;
+  std::vector<float> relation_optimizer;
+
+  friend bool operator==(const Contents&, const Contents&) = default;
+};
+
+Contents InitialContents(const RunShape& shape);
+// The oracle: what a run holds after `steps` steps.
+Contents ContentsAfter(std::uint64_t steps, const RunShape& shape);
+
+absl::StatusOr<std::unique_ptr<RunTables>> CreateRun(const RunPaths& paths, const RunShape& shape, bool sync = true);
+
+// What the newest manifest of the folder names, read without the writer's code. Checksums are compared by the caller
+// where it opens the run too.
+absl::StatusOr<Contents> ReadCommitted(const RunPaths& paths);
+// What an open run holds, partition by partition, with its checksums verified.
+absl::StatusOr<Contents> ReadOpen(RunTables& tables);
+
+void SetRow(RunTables& tables, std::uint64_t row, float value);
+void SetRelations(RunTables& tables, float value);
+
+// One step of the training: partitions come and go between its updates. Ends with a commit.
+absl::Status TrainStep(RunTables& tables, std::uint64_t step, const RunShape& shape);
+
+inline constexpr std::uint64_t kSteps = 5;
+
+// A run from wherever the folder stands to the end. It is finished after step 3, opened again, and finished after the
+// last one. `acknowledge(step)` follows each commit.
+absl::Status TrainToTheEnd(const RunPaths& paths, const RunShape& shape, bool sync,
+                           const std::function<void(std::uint64_t)>& acknowledge);
+
+}  // namespace octavo

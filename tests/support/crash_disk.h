@@ -1,0 +1,96 @@
+// A model of a disk that loses power: what one folder can hold after a cut, given what the program did to its files.
+//
+// It holds the program to what POSIX promises and no more. Data and length of a file are on the disk once the file is
+// synced; a name, a rename or a removal once the folder is. Of what was done since, any part may be there: each write
+// whole, torn between sectors of 512 bytes, or not at all; each length; each name; in any combination. ext4 and XFS
+// keep more order than that (tests/end_to_end/power_cut cuts their power).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "io/file_events.h"
+
+namespace octavo {
+
+// An event with its bytes, by the name of its file in the folder.
+struct RecordedEvent {
+  FileEvent::Kind kind = FileEvent::Kind::kCreate;
+  std::string name = {};  // "" of the folder itself
+  std::string to = {};
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::string bytes = {};
+};
+
+// Records what is done to the files of `folder`, and to no other, while it lives.
+class FileJournal : public FileListener {
+ public:
+  explicit FileJournal(std::filesystem::path folder);
+  ~FileJournal() override;
+  void OnFileEvent(const FileEvent& event) override;
+  // Of one thread, when the recorded program stands still.
+  const std::vector<RecordedEvent>& events() const { return events_; }
+
+ private:
+  const std::filesystem::path folder_;
+  std::mutex mutex_;
+  std::vector<RecordedEvent> events_;
+};
+
+// Names and bytes of the files of a folder.
+using FolderContents = std::map<std::string, std::string>;
+
+struct Inode;
+
+class CrashDisk {
+ public:
+  // What a cut does to one thing that is not synced.
+  enum class Fate { kLost, kKept, kTorn };  // only a write can be torn; anything else is kept then
+
+  // A disk with these files, all synced.
+  explicit CrashDisk(const FolderContents& synced = {});
+
+  // A file that was there when the disk was made may be met by any event.
+  void Apply(const RecordedEvent& event);
+
+  // How many things are not synced: writes, lengths, names.
+  std::size_t unsynced() const;
+  // What the folder holds after a cut. `fate` is asked for each thing in turn, from 0; `random` tears.
+  FolderContents Cut(const std::function<Fate(std::size_t)>& fate, RandomStream& random) const;
+
+ private:
+  struct Change {
+    RecordedEvent event = {};
+    std::shared_ptr<Inode> inode = {};  // of a name that is made
+  };
+  using Names = std::map<std::string, std::shared_ptr<Inode>>;
+
+  // Of every file that has or can have a name.
+  std::vector<const Inode*> Inodes() const;
+  std::shared_ptr<Inode> Find(const std::string& name);
+  static void ChangeNames(Names& names, const Change& change);
+
+  Names synced_;
+  std::vector<Change> unsynced_names_;
+  Names now_;
+};
+
+// The cuts worth trying: nothing kept, all, each thing alone, all but each, torn ones, the first few, and `random_cuts`
+// more at random. Each is passed to `check`, equal ones once.
+void ForEachCut(const CrashDisk& disk, std::size_t random_cuts, RandomStream& random,
+                const std::function<void(const FolderContents&)>& check);
+
+// Makes a folder hold these files and no others; folders within are left alone.
+void WriteFolder(const std::filesystem::path& folder, const FolderContents& contents);
+FolderContents ReadFolder(const std::filesystem::path& folder);
+
+}  // namespace octavo
