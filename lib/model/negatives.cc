@@ -1,6 +1,7 @@
 #include "model/negatives.h"
 
 #include <algorithm>
+#include <bitset>
 #include <cmath>
 
 namespace octavo {
@@ -59,6 +60,21 @@ std::vector<Candidate> SortedCandidates(std::span<const NodeId> negatives) {
   return candidates;
 }
 
+// Whether any edge's answer is among the candidates: in a large graph hardly a chunk has one, and is done with. Most
+// answers are told apart by one bit of their hash.
+bool AnyAnswerIsCandidate(std::span<const Edge> chunk, Side side, std::span<const Candidate> candidates) {
+  constexpr int kBits = 14;
+  std::bitset<std::size_t{1} << kBits> seen;
+  const auto bit = [](std::uint64_t node) { return (node * 0x9e3779b97f4a7c15U) >> (64 - kBits); };
+  for (const Candidate& candidate : candidates) seen.set(bit(candidate.node));
+  return std::any_of(chunk.begin(), chunk.end(), [&](const Edge& edge) {
+    const std::uint64_t answer = Value(NodeAt(edge, side));
+    if (!seen.test(bit(answer))) return false;
+    const auto hit = std::lower_bound(candidates.begin(), candidates.end(), Candidate{answer, 0});
+    return hit != candidates.end() && hit->node == answer;
+  });
+}
+
 }  // namespace
 
 void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std::span<const Edge> batch, Side side,
@@ -75,8 +91,9 @@ void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std
 void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const NodeId> negatives, Side side,
                              std::vector<MaskedPair>& pairs) {
   pairs.clear();
-  const std::vector<Fact> facts = SortedFacts(chunk, side);
   const std::vector<Candidate> candidates = SortedCandidates(negatives);
+  if (!AnyAnswerIsCandidate(chunk, side, candidates)) return;
+  const std::vector<Fact> facts = SortedFacts(chunk, side);
   for (std::size_t begin = 0; begin < facts.size();) {
     std::size_t end = begin + 1;
     while (end < facts.size() && facts[end].SameQuestion(facts[begin])) ++end;

@@ -30,6 +30,13 @@ struct GradientHeader {
 
 // Rows handled by one task: enough work to outweigh handing it over.
 constexpr std::size_t kRowsPerTask = 64;
+// Rows lie anywhere in memory: those of a few nodes ahead are on their way while one is worked on.
+constexpr std::size_t kRowsAhead = 4;
+
+absl::Status CheckRows(NodeId node, const MmapManager& embeddings, const MmapManager& state) {
+  RETURN_IF_ERROR(embeddings.CheckRow(node));
+  return state.CheckRow(node);
+}
 
 }  // namespace
 
@@ -165,14 +172,44 @@ absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Gradient(NodeId 
 
 absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state) const {
   for (const NodeId node : nodes_) {
-    RETURN_IF_ERROR(embeddings.CheckRow(node));
-    RETURN_IF_ERROR(state.CheckRow(node));
+    RETURN_IF_ERROR(CheckRows(node, embeddings, state));
   }
   ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const NodeId node = nodes_[i];
       const WriterStripeLock lock(embeddings.LockFor(node));
       update(std::span<const float>(Row(rows_[i]), dim_), embeddings.MutableRow(node), state.MutableCompanionRow(node));
+    }
+  });
+  return absl::OkStatus();
+}
+
+absl::Status MmapGradientAccumulator::ApplyBatch(std::span<const Contribution> contributions, RowUpdate update,
+                                                 MmapManager& embeddings, MmapManager& state) {
+  SortByNode(contributions);
+  for (const Segment& segment : segments_) RETURN_IF_ERROR(CheckRows(segment.node, embeddings, state));
+  const auto gradient = [&](std::uint32_t at) { return contributions[order_[at].index].gradient; };
+  ParallelRanges(0, segments_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+    std::vector<float> sum(dim_);
+    for (std::size_t i = first; i < last; ++i) {
+      if (i + kRowsAhead < last) {
+        const Segment& ahead = segments_[i + kRowsAhead];
+        embeddings.PrefetchRow(ahead.node);
+        state.PrefetchRow(ahead.node);
+        PrefetchFloats(gradient(ahead.begin), dim_);
+      }
+      const Segment& segment = segments_[i];
+      const float* total = gradient(segment.begin);
+      if (segment.end - segment.begin > 1) {
+        std::memcpy(sum.data(), total, dim_ * sizeof(float));
+        for (std::uint32_t at = segment.begin + 1; at < segment.end; ++at) {
+          const float* one = gradient(at);
+          for (std::size_t d = 0; d < dim_; ++d) sum[d] += one[d];
+        }
+        total = sum.data();
+      }
+      const WriterStripeLock lock(embeddings.LockFor(segment.node));
+      update({total, dim_}, embeddings.MutableRow(segment.node), state.MutableCompanionRow(segment.node));
     }
   });
   return absl::OkStatus();

@@ -1,5 +1,6 @@
-// The gradients of an accumulation window (one batch, or several): compact rows for the nodes that the window touched,
-// in a mapped scratch file. Cost and memory are O(touched rows), whatever the size of the graph.
+// The gradients of an accumulation window of several batches: compact rows for the nodes that the window touched, in a
+// mapped scratch file. Cost and memory are O(touched rows), whatever the size of the graph. The sums of a window of one
+// batch are used as they are made and take no memory (ApplyBatch).
 //
 // Sums are deterministic: the contributions to a row are added in the order in which they were handed over, on one
 // thread, whatever the number of threads. The file is mapped copy-on-write, so gradients never reach the disk, and
@@ -57,6 +58,11 @@ class MmapGradientAccumulator {
   // the same rows. The gradients stay until Zero.
   // A touched node without a resident row is an error and nothing is updated.
   absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state) const;
+
+  // The same for a window of this one batch, whose sums need not be kept: each is made and used at once. The gradients
+  // are summed in the same order, so rows get the same bits. REQUIRES: nothing was added since Zero
+  absl::Status ApplyBatch(std::span<const Contribution> contributions, RowUpdate update, MmapManager& embeddings,
+                          MmapManager& state);
 
   // Starts the next window.
   void Zero();

@@ -144,18 +144,25 @@ absl::StatusOr<std::uint64_t> MmapManager::MapPartition(PartitionId partition, b
       ::mmap(memory.data(), memory.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   if (mapped == MAP_FAILED) return out_of_memory(errno);
   static_cast<void>(::madvise(mapped, memory.size(), MADV_HUGEPAGE));  // a wish
-  // What was read is checksummed on another thread, where one is to be had, while the disk is at the next step.
+  // While the disk is at one step, another thread, where one is to be had, makes the memory of the next one present and
+  // checksums the one before.
+  const auto step_at = [&](std::uint64_t at) {
+    at = std::min<std::uint64_t>(at, memory.size());
+    return memory.subspan(at, std::min<std::uint64_t>(kLoadStepBytes, memory.size() - at));
+  };
   StreamingChecksum64 checksum;
-  std::future<void> summing;
+  if (const int error_number = Populate(step_at(0)); error_number != 0) return out_of_memory(error_number);
+  std::span<std::byte> before;
   for (std::uint64_t at = 0; at < memory.size(); at += kLoadStepBytes) {
-    const auto step = memory.subspan(at, std::min<std::uint64_t>(kLoadStepBytes, memory.size() - at));
-    if (const int error_number = Populate(step); error_number != 0) return out_of_memory(error_number);
-    RETURN_IF_ERROR(file.ReadAt(offset + at, step));
-    if (!wants_checksum) continue;
-    if (summing.valid()) summing.get();
-    summing = std::async([&checksum, step] { checksum.Update(step); });
+    std::future<int> beside = std::async([&checksum, before, next = step_at(at + kLoadStepBytes)] {
+      checksum.Update(before);
+      return next.empty() ? 0 : Populate(next);
+    });
+    RETURN_IF_ERROR(file.ReadAt(offset + at, step_at(at)));
+    if (const int error_number = beside.get(); error_number != 0) return out_of_memory(error_number);
+    if (wants_checksum) before = step_at(at);
   }
-  if (summing.valid()) summing.get();
+  checksum.Update(before);
   return checksum.Digest();
 }
 

@@ -34,6 +34,12 @@
 
 namespace octavo {
 
+// Begins to bring `count` floats at `data` into the processor's cache.
+inline void PrefetchFloats(const float* data, std::size_t count) {
+  constexpr std::size_t kLineFloats = 16;
+  for (std::size_t i = 0; i < count; i += kLineFloats) __builtin_prefetch(data + i);
+}
+
 struct TableLayout {
   std::array<std::filesystem::path, 2> slots;
   NpyShape shape;                    // [rows, columns] floats; columns may be 0
@@ -72,6 +78,9 @@ class MmapManager {
   std::uint64_t bytes_written() const { return bytes_written_; }
 
   // ---- Rows. A row past the end or of a partition that is not loaded is an error, before anything is touched.
+
+  // Begins to bring the row of `node` into the processor's cache. Advice: any node will do.
+  void PrefetchRow(NodeId node) const { PrefetchFloats(Row(node), layout_.shape.columns); }
 
   // Copies the row of `node` into `out` under its lock; out.size() must be columns().
   absl::Status ReadRow(NodeId node, std::span<float> out) const;

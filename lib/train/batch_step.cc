@@ -27,6 +27,9 @@ class Stopwatch {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+// Rows lie anywhere in memory: those of a few edges ahead are on their way while one is copied.
+constexpr std::size_t kRowsAhead = 4;
+
 // Every bit of the exponent is set in an infinity or NaN. By integers, which the compiler makes vectors of.
 bool AllFinite(std::span<const float> row) {
   constexpr std::uint32_t kExponent = 0x7f800000;
@@ -98,6 +101,10 @@ absl::Status BatchStep::Gather(std::span<const Edge> edges, const ChunkResult& r
   };
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Edge& edge = edges[i];
+    if (i + kRowsAhead < edges.size()) {
+      tables_.embeddings.PrefetchRow(edges[i + kRowsAhead].head);
+      tables_.embeddings.PrefetchRow(edges[i + kRowsAhead].tail);
+    }
     RETURN_IF_ERROR(tables_.embeddings.ReadRow(edge.head, std::span(worker.heads).subspan(i * dim, dim)));
     RETURN_IF_ERROR(tables_.embeddings.ReadRow(edge.tail, std::span(worker.tails).subspan(i * dim, dim)));
     worker.weights[i] = edge.weight;
@@ -107,6 +114,7 @@ absl::Status BatchStep::Gather(std::span<const Edge> edges, const ChunkResult& r
   const auto gather_nodes = [&](std::span<const NodeId> ids, std::vector<float>& to) -> absl::Status {
     to.resize(ids.size() * dim);
     for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (i + kRowsAhead < ids.size()) tables_.embeddings.PrefetchRow(ids[i + kRowsAhead]);
       RETURN_IF_ERROR(tables_.embeddings.ReadRow(ids[i], std::span(to).subspan(i * dim, dim)));
     }
     return absl::OkStatus();
@@ -225,7 +233,9 @@ absl::StatusOr<ChunkLoss> BatchStep::Compute(const BatchPlace& place, std::span<
   }
   const Stopwatch watch(times_.apply_seconds);
   Collect(batch);
-  if (absl::Status status = tables_.gradients.AccumulateBatch(contributions_); !status.ok()) return status;
+  if (options_.accumulate > 1) {
+    if (absl::Status status = tables_.gradients.AccumulateBatch(contributions_); !status.ok()) return status;
+  }
   relation_gradients_.Accumulate(relation_contributions_);
   return sum;
 }
@@ -238,10 +248,12 @@ absl::Status BatchStep::Apply(float learning_rate, std::uint64_t step) {
     UpdateRow(optimizer, learning_rate, step, gradient, row, state);
     if (!AllFinite(row)) finite.store(false, std::memory_order_relaxed);
   };
-  if (absl::Status status = tables_.gradients.Apply(update, tables_.embeddings, tables_.optimizer); !status.ok()) {
-    return status;
+  if (options_.accumulate == 1) {
+    RETURN_IF_ERROR(tables_.gradients.ApplyBatch(contributions_, update, tables_.embeddings, tables_.optimizer));
+  } else {
+    RETURN_IF_ERROR(tables_.gradients.Apply(update, tables_.embeddings, tables_.optimizer));
+    tables_.gradients.Zero();
   }
-  tables_.gradients.Zero();
   relation_gradients_.ApplyAndZero(optimizer, learning_rate, step, tables_.relations, tables_.relation_optimizer);
   if (!finite && !broken_place_) broken_place_ = place_;
   return absl::OkStatus();

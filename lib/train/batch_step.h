@@ -55,7 +55,8 @@ class BatchStep {
   void SetResidentNodes(std::vector<NodeRange> nodes);
 
   // Computes the batch and adds its gradients to the window. A loss that is not finite is an error that names batch,
-  // relation and nodes; then nothing was added. REQUIRES: batch is not empty
+  // relation and nodes; then nothing was added. REQUIRES: batch is not empty; with windows of one batch, Apply was
+  // called since the last one
   absl::StatusOr<ChunkLoss> Compute(const BatchPlace& place, std::span<const Edge> batch);
 
   // Ends the window: updates the touched rows. `step` counts windows from 1.

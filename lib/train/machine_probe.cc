@@ -124,7 +124,7 @@ absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph&
   GraphDescription small = graph.description();
   small.node_count = rows;
   ASSIGN_OR_RETURN(tables.gradients, MmapGradientAccumulator::Create(folder / "gradients.map", options.dim,
-                                                                     MaxTouchedRows(options, small, {1, 1})));
+                                                                     MaxWindowRows(options, small, {1, 1})));
   return tables;
 }
 

@@ -125,7 +125,8 @@ std::uint64_t NodeBytes(const TrainOptions& options) {
   return (options.dim + StateWidth(options.optimizer, options.dim)) * sizeof(float);
 }
 
-std::uint64_t MaxTouchedRows(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
+std::uint64_t MaxWindowRows(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
+  if (options.accumulate == 1) return 0;
   const std::uint64_t chunks = (options.batch + options.chunk - 1) / options.chunk;
   const std::uint64_t batch_rows = Sum(2 * options.batch, Product(2, chunks, NegativesPerSide(options, graph, shape)));
   const std::uint64_t rows = Product(options.accumulate, batch_rows);
@@ -151,7 +152,7 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   // Each chunk keeps its gradients until they are summed; a contribution is 16 bytes and its sort key as much.
   const std::uint64_t rows_of_batch = Sum(2 * batch, Product(2, chunks, negatives));
   estimate.gradients = Sum(Product(rows_of_batch, row + 48), Product(2, batch, relation_width),
-                           Product(MaxTouchedRows(options, graph, shape), row));
+                           Product(MaxWindowRows(options, graph, shape), row));
   estimate.workers = Product(static_cast<std::uint64_t>(std::max(1, threads)), WorkerBytes(options, graph, shape));
   estimate.program = kProgramBytes;
   return estimate;

@@ -28,8 +28,8 @@ std::uint64_t NodeBytes(const TrainOptions& options);
 MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDescription& graph, int threads,
                                       const PartitionShape& shape);
 
-// Rows that one accumulation window can touch at most.
-std::uint64_t MaxTouchedRows(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape);
+// Rows whose sums of gradients an accumulation window keeps at most; one of a single batch keeps none.
+std::uint64_t MaxWindowRows(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape);
 
 // A usage error with both figures where the estimate is above `limit` bytes.
 absl::Status CheckMemory(const MemoryEstimate& estimate, std::uint64_t limit);

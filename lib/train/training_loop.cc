@@ -52,8 +52,8 @@ TrainingLoop::TrainingLoop(const Graph& graph, const TrainOptions& options, cons
                   options.prefetch != PrefetchMode::kOff) {}
 
 absl::Status TrainingLoop::Prepare() {
-  const std::uint64_t rows = std::max(MaxTouchedRows(options_, graph_.description(), shape()),
-                                      MaxTouchedRows(options_, graph_.description(), next_shape_));
+  const std::uint64_t rows = std::max(MaxWindowRows(options_, graph_.description(), shape()),
+                                      MaxWindowRows(options_, graph_.description(), next_shape_));
   ASSIGN_OR_RETURN(gradients_, MmapGradientAccumulator::Create(paths_.Gradients(), options_.dim, rows));
   step_ = std::make_unique<BatchStep>(options_, graph_,
                                       StepTables{.embeddings = tables_.embeddings(),

@@ -90,7 +90,7 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
                           (back ? tables + relations : 0);
   plan.disk_bytes_after = tables + relations + 4 * kNpyHeaderBytes;
   plan.disk_bytes =
-      2 * plan.disk_bytes_after + MaxTouchedRows(options, description, plan.shape) * options.dim * sizeof(float);
+      2 * plan.disk_bytes_after + MaxWindowRows(options, description, plan.shape) * options.dim * sizeof(float);
   if (rates != nullptr) ExpectSeconds(options, *rates, description, plan);
   return plan;
 }

@@ -1,5 +1,6 @@
 #include "tables/mmap_gradient_accumulator.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -347,6 +348,60 @@ TEST_F(MmapGradientAccumulatorTest, ApplyToRowsThatAreNotThereUpdatesNothing) {
   EXPECT_EQ(gradients->Apply(count, *table, *state).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(calls, 0);
   EXPECT_FALSE(table->IsChanged(static_cast<PartitionId>(0)));
+}
+
+TEST_F(MmapGradientAccumulatorTest, ApplyBatchGivesTheBitsOfAccumulateAndApply) {
+  const Batches batches(1);
+  constexpr std::uint64_t kRows = 4096;
+  const auto update = [](std::span<const float> gradient, std::span<float> row, std::span<float> row_state) {
+    row_state[0] += 1;
+    for (std::size_t d = 0; d < row.size(); ++d) row[d] -= gradient[d] / row_state[0];
+  };
+  const auto rows_of = [&](const MmapManager& table) {
+    std::vector<float> rows;
+    std::vector<float> row(table.columns());
+    for (std::uint64_t node = 0; node < kRows; ++node) {
+      EXPECT_OK(table.ReadRow(NodeId{node}, row));
+      rows.insert(rows.end(), row.begin(), row.end());
+    }
+    return rows;
+  };
+  std::vector<std::vector<float>> found;
+  for (const bool at_once : {false, true}) {
+    const auto gradients = Make(Batches::kDim, 3000);
+    const auto table = MakeTable("t" + std::to_string(at_once), kRows, Batches::kDim);
+    const auto state = MakeTable("s" + std::to_string(at_once), kRows, 1);
+    for (int window = 0; window < 2; ++window) {
+      if (at_once) {
+        ASSERT_OK(gradients->ApplyBatch(batches.batches[0], update, *table, *state));
+        EXPECT_THAT(gradients->touched(), IsEmpty());
+        continue;
+      }
+      ASSERT_OK(gradients->AccumulateBatch(batches.batches[0]));
+      ASSERT_OK(gradients->Apply(update, *table, *state));
+      gradients->Zero();
+    }
+    found.push_back(rows_of(*table));
+    found.push_back(rows_of(*state));
+  }
+  EXPECT_EQ(std::memcmp(found[0].data(), found[2].data(), found[0].size() * sizeof(float)), 0);
+  EXPECT_EQ(found[1], found[3]);
+  EXPECT_GT(std::ranges::count(found[1], 2.0F), 100);
+}
+
+TEST_F(MmapGradientAccumulatorTest, ApplyBatchToRowsThatAreNotThereUpdatesNothing) {
+  const auto table = MakeTable("t", 3000, 1);
+  const auto state = MakeTable("s", 3000, 1);
+  const float one = 1;
+  int calls = 0;
+  const auto count = [&](std::span<const float>, std::span<float>, std::span<float>) { ++calls; };
+  const auto gradients = Make(1, 10);
+  const std::vector<Contribution> past_the_end = {{NodeId{5}, &one}, {NodeId{3000}, &one}};
+  EXPECT_EQ(gradients->ApplyBatch(past_the_end, count, *table, *state).code(), absl::StatusCode::kOutOfRange);
+  ASSERT_OK(state->EvictPartition(static_cast<PartitionId>(1)));
+  const std::vector<Contribution> evicted = {{NodeId{5}, &one}, {NodeId{1030}, &one}};
+  EXPECT_EQ(gradients->ApplyBatch(evicted, count, *table, *state).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(calls, 0);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class StepFixture {
     tables_ = *std::move(tables);
     EXPECT_OK(tables_->LoadPartition(PartitionId{0}));
     auto gradients = MmapGradientAccumulator::Create(paths_.Gradients(), options.dim,
-                                                     MaxTouchedRows(options, graph_->description(), {1, 1}));
+                                                     MaxWindowRows(options, graph_->description(), {1, 1}));
     EXPECT_OK(gradients);
     gradients_ = *std::move(gradients);
     step_ = std::make_unique<BatchStep>(options, *graph_,
@@ -87,7 +87,18 @@ TEST(BatchStep, ComputeChangesNoRowAndApplyDoes) {
   const std::vector<float> before = fixture.Rows();
   ASSERT_OK(fixture.step().Compute({.epoch = 0, .batch = 0}, fixture.edges().first(20)));
   EXPECT_EQ(fixture.Rows(), before);
+  ASSERT_OK(fixture.step().Apply(0.1F, 1));
+  EXPECT_NE(fixture.Rows(), before);
+}
+
+TEST(BatchStep, LongWindowsKeepTheirSumsUntilTheyAreApplied) {
+  TrainOptions options = TinyOptions();
+  options.accumulate = 2;
+  StepFixture fixture(options);
+  const std::vector<float> before = fixture.Rows();
+  ASSERT_OK(fixture.step().Compute({.epoch = 0, .batch = 0}, fixture.edges().first(20)));
   EXPECT_FALSE(fixture.gradients().touched().empty());
+  EXPECT_EQ(fixture.Rows(), before);
   ASSERT_OK(fixture.step().Apply(0.1F, 1));
   EXPECT_NE(fixture.Rows(), before);
   EXPECT_TRUE(fixture.gradients().touched().empty());
@@ -110,6 +121,7 @@ TEST(BatchStep, PlaceDecidesTheNegatives) {
 TEST(BatchStep, ShorterBatchAfterALongerOne) {
   TrainOptions options = TinyOptions();
   options.batch = 90;
+  options.accumulate = 2;  // whose sums can be looked at
   StepFixture used(options);
   StepFixture fresh(options);
   ASSERT_OK(used.step().Compute({.epoch = 0, .batch = 0}, used.edges().first(85)));
@@ -117,6 +129,7 @@ TEST(BatchStep, ShorterBatchAfterALongerOne) {
   ASSERT_OK_AND_ASSIGN(const ChunkLoss a, used.step().Compute({.epoch = 3, .batch = 1}, used.edges().first(7)));
   ASSERT_OK_AND_ASSIGN(const ChunkLoss b, fresh.step().Compute({.epoch = 3, .batch = 1}, fresh.edges().first(7)));
   EXPECT_EQ(a.loss, b.loss);
+  EXPECT_FALSE(fresh.gradients().touched().empty());
   EXPECT_TRUE(std::equal(used.gradients().touched().begin(), used.gradients().touched().end(),
                          fresh.gradients().touched().begin(), fresh.gradients().touched().end()));
   for (const NodeId node : fresh.gradients().touched()) {
@@ -131,6 +144,7 @@ TEST(BatchStep, NamesTheEdgeWhoseLossIsNotFinite) {
     TrainOptions options = TinyOptions();
     options.model = ModelKind::kDistMult;
     options.negatives = 1;
+    options.accumulate = 2;
     StepFixture fixture(options);
     const Edge& edge = fixture.edges()[13];
     fixture.SetRow(edge.head, bad);

@@ -23,17 +23,17 @@ GraphDescription MakeGraph(std::uint64_t nodes, std::uint64_t edges) {
   return graph;
 }
 
-TEST(MaxTouchedRows, IsTheWindowsOrTheGraphs) {
+TEST(MaxWindowRows, IsTheWindowsOrTheGraphsAndOfASingleBatchNone) {
   TrainOptions options;
   options.batch = 100;
   options.chunk = 30;
   options.negatives = 5;
-  EXPECT_EQ(MaxTouchedRows(options, MakeGraph(1'000'000, 5000), kWhole), 2U * 100 + 2U * 4 * 5);
+  EXPECT_EQ(MaxWindowRows(options, MakeGraph(1'000'000, 5000), kWhole), 0U);
   options.accumulate = 3;
-  EXPECT_EQ(MaxTouchedRows(options, MakeGraph(1'000'000, 5000), kWhole), 3U * (2 * 100 + 2 * 4 * 5));
-  EXPECT_EQ(MaxTouchedRows(options, MakeGraph(17, 5000), kWhole), 17U);
+  EXPECT_EQ(MaxWindowRows(options, MakeGraph(1'000'000, 5000), kWhole), 3U * (2 * 100 + 2 * 4 * 5));
+  EXPECT_EQ(MaxWindowRows(options, MakeGraph(17, 5000), kWhole), 17U);
   options.negatives = 0;
-  EXPECT_EQ(MaxTouchedRows(options, MakeGraph(17, 5000), kWhole), 17U);
+  EXPECT_EQ(MaxWindowRows(options, MakeGraph(17, 5000), kWhole), 17U);
 }
 
 TEST(EstimateTrainingMemory, CountsTheTables) {
@@ -80,7 +80,7 @@ TEST(EstimateTrainingMemory, NeverWrapsAround) {
   options.chunk = 1;
   options.accumulate = 1 << 20;
   const GraphDescription graph = MakeGraph(std::uint64_t{1} << 36, std::uint64_t{1} << 40);
-  EXPECT_EQ(MaxTouchedRows(options, graph, kWhole), graph.node_count);
+  EXPECT_EQ(MaxWindowRows(options, graph, kWhole), graph.node_count);
   std::uint64_t before = 0;
   for (options.chunk = 1 << 20; options.chunk > 0; options.chunk /= 2) {  // more chunks, more negatives
     const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, 1024, kWhole);
