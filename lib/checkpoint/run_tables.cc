@@ -200,12 +200,16 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
 
 absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths, const RunShape& shape, bool sync) {
   auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync));
+  RETURN_IF_ERROR(Failpoint("restart.R2"));
+  ASSIGN_OR_RETURN(const Manifest found, ReadNewestManifest(paths.State()));
+  RETURN_IF_ERROR(Failpoint("restart.R3"));
+  RETURN_IF_ERROR(CheckShape(paths, found.header, HeaderOf(shape)));
+  RETURN_IF_ERROR(CheckNamedFiles(paths, found));
+  RETURN_IF_ERROR(Failpoint("restart.R5"));
   ASSIGN_OR_RETURN(tables->state_, StateFile::Open(paths.State(), sync, tables->manifest_));
+  RETURN_IF_ERROR(Failpoint("restart.R6"));
   tables->newest_ = tables->manifest_.partitions;
   const ManifestHeader& header = tables->manifest_.header;
-  RETURN_IF_ERROR(CheckShape(paths, header, HeaderOf(shape)));
-  // What the manifest names is looked at before anything is made: a run that is refused stays as it was.
-  RETURN_IF_ERROR(CheckNamedFiles(paths, tables->manifest_));
   const int slot = static_cast<int>(header.relation_slot);
   RETURN_IF_ERROR(tables->relations_.Load(slot, header.relation_checksum));
   RETURN_IF_ERROR(tables->relation_optimizer_.Load(slot, header.relation_state_checksum));

@@ -9,6 +9,13 @@
 //   C5  the manifest of generation g + 1 is written into its slot of STATE        (checkpoint/state_file.cc)
 //   C6  STATE is synced: the commit point; only now may anything be said to be saved
 //   C7  what g + 1 no longer names is free to be written
+// A restart, each step but the lazy one a failpoint "restart.R<n>":
+//   R1  the run's lock is taken                                                 (checkpoint/run_lock.h)
+//   R2  both manifests are read, and the newest that is whole is taken
+//   R3  configuration, graph, headers and sizes are checked: a run that is refused stays as it was
+//   R4  rows are checked against their checksums as they are loaded
+//   R5  the manifest's identical bytes are written into its own slot and synced (checkpoint/state_file.cc)
+//   R6  what it does not name is free: missing second files are made again
 // Invariants: a slot that the newest durable manifest names is never written; a manifest is written only after the
 // sync of all it newly names; after any error the run is poisoned and every further commit fails.
 #pragma once
