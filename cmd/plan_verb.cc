@@ -135,7 +135,14 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   RETURN_IF_ERROR(PlanTraining(options, *graph, memory, threads, nullptr).status());
   std::optional<MachineRates> rates;
   if (!flags.no_probe) {
-    ASSIGN_OR_RETURN(rates, ProbeMachine(options, *graph, ProbeFolder(flags.run), memory));
+    // The plan is of use without times: on a full disk, or before a learning rate is found that does not diverge.
+    absl::StatusOr<MachineRates> probed = ProbeMachine(options, *graph, ProbeFolder(flags.run), memory);
+    if (probed.ok()) {
+      rates = *probed;
+    } else {
+      program.reporter.Warning(
+          fmt::format("the machine could not be measured, so no times are expected: {}", MessageOf(probed.status())));
+    }
   }
   std::vector<std::uint64_t> budgets = {memory};
   if (flags.what_if) budgets.insert(budgets.end(), {memory / 2, 2 * memory});

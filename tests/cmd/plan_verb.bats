@@ -107,3 +107,10 @@ assert 200 < memory <= 280, memory'
   wait "$pid" || true
   [ -z "$(find . -name '.octavo*')" ]
 }
+
+@test "a machine that cannot be measured is a warning, and the plan stands" {
+  "$OCTAVO" plan "${settings[@]}" --run /proc/run --json >plan.json 2>err.log
+  grep -q '^warning: the machine could not be measured, so no times are expected: /proc/' err.log
+  grep -q '"partitions": ' plan.json
+  ! grep -q seconds plan.json
+}
