@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/byte_size.h"
@@ -65,8 +67,20 @@ absl::Status CheckTargets(const ExportFlags& flags, const Graph& graph) {
 constexpr std::uint64_t kBlocksHeld = 32;
 constexpr std::uint64_t kLeastBlockBytes = 128 << 10;
 
+// Writes the names to a file that waits for its Commit, or none where none are asked for.
+absl::StatusOr<std::optional<OutputFile>> WriteNamesFile(const ExportFlags& flags, const VectorTable& table,
+                                                         const ReadingMemory& memory) {
+  if (flags.names.empty()) return std::optional<OutputFile>();
+  ASSIGN_OR_RETURN(OutputFile names, OutputFile::Open(flags.names));
+  if (memory.drops_behind) names.WriteBehind(kMaxBlockBytes / 8);
+  RETURN_IF_ERROR(WriteNames(table, names));
+  return std::optional<OutputFile>(std::move(names));
+}
+
+// Vectors and names appear when both are whole.
 absl::Status WriteTable(Program& program, const ExportFlags& flags, VectorFormat format, const VectorTable& table,
                         const ReadingMemory& memory) {
+  ASSIGN_OR_RETURN(std::optional<OutputFile> names, WriteNamesFile(flags, table, memory));
   ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output));
   const std::uint64_t block_bytes = std::min(kMaxBlockBytes, memory.bytes / kBlocksHeld);
   // A number is 4 bytes or up to 16 characters.
@@ -82,6 +96,7 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, VectorFormat
   };
   ASSIGN_OR_RETURN(const WriteReport report, WriteVectors(table, options, output));
   RETURN_IF_ERROR(output.Commit());
+  if (names) RETURN_IF_ERROR(names->Commit());
   program.reporter.EndProgress();
   if (report.names_changed > 0) {
     program.reporter.Warning(fmt::format(
@@ -110,12 +125,7 @@ absl::Status RunExport(Program& program, const ExportFlags& flags) {
   const VectorTable table = relations ? RelationVectors(*run.graph, run.relations, run.model.RelationWidth())
                                       : NodeVectors(*run.graph, run.embeddings);
   RETURN_IF_ERROR(WriteTable(program, flags, format, table, memory));
-  RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
-  if (flags.names.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(OutputFile names, OutputFile::Open(flags.names));
-  if (memory.drops_behind) names.WriteBehind(kMaxBlockBytes / 8);
-  RETURN_IF_ERROR(WriteNames(table, names));
-  return names.Commit();
+  return WarnIfCommitted(program, flags.run, run);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "base/status.h"
 
+#include <cerrno>
 #include <string>
 #include <system_error>
 
@@ -10,6 +11,7 @@ namespace octavo {
 namespace {
 
 constexpr char kKindPayload[] = "octavo/error-kind";
+constexpr char kErrnoPayload[] = "octavo/errno";
 
 absl::Status Make(absl::StatusCode code, ErrorKind kind, std::string_view message) {
   absl::Status status(code, absl::string_view(message.data(), message.size()));
@@ -36,8 +38,14 @@ absl::Status BusyError(std::string_view message) {
 }
 
 absl::Status ErrnoError(std::string_view what, int error_number) {
-  return RuntimeError(fmt::format("{}: {}", what, std::generic_category().message(error_number)));
+  const bool full = error_number == ENOSPC || error_number == EDQUOT;
+  absl::Status status = RuntimeError(fmt::format("{}: {}{}", what, std::generic_category().message(error_number),
+                                                 full ? "; make room there, or choose another disk" : ""));
+  status.SetPayload(kErrnoPayload, absl::Cord(absl::string_view(std::to_string(error_number))));
+  return status;
 }
+
+bool IsSystemError(const absl::Status& status) { return status.GetPayload(kErrnoPayload).has_value(); }
 
 ErrorKind KindOf(const absl::Status& status) {
   const auto payload = status.GetPayload(kKindPayload);

@@ -26,8 +26,11 @@ absl::Status InputError(std::string_view message);
 absl::Status CorruptError(std::string_view message);
 absl::Status BusyError(std::string_view message);
 
-// Returns RuntimeError("`what`: text of `error_number`"), e.g. ErrnoError("write RUN/STATE", ENOSPC).
+// Returns RuntimeError("`what`: text of `error_number`"), e.g. ErrnoError("write RUN/STATE", ENOSPC), and for a full
+// disk what to do about it.
 absl::Status ErrnoError(std::string_view what, int error_number);
+// Whether ErrnoError made it: the system's fault, which may pass, and not the data's.
+bool IsSystemError(const absl::Status& status);
 
 // Returns the kind that one of the functions above gave the status, kRuntime for any other error.
 // REQUIRES: !status.ok()

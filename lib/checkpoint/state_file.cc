@@ -5,7 +5,6 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -79,8 +78,8 @@ absl::StatusOr<std::array<ManifestSlot, 2>> ReadManifestSlots(const std::filesys
 }
 
 absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(path));
+  if (!there) {
     return UsageError(fmt::format("{}: no such file; expected the folder of a run", path.string()));
   }
   ASSIGN_OR_RETURN(const File file, File::OpenRead(path));

@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t kMaxDescriptionBytes = std::uint64_t{64} << 20;
 
 absl::StatusOr<GraphDescription> ReadDescription(const GraphPaths& paths) {
-  std::error_code error;
-  if (!std::filesystem::exists(paths.Description(), error)) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(paths.Description()));
+  if (!there) {
     return UsageError(
         fmt::format("{}: not a graph (it has no graph.json); make one with octavo import", paths.folder().string()));
   }

@@ -119,12 +119,11 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
     }
   }
   const fs::path parent = ParentOf(target);
-  fs::create_directories(parent, error);
-  if (error) return FolderError(parent, "create", error);
+  RETURN_IF_ERROR(CreateFolders(parent));
   for (const fs::path& folder : AbandonedFolders(target)) RemoveFolderOf(folder, replaceable);
   fs::path temporary = parent / fmt::format("{}{}", PrefixOf(target), ::getpid());
   fs::create_directory(temporary, error);
-  if (error) return FolderError(temporary, "create", error);
+  if (error) return ErrnoError(fmt::format("{}: create", temporary.string()), error.value());
   FolderLock lock(temporary);
   return AtomicFolder(std::move(temporary), std::move(lock), std::move(target), overwrite, std::move(replaceable));
 }

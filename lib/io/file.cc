@@ -214,8 +214,16 @@ void File::DropBehind(std::uint64_t offset, std::uint64_t size) const {
   DropCache(begin, RoundUp(offset + size, page) - begin);
 }
 
+absl::StatusOr<bool> FileExists(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG) return false;
+  return FileError("stat", path, errno);
+}
+
 absl::Status SyncFolder(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder.empty() ? std::filesystem::path(".") : folder;
+  RETURN_IF_ERROR(Failpoint("folder.sync"));
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return FileError("open", path, errno);
   const int result = ::fsync(descriptor);
@@ -235,7 +243,7 @@ absl::Status CreateFolders(const std::filesystem::path& folder) {
   }
   for (auto path = missing.rbegin(); path != missing.rend(); ++path) {
     if (!std::filesystem::create_directory(*path, error) && error) {
-      return RuntimeError(fmt::format("{}: create: {}", path->string(), error.message()));
+      return FileError("create", *path, error.value());
     }
     RETURN_IF_ERROR(SyncFolder(path->parent_path()));
   }

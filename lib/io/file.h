@@ -78,6 +78,10 @@ class File {
   std::filesystem::path path_;
 };
 
+// Whether something is there under the name, or where its link points to. A disk that cannot say is an error: a file
+// must not be taken for missing because of it.
+absl::StatusOr<bool> FileExists(const std::filesystem::path& path);
+
 // fsync of a folder, so that names created, renamed or removed in it survive a power cut.
 absl::Status SyncFolder(const std::filesystem::path& folder);
 

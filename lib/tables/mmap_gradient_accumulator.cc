@@ -28,6 +28,9 @@ struct GradientHeader {
   std::uint64_t max_rows = 0;
 };
 
+// How far the pages of the mapping are brought in at a time.
+constexpr std::uint64_t kPopulateBytes = std::uint64_t{1} << 20;
+
 // Rows handled by one task: enough work to outweigh handing it over.
 constexpr std::size_t kRowsPerTask = 64;
 // Rows lie anywhere in memory: those of a few nodes ahead are on their way while one is worked on.
@@ -48,15 +51,16 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
   if (!bytes || max_rows >= std::numeric_limits<std::uint32_t>::max()) {
     return UsageError(fmt::format("{}: {} gradient rows of {} floats are too many", path.string(), max_rows, dim));
   }
-  ASSIGN_OR_RETURN(File file, File::Create(path));
-  if (absl::Status status = file.Allocate(*bytes); !status.ok()) {
-    static_cast<void>(RemoveFile(path));  // some file systems keep the part that they got
-    return status;
-  }
   GradientHeader header;
   header.dim = dim;
   header.max_rows = max_rows;
-  RETURN_IF_ERROR(file.WriteAt(0, AsBytes(header)));
+  ASSIGN_OR_RETURN(File file, File::Create(path));
+  absl::Status status = file.Allocate(*bytes);
+  if (status.ok()) status = file.WriteAt(0, AsBytes(header));
+  if (!status.ok()) {
+    static_cast<void>(RemoveFile(path));  // some file systems keep the part that they got
+    return status;
+  }
   // Private: pages that are written become this process's own, so gradients never reach the file. It has no holes: the
   // first store to a page reads it, and to read a hole takes space on some file systems (tmpfs), where a full disk
   // would make that SIGBUS.
@@ -116,6 +120,21 @@ absl::Status MmapGradientAccumulator::AssignRows() {
     return absl::ResourceExhaustedError(absl::string_view(
         fmt::format("{}: a window touches {} rows; room for {}", file_.path().string(), next, max_rows_)));
   }
+  return Populate(next);
+}
+
+// The first store to a page reads it from the file, and a disk that has failed would make that SIGBUS. So the pages of
+// the first `rows` rows are brought in before, where it is an error. From then on they are memory of this process.
+absl::Status MmapGradientAccumulator::Populate(std::uint64_t rows) {
+  const std::uint64_t wanted = kHeaderBytes + rows * dim_ * sizeof(float);
+  if (wanted <= populated_bytes_) return absl::OkStatus();
+  const std::uint64_t end = std::min(RoundUp(wanted, kPopulateBytes), mapped_bytes_);
+  // Kernels before 5.14 do not know the advice; there the stores bring them.
+  if (::madvise(mapping_ + populated_bytes_, end - populated_bytes_, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+    const int error_number = errno == EFAULT ? EIO : errno;  // EFAULT says that a store would be SIGBUS
+    return ErrnoError(fmt::format("{}: map {} bytes", file_.path().string(), end), error_number);
+  }
+  populated_bytes_ = RoundUp(end, kHeaderBytes);
   return absl::OkStatus();
 }
 

@@ -44,7 +44,7 @@ class MmapGradientAccumulator {
   // Adds one gradient to the row of `node`; one of another width than dim is an error.
   absl::Status Accumulate(NodeId node, std::span<const float> gradient);
   // Adds many, in parallel over nodes; those to one node in the order of `contributions`. More nodes in the window
-  // than max_rows is an error, and then the window is as it was.
+  // than max_rows, or a disk or memory that fails, is an error, and then the window is as it was.
   absl::Status AccumulateBatch(std::span<const Contribution> contributions);
 
   // Nodes touched since Zero, ascending.
@@ -83,6 +83,7 @@ class MmapGradientAccumulator {
   float* Row(std::uint32_t row) const;
   void SortByNode(std::span<const Contribution> contributions);
   absl::Status AssignRows();
+  absl::Status Populate(std::uint64_t rows);
   void MergeTouched();
 
   // Constant after construction.
@@ -92,8 +93,9 @@ class MmapGradientAccumulator {
   const std::size_t dim_;
   const std::uint64_t max_rows_;
   // The caller's.
-  std::vector<NodeId> nodes_;        // touched, ascending
-  std::vector<std::uint32_t> rows_;  // rows_[i] is the mapping's row of nodes_[i]
+  std::uint64_t populated_bytes_ = 0;  // of the mapping, from its beginning: pages that are this process's own
+  std::vector<NodeId> nodes_;          // touched, ascending
+  std::vector<std::uint32_t> rows_;    // rows_[i] is the mapping's row of nodes_[i]
   // Kept between calls for their memory.
   struct SortKey {
     std::uint64_t node = 0;

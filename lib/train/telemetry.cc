@@ -38,9 +38,9 @@ std::string ToJson(const EpochEvent& event) {
 }
 
 absl::StatusOr<MetricsLog> MetricsLog::Open(const std::filesystem::path& path, std::uint64_t committed_bytes) {
-  const bool missing = !std::filesystem::exists(path);
-  ASSIGN_OR_RETURN(File file, missing ? File::Create(path) : File::OpenReadWrite(path));
-  if (missing) RETURN_IF_ERROR(SyncFolder(path.parent_path()));  // or a power cut could take the name with the log
+  ASSIGN_OR_RETURN(const bool there, FileExists(path));
+  ASSIGN_OR_RETURN(File file, there ? File::OpenReadWrite(path) : File::Create(path));
+  if (!there) RETURN_IF_ERROR(SyncFolder(path.parent_path()));  // or a power cut could take the name with the log
   ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
   const std::uint64_t bytes = std::min(size, committed_bytes);
   if (bytes < size) RETURN_IF_ERROR(file.Truncate(bytes));

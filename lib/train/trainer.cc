@@ -12,6 +12,8 @@
 #include "fmt/format.h"
 #include "format/cells.h"
 #include "format/paths.h"
+#include "io/file.h"
+#include "tables/mmap_gradient_accumulator.h"
 #include "train/initial_rows.h"
 #include "train/memory_estimate.h"
 #include "train/run_configuration.h"
@@ -53,6 +55,38 @@ absl::Status PrepareFolder(const RunPaths& paths) {
     return UsageError(fmt::format("{}: exists and is not a folder", paths.folder().string()));
   }
   return CreateFolders(paths.folder());
+}
+
+// Removes the files of the run that were not there before, unless told to keep them: a resume that finds no room to go
+// on leaves the run as it was. The newest manifest cannot name them.
+class NewFiles {
+ public:
+  explicit NewFiles(const RunPaths& paths) {
+    std::error_code ignored;
+    for (const fs::path& path : paths.All()) {
+      // Not of a file that the disk cannot say anything of.
+      if (fs::symlink_status(path, ignored).type() == fs::file_type::not_found) absent_.push_back(path);
+    }
+  }
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+  ~NewFiles() {
+    for (const fs::path& path : absent_) static_cast<void>(RemoveFile(path));
+  }
+  void Keep() { absent_.clear(); }
+
+ private:
+  std::vector<fs::path> absent_;
+};
+
+// Sets aside the space of the gradients, for both divisions of the tables.
+absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MakeGradients(const RunPaths& paths,
+                                                                       const TrainOptions& options,
+                                                                       const GraphDescription& graph,
+                                                                       const PartitionShape& now,
+                                                                       const PartitionShape& next) {
+  const std::uint64_t rows = std::max(MaxWindowRows(options, graph, now), MaxWindowRows(options, graph, next));
+  return MmapGradientAccumulator::Create(paths.Gradients(), options.dim, rows);
 }
 
 // A folder with a run, or with files of a run's names that no training left there, is not taken without --overwrite. A
@@ -155,6 +189,9 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
   RETURN_IF_ERROR(RemoveRun(paths));
   RETURN_IF_ERROR(
       WriteRunConfiguration(paths.Configuration(), {.options = options, .graph = fs::absolute(graph_folder)}));
+  // Before the first commit: a disk that is too small is an error while there is no run yet.
+  ASSIGN_OR_RETURN(const std::unique_ptr<MmapGradientAccumulator> gradients,
+                   MakeGradients(paths, options, graph->description(), division, division));
   const double scale = InitialScale(options);
   ASSIGN_OR_RETURN(
       const std::unique_ptr<RunTables> tables,
@@ -163,14 +200,14 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
           [&](std::uint64_t row, std::span<float> values) { InitialEmbedding(options, scale, row, values); },
           [&](std::uint64_t row, std::span<float> values) { InitialRelation(options, scale, row, values); },
           options.durability == Durability::kFull));
-  return TrainingLoop(*graph, options, paths, *tables, division, settings, callbacks).Run();
+  return TrainingLoop(*graph, options, paths, *tables, *gradients, division, settings, callbacks).Run();
 }
 
 absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
                                        const TrainCallbacks& callbacks) {
   const RunPaths paths(folder);
-  std::error_code error;
-  if (!fs::exists(paths.State(), error)) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
+  if (!there) {
     return UsageError(fmt::format("{}: no run here (there is no STATE)", folder.string()));
   }
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
@@ -191,11 +228,15 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   RETURN_IF_ERROR(CheckDivision(paths, done, graph->description()));
   ASSIGN_OR_RETURN(const PartitionShape next, NextDivision(options, graph->description(), done, settings, callbacks));
   LeaveRoom(*graph, options, next, settings);
+  NewFiles made(paths);
+  ASSIGN_OR_RETURN(const std::unique_ptr<MmapGradientAccumulator> gradients,
+                   MakeGradients(paths, options, graph->description(), DivisionOf(done), next));
   ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables,
                    RunTables::Open(paths, ShapeOf(options, graph->description(), DivisionOf(done)),
                                    options.durability == Durability::kFull));
   if (options.epochs != epochs_before) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
-  return TrainingLoop(*graph, options, paths, *tables, next, settings, callbacks).Run();
+  made.Keep();
+  return TrainingLoop(*graph, options, paths, *tables, *gradients, next, settings, callbacks).Run();
 }
 
 }  // namespace octavo

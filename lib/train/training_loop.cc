@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/status.h"
+#include "fmt/format.h"
 #include "io/failpoint.h"
 #include "optimize/learning_rate.h"
-#include "train/memory_estimate.h"
 
 namespace octavo {
 namespace {
@@ -36,12 +36,13 @@ std::vector<NodeRange> NodesOf(std::span<const PartitionId> partitions, const Gr
 }  // namespace
 
 TrainingLoop::TrainingLoop(const Graph& graph, const TrainOptions& options, const RunPaths& paths, RunTables& tables,
-                           const PartitionShape& next_shape, const TrainSettings& settings,
-                           const TrainCallbacks& callbacks)
+                           MmapGradientAccumulator& gradients, const PartitionShape& next_shape,
+                           const TrainSettings& settings, const TrainCallbacks& callbacks)
     : graph_(graph),
       options_(options),
       paths_(paths),
       tables_(tables),
+      gradients_(gradients),
       next_shape_(next_shape),
       settings_(settings),
       callbacks_(callbacks),
@@ -52,15 +53,12 @@ TrainingLoop::TrainingLoop(const Graph& graph, const TrainOptions& options, cons
                   options.prefetch != PrefetchMode::kOff) {}
 
 absl::Status TrainingLoop::Prepare() {
-  const std::uint64_t rows = std::max(MaxWindowRows(options_, graph_.description(), shape()),
-                                      MaxWindowRows(options_, graph_.description(), next_shape_));
-  ASSIGN_OR_RETURN(gradients_, MmapGradientAccumulator::Create(paths_.Gradients(), options_.dim, rows));
   step_ = std::make_unique<BatchStep>(options_, graph_,
                                       StepTables{.embeddings = tables_.embeddings(),
                                                  .optimizer = tables_.optimizer(),
                                                  .relations = tables_.relations(),
                                                  .relation_optimizer = tables_.relation_optimizer(),
-                                                 .gradients = *gradients_});
+                                                 .gradients = gradients_});
   ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
   metrics_ = std::make_unique<MetricsLog>(std::move(log));
   if (progress_.batch == 0) DivideTables();
@@ -237,7 +235,7 @@ absl::Status TrainingLoop::CommitEpoch() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<TrainOutcome> TrainingLoop::Run() {
+absl::StatusOr<TrainOutcome> TrainingLoop::Train() {
   if (absl::Status status = Prepare(); !status.ok()) return status;
   while (progress_.epoch < options_.epochs && !Stopping()) {
     if (absl::Status status = RunEpoch(); !status.ok()) return status;
@@ -248,6 +246,13 @@ absl::StatusOr<TrainOutcome> TrainingLoop::Run() {
     if (absl::Status status = tables_.Finish(); !status.ok()) return status;
   }
   return TrainOutcome{.finished = finished, .generation = tables_.generation(), .epochs_done = progress_.epoch};
+}
+
+absl::StatusOr<TrainOutcome> TrainingLoop::Run() {
+  absl::StatusOr<TrainOutcome> outcome = Train();
+  if (outcome.ok() || !IsSystemError(outcome.status())) return outcome;
+  return RuntimeError(fmt::format("{}; generation {} is committed; then go on with: octavo resume --run {}",
+                                  MessageOf(outcome.status()), tables_.generation(), paths_.folder().string()));
 }
 
 }  // namespace octavo

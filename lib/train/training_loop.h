@@ -25,10 +25,12 @@ namespace octavo {
 class TrainingLoop {
  public:
   // `next_shape` is how the tables are divided from the next epoch on.
+  // `gradients` has room for a window of either shape.
   TrainingLoop(const Graph& graph, const TrainOptions& options, const RunPaths& paths, RunTables& tables,
-               const PartitionShape& next_shape, const TrainSettings& settings, const TrainCallbacks& callbacks);
+               MmapGradientAccumulator& gradients, const PartitionShape& next_shape, const TrainSettings& settings,
+               const TrainCallbacks& callbacks);
 
-  // Trains to the last epoch, or until settings.stop says so.
+  // Trains to the last epoch, or until settings.stop says so. The error of a disk says from which commit to go on.
   absl::StatusOr<TrainOutcome> Run();
 
  private:
@@ -46,6 +48,7 @@ class TrainingLoop {
   };
 
   absl::Status Prepare();
+  absl::StatusOr<TrainOutcome> Train();
   void DivideTables();
   void MakePlanner();
   absl::Status BeginEpoch(std::size_t state);
@@ -67,6 +70,7 @@ class TrainingLoop {
   const TrainOptions& options_;
   const RunPaths& paths_;
   RunTables& tables_;
+  MmapGradientAccumulator& gradients_;
   const PartitionShape next_shape_;
   const TrainSettings& settings_;
   const TrainCallbacks& callbacks_;
@@ -75,7 +79,6 @@ class TrainingLoop {
   const EpochPlan* plan_ = nullptr;  // of the epoch under way
   BatchPrefetcher batches_;
   PartitionLoader partitions_;
-  std::unique_ptr<MmapGradientAccumulator> gradients_;
   std::unique_ptr<BatchStep> step_;
   std::unique_ptr<MetricsLog> metrics_;
   EpochCounters counters_;

@@ -30,7 +30,11 @@ TEST(Status, KindsAreTheExitCodes) {
 }
 
 TEST(Status, ErrnoErrorHasTheSystemsText) {
-  EXPECT_ERROR(ErrnoError("write RUN/STATE", ENOSPC), kRuntime, "write RUN/STATE: No space left on device");
+  EXPECT_EQ(MessageOf(ErrnoError("read RUN/STATE", EIO)), "read RUN/STATE: Input/output error");
+  EXPECT_ERROR(ErrnoError("write RUN/STATE", ENOSPC), kRuntime, "write RUN/STATE: No space left on device; make room");
+  EXPECT_TRUE(IsSystemError(ErrnoError("read RUN/STATE", EIO)));
+  EXPECT_FALSE(IsSystemError(RuntimeError("the loss is not finite")));
+  EXPECT_FALSE(IsSystemError(absl::OkStatus()));
 }
 
 absl::StatusOr<int> Half(int value) {

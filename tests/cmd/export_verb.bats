@@ -41,6 +41,17 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [[ ! -e full.npy && ! -e full.npy.partial ]]
 }
 
+# The vectors used to be in their place already when the names met the full disk.
+@test "export: names that find no room leave the vectors as they were" {
+  echo old >both.npy
+  OCTAVO_FAILPOINT=file.write:1=enospc fails 1 "No space left on device; make room there" \
+    "$OCTAVO" --quiet export --run run --output both.npy --names both.names
+  OCTAVO_FAILPOINT=file.write:2=enospc fails 1 "No space left" \
+    "$OCTAVO" --quiet export --run run --output both.npy --names both.names
+  [[ "$(cat both.npy)" == old && ! -e both.names ]]
+  [[ -z "$(find . -name '.both*')" ]]
+}
+
 @test "export: a reader that left is an error with a message" {
   { sleep 0.3; fails 1 "the reader closed the pipe" "$OCTAVO" --quiet export --run run --output /dev/fd/9 9>&1; echo $? >code; } | true
   for _ in 1 2 3 4 5 6 7 8 9 10; do [[ -s code ]] && break; sleep 0.3; done

@@ -104,6 +104,30 @@ TEST_F(FileTest, AtomicWriteReplacesAllOrNothing) {
   }
 }
 
+// A resume on a disk that had failed used to say that there is no run.
+TEST_F(FileTest, WhatTheDiskCannotTellIsNotMissing) {
+  WriteFileBytes(folder_ / "file", "x");
+  std::filesystem::create_symlink("loop", folder_ / "loop");
+  for (const auto& [name, there] : {std::pair("file", true), {"absent", false}, {"file/below", false}}) {
+    ASSERT_OK_AND_ASSIGN(const bool found, FileExists(folder_ / name));
+    EXPECT_EQ(found, there) << name;
+  }
+  EXPECT_ERROR(FileExists(folder_ / "loop"), kRuntime, "loop: stat: ");
+}
+
+// The folder of a new run used to be made without a sync of the one above: on a file system whose journal is not in
+// order, a power cut could take it with all that was committed in it.
+TEST_F(FileTest, CreatedFoldersAreSyncedIntoTheOnesAbove) {
+  ASSERT_OK(SetFailpoints("folder.sync:1=eio"));
+  EXPECT_ERROR(CreateFolders(folder_ / "a" / "b"), kRuntime, "folder.sync");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a" / "b"));
+  ASSERT_OK(SetFailpoints("folder.sync:2=eio"));
+  EXPECT_ERROR(CreateFolders(folder_ / "c" / "d" / ""), kRuntime, "folder.sync");
+  ASSERT_OK(SetFailpoints("folder.sync:1=eio"));
+  EXPECT_OK(CreateFolders(folder_ / "c" / "d"));  // is there
+  EXPECT_OK(CreateFolders(""));
+}
+
 // 1.5 MB a piece of a file that is read in order, its head first: what lies behind the reader is not in the cache,
 // whatever the size of the kernel's folios.
 TEST_F(FileTest, DropBehindKeepsAFileThatIsReadInOrderOutOfTheCache) {

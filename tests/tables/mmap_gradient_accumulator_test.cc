@@ -211,6 +211,16 @@ TEST_F(MmapGradientAccumulatorTest, StoresOnADiskThatFilledUpSucceed) {
   EXPECT_EQ(end.code, 0);
 }
 
+// On an XFS that was shut down the first store to a page was SIGBUS. A file that lost its end has no pages to read
+// either.
+TEST_F(MmapGradientAccumulatorTest, PagesThatCannotBeReadAreAnErrorAndNoSignal) {
+  const auto gradients = Make(1024, 10);
+  fs::resize_file(Path(), 4096 + 4096);
+  const std::vector<float> gradient(1024, 1.0F);
+  EXPECT_ERROR(gradients->Accumulate(static_cast<NodeId>(1), gradient), kRuntime, "gradients.map: map ");
+  EXPECT_THAT(gradients->touched(), IsEmpty());
+}
+
 TEST_F(MmapGradientAccumulatorTest, InjectedErrorsAreReported) {
   for (const std::string point : {"file.open=eio", "file.write=enospc", "file.allocate=enospc"}) {
     ASSERT_OK(SetFailpoints(point));

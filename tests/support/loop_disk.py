@@ -1,0 +1,138 @@
+"""A real file system in a file, whose power can be cut, for tests that run as root.
+
+What is mounted here is seen by this process and its children only, and goes when they do, however they end: the
+process gets a mount namespace of its own, and all files lie in a tmpfs that is mounted there.
+"""
+
+import ctypes
+import fcntl
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+CLONE_NEWNS = 0x00020000
+FS_IOC_SHUTDOWN = 0x8004587D  # _IOR('X', 125, __u32): XFS's GOINGDOWN, which ext4 and others took over
+NOLOGFLUSH = 2  # what is in memory only, of the journal too, is lost
+MIB = 1 << 20
+# mkfs.xfs makes none below 300 MiB. Images are sparse.
+SMALLEST = {"ext4": 8 * MIB, "xfs": 300 * MIB}
+MKFS = {"ext4": ["mkfs.ext4", "-q", "-F", "-m", "0", "-b", "4096"], "xfs": ["mkfs.xfs", "-q", "-f"]}
+NOTHING_RUN = 77
+
+
+class NotPossible(Exception):
+    """This machine does not let the process mount what the test needs."""
+
+
+def call(*command):
+    """Runs a command of the system's; an OSError with what it said if it fails."""
+    try:
+        result = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True,
+                                text=True, check=False)
+    except FileNotFoundError as error:
+        raise OSError(f"{command[0]}: not installed") from error
+    if result.returncode != 0:
+        raise OSError(f"{' '.join(map(str, command))}: {result.stderr.strip() or result.returncode}")
+
+
+class Scratch:
+    """A tmpfs in a new folder that nobody else sees. With it, the process has its own mounts from there on."""
+
+    def __init__(self, megabytes=2048):
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(CLONE_NEWNS) != 0:
+            raise NotPossible(f"a mount namespace: {os.strerror(ctypes.get_errno())}")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="octavo-disk-"))
+        try:
+            # "Slave": what others mount and unmount still comes in; nothing of ours goes out.
+            call("mount", "--make-rslave", "/")
+            call("mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "octavo-test", self.folder)
+        except OSError as error:
+            self.folder.rmdir()
+            raise NotPossible(str(error)) from error
+
+    def __enter__(self):
+        return self.folder
+
+    def __exit__(self, *_):
+        # A mount point that is busy still goes with the namespace; the empty folder below it must not stay.
+        subprocess.run(["umount", "--lazy", self.folder], check=False)
+        self.folder.rmdir()
+
+
+class LoopDisk:
+    """A file system of the kind "ext4" or "xfs" in an image in `folder`, which is a Scratch's."""
+
+    def __init__(self, folder, kind, megabytes=0):
+        self.kind = kind
+        self.image = folder / f"{kind}.image"
+        self.root = folder / kind
+        self.bytes = max(megabytes * MIB, SMALLEST[kind])
+        self.mounted = False
+        self.root.mkdir()
+
+    def __enter__(self):
+        self.make()
+        return self
+
+    def __exit__(self, *_):
+        self.unmount()
+        self.image.unlink(missing_ok=True)
+        self.root.rmdir()
+
+    def make(self):
+        """Mounts an empty file system, also in the place of the one that is there."""
+        self.unmount()
+        self.image.unlink(missing_ok=True)
+        with self.image.open("wb") as image:
+            image.truncate(self.bytes)
+        try:
+            call(*MKFS[self.kind], self.image)
+            self.mount()
+        except OSError as error:
+            raise NotPossible(str(error)) from error
+
+    def mount(self):
+        # The loop device is set to go with the mount.
+        call("mount", "-t", self.kind, "-o", "loop", self.image, self.root)
+        self.mounted = True
+
+    def unmount(self):
+        if not self.mounted:
+            return
+        for attempt in range(100):
+            try:
+                call("umount", self.root)
+                break
+            except OSError:
+                if attempt == 99:
+                    raise
+                time.sleep(0.02)  # a process that was killed keeps its files for an instant
+        self.mounted = False
+
+    def cut_power(self):
+        """From now on nothing that is not on the disk gets there: every write and sync fails."""
+        descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.ioctl(descriptor, FS_IOC_SHUTDOWN, struct.pack("I", NOLOGFLUSH))
+        finally:
+            os.close(descriptor)
+
+    def restart(self):
+        """Mounts what the disk had when the power went; the file system recovers by its journal."""
+        self.unmount()
+        self.mount()
+
+    def free_bytes(self):
+        status = os.statvfs(self.root)
+        return status.f_bavail * status.f_frsize
+
+
+def not_possible(reason):
+    """Ends the test that could not be run: skipped, but a failure where CI=true says that all must run."""
+    print(f"NOTHING WAS RUN: this takes root, loop devices, mkfs.ext4 and mkfs.xfs: {reason}", file=sys.stderr)
+    sys.exit(1 if os.environ.get("CI") in ("true", "1") else NOTHING_RUN)

@@ -1,0 +1,96 @@
+// Trainings that find no room on the disk, at every operation in turn that takes some.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "checkpoint/state_file.h"
+#include "gtest/gtest.h"
+#include "io/failpoint.h"
+#include "tests/train/tiny_training.h"
+#include "train/trained_run.h"
+#include "train/trainer.h"
+
+namespace octavo {
+namespace {
+
+// More operations than one start has.
+constexpr int kMostOperations = 60;
+
+std::vector<std::string> NamesIn(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  if (!std::filesystem::exists(folder)) return names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+class FullDiskTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void TearDown() override { EXPECT_OK(SetFailpoints("")); }
+
+  // Arms the `n`-th pass through the failpoint of this test.
+  void FillUpAt(int n) const {
+    ASSERT_OK(SetFailpoints(std::string(GetParam()) + ":" + std::to_string(n) + "=enospc"));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Operations, FullDiskTest, ::testing::Values("file.allocate", "file.write", "file.open"));
+
+// The gradients used to find no room when the run was there already.
+TEST_P(FullDiskTest, AStartLeavesNoRunOrOneToGoOnWith) {
+  const TinyTraining training;
+  const RunBytes unbroken = training.Train(TinyOptions(), "unbroken");
+  int failures = 0;
+  for (int n = 1; n < kMostOperations; ++n) {
+    FillUpAt(n);
+    const auto outcome = training.Start(TinyOptions());
+    ASSERT_OK(SetFailpoints(""));
+    if (outcome.ok()) break;
+    ++failures;
+    EXPECT_ERROR(outcome, kRuntime, "make room there");
+    if (std::filesystem::exists(RunPaths(training.run_folder()).State())) {
+      EXPECT_NE(std::string(GetParam()), "file.allocate") << "all space is set aside before the first commit";
+      EXPECT_ERROR(outcome, kRuntime, "is committed; then go on with: octavo resume --run");
+      ASSERT_OK(training.Resume()) << n;
+    } else {
+      for (const std::string& name : NamesIn(training.run_folder())) EXPECT_TRUE(name == "LOCK" || name == "run.json");
+      ASSERT_OK(training.Start(TinyOptions())) << n;
+    }
+    EXPECT_TRUE(ReadRunBytes(training.run_folder()) == unbroken) << n;
+    std::filesystem::remove_all(training.run_folder());
+  }
+  EXPECT_GT(failures, 5);
+}
+
+// A resume that could not make all second files of a finished run again used to leave those that it had made.
+TEST_P(FullDiskTest, AResumeThatCannotBeginLeavesTheRunAsItWas) {
+  const TinyTraining training;
+  TrainOptions longer = TinyOptions();
+  longer.epochs = 3;
+  const RunBytes unbroken = training.Train(longer, "unbroken");
+  training.Train(TinyOptions(), "finished");
+  const std::vector<std::string> names = NamesIn(training.run_folder("finished"));
+  int failures = 0;
+  for (int n = 1; n < kMostOperations; ++n) {
+    std::filesystem::copy(training.run_folder("finished"), training.run_folder());
+    FillUpAt(n);
+    const auto outcome = training.Resume(3);
+    ASSERT_OK(SetFailpoints(""));
+    if (!outcome.ok()) {
+      ++failures;
+      EXPECT_ERROR(outcome, kRuntime, "make room there");
+      const bool begun = MessageOf(outcome.status()).find("is committed; then go on with") != std::string_view::npos;
+      EXPECT_TRUE(begun || NamesIn(training.run_folder()) == names) << n << ": " << outcome.status().ToString();
+      EXPECT_OK(OpenTrainedRun(training.run_folder()));
+      ASSERT_OK(training.Resume(3)) << n;
+    }
+    EXPECT_TRUE(ReadRunBytes(training.run_folder()) == unbroken) << n;
+    std::filesystem::remove_all(training.run_folder());
+    if (outcome.ok()) break;
+  }
+  EXPECT_GT(failures, 4);
+}
+
+}  // namespace
+}  // namespace octavo
