@@ -15,7 +15,8 @@
 namespace octavo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+// Not the ordered kind, which copies what it has as more comes in, with stack for each level of nesting.
+using Json = nlohmann::json;
 
 constexpr std::string_view kFormatName = "octavo graph";
 constexpr std::uint64_t kFormatVersion = 1;
@@ -29,8 +30,7 @@ class ObjectReader {
     const auto found = object_.find(key);
     if (found == object_.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() < least ||
         found->get<std::uint64_t>() > most) {
-      Refuse(key, found == object_.end() ? "nothing" : found->dump(),
-             fmt::format("a whole number from {} to {}", least, most));
+      Refuse(key, Found(found), fmt::format("a whole number from {} to {}", least, most));
       return least;
     }
     return found->get<std::uint64_t>();
@@ -38,7 +38,7 @@ class ObjectReader {
   bool Flag(const char* key) {
     const auto found = object_.find(key);
     if (found == object_.end() || !found->is_boolean()) {
-      Refuse(key, found == object_.end() ? "nothing" : found->dump(), "true or false");
+      Refuse(key, Found(found), "true or false");
       return false;
     }
     return found->get<bool>();
@@ -46,7 +46,7 @@ class ObjectReader {
   std::string Text(const char* key) {
     const auto found = object_.find(key);
     if (found == object_.end() || !found->is_string()) {
-      Refuse(key, found == object_.end() ? "nothing" : found->dump(), "a string");
+      Refuse(key, Found(found), "a string");
       return {};
     }
     return found->get<std::string>();
@@ -58,6 +58,12 @@ class ObjectReader {
   const absl::Status& status() const { return status_; }
 
  private:
+  // Of an array or object the type only: to write one out takes stack for each level of its nesting.
+  std::string Found(Json::const_iterator found) const {
+    if (found == object_.end()) return "nothing";
+    return found->is_structured() ? fmt::format("an {}", found->type_name()) : found->dump();
+  }
+
   const Json& object_;
   std::string_view file_name_;
   absl::Status status_;
@@ -90,7 +96,7 @@ std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const Ar
 }
 
 std::string EncodeGraphDescription(const GraphDescription& description, std::string_view import_json) {
-  Json object;
+  nlohmann::ordered_json object;
   object["format"] = kFormatName;
   object["version"] = kFormatVersion;
   object["nodes"] = description.node_count;
@@ -103,7 +109,7 @@ std::string EncodeGraphDescription(const GraphDescription& description, std::str
   object["partition_rows"] = description.partition_rows;
   object["partitions"] = description.partition_count;
   object["fingerprint"] = fmt::format("{:016x}", description.fingerprint);
-  object["import"] = Json::parse(import_json);
+  object["import"] = nlohmann::ordered_json::parse(import_json);
   return object.dump(2) + "\n";
 }
 

@@ -33,6 +33,12 @@ constexpr std::uint64_t kDropBytes = std::uint64_t{4} << 20;
 constexpr int kPollMilliseconds = 100;
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+constexpr std::size_t kMaxZstdHeaderBytes = 18;
+
+// A frame that holds no data but, in files of pzstd, the length of the one behind it (RFC 8878, section 3.1.2).
+bool IsSkippableFrame(std::string_view head) {
+  return head.size() >= 4 && (head[0] & 0xF0) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18";
+}
 
 // The bytes of a descriptor, buffered. Waits for pipes with an eye on the stop flag.
 class RawInput {
@@ -238,11 +244,14 @@ class ZstdInput : public InputBase {
  private:
   // True if a frame begins at the head of what is pending, false at the end of the input.
   absl::StatusOr<bool> AtFrame() {
-    RETURN_IF_ERROR(raw_->Fill(kZstdMagic.size()));
+    RETURN_IF_ERROR(raw_->Fill(kMaxZstdHeaderBytes));
     const std::string_view pending = raw_->pending();
     if (pending.empty()) return false;
-    const bool skippable = pending.size() >= 4 && (pending[0] & 0xF0) == 0x50 && pending.substr(1, 3) == "\x2a\x4d\x18";
-    if (!skippable && !pending.starts_with(kZstdMagic)) return Trailing("another zstd frame or the end of the file");
+    if (!IsSkippableFrame(pending) && !pending.starts_with(kZstdMagic))
+      return Trailing("another zstd frame or the end of the file");
+    const unsigned long long declared = ZSTD_getFrameContentSize(pending.data(), pending.size());
+    declared_bytes_ = declared == ZSTD_CONTENTSIZE_ERROR ? ZSTD_CONTENTSIZE_UNKNOWN : declared;
+    frame_bytes_ = 0;
     return true;
   }
 
@@ -264,6 +273,12 @@ class ZstdInput : public InputBase {
     }
     // 0: the frame is whole, and all of it was handed out.
     inside_frame_ = result != 0;
+    frame_bytes_ += out.pos - before;
+    // The library compares them, but not behind a last block that is empty.
+    if (!inside_frame_ && declared_bytes_ != ZSTD_CONTENTSIZE_UNKNOWN && frame_bytes_ != declared_bytes_) {
+      return Damaged(fmt::format("the end of a zstd frame of {} bytes", frame_bytes_),
+                     fmt::format("the {} bytes that its header declares", declared_bytes_));
+    }
     if (inside_frame_ && pending.empty() && out.pos == before) {
       return Damaged("the end of the file", "the rest of the zstd data; was the file cut?");
     }
@@ -273,6 +288,8 @@ class ZstdInput : public InputBase {
   const std::uint64_t window_bytes_;
   ZSTD_DStream* const stream_;
   bool inside_frame_ = false;
+  std::uint64_t declared_bytes_ = 0;  // of the frame's content, or ZSTD_CONTENTSIZE_UNKNOWN
+  std::uint64_t frame_bytes_ = 0;     // of it that were handed out
 };
 
 absl::StatusOr<std::unique_ptr<RawInput>> OpenRaw(const std::string& path, std::function<bool()> stop,
@@ -305,7 +322,7 @@ absl::StatusOr<std::unique_ptr<CompressedInput>> CompressedInput::Open(const std
   std::unique_ptr<CompressedInput> input;
   if (raw->pending().starts_with(kGzipMagic)) {
     input = std::make_unique<GzipInput>(std::move(raw));
-  } else if (raw->pending().starts_with(kZstdMagic)) {
+  } else if (raw->pending().starts_with(kZstdMagic) || IsSkippableFrame(raw->pending())) {
     input = std::make_unique<ZstdInput>(std::move(raw), limits.window_bytes);
   } else {
     input = std::make_unique<PlainInput>(std::move(raw));

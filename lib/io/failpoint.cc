@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
 
@@ -50,7 +51,7 @@ absl::StatusOr<Action> ParseAction(std::string_view text) {
     if (name == text) return action;
   }
   return UsageError(
-      fmt::format("OCTAVO_FAILPOINT: action \"{}\"; expected kill, abort, eio, enospc, short or sleep", text));
+      fmt::format("OCTAVO_FAILPOINT: action \"{}\"; expected kill, abort, eio, enospc, short or sleep", Escape(text)));
 }
 
 absl::StatusOr<std::vector<Armed>> Parse(std::string_view text) {
@@ -61,7 +62,7 @@ absl::StatusOr<std::vector<Armed>> Parse(std::string_view text) {
     text.remove_prefix(std::min(comma + 1, text.size()));
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos) {
-      return UsageError(fmt::format("OCTAVO_FAILPOINT: \"{}\"; expected name[:n]=action", item));
+      return UsageError(fmt::format("OCTAVO_FAILPOINT: \"{}\"; expected name[:n]=action", Escape(item)));
     }
     Armed point;
     ASSIGN_OR_RETURN(point.action, ParseAction(item.substr(equals + 1)));
@@ -70,7 +71,7 @@ absl::StatusOr<std::vector<Armed>> Parse(std::string_view text) {
       const std::string_view count = item.substr(colon + 1);
       const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), point.at);
       if (error != std::errc() || end != count.data() + count.size() || point.at == 0) {
-        return UsageError(fmt::format("OCTAVO_FAILPOINT: count \"{}\"; expected a number from 1", count));
+        return UsageError(fmt::format("OCTAVO_FAILPOINT: count \"{}\"; expected a number from 1", Escape(count)));
       }
       item = item.substr(0, colon);
     }

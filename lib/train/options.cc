@@ -36,7 +36,7 @@ OptionField Real(std::string_view name, std::string_view group, double TrainOpti
   field.parse = [member, least, most](TrainOptions& options, std::string_view text) {
     const auto number = ParseRealNumber(text);
     if (!number || *number < least || *number > most) return false;
-    options.*member = *number;
+    options.*member = *number == 0 ? 0 : *number;  // JSON readers take "-0" for the whole number 0
     return true;
   };
   field.format = [member](const TrainOptions& options) { return fmt::format("{}", options.*member); };

@@ -16,7 +16,10 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kMaxConfigurationBytes = std::uint64_t{1} << 20;
+// All options with a page of comments. A key of 20,000 dots makes as many tables, one within the other, and toml++
+// takes stack for each, more than there is.
+constexpr std::uint64_t kMaxTomlBytes = std::uint64_t{16} << 10;
+constexpr std::uint64_t kMaxRunJsonBytes = std::uint64_t{1} << 20;
 constexpr int kRunFormatVersion = 1;
 
 std::size_t EditDistance(std::string_view a, std::string_view b) {
@@ -57,6 +60,13 @@ std::optional<std::string> TomlText(const OptionField& field, const toml::node& 
   return std::nullopt;
 }
 
+// Returns a string's contents, other values as JSON; of an array or object the type only, since to write one out takes
+// stack for each level of its nesting.
+std::string JsonText(const nlohmann::json& value) {
+  if (value.is_structured()) return fmt::format("an {}", value.type_name());
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 std::string TomlSource(const toml::node& node) {
   std::ostringstream out;
   node.visit([&](const auto& typed) { out << typed; });
@@ -66,7 +76,7 @@ std::string TomlSource(const toml::node& node) {
 }  // namespace
 
 absl::Status LoadTomlConfiguration(const std::filesystem::path& path, TrainOptions& options) {
-  absl::StatusOr<std::string> text = ReadWholeFile(path, kMaxConfigurationBytes);
+  absl::StatusOr<std::string> text = ReadWholeFile(path, kMaxTomlBytes);
   if (!text.ok()) return UsageError(MessageOf(text.status()));
   toml::table table;
   try {
@@ -115,7 +125,7 @@ absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunC
 }
 
 absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path, kMaxConfigurationBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path, kMaxRunJsonBytes));
   const auto fail = [&](std::string_view found) {
     return CorruptError(fmt::format("{}: {}; expected the run.json of a run", path.string(), found));
   };
@@ -123,7 +133,7 @@ absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::pat
   if (!json.is_object() || !json.contains("format") || !json.contains("graph") || !json.contains("options")) {
     return fail("no JSON object with format, graph and options");
   }
-  if (json["format"] != kRunFormatVersion) return fail(fmt::format("format {}", json["format"].dump()));
+  if (json["format"] != kRunFormatVersion) return fail(fmt::format("format {}", Escape(JsonText(json["format"]))));
   if (!json["graph"].is_string() || !json["options"].is_object()) return fail("graph or options of another type");
   for (const OptionField& field : TrainOptionFields()) {
     // Its default would be another training, or another number of epochs.
@@ -134,7 +144,7 @@ absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::pat
   for (const auto& [key, value] : json["options"].items()) {
     const OptionField* field = FindTrainOption(key);
     if (field == nullptr) return fail(fmt::format("unknown option \"{}\"", Escape(key)));
-    const std::string value_text = value.is_string() ? value.get<std::string>() : value.dump();
+    const std::string value_text = JsonText(value);
     if (!field->parse(configuration.options, value_text)) {
       return fail(fmt::format("{}: \"{}\" where {} belongs", key, Escape(value_text), field->allowed));
     }

@@ -10,8 +10,9 @@
 
 namespace octavo {
 
-// Sets in `options` what the TOML file says. Keys are the names of TrainOptionFields(), at the top level. A usage error
-// names file, line, key, value and what is allowed: also for unknown and duplicate keys and wrong types.
+// Sets in `options` what the TOML file, of at most 16 KiB, says. Keys are the names of TrainOptionFields(), at the top
+// level. A usage error names file, line, key, value and what is allowed: also for unknown and duplicate keys and wrong
+// types.
 absl::Status LoadTomlConfiguration(const std::filesystem::path& path, TrainOptions& options);
 
 struct RunConfiguration {

@@ -59,6 +59,16 @@ TEST(GraphDescription, NamesTheKeyThatIsWrong) {
                "\"partitions\" is nothing");
 }
 
+// The message wrote the value out, with stack for each level: the program died of a damaged file.
+TEST(GraphDescription, RefusesDeepNesting) {
+  const std::string nested = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  const std::string text = EncodeGraphDescription(Sample(), "{}");
+  EXPECT_ERROR(DecodeGraphDescription(Replaced(text, "14541", nested), "graph.json"), kCorrupt,
+               "\"nodes\" is an array; expected a whole number");
+  EXPECT_ERROR(DecodeGraphDescription(Replaced(text, "\"octavo graph\"", "{}"), "graph.json"), kCorrupt,
+               "\"format\" is an object");
+}
+
 TEST(GraphDescription, RefusesWhatIsNoJsonObject) {
   for (const std::string& text :
        {std::string(), std::string("[]"), std::string("{\"nodes\": "), std::string(4, '\0')}) {

@@ -109,6 +109,24 @@ TEST_F(CompressedInputTest, ReadsSeveralMembersAndFrames) {
   EXPECT_TRUE(*ReadAll(Write(Zstd(a) + skippable + Zstd("b\n")), 5000) == a + "b\n");
 }
 
+// What pzstd writes, each of its frames behind a skippable one with its length, was taken for plain text.
+TEST_F(CompressedInputTest, ReadsAFileThatBeginsWithASkippableFrame) {
+  const std::string a = Text(3000);
+  const std::string skippable("\x50\x2a\x4d\x18\x04\x00\x00\x00\x10\x00\x00\x00", 12);
+  EXPECT_TRUE(*ReadAll(Write(skippable + Zstd(a) + skippable + Zstd("b\n")), 5000) == a + "b\n");
+  EXPECT_ERROR(ReadAll(Write(skippable.substr(0, 9)), 5000), kInput, "was the file cut?");
+  EXPECT_EQ(*ReadAll(Write("P*M"), 5000), "P*M");
+}
+
+// A frame that ends early was taken for whole where its last block was empty and the reader had less room than the
+// frame declares.
+TEST_F(CompressedInputTest, AZstdFrameHoldsWhatItDeclares) {
+  const std::string frame("\x28\xb5\x2f\xfd\x20\x20\x01\x00\x00", 9);  // 32 bytes, in one last block of none
+  for (const std::size_t step : {5, 5000}) {
+    EXPECT_ERROR(ReadAll(Write(Zstd("a\tb\n") + frame), step), kInput, "expected");
+  }
+}
+
 TEST_F(CompressedInputTest, TruncationIsAnInputErrorWhereverItFalls) {
   const std::string text = Text(3000);
   for (const std::string& whole : {Gzip(text), Zstd(text)}) {

@@ -39,6 +39,13 @@ TEST_F(FailpointTest, RefusesWhatItCannotRead) {
   }
 }
 
+// The message had the control bytes of the environment in it.
+TEST_F(FailpointTest, MessagesArePrintable) {
+  EXPECT_ERROR(SetFailpoints("\x1b"), kUsage, "\\x1B");
+  EXPECT_ERROR(SetFailpoints("a=\x1b"), kUsage, "\\x1B");
+  EXPECT_ERROR(SetFailpoints("a:\x1b=eio"), kUsage, "\\x1B");
+}
+
 TEST(FailpointDeathTest, KillsAndAborts) {
   EXPECT_EXIT(
       {
