@@ -90,7 +90,7 @@ std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const Ar
 }
 
 std::string EncodeGraphDescription(const GraphDescription& description, std::string_view import_json) {
-  Json object;
+  Json object = Json::object();
   object["format"] = kFormatName;
   object["version"] = kFormatVersion;
   object["nodes"] = description.node_count;
