@@ -48,22 +48,22 @@ void AddMetrics(Json& object, const RankSums& sums) {
 }
 
 Json SideObject(const SideSums& sums) {
-  Json object;
+  Json object = Json::object();
   AddMetrics(object, sums.filtered);
-  AddMetrics(object["raw"], sums.raw);
+  AddMetrics(object["raw"] = Json::object(), sums.raw);
   return object;
 }
 
 Json ReportObject(const EvaluateFlags& flags, const TrainedRun& run, const RankingReport& report, double seconds) {
   const SideSums both = report.Both();
-  Json object;
+  Json object = Json::object();
   AddMetrics(object, both.filtered);
   object["triples"] = report.triples;
   object["filtered"] = true;
   object["split"] = flags.split;
   object["candidates"] = report.candidates;
   object["all_candidates"] = report.all_candidates;
-  AddMetrics(object["raw"], both.raw);
+  AddMetrics(object["raw"] = Json::object(), both.raw);
   object["head"] = SideObject(report.head);
   object["tail"] = SideObject(report.tail);
   object["model"] = ModelName(run.model.kind);
@@ -73,7 +73,7 @@ Json ReportObject(const EvaluateFlags& flags, const TrainedRun& run, const Ranki
   if (!flags.ranking.per_relation) return object;
   object["relations"] = Json::array();
   for (const RankingReport::Relation& relation : report.relations) {
-    Json entry;
+    Json entry = Json::object();
     entry["relation"] = run.graph->RelationName(relation.relation);
     entry["triples"] = relation.tail.raw.count;
     AddMetrics(entry, relation.Both().filtered);

@@ -12,6 +12,7 @@
 
 #include "base/byte_size.h"
 #include "base/status.h"
+#include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
@@ -36,16 +37,21 @@ struct ExportFlags {
   bool normalize = false;
 };
 
+// Returns the path with links followed as far as it is there. Also of "x" and "./x", of which there is nothing yet.
+std::filesystem::path Canonical(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+}
+
 // Refuses to write over a file that the run or the graph consists of.
 absl::Status CheckTarget(const std::string& flag, const std::string& path, const ExportFlags& flags,
                          const Graph& graph) {
   const GraphPaths& paths = graph.paths();
   std::vector<std::filesystem::path> own = RunPaths(flags.run.run).All();
   for (const std::string& name : GraphPaths::FileNames()) own.push_back(paths.folder() / name);
-  std::error_code error;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  const std::filesystem::path target = Canonical(path);
   for (const std::filesystem::path& file : own) {
-    if (std::filesystem::weakly_canonical(file, error) != target) continue;
+    if (Canonical(file) != target) continue;
     return UsageError(fmt::format("{} {}: is a file of the run or its graph; choose another name", flag, path));
   }
   return absl::OkStatus();
@@ -55,10 +61,7 @@ absl::Status CheckTargets(const ExportFlags& flags, const Graph& graph) {
   RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags, graph));
   if (flags.names.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckTarget("--names", flags.names, flags, graph));
-  std::error_code error;
-  if (std::filesystem::weakly_canonical(flags.names, error) != std::filesystem::weakly_canonical(flags.output, error)) {
-    return absl::OkStatus();
-  }
+  if (Canonical(flags.names) != Canonical(flags.output)) return absl::OkStatus();
   return UsageError(fmt::format("--names {}: --output goes there too; choose another name", flags.names));
 }
 
@@ -134,7 +137,9 @@ void AddExportVerb(CLI::App& app, Program& program) {
   CLI::App* verb = app.add_subcommand("export", "Write a run's vectors in a format that other programs read");
   const auto flags = std::make_shared<ExportFlags>();
   AddRunFlags(*verb, flags->run);
-  verb->add_option("--output", flags->output, "File to write; - for standard output")->required()->type_name("FILE");
+  RefuseEmpty(verb->add_option("--output", flags->output, "File to write; - for standard output"))
+      ->required()
+      ->type_name("FILE");
   verb->add_option("--format", flags->format, "npy, word2vec, word2vec-binary or tsv")
       ->check(CLI::IsMember({"npy", "word2vec", "word2vec-binary", "tsv"}))
       ->type_name("NAME")
@@ -143,7 +148,8 @@ void AddExportVerb(CLI::App& app, Program& program) {
       ->check(CLI::IsMember({"embeddings", "relations"}))
       ->type_name("NAME")
       ->capture_default_str();
-  verb->add_option("--names", flags->names, "Write the names of the rows besides, one a line")->type_name("FILE");
+  RefuseEmpty(verb->add_option("--names", flags->names, "Write the names of the rows besides, one a line"))
+      ->type_name("FILE");
   verb->add_flag("--normalize", flags->normalize, "Divide each vector by its Euclidean norm");
   verb->footer(
       "Rows are in id order: row i is line i + 1 of the graph's nodes.names. The file appears when it is whole.\n"

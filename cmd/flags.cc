@@ -54,4 +54,9 @@ CLI::Option* AddByteSize(CLI::App& app, const std::string& flag, std::uint64_t& 
   return app.add_option_function<std::string>(flag, parse, help)->type_name("SIZE");
 }
 
+CLI::Option* RefuseEmpty(CLI::Option* option) {
+  return option->check(
+      [](const std::string& path) { return path.empty() ? "found \"\"; expected a path" : std::string(); });
+}
+
 }  // namespace octavo

@@ -25,4 +25,7 @@ CLI::Option* AddRealNumber(CLI::App& app, const std::string& flag, double& value
 CLI::Option* AddByteSize(CLI::App& app, const std::string& flag, std::uint64_t& value, std::uint64_t least,
                          const std::string& help);
 
+// Refuses an empty path. For options and positionals that name a file or a folder; returns the option.
+CLI::Option* RefuseEmpty(CLI::Option* option);
+
 }  // namespace octavo

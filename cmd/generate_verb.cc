@@ -124,8 +124,8 @@ void AddGenerateVerb(CLI::App& app, Program& program) {
       ->default_str("");
   AddWholeNumber(verb, "--edges", options.edges, 1, kMaxGeneratedEdges, "Edges to write")->required()->default_str("");
   AddWholeNumber(verb, "--seed", options.seed, 0, UINT64_MAX, "Seed of all draws");
-  verb.add_option("--output", flags->output,
-                  "File to write, compressed if it ends in .gz or .zst; - for standard output")
+  RefuseEmpty(verb.add_option("--output", flags->output,
+                              "File to write, compressed if it ends in .gz or .zst; - for standard output"))
       ->required()
       ->type_name("FILE");
   verb.add_option("--names", flags->names, "integer: 123; string: node_0123 and relation_07")

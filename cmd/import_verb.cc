@@ -107,7 +107,7 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
 }
 
 void PrintJson(const ImportFlags& flags, const ImportSummary& summary) {
-  nlohmann::ordered_json object;
+  auto object = nlohmann::ordered_json::object();
   object["graph"] = flags.graph;
   object["nodes"] = summary.graph.node_count;
   object["relations"] = summary.graph.relation_count;
@@ -164,12 +164,13 @@ absl::Status RunImport(ImportFlags& flags, Program& program) {
 void AddImportVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<ImportFlags>();
   CLI::App& verb = *app.add_subcommand("import", "Make a graph folder from edge lists");
-  verb.add_option("INPUT", flags->options.inputs,
-                  "Edge lists with the training edges: text, plain, .gz or .zst; - for standard input")
+  RefuseEmpty(verb.add_option("INPUT", flags->options.inputs,
+                              "Edge lists with the training edges: text, plain, .gz or .zst; - for standard input"))
       ->required();
-  verb.add_option("--graph", flags->graph, "Folder to make")->required()->type_name("DIR");
-  verb.add_option("--valid", flags->options.valid, "Edge list with the validation edges")->type_name("FILE");
-  verb.add_option("--test", flags->options.test, "Edge list with the test edges")->type_name("FILE");
+  RefuseEmpty(verb.add_option("--graph", flags->graph, "Folder to make"))->required()->type_name("DIR");
+  RefuseEmpty(verb.add_option("--valid", flags->options.valid, "Edge list with the validation edges"))
+      ->type_name("FILE");
+  RefuseEmpty(verb.add_option("--test", flags->options.test, "Edge list with the test edges"))->type_name("FILE");
   verb.add_option("--split", flags->options.split,
                   "Fractions of train, valid and test edges, such as 0.9,0.05,0.05, drawn by hash")
       ->type_name("F,F,F");

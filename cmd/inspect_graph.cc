@@ -66,7 +66,7 @@ void PrintTable(const Graph& graph) {
 
 void PrintJson(const Graph& graph) {
   const GraphDescription& d = graph.description();
-  nlohmann::ordered_json object;
+  auto object = nlohmann::ordered_json::object();
   object["kind"] = "graph";
   object["path"] = graph.paths().folder().string();
   object["nodes"] = d.node_count;

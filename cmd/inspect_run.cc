@@ -60,7 +60,7 @@ void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConf
                                  {"relations", {header.relation_rows, header.relation_width}},
                                  {"partition_rows", header.partition_rows},
                                  {"bytes", BytesOf(paths)}};
-  nlohmann::ordered_json& options = json["options"];
+  nlohmann::ordered_json& options = json["options"] = nlohmann::ordered_json::object();
   for (const OptionField& field : TrainOptionFields()) {
     options[std::string(field.name)] = nlohmann::ordered_json::parse(OptionJson(field, configuration.options));
   }

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/status.h"
+#include "cmd/flags.h"
 #include "cmd/inspect.h"
 #include "cmd/program.h"
 #include "fmt/format.h"
@@ -38,7 +39,8 @@ absl::Status RunInspect(const InspectFlags& flags, Program& program) {
 void AddInspectVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<InspectFlags>();
   CLI::App& verb = *app.add_subcommand("inspect", "Show what a graph, a run, or a file of one is");
-  verb.add_option("PATH", flags->path, "A graph folder, a run folder, a .npy or a .cells file")->required();
+  RefuseEmpty(verb.add_option("PATH", flags->path, "A graph folder, a run folder, a .npy or a .cells file"))
+      ->required();
   verb.add_flag("--json", flags->json, "Print a JSON object");
   verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunInspect(*flags, running); }; });
 }

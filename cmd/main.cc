@@ -1,18 +1,23 @@
 // octavo: out-of-core graph embedding training from the command line. This file is the table of verbs; one file a verb.
 
-#include <signal.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <iostream>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/escape.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "cmd/faults.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "fmt/format.h"
@@ -25,6 +30,17 @@ constexpr void (*kVerbs[])(CLI::App&, Program&) = {AddGenerateVerb, AddImportVer
                                                    AddInspectVerb,  AddVerifyVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
+
+// Takes the numbers of standard streams that are closed, so that no file gets them: a log would be written into it.
+// They are opened the wrong way round, so that reading or writing fails as on a closed one; the log may go nowhere.
+void KeepStandardStreams() {
+  constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF) {
+      [[maybe_unused]] const int lowest = ::open("/dev/null", kModes[stream]);  // which is this one
+    }
+  }
+}
 
 // Says what is wrong with the command line, in the form that it asks for as far as it was read.
 void ReportUsage(const CLI::App& app, std::string message, Reporter& reporter) {
@@ -40,9 +56,31 @@ void ReportUsage(const CLI::App& app, std::string message, Reporter& reporter) {
   reporter.Error(fmt::format("{}; see octavo {}--help", message, verb));
 }
 
+// Returns the exit code of what was printed so far.
+int FlushOutput(Reporter& reporter) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return 0;
+  reporter.Error("standard output: write failed");
+  return static_cast<int>(ErrorKind::kRuntime);
+}
+
+// Runs the verb. What the libraries throw becomes a status.
+absl::Status Guarded(Program& program, bool with_threads) {
+  const auto run = [&program] { return program.run(program); };
+  try {
+    return with_threads ? WithThreads(program.options.threads, run) : run();
+  } catch (const std::bad_alloc&) {
+    return RuntimeError("out of memory; expected a smaller --memory, fewer --threads, or more from the system");
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) != 0) return RuntimeError("standard output: write failed");  // fmt::print throws
+    return RuntimeError(fmt::format("{}; a limit of the system?", error.what()));
+  } catch (const std::exception& error) {
+    return RuntimeError(error.what());
+  }
+}
+
 int Main(int argc, char** argv) {
-  // A pipe whose reader left is a write error with a message, not a silent death.
-  std::signal(SIGPIPE, SIG_IGN);
+  KeepStandardStreams();
+  CatchFaults(/*json=*/false);
   Program program;
   std::uint64_t threads = 0;
   std::string log_format = "text";
@@ -66,7 +104,11 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
+    if (error.get_exit_code() == 0) {
+      app.exit(error);
+      std::cout.flush();
+      return FlushOutput(program.reporter);
+    }
     ReportUsage(app, error.what(), program.reporter);
     return kUsageExit;
   } catch (const std::logic_error& error) {  // the library's own, of a switch with a value: --quiet=perhaps
@@ -78,18 +120,15 @@ int Main(int argc, char** argv) {
   program.options.json_log = log_format == "json";
   program.reporter.Configure(program.options.json_log ? Reporter::Format::kJson : Reporter::Format::kText,
                              program.options.quiet, program.options.verbose);
-  const auto run = [&program] { return program.run(program); };
-  const absl::Status status = threads > 0 ? WithThreads(program.options.threads, run) : run();
+  CatchFaults(program.options.json_log);
+  const absl::Status status = Guarded(program, threads > 0);
   program.reporter.EndProgress();
   if (!status.ok()) {
     program.reporter.Error(MessageOf(status));
     return static_cast<int>(KindOf(status));
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    program.reporter.Error("standard output: write failed");
-    return static_cast<int>(ErrorKind::kRuntime);
-  }
-  return program.exit_code;
+  const int flushed = FlushOutput(program.reporter);
+  return flushed != 0 ? flushed : program.exit_code;
 }
 
 }  // namespace

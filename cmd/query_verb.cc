@@ -105,7 +105,7 @@ absl::Status RunNeighbors(Program& program, const QueryFlags& flags) {
     PrintTable(rows, flags.metric);
     return absl::OkStatus();
   }
-  Json object;
+  Json object = Json::object();
   object["node"] = flags.name;
   object["metric"] = flags.metric;
   object["neighbors"] = Json::array();
@@ -162,7 +162,7 @@ absl::Status RunPredict(Program& program, const QueryFlags& flags) {
     PrintTable(rows, "score");
     return absl::OkStatus();
   }
-  Json object;
+  Json object = Json::object();
   object["head"] = triple.head == kAsked ? Json() : Json(triple.head);
   object["relation"] = triple.relation;
   object["tail"] = triple.tail == kAsked ? Json() : Json(triple.tail);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/escape.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -22,6 +23,12 @@ bool Coloured() {
   return coloured;
 }
 
+// A log that cannot be written is no reason to end a training (fmt::print throws): nobody is left to be told.
+void Print(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 void Reporter::Configure(Format format, bool quiet, bool verbose) {
@@ -35,16 +42,16 @@ void Reporter::Write(std::string_view level, std::string_view message) {
   ClearProgress();
   if (format_ == Format::kJson) {
     const nlohmann::json line = {{"level", level}, {"message", message}};
-    fmt::print(stderr, "{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    Print(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (level == "error" || level == "warning") {
     const std::string_view colour = level == "error" ? "\x1b[31m" : "\x1b[33m";
     if (Coloured()) {
-      fmt::print(stderr, "{}{}:\x1b[0m {}\n", colour, level, message);
+      Print(fmt::format("{}{}:\x1b[0m {}\n", colour, level, EscapeControls(message)));
     } else {
-      fmt::print(stderr, "{}: {}\n", level, message);
+      Print(fmt::format("{}: {}\n", level, EscapeControls(message)));
     }
   } else {
-    fmt::print(stderr, "{}\n", message);
+    Print(EscapeControls(message) + "\n");
   }
 }
 
@@ -65,11 +72,10 @@ void Reporter::Progress(std::string_view message) {
   if (now - last_progress_ < interval) return;
   last_progress_ = now;
   if (OnTerminal()) {
-    fmt::print(stderr, "\r\x1b[K{}", message);
-    std::fflush(stderr);
+    Print(fmt::format("\r\x1b[K{}", EscapeControls(message)));
     progress_shown_ = true;
   } else {
-    fmt::print(stderr, "{}\n", message);
+    Print(EscapeControls(message) + "\n");
   }
 }
 
@@ -79,7 +85,7 @@ void Reporter::EndProgress() {
 }
 
 void Reporter::ClearProgress() {
-  if (progress_shown_) fmt::print(stderr, "\r\x1b[K");
+  if (progress_shown_) Print("\r\x1b[K");
   progress_shown_ = false;
 }
 

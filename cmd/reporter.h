@@ -9,7 +9,8 @@
 namespace octavo {
 
 // Log lines as text or as JSON objects, one a line, and a progress line that is redrawn in place on a terminal and
-// printed now and then elsewhere. Any thread.
+// printed now and then elsewhere. Control bytes in messages are escaped; a log that cannot be written is given up
+// silently. Any thread.
 class Reporter {
  public:
   enum class Format { kText, kJson };

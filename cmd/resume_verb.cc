@@ -22,7 +22,7 @@ void AddResumeVerb(CLI::App& app, Program& program) {
   CLI::App* verb =
       app.add_subcommand("resume", "Go on with a run from its last commit, to the same bits as an unbroken run");
   const auto flags = std::make_shared<ResumeFlags>();
-  verb->add_option("--run", flags->run, "Run folder")->required()->type_name("DIR");
+  RefuseEmpty(verb->add_option("--run", flags->run, "Run folder"))->required()->type_name("DIR");
   AddWholeNumber(*verb, "--epochs", flags->epochs, 1, 1'000'000,
                  "Epochs in all (more of them stretch a linear or cosine learning rate); without it as many as the run "
                  "was started with")

@@ -8,6 +8,7 @@
 
 #include "base/escape.h"
 #include "base/status.h"
+#include "cmd/flags.h"
 #include "evaluate/near_names.h"
 #include "fmt/format.h"
 #include "oneapi/tbb/info.h"
@@ -32,8 +33,8 @@ absl::Status UnknownName(std::string_view kind, const Graph& graph, std::string_
 }  // namespace
 
 void AddRunFlags(CLI::App& app, RunFlags& flags) {
-  app.add_option("--run", flags.run, "Run folder that octavo train made")->required()->type_name("DIR");
-  app.add_option("--graph", flags.graph, "Graph folder, if it is no longer where the training found it")
+  RefuseEmpty(app.add_option("--run", flags.run, "Run folder that octavo train made"))->required()->type_name("DIR");
+  RefuseEmpty(app.add_option("--graph", flags.graph, "Graph folder, if it is no longer where the training found it"))
       ->type_name("DIR");
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/escape.h"
 #include "base/status.h"
+#include "cmd/flags.h"
 #include "fmt/format.h"
 #include "train/run_configuration.h"
 
@@ -36,8 +37,11 @@ void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
 }  // namespace
 
 void AddTrainFlags(CLI::App& app, TrainFlags& flags) {
-  app.add_option("--graph", flags.graph, "Graph folder that octavo import made")->required()->type_name("DIR");
-  app.add_option("--config", flags.config, "TOML file with the options below; flags go over it")->type_name("FILE");
+  RefuseEmpty(app.add_option("--graph", flags.graph, "Graph folder that octavo import made"))
+      ->required()
+      ->type_name("DIR");
+  RefuseEmpty(app.add_option("--config", flags.config, "TOML file with the options below; flags go over it"))
+      ->type_name("FILE");
   for (const OptionField& field : TrainOptionFields()) AddField(app, field, flags);
 }
 
@@ -52,6 +56,11 @@ absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags) {
     RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
   }
   RETURN_IF_ERROR(ValidateTrainOptions(options));
+  // Runs that were begun with both go on, so this is said of the flags only.
+  if (options.reciprocal && options.model_spec().RelationWidth() == 0) {
+    return UsageError(fmt::format("reciprocal has no meaning for the {} model, which has no relation parameters",
+                                  ModelName(options.model)));
+  }
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/train_flags.h"
 #include "cmd/training.h"
@@ -35,7 +36,7 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
 void AddTrainVerb(CLI::App& app, Program& program) {
   CLI::App* verb = app.add_subcommand("train", "Train embeddings of an imported graph in a new run folder");
   const auto flags = std::make_shared<NewRunFlags>();
-  verb->add_option("--run", flags->run, "Run folder to make")->required()->type_name("DIR");
+  RefuseEmpty(verb->add_option("--run", flags->run, "Run folder to make"))->required()->type_name("DIR");
   verb->add_flag("--overwrite", flags->overwrite, "Remove a run that is there already");
   AddTrainFlags(*verb, flags->train);
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunTrain(p, *flags); }; });

@@ -15,6 +15,7 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "checkpoint/run_lock.h"
+#include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
 #include "fmt/format.h"
@@ -217,7 +218,7 @@ void PrintText(const VerifyFlags& flags, const Outcome& outcome) {
 
 void PrintJson(const VerifyFlags& flags, const Outcome& outcome) {
   const CheckReport& report = *outcome.report;
-  Json object;
+  Json object = Json::object();
   object["kind"] = outcome.kind;
   object["path"] = flags.path;
   object["whole"] = report.damage_count() == 0 && report.unread_count() == 0;
@@ -290,7 +291,7 @@ absl::Status RunVerify(const VerifyFlags& flags, Program& program) {
 void AddVerifyVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<VerifyFlags>();
   CLI::App& verb = *app.add_subcommand("verify", "Check every byte of a graph or a run, and say what is wrong where");
-  verb.add_option("PATH", flags->path, "A graph folder or a run folder")->required();
+  RefuseEmpty(verb.add_option("PATH", flags->path, "A graph folder or a run folder"))->required();
   verb.add_flag("--deep", flags->deep, "Read the disk itself and not what the system has cached of it");
   verb.add_flag("--repair", flags->repair,
                 "Remove what cut imports and trainings left, and write a torn slot of STATE anew; nothing else");

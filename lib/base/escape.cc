@@ -64,4 +64,19 @@ std::string Escape(std::string_view text, std::size_t max_bytes) {
   return out;
 }
 
+std::string EscapeControls(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F are two bytes in UTF-8.
+    const bool second = byte >= 0x80 && byte <= 0x9F && i > 0 && text[i - 1] == '\xC2';
+    if ((byte < 0x20 && byte != '\n') || byte == 0x7F || second) {
+      out += fmt::format("\\x{:02X}", byte);
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 }  // namespace octavo

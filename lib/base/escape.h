@@ -11,4 +11,8 @@ namespace octavo {
 // `max_bytes` of input with "..." behind it.
 std::string Escape(std::string_view text, std::size_t max_bytes = 80);
 
+// Returns `text` with control bytes other than line ends written as \xNN and all else as it is: for a whole message, in
+// which paths may stand as they were given.
+std::string EscapeControls(std::string_view text);
+
 }  // namespace octavo

@@ -1,13 +1,18 @@
 #include "checkpoint/run_lock.h"
 
+#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/escape.h"
@@ -18,7 +23,11 @@
 namespace octavo {
 namespace {
 
-std::string OwnerLine(const File& file) {
+// The owner writes its line just behind taking the lock. Until then the file may have the line of one that is gone.
+constexpr int kOwnerTries = 50;
+constexpr std::chrono::milliseconds kOwnerWait(10);
+
+std::string ReadOwnerLine(const File& file) {
   std::array<char, 128> text{};
   const absl::StatusOr<std::uint64_t> size = file.Size();
   const std::size_t bytes = size.ok() ? std::min<std::size_t>(*size, text.size()) : 0;
@@ -26,6 +35,24 @@ std::string OwnerLine(const File& file) {
   std::string_view line(text.data(), bytes);
   line = line.substr(0, line.find('\n'));
   return line.empty() ? "unknown" : Escape(line, text.size());
+}
+
+// Whether the line names a process that is there, as far as this one can see.
+bool NamesLivingProcess(std::string_view line) {
+  constexpr std::string_view kBefore = "pid ";
+  if (!line.starts_with(kBefore)) return false;
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(line.data() + kBefore.size(), line.data() + line.size(), pid);
+  return error == std::errc() && pid > 0 && (::kill(pid, 0) == 0 || errno != ESRCH);
+}
+
+std::string OwnerLine(const File& file) {
+  for (int attempt = 1;; ++attempt) {
+    std::string line = ReadOwnerLine(file);
+    // The owner may be in another container; after half a second it is taken at its word.
+    if (attempt == kOwnerTries || NamesLivingProcess(line)) return line;
+    std::this_thread::sleep_for(kOwnerWait);
+  }
 }
 
 }  // namespace

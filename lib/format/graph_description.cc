@@ -96,7 +96,7 @@ std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const Ar
 }
 
 std::string EncodeGraphDescription(const GraphDescription& description, std::string_view import_json) {
-  nlohmann::ordered_json object;
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
   object["format"] = kFormatName;
   object["version"] = kFormatVersion;
   object["nodes"] = description.node_count;

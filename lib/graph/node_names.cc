@@ -14,6 +14,7 @@
 #include "fmt/format.h"
 #include "io/checksum.h"
 #include "io/file.h"
+#include "io/mapped_range.h"
 
 namespace octavo {
 namespace {
@@ -29,20 +30,24 @@ class MappedBytes {
     if (data == MAP_FAILED) return ErrnoError(fmt::format("{}: mmap of {} bytes", path.string(), size), errno);
     // Look-ups are random: read-ahead would fetch a megabyte for every name.
     ::madvise(data, size, MADV_RANDOM);
-    return MappedBytes(std::move(file), data, size);
+    MappedRange range(data, size, path);
+    return MappedBytes(std::move(file), data, size, std::move(range));
   }
   MappedBytes() = default;
   MappedBytes(MappedBytes&& other) noexcept
       : file_(std::move(other.file_)),
         data_(std::exchange(other.data_, nullptr)),
-        size_(std::exchange(other.size_, 0)) {}
+        size_(std::exchange(other.size_, 0)),
+        range_(std::move(other.range_)) {}
   MappedBytes& operator=(MappedBytes&& other) noexcept {
     std::swap(file_, other.file_);
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
+    std::swap(range_, other.range_);
     return *this;
   }
   ~MappedBytes() {
+    range_ = MappedRange();
     if (data_ != nullptr) ::munmap(data_, size_);
   }
 
@@ -58,7 +63,8 @@ class MappedBytes {
   }
 
  private:
-  MappedBytes(File file, void* data, std::size_t size) : file_(std::move(file)), data_(data), size_(size) {}
+  MappedBytes(File file, void* data, std::size_t size, MappedRange range)
+      : file_(std::move(file)), data_(data), size_(size), range_(std::move(range)) {}
   void Advise(std::uint64_t begin, std::uint64_t end, int advice) const {
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     begin = begin / page * page;
@@ -69,6 +75,7 @@ class MappedBytes {
   File file_;
   void* data_ = nullptr;
   std::size_t size_ = 0;
+  MappedRange range_;
 };
 
 std::span<const std::uint64_t> ElementsOf(const MappedBytes& file, const ArrayHeader& header) {

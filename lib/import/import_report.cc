@@ -10,8 +10,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Objects are made by Json::object(): out of memory, the library follows the null pointer of one that [] was to make.
+
 Json ByPart(const std::array<std::uint64_t, 3>& counts) {
-  Json object;
+  Json object = Json::object();
   for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
     object[std::string(SplitName(split))] = counts[static_cast<std::size_t>(split)];
   }
@@ -19,7 +21,7 @@ Json ByPart(const std::array<std::uint64_t, 3>& counts) {
 }
 
 Json OptionsJson(const ImportOptions& options, const ImportSummary& summary) {
-  Json object;
+  Json object = Json::object();
   object["inputs"] = options.inputs;
   if (!options.valid.empty()) object["valid"] = options.valid;
   if (!options.test.empty()) object["test"] = options.test;
@@ -40,7 +42,7 @@ Json OptionsJson(const ImportOptions& options, const ImportSummary& summary) {
 }  // namespace
 
 std::string ImportJson(const ImportOptions& options, const ImportSummary& summary) {
-  Json object;
+  Json object = Json::object();
   object["options"] = OptionsJson(options, summary);
   object["lines"] = summary.lines;
   object["comment_lines"] = summary.comment_lines;

@@ -53,6 +53,14 @@ absl::Status CheckOptions(const ImportOptions& options, const std::vector<InputF
     if (file.path != "-" && !std::filesystem::exists(file.path, error)) {
       return UsageError(fmt::format("{}: no such file", file.path));
     }
+    if (file.path == "-" || !options.overwrite) continue;
+    const std::filesystem::path folder = std::filesystem::canonical(file.path, error).parent_path();
+    if (!error && folder == std::filesystem::canonical(options.graph, error) && !error) {
+      return UsageError(
+          fmt::format("{}: is a file of the folder {}, which --overwrite replaces; expected an input "
+                      "outside of it",
+                      file.path, options.graph.string()));
+    }
   }
   return absl::OkStatus();
 }

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "base/escape.h"
 #include "base/status.h"
+#include "fmt/format.h"
 #include "import/record_parser.h"
 
 namespace octavo {
@@ -10,11 +12,13 @@ namespace octavo {
 absl::StatusOr<std::optional<std::string>> LineChunker::Next() {
   if (done_) return std::nullopt;
   std::string text = std::exchange(carry_, {});
+  std::uint64_t bytes = text.size();  // of the text, before anything of it is cut away
   while (true) {
     const std::size_t before = text.size();
     text.resize(before + kChunkBytes);
     ASSIGN_OR_RETURN(const std::size_t got, input_->Read(std::span(text).subspan(before)));
     text.resize(before + got);
+    bytes += got;
     if (std::exchange(at_start_, false) && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
     done_ = got < kChunkBytes;
     if (done_) break;
@@ -25,7 +29,13 @@ absl::StatusOr<std::optional<std::string>> LineChunker::Next() {
       break;
     }
     if (text.size() > kMaxLineBytes + 1) text.resize(kMaxLineBytes + 1);
+    if (bytes > kEndlessLineBytes) {
+      return InputError(
+          fmt::format("{}: a line of more than {} bytes, \"{}\", from byte {} of the text on; expected an edge list",
+                      input_->name(), kEndlessLineBytes, Escape(text, 40), begin_));
+    }
   }
+  begin_ += bytes - carry_.size();
   if (text.empty()) return std::nullopt;
   return text;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,17 +18,21 @@ class LineChunker {
   explicit LineChunker(std::unique_ptr<CompressedInput> input) : input_(std::move(input)) {}
 
   // Returns the next chunk, which ends with a line end unless the input ends without one; empty at the end. A UTF-8
-  // byte order mark at the beginning is taken off. A line far above kMaxLineBytes is shortened, but stays above it.
+  // byte order mark at the beginning is taken off. A line far above kMaxLineBytes is shortened, but stays above it. A
+  // line above kEndlessLineBytes is an input error: a device or a decompression bomb may have no end.
   absl::StatusOr<std::optional<std::string>> Next();
 
   const CompressedInput& input() const { return *input_; }
 
   // Enough that handing a chunk on costs nothing, little enough that a chunk and its edges stay in a core's cache.
   static constexpr std::size_t kChunkBytes = std::size_t{512} << 10;
+  // Read in a second; no line of an edge list comes near.
+  static constexpr std::uint64_t kEndlessLineBytes = std::uint64_t{256} << 20;
 
  private:
   std::unique_ptr<CompressedInput> input_;
-  std::string carry_;  // the beginning of the line that the last cut fell into
+  std::string carry_;        // the beginning of the line that the last cut fell into
+  std::uint64_t begin_ = 0;  // where the next chunk begins in the decompressed text
   bool at_start_ = true;
   bool done_ = false;
 };

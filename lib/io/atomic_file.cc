@@ -78,6 +78,17 @@ absl::Status ForeignError(const fs::path& folder, std::string_view entry) {
                                 folder.string(), Escape(entry)));
 }
 
+// Returns `folder` and those around it that are not there, the innermost first.
+std::vector<fs::path> MissingFolders(fs::path folder) {
+  std::vector<fs::path> missing;
+  std::error_code error;
+  while (folder.has_relative_path() && fs::symlink_status(folder, error).type() == fs::file_type::not_found) {
+    missing.push_back(folder);
+    folder = folder.parent_path();
+  }
+  return missing;
+}
+
 // Puts `from` in the place of `to`, which is absent or an empty folder (ENOTEMPTY or ENOTDIR otherwise).
 absl::Status Place(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
@@ -93,6 +104,10 @@ absl::Status Exchange(const fs::path& from, const fs::path& to) {
 }
 
 }  // namespace
+
+ParentFolders::~ParentFolders() {
+  for (const fs::path& folder : folders_) ::rmdir(folder.c_str());  // one that others use by now is not empty
+}
 
 FolderLock::FolderLock(const fs::path& folder)
     : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
@@ -119,17 +134,21 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
     }
   }
   const fs::path parent = ParentOf(target);
+  std::vector<fs::path> made = MissingFolders(parent);
   RETURN_IF_ERROR(CreateFolders(parent));
+  ParentFolders parents(std::move(made));
   for (const fs::path& folder : AbandonedFolders(target)) RemoveFolderOf(folder, replaceable);
   fs::path temporary = parent / fmt::format("{}{}", PrefixOf(target), ::getpid());
   fs::create_directory(temporary, error);
   if (error) return ErrnoError(fmt::format("{}: create", temporary.string()), error.value());
   FolderLock lock(temporary);
-  return AtomicFolder(std::move(temporary), std::move(lock), std::move(target), overwrite, std::move(replaceable));
+  return AtomicFolder(std::move(parents), std::move(temporary), std::move(lock), std::move(target), overwrite,
+                      std::move(replaceable));
 }
 
 AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
-    : temporary_(std::exchange(other.temporary_, {})),
+    : parents_(std::move(other.parents_)),
+      temporary_(std::exchange(other.temporary_, {})),
       lock_(std::move(other.lock_)),
       final_(std::move(other.final_)),
       overwrite_(other.overwrite_),
@@ -156,6 +175,7 @@ absl::Status AtomicFolder::Commit() {
   RETURN_IF_ERROR(overwrite_ ? Exchange(temporary_, final_) : Place(temporary_, final_));
   // What stood under the final name, if anything, has the temporary one now.
   const fs::path old = std::exchange(temporary_, {});
+  parents_.Keep();
   RETURN_IF_ERROR(SyncFolder(ParentOf(final_)));
   RemoveFolderOf(old, replaceable_);
   return absl::OkStatus();

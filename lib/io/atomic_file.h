@@ -26,6 +26,20 @@ class FolderLock {
   int descriptor_;
 };
 
+// Folders that were made to hold another one. Destroyed without Keep they are removed as far as they are empty.
+class ParentFolders {
+ public:
+  explicit ParentFolders(std::vector<std::filesystem::path> innermost_first) : folders_(std::move(innermost_first)) {}
+  ParentFolders(ParentFolders&& other) noexcept : folders_(std::exchange(other.folders_, {})) {}
+  ParentFolders& operator=(ParentFolders&&) = delete;
+  ~ParentFolders();
+
+  void Keep() { folders_.clear(); }
+
+ private:
+  std::vector<std::filesystem::path> folders_;
+};
+
 // A folder under construction: files are written into path(), a hidden sibling of the final name, and Commit syncs
 // every file, renames it and syncs the parent. Destroyed without Commit it removes what it made. One owner.
 class AtomicFolder {
@@ -45,14 +59,16 @@ class AtomicFolder {
   absl::Status Commit();
 
  private:
-  AtomicFolder(std::filesystem::path temporary, FolderLock lock, std::filesystem::path final_path, bool overwrite,
-               std::vector<std::string> replaceable)
-      : temporary_(std::move(temporary)),
+  AtomicFolder(ParentFolders parents, std::filesystem::path temporary, FolderLock lock,
+               std::filesystem::path final_path, bool overwrite, std::vector<std::string> replaceable)
+      : parents_(std::move(parents)),
+        temporary_(std::move(temporary)),
         lock_(std::move(lock)),
         final_(std::move(final_path)),
         overwrite_(overwrite),
         replaceable_(std::move(replaceable)) {}
 
+  ParentFolders parents_;            // first, to be removed last
   std::filesystem::path temporary_;  // empty once committed or moved from
   FolderLock lock_;                  // of the temporary folder, as long as somebody works on it
   std::filesystem::path final_;

@@ -297,7 +297,8 @@ absl::StatusOr<std::unique_ptr<RawInput>> OpenRaw(const std::string& path, std::
   if (path == "-") return std::make_unique<RawInput>(STDIN_FILENO, /*owned=*/false, "<stdin>", std::move(stop));
   int descriptor = -1;
   do {
-    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Not to wait here for somebody who writes to a pipe: WaitUntilReadable does, with an eye on the stop flag.
+    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   } while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0 && (errno == ENOENT || errno == ENOTDIR)) return UsageError(fmt::format("{}: no such file", path));
   if (descriptor < 0 && errno == EACCES) return UsageError(fmt::format("{}: no permission to read it", path));

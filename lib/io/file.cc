@@ -35,24 +35,35 @@ void Tell(const MakeEvent& make) {
   if (HasFileListener()) TellFileEvent(make());
 }
 
+absl::Status NotAFile(const std::filesystem::path& path, mode_t mode) {
+  const std::string_view what = S_ISDIR(mode) ? "folder" : S_ISFIFO(mode) ? "pipe" : "device";
+  return CorruptError(fmt::format("{}: is a {}; expected a file", path.string(), what));
+}
+
 }  // namespace
 
 absl::StatusOr<File> File::Open(const std::filesystem::path& path, int flags) {
   RETURN_IF_ERROR(Failpoint("file.open"));
   int descriptor = -1;
   do {
-    descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+    // Not to wait for the other end of a pipe that stands where a file belongs; to a file the flag means nothing.
+    descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0644);
   } while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0) {
     const int error_number = errno;
     if (error_number == ENOENT && (flags & O_CREAT) == 0) {
       return UsageError(fmt::format("{}: no such file", path.string()));
     }
+    if (error_number == EISDIR) return NotAFile(path, S_IFDIR);
     return FileError("open", path, error_number);
   }
+  File file(descriptor, path);
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0) return FileError("stat", path, errno);
+  if (!S_ISREG(info.st_mode)) return NotAFile(path, info.st_mode);
   if ((flags & (O_TRUNC | O_EXCL)) != 0)
     Tell([&] { return FileEvent{.kind = FileEvent::Kind::kCreate, .path = path}; });
-  return File(descriptor, path);
+  return file;
 }
 
 absl::StatusOr<File> File::OpenRead(const std::filesystem::path& path) { return Open(path, O_RDONLY); }
@@ -237,15 +248,24 @@ absl::Status SyncFolder(const std::filesystem::path& folder) {
 absl::Status CreateFolders(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> missing;
   std::error_code error;
-  for (std::filesystem::path path = folder; !path.empty() && !std::filesystem::exists(path, error);
-       path = path.parent_path()) {
+  for (std::filesystem::path path = folder; !path.empty(); path = path.parent_path()) {
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (std::filesystem::exists(status)) break;
+    if (status.type() != std::filesystem::file_type::not_found) {  // a name too long: before anything is made
+      return FileError("create", folder, error.value());
+    }
     if (path.has_filename()) missing.push_back(path);  // "run/" has none
   }
   for (auto path = missing.rbegin(); path != missing.rend(); ++path) {
-    if (!std::filesystem::create_directory(*path, error) && error) {
-      return FileError("create", *path, error.value());
+    if (std::filesystem::create_directory(*path, error) || !error) {
+      RETURN_IF_ERROR(SyncFolder(path->parent_path()));
+      continue;
     }
-    RETURN_IF_ERROR(SyncFolder(path->parent_path()));
+    while (path != missing.rbegin()) ::rmdir((--path)->c_str());  // half of the way helps nobody
+    if (error == std::errc::not_a_directory) {
+      return UsageError(fmt::format("{}: create: a file stands in the way; expected folders", folder.string()));
+    }
+    return FileError("create", folder, error.value());
   }
   return absl::OkStatus();
 }

@@ -19,7 +19,8 @@ namespace octavo {
 
 class File {
  public:
-  // Opens an existing file for reading. A missing file is a usage error.
+  // Opens an existing file for reading. A missing file is a usage error; a folder, a pipe or a device in its place is a
+  // corrupt-file error, here and below.
   static absl::StatusOr<File> OpenRead(const std::filesystem::path& path);
   // Opens an existing file for reading and writing.
   static absl::StatusOr<File> OpenReadWrite(const std::filesystem::path& path);

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 
 namespace octavo {
 namespace {
@@ -78,6 +79,9 @@ std::size_t Cut(std::size_t left, std::size_t block, std::size_t step) {
 bool LibxsmmWorks() {
   static const bool works = [] {
     libxsmm_init();
+    // Without memory for its registry the library would follow a null pointer.
+    libxsmm_registry_info registry{};
+    if (libxsmm_get_registry_info(&registry) != EXIT_SUCCESS) return false;
     // Below AVX2 there is no fused multiply-add.
     return libxsmm_get_target_archid() >= LIBXSMM_X86_AVX2 && Generate({.rows = kRowBlock,
                                                                         .depth = kDepthStep,

@@ -11,13 +11,16 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
+#include <new>
 #include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "base/mutex.h"
+#include "base/status.h"
 
 namespace octavo {
 
@@ -113,9 +116,20 @@ class DoubleBufferedPrefetcher {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
+  // Fills the back buffer. What the filler throws must not leave the prefetcher's thread, where nobody could catch it.
+  absl::Status GuardedFill(std::uint64_t item) {
+    try {
+      return fill_(item, buffers_[front_ ^ 1]);
+    } catch (const std::bad_alloc&) {
+      return RuntimeError("out of memory while reading ahead");
+    } catch (const std::exception& error) {
+      return RuntimeError(error.what());
+    }
+  }
+
   absl::Status TimedFill(std::uint64_t item) {
     const auto begin = std::chrono::steady_clock::now();
-    absl::Status status = fill_(item, buffers_[front_ ^ 1]);
+    absl::Status status = GuardedFill(item);
     const double seconds = SecondsSince(begin);
     const MutexLock lock(mutex_);
     fill_seconds_ += seconds;
@@ -134,7 +148,7 @@ class DoubleBufferedPrefetcher {
       }
       const auto begin = std::chrono::steady_clock::now();
       // front_ does not move while the state is filling, so the back buffer is this thread's alone.
-      absl::Status status = fill_(item, buffers_[front_ ^ 1]);
+      absl::Status status = GuardedFill(item);
       const MutexLock lock(mutex_);
       fill_seconds_ += SecondsSince(begin);
       status_ = std::move(status);

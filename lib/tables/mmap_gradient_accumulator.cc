@@ -72,9 +72,17 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
 
 MmapGradientAccumulator::MmapGradientAccumulator(File file, std::byte* mapping, std::uint64_t mapped_bytes,
                                                  std::size_t dim, std::uint64_t max_rows)
-    : file_(std::move(file)), mapping_(mapping), mapped_bytes_(mapped_bytes), dim_(dim), max_rows_(max_rows) {}
+    : file_(std::move(file)),
+      mapping_(mapping),
+      mapped_bytes_(mapped_bytes),
+      range_(mapping, mapped_bytes, file_.path()),
+      dim_(dim),
+      max_rows_(max_rows) {}
 
-MmapGradientAccumulator::~MmapGradientAccumulator() { ::munmap(mapping_, mapped_bytes_); }
+MmapGradientAccumulator::~MmapGradientAccumulator() {
+  range_ = MappedRange();
+  ::munmap(mapping_, mapped_bytes_);
+}
 
 float* MmapGradientAccumulator::Row(std::uint32_t row) const {
   return reinterpret_cast<float*>(mapping_ + kHeaderBytes) + std::size_t{row} * dim_;

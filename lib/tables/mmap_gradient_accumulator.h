@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "base/ids.h"
 #include "io/file.h"
+#include "io/mapped_range.h"
 #include "tables/mmap_manager.h"
 
 namespace octavo {
@@ -90,6 +91,7 @@ class MmapGradientAccumulator {
   const File file_;
   std::byte* const mapping_;
   const std::uint64_t mapped_bytes_;
+  MappedRange range_;
   const std::size_t dim_;
   const std::uint64_t max_rows_;
   // The caller's.

@@ -109,10 +109,10 @@ std::string OptionJson(const OptionField& field, const TrainOptions& options) {
 }
 
 absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunConfiguration& configuration) {
-  nlohmann::ordered_json json;
+  auto json = nlohmann::ordered_json::object();
   json["format"] = kRunFormatVersion;
   json["graph"] = configuration.graph.string();
-  nlohmann::ordered_json& options = json["options"];
+  nlohmann::ordered_json& options = json["options"] = nlohmann::ordered_json::object();
   for (const OptionField& field : TrainOptionFields()) {
     options[std::string(field.name)] = nlohmann::ordered_json::parse(OptionJson(field, configuration.options));
   }
@@ -125,7 +125,10 @@ absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunC
 }
 
 absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path, kMaxRunJsonBytes));
+  const absl::StatusOr<std::string> file = ReadWholeFile(path, kMaxRunJsonBytes);
+  // Every run has one: to lack it is damage, not a wrong flag.
+  if (!file.ok() && KindOf(file.status()) == ErrorKind::kUsage) return CorruptError(MessageOf(file.status()));
+  ASSIGN_OR_RETURN(const std::string text, file);
   const auto fail = [&](std::string_view found) {
     return CorruptError(fmt::format("{}: {}; expected the run.json of a run", path.string(), found));
   };

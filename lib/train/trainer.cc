@@ -54,6 +54,10 @@ absl::Status PrepareFolder(const RunPaths& paths) {
   if (fs::exists(paths.folder(), error) && !fs::is_directory(paths.folder(), error)) {
     return UsageError(fmt::format("{}: exists and is not a folder", paths.folder().string()));
   }
+  // The two have names of their own, but nobody could replace, check or remove one of them any more.
+  if (fs::exists(GraphPaths(paths.folder()).Description(), error)) {
+    return UsageError(fmt::format("{}: is a graph; choose another folder for the run", paths.folder().string()));
+  }
   return CreateFolders(paths.folder());
 }
 

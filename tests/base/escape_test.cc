@@ -40,5 +40,12 @@ TEST(Escape, CutsLongText) {
   EXPECT_EQ(Escape("ab\xe6\x9d\xb1x", 3), "ab\xe6\x9d\xb1...");  // never through a character
 }
 
+TEST(EscapeControls, LeavesAllButControlBytes) {
+  EXPECT_EQ(EscapeControls("error: a/\"b\"\\ \xe6\x9d\xb1 \xff\nnext"), "error: a/\"b\"\\ \xe6\x9d\xb1 \xff\nnext");
+  EXPECT_EQ(EscapeControls("\x1b[31m\t\r\x7f"), "\\x1B[31m\\x09\\x0D\\x7F");
+  EXPECT_EQ(EscapeControls("a\0b"sv), "a\\x00b");
+  EXPECT_EQ(EscapeControls("\xc2\x9b \xc2\xa0 \xe2\x80\x9b"), "\xc2\\x9B \xc2\xa0 \xe2\x80\x9b");
+}
+
 }  // namespace
 }  // namespace octavo

@@ -138,5 +138,23 @@ TEST_F(RunLockTest, OfManyStartersExactlyOneWins) {
   EXPECT_OK(RunLock::Take(path_));
 }
 
+// Who came while the owner was about to write its line named the owner before, or nobody.
+TEST_F(RunLockTest, TheLineOfAnEarlierOwnerIsNotTakenForThisOnes) {
+  const pid_t gone = StartChild([] { return 0; });
+  WaitForChild(gone);
+  const pid_t holder = StartHolder();
+  const std::string line = FileBytes(path_);
+  WriteFileBytes(path_, "pid " + std::to_string(gone) + " since long ago\n");
+  const pid_t writer = StartChild([&] {
+    ::usleep(100'000);
+    WriteFileBytes(path_, line);
+    return 0;
+  });
+  EXPECT_ERROR(RunLock::Take(path_), kBusy, "in use by pid " + std::to_string(holder) + " since 20");
+  WaitForChild(writer);
+  ::kill(holder, SIGKILL);
+  WaitForChild(holder);
+}
+
 }  // namespace
 }  // namespace octavo

@@ -121,7 +121,7 @@ END
   echo x >run
   fails 2 "run: exists and is not a folder" train
   [ "$(cat run)" = x ]
-  fails 1 "run/inside" "$OCTAVO" train --graph graph --run run/inside
+  fails 2 "run/inside" "$OCTAVO" train --graph graph --run run/inside
   fails 1 "name too long" "$OCTAVO" train --graph graph --run "$(printf 'x%.0s' {1..300})"
 }
 

@@ -1,5 +1,6 @@
 #include "import/line_chunker.h"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,19 @@ TEST(LineChunker, ShortensLinesFarAboveTheCapButKeepsThemAboveIt) {
   EXPECT_EQ(joined.substr(end), "\nlast\n");
   const std::string longest = std::string(kMaxLineBytes, 'x') + "\n";
   EXPECT_TRUE(Joined(Chunks(longest)) == longest);
+}
+
+// A device or a bomb without a line end was read for ever.
+TEST(LineChunker, ALineWithoutEndIsAnError) {
+  TemporaryFolder folder;
+  std::filesystem::create_symlink("/dev/zero", folder / "endless");
+  LineChunker chunker(CompressedInput::Open((folder / "endless").string()).value());
+  EXPECT_ERROR(chunker.Next(), kInput, "endless: a line of more than 268435456 bytes, \"\\x00");
+  // The place counts what was handed out before.
+  WriteFileBytes(folder / "input", "ab\n" + std::string(LineChunker::kEndlessLineBytes + (1 << 20), 'x'));
+  LineChunker second(CompressedInput::Open((folder / "input").string()).value());
+  EXPECT_EQ(*second.Next().value(), "ab\n");
+  EXPECT_ERROR(second.Next(), kInput, "from byte 3 of the text on");
 }
 
 }  // namespace

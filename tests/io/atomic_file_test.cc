@@ -175,5 +175,26 @@ TEST_F(AtomicFolderTest, AFolderUnderConstructionIsLocked) {
   ASSERT_OK(made.Commit());
 }
 
+TEST_F(AtomicFolderTest, WithoutCommitTheFoldersAroundItGoToo) {
+  {
+    ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "a/b/g", false, kNames));
+    WriteFileBytes(made.path() / "a", "1");
+  }
+  EXPECT_EQ(Names(), "");
+  fs::create_directory(folder_ / "a");
+  {
+    ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "a/b/c/g", false, kNames));
+    WriteFileBytes(folder_ / "a/b/mine", "1");
+  }
+  EXPECT_EQ(FileBytes(folder_ / "a/b/mine"), "1") << "somebody came to use one of them";
+  EXPECT_FALSE(fs::exists(folder_ / "a/b/c"));
+}
+
+TEST_F(AtomicFolderTest, AFileInThePlaceOfAParentIsAUsageError) {
+  WriteFileBytes(folder_ / "a", "1");
+  EXPECT_ERROR(AtomicFolder::Create(folder_ / "a/b/g", false, kNames), kUsage, "is not a folder");
+  EXPECT_EQ(FileBytes(folder_ / "a"), "1");
+}
+
 }  // namespace
 }  // namespace octavo

@@ -1,10 +1,12 @@
 #include "io/file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -213,7 +215,9 @@ TEST_F(FileTest, CreateFoldersMakesWhatIsMissing) {
   EXPECT_TRUE(std::filesystem::is_directory(folder_ / "a/b/c"));
   ASSERT_OK(CreateFolders(folder_ / "a/b/c"));
   WriteFileBytes(folder_ / "file", "");
-  EXPECT_ERROR(CreateFolders(folder_ / "file/d"), kRuntime, "file/d: create");
+  EXPECT_ERROR(CreateFolders(folder_ / "file/d"), kUsage, "file/d: create");
+  EXPECT_ERROR(CreateFolders(folder_ / "new" / std::string(300, 'x')), kRuntime, "create: ");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "new"));
 }
 
 TEST_F(FileTest, RenameAndRemove) {
@@ -225,6 +229,20 @@ TEST_F(FileTest, RenameAndRemove) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "b"));
   ASSERT_OK(RemoveFile(folder_ / "b")) << "it is gone already";
   EXPECT_ERROR(RemoveFile(folder_.path()), kRuntime, "remove");
+}
+
+// A pipe let the program wait for ever, a device was read as an empty file.
+TEST_F(FileTest, WhatIsNoFileIsCorrupt) {
+  std::filesystem::create_directory(folder_ / "folder");
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", folder_ / "device");
+  for (const std::string what : {"folder", "pipe", "device"}) {
+    const std::string message = (folder_ / what).string() + ": is a " + what + "; expected a file";
+    EXPECT_ERROR(File::OpenRead(folder_ / what), kCorrupt, message);
+    EXPECT_ERROR(File::OpenReadWrite(folder_ / what), kCorrupt, message);
+    EXPECT_ERROR(File::Create(folder_ / what), kCorrupt, message);
+    EXPECT_ERROR(ReadWholeFile(folder_ / what, 1000), kCorrupt, message);
+  }
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -227,6 +229,26 @@ TEST(DoubleBufferedPrefetcher, SecondsAreTakenOnce) {
   std::tie(fill, stall) = prefetcher.TakeFillAndStallSeconds();
   EXPECT_EQ(fill, 0.0);
   EXPECT_EQ(stall, 0.0);
+}
+
+// An exception of a filler on the prefetcher's thread ended the program.
+TEST(DoubleBufferedPrefetcher, WhatTheFillerThrowsIsAnErrorOfTheSwap) {
+  Prefetcher prefetcher([](std::uint64_t item, std::vector<std::uint64_t>& buffer) -> absl::Status {
+    if (item == 1) throw std::bad_alloc();
+    if (item == 2) throw std::runtime_error("something else");
+    return FillWith(item, buffer);
+  });
+  ASSERT_OK(prefetcher.Load(7));
+  const std::vector<std::uint64_t> front = prefetcher.Front();
+  ASSERT_OK(prefetcher.PrefetchAsync(1));
+  EXPECT_ERROR(prefetcher.Swap(), kRuntime, "out of memory");
+  EXPECT_EQ(prefetcher.Front(), front);
+  ASSERT_OK(prefetcher.PrefetchAsync(2));
+  EXPECT_ERROR(prefetcher.Swap(), kRuntime, "something else");
+  EXPECT_ERROR(prefetcher.Load(1), kRuntime, "out of memory");
+  EXPECT_EQ(prefetcher.Front(), front);
+  ASSERT_OK(prefetcher.PrefetchAsync(3));
+  ASSERT_OK(prefetcher.Swap());
 }
 
 }  // namespace
