@@ -1,0 +1,103 @@
+// The text files of a run. Behind a 't' a TOML preset, behind a 'j' run.json, behind an 'e' metrics.jsonl.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "checkpoint/state_file.h"
+#include "format/paths.h"
+#include "nlohmann/json.hpp"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/file_bytes.h"
+#include "train/options.h"
+#include "train/run_configuration.h"
+#include "train/verify_run.h"
+
+namespace octavo {
+namespace {
+
+bool SameOptions(const TrainOptions& a, const TrainOptions& b) {
+  for (const OptionField& field : TrainOptionFields()) {
+    if (field.format(a) != field.format(b)) return false;
+  }
+  return ConfigurationHash(a) == ConfigurationHash(b);
+}
+
+// Whatever the options are, run.json gives them back, and so does each field by itself.
+void CheckWrittenAgain(const RunConfiguration& configuration) {
+  const std::filesystem::path path = RunPaths(ScratchFolder()).Configuration();
+  const absl::Status status = WriteRunConfiguration(path, configuration);
+  MUST(status.ok());
+  const absl::StatusOr<RunConfiguration> again = ReadRunConfiguration(path);
+  if (!again.ok()) std::fprintf(stderr, "%s\n", again.status().ToString().c_str());
+  MUST(again.ok() && again->graph == configuration.graph);
+  MUST(SameOptions(again->options, configuration.options));
+  TrainOptions fields;
+  for (const OptionField& field : TrainOptionFields()) {
+    MUST(SetTrainOption(fields, field, field.format(configuration.options), "here").ok());
+  }
+  MUST(SameOptions(fields, configuration.options));
+  if (const absl::Status valid = ValidateTrainOptions(configuration.options); !valid.ok()) {
+    CheckError(valid, {ErrorKind::kUsage});
+  }
+}
+
+void CheckToml(std::string_view text) {
+  static MemoryFile file;
+  file.Fill(text);
+  RunConfiguration configuration;
+  configuration.graph = "/graph";
+  const absl::Status status = LoadTomlConfiguration(file.path(), configuration.options);
+  if (!status.ok()) return CheckError(status, {ErrorKind::kUsage});
+  CheckWrittenAgain(configuration);
+}
+
+void CheckRunJson(std::string_view text) {
+  static MemoryFile file;
+  file.Fill(text);
+  const absl::StatusOr<RunConfiguration> configuration = ReadRunConfiguration(file.path());
+  if (!configuration.ok()) return CheckError(configuration.status(), {ErrorKind::kCorrupt});
+  CheckWrittenAgain(*configuration);
+}
+
+// A run whose STATE says that all of metrics.jsonl is committed; it has nothing else.
+void CheckEvents(const std::string& text) {
+  const RunPaths paths(ScratchFolder() / "events");
+  static const bool made = std::filesystem::create_directory(paths.folder());
+  MUST(made);
+  Manifest manifest;
+  manifest.header.generation = 2;
+  manifest.header.partition_rows = 1024;
+  manifest.header.progress.metrics_bytes = text.size();
+  const std::vector<std::byte> slot = EncodeManifest(manifest);
+  const std::string newer(reinterpret_cast<const char*>(slot.data()), slot.size());
+  WriteFileBytes(paths.State(), newer + std::string(slot.size(), '\0'));
+  WriteFileBytes(paths.Metrics(), text);
+  CheckReport report;
+  const absl::StatusOr<CheckedCommit> commit = VerifyRun(paths.folder(), {}, report);
+  MUST(commit.ok() && commit->manifest.has_value());
+  std::size_t bad = 0;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    const std::size_t begin = line.starts_with("\xEF\xBB\xBF") ? line.find_first_not_of(" \t\r", 3) : first;
+    const bool object = begin != std::string_view::npos && line[begin] == '{' && nlohmann::json::accept(line);
+    bad += end == std::string_view::npos || !object ? 1 : 0;
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  MUST(report.FindingsOf(paths.Metrics().string()) == bad);
+  for (const Finding& finding : report.findings()) CheckMessage(DescribeFinding(finding));
+}
+
+}  // namespace
+}  // namespace octavo
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  octavo::FuzzInput input(data, size);
+  const char kind = input.Value<char>();
+  if (kind == 't') octavo::CheckToml(input.rest());
+  if (kind == 'j') octavo::CheckRunJson(input.rest());
+  if (kind == 'e') octavo::CheckEvents(std::string(input.rest()));
+  return 0;
+}
