@@ -189,7 +189,8 @@ TINY = [f"--{option}={value}" for option, value in TINY_OPTIONS.items()]
 
 def judge(ended, codes, message, silent=True):
     """Raises a Failure unless the child ended with one of the codes and, where it failed, said the regular expression
-    (of bytes made text) on standard error, nothing unfit for a terminal, and with `silent` nothing on standard output."""
+    (of bytes made text) on standard error, nothing unfit for a terminal,
+        and with `silent` nothing on standard output."""
     if ended.code < 0:
         raise Failure(f"died of {signal.Signals(-ended.code).name}: {ended.said()}")
     if ended.code not in codes:

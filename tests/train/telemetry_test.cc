@@ -69,7 +69,7 @@ TEST_F(MetricsLogTest, LeavesAShorterFileAsItIs) {
 TEST_F(MetricsLogTest, ErrorsNameTheFile) {
   EXPECT_ERROR(MetricsLog::Open(folder_ / "absent" / "metrics.jsonl", 0), kRuntime, "metrics.jsonl");
   std::filesystem::create_directory(path_);
-  EXPECT_ERROR(MetricsLog::Open(path_, 0), kRuntime, "metrics.jsonl");
+  EXPECT_ERROR(MetricsLog::Open(path_, 0), kCorrupt, "metrics.jsonl");
 }
 
 TEST(PeakResidentBytes, IsPlausible) {

@@ -433,7 +433,7 @@ TEST(Trainer, RefusesPathsThatAreNone) {
   const TinyTraining training;
   WriteFileBytes(training.folder() / "file", "x");
   EXPECT_ERROR(training.Start(TinyOptions(), "file"), kUsage, "not a folder");
-  EXPECT_ERROR(training.Start(TinyOptions(), "file/run"), kRuntime, "file/run");
+  EXPECT_ERROR(training.Start(TinyOptions(), "file/run"), kUsage, "file/run");
   EXPECT_ERROR(training.Start(TinyOptions(), std::string(300, 'x')), kRuntime, "name too long");
   EXPECT_ERROR(training.Resume(0, std::string(300, 'x')), kUsage, "no run here");
   EXPECT_ERROR(training.Resume(0, "absent"), kUsage, "no run here");
