@@ -205,7 +205,7 @@ TEST_F(SpilledImportTest, AFullDiskSaysHowMuchIsNeeded) {
   ImportOptions options{.inputs = inputs_, .graph = disk.folder() / "graph", .memory_plan = TinyPlan()};
   const auto summary = Import(options);
   EXPECT_ERROR(summary, kRuntime, ".spill: write of");
-  EXPECT_ERROR(summary, kRuntime, "No space left on device; the temporary files of this import have");
+  EXPECT_ERROR(summary, kRuntime, "No space left on device; make room there, or choose another disk; the temporary");
   const std::string message(MessageOf(summary.status()));
   const std::string before = "need about ";
   const std::size_t begin = message.find(before) + before.size();
