@@ -250,7 +250,10 @@ absl::Status CreateFolders(const std::filesystem::path& folder) {
   std::error_code error;
   for (std::filesystem::path path = folder; !path.empty(); path = path.parent_path()) {
     const std::filesystem::file_status status = std::filesystem::status(path, error);
-    if (std::filesystem::exists(status)) break;
+    if (std::filesystem::is_directory(status)) break;
+    if (std::filesystem::exists(status)) {
+      return UsageError(fmt::format("{}: {} is not a folder", folder.string(), path.string()));
+    }
     if (status.type() != std::filesystem::file_type::not_found) {  // a name too long: before anything is made
       return FileError("create", folder, error.value());
     }
@@ -262,9 +265,6 @@ absl::Status CreateFolders(const std::filesystem::path& folder) {
       continue;
     }
     while (path != missing.rbegin()) ::rmdir((--path)->c_str());  // half of the way helps nobody
-    if (error == std::errc::not_a_directory) {
-      return UsageError(fmt::format("{}: create: a file stands in the way; expected folders", folder.string()));
-    }
     return FileError("create", folder, error.value());
   }
   return absl::OkStatus();

@@ -192,7 +192,7 @@ TEST_F(AtomicFolderTest, WithoutCommitTheFoldersAroundItGoToo) {
 
 TEST_F(AtomicFolderTest, AFileInThePlaceOfAParentIsAUsageError) {
   WriteFileBytes(folder_ / "a", "1");
-  EXPECT_ERROR(AtomicFolder::Create(folder_ / "a/b/g", false, kNames), kUsage, "a file stands in the way");
+  EXPECT_ERROR(AtomicFolder::Create(folder_ / "a/b/g", false, kNames), kUsage, "is not a folder");
   EXPECT_EQ(FileBytes(folder_ / "a"), "1");
 }
 

@@ -215,7 +215,7 @@ TEST_F(FileTest, CreateFoldersMakesWhatIsMissing) {
   EXPECT_TRUE(std::filesystem::is_directory(folder_ / "a/b/c"));
   ASSERT_OK(CreateFolders(folder_ / "a/b/c"));
   WriteFileBytes(folder_ / "file", "");
-  EXPECT_ERROR(CreateFolders(folder_ / "file/d"), kUsage, "file/d: create");
+  EXPECT_ERROR(CreateFolders(folder_ / "file/d"), kUsage, "file is not a folder");
   EXPECT_ERROR(CreateFolders(folder_ / "new" / std::string(300, 'x')), kRuntime, "create: ");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "new"));
 }
