@@ -128,8 +128,8 @@ absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph&
   return tables;
 }
 
-// Trains batches of `edges` until the time is up, and returns edges a second.
-absl::StatusOr<double> TimeBatches(const TrainOptions& options, BatchStep& step, std::span<const Edge> edges) {
+// Trains batches of `edges` until the time is up.
+absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchStep& step, std::span<const Edge> edges) {
   auto begin = std::chrono::steady_clock::now();
   std::uint64_t done = 0;
   bool warm = false;
@@ -144,27 +144,30 @@ absl::StatusOr<double> TimeBatches(const TrainOptions& options, BatchStep& step,
       warm = true;
       begin = std::chrono::steady_clock::now();
       done = 0;
+      step.TakeTimes();
     } else if (warm && seconds > kSeconds) {
-      return static_cast<double>(done) / seconds;
+      const StepTimes times = step.TakeTimes();
+      const auto edges_done = static_cast<double>(done);
+      return TrainingRate{edges_done / seconds, times.compute_seconds / edges_done, times.apply_seconds / edges_done};
     }
   }
 }
 
-absl::StatusOr<double> ProbeTraining(TrainOptions options, const Graph& graph, const std::filesystem::path& parent,
-                                     std::uint64_t rows) {
+}  // namespace
+
+absl::StatusOr<TrainingRate> ProbeTraining(TrainOptions options, const Graph& graph,
+                                           const std::filesystem::path& folder, std::uint64_t rows) {
   options.batch = std::min(options.batch, graph.description().train_edges);
   options.chunk = std::min(options.chunk, options.batch);
   constexpr std::uint64_t kEnoughEdges = std::uint64_t{1} << 17;
   ASSIGN_OR_RETURN(const std::vector<Edge> edges,
                    SomeEdges(graph.Edges(Split::kTrain), std::max(options.batch, kEnoughEdges), rows));
-  ASSIGN_OR_RETURN(const ProbeTables tables, MakeTables(options, graph, parent, rows));
+  ASSIGN_OR_RETURN(const ProbeTables tables, MakeTables(options, graph, folder, rows));
   BatchStep step(options, graph,
                  {*tables.embeddings, *tables.state, *tables.relations, *tables.relation_state, *tables.gradients});
   step.SetResidentNodes({{0, rows}});
   return TimeBatches(options, step, edges);
 }
-
-}  // namespace
 
 absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
                                           const std::filesystem::path& folder, std::uint64_t memory) {
@@ -173,7 +176,8 @@ absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Gra
   const std::uint64_t fitting = std::max<std::uint64_t>(1024, memory / 4 / NodeBytes(options));
   const std::uint64_t rows = std::min({kMostRows, graph.node_count(), fitting});
   MachineRates rates{.disk_read = disk.read, .disk_write = disk.write};
-  ASSIGN_OR_RETURN(rates.training, ProbeTraining(options, graph, folder, rows));
+  ASSIGN_OR_RETURN(const TrainingRate training, ProbeTraining(options, graph, folder, rows));
+  rates.training = training.edges_per_second;
   return rates;
 }
 

@@ -28,6 +28,7 @@ ALLOWED = {
     "evaluate": ["base", "io", "format", "graph", "tables", "model", "plan"],
     "export": ["base", "io", "format", "graph", "tables"],
     "train": ["base", "io", "format", "import", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint"],
+    "bench": ["base", "io", "model", "optimize", "graph", "tables", "plan", "prefetch", "train"],
 }
 
 # Folders of pure functions and plain files: they start no thread. io keeps a mutex for its failpoints. base/ has the

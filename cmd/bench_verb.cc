@@ -1,0 +1,294 @@
+// octavo bench: what this machine and the parts of the tool can do, measured now.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "bench/kernels.h"
+#include "bench/locks.h"
+#include "bench/machine.h"
+#include "bench/orders.h"
+#include "bench/prefetch.h"
+#include "bench/scaling.h"
+#include "cmd/flags.h"
+#include "cmd/program.h"
+#include "cmd/run_flags.h"
+#include "cmd/train_flags.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct BenchFlags {
+  bool json = false;
+  double seconds = 0.5;
+  std::string folder = ".";
+  std::uint64_t chunk = 256;
+  std::uint64_t negatives = 512;
+  std::uint64_t dim = 200;
+  TrainFlags train;
+};
+
+// A table on a terminal: names of columns over right-aligned values, the first column to the left.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> names) { rows_.push_back(std::move(names)); }
+  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void Print() const {
+    std::vector<std::size_t> widths(rows_[0].size());
+    for (const auto& row : rows_) {
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    for (const auto& row : rows_) {
+      std::string line = fmt::format("{:<{}}", row[0], widths[0]);
+      for (std::size_t i = 1; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
+      fmt::print("{}\n", line);
+    }
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::string Number(double value, int digits = 1) { return fmt::format("{:.{}f}", value, digits); }
+std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+void Print(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+
+absl::Status BenchMachine(Program& program, const BenchFlags& flags) {
+  const MachineReport report = MeasureMachine(ThreadCount(program), flags.folder, flags.seconds);
+  if (flags.json) {
+    Json json = {{"threads", report.threads},
+                 {"gemm_peak_gflops", report.gemm_peak_gflops},
+                 {"gemm_one_thread_gflops", report.one_thread_peak_gflops},
+                 {"memory_bandwidth_gbps", report.memory_bandwidth_gbps},
+                 {"gather_rows_per_second", report.gather_rows_per_second},
+                 {"disk_read_gbps", report.disk.read * 1e-9},
+                 {"disk_write_gbps", report.disk.write * 1e-9},
+                 {"gemm", Json::array()}};
+    for (const GemmRate& rate : report.gemm) {
+      json["gemm"].push_back({{"library", rate.library},
+                              {"m", rate.m},
+                              {"n", rate.n},
+                              {"k", rate.k},
+                              {"threads", rate.threads},
+                              {"gflops", rate.gflops}});
+    }
+    Print(json);
+    return absl::OkStatus();
+  }
+  Table table({"matrix product", "library", "threads", "GFLOP/s"});
+  for (const GemmRate& rate : report.gemm) {
+    table.Add({fmt::format("{} x {} x {}", rate.m, rate.n, rate.k), rate.library, std::to_string(rate.threads),
+               Number(rate.gflops)});
+  }
+  table.Print();
+  fmt::print("\npeak of {} threads     {:.1f} GFLOP/s (one: {:.1f})\n", report.threads, report.gemm_peak_gflops,
+             report.one_thread_peak_gflops);
+  fmt::print("memory, a = b + s * c  {:.1f} GB/s\n", report.memory_bandwidth_gbps);
+  fmt::print("rows of 512 bytes      {:.1f} million/s gathered at random\n", report.gather_rows_per_second * 1e-6);
+  if (report.disk.read == 0) {
+    fmt::print("disk                   not measured: no room for 1 GiB in {}\n", flags.folder);
+  } else {
+    fmt::print("disk, sequential       {:.2f} GB/s read, {:.2f} GB/s written\n", report.disk.read * 1e-9,
+               report.disk.write * 1e-9);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
+  const int threads = ThreadCount(program);
+  const KernelShape shape{flags.chunk, flags.negatives, flags.dim};
+  const double one = GemmPeak(1, flags.seconds);
+  const double all = threads == 1 ? one : GemmPeak(threads, flags.seconds);
+  const std::vector<KernelRate> rates = MeasureKernels(shape, threads, flags.seconds);
+  const auto share = [&](const KernelRate& rate) { return rate.gflops / (rate.threads == 1 ? one : all); };
+  const auto name = [](const ModelSpec& model) {
+    const bool normed = model.kind == ModelKind::kTransE || model.kind == ModelKind::kRotatE;
+    return fmt::format("{}{}", ModelName(model.kind), !normed ? "" : model.norm == Norm::kL1 ? " l1" : " l2");
+  };
+  if (flags.json) {
+    Json json = {
+        {"chunk", shape.chunk}, {"negatives", shape.negatives}, {"dim", shape.dim}, {"kernels", Json::array()}};
+    for (const KernelRate& rate : rates) {
+      json["kernels"].push_back({{"model", name(rate.model)},
+                                 {"threads", rate.threads},
+                                 {"edges_per_second", rate.edges_per_second},
+                                 {"gflops", rate.gflops},
+                                 {"share_of_gemm_peak", share(rate)}});
+    }
+    Print(json);
+    return absl::OkStatus();
+  }
+  fmt::print("chunks of {} edges, {} negatives a side, dimension {}; only the model's own flops count\n\n", shape.chunk,
+             shape.negatives, shape.dim);
+  Table table({"model", "threads", "edges/s", "GFLOP/s", "of GEMM's peak"});
+  for (const KernelRate& rate : rates) {
+    table.Add({name(rate.model), std::to_string(rate.threads), Number(rate.edges_per_second, 0), Number(rate.gflops),
+               Percent(share(rate))});
+  }
+  table.Print();
+  return absl::OkStatus();
+}
+
+absl::Status BenchPrefetch(Program&, const BenchFlags& flags) {
+  const std::vector<PrefetchRow> rows = MeasurePrefetch(flags.seconds);
+  // Less than a twentieth is not worth a second buffer.
+  const auto pays = [](const PrefetchRow& row) { return row.serial_seconds > 1.05 * row.double_buffered_seconds; };
+  if (flags.json) {
+    Json json = Json::array();
+    for (const PrefetchRow& row : rows) {
+      json.push_back({{"fetch_seconds", row.fetch_seconds},
+                      {"compute_seconds", row.compute_seconds},
+                      {"serial_seconds", row.serial_seconds},
+                      {"double_buffered_seconds", row.double_buffered_seconds},
+                      {"ideal_seconds", row.ideal_seconds},
+                      {"pays", pays(row)}});
+    }
+    Print(json);
+    return absl::OkStatus();
+  }
+  Table table({"fetch / compute", "serial s", "two buffers s", "ideal s", "gain", "pays"});
+  for (const PrefetchRow& row : rows) {
+    table.Add({Number(row.fetch_seconds / row.compute_seconds, 2), Number(row.serial_seconds, 3),
+               Number(row.double_buffered_seconds, 3), Number(row.ideal_seconds, 3),
+               Number(row.serial_seconds / row.double_buffered_seconds, 2), pays(row) ? "yes" : "no"});
+  }
+  table.Print();
+  return absl::OkStatus();
+}
+
+absl::Status BenchLocks(Program& program, const BenchFlags& flags) {
+  const std::vector<LockRate> rates = MeasureLocks(ThreadCount(program), flags.seconds);
+  double free = 0;  // of the rows at hand, without locks: they come first
+  Json json = Json::array();
+  Table table({"locks", "threads", "rows", "updates/s", "against none"});
+  for (const LockRate& rate : rates) {
+    if (rate.locks == "none") free = rate.updates_per_second;
+    json.push_back({{"locks", rate.locks},
+                    {"stripes", rate.stripes},
+                    {"threads", rate.threads},
+                    {"skewed", rate.skewed},
+                    {"updates_per_second", rate.updates_per_second},
+                    {"against_none", rate.updates_per_second / free}});
+    table.Add({rate.locks == "stripes" ? fmt::format("{} stripes", rate.stripes) : rate.locks,
+               std::to_string(rate.threads), rate.skewed ? "skewed" : "even", Number(rate.updates_per_second, 0),
+               Number(rate.updates_per_second / free, 3)});
+  }
+  flags.json ? Print(json) : table.Print();
+  return absl::OkStatus();
+}
+
+absl::Status BenchOrders(Program&, const BenchFlags& flags) {
+  Json json = Json::array();
+  Table table({"partitions", "resident", "row by row", "random", "inside-out", "beta", "least", "beta reads"});
+  for (const OrderLoads& row : CountOrders()) {
+    // In tables: how many times over the embeddings and their optimizer state are read in an epoch.
+    const double tables = static_cast<double>(row.beta) / row.partitions;
+    json.push_back({{"partitions", row.partitions},
+                    {"resident", row.resident},
+                    {"row_by_row", row.row_by_row},
+                    {"random", row.random},
+                    {"inside_out", row.inside_out},
+                    {"beta", row.beta},
+                    {"least", row.least},
+                    {"beta_reads_of_the_tables", tables}});
+    table.Add({std::to_string(row.partitions), std::to_string(row.resident), std::to_string(row.row_by_row),
+               std::to_string(row.random), std::to_string(row.inside_out), std::to_string(row.beta),
+               std::to_string(row.least), fmt::format("{:.1f} x the tables", tables)});
+  }
+  flags.json ? Print(json) : table.Print();
+  return absl::OkStatus();
+}
+
+absl::Status BenchScaling(Program& program, const BenchFlags& flags) {
+  ASSIGN_OR_RETURN(const TrainOptions options, ReadTrainOptions(flags.train));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));
+  if (graph->description().train_edges == 0) {
+    return UsageError(fmt::format("{}: no training edges", flags.train.graph));
+  }
+  ASSIGN_OR_RETURN(const ScalingReport report,
+                   MeasureScaling(options, *graph, flags.folder, MemoryLimit(program), ThreadCount(program)));
+  Json json = {{"bound", report.bound}, {"points", Json::array()}};
+  Table table({"schedule", "threads", "chunk", "edges/s", "speedup", "efficiency", "compute", "apply", "GFLOP/s",
+               "of peak", "GB/s", "of memory"});
+  for (const ScalingPoint& p : report.points) {
+    json["points"].push_back({{"schedule", "sync"},
+                              {"threads", p.threads},
+                              {"chunk", p.chunk},
+                              {"edges_per_second", p.rate.edges_per_second},
+                              {"speedup", p.speedup},
+                              {"efficiency", p.speedup / p.threads},
+                              {"compute_seconds_an_edge", p.rate.compute_seconds},
+                              {"compute_speedup", p.compute_speedup},
+                              {"apply_seconds_an_edge", p.rate.apply_seconds},
+                              {"apply_speedup", p.apply_speedup},
+                              {"gflops", p.gflops},
+                              {"share_of_gemm_peak", p.share_of_gemm_peak},
+                              {"gbps", p.gbps},
+                              {"share_of_memory_bandwidth", p.share_of_bandwidth}});
+    table.Add({"sync", std::to_string(p.threads), std::to_string(p.chunk), Number(p.rate.edges_per_second, 0),
+               Number(p.speedup, 2), Percent(p.speedup / p.threads), Number(p.compute_speedup, 2),
+               Number(p.apply_speedup, 2), Number(p.gflops), Percent(p.share_of_gemm_peak), Number(p.gbps),
+               Percent(p.share_of_bandwidth)});
+  }
+  if (flags.json) {
+    Print(json);
+    return absl::OkStatus();
+  }
+  table.Print();
+  fmt::print("\nbound by {}\n", report.bound);
+  return absl::OkStatus();
+}
+
+using Bench = absl::Status (*)(Program&, const BenchFlags&);
+
+CLI::App& AddBench(CLI::App& verb, Program& program, const std::shared_ptr<BenchFlags>& flags, const std::string& name,
+                   const std::string& help, Bench bench) {
+  CLI::App& app = *verb.add_subcommand(name, help);
+  app.add_flag("--json", flags->json, "Print JSON");
+  app.final_callback(
+      [&program, flags, bench] { program.run = [flags, bench](Program& p) { return bench(p, *flags); }; });
+  return app;
+}
+
+}  // namespace
+
+void AddBenchVerb(CLI::App& app, Program& program) {
+  const auto flags = std::make_shared<BenchFlags>();
+  CLI::App& verb = *app.add_subcommand("bench", "Measure this machine and the parts of the tool");
+  verb.require_subcommand(1);
+  const auto add_seconds = [&](CLI::App& bench) {
+    AddRealNumber(bench, "--seconds", flags->seconds, 0.01, 60, "Seconds for each figure, about");
+  };
+  const auto add_folder = [&](CLI::App& bench) {
+    bench.add_option("--folder", flags->folder, "Where the disk is measured; what is written there goes again")
+        ->type_name("DIR")
+        ->capture_default_str();
+  };
+  CLI::App& machine = AddBench(verb, program, flags, "machine", "Matrix products, memory, disk", BenchMachine);
+  add_seconds(machine);
+  add_folder(machine);
+  CLI::App& kernels = AddBench(verb, program, flags, "kernels", "The training kernel of each model", BenchKernels);
+  add_seconds(kernels);
+  AddWholeNumber(kernels, "--chunk", flags->chunk, 1, 1 << 16, "Edges that share negatives");
+  AddWholeNumber(kernels, "--negatives", flags->negatives, 1, 1 << 16, "Negatives a side");
+  AddWholeNumber(kernels, "--dim", flags->dim, 2, 1 << 16, "Floats a node");
+  add_seconds(AddBench(verb, program, flags, "prefetch", "When a second buffer pays, and when not", BenchPrefetch));
+  add_seconds(AddBench(verb, program, flags, "locks", "Row locks against none and one for all", BenchLocks));
+  AddBench(verb, program, flags, "orders", "Loads of partitions by order of buckets", BenchOrders);
+  CLI::App& scaling =
+      AddBench(verb, program, flags, "scaling", "Training over threads and chunks, and what bounds it", BenchScaling);
+  add_folder(scaling);
+  AddTrainFlags(scaling, flags->train);
+}
+
+}  // namespace octavo

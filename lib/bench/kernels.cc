@@ -1,0 +1,100 @@
+#include "bench/kernels.h"
+
+#include <memory>
+
+#include "base/parallel.h"
+#include "base/random.h"
+#include "bench/rate.h"
+#include "model/chunk_kernel.h"
+#include "oneapi/tbb/enumerable_thread_specific.h"
+
+namespace octavo {
+namespace {
+
+std::vector<float> RandomRows(std::size_t floats, std::uint64_t seed) {
+  RandomStream random(seed, RandomPurpose::kGenerate, 2, 0);
+  std::vector<float> rows(floats);
+  for (float& value : rows) value = 0.2F * (random.NextFloat() - 0.5F);
+  return rows;
+}
+
+// A chunk, its gradients, and the kernel of one thread.
+struct Work {
+  Work(const ModelSpec& spec, const KernelShape& shape)
+      : kernel(spec, LossSpec{}, RegularizerSpec{}), relation_floats(shape.chunk * spec.RelationWidth()) {
+    const std::size_t edge_floats = shape.chunk * shape.dim;
+    const std::size_t negative_floats = shape.negatives * shape.dim;
+    rows = RandomRows(2 * edge_floats + 2 * negative_floats + 2 * relation_floats, 1);
+    gradients.resize(rows.size());
+    weights.assign(shape.chunk, 1.0F);
+    const auto parts = [&](auto& memory) {
+      const std::span all(memory);
+      std::size_t at = 0;
+      const auto take = [&](std::size_t floats) { return all.subspan(std::exchange(at, at + floats), floats); };
+      return std::array{take(edge_floats),     take(edge_floats),     take(relation_floats),
+                        take(relation_floats), take(negative_floats), take(negative_floats)};
+    };
+    const auto in = parts(rows);
+    input = {.edges = shape.chunk,
+             .negatives = shape.negatives,
+             .heads = in[0],
+             .tails = in[1],
+             .relations = in[2],
+             .head_relations = in[3],
+             .weights = weights,
+             .tail_negatives = in[4],
+             .head_negatives = in[5],
+             .tail_masks = {},
+             .head_masks = {}};
+    const auto out = parts(gradients);
+    output = {.heads = out[0],
+              .tails = out[1],
+              .relations = out[2],
+              .head_relations = out[3],
+              .tail_negatives = out[4],
+              .head_negatives = out[5]};
+  }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  ChunkKernel kernel;
+  std::size_t relation_floats;
+  std::vector<float> rows, gradients, weights;
+  ChunkInput input;
+  ChunkGradients output;
+};
+
+KernelRate MeasureKernel(const ModelSpec& model, const KernelShape& shape, int threads, double seconds) {
+  tbb::enumerable_thread_specific<std::unique_ptr<Work>> works([&] { return std::make_unique<Work>(model, shape); });
+  constexpr std::size_t kChunks = 16;
+  const double calls = WithThreads(threads, [&] {
+    return CallsPerSecond(seconds, [&](std::uint64_t) {
+      ParallelEach(0, kChunks, [&](std::size_t) {
+        Work& work = *works.local();
+        work.kernel.Compute(work.input, work.output);
+      });
+    });
+  });
+  const double edges = calls * kChunks * static_cast<double>(shape.chunk);
+  return {model, threads, edges, edges * 12.0 * static_cast<double>(shape.negatives * shape.dim) * 1e-9};
+}
+
+}  // namespace
+
+std::vector<KernelRate> MeasureKernels(const KernelShape& shape, int threads, double seconds) {
+  std::vector<KernelRate> rates;
+  for (const auto& [kind, norm] : {std::pair(ModelKind::kDot, Norm::kL2),
+                                   {ModelKind::kDistMult, Norm::kL2},
+                                   {ModelKind::kComplEx, Norm::kL2},
+                                   {ModelKind::kTransE, Norm::kL2},
+                                   {ModelKind::kTransE, Norm::kL1},
+                                   {ModelKind::kRotatE, Norm::kL2},
+                                   {ModelKind::kRotatE, Norm::kL1}}) {
+    const ModelSpec model{.kind = kind, .norm = norm, .dim = shape.dim};
+    rates.push_back(MeasureKernel(model, shape, 1, seconds));
+    if (threads > 1) rates.push_back(MeasureKernel(model, shape, threads, seconds));
+  }
+  return rates;
+}
+
+}  // namespace octavo

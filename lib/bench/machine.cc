@@ -1,0 +1,126 @@
+#include "bench/machine.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/parallel.h"
+#include "base/random.h"
+#include "bench/rate.h"
+#include "model/gemm.h"
+#include "oneapi/tbb/enumerable_thread_specific.h"
+#include "tables/mmap_manager.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::size_t kArrayFloats = std::size_t{1} << 24;  // 64 MiB
+constexpr std::size_t kRowFloats = 128;
+constexpr std::size_t kTableFloats = std::size_t{1} << 27;  // 512 MiB
+constexpr std::uint64_t kDiskBytes = std::uint64_t{1} << 30;
+
+struct GemmShape {
+  std::size_t m, n, k;
+};
+// Scores of a chunk, the gradients of its queries and those of its negatives, for 200 dimensions; one for 400.
+constexpr std::array<GemmShape, 4> kShapes = {{{256, 512, 200}, {256, 200, 512}, {512, 200, 256}, {256, 512, 400}}};
+
+std::vector<float> RandomFloats(std::size_t count, std::uint64_t seed) {
+  RandomStream random(seed, RandomPurpose::kGenerate, 0, 0);
+  std::vector<float> values(count);
+  for (float& value : values) value = random.NextFloat() - 0.5F;
+  return values;
+}
+
+GemmRate MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, double seconds) {
+  const auto& [m, n, k] = shape;
+  const std::vector<float> a = RandomFloats(m * k, 1);
+  const std::vector<float> b = RandomFloats(k * n, 2);
+  tbb::enumerable_thread_specific<std::vector<float>> results([&] { return std::vector<float>(m * n); });
+  // Enough products a call that handing them to the threads costs nothing.
+  constexpr std::size_t kProducts = 64;
+  const double calls = WithThreads(threads, [&] {
+    return CallsPerSecond(seconds, [&](std::uint64_t) {
+      ParallelEach(0, kProducts, [&](std::size_t) {
+        GemmWith(backend, m, n, k, a.data(), k, b.data(), n, results.local().data(), n, false);
+      });
+    });
+  });
+  const double flops = 2.0 * static_cast<double>(m * n * k) * kProducts;
+  return {std::string(GemmBackendName(backend)), m, n, k, threads, flops * calls * 1e-9};
+}
+
+double MeasureGather(int threads, double seconds) {
+  const std::vector<float> table(kTableFloats, 1.0F);
+  constexpr std::size_t kRows = kTableFloats / kRowFloats;
+  constexpr std::size_t kGathered = 1 << 15;
+  std::vector<float> out(kGathered * kRowFloats);
+  constexpr std::size_t kAhead = 4;
+  const double calls = WithThreads(threads, [&] {
+    return CallsPerSecond(seconds, [&](std::uint64_t call) {
+      ParallelRanges(0, kGathered, 256, [&](std::size_t first, std::size_t last) {
+        RandomStream random(1, RandomPurpose::kGenerate, 1, call * kGathered + first);
+        std::array<const float*, kAhead> coming{};
+        for (std::size_t i = first; i < last + kAhead; ++i) {
+          const float*& slot = coming[i % kAhead];
+          if (slot != nullptr) std::copy_n(slot, kRowFloats, out.data() + (i - kAhead) * kRowFloats);
+          if (i >= last) continue;
+          slot = table.data() + random.Below(kRows) * kRowFloats;
+          PrefetchFloats(slot, kRowFloats);
+        }
+      });
+    });
+  });
+  return calls * static_cast<double>(kGathered);
+}
+
+}  // namespace
+
+double GemmPeak(int threads, double seconds) {
+  double peak = 0;
+  for (const GemmShape& shape : kShapes) {
+    peak = std::max(peak, MeasureGemm(ActiveGemmBackend(), shape, threads, seconds / kShapes.size()).gflops);
+  }
+  return peak;
+}
+
+double MemoryBandwidth(int threads, double seconds) {
+  std::vector<float> a(kArrayFloats);
+  const std::vector<float> b(kArrayFloats, 1.0F);
+  const std::vector<float> c(kArrayFloats, 2.0F);
+  constexpr std::size_t kPiece = std::size_t{1} << 16;
+  const double calls = WithThreads(threads, [&] {
+    return CallsPerSecond(seconds, [&](std::uint64_t call) {
+      const auto scale = static_cast<float>(call);
+      ParallelRanges(0, kArrayFloats, kPiece, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) a[i] = b[i] + scale * c[i];
+      });
+    });
+  });
+  return 3.0 * kArrayFloats * sizeof(float) * calls * 1e-9;
+}
+
+MachineReport MeasureMachine(int threads, const std::filesystem::path& folder, double seconds) {
+  MachineReport report;
+  report.threads = threads;
+  std::vector<GemmBackend> backends = {GemmBackend::kPortable};
+  if (ActiveGemmBackend() == GemmBackend::kLibxsmm) backends.insert(backends.begin(), GemmBackend::kLibxsmm);
+  std::vector<int> counts = {1};
+  if (threads > 1) counts.push_back(threads);
+  for (const GemmBackend backend : backends) {
+    for (const GemmShape& shape : kShapes) {
+      for (const int count : counts) {
+        report.gemm.push_back(MeasureGemm(backend, shape, count, seconds));
+        double& peak = count == threads ? report.gemm_peak_gflops : report.one_thread_peak_gflops;
+        peak = std::max(peak, report.gemm.back().gflops);
+      }
+    }
+  }
+  if (threads == 1) report.one_thread_peak_gflops = report.gemm_peak_gflops;
+  report.memory_bandwidth_gbps = MemoryBandwidth(threads, seconds);
+  report.gather_rows_per_second = MeasureGather(threads, seconds);
+  if (const auto disk = ProbeDisk(folder, kDiskBytes); disk.ok()) report.disk = *disk;
+  return report;
+}
+
+}  // namespace octavo

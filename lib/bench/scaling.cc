@@ -1,0 +1,73 @@
+#include "bench/scaling.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "bench/machine.h"
+#include "train/memory_estimate.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kMostRows = std::uint64_t{1} << 20;
+constexpr double kPeakSeconds = 1;
+
+double FlopsAnEdge(const TrainOptions& options, std::uint64_t negatives) {
+  return 12.0 * static_cast<double>(negatives * options.dim);
+}
+
+// Rows gathered, gradients written and read again, rows and their state read and written: of the edge's two nodes, and
+// of its share of the chunk's negatives.
+double BytesAnEdge(const TrainOptions& options, std::uint64_t negatives) {
+  const double rows = 2.0 + 2.0 * static_cast<double>(negatives) / static_cast<double>(options.chunk);
+  const double row = static_cast<double>(options.dim) * sizeof(float);
+  const double state = static_cast<double>(StateWidth(options.optimizer, options.dim)) * sizeof(float);
+  return rows * (5 * row + 2 * state);
+}
+
+}  // namespace
+
+absl::StatusOr<ScalingReport> MeasureScaling(const TrainOptions& options, const Graph& graph,
+                                             const std::filesystem::path& folder, std::uint64_t memory, int threads) {
+  const std::uint64_t fitting = std::max<std::uint64_t>(1024, memory / 2 / NodeBytes(options));
+  const std::uint64_t rows = std::min({kMostRows, graph.node_count(), fitting});
+  std::vector<int> counts = {1};
+  while (counts.back() < threads) counts.push_back(std::min(2 * counts.back(), threads));
+  const double bandwidth = MemoryBandwidth(threads, kPeakSeconds);
+  ScalingReport report;
+  std::map<std::uint64_t, TrainingRate> alone;  // on one thread, by chunk
+  for (const int count : counts) {
+    const double peak = GemmPeak(count, kPeakSeconds);
+    for (const std::uint64_t chunk :
+         {std::max<std::uint64_t>(1, options.chunk / 2), options.chunk, 2 * options.chunk}) {
+      TrainOptions tried = options;
+      tried.chunk = chunk;
+      tried.batch = std::max(tried.batch, chunk);
+      ASSIGN_OR_RETURN(const TrainingRate rate,
+                       WithThreads(count, [&] { return ProbeTraining(tried, graph, folder, rows); }));
+      if (count == 1) alone[chunk] = rate;
+      const TrainingRate& one = alone[chunk];
+      const std::uint64_t negatives = options.negatives == 0 ? rows : options.negatives;
+      const double gflops = rate.edges_per_second * FlopsAnEdge(tried, negatives) * 1e-9;
+      const double gbps = rate.edges_per_second * BytesAnEdge(tried, negatives) * 1e-9;
+      report.points.push_back({.threads = count,
+                               .chunk = chunk,
+                               .rate = rate,
+                               .gflops = gflops,
+                               .share_of_gemm_peak = gflops / peak,
+                               .gbps = gbps,
+                               .share_of_bandwidth = gbps / bandwidth,
+                               .speedup = rate.edges_per_second / one.edges_per_second,
+                               .compute_speedup = one.compute_seconds / rate.compute_seconds,
+                               .apply_speedup = one.apply_seconds / rate.apply_seconds});
+    }
+  }
+  const ScalingPoint& best = *std::ranges::max_element(
+      report.points, {}, [](const ScalingPoint& point) { return point.rate.edges_per_second; });
+  report.bound = best.share_of_gemm_peak >= best.share_of_bandwidth ? "compute" : "memory";
+  return report;
+}
+
+}  // namespace octavo
