@@ -14,7 +14,7 @@ namespace {
 std::uint64_t Loads(BucketOrder order, std::uint32_t partitions, std::uint32_t resident) {
   const std::vector<std::uint32_t> units(partitions, 1);
   const auto states = MakeBucketOrder(order, units, resident, RandomStream(1, RandomPurpose::kBucketOrder, 0, 0));
-  return resident + states.size() - 1;
+  return states.size() - 1;
 }
 
 std::uint64_t RowByRow(std::uint32_t partitions, std::uint32_t resident) {
@@ -36,7 +36,7 @@ std::uint64_t RowByRow(std::uint32_t partitions, std::uint32_t resident) {
     }
     memory[uses[at]] = next[at];
   }
-  return loads;
+  return loads - resident;
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ std::vector<OrderLoads> CountOrders() {
   for (const auto& [p, c] :
        {std::pair(8U, 2U), {8U, 4U}, {16U, 4U}, {32U, 4U}, {32U, 8U}, {32U, 16U}, {64U, 2U}, {64U, 8U}, {64U, 16U}}) {
     rows.push_back({p, c, Loads(BucketOrder::kBeta, p, c), Loads(BucketOrder::kInsideOut, p, c),
-                    Loads(BucketOrder::kRandom, p, c), RowByRow(p, c), c + LeastExchanges(p, c)});
+                    Loads(BucketOrder::kRandom, p, c), RowByRow(p, c), LeastExchanges(p, c)});
   }
   return rows;
 }

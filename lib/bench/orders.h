@@ -9,7 +9,7 @@ namespace octavo {
 struct OrderLoads {
   std::uint32_t partitions = 0;
   std::uint32_t resident = 0;
-  // Loads of an epoch that begins with nothing in memory.
+  // Loads of an epoch behind the filling of memory.
   std::uint64_t beta = 0;
   std::uint64_t inside_out = 0;
   std::uint64_t random = 0;

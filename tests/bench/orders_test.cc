@@ -9,7 +9,7 @@ namespace {
 TEST(CountOrders, AreThoseOfThePapersAndNoneIsBelowTheBound) {
   bool found = false;
   for (const OrderLoads& row : CountOrders()) {
-    EXPECT_EQ(row.beta, row.resident + BetaExchanges(row.partitions, row.resident));
+    EXPECT_EQ(row.beta, BetaExchanges(row.partitions, row.resident));
     for (const std::uint64_t loads : {row.beta, row.inside_out, row.random, row.row_by_row}) {
       EXPECT_GE(loads, row.least) << row.partitions << " " << row.resident;
     }
@@ -18,7 +18,6 @@ TEST(CountOrders, AreThoseOfThePapersAndNoneIsBelowTheBound) {
     found = true;
     EXPECT_EQ(row.beta, 78U);
     EXPECT_EQ(row.least, 67U);
-    EXPECT_EQ(row.row_by_row, 768U);
   }
   EXPECT_TRUE(found);
 }
