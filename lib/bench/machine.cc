@@ -33,7 +33,9 @@ std::vector<float> RandomFloats(std::size_t count, std::uint64_t seed) {
 }
 
 GemmRate MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, double seconds) {
-  const auto& [m, n, k] = shape;
+  const std::size_t m = shape.m;
+  const std::size_t n = shape.n;
+  const std::size_t k = shape.k;
   const std::vector<float> a = RandomFloats(m * k, 1);
   const std::vector<float> b = RandomFloats(k * n, 2);
   tbb::enumerable_thread_specific<std::vector<float>> results([&] { return std::vector<float>(m * n); });
