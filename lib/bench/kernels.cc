@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/parallel.h"
-#include "base/random.h"
+#include "bench/random_floats.h"
 #include "bench/rate.h"
 #include "model/chunk_kernel.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
@@ -11,20 +11,13 @@
 namespace octavo {
 namespace {
 
-std::vector<float> RandomRows(std::size_t floats, std::uint64_t seed) {
-  RandomStream random(seed, RandomPurpose::kGenerate, 2, 0);
-  std::vector<float> rows(floats);
-  for (float& value : rows) value = 0.2F * (random.NextFloat() - 0.5F);
-  return rows;
-}
-
 // A chunk, its gradients, and the kernel of one thread.
 struct Work {
   Work(const ModelSpec& spec, const KernelShape& shape)
       : kernel(spec, LossSpec{}, RegularizerSpec{}), relation_floats(shape.chunk * spec.RelationWidth()) {
     const std::size_t edge_floats = shape.chunk * shape.dim;
     const std::size_t negative_floats = shape.negatives * shape.dim;
-    rows = RandomRows(2 * edge_floats + 2 * negative_floats + 2 * relation_floats, 1);
+    rows = RandomFloats(2 * edge_floats + 2 * negative_floats + 2 * relation_floats, 1, 0.2F);
     gradients.resize(rows.size());
     weights.assign(shape.chunk, 1.0F);
     const auto parts = [&](auto& memory) {

@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "bench/random_floats.h"
 #include "bench/rate.h"
 #include "model/gemm.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
@@ -24,13 +25,6 @@ struct GemmShape {
 };
 // Scores of a chunk, the gradients of its queries and those of its negatives, for 200 dimensions; one for 400.
 constexpr std::array<GemmShape, 4> kShapes = {{{256, 512, 200}, {256, 200, 512}, {512, 200, 256}, {256, 512, 400}}};
-
-std::vector<float> RandomFloats(std::size_t count, std::uint64_t seed) {
-  RandomStream random(seed, RandomPurpose::kGenerate, 0, 0);
-  std::vector<float> values(count);
-  for (float& value : values) value = random.NextFloat() - 0.5F;
-  return values;
-}
 
 GemmRate MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, double seconds) {
   const std::size_t m = shape.m;

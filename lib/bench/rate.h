@@ -6,11 +6,9 @@
 #include <chrono>
 #include <cstdint>
 
-namespace octavo {
+#include "base/stopwatch.h"
 
-inline double SecondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
+namespace octavo {
 
 // Calls work(i) for i = 0, 1, ... for about `seconds` in three rounds, behind one that warms up, and returns the calls
 // a second of the middle round: a neighbour's burst does not count.

@@ -9,6 +9,7 @@
 
 #include "base/byte_size.h"
 #include "base/status.h"
+#include "base/stopwatch.h"
 #include "fmt/format.h"
 #include "format/paths.h"
 #include "import/cell_sorter.h"
@@ -28,8 +29,6 @@ namespace octavo {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::vector<InputFile> FilesOf(const ImportOptions& options) {
   std::vector<InputFile> files;

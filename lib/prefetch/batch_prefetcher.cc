@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/status.h"
+#include "base/stopwatch.h"
 #include "fmt/format.h"
 
 namespace octavo {
@@ -11,10 +12,6 @@ namespace {
 // kAuto prefetches where a read takes more than this share of the training of a window: below, hiding it gains less
 // than a second buffer costs.
 constexpr double kWorthwhileShare = 0.01;
-
-double SecondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 }  // namespace
 

@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "base/mutex.h"
 #include "base/status.h"
+#include "base/stopwatch.h"
 
 namespace octavo {
 
@@ -111,10 +112,6 @@ class DoubleBufferedPrefetcher {
 
  private:
   enum class State { kIdle, kFilling, kReady };
-
-  static double SecondsSince(std::chrono::steady_clock::time_point begin) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  }
 
   // Fills the back buffer. What the filler throws must not leave the prefetcher's thread, where nobody could catch it.
   absl::Status GuardedFill(std::uint64_t item) {

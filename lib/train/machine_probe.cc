@@ -17,6 +17,7 @@
 
 #include "base/checked_math.h"
 #include "base/status.h"
+#include "base/stopwatch.h"
 #include "fmt/format.h"
 #include "io/disk_probe.h"
 #include "tables/mmap_gradient_accumulator.h"
@@ -34,10 +35,6 @@ constexpr std::uint64_t kDiskBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 17;
 constexpr double kWarmSeconds = 0.2;
 constexpr double kSeconds = 1.5;
-
-double SecondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 // A folder of its own that goes away with it.
 class ScratchFolder {

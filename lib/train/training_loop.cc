@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/stopwatch.h"
 #include "fmt/format.h"
 #include "io/failpoint.h"
 #include "optimize/learning_rate.h"
@@ -15,8 +16,6 @@ namespace octavo {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // The ids of the partitions, neighbours put together.
 std::vector<NodeRange> NodesOf(std::span<const PartitionId> partitions, const GraphDescription& graph) {

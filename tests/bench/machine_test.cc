@@ -1,0 +1,15 @@
+#include "bench/machine.h"
+
+#include "gtest/gtest.h"
+
+namespace octavo {
+namespace {
+
+constexpr double kShort = 0.01;  // speed is measured, not asserted
+
+TEST(GemmPeak, IsMeasured) { EXPECT_GT(GemmPeak(1, kShort), 0); }
+
+TEST(MemoryBandwidth, IsMeasured) { EXPECT_GT(MemoryBandwidth(1, kShort), 0); }
+
+}  // namespace
+}  // namespace octavo

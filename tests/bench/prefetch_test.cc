@@ -1,0 +1,19 @@
+#include "bench/prefetch.h"
+
+#include "gtest/gtest.h"
+
+namespace octavo {
+namespace {
+
+constexpr double kShort = 0.01;  // speed is measured, not asserted
+
+TEST(MeasurePrefetch, NothingIsFasterThanIdeal) {
+  for (const PrefetchRow& row : MeasurePrefetch(kShort)) {
+    EXPECT_NEAR(row.fetch_seconds + row.compute_seconds, 4e-3, 1e-9);
+    EXPECT_GE(row.double_buffered_seconds, 0.999 * row.ideal_seconds);
+    EXPECT_GE(row.serial_seconds, row.ideal_seconds);
+  }
+}
+
+}  // namespace
+}  // namespace octavo
