@@ -51,28 +51,19 @@ struct Candidate {
   friend auto operator<=>(const Candidate&, const Candidate&) = default;
 };
 
-std::vector<Candidate> SortedCandidates(std::span<const NodeId> negatives) {
-  std::vector<Candidate> candidates(negatives.size());
+// The negatives that may be an answer of the chunk, sorted: few, as most are told apart by one bit of their hash, and
+// in a large graph mostly none.
+std::vector<Candidate> PossibleAnswers(std::span<const Edge> chunk, Side side, std::span<const NodeId> negatives) {
+  constexpr int kBits = 14;
+  std::bitset<std::size_t{1} << kBits> answers;
+  const auto bit = [](NodeId node) { return (Value(node) * 0x9e3779b97f4a7c15U) >> (64 - kBits); };
+  for (const Edge& edge : chunk) answers.set(bit(NodeAt(edge, side)));
+  std::vector<Candidate> candidates;
   for (std::size_t j = 0; j < negatives.size(); ++j) {
-    candidates[j] = {Value(negatives[j]), static_cast<std::uint32_t>(j)};
+    if (answers.test(bit(negatives[j]))) candidates.push_back({Value(negatives[j]), static_cast<std::uint32_t>(j)});
   }
   std::sort(candidates.begin(), candidates.end());
   return candidates;
-}
-
-// Whether any edge's answer is among the candidates: in a large graph hardly a chunk has one, and is done with. Most
-// answers are told apart by one bit of their hash.
-bool AnyAnswerIsCandidate(std::span<const Edge> chunk, Side side, std::span<const Candidate> candidates) {
-  constexpr int kBits = 14;
-  std::bitset<std::size_t{1} << kBits> seen;
-  const auto bit = [](std::uint64_t node) { return (node * 0x9e3779b97f4a7c15U) >> (64 - kBits); };
-  for (const Candidate& candidate : candidates) seen.set(bit(candidate.node));
-  return std::any_of(chunk.begin(), chunk.end(), [&](const Edge& edge) {
-    const std::uint64_t answer = Value(NodeAt(edge, side));
-    if (!seen.test(bit(answer))) return false;
-    const auto hit = std::lower_bound(candidates.begin(), candidates.end(), Candidate{answer, 0});
-    return hit != candidates.end() && hit->node == answer;
-  });
 }
 
 }  // namespace
@@ -91,8 +82,8 @@ void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std
 void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const NodeId> negatives, Side side,
                              std::vector<MaskedPair>& pairs) {
   pairs.clear();
-  const std::vector<Candidate> candidates = SortedCandidates(negatives);
-  if (!AnyAnswerIsCandidate(chunk, side, candidates)) return;
+  const std::vector<Candidate> candidates = PossibleAnswers(chunk, side, negatives);
+  if (candidates.empty()) return;
   const std::vector<Fact> facts = SortedFacts(chunk, side);
   for (std::size_t begin = 0; begin < facts.size();) {
     std::size_t end = begin + 1;
