@@ -7,6 +7,7 @@
 #include "oneapi/tbb/blocked_range.h"
 #include "oneapi/tbb/global_control.h"
 #include "oneapi/tbb/parallel_for.h"
+#include "oneapi/tbb/parallel_invoke.h"
 #include "oneapi/tbb/task_arena.h"
 
 #if defined(__SANITIZE_THREAD__)
@@ -53,6 +54,19 @@ void ParallelRanges(std::size_t begin, std::size_t end, std::size_t grain, const
                       body(range.begin(), range.end());
                       fence.LeavePiece();
                     });
+}
+
+// Calls both, each its own task that may have loops in it, and waits. Where the workers are busy with the pieces of
+// one, the other is done by whoever is free first.
+template <typename First, typename Second>
+void ParallelBoth(const First& first, const Second& second) {
+  LoopFence fence;
+  const auto fenced = [&fence](const auto& work) {
+    fence.EnterPiece();
+    work();
+    fence.LeavePiece();
+  };
+  tbb::parallel_invoke([&] { fenced(first); }, [&] { fenced(second); });
 }
 
 // Calls work() with `threads` threads for the loops in it, this one among them, also where the machine has fewer, and

@@ -14,7 +14,6 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
-#include "oneapi/tbb/parallel_sort.h"
 
 namespace octavo {
 namespace {
@@ -33,13 +32,6 @@ constexpr std::uint64_t kPopulateBytes = std::uint64_t{1} << 20;
 
 // Rows handled by one task: enough work to outweigh handing it over.
 constexpr std::size_t kRowsPerTask = 64;
-// Rows lie anywhere in memory: those of a few nodes ahead are on their way while one is worked on.
-constexpr std::size_t kRowsAhead = 4;
-
-absl::Status CheckRows(NodeId node, const MmapManager& embeddings, const MmapManager& state) {
-  RETURN_IF_ERROR(embeddings.CheckRow(node));
-  return state.CheckRow(node);
-}
 
 }  // namespace
 
@@ -97,32 +89,16 @@ absl::Status MmapGradientAccumulator::Accumulate(NodeId node, std::span<const fl
   return AccumulateBatch(std::span<const Contribution>(&contribution, 1));
 }
 
-void MmapGradientAccumulator::SortByNode(std::span<const Contribution> contributions) {
-  order_.resize(contributions.size());
-  for (std::uint32_t i = 0; i < contributions.size(); ++i) order_[i] = {Value(contributions[i].node), i};
-    // Keys are unique, so the order is the same however the sort is split over threads.
-#ifdef OCTAVO_THREAD_SANITIZER
-  std::sort(order_.begin(), order_.end());  // the sanitizer cannot see the hand-over inside TBB's sort
-#else
-  tbb::parallel_sort(order_.begin(), order_.end());
-#endif
-  segments_.clear();
-  for (std::uint32_t i = 0; i < order_.size(); ++i) {
-    if (i == 0 || order_[i].node != order_[i - 1].node) {
-      segments_.push_back({.node = static_cast<NodeId>(order_[i].node), .begin = i, .end = i});
-    }
-    segments_.back().end = i + 1;
-  }
-}
-
 absl::Status MmapGradientAccumulator::AssignRows() {
   std::uint64_t next = nodes_.size();
   auto known = nodes_.cbegin();
-  for (Segment& segment : segments_) {
+  segment_rows_.clear();
+  for (const ContributionsByNode::Segment& segment : by_node_.segments()) {
     known = std::lower_bound(known, nodes_.cend(), segment.node);
-    segment.fresh = known == nodes_.cend() || *known != segment.node;
-    segment.row =
-        segment.fresh ? static_cast<std::uint32_t>(next++) : rows_[static_cast<std::size_t>(known - nodes_.cbegin())];
+    const bool fresh = known == nodes_.cend() || *known != segment.node;
+    segment_rows_.push_back(
+        {.row = fresh ? static_cast<std::uint32_t>(next++) : rows_[static_cast<std::size_t>(known - nodes_.cbegin())],
+         .fresh = fresh});
   }
   if (next > max_rows_) {
     return absl::ResourceExhaustedError(absl::string_view(
@@ -149,8 +125,9 @@ absl::Status MmapGradientAccumulator::Populate(std::uint64_t rows) {
 void MmapGradientAccumulator::MergeTouched() {
   std::vector<NodeId> nodes;
   std::vector<std::uint32_t> rows;
-  nodes.reserve(nodes_.size() + segments_.size());
-  rows.reserve(nodes_.size() + segments_.size());
+  const std::span<const ContributionsByNode::Segment> segments = by_node_.segments();
+  nodes.reserve(nodes_.size() + segments.size());
+  rows.reserve(nodes_.size() + segments.size());
   std::size_t known = 0;
   const auto take_known_while = [&](const auto& takes) {
     for (; known < nodes_.size() && takes(nodes_[known]); ++known) {
@@ -158,11 +135,11 @@ void MmapGradientAccumulator::MergeTouched() {
       rows.push_back(rows_[known]);
     }
   };
-  for (const Segment& segment : segments_) {
-    if (!segment.fresh) continue;
-    take_known_while([&](NodeId node) { return node < segment.node; });
-    nodes.push_back(segment.node);
-    rows.push_back(segment.row);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (!segment_rows_[i].fresh) continue;
+    take_known_while([&](NodeId node) { return node < segments[i].node; });
+    nodes.push_back(segments[i].node);
+    rows.push_back(segment_rows_[i].row);
   }
   take_known_while([](NodeId) { return true; });
   nodes_.swap(nodes);
@@ -170,17 +147,16 @@ void MmapGradientAccumulator::MergeTouched() {
 }
 
 absl::Status MmapGradientAccumulator::AccumulateBatch(std::span<const Contribution> contributions) {
-  SortByNode(contributions);
+  by_node_.Order(contributions);
   RETURN_IF_ERROR(AssignRows());
-  ParallelRanges(0, segments_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
-    for (const Segment& segment : std::span(segments_).subspan(first, last - first)) {
-      float* sum = Row(segment.row);
-      std::uint32_t at = segment.begin;
-      if (segment.fresh) {
-        std::memcpy(sum, contributions[order_[at++].index].gradient, dim_ * sizeof(float));
-      }
-      for (; at < segment.end; ++at) {
-        const float* gradient = contributions[order_[at].index].gradient;
+  const std::span<const ContributionsByNode::Segment> segments = by_node_.segments();
+  ParallelRanges(0, segments.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      float* sum = Row(segment_rows_[i].row);
+      std::uint32_t at = segments[i].begin;
+      if (segment_rows_[i].fresh) std::memcpy(sum, by_node_.gradient(at++), dim_ * sizeof(float));
+      for (; at < segments[i].end; ++at) {
+        const float* gradient = by_node_.gradient(at);
         for (std::size_t d = 0; d < dim_; ++d) sum[d] += gradient[d];
       }
     }
@@ -199,44 +175,14 @@ absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Gradient(NodeId 
 
 absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state) const {
   for (const NodeId node : nodes_) {
-    RETURN_IF_ERROR(CheckRows(node, embeddings, state));
+    RETURN_IF_ERROR(embeddings.CheckRow(node));
+    RETURN_IF_ERROR(state.CheckRow(node));
   }
   ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const NodeId node = nodes_[i];
       const WriterStripeLock lock(embeddings.LockFor(node));
       update(std::span<const float>(Row(rows_[i]), dim_), embeddings.MutableRow(node), state.MutableCompanionRow(node));
-    }
-  });
-  return absl::OkStatus();
-}
-
-absl::Status MmapGradientAccumulator::ApplyBatch(std::span<const Contribution> contributions, RowUpdate update,
-                                                 MmapManager& embeddings, MmapManager& state) {
-  SortByNode(contributions);
-  for (const Segment& segment : segments_) RETURN_IF_ERROR(CheckRows(segment.node, embeddings, state));
-  const auto gradient = [&](std::uint32_t at) { return contributions[order_[at].index].gradient; };
-  ParallelRanges(0, segments_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
-    std::vector<float> sum(dim_);
-    for (std::size_t i = first; i < last; ++i) {
-      if (i + kRowsAhead < last) {
-        const Segment& ahead = segments_[i + kRowsAhead];
-        embeddings.PrefetchRow(ahead.node);
-        state.PrefetchRow(ahead.node);
-        PrefetchFloats(gradient(ahead.begin), dim_);
-      }
-      const Segment& segment = segments_[i];
-      const float* total = gradient(segment.begin);
-      if (segment.end - segment.begin > 1) {
-        std::memcpy(sum.data(), total, dim_ * sizeof(float));
-        for (std::uint32_t at = segment.begin + 1; at < segment.end; ++at) {
-          const float* one = gradient(at);
-          for (std::size_t d = 0; d < dim_; ++d) sum[d] += one[d];
-        }
-        total = sum.data();
-      }
-      const WriterStripeLock lock(embeddings.LockFor(segment.node));
-      update({total, dim_}, embeddings.MutableRow(segment.node), state.MutableCompanionRow(segment.node));
     }
   });
   return absl::OkStatus();

@@ -1,6 +1,6 @@
 // The gradients of an accumulation window of several batches: compact rows for the nodes that the window touched, in a
-// mapped scratch file. Cost and memory are O(touched rows), whatever the size of the graph. The sums of a window of one
-// batch are used as they are made and take no memory (ApplyBatch).
+// mapped scratch file. Cost and memory are O(touched rows), whatever the size of the graph. A window of one batch needs
+// none of this: its sums are used as they are made (tables/contributions.h).
 //
 // Sums are deterministic: the contributions to a row are added in the order in which they were handed over, on one
 // thread, whatever the number of threads. The file is mapped copy-on-write, so gradients never reach the disk, and
@@ -16,21 +16,15 @@
 #include <span>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/ids.h"
 #include "io/file.h"
 #include "io/mapped_range.h"
+#include "tables/contributions.h"
 #include "tables/mmap_manager.h"
 
 namespace octavo {
-
-// A gradient of one row: [dim] floats that stay where they are until the call that takes them returns.
-struct Contribution {
-  NodeId node{};
-  const float* gradient = nullptr;
-};
 
 class MmapGradientAccumulator {
  public:
@@ -53,36 +47,25 @@ class MmapGradientAccumulator {
   // Returns the sum for `node`, valid until the next call; an error where the window did not touch it.
   absl::StatusOr<std::span<const float>> Gradient(NodeId node) const;
 
-  // Updates one row: gradient, the row, its optimizer state.
-  using RowUpdate = absl::FunctionRef<void(std::span<const float>, std::span<float>, std::span<float>)>;
   // Calls `update` for each touched row, in parallel, each under the row's exclusive lock in `embeddings`. `state` has
   // the same rows. The gradients stay until Zero.
   // A touched node without a resident row is an error and nothing is updated.
   absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state) const;
 
-  // The same for a window of this one batch, whose sums need not be kept: each is made and used at once. The gradients
-  // are summed in the same order, so rows get the same bits. REQUIRES: nothing was added since Zero
-  absl::Status ApplyBatch(std::span<const Contribution> contributions, RowUpdate update, MmapManager& embeddings,
-                          MmapManager& state);
-
   // Starts the next window.
   void Zero();
 
  private:
-  // Where the contributions to one node lie in order_, and the node's row in the mapping.
-  struct Segment {
-    NodeId node{};
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
+  // The row of the mapping that a segment of by_node_ is summed in.
+  struct SegmentRow {
     std::uint32_t row = 0;
-    bool fresh = true;  // the row holds nothing of this window yet
+    bool fresh = true;  // it holds nothing of this window yet
   };
 
   MmapGradientAccumulator(File file, std::byte* mapping, std::uint64_t mapped_bytes, std::size_t dim,
                           std::uint64_t max_rows);
 
   float* Row(std::uint32_t row) const;
-  void SortByNode(std::span<const Contribution> contributions);
   absl::Status AssignRows();
   absl::Status Populate(std::uint64_t rows);
   void MergeTouched();
@@ -99,13 +82,8 @@ class MmapGradientAccumulator {
   std::vector<NodeId> nodes_;          // touched, ascending
   std::vector<std::uint32_t> rows_;    // rows_[i] is the mapping's row of nodes_[i]
   // Kept between calls for their memory.
-  struct SortKey {
-    std::uint64_t node = 0;
-    std::uint32_t index = 0;
-    friend auto operator<=>(const SortKey&, const SortKey&) = default;
-  };
-  std::vector<SortKey> order_;
-  std::vector<Segment> segments_;
+  ContributionsByNode by_node_;
+  std::vector<SegmentRow> segment_rows_;  // of each segment
 };
 
 }  // namespace octavo

@@ -24,7 +24,7 @@
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
 #include "tables/table_file.h"
-#include "train/batch_step.h"
+#include "train/batch_schedule.h"
 #include "train/initial_rows.h"
 #include "train/memory_estimate.h"
 
@@ -126,24 +126,32 @@ absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph&
 }
 
 // Trains batches of `edges` until the time is up.
-absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchStep& step, std::span<const Edge> edges) {
+absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSchedule& schedule,
+                                         std::span<const Edge> edges) {
   auto begin = std::chrono::steady_clock::now();
   std::uint64_t done = 0;
+  std::uint64_t step = 0;
   bool warm = false;
   for (std::uint64_t batch = 0;; ++batch) {
     const std::uint64_t first = batch * options.batch % (edges.size() - options.batch + 1);
-    const auto loss = step.Compute({.epoch = 0, .batch = batch}, edges.subspan(first, options.batch));
+    const bool ends_window = (batch + 1) % options.accumulate == 0;
+    if (ends_window) ++step;
+    const auto loss = schedule.Train({.place = {.epoch = 0, .batch = batch},
+                                      .edges = edges.subspan(first, options.batch),
+                                      .ends_window = ends_window,
+                                      .learning_rate = static_cast<float>(options.learning_rate),
+                                      .step = step});
     if (!loss.ok()) return loss.status();
-    RETURN_IF_ERROR(step.Apply(static_cast<float>(options.learning_rate), batch + 1));
     done += options.batch;
+    if (ends_window && (batch + 1) % kPipelineBatches == 0) RETURN_IF_ERROR(schedule.Finish());
     const double seconds = SecondsSince(begin);
     if (!warm && seconds > kWarmSeconds) {
       warm = true;
       begin = std::chrono::steady_clock::now();
       done = 0;
-      step.TakeTimes();
+      schedule.TakeTimes();
     } else if (warm && seconds > kSeconds) {
-      const StepTimes times = step.TakeTimes();
+      const StepTimes times = schedule.TakeTimes();
       const auto edges_done = static_cast<double>(done);
       return TrainingRate{edges_done / seconds, times.compute_seconds / edges_done, times.apply_seconds / edges_done};
     }
@@ -160,10 +168,11 @@ absl::StatusOr<TrainingRate> ProbeTraining(TrainOptions options, const Graph& gr
   ASSIGN_OR_RETURN(const std::vector<Edge> edges,
                    SomeEdges(graph.Edges(Split::kTrain), std::max(options.batch, kEnoughEdges), rows));
   ASSIGN_OR_RETURN(const ProbeTables tables, MakeTables(options, graph, folder, rows));
-  BatchStep step(options, graph,
-                 {*tables.embeddings, *tables.state, *tables.relations, *tables.relation_state, *tables.gradients});
-  step.SetResidentNodes({{0, rows}});
-  return TimeBatches(options, step, edges);
+  const std::unique_ptr<BatchSchedule> schedule = BatchSchedule::Make(
+      options, graph,
+      {*tables.embeddings, *tables.state, *tables.relations, *tables.relation_state, *tables.gradients});
+  schedule->SetResidentNodes({{0, rows}});
+  return TimeBatches(options, *schedule, edges);
 }
 
 absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,

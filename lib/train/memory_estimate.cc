@@ -149,9 +149,12 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t blocks = Sum(graph.train_edges / kMaxBlockEdges, std::min(cells, graph.train_edges));
   estimate.edges =
       Sum(Product(2, std::min(RoundUp(kWindowEdges, batch), graph.train_edges), sizeof(Edge)), Product(blocks, 64U));
-  // Each chunk keeps its gradients until they are summed; a contribution is 16 bytes and its sort key as much.
+  // Each chunk keeps its gradients until they are summed; a contribution is 16 bytes and its place in the order as
+  // much. In `pipelined` the batch before is still there, with its edges.
   const std::uint64_t rows_of_batch = Sum(2 * batch, Product(2, chunks, negatives));
-  estimate.gradients = Sum(Product(rows_of_batch, row + 48), Product(2, batch, relation_width),
+  const bool two = options.schedule == Schedule::kPipelined;
+  estimate.gradients = Sum(Product(two ? 2 : 1, Sum(Product(rows_of_batch, row), Product(2, batch, relation_width))),
+                           Product(rows_of_batch, 48U), Product(two ? batch : 0, sizeof(Edge)),
                            Product(MaxWindowRows(options, graph, shape), row));
   estimate.workers = Product(static_cast<std::uint64_t>(std::max(1, threads)), WorkerBytes(options, graph, shape));
   estimate.program = kProgramBytes;

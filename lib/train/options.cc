@@ -196,7 +196,9 @@ std::vector<OptionField> MakeFields() {
           "order", "partitions", &O::order,
           {{"beta", BucketOrder::kBeta}, {"inside-out", BucketOrder::kInsideOut}, {"random", BucketOrder::kRandom}},
           "Order in which the partitions come into memory"),
-      OneOf<Schedule>("schedule", "work", &O::schedule, {{"sync", Schedule::kSync}}, "Order of the work in a batch"),
+      OneOf<Schedule>("schedule", "work", &O::schedule,
+                      {{"sync", Schedule::kSync}, {"pipelined", Schedule::kPipelined}, {"async", Schedule::kAsync}},
+                      "Order of the work; pipelined rows are a batch stale, async gives other bits each time"),
       NoIdentity(
           OneOf<PrefetchMode>("prefetch", "work", &O::prefetch,
                               {{"auto", PrefetchMode::kAuto}, {"on", PrefetchMode::kOn}, {"off", PrefetchMode::kOff}},
@@ -252,6 +254,10 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   }
   if (options.loss == LossKind::kSoftmax && options.margin >= 0) {
     return UsageError("margin has no meaning for the softmax loss; expected logistic, ranking or self-adversarial");
+  }
+  if (options.accumulate > 1 && options.schedule != Schedule::kSync) {
+    return UsageError(
+        fmt::format("accumulate is {} and schedule not sync; expected windows of one batch", options.accumulate));
   }
   if (options.negatives == 0 && options.degree_fraction > 0) {
     return UsageError("degree-fraction has no meaning with negatives all");

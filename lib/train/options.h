@@ -22,7 +22,8 @@ namespace octavo {
 // Edges read and shuffled together; two such windows are in memory with prefetching. Part of what the bits depend on.
 inline constexpr std::uint64_t kWindowEdges = std::uint64_t{1} << 19;
 
-enum class Schedule { kSync };
+// Order of the work in a batch, and so of the updates: train/batch_schedule.h.
+enum class Schedule { kSync, kPipelined, kAsync };
 enum class Durability { kFull, kProcess };
 
 struct TrainOptions {
@@ -53,8 +54,8 @@ struct TrainOptions {
   std::uint64_t partitions = 0;  // 0: chosen by the memory budget
   std::uint64_t resident = 0;    // 0: the same
   BucketOrder order = BucketOrder::kBeta;
-  // The work; these change no result.
   Schedule schedule = Schedule::kSync;
+  // The work; these change no result.
   PrefetchMode prefetch = PrefetchMode::kAuto;
   double checkpoint_minutes = 0;  // 0: at the end of each epoch only
   Durability durability = Durability::kFull;

@@ -52,12 +52,12 @@ TrainingLoop::TrainingLoop(const Graph& graph, const TrainOptions& options, cons
                   options.prefetch != PrefetchMode::kOff) {}
 
 absl::Status TrainingLoop::Prepare() {
-  step_ = std::make_unique<BatchStep>(options_, graph_,
-                                      StepTables{.embeddings = tables_.embeddings(),
-                                                 .optimizer = tables_.optimizer(),
-                                                 .relations = tables_.relations(),
-                                                 .relation_optimizer = tables_.relation_optimizer(),
-                                                 .gradients = gradients_});
+  schedule_ = BatchSchedule::Make(options_, graph_,
+                                  {.embeddings = tables_.embeddings(),
+                                   .optimizer = tables_.optimizer(),
+                                   .relations = tables_.relations(),
+                                   .relation_optimizer = tables_.relation_optimizer(),
+                                   .gradients = gradients_});
   ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
   metrics_ = std::make_unique<MetricsLog>(std::move(log));
   if (progress_.batch == 0) DivideTables();
@@ -81,7 +81,7 @@ void TrainingLoop::MakePlanner() {
 }
 
 void TrainingLoop::UseState(std::size_t state) {
-  step_->SetResidentNodes(NodesOf(plan_->states[state].resident, graph_.description()));
+  schedule_->SetResidentNodes(NodesOf(plan_->states[state].resident, graph_.description()));
 }
 
 absl::Status TrainingLoop::BeginEpoch(std::size_t state) {
@@ -119,42 +119,55 @@ absl::Status TrainingLoop::RunState(std::uint64_t end) {
   while (progress_.batch < end) {
     const std::uint64_t batch = progress_.batch;
     RETURN_IF_ERROR(Failpoint("train.batch"));
-    RETURN_IF_ERROR(RunBatch(batch));
-    // Between windows the tables are whole: here, and only here, is an update made, a commit, or a stop. A window ends
-    // with its state, as its rows may leave.
-    if ((batch + 1) % options_.accumulate != 0 && batch + 1 != end) continue;
-    RETURN_IF_ERROR(EndWindow(batch));
+    // A window ends with its state, as its rows may leave.
+    const bool ends_window = (batch + 1) % options_.accumulate == 0 || batch + 1 == end;
+    RETURN_IF_ERROR(RunBatch(batch, ends_window));
+    if (!ends_window) continue;
+    if (IsCut(batch, end)) RETURN_IF_ERROR(schedule_->Finish());
+    ReportBatch();
+    // At a cut the tables are whole: there, and only there, is a commit or a stop.
+    if (!IsCut(batch, end)) continue;
     if (Stopping()) break;
     if (batch + 1 != batches_.BatchCount() && CommitDue()) RETURN_IF_ERROR(CommitHere());
   }
-  return step_->CheckRows();
+  return schedule_->CheckRows();
 }
 
-absl::Status TrainingLoop::RunBatch(std::uint64_t batch) {
+// Whether nothing of the schedule is under way behind the window that `batch` ends. A matter of the batch's number
+// alone, so that a run that commits often has the bits of one that does not.
+bool TrainingLoop::IsCut(std::uint64_t batch, std::uint64_t end) const {
+  return options_.schedule != Schedule::kPipelined || (batch + 1) % kPipelineBatches == 0 || batch + 1 == end;
+}
+
+absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
   RETURN_IF_ERROR(batches_.Advance(batch));
-  const std::span<const Edge> edges = batches_.Batch();
-  ASSIGN_OR_RETURN(const ChunkLoss loss, step_->Compute({.epoch = progress_.epoch, .batch = batch}, edges));
+  BatchTask task{.place = {.epoch = progress_.epoch, .batch = batch}, .edges = batches_.Batch()};
+  task.ends_window = ends_window;
+  if (ends_window) {
+    const std::uint64_t count = batches_.BatchCount();
+    counters_.learning_rate =
+        LearningRateAt(options_.learning_rate_schedule, static_cast<float>(options_.learning_rate),
+                       progress_.epoch * count + batch, options_.epochs * count);
+    task.learning_rate = static_cast<float>(counters_.learning_rate);
+    task.step = ++progress_.step;
+  }
+  ASSIGN_OR_RETURN(const ChunkLoss loss, schedule_->Train(task));
   progress_.epoch_loss += loss.loss;
   progress_.epoch_penalty += loss.penalty;
-  progress_.epoch_edges += edges.size();
+  progress_.epoch_edges += task.edges.size();
   progress_.batch = batch + 1;
-  counters_.edges += edges.size();
+  counters_.edges += task.edges.size();
   return absl::OkStatus();
 }
 
-absl::Status TrainingLoop::EndWindow(std::uint64_t batch) {
-  const std::uint64_t count = batches_.BatchCount();
-  counters_.learning_rate = LearningRateAt(options_.learning_rate_schedule, static_cast<float>(options_.learning_rate),
-                                           progress_.epoch * count + batch, options_.epochs * count);
-  RETURN_IF_ERROR(step_->Apply(static_cast<float>(counters_.learning_rate), ++progress_.step));
-  if (!callbacks_.on_batch) return absl::OkStatus();
+void TrainingLoop::ReportBatch() const {
+  if (!callbacks_.on_batch) return;
   callbacks_.on_batch({.epoch = progress_.epoch + 1,
                        .epochs = options_.epochs,
                        .batch = progress_.batch,
-                       .batches = count,
+                       .batches = batches_.BatchCount(),
                        .loss = progress_.epoch_loss / (2.0 * static_cast<double>(progress_.epoch_edges)),
                        .edges_per_second = static_cast<double>(counters_.edges) / SecondsSince(counters_.begin)});
-  return absl::OkStatus();
 }
 
 bool TrainingLoop::CommitDue() const {
@@ -165,7 +178,7 @@ bool TrainingLoop::CommitDue() const {
 absl::Status TrainingLoop::CommitHere() {
   const Clock::time_point begin = Clock::now();
   const absl::Status exchange = partitions_.Wait();
-  RETURN_IF_ERROR(step_->CheckRows());
+  RETURN_IF_ERROR(schedule_->CheckRows());
   // Behind an eviction that failed there is no commit; why, the eviction knows. A load that failed does not matter yet.
   if (absl::Status status = tables_.Commit(progress_); !status.ok()) return exchange.ok() ? status : exchange;
   counters_.commit_seconds += SecondsSince(begin);
@@ -177,7 +190,7 @@ absl::Status TrainingLoop::CommitHere() {
 EpochEvent TrainingLoop::MakeEvent() {
   const auto [fetch, fetch_stall] = batches_.TakeFetchAndStallSeconds();
   const auto [exchange, exchange_stall] = partitions_.TakeFetchAndStallSeconds();
-  const StepTimes times = step_->TakeTimes();
+  const StepTimes times = schedule_->TakeTimes();
   const double sides = 2.0 * static_cast<double>(progress_.epoch_edges);
   const std::uint64_t edge_bytes = counters_.edges * EdgeBytes(graph_.Edges(Split::kTrain).header());
   EpochEvent event;
@@ -210,7 +223,7 @@ EpochEvent TrainingLoop::MakeEvent() {
 absl::Status TrainingLoop::CommitEpoch() {
   const Clock::time_point begin = Clock::now();
   RETURN_IF_ERROR(partitions_.Wait());
-  RETURN_IF_ERROR(step_->CheckRows());
+  RETURN_IF_ERROR(schedule_->CheckRows());
   if (settings_.commit != nullptr) settings_.commit->store(false, std::memory_order_relaxed);  // this is the one
   EpochEvent event;
   const auto seal = [&](Progress& next) -> absl::Status {

@@ -14,7 +14,7 @@
 #include "prefetch/batch_prefetcher.h"
 #include "prefetch/partition_loader.h"
 #include "tables/mmap_gradient_accumulator.h"
-#include "train/batch_step.h"
+#include "train/batch_schedule.h"
 #include "train/options.h"
 #include "train/telemetry.h"
 #include "train/trainer.h"
@@ -54,8 +54,9 @@ class TrainingLoop {
   absl::Status BeginEpoch(std::size_t state);
   absl::Status RunEpoch();
   absl::Status RunState(std::uint64_t end);
-  absl::Status RunBatch(std::uint64_t batch);
-  absl::Status EndWindow(std::uint64_t batch);
+  absl::Status RunBatch(std::uint64_t batch, bool ends_window);
+  bool IsCut(std::uint64_t batch, std::uint64_t end) const;
+  void ReportBatch() const;
   absl::Status CommitHere();
   absl::Status CommitEpoch();
   EpochEvent MakeEvent();
@@ -79,7 +80,7 @@ class TrainingLoop {
   const EpochPlan* plan_ = nullptr;  // of the epoch under way
   BatchPrefetcher batches_;
   PartitionLoader partitions_;
-  std::unique_ptr<BatchStep> step_;
+  std::unique_ptr<BatchSchedule> schedule_;
   std::unique_ptr<MetricsLog> metrics_;
   EpochCounters counters_;
   std::chrono::steady_clock::time_point last_commit_ = std::chrono::steady_clock::now();

@@ -11,6 +11,7 @@
 #include "model/negatives.h"
 #include "prefetch/epoch_order.h"
 #include "tests/support/naive_model.h"
+#include "train/batch_schedule.h"
 #include "train/initial_rows.h"
 
 namespace octavo {
@@ -118,6 +119,9 @@ class NaiveTrainer {
   void TrainState(std::uint64_t epoch, std::uint64_t first_batch, std::uint64_t batches, std::span<const Edge> edges) {
     for (std::uint64_t first = 0, batch = first_batch; first < edges.size(); first += options_.batch, ++batch) {
       const std::uint64_t end = std::min<std::uint64_t>(first + options_.batch, edges.size());
+      // A batch of `pipelined` sees the rows as they were before the last update, but for the first one behind a cut.
+      const bool stale = options_.schedule == Schedule::kPipelined && first > 0 && batch % kPipelineBatches != 0;
+      seen_ = stale ? &before_update_ : &run_.embeddings;
       TrainBatch(epoch, batch, edges.subspan(first, end - first));
       if ((batch + 1) % options_.accumulate == 0 || end == edges.size()) {
         const double done = static_cast<double>(epoch * batches + batch);
@@ -207,15 +211,15 @@ class NaiveTrainer {
   }
 
   double Score(const Triple& triple) const {
-    return NaiveScore(options_.model_spec(), run_.embeddings[triple.head], run_.relations[triple.relation],
-                      run_.embeddings[triple.tail]);
+    return NaiveScore(options_.model_spec(), (*seen_)[triple.head], run_.relations[triple.relation],
+                      (*seen_)[triple.tail]);
   }
 
   void AddScoreGradient(const Triple& triple, double slope) {
     const ModelSpec spec = options_.model_spec();
-    const Row& head = run_.embeddings[triple.head];
+    const Row& head = (*seen_)[triple.head];
     const Row& relation = run_.relations[triple.relation];
-    const Row& tail = run_.embeddings[triple.tail];
+    const Row& tail = (*seen_)[triple.tail];
     if (spec.kind == ModelKind::kTransE && spec.norm == Norm::kL1) {
       // -|h + r - t|: among so many terms some lie within a step of their kink, where a difference is wrong.
       Row sign(head.size());
@@ -259,13 +263,14 @@ class NaiveTrainer {
       penalty_ += penalty(rows[row]);
       AddTo(gradients, row, 1, Differences(rows[row], penalty));
     };
-    penalise(node_gradients_, run_.embeddings, Value(edge.head));
-    penalise(node_gradients_, run_.embeddings, Value(edge.tail));
+    penalise(node_gradients_, *seen_, Value(edge.head));
+    penalise(node_gradients_, *seen_, Value(edge.tail));
     if (options_.model != ModelKind::kRotatE) penalise(relation_gradients_, run_.relations, RelationRow(edge, side));
   }
 
   void Update(double rate) {
     ++step_;
+    if (options_.schedule == Schedule::kPipelined) before_update_ = run_.embeddings;
     for (const auto& [row, gradient] : node_gradients_) {
       UpdateOne(rate, gradient, run_.embeddings[row], run_.optimizer[row]);
     }
@@ -316,6 +321,8 @@ class NaiveTrainer {
   const Graph& graph_;
   const TrainOptions options_;
   NaiveRun run_;
+  NaiveRows before_update_;          // the embeddings before the last update, in `pipelined`
+  const NaiveRows* seen_ = nullptr;  // what the batch under way computes with
   Gradients node_gradients_;
   Gradients relation_gradients_;
   std::vector<NodeRange> resident_;  // of the state under way

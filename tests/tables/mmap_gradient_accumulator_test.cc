@@ -22,12 +22,12 @@
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
 #include "oneapi/tbb/global_control.h"
-#include "tables/table_file.h"
 #include "tests/support/child_process.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/small_disk.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/tables/loaded_table.h"
 
 namespace octavo {
 namespace {
@@ -45,19 +45,8 @@ class MmapGradientAccumulatorTest : public ::testing::Test {
     return *std::move(made);
   }
   fs::path Path() const { return folder_ / "gradients.map"; }
-  // A table of zeros with all partitions loaded.
   std::unique_ptr<MmapManager> MakeTable(const std::string& name, std::uint64_t rows, std::uint64_t columns) {
-    const TableLayout layout{.slots = {folder_ / (name + ".npy"), folder_ / (name + ".other.npy")},
-                             .shape = {.rows = rows, .columns = columns},
-                             .partition_rows = 1024};
-    EXPECT_OK(CreateTableFile(layout.slots[0], layout.shape));
-    absl::StatusOr<std::unique_ptr<MmapManager>> table =
-        MmapManager::Open(layout, std::vector<std::uint8_t>((rows + 1023) / 1024, 0));
-    EXPECT_OK(table);
-    for (std::uint32_t p = 0; p < (*table)->partition_count(); ++p) {
-      EXPECT_OK((*table)->LoadPartition(static_cast<PartitionId>(p)));
-    }
-    return *std::move(table);
+    return MakeLoadedTable(folder_.path(), name, rows, columns);
   }
   static std::vector<float> Sum(const MmapGradientAccumulator& gradients, std::uint64_t node) {
     const absl::StatusOr<std::span<const float>> sum = gradients.Gradient(NodeId{node});
@@ -358,60 +347,6 @@ TEST_F(MmapGradientAccumulatorTest, ApplyToRowsThatAreNotThereUpdatesNothing) {
   EXPECT_EQ(gradients->Apply(count, *table, *state).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(calls, 0);
   EXPECT_FALSE(table->IsChanged(static_cast<PartitionId>(0)));
-}
-
-TEST_F(MmapGradientAccumulatorTest, ApplyBatchGivesTheBitsOfAccumulateAndApply) {
-  const Batches batches(1);
-  constexpr std::uint64_t kRows = 4096;
-  const auto update = [](std::span<const float> gradient, std::span<float> row, std::span<float> row_state) {
-    row_state[0] += 1;
-    for (std::size_t d = 0; d < row.size(); ++d) row[d] -= gradient[d] / row_state[0];
-  };
-  const auto rows_of = [&](const MmapManager& table) {
-    std::vector<float> rows;
-    std::vector<float> row(table.columns());
-    for (std::uint64_t node = 0; node < kRows; ++node) {
-      EXPECT_OK(table.ReadRow(NodeId{node}, row));
-      rows.insert(rows.end(), row.begin(), row.end());
-    }
-    return rows;
-  };
-  std::vector<std::vector<float>> found;
-  for (const bool at_once : {false, true}) {
-    const auto gradients = Make(Batches::kDim, 3000);
-    const auto table = MakeTable("t" + std::to_string(at_once), kRows, Batches::kDim);
-    const auto state = MakeTable("s" + std::to_string(at_once), kRows, 1);
-    for (int window = 0; window < 2; ++window) {
-      if (at_once) {
-        ASSERT_OK(gradients->ApplyBatch(batches.batches[0], update, *table, *state));
-        EXPECT_THAT(gradients->touched(), IsEmpty());
-        continue;
-      }
-      ASSERT_OK(gradients->AccumulateBatch(batches.batches[0]));
-      ASSERT_OK(gradients->Apply(update, *table, *state));
-      gradients->Zero();
-    }
-    found.push_back(rows_of(*table));
-    found.push_back(rows_of(*state));
-  }
-  EXPECT_EQ(std::memcmp(found[0].data(), found[2].data(), found[0].size() * sizeof(float)), 0);
-  EXPECT_EQ(found[1], found[3]);
-  EXPECT_GT(std::ranges::count(found[1], 2.0F), 100);
-}
-
-TEST_F(MmapGradientAccumulatorTest, ApplyBatchToRowsThatAreNotThereUpdatesNothing) {
-  const auto table = MakeTable("t", 3000, 1);
-  const auto state = MakeTable("s", 3000, 1);
-  const float one = 1;
-  int calls = 0;
-  const auto count = [&](std::span<const float>, std::span<float>, std::span<float>) { ++calls; };
-  const auto gradients = Make(1, 10);
-  const std::vector<Contribution> past_the_end = {{NodeId{5}, &one}, {NodeId{3000}, &one}};
-  EXPECT_EQ(gradients->ApplyBatch(past_the_end, count, *table, *state).code(), absl::StatusCode::kOutOfRange);
-  ASSERT_OK(state->EvictPartition(static_cast<PartitionId>(1)));
-  const std::vector<Contribution> evicted = {{NodeId{5}, &one}, {NodeId{1030}, &one}};
-  EXPECT_EQ(gradients->ApplyBatch(evicted, count, *table, *state).code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(calls, 0);
 }
 
 }  // namespace

@@ -123,6 +123,38 @@ TEST_P(TrainerOracle, EveryOtherOption) {
   ExpectSameTraining(training, options);
 }
 
+// Rows a batch stale, with cuts in the middle of the epoch and behind its last batch.
+TEST_P(TrainerOracle, Pipelined) {
+  const TinyTraining training({.weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.schedule = Schedule::kPipelined;
+  options.batch = 3;
+  options.chunk = 2;
+  ExpectSameTraining(training, options);
+  options.reciprocal = true;
+  options.regularizer = RegularizerKind::kL2;
+  options.regularization = 0.05;
+  options.learning_rate_schedule = LearningRateSchedule::kCosine;
+  options.optimizer = OptimizerKind::kAdam;
+  options.degree_fraction = 0.5;
+  options.batch = 28;
+  ExpectSameTraining(training, options);
+}
+
+// A batch of one chunk has nobody beside it: `async` is then the others' training, whatever the time.
+TEST_P(TrainerOracle, AsyncOfOneChunk) {
+  const TinyTraining training({.weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.schedule = Schedule::kAsync;
+  options.batch = options.chunk = 14;
+  options.optimizer = OptimizerKind::kAdam;
+  ExpectSameTraining(training, options);
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, TrainerOracle, ::testing::ValuesIn(Models()), [](const auto& param) {
   return std::string(ModelName(param.param.kind)) + (param.param.norm == Norm::kL1 ? "L1" : "L2");
 });
@@ -140,6 +172,11 @@ TEST(TrainerOraclePartitions, EveryOrder) {
     for (const auto& [partitions, resident] : {std::pair{5U, 2U}, {4U, 3U}, {2U, 2U}}) {
       options.partitions = partitions;
       options.resident = resident;
+      options.schedule = Schedule::kSync;
+      options.accumulate = 2;
+      ExpectSameTraining(training, options);
+      options.schedule = Schedule::kPipelined;
+      options.accumulate = 1;
       ExpectSameTraining(training, options);
     }
   }

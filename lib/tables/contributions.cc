@@ -1,0 +1,98 @@
+#include "tables/contributions.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "hwy/contrib/sort/vqsort.h"
+
+namespace octavo {
+namespace {
+
+// Rows handled by one task: enough work to outweigh handing it over.
+constexpr std::size_t kRowsPerTask = 64;
+// Rows lie anywhere in memory: those of a few nodes ahead are on their way while one is worked on.
+constexpr std::size_t kRowsAhead = 4;
+
+}  // namespace
+
+// Node and place in one word, which sorts an order of magnitude faster than both apart.
+void ContributionsByNode::SortTogether(unsigned index_bits) {
+  keys_.resize(contributions_.size());
+  for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = (Value(contributions_[i].node) << index_bits) | i;
+  hwy::Sorter()(keys_.data(), keys_.size(), hwy::SortAscending());  // the keys differ, so there is one result
+  const std::uint64_t mask = (std::uint64_t{1} << index_bits) - 1;
+  for (std::size_t i = 0; i < keys_.size(); ++i) order_[i] = static_cast<std::uint32_t>(keys_[i] & mask);
+}
+
+void ContributionsByNode::SortApart() {
+  std::iota(order_.begin(), order_.end(), 0U);
+  std::stable_sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return contributions_[a].node < contributions_[b].node;
+  });
+}
+
+void ContributionsByNode::Order(std::span<const Contribution> contributions) {
+  contributions_ = contributions;
+  order_.resize(contributions.size());
+  std::uint64_t nodes = 0;  // the bits of them all
+  for (const Contribution& contribution : contributions) nodes |= Value(contribution.node);
+  const auto index_bits = static_cast<unsigned>(std::bit_width(contributions.size()));
+  if (static_cast<unsigned>(std::bit_width(nodes)) + index_bits <= 64) {
+    SortTogether(index_bits);
+  } else {
+    SortApart();
+  }
+  segments_.clear();
+  for (std::uint32_t i = 0; i < order_.size(); ++i) {
+    const NodeId node = contributions_[order_[i]].node;
+    if (i == 0 || node != segments_.back().node) segments_.push_back({.node = node, .begin = i, .end = i});
+    segments_.back().end = i + 1;
+  }
+}
+
+absl::Status ContributionsByNode::CheckRows(const MmapManager& embeddings, const MmapManager& state) const {
+  for (const Segment& segment : segments_) {
+    RETURN_IF_ERROR(embeddings.CheckRow(segment.node));
+    RETURN_IF_ERROR(state.CheckRow(segment.node));
+  }
+  return absl::OkStatus();
+}
+
+void ContributionsByNode::UpdateRows(std::size_t first, std::size_t last, std::size_t dim, RowUpdate update,
+                                     MmapManager& embeddings, MmapManager& state) const {
+  std::vector<float> sum(dim);
+  for (std::size_t i = first; i < last; ++i) {
+    if (i + kRowsAhead < last) {
+      const Segment& ahead = segments_[i + kRowsAhead];
+      embeddings.PrefetchRow(ahead.node);
+      state.PrefetchRow(ahead.node);
+      PrefetchFloats(gradient(ahead.begin), dim);
+    }
+    const Segment& segment = segments_[i];
+    const float* total = gradient(segment.begin);
+    if (segment.end - segment.begin > 1) {
+      std::memcpy(sum.data(), total, dim * sizeof(float));
+      for (std::uint32_t at = segment.begin + 1; at < segment.end; ++at) {
+        const float* one = gradient(at);
+        for (std::size_t d = 0; d < dim; ++d) sum[d] += one[d];
+      }
+      total = sum.data();
+    }
+    const WriterStripeLock lock(embeddings.LockFor(segment.node));
+    update({total, dim}, embeddings.MutableRow(segment.node), state.MutableCompanionRow(segment.node));
+  }
+}
+
+absl::Status ContributionsByNode::UpdateAllRows(std::size_t dim, RowUpdate update, MmapManager& embeddings,
+                                                MmapManager& state) const {
+  RETURN_IF_ERROR(CheckRows(embeddings, state));
+  ParallelRanges(0, segments_.size(), kRowsPerTask,
+                 [&](std::size_t first, std::size_t last) { UpdateRows(first, last, dim, update, embeddings, state); });
+  return absl::OkStatus();
+}
+
+}  // namespace octavo

@@ -1,0 +1,59 @@
+#include "train/batch_schedule.h"
+
+#include "base/status.h"
+#include "train/async_schedule.h"
+#include "train/pipelined_schedule.h"
+#include "train/sync_schedule.h"
+
+namespace octavo {
+
+std::unique_ptr<BatchSchedule> BatchSchedule::Make(const TrainOptions& options, const Graph& graph,
+                                                   const StepTables& tables) {
+  switch (options.schedule) {
+    case Schedule::kSync:
+      break;
+    case Schedule::kPipelined:
+      return std::make_unique<PipelinedSchedule>(options, graph, tables);
+    case Schedule::kAsync:
+      return std::make_unique<AsyncSchedule>(options, graph, tables);
+  }
+  return std::make_unique<SyncSchedule>(options, graph, tables);
+}
+
+BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, const StepTables& tables)
+    : options_(options),
+      graph_(graph),
+      tables_(tables),
+      work_(options, graph, tables.embeddings, tables.relations),
+      updates_(options),
+      relation_gradients_(tables.relations.rows(), tables.relations.columns()) {}
+
+absl::StatusOr<ChunkLoss> BatchSchedule::LossOf(std::span<const ChunkResult> results) const {
+  ChunkLoss sum;
+  for (const ChunkResult& result : results) {
+    if (!result.status.ok()) return result.status;
+    sum.loss += result.loss.loss;
+    sum.penalty += result.loss.penalty;
+  }
+  return sum;
+}
+
+void BatchSchedule::CollectRelations(const BatchPlace& place, std::span<const Edge> edges,
+                                     std::span<const ChunkResult> results) {
+  relation_contributions_.clear();
+  for (std::size_t c = 0; c < results.size(); ++c) {
+    work_.ListRelations(work_.PlaceOf(place, edges, c), results[c], relation_contributions_);
+  }
+  relation_gradients_.Accumulate(relation_contributions_);
+}
+
+void BatchSchedule::UpdateRelations(float learning_rate, std::uint64_t step) {
+  relation_gradients_.ApplyAndZero(options_.optimizer_spec(), learning_rate, step, tables_.relations,
+                                   tables_.relation_optimizer);
+}
+
+absl::Status BatchSchedule::CheckRows() const {
+  return updates_.Check(graph_, tables_.embeddings, tables_.relations, work_.resident_nodes(), last_);
+}
+
+}  // namespace octavo

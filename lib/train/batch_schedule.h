@@ -1,0 +1,110 @@
+// How batches become updates: three schedules of the same work.
+//
+//   sync       compute all chunks | order gradients by row | sum and update rows |        (| is a barrier)
+//   pipelined  compute all chunks, and beside it order the gradients of the batch before | sum and update rows by it |
+//   async      each chunk: copy rows out, compute, update its rows, under the stripe locks |
+//
+// Relations are updated between batches in all of them: they are never stale. Rows of nodes are one batch stale in
+// `pipelined` (the rows that k+1 computes with lack the update by k), and stale by chance in `async`.
+//
+// Deterministic, but for `async`: each chunk computes on its own (train/chunk_work.h), and the contributions to a row
+// are added in the order of chunk, then place in the chunk. The bits do not depend on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/edge.h"
+#include "graph/graph.h"
+#include "tables/mmap_gradient_accumulator.h"
+#include "tables/mmap_manager.h"
+#include "tables/relation_table.h"
+#include "train/chunk_work.h"
+#include "train/options.h"
+#include "train/relation_gradients.h"
+#include "train/row_updates.h"
+
+namespace octavo {
+
+// The loop calls Finish behind each batch whose number, from 1, this divides, and at the end of a state of the
+// partition plan. Commits and stops wait for it: at such a place nothing is under way, so a run that was stopped and
+// resumed there has the bits of one that was not.
+inline constexpr std::uint64_t kPipelineBatches = 32;
+
+// The tables that training reads and changes; borrowed for the life of the schedule.
+struct StepTables {
+  MmapManager& embeddings;
+  MmapManager& optimizer;
+  RelationTable& relations;
+  RelationTable& relation_optimizer;
+  MmapGradientAccumulator& gradients;
+};
+
+struct BatchTask {
+  BatchPlace place;
+  std::span<const Edge> edges;  // used until the call returns; not empty
+  bool ends_window = true;      // rows are updated with this batch; false only in `sync`
+  float learning_rate = 0;      // of the window that it ends
+  std::uint64_t step = 0;       // windows from 1
+};
+
+// Seconds of the calling thread.
+struct StepTimes {
+  double compute_seconds = 0;  // sampling, copying rows, scores and gradients, and what runs beside them
+  double apply_seconds = 0;    // summing gradients and updating rows, where nothing else runs beside
+};
+
+// One caller; parallel inside.
+class BatchSchedule {
+ public:
+  // `options` and `graph` must outlive it.
+  static std::unique_ptr<BatchSchedule> Make(const TrainOptions& options, const Graph& graph, const StepTables& tables);
+  virtual ~BatchSchedule() = default;
+  BatchSchedule(const BatchSchedule&) = delete;
+  BatchSchedule& operator=(const BatchSchedule&) = delete;
+
+  // Says which nodes are in memory from now on: negatives are drawn from them. All nodes until the first call. Not
+  // between Train and Finish. REQUIRES: at least one node; ranges ascend
+  void SetResidentNodes(std::vector<NodeRange> nodes) { work_.SetResidentNodes(std::move(nodes)); }
+
+  // Computes the batch and, by the schedule, updates rows. A loss that is not finite is an error that names batch,
+  // relation and nodes. After an error nothing may follow.
+  virtual absl::StatusOr<ChunkLoss> Train(const BatchTask& task) = 0;
+  // Ends what is under way. Behind it the tables have every update, and may be committed, evicted or read.
+  virtual absl::Status Finish() = 0;
+
+  // An error that names row and batch where an update made a row infinite or NaN. Call before a commit, which would
+  // keep it for good.
+  absl::Status CheckRows() const;
+
+  // Seconds since the last call.
+  StepTimes TakeTimes() { return std::exchange(times_, {}); }
+
+ protected:
+  BatchSchedule(const TrainOptions& options, const Graph& graph, const StepTables& tables);
+
+  // Sums the losses of the batch's chunks; an error where one has failed.
+  absl::StatusOr<ChunkLoss> LossOf(std::span<const ChunkResult> results) const;
+  // Adds the batch's gradients of relations to the window.
+  void CollectRelations(const BatchPlace& place, std::span<const Edge> edges, std::span<const ChunkResult> results);
+  void UpdateRelations(float learning_rate, std::uint64_t step);
+
+  const TrainOptions& options_;
+  const Graph& graph_;
+  const StepTables tables_;
+  ChunkWork work_;
+  RowUpdates updates_;
+  BatchPlace last_;  // of the last Train
+  StepTimes times_;
+
+ private:
+  RelationGradients relation_gradients_;
+  std::vector<RelationContribution> relation_contributions_;
+};
+
+}  // namespace octavo

@@ -1,0 +1,105 @@
+// What one chunk of edges does, whatever the schedule: draws the negatives that its edges share, copies the rows out of
+// the tables, computes loss and gradients, and lists the gradients by row.
+//
+// Deterministic: negatives are drawn by counter (seed, epoch, batch, chunk, side) and each chunk computes on its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/edge.h"
+#include "graph/graph.h"
+#include "model/chunk_kernel.h"
+#include "model/negatives.h"
+#include "tables/contributions.h"
+#include "tables/mmap_manager.h"
+#include "tables/relation_table.h"
+#include "train/options.h"
+#include "train/relation_gradients.h"
+
+namespace octavo {
+
+struct BatchPlace {
+  std::uint64_t epoch = 0;
+  std::uint64_t batch = 0;
+};
+
+// Chunk `chunk` of a batch.
+struct ChunkPlace {
+  BatchPlace batch;
+  std::uint64_t chunk = 0;
+  std::span<const Edge> edges;           // of the chunk
+  std::span<const Edge> edges_of_batch;  // negatives by degree are drawn from these
+};
+
+// The rows of nodes that a chunk works on. E edges, N negatives a side.
+struct ChunkRows {
+  std::vector<float> heads, tails;                    // [E, dim]
+  std::vector<float> weights;                         // [E]
+  std::vector<float> tail_negatives, head_negatives;  // [N, dim]
+  std::vector<MaskedPair> tail_masks, head_masks;
+};
+
+// What comes of a chunk.
+struct ChunkResult {
+  std::vector<NodeId> tail_negative_ids, head_negative_ids;
+  std::vector<float> heads, tails, relations, head_relations, tail_negatives, head_negatives;  // gradients
+  ChunkLoss loss;
+  absl::Status status;
+};
+
+// A worker's own, allocated once for a size and kept.
+struct ChunkScratch {
+  explicit ChunkScratch(const TrainOptions& options);
+  ChunkKernel kernel;
+  std::vector<float> relations, head_relations;
+};
+
+// Threads: everything const may be called from many threads, each with rows, result and scratch of its own.
+class ChunkWork {
+ public:
+  // Everything is borrowed.
+  ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
+            const RelationTable& relations);
+
+  // Says which nodes are in memory from now on: negatives are drawn from them. REQUIRES: at least one; ranges ascend
+  void SetResidentNodes(std::vector<NodeRange> nodes);
+  std::span<const NodeRange> resident_nodes() const { return resident_; }
+
+  std::size_t ChunkCount(std::size_t edges) const { return (edges + options_.chunk - 1) / options_.chunk; }
+  ChunkPlace PlaceOf(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk) const;
+
+  // Draws the negatives and copies the nodes' rows. A failure is result.status.
+  void Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& result) const;
+
+  // Computes loss and gradients of gathered rows with the relations' rows as they are now. A loss that is not finite is
+  // result.status, an error that names batch, relation and nodes. Does nothing where the status is an error already.
+  void Compute(const ChunkPlace& place, const ChunkRows& rows, ChunkScratch& scratch, ChunkResult& result) const;
+
+  // Appends the chunk's gradients, each with its row: of nodes, and of relations.
+  void ListNodes(const ChunkPlace& place, const ChunkResult& result, std::vector<Contribution>& contributions) const;
+  void ListRelations(const ChunkPlace& place, const ChunkResult& result,
+                     std::vector<RelationContribution>& contributions) const;
+
+ private:
+  void DrawNegatives(const ChunkPlace& place, ChunkResult& result) const;
+  absl::Status GatherRows(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const;
+  void GatherRelations(std::span<const Edge> edges, ChunkScratch& scratch) const;
+  ChunkInput InputOf(std::size_t edges, const ChunkRows& rows, const ChunkScratch& scratch) const;
+  ChunkGradients GradientsOf(std::size_t edges, ChunkResult& result) const;
+  std::uint64_t HeadSideRelation(RelationId relation) const;
+  absl::Status ExplainLoss(const ChunkPlace& place, const ChunkInput& input, const ChunkLoss& loss) const;
+
+  const TrainOptions& options_;
+  const Graph& graph_;
+  const MmapManager& embeddings_;
+  const RelationTable& relations_;
+  const ModelSpec model_;
+  std::vector<NodeRange> resident_;
+  std::size_t negatives_ = 0;  // a side
+};
+
+}  // namespace octavo

@@ -1,0 +1,52 @@
+// `pipelined`: the update by a batch waits for the next one's chunks (train/batch_schedule.h).
+//
+//   Train(k):   compute the chunks of k   ||   order the gradients of k-1 by row
+//               update relations by k, then rows by k-1
+//   Finish:     order the gradients of k by row, update rows by k
+//
+// What one thread alone can do, ordering, is done beside the chunks. The rows that k computes with are those behind the
+// update by k-2: fixed, so the result is a function of where Finish is called, and not of time.
+#pragma once
+
+#include <vector>
+
+#include "oneapi/tbb/enumerable_thread_specific.h"
+#include "train/batch_schedule.h"
+
+namespace octavo {
+
+class PipelinedSchedule final : public BatchSchedule {
+ public:
+  PipelinedSchedule(const TrainOptions& options, const Graph& graph, const StepTables& tables);
+
+  absl::StatusOr<ChunkLoss> Train(const BatchTask& task) override;
+  absl::Status Finish() override;
+
+ private:
+  struct Worker {
+    explicit Worker(const TrainOptions& options) : scratch(options) {}
+    ChunkRows rows;
+    ChunkScratch scratch;
+  };
+  // A batch that was computed and has not updated the rows yet.
+  struct Pending {
+    BatchPlace place;
+    float learning_rate = 0;
+    std::uint64_t step = 0;
+    std::vector<Edge> edges;
+    std::vector<ChunkResult> results;  // the first ones, of its chunks
+  };
+
+  void Compute(const BatchTask& task, std::span<ChunkResult> results);
+  void OrderPending();
+  absl::Status UpdateNodes();
+
+  tbb::enumerable_thread_specific<Worker> workers_;
+  bool has_pending_ = false;
+  Pending pending_;
+  std::vector<ChunkResult> results_;  // of the batch under way; change places with the pending ones
+  std::vector<Contribution> contributions_;
+  ContributionsByNode by_node_;
+};
+
+}  // namespace octavo

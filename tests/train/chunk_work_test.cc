@@ -1,0 +1,108 @@
+#include "train/chunk_work.h"
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/train/schedule_fixture.h"
+
+namespace octavo {
+namespace {
+
+TEST(ChunkWork, PlacesCoverTheBatch) {
+  TrainOptions options = TinyOptions();
+  options.chunk = 6;
+  ScheduleFixture fixture(options);
+  const ChunkWork work(options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations());
+  const std::span<const Edge> batch = fixture.edges().first(20);
+  ASSERT_EQ(work.ChunkCount(batch.size()), 4U);
+  std::vector<std::size_t> sizes;
+  for (std::size_t c = 0; c < 4; ++c) {
+    const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, batch, c);
+    EXPECT_EQ(place.edges.data(), batch.data() + 6 * c);
+    EXPECT_EQ(place.edges_of_batch.size(), 20U);
+    sizes.push_back(place.edges.size());
+  }
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{6, 6, 6, 2}));
+}
+
+TEST(ChunkWork, RowsAreThoseOfTheGatheringWhateverComesAfter) {
+  const TrainOptions options = TinyOptions();
+  ScheduleFixture fixture(options);
+  const ChunkWork work(options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations());
+  const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, fixture.edges().first(6), 0);
+  ChunkScratch scratch(options);
+  ChunkRows rows;
+  ChunkResult result;
+  work.Gather(place, rows, result);
+  ASSERT_OK(result.status);
+  work.Compute(place, rows, scratch, result);
+  const double loss = result.loss.loss;
+  for (const Edge& edge : place.edges) fixture.SetRow(edge.head, 0.25F);
+  work.Compute(place, rows, scratch, result);
+  EXPECT_EQ(result.loss.loss, loss);
+  work.Gather(place, rows, result);
+  work.Compute(place, rows, scratch, result);
+  EXPECT_NE(result.loss.loss, loss);
+}
+
+TEST(ChunkWork, ListsEachGradientOnce) {
+  const TrainOptions options = TinyOptions();
+  ScheduleFixture fixture(options);
+  const ChunkWork work(options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations());
+  const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, fixture.edges().first(6), 0);
+  ChunkScratch scratch(options);
+  ChunkRows rows;
+  ChunkResult result;
+  work.Gather(place, rows, result);
+  work.Compute(place, rows, scratch, result);
+  std::vector<Contribution> nodes;
+  work.ListNodes(place, result, nodes);
+  EXPECT_EQ(nodes.size(), 2 * 6 + 2 * options.negatives);
+  std::vector<RelationContribution> relations;
+  work.ListRelations(place, result, relations);
+  EXPECT_EQ(relations.size(), 2U * 6);
+}
+
+TEST(ChunkWork, NamesTheEdgeWhoseLossIsNotFinite) {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    TrainOptions options = TinyOptions();
+    options.model = ModelKind::kDistMult;
+    options.negatives = 1;
+    ScheduleFixture fixture(options);
+    const Edge& edge = fixture.edges()[13];
+    fixture.SetRow(edge.head, bad);
+    const auto result =
+        fixture.schedule().Train({.place = {.epoch = 4, .batch = 6}, .edges = std::span(&edge, 1), .step = 1});
+    EXPECT_ERROR(result, kRuntime, "epoch 5, batch 7");
+    const std::string message(MessageOf(result.status()));
+    for (const std::string_view name :
+         {fixture.graph().nodes().Name(edge.head), fixture.graph().nodes().Name(edge.tail),
+          fixture.graph().RelationName(edge.relation)}) {
+      EXPECT_NE(message.find('"' + std::string(name) + '"'), std::string::npos) << message;
+    }
+    EXPECT_NE(message.find("the last commit stands"), std::string::npos) << message;
+  }
+}
+
+// Among edges whose loss is finite.
+TEST(ChunkWork, FindsTheEdgeAmongOthers) {
+  TrainOptions options = TinyOptions();
+  options.model = ModelKind::kDistMult;
+  options.chunk = 20;
+  ScheduleFixture fixture(options);
+  const Edge& culprit = fixture.edges()[11];
+  fixture.SetRow(culprit.head, std::numeric_limits<float>::quiet_NaN());
+  const Edge* first = nullptr;
+  for (const Edge& edge : fixture.edges().first(20)) {
+    if (first == nullptr && (edge.head == culprit.head || edge.tail == culprit.head)) first = &edge;
+  }
+  const auto result =
+      fixture.schedule().Train({.place = {.epoch = 0, .batch = 0}, .edges = fixture.edges().first(20), .step = 1});
+  EXPECT_ERROR(result, kRuntime, std::string(fixture.graph().nodes().Name(culprit.head)));
+}
+
+}  // namespace
+}  // namespace octavo
