@@ -6,20 +6,26 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include "base/escape.h"
 #include "base/status.h"
+#include "bench/charts.h"
 #include "bench/kernels.h"
 #include "bench/locks.h"
 #include "bench/machine.h"
 #include "bench/orders.h"
 #include "bench/prefetch.h"
 #include "bench/scaling.h"
+#include "bench/svg_chart.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
 #include "cmd/train_flags.h"
 #include "fmt/format.h"
+#include "io/file.h"
 #include "nlohmann/json.hpp"
 
 namespace octavo {
@@ -29,6 +35,7 @@ using Json = nlohmann::ordered_json;
 
 struct BenchFlags {
   bool json = false;
+  std::string svg;  // empty: no chart
   double seconds = 0.5;
   std::string folder = ".";
   std::uint64_t chunk = 256;
@@ -63,10 +70,31 @@ std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share);
 
 void Print(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
 
+// Before minutes of measuring, not behind them.
+absl::Status CheckSvg(const BenchFlags& flags) {
+  const std::filesystem::path path = flags.svg;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code error;
+  if (flags.svg.empty() ||
+      (std::filesystem::is_directory(folder, error) && !std::filesystem::is_directory(path, error))) {
+    return absl::OkStatus();
+  }
+  return UsageError(fmt::format("--svg {}: expected the name of a file in a folder that exists", flags.svg));
+}
+
+absl::Status WriteCharts(Program& program, const BenchFlags& flags, ChartPage page) {
+  if (flags.svg.empty()) return absl::OkStatus();
+  page.notes.push_back(fmt::format("octavo {} on {}, {} threads at most.", OCTAVO_VERSION, Escape(ProcessorName()),
+                                   ThreadCount(program)));
+  return WriteWholeFileAtomically(flags.svg, ToSvg(page));
+}
+
 absl::Status BenchMachine(Program& program, const BenchFlags& flags) {
   const MachineReport report = MeasureMachine(ThreadCount(program), flags.folder, flags.seconds);
+  RETURN_IF_ERROR(WriteCharts(program, flags, MachineCharts(report)));
   if (flags.json) {
-    Json json = {{"threads", report.threads},
+    Json json = {{"processor", report.processor},
+                 {"threads", report.threads},
                  {"gemm_peak_gflops", report.gemm_peak_gflops},
                  {"gemm_one_thread_gflops", report.one_thread_peak_gflops},
                  {"memory_bandwidth_gbps", report.memory_bandwidth_gbps},
@@ -107,23 +135,17 @@ absl::Status BenchMachine(Program& program, const BenchFlags& flags) {
 absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
   const int threads = ThreadCount(program);
   const KernelShape shape{flags.chunk, flags.negatives, flags.dim};
-  const double one = GemmPeak(1, flags.seconds);
-  const double all = threads == 1 ? one : GemmPeak(threads, flags.seconds);
   const std::vector<KernelRate> rates = MeasureKernels(shape, threads, flags.seconds);
-  const auto share = [&](const KernelRate& rate) { return rate.gflops / (rate.threads == 1 ? one : all); };
-  const auto name = [](const ModelSpec& model) {
-    const bool normed = model.kind == ModelKind::kTransE || model.kind == ModelKind::kRotatE;
-    return fmt::format("{}{}", ModelName(model.kind), !normed ? "" : model.norm == Norm::kL1 ? " l1" : " l2");
-  };
+  RETURN_IF_ERROR(WriteCharts(program, flags, KernelCharts(shape, rates)));
   if (flags.json) {
     Json json = {
         {"chunk", shape.chunk}, {"negatives", shape.negatives}, {"dim", shape.dim}, {"kernels", Json::array()}};
     for (const KernelRate& rate : rates) {
-      json["kernels"].push_back({{"model", name(rate.model)},
+      json["kernels"].push_back({{"model", KernelName(rate.model)},
                                  {"threads", rate.threads},
                                  {"edges_per_second", rate.edges_per_second},
                                  {"gflops", rate.gflops},
-                                 {"share_of_gemm_peak", share(rate)}});
+                                 {"share_of_gemm_peak", rate.share_of_gemm_peak}});
     }
     Print(json);
     return absl::OkStatus();
@@ -132,15 +154,16 @@ absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
              shape.negatives, shape.dim);
   Table table({"model", "threads", "edges/s", "GFLOP/s", "of GEMM's peak"});
   for (const KernelRate& rate : rates) {
-    table.Add({name(rate.model), std::to_string(rate.threads), Number(rate.edges_per_second, 0), Number(rate.gflops),
-               Percent(share(rate))});
+    table.Add({KernelName(rate.model), std::to_string(rate.threads), Number(rate.edges_per_second, 0),
+               Number(rate.gflops), Percent(rate.share_of_gemm_peak)});
   }
   table.Print();
   return absl::OkStatus();
 }
 
-absl::Status BenchPrefetch(Program&, const BenchFlags& flags) {
+absl::Status BenchPrefetch(Program& program, const BenchFlags& flags) {
   const std::vector<PrefetchRow> rows = MeasurePrefetch(flags.seconds);
+  RETURN_IF_ERROR(WriteCharts(program, flags, PrefetchCharts(rows)));
   // Less than a twentieth is not worth a second buffer.
   const auto pays = [](const PrefetchRow& row) { return row.serial_seconds > 1.05 * row.double_buffered_seconds; };
   if (flags.json) {
@@ -167,30 +190,50 @@ absl::Status BenchPrefetch(Program&, const BenchFlags& flags) {
 }
 
 absl::Status BenchLocks(Program& program, const BenchFlags& flags) {
-  const std::vector<LockRate> rates = MeasureLocks(ThreadCount(program), flags.seconds);
+  const LockReport report = MeasureLocks(ThreadCount(program), flags.seconds);
+  RETURN_IF_ERROR(WriteCharts(program, flags, LockCharts(report)));
   double free = 0;  // of the rows at hand, without locks: they come first
-  Json json = Json::array();
+  Json json = {{"rates", Json::array()},
+               {"share",
+                {{"seconds_a_row", report.share.seconds_a_row},
+                 {"locked_rows_an_edge", report.share.locked_rows_an_edge},
+                 {"seconds_an_edge", report.share.seconds_an_edge},
+                 {"of_training", report.share.of_training}}}};
   Table table({"locks", "threads", "rows", "updates/s", "against none"});
-  for (const LockRate& rate : rates) {
+  for (const LockRate& rate : report.rates) {
     if (rate.locks == "none") free = rate.updates_per_second;
-    json.push_back({{"locks", rate.locks},
-                    {"stripes", rate.stripes},
-                    {"threads", rate.threads},
-                    {"skewed", rate.skewed},
-                    {"updates_per_second", rate.updates_per_second},
-                    {"against_none", rate.updates_per_second / free}});
+    json["rates"].push_back({{"locks", rate.locks},
+                             {"stripes", rate.stripes},
+                             {"threads", rate.threads},
+                             {"skewed", rate.skewed},
+                             {"updates_per_second", rate.updates_per_second},
+                             {"against_none", rate.updates_per_second / free}});
     table.Add({rate.locks == "stripes" ? fmt::format("{} stripes", rate.stripes) : rate.locks,
                std::to_string(rate.threads), rate.skewed ? "skewed" : "even", Number(rate.updates_per_second, 0),
                Number(rate.updates_per_second / free, 3)});
   }
-  flags.json ? Print(json) : table.Print();
+  if (flags.json) {
+    Print(json);
+    return absl::OkStatus();
+  }
+  table.Print();
+  // What they may cost by the project's own rule.
+  constexpr double kMost = 0.03;
+  const LockShare& share = report.share;
+  fmt::print(
+      "\nin a training of complex with the defaults: {:.0f} rows an edge, {:.1f} ns each, {:.1f} % of {:.1f} us: {}\n",
+      share.locked_rows_an_edge, 1e9 * share.seconds_a_row, 100 * share.of_training,
+      1e6 * (share.seconds_an_edge + share.locked_rows_an_edge * share.seconds_a_row),
+      share.of_training <= kMost ? "within the 3 % allowed" : "MORE than the 3 % allowed");
   return absl::OkStatus();
 }
 
-absl::Status BenchOrders(Program&, const BenchFlags& flags) {
+absl::Status BenchOrders(Program& program, const BenchFlags& flags) {
   Json json = Json::array();
   Table table({"partitions", "resident", "row by row", "random", "inside-out", "beta", "least", "beta reads"});
-  for (const OrderLoads& row : CountOrders()) {
+  const std::vector<OrderLoads> rows = CountOrders();
+  RETURN_IF_ERROR(WriteCharts(program, flags, OrderCharts(rows)));
+  for (const OrderLoads& row : rows) {
     // In tables: how many times over the embeddings and their optimizer state are read in an epoch.
     const double tables = static_cast<double>(row.beta) / row.partitions;
     json.push_back({{"partitions", row.partitions},
@@ -217,6 +260,12 @@ absl::Status BenchScaling(Program& program, const BenchFlags& flags) {
   }
   ASSIGN_OR_RETURN(const ScalingReport report,
                    MeasureScaling(options, *graph, flags.folder, MemoryLimit(program), ThreadCount(program)));
+  ChartPage charts = ScalingCharts(report);
+  charts.notes.push_back(fmt::format("{}, dimension {}, {} negatives a side, batches of {}; {} training edges.",
+                                     ModelName(options.model), options.dim,
+                                     options.negatives == 0 ? "all" : std::to_string(options.negatives), options.batch,
+                                     graph->description().train_edges));
+  RETURN_IF_ERROR(WriteCharts(program, flags, std::move(charts)));
   Json json = {{"bound", report.bound}, {"points", Json::array()}};
   Table table({"schedule", "threads", "chunk", "edges/s", "speedup", "efficiency", "compute", "apply", "GFLOP/s",
                "of peak", "GB/s", "of memory"});
@@ -255,8 +304,13 @@ CLI::App& AddBench(CLI::App& verb, Program& program, const std::shared_ptr<Bench
                    const std::string& help, Bench bench) {
   CLI::App& app = *verb.add_subcommand(name, help);
   app.add_flag("--json", flags->json, "Print JSON");
-  app.final_callback(
-      [&program, flags, bench] { program.run = [flags, bench](Program& p) { return bench(p, *flags); }; });
+  RefuseEmpty(app.add_option("--svg", flags->svg, "Draw the figures as charts, too, an SVG file"))->type_name("FILE");
+  app.final_callback([&program, flags, bench] {
+    program.run = [flags, bench](Program& p) -> absl::Status {
+      RETURN_IF_ERROR(CheckSvg(*flags));
+      return bench(p, *flags);
+    };
+  });
   return app;
 }
 

@@ -3,8 +3,10 @@
 #include <memory>
 
 #include "base/parallel.h"
+#include "bench/machine.h"
 #include "bench/random_floats.h"
 #include "bench/rate.h"
+#include "fmt/format.h"
 #include "model/chunk_kernel.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
 
@@ -57,7 +59,9 @@ struct Work {
   ChunkGradients output;
 };
 
-KernelRate MeasureKernel(const ModelSpec& model, const KernelShape& shape, int threads, double seconds) {
+}  // namespace
+
+double KernelEdgesPerSecond(const ModelSpec& model, const KernelShape& shape, int threads, double seconds) {
   tbb::enumerable_thread_specific<std::unique_ptr<Work>> works([&] { return std::make_unique<Work>(model, shape); });
   constexpr std::size_t kChunks = 16;
   const double calls = WithThreads(threads, [&] {
@@ -68,13 +72,17 @@ KernelRate MeasureKernel(const ModelSpec& model, const KernelShape& shape, int t
       });
     });
   });
-  const double edges = calls * kChunks * static_cast<double>(shape.chunk);
-  return {model, threads, edges, edges * 12.0 * static_cast<double>(shape.negatives * shape.dim) * 1e-9};
+  return calls * kChunks * static_cast<double>(shape.chunk);
 }
 
-}  // namespace
+std::string KernelName(const ModelSpec& model) {
+  const bool normed = model.kind == ModelKind::kTransE || model.kind == ModelKind::kRotatE;
+  return fmt::format("{}{}", ModelName(model.kind), !normed ? "" : model.norm == Norm::kL1 ? " l1" : " l2");
+}
 
 std::vector<KernelRate> MeasureKernels(const KernelShape& shape, int threads, double seconds) {
+  std::vector<std::pair<int, double>> peaks = {{1, GemmPeak(1, seconds)}};
+  if (threads > 1) peaks.emplace_back(threads, GemmPeak(threads, seconds));
   std::vector<KernelRate> rates;
   for (const auto& [kind, norm] : {std::pair(ModelKind::kDot, Norm::kL2),
                                    {ModelKind::kDistMult, Norm::kL2},
@@ -84,8 +92,11 @@ std::vector<KernelRate> MeasureKernels(const KernelShape& shape, int threads, do
                                    {ModelKind::kRotatE, Norm::kL2},
                                    {ModelKind::kRotatE, Norm::kL1}}) {
     const ModelSpec model{.kind = kind, .norm = norm, .dim = shape.dim};
-    rates.push_back(MeasureKernel(model, shape, 1, seconds));
-    if (threads > 1) rates.push_back(MeasureKernel(model, shape, threads, seconds));
+    for (const auto& [count, peak] : peaks) {
+      const double edges = KernelEdgesPerSecond(model, shape, count, seconds);
+      const double gflops = edges * 12.0 * static_cast<double>(shape.negatives * shape.dim) * 1e-9;
+      rates.push_back({model, count, edges, gflops, gflops / peak});
+    }
   }
   return rates;
 }

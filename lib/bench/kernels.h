@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "model/model_spec.h"
@@ -18,11 +19,18 @@ struct KernelRate {
   ModelSpec model;
   int threads = 0;
   double edges_per_second = 0;
-  double gflops = 0;  // of the model: 2 sides x 3 products x 2 x negatives x dim an edge
+  double gflops = 0;              // of the model: 2 sides x 3 products x 2 x negatives x dim an edge
+  double share_of_gemm_peak = 0;  // of as many threads
 };
 
 // Scores, loss (softmax) and gradients of chunks of random rows in the caches, with nothing gathered or applied: each
-// model, on one thread and on `threads`. About `seconds` each.
+// model, on one thread and on `threads`, and the peak of both. About `seconds` each.
 std::vector<KernelRate> MeasureKernels(const KernelShape& shape, int threads, double seconds);
+
+// The same of one model, in edges a second.
+double KernelEdgesPerSecond(const ModelSpec& model, const KernelShape& shape, int threads, double seconds);
+
+// E.g. "complex", "transe l1".
+std::string KernelName(const ModelSpec& model);
 
 }  // namespace octavo

@@ -1,5 +1,7 @@
 #include "bench/locks.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -7,9 +9,11 @@
 #include <thread>
 
 #include "base/random.h"
+#include "bench/kernels.h"
 #include "bench/rate.h"
 #include "tables/mmap_manager.h"
 #include "tables/stripe_locks.h"
+#include "train/options.h"
 
 namespace octavo {
 namespace {
@@ -41,6 +45,7 @@ std::vector<std::uint64_t> DrawRows(int thread, int threads, bool skewed, bool a
 template <typename Update>
 double MeasureUpdates(std::vector<float>& table, int threads, bool skewed, bool apart, double seconds,
                       const Update& update) {
+  std::atomic<int> ready{0};
   std::atomic<bool> go{false};
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> updates{0};
@@ -49,9 +54,10 @@ double MeasureUpdates(std::vector<float>& table, int threads, bool skewed, bool 
     workers.emplace_back([&, t] {
       const std::vector<std::uint64_t> rows = DrawRows(t, threads, skewed, apart);
       const std::vector<float> gradient(kRowFloats, 1e-6F);
+      ready.fetch_add(1, std::memory_order_relaxed);
       while (!go.load(std::memory_order_acquire)) std::this_thread::yield();
       std::uint64_t done = 0;
-      while (!stop.load(std::memory_order_relaxed)) {
+      do {
         for (std::size_t i = 0; i < 256; ++i, ++done) {
           const std::uint64_t row = rows[done % kDraws];
           PrefetchFloats(table.data() + rows[(done + kAhead) % kDraws] * kRowFloats, kRowFloats);
@@ -60,10 +66,11 @@ double MeasureUpdates(std::vector<float>& table, int threads, bool skewed, bool 
             for (std::size_t d = 0; d < kRowFloats; ++d) values[d] += gradient[d];
           });
         }
-      }
+      } while (!stop.load(std::memory_order_relaxed));
       updates.fetch_add(done, std::memory_order_relaxed);
     });
   }
+  while (ready.load(std::memory_order_relaxed) < threads) std::this_thread::yield();  // all have drawn their rows
   const auto begin = std::chrono::steady_clock::now();
   go.store(true, std::memory_order_release);
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
@@ -72,38 +79,73 @@ double MeasureUpdates(std::vector<float>& table, int threads, bool skewed, bool 
   return static_cast<double>(updates.load()) / SecondsSince(begin);
 }
 
+double WithoutLocks(std::vector<float>& table, int threads, bool skewed, double seconds) {
+  return MeasureUpdates(table, threads, skewed, /*apart=*/true, seconds,
+                        [](std::uint64_t, const auto& work) { work(); });
+}
+
+double WithStripes(std::vector<float>& table, std::size_t stripes, int threads, bool skewed, double seconds) {
+  const StripeLocks locks(stripes);
+  return MeasureUpdates(table, threads, skewed, /*apart=*/false, seconds, [&](std::uint64_t row, const auto& work) {
+    const WriterStripeLock lock(locks.LockFor(static_cast<NodeId>(row)));
+    work();
+  });
+}
+
+double WithOneLock(std::vector<float>& table, int threads, bool skewed, double seconds) {
+  StripeMutex one;
+  return MeasureUpdates(table, threads, skewed, /*apart=*/false, seconds, [&](std::uint64_t, const auto& work) {
+    const WriterStripeLock lock(one);
+    work();
+  });
+}
+
+// Seconds of a thread: the middle of five differences, each of two figures that were measured next to each other, as a
+// lock takes less than a neighbour's burst. A batch updates each of its rows once, and so no row is hotter than
+// another: rows are drawn evenly.
+double SecondsOfALock(std::vector<float>& table, int threads, double seconds) {
+  std::array<double, 5> differences{};
+  for (double& difference : differences) {
+    const double none = WithoutLocks(table, threads, /*skewed=*/false, seconds / 5);
+    const double striped = WithStripes(table, StripeLocks::kDefaultStripes, threads, /*skewed=*/false, seconds / 5);
+    difference = threads / striped - threads / none;
+  }
+  std::ranges::sort(differences);
+  return std::max(0.0, differences[differences.size() / 2]);
+}
+
+LockShare ShareOfTraining(std::vector<float>& table, int threads, double seconds) {
+  const TrainOptions options;
+  const KernelShape shape{options.chunk, options.negatives, options.dim};
+  LockShare share;
+  share.seconds_a_row = SecondsOfALock(table, threads, seconds);
+  share.locked_rows_an_edge = 2 * (2 + 2 * static_cast<double>(options.negatives) / static_cast<double>(options.chunk));
+  share.seconds_an_edge = threads / KernelEdgesPerSecond(options.model_spec(), shape, threads, seconds);
+  const double locked = share.seconds_a_row * share.locked_rows_an_edge;
+  share.of_training = locked / (locked + share.seconds_an_edge);
+  return share;
+}
+
 }  // namespace
 
-std::vector<LockRate> MeasureLocks(int threads, double seconds) {
-  std::vector<LockRate> rates;
+LockReport MeasureLocks(int threads, double seconds) {
+  LockReport report;
   std::vector<float> table(kRows * kRowFloats, 0.0F);
   std::vector<int> counts = {1};
-  if (threads > 1) counts.push_back(threads);
+  while (counts.back() < threads) counts.push_back(std::min(2 * counts.back(), threads));
   for (const int count : counts) {
     for (const bool skewed : {false, true}) {
-      const double free = MeasureUpdates(table, count, skewed, /*apart=*/true, seconds,
-                                         [](std::uint64_t, const auto& work) { work(); });
-      rates.push_back({"none", 0, count, skewed, free});
+      report.rates.push_back({"none", 0, count, skewed, WithoutLocks(table, count, skewed, seconds)});
       for (const std::size_t stripes :
            {std::size_t{64}, std::size_t{1024}, StripeLocks::kDefaultStripes, std::size_t{65536}}) {
-        const StripeLocks locks(stripes);
-        const double striped =
-            MeasureUpdates(table, count, skewed, /*apart=*/false, seconds, [&](std::uint64_t row, const auto& work) {
-              const WriterStripeLock lock(locks.LockFor(static_cast<NodeId>(row)));
-              work();
-            });
-        rates.push_back({"stripes", stripes, count, skewed, striped});
+        report.rates.push_back(
+            {"stripes", stripes, count, skewed, WithStripes(table, stripes, count, skewed, seconds)});
       }
-      StripeMutex one;
-      const double global =
-          MeasureUpdates(table, count, skewed, /*apart=*/false, seconds, [&](std::uint64_t, const auto& work) {
-            const WriterStripeLock lock(one);
-            work();
-          });
-      rates.push_back({"one", 1, count, skewed, global});
+      report.rates.push_back({"one", 1, count, skewed, WithOneLock(table, count, skewed, seconds)});
     }
   }
-  return rates;
+  report.share = ShareOfTraining(table, threads, seconds);
+  return report;
 }
 
 }  // namespace octavo

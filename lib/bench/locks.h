@@ -15,8 +15,22 @@ struct LockRate {
   double updates_per_second = 0;
 };
 
+// What the locks take of a training: ComplEx with the defaults of octavo train.
+struct LockShare {
+  double seconds_a_row = 0;        // of a thread: with the default stripes, less without locks; 0 where it is not seen
+  double locked_rows_an_edge = 0;  // read and updated: its two nodes, and its share of the chunk's negatives
+  double seconds_an_edge = 0;      // of a thread: scores, loss and gradients alone
+  double of_training = 0;          // of all of these, so a bit more than of the whole training
+};
+
+struct LockReport {
+  std::vector<LockRate> rates;
+  LockShare share;
+};
+
 // Updates of rows of 512 bytes at random places of a 256 MiB table: a gradient is added to a row under its exclusive
-// lock. Without locks each thread has rows of its own. About `seconds` a figure.
-std::vector<LockRate> MeasureLocks(int threads, double seconds);
+// lock. Without locks each thread has rows of its own. On one thread, two, four and so on up to `threads`; about
+// `seconds` a figure.
+LockReport MeasureLocks(int threads, double seconds);
 
 }  // namespace octavo

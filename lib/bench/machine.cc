@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <span>
 
 #include "base/parallel.h"
@@ -72,6 +73,16 @@ double MeasureGather(int threads, double seconds) {
 
 }  // namespace
 
+std::string ProcessorName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (const std::size_t colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown processor";
+}
+
 double GemmPeak(int threads, double seconds) {
   double peak = 0;
   for (const GemmShape& shape : kShapes) {
@@ -98,6 +109,7 @@ double MemoryBandwidth(int threads, double seconds) {
 
 MachineReport MeasureMachine(int threads, const std::filesystem::path& folder, double seconds) {
   MachineReport report;
+  report.processor = ProcessorName();
   report.threads = threads;
   std::vector<GemmBackend> backends = {GemmBackend::kPortable};
   if (ActiveGemmBackend() == GemmBackend::kLibxsmm) backends.insert(backends.begin(), GemmBackend::kLibxsmm);

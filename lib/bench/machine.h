@@ -23,6 +23,7 @@ struct GemmRate {
 };
 
 struct MachineReport {
+  std::string processor;
   int threads = 0;
   std::vector<GemmRate> gemm;
   double gemm_peak_gflops = 0;  // the best of them on all threads
@@ -35,6 +36,9 @@ struct MachineReport {
 // Takes about `seconds` for each figure. Uses TBB's workers, `threads` of them, up to 768 MiB of memory and 1 GiB of
 // disk in `folder`. An error of the disk leaves its figures 0.
 MachineReport MeasureMachine(int threads, const std::filesystem::path& folder, double seconds);
+
+// The processor's name, or "unknown processor" where the system does not tell.
+std::string ProcessorName();
 
 // The peak of matrix products on `threads` threads alone, of the backend in use.
 double GemmPeak(int threads, double seconds);

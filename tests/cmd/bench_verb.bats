@@ -26,10 +26,45 @@ for name in ("gemm_peak_gflops", "memory_bandwidth_gbps", "disk_read_gbps", "dis
   [ "$(ls -A)" = machine.json ]
 }
 
+# chart BENCH... -- TEXT...: the bench draws a chart that has these texts, beside its table.
+chart() {
+  local command=()
+  while [ "$1" != -- ]; do command+=("$1"); shift; done
+  shift
+  "$OCTAVO" bench "${command[@]}" --svg chart.svg >table.txt
+  [ "$(wc -l <table.txt)" -ge 5 ]
+  "$BATS_TEST_DIRNAME/check_chart.py" chart.svg "octavo $("$OCTAVO" --version | sed 's/octavo //') on " "$@"
+}
+
+@test "each bench draws a chart" {
+  chart machine --seconds 0.01 --threads 2 -- GFLOP/s GB/s "256 x 512 x 200" "portable, 2 threads" "Peak of matrix products"
+  chart kernels --seconds 0.01 --threads 2 --dim 8 --negatives 8 --chunk 8 -- "% of the peak" edges/s rotate "2 threads" \
+    "dimension 8"
+  chart prefetch --seconds 0.01 -- "time to fetch an item / time to compute on it" seconds "two buffers" ideal
+  chart locks --seconds 0.01 --threads 2 -- updates/s "none, rows apart" "4096 stripes" "one for all" "Zipf"
+  chart orders -- "loads an epoch" partitions beta inside-out "no order has fewer"
+}
+
+@test "a chart that cannot be written is said before anything is measured" {
+  fails 2 "--svg nowhere/chart.svg" "$OCTAVO" bench orders --svg nowhere/chart.svg
+  mkdir folder
+  fails 2 "--svg folder" "$OCTAVO" bench orders --svg folder
+  "$OCTAVO" bench orders --svg "folder/a chart.svg" --json >orders.json
+  [ "$(ls -A folder)" = "a chart.svg" ]
+}
+
+@test "locks tell their share of a training" {
+  "$OCTAVO" bench locks --seconds 0.02 --threads 1 | grep -Eq '^in a training .* 12 rows an edge, .* ns each, .* %.* 3 % '
+  "$OCTAVO" bench locks --seconds 0.01 --json >locks.json
+  [ "$(json '0 <= o["share"]["of_training"] < 1 and len(o["rates"])' <locks.json)" -ge 12 ]
+}
+
 @test "scaling takes the flags of a training" {
   printf 'a\tr\tb\nb\tr\tc\nc\tr\ta\n' >edges.tsv
   "$OCTAVO" import edges.tsv --graph graph --columns head,relation,tail --quiet
-  "$OCTAVO" bench scaling --graph graph --dim 8 --negatives 4 --threads 1 >table.txt
+  "$OCTAVO" bench scaling --graph graph --dim 8 --negatives 4 --threads 1 --svg chart.svg >table.txt
+  "$BATS_TEST_DIRNAME/check_chart.py" chart.svg edges/s threads times "sync, chunks of 256" ideal "complex, dimension 8" \
+    "3 training edges"
   grep -q '^sync ' table.txt
   grep -Eq '^bound by (compute|memory)$' table.txt
   fails 2 "dim" "$OCTAVO" bench scaling --graph graph --dim 0

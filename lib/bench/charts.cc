@@ -1,0 +1,150 @@
+#include "bench/charts.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+std::string Threads(int count) { return count == 1 ? "1 thread" : fmt::format("{} threads", count); }
+
+// Returns the member of `items` with that name, made behind the others where there is none.
+template <typename Item>
+Item& Named(std::vector<Item>& items, std::string name) {
+  const auto found = std::ranges::find(items, name, &Item::name);
+  if (found != items.end()) return *found;
+  items.push_back({.name = std::move(name)});
+  return items.back();
+}
+
+// Sets the value of `group` and `name`; groups and bars stand in the order of their first value.
+void Set(BarChart& chart, const std::string& group, std::string name, double value) {
+  const auto found = std::ranges::find(chart.groups, group);
+  const auto g = static_cast<std::size_t>(found - chart.groups.begin());
+  if (found == chart.groups.end()) chart.groups.push_back(group);
+  std::vector<double>& values = Named(chart.bars, std::move(name)).values;
+  if (values.size() <= g) values.resize(g + 1);
+  values[g] = value;
+}
+
+}  // namespace
+
+ChartPage MachineCharts(const MachineReport& report) {
+  BarChart gemm{.title = "Single-precision matrix products [m, k] x [k, n]", .y_axis = "GFLOP/s"};
+  for (const GemmRate& rate : report.gemm) {
+    Set(gemm, fmt::format("{} x {} x {}", rate.m, rate.n, rate.k),
+        fmt::format("{}, {}", rate.library, Threads(rate.threads)), rate.gflops);
+  }
+  BarChart bytes{.title = "Memory and disk", .y_axis = "GB/s"};
+  constexpr double kRowBytes = 512;
+  const std::string threads = Threads(report.threads);
+  Set(bytes, "memory, in order", threads, report.memory_bandwidth_gbps);
+  Set(bytes, "memory, rows of 512 bytes at random", threads, report.gather_rows_per_second * kRowBytes * 1e-9);
+  Set(bytes, "disk, read in order", threads, report.disk.read * 1e-9);
+  Set(bytes, "disk, written in order", threads, report.disk.write * 1e-9);
+  std::vector<std::string> notes = {fmt::format("Peak of matrix products {:.1f} GFLOP/s on {}, {:.1f} on one.",
+                                                report.gemm_peak_gflops, threads, report.one_thread_peak_gflops)};
+  if (report.disk.read == 0) notes.emplace_back("The disk was not measured: no room for 1 GiB.");
+  return {.title = "What this machine can do",
+          .notes = std::move(notes),
+          .bar_charts = {std::move(gemm), std::move(bytes)}};
+}
+
+ChartPage KernelCharts(const KernelShape& shape, const std::vector<KernelRate>& rates) {
+  BarChart shares{.title = "Share of the peak of matrix products", .y_axis = "% of the peak"};
+  BarChart edges{.title = "Edges a second", .y_axis = "edges/s"};
+  for (const KernelRate& rate : rates) {
+    const std::string model = KernelName(rate.model);
+    Set(shares, model, Threads(rate.threads), 100 * rate.share_of_gemm_peak);
+    Set(edges, model, Threads(rate.threads), rate.edges_per_second);
+  }
+  return {.title = "Training kernels",
+          .notes = {fmt::format("Scores, loss and gradients of chunks of {} edges, {} negatives a side, dimension {}; "
+                                "rows in the caches. Only the model's own flops count.",
+                                shape.chunk, shape.negatives, shape.dim)},
+          .bar_charts = {std::move(shares), std::move(edges)}};
+}
+
+ChartPage PrefetchCharts(const std::vector<PrefetchRow>& rows) {
+  LineChart chart{.title = "Time of all items",
+                  .x_axis = "time to fetch an item / time to compute on it",
+                  .y_axis = "seconds",
+                  .lines = {{.name = "one buffer"}, {.name = "two buffers"}, {.name = "ideal", .dashed = true}}};
+  for (const PrefetchRow& row : rows) {
+    const double ratio = row.fetch_seconds / row.compute_seconds;
+    chart.lines[0].points.emplace_back(ratio, row.serial_seconds);
+    chart.lines[1].points.emplace_back(ratio, row.double_buffered_seconds);
+    chart.lines[2].points.emplace_back(ratio, row.ideal_seconds);
+  }
+  return {.title = "When a second buffer pays",
+          .notes = {"Items that take 4 ms together to be fetched (a wait) and computed (work). Ideal: the first fetch, "
+                    "then for each item the longer of both."},
+          .line_charts = {std::move(chart)}};
+}
+
+ChartPage LockCharts(const LockReport& report) {
+  std::array<BarChart, 2> charts = {{{.title = "Rows drawn evenly", .y_axis = "updates/s"},
+                                     {.title = "Rows drawn by Zipf's law", .y_axis = "updates/s"}}};
+  for (const LockRate& rate : report.rates) {
+    const std::string name = rate.locks == "none"  ? "none, rows apart"
+                             : rate.locks == "one" ? "one for all"
+                                                   : fmt::format("{} stripes", rate.stripes);
+    Set(charts[rate.skewed ? 1 : 0], Threads(rate.threads), name, rate.updates_per_second);
+  }
+  return {
+      .title = "What the locks of rows cost",
+      .notes = {"A gradient is added to a row of 512 bytes under its exclusive lock, at random places of 256 MiB.",
+                fmt::format("In a training of ComplEx with the defaults the locks take {:.1f} %: {:.0f} rows an edge, "
+                            "{:.1f} ns each.",
+                            100 * report.share.of_training, report.share.locked_rows_an_edge,
+                            1e9 * report.share.seconds_a_row)},
+      .bar_charts = {std::move(charts[0]), std::move(charts[1])}};
+}
+
+ChartPage OrderCharts(const std::vector<OrderLoads>& rows) {
+  LineChart quarter{
+      .title = "A quarter of the partitions resident", .x_axis = "partitions", .y_axis = "loads an epoch"};
+  LineChart fixed{.title = "32 partitions", .x_axis = "partitions resident", .y_axis = "loads an epoch"};
+  const auto add = [](LineChart& chart, double x, const OrderLoads& row) {
+    for (const auto& [name, loads] : {std::pair("row by row", row.row_by_row),
+                                      {"random", row.random},
+                                      {"inside-out", row.inside_out},
+                                      {"beta", row.beta}}) {
+      Named(chart.lines, name).points.emplace_back(x, static_cast<double>(loads));
+    }
+    LineChart::Line& least = Named(chart.lines, "no order has fewer");
+    least.dashed = true;
+    least.points.emplace_back(x, static_cast<double>(row.least));
+  };
+  for (const OrderLoads& row : rows) {
+    if (row.resident * 4 == row.partitions) add(quarter, row.partitions, row);
+    if (row.partitions == 32) add(fixed, row.resident, row);
+  }
+  return {.title = "Loads of partitions by the order of the buckets",
+          .notes = {"Counted, behind the filling of memory. Row by row: what is needed again last leaves (Belady)."},
+          .line_charts = {std::move(quarter), std::move(fixed)}};
+}
+
+ChartPage ScalingCharts(const ScalingReport& report) {
+  LineChart edges{.title = "Edges a second", .x_axis = "threads", .y_axis = "edges/s"};
+  LineChart speedup{.title = "Speedup against one thread", .x_axis = "threads", .y_axis = "times"};
+  LineChart::Line ideal{.name = "ideal", .dashed = true};
+  for (const ScalingPoint& point : report.points) {
+    const std::string name = fmt::format("sync, chunks of {}", point.chunk);
+    Named(edges.lines, name).points.emplace_back(point.threads, point.rate.edges_per_second);
+    Named(speedup.lines, name).points.emplace_back(point.threads, point.speedup);
+    if (ideal.points.empty() || ideal.points.back().first < point.threads) {
+      ideal.points.emplace_back(point.threads, point.threads);
+    }
+  }
+  speedup.lines.push_back(std::move(ideal));
+  return {.title = "Training over threads and chunks",
+          .notes = {fmt::format("Batches of the graph's first edges, all rows resident. Bound by {}.", report.bound)},
+          .line_charts = {std::move(edges), std::move(speedup)}};
+}
+
+}  // namespace octavo

@@ -1,0 +1,23 @@
+// The measurements of this folder as charts. Pure functions; the caller adds a note on machine and time.
+#pragma once
+
+#include <vector>
+
+#include "bench/kernels.h"
+#include "bench/locks.h"
+#include "bench/machine.h"
+#include "bench/orders.h"
+#include "bench/prefetch.h"
+#include "bench/scaling.h"
+#include "bench/svg_chart.h"
+
+namespace octavo {
+
+ChartPage MachineCharts(const MachineReport& report);
+ChartPage KernelCharts(const KernelShape& shape, const std::vector<KernelRate>& rates);
+ChartPage PrefetchCharts(const std::vector<PrefetchRow>& rows);
+ChartPage LockCharts(const LockReport& report);
+ChartPage OrderCharts(const std::vector<OrderLoads>& rows);
+ChartPage ScalingCharts(const ScalingReport& report);
+
+}  // namespace octavo
