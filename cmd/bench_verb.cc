@@ -258,8 +258,8 @@ absl::Status BenchScaling(Program& program, const BenchFlags& flags) {
   if (graph->description().train_edges == 0) {
     return UsageError(fmt::format("{}: no training edges", flags.train.graph));
   }
-  ASSIGN_OR_RETURN(const ScalingReport report,
-                   MeasureScaling(options, *graph, flags.folder, MemoryLimit(program), ThreadCount(program)));
+  ASSIGN_OR_RETURN(const ScalingReport report, MeasureScaling(options, *graph, flags.folder, MemoryLimit(program),
+                                                              ThreadCount(program), flags.seconds));
   ChartPage charts = ScalingCharts(report);
   charts.notes.push_back(fmt::format("{}, dimension {}, {} negatives a side, batches of {}; {} training edges.",
                                      ModelName(options.model), options.dim,
@@ -270,7 +270,7 @@ absl::Status BenchScaling(Program& program, const BenchFlags& flags) {
   Table table({"schedule", "threads", "chunk", "edges/s", "speedup", "efficiency", "compute", "apply", "GFLOP/s",
                "of peak", "GB/s", "of memory"});
   for (const ScalingPoint& p : report.points) {
-    json["points"].push_back({{"schedule", "sync"},
+    json["points"].push_back({{"schedule", ScheduleName(p.schedule)},
                               {"threads", p.threads},
                               {"chunk", p.chunk},
                               {"edges_per_second", p.rate.edges_per_second},
@@ -284,10 +284,10 @@ absl::Status BenchScaling(Program& program, const BenchFlags& flags) {
                               {"share_of_gemm_peak", p.share_of_gemm_peak},
                               {"gbps", p.gbps},
                               {"share_of_memory_bandwidth", p.share_of_bandwidth}});
-    table.Add({"sync", std::to_string(p.threads), std::to_string(p.chunk), Number(p.rate.edges_per_second, 0),
-               Number(p.speedup, 2), Percent(p.speedup / p.threads), Number(p.compute_speedup, 2),
-               Number(p.apply_speedup, 2), Number(p.gflops), Percent(p.share_of_gemm_peak), Number(p.gbps),
-               Percent(p.share_of_bandwidth)});
+    table.Add({std::string(ScheduleName(p.schedule)), std::to_string(p.threads), std::to_string(p.chunk),
+               Number(p.rate.edges_per_second, 0), Number(p.speedup, 2), Percent(p.speedup / p.threads),
+               Number(p.compute_speedup, 2), Number(p.apply_speedup, 2), Number(p.gflops),
+               Percent(p.share_of_gemm_peak), Number(p.gbps), Percent(p.share_of_bandwidth)});
   }
   if (flags.json) {
     Print(json);
@@ -339,8 +339,9 @@ void AddBenchVerb(CLI::App& app, Program& program) {
   add_seconds(AddBench(verb, program, flags, "prefetch", "When a second buffer pays, and when not", BenchPrefetch));
   add_seconds(AddBench(verb, program, flags, "locks", "Row locks against none and one for all", BenchLocks));
   AddBench(verb, program, flags, "orders", "Loads of partitions by order of buckets", BenchOrders);
-  CLI::App& scaling =
-      AddBench(verb, program, flags, "scaling", "Training over threads and chunks, and what bounds it", BenchScaling);
+  CLI::App& scaling = AddBench(verb, program, flags, "scaling",
+                               "Training over schedules, threads and chunks, and what bounds it", BenchScaling);
+  add_seconds(scaling);
   add_folder(scaling);
   AddTrainFlags(scaling, flags->train);
 }

@@ -134,7 +134,7 @@ ChartPage ScalingCharts(const ScalingReport& report) {
   LineChart speedup{.title = "Speedup against one thread", .x_axis = "threads", .y_axis = "times"};
   LineChart::Line ideal{.name = "ideal", .dashed = true};
   for (const ScalingPoint& point : report.points) {
-    const std::string name = fmt::format("sync, chunks of {}", point.chunk);
+    const std::string name = fmt::format("{}, chunks of {}", ScheduleName(point.schedule), point.chunk);
     Named(edges.lines, name).points.emplace_back(point.threads, point.rate.edges_per_second);
     Named(speedup.lines, name).points.emplace_back(point.threads, point.speedup);
     if (ideal.points.empty() || ideal.points.back().first < point.threads) {
@@ -142,7 +142,7 @@ ChartPage ScalingCharts(const ScalingReport& report) {
     }
   }
   speedup.lines.push_back(std::move(ideal));
-  return {.title = "Training over threads and chunks",
+  return {.title = "Training over schedules, threads and chunks",
           .notes = {fmt::format("Batches of the graph's first edges, all rows resident. Bound by {}.", report.bound)},
           .line_charts = {std::move(edges), std::move(speedup)}};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/parallel.h"
 #include "base/status.h"
@@ -12,7 +13,6 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 20;
-constexpr double kPeakSeconds = 1;
 
 double FlopsAnEdge(const TrainOptions& options, std::uint64_t negatives) {
   return 12.0 * static_cast<double>(negatives * options.dim);
@@ -27,33 +27,51 @@ double BytesAnEdge(const TrainOptions& options, std::uint64_t negatives) {
   return rows * (5 * row + 2 * state);
 }
 
+// From 1 up by doubling.
+std::vector<int> ThreadCounts(int threads) {
+  std::vector<int> counts = {1};
+  while (counts.back() < threads) counts.push_back(std::min(2 * counts.back(), threads));
+  return counts;
+}
+
+std::vector<TrainOptions> Variants(const TrainOptions& options) {
+  std::vector<Schedule> schedules = {Schedule::kSync};
+  if (options.accumulate == 1) schedules.insert(schedules.end(), {Schedule::kPipelined, Schedule::kAsync});
+  std::vector<TrainOptions> variants;
+  for (const Schedule schedule : schedules) {
+    for (const std::uint64_t chunk :
+         {std::max<std::uint64_t>(1, options.chunk / 2), options.chunk, 2 * options.chunk}) {
+      TrainOptions& tried = variants.emplace_back(options);
+      tried.schedule = schedule;
+      tried.chunk = chunk;
+      tried.batch = std::max(tried.batch, chunk);
+    }
+  }
+  return variants;
+}
+
 }  // namespace
 
 absl::StatusOr<ScalingReport> MeasureScaling(const TrainOptions& options, const Graph& graph,
-                                             const std::filesystem::path& folder, std::uint64_t memory, int threads) {
+                                             const std::filesystem::path& folder, std::uint64_t memory, int threads,
+                                             double seconds) {
   const std::uint64_t fitting = std::max<std::uint64_t>(1024, memory / 2 / NodeBytes(options));
   const std::uint64_t rows = std::min({kMostRows, graph.node_count(), fitting});
-  std::vector<int> counts = {1};
-  while (counts.back() < threads) counts.push_back(std::min(2 * counts.back(), threads));
-  const double bandwidth = MemoryBandwidth(threads, kPeakSeconds);
+  const std::uint64_t negatives = options.negatives == 0 ? rows : options.negatives;
+  const double bandwidth = MemoryBandwidth(threads, seconds);
   ScalingReport report;
-  std::map<std::uint64_t, TrainingRate> alone;  // on one thread, by chunk
-  for (const int count : counts) {
-    const double peak = GemmPeak(count, kPeakSeconds);
-    for (const std::uint64_t chunk :
-         {std::max<std::uint64_t>(1, options.chunk / 2), options.chunk, 2 * options.chunk}) {
-      TrainOptions tried = options;
-      tried.chunk = chunk;
-      tried.batch = std::max(tried.batch, chunk);
+  std::map<std::pair<Schedule, std::uint64_t>, TrainingRate> alone;  // on one thread, by schedule and chunk
+  for (const int count : ThreadCounts(threads)) {
+    const double peak = GemmPeak(count, seconds);
+    for (const TrainOptions& tried : Variants(options)) {
       ASSIGN_OR_RETURN(const TrainingRate rate,
-                       WithThreads(count, [&] { return ProbeTraining(tried, graph, folder, rows); }));
-      if (count == 1) alone[chunk] = rate;
-      const TrainingRate& one = alone[chunk];
-      const std::uint64_t negatives = options.negatives == 0 ? rows : options.negatives;
+                       WithThreads(count, [&] { return ProbeTraining(tried, graph, folder, rows, seconds); }));
+      const TrainingRate& one = alone.try_emplace({tried.schedule, tried.chunk}, rate).first->second;
       const double gflops = rate.edges_per_second * FlopsAnEdge(tried, negatives) * 1e-9;
       const double gbps = rate.edges_per_second * BytesAnEdge(tried, negatives) * 1e-9;
-      report.points.push_back({.threads = count,
-                               .chunk = chunk,
+      report.points.push_back({.schedule = tried.schedule,
+                               .threads = count,
+                               .chunk = tried.chunk,
                                .rate = rate,
                                .gflops = gflops,
                                .share_of_gemm_peak = gflops / peak,

@@ -33,8 +33,8 @@ namespace {
 
 constexpr std::uint64_t kDiskBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 17;
-constexpr double kWarmSeconds = 0.2;
-constexpr double kSeconds = 1.5;
+constexpr double kProbeSeconds = 1.5;
+constexpr double kWarmShare = 0.15;  // of the time behind it
 
 // A folder of its own that goes away with it.
 class ScratchFolder {
@@ -125,9 +125,9 @@ absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph&
   return tables;
 }
 
-// Trains batches of `edges` until the time is up.
+// Trains batches of `edges` for `enough` seconds.
 absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSchedule& schedule,
-                                         std::span<const Edge> edges) {
+                                         std::span<const Edge> edges, double enough) {
   auto begin = std::chrono::steady_clock::now();
   std::uint64_t done = 0;
   std::uint64_t step = 0;
@@ -145,12 +145,12 @@ absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSched
     done += options.batch;
     if (ends_window && (batch + 1) % kPipelineBatches == 0) RETURN_IF_ERROR(schedule.Finish());
     const double seconds = SecondsSince(begin);
-    if (!warm && seconds > kWarmSeconds) {
+    if (!warm && seconds > kWarmShare * enough) {
       warm = true;
       begin = std::chrono::steady_clock::now();
       done = 0;
       schedule.TakeTimes();
-    } else if (warm && seconds > kSeconds) {
+    } else if (warm && seconds > enough) {
       const StepTimes times = schedule.TakeTimes();
       const auto edges_done = static_cast<double>(done);
       return TrainingRate{edges_done / seconds, times.compute_seconds / edges_done, times.apply_seconds / edges_done};
@@ -161,7 +161,7 @@ absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSched
 }  // namespace
 
 absl::StatusOr<TrainingRate> ProbeTraining(TrainOptions options, const Graph& graph,
-                                           const std::filesystem::path& folder, std::uint64_t rows) {
+                                           const std::filesystem::path& folder, std::uint64_t rows, double seconds) {
   options.batch = std::min(options.batch, graph.description().train_edges);
   options.chunk = std::min(options.chunk, options.batch);
   constexpr std::uint64_t kEnoughEdges = std::uint64_t{1} << 17;
@@ -172,7 +172,7 @@ absl::StatusOr<TrainingRate> ProbeTraining(TrainOptions options, const Graph& gr
       options, graph,
       {*tables.embeddings, *tables.state, *tables.relations, *tables.relation_state, *tables.gradients});
   schedule->SetResidentNodes({{0, rows}});
-  return TimeBatches(options, *schedule, edges);
+  return TimeBatches(options, *schedule, edges, seconds);
 }
 
 absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
@@ -182,7 +182,7 @@ absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Gra
   const std::uint64_t fitting = std::max<std::uint64_t>(1024, memory / 4 / NodeBytes(options));
   const std::uint64_t rows = std::min({kMostRows, graph.node_count(), fitting});
   MachineRates rates{.disk_read = disk.read, .disk_write = disk.write};
-  ASSIGN_OR_RETURN(const TrainingRate training, ProbeTraining(options, graph, folder, rows));
+  ASSIGN_OR_RETURN(const TrainingRate training, ProbeTraining(options, graph, folder, rows, kProbeSeconds));
   rates.training = training.edges_per_second;
   return rates;
 }

@@ -24,10 +24,11 @@ struct TrainingRate {
   double apply_seconds = 0;    // an edge: summing gradients and updating rows
 };
 
-// Trains batches of the graph's first edges on tables of `rows` nodes, which take a moment of disk in `folder`.
-// Leaves nothing behind. Runs on TBB's workers. REQUIRES: rows > 0; the graph has training edges
+// Trains batches of the graph's first edges for `seconds`, and a moment before to warm up, on tables of `rows` nodes,
+// which take a moment of disk in `folder`. Leaves nothing behind. Runs on TBB's workers.
+// REQUIRES: rows > 0; the graph has training edges
 absl::StatusOr<TrainingRate> ProbeTraining(TrainOptions options, const Graph& graph,
-                                           const std::filesystem::path& folder, std::uint64_t rows);
+                                           const std::filesystem::path& folder, std::uint64_t rows, double seconds);
 
 // Writes and reads past the page cache in `folder`, where the run will stand, and trains batches of the graph's first
 // edges on a table that takes a quarter of `memory` bytes at most. Leaves nothing behind. Runs on TBB's workers.

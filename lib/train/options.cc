@@ -197,7 +197,9 @@ std::vector<OptionField> MakeFields() {
           {{"beta", BucketOrder::kBeta}, {"inside-out", BucketOrder::kInsideOut}, {"random", BucketOrder::kRandom}},
           "Order in which the partitions come into memory"),
       OneOf<Schedule>("schedule", "work", &O::schedule,
-                      {{"sync", Schedule::kSync}, {"pipelined", Schedule::kPipelined}, {"async", Schedule::kAsync}},
+                      {{ScheduleName(Schedule::kSync), Schedule::kSync},
+                       {ScheduleName(Schedule::kPipelined), Schedule::kPipelined},
+                       {ScheduleName(Schedule::kAsync), Schedule::kAsync}},
                       "Order of the work; pipelined rows are a batch stale, async gives other bits each time"),
       NoIdentity(
           OneOf<PrefetchMode>("prefetch", "work", &O::prefetch,
@@ -212,6 +214,10 @@ std::vector<OptionField> MakeFields() {
 }
 
 }  // namespace
+
+std::string_view ScheduleName(Schedule schedule) {
+  return schedule == Schedule::kSync ? "sync" : schedule == Schedule::kPipelined ? "pipelined" : "async";
+}
 
 LossSpec TrainOptions::loss_spec() const {
   double value = margin;

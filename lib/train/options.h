@@ -24,6 +24,7 @@ inline constexpr std::uint64_t kWindowEdges = std::uint64_t{1} << 19;
 
 // Order of the work in a batch, and so of the updates: train/batch_schedule.h.
 enum class Schedule { kSync, kPipelined, kAsync };
+std::string_view ScheduleName(Schedule schedule);
 enum class Durability { kFull, kProcess };
 
 struct TrainOptions {
