@@ -19,8 +19,8 @@ struct ResumeFlags {
 }  // namespace
 
 void AddResumeVerb(CLI::App& app, Program& program) {
-  CLI::App* verb =
-      app.add_subcommand("resume", "Go on with a run from its last commit, to the same bits as an unbroken run");
+  CLI::App* verb = app.add_subcommand(
+      "resume", "Go on with a run from its last commit, to the same bits as an unbroken run (but for async)");
   const auto flags = std::make_shared<ResumeFlags>();
   RefuseEmpty(verb->add_option("--run", flags->run, "Run folder"))->required()->type_name("DIR");
   AddWholeNumber(*verb, "--epochs", flags->epochs, 1, 1'000'000,

@@ -1,7 +1,6 @@
 #include "train/async_schedule.h"
 
 #include "base/parallel.h"
-#include "base/status.h"
 #include "base/stopwatch.h"
 
 namespace octavo {

@@ -1,5 +1,6 @@
 // `async`: each worker takes a chunk from its rows to its updates (train/batch_schedule.h). Rows that other chunks of
-// the batch update meanwhile are read as they are at that moment, each whole: the result depends on time.
+// the batch update meanwhile are read as they are at that moment, each whole: the result depends on time. A row of
+// several chunks is updated by each of them, so there are more and smaller updates than in the other schedules.
 #pragma once
 
 #include <vector>

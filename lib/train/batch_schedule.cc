@@ -1,6 +1,6 @@
 #include "train/batch_schedule.h"
 
-#include "base/status.h"
+#include "base/parallel.h"
 #include "train/async_schedule.h"
 #include "train/pipelined_schedule.h"
 #include "train/sync_schedule.h"
@@ -26,7 +26,17 @@ BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, co
       tables_(tables),
       work_(options, graph, tables.embeddings, tables.relations),
       updates_(options),
+      workers_([this] { return Worker(options_); }),
       relation_gradients_(tables.relations.rows(), tables.relations.columns()) {}
+
+void BatchSchedule::ComputeChunks(const BatchTask& task, std::span<ChunkResult> results) {
+  ParallelEach(0, results.size(), [&](std::size_t c) {
+    const ChunkPlace place = work_.PlaceOf(task.place, task.edges, c);
+    Worker& worker = workers_.local();
+    work_.Gather(place, worker.rows, results[c]);
+    work_.Compute(place, worker.rows, worker.scratch, results[c]);
+  });
+}
 
 absl::StatusOr<ChunkLoss> BatchSchedule::LossOf(std::span<const ChunkResult> results) const {
   ChunkLoss sum;

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "base/edge.h"
 #include "graph/graph.h"
+#include "oneapi/tbb/enumerable_thread_specific.h"
 #include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
@@ -31,6 +32,9 @@
 
 namespace octavo {
 
+// Part of what the bits of `pipelined` depend on, so never to be changed. At a tenth of a second a batch a stop waits
+// for some seconds; a cut costs what `sync` pays at each batch.
+//
 // The loop calls Finish behind each batch whose number, from 1, this divides, and at the end of a state of the
 // partition plan. Commits and stops wait for it: at such a place nothing is under way, so a run that was stopped and
 // resumed there has the bits of one that was not.
@@ -48,7 +52,7 @@ struct StepTables {
 struct BatchTask {
   BatchPlace place;
   std::span<const Edge> edges;  // used until the call returns; not empty
-  bool ends_window = true;      // rows are updated with this batch; false only in `sync`
+  bool ends_window = true;      // rows are updated with this batch; false only with options.accumulate > 1
   float learning_rate = 0;      // of the window that it ends
   std::uint64_t step = 0;       // windows from 1
 };
@@ -88,6 +92,8 @@ class BatchSchedule {
  protected:
   BatchSchedule(const TrainOptions& options, const Graph& graph, const StepTables& tables);
 
+  // Copies out the rows of each chunk and computes it, on all threads. REQUIRES: one result a chunk
+  void ComputeChunks(const BatchTask& task, std::span<ChunkResult> results);
   // Sums the losses of the batch's chunks; an error where one has failed.
   absl::StatusOr<ChunkLoss> LossOf(std::span<const ChunkResult> results) const;
   // Adds the batch's gradients of relations to the window.
@@ -103,6 +109,13 @@ class BatchSchedule {
   StepTimes times_;
 
  private:
+  struct Worker {
+    explicit Worker(const TrainOptions& options) : scratch(options) {}
+    ChunkRows rows;
+    ChunkScratch scratch;
+  };
+
+  tbb::enumerable_thread_specific<Worker> workers_;
   RelationGradients relation_gradients_;
   std::vector<RelationContribution> relation_contributions_;
 };

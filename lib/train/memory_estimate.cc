@@ -17,6 +17,9 @@ namespace {
 // Measured on an idle program with its libraries and TBB's arenas, rounded up.
 constexpr std::uint64_t kProgramBytes = std::uint64_t{48} << 20;
 
+// Of a gradient beside its floats: the contribution, its sort key, its place in the order and the row's segment.
+constexpr std::uint64_t kContributionBytes = 48;
+
 // Sums and products that stop at 1 EiB: the largest values of the options overflow 64 bits together, and an estimate
 // that wrapped around would let them pass.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
@@ -74,8 +77,10 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
   const std::uint64_t negatives = NegativesPerSide(options, graph, shape);
   const std::uint64_t chunk = std::min(options.chunk, std::max<std::uint64_t>(1, graph.train_edges));
   const std::uint64_t relation_width = options.model_spec().RelationWidth() * sizeof(float);
+  const std::uint64_t rows = Product(2, Sum(chunk, negatives));
   return Sum(Product(6 * chunk + 4 * negatives, options.dim * sizeof(float)),
-             Product(2, chunk, negatives, sizeof(float)), Product(2, chunk, relation_width));
+             Product(2, chunk, negatives, sizeof(float)), Product(2, chunk, relation_width),
+             options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 
 // The division that `memory` allows, made for as many threads as take a tenth of it, or fewer where that is
@@ -149,13 +154,13 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t blocks = Sum(graph.train_edges / kMaxBlockEdges, std::min(cells, graph.train_edges));
   estimate.edges =
       Sum(Product(2, std::min(RoundUp(kWindowEdges, batch), graph.train_edges), sizeof(Edge)), Product(blocks, 64U));
-  // Each chunk keeps its gradients until they are summed; a contribution is 16 bytes and its place in the order as
-  // much. In `pipelined` the batch before is still there, with its edges.
+  // Each chunk keeps its gradients until they are summed. In `pipelined` the batch before is still there, with its
+  // edges.
   const std::uint64_t rows_of_batch = Sum(2 * batch, Product(2, chunks, negatives));
   const bool two = options.schedule == Schedule::kPipelined;
-  estimate.gradients = Sum(Product(two ? 2 : 1, Sum(Product(rows_of_batch, row), Product(2, batch, relation_width))),
-                           Product(rows_of_batch, 48U), Product(two ? batch : 0, sizeof(Edge)),
-                           Product(MaxWindowRows(options, graph, shape), row));
+  const std::uint64_t kept = Sum(Product(rows_of_batch, row + sizeof(NodeId)), Product(2, batch, relation_width));
+  estimate.gradients = Sum(Product(two ? 2 : 1, kept), Product(rows_of_batch, kContributionBytes),
+                           Product(two ? batch : 0, sizeof(Edge)), Product(MaxWindowRows(options, graph, shape), row));
   estimate.workers = Product(static_cast<std::uint64_t>(std::max(1, threads)), WorkerBytes(options, graph, shape));
   estimate.program = kProgramBytes;
   return estimate;

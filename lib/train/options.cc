@@ -196,7 +196,7 @@ std::vector<OptionField> MakeFields() {
           "order", "partitions", &O::order,
           {{"beta", BucketOrder::kBeta}, {"inside-out", BucketOrder::kInsideOut}, {"random", BucketOrder::kRandom}},
           "Order in which the partitions come into memory"),
-      OneOf<Schedule>("schedule", "work", &O::schedule,
+      OneOf<Schedule>("schedule", "descent", &O::schedule,
                       {{ScheduleName(Schedule::kSync), Schedule::kSync},
                        {ScheduleName(Schedule::kPipelined), Schedule::kPipelined},
                        {ScheduleName(Schedule::kAsync), Schedule::kAsync}},
@@ -262,8 +262,8 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
     return UsageError("margin has no meaning for the softmax loss; expected logistic, ranking or self-adversarial");
   }
   if (options.accumulate > 1 && options.schedule != Schedule::kSync) {
-    return UsageError(
-        fmt::format("accumulate is {} and schedule not sync; expected windows of one batch", options.accumulate));
+    return UsageError(fmt::format("accumulate is {} and schedule {}; expected accumulate 1, or schedule sync",
+                                  options.accumulate, ScheduleName(options.schedule)));
   }
   if (options.negatives == 0 && options.degree_fraction > 0) {
     return UsageError("degree-fraction has no meaning with negatives all");

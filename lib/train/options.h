@@ -50,12 +50,12 @@ struct TrainOptions {
   std::uint64_t chunk = 256;
   std::uint64_t accumulate = 1;  // batches of one update
   std::uint64_t epochs = 10;
+  Schedule schedule = Schedule::kSync;
   std::uint64_t seed = 1;
   // The partitions. They are part of what the bits depend on, but another memory budget may change them on the way.
   std::uint64_t partitions = 0;  // 0: chosen by the memory budget
   std::uint64_t resident = 0;    // 0: the same
   BucketOrder order = BucketOrder::kBeta;
-  Schedule schedule = Schedule::kSync;
   // The work; these change no result.
   PrefetchMode prefetch = PrefetchMode::kAuto;
   double checkpoint_minutes = 0;  // 0: at the end of each epoch only

@@ -7,16 +7,7 @@
 namespace octavo {
 
 PipelinedSchedule::PipelinedSchedule(const TrainOptions& options, const Graph& graph, const StepTables& tables)
-    : BatchSchedule(options, graph, tables), workers_([this] { return Worker(options_); }) {}
-
-void PipelinedSchedule::Compute(const BatchTask& task, std::span<ChunkResult> results) {
-  ParallelEach(0, results.size(), [&](std::size_t c) {
-    const ChunkPlace place = work_.PlaceOf(task.place, task.edges, c);
-    Worker& worker = workers_.local();
-    work_.Gather(place, worker.rows, results[c]);
-    work_.Compute(place, worker.rows, worker.scratch, results[c]);
-  });
-}
+    : BatchSchedule(options, graph, tables) {}
 
 void PipelinedSchedule::OrderPending() {
   if (!has_pending_) return;
@@ -43,7 +34,7 @@ absl::StatusOr<ChunkLoss> PipelinedSchedule::Train(const BatchTask& task) {
   const std::span<ChunkResult> results = std::span(results_).first(chunks);
   {
     const Stopwatch watch(times_.compute_seconds);
-    ParallelBoth([&] { Compute(task, results); }, [&] { OrderPending(); });
+    ParallelBoth([&] { ComputeChunks(task, results); }, [&] { OrderPending(); });
   }
   absl::StatusOr<ChunkLoss> loss = LossOf(results);
   if (!loss.ok()) return loss;

@@ -10,7 +10,6 @@
 
 #include <vector>
 
-#include "oneapi/tbb/enumerable_thread_specific.h"
 #include "train/batch_schedule.h"
 
 namespace octavo {
@@ -23,11 +22,6 @@ class PipelinedSchedule final : public BatchSchedule {
   absl::Status Finish() override;
 
  private:
-  struct Worker {
-    explicit Worker(const TrainOptions& options) : scratch(options) {}
-    ChunkRows rows;
-    ChunkScratch scratch;
-  };
   // A batch that was computed and has not updated the rows yet.
   struct Pending {
     BatchPlace place;
@@ -37,11 +31,9 @@ class PipelinedSchedule final : public BatchSchedule {
     std::vector<ChunkResult> results;  // the first ones, of its chunks
   };
 
-  void Compute(const BatchTask& task, std::span<ChunkResult> results);
   void OrderPending();
   absl::Status UpdateNodes();
 
-  tbb::enumerable_thread_specific<Worker> workers_;
   bool has_pending_ = false;
   Pending pending_;
   std::vector<ChunkResult> results_;  // of the batch under way; change places with the pending ones

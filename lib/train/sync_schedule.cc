@@ -7,20 +7,7 @@
 namespace octavo {
 
 SyncSchedule::SyncSchedule(const TrainOptions& options, const Graph& graph, const StepTables& tables)
-    : BatchSchedule(options, graph, tables), workers_([this] { return Worker(options_); }) {}
-
-std::span<ChunkResult> SyncSchedule::ComputeChunks(const BatchTask& task) {
-  const Stopwatch watch(times_.compute_seconds);
-  const std::size_t chunks = work_.ChunkCount(task.edges.size());
-  if (results_.size() < chunks) results_.resize(chunks);
-  ParallelEach(0, chunks, [&](std::size_t c) {
-    const ChunkPlace place = work_.PlaceOf(task.place, task.edges, c);
-    Worker& worker = workers_.local();
-    work_.Gather(place, worker.rows, results_[c]);
-    work_.Compute(place, worker.rows, worker.scratch, results_[c]);
-  });
-  return std::span(results_).first(chunks);
-}
+    : BatchSchedule(options, graph, tables) {}
 
 absl::Status SyncSchedule::UpdateNodes(const BatchTask& task) {
   const RowUpdates::Window update = updates_.Begin(task.learning_rate, task.step);
@@ -37,7 +24,13 @@ absl::Status SyncSchedule::UpdateNodes(const BatchTask& task) {
 
 absl::StatusOr<ChunkLoss> SyncSchedule::Train(const BatchTask& task) {
   last_ = task.place;
-  const std::span<ChunkResult> results = ComputeChunks(task);
+  const std::size_t chunks = work_.ChunkCount(task.edges.size());
+  if (results_.size() < chunks) results_.resize(chunks);
+  const std::span<ChunkResult> results = std::span(results_).first(chunks);
+  {
+    const Stopwatch watch(times_.compute_seconds);
+    ComputeChunks(task, results);
+  }
   absl::StatusOr<ChunkLoss> loss = LossOf(results);
   if (!loss.ok()) return loss;
   const Stopwatch watch(times_.apply_seconds);

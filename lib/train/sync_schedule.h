@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "oneapi/tbb/enumerable_thread_specific.h"
 #include "train/batch_schedule.h"
 
 namespace octavo {
@@ -16,16 +15,8 @@ class SyncSchedule final : public BatchSchedule {
   absl::Status Finish() override { return absl::OkStatus(); }
 
  private:
-  struct Worker {
-    explicit Worker(const TrainOptions& options) : scratch(options) {}
-    ChunkRows rows;
-    ChunkScratch scratch;
-  };
-
-  std::span<ChunkResult> ComputeChunks(const BatchTask& task);
   absl::Status UpdateNodes(const BatchTask& task);
 
-  tbb::enumerable_thread_specific<Worker> workers_;
   std::vector<ChunkResult> results_;  // chunk i writes results_[i] only
   std::vector<Contribution> contributions_;
   ContributionsByNode by_node_;  // of a window of one batch, which needs no accumulator

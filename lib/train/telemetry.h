@@ -21,7 +21,7 @@ struct EpochEvent {
   double seconds = 0;
   double edges_per_second = 0;
   double fetch_seconds = 0;      // reading edges, also behind the training
-  double compute_seconds = 0;    // sampling, gathering, scores, gradients
+  double compute_seconds = 0;    // sampling, gathering, scores, gradients; in async rows' updates, too
   double apply_seconds = 0;      // summing gradients, updating rows
   double exchange_seconds = 0;   // loading and writing back partitions, also behind the training
   double stall_seconds = 0;      // waiting for edges or partitions

@@ -37,12 +37,13 @@ struct TrainCallbacks {
   std::function<void(std::uint64_t generation)> on_commit = {};  // within an epoch
 };
 
+// A cut is behind each window of batches, or in the schedule `pipelined` behind every 32nd batch.
 struct TrainSettings {
   int threads = 1;                         // for the memory estimate
   std::uint64_t memory = 0;                // bytes; the training is refused where it needs more
   bool divide_anew = false;                // of a resume: the tables are divided by `memory` from the next epoch on
-  const std::atomic<int>* stop = nullptr;  // not 0: finish the batch, commit, return
-  std::atomic<bool>* commit = nullptr;     // true: finish the batch, commit, clear it, go on
+  const std::atomic<int>* stop = nullptr;  // not 0: train to the next cut, commit, return
+  std::atomic<bool>* commit = nullptr;     // true: the same, but clear it and go on
 };
 
 struct TrainOutcome {
@@ -57,8 +58,9 @@ absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder,
                                       const TrainCallbacks& callbacks);
 
 // Goes on from the last commit of the run, to `epochs` if that is not 0, and gives the bits that an unbroken run
-// would have given. With more epochs than the run was started with that is so for the constant learning rate only: the
-// other schedules stretch over all epochs, and bend at the batch where the number changes.
+// would have given (in the schedule `async` no two runs do). With more epochs than the run was started with that is so
+// for the constant learning rate only: the other schedules stretch over all epochs, and bend at the batch where the
+// number changes.
 absl::StatusOr<TrainOutcome> ResumeRun(const std::filesystem::path& folder, std::uint64_t epochs,
                                        const TrainSettings& settings, const TrainCallbacks& callbacks);
 

@@ -58,7 +58,7 @@ PYTHON
 --model|TransE|one of dot, distmult, complex, transe, rotate
 --loss|hinge|one of softmax, logistic, ranking, self-adversarial
 --optimizer|sdg|one of row-adagrad, adagrad, sgd, adam
---schedule|async|one of sync
+--schedule|hogwild|one of sync, pipelined, async
 --checkpoint-minutes|-1|a number from 0 to
 --durability|none|one of full, process
 --seed|-1|a whole number from 0 to 18446744073709551615
@@ -75,6 +75,7 @@ END
   fails 2 "regularizer is none" train --regularization 0.1
   fails 2 "margin" train --margin 3
   fails 2 "degree-fraction" "$OCTAVO" train --graph graph --run run --negatives all --degree-fraction 0.5
+  fails 2 "accumulate is 2 and schedule pipelined" "$OCTAVO" train --graph graph --run run --schedule pipelined --accumulate 2
   [ ! -e run ]
 }
 

@@ -31,8 +31,9 @@ struct Gradients {
 };
 
 TEST(ContributionsByNode, AreInTheOrderOfNodesAndThenAsTheyCame) {
-  // The last ones have no room for a place beside them.
-  for (const std::uint64_t nodes : {std::uint64_t{1}, std::uint64_t{40}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+  // 3,000 places take 12 bits: beside the last three there is just room for one, and none.
+  for (const std::uint64_t nodes : {std::uint64_t{1}, std::uint64_t{40}, std::uint64_t{1} << 40, std::uint64_t{1} << 52,
+                                    std::uint64_t{1} << 53, ~std::uint64_t{0}}) {
     const Gradients gradients(3000, nodes);
     std::map<std::uint64_t, std::vector<const float*>> expected;
     for (const Contribution& one : gradients.contributions) expected[Value(one.node)].push_back(one.gradient);

@@ -46,7 +46,7 @@ TEST(AsyncSchedule, ChunksUpdateAtOnce) {
   EXPECT_LT(ours.loss, theirs.loss);
 }
 
-TEST(AsyncSchedule, ManyThreadsLoseNoUpdate) {
+TEST(AsyncSchedule, ManyThreadsLearn) {
   TrainOptions options = Async(2);
   options.optimizer = OptimizerKind::kSgd;
   options.model = ModelKind::kDot;

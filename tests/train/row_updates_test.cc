@@ -13,7 +13,7 @@ namespace {
 TEST(RowUpdates, FindsRowsThatAnUpdateBroke) {
   for (const Schedule schedule : {Schedule::kSync, Schedule::kPipelined, Schedule::kAsync}) {
     TrainOptions options = TinyOptions();
-    options.model = ModelKind::kDistMult;
+    options.model = ModelKind::kDot;  // without relations, which would be found broken first
     options.optimizer = OptimizerKind::kSgd;
     options.schedule = schedule;
     options.chunk = options.batch;  // in async the next chunk would find the broken row
@@ -22,6 +22,10 @@ TEST(RowUpdates, FindsRowsThatAnUpdateBroke) {
     ASSERT_OK(fixture.schedule().Finish());
     EXPECT_OK(fixture.schedule().CheckRows());
     ASSERT_OK(fixture.Train(1, 20, 20, std::numeric_limits<float>::infinity()));
+    // In pipelined the rows are still whole, and a batch of others comes before they break.
+    if (schedule == Schedule::kPipelined) {
+      ASSERT_OK(fixture.Train(2, 40, 20));
+    }
     ASSERT_OK(fixture.schedule().Finish());
     EXPECT_ERROR(fixture.schedule().CheckRows(), kRuntime, "epoch 1, batch 2");
     EXPECT_ERROR(fixture.schedule().CheckRows(), kRuntime, "the last commit stands");
