@@ -41,6 +41,16 @@ absl::Status CheckRows(NodeId node, const MmapManager& embeddings, const MmapMan
   return state.CheckRow(node);
 }
 
+absl::Status CheckRounding(const MmapManager& embeddings, const std::optional<RowRounding>& rounding) {
+  if (embeddings.element() == NpyElement::kFloat32 || rounding) return absl::OkStatus();
+  return absl::InvalidArgumentError("rows of bf16 are updated with a rounding; there is none");
+}
+
+// Memory for one row as floats where it is stored as something else.
+std::vector<float> WideRow(const MmapManager& embeddings) {
+  return std::vector<float>(embeddings.element() == NpyElement::kFloat32 ? 0 : embeddings.columns());
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator::Create(
@@ -197,27 +207,35 @@ absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Gradient(NodeId 
   return std::span<const float>(Row(rows_[static_cast<std::size_t>(found - nodes_.begin())]), dim_);
 }
 
-absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state) const {
+absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                            std::optional<RowRounding> rounding) const {
+  RETURN_IF_ERROR(CheckRounding(embeddings, rounding));
   for (const NodeId node : nodes_) {
     RETURN_IF_ERROR(CheckRows(node, embeddings, state));
   }
   ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+    std::vector<float> wide = WideRow(embeddings);
     for (std::size_t i = first; i < last; ++i) {
       const NodeId node = nodes_[i];
       const WriterStripeLock lock(embeddings.LockFor(node));
-      update(std::span<const float>(Row(rows_[i]), dim_), embeddings.MutableRow(node), state.MutableCompanionRow(node));
+      embeddings.UpdateRow(node, rounding.value_or(RowRounding()), wide, [&](std::span<float> row) {
+        update(std::span<const float>(Row(rows_[i]), dim_), row, state.MutableCompanionRow(node));
+      });
     }
   });
   return absl::OkStatus();
 }
 
 absl::Status MmapGradientAccumulator::ApplyBatch(std::span<const Contribution> contributions, RowUpdate update,
-                                                 MmapManager& embeddings, MmapManager& state) {
+                                                 MmapManager& embeddings, MmapManager& state,
+                                                 std::optional<RowRounding> rounding) {
+  RETURN_IF_ERROR(CheckRounding(embeddings, rounding));
   SortByNode(contributions);
   for (const Segment& segment : segments_) RETURN_IF_ERROR(CheckRows(segment.node, embeddings, state));
   const auto gradient = [&](std::uint32_t at) { return contributions[order_[at].index].gradient; };
   ParallelRanges(0, segments_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
     std::vector<float> sum(dim_);
+    std::vector<float> wide = WideRow(embeddings);
     for (std::size_t i = first; i < last; ++i) {
       if (i + kRowsAhead < last) {
         const Segment& ahead = segments_[i + kRowsAhead];
@@ -236,7 +254,9 @@ absl::Status MmapGradientAccumulator::ApplyBatch(std::span<const Contribution> c
         total = sum.data();
       }
       const WriterStripeLock lock(embeddings.LockFor(segment.node));
-      update({total, dim_}, embeddings.MutableRow(segment.node), state.MutableCompanionRow(segment.node));
+      embeddings.UpdateRow(segment.node, rounding.value_or(RowRounding()), wide, [&](std::span<float> row) {
+        update({total, dim_}, row, state.MutableCompanionRow(segment.node));
+      });
     }
   });
   return absl::OkStatus();

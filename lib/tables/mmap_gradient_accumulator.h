@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,17 +54,19 @@ class MmapGradientAccumulator {
   // Returns the sum for `node`, valid until the next call; an error where the window did not touch it.
   absl::StatusOr<std::span<const float>> Gradient(NodeId node) const;
 
-  // Updates one row: gradient, the row, its optimizer state.
+  // Updates one row: gradient, the row, its optimizer state. All are floats, whatever the rows are stored as.
   using RowUpdate = absl::FunctionRef<void(std::span<const float>, std::span<float>, std::span<float>)>;
   // Calls `update` for each touched row, in parallel, each under the row's exclusive lock in `embeddings`. `state` has
   // the same rows. The gradients stay until Zero.
-  // A touched node without a resident row is an error and nothing is updated.
-  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state) const;
+  // A touched node without a resident row is an error and nothing is updated; so are embeddings of bf16 without a
+  // `rounding`.
+  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                     std::optional<RowRounding> rounding = std::nullopt) const;
 
   // The same for a window of this one batch, whose sums need not be kept: each is made and used at once. The gradients
   // are summed in the same order, so rows get the same bits. REQUIRES: nothing was added since Zero
   absl::Status ApplyBatch(std::span<const Contribution> contributions, RowUpdate update, MmapManager& embeddings,
-                          MmapManager& state);
+                          MmapManager& state, std::optional<RowRounding> rounding = std::nullopt);
 
   // Starts the next window.
   void Zero();
