@@ -243,15 +243,17 @@ absl::StatusOr<ChunkLoss> BatchStep::Compute(const BatchPlace& place, std::span<
 absl::Status BatchStep::Apply(float learning_rate, std::uint64_t step) {
   const Stopwatch watch(times_.apply_seconds);
   const OptimizerSpec optimizer = options_.optimizer_spec();
+  const RowRounding rounding{.seed = options_.seed, .step = step};
   std::atomic<bool> finite = true;  // relaxed: read behind the loops' ends
   const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
     UpdateRow(optimizer, learning_rate, step, gradient, row, state);
     if (!AllFinite(row)) finite.store(false, std::memory_order_relaxed);
   };
   if (options_.accumulate == 1) {
-    RETURN_IF_ERROR(tables_.gradients.ApplyBatch(contributions_, update, tables_.embeddings, tables_.optimizer));
+    RETURN_IF_ERROR(
+        tables_.gradients.ApplyBatch(contributions_, update, tables_.embeddings, tables_.optimizer, rounding));
   } else {
-    RETURN_IF_ERROR(tables_.gradients.Apply(update, tables_.embeddings, tables_.optimizer));
+    RETURN_IF_ERROR(tables_.gradients.Apply(update, tables_.embeddings, tables_.optimizer, rounding));
     tables_.gradients.Zero();
   }
   relation_gradients_.ApplyAndZero(optimizer, learning_rate, step, tables_.relations, tables_.relation_optimizer);

@@ -31,7 +31,8 @@ class StepFixture {
          .relation_rows = graph_->relation_count(),
          .relation_width = width,
          .relation_state_width = width == 0 ? 0 : StateWidth(options.optimizer, width),
-         .partition_rows = graph_->description().partition_rows},
+         .partition_rows = graph_->description().partition_rows,
+         .element = options.storage},
         [&](std::uint64_t row, std::span<float> values) { InitialEmbedding(options, 0.5, row, values); },
         [&](std::uint64_t row, std::span<float> values) { InitialRelation(options, 0.5, row, values); },
         /*sync=*/false);
@@ -63,7 +64,8 @@ class StepFixture {
   }
   void SetRow(NodeId node, float value) {
     const WriterStripeLock lock(tables_->embeddings().LockFor(node));
-    for (float& x : tables_->embeddings().MutableRow(node)) x = value;
+    std::vector<float> wide(tables_->embeddings().columns());
+    tables_->embeddings().UpdateRow(node, {}, wide, [&](std::span<float> row) { std::ranges::fill(row, value); });
   }
 
   BatchStep& step() { return *step_; }
@@ -140,8 +142,13 @@ TEST(BatchStep, ShorterBatchAfterALongerOne) {
 }
 
 TEST(BatchStep, NamesTheEdgeWhoseLossIsNotFinite) {
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const auto& [bad, storage] :
+       {std::pair(kNan, NpyElement::kFloat32), std::pair(kInfinity, NpyElement::kFloat32),
+        std::pair(kNan, NpyElement::kBfloat16), std::pair(kInfinity, NpyElement::kBfloat16)}) {
     TrainOptions options = TinyOptions();
+    options.storage = storage;
     options.model = ModelKind::kDistMult;
     options.negatives = 1;
     options.accumulate = 2;
@@ -163,17 +170,35 @@ TEST(BatchStep, NamesTheEdgeWhoseLossIsNotFinite) {
 
 // A finite loss can have a gradient that makes a row overflow; a commit after that would keep it for good.
 TEST(BatchStep, FindsRowsThatAnUpdateBroke) {
+  for (const NpyElement storage : {NpyElement::kFloat32, NpyElement::kBfloat16}) {
+    TrainOptions options = TinyOptions();
+    options.model = ModelKind::kDistMult;
+    options.optimizer = OptimizerKind::kSgd;
+    options.storage = storage;
+    StepFixture fixture(options);
+    ASSERT_OK(fixture.step().Compute({.epoch = 0, .batch = 0}, fixture.edges().first(20)));
+    ASSERT_OK(fixture.step().Apply(0.1F, 1));
+    EXPECT_OK(fixture.step().CheckRows());
+    ASSERT_OK(fixture.step().Compute({.epoch = 0, .batch = 1}, fixture.edges().first(20)));
+    ASSERT_OK(fixture.step().Apply(std::numeric_limits<float>::infinity(), 2));
+    EXPECT_ERROR(fixture.step().CheckRows(), kRuntime, "epoch 1, batch 2");
+    EXPECT_ERROR(fixture.step().CheckRows(), kRuntime, "the last commit stands");
+  }
+}
+
+// The draws of a rounding go by the seed of the training and the number of the update.
+TEST(BatchStep, RoundsBySeedAndStep) {
   TrainOptions options = TinyOptions();
-  options.model = ModelKind::kDistMult;
-  options.optimizer = OptimizerKind::kSgd;
-  StepFixture fixture(options);
-  ASSERT_OK(fixture.step().Compute({.epoch = 0, .batch = 0}, fixture.edges().first(20)));
-  ASSERT_OK(fixture.step().Apply(0.1F, 1));
-  EXPECT_OK(fixture.step().CheckRows());
-  ASSERT_OK(fixture.step().Compute({.epoch = 0, .batch = 1}, fixture.edges().first(20)));
-  ASSERT_OK(fixture.step().Apply(std::numeric_limits<float>::infinity(), 2));
-  EXPECT_ERROR(fixture.step().CheckRows(), kRuntime, "epoch 1, batch 2");
-  EXPECT_ERROR(fixture.step().CheckRows(), kRuntime, "the last commit stands");
+  options.storage = NpyElement::kBfloat16;
+  const auto rows_after = [&](std::uint64_t step) {
+    StepFixture fixture(options);
+    EXPECT_OK(fixture.step().Compute({.epoch = 0, .batch = 0}, fixture.edges().first(20)));
+    EXPECT_OK(fixture.step().Apply(0.01F, step));
+    return fixture.Rows();
+  };
+  const std::vector<float> rows = rows_after(1);
+  EXPECT_EQ(rows_after(1), rows);
+  EXPECT_NE(rows_after(2), rows);
 }
 
 TEST(BatchStep, TimesStartAnewWhenTaken) {
