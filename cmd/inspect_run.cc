@@ -36,7 +36,7 @@ void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunCon
   PrintRow("generation", fmt::format("{}", header.generation));
   PrintRow("epochs", fmt::format("{} of {}", header.progress.epoch, configuration.options.epochs));
   if (header.progress.batch > 0) PrintRow("batches of the next", fmt::format("{}", header.progress.batch));
-  PrintRow("embeddings", fmt::format("{} x {}", header.rows, header.dim));
+  PrintRow("embeddings", fmt::format("{} x {} of {}", header.rows, header.dim, ElementName(header.element())));
   PrintRow("optimizer state", fmt::format("{} x {}", header.rows, header.state_width));
   PrintRow("relations", fmt::format("{} x {}", header.relation_rows, header.relation_width));
   PrintRow("partitions", fmt::format("{} of {} rows", header.partition_count, header.partition_rows));
@@ -70,9 +70,14 @@ void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConf
 absl::Status InspectNpy(const std::filesystem::path& path, bool json) {
   ASSIGN_OR_RETURN(const NpyShape shape, ReadTableShape(path));
   if (json) {
-    fmt::print("{}\n", nlohmann::ordered_json({{"kind", "npy"}, {"shape", {shape.rows, shape.columns}}}).dump());
+    fmt::print("{}\n",
+               nlohmann::ordered_json(
+                   {{"kind", "npy"}, {"shape", {shape.rows, shape.columns}}, {"element", ElementName(shape.element)}})
+                   .dump());
   } else {
-    PrintRow("table of <f4", fmt::format("{} x {}", shape.rows, shape.columns));
+    PrintRow(fmt::format("table of {}", NpyTypeOf(shape.element)),
+             fmt::format("{} x {}{}", shape.rows, shape.columns,
+                         shape.element == NpyElement::kBfloat16 ? " of bf16 words" : ""));
   }
   return absl::OkStatus();
 }

@@ -42,7 +42,8 @@ std::string Duration(double seconds) {
   return minutes < 100 ? fmt::format("{} min", minutes) : fmt::format("{}:{:02} h", minutes / 60, minutes % 60);
 }
 
-void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>& rates, std::uint64_t epochs) {
+void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>& rates, const TrainOptions& options) {
+  const std::uint64_t epochs = options.epochs;
   const auto line = [&](std::string_view name, const auto& text) {
     fmt::print("{:<26}", name);
     for (const Row& row : rows) fmt::print("{:>18}", row.plan.ok() ? text(*row.plan) : std::string("-"));
@@ -56,6 +57,7 @@ void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>&
   line("partitions", [](const TrainingPlan& p) { return fmt::format("{}", p.shape.partitions); });
   line("  resident", [](const TrainingPlan& p) { return fmt::format("{}", p.shape.resident); });
   line("  bytes of one", [&](const TrainingPlan& p) { return bytes(p.group_bytes); });
+  line("embeddings of", [&](const TrainingPlan&) { return std::string(ElementName(options.storage)); });
   line("loads an epoch", [](const TrainingPlan& p) { return fmt::format("{}", p.epoch_loads); });
   line("  the first", [](const TrainingPlan& p) { return fmt::format("{}", p.first_epoch_loads); });
   line("read an epoch", [&](const TrainingPlan& p) { return bytes(p.epoch.read); });
@@ -103,6 +105,7 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
   Json json = RowJson(rows[0]);
   json["epochs"] = options.epochs;
   json["order"] = FindTrainOption("order")->format(options);
+  json["storage"] = ElementName(options.storage);
   if (rates) {
     json["measured"] = {{"disk_read_bytes_per_second", rates->disk_read},
                         {"disk_write_bytes_per_second", rates->disk_write},
@@ -153,7 +156,7 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   if (flags.json) {
     PrintJson(rows, rates, options);
   } else {
-    PrintTable(rows, rates, options.epochs);
+    PrintTable(rows, rates, options);
     for (const Row& row : rows) {
       if (!row.plan.ok()) {
         program.reporter.Info(fmt::format("{}: {}", FormatByteSize(row.memory), MessageOf(row.plan.status())));

@@ -38,7 +38,7 @@ std::uint64_t OpenBytes(const TrainedRun& run) {
 // What the verbs may read.
 std::uint64_t StreamedBytes(const TrainedRun& run) {
   const GraphPaths& paths = run.graph->paths();
-  std::uint64_t bytes = run.embeddings.rows() * run.embeddings.columns() * sizeof(float);
+  std::uint64_t bytes = run.embeddings.rows() * run.embeddings.columns() * ElementBytes(run.embeddings.element());
   for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) bytes += FileBytes(paths.Cells(split));
   return bytes + FileBytes(paths.NodeNames()) + FileBytes(paths.NodeOffsets()) + FileBytes(paths.NodeHashes());
 }

@@ -4,15 +4,6 @@
 #include <numbers>
 
 namespace octavo {
-namespace {
-
-// A stream's key: the seed, with the purpose mixed into its high word by an odd constant (the golden ratio).
-std::array<std::uint32_t, 2> MakeKey(std::uint64_t seed, RandomPurpose purpose) {
-  const std::uint64_t mixed = seed ^ (static_cast<std::uint64_t>(purpose) * 0x9E3779B97F4A7C15ULL);
-  return {static_cast<std::uint32_t>(mixed), static_cast<std::uint32_t>(mixed >> 32)};
-}
-
-}  // namespace
 
 std::array<std::uint32_t, 4> Philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
   // Multipliers and Weyl increments of the paper.
@@ -31,8 +22,14 @@ std::array<std::uint32_t, 4> Philox4x32(std::array<std::uint32_t, 4> counter, st
   return counter;
 }
 
+// The seed, with the purpose mixed into its high word by an odd constant (the golden ratio).
+std::array<std::uint32_t, 2> RandomKey(std::uint64_t seed, RandomPurpose purpose) {
+  const std::uint64_t mixed = seed ^ (static_cast<std::uint64_t>(purpose) * 0x9E3779B97F4A7C15ULL);
+  return {static_cast<std::uint32_t>(mixed), static_cast<std::uint32_t>(mixed >> 32)};
+}
+
 RandomStream::RandomStream(std::uint64_t seed, RandomPurpose purpose, std::uint32_t a, std::uint64_t b)
-    : key_(MakeKey(seed, purpose)),
+    : key_(RandomKey(seed, purpose)),
       counter_{0, a, static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(b >> 32)} {}
 
 std::uint32_t RandomStream::Next32() {

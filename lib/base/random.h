@@ -27,10 +27,15 @@ enum class RandomPurpose : std::uint32_t {
   kGenerate = 8,
   kPartitionGroups = 9,
   kBucketOrder = 10,
+  kRounding = 11,
 };
 
+// Returns the key of all streams of that seed and purpose.
+std::array<std::uint32_t, 2> RandomKey(std::uint64_t seed, RandomPurpose purpose);
+
 // The numbers of one (seed, purpose, a, b) stream, in order. One owner; copying it copies the position.
-// `a` and `b` place the stream: (epoch, batch), (node, 0), ... ; a < 2^32, b < 2^64.
+// `a` and `b` place the stream: (epoch, batch), (node, 0), ... ; a < 2^32, b < 2^64. The numbers are the words of the
+// blocks Philox4x32({i, a, low half of b, high half of b}, RandomKey(seed, purpose)) for i = 0, 1, ...
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, RandomPurpose purpose, std::uint32_t a, std::uint64_t b);

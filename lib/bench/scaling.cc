@@ -23,8 +23,9 @@ double FlopsAnEdge(const TrainOptions& options, std::uint64_t negatives) {
 double BytesAnEdge(const TrainOptions& options, std::uint64_t negatives) {
   const double rows = 2.0 + 2.0 * static_cast<double>(negatives) / static_cast<double>(options.chunk);
   const double row = static_cast<double>(options.dim) * sizeof(float);
+  const double stored = static_cast<double>(options.dim * ElementBytes(options.storage));
   const double state = static_cast<double>(StateWidth(options.optimizer, options.dim)) * sizeof(float);
-  return rows * (5 * row + 2 * state);
+  return rows * (3 * stored + 2 * row + 2 * state);
 }
 
 // From 1 up by doubling.

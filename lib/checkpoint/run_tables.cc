@@ -16,6 +16,7 @@
 #include "io/checksum.h"
 #include "io/failpoint.h"
 #include "io/write_behind.h"
+#include "tables/bfloat16.h"
 #include "tables/table_file.h"
 
 namespace octavo {
@@ -40,6 +41,7 @@ ManifestHeader HeaderOf(const RunShape& shape) {
   header.relation_state_width = shape.relation_state_width;
   header.partition_rows = shape.partition_rows;
   header.seed = shape.seed;
+  header.embedding_element = static_cast<std::uint64_t>(shape.element);
   header.progress.partitions = shape.partitions;
   header.progress.resident = shape.resident;
   header.partition_count = static_cast<std::uint32_t>((shape.rows + shape.partition_rows - 1) / shape.partition_rows);
@@ -72,6 +74,10 @@ absl::Status CheckShape(const RunPaths& paths, const ManifestHeader& found, cons
   if (found.partition_rows != expected.partition_rows) {
     return differs("rows a partition", found.partition_rows, expected.partition_rows);
   }
+  if (found.embedding_element != expected.embedding_element) {
+    return CorruptError(fmt::format("{}: embeddings of {}; expected {} as run.json says", paths.State().string(),
+                                    ElementName(found.element()), ElementName(expected.element())));
+  }
   if (found.configuration_hash != expected.configuration_hash) {
     return CorruptError(fmt::format("{}: run.json is not the configuration that this run was started with; restore it",
                                     paths.Configuration().string()));
@@ -79,16 +85,26 @@ absl::Status CheckShape(const RunPaths& paths, const ManifestHeader& found, cons
   return absl::OkStatus();
 }
 
+// Rows of a new table on their way to the file: as floats, and as words where it holds such.
+struct FillBuffer {
+  std::vector<float> floats;
+  std::vector<std::uint16_t> words;
+};
+
 // Fills rows [first, first + count) of a table file, behind those before, and adds them to `checksum`.
 absl::Status FillRows(File& file, WriteBehind& cache, const NpyShape& shape, std::uint64_t first, std::uint64_t count,
-                      const RowInitializer& initializer, std::vector<float>& buffer, StreamingChecksum64& checksum) {
-  buffer.assign(count * shape.columns, 0.0F);
+                      const RowInitializer& initializer, FillBuffer& buffer, StreamingChecksum64& checksum) {
+  const bool rounded = shape.element == NpyElement::kBfloat16;
+  buffer.floats.assign(count * shape.columns, 0.0F);
+  buffer.words.resize(rounded ? buffer.floats.size() : 0);
   ParallelRanges(0, count, 256, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      initializer(first + i, std::span<float>(buffer).subspan(i * shape.columns, shape.columns));
+      const std::span<float> row = std::span(buffer.floats).subspan(i * shape.columns, shape.columns);
+      initializer(first + i, row);
+      if (rounded) RoundToNearest(row, std::span(buffer.words).subspan(i * shape.columns, shape.columns));
     }
   });
-  const auto bytes = std::as_bytes(std::span<const float>(buffer));
+  const auto bytes = rounded ? std::as_bytes(std::span(buffer.words)) : std::as_bytes(std::span(buffer.floats));
   checksum.Update(bytes);
   RETURN_IF_ERROR(file.WriteAt(RowOffset(shape, first), bytes));
   return cache.Advance(file, RowOffset(shape, first) + bytes.size());
@@ -102,7 +118,7 @@ absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, Tabl
   const std::uint64_t row_bytes = std::max<std::uint64_t>(1, shape.columns * sizeof(float));
   const std::uint64_t step = std::max<std::uint64_t>(1, kFillStepBytes / row_bytes);
   std::vector<std::uint64_t> checksums;
-  std::vector<float> buffer;
+  FillBuffer buffer;
   WriteBehind cache;
   for (std::uint64_t first = 0; first < shape.rows; first += partition_rows) {
     const std::uint64_t end = std::min(first + partition_rows, shape.rows);
@@ -128,7 +144,7 @@ absl::Status AllocateSlots(const RunPaths& paths, TableName table, const NpyShap
 }
 
 absl::Status AllocateAll(const RunPaths& paths, const RunShape& shape) {
-  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kEmbeddings, {shape.rows, shape.dim}));
+  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kEmbeddings, {shape.rows, shape.dim, shape.element}));
   RETURN_IF_ERROR(AllocateSlots(paths, TableName::kOptimizer, {shape.rows, shape.state_width}));
   RETURN_IF_ERROR(AllocateSlots(paths, TableName::kRelations, {shape.relation_rows, shape.relation_width}));
   return AllocateSlots(paths, TableName::kRelationOptimizer, {shape.relation_rows, shape.relation_state_width});
@@ -139,9 +155,10 @@ absl::Status CheckNamedFiles(const RunPaths& paths, const Manifest& manifest) {
   for (const std::uint64_t slot : {0U, 1U}) {
     const auto named = [slot](const PartitionRecord& record) { return record.slot == slot; };
     if (std::ranges::none_of(manifest.partitions, named)) continue;
-    for (const auto& [table, columns] : {std::pair(TableName::kEmbeddings, manifest.header.dim),
-                                         std::pair(TableName::kOptimizer, manifest.header.state_width)}) {
-      const NpyShape shape{.rows = manifest.header.rows, .columns = columns};
+    const ManifestHeader& header = manifest.header;
+    for (const auto& [table, shape] :
+         {std::pair(TableName::kEmbeddings, NpyShape{header.rows, header.dim, header.element()}),
+          std::pair(TableName::kOptimizer, NpyShape{header.rows, header.state_width})}) {
       RETURN_IF_ERROR(OpenTableFile(paths.Table(table, static_cast<int>(slot)), shape, /*writable=*/false).status());
     }
   }
@@ -167,8 +184,9 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
     manifest.header = HeaderOf(shape);
     const ssize_t drawn = ::getrandom(manifest.header.run_id.data(), sizeof(manifest.header.run_id), 0);
     if (drawn != static_cast<ssize_t>(sizeof(manifest.header.run_id))) return ErrnoError("getrandom", errno);
-    ASSIGN_OR_RETURN(const auto row_checksums, FillTable(paths, TableName::kEmbeddings, {shape.rows, shape.dim},
-                                                         shape.partition_rows, embeddings, sync));
+    ASSIGN_OR_RETURN(const auto row_checksums,
+                     FillTable(paths, TableName::kEmbeddings, {shape.rows, shape.dim, shape.element},
+                               shape.partition_rows, embeddings, sync));
     const RowInitializer zeros = [](std::uint64_t, std::span<float>) {};
     ASSIGN_OR_RETURN(
         const auto state_checksums,
@@ -225,14 +243,12 @@ absl::Status RunTables::OpenTables() {
   std::vector<std::uint8_t> slots;
   for (const PartitionRecord& record : manifest_.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
   const ManifestHeader& header = manifest_.header;
-  const auto open = [&](TableName table, std::uint64_t columns) {
-    return MmapManager::Open({.slots = SlotsOf(paths_, table),
-                              .shape = {.rows = header.rows, .columns = columns},
-                              .partition_rows = header.partition_rows},
+  const auto open = [&](TableName table, const NpyShape& shape) {
+    return MmapManager::Open({.slots = SlotsOf(paths_, table), .shape = shape, .partition_rows = header.partition_rows},
                              slots);
   };
-  ASSIGN_OR_RETURN(embeddings_, open(TableName::kEmbeddings, header.dim));
-  ASSIGN_OR_RETURN(optimizer_, open(TableName::kOptimizer, header.state_width));
+  ASSIGN_OR_RETURN(embeddings_, open(TableName::kEmbeddings, {header.rows, header.dim, header.element()}));
+  ASSIGN_OR_RETURN(optimizer_, open(TableName::kOptimizer, {header.rows, header.state_width}));
   return absl::OkStatus();
 }
 
@@ -377,7 +393,7 @@ std::uint64_t RunTables::PartitionBytes(PartitionId partition) const {
   const ManifestHeader& header = manifest_.header;
   const std::uint64_t begin = Value(partition) * header.partition_rows;
   const std::uint64_t rows = std::min(header.partition_rows, header.rows - begin);
-  return rows * (header.dim + header.state_width) * sizeof(float);
+  return rows * (header.dim * ElementBytes(header.element()) + header.state_width * sizeof(float));
 }
 
 std::uint64_t RunTables::relation_bytes() const {

@@ -50,12 +50,14 @@ struct RunShape {
   std::uint64_t relation_state_width = 0;
   std::uint64_t partition_rows = 0;
   std::uint64_t seed = 0;
+  NpyElement element = NpyElement::kFloat32;  // of the embeddings; all else is float32
   // How the first epoch divides the tables; later ones may do it otherwise.
   std::uint64_t partitions = 1;
   std::uint64_t resident = 1;
 };
 
-// What a new run's rows hold. Each is called for rows in any order, from several threads.
+// What a new run's rows hold; embeddings of bf16 are rounded to the nearest. Each is called for rows in any order, from
+// several threads.
 using RowInitializer = std::function<void(std::uint64_t row, std::span<float> values)>;
 
 // Completes the progress of a commit when all data is written and nothing names it yet; an error ends the commit.

@@ -28,7 +28,7 @@ constexpr int kTries = 20;
 NpyShape ShapeOf(const ManifestHeader& header, TableName table) {
   switch (table) {
     case TableName::kEmbeddings:
-      return {header.rows, header.dim};
+      return {header.rows, header.dim, header.element()};
     case TableName::kOptimizer:
       return {header.rows, header.state_width};
     case TableName::kRelations:
@@ -176,6 +176,10 @@ class TablesCheck {
     }
     ASSIGN_OR_RETURN(const auto head, reader.Window(0, kNpyHeaderBytes));
     ASSIGN_OR_RETURN(const NpyShape found, DecodeNpyHeader(head, path.string()));
+    if (found.element != shape.element) {
+      return CorruptError(
+          fmt::format("values of {}; expected {}", ElementName(found.element), ElementName(shape.element)));
+    }
     if (found != shape) {
       return CorruptError(
           fmt::format("shape ({}, {}); expected ({}, {})", found.rows, found.columns, shape.rows, shape.columns));
@@ -281,7 +285,7 @@ class TablesCheck {
       }
       for (const TableName table : kNodeTables) {
         if (partitions == 0) continue;
-        report_.Checked(FileOf(table, slot), kNpyHeaderBytes + rows * ShapeOf(header, table).columns * sizeof(float),
+        report_.Checked(FileOf(table, slot), RowOffset(ShapeOf(header, table), rows),
                         fmt::format("{} of {} partitions", partitions, manifest.partitions.size()));
       }
     }

@@ -149,7 +149,8 @@ bool IsSameRun(const ManifestHeader& a, const ManifestHeader& b) {
   return a.run_id == b.run_id && a.configuration_hash == b.configuration_hash &&
          a.graph_fingerprint == b.graph_fingerprint && a.rows == b.rows && a.dim == b.dim &&
          a.state_width == b.state_width && a.relation_rows == b.relation_rows && a.relation_width == b.relation_width &&
-         a.relation_state_width == b.relation_state_width && a.partition_rows == b.partition_rows && a.seed == b.seed;
+         a.relation_state_width == b.relation_state_width && a.partition_rows == b.partition_rows && a.seed == b.seed &&
+         a.embedding_element == b.embedding_element;
 }
 
 absl::StatusOr<std::array<ManifestSlot, 2>> ReadSettledSlots(const std::filesystem::path& path) {

@@ -16,7 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the structs are written as they lie in memory");
 static_assert(std::is_trivially_copyable_v<ManifestHeader> && std::is_trivially_copyable_v<PartitionRecord>);
 static_assert(std::has_unique_object_representations_v<PartitionRecord>);
-static_assert(sizeof(ManifestHeader) == 16 + 8 * 13 + 8 * 10 + 8 * 3 + 8 * 5, "no padding: every byte is checksummed");
+static_assert(sizeof(ManifestHeader) == 16 + 8 * 13 + 8 * 10 + 8 * 4 + 8 * 4, "no padding: every byte is checksummed");
 
 constexpr std::size_t kChecksumBytes = 16;
 constexpr std::uint64_t kSlotQuantum = 4096;
@@ -88,6 +88,9 @@ absl::StatusOr<Manifest> DecodeManifest(std::span<const std::byte> slot, std::st
   bool slots_valid = header.relation_slot <= 1;
   for (const PartitionRecord& record : manifest.partitions) slots_valid = slots_valid && record.slot <= 1;
   if (!slots_valid) return fail("a slot number above 1", "0 or 1");
+  if (header.embedding_element > 1) {
+    return fail(fmt::format("embeddings of type {}", header.embedding_element), "0, float32, or 1, bf16");
+  }
   const std::uint64_t rows_per = header.partition_rows;
   if (rows_per == 0 || header.rows / rows_per + (header.rows % rows_per != 0 ? 1 : 0) != header.partition_count) {
     return fail(fmt::format("{} partitions of {} rows for {} rows", header.partition_count, rows_per, header.rows),

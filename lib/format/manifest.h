@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "format/npy_header.h"
 
 namespace octavo {
 
@@ -53,7 +54,10 @@ struct ManifestHeader {
   std::uint64_t relation_slot = 0;      // 0 or 1, of relations and relations.optimizer
   std::uint64_t relation_checksum = 0;  // XXH3-64 of the rows
   std::uint64_t relation_state_checksum = 0;
-  std::array<std::uint64_t, 5> reserved{};
+  std::uint64_t embedding_element = 0;  // NpyElement; 0, float32, before there was a choice
+  std::array<std::uint64_t, 4> reserved{};
+
+  NpyElement element() const { return static_cast<NpyElement>(embedding_element); }
 };
 
 // One fine partition. Embedding rows and optimizer rows change slots together.

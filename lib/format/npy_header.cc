@@ -49,8 +49,8 @@ class DictionaryParser {
 }  // namespace
 
 std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(const NpyShape& shape) {
-  std::string dictionary =
-      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", shape.rows, shape.columns);
+  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
+                                       NpyTypeOf(shape.element), shape.rows, shape.columns);
   dictionary.resize(kNpyHeaderBytes - kPreambleBytes - 1, ' ');
   dictionary += '\n';
   std::array<std::byte, kNpyHeaderBytes> bytes{};
@@ -64,8 +64,8 @@ std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(const NpyShape& shape) {
 absl::StatusOr<NpyShape> DecodeNpyHeader(std::span<const std::byte> bytes, std::string_view file_name) {
   const auto fail = [&](std::string_view found) {
     return CorruptError(fmt::format(
-        "{}: {}; expected a .npy file, format 1.0, with a {}-byte header, '<f4', C order and two dimensions", file_name,
-        found, kNpyHeaderBytes));
+        "{}: {}; expected a .npy file, format 1.0, with a {}-byte header, '<f4' or '<u2', C order and two dimensions",
+        file_name, found, kNpyHeaderBytes));
   };
   if (bytes.size() < kNpyHeaderBytes) return fail(fmt::format("{} bytes of header", bytes.size()));
   if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
@@ -78,12 +78,17 @@ absl::StatusOr<NpyShape> DecodeNpyHeader(std::span<const std::byte> bytes, std::
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + kPreambleBytes, length);
   DictionaryParser parser(text);
   NpyShape shape;
-  const bool well_formed = parser.Literal("{") && parser.Literal("'descr':") && parser.Literal("'<f4'") &&
-                           parser.Literal(",") && parser.Literal("'fortran_order':") && parser.Literal("False") &&
-                           parser.Literal(",") && parser.Literal("'shape':") && parser.Literal("(") &&
-                           parser.Number(shape.rows) && parser.Literal(",") && parser.Number(shape.columns) &&
-                           (parser.Literal(",") || true) && parser.Literal(")") && (parser.Literal(",") || true) &&
-                           parser.Literal("}") && parser.AtEnd();
+  const auto element = [&] {
+    if (parser.Literal("'<f4'")) return true;
+    shape.element = NpyElement::kBfloat16;
+    return parser.Literal("'<u2'");
+  };
+  const bool well_formed = parser.Literal("{") && parser.Literal("'descr':") && element() && parser.Literal(",") &&
+                           parser.Literal("'fortran_order':") && parser.Literal("False") && parser.Literal(",") &&
+                           parser.Literal("'shape':") && parser.Literal("(") && parser.Number(shape.rows) &&
+                           parser.Literal(",") && parser.Number(shape.columns) && (parser.Literal(",") || true) &&
+                           parser.Literal(")") && (parser.Literal(",") || true) && parser.Literal("}") &&
+                           parser.AtEnd();
   if (!well_formed)
     return fail(fmt::format("header \"{}\"", Escape(text.substr(0, text.find_last_not_of(" \n") + 1), 120)));
   if (absl::StatusOr<std::uint64_t> size = NpyFileBytes(shape); !size.ok()) {
@@ -94,10 +99,10 @@ absl::StatusOr<NpyShape> DecodeNpyHeader(std::span<const std::byte> bytes, std::
 
 absl::StatusOr<std::uint64_t> NpyFileBytes(const NpyShape& shape) {
   const auto elements = CheckedMultiply(shape.rows, shape.columns);
-  const auto data = elements ? CheckedMultiply(*elements, sizeof(float)) : std::nullopt;
+  const auto data = elements ? CheckedMultiply(*elements, ElementBytes(shape.element)) : std::nullopt;
   const auto total = data ? CheckedAdd(*data, kNpyHeaderBytes) : std::nullopt;
   if (!total || *total > static_cast<std::uint64_t>(INT64_MAX)) {
-    return UsageError(fmt::format("a table of {} x {} floats is too large for a file", shape.rows, shape.columns));
+    return UsageError(fmt::format("a table of {} x {} values is too large for a file", shape.rows, shape.columns));
   }
   return *total;
 }

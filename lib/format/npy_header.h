@@ -1,5 +1,9 @@
 // The NumPy .npy header, format 1.0, padded to a fixed 4,096 bytes so that the data behind it is page-aligned.
 // Format: numpy.lib.format in NumPy's documentation (NEP 1).
+//
+//   float32  '<f4'
+//   bf16     '<u2', since NumPy has no name for it: the upper 16 bits of a float32 (sign, 8 bits of exponent, 7 of
+//            mantissa). (words.astype('uint32') << 16).view('float32') makes floats of them.
 #pragma once
 
 #include <array>
@@ -14,10 +18,25 @@ namespace octavo {
 
 inline constexpr std::size_t kNpyHeaderBytes = 4096;
 
-// A two-dimensional table of little-endian 32-bit floats ('<f4') in C order.
+// What one value of a table is stored as; the numbers stand in manifests.
+enum class NpyElement : std::uint8_t { kFloat32 = 0, kBfloat16 = 1 };
+
+constexpr std::uint64_t ElementBytes(NpyElement element) { return element == NpyElement::kBfloat16 ? 2 : 4; }
+// "float32" or "bf16".
+constexpr std::string_view ElementName(NpyElement element) {
+  return element == NpyElement::kBfloat16 ? "bf16" : "float32";
+}
+// NumPy's name of the type, "<f4" or "<u2".
+constexpr std::string_view NpyTypeOf(NpyElement element) { return element == NpyElement::kBfloat16 ? "<u2" : "<f4"; }
+
+// A two-dimensional table of little-endian values in C order.
 struct NpyShape {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
+  NpyElement element = NpyElement::kFloat32;
+
+  // REQUIRES: columns are those of a file (NpyFileBytes is ok)
+  std::uint64_t row_bytes() const { return columns * ElementBytes(element); }
 
   friend bool operator==(const NpyShape&, const NpyShape&) = default;
 };
@@ -25,7 +44,7 @@ struct NpyShape {
 std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(const NpyShape& shape);
 
 // Parses the head of a .npy file that EncodeNpyHeader or NumPy wrote and returns the shape. `file_name` is for
-// messages. A corrupt-file error says what was found and what was expected: magic, version, dtype, order, two
+// messages. A corrupt-file error says what was found and what was expected: magic, version, type, order, two
 // dimensions, header length kNpyHeaderBytes, and a size that does not overflow. `bytes` is the file's first
 // kNpyHeaderBytes or fewer.
 absl::StatusOr<NpyShape> DecodeNpyHeader(std::span<const std::byte> bytes, std::string_view file_name);

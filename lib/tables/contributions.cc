@@ -63,8 +63,10 @@ absl::Status ContributionsByNode::CheckRows(const MmapManager& embeddings, const
 }
 
 void ContributionsByNode::UpdateRows(std::size_t first, std::size_t last, std::size_t dim, RowUpdate update,
-                                     MmapManager& embeddings, MmapManager& state) const {
+                                     MmapManager& embeddings, MmapManager& state,
+                                     const std::optional<RowRounding>& rounding) const {
   std::vector<float> sum(dim);
+  std::vector<float> wide = embeddings.WideRow();
   for (std::size_t i = first; i < last; ++i) {
     if (i + kRowsAhead < last) {
       const Segment& ahead = segments_[i + kRowsAhead];
@@ -83,15 +85,19 @@ void ContributionsByNode::UpdateRows(std::size_t first, std::size_t last, std::s
       total = sum.data();
     }
     const WriterStripeLock lock(embeddings.LockFor(segment.node));
-    update({total, dim}, embeddings.MutableRow(segment.node), state.MutableCompanionRow(segment.node));
+    embeddings.UpdateRow(segment.node, rounding.value_or(RowRounding()), wide, [&](std::span<float> row) {
+      update({total, dim}, row, state.MutableCompanionRow(segment.node));
+    });
   }
 }
 
 absl::Status ContributionsByNode::UpdateAllRows(std::size_t dim, RowUpdate update, MmapManager& embeddings,
-                                                MmapManager& state) const {
+                                                MmapManager& state, const std::optional<RowRounding>& rounding) const {
+  RETURN_IF_ERROR(embeddings.CheckRounding(rounding));
   RETURN_IF_ERROR(CheckRows(embeddings, state));
-  ParallelRanges(0, segments_.size(), kRowsPerTask,
-                 [&](std::size_t first, std::size_t last) { UpdateRows(first, last, dim, update, embeddings, state); });
+  ParallelRanges(0, segments_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+    UpdateRows(first, last, dim, update, embeddings, state, rounding);
+  });
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct Contribution {
   const float* gradient = nullptr;
 };
 
-// Updates one row: gradient, the row, its optimizer state.
+// Updates one row: gradient, the row, its optimizer state. All are floats, whatever the rows are stored as.
 using RowUpdate = absl::FunctionRef<void(std::span<const float>, std::span<float>, std::span<float>)>;
 
 // Contributions ordered by node. Keeps its memory between calls. One thread; UpdateRows reads only.
@@ -46,11 +47,14 @@ class ContributionsByNode {
   absl::Status CheckRows(const MmapManager& embeddings, const MmapManager& state) const;
 
   // Calls `update` for the rows of segments [first, last) with the sum of their gradients of `dim` floats, each under
-  // the row's exclusive lock in `embeddings`. `state` has the same rows. REQUIRES: CheckRows of both is ok
+  // the row's exclusive lock in `embeddings`. `state` has the same rows. REQUIRES: CheckRows of both is ok, and
+  // embeddings.CheckRounding(rounding)
   void UpdateRows(std::size_t first, std::size_t last, std::size_t dim, RowUpdate update, MmapManager& embeddings,
-                  MmapManager& state) const;
-  // Does so for all segments, on all threads. An error where a row is not resident; then nothing is updated.
-  absl::Status UpdateAllRows(std::size_t dim, RowUpdate update, MmapManager& embeddings, MmapManager& state) const;
+                  MmapManager& state, const std::optional<RowRounding>& rounding = std::nullopt) const;
+  // Does so for all segments, on all threads. An error where a row is not resident, or rows of bf16 have no rounding;
+  // then nothing is updated.
+  absl::Status UpdateAllRows(std::size_t dim, RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                             const std::optional<RowRounding>& rounding = std::nullopt) const;
 
  private:
   void SortTogether(unsigned index_bits);

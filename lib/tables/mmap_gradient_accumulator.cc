@@ -173,16 +173,21 @@ absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Gradient(NodeId 
   return std::span<const float>(Row(rows_[static_cast<std::size_t>(found - nodes_.begin())]), dim_);
 }
 
-absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state) const {
+absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                            std::optional<RowRounding> rounding) const {
+  RETURN_IF_ERROR(embeddings.CheckRounding(rounding));
   for (const NodeId node : nodes_) {
     RETURN_IF_ERROR(embeddings.CheckRow(node));
     RETURN_IF_ERROR(state.CheckRow(node));
   }
   ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+    std::vector<float> wide = embeddings.WideRow();
     for (std::size_t i = first; i < last; ++i) {
       const NodeId node = nodes_[i];
       const WriterStripeLock lock(embeddings.LockFor(node));
-      update(std::span<const float>(Row(rows_[i]), dim_), embeddings.MutableRow(node), state.MutableCompanionRow(node));
+      embeddings.UpdateRow(node, rounding.value_or(RowRounding()), wide, [&](std::span<float> row) {
+        update(std::span<const float>(Row(rows_[i]), dim_), row, state.MutableCompanionRow(node));
+      });
     }
   });
   return absl::OkStatus();

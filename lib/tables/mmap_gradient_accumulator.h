@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,8 +50,10 @@ class MmapGradientAccumulator {
 
   // Calls `update` for each touched row, in parallel, each under the row's exclusive lock in `embeddings`. `state` has
   // the same rows. The gradients stay until Zero.
-  // A touched node without a resident row is an error and nothing is updated.
-  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state) const;
+  // A touched node without a resident row is an error and nothing is updated; so are embeddings of bf16 without a
+  // `rounding`.
+  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                     std::optional<RowRounding> rounding = std::nullopt) const;
 
   // Starts the next window.
   void Zero();

@@ -50,6 +50,12 @@ absl::Status CheckLayout(const TableLayout& layout, const std::vector<std::uint8
   if (kNpyHeaderBytes % PageBytes() != 0) {
     return RuntimeError(fmt::format("this machine has pages of {} bytes; tables need 4,096", PageBytes()));
   }
+  // A partition is mapped and unmapped by whole pages, which must not be those of the next one. Of floats every
+  // quantum of rows is.
+  if (partitions > 1 && layout.partition_rows % PageBytes() * layout.shape.row_bytes() % PageBytes() != 0) {
+    return UsageError(fmt::format("{}: {} columns of {}; expected an even number", layout.slots[0].string(),
+                                  layout.shape.columns, ElementName(layout.shape.element)));
+  }
   return absl::OkStatus();
 }
 
@@ -88,6 +94,7 @@ absl::StatusOr<std::unique_ptr<MmapManager>> MmapManager::Open(TableLayout layou
 MmapManager::MmapManager(TableLayout layout, std::vector<std::uint8_t> committed_slots, std::array<File, 2> files,
                          std::byte* reserved, std::uint64_t reserved_bytes)
     : layout_(std::move(layout)),
+      row_bytes_(layout_.shape.row_bytes()),
       reserved_(reserved),
       reserved_bytes_(reserved_bytes),
       rows_(reinterpret_cast<std::byte*>(RoundUp(reinterpret_cast<std::uintptr_t>(reserved), kHugePageBytes))),
@@ -113,8 +120,7 @@ MmapManager::RowRange MmapManager::RowsOf(PartitionId partition) const {
 }
 
 std::span<std::byte> MmapManager::BytesOf(RowRange rows) const {
-  const std::uint64_t row_bytes = layout_.shape.columns * sizeof(float);
-  return {rows_ + rows.begin * row_bytes, (rows.end - rows.begin) * row_bytes};
+  return {rows_ + rows.begin * row_bytes_, (rows.end - rows.begin) * row_bytes_};
 }
 
 MmapManager::RowRange MmapManager::GroupsOf(RowRange rows) {
@@ -216,6 +222,11 @@ absl::Status MmapManager::EvictPartition(PartitionId partition) {
   return absl::OkStatus();
 }
 
+absl::Status MmapManager::CheckRounding(const std::optional<RowRounding>& rounding) const {
+  if (element() == NpyElement::kFloat32 || rounding) return absl::OkStatus();
+  return absl::InvalidArgumentError("rows of bf16 are updated with a rounding; there is none");
+}
+
 absl::Status MmapManager::CheckRow(NodeId node) const {
   if (Value(node) >= layout_.shape.rows) {
     return absl::OutOfRangeError(
@@ -236,7 +247,11 @@ absl::Status MmapManager::ReadRow(NodeId node, std::span<float> out) const {
         fmt::format("{}: {} floats for a row of {}", layout_.slots[0].string(), out.size(), layout_.shape.columns)));
   }
   const ReaderStripeLock lock(LockFor(node));
-  std::copy_n(Row(node), out.size(), out.data());
+  if (element() == NpyElement::kFloat32) {
+    std::copy_n(reinterpret_cast<const float*>(Row(node)), out.size(), out.data());
+  } else {
+    Widen({Words(node), out.size()}, out);
+  }
   return absl::OkStatus();
 }
 

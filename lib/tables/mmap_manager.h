@@ -30,20 +30,26 @@
 #include "format/npy_header.h"
 #include "io/file.h"
 #include "tables/atomic_bitmap.h"
+#include "tables/bfloat16.h"
 #include "tables/stripe_locks.h"
 
 namespace octavo {
 
-// Begins to bring `count` floats at `data` into the processor's cache.
+// Begins to bring `bytes` bytes at `data` into the processor's cache.
+inline void PrefetchBytes(const std::byte* data, std::size_t bytes) {
+  constexpr std::size_t kLineBytes = 64;
+  for (std::size_t i = 0; i < bytes; i += kLineBytes) __builtin_prefetch(data + i);
+}
+
+// The same of `count` floats.
 inline void PrefetchFloats(const float* data, std::size_t count) {
-  constexpr std::size_t kLineFloats = 16;
-  for (std::size_t i = 0; i < count; i += kLineFloats) __builtin_prefetch(data + i);
+  PrefetchBytes(reinterpret_cast<const std::byte*>(data), count * sizeof(float));
 }
 
 struct TableLayout {
   std::array<std::filesystem::path, 2> slots;
-  NpyShape shape;                    // [rows, columns] floats; columns may be 0
-  std::uint64_t partition_rows = 0;  // a multiple of kPartitionRowQuantum
+  NpyShape shape;                    // [rows, columns] of floats or bf16 words; columns may be 0
+  std::uint64_t partition_rows = 0;  // a multiple of kPartitionRowQuantum, whose bytes are whole pages
 };
 
 class MmapManager {
@@ -59,6 +65,7 @@ class MmapManager {
 
   std::uint64_t rows() const { return layout_.shape.rows; }
   std::size_t columns() const { return layout_.shape.columns; }
+  NpyElement element() const { return layout_.shape.element; }
   std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partitions_.size()); }
   PartitionId PartitionOf(NodeId node) const { return static_cast<PartitionId>(Value(node) / layout_.partition_rows); }
 
@@ -80,9 +87,9 @@ class MmapManager {
   // ---- Rows. A row past the end or of a partition that is not loaded is an error, before anything is touched.
 
   // Begins to bring the row of `node` into the processor's cache. Advice: any node will do.
-  void PrefetchRow(NodeId node) const { PrefetchFloats(Row(node), layout_.shape.columns); }
+  void PrefetchRow(NodeId node) const { PrefetchBytes(Row(node), row_bytes_); }
 
-  // Copies the row of `node` into `out` under its lock; out.size() must be columns().
+  // Copies the row of `node` into `out` as floats, under its lock; out.size() must be columns().
   absl::Status ReadRow(NodeId node, std::span<float> out) const;
 
   // Returns the lock of the stripe that `node` falls in. Two nodes may share a stripe, so hold at most one at a time.
@@ -92,18 +99,35 @@ class MmapManager {
   absl::Status CheckRow(NodeId node) const;
 
   // Returns the row of `node` for writing, [columns] floats inside the mapping, and marks it changed. Do not keep the
-  // span after unlocking. REQUIRES: CheckRow(node) is ok and LockFor(node) is held.
-  std::span<float> MutableRow(NodeId node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(LockFor(node)) {
-    touched_.Set(Value(node) / StripeLocks::kGroupRows);
-    return {Row(node), layout_.shape.columns};
+  // span after unlocking. REQUIRES: element() is kFloat32, CheckRow(node) is ok and LockFor(node) is held.
+  std::span<float> MutableRow(NodeId node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(LockFor(node)) { return TouchFloats(node); }
+
+  // An error where rows of bf16 would be updated without a rounding.
+  absl::Status CheckRounding(const std::optional<RowRounding>& rounding) const;
+  // Memory for UpdateRow: nothing where it needs none.
+  std::vector<float> WideRow() const { return std::vector<float>(element() == NpyElement::kFloat32 ? 0 : columns()); }
+
+  // Calls update(row) with the row of `node` for writing, [columns] floats, and marks it changed. Of a table of bf16
+  // words the floats are a copy in `wide`, [columns] or more, and what `update` leaves there is rounded by chance,
+  // drawn at `rounding` and node (tables/bfloat16.h); of floats neither has a part in it. REQUIRES: CheckRow(node) is
+  // ok and LockFor(node) is held.
+  template <typename Update>
+  void UpdateRow(NodeId node, const RowRounding& rounding, std::span<float> wide, const Update& update)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(LockFor(node)) {
+    if (element() == NpyElement::kFloat32) {
+      update(TouchFloats(node));
+      return;
+    }
+    const std::span<std::uint16_t> words = TouchWords(node);
+    wide = wide.first(words.size());
+    Widen(words, wide);
+    update(wide);
+    RoundStochastically(rounding, node, wide, words);
   }
 
-  // The same for a table whose rows are guarded by the lock of the row with the same id in another table (optimizer
-  // state beside its embeddings). REQUIRES: CheckRow(node) is ok and that lock is held.
-  std::span<float> MutableCompanionRow(NodeId node) {
-    touched_.Set(Value(node) / StripeLocks::kGroupRows);
-    return {Row(node), layout_.shape.columns};
-  }
+  // MutableRow for a table whose rows are guarded by the lock of the row with the same id in another table (optimizer
+  // state beside its embeddings). REQUIRES: element() is kFloat32, CheckRow(node) is ok and that lock is held.
+  std::span<float> MutableCompanionRow(NodeId node) { return TouchFloats(node); }
 
   // ---- Commit. The order of these steps belongs to checkpoint/run_tables.h.
 
@@ -138,7 +162,17 @@ class MmapManager {
               std::byte* reserved, std::uint64_t reserved_bytes);
 
   absl::Status CheckPartition(PartitionId partition) const;
-  float* Row(NodeId node) const { return reinterpret_cast<float*>(rows_) + Value(node) * layout_.shape.columns; }
+  std::byte* Row(NodeId node) const { return rows_ + Value(node) * row_bytes_; }
+  const std::uint16_t* Words(NodeId node) const { return reinterpret_cast<const std::uint16_t*>(Row(node)); }
+  // The row for writing, marked as changed.
+  std::span<float> TouchFloats(NodeId node) {
+    touched_.Set(Value(node) / StripeLocks::kGroupRows);
+    return {reinterpret_cast<float*>(Row(node)), layout_.shape.columns};
+  }
+  std::span<std::uint16_t> TouchWords(NodeId node) {
+    touched_.Set(Value(node) / StripeLocks::kGroupRows);
+    return {reinterpret_cast<std::uint16_t*>(Row(node)), layout_.shape.columns};
+  }
   RowRange RowsOf(PartitionId partition) const;
   std::span<std::byte> BytesOf(RowRange rows) const;
   // The 64-row groups that cover the rows.
@@ -150,6 +184,7 @@ class MmapManager {
 
   // Constant after construction.
   const TableLayout layout_;
+  const std::uint64_t row_bytes_;
   std::byte* const reserved_;  // nullptr when columns is 0
   const std::uint64_t reserved_bytes_;
   std::byte* const rows_;  // of row 0: inside the reserved range, on a huge page's border

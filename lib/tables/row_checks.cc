@@ -1,10 +1,24 @@
 #include "tables/row_checks.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/status.h"
+#include "tables/bfloat16.h"
 
 namespace octavo {
+
+void RowChecks::Update(std::span<const float> rows) {
+  if (table_.element() == NpyElement::kFloat32) return checksum_.Update(std::as_bytes(rows));
+  std::array<std::uint16_t, 4096> buffer;
+  while (!rows.empty()) {
+    const std::span<const float> part = rows.first(std::min(rows.size(), buffer.size()));
+    const std::span<std::uint16_t> words = std::span(buffer).first(part.size());
+    TakeWords(part, words);
+    checksum_.Update(std::as_bytes(words));
+    rows = rows.subspan(part.size());
+  }
+}
 
 absl::Status RowChecks::Add(std::uint64_t first, std::span<const float> rows) {
   const std::uint64_t columns = table_.columns();
@@ -22,7 +36,7 @@ absl::Status RowChecks::Add(std::uint64_t first, std::span<const float> rows) {
       next_ = first;
     }
     if (next_ == first && begin_ == partition * partition_rows) {
-      checksum_.Update(std::as_bytes(part));
+      Update(part);
       next_ = stop;
       if (stop == last) RETURN_IF_ERROR(table_.CompareChecksum(partition, checksum_.Digest()));
     }

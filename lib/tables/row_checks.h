@@ -20,6 +20,9 @@ class RowChecks {
   absl::Status Add(std::uint64_t first, std::span<const float> rows);
 
  private:
+  // Adds the rows to the checksum as they are stored.
+  void Update(std::span<const float> rows);
+
   const TableReader& table_;
   StreamingChecksum64 checksum_;
   std::uint64_t begin_ = 0;  // of the rows that the checksum has: the first of a partition,

@@ -44,6 +44,10 @@ absl::StatusOr<File> OpenTableFile(const std::filesystem::path& path, const NpyS
     return KindOf(file.status()) == ErrorKind::kUsage ? CorruptError(MessageOf(file.status())) : file.status();
   }
   ASSIGN_OR_RETURN(const NpyShape found, CheckedShape(*file));
+  if (found.element != shape.element) {
+    return CorruptError(fmt::format("{}: values of {}; expected {}", path.string(), ElementName(found.element),
+                                    ElementName(shape.element)));
+  }
   if (found != shape) {
     return CorruptError(fmt::format("{}: shape ({}, {}); expected ({}, {})", path.string(), found.rows, found.columns,
                                     shape.rows, shape.columns));

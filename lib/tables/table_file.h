@@ -1,4 +1,4 @@
-// One slot of a table on disk: a .npy file of float rows (format/npy_header.h).
+// One slot of a table on disk: a .npy file of rows (format/npy_header.h).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ absl::StatusOr<NpyShape> ReadTableShape(const std::filesystem::path& path);
 
 // Returns where row `row` begins. REQUIRES: row <= shape.rows
 inline std::uint64_t RowOffset(const NpyShape& shape, std::uint64_t row) {
-  return kNpyHeaderBytes + row * shape.columns * sizeof(float);
+  return kNpyHeaderBytes + row * shape.row_bytes();
 }
 
 }  // namespace octavo

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "fmt/format.h"
+#include "tables/bfloat16.h"
 #include "tables/table_file.h"
 
 namespace octavo {
@@ -51,8 +52,11 @@ absl::Status TableReader::ReadRows(std::uint64_t first, std::span<float> out) co
     const std::uint64_t run = std::min(rows, (partition + 1) * partition_rows_ - first);
     const File& file = files_[slot_of_partition_[partition]];
     const std::span<float> part = out.first(run * shape_.columns);
-    if (absl::Status status = file.ReadAt(RowOffset(shape_, first), std::as_writable_bytes(part)); !status.ok()) {
-      return status;
+    // Words are read into the last half of the floats' place.
+    const std::span<std::byte> bytes = std::as_writable_bytes(part).last(run * shape_.row_bytes());
+    RETURN_IF_ERROR(file.ReadAt(RowOffset(shape_, first), bytes));
+    if (shape_.element == NpyElement::kBfloat16) {
+      Widen({reinterpret_cast<const std::uint16_t*>(bytes.data()), part.size()}, part);
     }
     out = out.subspan(part.size());
     first += run;

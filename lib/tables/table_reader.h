@@ -33,9 +33,10 @@ class TableReader {
 
   std::uint64_t rows() const { return shape_.rows; }
   std::uint64_t columns() const { return shape_.columns; }
+  NpyElement element() const { return shape_.element; }
   std::uint64_t partition_rows() const { return partition_rows_; }
 
-  // Reads rows [first, first + out.size() / columns()); rows past the end are an error.
+  // Reads rows [first, first + out.size() / columns()) as floats; rows past the end are an error.
   // REQUIRES: out.size() is a multiple of columns()
   absl::Status ReadRows(std::uint64_t first, std::span<float> out) const;
 

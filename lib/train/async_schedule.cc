@@ -19,7 +19,7 @@ void AsyncSchedule::TrainChunk(const ChunkPlace& place, const RowUpdates::Window
   result.status = worker.by_node.CheckRows(tables_.embeddings, tables_.optimizer);
   if (!result.status.ok()) return;
   worker.by_node.UpdateRows(0, worker.by_node.segments().size(), options_.dim, update, tables_.embeddings,
-                            tables_.optimizer);
+                            tables_.optimizer, update.rounding);
 }
 
 absl::StatusOr<ChunkLoss> AsyncSchedule::Train(const BatchTask& task) {

@@ -77,10 +77,10 @@ absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64
 }
 
 absl::StatusOr<std::unique_ptr<MmapManager>> ProbeTable(const std::filesystem::path& folder, const std::string& name,
-                                                        std::uint64_t rows, std::uint64_t columns) {
+                                                        const NpyShape& shape) {
   const TableLayout layout{.slots = {folder / (name + ".npy"), folder / (name + ".other.npy")},
-                           .shape = {.rows = rows, .columns = columns},
-                           .partition_rows = RoundUp(rows, kPartitionRowQuantum)};
+                           .shape = shape,
+                           .partition_rows = RoundUp(shape.rows, kPartitionRowQuantum)};
   ASSIGN_OR_RETURN(File file, CreateTableFile(layout.slots[0], layout.shape));
   RETURN_IF_ERROR(file.Close());
   ASSIGN_OR_RETURN(std::unique_ptr<MmapManager> table, MmapManager::Open(layout, {0}));
@@ -103,8 +103,8 @@ absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph&
   ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(parent));
   const std::filesystem::path& folder = scratch.path();
   ProbeTables tables;
-  ASSIGN_OR_RETURN(tables.embeddings, ProbeTable(folder, "rows", rows, options.dim));
-  ASSIGN_OR_RETURN(tables.state, ProbeTable(folder, "state", rows, StateWidth(options.optimizer, options.dim)));
+  ASSIGN_OR_RETURN(tables.embeddings, ProbeTable(folder, "rows", {rows, options.dim, options.storage}));
+  ASSIGN_OR_RETURN(tables.state, ProbeTable(folder, "state", {rows, StateWidth(options.optimizer, options.dim)}));
   const std::size_t width = options.model_spec().RelationWidth();
   const std::uint64_t relation_rows = std::uint64_t{graph.relation_count()} * (options.reciprocal ? 2 : 1);
   const std::array<std::filesystem::path, 2> unused;  // relations are never written here
@@ -112,8 +112,12 @@ absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph&
   tables.relation_state = std::make_unique<RelationTable>(
       unused, NpyShape{relation_rows, width == 0 ? 0 : StateWidth(options.optimizer, width)});
   const double scale = InitialScale(options);
+  std::vector<float> wide(options.dim);
   for (std::uint64_t row = 0; row < rows; ++row) {
-    InitialEmbedding(options, scale, row, tables.embeddings->MutableCompanionRow(static_cast<NodeId>(row)));
+    const auto node = static_cast<NodeId>(row);
+    const WriterStripeLock lock(tables.embeddings->LockFor(node));
+    tables.embeddings->UpdateRow(node, {.seed = options.seed}, wide,
+                                 [&](std::span<float> values) { InitialEmbedding(options, scale, row, values); });
   }
   for (std::uint64_t row = 0; row < relation_rows; ++row) {
     InitialRelation(options, scale, row, tables.relations->Row(row));

@@ -127,7 +127,7 @@ std::uint64_t EnoughMemory(const TrainOptions& options, const GraphDescription& 
 }  // namespace
 
 std::uint64_t NodeBytes(const TrainOptions& options) {
-  return (options.dim + StateWidth(options.optimizer, options.dim)) * sizeof(float);
+  return options.dim * ElementBytes(options.storage) + StateWidth(options.optimizer, options.dim) * sizeof(float);
 }
 
 std::uint64_t MaxWindowRows(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {

@@ -140,6 +140,11 @@ OptionField NoIdentity(OptionField field) {
   return field;
 }
 
+OptionField Recent(OptionField field) {
+  field.recent = true;
+  return field;
+}
+
 std::vector<OptionField> MakeFields() {
   using O = TrainOptions;
   return {
@@ -155,6 +160,10 @@ std::vector<OptionField> MakeFields() {
       Switch("reciprocal", "model", &O::reciprocal, "Give each relation a second row for its inverse direction"),
       Real("initial-scale", "model", &O::initial_scale, 0, 1000,
            "Standard deviation of the initial values; 0 chooses by model"),
+      Recent(OneOf<NpyElement>("storage", "model", &O::storage,
+                               {{ElementName(NpyElement::kFloat32), NpyElement::kFloat32},
+                                {ElementName(NpyElement::kBfloat16), NpyElement::kBfloat16}},
+                               "What the embeddings are stored as; bf16 takes half the space and rounds by chance")),
       OneOf<LossKind>("loss", "loss", &O::loss,
                       {{"softmax", LossKind::kSoftmax},
                        {"logistic", LossKind::kLogistic},
@@ -265,6 +274,9 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
     return UsageError(fmt::format("accumulate is {} and schedule {}; expected accumulate 1, or schedule sync",
                                   options.accumulate, ScheduleName(options.schedule)));
   }
+  if (options.storage == NpyElement::kBfloat16 && options.dim % 2 != 0) {
+    return UsageError(fmt::format("dim is {}; expected an even number with storage bf16", options.dim));
+  }
   if (options.negatives == 0 && options.degree_fraction > 0) {
     return UsageError("degree-fraction has no meaning with negatives all");
   }
@@ -274,7 +286,8 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
 std::uint64_t ConfigurationHash(const TrainOptions& options) {
   std::string text;
   for (const OptionField& field : TrainOptionFields()) {
-    if (field.identity) fmt::format_to(std::back_inserter(text), "{}={}\n", field.name, field.format(options));
+    if (!field.identity || (field.recent && field.format(options) == field.format(TrainOptions()))) continue;
+    fmt::format_to(std::back_inserter(text), "{}={}\n", field.name, field.format(options));
   }
   return Checksum64(std::as_bytes(std::span<const char>(text)));
 }

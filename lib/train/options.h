@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "format/npy_header.h"
 #include "model/loss.h"
 #include "model/model_spec.h"
 #include "model/regularizer.h"
@@ -34,6 +35,7 @@ struct TrainOptions {
   std::uint64_t dim = 100;
   bool reciprocal = false;
   double initial_scale = 0;  // standard deviation of the initial values; 0: chosen by model (train/initial_rows.h)
+  NpyElement storage = NpyElement::kFloat32;  // of the embeddings
   // The loss.
   LossKind loss = LossKind::kSoftmax;
   double margin = -1;  // below 0: 1 for ranking, 9 for self-adversarial, 0 for logistic
@@ -80,6 +82,8 @@ struct OptionField {
   Type type = Type::kText;
   // Whether another value makes it another run: such fields are kept for good once a run has begun.
   bool identity = true;
+  // Older runs have no such option: absent from run.json it has its default, which has no part in the run's hash.
+  bool recent = false;
   // Takes a value as text; false where it is not allowed.
   std::function<bool(TrainOptions&, std::string_view)> parse = nullptr;
   std::function<std::string(const TrainOptions&)> format = nullptr;

@@ -140,7 +140,8 @@ absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::pat
   if (!json["graph"].is_string() || !json["options"].is_object()) return fail("graph or options of another type");
   for (const OptionField& field : TrainOptionFields()) {
     // Its default would be another training, or another number of epochs.
-    if (!json["options"].contains(field.name)) return fail(fmt::format("no option \"{}\"", field.name));
+    if (!field.recent && !json["options"].contains(field.name))
+      return fail(fmt::format("no option \"{}\"", field.name));
   }
   RunConfiguration configuration;
   configuration.graph = json["graph"].get<std::string>();

@@ -26,7 +26,8 @@ std::string OptionJson(const OptionField& field, const TrainOptions& options);
 // Writes run.json, whole or not at all. A graph folder whose path is not UTF-8 is a usage error.
 absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunConfiguration& configuration);
 
-// Reads it back: missing, misspelt or disallowed entries are corrupt-file errors.
+// Reads it back: missing, misspelt or disallowed entries are corrupt-file errors. Options that older runs have not
+// (OptionField::recent) may be missing.
 absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::path& path);
 
 }  // namespace octavo

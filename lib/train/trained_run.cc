@@ -47,15 +47,20 @@ absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& man
                                     graph->description().fingerprint));
   }
   const ModelSpec model = configuration.options.model_spec();
+  if (header.element() != configuration.options.storage) {
+    return CorruptError(fmt::format("{}: embeddings of {}; expected {}", paths.State().string(),
+                                    ElementName(header.element()), ElementName(configuration.options.storage)));
+  }
   if (header.dim != model.dim || header.relation_width != model.RelationWidth()) {
     return CorruptError(fmt::format("{}: dimensions ({}, {}); expected ({}, {})", paths.State().string(), header.dim,
                                     header.relation_width, model.dim, model.RelationWidth()));
   }
   std::vector<std::uint8_t> slots;
   for (const PartitionRecord& record : manifest.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
-  ASSIGN_OR_RETURN(TableReader embeddings,
-                   TableReader::Open({paths.Table(TableName::kEmbeddings, 0), paths.Table(TableName::kEmbeddings, 1)},
-                                     {header.rows, header.dim}, header.partition_rows, std::move(slots)));
+  ASSIGN_OR_RETURN(
+      TableReader embeddings,
+      TableReader::Open({paths.Table(TableName::kEmbeddings, 0), paths.Table(TableName::kEmbeddings, 1)},
+                        {header.rows, header.dim, header.element()}, header.partition_rows, std::move(slots)));
   embeddings.Expect(ExpectedOf(paths, manifest));
   RelationTable relations({paths.Table(TableName::kRelations, 0), paths.Table(TableName::kRelations, 1)},
                           {header.relation_rows, header.relation_width});

@@ -35,6 +35,7 @@ RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, con
           .relation_state_width = relation_width == 0 ? 0 : StateWidth(options.optimizer, relation_width),
           .partition_rows = graph.partition_rows,
           .seed = options.seed,
+          .element = options.storage,
           .partitions = division.partitions,
           .resident = division.resident};
 }

@@ -114,6 +114,10 @@ class RunCheck {
     Compare("relation width", header.relation_width, width, "run.json");
     Compare("relation optimizer width", header.relation_state_width,
             width == 0 ? 0 : StateWidth(options.optimizer, width), "run.json");
+    if (header.element() != options.storage) {
+      report_.Damage(paths_.State(), "", fmt::format("embeddings of {}", ElementName(header.element())),
+                     fmt::format("{}, as run.json says", ElementName(options.storage)));
+    }
     const std::uint64_t begun = header.progress.epoch + (header.progress.batch > 0 ? 1 : 0);
     if (begun > options.epochs) {
       report_.Damage(paths_.Configuration(), "", fmt::format("{} epochs", options.epochs),

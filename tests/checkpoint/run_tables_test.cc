@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
 #include "oneapi/tbb/global_control.h"
+#include "tables/bfloat16.h"
 #include "tables/table_reader.h"
 #include "tests/checkpoint/small_run.h"
 #include "tests/support/child_process.h"
@@ -64,6 +65,45 @@ TEST_F(RunTablesTest, WithoutRelationsOrOptimizerState) {
   ASSERT_OK(tables->Finish());
   ASSERT_OK_AND_ASSIGN(const Contents contents, ReadCommitted(paths_));
   EXPECT_EQ(contents.embeddings, std::vector<float>(3, 4.0F));
+}
+
+// The rows of a new run, and through commits, evictions and openings those of its updates, in half the bytes.
+TEST_F(RunTablesTest, EmbeddingsOfBfloat16) {
+  RunShape shape = shape_;
+  shape.dim = 4;
+  shape.element = NpyElement::kBfloat16;
+  Contents expected = InitialContents(shape);
+  std::vector<std::uint16_t> words(expected.embeddings.size());
+  RoundToNearest(expected.embeddings, words);
+  Widen(words, expected.embeddings);
+  EXPECT_EQ(expected.embeddings[4 * 100], 100.0F) << "100.25 lies between 100 and 100.5";
+  {
+    ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape));
+    ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
+    EXPECT_TRUE(open == expected);
+    EXPECT_EQ(tables->PartitionBytes(P(0)), 1024 * (4 * 2 + 4));
+    EXPECT_EQ(fs::file_size(paths_.Table(TableName::kEmbeddings, 0)), 4096 + shape.rows * 4 * 2);
+    EXPECT_EQ(fs::file_size(paths_.Table(TableName::kOptimizer, 0)), 4096 + shape.rows * 4);
+    for (const std::uint64_t row : {std::uint64_t{3}, std::uint64_t{1500}, shape.rows - 1}) {
+      SetRow(*tables, row, 2.5F);
+      std::fill_n(expected.embeddings.begin() + static_cast<std::ptrdiff_t>(4 * row), 4, 2.5F);
+      expected.optimizer[row] = 3.5F;
+    }
+    ASSERT_OK(tables->EvictPartition(P(1)));
+    ASSERT_OK(tables->Commit(Progress{.step = 1}));
+    ASSERT_OK_AND_ASSIGN(const Contents committed, ReadCommitted(paths_));
+    EXPECT_TRUE(committed == expected);
+  }
+  RunShape floats = shape;
+  floats.element = NpyElement::kFloat32;
+  EXPECT_ERROR(RunTables::Open(paths_, floats, true), kCorrupt,
+               "embeddings of bf16; expected float32 as run.json says");
+  ASSERT_OK_AND_ASSIGN(const auto tables, RunTables::Open(paths_, shape, true));
+  ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
+  EXPECT_TRUE(open == expected);
+  ASSERT_OK(tables->Finish());
+  ASSERT_OK_AND_ASSIGN(const Contents finished, ReadCommitted(paths_));
+  EXPECT_TRUE(finished == expected);
 }
 
 TEST_F(RunTablesTest, ACommitIsWhatTheNextOpeningFinds) {

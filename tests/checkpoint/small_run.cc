@@ -87,18 +87,19 @@ absl::StatusOr<Contents> ReadCommitted(const RunPaths& paths) {
   std::vector<std::uint8_t> slots;
   for (const PartitionRecord& record : manifest.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
   const auto read = [&](TableName table, std::uint64_t rows, std::uint64_t columns,
-                        const std::vector<std::uint8_t>& slot_of) -> absl::StatusOr<std::vector<float>> {
+                        const std::vector<std::uint8_t>& slot_of,
+                        NpyElement element = NpyElement::kFloat32) -> absl::StatusOr<std::vector<float>> {
     const std::uint64_t partition_rows = slot_of.size() == 1 ? std::max<std::uint64_t>(rows, 1) : header.partition_rows;
-    ASSIGN_OR_RETURN(const TableReader reader,
-                     TableReader::Open({paths.Table(table, 0), paths.Table(table, 1)},
-                                       {.rows = rows, .columns = columns}, partition_rows, slot_of));
+    ASSIGN_OR_RETURN(const TableReader reader, TableReader::Open({paths.Table(table, 0), paths.Table(table, 1)},
+                                                                 {.rows = rows, .columns = columns, .element = element},
+                                                                 partition_rows, slot_of));
     std::vector<float> values(rows * columns);
     RETURN_IF_ERROR(reader.ReadRows(0, values));
     return values;
   };
   const std::vector<std::uint8_t> relation_slot = {static_cast<std::uint8_t>(header.relation_slot)};
   Contents contents;
-  ASSIGN_OR_RETURN(contents.embeddings, read(TableName::kEmbeddings, header.rows, header.dim, slots));
+  ASSIGN_OR_RETURN(contents.embeddings, read(TableName::kEmbeddings, header.rows, header.dim, slots, header.element()));
   ASSIGN_OR_RETURN(contents.optimizer, read(TableName::kOptimizer, header.rows, header.state_width, slots));
   ASSIGN_OR_RETURN(contents.relations,
                    read(TableName::kRelations, header.relation_rows, header.relation_width, relation_slot));
@@ -131,7 +132,8 @@ absl::StatusOr<Contents> ReadOpen(RunTables& tables) {
 void SetRow(RunTables& tables, std::uint64_t row, float value) {
   const NodeId node{row};
   const WriterStripeLock lock(tables.embeddings().LockFor(node));
-  std::ranges::fill(tables.embeddings().MutableRow(node), value);
+  std::vector<float> wide(tables.embeddings().columns());
+  tables.embeddings().UpdateRow(node, {}, wide, [&](std::span<float> values) { std::ranges::fill(values, value); });
   std::ranges::fill(tables.optimizer().MutableCompanionRow(node), value + 1);
 }
 

@@ -45,7 +45,9 @@ absl::Status TrainStep(RunTables& tables, std::uint64_t step) {
     const NodeId node{row};
     RETURN_IF_ERROR(tables.LoadPartition(tables.embeddings().PartitionOf(node)));
     const WriterStripeLock lock(tables.embeddings().LockFor(node));
-    std::ranges::fill(tables.embeddings().MutableRow(node), static_cast<float>(step));
+    std::vector<float> wide(tables.embeddings().columns());
+    tables.embeddings().UpdateRow(
+        node, {}, wide, [&](std::span<float> values) { std::ranges::fill(values, static_cast<float>(step)); });
     std::ranges::fill(tables.optimizer().MutableCompanionRow(node), static_cast<float>(step) + 1);
   }
   for (std::uint64_t row = 0; row < tables.relations().rows(); ++row) {
@@ -63,13 +65,14 @@ bool IsNamed(const RunPaths& paths, const Manifest& manifest, const fs::path& pa
   };
   if (differs(0, kNpyHeaderBytes)) return true;
   for (const int slot : {0, 1}) {
-    for (const auto& [table, columns] :
-         {std::pair(TableName::kEmbeddings, header.dim), std::pair(TableName::kOptimizer, header.state_width)}) {
+    for (const auto& [table, row_bytes] :
+         {std::pair(TableName::kEmbeddings, header.dim * ElementBytes(header.element())),
+          std::pair(TableName::kOptimizer, header.state_width * 4)}) {
       if (path != paths.Table(table, slot)) continue;
       for (std::uint64_t row = 0; row < header.rows; ++row) {
         if (manifest.partitions[row / header.partition_rows].slot != static_cast<std::uint64_t>(slot)) continue;
-        const std::uint64_t begin = kNpyHeaderBytes + row * columns * sizeof(float);
-        if (differs(begin, begin + columns * sizeof(float))) return true;
+        const std::uint64_t begin = kNpyHeaderBytes + row * row_bytes;
+        if (differs(begin, begin + row_bytes)) return true;
       }
       return false;
     }
@@ -137,8 +140,12 @@ TEST_F(VerifyCommitTest, WithoutRelationsOrOptimizerState) {
 
 // Indifferent: a file that the newest manifest does not name, and the rows in a file that it does not name there.
 TEST_F(VerifyCommitTest, EveryDamageOfEveryNamedFileIsFoundAndNamed) {
-  for (const bool finished : {false, true}) {
-    std::unique_ptr<RunTables> tables = Train(3);
+  for (const auto& [finished, element] : {std::pair(false, NpyElement::kFloat32), std::pair(true, NpyElement::kFloat32),
+                                          std::pair(false, NpyElement::kBfloat16)}) {
+    RunShape shape = SmallShape();
+    shape.dim = element == NpyElement::kBfloat16 ? 4 : 3;
+    shape.element = element;
+    std::unique_ptr<RunTables> tables = Train(3, shape);
     if (finished) {
       ASSERT_OK(tables->Finish());
     }

@@ -14,7 +14,7 @@ setup() { cd "$BATS_FILE_TMPDIR"; }
 @test "a run is shown with its counts and options" {
   "$OCTAVO" inspect run >out.log
   grep -Eq '^epochs +3 of 3$' out.log
-  grep -Eq '^embeddings +40 x 8$' out.log
+  grep -Eq '^embeddings +40 x 8 of float32$' out.log
   grep -Eq '^relations +3 x 4$' out.log
   grep -Eq '^model +rotate$' out.log
 }

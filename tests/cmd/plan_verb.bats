@@ -43,6 +43,25 @@ assert "epoch_seconds" not in plan
 PYTHON
 }
 
+@test "embeddings of bf16 are half as large, and the plan says so" {
+  for storage in float32 bf16; do
+    "$OCTAVO" plan "${settings[@]}" --storage "$storage" --no-probe --json >"$storage.json"
+  done
+  "$OCTAVO" plan "${settings[@]}" --storage bf16 --no-probe >out.log
+  grep -Eq '^embeddings of +bf16$' out.log
+  "$OCTAVO" --quiet train "${settings[@]}" --storage bf16 --run run
+  /usr/bin/python3 - <<'PYTHON'
+import json
+floats, words = [json.load(open(name + ".json")) for name in ("float32", "bf16")]
+nodes = json.load(open("large/graph.json"))["nodes"]
+assert (floats["storage"], words["storage"]) == ("float32", "bf16")
+assert floats["disk_bytes_after"] - words["disk_bytes_after"] == nodes * 32 * 2, (floats, words)
+assert floats["needed_bytes"] - words["needed_bytes"] == nodes * 32 * 2, (floats, words)
+event = json.loads(open("run/metrics.jsonl").readline())
+assert event["written_bytes"] == words["first_epoch"]["written_bytes"], (event, words)
+PYTHON
+}
+
 @test "half of too little memory is a row without a plan, too little itself an error" {
   smallest_of() { sed -n 's/.*the smallest --memory that would do is \([0-9]*MiB\).*/\1/p' err.log; }
   fails 2 "training needs" "$OCTAVO" plan "${settings[@]}" --memory 2MiB

@@ -32,6 +32,48 @@ assert json.load(open("run/run.json"))["options"]["dim"] == 8
 PYTHON
 }
 
+# The file that numpy opens, the verbs that read it, a damage, a kill and a resume.
+@test "embeddings of bf16 are words of half the size, and every verb knows them" {
+  train --storage bf16
+  "$OCTAVO" inspect run | grep -Eq '^embeddings +40 x 8 of bf16$'
+  "$OCTAVO" inspect run/embeddings.npy | grep -Eq '^table of <u2 +40 x 8 of bf16 words$'
+  [ "$("$OCTAVO" inspect run --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["options"]["storage"])')" = bf16 ]
+  "$OCTAVO" verify run --deep
+  for format in npy tsv word2vec word2vec-binary; do
+    "$OCTAVO" --quiet export --run run --output "vectors.$format" --format "$format"
+  done
+  "$OCTAVO" query --run run neighbors n1 -k 3 --json >nearest.json
+  /usr/bin/python3 - <<'PYTHON'
+import json, numpy
+words = numpy.load("run/embeddings.npy", mmap_mode="r")
+assert words.dtype == numpy.dtype("<u2") and words.shape == (40, 8), (words.dtype, words.shape)
+rows = (words.astype("uint32") << 16).view("float32")
+assert rows.dtype == numpy.float32 and numpy.isfinite(rows).all() and 0 < numpy.abs(rows).max() < 100
+exported = numpy.load("vectors.npy")
+assert exported.dtype == numpy.dtype("<f4") and numpy.array_equal(exported, rows)
+lines = [line.split("\t") for line in open("vectors.tsv")]
+assert numpy.array_equal(numpy.array([[numpy.float32(x) for x in line[1:]] for line in lines]), rows)
+assert numpy.load("run/relations.npy").dtype == numpy.load("run/optimizer.npy").dtype == numpy.dtype("<f4")
+names = open("graph/nodes.names").read().split("\n")
+unit = rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
+cosines = unit @ unit[names.index("n1")]
+best = [names[i] for i in numpy.argsort(-cosines) if names[i] != "n1"][:3]
+assert [n["node"] for n in json.load(open("nearest.json"))["neighbors"]] == best, best
+PYTHON
+  expected="$(tables run)"
+  rm -r run
+  OCTAVO_FAILPOINT=commit.C5:3=kill train --storage bf16 || true
+  [ -e run/embeddings.other.npy ]
+  "$OCTAVO" resume --run run
+  [ "$(tables run)" = "$expected" ]
+  printf 'x' | dd of=run/embeddings.npy bs=1 seek=4500 conv=notrunc 2>/dev/null
+  fails 4 "partition 0" "$OCTAVO" --quiet evaluate --run run --split train
+  status=0
+  "$OCTAVO" verify run >out.log 2>err.log || status=$?
+  [ "$status" -eq 4 ]
+  cat out.log err.log | grep -q 'embeddings.npy.*partition 0 (rows 0 on, byte 4096 on)'
+}
+
 @test "wrong values name flag, value and what is allowed, and exit with 2" {
   while IFS='|' read -r flag value text; do
     status=0
@@ -61,6 +103,7 @@ PYTHON
 --schedule|hogwild|one of sync, pipelined, async
 --checkpoint-minutes|-1|a number from 0 to
 --durability|none|one of full, process
+--storage|float16|one of float32, bf16
 --seed|-1|a whole number from 0 to 18446744073709551615
 END
 }

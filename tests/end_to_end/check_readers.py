@@ -2,7 +2,7 @@
 """Opens what octavo export wrote with the readers that people use: numpy and gensim.
 
 usage: check_readers.py EMBEDDINGS.npy NODES.names EXPORTED.npy WORD2VEC.txt WORD2VEC.bin VECTORS.tsv
-EMBEDDINGS.npy is the run's own table. Every file must hold the same rows, bit for bit, under the names of NODES.names.
+EMBEDDINGS.npy is the run's own table, of floats or of bf16 words. Every file must hold the same rows, bit for bit, under the names of NODES.names.
 exit 0 when all agree; an exception or a message and exit 1 otherwise
 """
 
@@ -28,6 +28,8 @@ def main():
     table, names_path, exported, text, binary, tsv = sys.argv[1:]
     names = pathlib.Path(names_path).read_bytes().split(b"\n")[:-1]
     rows = numpy.load(table, mmap_mode="r")
+    if rows.dtype == numpy.dtype("<u2"):
+        rows = (rows.astype("uint32") << 16).view("float32")
     check(rows.dtype == numpy.dtype("<f4") and rows.ndim == 2, f"{table}: {rows.dtype}, {rows.ndim} dimensions")
     check(rows.shape[0] == len(names), f"{table}: {rows.shape[0]} rows; expected {len(names)}")
 

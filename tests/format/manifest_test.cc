@@ -143,6 +143,7 @@ TEST(Manifest, ContradictionsUnderAValidChecksumAreRefused) {
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
   refused([](Manifest& m) { m.header.relation_slot = 2; }, "slot number");
   refused([](Manifest& m) { m.partitions[1].slot = kMax; }, "slot number");
+  refused([](Manifest& m) { m.header.embedding_element = 2; }, "embeddings of type 2; expected 0, float32, or 1, bf16");
   refused([](Manifest& m) { m.header.partition_rows = 0; }, "3 partitions");
   refused([](Manifest& m) { m.header.rows = kMax; }, "3 partitions");
   refused([](Manifest& m) { m.header.rows = 1; }, "3 partitions");

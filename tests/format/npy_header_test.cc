@@ -19,7 +19,8 @@ std::array<std::byte, kNpyHeaderBytes> WithDictionary(std::string dictionary) {
 }
 
 TEST(NpyHeader, ReadsBackWhatItWrote) {
-  for (const NpyShape shape : {NpyShape{0, 1}, NpyShape{3, 4}, NpyShape{14541, 400}, NpyShape{1ULL << 40, 100}}) {
+  for (const NpyShape shape : {NpyShape{0, 1}, NpyShape{3, 4}, NpyShape{14541, 400}, NpyShape{1ULL << 40, 100},
+                               NpyShape{3, 4, NpyElement::kBfloat16}}) {
     ASSERT_OK_AND_ASSIGN(const NpyShape read, DecodeNpyHeader(EncodeNpyHeader(shape), "f"));
     EXPECT_EQ(read, shape);
   }
@@ -32,11 +33,18 @@ TEST(NpyHeader, IsThePreambleThatNumPyReads) {
   EXPECT_EQ(text.substr(8, 2), "\xF6\x0F");  // 4086: the dictionary ends at byte 4,096
   EXPECT_TRUE(text.substr(10).starts_with("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }"));
   EXPECT_EQ(text.back(), '\n');
+  const auto words = EncodeNpyHeader({3, 4, NpyElement::kBfloat16});
+  const std::string words_text(reinterpret_cast<const char*>(words.data()), words.size());
+  EXPECT_TRUE(words_text.substr(10).starts_with("{'descr': '<u2', 'fortran_order': False, 'shape': (3, 4), }"));
 }
 
 TEST(NpyHeader, RefusesOtherTypesOrdersAndShapes) {
   for (const char* dictionary : {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }",
                                  "{'descr': '>f4', 'fortran_order': False, 'shape': (3, 4), }",
+                                 "{'descr': '>u2', 'fortran_order': False, 'shape': (3, 4), }",
+                                 "{'descr': '<f2', 'fortran_order': False, 'shape': (3, 4), }",
+                                 "{'descr': '<u4', 'fortran_order': False, 'shape': (3, 4), }",
+                                 "{'descr': '<u2', 'fortran_order': False, 'shape': (9223372036854775807, 1), }",
                                  "{'descr': '<f4', 'fortran_order': True, 'shape': (3, 4), }",
                                  "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }",
                                  "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4, 5), }",
@@ -65,6 +73,7 @@ TEST(NpyHeader, RefusesShortAndForeignFiles) {
 TEST(NpyFileBytes, IsCheckedForOverflow) {
   EXPECT_EQ(*NpyFileBytes({3, 4}), 4096U + 48U);
   EXPECT_EQ(*NpyFileBytes({0, 4}), 4096U);
+  EXPECT_EQ(*NpyFileBytes({3, 4, NpyElement::kBfloat16}), 4096U + 24U);
   EXPECT_ERROR(NpyFileBytes({1ULL << 62, 1}), kUsage, "too large");
   EXPECT_ERROR(NpyFileBytes({1ULL << 40, 1ULL << 40}), kUsage, "too large");
 }

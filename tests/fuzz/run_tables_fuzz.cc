@@ -129,7 +129,8 @@ void CheckNpy(std::string_view bytes) {
   const absl::StatusOr<NpyShape> shape = DecodeNpyHeader(BytesOf(bytes), "embeddings.npy");
   if (!shape.ok()) return CheckError(shape.status(), {ErrorKind::kCorrupt});
   const absl::StatusOr<std::uint64_t> size = NpyFileBytes(*shape);
-  MUST(size.ok() && *size - kNpyHeaderBytes == shape->rows * shape->columns * 4);
+  MUST(size.ok() &&
+       *size - kNpyHeaderBytes == shape->rows * shape->columns * (bytes.find("'<u2'") != bytes.npos ? 2 : 4));
   const auto written = EncodeNpyHeader(*shape);
   const absl::StatusOr<NpyShape> again = DecodeNpyHeader(written, "embeddings.npy");
   MUST(again.ok() && *again == *shape);

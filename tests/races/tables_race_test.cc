@@ -1,4 +1,5 @@
 // Threads on the tables for a second or so. The assertions catch torn rows; the thread sanitizer catches the rest.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -28,9 +29,10 @@ class TablesRace : public ::testing::Test {
   static constexpr std::uint64_t kRows = 3000;
   static constexpr std::size_t kColumns = 24;  // a row is more than a cache line
 
-  std::unique_ptr<MmapManager> MakeTable(const std::string& name, std::uint64_t columns) const {
+  std::unique_ptr<MmapManager> MakeTable(const std::string& name, std::uint64_t columns,
+                                         NpyElement element = NpyElement::kFloat32) const {
     const TableLayout layout{.slots = {folder_ / (name + ".npy"), folder_ / (name + ".other.npy")},
-                             .shape = {.rows = kRows, .columns = columns},
+                             .shape = {.rows = kRows, .columns = columns, .element = element},
                              .partition_rows = 1024};
     EXPECT_OK(CreateTableFile(layout.slots[0], layout.shape));
     absl::StatusOr<std::unique_ptr<MmapManager>> table = MmapManager::Open(layout, {0, 0, 0});
@@ -62,6 +64,31 @@ TEST_F(TablesRace, ReadersNeverSeeATornRow) {
         const NodeId node{i % 200};
         const WriterStripeLock lock(table->LockFor(node));
         for (float& x : table->MutableRow(node)) x = static_cast<float>(i * w);
+      }
+    });
+  }
+  std::this_thread::sleep_for(kDuration);
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(table->IsChanged(static_cast<PartitionId>(0)));
+}
+
+// A row of words is widened and rounded under its lock, too.
+TEST_F(TablesRace, ReadersNeverSeeATornRowOfBfloat16) {
+  const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns, NpyElement::kBfloat16);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 2; ++r) threads.emplace_back([&] { ReadRows(*table, stop, 0, 200); });
+  for (std::uint64_t w = 1; w <= 2; ++w) {
+    threads.emplace_back([&, w] {
+      std::vector<float> wide(kColumns);
+      for (std::uint64_t i = w; !stop.load(std::memory_order_relaxed); ++i) {
+        const NodeId node{i % 200};
+        const WriterStripeLock lock(table->LockFor(node));
+        table->UpdateRow(node, {.seed = w, .step = i}, wide, [&](std::span<float> row) {
+          const float next = row[0] < 100 ? row[0] + 1 : 0;  // whole numbers, which are words
+          std::ranges::fill(row, next);
+        });
       }
     });
   }

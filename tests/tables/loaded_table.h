@@ -16,9 +16,10 @@ namespace octavo {
 
 // In `folder`, of partitions of 1,024 rows, all of them loaded.
 inline std::unique_ptr<MmapManager> MakeLoadedTable(const std::filesystem::path& folder, const std::string& name,
-                                                    std::uint64_t rows, std::uint64_t columns) {
+                                                    std::uint64_t rows, std::uint64_t columns,
+                                                    NpyElement element = NpyElement::kFloat32) {
   const TableLayout layout{.slots = {folder / (name + ".npy"), folder / (name + ".other.npy")},
-                           .shape = {.rows = rows, .columns = columns},
+                           .shape = {.rows = rows, .columns = columns, .element = element},
                            .partition_rows = 1024};
   EXPECT_OK(CreateTableFile(layout.slots[0], layout.shape));
   absl::StatusOr<std::unique_ptr<MmapManager>> table =

@@ -45,8 +45,9 @@ class MmapGradientAccumulatorTest : public ::testing::Test {
     return *std::move(made);
   }
   fs::path Path() const { return folder_ / "gradients.map"; }
-  std::unique_ptr<MmapManager> MakeTable(const std::string& name, std::uint64_t rows, std::uint64_t columns) {
-    return MakeLoadedTable(folder_.path(), name, rows, columns);
+  std::unique_ptr<MmapManager> MakeTable(const std::string& name, std::uint64_t rows, std::uint64_t columns,
+                                         NpyElement element = NpyElement::kFloat32) {
+    return MakeLoadedTable(folder_.path(), name, rows, columns, element);
   }
   static std::vector<float> Sum(const MmapGradientAccumulator& gradients, std::uint64_t node) {
     const absl::StatusOr<std::span<const float>> sum = gradients.Gradient(NodeId{node});
@@ -223,7 +224,7 @@ TEST_F(MmapGradientAccumulatorTest, InjectedErrorsAreReported) {
 // Contributions of several batches: few nodes get many, many get one; values of very different size, so that another
 // order of summation gives other bits.
 struct Batches {
-  static constexpr std::size_t kDim = 5;
+  static constexpr std::size_t kDim = 12;
   std::vector<std::vector<Contribution>> batches;
   std::vector<std::unique_ptr<std::vector<float>>> values;
 
@@ -347,6 +348,51 @@ TEST_F(MmapGradientAccumulatorTest, ApplyToRowsThatAreNotThereUpdatesNothing) {
   EXPECT_EQ(gradients->Apply(count, *table, *state).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(calls, 0);
   EXPECT_FALSE(table->IsChanged(static_cast<PartitionId>(0)));
+}
+
+// Both ways of applying round a row once, where the caller says, and an update sees floats.
+TEST_F(MmapGradientAccumulatorTest, RowsOfBfloat16AreRoundedOnceAnUpdate) {
+  constexpr std::uint64_t kRows = 4096;
+  const Batches batches(1);
+  const auto update = [](std::span<const float> gradient, std::span<float> row, std::span<float> row_state) {
+    row_state[0] += 1;
+    for (std::size_t d = 0; d < row.size(); ++d) row[d] -= gradient[d] / row_state[0];
+  };
+  const auto gradients = Make(Batches::kDim, 3000);
+  const auto table = MakeTable("t", kRows, Batches::kDim, NpyElement::kBfloat16);
+  const auto other = MakeTable("o", kRows, Batches::kDim, NpyElement::kBfloat16);
+  const auto state = MakeTable("s", kRows, 1);
+  const auto other_state = MakeTable("p", kRows, 1);
+  std::vector<float> expected(kRows * Batches::kDim);
+  ContributionsByNode by_node;
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    const RowRounding rounding{.seed = 5, .step = step};
+    by_node.Order(batches.batches[0]);
+    ASSERT_OK(by_node.UpdateAllRows(Batches::kDim, update, *table, *state, rounding));
+    ASSERT_OK(gradients->AccumulateBatch(batches.batches[0]));
+    ASSERT_OK(gradients->Apply(update, *other, *other_state, rounding));
+    for (const NodeId node : gradients->touched()) {
+      const std::span<float> row = std::span(expected).subspan(Value(node) * Batches::kDim, Batches::kDim);
+      const std::vector<float> sum = Sum(*gradients, Value(node));
+      for (std::size_t d = 0; d < row.size(); ++d) row[d] -= sum[d] / static_cast<float>(step);
+      std::vector<std::uint16_t> words(row.size());
+      RoundStochastically(rounding, node, row, words);
+      Widen(words, row);
+    }
+    gradients->Zero();
+  }
+  std::vector<float> row(Batches::kDim);
+  for (const MmapManager* found : {table.get(), other.get()}) {
+    for (std::uint64_t node = 0; node < kRows; ++node) {
+      ASSERT_OK(found->ReadRow(NodeId{node}, row));
+      ASSERT_EQ(std::memcmp(row.data(), expected.data() + node * Batches::kDim, sizeof(float) * Batches::kDim), 0)
+          << node;
+    }
+  }
+  EXPECT_GT(std::ranges::count_if(expected, [](float x) { return x != 0; }), 1000);
+  EXPECT_EQ(by_node.UpdateAllRows(Batches::kDim, update, *table, *state).code(), absl::StatusCode::kInvalidArgument)
+      << "without a rounding";
+  EXPECT_EQ(gradients->Apply(update, *table, *state).code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

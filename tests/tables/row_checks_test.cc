@@ -87,6 +87,39 @@ TEST_F(RowChecksTest, PartsOfPartitionsAreLetBy) {
   EXPECT_ERROR(Read(table, checks, 1024, 2048, 64), kCorrupt, "partition 1 (byte 16384 on)");
 }
 
+// The checksum is that of the words, not that of the floats that were made of them.
+TEST_F(RowChecksTest, ChecksumsOfWordsAreCompared) {
+  const NpyShape shape{.rows = kRows, .columns = 8, .element = NpyElement::kBfloat16};
+  std::vector<std::uint16_t> words;
+  for (std::uint64_t i = 0; i < kRows * 8; ++i) words.push_back(static_cast<std::uint16_t>(7 * i));  // NaNs, too
+  {
+    ASSERT_OK_AND_ASSIGN(File file, CreateTableFile(path_, shape));
+    ASSERT_OK(file.WriteAt(kNpyHeaderBytes, std::as_bytes(std::span<const std::uint16_t>(words))));
+  }
+  ASSERT_OK_AND_ASSIGN(TableReader table, TableReader::Open({path_, path_}, shape, 1024, {0, 0, 0}));
+  ExpectedRows expected;
+  for (std::uint64_t first = 0; first < kRows; first += 1024) {
+    expected.checksums.push_back(
+        Checksum64(std::as_bytes(std::span(words).subspan(first * 8, (std::min(first + 1024, kRows) - first) * 8))));
+  }
+  table.Expect(std::move(expected));
+  const auto read = [&](std::uint64_t step) -> absl::Status {
+    RowChecks checks(table);
+    for (std::uint64_t first = 0; first < kRows; first += step) {
+      std::vector<float> rows(std::min(step, kRows - first) * 8);
+      RETURN_IF_ERROR(table.ReadRows(first, rows));
+      RETURN_IF_ERROR(checks.Add(first, rows));
+    }
+    return absl::OkStatus();
+  };
+  for (const std::uint64_t step : {1U, 100U, 1500U, 2500U}) {
+    EXPECT_OK(read(step));
+    FlipByte(path_, RowOffset(shape, 2048) + 5);
+    EXPECT_ERROR(read(step), kCorrupt, "embeddings.npy: partition 2 (byte 36864 on)");
+    FlipByte(path_, RowOffset(shape, 2048) + 5);
+  }
+}
+
 TEST_F(RowChecksTest, WhatChangedMeanwhileIsNoDamage) {
   FlipByte(path_, RowOffset({kRows, kColumns}, 1500));
   FlipByte(path_, RowOffset({kRows, kColumns}, 2400));

@@ -52,6 +52,33 @@ TEST_F(TableReaderTest, ReadsEachPartitionFromItsSlot) {
   }
 }
 
+TEST_F(TableReaderTest, MakesFloatsOfWords) {
+  constexpr std::uint64_t kColumns = 6;
+  const NpyShape shape{.rows = kRows, .columns = kColumns, .element = NpyElement::kBfloat16};
+  // Words are the upper halves of floats: 0x3F80 is 1, and the next ones rise by 1 / 128.
+  for (int slot = 0; slot < 2; ++slot) {
+    ASSERT_OK_AND_ASSIGN(File file, CreateTableFile(paths_[static_cast<std::size_t>(slot)], shape));
+    std::vector<std::uint16_t> words;
+    for (std::uint64_t i = 0; i < kRows * kColumns; ++i) {
+      words.push_back(static_cast<std::uint16_t>(0x3F80 + (i + static_cast<std::uint64_t>(slot)) % 128));
+    }
+    ASSERT_OK(file.WriteAt(kNpyHeaderBytes, std::as_bytes(std::span<const std::uint16_t>(words))));
+  }
+  ASSERT_OK_AND_ASSIGN(const TableReader reader, TableReader::Open(paths_, shape, 1024, {0, 1, 0}));
+  for (const auto& [first, count] :
+       {std::pair<std::uint64_t, std::uint64_t>{0, kRows}, {1000, 100}, {1023, 2}, {2047, 453}, {2499, 1}, {5, 0}}) {
+    std::vector<float> out(count * kColumns);
+    ASSERT_OK(reader.ReadRows(first, out));
+    for (std::uint64_t i = 0; i < out.size(); ++i) {
+      const std::uint64_t at = first * kColumns + i;
+      const std::uint64_t slot = at / kColumns / 1024 == 1 ? 1 : 0;
+      ASSERT_EQ(out[i], 1.0F + static_cast<float>((at + slot) % 128) / 128.0F) << at;
+    }
+  }
+  EXPECT_ERROR(TableReader::Open(paths_, Shape(kColumns), 1024, {0, 0, 0}), kCorrupt,
+               "values of bf16; expected float32");
+}
+
 TEST_F(TableReaderTest, NeedsOnlyTheSlotsThatAreNamed) {
   WriteSlots(2);
   std::filesystem::remove(paths_[1]);

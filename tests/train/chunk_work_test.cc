@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -67,8 +68,13 @@ TEST(ChunkWork, ListsEachGradientOnce) {
 }
 
 TEST(ChunkWork, NamesTheEdgeWhoseLossIsNotFinite) {
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const auto& [bad, storage] :
+       {std::pair(kNan, NpyElement::kFloat32), std::pair(kInfinity, NpyElement::kFloat32),
+        std::pair(kNan, NpyElement::kBfloat16), std::pair(kInfinity, NpyElement::kBfloat16)}) {
     TrainOptions options = TinyOptions();
+    options.storage = storage;
     options.model = ModelKind::kDistMult;
     options.negatives = 1;
     ScheduleFixture fixture(options);

@@ -1,6 +1,7 @@
 #include "train/machine_probe.h"
 
 #include <filesystem>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "tests/train/tiny_training.h"
@@ -13,9 +14,12 @@ TEST(ProbeMachine, MeasuresEveryModelAndLeavesNothing) {
   const auto graph = Graph::Open(training.graph_folder());
   ASSERT_OK(graph);
   const TemporaryFolder folder;
-  for (const ModelKind model : {ModelKind::kDot, ModelKind::kComplEx, ModelKind::kRotatE}) {
+  for (const auto& [model, storage] :
+       {std::pair(ModelKind::kDot, NpyElement::kFloat32), std::pair(ModelKind::kComplEx, NpyElement::kFloat32),
+        std::pair(ModelKind::kRotatE, NpyElement::kFloat32), std::pair(ModelKind::kComplEx, NpyElement::kBfloat16)}) {
     TrainOptions options = TinyOptions();
     options.model = model;
+    options.storage = storage;
     options.batch = 1000;  // more than the graph has
     options.chunk = 500;
     ASSERT_OK_AND_ASSIGN(const MachineRates rates, ProbeMachine(options, **graph, folder / ".", 1 << 20));

@@ -47,6 +47,9 @@ TEST(EstimateTrainingMemory, CountsTheTables) {
   options.optimizer = OptimizerKind::kAdam;
   options.reciprocal = true;
   EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, 1'000'000U * 1200 + 2 * relations);
+  options.storage = NpyElement::kBfloat16;
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, 1'000'000U * (200 + 800) + 2 * relations);
+  EXPECT_EQ(NodeBytes(options), 1000U);
 }
 
 TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {

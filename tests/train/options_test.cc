@@ -142,9 +142,10 @@ TEST(ConfigurationHash, ChangesWithIdentityFieldsOnly) {
   }
 }
 
-// Stored in STATE: a run of yesterday must still be known today.
+// Stored in STATE: a run of yesterday must still be known today, also by a program that has more options.
 TEST(ConfigurationHash, OfTheDefaultsStaysWhatItIs) {
-  EXPECT_EQ(ConfigurationHash(TrainOptions()), ConfigurationHash(TrainOptions()));
+  EXPECT_EQ(ConfigurationHash(TrainOptions()), 0xC7E13088288C5343U);
+  EXPECT_TRUE(FindTrainOption("storage")->recent);
   TrainOptions options;
   options.seed = 2;
   EXPECT_NE(ConfigurationHash(options), ConfigurationHash(TrainOptions()));
@@ -175,6 +176,8 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.accumulate = 3, o.schedule = Schedule::kAsync; }, "accumulate is 3 and schedule async");
   check([](TrainOptions& o) { o.dim = 7, o.model = ModelKind::kRotatE; }, "7");
   check([](TrainOptions& o) { o.dim = 0; }, "0");
+  check([](TrainOptions& o) { o.dim = 7, o.model = ModelKind::kDot, o.storage = NpyElement::kBfloat16; },
+        "dim is 7; expected an even number with storage bf16");
   check([](TrainOptions& o) { o.chunk = 5000; }, "chunk is 5000 and batch 4096");
   check([](TrainOptions& o) { o.batch = 1; }, "chunk is 256 and batch 1");
   check([](TrainOptions& o) { o.regularization = 0.1; }, "regularizer is none");

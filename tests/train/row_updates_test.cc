@@ -1,6 +1,7 @@
 #include "train/row_updates.h"
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -11,8 +12,12 @@ namespace {
 
 // A finite loss can have a gradient that makes a row overflow; a commit after that would keep it for good.
 TEST(RowUpdates, FindsRowsThatAnUpdateBroke) {
-  for (const Schedule schedule : {Schedule::kSync, Schedule::kPipelined, Schedule::kAsync}) {
+  for (const auto& [schedule, storage] : {std::pair(Schedule::kSync, NpyElement::kFloat32),
+                                          {Schedule::kPipelined, NpyElement::kFloat32},
+                                          {Schedule::kAsync, NpyElement::kFloat32},
+                                          {Schedule::kSync, NpyElement::kBfloat16}}) {
     TrainOptions options = TinyOptions();
+    options.storage = storage;
     options.model = ModelKind::kDot;  // without relations, which would be found broken first
     options.optimizer = OptimizerKind::kSgd;
     options.schedule = schedule;
@@ -29,6 +34,27 @@ TEST(RowUpdates, FindsRowsThatAnUpdateBroke) {
     ASSERT_OK(fixture.schedule().Finish());
     EXPECT_ERROR(fixture.schedule().CheckRows(), kRuntime, "epoch 1, batch 2");
     EXPECT_ERROR(fixture.schedule().CheckRows(), kRuntime, "the last commit stands");
+  }
+}
+
+// The draws of a rounding go by the seed of the training and the number of the update.
+TEST(RowUpdates, RoundsBySeedAndStep) {
+  TrainOptions options = TinyOptions();
+  options.storage = NpyElement::kBfloat16;
+  for (const Schedule schedule : {Schedule::kSync, Schedule::kPipelined}) {
+    options.schedule = schedule;
+    const auto rows_after = [&](std::uint64_t step) {
+      ScheduleFixture fixture(options);
+      EXPECT_OK(fixture.schedule().Train({.place = {.epoch = 0, .batch = 0},
+                                          .edges = fixture.edges().first(20),
+                                          .learning_rate = 0.01F,
+                                          .step = step}));
+      EXPECT_OK(fixture.schedule().Finish());
+      return fixture.Rows();
+    };
+    const std::vector<float> rows = rows_after(1);
+    EXPECT_EQ(rows_after(1), rows);
+    EXPECT_NE(rows_after(2), rows);
   }
 }
 

@@ -192,8 +192,21 @@ TEST_F(RunJson, RefusesDamage) {
   check([](auto& j) { j = nlohmann::json::array(); }, "run.json");
   // Left to its default in silence a missing entry would make another training of the run.
   for (const OptionField& field : TrainOptionFields()) {
+    if (field.recent) continue;
     check([&](auto& j) { j["options"].erase(std::string(field.name)); }, std::string(field.name));
   }
+}
+
+// A run of a program that had no such option stands as it was.
+TEST_F(RunJson, OfAnOlderProgramIsReadWithTheDefaultOfARecentOption) {
+  nlohmann::json json = Written();
+  json["options"].erase("storage");
+  ASSERT_OK_AND_ASSIGN(const RunConfiguration read, Read(json));
+  EXPECT_EQ(read.options.storage, NpyElement::kFloat32);
+  EXPECT_EQ(ConfigurationHash(read.options), ConfigurationHash(configuration_.options));
+  configuration_.options.storage = NpyElement::kBfloat16;
+  EXPECT_EQ(Written()["options"]["storage"], "bf16");
+  EXPECT_NE(ConfigurationHash(read.options), ConfigurationHash(configuration_.options));
 }
 
 TEST_F(RunJson, RefusesEveryTruncation) {

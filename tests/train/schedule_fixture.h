@@ -1,6 +1,7 @@
 // A schedule over the tables of a tiny run, batch by batch.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -32,7 +33,8 @@ class ScheduleFixture {
          .relation_rows = graph_->relation_count(),
          .relation_width = width,
          .relation_state_width = width == 0 ? 0 : StateWidth(options.optimizer, width),
-         .partition_rows = graph_->description().partition_rows},
+         .partition_rows = graph_->description().partition_rows,
+         .element = options.storage},
         [&](std::uint64_t row, std::span<float> values) { InitialEmbedding(options, 0.5, row, values); },
         [&](std::uint64_t row, std::span<float> values) { InitialRelation(options, 0.5, row, values); },
         /*sync=*/false);
@@ -64,7 +66,8 @@ class ScheduleFixture {
   }
   void SetRow(NodeId node, float value) {
     const WriterStripeLock lock(tables_->embeddings().LockFor(node));
-    for (float& x : tables_->embeddings().MutableRow(node)) x = value;
+    std::vector<float> wide(tables_->embeddings().columns());
+    tables_->embeddings().UpdateRow(node, {}, wide, [&](std::span<float> row) { std::ranges::fill(row, value); });
   }
 
   BatchSchedule& schedule() { return *schedule_; }

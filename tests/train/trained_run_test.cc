@@ -32,6 +32,25 @@ TEST(OpenTrainedRun, GivesWhatTheFilesHold) {
       0);
 }
 
+TEST(OpenTrainedRun, MakesFloatsOfBfloat16) {
+  const TinyTraining training;
+  TrainOptions options = TinyOptions();
+  options.storage = NpyElement::kBfloat16;
+  const RunBytes bytes = training.Train(options);
+  ASSERT_EQ(bytes.embeddings.size(), kNpyHeaderBytes + 30 * options.dim * 2);
+  ASSERT_OK_AND_ASSIGN(const TrainedRun run, OpenTrainedRun(training.run_folder()));
+  EXPECT_EQ(run.embeddings.element(), NpyElement::kBfloat16);
+  std::vector<float> rows(30 * options.dim);
+  ASSERT_OK(run.embeddings.ReadRows(0, rows));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &rows[i], sizeof(bits));
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.embeddings.data() + kNpyHeaderBytes + 2 * i, 2);
+    ASSERT_EQ(bits, word << 16) << i;
+  }
+}
+
 // While a training goes on the last commit is what a reader gets, whichever slots it is in.
 TEST(OpenTrainedRun, ReadsTheLastCommitBesideATraining) {
   const TinyTraining training;

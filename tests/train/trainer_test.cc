@@ -53,7 +53,11 @@ std::vector<TrainOptions> SomeTrainings() {
   dot.model = ModelKind::kDot;
   dot.optimizer = OptimizerKind::kSgd;
   dot.negatives = 0;
-  return {plain, TouchyOptions(), rotate, dot, PipelinedOptions()};
+  TrainOptions words = TouchyOptions();
+  words.storage = NpyElement::kBfloat16;
+  TrainOptions words_at_once = words;
+  words_at_once.accumulate = 1;
+  return {plain, TouchyOptions(), rotate, dot, words, words_at_once, PipelinedOptions()};
 }
 
 // The events of metrics.jsonl.
@@ -109,8 +113,54 @@ TEST(Trainer, SameBytesForAnyNumberOfThreads) {
     }
     EXPECT_TRUE(runs[0] == runs[1]);
     EXPECT_TRUE(runs[0] == runs[2]);
-    EXPECT_GT(runs[0].embeddings.size(), 400U * 32 * 4);
+    EXPECT_GT(runs[0].embeddings.size(), 400U * 32 * ElementBytes(options.storage));
   }
+}
+
+// Rounding may not be seen in what is learned: the loss of each epoch is that of floats, within two per cent.
+TEST(Trainer, Bfloat16LearnsAsFloatsDo) {
+  const TinyTraining training;
+  TrainOptions options = TinyOptions();
+  options.epochs = 30;
+  const RunBytes floats = training.Train(options, "floats");
+  options.storage = NpyElement::kBfloat16;
+  const RunBytes words = training.Train(options, "words");
+  EXPECT_EQ(words.embeddings.size() - kNpyHeaderBytes, (floats.embeddings.size() - kNpyHeaderBytes) / 2);
+  EXPECT_EQ(words.optimizer.size(), floats.optimizer.size());
+  EXPECT_EQ(words.relations.size(), floats.relations.size());
+  const auto expected = Events(training.run_folder("floats"));
+  const auto found = Events(training.run_folder("words"));
+  ASSERT_EQ(found.size(), 30U);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double loss = expected[i]["loss"];
+    EXPECT_NEAR(found[i]["loss"].get<double>(), loss, 0.02 * loss) << "epoch " << i + 1;
+  }
+}
+
+// With 4 of 8 partitions in memory, too: rows come and go as words.
+TEST(Trainer, Bfloat16InPartitionsIsTheSameForAnyThreadsAndStops) {
+  const TinyTraining training({.nodes = 8000, .relations = 3, .edges = 9000});
+  TrainOptions options = TouchyOptions();
+  options.storage = NpyElement::kBfloat16;
+  options.partitions = 8;
+  options.resident = 4;
+  options.batch = 700;
+  options.chunk = 64;
+  options.epochs = 2;
+  const RunBytes one = WithThreads(1, [&] { return training.Train(options, "one"); });
+  for (const int threads : {2, 4}) {
+    EXPECT_TRUE(WithThreads(threads, [&] { return training.Train(options, "threads" + std::to_string(threads)); }) ==
+                one);
+  }
+  std::atomic<int> stop = 0;
+  int windows = 0;
+  ASSERT_OK_AND_ASSIGN(
+      const TrainOutcome outcome,
+      training.Start(options, "stopped", {.memory = kPlenty, .stop = &stop},
+                     {.on_batch = [&](const TrainProgress&) { stop = ++windows == 7 ? 1 : 0; }, .on_epoch = {}}));
+  EXPECT_FALSE(outcome.finished);
+  ASSERT_OK(training.Resume(0, "stopped"));
+  EXPECT_TRUE(ReadRunBytes(training.run_folder("stopped")) == one);
 }
 
 TEST(Trainer, AnotherSeedIsAnotherTraining) {
@@ -381,23 +431,29 @@ TEST(Trainer, ExplodingRateStopsWithBatchAndRelationNamed) {
   options.optimizer = OptimizerKind::kSgd;
   options.learning_rate = 1000;
   options.epochs = 50;
-  const auto outcome = training.Start(options);
-  EXPECT_ERROR(outcome, kRuntime, "not finite");
-  EXPECT_ERROR(outcome, kRuntime, "batch ");
-  EXPECT_ERROR(outcome, kRuntime, "\"r");
-  EXPECT_TRUE(AllFinite(training.run_folder()));
+  for (const NpyElement storage : {NpyElement::kFloat32, NpyElement::kBfloat16}) {
+    options.storage = storage;
+    const auto outcome = training.Start(options);
+    EXPECT_ERROR(outcome, kRuntime, "not finite");
+    EXPECT_ERROR(outcome, kRuntime, "batch ");
+    EXPECT_ERROR(outcome, kRuntime, "\"r");
+    EXPECT_TRUE(AllFinite(training.run_folder()));
+    std::filesystem::remove_all(training.run_folder());
+  }
 }
 
 // The last update of an epoch used to be committed unseen: a finite loss can have a gradient that is not.
 TEST(Trainer, NeverCommitsWhatIsNotFinite) {
   const TinyTraining training({.weights = true, .weight_scale = 1e38});
   for (const ModelKind model : {ModelKind::kDot, ModelKind::kComplEx, ModelKind::kTransE}) {
-    for (const std::uint64_t batch : {100, 50}) {
+    for (const auto& [batch, storage] : {std::pair(100U, NpyElement::kFloat32), std::pair(50U, NpyElement::kFloat32),
+                                         std::pair(50U, NpyElement::kBfloat16)}) {
       TrainOptions options = TinyOptions();
       options.model = model;
       options.optimizer = OptimizerKind::kSgd;
       options.learning_rate = 1000;
       options.batch = batch;
+      options.storage = storage;
       const auto outcome = training.Start(options);
       EXPECT_ERROR(outcome, kRuntime, "not finite");
       EXPECT_ERROR(outcome, kRuntime, "epoch 1, batch ");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -17,11 +18,12 @@ const TinyTraining& Training() {
   return training;
 }
 
-TrainOptions Options(std::uint64_t partitions, std::uint64_t resident) {
+TrainOptions Options(std::uint64_t partitions, std::uint64_t resident, NpyElement storage = NpyElement::kFloat32) {
   TrainOptions options = TinyOptions();
   options.batch = 300;
   options.chunk = 100;
   options.epochs = 3;
+  options.storage = storage;
   options.partitions = partitions;
   options.resident = resident;
   return options;
@@ -38,8 +40,14 @@ TrainingPlan Plan(const TrainOptions& options, const MachineRates* rates = nullp
 // The plan before the work is the plan that the epochs' events have, and what they moved.
 TEST(PlanTraining, IsWhatTheTrainingDoes) {
   int run = 0;
-  for (const auto& [partitions, resident] : {std::pair{7U, 2U}, {7U, 4U}, {3U, 2U}, {1U, 1U}}) {
-    const TrainOptions options = Options(partitions, resident);
+  for (const auto& [partitions, resident, storage] :
+       std::vector<std::tuple<std::uint32_t, std::uint32_t, NpyElement>>{{7, 2, NpyElement::kFloat32},
+                                                                         {7, 4, NpyElement::kFloat32},
+                                                                         {3, 2, NpyElement::kFloat32},
+                                                                         {1, 1, NpyElement::kFloat32},
+                                                                         {7, 3, NpyElement::kBfloat16},
+                                                                         {1, 1, NpyElement::kBfloat16}}) {
+    const TrainOptions options = Options(partitions, resident, storage);
     const TrainingPlan plan = Plan(options);
     EXPECT_EQ(plan.shape, (PartitionShape{partitions, resident}));
     std::vector<EpochEvent> events;
@@ -67,6 +75,16 @@ TEST(PlanTraining, IsWhatTheTrainingDoes) {
     EXPECT_GT(plan.training.read, plan.first_epoch.read + plan.epoch.read);
     EXPECT_GT(plan.training.written, plan.first_epoch.written + plan.epoch.written);
   }
+}
+
+TEST(PlanTraining, Bfloat16HalvesTheEmbeddings) {
+  const TrainingPlan floats = Plan(Options(7, 3));
+  const TrainingPlan words = Plan(Options(7, 3, NpyElement::kBfloat16));
+  const std::uint64_t saved = 6500 * TinyOptions().dim * 2;
+  EXPECT_EQ(floats.disk_bytes_after - words.disk_bytes_after, saved);
+  EXPECT_EQ(floats.disk_bytes - words.disk_bytes, 2 * saved);
+  // Row-wise Adagrad keeps a float beside the 8.
+  EXPECT_EQ(floats.group_bytes * 20, words.group_bytes * 36);
 }
 
 TEST(PlanTraining, ExpectsTheLongerOfComputingAndMoving) {

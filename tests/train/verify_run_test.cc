@@ -92,6 +92,11 @@ TEST_F(VerifyRunTest, AnotherConfigurationIsDamage) {
   EXPECT_EQ(Damages(), 1U) << texts_;
   EXPECT_TRUE(Says("run.json: a configuration with hash ")) << texts_;
   json["options"]["seed"] = TinyOptions().seed;
+  json["options"]["storage"] = "bf16";
+  WriteFileBytes(paths().Configuration(), json.dump());
+  EXPECT_EQ(Damages(), 1U) << texts_;
+  EXPECT_TRUE(Says("run.json: a configuration with hash ")) << texts_;
+  json["options"].erase("storage");
   json["options"]["epochs"] = 1;
   WriteFileBytes(paths().Configuration(), json.dump());
   EXPECT_EQ(Damages(), 1U) << texts_;
