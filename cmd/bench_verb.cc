@@ -221,10 +221,11 @@ absl::Status BenchLocks(Program& program, const BenchFlags& flags) {
   constexpr double kMost = 0.03;
   const LockShare& share = report.share;
   fmt::print(
-      "\nin a training of complex with the defaults: {:.0f} rows an edge, {:.1f} ns each, {:.1f} % of {:.1f} us: {}\n",
+      "\nin a training of complex with the defaults: {:.0f} rows an edge, {:.1f} ns each, at most {:.1f} % of {:.1f} "
+      "us: {}\n",
       share.locked_rows_an_edge, 1e9 * share.seconds_a_row, 100 * share.of_training,
       1e6 * (share.seconds_an_edge + share.locked_rows_an_edge * share.seconds_a_row),
-      share.of_training <= kMost ? "within the 3 % allowed" : "MORE than the 3 % allowed");
+      share.of_training <= kMost ? "within the 3 % allowed" : "perhaps more than the 3 % allowed");
   return absl::OkStatus();
 }
 

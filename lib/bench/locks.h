@@ -15,7 +15,8 @@ struct LockRate {
   double updates_per_second = 0;
 };
 
-// What the locks take of a training: ComplEx with the defaults of octavo train.
+// What the locks take of a training at most: ComplEx with the defaults of octavo train. Rows come in random order here,
+// sorted there, where a row mostly finds the lock of the one before it in the cache.
 struct LockShare {
   double seconds_a_row = 0;        // of a thread: with the default stripes, less without locks; 0 where it is not seen
   double locked_rows_an_edge = 0;  // read and updated: its two nodes, and its share of the chunk's negatives

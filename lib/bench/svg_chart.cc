@@ -24,7 +24,7 @@ constexpr double kHead = 40;    // of a chart: its title
 constexpr double kFoot = 64;    // of a chart: the ticks of x and its name
 constexpr double kSide = 24;    // free beside the first and the last x
 constexpr double kLetter = 7;   // no narrower than a letter of 12 pixels, about
-constexpr double kRoom = 1.18;  // of the largest value: the numbers above bars
+constexpr double kRoom = 1.25;  // of the largest value: the numbers above bars, upright
 constexpr int kSteps = 6;
 
 // Okabe and Ito: told apart by people who see fewer colours, and on white.
