@@ -53,6 +53,48 @@ class TablesRace : public ::testing::Test {
   const TemporaryFolder folder_;
 };
 
+// Chunks that update the same rows at once: each update of each is there, and no row is torn.
+TEST_F(TablesRace, NoUpdateByContributionsIsLost) {
+  const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns);
+  const std::unique_ptr<MmapManager> state = MakeTable("s", 1);
+  constexpr std::size_t kThreads = 4;
+  constexpr std::size_t kChunks = 60;
+  constexpr std::uint64_t kNodes = 40;
+  const std::vector<float> one(kColumns, 1.0F);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<Contribution> contributions;
+      for (std::uint64_t i = 0; i < 2 * kNodes; ++i)
+        contributions.push_back({NodeId{(i * (2 * t + 1)) % kNodes}, one.data()});
+      ContributionsByNode by_node;
+      for (std::size_t chunk = 0; chunk < kChunks; ++chunk) {
+        by_node.Order(contributions);
+        ASSERT_OK(by_node.CheckRows(*table, *state));
+        by_node.UpdateRows(
+            0, by_node.segments().size(), kColumns,
+            [](std::span<const float> sum, std::span<float> row, std::span<float> count) {
+              count[0] += 1;
+              for (std::size_t d = 0; d < row.size(); ++d) row[d] += sum[d];
+            },
+            *table, *state);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::vector<float> row(kColumns);
+  std::vector<float> count(1);
+  float sums = 0;
+  for (std::uint64_t node = 0; node < kNodes; ++node) {
+    ASSERT_OK(table->ReadRow(NodeId{node}, row));
+    ASSERT_OK(state->ReadRow(NodeId{node}, count));
+    sums += row[0];
+    for (const float x : row) EXPECT_EQ(x, row[0]) << "a torn row";
+    EXPECT_LE(count[0], kThreads * kChunks);
+  }
+  EXPECT_EQ(sums, 2 * kNodes * kThreads * kChunks);
+}
+
 TEST_F(TablesRace, ReadersNeverSeeATornRow) {
   const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns);
   std::atomic<bool> stop{false};

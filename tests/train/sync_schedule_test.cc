@@ -35,6 +35,15 @@ TEST(SyncSchedule, LongWindowsKeepTheirSumsUntilTheyEnd) {
   EXPECT_TRUE(fixture.gradients().touched().empty());
 }
 
+TEST(SyncSchedule, AFailedBatchAddsNothing) {
+  TrainOptions options = TinyOptions();
+  options.accumulate = 2;
+  ScheduleFixture fixture(options);
+  fixture.SetRow(fixture.edges()[0].head, std::numeric_limits<float>::quiet_NaN());
+  EXPECT_FALSE(fixture.Train(0, 0, 20).ok());
+  EXPECT_TRUE(fixture.gradients().touched().empty());
+}
+
 TEST(SyncSchedule, PlaceDecidesTheNegatives) {
   ScheduleFixture fixture(TinyOptions());
   const auto loss_at = [&](std::uint64_t epoch, std::uint64_t batch) {
