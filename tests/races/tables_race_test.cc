@@ -14,9 +14,9 @@
 #include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
 #include "tables/stripe_locks.h"
-#include "tables/table_file.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/tables/loaded_table.h"
 
 namespace octavo {
 namespace {
@@ -31,14 +31,7 @@ class TablesRace : public ::testing::Test {
 
   std::unique_ptr<MmapManager> MakeTable(const std::string& name, std::uint64_t columns,
                                          NpyElement element = NpyElement::kFloat32) const {
-    const TableLayout layout{.slots = {folder_ / (name + ".npy"), folder_ / (name + ".other.npy")},
-                             .shape = {.rows = kRows, .columns = columns, .element = element},
-                             .partition_rows = 1024};
-    EXPECT_OK(CreateTableFile(layout.slots[0], layout.shape));
-    absl::StatusOr<std::unique_ptr<MmapManager>> table = MmapManager::Open(layout, {0, 0, 0});
-    EXPECT_OK(table);
-    for (const std::uint32_t p : {0U, 1U, 2U}) EXPECT_OK((*table)->LoadPartition(static_cast<PartitionId>(p)));
-    return *std::move(table);
+    return MakeLoadedTable(folder_.path(), name, kRows, columns, element);
   }
   // Reads rows until `stop`; every row must be of one piece.
   static void ReadRows(const MmapManager& table, const std::atomic<bool>& stop, std::uint64_t first,

@@ -12,6 +12,17 @@
 namespace octavo {
 namespace {
 
+// The first chunk of a tiny training, and what it needs.
+struct FirstChunk {
+  const TrainOptions options = TinyOptions();
+  ScheduleFixture fixture{options};
+  const ChunkWork work{options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations()};
+  const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, fixture.edges().first(6), 0);
+  ChunkScratch scratch{options};
+  ChunkRows rows = {};
+  ChunkResult result = {};
+};
+
 TEST(ChunkWork, PlacesCoverTheBatch) {
   TrainOptions options = TinyOptions();
   options.chunk = 6;
@@ -30,13 +41,8 @@ TEST(ChunkWork, PlacesCoverTheBatch) {
 }
 
 TEST(ChunkWork, RowsAreThoseOfTheGatheringWhateverComesAfter) {
-  const TrainOptions options = TinyOptions();
-  ScheduleFixture fixture(options);
-  const ChunkWork work(options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations());
-  const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, fixture.edges().first(6), 0);
-  ChunkScratch scratch(options);
-  ChunkRows rows;
-  ChunkResult result;
+  FirstChunk chunk;
+  auto& [options, fixture, work, place, scratch, rows, result] = chunk;
   work.Gather(place, rows, result);
   ASSERT_OK(result.status);
   work.Compute(place, rows, scratch, result);
@@ -50,13 +56,8 @@ TEST(ChunkWork, RowsAreThoseOfTheGatheringWhateverComesAfter) {
 }
 
 TEST(ChunkWork, ListsEachGradientOnce) {
-  const TrainOptions options = TinyOptions();
-  ScheduleFixture fixture(options);
-  const ChunkWork work(options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations());
-  const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, fixture.edges().first(6), 0);
-  ChunkScratch scratch(options);
-  ChunkRows rows;
-  ChunkResult result;
+  FirstChunk chunk;
+  auto& [options, fixture, work, place, scratch, rows, result] = chunk;
   work.Gather(place, rows, result);
   work.Compute(place, rows, scratch, result);
   std::vector<Contribution> nodes;

@@ -84,15 +84,5 @@ TEST(SyncSchedule, ShorterBatchAfterALongerOne) {
   }
 }
 
-TEST(SyncSchedule, TimesStartAnewWhenTaken) {
-  ScheduleFixture fixture(TinyOptions());
-  ASSERT_OK(fixture.Train(0, 0, 20));
-  const StepTimes times = fixture.schedule().TakeTimes();
-  EXPECT_GT(times.compute_seconds, 0);
-  EXPECT_GT(times.apply_seconds, 0);
-  EXPECT_EQ(fixture.schedule().TakeTimes().compute_seconds, 0);
-  EXPECT_EQ(fixture.schedule().TakeTimes().apply_seconds, 0);
-}
-
 }  // namespace
 }  // namespace octavo
