@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -45,7 +46,13 @@ void RunPieces(std::size_t pieces, const Piece& piece) {
     }
   };
   std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
+  for (std::size_t t = 1; t < threads; ++t) {
+    try {
+      others.emplace_back(work, t);
+    } catch (const std::system_error&) {
+      work(t);  // no thread is to be had for a moment, after so many: its pieces are done here
+    }
+  }
   work(0);
   for (std::thread& other : others) other.join();
   if (failure) std::rethrow_exception(failure);
