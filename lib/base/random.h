@@ -28,6 +28,9 @@ enum class RandomPurpose : std::uint32_t {
   kPartitionGroups = 9,
   kBucketOrder = 10,
   kRounding = 11,
+  kDropout = 12,
+  kGroupShuffle = 13,
+  kValidationSample = 14,
 };
 
 // Returns the key of all streams of that seed and purpose.

@@ -7,30 +7,77 @@
 #include "model/query.h"
 
 namespace octavo {
+namespace {
 
 // Grows, never shrinks.
-struct ChunkKernel::Scratch {
-  std::vector<float> queries;             // [E, D]
-  std::vector<float> query_gradients;     // [E, D]
-  std::vector<float> scores;              // [E, N], then the gradients of the scores
-  std::vector<float> distances;           // [E, N], a copy of the scores where the way back reads them
-  std::vector<float> positives;           // [E]
-  std::vector<float> positive_gradients;  // [E]
-  ScoreScratch block;
+void Grow(std::vector<float>& memory, std::size_t size) {
+  if (memory.size() < size) memory.resize(size);
+}
 
-  void Reserve(const ChunkInput& input, std::size_t dim, bool keep_scores) {
-    Grow(queries, input.edges * dim);
-    Grow(query_gradients, input.edges * dim);
-    Grow(scores, input.edges * input.negatives);
-    if (keep_scores) Grow(distances, input.edges * input.negatives);
-    Grow(positives, input.edges);
-    Grow(positive_gradients, input.edges);
+// The known rows of a side as its queries are made of them, and the way back: rows and relations with some floats
+// dropped, or as they are.
+class QueryRows {
+ public:
+  // Q queries; known: [Q, dim], relations: [Q, width]
+  void Drop(const DropoutSpec& spec, RandomStream& stream, std::span<const float> known,
+            std::span<const float> relations) {
+    known_.Drop(spec.nodes, stream, known);
+    relations_.Drop(spec.relations, stream, relations);
+  }
+  const float* known() const { return known_.rows; }
+  const float* relations() const { return relations_.rows; }
+
+  // Turns gradients of the dropped rows into those of the rows. Known gradients are in known_gradients(n), and are
+  // added to `known` where `add`, else they overwrite it.
+  float* known_gradients(std::size_t size) {
+    Grow(gradients_, size);
+    return gradients_.data();
+  }
+  void Backpropagate(bool add, std::span<float> known, std::span<float> relations) const {
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      known[i] = (add ? known[i] : 0.0F) + known_.Factor(i) * gradients_[i];
+    }
+    for (std::size_t i = 0; i < relations.size(); ++i) relations[i] *= relations_.Factor(i);
   }
 
  private:
-  static void Grow(std::vector<float>& memory, std::size_t size) {
-    if (memory.size() < size) memory.resize(size);
-  }
+  struct Masked {
+    const float* rows = nullptr;
+    std::vector<float> mask;
+    std::vector<float> dropped;
+    bool masked = false;
+
+    void Drop(float rate, RandomStream& stream, std::span<const float> from) {
+      rows = from.data();
+      masked = rate > 0 && !from.empty();
+      if (!masked) return;
+      Grow(mask, from.size());
+      Grow(dropped, from.size());
+      DrawDropoutMask(stream, rate, std::span(mask).first(from.size()));
+      for (std::size_t i = 0; i < from.size(); ++i) dropped[i] = from[i] * mask[i];
+      rows = dropped.data();
+    }
+    float Factor(std::size_t i) const { return masked ? mask[i] : 1.0F; }
+  };
+
+  Masked known_;
+  Masked relations_;
+  std::vector<float> gradients_;
+};
+
+}  // namespace
+
+struct ChunkKernel::Scratch {
+  std::vector<float> queries;             // [Q, D]: one an edge, or a group
+  std::vector<float> query_gradients;     // [Q, D]
+  std::vector<float> scores;              // [Q, N], then the gradients of the scores
+  std::vector<float> distances;           // [Q, N], a copy of the scores where the way back reads them
+  std::vector<float> positives;           // [E]
+  std::vector<float> positive_gradients;  // [E]
+  std::vector<float> edge_queries;        // [E, D], of groups: the query of each edge
+  std::vector<float> edge_gradients;      // [E, D]
+  QueryRows rows;                         // of dropout
+  ScoreScratch block;
 };
 
 namespace {
@@ -38,13 +85,13 @@ namespace {
 // One corrupted side: which rows are known, which are to be found, and where the gradients go.
 struct SideView {
   Side query_side;  // how queries are made; kTail for a reciprocal head side
-  const float* known;
-  const float* relations;
+  std::span<const float> known;
+  std::span<const float> relations;
   const float* targets;
   const float* negatives;
   std::span<const MaskedPair> masks;
-  float* known_gradients;
-  float* relation_gradients;
+  std::span<float> known_gradients;
+  std::span<float> relation_gradients;
   float* target_gradients;
   float* negative_gradients;
   bool add;  // to the gradients of known and target rows, which the other side has written
@@ -52,13 +99,13 @@ struct SideView {
 
 SideView TailSide(const ChunkInput& in, const ChunkGradients& out) {
   return {.query_side = Side::kTail,
-          .known = in.heads.data(),
-          .relations = in.relations.data(),
+          .known = in.heads,
+          .relations = in.relations,
           .targets = in.tails.data(),
           .negatives = in.tail_negatives.data(),
           .masks = in.tail_masks,
-          .known_gradients = out.heads.data(),
-          .relation_gradients = out.relations.data(),
+          .known_gradients = out.heads,
+          .relation_gradients = out.relations,
           .target_gradients = out.tails.data(),
           .negative_gradients = out.tail_negatives.data(),
           .add = false};
@@ -66,77 +113,128 @@ SideView TailSide(const ChunkInput& in, const ChunkGradients& out) {
 
 SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
   return {.query_side = in.reciprocal ? Side::kTail : Side::kHead,
-          .known = in.tails.data(),
-          .relations = in.head_relations.data(),
+          .known = in.tails,
+          .relations = in.head_relations,
           .targets = in.heads.data(),
           .negatives = in.head_negatives.data(),
           .masks = in.head_masks,
-          .known_gradients = out.tails.data(),
-          .relation_gradients = out.head_relations.data(),
+          .known_gradients = out.tails,
+          .relation_gradients = out.head_relations,
           .target_gradients = out.heads.data(),
           .negative_gradients = out.head_negatives.data(),
           .add = true};
 }
 
-double AddRows(const RegularizerSpec& spec, bool complex_layout, float scale, std::size_t width,
-               std::span<const float> rows, std::span<float> gradients) {
+// `scale` of a row is what each of its edges counts, times how many of them there are.
+double AddRows(const RegularizerSpec& spec, bool complex_layout, float scale, std::span<const std::uint32_t> begins,
+               std::size_t width, std::span<const float> rows, std::span<float> gradients) {
   double penalty = 0;
-  for (std::size_t i = 0; i + width <= rows.size() && width > 0; i += width) {
-    penalty += AddRegularizer(spec, complex_layout, scale, rows.subspan(i, width), gradients.subspan(i, width));
+  for (std::size_t i = 0, row = 0; i + width <= rows.size() && width > 0; i += width, ++row) {
+    const float edges = begins.empty() ? 1.0F : static_cast<float>(begins[row + 1] - begins[row]);
+    penalty += AddRegularizer(spec, complex_layout, scale * edges, rows.subspan(i, width), gradients.subspan(i, width));
   }
   return penalty;
 }
 
-// Each side penalises its three rows of an edge, so nodes count twice.
+// Each side penalises its three rows of an edge, so nodes count twice where there are two.
 double AddPenalties(const RegularizerSpec& spec, const ModelSpec& model, const ChunkInput& in,
                     const ChunkGradients& out) {
   if (spec.kind == RegularizerKind::kNone) return 0;
   const bool complex_nodes = model.kind == ModelKind::kComplEx || model.kind == ModelKind::kRotatE;
-  double penalty = AddRows(spec, complex_nodes, 2.0F, model.dim, in.heads, out.heads);
-  penalty += AddRows(spec, complex_nodes, 2.0F, model.dim, in.tails, out.tails);
+  const float sides = in.begins.empty() ? 2.0F : 1.0F;
+  double penalty = AddRows(spec, complex_nodes, sides, in.begins, model.dim, in.heads, out.heads);
+  penalty += AddRows(spec, complex_nodes, sides, {}, model.dim, in.tails, out.tails);
   if (model.kind == ModelKind::kRotatE) return penalty;  // phases have no size
   const bool complex_relations = model.kind == ModelKind::kComplEx;
-  penalty += AddRows(spec, complex_relations, 1.0F, model.RelationWidth(), in.relations, out.relations);
-  penalty += AddRows(spec, complex_relations, 1.0F, model.RelationWidth(), in.head_relations, out.head_relations);
+  const std::size_t width = model.RelationWidth();
+  penalty += AddRows(spec, complex_relations, 1.0F, in.begins, width, in.relations, out.relations);
+  penalty += AddRows(spec, complex_relations, 1.0F, {}, width, in.head_relations, out.head_relations);
   return penalty;
+}
+
+// Copies the query of each group to its edges.
+void SpreadQueries(std::span<const std::uint32_t> begins, std::size_t dim, const float* queries, float* edge_queries) {
+  for (std::size_t group = 0; group + 1 < begins.size(); ++group) {
+    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i) {
+      std::copy_n(queries + group * dim, dim, edge_queries + i * dim);
+    }
+  }
+}
+
+// Adds the gradients of each edge's query to those of its group's, in the order of the edges.
+void GatherGradients(std::span<const std::uint32_t> begins, std::size_t dim, const float* edge_gradients,
+                     float* query_gradients) {
+  for (std::size_t group = 0; group + 1 < begins.size(); ++group) {
+    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i) {
+      for (std::size_t l = 0; l < dim; ++l) query_gradients[group * dim + l] += edge_gradients[i * dim + l];
+    }
+  }
 }
 
 }  // namespace
 
-ChunkKernel::ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer)
-    : model_(model), loss_(loss), regularizer_(regularizer), scratch_(std::make_unique<Scratch>()) {}
+ChunkKernel::ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer,
+                         const DropoutSpec& dropout)
+    : model_(model), loss_(loss), regularizer_(regularizer), dropout_(dropout), scratch_(std::make_unique<Scratch>()) {}
 
 ChunkKernel::~ChunkKernel() = default;
 ChunkKernel::ChunkKernel(ChunkKernel&&) noexcept = default;
 
 ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gradients) {
+  const bool grouped = !input.begins.empty();
   const std::size_t edges = input.edges;
+  const std::size_t queries = grouped ? input.begins.size() - 1 : edges;
   const std::size_t negatives = input.negatives;
   const std::size_t dim = model_.dim;
   const Comparison comparison = ComparisonOf(model_);
   const bool keep_scores = comparison == Comparison::kEuclidean;
   Scratch& s = *scratch_;
-  s.Reserve(input, dim, keep_scores);
+  Grow(s.queries, queries * dim);
+  Grow(s.query_gradients, queries * dim);
+  Grow(s.scores, queries * negatives);
+  if (keep_scores) Grow(s.distances, queries * negatives);
+  Grow(s.positives, edges);
+  Grow(s.positive_gradients, edges);
+  if (grouped) Grow(s.edge_queries, edges * dim);
+  if (grouped) Grow(s.edge_gradients, edges * dim);
+  // The query and its gradient of each edge: without groups they are the edge's own.
+  const float* const edge_queries = grouped ? s.edge_queries.data() : s.queries.data();
+  float* const edge_gradients = grouped ? s.edge_gradients.data() : s.query_gradients.data();
+  RandomStream dropout = input.dropout;
 
   ChunkLoss result;
-  for (const SideView& side : {TailSide(input, gradients), HeadSide(input, gradients)}) {
-    MakeQueries(model_, side.query_side, edges, side.known, side.relations, s.queries.data());
-    CompareRows(comparison, dim, edges, s.queries.data(), side.targets, s.positives.data());
-    CompareBlock(comparison, dim, edges, s.queries.data(), negatives, side.negatives, s.block, s.scores.data());
-    if (keep_scores) std::copy_n(s.scores.data(), edges * negatives, s.distances.data());
+  const auto compute_side = [&](const SideView& side) {
+    s.rows.Drop(dropout_, dropout, side.known, side.relations);
+    MakeQueries(model_, side.query_side, queries, s.rows.known(), s.rows.relations(), s.queries.data());
+    if (grouped) SpreadQueries(input.begins, dim, s.queries.data(), s.edge_queries.data());
+    CompareRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data());
+    CompareBlock(comparison, dim, queries, s.queries.data(), negatives, side.negatives, s.block, s.scores.data());
+    if (keep_scores) std::copy_n(s.scores.data(), queries * negatives, s.distances.data());
     for (const MaskedPair& pair : side.masks) s.scores[pair.edge * negatives + pair.negative] = kMaskedScore;
 
     result.loss += LossAndGradient(loss_, std::span(s.positives).first(edges), input.weights,
-                                   std::span(s.scores).first(edges * negatives), negatives,
-                                   std::span(s.positive_gradients).first(edges));
+                                   std::span(s.scores).first(queries * negatives), negatives,
+                                   std::span(s.positive_gradients).first(edges), input.begins);
 
-    BackpropagateBlock(comparison, dim, edges, s.queries.data(), negatives, side.negatives, s.distances.data(), s.block,
-                       s.scores.data(), s.query_gradients.data(), side.negative_gradients);
-    BackpropagateRows(comparison, dim, edges, s.queries.data(), side.targets, s.positives.data(),
-                      s.positive_gradients.data(), s.query_gradients.data(), side.add, side.target_gradients);
-    BackpropagateQueries(model_, side.query_side, edges, side.known, side.relations, s.query_gradients.data(), side.add,
-                         side.known_gradients, side.relation_gradients);
-  }
+    BackpropagateBlock(comparison, dim, queries, s.queries.data(), negatives, side.negatives, s.distances.data(),
+                       s.block, s.scores.data(), s.query_gradients.data(), side.negative_gradients);
+    if (grouped) std::fill_n(s.edge_gradients.data(), edges * dim, 0.0F);
+    BackpropagateRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data(),
+                      s.positive_gradients.data(), edge_gradients, side.add, side.target_gradients);
+    if (grouped) GatherGradients(input.begins, dim, s.edge_gradients.data(), s.query_gradients.data());
+    if (dropout_.any()) {
+      BackpropagateQueries(model_, side.query_side, queries, s.rows.known(), s.rows.relations(),
+                           s.query_gradients.data(), false, s.rows.known_gradients(queries * dim),
+                           side.relation_gradients.data());
+      s.rows.Backpropagate(side.add, side.known_gradients, side.relation_gradients);
+    } else {
+      BackpropagateQueries(model_, side.query_side, queries, side.known.data(), side.relations.data(),
+                           s.query_gradients.data(), side.add, side.known_gradients.data(),
+                           side.relation_gradients.data());
+    }
+  };
+  compute_side(TailSide(input, gradients));
+  if (!grouped) compute_side(HeadSide(input, gradients));
   result.penalty = AddPenalties(regularizer_, model_, input, gradients);
   return result;
 }

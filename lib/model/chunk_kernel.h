@@ -3,12 +3,18 @@
 // For each side that is corrupted (both, always): queries from the known rows and relations, scores against the shared
 // negatives by GEMM, loss and its gradient, gradients of queries and negatives by GEMM, and back through the query.
 // The loss of the chunk is the sum over edges of weight * (tail-side loss + head-side loss) plus the penalties.
+//
+// In groups, only tails are corrupted, and the edges of a group, which have the same head and relation, share a query:
+// its scores are computed once for all of them.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
+#include "base/random.h"
+#include "model/dropout.h"
 #include "model/loss.h"
 #include "model/model_spec.h"
 #include "model/negatives.h"
@@ -16,7 +22,8 @@
 
 namespace octavo {
 
-// Rows are gathered by the caller and row-major. E edges, N negatives a side, D = dim, R = RelationWidth().
+// Rows are gathered by the caller and row-major. E edges, N negatives a side, D = dim, R = RelationWidth(). In groups
+// heads and relations have a row for each group instead, and nothing of the head side is there.
 struct ChunkInput {
   std::size_t edges = 0;
   std::size_t negatives = 0;
@@ -32,9 +39,13 @@ struct ChunkInput {
   // Reciprocal relations: (?, r, t) is scored as (t, r^-1, ?), by the tail-side query of the tail row and
   // head_relations.
   bool reciprocal = false;
+  // Group i is the edges [begins[i], begins[i + 1]). Empty: no groups.
+  std::span<const std::uint32_t> begins = {};
+  // Of the masks of dropout: for the tail side and behind it the head side.
+  RandomStream dropout = RandomStream(0, RandomPurpose::kDropout, 0, 0);
 };
 
-// Every element is overwritten.
+// Every element is overwritten. Sizes as in ChunkInput.
 struct ChunkGradients {
   std::span<float> heads;           // [E, D]
   std::span<float> tails;           // [E, D]
@@ -52,7 +63,8 @@ struct ChunkLoss {
 // One for each worker: it owns the scratch, allocated at the first chunk of a size and kept. Not for concurrent use.
 class ChunkKernel {
  public:
-  ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer);
+  ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer,
+              const DropoutSpec& dropout = {});
   ~ChunkKernel();
   ChunkKernel(ChunkKernel&&) noexcept;
 
@@ -64,6 +76,7 @@ class ChunkKernel {
   ModelSpec model_;
   LossSpec loss_;
   RegularizerSpec regularizer_;
+  DropoutSpec dropout_;
   std::unique_ptr<Scratch> scratch_;
 };
 

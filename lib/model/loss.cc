@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "base/escape.h"
 #include "base/status.h"
@@ -81,61 +82,104 @@ HWY_INLINE void ScaleRow(float factor, float* row, std::size_t n) {
                      HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, row + i), hn::Set(d, factor)), d, row + i); });
 }
 
-// Each returns the loss of one row, turns its scores into weight * gradient, and sets the gradient of the positive.
-double SoftmaxRow(float p, float weight, const RowSurvey& survey, float* scores, std::size_t n, float& positive) {
-  const float max = std::max(p, survey.max);
+// The edges of one row of scores.
+struct Positives {
+  const float* scores;
+  const float* weights;
+  float* gradients;
+  std::size_t count;
+
+  float TotalWeight() const {
+    float total = 0;
+    for (std::size_t i = 0; i < count; ++i) total += weights[i];
+    return total;
+  }
+};
+
+// Each returns the loss of one row, times the weights of its edges, turns its scores into weight * gradient, and sets
+// the gradients of the positives.
+//
+// With S the sum over the negatives, an edge's loss is softplus(log S - p), and its gradient by a negative's share of S
+// is the slope of that: one pass over the negatives does for all edges of the row.
+double SoftmaxRow(const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n) {
+  if (survey.unmasked == 0) {
+    std::fill_n(scores, n, 0.0F);
+    std::fill_n(edges.gradients, edges.count, 0.0F);
+    return 0;
+  }
   LaneSum sums;
   ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
-    const auto e = ExpOfNegative(d, hn::Sub(hn::LoadU(d, scores + i), hn::Set(d, max)));
+    const auto e = ExpOfNegative(d, hn::Sub(hn::LoadU(d, scores + i), hn::Set(d, survey.max)));
     hn::StoreU(e, d, scores + i);
     sums.Add(d, e);
   });
-  const double negative_sum = sums.Total();
-  const double sum = negative_sum + std::exp(static_cast<double>(p) - max);
-  const auto scale = static_cast<float>(weight / sum);
-  ForEachLane(n, [&](auto d, std::size_t i)
-                     HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, scores + i), hn::Set(d, scale)), d, scores + i); });
-  positive = static_cast<float>(-weight * negative_sum / sum);
-  return std::log(sum) + (static_cast<double>(max) - p);
+  const double sum = sums.Total();
+  const double log_sum = std::log(sum) + survey.max;
+  double loss = 0;
+  double slopes = 0;
+  for (std::size_t i = 0; i < edges.count; ++i) {
+    const double gap = log_sum - edges.scores[i];
+    const double slope = edges.weights[i] * Sigmoid(gap);
+    loss += edges.weights[i] * ScalarSoftplus(gap);
+    slopes += slope;
+    edges.gradients[i] = static_cast<float>(-slope);
+  }
+  ScaleRow(static_cast<float>(slopes / sum), scores, n);
+  return loss;
 }
 
-double LogisticRow(float margin, float p, float weight, const RowSurvey& survey, float* scores, std::size_t n,
-                   float& positive) {
-  const double x = -(static_cast<double>(margin) + p);
-  positive = static_cast<float>(-weight * Sigmoid(x));
-  const float share = survey.unmasked == 0 ? 0.0F : 1.0F / static_cast<float>(survey.unmasked);
+// The positives' part of the losses that judge each score on its own.
+double LogisticPositives(const Positives& edges, float margin) {
+  double loss = 0;
+  for (std::size_t i = 0; i < edges.count; ++i) {
+    const double x = -(static_cast<double>(margin) + edges.scores[i]);
+    edges.gradients[i] = static_cast<float>(-edges.weights[i] * Sigmoid(x));
+    loss += edges.weights[i] * ScalarSoftplus(x);
+  }
+  return loss;
+}
+
+double LogisticRow(float margin, const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n) {
+  const float share = survey.unmasked == 0 ? 0.0F : edges.TotalWeight() / static_cast<float>(survey.unmasked);
   LaneSum losses;
   ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
     const Softplus term(d, hn::Add(hn::LoadU(d, scores + i), hn::Set(d, margin)));
     losses.Add(d, term.value);
-    hn::StoreU(hn::Mul(term.slope, hn::Set(d, weight * share)), d, scores + i);
+    hn::StoreU(hn::Mul(term.slope, hn::Set(d, share)), d, scores + i);
   });
-  return ScalarSoftplus(x) + static_cast<double>(losses.Total()) * share;
+  return LogisticPositives(edges, margin) + static_cast<double>(losses.Total()) * share;
 }
 
-double RankingRow(float margin, float p, float weight, const RowSurvey& survey, float* scores, std::size_t n,
-                  float& positive) {
-  const float share = survey.unmasked == 0 ? 0.0F : 1.0F / static_cast<float>(survey.unmasked);
-  LaneSum losses;
-  std::size_t violations = 0;
-  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
-    const auto gap = hn::Add(hn::Sub(hn::LoadU(d, scores + i), hn::Set(d, p)), hn::Set(d, margin));
-    const auto violated = hn::Gt(gap, hn::Zero(d));
-    violations += hn::CountTrue(d, violated);
-    losses.Add(d, hn::IfThenElseZero(violated, gap));
-    hn::StoreU(hn::IfThenElseZero(violated, hn::Set(d, weight * share)), d, scores + i);
-  });
-  positive = -weight * share * static_cast<float>(violations);
-  return static_cast<double>(losses.Total()) * share;
+// The hinge of each edge is at another place: one pass an edge, which adds to what those before have left in `sums`.
+double RankingRow(float margin, const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n,
+                  std::vector<float>& sums) {
+  sums.assign(n, 0.0F);
+  double loss = 0;
+  for (std::size_t e = 0; e < edges.count; ++e) {
+    const float share = survey.unmasked == 0 ? 0.0F : edges.weights[e] / static_cast<float>(survey.unmasked);
+    LaneSum losses;
+    std::size_t violations = 0;
+    ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
+      const auto gap = hn::Add(hn::Sub(hn::LoadU(d, scores + i), hn::Set(d, edges.scores[e])), hn::Set(d, margin));
+      const auto violated = hn::Gt(gap, hn::Zero(d));
+      violations += hn::CountTrue(d, violated);
+      losses.Add(d, hn::IfThenElseZero(violated, gap));
+      const auto slope = hn::IfThenElseZero(violated, hn::Set(d, share));
+      hn::StoreU(hn::Add(hn::LoadU(d, sums.data() + i), slope), d, sums.data() + i);
+    });
+    edges.gradients[e] = -share * static_cast<float>(violations);
+    loss += static_cast<double>(losses.Total()) * share;
+  }
+  std::copy_n(sums.data(), n, scores);
+  return loss;
 }
 
-double SelfAdversarialRow(const LossSpec& spec, float p, float weight, const RowSurvey& survey, float* scores,
-                          std::size_t n, float& positive) {
-  const double x = -(static_cast<double>(spec.margin) + p);
-  positive = static_cast<float>(-weight * Sigmoid(x));
+double SelfAdversarialRow(const LossSpec& spec, const Positives& edges, const RowSurvey& survey, float* scores,
+                          std::size_t n) {
+  const double positive_loss = LogisticPositives(edges, spec.margin);
   if (survey.unmasked == 0) {
     std::fill_n(scores, n, 0.0F);
-    return ScalarSoftplus(x);
+    return positive_loss;
   }
   // One pass with the weights still unnormalised, e^(temperature * (s - max)); a second one divides by their sum.
   LaneSum weights;
@@ -150,38 +194,86 @@ double SelfAdversarialRow(const LossSpec& spec, float p, float weight, const Row
     losses.AddProduct(d, w, term.value);
     hn::StoreU(hn::Mul(w, term.slope), d, scores + i);
   });
-  const float share = 1.0F / weights.Total();
-  ScaleRow(weight * share, scores, n);
-  return ScalarSoftplus(x) + static_cast<double>(losses.Total()) * share;
+  const float share = edges.TotalWeight() / weights.Total();
+  ScaleRow(share, scores, n);
+  return positive_loss + static_cast<double>(losses.Total()) * share;
 }
 
-double RowLoss(const LossSpec& spec, float p, float weight, float* scores, std::size_t n, float& positive) {
-  const RowSurvey survey = Survey(scores, n);
-  if (!survey.finite || !std::isfinite(p)) {
-    std::fill_n(scores, n, std::numeric_limits<float>::quiet_NaN());
-    positive = std::numeric_limits<float>::quiet_NaN();
-    return std::numeric_limits<double>::quiet_NaN();
-  }
+double PlainRow(const LossSpec& spec, const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n,
+                std::vector<float>& scratch) {
   switch (spec.kind) {
     case LossKind::kSoftmax:
-      return SoftmaxRow(p, weight, survey, scores, n, positive);
+      return SoftmaxRow(edges, survey, scores, n);
     case LossKind::kLogistic:
-      return LogisticRow(spec.margin, p, weight, survey, scores, n, positive);
+      return LogisticRow(spec.margin, edges, survey, scores, n);
     case LossKind::kRanking:
-      return RankingRow(spec.margin, p, weight, survey, scores, n, positive);
+      return RankingRow(spec.margin, edges, survey, scores, n, scratch);
     case LossKind::kSelfAdversarial:
-      return SelfAdversarialRow(spec, p, weight, survey, scores, n, positive);
+      return SelfAdversarialRow(spec, edges, survey, scores, n);
   }
   return 0;
 }
 
+// Label smoothing adds e * (p - mean_j s_j): the sum over the negatives is taken before their scores are replaced, and
+// the gradient is the same for each of them. `unmasked` gets which ones count, 1 or 0.
+double SmoothingLoss(const LossSpec& spec, const Positives& edges, const RowSurvey& survey, const float* scores,
+                     std::size_t n, std::vector<float>& unmasked) {
+  unmasked.resize(n);
+  LaneSum sum;
+  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto s = hn::LoadU(d, scores + i);
+    const auto counts = hn::Gt(s, hn::Set(d, kMaskedScore));
+    sum.Add(d, hn::IfThenElseZero(counts, s));
+    hn::StoreU(hn::IfThenElseZero(counts, hn::Set(d, 1.0F)), d, unmasked.data() + i);
+  });
+  const double mean = static_cast<double>(sum.Total()) / static_cast<double>(survey.unmasked);
+  double loss = 0;
+  for (std::size_t i = 0; i < edges.count; ++i) loss += edges.weights[i] * (edges.scores[i] - mean);
+  return spec.label_smoothing * loss;
+}
+
+void AddSmoothingGradient(const LossSpec& spec, const Positives& edges, const RowSurvey& survey,
+                          const std::vector<float>& unmasked, float* scores, std::size_t n) {
+  const float share = spec.label_smoothing * edges.TotalWeight() / static_cast<float>(survey.unmasked);
+  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto part = hn::Mul(hn::LoadU(d, unmasked.data() + i), hn::Set(d, share));
+    hn::StoreU(hn::Sub(hn::LoadU(d, scores + i), part), d, scores + i);
+  });
+  for (std::size_t i = 0; i < edges.count; ++i) edges.gradients[i] += spec.label_smoothing * edges.weights[i];
+}
+
+double RowLoss(const LossSpec& spec, const Positives& edges, float* scores, std::size_t n,
+               std::vector<float>& scratch) {
+  const RowSurvey survey = Survey(scores, n);
+  const bool finite =
+      survey.finite && std::all_of(edges.scores, edges.scores + edges.count, [](float p) { return std::isfinite(p); });
+  if (!finite) {
+    std::fill_n(scores, n, std::numeric_limits<float>::quiet_NaN());
+    std::fill_n(edges.gradients, edges.count, std::numeric_limits<float>::quiet_NaN());
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const bool smooth = spec.label_smoothing > 0 && survey.unmasked > 0;
+  const double smoothing = smooth ? SmoothingLoss(spec, edges, survey, scores, n, scratch) : 0;
+  const double loss = PlainRow(spec, edges, survey, scores, n, scratch);
+  if (smooth) AddSmoothingGradient(spec, edges, survey, scratch, scores, n);
+  return loss + smoothing;
+}
+
 double LossAndGradientTarget(const LossSpec& spec, std::span<const float> positives, std::span<const float> weights,
-                             float* scores, std::size_t negatives, float* positive_gradients) {
+                             float* scores, std::size_t negatives, float* positive_gradients,
+                             std::span<const std::uint32_t> begins) {
+  const std::size_t rows = begins.empty() ? positives.size() : begins.size() - 1;
+  thread_local std::vector<float> scratch;  // kept, as a chunk has as many negatives as the one before
   double total = 0;
-  for (std::size_t i = 0; i < positives.size(); ++i) {
-    const double loss =
-        RowLoss(spec, positives[i], weights[i], scores + i * negatives, negatives, positive_gradients[i]);
-    total += static_cast<double>(weights[i]) * loss;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t begin = begins.empty() ? i : begins[i];
+    const std::size_t end = begins.empty() ? i + 1 : begins[i + 1];
+    total += RowLoss(spec,
+                     {.scores = positives.data() + begin,
+                      .weights = weights.data() + begin,
+                      .gradients = positive_gradients + begin,
+                      .count = end - begin},
+                     scores + i * negatives, negatives, scratch);
   }
   return total;
 }
@@ -224,9 +316,10 @@ absl::StatusOr<LossKind> ParseLoss(std::string_view name) {
 }
 
 double LossAndGradient(const LossSpec& spec, std::span<const float> positives, std::span<const float> weights,
-                       std::span<float> scores, std::size_t negatives, std::span<float> positive_gradients) {
+                       std::span<float> scores, std::size_t negatives, std::span<float> positive_gradients,
+                       std::span<const std::uint32_t> begins) {
   return HWY_DYNAMIC_DISPATCH(LossAndGradientTarget)(spec, positives, weights, scores.data(), negatives,
-                                                     positive_gradients.data());
+                                                     positive_gradients.data(), begins);
 }
 
 }  // namespace octavo

@@ -1,15 +1,20 @@
 // Losses of one positive against the negatives of its chunk. Pure; values are in nats.
 //
 // p is the positive's score, s_j those of the unmasked negatives, n their number, g the margin.
-//   softmax           -p + log(e^p + sum_j e^(s_j))
+//   softmax           -p + log(e^p + sum_j e^(s_j)); without a negative 0
 //   logistic          softplus(-(g + p)) + mean_j softplus(g + s_j)
 //   ranking           mean_j max(0, g - p + s_j)
 //   self-adversarial  softplus(-(g + p)) + sum_j w_j softplus(g + s_j), w = softmax(temperature * s), held constant
 //                     (Sun et al., ICLR 2019; scores are negated distances there)
 // Without a negative the mean or sum over j is 0.
+//
+// Label smoothing by e gives the positive's label the value 1 - e: for softmax e is spread evenly over the negatives,
+// for logistic each negative has the label e. Both add e * (p - mean_j s_j) to the loss. The other losses have no
+// labels.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -24,6 +29,7 @@ struct LossSpec {
   LossKind kind = LossKind::kSoftmax;
   float margin = 0.0F;
   float adversarial_temperature = 1.0F;
+  float label_smoothing = 0.0F;  // in [0, 1)
 };
 
 // "softmax", "logistic", "ranking", "self-adversarial". The error of the parser lists them.
@@ -33,10 +39,12 @@ absl::StatusOr<LossKind> ParseLoss(std::string_view name);
 // A negative whose score is this is masked: it has no part in the loss, and its gradient is 0.
 inline constexpr float kMaskedScore = -std::numeric_limits<float>::infinity();
 
-// Computes, for each of `positives.size()` edges, the loss of its row of `scores` [edges, negatives] and replaces the
+// Computes, for each of `positives.size()` edges, the loss of its row of `scores` [rows, negatives] and replaces the
 // scores by d loss / d score, times weights[edge]; positive_gradients[edge] gets d loss / d positive, times the weight.
-// Returns the sum over the edges of weight * loss.
+// Row i belongs to the edges [begins[i], begins[i + 1]), whose losses and gradients are added; without `begins`, to
+// edge i alone. Returns the sum over the edges of weight * loss. REQUIRES: each row has an edge
 double LossAndGradient(const LossSpec& spec, std::span<const float> positives, std::span<const float> weights,
-                       std::span<float> scores, std::size_t negatives, std::span<float> positive_gradients);
+                       std::span<float> scores, std::size_t negatives, std::span<float> positive_gradients,
+                       std::span<const std::uint32_t> begins = {});
 
 }  // namespace octavo

@@ -100,4 +100,22 @@ void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const NodeId
   std::sort(pairs.begin(), pairs.end());
 }
 
+void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const std::uint32_t> begins,
+                             std::span<const NodeId> negatives, std::vector<MaskedPair>& pairs) {
+  pairs.clear();
+  const std::vector<Candidate> candidates = PossibleAnswers(chunk, Side::kTail, negatives);
+  if (candidates.empty()) return;
+  for (std::size_t group = 0; group + 1 < begins.size(); ++group) {
+    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i) {
+      const std::uint64_t tail = Value(chunk[i].tail);
+      auto hit = std::lower_bound(candidates.begin(), candidates.end(), Candidate{tail, 0});
+      for (; hit != candidates.end() && hit->node == tail; ++hit) {
+        pairs.push_back({static_cast<std::uint32_t>(group), hit->negative});
+      }
+    }
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+}
+
 }  // namespace octavo

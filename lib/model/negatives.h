@@ -26,7 +26,7 @@ void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std
                      float degree_fraction, std::span<NodeId> negatives);
 
 struct MaskedPair {
-  std::uint32_t edge = 0;      // index in the chunk
+  std::uint32_t edge = 0;      // index in the chunk, or of a group of edges
   std::uint32_t negative = 0;  // index in the chunk's negatives
 
   friend auto operator<=>(const MaskedPair&, const MaskedPair&) = default;
@@ -37,5 +37,10 @@ struct MaskedPair {
 // Costs a sort, not edges x negatives look-ups. `pairs` is overwritten.
 void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const NodeId> negatives, Side side,
                              std::vector<MaskedPair>& pairs);
+
+// The same for edges in groups, group i being chunk[begins[i], begins[i + 1]) of the same head and relation: the pairs
+// (i, j) where negatives[j] is the tail of an edge in `chunk` with group i's head and relation.
+void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const std::uint32_t> begins,
+                             std::span<const NodeId> negatives, std::vector<MaskedPair>& pairs);
 
 }  // namespace octavo

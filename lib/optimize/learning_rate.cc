@@ -16,9 +16,10 @@ struct Name {
   LearningRateSchedule schedule;
 };
 
-constexpr std::array<Name, 3> kNames = {{{"constant", LearningRateSchedule::kConstant},
+constexpr std::array<Name, 4> kNames = {{{"constant", LearningRateSchedule::kConstant},
                                          {"linear", LearningRateSchedule::kLinear},
-                                         {"cosine", LearningRateSchedule::kCosine}}};
+                                         {"cosine", LearningRateSchedule::kCosine},
+                                         {"plateau", LearningRateSchedule::kPlateau}}};
 
 }  // namespace
 
@@ -33,15 +34,18 @@ absl::StatusOr<LearningRateSchedule> ParseLearningRateSchedule(std::string_view 
   for (const Name& entry : kNames) {
     if (entry.name == name) return entry.schedule;
   }
-  return UsageError(
-      fmt::format("\"{}\" is not a learning-rate schedule; expected constant, linear or cosine", Escape(name)));
+  return UsageError(fmt::format("\"{}\" is not a learning-rate schedule; expected constant, linear, cosine or plateau",
+                                Escape(name)));
 }
 
-float LearningRateAt(LearningRateSchedule schedule, float base, std::uint64_t batch, std::uint64_t total_batches) {
-  const double done = static_cast<double>(batch) / static_cast<double>(total_batches);
+float LearningRateAt(LearningRateSchedule schedule, float base, const LearningRatePlace& place) {
+  const auto batch = static_cast<double>(place.batch);
+  const double done = batch / static_cast<double>(place.total_batches);
   double factor = 1;
   if (schedule == LearningRateSchedule::kLinear) factor = 1 - done;
   if (schedule == LearningRateSchedule::kCosine) factor = (1 + std::cos(std::numbers::pi * done)) / 2;
+  if (schedule == LearningRateSchedule::kPlateau) factor = place.plateau_factor;
+  if (batch < place.warmup_batches) factor *= (batch + 1) / (place.warmup_batches + 1);
   return static_cast<float>(base * factor);
 }
 

@@ -1,4 +1,5 @@
-// Learning rate over the course of a run: constant, linear to zero, or half a cosine to zero.
+// Learning rate over the course of a run: constant, linear to zero, half a cosine to zero, or constant but for what
+// validations make of it; each behind a linear rise.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,23 @@
 
 namespace octavo {
 
-enum class LearningRateSchedule { kConstant, kLinear, kCosine };
+enum class LearningRateSchedule { kConstant, kLinear, kCosine, kPlateau };
 
-// "constant", "linear", "cosine". The error of the parser lists them.
+// "constant", "linear", "cosine", "plateau". The error of the parser lists them.
 std::string_view LearningRateScheduleName(LearningRateSchedule schedule);
 absl::StatusOr<LearningRateSchedule> ParseLearningRateSchedule(std::string_view name);
 
-// Returns the rate for batch `batch` (from 0) of `total_batches` over all epochs: `base` at the first; the decaying
-// schedules fall towards zero, which batch `total_batches` would have. REQUIRES: batch < total_batches
-float LearningRateAt(LearningRateSchedule schedule, float base, std::uint64_t batch, std::uint64_t total_batches);
+// Where in a training a batch is, and what it was told.
+struct LearningRatePlace {
+  std::uint64_t batch = 0;  // from 0, over all epochs
+  std::uint64_t total_batches = 1;
+  double warmup_batches = 0;  // until the rate is whole; with parts of one
+  double plateau_factor = 1;  // product of the falls so far, of kPlateau
+};
+
+// Returns the rate for a batch: `base` at the first one; linear and cosine fall towards zero, which batch
+// `total_batches` would have. Of `warmup_batches` W, batch b < W has (b + 1) / (W + 1) of it.
+// REQUIRES: batch < total_batches
+float LearningRateAt(LearningRateSchedule schedule, float base, const LearningRatePlace& place);
 
 }  // namespace octavo

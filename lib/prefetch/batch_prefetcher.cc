@@ -16,9 +16,10 @@ constexpr double kWorthwhileShare = 0.01;
 }  // namespace
 
 BatchPrefetcher::BatchPrefetcher(const CellReader& cells, std::uint64_t seed, std::uint64_t batch_edges,
-                                 std::uint64_t window_edges, PrefetchMode mode)
+                                 std::uint64_t window_edges, PrefetchMode mode,
+                                 std::optional<std::uint32_t> inverse_offset)
     : mode_(mode),
-      order_(cells, seed, batch_edges, window_edges),
+      order_(cells, seed, batch_edges, window_edges, inverse_offset),
       windows_([this](std::uint64_t window, std::vector<Edge>& edges) { return order_.ReadWindow(window, edges); }) {}
 
 void BatchPrefetcher::BeginEpoch(std::uint64_t epoch, const EpochPlan& plan) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,10 +27,10 @@ enum class PrefetchMode {
 // One user thread.
 class BatchPrefetcher {
  public:
-  // Windows hold at least `window_edges` edges, rounded to whole batches. `cells` must outlive this.
-  // REQUIRES: batch_edges > 0
+  // Windows hold at least `window_edges` edges, rounded to whole batches. With `inverse_offset` edges are grouped
+  // (prefetch/epoch_order.h). `cells` must outlive this. REQUIRES: batch_edges > 0
   BatchPrefetcher(const CellReader& cells, std::uint64_t seed, std::uint64_t batch_edges, std::uint64_t window_edges,
-                  PrefetchMode mode);
+                  PrefetchMode mode, std::optional<std::uint32_t> inverse_offset = {});
 
   // Turns to epoch `epoch`, divided into the states of `plan`. What was prefetched is thrown away; no batch is current.
   void BeginEpoch(std::uint64_t epoch, const EpochPlan& plan);

@@ -20,12 +20,13 @@ std::uint64_t WholeBatches(std::uint64_t edges, std::uint64_t window_edges, std:
 }  // namespace
 
 EpochOrder::EpochOrder(const CellReader& cells, std::uint64_t seed, std::uint64_t batch_edges,
-                       std::uint64_t window_edges)
+                       std::uint64_t window_edges, std::optional<std::uint32_t> inverse_offset)
     : cells_(cells),
       seed_(seed),
       batch_edges_(batch_edges),
       window_edges_(WholeBatches(cells.edge_count(), window_edges, batch_edges)),
       states_(1) {
+  if (inverse_offset) groups_.emplace(seed, *inverse_offset);
   const std::size_t partitions = cells.header().partition_count;
   first_of_cell_.resize(partitions * partitions + 1);
   for (std::size_t block = 0; block < cells.block_count(); ++block) {
@@ -74,8 +75,8 @@ EpochOrder::BatchPlace EpochOrder::PlaceOf(std::uint64_t batch) const {
   const std::uint64_t edges = states_[state + 1].first_edge - states_[state].first_edge;
   const std::uint64_t first = (batch - states_[state].first_batch) * batch_edges_;
   return {.window = states_[state].first_window + first / window_edges_,
-          .first = first % window_edges_,
-          .edges = std::min(batch_edges_, edges - first)};
+          .first = first % window_edges_ * EntriesPerEdge(),
+          .edges = std::min(batch_edges_, edges - first) * EntriesPerEdge()};
 }
 
 absl::Status EpochOrder::ReadWindow(std::uint64_t window, std::vector<Edge>& edges) {
@@ -85,7 +86,19 @@ absl::Status EpochOrder::ReadWindow(std::uint64_t window, std::vector<Edge>& edg
   const std::uint64_t begin = state.first_edge + (window - state.first_window) * window_edges_;
   const std::uint64_t end = std::min(begin + window_edges_, behind->first_edge);
   edges.clear();
-  edges.reserve(end - begin);
+  edges.reserve((end - begin) * EntriesPerEdge());
+  RETURN_IF_ERROR(ReadEdges(begin, end, edges));
+  cells_.Forget(0, cells_.block_count());  // blocks of a window lie all over the file
+  if (groups_) {
+    groups_->Group(static_cast<std::uint32_t>(epoch_), edges);
+    return absl::OkStatus();
+  }
+  RandomStream stream(seed_, RandomPurpose::kWindowShuffle, static_cast<std::uint32_t>(epoch_), window);
+  Shuffle(std::span(edges), stream);
+  return absl::OkStatus();
+}
+
+absl::Status EpochOrder::ReadEdges(std::uint64_t begin, std::uint64_t end, std::vector<Edge>& edges) {
   auto place = std::upper_bound(first_edge_.begin(), first_edge_.end(), begin) - 1;
   for (; place != first_edge_.end() && *place < end; ++place) {
     const std::uint32_t block = blocks_[static_cast<std::size_t>(place - first_edge_.begin())];
@@ -97,9 +110,6 @@ absl::Status EpochOrder::ReadWindow(std::uint64_t window, std::vector<Edge>& edg
     edges.insert(edges.end(), block_edges_.begin() + static_cast<std::ptrdiff_t>(skip),
                  block_edges_.begin() + static_cast<std::ptrdiff_t>(take));
   }
-  cells_.Forget(0, cells_.block_count());  // blocks of a window lie all over the file
-  RandomStream stream(seed_, RandomPurpose::kWindowShuffle, static_cast<std::uint32_t>(epoch_), window);
-  Shuffle(std::span(edges), stream);
   return absl::OkStatus();
 }
 

@@ -4,9 +4,13 @@
 // to end, are cut into windows of a fixed number of edges, which are shuffled. So an epoch reads each block once (twice
 // where a window's border falls into it), a window mixes the edges of many cells, and memory is one window. A window
 // holds whole batches; neither windows nor batches cross from one state to the next.
+//
+// Grouped, a window holds the entries of prefetch/query_groups.h instead, two of each edge. A batch is as many edges as
+// without groups, so twice as long; a group can end in the next batch.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,12 +18,13 @@
 #include "base/edge.h"
 #include "graph/cell_reader.h"
 #include "plan/epoch_plan.h"
+#include "prefetch/query_groups.h"
 
 namespace octavo {
 
 class EpochOrder {
  public:
-  // Where a batch lies: `edges` edges from `first` on of window `window`.
+  // Where a batch lies: `edges` entries from `first` on of window `window`.
   struct BatchPlace {
     std::uint64_t window = 0;
     std::uint64_t first = 0;
@@ -27,8 +32,9 @@ class EpochOrder {
   };
 
   // `cells` must outlive this. Windows have at least `window_edges` edges where there are as many, rounded to whole
-  // batches. REQUIRES: batch_edges > 0
-  EpochOrder(const CellReader& cells, std::uint64_t seed, std::uint64_t batch_edges, std::uint64_t window_edges);
+  // batches. With `inverse_offset` edges are grouped. REQUIRES: batch_edges > 0
+  EpochOrder(const CellReader& cells, std::uint64_t seed, std::uint64_t batch_edges, std::uint64_t window_edges,
+             std::optional<std::uint32_t> inverse_offset = {});
 
   // Draws the order of epoch `epoch`, whose states are those of `plan`. Not while a window is read.
   void SetEpoch(std::uint64_t epoch, const EpochPlan& plan);
@@ -57,6 +63,8 @@ class EpochOrder {
     std::uint64_t first_batch = 0;
   };
 
+  absl::Status ReadEdges(std::uint64_t begin, std::uint64_t end, std::vector<Edge>& edges);
+  std::uint64_t EntriesPerEdge() const { return groups_ ? 2 : 1; }
   void AddState(std::uint64_t epoch, std::size_t state, std::span<const CellId> cells);
 
   const CellReader& cells_;
@@ -64,6 +72,7 @@ class EpochOrder {
   const std::uint64_t batch_edges_;
   const std::uint64_t window_edges_;          // whole batches
   std::vector<std::uint32_t> first_of_cell_;  // block of each cell, row-major; one more for the end
+  std::optional<QueryGroups> groups_;
   std::uint64_t epoch_ = 0;
   std::uint64_t bytes_read_ = 0;
   std::vector<StateBegin> states_;

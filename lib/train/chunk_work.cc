@@ -15,14 +15,29 @@ namespace {
 // Rows lie anywhere in memory: those of a few edges ahead are on their way while one is copied.
 constexpr std::size_t kRowsAhead = 4;
 
+// Where the groups of edges with one head and relation begin, and the end.
+void FindGroups(std::span<const Edge> edges, std::vector<std::uint32_t>& begins) {
+  begins.clear();
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (i > 0 && edges[i].head == edges[i - 1].head && edges[i].relation == edges[i - 1].relation) continue;
+    begins.push_back(static_cast<std::uint32_t>(i));
+  }
+  begins.push_back(static_cast<std::uint32_t>(edges.size()));
+}
+
 }  // namespace
 
 ChunkScratch::ChunkScratch(const TrainOptions& options)
-    : kernel(options.model_spec(), options.loss_spec(), options.regularizer_spec()) {}
+    : kernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), options.dropout_spec()) {}
 
 ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
                      const RelationTable& relations)
-    : options_(options), graph_(graph), embeddings_(embeddings), relations_(relations), model_(options.model_spec()) {
+    : options_(options),
+      graph_(graph),
+      embeddings_(embeddings),
+      relations_(relations),
+      model_(options.model_spec()),
+      chunk_edges_(options.chunk * options.EntriesPerEdge()) {
   SetResidentNodes({{0, graph.node_count()}});
 }
 
@@ -34,8 +49,8 @@ void ChunkWork::SetResidentNodes(std::vector<NodeRange> nodes) {
 }
 
 ChunkPlace ChunkWork::PlaceOf(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk) const {
-  const std::size_t first = chunk * options_.chunk;
-  const std::size_t count = std::min<std::size_t>(options_.chunk, edges.size() - first);
+  const std::size_t first = chunk * chunk_edges_;
+  const std::size_t count = std::min<std::size_t>(chunk_edges_, edges.size() - first);
   return {.batch = batch, .chunk = chunk, .edges = edges.subspan(first, count), .edges_of_batch = edges};
 }
 
@@ -45,14 +60,14 @@ std::uint64_t ChunkWork::HeadSideRelation(RelationId relation) const {
 
 void ChunkWork::DrawNegatives(const ChunkPlace& place, ChunkResult& result) const {
   result.tail_negative_ids.resize(negatives_);
-  result.head_negative_ids.resize(negatives_);
+  result.head_negative_ids.resize(options_.group_queries ? 0 : negatives_);
   if (options_.negatives == 0) {
     std::size_t at = 0;
     for (const NodeRange& range : resident_) {
-      for (std::uint64_t id = range.begin; id < range.end; ++id, ++at) {
-        result.tail_negative_ids[at] = result.head_negative_ids[at] = static_cast<NodeId>(id);
-      }
+      for (std::uint64_t id = range.begin; id < range.end; ++id)
+        result.tail_negative_ids[at++] = static_cast<NodeId>(id);
     }
+    if (!options_.group_queries) result.head_negative_ids = result.tail_negative_ids;
     return;
   }
   const auto draw = [&](Side side, std::span<NodeId> out) {
@@ -68,18 +83,22 @@ void ChunkWork::DrawNegatives(const ChunkPlace& place, ChunkResult& result) cons
 
 absl::Status ChunkWork::GatherRows(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const {
   const std::size_t dim = model_.dim;
-  rows.heads.resize(edges.size() * dim);
+  const bool grouped = options_.group_queries;
+  rows.heads.resize((grouped ? result.begins.size() - 1 : edges.size()) * dim);
   rows.tails.resize(edges.size() * dim);
   rows.weights.resize(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Edge& edge = edges[i];
     if (i + kRowsAhead < edges.size()) {
-      embeddings_.PrefetchRow(edges[i + kRowsAhead].head);
+      if (!grouped) embeddings_.PrefetchRow(edges[i + kRowsAhead].head);
       embeddings_.PrefetchRow(edges[i + kRowsAhead].tail);
     }
-    RETURN_IF_ERROR(embeddings_.ReadRow(edge.head, std::span(rows.heads).subspan(i * dim, dim)));
+    if (!grouped) RETURN_IF_ERROR(embeddings_.ReadRow(edge.head, std::span(rows.heads).subspan(i * dim, dim)));
     RETURN_IF_ERROR(embeddings_.ReadRow(edge.tail, std::span(rows.tails).subspan(i * dim, dim)));
     rows.weights[i] = edge.weight;
+  }
+  for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
+    RETURN_IF_ERROR(embeddings_.ReadRow(edges[result.begins[g]].head, std::span(rows.heads).subspan(g * dim, dim)));
   }
   const auto gather_nodes = [&](std::span<const NodeId> ids, std::vector<float>& to) -> absl::Status {
     to.resize(ids.size() * dim);
@@ -95,27 +114,38 @@ absl::Status ChunkWork::GatherRows(std::span<const Edge> edges, const ChunkResul
 
 void ChunkWork::Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& result) const {
   DrawNegatives(place, result);
-  FindAccidentalPositives(place.edges, result.tail_negative_ids, Side::kTail, rows.tail_masks);
-  FindAccidentalPositives(place.edges, result.head_negative_ids, Side::kHead, rows.head_masks);
+  result.begins.clear();
+  if (options_.group_queries) {
+    FindGroups(place.edges, result.begins);
+    FindAccidentalPositives(place.edges, result.begins, result.tail_negative_ids, rows.tail_masks);
+  } else {
+    FindAccidentalPositives(place.edges, result.tail_negative_ids, Side::kTail, rows.tail_masks);
+    FindAccidentalPositives(place.edges, result.head_negative_ids, Side::kHead, rows.head_masks);
+  }
   result.status = GatherRows(place.edges, result, rows);
 }
 
-void ChunkWork::GatherRelations(std::span<const Edge> edges, ChunkScratch& scratch) const {
+void ChunkWork::GatherRelations(std::span<const Edge> edges, const ChunkResult& result, ChunkScratch& scratch) const {
   const std::size_t width = model_.RelationWidth();
-  scratch.relations.resize(edges.size() * width);
-  scratch.head_relations.resize(edges.size() * width);
+  const bool grouped = options_.group_queries;
+  scratch.relations.resize((grouped ? result.begins.size() - 1 : edges.size()) * width);
+  scratch.head_relations.resize(grouped ? 0 : edges.size() * width);
   const auto copy_row = [&](std::uint64_t row, std::vector<float>& to, std::size_t i) {
     const std::span<const float> from = relations_.Row(row);
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(i * width));
   };
-  for (std::size_t i = 0; i < edges.size(); ++i) {
+  for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
+    copy_row(Value(edges[result.begins[g]].relation), scratch.relations, g);
+  }
+  for (std::size_t i = 0; i < edges.size() && !grouped; ++i) {
     copy_row(Value(edges[i].relation), scratch.relations, i);
     copy_row(HeadSideRelation(edges[i].relation), scratch.head_relations, i);
   }
 }
 
-ChunkInput ChunkWork::InputOf(std::size_t edges, const ChunkRows& rows, const ChunkScratch& scratch) const {
-  return {.edges = edges,
+ChunkInput ChunkWork::InputOf(const ChunkPlace& place, const ChunkRows& rows, const ChunkScratch& scratch,
+                              const ChunkResult& result) const {
+  return {.edges = place.edges.size(),
           .negatives = rows.tail_negatives.size() / model_.dim,
           .heads = rows.heads,
           .tails = rows.tails,
@@ -126,14 +156,19 @@ ChunkInput ChunkWork::InputOf(std::size_t edges, const ChunkRows& rows, const Ch
           .head_negatives = rows.head_negatives,
           .tail_masks = rows.tail_masks,
           .head_masks = rows.head_masks,
-          .reciprocal = options_.reciprocal};
+          .reciprocal = options_.reciprocal,
+          .begins = result.begins,
+          .dropout = RandomStream(options_.seed, RandomPurpose::kDropout, static_cast<std::uint32_t>(place.batch.epoch),
+                                  (place.batch.batch << 32) | place.chunk)};
 }
 
 ChunkGradients ChunkWork::GradientsOf(std::size_t edges, ChunkResult& result) const {
-  result.heads.resize(edges * model_.dim);
+  const bool grouped = options_.group_queries;
+  const std::size_t queries = grouped ? result.begins.size() - 1 : edges;
+  result.heads.resize(queries * model_.dim);
   result.tails.resize(edges * model_.dim);
-  result.relations.resize(edges * model_.RelationWidth());
-  result.head_relations.resize(edges * model_.RelationWidth());
+  result.relations.resize(queries * model_.RelationWidth());
+  result.head_relations.resize(grouped ? 0 : edges * model_.RelationWidth());
   result.tail_negatives.resize(result.tail_negative_ids.size() * model_.dim);
   result.head_negatives.resize(result.head_negative_ids.size() * model_.dim);
   return {.heads = result.heads,
@@ -147,8 +182,8 @@ ChunkGradients ChunkWork::GradientsOf(std::size_t edges, ChunkResult& result) co
 void ChunkWork::Compute(const ChunkPlace& place, const ChunkRows& rows, ChunkScratch& scratch,
                         ChunkResult& result) const {
   if (!result.status.ok()) return;
-  GatherRelations(place.edges, scratch);
-  const ChunkInput input = InputOf(place.edges.size(), rows, scratch);
+  GatherRelations(place.edges, result, scratch);
+  const ChunkInput input = InputOf(place, rows, scratch, result);
   result.loss = scratch.kernel.Compute(input, GradientsOf(place.edges.size(), result));
   if (std::isfinite(result.loss.loss) && std::isfinite(result.loss.penalty)) return;
   result.status = ExplainLoss(place, input, result.loss);
@@ -157,19 +192,26 @@ void ChunkWork::Compute(const ChunkPlace& place, const ChunkRows& rows, ChunkScr
 absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& input, const ChunkLoss& loss) const {
   // The kernel gives the sum of a chunk; one edge at a time shows which one it is.
   ChunkKernel kernel(model_, options_.loss_spec(), options_.regularizer_spec());
+  constexpr std::uint32_t kOneGroup[] = {0, 1};
+  const bool grouped = options_.group_queries;
   ChunkResult unused;
   unused.tail_negative_ids.resize(input.negatives);
-  unused.head_negative_ids.resize(input.negatives);
+  unused.head_negative_ids.resize(grouped ? 0 : input.negatives);
+  if (grouped) unused.begins.assign(std::begin(kOneGroup), std::end(kOneGroup));
+  std::size_t group = 0;
   const std::size_t dim = model_.dim;
   const std::size_t width = model_.RelationWidth();
   const Edge* culprit = &place.edges.front();
   for (std::size_t i = 0; i < place.edges.size(); ++i) {
     ChunkInput one = input;
     one.edges = 1;
-    one.heads = input.heads.subspan(i * dim, dim);
+    while (grouped && input.begins[group + 1] <= i) ++group;
+    const std::size_t query = grouped ? group : i;
+    one.heads = input.heads.subspan(query * dim, dim);
     one.tails = input.tails.subspan(i * dim, dim);
-    one.relations = input.relations.subspan(i * width, width);
-    one.head_relations = input.head_relations.subspan(i * width, width);
+    one.relations = input.relations.subspan(query * width, width);
+    if (!grouped) one.head_relations = input.head_relations.subspan(i * width, width);
+    if (grouped) one.begins = kOneGroup;
     one.weights = input.weights.subspan(i, 1);
     one.tail_masks = one.head_masks = {};
     const ChunkLoss alone = kernel.Compute(one, GradientsOf(1, unused));
@@ -178,29 +220,44 @@ absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& i
     break;
   }
   return RuntimeError(fmt::format(
-      "the loss is not finite ({} + {}) in epoch {}, batch {}, at the edge \"{}\" \"{}\" \"{}\"; the last commit "
-      "stands; try a smaller learning-rate or initial-scale",
-      loss.loss, loss.penalty, place.batch.epoch + 1, place.batch.batch + 1, Escape(graph_.nodes().Name(culprit->head)),
-      Escape(graph_.RelationName(culprit->relation)), Escape(graph_.nodes().Name(culprit->tail))));
+      "the loss is not finite ({} + {}) in epoch {}, batch {}, at the edge {}; the last commit stands; try a "
+      "smaller learning-rate or initial-scale",
+      loss.loss, loss.penalty, place.batch.epoch + 1, place.batch.batch + 1, Describe(*culprit)));
+}
+
+std::string ChunkWork::Describe(const Edge& edge) const {
+  const bool inverse = Value(edge.relation) >= graph_.relation_count();
+  const std::uint32_t relation = Value(edge.relation) - (inverse ? graph_.relation_count() : 0);
+  return fmt::format("\"{}\" \"{}\" \"{}\"", Escape(graph_.nodes().Name(inverse ? edge.tail : edge.head)),
+                     Escape(graph_.RelationName(static_cast<RelationId>(relation))),
+                     Escape(graph_.nodes().Name(inverse ? edge.head : edge.tail)));
 }
 
 void ChunkWork::ListNodes(const ChunkPlace& place, const ChunkResult& result,
                           std::vector<Contribution>& contributions) const {
   const std::size_t dim = model_.dim;
+  for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
+    contributions.push_back({place.edges[result.begins[g]].head, result.heads.data() + g * dim});
+  }
   for (std::size_t i = 0; i < place.edges.size(); ++i) {
-    contributions.push_back({place.edges[i].head, result.heads.data() + i * dim});
+    if (result.begins.empty()) contributions.push_back({place.edges[i].head, result.heads.data() + i * dim});
     contributions.push_back({place.edges[i].tail, result.tails.data() + i * dim});
   }
   for (std::size_t j = 0; j < result.tail_negative_ids.size(); ++j) {
     contributions.push_back({result.tail_negative_ids[j], result.tail_negatives.data() + j * dim});
-    contributions.push_back({result.head_negative_ids[j], result.head_negatives.data() + j * dim});
+    if (result.begins.empty()) {
+      contributions.push_back({result.head_negative_ids[j], result.head_negatives.data() + j * dim});
+    }
   }
 }
 
 void ChunkWork::ListRelations(const ChunkPlace& place, const ChunkResult& result,
                               std::vector<RelationContribution>& contributions) const {
   const std::size_t width = model_.RelationWidth();
-  for (std::size_t i = 0; i < place.edges.size(); ++i) {
+  for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
+    contributions.push_back({Value(place.edges[result.begins[g]].relation), result.relations.data() + g * width});
+  }
+  for (std::size_t i = 0; i < place.edges.size() && result.begins.empty(); ++i) {
     const RelationId relation = place.edges[i].relation;
     contributions.push_back({Value(relation), result.relations.data() + i * width});
     contributions.push_back({HeadSideRelation(relation), result.head_relations.data() + i * width});

@@ -1,12 +1,17 @@
 // What one chunk of edges does, whatever the schedule: draws the negatives that its edges share, copies the rows out of
 // the tables, computes loss and gradients, and lists the gradients by row.
 //
-// Deterministic: negatives are drawn by counter (seed, epoch, batch, chunk, side) and each chunk computes on its own.
+// Deterministic: negatives and dropped floats are drawn by counter (seed, epoch, batch, chunk, side) and each chunk
+// computes on its own.
+//
+// With options.group_queries the edges are the entries of prefetch/epoch_order.h, two of each edge: only their tails
+// are corrupted, and those that stand together with one head and relation are a group, which shares a query.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,13 +36,14 @@ struct BatchPlace {
 struct ChunkPlace {
   BatchPlace batch;
   std::uint64_t chunk = 0;
-  std::span<const Edge> edges;           // of the chunk
+  std::span<const Edge> edges;           // of the chunk; twice as many with options.group_queries
   std::span<const Edge> edges_of_batch;  // negatives by degree are drawn from these
 };
 
-// The rows of nodes that a chunk works on. E edges, N negatives a side.
+// The rows of nodes that a chunk works on. E edges, N negatives a side, none of the head side in groups.
 struct ChunkRows {
-  std::vector<float> heads, tails;                    // [E, dim]
+  std::vector<float> heads;                           // [E, dim], or of groups [G, dim]
+  std::vector<float> tails;                           // [E, dim]
   std::vector<float> weights;                         // [E]
   std::vector<float> tail_negatives, head_negatives;  // [N, dim]
   std::vector<MaskedPair> tail_masks, head_masks;
@@ -45,6 +51,7 @@ struct ChunkRows {
 
 // What comes of a chunk.
 struct ChunkResult {
+  std::vector<std::uint32_t> begins;  // of groups (model/chunk_kernel.h); empty: none
   std::vector<NodeId> tail_negative_ids, head_negative_ids;
   std::vector<float> heads, tails, relations, head_relations, tail_negatives, head_negatives;  // gradients
   ChunkLoss loss;
@@ -69,7 +76,7 @@ class ChunkWork {
   void SetResidentNodes(std::vector<NodeRange> nodes);
   std::span<const NodeRange> resident_nodes() const { return resident_; }
 
-  std::size_t ChunkCount(std::size_t edges) const { return (edges + options_.chunk - 1) / options_.chunk; }
+  std::size_t ChunkCount(std::size_t edges) const { return (edges + chunk_edges_ - 1) / chunk_edges_; }
   ChunkPlace PlaceOf(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk) const;
 
   // Draws the negatives and copies the nodes' rows. A failure is result.status.
@@ -87,17 +94,20 @@ class ChunkWork {
  private:
   void DrawNegatives(const ChunkPlace& place, ChunkResult& result) const;
   absl::Status GatherRows(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const;
-  void GatherRelations(std::span<const Edge> edges, ChunkScratch& scratch) const;
-  ChunkInput InputOf(std::size_t edges, const ChunkRows& rows, const ChunkScratch& scratch) const;
+  void GatherRelations(std::span<const Edge> edges, const ChunkResult& result, ChunkScratch& scratch) const;
+  ChunkInput InputOf(const ChunkPlace& place, const ChunkRows& rows, const ChunkScratch& scratch,
+                     const ChunkResult& result) const;
   ChunkGradients GradientsOf(std::size_t edges, ChunkResult& result) const;
   std::uint64_t HeadSideRelation(RelationId relation) const;
   absl::Status ExplainLoss(const ChunkPlace& place, const ChunkInput& input, const ChunkLoss& loss) const;
+  std::string Describe(const Edge& edge) const;
 
   const TrainOptions& options_;
   const Graph& graph_;
   const MmapManager& embeddings_;
   const RelationTable& relations_;
   const ModelSpec model_;
+  const std::size_t chunk_edges_;
   std::vector<NodeRange> resident_;
   std::size_t negatives_ = 0;  // a side
 };

@@ -8,12 +8,13 @@
 
 namespace octavo {
 
-// Returns the standard deviation of the initial values: what the options say, or, where they say 0, 1e-3 for dot,
+// Returns the standard deviation of the initial values of a table of `rows` rows: with xavier sqrt(2 / (rows + dim))
+// (Glorot and Bengio, AISTATS 2010), otherwise what the options say, or, where they say 0, 1e-3 for dot,
 // DistMult and ComplEx (Lacroix et al., ICML 2018) and (margin + 2) / (dim * sqrt(3)) with the margin 9 for TransE and
 // RotatE, which has the variance of RotatE's uniform start.
-double InitialScale(const TrainOptions& options);
+double InitialScale(const TrainOptions& options, std::uint64_t rows);
 
-// Normal with mean 0 and standard deviation `scale`.
+// Normal or uniform with mean 0 and standard deviation `scale`.
 void InitialEmbedding(const TrainOptions& options, double scale, std::uint64_t row, std::span<float> values);
 
 // As embeddings, but for RotatE: phases uniform in [-pi, pi).

@@ -20,6 +20,7 @@
 #include "base/stopwatch.h"
 #include "fmt/format.h"
 #include "io/disk_probe.h"
+#include "prefetch/query_groups.h"
 #include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
@@ -111,7 +112,7 @@ absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph&
   tables.relations = std::make_unique<RelationTable>(unused, NpyShape{relation_rows, width});
   tables.relation_state = std::make_unique<RelationTable>(
       unused, NpyShape{relation_rows, width == 0 ? 0 : StateWidth(options.optimizer, width)});
-  const double scale = InitialScale(options);
+  const double scale = InitialScale(options, rows);
   std::vector<float> wide(options.dim);
   for (std::uint64_t row = 0; row < rows; ++row) {
     const auto node = static_cast<NodeId>(row);
@@ -137,11 +138,12 @@ absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSched
   std::uint64_t step = 0;
   bool warm = false;
   for (std::uint64_t batch = 0;; ++batch) {
-    const std::uint64_t first = batch * options.batch % (edges.size() - options.batch + 1);
+    const std::uint64_t size = options.batch * options.EntriesPerEdge();
+    const std::uint64_t first = batch * size % (edges.size() - size + 1);
     const bool ends_window = (batch + 1) % options.accumulate == 0;
     if (ends_window) ++step;
     const auto loss = schedule.Train({.place = {.epoch = 0, .batch = batch},
-                                      .edges = edges.subspan(first, options.batch),
+                                      .edges = edges.subspan(first, size),
                                       .ends_window = ends_window,
                                       .learning_rate = static_cast<float>(options.learning_rate),
                                       .step = step});
@@ -169,8 +171,11 @@ absl::StatusOr<TrainingRate> ProbeTraining(TrainOptions options, const Graph& gr
   options.batch = std::min(options.batch, graph.description().train_edges);
   options.chunk = std::min(options.chunk, options.batch);
   constexpr std::uint64_t kEnoughEdges = std::uint64_t{1} << 17;
-  ASSIGN_OR_RETURN(const std::vector<Edge> edges,
+  ASSIGN_OR_RETURN(std::vector<Edge> edges,
                    SomeEdges(graph.Edges(Split::kTrain), std::max(options.batch, kEnoughEdges), rows));
+  if (const auto inverse_offset = options.InverseOffset(graph.relation_count())) {
+    QueryGroups(options.seed, *inverse_offset).Group(0, edges);
+  }
   ASSIGN_OR_RETURN(const ProbeTables tables, MakeTables(options, graph, folder, rows));
   const std::unique_ptr<BatchSchedule> schedule = BatchSchedule::Make(
       options, graph,

@@ -72,24 +72,44 @@ std::uint64_t NegativesPerSide(const TrainOptions& options, const GraphDescripti
   return options.negatives == 0 ? ResidentRows(graph, shape) : options.negatives;
 }
 
-// Scratch of one thread: gathered rows, queries and their gradients, scores of a side, transposes.
+// Rows whose gradients a batch makes: of its edges, and of the negatives of its chunks. Grouped, an edge is there
+// twice, and its negatives on one side.
+std::uint64_t RowsOfBatch(const TrainOptions& options, std::uint64_t batch, std::uint64_t negatives) {
+  const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;
+  const std::uint64_t sides = options.group_queries ? 1 : 2;
+  return Sum(Product(2 * options.EntriesPerEdge(), batch), Product(sides, chunks, negatives));
+}
+
+// Scratch of one thread: gathered rows, queries and their gradients, scores of a side, transposes; of dropout masks,
+// dropped rows and their gradients.
 std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
   const std::uint64_t negatives = NegativesPerSide(options, graph, shape);
-  const std::uint64_t chunk = std::min(options.chunk, std::max<std::uint64_t>(1, graph.train_edges));
+  const bool grouped = options.group_queries;
+  const std::uint64_t entries = options.EntriesPerEdge();
+  const std::uint64_t chunk = entries * std::min(options.chunk, std::max<std::uint64_t>(1, graph.train_edges));
   const std::uint64_t relation_width = options.model_spec().RelationWidth() * sizeof(float);
   const std::uint64_t rows = Product(2, Sum(chunk, negatives));
-  return Sum(Product(6 * chunk + 4 * negatives, options.dim * sizeof(float)),
-             Product(2, chunk, negatives, sizeof(float)), Product(2, chunk, relation_width),
+  const std::uint64_t edge_rows = (grouped ? 8 : 6) + (options.dropout_spec().any() ? 3 : 0);
+  const std::uint64_t relation_rows = (grouped ? 1 : 2) + (options.dropout_spec().any() ? 2 : 0);
+  return Sum(Product(edge_rows * chunk + 4 * negatives, options.dim * sizeof(float)),
+             Product(2, chunk, negatives, sizeof(float)), Product(relation_rows, chunk, relation_width),
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 
 // The division that `memory` allows, made for as many threads as take a tenth of it, or fewer where that is
-// too many: the number of threads of this training has no part in it.
+// too many: the number of threads of this training has no part in it. Where negatives are all nodes, a small division
+// has room for many threads only because it has few negatives, so all nodes come first where some threads fit beside
+// them.
 std::optional<PartitionShape> DivideFor(const TrainOptions& options, const GraphDescription& graph,
                                         std::uint64_t memory) {
   constexpr int kMostThreads = 64;
   PartitionRequest request = RequestFor(options, graph);
   request.memory = memory;
+  constexpr int kSomeThreads = 8;
+  const MemoryEstimate whole = EstimateTrainingMemory(options, graph, kSomeThreads, {1, 1});
+  if (options.partitions == 0 && options.resident == 0 && whole.total() <= memory && whole.workers <= memory / 2) {
+    return PartitionShape{1, 1};
+  }
   for (int threads = kMostThreads; threads >= 1; threads /= 2) {
     request.other_bytes = [&](const PartitionShape& shape) {
       const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, threads, shape);
@@ -132,9 +152,8 @@ std::uint64_t NodeBytes(const TrainOptions& options) {
 
 std::uint64_t MaxWindowRows(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
   if (options.accumulate == 1) return 0;
-  const std::uint64_t chunks = (options.batch + options.chunk - 1) / options.chunk;
-  const std::uint64_t batch_rows = Sum(2 * options.batch, Product(2, chunks, NegativesPerSide(options, graph, shape)));
-  const std::uint64_t rows = Product(options.accumulate, batch_rows);
+  const std::uint64_t rows =
+      Product(options.accumulate, RowsOfBatch(options, options.batch, NegativesPerSide(options, graph, shape)));
   return std::min(rows, ResidentRows(graph, shape));
 }
 
@@ -144,23 +163,26 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t row = options.dim * sizeof(float);
   const std::uint64_t relation_width = options.model_spec().RelationWidth() * sizeof(float);
   const std::uint64_t batch = std::min(options.batch, std::max<std::uint64_t>(1, graph.train_edges));
-  const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;
+  const std::uint64_t entries = options.EntriesPerEdge();
   const std::uint64_t relation_rows = std::uint64_t{graph.relation_count} * (options.reciprocal ? 2 : 1);
 
   MemoryEstimate estimate;
   estimate.tables = Sum(ResidentBytes(RequestFor(options, graph), shape), Product(relation_rows, relation_width, 3U));
-  // Two windows, and of each block of edges its record, its place in the epoch and in the file.
+  // Two windows, what groups one of them, and of each block of edges its record, its place in the epoch and in the
+  // file.
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
   const std::uint64_t blocks = Sum(graph.train_edges / kMaxBlockEdges, std::min(cells, graph.train_edges));
-  estimate.edges =
-      Sum(Product(2, std::min(RoundUp(kWindowEdges, batch), graph.train_edges), sizeof(Edge)), Product(blocks, 64U));
+  const std::uint64_t window = Product(entries, std::min(RoundUp(kWindowEdges, batch), graph.train_edges));
+  estimate.edges = Sum(Product(2, window, sizeof(Edge)), Product(options.group_queries ? 3 : 0, window, sizeof(Edge)),
+                       Product(blocks, 64U));
   // Each chunk keeps its gradients until they are summed. In `pipelined` the batch before is still there, with its
   // edges.
-  const std::uint64_t rows_of_batch = Sum(2 * batch, Product(2, chunks, negatives));
+  const std::uint64_t rows_of_batch = RowsOfBatch(options, batch, negatives);
   const bool two = options.schedule == Schedule::kPipelined;
   const std::uint64_t kept = Sum(Product(rows_of_batch, row + sizeof(NodeId)), Product(2, batch, relation_width));
-  estimate.gradients = Sum(Product(two ? 2 : 1, kept), Product(rows_of_batch, kContributionBytes),
-                           Product(two ? batch : 0, sizeof(Edge)), Product(MaxWindowRows(options, graph, shape), row));
+  estimate.gradients =
+      Sum(Product(two ? 2 : 1, kept), Product(rows_of_batch, kContributionBytes),
+          Product(two ? entries * batch : 0, sizeof(Edge)), Product(MaxWindowRows(options, graph, shape), row));
   estimate.workers = Product(static_cast<std::uint64_t>(std::max(1, threads)), WorkerBytes(options, graph, shape));
   estimate.program = kProgramBytes;
   return estimate;

@@ -158,6 +158,12 @@ std::vector<OptionField> MakeFields() {
       OneOf<Norm>("norm", "model", &O::norm, {{"l1", Norm::kL1}, {"l2", Norm::kL2}}, "Norm of transe and rotate"),
       Whole("dim", "model", &O::dim, 1, 65536, "Floats of a node's embedding"),
       Switch("reciprocal", "model", &O::reciprocal, "Give each relation a second row for its inverse direction"),
+      Recent(OneOf<Initializer>("initializer", "model", &O::initializer,
+                                {{"normal", Initializer::kNormal},
+                                 {"uniform", Initializer::kUniform},
+                                 {"xavier-normal", Initializer::kXavierNormal},
+                                 {"xavier-uniform", Initializer::kXavierUniform}},
+                                "Distribution of the initial values; xavier's scale follows from rows and dimension")),
       Real("initial-scale", "model", &O::initial_scale, 0, 1000,
            "Standard deviation of the initial values; 0 chooses by model"),
       Recent(OneOf<NpyElement>("storage", "model", &O::storage,
@@ -176,6 +182,14 @@ std::vector<OptionField> MakeFields() {
       Negatives(),
       Real("degree-fraction", "loss", &O::degree_fraction, 0, 1,
            "Share of the negatives drawn by degree; the others are uniform"),
+      Recent(
+          Switch("group-queries", "loss", &O::group_queries,
+                 "Train each side of an edge on its own, together with those that ask the same, which share scores")),
+      Recent(Real("label-smoothing", "loss", &O::label_smoothing, 0, 0.99,
+                  "Share of a positive's label that its negatives get; of softmax and logistic")),
+      Recent(Real("dropout", "loss", &O::dropout, 0, 0.99, "Chance of each float of a known node's row to be dropped")),
+      Recent(Real("relation-dropout", "loss", &O::relation_dropout, 0, 0.99,
+                  "Chance of each float of a relation's row to be dropped")),
       OneOf<RegularizerKind>(
           "regularizer", "loss", &O::regularizer,
           {{"none", RegularizerKind::kNone}, {"l2", RegularizerKind::kL2}, {"n3", RegularizerKind::kN3}},
@@ -191,13 +205,29 @@ std::vector<OptionField> MakeFields() {
       OneOf<LearningRateSchedule>("learning-rate-schedule", "descent", &O::learning_rate_schedule,
                                   {{"constant", LearningRateSchedule::kConstant},
                                    {"linear", LearningRateSchedule::kLinear},
-                                   {"cosine", LearningRateSchedule::kCosine}},
-                                  "Course of the learning rate over all epochs"),
+                                   {"cosine", LearningRateSchedule::kCosine},
+                                   {"plateau", LearningRateSchedule::kPlateau}},
+                                  "Course of the learning rate; plateau falls where validations get no better"),
+      Recent(Real("warmup-epochs", "descent", &O::warmup_epochs, 0, 1e6,
+                  "Epochs, or parts of one, in which the learning rate rises from 0")),
+      Recent(Real("plateau-factor", "descent", &O::plateau_factor, 0.001, 0.999,
+                  "What plateau multiplies the learning rate by")),
+      Recent(Whole("plateau-patience", "descent", &O::plateau_patience, 1, 1'000'000,
+                   "Validations without a better one before plateau lowers the learning rate")),
       Whole("batch", "descent", &O::batch, 1, 1 << 24, "Edges of a batch"),
       Whole("chunk", "descent", &O::chunk, 1, 1 << 20, "Edges that share their negatives"),
       Whole("accumulate", "descent", &O::accumulate, 1, 1 << 20, "Batches whose gradients make one update"),
       NoIdentity(Whole("epochs", "descent", &O::epochs, 1, 1'000'000, "Epochs")),
       Whole("seed", "descent", &O::seed, 0, ~std::uint64_t{0}, "Seed of all random numbers"),
+      Recent(Whole("validate-every", "validation", &O::validate_every, 0, 1'000'000,
+                   "Epochs between validations: filtered MRR of the valid split; 0 never validates")),
+      Recent(Whole("validation-sample", "validation", &O::validation_sample, 0, std::uint64_t{1} << 40,
+                   "Edges of the valid split that are ranked, always the same; 0 ranks all")),
+      Recent(Whole("patience", "validation", &O::patience, 0, 1'000'000,
+                   "Validations without a better one before the training stops; 0 trains all epochs")),
+      NoIdentity(
+          Recent(OneOf<Keep>("keep", "validation", &O::keep, {{"last", Keep::kLast}, {"best", Keep::kBest}},
+                             "Checkpoints that stay; best keeps that of the best validation, too, in RUN/best"))),
       PartitionCount("partitions", &O::partitions,
                      "Groups that the tables are divided into; auto: by --memory, one where all fits"),
       PartitionCount("resident", &O::resident, "Partitions in memory at a time; auto: by --memory"),
@@ -228,12 +258,18 @@ std::string_view ScheduleName(Schedule schedule) {
   return schedule == Schedule::kSync ? "sync" : schedule == Schedule::kPipelined ? "pipelined" : "async";
 }
 
+std::optional<std::uint32_t> TrainOptions::InverseOffset(std::uint32_t relation_count) const {
+  if (!group_queries) return std::nullopt;
+  return reciprocal ? relation_count : 0;
+}
+
 LossSpec TrainOptions::loss_spec() const {
   double value = margin;
   if (value < 0) value = loss == LossKind::kRanking ? 1.0 : loss == LossKind::kSelfAdversarial ? 9.0 : 0.0;
   return {.kind = loss,
           .margin = static_cast<float>(value),
-          .adversarial_temperature = static_cast<float>(adversarial_temperature)};
+          .adversarial_temperature = static_cast<float>(adversarial_temperature),
+          .label_smoothing = static_cast<float>(label_smoothing)};
 }
 
 std::span<const OptionField> TrainOptionFields() {
@@ -252,6 +288,17 @@ absl::Status SetTrainOption(TrainOptions& options, const OptionField& field, std
                             std::string_view where) {
   if (field.parse(options, value)) return absl::OkStatus();
   return UsageError(fmt::format("{}: found \"{}\"; expected {}", where, Escape(value), field.allowed));
+}
+
+// What needs validations is refused where there are none.
+static absl::Status ValidateValidationOptions(const TrainOptions& options) {
+  if (options.validate_every > 0) return absl::OkStatus();
+  std::string_view what;
+  if (options.patience > 0) what = "patience";
+  if (options.keep == Keep::kBest) what = "keep best";
+  if (options.learning_rate_schedule == LearningRateSchedule::kPlateau) what = "learning-rate-schedule plateau";
+  if (what.empty()) return absl::OkStatus();
+  return UsageError(fmt::format("{} goes by validations and validate-every is 0; expected 1 or more epochs", what));
 }
 
 absl::Status ValidateTrainOptions(const TrainOptions& options) {
@@ -280,7 +327,19 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   if (options.negatives == 0 && options.degree_fraction > 0) {
     return UsageError("degree-fraction has no meaning with negatives all");
   }
-  return absl::OkStatus();
+  if (options.label_smoothing > 0 && options.loss != LossKind::kSoftmax && options.loss != LossKind::kLogistic) {
+    return UsageError(
+        "label-smoothing has no meaning for this loss, which has no labels; expected softmax or logistic");
+  }
+  if (options.group_queries && !options.reciprocal && options.model_spec().RelationWidth() > 0) {
+    return UsageError("group-queries asks for heads by inverse relations; expected reciprocal with it");
+  }
+  if (options.relation_dropout > 0 && (options.model == ModelKind::kRotatE || options.model == ModelKind::kDot)) {
+    return UsageError(fmt::format("relation-dropout has no meaning for the {} model, whose relations are {}",
+                                  ModelName(options.model),
+                                  options.model == ModelKind::kDot ? "without parameters" : "phases"));
+  }
+  return ValidateValidationOptions(options);
 }
 
 std::uint64_t ConfigurationHash(const TrainOptions& options) {

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "format/npy_header.h"
+#include "model/dropout.h"
 #include "model/loss.h"
 #include "model/model_spec.h"
 #include "model/regularizer.h"
@@ -27,6 +29,10 @@ inline constexpr std::uint64_t kWindowEdges = std::uint64_t{1} << 19;
 enum class Schedule { kSync, kPipelined, kAsync };
 std::string_view ScheduleName(Schedule schedule);
 enum class Durability { kFull, kProcess };
+// Distribution of the initial values (train/initial_rows.h).
+enum class Initializer { kNormal, kUniform, kXavierNormal, kXavierUniform };
+// Which checkpoints stay: the last, or beside it the one of the best validation.
+enum class Keep { kLast, kBest };
 
 struct TrainOptions {
   // The model.
@@ -34,6 +40,7 @@ struct TrainOptions {
   Norm norm = Norm::kL1;
   std::uint64_t dim = 100;
   bool reciprocal = false;
+  Initializer initializer = Initializer::kNormal;
   double initial_scale = 0;  // standard deviation of the initial values; 0: chosen by model (train/initial_rows.h)
   NpyElement storage = NpyElement::kFloat32;  // of the embeddings
   // The loss.
@@ -42,18 +49,31 @@ struct TrainOptions {
   double adversarial_temperature = 1;
   std::uint64_t negatives = 512;  // for each side of each chunk; 0: all nodes
   double degree_fraction = 0;
+  // Each side of an edge is trained on its own, those of one known node and relation together (model/chunk_kernel.h).
+  bool group_queries = false;
+  double label_smoothing = 0;
+  double dropout = 0;           // of the known node's row
+  double relation_dropout = 0;  // of the relation's row
   RegularizerKind regularizer = RegularizerKind::kNone;
   double regularization = 0;
   // The descent.
   OptimizerKind optimizer = OptimizerKind::kRowAdagrad;
   double learning_rate = 0.1;
   LearningRateSchedule learning_rate_schedule = LearningRateSchedule::kConstant;
+  double warmup_epochs = 0;
+  double plateau_factor = 0.5;
+  std::uint64_t plateau_patience = 2;  // validations
   std::uint64_t batch = 4096;
   std::uint64_t chunk = 256;
   std::uint64_t accumulate = 1;  // batches of one update
   std::uint64_t epochs = 10;
   Schedule schedule = Schedule::kSync;
   std::uint64_t seed = 1;
+  // The validation.
+  std::uint64_t validate_every = 0;     // epochs; 0: never
+  std::uint64_t validation_sample = 0;  // edges; 0: all of the split
+  std::uint64_t patience = 0;           // validations without a better one before training stops; 0: it never does
+  Keep keep = Keep::kLast;
   // The partitions. They are part of what the bits depend on, but another memory budget may change them on the way.
   std::uint64_t partitions = 0;  // 0: chosen by the memory budget
   std::uint64_t resident = 0;    // 0: the same
@@ -69,6 +89,13 @@ struct TrainOptions {
     return {.kind = regularizer, .weight = static_cast<float>(regularization)};
   }
   OptimizerSpec optimizer_spec() const { return {.kind = optimizer}; }
+  DropoutSpec dropout_spec() const {
+    return {.nodes = static_cast<float>(dropout), .relations = static_cast<float>(relation_dropout)};
+  }
+  // How often an edge stands in an epoch's batches: prefetch/epoch_order.h.
+  std::uint64_t EntriesPerEdge() const { return group_queries ? 2 : 1; }
+  // What is added to a relation where an edge stands the other way round; nothing without groups.
+  std::optional<std::uint32_t> InverseOffset(std::uint32_t relation_count) const;
 };
 
 // One field under its name: `--learning-rate` as a flag, `learning-rate` as a key.
@@ -76,7 +103,7 @@ struct OptionField {
   enum class Type { kText, kWholeNumber, kRealNumber, kSwitch, kWholeNumberOrText };
 
   std::string_view name;
-  std::string_view group;  // "model", "loss", "descent", "partitions", "work"
+  std::string_view group;  // "model", "loss", "descent", "validation", "partitions", "work"
   std::string_view help;
   std::string allowed = {};  // "a whole number from 1 to 65536", "one of dot, distmult, ..."
   Type type = Type::kText;

@@ -197,13 +197,15 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
   // Before the first commit: a disk that is too small is an error while there is no run yet.
   ASSIGN_OR_RETURN(const std::unique_ptr<MmapGradientAccumulator> gradients,
                    MakeGradients(paths, options, graph->description(), division, division));
-  const double scale = InitialScale(options);
+  const RunShape shape = ShapeOf(options, graph->description(), division);
+  const double scale = InitialScale(options, shape.rows);
+  const double relation_scale = InitialScale(options, shape.relation_rows);
   ASSIGN_OR_RETURN(
       const std::unique_ptr<RunTables> tables,
       RunTables::Create(
-          paths, ShapeOf(options, graph->description(), division),
+          paths, shape,
           [&](std::uint64_t row, std::span<float> values) { InitialEmbedding(options, scale, row, values); },
-          [&](std::uint64_t row, std::span<float> values) { InitialRelation(options, scale, row, values); },
+          [&](std::uint64_t row, std::span<float> values) { InitialRelation(options, relation_scale, row, values); },
           options.durability == Durability::kFull));
   return TrainingLoop(*graph, options, paths, *tables, *gradients, division, settings, callbacks).Run();
 }

@@ -46,7 +46,8 @@ TrainingLoop::TrainingLoop(const Graph& graph, const TrainOptions& options, cons
       settings_(settings),
       callbacks_(callbacks),
       progress_(tables.progress()),
-      batches_(graph.Edges(Split::kTrain), options.seed, options.batch, kWindowEdges, options.prefetch),
+      batches_(graph.Edges(Split::kTrain), options.seed, options.batch, kWindowEdges, options.prefetch,
+               options.InverseOffset(graph.relation_count())),
       partitions_([this](PartitionId partition) { return tables_.LoadPartition(partition); },
                   [this](PartitionId partition) { return tables_.EvictPartition(partition); },
                   options.prefetch != PrefetchMode::kOff) {}
@@ -147,16 +148,19 @@ absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
     const std::uint64_t count = batches_.BatchCount();
     counters_.learning_rate =
         LearningRateAt(options_.learning_rate_schedule, static_cast<float>(options_.learning_rate),
-                       progress_.epoch * count + batch, options_.epochs * count);
+                       {.batch = progress_.epoch * count + batch,
+                        .total_batches = options_.epochs * count,
+                        .warmup_batches = options_.warmup_epochs * static_cast<double>(count)});
     task.learning_rate = static_cast<float>(counters_.learning_rate);
     task.step = ++progress_.step;
   }
   ASSIGN_OR_RETURN(const ChunkLoss loss, schedule_->Train(task));
   progress_.epoch_loss += loss.loss;
   progress_.epoch_penalty += loss.penalty;
-  progress_.epoch_edges += task.edges.size();
+  const std::uint64_t edges = task.edges.size() / options_.EntriesPerEdge();
+  progress_.epoch_edges += edges;
   progress_.batch = batch + 1;
-  counters_.edges += task.edges.size();
+  counters_.edges += edges;
   return absl::OkStatus();
 }
 

@@ -84,6 +84,66 @@ TEST(LossTest, AgreesWithNaiveLossAroundVectorWidths) {
   }
 }
 
+TEST(LossTest, SmoothedLabelsAgreeWithNaiveLoss) {
+  for (const LossKind kind : {LossKind::kSoftmax, LossKind::kLogistic}) {
+    for (const std::size_t n : {0U, 1U, 7U, 16U, 35U}) {
+      SCOPED_TRACE(testing::Message() << LossName(kind) << ", " << n << " negatives");
+      auto scores = RandomRows(n, n + 1, 3.0F);
+      const LossSpec spec{kind, 0.75F, 1.0F, 0.2F};
+      ExpectNaive(spec, 0.3F, scores, 1.5F);
+      for (std::size_t i = 0; i < n; i += 3) scores[i] = kMaskedScore;
+      ExpectNaive(spec, -1.1F, scores, 0.5F);
+    }
+  }
+}
+
+// A row of several edges is as many rows of one edge each, added.
+TEST(LossTest, EdgesThatShareARowAddUp) {
+  constexpr std::size_t kNegatives = 21;
+  const std::vector<float> positives = {0.5F, -2.0F, 3.5F, 0.0F, 1.0F};
+  const std::vector<float> weights = {1.0F, 0.5F, 2.0F, 1.5F, 1.0F};
+  const std::vector<std::uint32_t> begins = {0, 3, 4, 5};
+  for (const LossKind kind : kKinds) {
+    for (const float smoothing : {0.0F, 0.1F}) {
+      if (smoothing > 0 && kind != LossKind::kSoftmax && kind != LossKind::kLogistic) continue;
+      SCOPED_TRACE(testing::Message() << LossName(kind) << ", smoothing " << smoothing);
+      const LossSpec spec{kind, 0.5F, 0.7F, smoothing};
+      std::vector<float> scores = RandomRows(3 * kNegatives, 4, 2.0F);
+      for (std::size_t i = 2; i < scores.size(); i += 5) scores[i] = kMaskedScore;
+      std::vector<float> shared = scores;
+      std::vector<float> slopes(positives.size());
+      const double loss = LossAndGradient(spec, positives, weights, shared, kNegatives, slopes, begins);
+      double expected_loss = 0;
+      for (std::size_t row = 0; row < 3; ++row) {
+        const std::vector<float> one(scores.begin() + row * kNegatives, scores.begin() + (row + 1) * kNegatives);
+        std::vector<double> expected(kNegatives, 0.0);
+        for (std::size_t edge = begins[row]; edge < begins[row + 1]; ++edge) {
+          const Result alone = RunRow(spec, positives[edge], one, weights[edge]);
+          expected_loss += alone.loss;
+          EXPECT_NEAR(slopes[edge], alone.positive, 1e-6);
+          for (std::size_t j = 0; j < kNegatives; ++j) expected[j] += alone.gradients[j];
+        }
+        for (std::size_t j = 0; j < kNegatives; ++j) {
+          EXPECT_NEAR(shared[row * kNegatives + j], expected[j], 2e-6) << row << " " << j;
+        }
+      }
+      EXPECT_NEAR(loss, expected_loss, 1e-5 * std::abs(expected_loss));
+    }
+  }
+}
+
+// A positive far below another one of its row, where e to the power of it is 0 beside the other's.
+TEST(LossTest, PositivesFarApartKeepTheirOwnLosses) {
+  const std::vector<float> positives = {-1e4F, 1e4F};
+  const std::vector<float> weights = {1.0F, 1.0F};
+  const std::vector<std::uint32_t> begins = {0, 2};
+  std::vector<float> scores = {-9e3F, -2e4F};
+  std::vector<float> slopes(2);
+  EXPECT_NEAR(LossAndGradient({}, positives, weights, scores, 2, slopes, begins), 1e3, 1e-3);
+  EXPECT_EQ(slopes, (std::vector<float>{-1.0F, 0.0F}));
+  EXPECT_EQ(scores, (std::vector<float>{1.0F, 0.0F}));
+}
+
 TEST(LossTest, LongRowsAgreeWithNaiveLoss) {
   for (const LossKind kind : kKinds) {
     SCOPED_TRACE(LossName(kind));

@@ -61,6 +61,27 @@ TEST_F(EpochOrderTest, VisitsEveryEdgeExactlyOnceWhateverTheWindow) {
   }
 }
 
+TEST_F(EpochOrderTest, GroupedEveryEdgeIsThereTwiceInAsManyBatches) {
+  const CellReader cells = Open();
+  EpochOrder plain(cells, 42, 100, 500);
+  EpochOrder grouped(cells, 42, 100, 500, 3);
+  plain.SetEpoch(0, plan_);
+  grouped.SetEpoch(0, plan_);
+  EXPECT_EQ(grouped.batch_count(), plain.batch_count());
+  const std::vector<Edge> entries = Epoch(grouped);
+  std::vector<Edge> forward;
+  for (const Edge& entry : entries) {
+    if (Value(entry.relation) < 3) forward.push_back(entry);
+  }
+  EXPECT_EQ(entries.size(), 2 * kEdges);
+  EXPECT_EQ(Sorted(forward), edges_);
+  for (std::uint64_t batch = 0; batch < plain.batch_count(); ++batch) {
+    EXPECT_EQ(grouped.PlaceOf(batch).window, plain.PlaceOf(batch).window);
+    EXPECT_EQ(grouped.PlaceOf(batch).first, 2 * plain.PlaceOf(batch).first);
+    EXPECT_EQ(grouped.PlaceOf(batch).edges, 2 * plain.PlaceOf(batch).edges);
+  }
+}
+
 TEST_F(EpochOrderTest, TheLastWindowHasTheRest) {
   const CellReader cells = Open();
   EpochOrder order(cells, 1, 10, 995);  // whole batches

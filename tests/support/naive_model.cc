@@ -157,17 +157,23 @@ double NaiveLoss(const LossSpec& spec, double positive, std::span<const double> 
   const double margin = spec.margin;
   const auto count = static_cast<double>(negatives.size());
   double sum = 0;
+  // Label smoothing: e * (p - mean of the negatives).
+  double smoothing = 0;
+  for (const double s : negatives) {
+    smoothing += static_cast<double>(spec.label_smoothing) * (positive - s) / count;
+  }
   switch (spec.kind) {
     case LossKind::kSoftmax: {
+      if (negatives.empty()) return 0;
       double max = positive;
       for (const double s : negatives) max = std::max(max, s);
       sum = std::exp(positive - max);
       for (const double s : negatives) sum += std::exp(s - max);
-      return -positive + max + std::log(sum);
+      return -positive + max + std::log(sum) + smoothing;
     }
     case LossKind::kLogistic:
       for (const double s : negatives) sum += Softplus(margin + s) / count;
-      return Softplus(-(margin + positive)) + sum;
+      return Softplus(-(margin + positive)) + sum + smoothing;
     case LossKind::kRanking:
       for (const double s : negatives) sum += std::max(0.0, margin - positive + s) / count;
       return sum;

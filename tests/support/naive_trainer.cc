@@ -50,7 +50,9 @@ bool SameTriple(const Edge& a, const Edge& b) {
 class NaiveTrainer {
  public:
   NaiveTrainer(const Graph& graph, const TrainOptions& options) : graph_(graph), options_(options) {
-    const double scale = InitialScale(options);
+    const std::uint64_t relation_rows = graph.relation_count() * (options.reciprocal ? 2U : 1U);
+    const double scale = InitialScale(options, graph.node_count());
+    const double relation_scale = InitialScale(options, relation_rows);
     std::vector<float> row(options.dim);
     for (std::uint64_t i = 0; i < graph.node_count(); ++i) {
       InitialEmbedding(options, scale, i, row);
@@ -58,8 +60,8 @@ class NaiveTrainer {
       run_.optimizer.emplace_back(StateSize(options.dim), 0.0);
     }
     row.resize(RelationSize());
-    for (std::uint64_t i = 0; i < graph.relation_count() * (options.reciprocal ? 2U : 1U); ++i) {
-      InitialRelation(options, scale, i, row);
+    for (std::uint64_t i = 0; i < relation_rows; ++i) {
+      InitialRelation(options, relation_scale, i, row);
       run_.relations.emplace_back(row.begin(), row.end());
       run_.relation_optimizer.emplace_back(row.empty() ? 0 : StateSize(row.size()), 0.0);
     }
@@ -95,7 +97,8 @@ class NaiveTrainer {
                                static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options_.resident))};
     EpochPlanner planner(graph_.description().partition_count, shape, options_.order, options_.seed);
     const EpochPlan& plan = planner.Plan(epoch);
-    EpochOrder order(graph_.Edges(Split::kTrain), options_.seed, options_.batch, kWindowEdges);
+    EpochOrder order(graph_.Edges(Split::kTrain), options_.seed, options_.batch, kWindowEdges,
+                     options_.InverseOffset(graph_.relation_count()));
     order.SetEpoch(epoch, plan);
     loss_ = penalty_ = 0;
     std::uint64_t window = 0;
@@ -117,15 +120,17 @@ class NaiveTrainer {
   }
 
   void TrainState(std::uint64_t epoch, std::uint64_t first_batch, std::uint64_t batches, std::span<const Edge> edges) {
-    for (std::uint64_t first = 0, batch = first_batch; first < edges.size(); first += options_.batch, ++batch) {
-      const std::uint64_t end = std::min<std::uint64_t>(first + options_.batch, edges.size());
+    const std::uint64_t size = options_.batch * Entries();
+    for (std::uint64_t first = 0, batch = first_batch; first < edges.size(); first += size, ++batch) {
+      const std::uint64_t end = std::min<std::uint64_t>(first + size, edges.size());
       // A batch of `pipelined` sees the rows as they were before the last update, but for the first one behind a cut.
       const bool stale = options_.schedule == Schedule::kPipelined && first > 0 && batch % kPipelineBatches != 0;
       seen_ = stale ? &before_update_ : &run_.embeddings;
       TrainBatch(epoch, batch, edges.subspan(first, end - first));
       if ((batch + 1) % options_.accumulate == 0 || end == edges.size()) {
         const double done = static_cast<double>(epoch * batches + batch);
-        Update(Rate(done / static_cast<double>(options_.epochs * batches)));
+        const double rise = (done + 1) / (options_.warmup_epochs * static_cast<double>(batches) + 1);
+        Update(Rate(done / static_cast<double>(options_.epochs * batches)) * std::min(1.0, rise));
       }
     }
   }
@@ -133,6 +138,7 @@ class NaiveTrainer {
   double Rate(double done) const {
     switch (options_.learning_rate_schedule) {
       case LearningRateSchedule::kConstant:
+      case LearningRateSchedule::kPlateau:  // no validation here
         return options_.learning_rate;
       case LearningRateSchedule::kLinear:
         return options_.learning_rate * (1 - done);
@@ -143,12 +149,37 @@ class NaiveTrainer {
   }
 
   void TrainBatch(std::uint64_t epoch, std::uint64_t batch, std::span<const Edge> edges) {
-    for (std::size_t first = 0, chunk = 0; first < edges.size(); first += options_.chunk, ++chunk) {
-      const auto part = edges.subspan(first, std::min<std::size_t>(options_.chunk, edges.size() - first));
+    const std::size_t size = options_.chunk * Entries();
+    for (std::size_t first = 0, chunk = 0; first < edges.size(); first += size, ++chunk) {
+      const auto part = edges.subspan(first, std::min<std::size_t>(size, edges.size() - first));
+      RandomStream dropout(options_.seed, RandomPurpose::kDropout, static_cast<std::uint32_t>(epoch),
+                           (batch << 32) + chunk);
       for (const Side side : {Side::kTail, Side::kHead}) {
+        if (options_.group_queries && side == Side::kHead) continue;
+        DrawMasks(part, dropout);
         TrainSide(part, side, DrawNegatives(epoch, batch, chunk, edges, side));
       }
     }
+  }
+
+  // How often an edge stands in a batch.
+  std::uint64_t Entries() const { return options_.group_queries ? 2 : 1; }
+
+  // Factors of the rows that queries are made of, for each edge of the chunk, or each run of those that ask the same:
+  // the same numbers in the same order as the trainer's.
+  void DrawMasks(std::span<const Edge> chunk, RandomStream& stream) {
+    const auto draw = [&](double rate, std::size_t width, std::vector<Row>& masks) {
+      masks.clear();
+      for (std::size_t i = 0; i < chunk.size(); ++i) {
+        const bool repeated = options_.group_queries && i > 0 && chunk[i].head == chunk[i - 1].head &&
+                              chunk[i].relation == chunk[i - 1].relation;
+        masks.push_back(repeated ? masks.back() : Row(width, 1.0));
+        if (repeated || rate == 0) continue;
+        for (double& factor : masks.back()) factor = stream.NextFloat() < static_cast<float>(rate) ? 0 : 1 / (1 - rate);
+      }
+    };
+    draw(options_.dropout, options_.dim, known_masks_);
+    draw(options_.relation_dropout, RelationSize(), relation_masks_);
   }
 
   // The same numbers in the same order as the trainer's.
@@ -176,9 +207,11 @@ class NaiveTrainer {
 
   void TrainSide(std::span<const Edge> chunk, Side side, const std::vector<NodeId>& negatives) {
     for (const NodeId node : negatives) AddTo(node_gradients_, Value(node), 0, Row(options_.dim));
-    for (const Edge& edge : chunk) {
-      AddEdge(edge, side, UnmaskedNegatives(chunk, edge, side, negatives));
-      Penalise(edge, side);
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      known_mask_ = &known_masks_[i];
+      relation_mask_ = &relation_masks_[i];
+      AddEdge(chunk[i], side, UnmaskedNegatives(chunk, chunk[i], side, negatives));
+      Penalise(chunk[i], side);
     }
   }
 
@@ -201,43 +234,64 @@ class NaiveTrainer {
     std::uint64_t head = 0;
     std::uint64_t relation = 0;
     std::uint64_t tail = 0;
+    bool tail_known = false;  // else the head is
   };
 
   Triple TripleOf(const Edge& edge, Side side, NodeId candidate) const {
     const std::uint64_t known = Value(side == Side::kTail ? edge.head : edge.tail);
     const std::uint64_t relation = RelationRow(edge, side);
     if (side == Side::kTail || options_.reciprocal) return {known, relation, Value(candidate)};
-    return {Value(candidate), relation, known};
+    return {Value(candidate), relation, known, true};
+  }
+
+  static Row Product(Row row, const Row& mask) {
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] *= mask[i];
+    return row;
+  }
+  Row HeadOf(const Triple& triple) const {
+    const Row& row = (*seen_)[triple.head];
+    return triple.tail_known ? row : Product(row, *known_mask_);
+  }
+  Row TailOf(const Triple& triple) const {
+    const Row& row = (*seen_)[triple.tail];
+    return triple.tail_known ? Product(row, *known_mask_) : row;
+  }
+  Row RelationOf(const Triple& triple) const {
+    return options_.relation_dropout > 0 ? Product(run_.relations[triple.relation], *relation_mask_)
+                                         : run_.relations[triple.relation];
   }
 
   double Score(const Triple& triple) const {
-    return NaiveScore(options_.model_spec(), (*seen_)[triple.head], run_.relations[triple.relation],
-                      (*seen_)[triple.tail]);
+    return NaiveScore(options_.model_spec(), HeadOf(triple), RelationOf(triple), TailOf(triple));
+  }
+
+  // Adds slope * gradient, through the masks.
+  void AddGradients(const Triple& triple, double slope, const Row& head, const Row& relation, const Row& tail) {
+    AddTo(node_gradients_, triple.head, slope, triple.tail_known ? head : Product(head, *known_mask_));
+    AddTo(node_gradients_, triple.tail, slope, triple.tail_known ? Product(tail, *known_mask_) : tail);
+    AddTo(relation_gradients_, triple.relation, slope,
+          options_.relation_dropout > 0 ? Product(relation, *relation_mask_) : relation);
   }
 
   void AddScoreGradient(const Triple& triple, double slope) {
     const ModelSpec spec = options_.model_spec();
-    const Row& head = (*seen_)[triple.head];
-    const Row& relation = run_.relations[triple.relation];
-    const Row& tail = (*seen_)[triple.tail];
+    const Row head = HeadOf(triple);
+    const Row relation = RelationOf(triple);
+    const Row tail = TailOf(triple);
     if (spec.kind == ModelKind::kTransE && spec.norm == Norm::kL1) {
       // -|h + r - t|: among so many terms some lie within a step of their kink, where a difference is wrong.
       Row sign(head.size());
       for (std::size_t i = 0; i < sign.size(); ++i) {
         const double difference = head[i] + relation[i] - tail[i];
-        sign[i] = difference > 0 ? 1 : difference < 0 ? -1 : 0;
+        sign[i] = difference > 0 ? -1 : difference < 0 ? 1 : 0;
       }
-      AddTo(node_gradients_, triple.head, -slope, sign);
-      AddTo(node_gradients_, triple.tail, slope, sign);
-      AddTo(relation_gradients_, triple.relation, -slope, sign);
-      return;
+      Row opposite = sign;
+      for (double& value : opposite) value = -value;
+      return AddGradients(triple, slope, sign, sign, opposite);
     }
-    AddTo(node_gradients_, triple.head, slope,
-          Differences(head, [&](const Row& x) { return NaiveScore(spec, x, relation, tail); }));
-    AddTo(node_gradients_, triple.tail, slope,
-          Differences(tail, [&](const Row& x) { return NaiveScore(spec, head, relation, x); }));
-    AddTo(relation_gradients_, triple.relation, slope,
-          Differences(relation, [&](const Row& x) { return NaiveScore(spec, head, x, tail); }));
+    AddGradients(triple, slope, Differences(head, [&](const Row& x) { return NaiveScore(spec, x, relation, tail); }),
+                 Differences(relation, [&](const Row& x) { return NaiveScore(spec, head, x, tail); }),
+                 Differences(tail, [&](const Row& x) { return NaiveScore(spec, head, relation, x); }));
   }
 
   void AddEdge(const Edge& edge, Side side, const std::vector<NodeId>& negatives) {
@@ -321,6 +375,10 @@ class NaiveTrainer {
   const Graph& graph_;
   const TrainOptions options_;
   NaiveRun run_;
+  std::vector<Row> known_masks_;  // of dropout, for each edge of the chunk's side
+  std::vector<Row> relation_masks_;
+  const Row* known_mask_ = nullptr;  // of the edge at hand
+  const Row* relation_mask_ = nullptr;
   NaiveRows before_update_;          // the embeddings before the last update, in `pipelined`
   const NaiveRows* seen_ = nullptr;  // what the batch under way computes with
   Gradients node_gradients_;

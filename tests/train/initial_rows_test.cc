@@ -1,5 +1,6 @@
 #include "train/initial_rows.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -25,15 +26,42 @@ TEST(InitialScale, IsTheOptionsOrTheModels) {
   TrainOptions options;
   for (const ModelKind model : {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx}) {
     options.model = model;
-    EXPECT_EQ(InitialScale(options), 1e-3);
+    EXPECT_EQ(InitialScale(options, 1000), 1e-3);
   }
   options.dim = 50;
   for (const ModelKind model : {ModelKind::kTransE, ModelKind::kRotatE}) {
     options.model = model;
-    EXPECT_NEAR(InitialScale(options), 11 / (50 * std::sqrt(3.0)), 1e-12);
+    EXPECT_NEAR(InitialScale(options, 1000), 11 / (50 * std::sqrt(3.0)), 1e-12);
   }
   options.initial_scale = 0.25;
-  EXPECT_EQ(InitialScale(options), 0.25);
+  EXPECT_EQ(InitialScale(options, 1000), 0.25);
+}
+
+TEST(InitialScale, FollowsFromTheShapeWithXavier) {
+  TrainOptions options;
+  options.dim = 56;
+  options.initial_scale = 0.25;
+  for (const Initializer initializer : {Initializer::kXavierNormal, Initializer::kXavierUniform}) {
+    options.initializer = initializer;
+    EXPECT_NEAR(InitialScale(options, 144), 0.1, 1e-12);
+  }
+}
+
+TEST(InitialEmbedding, IsUniformOnRequest) {
+  TrainOptions options;
+  options.dim = 100;
+  options.initializer = Initializer::kUniform;
+  double squares = 0;
+  float most = 0;
+  for (std::uint64_t row = 0; row < 1000; ++row) {
+    for (const float x : Embedding(options, 0.5, row)) {
+      squares += static_cast<double>(x) * x;
+      most = std::max(most, std::abs(x));
+    }
+  }
+  EXPECT_NEAR(squares / 1e5, 0.25, 0.005);
+  EXPECT_LE(most, 0.5F * 1.7320509F);
+  EXPECT_GT(most, 0.5F * 1.73F);
 }
 
 TEST(InitialEmbedding, IsNormal) {

@@ -123,6 +123,57 @@ TEST_P(TrainerOracle, EveryOtherOption) {
   ExpectSameTraining(training, options);
 }
 
+// Questions in groups: few nodes and relations, so that there are large ones, which batches and chunks cut.
+TEST_P(TrainerOracle, GroupedQueries) {
+  const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.group_queries = true;
+  options.reciprocal = true;
+  options.regularizer = RegularizerKind::kN3;
+  options.regularization = 0.05;
+  options.optimizer = OptimizerKind::kSgd;
+  for (const LossKind loss :
+       {LossKind::kSoftmax, LossKind::kLogistic, LossKind::kRanking, LossKind::kSelfAdversarial}) {
+    options.loss = loss;
+    ExpectSameTraining(training, options);
+  }
+  options.loss = LossKind::kSoftmax;
+  options.optimizer = OptimizerKind::kAdagrad;
+  options.negatives = 0;
+  options.accumulate = 2;
+  ExpectSameTraining(training, options);
+  options.accumulate = 1;
+  options.negatives = 6;
+  options.degree_fraction = 0.5;
+  options.schedule = Schedule::kPipelined;
+  ExpectSameTraining(training, options);
+}
+
+TEST_P(TrainerOracle, DropoutSmoothingAndWarmup) {
+  const TinyTraining training({.weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.dropout = 0.3;
+  if (options.model != ModelKind::kRotatE && options.model != ModelKind::kDot) options.relation_dropout = 0.2;
+  options.label_smoothing = 0.1;
+  options.warmup_epochs = 1.3;
+  options.initializer = Initializer::kUniform;
+  options.optimizer = OptimizerKind::kSgd;
+  ExpectSameTraining(training, options);
+  options.reciprocal = true;
+  options.regularizer = RegularizerKind::kL2;
+  options.regularization = 0.05;
+  options.loss = LossKind::kLogistic;
+  ExpectSameTraining(training, options);
+  options.group_queries = true;
+  options.initializer = Initializer::kXavierNormal;
+  options.learning_rate_schedule = LearningRateSchedule::kCosine;
+  ExpectSameTraining(training, options);
+}
+
 // Rows a batch stale, with cuts in the middle of the epoch and behind its last batch.
 TEST_P(TrainerOracle, Pipelined) {
   const TinyTraining training({.weights = true});
