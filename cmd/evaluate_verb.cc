@@ -129,7 +129,7 @@ absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
   options.split = SplitOf(flags.split);
   ASSIGN_OR_RETURN(const ReadingMemory memory,
                    ShareReadingMemory(program, "evaluate", run,
-                                      LeastRankingMemory(EmbeddedOf(run), options, ReadingThreads(program))));
+                                      LeastRankingMemory(*run.graph, run.model, options, ReadingThreads(program))));
   options.memory_bytes = memory.bytes;
   options.progress = [&](double share) {
     if (seconds() < kQuietSeconds) return;

@@ -36,6 +36,9 @@ void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunCon
   PrintRow("generation", fmt::format("{}", header.generation));
   PrintRow("epochs", fmt::format("{} of {}", header.progress.epoch, configuration.options.epochs));
   if (header.progress.batch > 0) PrintRow("batches of the next", fmt::format("{}", header.progress.batch));
+  if (const ValidationProgress& validation = header.validation; validation.best_epoch > 0) {
+    PrintRow("best validation", fmt::format("MRR {:.4f} behind epoch {}", validation.best_mrr, validation.best_epoch));
+  }
   PrintRow("embeddings", fmt::format("{} x {} of {}", header.rows, header.dim, ElementName(header.element())));
   PrintRow("optimizer state", fmt::format("{} x {}", header.rows, header.state_width));
   PrintRow("relations", fmt::format("{} x {}", header.relation_rows, header.relation_width));
@@ -54,6 +57,8 @@ void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConf
                                  {"epochs_done", header.progress.epoch},
                                  {"epochs", configuration.options.epochs},
                                  {"batches_done", header.progress.batch},
+                                 {"best_validation_mrr", header.validation.best_mrr},
+                                 {"best_validation_epoch", header.validation.best_epoch},
                                  {"finished", header.progress.epoch >= configuration.options.epochs},
                                  {"embeddings", {header.rows, header.dim}},
                                  {"optimizer", {header.rows, header.state_width}},

@@ -7,6 +7,8 @@
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/training.h"
+#include "format/paths.h"
+#include "train/run_configuration.h"
 
 namespace octavo {
 namespace {
@@ -29,7 +31,13 @@ void AddResumeVerb(CLI::App& app, Program& program) {
       ->default_str("");
   verb->final_callback([&program, flags] {
     program.run = [flags](Program& p) {
-      return RunTraining(p, flags->run, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
+      // What is wrong with the run, the resume says.
+      TrainingTarget target = {.run = flags->run, .graph = {}, .options = {}};
+      if (const auto configuration = ReadRunConfiguration(RunPaths(flags->run).Configuration()); configuration.ok()) {
+        target.options = configuration->options;
+        target.graph = configuration->graph;
+      }
+      return RunTraining(p, target, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
         return ResumeRun(flags->run, flags->epochs, settings, callbacks);
       });
     };

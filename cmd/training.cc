@@ -1,12 +1,16 @@
 #include "cmd/training.h"
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
 
 #include "base/byte_size.h"
 #include "base/status.h"
 #include "cmd/interrupt.h"
 #include "cmd/run_flags.h"
+#include "cmd/validation.h"
 #include "fmt/format.h"
+#include "format/paths.h"
 
 namespace octavo {
 namespace {
@@ -36,6 +40,17 @@ void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epoc
   }
 }
 
+void ReportValidation(Reporter& reporter, const ValidationEvent& event) {
+  const std::string rank = event.best_epoch == event.epoch
+                               ? std::string("the best so far")
+                               : fmt::format("best {:.4f} behind epoch {}", event.best_mrr, event.best_epoch);
+  reporter.Info(fmt::format("validation behind epoch {}: MRR {:.4f}  hits@10 {:.4f}  {:.1f} s; {}{}", event.epoch,
+                            event.scores.mrr, event.scores.hits_at_10, event.seconds, rank,
+                            event.learning_rate_factor < 1
+                                ? fmt::format("; learning rate times {:.4g}", event.learning_rate_factor)
+                                : std::string()));
+}
+
 void ReportDivision(Reporter& reporter, const TrainDivision& division) {
   const PartitionShape& shape = division.shape;
   const std::string how = shape.WholeGraph() ? std::string("all tables are in memory")
@@ -54,12 +69,19 @@ void ReportDivision(Reporter& reporter, const TrainDivision& division) {
 }  // namespace
 
 absl::Status RunTraining(
-    Program& program, const std::string& run,
+    Program& program, const TrainingTarget& target,
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work) {
   CatchInterrupts();
   TrainSettings settings;
   settings.threads = ThreadCount(program);
   settings.memory = MemoryLimit(program);
+  if (target.options.validate_every > 0) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(target.graph));
+    ASSIGN_OR_RETURN(const std::uint64_t validation,
+                     ValidationMemory(target.options, *graph, settings.memory, settings.threads));
+    settings.validate = MakeValidator(program, validation);
+    settings.memory -= std::min(settings.memory, validation);
+  }
   settings.divide_anew = program.options.memory > 0;
   settings.stop = &InterruptSignal();
   settings.commit = &CatchCommitRequests();
@@ -83,10 +105,26 @@ absl::Status RunTraining(
     epoch_begin = std::chrono::steady_clock::now();
   };
 
+  callbacks.on_validation = [&](const ValidationEvent& event) {
+    ReportValidation(program.reporter, event);
+    epoch_begin = std::chrono::steady_clock::now();
+  };
+
   ASSIGN_OR_RETURN(const TrainOutcome outcome, work(settings, callbacks));
+  const std::string run = target.run.string();
   if (outcome.finished) {
+    const ValidationProgress& validation = outcome.validation;
+    if (outcome.stopped_early) {
+      program.reporter.Info(fmt::format("stopped early: no better validation since epoch {}", validation.best_epoch));
+    }
     program.reporter.Info(
         fmt::format("done: {} epochs, generation {} in {}", outcome.epochs_done, outcome.generation, run));
+    if (validation.best_epoch > 0) {
+      const bool kept = target.options.keep == Keep::kBest;
+      program.reporter.Info(fmt::format(
+          "best validation: MRR {:.4f} behind epoch {}{}", validation.best_mrr, validation.best_epoch,
+          kept ? fmt::format(", kept in {}", RunPaths(target.run).Best().folder().string()) : std::string()));
+    }
     return absl::OkStatus();
   }
   program.reporter.Warning(fmt::format("stopped by {}: generation {} is committed; go on with: octavo resume --run {}",

@@ -1,8 +1,8 @@
 // What `train` and `resume` share: signals, progress, the report of each epoch, the last line.
 #pragma once
 
+#include <filesystem>
 #include <functional>
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "cmd/program.h"
@@ -10,10 +10,17 @@
 
 namespace octavo {
 
+// What is trained, and where.
+struct TrainingTarget {
+  std::filesystem::path run;
+  std::filesystem::path graph;
+  TrainOptions options;
+};
+
 // Runs `work` with settings and callbacks made from the program's options: SIGINT and SIGTERM stop it after a commit
-// (exit code 130 or 143; a second signal ends the process at once), progress and epochs are reported.
+// (exit code 130 or 143; a second signal ends the process at once), progress, epochs and validations are reported.
 absl::Status RunTraining(
-    Program& program, const std::string& run,
+    Program& program, const TrainingTarget& target,
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work);
 
 }  // namespace octavo

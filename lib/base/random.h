@@ -30,7 +30,6 @@ enum class RandomPurpose : std::uint32_t {
   kRounding = 11,
   kDropout = 12,
   kGroupShuffle = 13,
-  kValidationSample = 14,
 };
 
 // Returns the key of all streams of that seed and purpose.

@@ -326,11 +326,12 @@ absl::Status RunTables::WriteRelations(Manifest& next) {
   return absl::OkStatus();
 }
 
-absl::Status RunTables::CommitSteps(const Progress& progress, const Seal& seal) {
+absl::Status RunTables::CommitSteps(const Progress& progress, const ValidationProgress& validation, const Seal& seal) {
   RETURN_IF_ERROR(Failpoint("commit.C1"));
   Manifest next = manifest_;
   ++next.header.generation;
   next.header.progress = progress;
+  next.header.validation = validation;
   RETURN_IF_ERROR(WritePartitions(next));
   RETURN_IF_ERROR(WriteRelations(next));
   if (seal) RETURN_IF_ERROR(seal(next.header.progress));
@@ -344,7 +345,14 @@ absl::Status RunTables::CommitSteps(const Progress& progress, const Seal& seal) 
 
 absl::Status RunTables::Commit(const Progress& progress, const Seal& seal) {
   RETURN_IF_ERROR(CheckPoison());
-  poison_ = CommitSteps(progress, seal);
+  poison_ = CommitSteps(progress, validation(), seal);
+  return poison_;
+}
+
+absl::Status RunTables::CommitValidation(const ValidationProgress& validation, const Seal& seal) {
+  RETURN_IF_ERROR(CheckPoison());
+  const Progress same = progress();
+  poison_ = CommitSteps(same, validation, seal);
   return poison_;
 }
 

@@ -79,6 +79,7 @@ class RunTables {
   RelationTable& relations() { return relations_; }
   RelationTable& relation_optimizer() { return relation_optimizer_; }
   const Progress& progress() const { return manifest_.header.progress; }
+  const ValidationProgress& validation() const { return manifest_.header.validation; }
   std::uint64_t generation() const { return manifest_.header.generation; }
 
   // Loads both rows' partition with its checksums verified: the newest rows, also where they were evicted since the
@@ -90,6 +91,8 @@ class RunTables {
 
   // Commits what the tables hold, as `progress`, which `seal` may still complete.
   absl::Status Commit(const Progress& progress, const Seal& seal = {});
+  // The same with what a validation of the last commit has come to, and its progress.
+  absl::Status CommitValidation(const ValidationProgress& validation, const Seal& seal);
 
   // Moves what the last commit left in second files to the first ones, commits that, and removes the second files:
   // every table stands whole in its first file. Partitions that are not resident are loaded one at a time. Rows that
@@ -117,7 +120,7 @@ class RunTables {
   absl::Status WriteChanged(PartitionId partition);
   absl::Status WritePartitions(Manifest& next);
   absl::Status WriteRelations(Manifest& next);
-  absl::Status CommitSteps(const Progress& progress, const Seal& seal);
+  absl::Status CommitSteps(const Progress& progress, const ValidationProgress& validation, const Seal& seal);
 
   const RunPaths paths_;
   const bool sync_;

@@ -30,22 +30,22 @@ constexpr std::size_t kTileCandidates = 512;
 constexpr std::uint64_t kMaxBatchTriples = std::uint64_t{1} << 30;  // two questions a triple fit 32 bits
 
 // What does not become less with less memory: scratch of the threads, and what the options ask for.
-std::uint64_t FixedBytes(const EmbeddedGraph& embedded, const RankingOptions& options, int threads) {
+std::uint64_t FixedBytes(const Graph& graph, const RankingOptions& options, int threads) {
   // The scores of a tile; the panel of candidates that is packed for them, edges while known answers are gathered.
   constexpr std::uint64_t kWorkerBytes = kTileQueries * kTileCandidates * sizeof(float) + (512 << 10);
   // Numbers drawn without replacement: in a hash set and a vector.
   constexpr std::uint64_t kDrawnBytes = 32;
-  const std::uint64_t drawn = std::min(options.sample, embedded.graph.Edges(options.split).edge_count()) +
-                              (options.candidates < embedded.graph.node_count() ? options.candidates : 0);
-  const std::uint64_t relations = options.per_relation ? embedded.graph.relation_count() : 0;
+  const std::uint64_t drawn = std::min(options.sample, graph.Edges(options.split).edge_count()) +
+                              (options.candidates < graph.node_count() ? options.candidates : 0);
+  const std::uint64_t relations = options.per_relation ? graph.relation_count() : 0;
   return static_cast<std::uint64_t>(std::max(1, threads)) * kWorkerBytes + drawn * kDrawnBytes +
          relations * sizeof(RankingReport::Relation);
 }
 
 // The least that is worth sharing out: a batch gathers its rows in pieces, with their pages in the cache beside them,
 // and a block should have some rows.
-std::uint64_t LeastSharedBytes(const EmbeddedGraph& embedded) {
-  return std::max<std::uint64_t>(4 * QuestionBatch::kGatherBytes, 256 * embedded.model.dim * sizeof(float));
+std::uint64_t LeastSharedBytes(const ModelSpec& model) {
+  return std::max<std::uint64_t>(4 * QuestionBatch::kGatherBytes, 256 * model.dim * sizeof(float));
 }
 
 // How the rest is shared out: half for a batch, a quarter for its filter, three sixteenths for the block of rows that
@@ -58,8 +58,8 @@ struct RankingPlan {
 
 RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& options) {
   const std::uint64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
-  const std::uint64_t fixed = FixedBytes(embedded, options, tbb::this_task_arena::max_concurrency());
-  const std::uint64_t shared = memory >= fixed + LeastSharedBytes(embedded) ? memory - fixed : memory;
+  const std::uint64_t fixed = FixedBytes(embedded.graph, options, tbb::this_task_arena::max_concurrency());
+  const std::uint64_t shared = memory >= fixed + LeastSharedBytes(embedded.model) ? memory - fixed : memory;
   const std::uint64_t row_bytes = embedded.model.dim * sizeof(float);
   RankingPlan plan;
   plan.block_rows = options.block_rows;
@@ -200,8 +200,9 @@ absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candid
 
 }  // namespace
 
-std::uint64_t LeastRankingMemory(const EmbeddedGraph& embedded, const RankingOptions& options, int threads) {
-  return FixedBytes(embedded, options, threads) + LeastSharedBytes(embedded);
+std::uint64_t LeastRankingMemory(const Graph& graph, const ModelSpec& model, const RankingOptions& options,
+                                 int threads) {
+  return FixedBytes(graph, options, threads) + LeastSharedBytes(model);
 }
 
 absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const RankingOptions& options) {

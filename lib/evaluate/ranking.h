@@ -54,7 +54,8 @@ struct RankingReport {
 
 // Returns the least RankingOptions::memory_bytes that a ranking with `threads` keeps to. With less it works, but holds
 // that much.
-std::uint64_t LeastRankingMemory(const EmbeddedGraph& embedded, const RankingOptions& options, int threads);
+std::uint64_t LeastRankingMemory(const Graph& graph, const ModelSpec& model, const RankingOptions& options,
+                                 int threads);
 
 // Ranks the triples of a split. Runs on the calling thread's TBB arena and one thread that reads ahead. The result is a
 // pure function of tables, graph and options.split, candidates, sample and seed: the same bits for any number of

@@ -34,6 +34,17 @@ struct Progress {
   friend bool operator==(const Progress&, const Progress&) = default;
 };
 
+// What the validations of the run have come to (train/validation.h); zeros where there was none.
+struct ValidationProgress {
+  double best_mrr = 0;
+  std::uint64_t best_epoch = 0;       // epochs done at the best validation
+  std::uint64_t validated_epoch = 0;  // at the last one
+  std::uint32_t falls = 0;            // of the learning rate on plateaus
+  std::uint32_t fall_epoch = 0;       // epochs done at the last of them
+
+  friend bool operator==(const ValidationProgress&, const ValidationProgress&) = default;
+};
+
 struct ManifestHeader {
   std::array<char, 8> magic{'O', 'C', 'T', 'V', 'S', 'T', 'A', 'T'};
   std::uint32_t version = 2;
@@ -55,7 +66,7 @@ struct ManifestHeader {
   std::uint64_t relation_checksum = 0;  // XXH3-64 of the rows
   std::uint64_t relation_state_checksum = 0;
   std::uint64_t embedding_element = 0;  // NpyElement; 0, float32, before there was a choice
-  std::array<std::uint64_t, 4> reserved{};
+  ValidationProgress validation;
 
   NpyElement element() const { return static_cast<NpyElement>(embedding_element); }
 };

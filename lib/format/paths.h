@@ -45,6 +45,12 @@ class RunPaths {
   std::filesystem::path Metrics() const { return folder_ / "metrics.jsonl"; }
   std::filesystem::path Lock() const { return folder_ / "LOCK"; }
   std::filesystem::path Gradients() const { return folder_ / "gradients.map"; }
+  // The run of the best validation, a folder of its own.
+  RunPaths Best() const { return RunPaths(folder_ / "best"); }
+  // Where a copy of a run is made that is to take the place of this one.
+  RunPaths Unfinished() const {
+    return RunPaths(folder_.parent_path() / (folder_.filename().string() + ".unfinished"));
+  }
   // embeddings.npy, optimizer.npy, relations.npy, relations.optimizer.npy and their .other.npy.
   // REQUIRES: slot is 0 or 1
   std::filesystem::path Table(TableName table, int slot) const;

@@ -76,6 +76,11 @@ struct ChunkKernel::Scratch {
   std::vector<float> positive_gradients;  // [E]
   std::vector<float> edge_queries;        // [E, D], of groups: the query of each edge
   std::vector<float> edge_gradients;      // [E, D]
+  std::vector<float> edge_heads;          // [E, D], of groups: the head of each edge
+  std::vector<float> edge_relations;      // [E, R], of groups
+  std::vector<float> head_gradients;      // [E, D], of relation prediction
+  std::vector<float> target_gradients;    // [E, R], likewise
+  std::vector<float> weights;             // [E], likewise
   QueryRows rows;                         // of dropout
   ScoreScratch block;
 };
@@ -152,33 +157,89 @@ double AddPenalties(const RegularizerSpec& spec, const ModelSpec& model, const C
   return penalty;
 }
 
-// Copies the query of each group to its edges.
-void SpreadQueries(std::span<const std::uint32_t> begins, std::size_t dim, const float* queries, float* edge_queries) {
+// Copies the row of each group to its edges.
+void SpreadRows(std::span<const std::uint32_t> begins, std::size_t width, const float* rows, float* edge_rows) {
   for (std::size_t group = 0; group + 1 < begins.size(); ++group) {
     for (std::size_t i = begins[group]; i < begins[group + 1]; ++i) {
-      std::copy_n(queries + group * dim, dim, edge_queries + i * dim);
+      std::copy_n(rows + group * width, width, edge_rows + i * width);
     }
   }
 }
 
-// Adds the gradients of each edge's query to those of its group's, in the order of the edges.
-void GatherGradients(std::span<const std::uint32_t> begins, std::size_t dim, const float* edge_gradients,
-                     float* query_gradients) {
-  for (std::size_t group = 0; group + 1 < begins.size(); ++group) {
-    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i) {
-      for (std::size_t l = 0; l < dim; ++l) query_gradients[group * dim + l] += edge_gradients[i * dim + l];
-    }
+// Adds the row of each edge to that of its group, in the order of the edges; without groups, to its own.
+void AddToGroups(std::span<const std::uint32_t> begins, std::size_t edges, std::size_t width, const float* edge_rows,
+                 float* rows) {
+  std::size_t group = 0;
+  for (std::size_t i = 0; i < edges; ++i) {
+    while (!begins.empty() && begins[group + 1] <= i) ++group;
+    float* const row = rows + (begins.empty() ? i : group) * width;
+    for (std::size_t l = 0; l < width; ++l) row[l] += edge_rows[i * width + l];
   }
 }
 
 }  // namespace
 
 ChunkKernel::ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer,
-                         const DropoutSpec& dropout)
-    : model_(model), loss_(loss), regularizer_(regularizer), dropout_(dropout), scratch_(std::make_unique<Scratch>()) {}
+                         const DropoutSpec& dropout, float relation_prediction)
+    : model_(model),
+      loss_(loss),
+      regularizer_(regularizer),
+      dropout_(dropout),
+      relation_prediction_(relation_prediction),
+      scratch_(std::make_unique<Scratch>()) {}
 
 ChunkKernel::~ChunkKernel() = default;
 ChunkKernel::ChunkKernel(ChunkKernel&&) noexcept = default;
+
+// The models that it is there for are in the head as they are in the relation: what asks for a relation, given head and
+// tail, is the query of the head side with the head's row in the relation's place.
+double ChunkKernel::PredictRelations(const ChunkInput& input, const ChunkGradients& gradients) {
+  const bool grouped = !input.begins.empty();
+  const std::size_t edges = input.edges;
+  const std::size_t dim = model_.dim;
+  const std::size_t relations = input.all_relations.size() / dim;
+  const Comparison comparison = ComparisonOf(model_);
+  const bool keep_scores = comparison == Comparison::kEuclidean;
+  Scratch& s = *scratch_;
+  Grow(s.queries, edges * dim);
+  Grow(s.query_gradients, edges * dim);
+  Grow(s.scores, edges * relations);
+  if (keep_scores) Grow(s.distances, edges * relations);
+  Grow(s.head_gradients, edges * dim);
+  Grow(s.target_gradients, edges * dim);
+  Grow(s.weights, edges);
+  const float* heads = input.heads.data();
+  const float* targets = input.relations.data();
+  if (grouped) {
+    Grow(s.edge_heads, edges * dim);
+    Grow(s.edge_relations, edges * dim);
+    SpreadRows(input.begins, dim, heads, s.edge_heads.data());
+    SpreadRows(input.begins, dim, targets, s.edge_relations.data());
+    heads = s.edge_heads.data();
+    targets = s.edge_relations.data();
+  }
+  for (std::size_t i = 0; i < edges; ++i) s.weights[i] = relation_prediction_ * input.weights[i];
+
+  MakeQueries(model_, Side::kHead, edges, input.tails.data(), heads, s.queries.data());
+  CompareRows(comparison, dim, edges, s.queries.data(), targets, s.positives.data());
+  CompareBlock(comparison, dim, edges, s.queries.data(), relations, input.all_relations.data(), s.block,
+               s.scores.data());
+  if (keep_scores) std::copy_n(s.scores.data(), edges * relations, s.distances.data());
+  for (std::size_t i = 0; i < edges; ++i) s.scores[i * relations + input.edge_relations[i]] = kMaskedScore;
+  const double loss = LossAndGradient({.kind = LossKind::kSoftmax}, std::span(s.positives).first(edges),
+                                      std::span(s.weights).first(edges), std::span(s.scores).first(edges * relations),
+                                      relations, std::span(s.positive_gradients).first(edges));
+  BackpropagateBlock(comparison, dim, edges, s.queries.data(), relations, input.all_relations.data(),
+                     s.distances.data(), s.block, s.scores.data(), s.query_gradients.data(),
+                     gradients.all_relations.data());
+  BackpropagateRows(comparison, dim, edges, s.queries.data(), targets, s.positives.data(), s.positive_gradients.data(),
+                    s.query_gradients.data(), false, s.target_gradients.data());
+  BackpropagateQueries(model_, Side::kHead, edges, input.tails.data(), heads, s.query_gradients.data(), true,
+                       gradients.tails.data(), s.head_gradients.data());
+  AddToGroups(input.begins, edges, dim, s.target_gradients.data(), gradients.relations.data());
+  AddToGroups(input.begins, edges, dim, s.head_gradients.data(), gradients.heads.data());
+  return loss;
+}
 
 ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gradients) {
   const bool grouped = !input.begins.empty();
@@ -206,7 +267,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
   const auto compute_side = [&](const SideView& side) {
     s.rows.Drop(dropout_, dropout, side.known, side.relations);
     MakeQueries(model_, side.query_side, queries, s.rows.known(), s.rows.relations(), s.queries.data());
-    if (grouped) SpreadQueries(input.begins, dim, s.queries.data(), s.edge_queries.data());
+    if (grouped) SpreadRows(input.begins, dim, s.queries.data(), s.edge_queries.data());
     CompareRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data());
     CompareBlock(comparison, dim, queries, s.queries.data(), negatives, side.negatives, s.block, s.scores.data());
     if (keep_scores) std::copy_n(s.scores.data(), queries * negatives, s.distances.data());
@@ -221,7 +282,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
     if (grouped) std::fill_n(s.edge_gradients.data(), edges * dim, 0.0F);
     BackpropagateRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data(),
                       s.positive_gradients.data(), edge_gradients, side.add, side.target_gradients);
-    if (grouped) GatherGradients(input.begins, dim, s.edge_gradients.data(), s.query_gradients.data());
+    if (grouped) AddToGroups(input.begins, edges, dim, s.edge_gradients.data(), s.query_gradients.data());
     if (dropout_.any()) {
       BackpropagateQueries(model_, side.query_side, queries, s.rows.known(), s.rows.relations(),
                            s.query_gradients.data(), false, s.rows.known_gradients(queries * dim),
@@ -235,6 +296,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
   };
   compute_side(TailSide(input, gradients));
   if (!grouped) compute_side(HeadSide(input, gradients));
+  if (relation_prediction_ > 0) result.loss += PredictRelations(input, gradients);
   result.penalty = AddPenalties(regularizer_, model_, input, gradients);
   return result;
 }

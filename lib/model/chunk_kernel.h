@@ -6,6 +6,9 @@
 //
 // In groups, only tails are corrupted, and the edges of a group, which have the same head and relation, share a query:
 // its scores are computed once for all of them.
+//
+// Relation prediction adds, for each edge, `relation_prediction` times the softmax loss of its relation among all
+// others (Chen et al., "Relation Prediction as an Auxiliary Training Objective", AKBC 2021).
 #pragma once
 
 #include <cstddef>
@@ -41,22 +44,26 @@ struct ChunkInput {
   bool reciprocal = false;
   // Group i is the edges [begins[i], begins[i + 1]). Empty: no groups.
   std::span<const std::uint32_t> begins = {};
+  // For relation prediction: every relation's row, A of them, and which of them is the edge's.
+  std::span<const float> all_relations = {};           // [A, R]
+  std::span<const std::uint32_t> edge_relations = {};  // [E]
   // Of the masks of dropout: for the tail side and behind it the head side.
   RandomStream dropout = RandomStream(0, RandomPurpose::kDropout, 0, 0);
 };
 
 // Every element is overwritten. Sizes as in ChunkInput.
 struct ChunkGradients {
-  std::span<float> heads;           // [E, D]
-  std::span<float> tails;           // [E, D]
-  std::span<float> relations;       // [E, R]
-  std::span<float> head_relations;  // [E, R]
-  std::span<float> tail_negatives;  // [N, D]
-  std::span<float> head_negatives;  // [N, D]
+  std::span<float> heads;               // [E, D]
+  std::span<float> tails;               // [E, D]
+  std::span<float> relations;           // [E, R]
+  std::span<float> head_relations;      // [E, R]
+  std::span<float> tail_negatives;      // [N, D]
+  std::span<float> head_negatives;      // [N, D]
+  std::span<float> all_relations = {};  // [A, R], of relation prediction; the edges' own are in `relations`, too
 };
 
 struct ChunkLoss {
-  double loss = 0;     // sum over the edges of weight * (tail-side + head-side loss)
+  double loss = 0;     // sum over the edges of weight * (tail-side + head-side loss + relation's loss)
   double penalty = 0;  // of the regularizer
 };
 
@@ -64,7 +71,7 @@ struct ChunkLoss {
 class ChunkKernel {
  public:
   ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer,
-              const DropoutSpec& dropout = {});
+              const DropoutSpec& dropout = {}, float relation_prediction = 0);
   ~ChunkKernel();
   ChunkKernel(ChunkKernel&&) noexcept;
 
@@ -73,10 +80,14 @@ class ChunkKernel {
 
  private:
   struct Scratch;
+
+  double PredictRelations(const ChunkInput& input, const ChunkGradients& gradients);
+
   ModelSpec model_;
   LossSpec loss_;
   RegularizerSpec regularizer_;
   DropoutSpec dropout_;
+  float relation_prediction_;
   std::unique_ptr<Scratch> scratch_;
 };
 

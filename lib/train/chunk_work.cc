@@ -28,7 +28,8 @@ void FindGroups(std::span<const Edge> edges, std::vector<std::uint32_t>& begins)
 }  // namespace
 
 ChunkScratch::ChunkScratch(const TrainOptions& options)
-    : kernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), options.dropout_spec()) {}
+    : kernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), options.dropout_spec(),
+             static_cast<float>(options.relation_prediction)) {}
 
 ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
                      const RelationTable& relations)
@@ -134,6 +135,8 @@ void ChunkWork::GatherRelations(std::span<const Edge> edges, const ChunkResult& 
     const std::span<const float> from = relations_.Row(row);
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(i * width));
   };
+  scratch.edge_relations.clear();
+  for (const Edge& edge : edges) scratch.edge_relations.push_back(Value(edge.relation));
   for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
     copy_row(Value(edges[result.begins[g]].relation), scratch.relations, g);
   }
@@ -158,6 +161,8 @@ ChunkInput ChunkWork::InputOf(const ChunkPlace& place, const ChunkRows& rows, co
           .head_masks = rows.head_masks,
           .reciprocal = options_.reciprocal,
           .begins = result.begins,
+          .all_relations = relations_.values(),
+          .edge_relations = scratch.edge_relations,
           .dropout = RandomStream(options_.seed, RandomPurpose::kDropout, static_cast<std::uint32_t>(place.batch.epoch),
                                   (place.batch.batch << 32) | place.chunk)};
 }
@@ -169,6 +174,7 @@ ChunkGradients ChunkWork::GradientsOf(std::size_t edges, ChunkResult& result) co
   result.tails.resize(edges * model_.dim);
   result.relations.resize(queries * model_.RelationWidth());
   result.head_relations.resize(grouped ? 0 : edges * model_.RelationWidth());
+  result.all_relations.resize(options_.relation_prediction > 0 ? relations_.values().size() : 0);
   result.tail_negatives.resize(result.tail_negative_ids.size() * model_.dim);
   result.head_negatives.resize(result.head_negative_ids.size() * model_.dim);
   return {.heads = result.heads,
@@ -176,7 +182,8 @@ ChunkGradients ChunkWork::GradientsOf(std::size_t edges, ChunkResult& result) co
           .relations = result.relations,
           .head_relations = result.head_relations,
           .tail_negatives = result.tail_negatives,
-          .head_negatives = result.head_negatives};
+          .head_negatives = result.head_negatives,
+          .all_relations = result.all_relations};
 }
 
 void ChunkWork::Compute(const ChunkPlace& place, const ChunkRows& rows, ChunkScratch& scratch,
@@ -254,6 +261,9 @@ void ChunkWork::ListNodes(const ChunkPlace& place, const ChunkResult& result,
 void ChunkWork::ListRelations(const ChunkPlace& place, const ChunkResult& result,
                               std::vector<RelationContribution>& contributions) const {
   const std::size_t width = model_.RelationWidth();
+  for (std::uint64_t row = 0; row < relations_.rows() && !result.all_relations.empty(); ++row) {
+    contributions.push_back({row, result.all_relations.data() + row * width});
+  }
   for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
     contributions.push_back({Value(place.edges[result.begins[g]].relation), result.relations.data() + g * width});
   }

@@ -54,6 +54,7 @@ struct ChunkResult {
   std::vector<std::uint32_t> begins;  // of groups (model/chunk_kernel.h); empty: none
   std::vector<NodeId> tail_negative_ids, head_negative_ids;
   std::vector<float> heads, tails, relations, head_relations, tail_negatives, head_negatives;  // gradients
+  std::vector<float> all_relations;  // gradients of relation prediction
   ChunkLoss loss;
   absl::Status status;
 };
@@ -63,6 +64,7 @@ struct ChunkScratch {
   explicit ChunkScratch(const TrainOptions& options);
   ChunkKernel kernel;
   std::vector<float> relations, head_relations;
+  std::vector<std::uint32_t> edge_relations;
 };
 
 // Threads: everything const may be called from many threads, each with rows, result and scratch of its own.

@@ -80,6 +80,10 @@ std::uint64_t RowsOfBatch(const TrainOptions& options, std::uint64_t batch, std:
   return Sum(Product(2 * options.EntriesPerEdge(), batch), Product(sides, chunks, negatives));
 }
 
+std::uint64_t AllRelations(const TrainOptions& options, const GraphDescription& graph) {
+  return std::uint64_t{graph.relation_count} * (options.reciprocal ? 2 : 1);
+}
+
 // Scratch of one thread: gathered rows, queries and their gradients, scores of a side, transposes; of dropout masks,
 // dropped rows and their gradients.
 std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
@@ -91,8 +95,10 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
   const std::uint64_t rows = Product(2, Sum(chunk, negatives));
   const std::uint64_t edge_rows = (grouped ? 8 : 6) + (options.dropout_spec().any() ? 3 : 0);
   const std::uint64_t relation_rows = (grouped ? 1 : 2) + (options.dropout_spec().any() ? 2 : 0);
-  return Sum(Product(edge_rows * chunk + 4 * negatives, options.dim * sizeof(float)),
-             Product(2, chunk, negatives, sizeof(float)), Product(relation_rows, chunk, relation_width),
+  const bool predicts = options.relation_prediction > 0;
+  const std::uint64_t candidates = std::max(negatives, predicts ? AllRelations(options, graph) : 0);
+  return Sum(Product((edge_rows + (predicts ? 6 : 0)) * chunk + 4 * negatives, options.dim * sizeof(float)),
+             Product(2, chunk, candidates, sizeof(float)), Product(relation_rows, chunk, relation_width),
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 
@@ -164,7 +170,7 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t relation_width = options.model_spec().RelationWidth() * sizeof(float);
   const std::uint64_t batch = std::min(options.batch, std::max<std::uint64_t>(1, graph.train_edges));
   const std::uint64_t entries = options.EntriesPerEdge();
-  const std::uint64_t relation_rows = std::uint64_t{graph.relation_count} * (options.reciprocal ? 2 : 1);
+  const std::uint64_t relation_rows = AllRelations(options, graph);
 
   MemoryEstimate estimate;
   estimate.tables = Sum(ResidentBytes(RequestFor(options, graph), shape), Product(relation_rows, relation_width, 3U));
@@ -179,7 +185,10 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   // edges.
   const std::uint64_t rows_of_batch = RowsOfBatch(options, batch, negatives);
   const bool two = options.schedule == Schedule::kPipelined;
-  const std::uint64_t kept = Sum(Product(rows_of_batch, row + sizeof(NodeId)), Product(2, batch, relation_width));
+  const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;
+  const std::uint64_t predicted = options.relation_prediction > 0 ? relation_rows : 0;
+  const std::uint64_t kept = Sum(Product(rows_of_batch, row + sizeof(NodeId)), Product(2, batch, relation_width),
+                                 Product(chunks, predicted, relation_width));
   estimate.gradients =
       Sum(Product(two ? 2 : 1, kept), Product(rows_of_batch, kContributionBytes),
           Product(two ? entries * batch : 0, sizeof(Edge)), Product(MaxWindowRows(options, graph, shape), row));

@@ -190,6 +190,8 @@ std::vector<OptionField> MakeFields() {
       Recent(Real("dropout", "loss", &O::dropout, 0, 0.99, "Chance of each float of a known node's row to be dropped")),
       Recent(Real("relation-dropout", "loss", &O::relation_dropout, 0, 0.99,
                   "Chance of each float of a relation's row to be dropped")),
+      Recent(Real("relation-prediction", "loss", &O::relation_prediction, 0, 1000,
+                  "Weight of a loss that tells an edge's relation from all others")),
       OneOf<RegularizerKind>(
           "regularizer", "loss", &O::regularizer,
           {{"none", RegularizerKind::kNone}, {"l2", RegularizerKind::kL2}, {"n3", RegularizerKind::kN3}},
@@ -338,6 +340,11 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
     return UsageError(fmt::format("relation-dropout has no meaning for the {} model, whose relations are {}",
                                   ModelName(options.model),
                                   options.model == ModelKind::kDot ? "without parameters" : "phases"));
+  }
+  if (options.relation_prediction > 0 && (options.model == ModelKind::kRotatE || options.model == ModelKind::kDot)) {
+    return UsageError(
+        fmt::format("relation-prediction is not there for the {} model; expected distmult, complex or transe",
+                    ModelName(options.model)));
   }
   return ValidateValidationOptions(options);
 }

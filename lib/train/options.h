@@ -52,8 +52,9 @@ struct TrainOptions {
   // Each side of an edge is trained on its own, those of one known node and relation together (model/chunk_kernel.h).
   bool group_queries = false;
   double label_smoothing = 0;
-  double dropout = 0;           // of the known node's row
-  double relation_dropout = 0;  // of the relation's row
+  double dropout = 0;              // of the known node's row
+  double relation_dropout = 0;     // of the relation's row
+  double relation_prediction = 0;  // weight of the relation's own loss (model/chunk_kernel.h)
   RegularizerKind regularizer = RegularizerKind::kNone;
   double regularization = 0;
   // The descent.

@@ -37,6 +37,22 @@ std::string ToJson(const EpochEvent& event) {
   return json.dump();
 }
 
+std::string ToJson(const ValidationEvent& event) {
+  const nlohmann::ordered_json json = {{"event", "validation"},
+                                       {"epoch", event.epoch},
+                                       {"mrr", event.scores.mrr},
+                                       {"hits@1", event.scores.hits_at_1},
+                                       {"hits@3", event.scores.hits_at_3},
+                                       {"hits@10", event.scores.hits_at_10},
+                                       {"mean_rank", event.scores.mean_rank},
+                                       {"triples", event.scores.triples},
+                                       {"seconds", event.seconds},
+                                       {"best_epoch", event.best_epoch},
+                                       {"best_mrr", event.best_mrr},
+                                       {"learning_rate_factor", event.learning_rate_factor}};
+  return json.dump();
+}
+
 absl::StatusOr<MetricsLog> MetricsLog::Open(const std::filesystem::path& path, std::uint64_t committed_bytes) {
   ASSIGN_OR_RETURN(const bool there, FileExists(path));
   ASSIGN_OR_RETURN(File file, there ? File::OpenReadWrite(path) : File::Create(path));
@@ -47,8 +63,8 @@ absl::StatusOr<MetricsLog> MetricsLog::Open(const std::filesystem::path& path, s
   return MetricsLog(std::move(file), bytes);
 }
 
-absl::Status MetricsLog::Append(const EpochEvent& event) {
-  const std::string line = ToJson(event) + "\n";
+absl::Status MetricsLog::AppendLine(std::string line) {
+  line += '\n';
   RETURN_IF_ERROR(file_.WriteAt(bytes_, std::as_bytes(std::span<const char>(line))));
   bytes_ += line.size();
   return absl::OkStatus();

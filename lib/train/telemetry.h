@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "io/file.h"
+#include "train/validation.h"
 
 namespace octavo {
 
@@ -37,7 +38,18 @@ struct EpochEvent {
   std::uint64_t peak_rss_bytes = 0;
 };
 
+// What a validation came to.
+struct ValidationEvent {
+  std::uint64_t epoch = 0;  // epochs done
+  ValidationScores scores;
+  double seconds = 0;  // with the copy of the best run
+  std::uint64_t best_epoch = 0;
+  double best_mrr = 0;
+  double learning_rate_factor = 1;  // from here on, of plateau
+};
+
 std::string ToJson(const EpochEvent& event);
+std::string ToJson(const ValidationEvent& event);
 
 // Appends events to metrics.jsonl. One owner.
 class MetricsLog {
@@ -46,11 +58,14 @@ class MetricsLog {
   // belong to work that will be done again. A shorter file is left as it is.
   static absl::StatusOr<MetricsLog> Open(const std::filesystem::path& path, std::uint64_t committed_bytes);
 
-  absl::Status Append(const EpochEvent& event);
+  absl::Status Append(const EpochEvent& event) { return AppendLine(ToJson(event)); }
+  absl::Status Append(const ValidationEvent& event) { return AppendLine(ToJson(event)); }
   absl::Status Sync() { return file_.Sync(); }
   std::uint64_t bytes() const { return bytes_; }
 
  private:
+  absl::Status AppendLine(std::string line);
+
   MetricsLog(File file, std::uint64_t bytes) : file_(std::move(file)), bytes_(bytes) {}
 
   File file_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "checkpoint/commit_copy.h"
 #include "checkpoint/run_lock.h"
 #include "checkpoint/run_tables.h"
 #include "checkpoint/state_file.h"
@@ -47,6 +48,8 @@ absl::Status RemoveRun(const RunPaths& paths) {
     if (path == paths.Lock() || path == paths.Configuration()) continue;
     RETURN_IF_ERROR(RemoveFile(path));
   }
+  RETURN_IF_ERROR(RemoveRunFolder(paths.Best()));
+  RETURN_IF_ERROR(RemoveRunFolder(paths.Best().Unfinished()));
   return SyncFolder(paths.folder());
 }
 
@@ -125,6 +128,12 @@ absl::Status CheckUnused(const RunPaths& paths) {
 
 absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options) {
   RETURN_IF_ERROR(ValidateTrainOptions(options));
+  if (options.validate_every > 0 && graph.description().valid_edges == 0) {
+    return UsageError(
+        fmt::format("{}: no edges to validate with; expected validate-every 0, or a graph imported with "
+                    "--valid FILE or --split",
+                    graph.paths().folder().string()));
+  }
   if (graph.description().train_edges > 0) return absl::OkStatus();
   return UsageError(fmt::format("{}: no training edges", graph.paths().folder().string()));
 }
@@ -207,7 +216,8 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
           [&](std::uint64_t row, std::span<float> values) { InitialEmbedding(options, scale, row, values); },
           [&](std::uint64_t row, std::span<float> values) { InitialRelation(options, relation_scale, row, values); },
           options.durability == Durability::kFull));
-  return TrainingLoop(*graph, options, paths, *tables, *gradients, division, settings, callbacks).Run();
+  return TrainingLoop(*graph, options, paths, *tables, *gradients, division, settings, callbacks)
+      .Run(/*past_patience=*/false);
 }
 
 absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
@@ -243,7 +253,8 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
                                    options.durability == Durability::kFull));
   if (options.epochs != epochs_before) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   made.Keep();
-  return TrainingLoop(*graph, options, paths, *tables, *gradients, next, settings, callbacks).Run();
+  return TrainingLoop(*graph, options, paths, *tables, *gradients, next, settings, callbacks)
+      .Run(/*past_patience=*/epochs != 0);
 }
 
 }  // namespace octavo

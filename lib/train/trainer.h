@@ -35,7 +35,12 @@ struct TrainCallbacks {
   std::function<void(const TrainProgress&)> on_batch = {};
   std::function<void(const EpochEvent&)> on_epoch = {};
   std::function<void(std::uint64_t generation)> on_commit = {};  // within an epoch
+  std::function<void(const ValidationEvent&)> on_validation = {};
 };
+
+// Ranks the valid split by what the run in the folder has committed; trained with `options`.
+using Validator =
+    std::function<absl::StatusOr<ValidationScores>(const std::filesystem::path& run, const TrainOptions& options)>;
 
 // A cut is behind each window of batches, or in the schedule `pipelined` behind every 32nd batch.
 struct TrainSettings {
@@ -44,10 +49,13 @@ struct TrainSettings {
   bool divide_anew = false;                // of a resume: the tables are divided by `memory` from the next epoch on
   const std::atomic<int>* stop = nullptr;  // not 0: train to the next cut, commit, return
   std::atomic<bool>* commit = nullptr;     // true: the same, but clear it and go on
+  Validator validate = {};                 // needed where options.validate_every is not 0
 };
 
 struct TrainOutcome {
-  bool finished = false;  // false: stopped by TrainSettings::stop after a commit
+  bool finished = false;       // false: stopped by TrainSettings::stop after a commit
+  bool stopped_early = false;  // finished before the last epoch, by options.patience
+  ValidationProgress validation;
   std::uint64_t generation = 0;
   std::uint64_t epochs_done = 0;
 };
@@ -60,7 +68,7 @@ absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder,
 // Goes on from the last commit of the run, to `epochs` if that is not 0, and gives the bits that an unbroken run
 // would have given (in the schedule `async` no two runs do). With more epochs than the run was started with that is so
 // for the constant learning rate only: the other schedules stretch over all epochs, and bend at the batch where the
-// number changes.
+// number changes. A run that options.patience has stopped goes on only where `epochs` is not 0.
 absl::StatusOr<TrainOutcome> ResumeRun(const std::filesystem::path& folder, std::uint64_t epochs,
                                        const TrainSettings& settings, const TrainCallbacks& callbacks);
 

@@ -8,9 +8,11 @@
 
 #include "base/status.h"
 #include "base/stopwatch.h"
+#include "checkpoint/commit_copy.h"
 #include "fmt/format.h"
 #include "io/failpoint.h"
 #include "optimize/learning_rate.h"
+#include "train/validation.h"
 
 namespace octavo {
 namespace {
@@ -150,7 +152,8 @@ absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
         LearningRateAt(options_.learning_rate_schedule, static_cast<float>(options_.learning_rate),
                        {.batch = progress_.epoch * count + batch,
                         .total_batches = options_.epochs * count,
-                        .warmup_batches = options_.warmup_epochs * static_cast<double>(count)});
+                        .warmup_batches = options_.warmup_epochs * static_cast<double>(count),
+                        .plateau_factor = PlateauFactor(options_, tables_.validation())});
     task.learning_rate = static_cast<float>(counters_.learning_rate);
     task.step = ++progress_.step;
   }
@@ -251,21 +254,66 @@ absl::Status TrainingLoop::CommitEpoch() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<TrainOutcome> TrainingLoop::Train() {
-  if (absl::Status status = Prepare(); !status.ok()) return status;
-  while (progress_.epoch < options_.epochs && !Stopping()) {
-    if (absl::Status status = RunEpoch(); !status.ok()) return status;
+// Ranks the valid split with the rows of the last commit, which is the end of an epoch, keeps them where they are the
+// best, and commits what came of it: a kill before that has the validation done again.
+absl::Status TrainingLoop::Validate() {
+  RETURN_IF_ERROR(Failpoint("train.validate"));
+  if (!settings_.validate) return absl::InternalError("no validator");
+  const Clock::time_point begin = Clock::now();
+  RETURN_IF_ERROR(partitions_.Wait());
+  ASSIGN_OR_RETURN(const ValidationScores scores, settings_.validate(paths_.folder(), options_));
+  const ValidationProgress after = AfterValidation(options_, tables_.validation(), progress_.epoch, scores.mrr);
+  if (options_.keep == Keep::kBest && after.best_epoch == progress_.epoch) {
+    RETURN_IF_ERROR(CopyCommit(paths_, paths_.Best(), options_.durability == Durability::kFull));
   }
-  const bool finished = progress_.epoch >= options_.epochs;
+  ValidationEvent event;
+  const auto seal = [&](Progress& next) -> absl::Status {
+    event = {.epoch = progress_.epoch,
+             .scores = scores,
+             .seconds = SecondsSince(begin),
+             .best_epoch = after.best_epoch,
+             .best_mrr = after.best_mrr,
+             .learning_rate_factor = PlateauFactor(options_, after)};
+    RETURN_IF_ERROR(metrics_->Append(event));
+    next.metrics_bytes = metrics_->bytes();
+    return options_.durability == Durability::kFull ? metrics_->Sync() : absl::OkStatus();
+  };
+  RETURN_IF_ERROR(tables_.CommitValidation(after, seal));
+  progress_.metrics_bytes = tables_.progress().metrics_bytes;
+  last_commit_ = Clock::now();
+  if (callbacks_.on_validation) callbacks_.on_validation(event);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
+  if (absl::Status status = Prepare(); !status.ok()) return status;
+  bool stopped_early = false;
+  while (true) {
+    const bool between_epochs = progress_.batch == 0;
+    if (between_epochs && !Stopping() && IsValidationDue(options_, tables_.validation(), progress_.epoch)) {
+      if (absl::Status status = Validate(); !status.ok()) return status;
+      past_patience = false;
+    }
+    stopped_early = between_epochs && !past_patience && StopsEarly(options_, tables_.validation(), progress_.epoch);
+    if (progress_.epoch >= options_.epochs || stopped_early || Stopping()) break;
+    if (absl::Status status = RunEpoch(); !status.ok()) return status;
+    past_patience = false;
+  }
+  const bool validated = progress_.batch > 0 || !IsValidationDue(options_, tables_.validation(), progress_.epoch);
+  const bool finished = (progress_.epoch >= options_.epochs && validated) || stopped_early;
   if (finished) {
     if (absl::Status status = partitions_.Wait(); !status.ok()) return status;
     if (absl::Status status = tables_.Finish(); !status.ok()) return status;
   }
-  return TrainOutcome{.finished = finished, .generation = tables_.generation(), .epochs_done = progress_.epoch};
+  return TrainOutcome{.finished = finished,
+                      .stopped_early = stopped_early && progress_.epoch < options_.epochs,
+                      .validation = tables_.validation(),
+                      .generation = tables_.generation(),
+                      .epochs_done = progress_.epoch};
 }
 
-absl::StatusOr<TrainOutcome> TrainingLoop::Run() {
-  absl::StatusOr<TrainOutcome> outcome = Train();
+absl::StatusOr<TrainOutcome> TrainingLoop::Run(bool past_patience) {
+  absl::StatusOr<TrainOutcome> outcome = Train(past_patience);
   if (outcome.ok() || !IsSystemError(outcome.status())) return outcome;
   return RuntimeError(fmt::format("{}; generation {} is committed; then go on with: octavo resume --run {}",
                                   MessageOf(outcome.status()), tables_.generation(), paths_.folder().string()));

@@ -30,8 +30,9 @@ class TrainingLoop {
                MmapGradientAccumulator& gradients, const PartitionShape& next_shape, const TrainSettings& settings,
                const TrainCallbacks& callbacks);
 
-  // Trains to the last epoch, or until settings.stop says so. The error of a disk says from which commit to go on.
-  absl::StatusOr<TrainOutcome> Run();
+  // Trains to the last epoch, or until options.patience or settings.stop say so; with `past_patience` on from where
+  // patience had stopped it. The error of a disk says from which commit to go on.
+  absl::StatusOr<TrainOutcome> Run(bool past_patience);
 
  private:
   // Of the epoch under way, in this process.
@@ -48,7 +49,8 @@ class TrainingLoop {
   };
 
   absl::Status Prepare();
-  absl::StatusOr<TrainOutcome> Train();
+  absl::StatusOr<TrainOutcome> Train(bool past_patience);
+  absl::Status Validate();
   void DivideTables();
   void MakePlanner();
   absl::Status BeginEpoch(std::size_t state);

@@ -235,12 +235,12 @@ TEST(RankTriples, ProgressEndsAtOne) {
 TEST(LeastRankingMemory, GrowsWithWhatIsAskedFor) {
   EmbeddedFixture fixture({.nodes = 3000, .edges = {3000, 10, 1000}});
   const EmbeddedGraph embedded = fixture.Embedded();
-  const std::uint64_t least = LeastRankingMemory(embedded, {}, 1);
-  EXPECT_GT(LeastRankingMemory(embedded, {}, 2), least);
-  EXPECT_GT(LeastRankingMemory(embedded, {.sample = 500}, 1), least);
-  EXPECT_GT(LeastRankingMemory(embedded, {.candidates = 500}, 1), least);
-  EXPECT_GT(LeastRankingMemory(embedded, {.per_relation = true}, 1), least);
-  EXPECT_EQ(LeastRankingMemory(embedded, {.candidates = 3000}, 1), least);
+  const std::uint64_t least = LeastRankingMemory(embedded.graph, embedded.model, {}, 1);
+  EXPECT_GT(LeastRankingMemory(embedded.graph, embedded.model, {}, 2), least);
+  EXPECT_GT(LeastRankingMemory(embedded.graph, embedded.model, {.sample = 500}, 1), least);
+  EXPECT_GT(LeastRankingMemory(embedded.graph, embedded.model, {.candidates = 500}, 1), least);
+  EXPECT_GT(LeastRankingMemory(embedded.graph, embedded.model, {.per_relation = true}, 1), least);
+  EXPECT_EQ(LeastRankingMemory(embedded.graph, embedded.model, {.candidates = 3000}, 1), least);
   // At the least it works as with plenty.
   ExpectSame(Rank(fixture, {.memory_bytes = least}), Rank(fixture));
 }

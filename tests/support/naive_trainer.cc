@@ -211,6 +211,7 @@ class NaiveTrainer {
       known_mask_ = &known_masks_[i];
       relation_mask_ = &relation_masks_[i];
       AddEdge(chunk[i], side, UnmaskedNegatives(chunk, chunk[i], side, negatives));
+      if (options_.relation_prediction > 0 && side == Side::kTail) AddRelationLoss(chunk[i]);
       Penalise(chunk[i], side);
     }
   }
@@ -307,6 +308,32 @@ class NaiveTrainer {
     loss_ += loss(scores);
     const Row slopes = Differences(scores, loss);
     for (std::size_t i = 0; i < triples.size(); ++i) AddScoreGradient(triples[i], slopes[i]);
+  }
+
+  // The softmax loss of the edge's relation among all others, without dropout.
+  void AddRelationLoss(const Edge& edge) {
+    const double weight = options_.relation_prediction * edge.weight;
+    const ModelSpec spec = options_.model_spec();
+    const Row& head = (*seen_)[Value(edge.head)];
+    const Row& tail = (*seen_)[Value(edge.tail)];
+    Row scores;
+    for (const Row& relation : run_.relations) scores.push_back(NaiveScore(spec, head, relation, tail));
+    const auto loss = [&](const Row& s) {
+      Row others = s;
+      others.erase(others.begin() + Value(edge.relation));
+      return weight * NaiveLoss({.kind = LossKind::kSoftmax}, s[Value(edge.relation)], others, {});
+    };
+    loss_ += loss(scores);
+    const Row slopes = Differences(scores, loss);
+    for (std::size_t r = 0; r < slopes.size(); ++r) {
+      const Row& relation = run_.relations[r];
+      AddTo(node_gradients_, Value(edge.head), slopes[r],
+            Differences(head, [&](const Row& x) { return NaiveScore(spec, x, relation, tail); }));
+      AddTo(node_gradients_, Value(edge.tail), slopes[r],
+            Differences(tail, [&](const Row& x) { return NaiveScore(spec, head, relation, x); }));
+      AddTo(relation_gradients_, r, slopes[r],
+            Differences(relation, [&](const Row& x) { return NaiveScore(spec, head, x, tail); }));
+    }
   }
 
   void Penalise(const Edge& edge, Side side) {

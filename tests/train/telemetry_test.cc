@@ -43,20 +43,20 @@ class MetricsLogTest : public ::testing::Test {
 TEST_F(MetricsLogTest, AppendsLines) {
   ASSERT_OK_AND_ASSIGN(MetricsLog log, MetricsLog::Open(path_, 0));
   EXPECT_EQ(log.bytes(), 0U);
-  ASSERT_OK(log.Append({.epoch = 1}));
-  ASSERT_OK(log.Append({.epoch = 2}));
+  ASSERT_OK(log.Append(EpochEvent{.epoch = 1}));
+  ASSERT_OK(log.Append(EpochEvent{.epoch = 2}));
   ASSERT_OK(log.Sync());
-  EXPECT_EQ(FileBytes(path_), ToJson({.epoch = 1}) + "\n" + ToJson({.epoch = 2}) + "\n");
+  EXPECT_EQ(FileBytes(path_), ToJson(EpochEvent{.epoch = 1}) + "\n" + ToJson(EpochEvent{.epoch = 2}) + "\n");
   EXPECT_EQ(log.bytes(), FileBytes(path_).size());
 }
 
 TEST_F(MetricsLogTest, DropsWhatWasNotCommitted) {
-  const std::string first = ToJson({.epoch = 1}) + "\n";
-  WriteFileBytes(path_, first + ToJson({.epoch = 2}) + "\n{\"event\":\"ep");
+  const std::string first = ToJson(EpochEvent{.epoch = 1}) + "\n";
+  WriteFileBytes(path_, first + ToJson(EpochEvent{.epoch = 2}) + "\n{\"event\":\"ep");
   ASSERT_OK_AND_ASSIGN(MetricsLog log, MetricsLog::Open(path_, first.size()));
   EXPECT_EQ(FileBytes(path_), first);
-  ASSERT_OK(log.Append({.epoch = 2, .loss = 7}));
-  EXPECT_EQ(FileBytes(path_), first + ToJson({.epoch = 2, .loss = 7}) + "\n");
+  ASSERT_OK(log.Append(EpochEvent{.epoch = 2, .loss = 7}));
+  EXPECT_EQ(FileBytes(path_), first + ToJson(EpochEvent{.epoch = 2, .loss = 7}) + "\n");
 }
 
 TEST_F(MetricsLogTest, LeavesAShorterFileAsItIs) {

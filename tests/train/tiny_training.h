@@ -26,6 +26,7 @@ struct TinyGraph {
   std::uint64_t edges = 100;  // drawn; repeated ones are merged
   bool weights = false;
   double weight_scale = 1;
+  double valid_share = 0;
   std::uint64_t seed = 7;
 };
 
@@ -49,6 +50,7 @@ inline void MakeTinyGraph(const TinyGraph& graph, const std::filesystem::path& f
   options.inputs = {file.string()};
   options.graph = folder;
   options.format = TextFormat::kTsv;
+  if (graph.valid_share > 0) options.split = fmt::format("{},{},0", 1 - graph.valid_share, graph.valid_share);
   options.columns = graph.weights ? "head,relation,tail,weight" : "head,relation,tail";
   const auto summary = Import(options);
   ASSERT_OK(summary);

@@ -151,6 +151,25 @@ TEST_P(TrainerOracle, GroupedQueries) {
   ExpectSameTraining(training, options);
 }
 
+TEST_P(TrainerOracle, RelationPrediction) {
+  if (GetParam().kind == ModelKind::kDot || GetParam().kind == ModelKind::kRotatE) GTEST_SKIP() << "is not there";
+  if (GetParam().kind == ModelKind::kTransE && GetParam().norm == Norm::kL1) GTEST_SKIP() << "differences at kinks";
+  const TinyTraining training({.nodes = 12, .relations = 4, .edges = 90, .weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.relation_prediction = 0.7;
+  options.optimizer = OptimizerKind::kSgd;
+  ExpectSameTraining(training, options);
+  options.reciprocal = true;
+  options.regularizer = RegularizerKind::kN3;
+  options.regularization = 0.05;
+  ExpectSameTraining(training, options);
+  options.group_queries = true;
+  options.dropout = 0.3;
+  ExpectSameTraining(training, options);
+}
+
 TEST_P(TrainerOracle, DropoutSmoothingAndWarmup) {
   const TinyTraining training({.weights = true});
   TrainOptions options = TinyOptions();

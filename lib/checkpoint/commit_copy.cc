@@ -1,0 +1,183 @@
+#include "checkpoint/commit_copy.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/status.h"
+#include "checkpoint/state_file.h"
+#include "fmt/format.h"
+#include "format/manifest.h"
+#include "io/checksum.h"
+#include "io/failpoint.h"
+#include "io/file.h"
+#include "io/write_behind.h"
+#include "tables/table_file.h"
+
+namespace octavo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kPieceBytes = std::uint64_t{4} << 20;
+
+// Copies one table into the first file of another run, partition by partition from the file that the commit names.
+class TableCopy {
+ public:
+  TableCopy(const RunPaths& from, const RunPaths& to, TableName table, const NpyShape& shape)
+      : from_(from), to_(to), table_(table), shape_(shape) {}
+
+  absl::Status Open() {
+    ASSIGN_OR_RETURN(out_, CreateTableFile(to_.Table(table_, 0), shape_));
+    return absl::OkStatus();
+  }
+
+  // Rows [first, last) of file `slot`.
+  absl::Status Copy(int slot, std::uint64_t first, std::uint64_t last, std::uint64_t expected_checksum) {
+    File& in = in_[static_cast<std::size_t>(slot)];
+    if (!in.is_open()) {
+      ASSIGN_OR_RETURN(in, OpenTableFile(from_.Table(table_, slot), shape_, /*writable=*/false));
+    }
+    StreamingChecksum64 checksum;
+    const std::uint64_t end = RowOffset(shape_, last);
+    for (std::uint64_t at = RowOffset(shape_, first); at < end;) {
+      const std::uint64_t bytes = std::min(kPieceBytes, end - at);
+      piece_.resize(bytes);
+      RETURN_IF_ERROR(in.ReadAt(at, piece_));
+      checksum.Update(piece_);
+      RETURN_IF_ERROR(out_.WriteAt(at, piece_));
+      in.DropBehind(at, bytes);
+      at += bytes;
+      RETURN_IF_ERROR(cache_.Advance(out_, at));
+    }
+    if (checksum.Digest() == expected_checksum) return absl::OkStatus();
+    return CorruptError(fmt::format("{}: rows {} to {}: checksum {:016x}; expected {:016x}",
+                                    from_.Table(table_, slot).string(), first, last - 1, checksum.Digest(),
+                                    expected_checksum));
+  }
+
+  absl::Status Finish(bool sync) {
+    RETURN_IF_ERROR(cache_.Finish(out_, RowOffset(shape_, shape_.rows)));
+    if (sync) RETURN_IF_ERROR(out_.Sync());
+    return out_.Close();
+  }
+
+ private:
+  const RunPaths& from_;
+  const RunPaths& to_;
+  const TableName table_;
+  const NpyShape shape_;
+  File in_[2];
+  File out_;
+  WriteBehind cache_;
+  std::vector<std::byte> piece_;
+};
+
+absl::Status CopyRows(const RunPaths& from, const RunPaths& to, const Manifest& manifest, bool sync) {
+  const ManifestHeader& header = manifest.header;
+  TableCopy embeddings(from, to, TableName::kEmbeddings, {header.rows, header.dim, header.element()});
+  TableCopy states(from, to, TableName::kOptimizer, {header.rows, header.state_width});
+  RETURN_IF_ERROR(embeddings.Open());
+  RETURN_IF_ERROR(states.Open());
+  for (std::size_t p = 0; p < manifest.partitions.size(); ++p) {
+    const PartitionRecord& record = manifest.partitions[p];
+    const std::uint64_t first = p * header.partition_rows;
+    const std::uint64_t last = std::min(first + header.partition_rows, header.rows);
+    const int slot = static_cast<int>(record.slot);
+    RETURN_IF_ERROR(embeddings.Copy(slot, first, last, record.embedding_checksum));
+    RETURN_IF_ERROR(states.Copy(slot, first, last, record.state_checksum));
+  }
+  RETURN_IF_ERROR(embeddings.Finish(sync));
+  return states.Finish(sync);
+}
+
+absl::Status CopyRelations(const RunPaths& from, const RunPaths& to, const ManifestHeader& header, bool sync) {
+  const int slot = static_cast<int>(header.relation_slot);
+  TableCopy relations(from, to, TableName::kRelations, {header.relation_rows, header.relation_width});
+  TableCopy states(from, to, TableName::kRelationOptimizer, {header.relation_rows, header.relation_state_width});
+  RETURN_IF_ERROR(relations.Open());
+  RETURN_IF_ERROR(states.Open());
+  RETURN_IF_ERROR(relations.Copy(slot, 0, header.relation_rows, header.relation_checksum));
+  RETURN_IF_ERROR(states.Copy(slot, 0, header.relation_rows, header.relation_state_checksum));
+  RETURN_IF_ERROR(relations.Finish(sync));
+  return states.Finish(sync);
+}
+
+// The first `bytes` bytes: events are small.
+absl::Status CopyEvents(const fs::path& from, const fs::path& to, std::uint64_t bytes) {
+  std::string events(bytes, '\0');
+  ASSIGN_OR_RETURN(const File in, File::OpenRead(from));
+  RETURN_IF_ERROR(in.ReadAt(0, std::as_writable_bytes(std::span<char>(events))));
+  return WriteWholeFileAtomically(to, events);
+}
+
+absl::Status MakeCopy(const RunPaths& from, const RunPaths& to, bool sync) {
+  constexpr std::uint64_t kMostConfigurationBytes = std::uint64_t{1} << 20;
+  ASSIGN_OR_RETURN(Manifest manifest, ReadNewestManifest(from.State()));
+  RETURN_IF_ERROR(Failpoint("copy.rows"));
+  RETURN_IF_ERROR(CopyRows(from, to, manifest, sync));
+  RETURN_IF_ERROR(CopyRelations(from, to, manifest.header, sync));
+  ASSIGN_OR_RETURN(const std::string configuration, ReadWholeFile(from.Configuration(), kMostConfigurationBytes));
+  RETURN_IF_ERROR(WriteWholeFileAtomically(to.Configuration(), configuration));
+  RETURN_IF_ERROR(CopyEvents(from.Metrics(), to.Metrics(), manifest.header.progress.metrics_bytes));
+  for (PartitionRecord& record : manifest.partitions) record.slot = 0;
+  manifest.header.relation_slot = 0;
+  RETURN_IF_ERROR(Failpoint("copy.state"));
+  // Both slots, as any other run has them: the one before names the same rows.
+  const std::uint64_t generation = manifest.header.generation;
+  manifest.header.generation = std::max<std::uint64_t>(1, generation - 1);
+  ASSIGN_OR_RETURN(StateFile state, StateFile::Create(to.State(), manifest));
+  manifest.header.generation = generation;
+  if (generation > 1) RETURN_IF_ERROR(state.Write(manifest, sync));
+  return sync ? SyncFolder(to.folder()) : absl::OkStatus();
+}
+
+// Puts folder `from` in the place of `to`; what was there is then at `from`, if the file system can exchange names, and
+// is gone otherwise.
+absl::Status TakePlace(const RunPaths& from, const RunPaths& to) {
+  const char* const source = from.folder().c_str();
+  const char* const target = to.folder().c_str();
+  std::error_code ignored;
+  if (!fs::exists(to.folder(), ignored)) return RenameFile(from.folder(), to.folder());
+  if (::renameat2(AT_FDCWD, source, AT_FDCWD, target, RENAME_EXCHANGE) == 0) return absl::OkStatus();
+  if (errno != EINVAL && errno != ENOSYS) return ErrnoError(fmt::format("{}: rename", target), errno);
+  RETURN_IF_ERROR(RemoveRunFolder(to));
+  return RenameFile(from.folder(), to.folder());
+}
+
+}  // namespace
+
+absl::Status RemoveRunFolder(const RunPaths& paths) {
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(paths.folder(), error))) return absl::OkStatus();
+  for (const fs::path& path : paths.All()) RETURN_IF_ERROR(RemoveFile(path));
+  for (const fs::path& path : paths.WrittenWhole()) RETURN_IF_ERROR(RemoveFile(PartialPath(path)));
+  RETURN_IF_ERROR(RemoveFile(PartialPath(paths.Metrics())));
+  fs::remove(paths.folder(), error);
+  if (!error || error == std::errc::directory_not_empty) return absl::OkStatus();
+  return ErrnoError(fmt::format("{}: rmdir", paths.folder().string()), error.value());
+}
+
+absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, bool sync) {
+  const RunPaths unfinished = to.Unfinished();
+  RETURN_IF_ERROR(RemoveRunFolder(unfinished));
+  RETURN_IF_ERROR(CreateFolders(unfinished.folder()));
+  if (absl::Status status = MakeCopy(from, unfinished, sync); !status.ok()) {
+    static_cast<void>(RemoveRunFolder(unfinished));  // it may be in the way of a disk that was full
+    return status;
+  }
+  RETURN_IF_ERROR(Failpoint("copy.rename"));
+  RETURN_IF_ERROR(TakePlace(unfinished, to));
+  if (sync) RETURN_IF_ERROR(SyncFolder(to.folder().parent_path()));
+  RETURN_IF_ERROR(Failpoint("copy.remove"));
+  return RemoveRunFolder(unfinished);
+}
+
+}  // namespace octavo
