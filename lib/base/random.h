@@ -28,6 +28,8 @@ enum class RandomPurpose : std::uint32_t {
   kPartitionGroups = 9,
   kBucketOrder = 10,
   kRounding = 11,
+  kLabelSplit = 20,
+  kNonEdges = 21,
 };
 
 // Returns the key of all streams of that seed and purpose.
