@@ -27,7 +27,7 @@ struct ClassificationOptions {
   std::uint64_t seed = 1;
   // Nodes to test, ascending: one split, by which fractions, repeats and seed mean nothing. Those without labels are
   // passed over.
-  std::optional<std::vector<std::uint64_t>> test_nodes;
+  std::optional<std::vector<std::uint64_t>> test_nodes = {};
   bool normalize = false;          // rows are brought to Euclidean length 1
   double cost = 1;                 // C: the weight of an error against that of large weights
   std::uint64_t memory_bytes = 0;  // bound on what the classification holds beside the labels; 0: 1 GiB
