@@ -66,10 +66,10 @@ absl::Status NobodyKnownError(const std::string& path, const Graph& graph, const
   if (unknown.lines == 0) {
     return InputError(fmt::format("{}: found no line with a name; expected names of nodes, one a line", path));
   }
-  return InputError(
-      fmt::format("{}: found no name of the graph in {} lines, the first \"{}\"; expected names that "
-                  "stand in {}",
-                  path, unknown.lines, Escape(unknown.first), graph.paths().NodeNames().string()));
+  return InputError(fmt::format(
+      "{}: found no name of the graph in {} line{}, the first \"{}\"; expected names that "
+      "stand in {}",
+      path, unknown.lines, unknown.lines == 1 ? "" : "s", Escape(unknown.first), graph.paths().NodeNames().string()));
 }
 
 // Takes the next word off `text`; empty at its end.
