@@ -185,12 +185,12 @@ TEST(Classification, GivenTestNodesByHand) {
 
 TEST(Classification, ALabelThatAllTrainingNodesHaveComesFirst) {
   EmbeddedFixture fixture(Options(6));
-  const NodeLabels labels = MakeLabels({{1}, {1}, {1}, {1}, {0}, {1}}, 2);
+  const NodeLabels labels = MakeLabels({{1}, {1}, {1}, {0}, {1}, {1}}, 2);
   ClassificationOptions options;
-  options.test_nodes = {4, 5};
+  options.test_nodes = {3, 4, 5};
   ASSERT_OK_AND_ASSIGN(const ClassificationReport report, ClassifyNodes(fixture.Embedded(), labels, options));
-  EXPECT_DOUBLE_EQ(report.fractions[0].micro_f1.mean, 0.5);
-  EXPECT_DOUBLE_EQ(report.fractions[0].macro_f1.mean, (0 + 2.0 / 3) / 2);
+  EXPECT_DOUBLE_EQ(report.fractions[0].micro_f1.mean, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(report.fractions[0].macro_f1.mean, (0 + 4.0 / 5) / 2);
 }
 
 TEST(MeanOf, IsThatOfTheSample) {
