@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -90,12 +91,14 @@ absl::Status RunClassification(Program& program, const RunFlags& run_flags, cons
   ClassificationFlags flags = given;
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(run_flags));
   EvaluationClock clock(program, "classifying");
-  // First what the labels may take, then, when they are known, what the work does.
-  ASSIGN_OR_RETURN(ReadingMemory memory, ShareReadingMemory(program, "evaluate --labels", run, kLeastLabelBytes));
-  ASSIGN_OR_RETURN(const NodeLabels labels, ReadNodeLabels(*run.graph, flags.labels, memory.bytes));
+  // The labels tell what the work takes. Where there is too little memory even for them, a few are read all the same,
+  // so that the message names what would do.
+  const absl::StatusOr<ReadingMemory> before = ShareReadingMemory(program, "evaluate --labels", run, kLeastLabelBytes);
+  const std::uint64_t label_bytes = before.ok() ? before->bytes : kLeastLabelBytes;
+  ASSIGN_OR_RETURN(const NodeLabels labels, ReadNodeLabels(*run.graph, flags.labels, label_bytes));
   WarnOfUnknownNames(program, flags.labels, labels.unknown, *run.graph);
   if (!flags.label_test.empty()) {
-    ASSIGN_OR_RETURN(NodeList list, ReadNodeList(*run.graph, flags.label_test, memory.bytes));
+    ASSIGN_OR_RETURN(NodeList list, ReadNodeList(*run.graph, flags.label_test, label_bytes));
     WarnOfUnknownNames(program, flags.label_test, list.unknown, *run.graph);
     flags.options.test_nodes = std::move(list.nodes);
   }
@@ -103,11 +106,10 @@ absl::Status RunClassification(Program& program, const RunFlags& run_flags, cons
       flags.options.test_nodes ? 2 * flags.options.test_nodes->capacity() * sizeof(std::uint64_t) : 0;
   const std::uint64_t held = labels.Bytes() + test_bytes;
   const std::uint64_t least =
-      LeastClassificationMemory(EmbeddedOf(run), labels, flags.options, ReadingThreads(program));
-  ASSIGN_OR_RETURN(
-      memory, ShareReadingMemory(
-                  program, fmt::format("evaluate --labels, with the rows of {} labelled nodes,", labels.nodes.size()),
-                  run, held + least));
+      held + LeastClassificationMemory(EmbeddedOf(run), labels, flags.options, ReadingThreads(program));
+  const std::string work = fmt::format("evaluate --labels, with the rows of {} labelled nodes,", labels.nodes.size());
+  ASSIGN_OR_RETURN(const ReadingMemory memory,
+                   ShareReadingMemory(program, work, run, std::max(least, kLeastLabelBytes)));
   flags.options.memory_bytes = memory.bytes - held;
   flags.options.progress = [&](double share) { clock.Show(share); };
   ASSIGN_OR_RETURN(const ClassificationReport report, ClassifyNodes(EmbeddedOf(run), labels, flags.options));

@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::uint64_t kDefaultMemory = std::uint64_t{1} << 30;
 constexpr std::uint64_t kGatherBytes = 2 << 20;  // rows are gathered in pieces of this size
+constexpr std::uint64_t kReaderBytes = 4 << 20;  // of the page cache: blocks of edges that are read in order
 constexpr std::uint64_t kDrawnBytes = 32;        // a number drawn without replacement, in a hash set and a vector
 constexpr std::uint64_t kMaxBatchEdges = std::uint64_t{1} << 30;  // 32 bits number those of a batch
 
@@ -36,7 +37,7 @@ std::uint64_t EdgeCount(const EmbeddedGraph& embedded, const LinkPredictionOptio
 std::uint64_t FixedBytes(const EmbeddedGraph& embedded, const LinkPredictionOptions& options, int threads) {
   const std::uint64_t edges = EdgeCount(embedded, options);
   return 2 * edges * sizeof(float) + (options.sample == 0 ? 0 : edges * kDrawnBytes) +
-         static_cast<std::uint64_t>(std::max(1, threads)) * kFindEdgesThreadBytes + 2 * kGatherBytes;
+         static_cast<std::uint64_t>(std::max(1, threads)) * kFindEdgesThreadBytes + 2 * kGatherBytes + kReaderBytes;
 }
 
 // An edge and its non-edge while the latter is drawn, then while they are scored.

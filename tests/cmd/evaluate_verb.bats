@@ -126,7 +126,7 @@ make_labels() {
   local verb least
   for verb in "--labels labels.txt" "--link-prediction"; do
     # shellcheck disable=SC2086
-    fails 2 "the smallest --memory that would do is" "$OCTAVO" --quiet evaluate --run run $verb --memory 1MiB
+    fails 2 "the smallest --memory that would do is" "$OCTAVO" evaluate --run run $verb --memory 1MiB
     least="$(sed -nE 's/.*would do is ([0-9]+)MiB/\1/p' err.log)"
     # shellcheck disable=SC2086
     "$OCTAVO" --quiet evaluate --run run $verb --memory "${least}MiB" >/dev/null
