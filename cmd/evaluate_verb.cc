@@ -1,14 +1,17 @@
-// octavo evaluate: how well a run predicts held-out edges.
+// octavo evaluate: how well a run predicts held-out edges, or labels of nodes.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/escape.h"
+#include "base/number.h"
 #include "base/status.h"
+#include "cmd/evaluate.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
@@ -27,11 +30,14 @@ constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
 // Longer relation names are cut in the table; --json has them whole.
 constexpr std::size_t kMaxNameBytes = 40;
 constexpr double kQuietSeconds = 1;  // no progress for what is done by then
+constexpr std::size_t kMaxFractions = 1000;
 
 struct EvaluateFlags {
   RunFlags run;
   std::string split = "test";
   RankingOptions ranking;
+  ClassificationFlags classification;
+  bool link_prediction = false;
   bool json = false;
 };
 
@@ -66,10 +72,7 @@ Json ReportObject(const EvaluateFlags& flags, const TrainedRun& run, const Ranki
   AddMetrics(object["raw"] = Json::object(), both.raw);
   object["head"] = SideObject(report.head);
   object["tail"] = SideObject(report.tail);
-  object["model"] = ModelName(run.model.kind);
-  object["dim"] = run.model.dim;
-  object["epochs"] = run.epochs_done;
-  object["seconds"] = seconds;
+  AddRunKeys(object, run, seconds);
   if (!flags.ranking.per_relation) return object;
   object["relations"] = Json::array();
   for (const RankingReport::Relation& relation : report.relations) {
@@ -121,28 +124,22 @@ std::string RelationTable(const TrainedRun& run, const RankingReport& report) {
   return text;
 }
 
-absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
+absl::Status RunRanking(Program& program, const EvaluateFlags& flags) {
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
-  const auto begin = std::chrono::steady_clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  EvaluationClock clock(program, "ranking");
   RankingOptions options = flags.ranking;
   options.split = SplitOf(flags.split);
   ASSIGN_OR_RETURN(const ReadingMemory memory,
                    ShareReadingMemory(program, "evaluate", run,
                                       LeastRankingMemory(*run.graph, run.model, options, ReadingThreads(program))));
   options.memory_bytes = memory.bytes;
-  options.progress = [&](double share) {
-    if (seconds() < kQuietSeconds) return;
-    const int left = share > 0 ? static_cast<int>(seconds() / share * (1 - share)) : 0;
-    program.reporter.Progress(fmt::format("ranking: {:.0f} %, ETA {}:{:02}", 100 * share, left / 60, left % 60));
-  };
+  options.progress = [&](double share) { clock.Show(share); };
   ASSIGN_OR_RETURN(const RankingReport report, RankTriples(EmbeddedOf(run), options));
   RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
   program.reporter.EndProgress();
-  const double took = seconds();
+  const double took = clock.Seconds();
   if (flags.json) {
-    const Json object = ReportObject(flags, run, report, took);
-    fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+    PrintReport(ReportObject(flags, run, report, took));
     return absl::OkStatus();
   }
   fmt::print("{}", ReportTable(flags, run, report));
@@ -152,13 +149,100 @@ absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
   return absl::OkStatus();
 }
 
+absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
+  if (!flags.classification.labels.empty()) {
+    return RunClassification(program, flags.run, flags.classification, flags.json);
+  }
+  if (flags.link_prediction) {
+    LinkPredictionOptions options;
+    options.split = SplitOf(flags.split);
+    options.sample = flags.ranking.sample;
+    options.seed = flags.ranking.seed;
+    return RunLinkPrediction(program, flags.run, options, flags.json);
+  }
+  return RunRanking(program, flags);
+}
+
+// Reads "0.1,0.5,0.9"; empty where something else is found.
+std::optional<std::vector<double>> ParseFractions(std::string_view text) {
+  std::vector<double> fractions;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::optional<double> fraction = ParseRealNumber(text.substr(0, comma));
+    if (!fraction || *fraction <= 0 || *fraction >= 1 || fractions.size() == kMaxFractions) return std::nullopt;
+    fractions.push_back(*fraction);
+    if (comma == std::string_view::npos) return fractions;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+void AddFractions(CLI::App& verb, std::vector<double>& fractions) {
+  const auto parse = [&fractions](const std::string& text) {
+    const std::optional<std::vector<double>> parsed = ParseFractions(text);
+    if (!parsed) {
+      throw CLI::ValidationError(fmt::format(
+          "--train-fractions: found \"{}\"; expected numbers above 0 and below 1, such as 0.1,0.5,0.9", Escape(text)));
+    }
+    fractions = *parsed;
+  };
+  verb.add_option_function<std::string>("--train-fractions", parse, "Shares of the labelled nodes to train on")
+      ->type_name("F,F,...")
+      ->default_str(fmt::format("{}", fmt::join(fractions, ",")));
+}
+
+// Flags of --labels, and which of the others have no meaning with it.
+void AddClassificationFlags(CLI::App& verb, ClassificationFlags& flags) {
+  CLI::Option* const labels =
+      RefuseEmpty(verb.add_option("--labels", flags.labels,
+                                  "Classify nodes instead: a file of lines NODE<TAB>LABEL [LABEL ...]"))
+          ->type_name("FILE");
+  AddFractions(verb, flags.options.train_fractions);
+  AddWholeNumber(verb, "--repeats", flags.options.repeats, 1, 1'000'000, "Random splits for each share");
+  verb.add_flag("--normalize", flags.options.normalize, "Bring each row to length 1 first");
+  AddRealNumber(verb, "--cost", flags.options.cost, 1e-9, 1e9,
+                "C of the logistic regression: the weight of errors against that of large weights");
+  RefuseEmpty(verb.add_option("--label-test", flags.label_test,
+                              "Test the nodes that this file names, one a line, and train on the others"))
+      ->type_name("FILE")
+      ->excludes("--train-fractions")
+      ->excludes("--repeats");
+  for (const char* flag : {"--train-fractions", "--repeats", "--normalize", "--cost", "--label-test"}) {
+    verb.get_option(flag)->needs(labels);
+  }
+  for (const char* flag : {"--split", "--candidates", "--sample", "--per-relation"}) {
+    labels->excludes(flag);
+  }
+}
+
 }  // namespace
 
+double EvaluationClock::Seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+void EvaluationClock::Show(double share) const {
+  const double seconds = Seconds();
+  if (seconds < kQuietSeconds) return;
+  const int left = share > 0 ? static_cast<int>(seconds / share * (1 - share)) : 0;
+  program_.reporter.Progress(fmt::format("{}: {:.0f} %, ETA {}:{:02}", what_, 100 * share, left / 60, left % 60));
+}
+
+void AddRunKeys(Json& object, const TrainedRun& run, double seconds) {
+  object["model"] = ModelName(run.model.kind);
+  object["dim"] = run.model.dim;
+  object["epochs"] = run.epochs_done;
+  object["seconds"] = seconds;
+}
+
+void PrintReport(const Json& object) { fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace)); }
+
 void AddEvaluateVerb(CLI::App& app, Program& program) {
-  CLI::App* verb = app.add_subcommand("evaluate", "Rank held-out edges: MRR, Hits@k and mean rank, filtered and raw");
+  CLI::App* verb = app.add_subcommand(
+      "evaluate",
+      "Rank held-out edges (MRR, Hits@k, mean rank, filtered and raw), classify nodes, or tell edges from other pairs");
   const auto flags = std::make_shared<EvaluateFlags>();
   AddRunFlags(*verb, flags->run);
-  verb->add_option("--split", flags->split, "Edges to rank: train, valid or test")
+  verb->add_option("--split", flags->split, "Held-out edges: train, valid or test")
       ->check(CLI::IsMember({"train", "valid", "test"}))
       ->type_name("NAME")
       ->capture_default_str();
@@ -166,14 +250,24 @@ void AddEvaluateVerb(CLI::App& app, Program& program) {
   AddWholeNumber(*verb, "--candidates", flags->ranking.candidates, 0, kMost,
                  "Rank among this many random nodes, the same for all edges; 0: among all nodes");
   AddWholeNumber(*verb, "--sample", flags->ranking.sample, 0, kMost,
-                 "Rank this many random edges of the split; 0: all of them");
-  AddWholeNumber(*verb, "--seed", flags->ranking.seed, 0, UINT64_MAX, "Seed of --candidates and --sample");
+                 "Take this many random edges of the split; 0: all of them");
+  AddWholeNumber(*verb, "--seed", flags->ranking.seed, 0, UINT64_MAX, "Seed of all that is drawn");
   verb->add_flag("--per-relation", flags->ranking.per_relation, "Add a table of the relations, most frequent first");
+  AddClassificationFlags(*verb, flags->classification);
+  verb->add_flag("--link-prediction", flags->link_prediction,
+                 "Tell the edges of the split from as many random pairs that are none: AUC and average precision")
+      ->excludes("--labels")
+      ->excludes("--candidates")
+      ->excludes("--per-relation");
   verb->add_flag("--json", flags->json, "Print one JSON object");
   verb->footer(
       "Filtered: the other ends known from train, valid and test do not count. Ties get the mean of the best and the\n"
-      "worst rank; Hits@k counts ranks up to k.");
-  verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunEvaluate(p, *flags); }; });
+      "worst rank; Hits@k counts ranks up to k.\n"
+      "Labels: one logistic regression a label, against all others; a node with k labels is given the k likeliest.");
+  verb->final_callback([&program, flags] {
+    flags->classification.options.seed = flags->ranking.seed;
+    program.run = [flags](Program& p) { return RunEvaluate(p, *flags); };
+  });
 }
 
 }  // namespace octavo

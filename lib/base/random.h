@@ -30,6 +30,8 @@ enum class RandomPurpose : std::uint32_t {
   kRounding = 11,
   kDropout = 12,
   kGroupShuffle = 13,
+  kLabelSplit = 20,
+  kNonEdges = 21,
 };
 
 // Returns the key of all streams of that seed and purpose.

@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "base/escape.h"
-#include "base/parallel.h"
 #include "base/status.h"
-#include "evaluate/row_stream.h"
 #include "evaluate/score_bins.h"
+#include "evaluate/wanted_rows.h"
 #include "fmt/format.h"
 #include "model/scorer.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
@@ -18,8 +17,6 @@ namespace octavo {
 namespace {
 
 constexpr std::array<Side, 2> kSides = {Side::kTail, Side::kHead};
-
-constexpr std::size_t kGatherGrain = 64;  // rows a task: tens of microseconds
 
 LinkQuestion QuestionOf(const Edge& triple, Side side) {
   return {side == Side::kTail ? triple.head : triple.tail, triple.relation, side};
@@ -34,30 +31,6 @@ std::vector<LinkQuestion> QuestionsOf(std::span<const Edge> triples) {
     for (const Side side : kSides) questions.push_back(QuestionOf(triple, side));
   }
   return questions;
-}
-
-// A node whose row is wanted, and what wants it: the index of a question or of an answer.
-struct WantedRow {
-  std::uint64_t node = 0;
-  std::uint32_t index = 0;
-
-  friend auto operator<=>(const WantedRow&, const WantedRow&) = default;
-};
-
-// Calls `use(index, row)`, in parallel, for each wanted row. Rows are checked for NaN and infinity.
-template <typename Use>
-absl::Status ForEachWantedRow(const EmbeddedGraph& embedded, std::vector<WantedRow>& wanted, const Use& use) {
-  std::sort(wanted.begin(), wanted.end());
-  std::vector<std::uint64_t> nodes(wanted.size());
-  std::transform(wanted.begin(), wanted.end(), nodes.begin(), [](const WantedRow& row) { return row.node; });
-  const auto visit = [&](std::size_t begin, std::size_t end, const RowRun& run) {
-    if (absl::Status status = CheckFinite(embedded, run.first, run.values); !status.ok()) return status;
-    ParallelRanges(begin, end, kGatherGrain, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i) use(wanted[i].index, run.Row(wanted[i].node));
-    });
-    return absl::OkStatus();
-  };
-  return VisitRows(embedded.embeddings, nodes, QuestionBatch::kGatherBytes, visit);
 }
 
 }  // namespace
@@ -97,7 +70,7 @@ absl::Status QuestionBatch::ReadQueries() {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     wanted[i] = {Value(questions_[i].known), static_cast<std::uint32_t>(i)};
   }
-  return ForEachWantedRow(*embedded_, wanted, [&](std::size_t question, std::span<const float> row) {
+  return ForEachWantedRow(*embedded_, wanted, kGatherBytes, [&](std::size_t question, std::span<const float> row) {
     MakeLinkQuery(*embedded_, questions_[question].side, questions_[question].relation, row,
                   std::span(queries_).subspan(question * dim, dim));
   });
@@ -107,7 +80,7 @@ absl::Status QuestionBatch::ScoreAnswers() {
   std::vector<WantedRow> wanted(answers_.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = {answers_[i].node, static_cast<std::uint32_t>(i)};
   tbb::enumerable_thread_specific<ScoreScratch> scratch;
-  return ForEachWantedRow(*embedded_, wanted, [&](std::size_t index, std::span<const float> row) {
+  return ForEachWantedRow(*embedded_, wanted, kGatherBytes, [&](std::size_t index, std::span<const float> row) {
     Answer& answer = answers_[index];
     ScoreBlock(embedded_->model, Queries(answer.question, answer.question + 1), 1, row, 1, scratch.local(),
                std::span(&answer.score, 1));

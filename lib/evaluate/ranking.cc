@@ -71,14 +71,6 @@ RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& option
   return plan;
 }
 
-absl::Status EmptySplitError(const Graph& graph, Split split) {
-  const std::string_view name = SplitName(split);
-  return UsageError(fmt::format(
-      "{}: the graph has no {} edges; {}", graph.paths().Cells(split).string(), name,
-      split == Split::kTrain ? "nothing can be ranked"
-                             : fmt::format("evaluate another split, or import with --{} FILE or --split", name)));
-}
-
 // Scores one batch against candidates, tile by tile.
 class BatchScorer {
  public:

@@ -1,9 +1,12 @@
 #include "evaluate/triple_reader.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/status.h"
 #include "evaluate/candidates.h"
+#include "fmt/format.h"
+#include "format/paths.h"
 
 namespace octavo {
 namespace {
@@ -38,6 +41,14 @@ absl::StatusOr<std::vector<Edge>> TripleReader::Next(std::uint64_t count) {
     triples.push_back(edges_[position - first_edge_]);
   }
   return triples;
+}
+
+absl::Status EmptySplitError(const Graph& graph, Split split) {
+  const std::string_view name = SplitName(split);
+  return UsageError(fmt::format(
+      "{}: the graph has no {} edges; {}", graph.paths().Cells(split).string(), name,
+      split == Split::kTrain ? "nothing can be evaluated"
+                             : fmt::format("evaluate another split, or import with --{} FILE or --split", name)));
 }
 
 }  // namespace octavo

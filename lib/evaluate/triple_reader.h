@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/edge.h"
 #include "graph/cell_reader.h"
+#include "graph/graph.h"
 
 namespace octavo {
 
@@ -36,5 +37,8 @@ class TripleReader {
   std::uint64_t first_edge_ = 0;  // position of edges_[0]
   std::size_t next_block_ = 0;
 };
+
+// Returns the usage error for a split without edges, with the next step.
+absl::Status EmptySplitError(const Graph& graph, Split split);
 
 }  // namespace octavo

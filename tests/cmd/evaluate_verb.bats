@@ -51,3 +51,86 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   # Whoever reads the partition whole finds that no training wrote it.
   fails 4 "spoilt/embeddings.npy: partition 0" "$OCTAVO" query --run spoilt neighbors city1
 }
+
+make_labels() {
+  local i
+  for i in 0 1 2 3 4 5 6 7 8 9; do printf 'city%d\tcity\n' "$i"; done >labels.txt
+  printf 'country0\tcountry\ncountry1\tcountry\ncountry2\tcountry\nNew York\tcity\nAtlantis\tcity\n' >>labels.txt
+}
+
+@test "evaluate --labels: JSON has the keys that scripts rely on" {
+  make_labels
+  "$OCTAVO" evaluate --run run --labels labels.txt --train-fractions 0.5,0.9 --repeats 4 --json >report.json 2>err.log
+  grep -q 'warning: labels.txt: left out 1 line with names that .*graph lacks, the first "Atlantis"' err.log
+  [[ "$(json '[o["labelled_nodes"], o["labels"], o["label_assignments"], o["multi_label"], o["unknown_lines"], o["repeats"]]' <report.json)" == "[14, 2, 14, False, 1, 4]" ]]
+  [[ "$(json '[(f["train_fraction"], f["train_nodes"], f["test_nodes"]) for f in o["fractions"]]' <report.json)" == "[(0.5, 7, 7), (0.9, 12, 2)]" ]]
+  [[ "$(json 'all(0 <= f[k] <= 1 and f[k + "_deviation"] >= 0 for f in o["fractions"] for k in ("micro_f1", "macro_f1", "accuracy"))' <report.json)" == True ]]
+  [[ "$(json '[o["model"], o["dim"], o["epochs"], o["seconds"] >= 0]' <report.json)" == "['complex', 8, 2, True]" ]]
+}
+
+@test "evaluate --labels: table, compressed labels, several labels, standard input" {
+  make_labels
+  "$OCTAVO" --quiet evaluate --run run --labels labels.txt --repeats 2 >table 2>/dev/null
+  grep -q '^14 labelled nodes of run (complex, dim 8, 2 epochs), 2 labels; 2 random splits$' table
+  [[ "$(grep -cE '^ +[1-9]0 % ' table)" == 9 ]]
+  grep -q accuracy table
+  gzip -k labels.txt
+  "$OCTAVO" --quiet evaluate --run run --labels labels.txt.gz --repeats 2 2>/dev/null | cmp - table
+  "$OCTAVO" --quiet evaluate --run run --labels - --repeats 2 <labels.txt 2>/dev/null | cmp - table
+  printf 'city1\tbig\n' >>labels.txt
+  "$OCTAVO" --quiet evaluate --run run --labels labels.txt --repeats 1 >table 2>/dev/null
+  grep -q '3 labels, 15 in all; 1 random split$' table
+  [[ "$(grep -cE 'accuracy|±' table)" == 0 ]]
+}
+
+@test "evaluate --labels: the same numbers for any number of threads and any memory" {
+  make_labels
+  "$OCTAVO" --quiet --threads 1 evaluate --run run --labels labels.txt --json 2>/dev/null | json '{**o, "seconds": 0}' >one
+  "$OCTAVO" --quiet --threads 3 evaluate --run run --labels labels.txt --json --memory 32MiB 2>/dev/null |
+    json '{**o, "seconds": 0}' >three
+  cmp one three
+  "$OCTAVO" --quiet evaluate --run run --labels labels.txt --json --seed 2 2>/dev/null | json 'o["fractions"]' >other
+  "$OCTAVO" --quiet evaluate --run run --labels labels.txt --json 2>/dev/null | json 'o["fractions"]' >first
+  [[ "$(cat other)" != "$(cat first)" ]]
+}
+
+@test "evaluate --labels: given test nodes" {
+  make_labels
+  printf 'city3\ncountry1\nnobody\n' >test-nodes.txt
+  "$OCTAVO" evaluate --run run --labels labels.txt --label-test test-nodes.txt --normalize --cost 10 --json >report.json 2>err.log
+  grep -q 'test-nodes.txt: left out 1 line with names' err.log
+  [[ "$(json '[(f["train_nodes"], f["test_nodes"], f["micro_f1_deviation"]) for f in o["fractions"]]' <report.json)" == "[(12, 2, None)]" ]]
+  "$OCTAVO" --quiet evaluate --run run --labels labels.txt --label-test test-nodes.txt 2>/dev/null | grep -q 'tested on those of test-nodes.txt'
+}
+
+@test "evaluate --link-prediction: JSON, table, threads and memory" {
+  "$OCTAVO" --quiet evaluate --run run --link-prediction --json >report.json
+  [[ "$(json '[o["edges"], o["non_edges"], o["split"], 0 <= o["auc"] <= 1, 0 < o["average_precision"] <= 1]' <report.json)" == "[2, 2, 'test', True, True]" ]]
+  "$OCTAVO" --quiet evaluate --run run --link-prediction --split train --sample 20 --threads 1 --json |
+    json '{**o, "seconds": 0}' >one
+  "$OCTAVO" --quiet evaluate --run run --link-prediction --split train --sample 20 --threads 3 --memory 32MiB --json |
+    json '{**o, "seconds": 0}' >three
+  cmp one three
+  "$OCTAVO" --quiet evaluate --run run --link-prediction --split train >table
+  grep -q '^22 train edges of run (complex, dim 8, 2 epochs) and 22 random pairs that are no edges$' table
+  grep -qE '^AUC +[01]\.[0-9]{4}$' table
+}
+
+@test "evaluate --labels and --link-prediction: wrong usage" {
+  make_labels
+  fails 2 "--labels excludes --link-prediction" "$OCTAVO" evaluate --run run --labels labels.txt --link-prediction
+  fails 2 "--split excludes --labels" "$OCTAVO" evaluate --run run --labels labels.txt --split test
+  fails 2 "--repeats requires --labels" "$OCTAVO" evaluate --run run --repeats 3
+  fails 2 "--repeats excludes --label-test" "$OCTAVO" evaluate --run run --labels labels.txt --label-test a --repeats 3
+  fails 2 "the graph has no valid edges" "$OCTAVO" evaluate --run run --link-prediction --split valid
+  local verb least
+  for verb in "--labels labels.txt" "--link-prediction"; do
+    # shellcheck disable=SC2086
+    fails 2 "the smallest --memory that would do is" "$OCTAVO" evaluate --run run $verb --memory 1MiB
+    least="$(sed -nE 's/.*would do is ([0-9]+)MiB/\1/p' err.log)"
+    # shellcheck disable=SC2086
+    "$OCTAVO" --quiet evaluate --run run $verb --memory "${least}MiB" >/dev/null
+    # shellcheck disable=SC2086
+    fails 2 "evaluate --l" "$OCTAVO" evaluate --run run $verb --memory "$((least - 1))MiB"
+  done
+}

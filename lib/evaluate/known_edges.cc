@@ -1,0 +1,91 @@
+#include "evaluate/known_edges.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "oneapi/tbb/enumerable_thread_specific.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::size_t kGroupBlocks = 8;  // that one task reads: up to half a MiB
+constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
+
+struct TripleKey {
+  std::uint64_t head = 0;
+  std::uint64_t tail = 0;
+  std::uint32_t relation = 0;
+
+  friend bool operator==(const TripleKey&, const TripleKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H hash, const TripleKey& key) {
+    return H::combine(std::move(hash), key.head, key.tail, key.relation);
+  }
+};
+
+// With `either_way` the two directions of a pair have the same key.
+TripleKey KeyOf(const Edge& edge, bool either_way) {
+  TripleKey key{Value(edge.head), Value(edge.tail), Value(edge.relation)};
+  if (either_way && key.head > key.tail) std::swap(key.head, key.tail);
+  return key;
+}
+
+using KnownTriples = absl::flat_hash_map<TripleKey, char>;  // to whether it is an edge
+
+struct Worker {
+  std::vector<Edge> edges;
+  std::vector<std::byte> scratch;
+};
+
+absl::Status MarkBlock(const CellReader& cells, std::size_t block, bool either_way, Worker& worker,
+                       KnownTriples& triples) {
+  worker.edges.resize(cells.block(block).edges);
+  RETURN_IF_ERROR(cells.ReadBlock(block, worker.edges, worker.scratch));
+  for (const Edge& edge : worker.edges) {
+    // The map itself does not change. Relaxed: looked at when all threads are done.
+    if (const auto found = triples.find(KeyOf(edge, either_way)); found != triples.end()) {
+      std::atomic_ref<char>(found->second).store(1, std::memory_order_relaxed);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<char>> FindEdges(const Graph& graph, std::span<const Edge> triples, bool either_way) {
+  KnownTriples known;
+  known.reserve(triples.size());
+  for (const Edge& triple : triples) known.emplace(KeyOf(triple, either_way), 0);
+
+  tbb::enumerable_thread_specific<Worker> workers;
+  std::mutex mutex;
+  absl::Status status;  // guarded by mutex: the first error met
+  for (const Split split : kSplits) {
+    const CellReader& cells = graph.Edges(split);
+    ParallelEach(0, (cells.block_count() + kGroupBlocks - 1) / kGroupBlocks, [&](std::size_t group) {
+      const std::size_t first = group * kGroupBlocks;
+      const std::size_t last = std::min(first + kGroupBlocks, cells.block_count());
+      cells.WillRead(first, last);
+      for (std::size_t block = first; block < last; ++block) {
+        const absl::Status read = MarkBlock(cells, block, either_way, workers.local(), known);
+        if (read.ok()) continue;
+        const std::lock_guard<std::mutex> lock(mutex);
+        status.Update(read);
+      }
+      cells.Forget(first, last);
+    });
+    RETURN_IF_ERROR(status);
+  }
+
+  std::vector<char> is_edge(triples.size());
+  for (std::size_t i = 0; i < triples.size(); ++i) is_edge[i] = known.find(KeyOf(triples[i], either_way))->second;
+  return is_edge;
+}
+
+}  // namespace octavo
