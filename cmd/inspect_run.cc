@@ -14,6 +14,7 @@
 #include "nlohmann/json.hpp"
 #include "tables/table_file.h"
 #include "train/run_configuration.h"
+#include "train/validation.h"
 
 namespace octavo {
 namespace {
@@ -49,6 +50,13 @@ void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunCon
   }
 }
 
+// Whether nothing is left to train or to validate.
+bool IsFinished(const TrainOptions& options, const ManifestHeader& header) {
+  const std::uint64_t epoch = header.progress.epoch;
+  if (header.progress.batch > 0 || IsValidationDue(options, header.validation, epoch)) return false;
+  return epoch >= options.epochs || StopsEarly(options, header.validation, epoch);
+}
+
 void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConfiguration& configuration) {
   const ManifestHeader& header = manifest.header;
   nlohmann::ordered_json json = {{"kind", "run"},
@@ -59,7 +67,7 @@ void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConf
                                  {"batches_done", header.progress.batch},
                                  {"best_validation_mrr", header.validation.best_mrr},
                                  {"best_validation_epoch", header.validation.best_epoch},
-                                 {"finished", header.progress.epoch >= configuration.options.epochs},
+                                 {"finished", IsFinished(configuration.options, header)},
                                  {"embeddings", {header.rows, header.dim}},
                                  {"optimizer", {header.rows, header.state_width}},
                                  {"relations", {header.relation_rows, header.relation_width}},

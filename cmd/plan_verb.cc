@@ -13,9 +13,9 @@
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
 #include "cmd/train_flags.h"
-#include "cmd/validation.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
+#include "train/trainer.h"
 #include "train/training_plan.h"
 
 namespace octavo {
@@ -130,17 +130,9 @@ std::filesystem::path ProbeFolder(const std::string& run) {
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   ASSIGN_OR_RETURN(const TrainOptions options, ReadTrainOptions(flags.train));
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));
-  if (graph->description().train_edges == 0) {
-    return UsageError(fmt::format("{}: no training edges", flags.train.graph));
-  }
+  RETURN_IF_ERROR(CheckTrainable(*graph, options));
   const int threads = ThreadCount(program);
-  // What a training has beside its validations.
-  const auto beside_validations = [&](std::uint64_t limit) -> absl::StatusOr<std::uint64_t> {
-    ASSIGN_OR_RETURN(const std::uint64_t validation, ValidationMemory(options, *graph, limit, threads));
-    return limit - std::min(limit, validation);
-  };
-  const std::uint64_t limit = MemoryLimit(program);
-  ASSIGN_OR_RETURN(const std::uint64_t memory, beside_validations(limit));
+  const std::uint64_t memory = MemoryLimit(program);
   // What cannot be is refused before the machine is probed.
   RETURN_IF_ERROR(PlanTraining(options, *graph, memory, threads, nullptr).status());
   std::optional<MachineRates> rates;
@@ -154,16 +146,11 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
           fmt::format("the machine could not be measured, so no times are expected: {}", MessageOf(probed.status())));
     }
   }
-  std::vector<std::uint64_t> budgets = {limit};
-  if (flags.what_if) budgets.insert(budgets.end(), {limit / 2, 2 * limit});
+  std::vector<std::uint64_t> budgets = {memory};
+  if (flags.what_if) budgets.insert(budgets.end(), {memory / 2, 2 * memory});
   std::vector<Row> rows;
   for (const std::uint64_t budget : budgets) {
-    const absl::StatusOr<std::uint64_t> beside = beside_validations(budget);
-    if (!beside.ok()) {
-      rows.push_back({budget, beside.status()});
-    } else {
-      rows.push_back({budget, PlanTraining(options, *graph, *beside, threads, rates ? &*rates : nullptr)});
-    }
+    rows.push_back({budget, PlanTraining(options, *graph, budget, threads, rates ? &*rates : nullptr)});
   }
   if (flags.json) {
     PrintJson(rows, rates, options);

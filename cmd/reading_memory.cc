@@ -23,7 +23,8 @@ std::uint64_t FileBytes(const std::filesystem::path& path) {
   return error ? 0 : bytes;
 }
 
-// What stays in memory as long as the run is open.
+}  // namespace
+
 std::uint64_t OpenBytes(const TrainedRun& run) {
   const Graph& graph = *run.graph;
   constexpr std::uint64_t kNameBytes = 48;  // a string with its count, beside its characters
@@ -35,15 +36,12 @@ std::uint64_t OpenBytes(const TrainedRun& run) {
   return bytes;
 }
 
-// What the verbs may read.
 std::uint64_t StreamedBytes(const TrainedRun& run) {
   const GraphPaths& paths = run.graph->paths();
   std::uint64_t bytes = run.embeddings.rows() * run.embeddings.columns() * ElementBytes(run.embeddings.element());
   for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) bytes += FileBytes(paths.Cells(split));
   return bytes + FileBytes(paths.NodeNames()) + FileBytes(paths.NodeOffsets()) + FileBytes(paths.NodeHashes());
 }
-
-}  // namespace
 
 absl::StatusOr<ReadingMemory> ShareReadingMemory(const Program& program, std::string_view verb, TrainedRun& run,
                                                  std::uint64_t least_bytes) {

@@ -21,6 +21,10 @@ struct ReadingMemory {
 absl::StatusOr<ReadingMemory> ShareReadingMemory(const Program& program, std::string_view verb, TrainedRun& run,
                                                  std::uint64_t least_bytes);
 
+// What stays in memory as long as the run is open, and what its readers may read: bytes of files.
+std::uint64_t OpenBytes(const TrainedRun& run);
+std::uint64_t StreamedBytes(const TrainedRun& run);
+
 // Threads that work at once.
 int ReadingThreads(const Program& program);
 

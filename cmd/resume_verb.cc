@@ -7,8 +7,6 @@
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/training.h"
-#include "format/paths.h"
-#include "train/run_configuration.h"
 
 namespace octavo {
 namespace {
@@ -25,19 +23,14 @@ void AddResumeVerb(CLI::App& app, Program& program) {
       "resume", "Go on with a run from its last commit, to the same bits as an unbroken run (but for async)");
   const auto flags = std::make_shared<ResumeFlags>();
   RefuseEmpty(verb->add_option("--run", flags->run, "Run folder"))->required()->type_name("DIR");
-  AddWholeNumber(*verb, "--epochs", flags->epochs, 1, 1'000'000,
-                 "Epochs in all (more of them stretch a linear or cosine learning rate); without it as many as the run "
-                 "was started with")
+  AddWholeNumber(
+      *verb, "--epochs", flags->epochs, 1, 1'000'000,
+      "Epochs in all (more of them stretch a linear or cosine learning rate, and patience that has ended the "
+      "run counts anew); without it as many as the run was started with")
       ->default_str("");
   verb->final_callback([&program, flags] {
     program.run = [flags](Program& p) {
-      // What is wrong with the run, the resume says.
-      TrainingTarget target = {.run = flags->run, .graph = {}, .options = {}};
-      if (const auto configuration = ReadRunConfiguration(RunPaths(flags->run).Configuration()); configuration.ok()) {
-        target.options = configuration->options;
-        target.graph = configuration->graph;
-      }
-      return RunTraining(p, target, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
+      return RunTraining(p, flags->run, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
         return ResumeRun(flags->run, flags->epochs, settings, callbacks);
       });
     };

@@ -26,8 +26,7 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   for (const OptionField& field : TrainOptionFields()) {
     program.reporter.Detail(fmt::format("{} = {}", field.name, field.format(options)));
   }
-  const TrainingTarget target = {.run = flags.run, .graph = flags.train.graph, .options = options};
-  return RunTraining(program, target, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
+  return RunTraining(program, flags.run, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
     return StartRun(flags.train.graph, flags.run, options, flags.overwrite, settings, callbacks);
   });
 }

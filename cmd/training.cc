@@ -1,8 +1,6 @@
 #include "cmd/training.h"
 
-#include <algorithm>
 #include <chrono>
-#include <memory>
 
 #include "base/byte_size.h"
 #include "base/status.h"
@@ -69,19 +67,13 @@ void ReportDivision(Reporter& reporter, const TrainDivision& division) {
 }  // namespace
 
 absl::Status RunTraining(
-    Program& program, const TrainingTarget& target,
+    Program& program, const std::filesystem::path& run,
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work) {
   CatchInterrupts();
   TrainSettings settings;
   settings.threads = ThreadCount(program);
   settings.memory = MemoryLimit(program);
-  if (target.options.validate_every > 0) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(target.graph));
-    ASSIGN_OR_RETURN(const std::uint64_t validation,
-                     ValidationMemory(target.options, *graph, settings.memory, settings.threads));
-    settings.validate = MakeValidator(program, validation);
-    settings.memory -= std::min(settings.memory, validation);
-  }
+  settings.validate = MakeValidator(program);
   settings.divide_anew = program.options.memory > 0;
   settings.stop = &InterruptSignal();
   settings.commit = &CatchCommitRequests();
@@ -111,24 +103,22 @@ absl::Status RunTraining(
   };
 
   ASSIGN_OR_RETURN(const TrainOutcome outcome, work(settings, callbacks));
-  const std::string run = target.run.string();
   if (outcome.finished) {
     const ValidationProgress& validation = outcome.validation;
     if (outcome.stopped_early) {
       program.reporter.Info(fmt::format("stopped early: no better validation since epoch {}", validation.best_epoch));
     }
     program.reporter.Info(
-        fmt::format("done: {} epochs, generation {} in {}", outcome.epochs_done, outcome.generation, run));
+        fmt::format("done: {} epochs, generation {} in {}", outcome.epochs_done, outcome.generation, run.string()));
     if (validation.best_epoch > 0) {
-      const bool kept = target.options.keep == Keep::kBest;
       program.reporter.Info(fmt::format(
           "best validation: MRR {:.4f} behind epoch {}{}", validation.best_mrr, validation.best_epoch,
-          kept ? fmt::format(", kept in {}", RunPaths(target.run).Best().folder().string()) : std::string()));
+          outcome.kept_best ? fmt::format(", kept in {}", RunPaths(run).Best().folder().string()) : std::string()));
     }
     return absl::OkStatus();
   }
   program.reporter.Warning(fmt::format("stopped by {}: generation {} is committed; go on with: octavo resume --run {}",
-                                       InterruptName(), outcome.generation, run));
+                                       InterruptName(), outcome.generation, run.string()));
   program.exit_code = InterruptExitCode();
   return absl::OkStatus();
 }

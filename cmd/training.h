@@ -10,17 +10,10 @@
 
 namespace octavo {
 
-// What is trained, and where.
-struct TrainingTarget {
-  std::filesystem::path run;
-  std::filesystem::path graph;
-  TrainOptions options;
-};
-
 // Runs `work` with settings and callbacks made from the program's options: SIGINT and SIGTERM stop it after a commit
 // (exit code 130 or 143; a second signal ends the process at once), progress, epochs and validations are reported.
 absl::Status RunTraining(
-    Program& program, const TrainingTarget& target,
+    Program& program, const std::filesystem::path& run,
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work);
 
 }  // namespace octavo

@@ -1,10 +1,6 @@
 #include "checkpoint/commit_copy.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -12,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/status.h"
+#include "checkpoint/run_lock.h"
 #include "checkpoint/state_file.h"
 #include "fmt/format.h"
 #include "format/manifest.h"
@@ -110,15 +107,23 @@ absl::Status CopyRelations(const RunPaths& from, const RunPaths& to, const Manif
   return states.Finish(sync);
 }
 
-// The first `bytes` bytes: events are small.
-absl::Status CopyEvents(const fs::path& from, const fs::path& to, std::uint64_t bytes) {
-  std::string events(bytes, '\0');
+// The first `bytes` bytes, and `event`.
+absl::Status CopyEvents(const fs::path& from, const fs::path& to, std::uint64_t bytes, std::string_view event,
+                        bool sync) {
   ASSIGN_OR_RETURN(const File in, File::OpenRead(from));
-  RETURN_IF_ERROR(in.ReadAt(0, std::as_writable_bytes(std::span<char>(events))));
-  return WriteWholeFileAtomically(to, events);
+  ASSIGN_OR_RETURN(File out, File::Create(to));
+  std::vector<std::byte> piece;
+  for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
+    piece.resize(std::min(kPieceBytes, bytes - at));
+    RETURN_IF_ERROR(in.ReadAt(at, piece));
+    RETURN_IF_ERROR(out.WriteAt(at, piece));
+  }
+  RETURN_IF_ERROR(out.WriteAt(bytes, std::as_bytes(std::span<const char>(event))));
+  if (sync) RETURN_IF_ERROR(out.Sync());
+  return out.Close();
 }
 
-absl::Status MakeCopy(const RunPaths& from, const RunPaths& to, bool sync) {
+absl::Status MakeCopy(const RunPaths& from, const RunPaths& to, const CopyAddition& addition, bool sync) {
   constexpr std::uint64_t kMostConfigurationBytes = std::uint64_t{1} << 20;
   ASSIGN_OR_RETURN(Manifest manifest, ReadNewestManifest(from.State()));
   RETURN_IF_ERROR(Failpoint("copy.rows"));
@@ -126,7 +131,10 @@ absl::Status MakeCopy(const RunPaths& from, const RunPaths& to, bool sync) {
   RETURN_IF_ERROR(CopyRelations(from, to, manifest.header, sync));
   ASSIGN_OR_RETURN(const std::string configuration, ReadWholeFile(from.Configuration(), kMostConfigurationBytes));
   RETURN_IF_ERROR(WriteWholeFileAtomically(to.Configuration(), configuration));
-  RETURN_IF_ERROR(CopyEvents(from.Metrics(), to.Metrics(), manifest.header.progress.metrics_bytes));
+  std::uint64_t& events = manifest.header.progress.metrics_bytes;
+  RETURN_IF_ERROR(CopyEvents(from.Metrics(), to.Metrics(), events, addition.event, sync));
+  events += addition.event.size();
+  manifest.header.validation = addition.validation;
   for (PartitionRecord& record : manifest.partitions) record.slot = 0;
   manifest.header.relation_slot = 0;
   RETURN_IF_ERROR(Failpoint("copy.state"));
@@ -139,17 +147,42 @@ absl::Status MakeCopy(const RunPaths& from, const RunPaths& to, bool sync) {
   return sync ? SyncFolder(to.folder()) : absl::OkStatus();
 }
 
+absl::Status RemoveFilesOf(const RunPaths& paths) {
+  for (const fs::path& path : paths.All()) RETURN_IF_ERROR(RemoveFile(path));
+  for (const fs::path& path : paths.WrittenWhole()) RETURN_IF_ERROR(RemoveFile(PartialPath(path)));
+  return RemoveFolderIfEmpty(paths.folder());
+}
+
 // Puts folder `from` in the place of `to`; what was there is then at `from`, if the file system can exchange names, and
 // is gone otherwise.
 absl::Status TakePlace(const RunPaths& from, const RunPaths& to) {
-  const char* const source = from.folder().c_str();
-  const char* const target = to.folder().c_str();
   std::error_code ignored;
   if (!fs::exists(to.folder(), ignored)) return RenameFile(from.folder(), to.folder());
-  if (::renameat2(AT_FDCWD, source, AT_FDCWD, target, RENAME_EXCHANGE) == 0) return absl::OkStatus();
-  if (errno != EINVAL && errno != ENOSYS) return ErrnoError(fmt::format("{}: rename", target), errno);
-  RETURN_IF_ERROR(RemoveRunFolder(to));
+  // Whoever has it open keeps what is there.
+  ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(to.Lock()));
+  ASSIGN_OR_RETURN(const bool exchanged, ExchangeFiles(from.folder(), to.folder()));
+  if (exchanged) return absl::OkStatus();
+  RETURN_IF_ERROR(RemoveFilesOf(to));
   return RenameFile(from.folder(), to.folder());
+}
+
+// The newest manifest of another folder of the run, if it has one. Other things than a folder with a run are a usage
+// error.
+absl::Status CheckIsCopy(const Manifest& of, const RunPaths& place) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(place.folder(), error);
+  if (status.type() == fs::file_type::not_found) return absl::OkStatus();
+  const std::string folder = place.folder().string();
+  if (!fs::is_directory(status)) {
+    return UsageError(fmt::format("{}: is no folder; the run of the best validation is kept there", folder));
+  }
+  ASSIGN_OR_RETURN(const bool there, FileExists(place.State()));
+  if (!there) return absl::OkStatus();
+  const absl::StatusOr<Manifest> manifest = ReadNewestManifest(place.State());
+  if (manifest.ok() && manifest->header.run_id == of.header.run_id) return absl::OkStatus();
+  return UsageError(fmt::format(
+      "{}: holds another run; the run of the best validation is kept there: move it, or choose another folder",
+      folder));
 }
 
 }  // namespace
@@ -157,19 +190,22 @@ absl::Status TakePlace(const RunPaths& from, const RunPaths& to) {
 absl::Status RemoveRunFolder(const RunPaths& paths) {
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(paths.folder(), error))) return absl::OkStatus();
-  for (const fs::path& path : paths.All()) RETURN_IF_ERROR(RemoveFile(path));
-  for (const fs::path& path : paths.WrittenWhole()) RETURN_IF_ERROR(RemoveFile(PartialPath(path)));
-  RETURN_IF_ERROR(RemoveFile(PartialPath(paths.Metrics())));
-  fs::remove(paths.folder(), error);
-  if (!error || error == std::errc::directory_not_empty) return absl::OkStatus();
-  return ErrnoError(fmt::format("{}: rmdir", paths.folder().string()), error.value());
+  ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
+  return RemoveFilesOf(paths);
 }
 
-absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, bool sync) {
+absl::Status CheckCopyPlace(const RunPaths& from, const RunPaths& copy) {
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(from.State()));
+  RETURN_IF_ERROR(CheckIsCopy(manifest, copy));
+  return CheckIsCopy(manifest, copy.Unfinished());
+}
+
+absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, const CopyAddition& addition, bool sync) {
   const RunPaths unfinished = to.Unfinished();
+  RETURN_IF_ERROR(CheckCopyPlace(from, to));
   RETURN_IF_ERROR(RemoveRunFolder(unfinished));
   RETURN_IF_ERROR(CreateFolders(unfinished.folder()));
-  if (absl::Status status = MakeCopy(from, unfinished, sync); !status.ok()) {
+  if (absl::Status status = MakeCopy(from, unfinished, addition, sync); !status.ok()) {
     static_cast<void>(RemoveRunFolder(unfinished));  // it may be in the way of a disk that was full
     return status;
   }

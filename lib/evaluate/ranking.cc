@@ -168,7 +168,7 @@ class ReportBuilder {
 // Streams all candidates past one batch. `progress` gets the share of the batch that is done.
 absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candidates, const RankingPlan& plan,
                        const std::vector<NodeRange>& windows, QuestionBatch& batch,
-                       const std::function<void(double)>& progress) {
+                       const std::function<void(double)>& progress, const std::function<bool()>& stop) {
   const double work = static_cast<double>(batch.size()) * static_cast<double>(candidates.size());
   std::atomic<std::uint64_t> done{0};
   const std::function<void(std::uint64_t)> advance = [&](std::uint64_t pairs) {
@@ -179,7 +179,7 @@ absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candid
   const auto rank = [&](const NodeRange& nodes, const KnownAnswers& known) {
     return candidates.Stream(embedded, nodes.first, nodes.last, plan.block_rows, [&](const CandidateBlock& block) {
       scorer.CountBlock(block, known);
-      return absl::OkStatus();
+      return stop && stop() ? absl::CancelledError("stopped") : absl::OkStatus();
     });
   };
   for (const NodeRange& window : windows) {
@@ -216,7 +216,7 @@ absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const R
       const double ranked = static_cast<double>(done) + share * static_cast<double>(edges.size());
       options.progress(std::min(1.0, ranked / static_cast<double>(triples.size())));
     };
-    RETURN_IF_ERROR(RankBatch(embedded, candidates, plan, windows, batch, progress));
+    RETURN_IF_ERROR(RankBatch(embedded, candidates, plan, windows, batch, progress, options.stop));
     builder.Add(batch, edges);
     done += edges.size();
   }

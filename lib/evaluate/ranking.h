@@ -32,6 +32,8 @@ struct RankingOptions {
   std::uint64_t block_rows = 0;
   // Called with the share that is done, in [0, 1], from any thread and often.
   std::function<void(double)> progress = {};
+  // Asked often, on the calling thread: where it says true the ranking ends with an absl::CancelledError.
+  std::function<bool()> stop = {};
 };
 
 struct RankingReport {

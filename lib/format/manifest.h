@@ -37,10 +37,12 @@ struct Progress {
 // What the validations of the run have come to (train/validation.h); zeros where there was none.
 struct ValidationProgress {
   double best_mrr = 0;
-  std::uint64_t best_epoch = 0;       // epochs done at the best validation
-  std::uint64_t validated_epoch = 0;  // at the last one
+  std::uint32_t best_epoch = 0;       // epochs done at the best validation
+  std::uint32_t validated_epoch = 0;  // at the last one
   std::uint32_t falls = 0;            // of the learning rate on plateaus
   std::uint32_t fall_epoch = 0;       // epochs done at the last of them
+  std::uint32_t patience_epoch = 0;   // from which on patience counts, where a stopped run was told to go on
+  std::uint32_t reserved = 0;
 
   friend bool operator==(const ValidationProgress&, const ValidationProgress&) = default;
 };

@@ -288,6 +288,18 @@ absl::Status RemoveFile(const std::filesystem::path& path) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> ExchangeFiles(const std::filesystem::path& one, const std::filesystem::path& other) {
+  RETURN_IF_ERROR(Failpoint("file.rename"));
+  if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) return true;
+  if (errno == EINVAL || errno == ENOSYS) return false;
+  return FileError("exchange with another name", one, errno);
+}
+
+absl::Status RemoveFolderIfEmpty(const std::filesystem::path& folder) {
+  if (::rmdir(folder.c_str()) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST) return absl::OkStatus();
+  return FileError("remove", folder, errno);
+}
+
 absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path, std::uint64_t max_bytes) {
   ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
   ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());

@@ -91,6 +91,10 @@ absl::Status CreateFolders(const std::filesystem::path& folder);
 
 // rename and unlink: on the disk once the folder is synced. To remove what is not there is no error.
 absl::Status RenameFile(const std::filesystem::path& from, const std::filesystem::path& to);
+// Exchanges two names, which both must be there, at once; false where the file system cannot.
+absl::StatusOr<bool> ExchangeFiles(const std::filesystem::path& one, const std::filesystem::path& other);
+// rmdir; a folder that is not empty, or not there, stays as it is.
+absl::Status RemoveFolderIfEmpty(const std::filesystem::path& folder);
 absl::Status RemoveFile(const std::filesystem::path& path);
 
 // Returns the whole file as a string; an error when it is longer than `max_bytes`.

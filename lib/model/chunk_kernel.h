@@ -8,7 +8,8 @@
 // its scores are computed once for all of them.
 //
 // Relation prediction adds, for each edge, `relation_prediction` times the softmax loss of its relation among all
-// others (Chen et al., "Relation Prediction as an Auxiliary Training Objective", AKBC 2021).
+// others (Chen et al., "Relation Prediction as an Auxiliary Training Objective", AKBC 2021). In groups an edge is there
+// both ways, and each of the two has its relation told.
 #pragma once
 
 #include <cstddef>

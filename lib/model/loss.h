@@ -9,8 +9,8 @@
 // Without a negative the mean or sum over j is 0.
 //
 // Label smoothing by e gives the positive's label the value 1 - e: for softmax e is spread evenly over the negatives,
-// for logistic each negative has the label e. Both add e * (p - mean_j s_j) to the loss. The other losses have no
-// labels.
+// for logistic each negative has the label e. Both add e * (p - mean_j s_j) to the loss (without a negative nothing).
+// The other losses have no labels.
 #pragma once
 
 #include <cstddef>

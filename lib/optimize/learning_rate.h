@@ -23,8 +23,8 @@ struct LearningRatePlace {
   double plateau_factor = 1;  // product of the falls so far, of kPlateau
 };
 
-// Returns the rate for a batch: `base` at the first one; linear and cosine fall towards zero, which batch
-// `total_batches` would have. Of `warmup_batches` W, batch b < W has (b + 1) / (W + 1) of it.
+// Returns the rate for a batch. Without a warm-up and falls it is `base` at the first one; linear and cosine fall
+// towards zero, which batch `total_batches` would have. Of `warmup_batches` W, batch b < W has (b + 1) / (W + 1) of it.
 // REQUIRES: batch < total_batches
 float LearningRateAt(LearningRateSchedule schedule, float base, const LearningRatePlace& place);
 

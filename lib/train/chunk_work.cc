@@ -55,6 +55,10 @@ ChunkPlace ChunkWork::PlaceOf(const BatchPlace& batch, std::span<const Edge> edg
   return {.batch = batch, .chunk = chunk, .edges = edges.subspan(first, count), .edges_of_batch = edges};
 }
 
+std::uint64_t ChunkWork::PredictedRelations() const {
+  return options_.group_queries ? relations_.rows() : graph_.relation_count();
+}
+
 std::uint64_t ChunkWork::HeadSideRelation(RelationId relation) const {
   return options_.reciprocal ? std::uint64_t{Value(relation)} + graph_.relation_count() : Value(relation);
 }
@@ -161,7 +165,7 @@ ChunkInput ChunkWork::InputOf(const ChunkPlace& place, const ChunkRows& rows, co
           .head_masks = rows.head_masks,
           .reciprocal = options_.reciprocal,
           .begins = result.begins,
-          .all_relations = relations_.values(),
+          .all_relations = relations_.values().first(PredictedRelations() * model_.RelationWidth()),
           .edge_relations = scratch.edge_relations,
           .dropout = RandomStream(options_.seed, RandomPurpose::kDropout, static_cast<std::uint32_t>(place.batch.epoch),
                                   (place.batch.batch << 32) | place.chunk)};
@@ -174,7 +178,7 @@ ChunkGradients ChunkWork::GradientsOf(std::size_t edges, ChunkResult& result) co
   result.tails.resize(edges * model_.dim);
   result.relations.resize(queries * model_.RelationWidth());
   result.head_relations.resize(grouped ? 0 : edges * model_.RelationWidth());
-  result.all_relations.resize(options_.relation_prediction > 0 ? relations_.values().size() : 0);
+  result.all_relations.resize(options_.relation_prediction > 0 ? PredictedRelations() * model_.RelationWidth() : 0);
   result.tail_negatives.resize(result.tail_negative_ids.size() * model_.dim);
   result.head_negatives.resize(result.head_negative_ids.size() * model_.dim);
   return {.heads = result.heads,
@@ -198,7 +202,8 @@ void ChunkWork::Compute(const ChunkPlace& place, const ChunkRows& rows, ChunkScr
 
 absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& input, const ChunkLoss& loss) const {
   // The kernel gives the sum of a chunk; one edge at a time shows which one it is.
-  ChunkKernel kernel(model_, options_.loss_spec(), options_.regularizer_spec());
+  ChunkKernel kernel(model_, options_.loss_spec(), options_.regularizer_spec(), {},
+                     static_cast<float>(options_.relation_prediction));
   constexpr std::uint32_t kOneGroup[] = {0, 1};
   const bool grouped = options_.group_queries;
   ChunkResult unused;
@@ -208,7 +213,7 @@ absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& i
   std::size_t group = 0;
   const std::size_t dim = model_.dim;
   const std::size_t width = model_.RelationWidth();
-  const Edge* culprit = &place.edges.front();
+  const Edge* culprit = nullptr;
   for (std::size_t i = 0; i < place.edges.size(); ++i) {
     ChunkInput one = input;
     one.edges = 1;
@@ -219,6 +224,7 @@ absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& i
     one.relations = input.relations.subspan(query * width, width);
     if (!grouped) one.head_relations = input.head_relations.subspan(i * width, width);
     if (grouped) one.begins = kOneGroup;
+    one.edge_relations = input.edge_relations.subspan(i, 1);
     one.weights = input.weights.subspan(i, 1);
     one.tail_masks = one.head_masks = {};
     const ChunkLoss alone = kernel.Compute(one, GradientsOf(1, unused));
@@ -226,10 +232,14 @@ absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& i
     culprit = &place.edges[i];
     break;
   }
-  return RuntimeError(fmt::format(
-      "the loss is not finite ({} + {}) in epoch {}, batch {}, at the edge {}; the last commit stands; try a "
-      "smaller learning-rate or initial-scale",
-      loss.loss, loss.penalty, place.batch.epoch + 1, place.batch.batch + 1, Describe(*culprit)));
+  return RuntimeError(
+      fmt::format("the loss is not finite ({} + {}) in epoch {}, batch {}, {} {}; the last commit stands; try a "
+                  "smaller learning-rate "
+                  "or initial-scale",
+                  loss.loss, loss.penalty, place.batch.epoch + 1, place.batch.batch + 1,
+                  // With floats dropped a loss can be infinite that is finite without.
+                  culprit != nullptr ? "at the edge" : "in the chunk that begins with",
+                  Describe(culprit != nullptr ? *culprit : place.edges.front())));
 }
 
 std::string ChunkWork::Describe(const Edge& edge) const {
@@ -261,7 +271,7 @@ void ChunkWork::ListNodes(const ChunkPlace& place, const ChunkResult& result,
 void ChunkWork::ListRelations(const ChunkPlace& place, const ChunkResult& result,
                               std::vector<RelationContribution>& contributions) const {
   const std::size_t width = model_.RelationWidth();
-  for (std::uint64_t row = 0; row < relations_.rows() && !result.all_relations.empty(); ++row) {
+  for (std::uint64_t row = 0; row * width < result.all_relations.size(); ++row) {
     contributions.push_back({row, result.all_relations.data() + row * width});
   }
   for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {

@@ -101,6 +101,8 @@ class ChunkWork {
                      const ChunkResult& result) const;
   ChunkGradients GradientsOf(std::size_t edges, ChunkResult& result) const;
   std::uint64_t HeadSideRelation(RelationId relation) const;
+  // Of relation prediction: inverse relations are asked for in groups only.
+  std::uint64_t PredictedRelations() const;
   absl::Status ExplainLoss(const ChunkPlace& place, const ChunkInput& input, const ChunkLoss& loss) const;
   std::string Describe(const Edge& edge) const;
 

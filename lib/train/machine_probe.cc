@@ -60,7 +60,9 @@ class ScratchFolder {
 };
 
 // Edges of the graph's first blocks, their nodes folded onto `rows` rows: the relations and the skew are the graph's.
-absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64_t count, std::uint64_t rows) {
+// Edges of one node stay so with `keep_groups`; otherwise they are spread.
+absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64_t count, std::uint64_t rows,
+                                            bool keep_groups) {
   std::vector<Edge> edges;
   std::vector<Edge> block;
   std::vector<std::byte> scratch;
@@ -71,6 +73,11 @@ absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64
   }
   edges.resize(std::min<std::size_t>(edges.size(), count));
   for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (keep_groups) {
+      edges[i].head = static_cast<NodeId>(Value(edges[i].head) % rows);
+      edges[i].tail = static_cast<NodeId>(Value(edges[i].tail) % rows);
+      continue;
+    }
     edges[i].head = static_cast<NodeId>((Value(edges[i].head) + 7919 * i) % rows);
     edges[i].tail = static_cast<NodeId>((Value(edges[i].tail) + 104729 * i) % rows);
   }
@@ -171,8 +178,8 @@ absl::StatusOr<TrainingRate> ProbeTraining(TrainOptions options, const Graph& gr
   options.batch = std::min(options.batch, graph.description().train_edges);
   options.chunk = std::min(options.chunk, options.batch);
   constexpr std::uint64_t kEnoughEdges = std::uint64_t{1} << 17;
-  ASSIGN_OR_RETURN(std::vector<Edge> edges,
-                   SomeEdges(graph.Edges(Split::kTrain), std::max(options.batch, kEnoughEdges), rows));
+  ASSIGN_OR_RETURN(std::vector<Edge> edges, SomeEdges(graph.Edges(Split::kTrain), std::max(options.batch, kEnoughEdges),
+                                                      rows, options.group_queries));
   if (const auto inverse_offset = options.InverseOffset(graph.relation_count())) {
     QueryGroups(options.seed, *inverse_offset).Group(0, edges);
   }

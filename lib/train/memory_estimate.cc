@@ -42,11 +42,12 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 std::string TooLittleMemory(const MemoryEstimate& needed, std::uint64_t limit, std::uint64_t enough) {
   return fmt::format(
-      "training needs {} (tables {}, edges {}, gradients {}, workers {}, program {}) and --memory allows {}; the "
+      "training needs {} (tables {}, edges {}, gradients {}, workers {}, {}program {}) and --memory allows {}; the "
       "smallest --memory that would do is {}MiB",
       FormatByteSize(needed.total()), FormatByteSize(needed.tables), FormatByteSize(needed.edges),
-      FormatByteSize(needed.gradients), FormatByteSize(needed.workers), FormatByteSize(needed.program),
-      FormatByteSize(limit), enough / kMiB);
+      FormatByteSize(needed.gradients), FormatByteSize(needed.workers),
+      needed.validation == 0 ? std::string() : fmt::format("validations {}, ", FormatByteSize(needed.validation)),
+      FormatByteSize(needed.program), FormatByteSize(limit), enough / kMiB);
 }
 
 PartitionRequest RequestFor(const TrainOptions& options, const GraphDescription& graph) {
@@ -100,6 +101,23 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
   return Sum(Product((edge_rows + (predicts ? 6 : 0)) * chunk + 4 * negatives, options.dim * sizeof(float)),
              Product(2, chunk, candidates, sizeof(float)), Product(relation_rows, chunk, relation_width),
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
+}
+
+// A ranking's scratch of each thread and its least batch and block (evaluate/ranking.h), and beside it what it opens:
+// the block index of all splits, the relations twice, their names.
+std::uint64_t ValidationBytes(const TrainOptions& options, const GraphDescription& graph, int threads) {
+  constexpr std::uint64_t kThreadBytes = std::uint64_t{2} << 20;
+  constexpr std::uint64_t kLeastBytes = std::uint64_t{24} << 20;
+  constexpr std::uint64_t kDrawnBytes = 32;
+  constexpr std::uint64_t kNameBytes = 96;
+  const std::uint64_t edges = Sum(graph.train_edges, graph.valid_edges, graph.test_edges);
+  const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
+  const std::uint64_t blocks = Sum(edges / kMaxBlockEdges, std::min(Product(3, cells), edges));
+  return Sum(kLeastBytes, Product(512, options.dim, sizeof(float)),
+             Product(static_cast<std::uint64_t>(std::max(1, threads)), kThreadBytes),
+             Product(std::min(options.validation_sample, graph.valid_edges), kDrawnBytes), Product(blocks, 64U),
+             Product(2, AllRelations(options, graph), options.model_spec().RelationWidth(), sizeof(float)),
+             Product(graph.relation_count, kNameBytes));
 }
 
 // The division that `memory` allows, made for as many threads as take a tenth of it, or fewer where that is
@@ -188,11 +206,12 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;
   const std::uint64_t predicted = options.relation_prediction > 0 ? relation_rows : 0;
   const std::uint64_t kept = Sum(Product(rows_of_batch, row + sizeof(NodeId)), Product(2, batch, relation_width),
-                                 Product(chunks, predicted, relation_width));
+                                 Product(chunks, predicted, relation_width + kContributionBytes));
   estimate.gradients =
       Sum(Product(two ? 2 : 1, kept), Product(rows_of_batch, kContributionBytes),
           Product(two ? entries * batch : 0, sizeof(Edge)), Product(MaxWindowRows(options, graph, shape), row));
   estimate.workers = Product(static_cast<std::uint64_t>(std::max(1, threads)), WorkerBytes(options, graph, shape));
+  if (options.validate_every > 0) estimate.validation = ValidationBytes(options, graph, threads);
   estimate.program = kProgramBytes;
   return estimate;
 }

@@ -13,13 +13,14 @@
 namespace octavo {
 
 struct MemoryEstimate {
-  std::uint64_t tables = 0;     // resident embeddings and optimizer state, what is in flight, relations
-  std::uint64_t edges = 0;      // windows of edges and the block index
-  std::uint64_t gradients = 0;  // of a batch's chunks and of the accumulation window
-  std::uint64_t workers = 0;    // scratch of each thread
-  std::uint64_t program = 0;    // code, libraries, names that are looked up
+  std::uint64_t tables = 0;      // resident embeddings and optimizer state, what is in flight, relations
+  std::uint64_t edges = 0;       // windows of edges and the block index
+  std::uint64_t gradients = 0;   // of a batch's chunks and of the accumulation window
+  std::uint64_t workers = 0;     // scratch of each thread
+  std::uint64_t validation = 0;  // the least of a ranking of valid edges, and the graph and run that it opens
+  std::uint64_t program = 0;     // code, libraries, names that are looked up
 
-  std::uint64_t total() const { return tables + edges + gradients + workers + program; }
+  std::uint64_t total() const { return tables + edges + gradients + workers + validation + program; }
 };
 
 // Bytes of a node's rows in all tables.

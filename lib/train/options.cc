@@ -211,7 +211,7 @@ std::vector<OptionField> MakeFields() {
                                    {"plateau", LearningRateSchedule::kPlateau}},
                                   "Course of the learning rate; plateau falls where validations get no better"),
       Recent(Real("warmup-epochs", "descent", &O::warmup_epochs, 0, 1e6,
-                  "Epochs, or parts of one, in which the learning rate rises from 0")),
+                  "Epochs, or parts of one, in which the learning rate rises to its value")),
       Recent(Real("plateau-factor", "descent", &O::plateau_factor, 0.001, 0.999,
                   "What plateau multiplies the learning rate by")),
       Recent(Whole("plateau-patience", "descent", &O::plateau_patience, 1, 1'000'000,
@@ -254,6 +254,29 @@ std::vector<OptionField> MakeFields() {
   };
 }
 
+// What needs validations is refused where there are none.
+absl::Status ValidateValidationOptions(const TrainOptions& options) {
+  const bool plateau = options.learning_rate_schedule == LearningRateSchedule::kPlateau;
+  if (options.validate_every > 0 && options.validate_every <= options.epochs) {
+    if (!plateau || options.patience == 0 || options.patience > options.plateau_patience) return absl::OkStatus();
+    return UsageError(
+        fmt::format("patience is {} and plateau-patience {}; expected a larger patience, or the training ends where "
+                    "the learning rate "
+                    "would fall",
+                    options.patience, options.plateau_patience));
+  }
+  const std::string_view what = options.patience > 0            ? "patience"
+                                : options.keep == Keep::kBest   ? "keep best"
+                                : plateau                       ? "learning-rate-schedule plateau"
+                                : options.validation_sample > 0 ? "validation-sample"
+                                                                : "";
+  if (what.empty()) return absl::OkStatus();
+  return UsageError(
+      fmt::format("{} goes by validations, validate-every is {} and epochs {}; expected a validation every "
+                  "1 to {} epochs",
+                  what, options.validate_every, options.epochs, options.epochs));
+}
+
 }  // namespace
 
 std::string_view ScheduleName(Schedule schedule) {
@@ -292,17 +315,6 @@ absl::Status SetTrainOption(TrainOptions& options, const OptionField& field, std
   return UsageError(fmt::format("{}: found \"{}\"; expected {}", where, Escape(value), field.allowed));
 }
 
-// What needs validations is refused where there are none.
-static absl::Status ValidateValidationOptions(const TrainOptions& options) {
-  if (options.validate_every > 0) return absl::OkStatus();
-  std::string_view what;
-  if (options.patience > 0) what = "patience";
-  if (options.keep == Keep::kBest) what = "keep best";
-  if (options.learning_rate_schedule == LearningRateSchedule::kPlateau) what = "learning-rate-schedule plateau";
-  if (what.empty()) return absl::OkStatus();
-  return UsageError(fmt::format("{} goes by validations and validate-every is 0; expected 1 or more epochs", what));
-}
-
 absl::Status ValidateTrainOptions(const TrainOptions& options) {
   RETURN_IF_ERROR(options.model_spec().Validate());
   if (options.chunk > options.batch) {
@@ -328,6 +340,11 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   }
   if (options.negatives == 0 && options.degree_fraction > 0) {
     return UsageError("degree-fraction has no meaning with negatives all");
+  }
+  const bool xavier =
+      options.initializer == Initializer::kXavierNormal || options.initializer == Initializer::kXavierUniform;
+  if (xavier && options.initial_scale > 0) {
+    return UsageError("initial-scale has no meaning for this initializer, whose scale follows from rows and dimension");
   }
   if (options.label_smoothing > 0 && options.loss != LossKind::kSoftmax && options.loss != LossKind::kLogistic) {
     return UsageError(

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_size.h"
 #include "base/status.h"
 #include "checkpoint/commit_copy.h"
 #include "checkpoint/run_lock.h"
@@ -41,15 +42,19 @@ RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, con
           .resident = division.resident};
 }
 
+// Removes the run and its best one, which has to be its own.
 absl::Status RemoveRun(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
+  if (there) RETURN_IF_ERROR(CheckCopyPlace(paths, paths.Best()));
   // STATE first: without it what is left is no run, however far this gets. run.json stays until the next is written: it
   // says that what is left was a run's.
   for (const fs::path& path : paths.All()) {
     if (path == paths.Lock() || path == paths.Configuration()) continue;
     RETURN_IF_ERROR(RemoveFile(path));
   }
-  RETURN_IF_ERROR(RemoveRunFolder(paths.Best()));
-  RETURN_IF_ERROR(RemoveRunFolder(paths.Best().Unfinished()));
+  for (const RunPaths& copy : {paths.Best(), paths.Best().Unfinished()}) {
+    if (there) RETURN_IF_ERROR(RemoveRunFolder(copy));
+  }
   return SyncFolder(paths.folder());
 }
 
@@ -111,6 +116,12 @@ absl::Status CheckUnused(const RunPaths& paths) {
     if (fs::exists(status) && path != paths.Lock()) there.push_back(path);
   }
   const auto has = [&](const fs::path& path) { return std::find(there.begin(), there.end(), path) != there.end(); };
+  for (const RunPaths& copy : {paths.Best(), paths.Best().Unfinished()}) {
+    std::error_code ignored;
+    if (has(paths.State()) || !fs::exists(fs::symlink_status(copy.folder(), ignored))) continue;
+    return UsageError(fmt::format("{}: is there and is no run's of {}; choose another folder for the run, or move it",
+                                  copy.folder().string(), folder));
+  }
   if (has(paths.State())) {
     return UsageError(
         fmt::format("{}: has a run; go on with it by octavo resume --run {}, or say --overwrite", folder, folder));
@@ -126,24 +137,26 @@ absl::Status CheckUnused(const RunPaths& paths) {
   return absl::OkStatus();
 }
 
-absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options) {
-  RETURN_IF_ERROR(ValidateTrainOptions(options));
-  if (options.validate_every > 0 && graph.description().valid_edges == 0) {
-    return UsageError(
-        fmt::format("{}: no edges to validate with; expected validate-every 0, or a graph imported with "
-                    "--valid FILE or --split",
-                    graph.paths().folder().string()));
-  }
-  if (graph.description().train_edges > 0) return absl::OkStatus();
-  return UsageError(fmt::format("{}: no training edges", graph.paths().folder().string()));
-}
-
 // Where the edges do not fit beside what the training holds, they leave the page cache once they are read.
 void LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph.description(), settings.threads, shape);
   const std::uint64_t edges = graph.description().train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
   const std::uint64_t needed = estimate.total() + edges;
   if (needed < edges || needed > settings.memory) graph.DropBehind();
+}
+
+// The space of the tables is set aside at once, that of the copies is not: what they will need is compared with what
+// there is.
+absl::Status CheckRoomForBest(const TrainOptions& options, const GraphDescription& graph, const RunPaths& paths) {
+  if (options.keep != Keep::kBest) return absl::OkStatus();
+  std::error_code error;
+  const fs::space_info space = fs::space(paths.folder(), error);
+  const std::uint64_t needed = 4 * graph.node_count * NodeBytes(options);
+  if (error || space.available >= needed) return absl::OkStatus();
+  return RuntimeError(fmt::format(
+      "{}: {} are free and {} needed: two slots of the tables, and with keep best two copies of them, while the newer "
+      "takes the place of the older",
+      paths.folder().string(), FormatByteSize(space.available), FormatByteSize(needed)));
 }
 
 PartitionShape DivisionOf(const Progress& progress) {
@@ -188,6 +201,18 @@ absl::StatusOr<PartitionShape> NextDivision(const TrainOptions& options, const G
 
 }  // namespace
 
+absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options) {
+  RETURN_IF_ERROR(ValidateTrainOptions(options));
+  if (options.validate_every > 0 && graph.description().valid_edges == 0) {
+    return UsageError(
+        fmt::format("{}: no edges to validate with; expected validate-every 0, or a graph imported with "
+                    "--valid FILE or --split",
+                    graph.paths().folder().string()));
+  }
+  if (graph.description().train_edges > 0) return absl::OkStatus();
+  return UsageError(fmt::format("{}: no training edges", graph.paths().folder().string()));
+}
+
 absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::path& folder, const TrainOptions& options,
                                       bool overwrite, const TrainSettings& settings, const TrainCallbacks& callbacks) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(graph_folder));
@@ -207,6 +232,7 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
   ASSIGN_OR_RETURN(const std::unique_ptr<MmapGradientAccumulator> gradients,
                    MakeGradients(paths, options, graph->description(), division, division));
   const RunShape shape = ShapeOf(options, graph->description(), division);
+  RETURN_IF_ERROR(CheckRoomForBest(options, graph->description(), paths));
   const double scale = InitialScale(options, shape.rows);
   const double relation_scale = InitialScale(options, shape.relation_rows);
   ASSIGN_OR_RETURN(

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
+#include "graph/graph.h"
 #include "plan/epoch_plan.h"
 #include "train/options.h"
 #include "train/telemetry.h"
@@ -38,9 +39,10 @@ struct TrainCallbacks {
   std::function<void(const ValidationEvent&)> on_validation = {};
 };
 
-// Ranks the valid split by what the run in the folder has committed; trained with `options`.
-using Validator =
-    std::function<absl::StatusOr<ValidationScores>(const std::filesystem::path& run, const TrainOptions& options)>;
+// Ranks the valid split by what the run in the folder has committed, trained with `options`, and holds `memory` bytes
+// at most. An absl::CancelledError says that it was stopped, by what stops the training.
+using Validator = std::function<absl::StatusOr<ValidationScores>(const std::filesystem::path& run,
+                                                                 const TrainOptions& options, std::uint64_t memory)>;
 
 // A cut is behind each window of batches, or in the schedule `pipelined` behind every 32nd batch.
 struct TrainSettings {
@@ -55,10 +57,14 @@ struct TrainSettings {
 struct TrainOutcome {
   bool finished = false;       // false: stopped by TrainSettings::stop after a commit
   bool stopped_early = false;  // finished before the last epoch, by options.patience
+  bool kept_best = false;      // in RunPaths::Best
   ValidationProgress validation;
   std::uint64_t generation = 0;
   std::uint64_t epochs_done = 0;
 };
+
+// Whether the graph has the edges that the options need; a usage error otherwise.
+absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options);
 
 // Starts a run in `folder`, which must not have one (with `overwrite` the old one is removed first), and trains it.
 absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder, const std::filesystem::path& folder,
@@ -67,8 +73,9 @@ absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder,
 
 // Goes on from the last commit of the run, to `epochs` if that is not 0, and gives the bits that an unbroken run
 // would have given (in the schedule `async` no two runs do). With more epochs than the run was started with that is so
-// for the constant learning rate only: the other schedules stretch over all epochs, and bend at the batch where the
-// number changes. A run that options.patience has stopped goes on only where `epochs` is not 0.
+// for the constant learning rate and plateau only: the other schedules stretch over all epochs, and bend at the batch
+// where the number changes. A run that options.patience has stopped goes on only where `epochs` is not 0; patience
+// counts anew then.
 absl::StatusOr<TrainOutcome> ResumeRun(const std::filesystem::path& folder, std::uint64_t epochs,
                                        const TrainSettings& settings, const TrainCallbacks& callbacks);
 

@@ -12,6 +12,7 @@
 #include "fmt/format.h"
 #include "io/failpoint.h"
 #include "optimize/learning_rate.h"
+#include "train/memory_estimate.h"
 #include "train/validation.h"
 
 namespace octavo {
@@ -254,6 +255,14 @@ absl::Status TrainingLoop::CommitEpoch() {
   return absl::OkStatus();
 }
 
+// What the estimate has for a validation, and what of the memory nobody else needs, as far as it is of use.
+std::uint64_t TrainingLoop::ValidationMemory() const {
+  constexpr std::uint64_t kEnough = std::uint64_t{1} << 30;
+  const MemoryEstimate estimate = EstimateTrainingMemory(options_, graph_.description(), settings_.threads, shape());
+  const std::uint64_t others = estimate.total() - estimate.validation;
+  return std::max(estimate.validation, std::min(kEnough, settings_.memory - std::min(settings_.memory, others)));
+}
+
 // Ranks the valid split with the rows of the last commit, which is the end of an epoch, keeps them where they are the
 // best, and commits what came of it: a kill before that has the validation done again.
 absl::Status TrainingLoop::Validate() {
@@ -261,22 +270,24 @@ absl::Status TrainingLoop::Validate() {
   if (!settings_.validate) return absl::InternalError("no validator");
   const Clock::time_point begin = Clock::now();
   RETURN_IF_ERROR(partitions_.Wait());
-  ASSIGN_OR_RETURN(const ValidationScores scores, settings_.validate(paths_.folder(), options_));
-  const ValidationProgress after = AfterValidation(options_, tables_.validation(), progress_.epoch, scores.mrr);
+  const absl::StatusOr<ValidationScores> scores = settings_.validate(paths_.folder(), options_, ValidationMemory());
+  if (absl::IsCancelled(scores.status()) && Stopping()) return absl::OkStatus();  // a resume does it again
+  if (!scores.ok()) return scores.status();
+  const ValidationProgress after = AfterValidation(options_, tables_.validation(), progress_.epoch, scores->mrr);
+  const ValidationEvent event = {.epoch = progress_.epoch,
+                                 .scores = *scores,
+                                 .seconds = SecondsSince(begin),
+                                 .best_epoch = after.best_epoch,
+                                 .best_mrr = after.best_mrr,
+                                 .learning_rate_factor = PlateauFactor(options_, after)};
+  const bool sync = options_.durability == Durability::kFull;
   if (options_.keep == Keep::kBest && after.best_epoch == progress_.epoch) {
-    RETURN_IF_ERROR(CopyCommit(paths_, paths_.Best(), options_.durability == Durability::kFull));
+    RETURN_IF_ERROR(CopyCommit(paths_, paths_.Best(), {.validation = after, .event = ToJson(event) + "\n"}, sync));
   }
-  ValidationEvent event;
   const auto seal = [&](Progress& next) -> absl::Status {
-    event = {.epoch = progress_.epoch,
-             .scores = scores,
-             .seconds = SecondsSince(begin),
-             .best_epoch = after.best_epoch,
-             .best_mrr = after.best_mrr,
-             .learning_rate_factor = PlateauFactor(options_, after)};
     RETURN_IF_ERROR(metrics_->Append(event));
     next.metrics_bytes = metrics_->bytes();
-    return options_.durability == Durability::kFull ? metrics_->Sync() : absl::OkStatus();
+    return sync ? metrics_->Sync() : absl::OkStatus();
   };
   RETURN_IF_ERROR(tables_.CommitValidation(after, seal));
   progress_.metrics_bytes = tables_.progress().metrics_bytes;
@@ -287,18 +298,22 @@ absl::Status TrainingLoop::Validate() {
 
 absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
   if (absl::Status status = Prepare(); !status.ok()) return status;
-  bool stopped_early = false;
-  while (true) {
-    const bool between_epochs = progress_.batch == 0;
-    if (between_epochs && !Stopping() && IsValidationDue(options_, tables_.validation(), progress_.epoch)) {
-      if (absl::Status status = Validate(); !status.ok()) return status;
-      past_patience = false;
-    }
-    stopped_early = between_epochs && !past_patience && StopsEarly(options_, tables_.validation(), progress_.epoch);
-    if (progress_.epoch >= options_.epochs || stopped_early || Stopping()) break;
-    if (absl::Status status = RunEpoch(); !status.ok()) return status;
-    past_patience = false;
+  const auto stops_early = [&] {
+    return progress_.batch == 0 && StopsEarly(options_, tables_.validation(), progress_.epoch);
+  };
+  if (past_patience && stops_early()) {
+    const ValidationProgress patient = WithNewPatience(tables_.validation());
+    if (absl::Status status = tables_.CommitValidation(patient, {}); !status.ok()) return status;
   }
+  while (true) {
+    const bool due = progress_.batch == 0 && IsValidationDue(options_, tables_.validation(), progress_.epoch);
+    if (due && !Stopping()) {
+      if (absl::Status status = Validate(); !status.ok()) return status;
+    }
+    if (progress_.epoch >= options_.epochs || stops_early() || Stopping()) break;
+    if (absl::Status status = RunEpoch(); !status.ok()) return status;
+  }
+  const bool stopped_early = stops_early();
   const bool validated = progress_.batch > 0 || !IsValidationDue(options_, tables_.validation(), progress_.epoch);
   const bool finished = (progress_.epoch >= options_.epochs && validated) || stopped_early;
   if (finished) {
@@ -307,6 +322,7 @@ absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
   }
   return TrainOutcome{.finished = finished,
                       .stopped_early = stopped_early && progress_.epoch < options_.epochs,
+                      .kept_best = options_.keep == Keep::kBest,
                       .validation = tables_.validation(),
                       .generation = tables_.generation(),
                       .epochs_done = progress_.epoch};

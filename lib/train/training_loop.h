@@ -31,7 +31,7 @@ class TrainingLoop {
                const TrainCallbacks& callbacks);
 
   // Trains to the last epoch, or until options.patience or settings.stop say so; with `past_patience` on from where
-  // patience had stopped it. The error of a disk says from which commit to go on.
+  // patience had stopped it, which counts anew. The error of a disk says from which commit to go on.
   absl::StatusOr<TrainOutcome> Run(bool past_patience);
 
  private:
@@ -51,6 +51,7 @@ class TrainingLoop {
   absl::Status Prepare();
   absl::StatusOr<TrainOutcome> Train(bool past_patience);
   absl::Status Validate();
+  std::uint64_t ValidationMemory() const;
   void DivideTables();
   void MakePlanner();
   absl::Status BeginEpoch(std::size_t state);

@@ -91,6 +91,11 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
   plan.disk_bytes_after = tables + relations + 4 * kNpyHeaderBytes;
   plan.disk_bytes =
       2 * plan.disk_bytes_after + MaxWindowRows(options, description, plan.shape) * options.dim * sizeof(float);
+  // The best run, and the one that is to take its place.
+  if (options.keep == Keep::kBest) {
+    plan.disk_bytes += 2 * plan.disk_bytes_after;
+    plan.disk_bytes_after *= 2;
+  }
   if (rates != nullptr) ExpectSeconds(options, *rates, description, plan);
   return plan;
 }

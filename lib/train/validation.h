@@ -31,6 +31,9 @@ ValidationProgress AfterValidation(const TrainOptions& options, const Validation
 // Whether options.patience validations up to that of `epoch` brought no better one.
 bool StopsEarly(const TrainOptions& options, const ValidationProgress& progress, std::uint64_t epoch);
 
+// Returns the progress of a run that was stopped early and is told to go on: patience counts from here.
+ValidationProgress WithNewPatience(const ValidationProgress& before);
+
 // What plateau multiplies the learning rate by.
 double PlateauFactor(const TrainOptions& options, const ValidationProgress& progress);
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "checkpoint/run_lock.h"
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
 #include "tests/checkpoint/small_run.h"
@@ -13,6 +14,8 @@
 
 namespace octavo {
 namespace {
+
+constexpr CopyAddition kAddition = {.validation = {.best_mrr = 0.5, .best_epoch = 3}, .event = "the next\n"};
 
 class CommitCopyTest : public ::testing::Test {
  protected:
@@ -45,20 +48,22 @@ TEST_F(CommitCopyTest, HasWhatIsCommittedAndNothingElse) {
   Train(1, 3);
   CommitEvents(9);
   SetRow(*tables_, 0, 77);  // not committed
-  ASSERT_OK(CopyCommit(run_, copy_, true));
+  ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
   ASSERT_OK_AND_ASSIGN(const Contents copied, ReadCommitted(copy_));
   EXPECT_TRUE(copied == ContentsAfter(3, shape_));
-  EXPECT_EQ(FileBytes(copy_.Metrics()), "an event\n");
+  EXPECT_EQ(FileBytes(copy_.Metrics()), "an event\nthe next\n");
   EXPECT_EQ(FileBytes(copy_.Configuration()), "{}");
   for (const TableName table : kTables) EXPECT_FALSE(std::filesystem::exists(copy_.Table(table, 1)));
   EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
   ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(copy_.State()));
   EXPECT_EQ(manifest.header.generation, tables_->generation());
+  EXPECT_EQ(manifest.header.validation.best_epoch, 3U);
+  EXPECT_EQ(manifest.header.progress.metrics_bytes, 18U);
 }
 
 TEST_F(CommitCopyTest, CanBeTrainedOn) {
   Train(1, 2);
-  ASSERT_OK(CopyCommit(run_, copy_, true));
+  ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
   ASSERT_OK_AND_ASSIGN(tables_, RunTables::Open(copy_, shape_, true));
   Train(3, 4);
   ASSERT_OK_AND_ASSIGN(const Contents contents, ReadCommitted(copy_));
@@ -67,9 +72,9 @@ TEST_F(CommitCopyTest, CanBeTrainedOn) {
 
 TEST_F(CommitCopyTest, TakesThePlaceOfTheOneBefore) {
   Train(1, 1);
-  ASSERT_OK(CopyCommit(run_, copy_, true));
+  ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
   Train(2, 3);
-  ASSERT_OK(CopyCommit(run_, copy_, true));
+  ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
   ASSERT_OK_AND_ASSIGN(const Contents copied, ReadCommitted(copy_));
   EXPECT_TRUE(copied == ContentsAfter(3, shape_));
   EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
@@ -77,11 +82,11 @@ TEST_F(CommitCopyTest, TakesThePlaceOfTheOneBefore) {
 
 TEST_F(CommitCopyTest, AFailureLeavesTheOneBeforeAndTheNextCopyCleansUp) {
   Train(1, 1);
-  ASSERT_OK(CopyCommit(run_, copy_, true));
+  ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
   Train(2, 2);
   for (const std::string failure : {"copy.rows=eio", "file.write=enospc", "file.sync=eio", "copy.state=eio"}) {
     ASSERT_OK(SetFailpoints(failure));
-    EXPECT_FALSE(CopyCommit(run_, copy_, true).ok()) << failure;
+    EXPECT_FALSE(CopyCommit(run_, copy_, kAddition, true).ok()) << failure;
     ASSERT_OK(SetFailpoints(""));
     ASSERT_OK_AND_ASSIGN(const Contents copied, ReadCommitted(copy_));
     EXPECT_TRUE(copied == ContentsAfter(1, shape_)) << failure;
@@ -90,13 +95,13 @@ TEST_F(CommitCopyTest, AFailureLeavesTheOneBeforeAndTheNextCopyCleansUp) {
   // Cut behind the whole copy, as by a kill: the one before, or already the new one.
   for (const auto& [failure, steps] : {std::pair("copy.rename=eio", 1), std::pair("copy.remove=eio", 2)}) {
     ASSERT_OK(SetFailpoints(failure));
-    EXPECT_FALSE(CopyCommit(run_, copy_, true).ok()) << failure;
+    EXPECT_FALSE(CopyCommit(run_, copy_, kAddition, true).ok()) << failure;
     ASSERT_OK(SetFailpoints(""));
     EXPECT_TRUE(std::filesystem::exists(copy_.Unfinished().folder())) << failure;
     ASSERT_OK_AND_ASSIGN(const Contents copied, ReadCommitted(copy_));
     EXPECT_TRUE(copied == ContentsAfter(static_cast<std::uint64_t>(steps), shape_)) << failure;
   }
-  ASSERT_OK(CopyCommit(run_, copy_, true));
+  ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
   EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
 }
 
@@ -107,12 +112,33 @@ TEST_F(CommitCopyTest, DamagedRowsAreRefused) {
   std::string bytes = FileBytes(path);
   bytes[kNpyHeaderBytes + shape_.partition_rows * shape_.dim * sizeof(float) + 5] ^= 1;
   WriteFileBytes(path, bytes);
-  EXPECT_ERROR(CopyCommit(run_, copy_, true), kCorrupt, "checksum");
+  EXPECT_ERROR(CopyCommit(run_, copy_, kAddition, true), kCorrupt, "checksum");
   EXPECT_FALSE(std::filesystem::exists(copy_.folder()));
 }
 
+TEST_F(CommitCopyTest, AnotherRunOrNoFolderIsNotTouched) {
+  const RunPaths other(folder_ / "other");
+  std::filesystem::create_directory(other.folder());
+  ASSERT_OK(CreateRun(other, shape_));
+  std::filesystem::rename(other.folder(), copy_.folder());
+  EXPECT_ERROR(CopyCommit(run_, copy_, kAddition, true), kUsage, "holds another run");
+  ASSERT_OK_AND_ASSIGN(const Contents there, ReadCommitted(copy_));
+  EXPECT_TRUE(there == InitialContents(shape_));
+  std::filesystem::remove_all(copy_.folder());
+  WriteFileBytes(copy_.folder(), "a file");
+  EXPECT_ERROR(CopyCommit(run_, copy_, kAddition, true), kUsage, "is no folder");
+  EXPECT_EQ(FileBytes(copy_.folder()), "a file");
+}
+
+TEST_F(CommitCopyTest, ACopyInUseIsBusy) {
+  ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
+  ASSERT_OK_AND_ASSIGN(const RunLock lock, RunLock::Take(copy_.Lock()));
+  const absl::Status status = CopyCommit(run_, copy_, kAddition, true);
+  EXPECT_EQ(KindOf(status), ErrorKind::kBusy) << status.ToString();
+}
+
 TEST_F(CommitCopyTest, RemovalKeepsWhatIsNoRuns) {
-  ASSERT_OK(CopyCommit(run_, copy_, true));
+  ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
   WriteFileBytes(copy_.folder() / "notes.txt", "mine");
   ASSERT_OK(RemoveRunFolder(copy_));
   EXPECT_EQ(FileBytes(copy_.folder() / "notes.txt"), "mine");

@@ -317,7 +317,10 @@ class NaiveTrainer {
     const Row& head = (*seen_)[Value(edge.head)];
     const Row& tail = (*seen_)[Value(edge.tail)];
     Row scores;
-    for (const Row& relation : run_.relations) scores.push_back(NaiveScore(spec, head, relation, tail));
+    const std::size_t candidates = options_.group_queries ? run_.relations.size() : graph_.relation_count();
+    for (std::size_t r = 0; r < candidates; ++r) {
+      scores.push_back(NaiveScore(spec, head, run_.relations[r], tail));
+    }
     const auto loss = [&](const Row& s) {
       Row others = s;
       others.erase(others.begin() + Value(edge.relation));

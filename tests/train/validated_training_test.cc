@@ -16,7 +16,9 @@ namespace octavo {
 namespace {
 
 // Rises to its best at epoch 3 and falls behind it, whatever the rows are.
-absl::StatusOr<ValidationScores> PeakAtThree(const std::filesystem::path& run, const TrainOptions&) {
+absl::StatusOr<ValidationScores> PeakAtThree(const std::filesystem::path& run, const TrainOptions&,
+                                             std::uint64_t memory) {
+  EXPECT_GE(memory, std::uint64_t{24} << 20);
   ASSIGN_OR_RETURN(const TrainedRun opened, OpenTrainedRun(run));
   const double epoch = static_cast<double>(opened.epochs_done);
   return ValidationScores{.mrr = 0.5 - 0.1 * std::abs(epoch - 3), .triples = 7};
@@ -82,18 +84,64 @@ TEST_F(ValidatedTraining, LogsKeepsTheBestAndLowersTheRate) {
 }
 
 TEST_F(ValidatedTraining, PatienceStopsAndMoreEpochsGoOn) {
-  options_.patience = 2;
+  options_.patience = 3;
   ASSERT_OK_AND_ASSIGN(TrainOutcome outcome, training_.Start(options_, "run", Validating()));
   EXPECT_TRUE(outcome.finished);
   EXPECT_TRUE(outcome.stopped_early);
-  EXPECT_EQ(outcome.epochs_done, 5U);
+  EXPECT_EQ(outcome.epochs_done, 6U);
   EXPECT_FALSE(std::filesystem::exists(RunPaths(training_.run_folder()).Table(TableName::kEmbeddings, 1)));
   const RunBytes stopped = ReadRunBytes(training_.run_folder());
   ASSERT_OK_AND_ASSIGN(outcome, training_.Resume(0, "run", Validating()));
   EXPECT_TRUE(outcome.stopped_early);
   EXPECT_TRUE(ReadRunBytes(training_.run_folder()) == stopped);
   ASSERT_OK_AND_ASSIGN(outcome, training_.Resume(20, "run", Validating()));
-  EXPECT_EQ(outcome.epochs_done, 6U) << "no better one there either";
+  EXPECT_EQ(outcome.epochs_done, 9U) << "patience counts anew, and no better one is there either";
+}
+
+// Told to go on behind a stop by patience, and killed on the way: a plain resume goes on, too.
+TEST_F(ValidatedTraining, GoingOnPastPatienceSurvivesAKill) {
+  options_.patience = 3;
+  ASSERT_OK(training_.Start(options_, "unbroken", Validating()));
+  ASSERT_OK(training_.Resume(20, "unbroken", Validating()));
+  const RunBytes unbroken = ReadRunBytes(training_.run_folder("unbroken"));
+  for (const std::string step : {"commit.C1", "commit.C6", "train.batch", "train.validate"}) {
+    for (const std::string count : {"1", "2", "5"}) {
+      ASSERT_OK(training_.Start(options_, "run", Validating()));
+      ASSERT_OK(SetFailpoints(step + ":" + count + "=eio"));
+      EXPECT_FALSE(training_.Resume(20, "run", Validating()).ok() && count == "1") << step << ":" << count;
+      ASSERT_OK(SetFailpoints(""));
+      // Before the first commit nobody knows that it was to go on.
+      const bool told = !step.starts_with("commit") || count != "1";
+      ASSERT_OK(training_.Resume(told ? 0 : 20, "run", Validating()));
+      EXPECT_TRUE(ReadRunBytes(training_.run_folder()) == unbroken) << step << ":" << count;
+      std::filesystem::remove_all(training_.run_folder());
+    }
+  }
+}
+
+TEST_F(ValidatedTraining, StoppedWithinAValidationItIsDoneByTheResume) {
+  std::atomic<int> stop = 0;
+  TrainSettings settings = Validating();
+  settings.stop = &stop;
+  settings.validate = [&](const std::filesystem::path&, const TrainOptions&,
+                          std::uint64_t) -> absl::StatusOr<ValidationScores> {
+    stop = 2;
+    return absl::CancelledError("stopped");
+  };
+  ASSERT_OK_AND_ASSIGN(const TrainOutcome outcome, training_.Start(options_, "run", settings));
+  EXPECT_FALSE(outcome.finished);
+  EXPECT_EQ(outcome.epochs_done, 1U);
+  ASSERT_OK(training_.Resume(0, "run", Validating()));
+  ASSERT_OK(training_.Start(options_, "unbroken", Validating()));
+  EXPECT_TRUE(ReadRunBytes(training_.run_folder()) == ReadRunBytes(training_.run_folder("unbroken")));
+}
+
+TEST_F(ValidatedTraining, AnotherRunInThePlaceOfTheBestIsRefused) {
+  const std::filesystem::path folder = training_.run_folder();
+  ASSERT_OK(StartRun(training_.graph_folder(), folder / "best", TinyOptions(), false, {.memory = kPlenty}, {}));
+  const RunBytes other = ReadRunBytes(folder / "best");
+  EXPECT_ERROR(training_.Start(options_, "run", Validating()), kUsage, "move it");
+  EXPECT_TRUE(ReadRunBytes(folder / "best") == other);
 }
 
 // An error at each step of a validation, and of the copy that it makes.
@@ -121,7 +169,8 @@ TEST_F(ValidatedTraining, FailedAnywhereAndResumedIsUnbroken) {
 
 TEST_F(ValidatedTraining, AFailedValidationIsAnErrorAndNothingIsLost) {
   TrainSettings failing = Validating();
-  failing.validate = [](const std::filesystem::path&, const TrainOptions&) -> absl::StatusOr<ValidationScores> {
+  failing.validate = [](const std::filesystem::path&, const TrainOptions&,
+                        std::uint64_t) -> absl::StatusOr<ValidationScores> {
     return RuntimeError("the ranking failed");
   };
   EXPECT_ERROR(training_.Start(options_, "run", failing), kRuntime, "the ranking failed");

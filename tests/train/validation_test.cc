@@ -70,6 +70,7 @@ TEST(Validation, StopsAfterPatienceWithoutABetterOne) {
   const ValidationProgress progress = Behind(options, {0.3, 0.2, 0.2, 0.2, 0.2});
   EXPECT_TRUE(StopsEarly(options, progress, 10));
   EXPECT_FALSE(StopsEarly(options, progress, 11)) << "it was trained on";
+  EXPECT_FALSE(StopsEarly(options, WithNewPatience(progress), 10));
   options.patience = 0;
   EXPECT_FALSE(StopsEarly(options, progress, 10));
 }
