@@ -184,6 +184,8 @@ void AddImportVerb(CLI::App& app, Program& program) {
       ->capture_default_str();
   AddWholeNumber(verb, "--max-bad-lines", flags->options.max_bad_lines, 0, UINT64_MAX,
                  "Skip up to this many malformed lines");
+  verb.add_flag("--undirected", flags->options.undirected,
+                "Take each line for both directions, in training and held-out edges; --split keeps them together");
   verb.add_option("--duplicates", flags->duplicates, "Copies of an edge: merge into one, weights added, or keep")
       ->check(CLI::IsMember({"merge", "keep"}))
       ->capture_default_str();

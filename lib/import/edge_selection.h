@@ -15,6 +15,7 @@ namespace octavo {
 
 struct SelectionRules {
   std::optional<SplitRule> split{};  // replaces the parts that the files gave
+  bool undirected = false;  // both directions of an edge fall into the same part
   bool drop_self_loops = false;
   bool drop_unseen = false;  // leave out valid and test edges with a name that no training edge has
 };
