@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "import/edge_record.h"
+#include "cells/edge_record.h"
 #include "import/input_reader.h"
 #include "import/name_table.h"
 

@@ -1,4 +1,4 @@
-#include "import/cell_writer.h"
+#include "cells/cell_writer.h"
 
 #include <algorithm>
 #include <cstring>

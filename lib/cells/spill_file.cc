@@ -1,4 +1,4 @@
-#include "import/spill_file.h"
+#include "cells/spill_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -66,9 +66,9 @@ absl::Status SpillFile::Explain(const absl::Status& status) const {
   const std::uint64_t expected = use_.expected_bytes.load(std::memory_order_relaxed);
   const std::string needed = expected > written ? fmt::format("about {} in all", FormatByteSize(expected)) : "more";
   return RuntimeError(fmt::format(
-      "{}; the temporary files of this import have {} and need {}; expected as much free space beside the graph, or a "
-      "--memory that holds the import",
-      message, FormatByteSize(written), needed));
+      "{}; the temporary files of this {} have {} and need {}; expected as much free space beside the graph, or a "
+      "--memory that holds the {}",
+      message, use_.work, FormatByteSize(written), needed, use_.work));
 }
 
 absl::Status SpillWriter::Flush() {

@@ -1,4 +1,4 @@
-// Temporary files of an import that does not fit its memory.
+// Temporary files of an import, or another making of a graph, that does not fit its memory.
 #pragma once
 
 #include <atomic>
@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -19,11 +20,12 @@
 
 namespace octavo {
 
-// What the temporary files of one import share: how much they take, for messages and the summary. Any thread.
+// What the temporary files of one command share: how much they take, for messages and the summary. Any thread.
 struct SpillUse {
-  std::function<bool()> stop;  // may be empty; constant. True: writes end with absl::CancelledError
+  std::string_view work = "import";  // for messages; constant
+  std::function<bool()> stop;        // may be empty; constant. True: writes end with absl::CancelledError
   std::atomic<std::uint64_t> written_bytes = 0;
-  std::atomic<std::uint64_t> expected_bytes = 0;  // of the whole import, as far as it can be told; 0: not yet
+  std::atomic<std::uint64_t> expected_bytes = 0;  // of the whole command, as far as it can be told; 0: not yet
 };
 
 // Bytes [begin, end) of a spill file.

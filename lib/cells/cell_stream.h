@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cells/cell_writer.h"
+#include "cells/edge_record.h"
 #include "format/cells.h"
-#include "import/cell_writer.h"
-#include "import/edge_record.h"
 
 namespace octavo {
 

@@ -1,4 +1,4 @@
-#include "import/cell_sorter.h"
+#include "cells/cell_sorter.h"
 
 #include <sys/mman.h>
 
@@ -46,17 +46,6 @@ PartitionLayout PartitionLayoutFor(std::uint64_t node_count) {
   layout.rows = RoundUp((node_count + kMaxPartitions - 1) / kMaxPartitions, kPartitionRowQuantum);
   layout.count = static_cast<std::uint32_t>((node_count + layout.rows - 1) / layout.rows);
   return layout;
-}
-
-void EncodeIds(EdgeRuns& runs, const NameRanking& nodes, const NameRanking& relations) {
-  ParallelEach(0, runs.size(), [&](std::size_t run) {
-    for (EdgeRecord& record : runs[run]) {
-      if (record.part() == Part::kDropped) continue;
-      record.head = nodes.rank[record.head];
-      record.tail = nodes.rank[record.tail];
-      if (!relations.rank.empty()) record.set_relation(relations.rank[record.relation()]);
-    }
-  });
 }
 
 SortedEdges::SortedEdges(EdgeRuns runs, const PartitionLayout& partitions)

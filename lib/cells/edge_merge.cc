@@ -1,4 +1,4 @@
-#include "import/edge_merge.h"
+#include "cells/edge_merge.h"
 
 #include <algorithm>
 #include <utility>

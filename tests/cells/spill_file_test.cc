@@ -1,4 +1,4 @@
-#include "import/spill_file.h"
+#include "cells/spill_file.h"
 
 #include <cstring>
 #include <string>

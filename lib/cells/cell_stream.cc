@@ -1,4 +1,4 @@
-#include "import/cell_stream.h"
+#include "cells/cell_stream.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "import/cell_sorter.h"
+#include "cells/cell_sorter.h"
 
 namespace octavo {
 

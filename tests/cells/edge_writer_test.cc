@@ -1,6 +1,6 @@
 // Whole imports test what WriteEdges and WriteRuns write (importer_test.cc, spilled_import_test.cc); here is how much
 // they hold, and that they stop.
-#include "import/edge_writer.h"
+#include "cells/edge_writer.h"
 
 #include <string>
 #include <utility>

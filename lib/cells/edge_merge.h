@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "import/cell_sorter.h"
-#include "import/edge_record.h"
-#include "import/spill_file.h"
+#include "cells/cell_sorter.h"
+#include "cells/edge_record.h"
+#include "cells/spill_file.h"
 
 namespace octavo {
 

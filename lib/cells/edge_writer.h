@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cells/cell_sorter.h"
+#include "cells/cell_stream.h"
+#include "cells/run_reduction.h"
+#include "cells/spill_file.h"
 #include "format/cells.h"
 #include "format/paths.h"
-#include "import/cell_sorter.h"
-#include "import/cell_stream.h"
-#include "import/run_reduction.h"
-#include "import/spill_file.h"
 
 namespace octavo {
 

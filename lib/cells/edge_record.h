@@ -1,4 +1,4 @@
-// One edge of the input, 16 bytes, on its way into the cells.
+// One edge, 16 bytes, on its way into the cells.
 #pragma once
 
 #include <cstdint>

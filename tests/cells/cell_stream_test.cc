@@ -1,6 +1,6 @@
 // The bytes that it writes are compared with those of whole cells in edge_merge_test.cc; here are the edges of the
 // counts and of the blocks.
-#include "import/cell_stream.h"
+#include "cells/cell_stream.h"
 
 #include <array>
 #include <cfloat>

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cells/edge_record.h"
 #include "format/cells.h"
-#include "import/edge_record.h"
 #include "io/file.h"
 #include "io/write_behind.h"
 

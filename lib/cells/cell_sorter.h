@@ -8,8 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "import/edge_record.h"
-#include "import/name_ranking.h"
+#include "cells/edge_record.h"
 
 namespace octavo {
 
@@ -22,9 +21,6 @@ struct PartitionLayout {
 // At most 64 partitions, so that there are at most 4,096 cells of each part; more than that brings no finer memory
 // budget and costs a block each.
 PartitionLayout PartitionLayoutFor(std::uint64_t node_count);
-
-// Replaces the NameTable ids in `runs` by ranks; a record that is dropped keeps what it has. Parallel.
-void EncodeIds(EdgeRuns& runs, const NameRanking& nodes, const NameRanking& relations);
 
 // All edges that stay, with final ids, cell by cell (row-major) and within a cell part by part.
 class SortedEdges {

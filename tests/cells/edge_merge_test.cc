@@ -1,4 +1,4 @@
-#include "import/edge_merge.h"
+#include "cells/edge_merge.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cells/cell_stream.h"
 #include "gtest/gtest.h"
-#include "import/cell_stream.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/temporary_folder.h"

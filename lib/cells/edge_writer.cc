@@ -1,4 +1,4 @@
-#include "import/edge_writer.h"
+#include "cells/edge_writer.h"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 
 #include "base/parallel.h"
 #include "base/status.h"
-#include "import/cell_writer.h"
-#include "import/edge_merge.h"
+#include "cells/cell_writer.h"
+#include "cells/edge_merge.h"
 #include "io/file.h"
 
 namespace octavo {

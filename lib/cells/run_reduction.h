@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "import/spill_file.h"
+#include "cells/spill_file.h"
 
 namespace octavo {
 

@@ -1,4 +1,4 @@
-#include "import/run_reduction.h"
+#include "cells/run_reduction.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "import/cell_sorter.h"
+#include "cells/cell_sorter.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -113,19 +113,15 @@ TEST(CountShared, CountsEdgesThatAreAlsoInTrain) {
   EXPECT_EQ(CountShared(valid, {}), 0U);
 }
 
-TEST(SortedEdges, DistributesByCellAndPartWithFinalIds) {
-  // Provisional ids are the ranks reversed.
-  NameRanking nodes;
-  for (std::uint32_t id = 0; id < 3000; ++id) nodes.rank.push_back(2999 - id);
+TEST(SortedEdges, DistributesByCellAndPart) {
   EdgeRuns runs(3);
   std::map<std::tuple<std::uint32_t, std::uint32_t, Part>, std::size_t> expected;
   for (std::uint32_t i = 0; i < 3000; ++i) {
-    EdgeRecord record = Record(i, 0, i * 7 % 3000);
+    EdgeRecord record = Record(2999 - i, 0, 2999 - i * 7 % 3000);
     record.set_part(static_cast<Part>(i % 4));
     if (i % 4 != 3) ++expected[{(2999 - i) / 1024, (2999 - i * 7 % 3000) / 1024, record.part()}];
     runs[i % 3].push_back(record);
   }
-  EncodeIds(runs, nodes, {});
   SortedEdges edges(std::move(runs), {.rows = 1024, .count = 3});
   for (std::uint32_t cell = 0; cell < edges.cell_count(); ++cell) {
     for (const Part part : {Part::kTrain, Part::kValid, Part::kTest}) {
