@@ -28,6 +28,7 @@ enum class RandomPurpose : std::uint32_t {
   kPartitionGroups = 9,
   kBucketOrder = 10,
   kRounding = 11,
+  kWalk = 12,
 };
 
 // Returns the key of all streams of that seed and purpose.

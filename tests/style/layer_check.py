@@ -20,6 +20,7 @@ ALLOWED = {
     "cells": ["base", "io", "format"],
     "import": ["base", "io", "format", "cells"],
     "graph": ["base", "io", "format"],
+    "walk": ["base", "io", "format", "cells", "graph"],
     "tables": ["base", "io", "format"],
     "plan": ["base", "graph"],
     "prefetch": ["base", "io", "format", "graph", "plan", "tables"],
