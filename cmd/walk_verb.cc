@@ -70,10 +70,12 @@ void PrintJson(const WalkFlags& flags, const WalkSummary& summary) {
 }
 
 // A flag that the kind does not read was meant for another one.
-absl::Status RefuseUnread(const WalkFlags& flags, const std::vector<CLI::Option*>& options, bool read) {
+absl::Status RefuseUnread(const WalkFlags& flags, const std::vector<CLI::Option*>& options, bool read,
+                          std::string_view reader) {
   for (const CLI::Option* option : options) {
     if (!read && option->count() > 0) {
-      return UsageError(fmt::format("{}: is not read by --kind {}", option->get_name(), flags.kind));
+      return UsageError(
+          fmt::format("{}: is not for --kind {}; expected --kind {}", option->get_name(), flags.kind, reader));
     }
   }
   return absl::OkStatus();
@@ -87,9 +89,9 @@ absl::Status ReadKind(WalkFlags& flags) {
   const bool both = flags.pairs == "both" || (flags.pairs == "auto" && walk.windowed());
   walk.pairs = both ? PairDirection::kBoth : PairDirection::kForward;
   walk.keep_self_loops = flags.self_loops == "keep";
-  RETURN_IF_ERROR(RefuseUnread(flags, flags.windowed, walk.windowed()));
-  RETURN_IF_ERROR(RefuseUnread(flags, flags.biased, walk.kind == WalkKind::kNode2Vec));
-  return RefuseUnread(flags, flags.ppr, walk.kind == WalkKind::kPersonalPageRank);
+  RETURN_IF_ERROR(RefuseUnread(flags, flags.windowed, walk.windowed(), "deepwalk or node2vec"));
+  RETURN_IF_ERROR(RefuseUnread(flags, flags.biased, walk.kind == WalkKind::kNode2Vec, "node2vec"));
+  return RefuseUnread(flags, flags.ppr, walk.kind == WalkKind::kPersonalPageRank, "ppr");
 }
 
 absl::Status RunWalk(WalkFlags& flags, Program& program) {

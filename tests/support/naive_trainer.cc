@@ -72,7 +72,7 @@ class NaiveTrainer {
 
  private:
   std::size_t RelationSize() const {
-    if (options_.model == ModelKind::kDot) return 0;
+    if (options_.model == ModelKind::kDot || options_.model == ModelKind::kSourceContext) return 0;
     return options_.model == ModelKind::kRotatE ? options_.dim / 2 : options_.dim;
   }
 

@@ -17,9 +17,10 @@ constexpr double kRowTolerance = 2e-4;
 constexpr double kLossTolerance = 2e-5;  // relative
 
 std::vector<ModelSpec> Models() {
-  return {{ModelKind::kDot, Norm::kL1, 8},    {ModelKind::kDistMult, Norm::kL1, 8}, {ModelKind::kComplEx, Norm::kL1, 8},
-          {ModelKind::kTransE, Norm::kL1, 8}, {ModelKind::kTransE, Norm::kL2, 8},   {ModelKind::kRotatE, Norm::kL1, 8},
-          {ModelKind::kRotatE, Norm::kL2, 8}};
+  return {{ModelKind::kSourceContext, Norm::kL1, 8}, {ModelKind::kDot, Norm::kL1, 8},
+          {ModelKind::kDistMult, Norm::kL1, 8},      {ModelKind::kComplEx, Norm::kL1, 8},
+          {ModelKind::kTransE, Norm::kL1, 8},        {ModelKind::kTransE, Norm::kL2, 8},
+          {ModelKind::kRotatE, Norm::kL1, 8},        {ModelKind::kRotatE, Norm::kL2, 8}};
 }
 
 std::string Describe(const TrainOptions& options) {

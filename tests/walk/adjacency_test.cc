@@ -67,8 +67,7 @@ TEST_F(AdjacencyTest, HasTheSortedRowsOfEveryRange) {
         EXPECT_FALSE(rows.Has(static_cast<std::uint32_t>(range.first_node) - 1));
       }
       ASSERT_OK_AND_ASSIGN(const SpillExtent extent, rows.Save(*file));
-      EXPECT_EQ(extent.end - extent.begin,
-                Adjacency::BytesOf(range.end_node - range.first_node, range.edges, weights));
+      EXPECT_EQ(extent.end - extent.begin, Adjacency::BytesOf(range.end_node - range.first_node, range.edges, weights));
       ASSERT_OK_AND_ASSIGN(const Adjacency loaded, Adjacency::Load(*file, extent, range, weights));
       ExpectRows(loaded, range);
     }

@@ -154,8 +154,8 @@ TEST_F(WalkGraphTest, Node2vecWithoutBiasIsDeepWalk) {
 
 TEST_F(WalkGraphTest, PprDrawsFromPersonalPageRank) {
   for (const bool weights : {false, true}) {
-    ASSERT_OK(ImportText(folder_, RandomEdges(40, 150, weights, 4),
-                         {.columns = weights ? "head,tail,weight" : "head,tail"}));
+    ASSERT_OK(
+        ImportText(folder_, RandomEdges(40, 150, weights, 4), {.columns = weights ? "head,tail,weight" : "head,tail"}));
     constexpr std::uint64_t kSamples = 20000;
     ASSERT_OK(Walk({.kind = WalkKind::kPersonalPageRank,
                     .alpha = 0.7,
@@ -181,12 +181,12 @@ TEST_F(WalkGraphTest, ThreadsAndMemoryChangeNoByte) {
           WalkOptions{.kind = WalkKind::kDeepWalk, .walks = 1, .length = 3, .window = 9, .keep_self_loops = true},
           WalkOptions{.kind = WalkKind::kNode2Vec, .walks = 3, .length = 10, .window = 3, .p = 0.3, .q = 2.5},
           WalkOptions{.kind = WalkKind::kNode2Vec,
-                      .walks = 2,
-                      .length = 6,
-                      .window = 1,
-                      .p = 6,
-                      .q = 0.3,
-                      .pairs = PairDirection::kForward},
+          .walks = 2,
+          .length = 6,
+          .window = 1,
+          .p = 6,
+          .q = 0.3,
+          .pairs = PairDirection::kForward},
           WalkOptions{.kind = WalkKind::kPersonalPageRank, .samples = 30, .pairs = PairDirection::kForward}}) {
       ASSERT_OK(Walk(walk));
       const auto held = Files();

@@ -59,8 +59,8 @@ TEST(PlanWalks, WithoutALimitAllIsHeld) {
 }
 
 TEST(PlanWalks, TooLittleNamesTheLeastThatWouldDo) {
-  for (const WalkOptions& options : {WalkOptions{}, WalkOptions{.kind = WalkKind::kNode2Vec},
-                                     WalkOptions{.length = 10000, .window = 1000}}) {
+  for (const WalkOptions& options :
+       {WalkOptions{}, WalkOptions{.kind = WalkKind::kNode2Vec}, WalkOptions{.length = 10000, .window = 1000}}) {
     const absl::Status status = PlanWalks(options, Partitions(), true, 10 * kMiB, 2).status();
     EXPECT_ERROR(status, kUsage, "--memory 10.0 MiB is too little for these walks on this graph; expected at least ");
     const std::string message(MessageOf(status));
