@@ -57,12 +57,12 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
 }
 
 @test "walk: Ctrl-C leaves nothing" {
-  local code=0
-  "$OCTAVO" --quiet walk --graph graph --output stopped --walks 20000 2>err.log &
-  sleep 0.5
-  kill -INT $!
-  wait $! || code=$?
-  [ "$code" -eq 130 ]
+  "$OCTAVO" --quiet walk --graph graph --output stopped --walks 1000000 2>err.log &
+  local pid=$! status=0
+  until [ -n "$(find . -name '.stopped.partial-*')" ]; do kill -0 "$pid"; sleep 0.05; done
+  kill -TERM "$pid"
+  wait "$pid" || status=$?
+  [ "$status" -eq 143 ]
   grep -q "interrupted; stopped was not made" err.log
   [ ! -e stopped ]
   [ -z "$(find . -name '.stopped*')" ]
