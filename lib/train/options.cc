@@ -177,6 +177,8 @@ std::vector<OptionField> MakeFields() {
       Negatives(),
       Real("degree-fraction", "loss", &O::degree_fraction, 0, 1,
            "Share of the negatives drawn by degree; the others are uniform"),
+      Recent(Switch("degree-by-weight", "loss", &O::degree_by_weight,
+                    "Degrees are sums of weights, as of the pairs of octavo walk; otherwise each edge counts 1")),
       OneOf<RegularizerKind>(
           "regularizer", "loss", &O::regularizer,
           {{"none", RegularizerKind::kNone}, {"l2", RegularizerKind::kL2}, {"n3", RegularizerKind::kN3}},
@@ -280,6 +282,9 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   }
   if (options.negatives == 0 && options.degree_fraction > 0) {
     return UsageError("degree-fraction has no meaning with negatives all");
+  }
+  if (options.degree_by_weight && options.degree_fraction == 0) {
+    return UsageError("degree-by-weight has no meaning with degree-fraction 0; expected a fraction above 0");
   }
   return absl::OkStatus();
 }

@@ -42,6 +42,7 @@ struct TrainOptions {
   double adversarial_temperature = 1;
   std::uint64_t negatives = 512;  // for each side of each chunk; 0: all nodes
   double degree_fraction = 0;
+  bool degree_by_weight = false;
   RegularizerKind regularizer = RegularizerKind::kNone;
   double regularization = 0;
   // The descent.

@@ -15,8 +15,8 @@ constexpr std::uint64_t kWalksPerTask = 128;
 
 class HeldWalks {
  public:
-  HeldWalks(const WalkOptions& options, const Adjacency& rows, PairCounter& counter)
-      : options_(options), rows_(rows), counter_(counter), second_order_(options.p, options.q) {}
+  HeldWalks(const WalkOptions& options, const Adjacency& rows)
+      : options_(options), rows_(rows), second_order_(options.p, options.q) {}
 
   void Take(std::uint64_t walk, std::vector<std::uint32_t>& nodes, PairCounter::Writer& writer) const {
     const auto start = static_cast<std::uint32_t>(walk / options_.walks_of_node());
@@ -57,7 +57,6 @@ class HeldWalks {
 
   const WalkOptions& options_;
   const Adjacency& rows_;
-  PairCounter& counter_;
   const SecondOrderStep second_order_;
 };
 
@@ -65,7 +64,7 @@ class HeldWalks {
 
 absl::Status TakeHeldWalks(const WalkSource& source, PairCounter& counter) {
   ASSIGN_OR_RETURN(const Adjacency rows, Adjacency::Build(source.cells, source.plan.ranges.front()));
-  const HeldWalks walks(source.options, rows, counter);
+  const HeldWalks walks(source.options, rows);
   std::vector<std::vector<std::uint32_t>> nodes(source.plan.workers);
   const std::uint64_t all = source.walks();
   for (std::uint64_t first = 0; first < all;) {

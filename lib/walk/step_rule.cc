@@ -20,11 +20,12 @@ std::size_t DrawPlace(std::span<const std::uint32_t> neighbours, std::span<const
 
 // The weight of all edges from a row's node to `tail`.
 double WeightTo(std::span<const std::uint32_t> neighbours, std::span<const double> sums, std::uint32_t tail) {
-  const auto copies = std::ranges::equal_range(neighbours, tail);
-  if (copies.empty()) return 0;
-  if (sums.empty()) return static_cast<double>(copies.size());
-  const auto first = static_cast<std::size_t>(copies.begin() - neighbours.begin());
-  return sums[first + copies.size() - 1] - (first > 0 ? sums[first - 1] : 0);
+  const auto [from, to] = std::equal_range(neighbours.begin(), neighbours.end(), tail);
+  const auto first = static_cast<std::size_t>(from - neighbours.begin());
+  const auto end = static_cast<std::size_t>(to - neighbours.begin());
+  if (first == end) return 0;
+  if (sums.empty()) return static_cast<double>(end - first);
+  return sums[end - 1] - (first > 0 ? sums[first - 1] : 0);
 }
 
 }  // namespace

@@ -146,6 +146,7 @@ TEST(ConfigurationHash, ChangesWithIdentityFieldsOnly) {
 TEST(ConfigurationHash, OfTheDefaultsStaysWhatItIs) {
   EXPECT_EQ(ConfigurationHash(TrainOptions()), 0xC7E13088288C5343U);
   EXPECT_TRUE(FindTrainOption("storage")->recent);
+  EXPECT_TRUE(FindTrainOption("degree-by-weight")->recent);
   TrainOptions options;
   options.seed = 2;
   EXPECT_NE(ConfigurationHash(options), ConfigurationHash(TrainOptions()));
@@ -185,6 +186,7 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.regularizer = RegularizerKind::kN3; }, "regularization is 0");
   check([](TrainOptions& o) { o.margin = 0; }, "margin");
   check([](TrainOptions& o) { o.negatives = 0, o.degree_fraction = 0.5; }, "degree-fraction");
+  check([](TrainOptions& o) { o.degree_by_weight = true; }, "degree-by-weight has no meaning");
   TrainOptions odd;
   odd.model = ModelKind::kTransE;
   odd.dim = 7;

@@ -110,6 +110,7 @@ TEST_P(TrainerOracle, EveryOtherOption) {
   options.learning_rate_schedule = LearningRateSchedule::kCosine;
   ExpectSameTraining(training, options);
   options.degree_fraction = 0.5;
+  options.degree_by_weight = true;
   options.learning_rate_schedule = LearningRateSchedule::kLinear;
   options.optimizer = OptimizerKind::kAdam;
   options.loss = LossKind::kSelfAdversarial;
@@ -119,6 +120,7 @@ TEST_P(TrainerOracle, EveryOtherOption) {
   options.reciprocal = false;
   options.accumulate = 2;
   options.degree_fraction = 0;
+  options.degree_by_weight = false;
   options.loss = LossKind::kLogistic;
   options.negatives = 0;
   ExpectSameTraining(training, options);
