@@ -159,7 +159,9 @@ TEST_P(TrainerOracle, AsyncOfOneChunk) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, TrainerOracle, ::testing::ValuesIn(Models()), [](const auto& param) {
-  return std::string(ModelName(param.param.kind)) + (param.param.norm == Norm::kL1 ? "L1" : "L2");
+  std::string name(ModelName(param.param.kind));
+  std::erase(name, '-');  // names of tests have none
+  return name + (param.param.norm == Norm::kL1 ? "L1" : "L2");
 });
 
 // Tables in partitions: negatives from the resident ones, windows that end with their state.
