@@ -33,6 +33,7 @@ struct ExportFlags {
   std::string output;
   std::string format = "npy";
   std::string table = "embeddings";
+  std::string part = "all";
   std::string names;
   bool normalize = false;
 };
@@ -122,11 +123,20 @@ absl::Status RunExport(Program& program, const ExportFlags& flags) {
     return UsageError(fmt::format("--table relations: the {} model has no relation parameters; expected embeddings",
                                   ModelName(run.model.kind)));
   }
+  if (flags.part != "all" && (relations || run.model.kind != ModelKind::kSourceContext)) {
+    return UsageError(
+        fmt::format("--part {}: found {} of the {} model; expected embeddings of source-context, whose "
+                    "rows are [source | context]",
+                    flags.part, flags.table, ModelName(run.model.kind)));
+  }
   const std::uint64_t row_bytes = (relations ? run.model.RelationWidth() : run.model.dim) * sizeof(float);
   ASSIGN_OR_RETURN(const ReadingMemory memory,
                    ShareReadingMemory(program, "export", run, kBlocksHeld * std::max(kLeastBlockBytes, row_bytes)));
-  const VectorTable table = relations ? RelationVectors(*run.graph, run.relations, run.model.RelationWidth())
-                                      : NodeVectors(*run.graph, run.embeddings);
+  VectorTable table = relations ? RelationVectors(*run.graph, run.relations, run.model.RelationWidth())
+                                : NodeVectors(*run.graph, run.embeddings);
+  const std::size_t half = run.model.dim / 2;
+  if (flags.part == "source") table = ColumnsOf(std::move(table), 0, half);
+  if (flags.part == "context") table = ColumnsOf(std::move(table), half, run.model.dim);
   RETURN_IF_ERROR(WriteTable(program, flags, format, table, memory));
   return WarnIfCommitted(program, flags.run, run);
 }
@@ -146,6 +156,10 @@ void AddExportVerb(CLI::App& app, Program& program) {
       ->capture_default_str();
   verb->add_option("--table", flags->table, "embeddings (of the nodes) or relations")
       ->check(CLI::IsMember({"embeddings", "relations"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  verb->add_option("--part", flags->part, "Half of the rows of source-context: source or context; all: both")
+      ->check(CLI::IsMember({"source", "context", "all"}))
       ->type_name("NAME")
       ->capture_default_str();
   RefuseEmpty(verb->add_option("--names", flags->names, "Write the names of the rows besides, one a line"))

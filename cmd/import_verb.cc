@@ -1,7 +1,5 @@
 // octavo import: edge lists become a graph folder.
 
-#include <malloc.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
+#include "cmd/large_blocks.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
 #include "fmt/format.h"
@@ -128,10 +127,6 @@ void PrintJson(const ImportFlags& flags, const ImportSummary& summary) {
   fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-// What is held in large blocks goes back to the system when it is freed, and not to a heap that the next phase cannot
-// use: glibc would raise its threshold to the largest block that was freed.
-void ReturnLargeBlocks() { ::mallopt(M_MMAP_THRESHOLD, 128 << 10); }
-
 absl::Status RunImport(ImportFlags& flags, Program& program) {
   ImportOptions& options = flags.options;
   options.graph = flags.graph;
@@ -184,6 +179,8 @@ void AddImportVerb(CLI::App& app, Program& program) {
       ->capture_default_str();
   AddWholeNumber(verb, "--max-bad-lines", flags->options.max_bad_lines, 0, UINT64_MAX,
                  "Skip up to this many malformed lines");
+  verb.add_flag("--undirected", flags->options.undirected,
+                "Take each line for both directions, in training and held-out edges; --split keeps them together");
   verb.add_option("--duplicates", flags->duplicates, "Copies of an edge: merge into one, weights added, or keep")
       ->check(CLI::IsMember({"merge", "keep"}))
       ->capture_default_str();

@@ -37,6 +37,7 @@ struct Program {
 void AddBenchVerb(CLI::App& app, Program& program);
 void AddGenerateVerb(CLI::App& app, Program& program);
 void AddImportVerb(CLI::App& app, Program& program);
+void AddWalkVerb(CLI::App& app, Program& program);
 void AddPlanVerb(CLI::App& app, Program& program);
 void AddTrainVerb(CLI::App& app, Program& program);
 void AddResumeVerb(CLI::App& app, Program& program);

@@ -30,6 +30,7 @@ enum class RandomPurpose : std::uint32_t {
   kRounding = 11,
   kDropout = 12,
   kGroupShuffle = 13,
+  kWalk = 14,
   kLabelSplit = 20,
   kNonEdges = 21,
 };

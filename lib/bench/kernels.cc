@@ -85,6 +85,7 @@ std::vector<KernelRate> MeasureKernels(const KernelShape& shape, int threads, do
   if (threads > 1) peaks.emplace_back(threads, GemmPeak(threads, seconds));
   std::vector<KernelRate> rates;
   for (const auto& [kind, norm] : {std::pair(ModelKind::kDot, Norm::kL2),
+                                   {ModelKind::kSourceContext, Norm::kL2},
                                    {ModelKind::kDistMult, Norm::kL2},
                                    {ModelKind::kComplEx, Norm::kL2},
                                    {ModelKind::kTransE, Norm::kL2},

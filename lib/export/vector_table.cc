@@ -28,6 +28,25 @@ VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings) {
           }};
 }
 
+VectorTable ColumnsOf(VectorTable whole, std::size_t first, std::size_t end) {
+  VectorTable part = whole;
+  part.columns = end - first;
+  // Shared by the copies of the function below, which std::function requires to be copyable.
+  const auto rows = std::make_shared<std::vector<float>>();
+  part.read = [read = std::move(whole.read), width = whole.columns, columns = part.columns, first, rows](
+                  std::uint64_t row, std::span<float> values) -> absl::Status {
+    const std::size_t count = values.size() / columns;
+    rows->resize(count * width);
+    RETURN_IF_ERROR(read(row, *rows));
+    for (std::size_t i = 0; i < count; ++i) {
+      std::copy_n(rows->begin() + static_cast<std::ptrdiff_t>(i * width + first), columns,
+                  values.begin() + static_cast<std::ptrdiff_t>(i * columns));
+    }
+    return absl::OkStatus();
+  };
+  return part;
+}
+
 VectorTable RelationVectors(const Graph& graph, std::span<const float> relations, std::size_t width) {
   const std::uint64_t rows = width == 0 ? 0 : relations.size() / width;
   // Shared by the copies of the function below, which std::function requires to be copyable.

@@ -29,6 +29,9 @@ struct VectorTable {
 // compared with their checksums, if `embeddings` has them. Both must outlive the result.
 VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings);
 
+// Columns [first, end) of `whole`, which are read with the others. REQUIRES: first < end <= whole.columns
+VectorTable ColumnsOf(VectorTable whole, std::size_t first, std::size_t end);
+
 // What the name of a relation's reciprocal ends in.
 inline constexpr std::string_view kReciprocalSuffix = "^-1";
 

@@ -95,7 +95,8 @@ std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const Ar
   return XXH3_64bits(sums.data(), sums.size() * sizeof(sums[0]));
 }
 
-std::string EncodeGraphDescription(const GraphDescription& description, std::string_view import_json) {
+std::string EncodeGraphDescription(const GraphDescription& description, std::string_view origin_json,
+                                   std::string_view origin) {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
   object["format"] = kFormatName;
   object["version"] = kFormatVersion;
@@ -109,7 +110,7 @@ std::string EncodeGraphDescription(const GraphDescription& description, std::str
   object["partition_rows"] = description.partition_rows;
   object["partitions"] = description.partition_count;
   object["fingerprint"] = fmt::format("{:016x}", description.fingerprint);
-  object["import"] = nlohmann::ordered_json::parse(import_json);
+  object[std::string(origin)] = nlohmann::ordered_json::parse(origin_json);
   return object.dump(2) + "\n";
 }
 

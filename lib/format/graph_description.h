@@ -41,9 +41,10 @@ inline constexpr std::string_view kOnlyRelationName = "edge";
 std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const ArrayHeader& hashes,
                                const ArrayHeader& offsets, std::string_view relations);
 
-// Returns the text of graph.json. `import_json` is a JSON object with the options and statistics of the import, kept
-// for people and not read back. REQUIRES: `import_json` is well-formed JSON
-std::string EncodeGraphDescription(const GraphDescription& description, std::string_view import_json);
+// Returns the text of graph.json. `origin_json` is a JSON object with the options and statistics of the command that
+// made the graph, `origin`, kept for people and not read back. REQUIRES: `origin_json` is well-formed JSON
+std::string EncodeGraphDescription(const GraphDescription& description, std::string_view origin_json,
+                                   std::string_view origin = "import");
 
 // Parses graph.json; a corrupt-file error names the key, what was found and what was expected.
 absl::StatusOr<GraphDescription> DecodeGraphDescription(std::string_view text, std::string_view file_name);

@@ -25,7 +25,8 @@ struct ChunkResult {
   std::size_t file = 0;
   absl::Status status;
   std::vector<EdgeRecord> records;
-  ParsedChunk counts;  // its edges are gone with the text
+  std::size_t edges = 0;  // lines that hold one
+  ParsedChunk counts;     // its edges are gone with the text
 };
 
 NameTable::Name NameOf(std::string_view text) { return {text, HashName(text, 0)}; }
@@ -75,7 +76,18 @@ absl::Status InternNodes(std::span<const ParsedEdge> edges, NameTable& table, st
   return absl::OkStatus();
 }
 
-ChunkResult ProcessChunk(const TextChunk& chunk, Part part, NameTable& nodes, NameTable& relations) {
+// Puts the other direction behind all of `records` but self-loops.
+void AddOtherDirections(std::vector<EdgeRecord>& records) {
+  const std::size_t lines = records.size();
+  records.reserve(2 * lines);
+  for (std::size_t i = 0; i < lines; ++i) {
+    if (records[i].head == records[i].tail) continue;
+    records.push_back(records[i]);
+    std::swap(records.back().head, records.back().tail);
+  }
+}
+
+ChunkResult ProcessChunk(const TextChunk& chunk, Part part, bool undirected, NameTable& nodes, NameTable& relations) {
   ChunkResult result;
   result.file = chunk.file;
   result.counts = ParseChunk(chunk.text, chunk.layout);
@@ -90,6 +102,8 @@ ChunkResult ProcessChunk(const TextChunk& chunk, Part part, NameTable& nodes, Na
     result.status = InternRelations(edges, relations, result.records);
   }
   result.counts.unescaped.clear();
+  result.edges = edges.size();
+  if (undirected) AddOtherDirections(result.records);
   return result;
 }
 
@@ -121,8 +135,8 @@ class EdgeCollector::Merger {
     out_.blank_lines += counts.blank_lines;
     out_.bad_lines += counts.bad_line_count;
     if (out_.bad_lines > options_.max_bad_lines) return TooManyBadLines();
-    edges_ += result.records.size();
-    out_.file_edges[file_] += result.records.size();
+    edges_ += result.edges;
+    out_.file_edges[file_] += result.edges;
     out_.run_edges += result.records.size();
     if (!result.records.empty()) out_.runs.push_back(std::move(result.records));
     return absl::OkStatus();
@@ -185,7 +199,7 @@ absl::Status EdgeCollector::Collect() {
     return chunk;
   };
   const auto process = [&](const TextChunk& chunk) {
-    return ProcessChunk(chunk, files_[chunk.file].part, out_.nodes, out_.relations);
+    return ProcessChunk(chunk, files_[chunk.file].part, options_.undirected, out_.nodes, out_.relations);
   };
   const auto merge = [&](ChunkResult result) {
     absl::Status status = merger_->Add(std::move(result));

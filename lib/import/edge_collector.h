@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "import/edge_record.h"
+#include "cells/edge_record.h"
 #include "import/input_reader.h"
 #include "import/name_table.h"
 
@@ -22,7 +22,7 @@ struct CollectedEdges {
   std::uint64_t run_edges = 0;  // in the runs
   Columns columns;
   std::vector<TextFormat> formats;        // of each file
-  std::vector<std::uint64_t> file_edges;  // of each file
+  std::vector<std::uint64_t> file_edges;  // lines of each file that hold an edge
   std::uint64_t lines = 0;
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
@@ -34,6 +34,7 @@ struct CollectedEdges {
 struct CollectOptions {
   LayoutRequest layout;
   std::uint64_t max_bad_lines = 0;
+  bool undirected = false;               // a line gives both directions; a self-loop stays one edge
   std::size_t workers = 0;               // chunks parsed at once; 0: as many as TBB has
   std::uint64_t max_bytes = UINT64_MAX;  // of names and edges
   InputLimits limits{};

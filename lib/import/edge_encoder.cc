@@ -10,6 +10,7 @@
 #include "base/mutex.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "cells/run_spill.h"
 #include "format/array_header.h"
 #include "import/edge_spill.h"
 #include "import/hash_slice.h"
@@ -24,7 +25,6 @@ constexpr std::uint64_t kPieceEdges = std::uint64_t{32} << 10;
 constexpr std::uint64_t kBatchBytesOfEdge = 48;
 // Slices begin at whole words of the bits.
 constexpr std::uint64_t kWordNodes = 64;
-constexpr std::size_t kWriteBytes = std::size_t{4} << 20;
 constexpr std::size_t kReadBytes = std::size_t{2} << 20;
 // How many edges ahead of its use a bucket, and then a hash, is fetched: the time of a cache miss or two.
 constexpr std::size_t kBucketAhead = 16;
@@ -202,17 +202,7 @@ class Encoder {
   }
 
   absl::Status WriteRun(EdgeRuns runs) {
-    SortedEdges sorted(std::move(runs), input_.partitions);
-    ParallelEach(0, sorted.cell_count(),
-                 [&](std::size_t cell) { OrderCell(sorted.Cell(static_cast<std::uint32_t>(cell))); });
-    SpillExtent extent{.begin = out_.size(), .end = 0};
-    for (auto rest = std::as_bytes(sorted.All()); !rest.empty();) {
-      RETURN_IF_ERROR(CheckStop());
-      const auto some = rest.first(std::min(rest.size(), kWriteBytes));
-      RETURN_IF_ERROR(out_.Append(some));
-      rest = rest.subspan(some.size());
-    }
-    extent.end = out_.size();
+    ASSIGN_OR_RETURN(const SpillExtent extent, SpillRun(std::move(runs), input_.partitions, options_.stop, out_));
     encoded_.runs.push_back(extent);
     return absl::OkStatus();
   }

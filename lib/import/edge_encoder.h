@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "import/cell_sorter.h"
+#include "cells/cell_sorter.h"
+#include "cells/spill_file.h"
 #include "import/name_marks.h"
 #include "import/name_ranking.h"
-#include "import/spill_file.h"
 
 namespace octavo {
 

@@ -1,6 +1,7 @@
 #include "import/edge_selection.h"
 
 #include <cstddef>
+#include <utility>
 
 #include "base/mutex.h"
 #include "base/parallel.h"
@@ -44,8 +45,10 @@ AssignedParts AssignParts(EdgeRuns& runs, const NameTable& nodes, const NameTabl
   const Counts counts = ForEachRecord(runs, [&](EdgeRecord& record, Counts& mine) {
     const std::uint32_t relation = record.relation();
     if (rules.split) {
-      record.set_part(rules.split->PartOf(nodes.Hash(record.head), has_relations ? relations.Hash(relation) : 0,
-                                          nodes.Hash(record.tail)));
+      std::uint64_t from = nodes.Hash(record.head);
+      std::uint64_t to = nodes.Hash(record.tail);
+      if (rules.undirected && from > to) std::swap(from, to);
+      record.set_part(rules.split->PartOf(from, has_relations ? relations.Hash(relation) : 0, to));
     }
     if (record.head == record.tail) {
       ++mine.self_loops;

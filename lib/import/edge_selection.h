@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "import/edge_record.h"
+#include "cells/edge_record.h"
 #include "import/name_marks.h"
 #include "import/name_table.h"
 #include "import/split_rule.h"
@@ -15,6 +15,7 @@ namespace octavo {
 
 struct SelectionRules {
   std::optional<SplitRule> split{};  // replaces the parts that the files gave
+  bool undirected = false;           // both directions of an edge fall into the same part
   bool drop_self_loops = false;
   bool drop_unseen = false;  // leave out valid and test edges with a name that no training edge has
 };

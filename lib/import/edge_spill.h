@@ -5,8 +5,8 @@
 #include <span>
 
 #include "absl/status/status.h"
-#include "import/edge_record.h"
-#include "import/spill_file.h"
+#include "cells/edge_record.h"
+#include "cells/spill_file.h"
 
 namespace octavo {
 

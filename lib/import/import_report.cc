@@ -32,6 +32,7 @@ Json OptionsJson(const ImportOptions& options, const ImportSummary& summary) {
     object["split"] = options.split;
     object["seed"] = options.seed;
   }
+  if (options.undirected) object["undirected"] = true;
   object["duplicates"] = options.merge_duplicates ? "merge" : "keep";
   object["self_loops"] = options.drop_self_loops ? "drop" : "keep";
   object["unseen"] = options.drop_unseen ? "drop" : "keep";

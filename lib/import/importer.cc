@@ -10,12 +10,12 @@
 #include "base/byte_size.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
+#include "cells/cell_sorter.h"
+#include "cells/edge_writer.h"
 #include "fmt/format.h"
 #include "format/paths.h"
-#include "import/cell_sorter.h"
 #include "import/edge_collector.h"
 #include "import/edge_selection.h"
-#include "import/edge_writer.h"
 #include "import/import_report.h"
 #include "import/name_ranking.h"
 #include "import/name_writer.h"
@@ -129,6 +129,7 @@ class Importer {
     spill_use_.stop = options_.stop;
     collect_ = {.layout = {.format = options_.format, .columns = {}},
                 .max_bad_lines = options_.max_bad_lines,
+                .undirected = options_.undirected,
                 .workers = plan_.workers,
                 .max_bytes = plan_.collected_bytes,
                 .limits = {.window_bytes = plan_.window_bytes, .max_cached_bytes = plan_.max_cached_input_bytes},
@@ -140,6 +141,7 @@ class Importer {
     if (!options_.split.empty()) {
       ASSIGN_OR_RETURN(rules_.split, SplitRule::Parse(options_.split, options_.seed));
     }
+    rules_.undirected = options_.undirected;
     rules_.drop_self_loops = options_.drop_self_loops;
     rules_.drop_unseen = options_.drop_unseen;
     if (progress_) {

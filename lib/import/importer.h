@@ -39,6 +39,7 @@ struct ImportOptions {
   std::string split{};     // "0.9,0.05,0.05"; empty: by file. Not together with valid or test
   std::uint64_t seed = 0;  // of split
 
+  bool undirected = false;  // a line gives both directions, in every part; a self-loop stays one edge
   bool merge_duplicates = true;
   bool drop_self_loops = false;
   bool drop_unseen = false;  // leave out valid and test edges with a name that no training edge has

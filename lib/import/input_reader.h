@@ -15,7 +15,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "base/mutex.h"
-#include "import/edge_record.h"
+#include "cells/edge_record.h"
 #include "import/text_format.h"
 #include "io/compressed_input.h"
 

@@ -78,4 +78,15 @@ NameRanking RankRelations(const NameTable& names, const std::vector<bool>& stays
   return ranking;
 }
 
+void EncodeIds(EdgeRuns& runs, const NameRanking& nodes, const NameRanking& relations) {
+  ParallelEach(0, runs.size(), [&](std::size_t run) {
+    for (EdgeRecord& record : runs[run]) {
+      if (record.part() == Part::kDropped) continue;
+      record.head = nodes.rank[record.head];
+      record.tail = nodes.rank[record.tail];
+      if (!relations.rank.empty()) record.set_relation(relations.rank[record.relation()]);
+    }
+  });
+}
+
 }  // namespace octavo

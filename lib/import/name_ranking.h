@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cells/edge_record.h"
 #include "import/name_table.h"
 
 namespace octavo {
@@ -33,5 +34,8 @@ absl::Status NoHashSeedError();
 
 // Ranks the relations that stay by the bytes of their names.
 NameRanking RankRelations(const NameTable& names, const std::vector<bool>& stays);
+
+// Replaces the NameTable ids in `runs` by ranks; a record that is dropped keeps what it has. Parallel.
+void EncodeIds(EdgeRuns& runs, const NameRanking& nodes, const NameRanking& relations);
 
 }  // namespace octavo

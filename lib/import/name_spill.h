@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cells/run_reduction.h"
+#include "cells/spill_file.h"
 #include "import/name_marks.h"
 #include "import/name_table.h"
-#include "import/run_reduction.h"
-#include "import/spill_file.h"
 
 namespace octavo {
 

@@ -8,11 +8,11 @@
 #include "base/byte_size.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "cells/run_reduction.h"
 #include "fmt/format.h"
 #include "import/edge_spill.h"
 #include "import/hash_slice.h"
 #include "import/name_spill.h"
-#include "import/run_reduction.h"
 #include "io/checksum.h"
 
 namespace octavo {

@@ -16,16 +16,16 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cells/edge_writer.h"
+#include "cells/spill_file.h"
 #include "format/paths.h"
 #include "import/edge_collector.h"
 #include "import/edge_encoder.h"
 #include "import/edge_selection.h"
-#include "import/edge_writer.h"
 #include "import/name_marks.h"
 #include "import/name_ranking.h"
 #include "import/name_spill.h"
 #include "import/node_writer.h"
-#include "import/spill_file.h"
 
 namespace octavo {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "import/edge_record.h"
+#include "cells/edge_record.h"
 
 namespace octavo {
 

@@ -14,18 +14,19 @@ struct Name {
   ModelKind kind;
 };
 
-constexpr std::array<Name, 5> kNames = {{{"dot", ModelKind::kDot},
+constexpr std::array<Name, 6> kNames = {{{"dot", ModelKind::kDot},
                                          {"distmult", ModelKind::kDistMult},
                                          {"complex", ModelKind::kComplEx},
                                          {"transe", ModelKind::kTransE},
-                                         {"rotate", ModelKind::kRotatE}}};
+                                         {"rotate", ModelKind::kRotatE},
+                                         {"source-context", ModelKind::kSourceContext}}};
 
 constexpr std::size_t kMaxDim = 65536;
 
 }  // namespace
 
 std::size_t ModelSpec::RelationWidth() const {
-  if (kind == ModelKind::kDot) return 0;
+  if (kind == ModelKind::kDot || kind == ModelKind::kSourceContext) return 0;
   return kind == ModelKind::kRotatE ? dim / 2 : dim;
 }
 
@@ -36,6 +37,10 @@ absl::Status ModelSpec::Validate() const {
   if ((kind == ModelKind::kComplEx || kind == ModelKind::kRotatE) && dim % 2 != 0) {
     return UsageError(fmt::format("dim is {}; expected an even number for {}, whose rows are dim / 2 complex numbers",
                                   dim, ModelName(kind)));
+  }
+  if (kind == ModelKind::kSourceContext && dim % 2 != 0) {
+    return UsageError(
+        fmt::format("dim is {}; expected an even number for {}, whose rows are two halves", dim, ModelName(kind)));
   }
   return absl::OkStatus();
 }
@@ -52,7 +57,9 @@ absl::StatusOr<ModelKind> ParseModel(std::string_view name) {
     if (entry.name == name) return entry.kind;
   }
   return UsageError(
-      fmt::format("\"{}\" is not a model; expected dot, distmult, complex, transe or rotate", Escape(name)));
+      fmt::format("\"{}\" is not a model; expected dot, distmult, complex, transe, rotate or "
+                  "source-context",
+                  Escape(name)));
 }
 
 }  // namespace octavo

@@ -4,6 +4,8 @@
 // first, the imaginary parts behind. A relation's row is [RelationWidth()] floats.
 //
 //   dot       <h, t>                                                                  no relation parameters
+//   source-context  <source of h, context of t>, a row being [source | context]: the second-order proximity of LINE,
+//                   Tang et al., WWW 2015                                             no relation parameters
 //   distmult  <h, r, t>                              Yang et al., ICLR 2015           [dim]
 //   complex   Re <h, r, conj t>                      Trouillon et al., ICML 2016      [dim], split layout
 //   transe    -||h + r - t||_1 or _2                 Bordes et al., NIPS 2013         [dim]
@@ -19,7 +21,7 @@
 
 namespace octavo {
 
-enum class ModelKind { kDot, kDistMult, kComplEx, kTransE, kRotatE };
+enum class ModelKind { kDot, kDistMult, kComplEx, kTransE, kRotatE, kSourceContext };
 enum class Norm { kL1, kL2 };
 
 // Which end of an edge is replaced: kTail scores (h, r, ?), kHead scores (?, r, t).
@@ -31,11 +33,11 @@ struct ModelSpec {
   std::size_t dim = 100;
 
   std::size_t RelationWidth() const;
-  // A usage error where dim is 0, above 65,536, or odd for ComplEx and RotatE.
+  // A usage error where dim is 0, above 65,536, or odd for a model whose rows have two halves.
   absl::Status Validate() const;
 };
 
-// "dot", "distmult", "complex", "transe", "rotate". The error of the parser lists them.
+// "dot", "distmult", "complex", "transe", "rotate", "source-context". The error of the parser lists them.
 std::string_view ModelName(ModelKind kind);
 absl::StatusOr<ModelKind> ParseModel(std::string_view name);
 

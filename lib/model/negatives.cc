@@ -66,15 +66,35 @@ std::vector<Candidate> PossibleAnswers(std::span<const Edge> chunk, Side side, s
   return candidates;
 }
 
+// Draws by weight, all in one way through the batch: the sum of the weights passes the draws in ascending order.
+void SampleByWeight(RandomStream& stream, std::span<const Edge> batch, Side side, std::span<NodeId> negatives) {
+  double total = 0;
+  for (const Edge& edge : batch) total += edge.weight;
+  std::vector<double> draws(negatives.size());
+  // In [0, total), with 53 random bits.
+  for (double& draw : draws) draw = static_cast<double>(stream.Next64() >> 11) * 0x1.0p-53 * total;
+  std::sort(draws.begin(), draws.end());
+  std::size_t place = 0;
+  double sum = batch[0].weight;
+  for (std::size_t j = 0; j < draws.size(); ++j) {
+    while (draws[j] >= sum && place + 1 < batch.size()) sum += batch[++place].weight;
+    negatives[j] = NodeAt(batch[place], side);
+  }
+}
+
 }  // namespace
 
 void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std::span<const Edge> batch, Side side,
-                     float degree_fraction, std::span<NodeId> negatives) {
+                     float degree_fraction, std::span<NodeId> negatives, DegreeBy degree) {
   std::uint64_t nodes = 0;
   for (const NodeRange& range : ranges) nodes += range.end - range.begin;
   const double weighted = std::round(static_cast<double>(degree_fraction) * static_cast<double>(negatives.size()));
   const std::size_t by_degree = std::min(negatives.size(), static_cast<std::size_t>(weighted));
-  for (std::size_t j = 0; j < by_degree; ++j) negatives[j] = NodeAt(batch[stream.Below(batch.size())], side);
+  if (degree == DegreeBy::kWeights) {
+    SampleByWeight(stream, batch, side, negatives.first(by_degree));
+  } else {
+    for (std::size_t j = 0; j < by_degree; ++j) negatives[j] = NodeAt(batch[stream.Below(batch.size())], side);
+  }
   for (std::size_t j = by_degree; j < negatives.size(); ++j) negatives[j] = NodeOfIndex(ranges, stream.Below(nodes));
 }
 

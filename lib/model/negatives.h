@@ -18,12 +18,16 @@ struct NodeRange {
   std::uint64_t end = 0;
 };
 
+// What makes the degree of a node: its edges, or their weights.
+enum class DegreeBy { kEdges, kWeights };
+
 // Fills `negatives` with independent draws. The first round(degree_fraction * size) are the nodes at `side` of edges
-// drawn uniformly from `batch` (so a node's chance is its share of the batch's edges: degree-weighted, as in
-// PyTorch-BigGraph); the others are uniform over `ranges`. The result is a pure function of the arguments.
-// REQUIRES: ranges hold at least one node; batch is not empty; 0 <= degree_fraction <= 1
+// drawn from `batch`, uniformly (so a node's chance is its share of the batch's edges: degree-weighted, as in
+// PyTorch-BigGraph) or by weight, and then in the order of the batch; the others are uniform over `ranges`. The result
+// is a pure function of the arguments. REQUIRES: ranges hold at least one node; batch is not empty, weights are above
+// 0; 0 <= degree_fraction <= 1
 void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std::span<const Edge> batch, Side side,
-                     float degree_fraction, std::span<NodeId> negatives);
+                     float degree_fraction, std::span<NodeId> negatives, DegreeBy degree = DegreeBy::kEdges);
 
 struct MaskedPair {
   std::uint32_t edge = 0;      // index in the chunk, or of a group of edges

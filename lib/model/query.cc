@@ -53,6 +53,28 @@ HWY_INLINE void StoreOrAdd(D d, const Complex<D>& z, bool add, float* row, std::
   StoreOrAdd(d, z.im, add, row + half + i);
 }
 
+// Writes one half of `from` to the other half of `to`, whose rest is 0: the first half where `first`.
+void MoveHalf(std::size_t half, bool first, const float* from, float* to) {
+  const float* const source = from + (first ? 0 : half);
+  float* const target = to + (first ? half : 0);
+  float* const rest = to + (first ? 0 : half);
+  ForEachLane(half, [&](auto d, std::size_t i) HWY_ATTR {
+    hn::StoreU(hn::LoadU(d, source + i), d, target + i);
+    hn::StoreU(hn::Zero(d), d, rest + i);
+  });
+}
+
+// Adds the half of `g` that the query has to the half of `gradient` that it came from; without `add` the rest is 0.
+void MoveHalfBack(std::size_t half, bool first, const float* g, bool add, float* gradient) {
+  const float* const source = g + (first ? half : 0);
+  float* const target = gradient + (first ? 0 : half);
+  float* const rest = gradient + (first ? half : 0);
+  ForEachLane(half, [&](auto d, std::size_t i) HWY_ATTR {
+    StoreOrAdd(d, hn::LoadU(d, source + i), add, target + i);
+    if (!add) hn::StoreU(hn::Zero(d), d, rest + i);
+  });
+}
+
 // One row of the table of query.h.
 void MakeRow(const ModelSpec& spec, Side side, const float* known, const float* relation, float* query) {
   const bool tail = side == Side::kTail;
@@ -83,6 +105,8 @@ void MakeRow(const ModelSpec& spec, Side side, const float* known, const float* 
         const auto r = Rotation(d, relation, i);
         (tail ? k.Times(r) : k.TimesConjugate(r)).Store(d, query, half, i);
       });
+    case ModelKind::kSourceContext:
+      return MoveHalf(half, tail, known, query);
   }
 }
 
@@ -126,6 +150,8 @@ void BackRow(const ModelSpec& spec, Side side, const float* known, const float* 
         const auto turned = gradient.TimesConjugate(tail ? k.Times(r) : k.TimesConjugate(r));
         hn::StoreU(tail ? turned.im : hn::Neg(turned.im), d, relation_gradient + i);
       });
+    case ModelKind::kSourceContext:
+      return MoveHalfBack(half, tail, g, add, known_gradient);
   }
 }
 

@@ -6,6 +6,7 @@
 //   complex  h * r                                       t * conj r       (complex products)
 //   transe   h + r                                       t - r
 //   rotate   h * e^(i r)                                 t * e^(-i r)
+//   source-context  [0 | source of h]                    [context of t | 0]
 #pragma once
 
 #include <cstddef>

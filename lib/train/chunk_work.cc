@@ -80,7 +80,8 @@ void ChunkWork::DrawNegatives(const ChunkPlace& place, ChunkResult& result) cons
     const std::uint64_t stream = (place.batch.batch << 32) | (place.chunk << 1) | (side == Side::kHead ? 1U : 0U);
     SampleNegatives(
         RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(place.batch.epoch), stream),
-        resident_, place.edges_of_batch, side, static_cast<float>(options_.degree_fraction), out);
+        resident_, place.edges_of_batch, side, static_cast<float>(options_.degree_fraction), out,
+        options_.degree_by_weight ? DegreeBy::kWeights : DegreeBy::kEdges);
   };
   draw(Side::kTail, result.tail_negative_ids);
   draw(Side::kHead, result.head_negative_ids);

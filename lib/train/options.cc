@@ -153,7 +153,8 @@ std::vector<OptionField> MakeFields() {
                         {"distmult", ModelKind::kDistMult},
                         {"complex", ModelKind::kComplEx},
                         {"transe", ModelKind::kTransE},
-                        {"rotate", ModelKind::kRotatE}},
+                        {"rotate", ModelKind::kRotatE},
+                        {"source-context", ModelKind::kSourceContext}},
                        "Score function"),
       OneOf<Norm>("norm", "model", &O::norm, {{"l1", Norm::kL1}, {"l2", Norm::kL2}}, "Norm of transe and rotate"),
       Whole("dim", "model", &O::dim, 1, 65536, "Floats of a node's embedding"),
@@ -182,6 +183,8 @@ std::vector<OptionField> MakeFields() {
       Negatives(),
       Real("degree-fraction", "loss", &O::degree_fraction, 0, 1,
            "Share of the negatives drawn by degree; the others are uniform"),
+      Recent(Switch("degree-by-weight", "loss", &O::degree_by_weight,
+                    "Degrees are sums of weights, as of the pairs of octavo walk; otherwise each edge counts 1")),
       Recent(
           Switch("group-queries", "loss", &O::group_queries,
                  "Train each side of an edge on its own, together with those that ask the same, which share scores")),
@@ -353,15 +356,22 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   if (options.group_queries && !options.reciprocal && options.model_spec().RelationWidth() > 0) {
     return UsageError("group-queries asks for heads by inverse relations; expected reciprocal with it");
   }
-  if (options.relation_dropout > 0 && (options.model == ModelKind::kRotatE || options.model == ModelKind::kDot)) {
+  if (options.group_queries && options.model == ModelKind::kSourceContext) {
+    return UsageError("group-queries asks for heads by inverse relations, which source-context has not");
+  }
+  const bool plain_relations = options.model != ModelKind::kRotatE && options.model_spec().RelationWidth() > 0;
+  if (options.relation_dropout > 0 && !plain_relations) {
     return UsageError(fmt::format("relation-dropout has no meaning for the {} model, whose relations are {}",
                                   ModelName(options.model),
-                                  options.model == ModelKind::kDot ? "without parameters" : "phases"));
+                                  options.model == ModelKind::kRotatE ? "phases" : "without parameters"));
   }
-  if (options.relation_prediction > 0 && (options.model == ModelKind::kRotatE || options.model == ModelKind::kDot)) {
+  if (options.relation_prediction > 0 && !plain_relations) {
     return UsageError(
         fmt::format("relation-prediction is not there for the {} model; expected distmult, complex or transe",
                     ModelName(options.model)));
+  }
+  if (options.degree_by_weight && options.degree_fraction == 0) {
+    return UsageError("degree-by-weight has no meaning with degree-fraction 0; expected a fraction above 0");
   }
   return ValidateValidationOptions(options);
 }

@@ -23,6 +23,18 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   grep -q 'warning: 1 of 14 names' warning
 }
 
+@test "export: the halves of source-context rows" {
+  "$OCTAVO" --quiet train --graph graph --run halves --model source-context --dim 6 --epochs 1
+  for part in source context; do "$OCTAVO" --quiet export --run halves --output "$part.npy" --part "$part"; done
+  /usr/bin/python3 -c '
+import numpy
+whole = numpy.load("halves/embeddings.npy")
+assert whole.shape == (14, 6) and whole.any()
+assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context.npy") == whole[:, 3:]).all()'
+  fails 2 "--part source: found embeddings of the complex model" "$OCTAVO" export --run run --output x --part source
+  fails 2 "source" "$OCTAVO" export --run halves --output x --part target
+}
+
 @test "export: wrong usage leaves every file as it was" {
   cp -r run before
   fails 2 "is a file of the run or its graph" "$OCTAVO" export --run run --output run/embeddings.npy

@@ -31,6 +31,8 @@ def score_tails(model, norm, head, relation, candidates):
     half = head.size // 2
     if model == "dot":
         return candidates @ head
+    if model == "source-context":
+        return candidates[:, half:] @ head[:half]
     if model == "distmult":
         return candidates @ (head * relation)
     if model == "transe":
@@ -49,6 +51,8 @@ def score_heads(model, norm, candidates, relation, tail):
     half = tail.size // 2
     if model == "dot":
         return candidates @ tail
+    if model == "source-context":
+        return candidates[:, :half] @ tail[half:]
     if model == "distmult":
         return candidates @ (relation * tail)
     if model == "transe":
@@ -91,7 +95,7 @@ def rank_all(arguments):
     embeddings = numpy.load(arguments.embeddings).astype(numpy.float64)
     if embeddings.shape[0] != len(names):
         sys.exit(f"{arguments.embeddings}: {embeddings.shape[0]} rows; expected {len(names)}, one a name")
-    if arguments.model == "dot":
+    if arguments.model in ("dot", "source-context"):
         relations = numpy.zeros((len(relation_of), 0))
     else:
         relations = numpy.load(arguments.relations).astype(numpy.float64)
@@ -124,7 +128,7 @@ def rank_all(arguments):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--model", required=True, choices=["dot", "distmult", "complex", "transe", "rotate"])
+    parser.add_argument("--model", required=True, choices=["dot", "distmult", "complex", "transe", "rotate", "source-context"])
     parser.add_argument("--norm", default="l1", choices=["l1", "l2"])
     parser.add_argument("--reciprocal", action="store_true")
     for name in ("embeddings", "relations", "graph", "train", "valid", "test", "report"):

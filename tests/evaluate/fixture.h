@@ -80,7 +80,7 @@ class EmbeddedFixture {
 
  private:
   static std::size_t WidthOf(const ModelSpec& model) {
-    if (model.kind == ModelKind::kDot) return 0;
+    if (model.kind == ModelKind::kDot || model.kind == ModelKind::kSourceContext) return 0;
     return model.kind == ModelKind::kRotatE ? model.dim / 2 : model.dim;
   }
 
@@ -92,9 +92,10 @@ class EmbeddedFixture {
 
 // Every model, small enough for whole-number scores to be exact.
 inline std::vector<ModelSpec> AllModels() {
-  return {{ModelKind::kDot, Norm::kL1, 5},    {ModelKind::kDistMult, Norm::kL1, 5}, {ModelKind::kComplEx, Norm::kL1, 6},
-          {ModelKind::kTransE, Norm::kL1, 5}, {ModelKind::kTransE, Norm::kL2, 5},   {ModelKind::kRotatE, Norm::kL1, 2},
-          {ModelKind::kRotatE, Norm::kL2, 4}};
+  return {{ModelKind::kSourceContext, Norm::kL1, 6}, {ModelKind::kDot, Norm::kL1, 5},
+          {ModelKind::kDistMult, Norm::kL1, 5},      {ModelKind::kComplEx, Norm::kL1, 6},
+          {ModelKind::kTransE, Norm::kL1, 5},        {ModelKind::kTransE, Norm::kL2, 5},
+          {ModelKind::kRotatE, Norm::kL1, 2},        {ModelKind::kRotatE, Norm::kL2, 4}};
 }
 
 }  // namespace octavo

@@ -42,6 +42,9 @@ struct NaiveModel {
         case ModelKind::kDot:
           sum += a * c;
           break;
+        case ModelKind::kSourceContext:
+          if (i < half) sum += a * E(tail, half + i);
+          break;
         case ModelKind::kDistMult:
           sum += a * r(i) * c;
           break;

@@ -22,6 +22,20 @@ TEST(NodeVectors, NamesAndRowsInIdOrder) {
   EXPECT_EQ(rows, (std::vector<float>{6, 7, 8, 9}));
 }
 
+TEST(ColumnsOf, AreThoseOfTheWholeTable) {
+  TemporaryFolder folder;
+  const auto graph = WriteGraph({.names = NumberedNames(3)}, folder.path() / "graph");
+  const std::vector<float> values = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  const TableReader reader = WriteTable(values, 4, kPartitionRowQuantum, folder.path());
+  const VectorTable table = ColumnsOf(NodeVectors(*graph, reader), 1, 3);
+  ASSERT_EQ(table.rows, 3U);
+  ASSERT_EQ(table.columns, 2U);
+  EXPECT_EQ(table.name(2), graph->nodes().Name(NodeId{2}));
+  std::vector<float> rows(4);
+  ASSERT_TRUE(table.read(1, rows).ok());
+  EXPECT_EQ(rows, (std::vector<float>{5, 6, 9, 10}));
+}
+
 TEST(RelationVectors, ReciprocalsHaveTheirOwnNames) {
   TemporaryFolder folder;
   const auto graph = WriteGraph({.names = NumberedNames(2), .relations = {"knows", "likes"}}, folder.path());

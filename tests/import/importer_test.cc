@@ -4,7 +4,9 @@
 #include <atomic>
 #include <map>
 #include <random>
+#include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -176,6 +178,57 @@ TEST_F(ImportTest, SplitGivesDisjointPartsThatTheSeedChanges) {
   ASSERT_OK(ImportText(folder_, text, {.split = "0.8,0.1,0.1", .seed = 2}));
   EXPECT_FALSE(FileBytes(folder_ / "graph/valid.cells") == valid);
   EXPECT_TRUE(FileBytes(folder_ / "graph/nodes.names") == names);
+}
+
+// The oracle: the text of both directions, imported as it stands.
+TEST_F(ImportTest, UndirectedIsTheGraphOfTheTextInBothDirections) {
+  ASSERT_OK_AND_ASSIGN(const ImportSummary summary, ImportText(folder_, "a\tb\t1\nb\ta\t0.5\nc\tc\t2\na\tc\t4\n",
+                                                               {.columns = "head,tail,weight", .undirected = true}));
+  EXPECT_EQ(EdgeTexts(*Open(), Split::kTrain),
+            (std::vector<std::string>{"a edge b 1.5", "a edge c 4", "b edge a 1.5", "c edge a 4", "c edge c 2"}));
+  EXPECT_EQ(summary.input_edges, 4U);
+  EXPECT_EQ(summary.self_loops, 1U);
+  EXPECT_EQ(summary.duplicates[0], 2U);
+  const std::string description = FileBytes(folder_ / "graph/graph.json");
+  EXPECT_NE(description.find("\"undirected\": true"), std::string::npos) << description;
+  ASSERT_OK(ImportText(folder_, Joined(ManyLines()), {.undirected = true}));
+  const auto undirected = Files();
+  std::string both;
+  for (const std::string& line : ManyLines()) {
+    std::array<std::string, 4> fields;
+    std::istringstream columns(line);
+    for (std::string& field : fields) std::getline(columns, field, '\t');
+    both += line + "\n";
+    if (fields[0] != fields[2]) both += fmt::format("{}\t{}\t{}\t{}\n", fields[2], fields[1], fields[0], fields[3]);
+  }
+  ASSERT_OK(ImportText(folder_, both));
+  for (const auto& [name, bytes] : Files()) EXPECT_TRUE(name == "graph.json" || bytes == undirected.at(name)) << name;
+}
+
+TEST_F(ImportTest, UndirectedSplitHoldsOutBothDirectionsOfAPair) {
+  ASSERT_OK(ImportText(folder_, Joined(ManyLines()), {.split = "0.8,0.1,0.1", .undirected = true}));
+  const auto graph = Open();
+  std::map<std::tuple<NodeId, RelationId, NodeId>, Split> parts;
+  for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
+    ASSERT_OK_AND_ASSIGN(const std::vector<Edge> edges, graph->Edges(split).ReadAll());
+    for (const Edge& edge : edges) parts[{edge.head, edge.relation, edge.tail}] = split;
+    EXPECT_GT(edges.size(), 20000U);
+  }
+  for (const auto& [triple, part] : parts) {
+    const auto [head, relation, tail] = triple;
+    const auto other = parts.find({tail, relation, head});
+    ASSERT_TRUE(other != parts.end() && other->second == part);
+  }
+}
+
+// What the input itself holds twice stays, and is told: the other direction counts, too.
+TEST_F(ImportTest, UndirectedHeldOutEdgesThatStandInTrainTheOtherWayRoundAreCounted) {
+  WriteFileBytes(folder_ / "valid.tsv", "b\ta\n");
+  ASSERT_OK_AND_ASSIGN(
+      const ImportSummary summary,
+      ImportText(folder_, "a\tb\na\tc\n", {.valid = (folder_ / "valid.tsv").string(), .undirected = true}));
+  EXPECT_EQ(summary.also_in_train[1], 2U);
+  EXPECT_EQ(EdgeTexts(*Open(), Split::kValid), (std::vector<std::string>{"a edge b 1", "b edge a 1"}));
 }
 
 TEST_F(ImportTest, RefusesWrongOptions) {

@@ -73,5 +73,21 @@ TEST_F(NameRankingTest, RanksRelationsByBytes) {
   EXPECT_EQ(ranking.rank[ids[0]], 3U);
 }
 
+TEST(EncodeIds, GivesFinalIdsToWhatStays) {
+  NameRanking nodes;
+  nodes.rank = {2, 0, 1};
+  NameRanking relations;
+  relations.rank = {1, 0};
+  EdgeRuns runs(1, std::vector<EdgeRecord>(2));
+  runs[0][0] = {.head = 0, .tail = 1};
+  runs[0][1] = {.head = 7, .tail = 8};
+  runs[0][1].set_part(Part::kDropped);
+  EncodeIds(runs, nodes, relations);
+  EXPECT_EQ(runs[0][0].head, 2U);
+  EXPECT_EQ(runs[0][0].tail, 0U);
+  EXPECT_EQ(runs[0][0].relation(), 1U);
+  EXPECT_EQ(runs[0][1].head, 7U);
+}
+
 }  // namespace
 }  // namespace octavo

@@ -115,10 +115,18 @@ TEST_F(SpilledImportTest, WritesTheBytesOfAnImportInMemoryForAllRules) {
         MemoryPlan plan = TinyPlan();
         plan.encode_bytes = drop ? 200000 : 1000000;
         const std::string what = fmt::format("{} nodes, {} columns, drop {}, merge {}", nodes, columns, drop, merge);
-        ExpectSame(
-            {.valid = valid, .test = test, .merge_duplicates = merge, .drop_self_loops = merge, .drop_unseen = drop},
-            plan, what);
-        ExpectSame({.split = "0.5,0.25,0.25", .merge_duplicates = merge, .drop_self_loops = drop, .drop_unseen = drop},
+        ExpectSame({.valid = valid,
+                    .test = test,
+                    .undirected = merge,
+                    .merge_duplicates = merge,
+                    .drop_self_loops = merge,
+                    .drop_unseen = drop},
+                   plan, what);
+        ExpectSame({.split = "0.5,0.25,0.25",
+                    .undirected = drop,
+                    .merge_duplicates = merge,
+                    .drop_self_loops = drop,
+                    .drop_unseen = drop},
                    plan, fmt::format("{}, split", what));
       }
     }

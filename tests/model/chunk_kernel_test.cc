@@ -11,8 +11,8 @@
 namespace octavo {
 namespace {
 
-constexpr ModelKind kModels[] = {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE,
-                                 ModelKind::kRotatE};
+constexpr ModelKind kModels[] = {ModelKind::kDot,    ModelKind::kDistMult, ModelKind::kComplEx,
+                                 ModelKind::kTransE, ModelKind::kRotatE,   ModelKind::kSourceContext};
 constexpr Norm kNorms[] = {Norm::kL1, Norm::kL2};
 constexpr LossKind kLosses[] = {LossKind::kSoftmax, LossKind::kLogistic, LossKind::kRanking,
                                 LossKind::kSelfAdversarial};

@@ -10,6 +10,7 @@ constexpr Comparison kAll[] = {Comparison::kInner, Comparison::kAbsolute, Compar
 TEST(ComparisonTest, IsThatOfTheModel) {
   EXPECT_EQ(ComparisonOf({ModelKind::kDot, Norm::kL2, 4}), Comparison::kInner);
   EXPECT_EQ(ComparisonOf({ModelKind::kComplEx, Norm::kL2, 4}), Comparison::kInner);
+  EXPECT_EQ(ComparisonOf({ModelKind::kSourceContext, Norm::kL2, 4}), Comparison::kInner);
   EXPECT_EQ(ComparisonOf({ModelKind::kTransE, Norm::kL1, 4}), Comparison::kAbsolute);
   EXPECT_EQ(ComparisonOf({ModelKind::kTransE, Norm::kL2, 4}), Comparison::kEuclidean);
   EXPECT_EQ(ComparisonOf({ModelKind::kRotatE, Norm::kL1, 4}), Comparison::kModulus);

@@ -7,8 +7,8 @@
 namespace octavo {
 namespace {
 
-constexpr ModelKind kKinds[] = {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE,
-                                ModelKind::kRotatE};
+constexpr ModelKind kKinds[] = {ModelKind::kDot,    ModelKind::kDistMult, ModelKind::kComplEx,
+                                ModelKind::kTransE, ModelKind::kRotatE,   ModelKind::kSourceContext};
 
 TEST(ModelSpecTest, RelationWidths) {
   EXPECT_EQ((ModelSpec{ModelKind::kDot, Norm::kL1, 10}.RelationWidth()), 0U);
@@ -20,9 +20,9 @@ TEST(ModelSpecTest, RelationWidths) {
 
 TEST(ModelSpecTest, ValidatesDim) {
   for (const ModelKind kind : kKinds) {
-    const bool complex = kind == ModelKind::kComplEx || kind == ModelKind::kRotatE;
+    const bool halves = kind == ModelKind::kComplEx || kind == ModelKind::kRotatE || kind == ModelKind::kSourceContext;
     for (const std::size_t dim : {0UL, 1UL, 2UL, 99UL, 100UL, 65535UL, 65536UL, 65537UL, 65538UL}) {
-      const bool valid = dim > 0 && dim <= 65536 && !(complex && dim % 2 != 0);
+      const bool valid = dim > 0 && dim <= 65536 && !(halves && dim % 2 != 0);
       const auto status = ModelSpec{kind, Norm::kL2, dim}.Validate();
       EXPECT_EQ(status.ok(), valid) << ModelName(kind) << " " << dim;
       if (!valid) {
@@ -38,7 +38,7 @@ TEST(ModelSpecTest, NamesAreParsedBack) {
   const auto bad = ParseModel("transh");
   ASSERT_FALSE(bad.ok());
   EXPECT_EQ(KindOf(bad.status()), ErrorKind::kUsage);
-  EXPECT_THAT(MessageOf(bad.status()), testing::HasSubstr("dot, distmult, complex, transe or rotate"));
+  EXPECT_THAT(MessageOf(bad.status()), testing::HasSubstr("dot, distmult, complex, transe, rotate or source-context"));
 }
 
 }  // namespace

@@ -54,6 +54,23 @@ TEST(SampleNegativesTest, DegreeFractionFollowsTheSideOfTheBatch) {
   EXPECT_LT(ChiSquare({{1, 3000}, {2, 1000}}, heads), 10.8);
 }
 
+TEST(SampleNegativesTest, DegreeByWeightFollowsTheWeights) {
+  std::vector<Edge> batch = {MakeEdge(1, 0, 10), MakeEdge(1, 0, 11), MakeEdge(2, 0, 11), MakeEdge(3, 0, 12)};
+  batch[0].weight = 8;
+  batch[1].weight = 1.5F;
+  batch[2].weight = 0.5F;
+  batch[3].weight = 6;
+  const NodeRange ranges[] = {{500, 600}};
+  for (const auto& [side, expected] :
+       {std::pair(Side::kTail, std::map<std::uint64_t, double>{{10, 2000}, {11, 500}, {12, 1500}}),
+        std::pair(Side::kHead, std::map<std::uint64_t, double>{{1, 2375}, {2, 125}, {3, 1500}})}) {
+    std::vector<NodeId> nodes(8000, NodeId{7});
+    SampleNegatives(Stream(1), ranges, batch, side, 0.5F, nodes, DegreeBy::kWeights);
+    EXPECT_LT(ChiSquare(expected, std::span(nodes).first(4000)), 13.8);  // 2 degrees of freedom, 0.1 %
+    for (std::size_t j = 4000; j < nodes.size(); ++j) EXPECT_GE(Value(nodes[j]), 500U);
+  }
+}
+
 TEST(SampleNegativesTest, FractionIsRoundedAndComesFirst) {
   const std::vector<Edge> batch = {MakeEdge(1, 0, 2)};
   const NodeRange ranges[] = {{500, 600}};

@@ -10,8 +10,8 @@
 namespace octavo {
 namespace {
 
-constexpr ModelKind kKinds[] = {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE,
-                                ModelKind::kRotatE};
+constexpr ModelKind kKinds[] = {ModelKind::kDot,    ModelKind::kDistMult, ModelKind::kComplEx,
+                                ModelKind::kTransE, ModelKind::kRotatE,   ModelKind::kSourceContext};
 
 // Element l of the table of query.h, for the known row k and the relation r.
 double NaiveQueryElement(const ModelSpec& spec, Side side, const std::vector<double>& k, const std::vector<double>& r,
@@ -33,6 +33,8 @@ double NaiveQueryElement(const ModelSpec& spec, Side side, const std::vector<dou
       return turn(r[l % half], r[half + l % half]);
     case ModelKind::kRotatE:
       return turn(std::cos(r[l % half]), std::sin(r[l % half]));
+    case ModelKind::kSourceContext:
+      return (l >= half) == (side == Side::kTail) ? k[(l + half) % spec.dim] : 0;
   }
   return 0;
 }

@@ -135,6 +135,9 @@ double NaiveScore(const ModelSpec& spec, std::span<const double> head, std::span
         sum += spec.norm == Norm::kL1 ? std::sqrt(re * re + im * im) : re * re + im * im;
       }
       return spec.norm == Norm::kL1 ? -sum : -std::sqrt(sum);
+    case ModelKind::kSourceContext:
+      for (std::size_t l = 0; l < half; ++l) sum += head[l] * tail[half + l];
+      return sum;
   }
   return 0;
 }

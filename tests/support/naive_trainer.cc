@@ -74,7 +74,7 @@ class NaiveTrainer {
 
  private:
   std::size_t RelationSize() const {
-    if (options_.model == ModelKind::kDot) return 0;
+    if (options_.model == ModelKind::kDot || options_.model == ModelKind::kSourceContext) return 0;
     return options_.model == ModelKind::kRotatE ? options_.dim / 2 : options_.dim;
   }
 
@@ -195,7 +195,8 @@ class NaiveTrainer {
     negatives.resize(options_.negatives);
     const std::uint64_t place = (batch << 32) + 2 * chunk + (side == Side::kHead ? 1 : 0);
     SampleNegatives(RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(epoch), place),
-                    resident_, edges, side, static_cast<float>(options_.degree_fraction), negatives);
+                    resident_, edges, side, static_cast<float>(options_.degree_fraction), negatives,
+                    options_.degree_by_weight ? DegreeBy::kWeights : DegreeBy::kEdges);
     return negatives;
   }
 

@@ -122,7 +122,7 @@ TEST(SetTrainOption, NamesKeyValueAndWhatIsAllowed) {
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("learning-rate"), "nan", "a.toml:3: learning-rate"), kUsage,
                "a.toml:3: learning-rate: found \"nan\"; expected a number from 0 to 1000");
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("model"), "trance", "--model"), kUsage,
-               "one of dot, distmult, complex, transe, rotate");
+               "one of dot, distmult, complex, transe, rotate, source-context");
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("negatives"), "-1", "--negatives"), kUsage,
                "a whole number from 1 to 16777216, or all");
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("margin"), "-1", "--margin"), kUsage, "or auto");
@@ -146,6 +146,7 @@ TEST(ConfigurationHash, ChangesWithIdentityFieldsOnly) {
 TEST(ConfigurationHash, OfTheDefaultsStaysWhatItIs) {
   EXPECT_EQ(ConfigurationHash(TrainOptions()), 0xC7E13088288C5343U);
   EXPECT_TRUE(FindTrainOption("storage")->recent);
+  EXPECT_TRUE(FindTrainOption("degree-by-weight")->recent);
   TrainOptions options;
   options.seed = 2;
   EXPECT_NE(ConfigurationHash(options), ConfigurationHash(TrainOptions()));
@@ -175,6 +176,7 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
         "accumulate is 3 and schedule pipe");
   check([](TrainOptions& o) { o.accumulate = 3, o.schedule = Schedule::kAsync; }, "accumulate is 3 and schedule async");
   check([](TrainOptions& o) { o.dim = 7, o.model = ModelKind::kRotatE; }, "7");
+  check([](TrainOptions& o) { o.dim = 7, o.model = ModelKind::kSourceContext; }, "two halves");
   check([](TrainOptions& o) { o.dim = 0; }, "0");
   check([](TrainOptions& o) { o.dim = 7, o.model = ModelKind::kDot, o.storage = NpyElement::kBfloat16; },
         "dim is 7; expected an even number with storage bf16");
@@ -184,6 +186,7 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.regularizer = RegularizerKind::kN3; }, "regularization is 0");
   check([](TrainOptions& o) { o.margin = 0; }, "margin");
   check([](TrainOptions& o) { o.negatives = 0, o.degree_fraction = 0.5; }, "degree-fraction");
+  check([](TrainOptions& o) { o.degree_by_weight = true; }, "degree-by-weight has no meaning");
   TrainOptions odd;
   odd.model = ModelKind::kTransE;
   odd.dim = 7;

@@ -1,0 +1,162 @@
+// octavo walk: a graph becomes the graph of the pairs of its walks.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "base/byte_size.h"
+#include "base/status.h"
+#include "cmd/flags.h"
+#include "cmd/interrupt.h"
+#include "cmd/large_blocks.h"
+#include "cmd/program.h"
+#include "cmd/run_flags.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+#include "walk/walk_graph.h"
+
+namespace octavo {
+namespace {
+
+struct WalkFlags {
+  WalkGraphOptions options;
+  std::string graph;
+  std::string output;
+  std::string kind = "deepwalk";
+  std::string pairs = "auto";
+  std::string self_loops = "drop";
+  bool json = false;
+  // Flags that only some kinds read.
+  std::vector<CLI::Option*> windowed;
+  std::vector<CLI::Option*> biased;
+  std::vector<CLI::Option*> ppr;
+};
+
+std::string ProgressText(const WalkProgress& progress) {
+  const double share =
+      progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 0;
+  return fmt::format("{}: {} {} of {}, {:.0f} %", progress.stage, progress.done, progress.unit, progress.total,
+                     100 * share);
+}
+
+void Report(const WalkFlags& flags, const WalkSummary& summary, Reporter& reporter) {
+  const GraphDescription& graph = summary.graph;
+  reporter.Info(fmt::format("{} walks, {} pairs{}", summary.walks, summary.pairs,
+                            flags.options.walk.pairs == PairDirection::kBoth ? ", each for both directions" : ""));
+  reporter.Info(fmt::format("{}: {} nodes, {} train, {} valid and {} test edges", flags.output, graph.node_count,
+                            graph.train_edges, graph.valid_edges, graph.test_edges));
+  if (summary.streamed) reporter.Info("--memory has no room for all neighbours: walks were taken step by step");
+  if (summary.spilled_bytes > 0) {
+    reporter.Info(fmt::format("{} went through temporary files", FormatByteSize(summary.spilled_bytes)));
+  }
+  reporter.Info(fmt::format("took {:.1f} s ({:.1f} walking, {:.1f} writing)",
+                            summary.walk_seconds + summary.write_seconds, summary.walk_seconds, summary.write_seconds));
+}
+
+void PrintJson(const WalkFlags& flags, const WalkSummary& summary) {
+  auto object = nlohmann::ordered_json::object();
+  object["graph"] = flags.output;
+  object["nodes"] = summary.graph.node_count;
+  object["train_edges"] = summary.graph.train_edges;
+  object["valid_edges"] = summary.graph.valid_edges;
+  object["test_edges"] = summary.graph.test_edges;
+  object["fingerprint"] = fmt::format("{:016x}", summary.graph.fingerprint);
+  object["walk_seconds"] = summary.walk_seconds;
+  object["write_seconds"] = summary.write_seconds;
+  object["streamed"] = summary.streamed;
+  object["spilled_bytes"] = summary.spilled_bytes;
+  object["walk"] = nlohmann::ordered_json::parse(WalkJson(flags.options.walk, summary));
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+// A flag that the kind does not read was meant for another one.
+absl::Status RefuseUnread(const WalkFlags& flags, const std::vector<CLI::Option*>& options, bool read,
+                          std::string_view reader) {
+  for (const CLI::Option* option : options) {
+    if (!read && option->count() > 0) {
+      return UsageError(
+          fmt::format("{}: is not for --kind {}; expected --kind {}", option->get_name(), flags.kind, reader));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadKind(WalkFlags& flags) {
+  WalkOptions& walk = flags.options.walk;
+  walk.kind = flags.kind == "deepwalk"   ? WalkKind::kDeepWalk
+              : flags.kind == "node2vec" ? WalkKind::kNode2Vec
+                                         : WalkKind::kPersonalPageRank;
+  const bool both = flags.pairs == "both" || (flags.pairs == "auto" && walk.windowed());
+  walk.pairs = both ? PairDirection::kBoth : PairDirection::kForward;
+  walk.keep_self_loops = flags.self_loops == "keep";
+  RETURN_IF_ERROR(RefuseUnread(flags, flags.windowed, walk.windowed(), "deepwalk or node2vec"));
+  RETURN_IF_ERROR(RefuseUnread(flags, flags.biased, walk.kind == WalkKind::kNode2Vec, "node2vec"));
+  return RefuseUnread(flags, flags.ppr, walk.kind == WalkKind::kPersonalPageRank, "ppr");
+}
+
+absl::Status RunWalk(WalkFlags& flags, Program& program) {
+  RETURN_IF_ERROR(ReadKind(flags));
+  WalkGraphOptions& options = flags.options;
+  options.graph = flags.graph;
+  options.output = flags.output;
+  options.stop = Interrupted;
+  options.memory_bytes = MemoryLimit(program);
+  ReturnLargeBlocks();
+  CatchInterrupts();
+  const absl::StatusOr<WalkSummary> summary =
+      MakeWalkGraph(options, [&](const WalkProgress& progress) { program.reporter.Progress(ProgressText(progress)); });
+  program.reporter.EndProgress();
+  if (absl::IsCancelled(summary.status()) && Interrupted()) {
+    program.reporter.Warning(fmt::format("interrupted; {} was not made", flags.output));
+    program.exit_code = InterruptExitCode();
+    return absl::OkStatus();
+  }
+  if (!summary.ok()) return summary.status();
+  Report(flags, *summary, program.reporter);
+  if (flags.json) PrintJson(flags, *summary);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddWalkVerb(CLI::App& app, Program& program) {
+  const auto flags = std::make_shared<WalkFlags>();
+  WalkOptions& walk = flags->options.walk;
+  CLI::App& verb = *app.add_subcommand(
+      "walk",
+      "Make a graph of the pairs of nodes that come near each other on random walks.\n"
+      "Walks step along training edges, by weight. The pairs become the training edges of the new graph, weighted by\n"
+      "how often each came; its nodes, valid and test edges are those of the graph.");
+  RefuseEmpty(verb.add_option("--graph", flags->graph, "Graph folder to walk on, without relations"))
+      ->required()
+      ->type_name("DIR");
+  RefuseEmpty(verb.add_option("--output", flags->output, "Graph folder to make"))->required()->type_name("DIR");
+  verb.add_option("--kind", flags->kind,
+                  "deepwalk and node2vec pair nodes within a window of a walk, ppr the first with the last node of one")
+      ->check(CLI::IsMember({"deepwalk", "node2vec", "ppr"}))
+      ->capture_default_str();
+  flags->windowed = {
+      AddWholeNumber(verb, "--walks", walk.walks, 1, kMaxWalks, "Walks from each node"),
+      AddWholeNumber(verb, "--length", walk.length, 2, kMaxLength, "Nodes of a walk"),
+      AddWholeNumber(verb, "--window", walk.window, 1, kMaxWindow, "Steps between the nodes of a pair, at most")};
+  flags->biased = {AddRealNumber(verb, "--p", walk.p, kMinBias, kMaxBias,
+                                 "node2vec: a step back weighs 1/p, one to a neighbour of the node before 1"),
+                   AddRealNumber(verb, "--q", walk.q, kMinBias, kMaxBias, "node2vec: any other step weighs 1/q")};
+  flags->ppr = {AddWholeNumber(verb, "--samples", walk.samples, 1, kMaxWalks, "ppr: walks from each node"),
+                AddRealNumber(verb, "--alpha", walk.alpha, 0, kMaxAlpha, "ppr: chance to go on at each node")};
+  verb.add_option(
+          "--pairs", flags->pairs,
+          "both: a pair counts in both directions; forward: from the earlier to the later node; auto: both, but "
+          "forward for ppr")
+      ->check(CLI::IsMember({"auto", "both", "forward"}))
+      ->capture_default_str();
+  verb.add_option("--self-loops", flags->self_loops, "Pairs of a node with itself: keep or drop")
+      ->check(CLI::IsMember({"keep", "drop"}))
+      ->capture_default_str();
+  AddWholeNumber(verb, "--seed", walk.seed, 0, UINT64_MAX, "Seed of the walks");
+  verb.add_flag("--overwrite", flags->options.overwrite, "Replace the folder if it exists");
+  verb.add_flag("--json", flags->json, "Print the summary as a JSON object on standard output");
+  verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunWalk(*flags, running); }; });
+}
+
+}  // namespace octavo

@@ -1,0 +1,147 @@
+#include "cells/cell_sorter.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "base/ids.h"
+#include "base/parallel.h"
+#include "io/checksum.h"
+#include "io/file.h"
+#include "oneapi/tbb/parallel_sort.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kMaxPartitions = 64;
+constexpr std::size_t kParts = 3;
+constexpr std::uint64_t kPageBytes = 4096;
+// Cells above this are sorted by several threads.
+constexpr std::size_t kParallelSortEdges = std::size_t{1} << 16;
+
+std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> Triple(const EdgeRecord& edge) {
+  return {edge.head, edge.relation(), edge.tail};
+}
+
+// Lets memory that is filled from many places at once come page by page: with huge pages all of it would be there after
+// the first few edges, while the runs that it replaces are still there, too.
+void UseSmallPages(std::span<std::byte> bytes) {
+  const auto begin = RoundUp(reinterpret_cast<std::uintptr_t>(bytes.data()), kPageBytes);
+  const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size()) / kPageBytes * kPageBytes;
+  // Advice: without it there is only more memory in use.
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_NOHUGEPAGE);
+}
+
+}  // namespace
+
+PartitionLayout PartitionLayoutFor(std::uint64_t node_count) {
+  PartitionLayout layout;
+  layout.rows = RoundUp((node_count + kMaxPartitions - 1) / kMaxPartitions, kPartitionRowQuantum);
+  layout.count = static_cast<std::uint32_t>((node_count + layout.rows - 1) / layout.rows);
+  return layout;
+}
+
+SortedEdges::SortedEdges(EdgeRuns runs, const PartitionLayout& partitions)
+    : partitions_(partitions), begin_(std::size_t{cell_count()} * kParts + 1) {
+  const auto rows = static_cast<std::uint32_t>(partitions_.rows);
+  const auto place_of = [&](const EdgeRecord& record) {
+    const std::size_t cell = std::size_t{record.head / rows} * partitions_.count + record.tail / rows;
+    return cell * kParts + static_cast<std::size_t>(record.part());
+  };
+  std::vector<std::atomic<std::uint64_t>> next(begin_.size());
+  ParallelEach(0, runs.size(), [&](std::size_t run) {
+    for (const EdgeRecord& record : runs[run]) {
+      // Relaxed: a count, read after the threads have been joined.
+      if (record.part() != Part::kDropped) next[place_of(record)].fetch_add(1, std::memory_order_relaxed);
+    }
+  });
+  std::uint64_t total = 0;
+  for (std::size_t place = 0; place < begin_.size(); ++place) {
+    begin_[place] = total;
+    total += next[place].exchange(begin_[place], std::memory_order_relaxed);
+  }
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(total * sizeof(EdgeRecord));
+  edges_ = reinterpret_cast<EdgeRecord*>(memory_.get());
+  UseSmallPages(std::as_writable_bytes(All()));
+  ParallelEach(0, runs.size(), [&](std::size_t run) {
+    const std::vector<EdgeRecord> records = std::exchange(runs[run], {});
+    for (const EdgeRecord& record : records) {
+      if (record.part() == Part::kDropped) continue;
+      edges_[next[place_of(record)].fetch_add(1, std::memory_order_relaxed)] = record;
+    }
+  });
+}
+
+std::span<EdgeRecord> SortedEdges::Edges(std::uint32_t cell, Part part) {
+  const std::size_t place = cell * kParts + static_cast<std::size_t>(part);
+  return {edges_ + begin_[place], begin_[place + 1] - begin_[place]};
+}
+
+std::span<EdgeRecord> SortedEdges::Cell(std::uint32_t cell) {
+  const std::size_t place = cell * kParts;
+  return {edges_ + begin_[place], begin_[place + kParts] - begin_[place]};
+}
+
+// 64-bit ids in the hash, so that the order does not depend on how an import stores them on the way.
+std::uint64_t OrderKey(const EdgeRecord& edge) {
+  const std::array<std::uint64_t, 3> triple = {edge.head, edge.relation(), edge.tail};
+  return Checksum64(AsBytes(triple));
+}
+
+bool OrderedBefore(const KeyedEdge& a, const KeyedEdge& b) {
+  if (a.key != b.key) return a.key < b.key;
+  if (Triple(a.edge) != Triple(b.edge)) return Triple(a.edge) < Triple(b.edge);
+  if (a.edge.part() != b.edge.part()) return a.edge.part() < b.edge.part();
+  return a.edge.weight < b.edge.weight;
+}
+
+void OrderCell(std::span<EdgeRecord> edges) {
+  std::vector<KeyedEdge> keyed(edges.size());
+  for (std::size_t i = 0; i < edges.size(); ++i) keyed[i] = {OrderKey(edges[i]), edges[i]};
+  if (keyed.size() >= kParallelSortEdges) {
+    tbb::parallel_sort(keyed.begin(), keyed.end(), OrderedBefore);
+  } else {
+    std::ranges::sort(keyed, OrderedBefore);
+  }
+  for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = keyed[i].edge;
+}
+
+std::size_t HandleDuplicates(std::span<EdgeRecord> edges, bool merge, std::uint64_t& duplicates) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < edges.size();) {
+    double weight = 0;
+    std::size_t end = i;
+    for (; end < edges.size() && Triple(edges[end]) == Triple(edges[i]); ++end) weight += edges[end].weight;
+    duplicates += end - i - 1;
+    if (merge) {
+      edges[kept] = edges[i];
+      // A sum above the largest float stays finite.
+      edges[kept++].weight =
+          static_cast<float>(std::min(weight, static_cast<double>(std::numeric_limits<float>::max())));
+    }
+    i = end;
+  }
+  return merge ? kept : edges.size();
+}
+
+std::uint64_t CountShared(std::span<const EdgeRecord> edges, std::span<const EdgeRecord> train) {
+  const auto place = [](const EdgeRecord& edge) { return std::make_pair(OrderKey(edge), Triple(edge)); };
+  if (edges.empty() || train.empty()) return 0;
+  std::uint64_t shared = 0;
+  std::size_t at = 0;
+  for (const EdgeRecord& edge : edges) {
+    const auto wanted = place(edge);
+    while (at < train.size() && place(train[at]) < wanted) ++at;
+    if (at < train.size() && Triple(train[at]) == Triple(edge)) ++shared;
+  }
+  return shared;
+}
+
+}  // namespace octavo

@@ -1,0 +1,215 @@
+#include "cells/edge_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "cells/cell_writer.h"
+#include "cells/edge_merge.h"
+#include "io/file.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::array<Part, 3> kParts = {Part::kTrain, Part::kValid, Part::kTest};
+
+// What PrepareCell holds for an edge beside it: its key and itself while it is sorted, its encoded bytes.
+constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + sizeof(EdgeRecord);
+// Bounds of the buffer of one run: enough for a disk's speed, no more than helps.
+constexpr std::uint64_t kMinRunBuffer = std::uint64_t{32} << 10;
+constexpr std::uint64_t kMaxRunBuffer = std::uint64_t{2} << 20;
+constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
+
+// One cell of all three parts.
+struct PreparedCell {
+  std::array<EncodedCell, 3> parts;
+  std::array<std::uint64_t, 3> duplicates{};
+  std::array<std::uint64_t, 3> also_in_train{};
+  std::span<const EdgeRecord> train;  // what stays of it
+};
+
+PreparedCell PrepareCell(SortedEdges& edges, std::uint32_t cell, const CellsHeader& layout, bool merge) {
+  PreparedCell prepared;
+  for (const Part part : kParts) {
+    const auto i = static_cast<std::size_t>(part);
+    std::span<EdgeRecord> mine = edges.Edges(cell, part);
+    if (mine.empty()) continue;
+    OrderCell(mine);
+    mine = mine.first(HandleDuplicates(mine, merge, prepared.duplicates[i]));
+    if (part == Part::kTrain) {
+      prepared.train = mine;
+    } else {
+      prepared.also_in_train[i] = CountShared(mine, prepared.train);
+    }
+    const std::uint32_t partitions = edges.partitions().count;
+    prepared.parts[i] = EncodeCell(mine, cell / partitions, cell % partitions, layout);
+  }
+  return prepared;
+}
+
+// The three files, and what is counted on the way.
+class Output {
+ public:
+  static absl::StatusOr<std::unique_ptr<Output>> Create(const GraphPaths& paths, const CellsHeader& layout,
+                                                        const EdgeWriterOptions& options) {
+    auto output = std::unique_ptr<Output>(new Output(layout, options));
+    for (const Part part : kParts) {
+      ASSIGN_OR_RETURN(CellWriter writer, CellWriter::Create(paths.Cells(static_cast<Split>(part)), layout));
+      output->writers_.push_back(std::move(writer));
+    }
+    output->stream_ = std::make_unique<CellStream>(output->writers_, layout, options.merge_duplicates, output->out_);
+    return output;
+  }
+
+  // Appends a cell that was prepared.
+  absl::Status Append(const PreparedCell& cell) {
+    std::uint64_t edges = 0;
+    for (std::size_t i = 0; i < kParts.size(); ++i) {
+      if (cell.parts[i].edges > 0) RETURN_IF_ERROR(writers_[i].Append(cell.parts[i]));
+      out_.duplicates[i] += cell.duplicates[i];
+      out_.also_in_train[i] += cell.also_in_train[i];
+      edges += cell.parts[i].edges + (options_.merge_duplicates ? cell.duplicates[i] : 0);
+    }
+    for (const EdgeRecord& edge : cell.train) ++out_.relation_train_edges[edge.relation()];
+    return Tick(edges);
+  }
+
+  absl::Status Merge(std::vector<std::unique_ptr<EdgeSource>> sources, const PartitionLayout& partitions) {
+    const auto push = [this](std::uint32_t cell, const EdgeRecord& edge) { return stream_->Push(cell, edge); };
+    RETURN_IF_ERROR(MergeEdges(std::move(sources), partitions, push, ticker()));
+    return stream_->Finish();
+  }
+
+  // Merges `sources` into a run at the end of `file`.
+  absl::StatusOr<SpillExtent> MergeToRun(std::vector<std::unique_ptr<EdgeSource>> sources,
+                                         const PartitionLayout& partitions, SpillFile& file) {
+    SpillWriter out(file, kWriteBytes);
+    const auto append = [&](std::uint32_t, const EdgeRecord& edge) { return out.Append(AsBytes(edge)); };
+    RETURN_IF_ERROR(MergeEdges(std::move(sources), partitions, append, ticker()));
+    return out.Finish();
+  }
+
+  absl::StatusOr<WrittenEdges> Finish() {
+    for (std::size_t i = 0; i < kParts.size(); ++i) {
+      ASSIGN_OR_RETURN(out_.headers[i], writers_[i].Finish());
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Output(const CellsHeader& layout, const EdgeWriterOptions& options) : options_(options) {
+    out_.relation_train_edges.resize(layout.relation_count);
+  }
+
+  EdgeTick ticker() {
+    return [this](std::uint64_t edges) { return Tick(edges); };
+  }
+  absl::Status Tick(std::uint64_t edges) {
+    if (options_.stop && options_.stop()) return absl::CancelledError("interrupted");
+    edges_ += edges;
+    if (options_.progress) options_.progress(edges_);
+    return absl::OkStatus();
+  }
+
+  const EdgeWriterOptions& options_;
+  std::vector<CellWriter> writers_;
+  WrittenEdges out_;
+  std::unique_ptr<CellStream> stream_;
+  std::uint64_t edges_ = 0;  // handled so far, copies too
+};
+
+// The runs, with buffers that share `buffer_bytes`.
+std::vector<std::unique_ptr<EdgeSource>> SourcesOf(const SpillFile& file, std::span<const SpillExtent> runs,
+                                                   std::uint64_t buffer_bytes) {
+  const std::uint64_t each =
+      std::clamp(buffer_bytes / std::max<std::uint64_t>(1, runs.size()), kMinRunBuffer, kMaxRunBuffer);
+  std::vector<std::unique_ptr<EdgeSource>> sources;
+  for (const SpillExtent& run : runs) sources.push_back(SourceOf(file, run, each));
+  return sources;
+}
+
+// A cell too large to be prepared as a whole: it is sorted piece by piece, in its place, and the pieces are merged.
+absl::Status WriteLargeCell(SortedEdges& edges, std::uint32_t cell, std::uint64_t piece_edges, Output& output) {
+  std::vector<std::unique_ptr<EdgeSource>> pieces;
+  for (std::span<EdgeRecord> rest = edges.Cell(cell); !rest.empty();) {
+    const auto piece = rest.first(std::min<std::uint64_t>(rest.size(), piece_edges));
+    rest = rest.subspan(piece.size());
+    OrderCell(piece);
+    pieces.push_back(SourceOf(piece));
+  }
+  return output.Merge(std::move(pieces), edges.partitions());
+}
+
+}  // namespace
+
+absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& edges, const CellsHeader& layout,
+                                        const EdgeWriterOptions& options) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, options));
+  // Some cells at a time, at most a row: prepared side by side, appended in order.
+  const std::uint64_t most_edges = std::max<std::uint64_t>(1, options.work_bytes / kWorkBytesOfEdge);
+  std::vector<PreparedCell> prepared;
+  for (std::uint32_t first = 0; first < edges.cell_count();) {
+    std::uint32_t last = first;
+    std::uint64_t held = 0;
+    while (last < edges.cell_count() && last - first < edges.partitions().count &&
+           edges.Cell(last).size() <= most_edges - held) {
+      held += edges.Cell(last++).size();
+    }
+    if (last == first) {
+      RETURN_IF_ERROR(WriteLargeCell(edges, first++, most_edges, *output));
+      continue;
+    }
+    prepared.clear();
+    prepared.resize(last - first);
+    ParallelEach(0, prepared.size(), [&](std::size_t i) {
+      prepared[i] = PrepareCell(edges, first + static_cast<std::uint32_t>(i), layout, options.merge_duplicates);
+    });
+    for (const PreparedCell& cell : prepared) RETURN_IF_ERROR(output->Append(cell));
+    first = last;
+  }
+  return output->Finish();
+}
+
+// Twice as much while they grow. The last blocks of the cells are not worth counting.
+std::uint64_t IndexBytes(std::uint64_t edges) { return edges / kMaxBlockEdges * 2 * sizeof(BlockRecord); }
+
+RunLimits EdgeRunLimits(std::uint64_t work_bytes, std::uint64_t edges) {
+  return {.most = (work_bytes - std::min(work_bytes, IndexBytes(edges))) / kMinRunBuffer,
+          .fan_in = work_bytes / kMinRunBuffer};
+}
+
+absl::StatusOr<WrittenEdges> WriteRuns(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> runs,
+                                       const CellsHeader& layout, const EdgeWriterOptions& options) {
+  std::uint64_t edges = 0;
+  for (const SpillExtent& run : runs) edges += (run.end - run.begin) / sizeof(EdgeRecord);
+  const RunLimits limits = EdgeRunLimits(options.work_bytes, edges);
+  const auto all = static_cast<double>(std::max<std::uint64_t>(1, BytesToMerge(runs, limits) / sizeof(EdgeRecord)));
+  EdgeWriterOptions write = options;
+  if (options.progress) {
+    // An edge is done when all merges have had it.
+    write.progress = [&](std::uint64_t done) {
+      options.progress(static_cast<std::uint64_t>(static_cast<double>(edges) * (static_cast<double>(done) / all)));
+    };
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, write));
+  const PartitionLayout partitions = {layout.partition_rows, layout.partition_count};
+  const auto merge = [&](std::span<const SpillExtent> group) -> absl::StatusOr<std::optional<SpillExtent>> {
+    ASSIGN_OR_RETURN(const SpillExtent run,
+                     output->MergeToRun(SourcesOf(file, group, options.work_bytes), partitions, file));
+    return std::optional<SpillExtent>(run);
+  };
+  RETURN_IF_ERROR(ReduceRuns(runs, limits, merge).status());
+  RETURN_IF_ERROR(file.FinishWriting());
+  const std::uint64_t buffers = options.work_bytes - std::min(options.work_bytes, IndexBytes(edges));
+  RETURN_IF_ERROR(output->Merge(SourcesOf(file, runs, buffers), partitions));
+  return output->Finish();
+}
+
+}  // namespace octavo

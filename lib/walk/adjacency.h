@@ -1,0 +1,75 @@
+// The neighbours of the nodes of some partitions, in rows: what a walk looks at.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cells/spill_file.h"
+#include "graph/cell_reader.h"
+
+namespace octavo {
+
+// Consecutive partitions and their nodes and training edges.
+struct PartitionRange {
+  std::uint32_t first_partition = 0;
+  std::uint32_t end_partition = 0;
+  std::uint64_t first_node = 0;
+  std::uint64_t end_node = 0;
+  std::uint64_t edges = 0;
+};
+
+// Constant after construction; any thread. A row is a function of the graph alone: tails ascend, copies of an edge by
+// weight.
+class Adjacency {
+ public:
+  // The bytes that it takes for so many nodes and edges.
+  static std::uint64_t BytesOf(std::uint64_t nodes, std::uint64_t edges, bool weighted);
+
+  // Reads the edges from the nodes of `range`. Parallel. Of `cells` at most a few blocks a thread stay in the page
+  // cache if it drops behind.
+  static absl::StatusOr<Adjacency> Build(const CellReader& cells, const PartitionRange& range);
+
+  // The way to a temporary file and back.
+  absl::StatusOr<SpillExtent> Save(SpillFile& file) const;
+  static absl::StatusOr<Adjacency> Load(const SpillFile& file, const SpillExtent& extent, const PartitionRange& range,
+                                        bool weighted);
+
+  bool Has(std::uint32_t node) const { return node >= first_node_ && node - first_node_ + 1 < begin_.size(); }
+  // REQUIRES here and below: Has(node)
+  std::span<const std::uint32_t> Neighbours(std::uint32_t node) const {
+    const std::uint64_t begin = begin_[node - first_node_];
+    return {tails_.data() + begin, begin_[node - first_node_ + 1] - begin};
+  }
+  // The sums of the weights up to each neighbour and with it; empty where the graph has no weights.
+  std::span<const double> WeightSums(std::uint32_t node) const {
+    if (sums_.empty()) return {};
+    const std::uint64_t begin = begin_[node - first_node_];
+    return {sums_.data() + begin, begin_[node - first_node_ + 1] - begin};
+  }
+  bool HasEdge(std::uint32_t node, std::uint32_t tail) const {
+    return std::ranges::binary_search(Neighbours(node), tail);
+  }
+
+ private:
+  absl::Status Count(const CellReader& cells, std::size_t first_block, std::size_t end_block);
+  absl::Status Fill(const CellReader& cells, std::size_t first_block, std::size_t end_block);
+  void SortRows();
+
+  std::uint64_t first_node_ = 0;
+  std::vector<std::uint64_t> begin_;  // [nodes + 1]
+  std::vector<std::uint32_t> tails_;  // [edges]
+  std::vector<double> sums_;          // [edges] or empty
+};
+
+// The partitions of `cells`, one range each.
+std::vector<PartitionRange> PartitionRanges(const CellReader& cells);
+
+// Joins neighbours of `partitions` as long as the adjacency of what is joined takes at most `bytes`; a partition that
+// takes more stands alone.
+std::vector<PartitionRange> JoinPartitions(std::span<const PartitionRange> partitions, bool weighted,
+                                           std::uint64_t bytes);
+
+}  // namespace octavo

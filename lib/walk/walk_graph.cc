@@ -1,0 +1,216 @@
+#include "walk/walk_graph.h"
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "base/stopwatch.h"
+#include "fmt/format.h"
+#include "format/paths.h"
+#include "graph/graph.h"
+#include "io/atomic_file.h"
+#include "io/file.h"
+#include "nlohmann/json.hpp"
+#include "oneapi/tbb/task_arena.h"
+#include "walk/graph_copy.h"
+#include "walk/pair_counter.h"
+#include "walk/walk_source.h"
+
+namespace octavo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Ids are 32-bit words on the way.
+constexpr std::uint64_t kMaxNodes = (std::uint64_t{1} << 32) - 1;
+
+absl::Status CheckGraph(const WalkGraphOptions& options, const Graph& graph) {
+  const std::string name = options.graph.string();
+  if (graph.relation_count() > 1) {
+    return UsageError(
+        fmt::format("{}: a graph of {} relations; expected one without: walks do not tell relations apart (import the "
+                    "edges again with --columns head,-,tail)",
+                    name, graph.relation_count()));
+  }
+  if (graph.node_count() > kMaxNodes) {
+    return UsageError(fmt::format("{}: {} nodes; expected at most {}", name, graph.node_count(), kMaxNodes));
+  }
+  std::error_code error;
+  if (std::filesystem::equivalent(options.graph, options.output, error) && !error) {
+    return UsageError(fmt::format("--output: found the graph itself, {}; expected another folder", name));
+  }
+  return absl::OkStatus();
+}
+
+class WalkGraph {
+ public:
+  WalkGraph(const WalkGraphOptions& options, const std::function<void(const WalkProgress&)>& progress)
+      : options_(options), progress_(progress) {}
+
+  absl::StatusOr<WalkSummary> Run() {
+    RETURN_IF_ERROR(ValidateWalkOptions(options_.walk));
+    ASSIGN_OR_RETURN(graph_, Graph::Open(options_.graph));
+    RETURN_IF_ERROR(CheckGraph(options_, *graph_));
+    graph_->DropBehind();
+    RETURN_IF_ERROR(Plan());
+    use_.work = "walk";
+    use_.stop = options_.stop;
+    std::vector<std::string> names = GraphPaths::FileNames();
+    for (const std::string_view name : {PairCounter::kFileName, kAdjacencyFileName, kWalkerFileName}) {
+      names.emplace_back(name);
+    }
+    ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(options_.output, options_.overwrite, std::move(names)));
+    const GraphPaths paths(folder.path());
+    ASSIGN_OR_RETURN(const WrittenEdges written, WriteCells(paths));
+    RETURN_IF_ERROR(Finish(paths, written));
+    if (options_.stop && options_.stop()) return absl::CancelledError("interrupted");
+    RETURN_IF_ERROR(folder.Commit());
+    summary_.write_seconds = SecondsSince(lap_);
+    summary_.spilled_bytes = use_.written_bytes.load(std::memory_order_relaxed);
+    return std::move(summary_);
+  }
+
+ private:
+  absl::Status Plan() {
+    const CellReader& cells = graph_->Edges(Split::kTrain);
+    const bool weighted = cells.header().has_weights != 0;
+    const std::vector<PartitionRange> partitions = PartitionRanges(cells);
+    if (options_.plan) {
+      plan_ = *options_.plan;
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(plan_, PlanWalks(options_.walk, partitions, weighted, options_.memory_bytes,
+                                      static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())));
+    return absl::OkStatus();
+  }
+
+  std::function<void(std::uint64_t, std::uint64_t)> Stage(std::string_view stage, std::string_view unit) const {
+    if (!progress_) return nullptr;
+    return [this, stage, unit](std::uint64_t done, std::uint64_t total) {
+      progress_({.stage = stage, .unit = unit, .done = done, .total = total});
+    };
+  }
+
+  PartitionLayout partitions() const {
+    return {.rows = graph_->description().partition_rows, .count = graph_->description().partition_count};
+  }
+
+  CellsHeader Layout() const {
+    CellsHeader layout;
+    layout.has_weights = 1;
+    layout.partition_count = graph_->description().partition_count;
+    layout.partition_rows = graph_->description().partition_rows;
+    layout.node_count = graph_->node_count();
+    layout.relation_count = 1;
+    return layout;
+  }
+
+  // Walks, and writes the cells of all parts.
+  absl::StatusOr<WrittenEdges> WriteCells(const GraphPaths& paths) {
+    PairCounter counter({.node_count = graph_->node_count(),
+                         .partitions = partitions(),
+                         .both_directions = options_.walk.pairs == PairDirection::kBoth,
+                         .keep_self_loops = options_.walk.keep_self_loops,
+                         .writers = plan_.workers,
+                         .key_bytes = plan_.key_bytes,
+                         .count_bytes = plan_.count_bytes,
+                         .write_bytes = plan_.write_bytes,
+                         .spill = paths.folder(),
+                         .stop = options_.stop},
+                        use_);
+    const std::filesystem::path folder = paths.folder();
+    const auto tell = Stage("walking", "walks");
+    const WalkSource source = {.options = options_.walk,
+                               .plan = plan_,
+                               .cells = graph_->Edges(Split::kTrain),
+                               .folder = folder,
+                               .use = use_,
+                               .stop = options_.stop,
+                               .progress = tell};
+    RETURN_IF_ERROR(plan_.streamed() ? TakeStreamedWalks(source, counter) : TakeHeldWalks(source, counter));
+    summary_.walks = source.walks();
+    summary_.pairs = counter.pairs();
+    summary_.streamed = plan_.streamed();
+    summary_.walk_seconds = SecondsSince(std::exchange(lap_, Clock::now()));
+    if (summary_.pairs == 0) {
+      return InputError(
+          fmt::format("{}: its walks give no pair of different nodes; expected a training edge between "
+                      "two nodes",
+                      options_.graph.string()));
+    }
+    const CellsHeader layout = Layout();
+    ASSIGN_OR_RETURN(WrittenEdges written, counter.Write(paths, layout, Stage("writing", "pairs")));
+    for (const Split split : {Split::kValid, Split::kTest}) {
+      ASSIGN_OR_RETURN(written.headers[static_cast<std::size_t>(split)],
+                       CopyCells(graph_->Edges(split), paths.Cells(split), layout));
+    }
+    return written;
+  }
+
+  absl::Status WriteText(const std::filesystem::path& path, const std::string& text) {
+    ASSIGN_OR_RETURN(File file, File::Create(path));
+    RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(text))));
+    return file.Close();
+  }
+
+  // Writes what is left of the graph: nodes, relations and description.
+  absl::Status Finish(const GraphPaths& paths, const WrittenEdges& written) {
+    RETURN_IF_ERROR(CopyNodes(graph_->paths(), paths, options_.stop));
+    GraphDescription& graph = summary_.graph;
+    graph = graph_->description();
+    summary_.source_fingerprint = graph.fingerprint;
+    graph.has_weights = true;
+    graph.train_edges = written.headers[0].edge_count;
+    const std::string relations = fmt::format("{}\t{}\n", graph_->RelationName(RelationId{0}), graph.train_edges);
+    RETURN_IF_ERROR(WriteText(paths.Relations(), relations));
+    graph.fingerprint =
+        GraphFingerprint(written.headers, graph_->nodes().hash_header(), graph_->nodes().offset_header(), relations);
+    return WriteText(paths.Description(), EncodeGraphDescription(graph, WalkJson(options_.walk, summary_), "walk"));
+  }
+
+  const WalkGraphOptions& options_;
+  const std::function<void(const WalkProgress&)>& progress_;
+  std::unique_ptr<Graph> graph_;
+  WalkPlan plan_;
+  SpillUse use_;
+  Clock::time_point lap_ = Clock::now();
+  WalkSummary summary_;
+};
+
+}  // namespace
+
+absl::StatusOr<WalkSummary> MakeWalkGraph(const WalkGraphOptions& options,
+                                          const std::function<void(const WalkProgress&)>& progress) {
+  return WalkGraph(options, progress).Run();
+}
+
+std::string WalkJson(const WalkOptions& options, const WalkSummary& summary) {
+  auto object = nlohmann::ordered_json::object();
+  object["kind"] = WalkKindName(options.kind);
+  if (options.windowed()) {
+    object["walks"] = options.walks;
+    object["length"] = options.length;
+    object["window"] = options.window;
+  } else {
+    object["samples"] = options.samples;
+    object["alpha"] = options.alpha;
+  }
+  if (options.kind == WalkKind::kNode2Vec) {
+    object["p"] = options.p;
+    object["q"] = options.q;
+  }
+  object["pairs"] = options.pairs == PairDirection::kBoth ? "both" : "forward";
+  object["self_loops"] = options.keep_self_loops ? "keep" : "drop";
+  object["seed"] = options.seed;
+  object["source_fingerprint"] = fmt::format("{:016x}", summary.source_fingerprint);
+  object["walks_taken"] = summary.walks;
+  object["pairs_counted"] = summary.pairs;
+  return object.dump();
+}
+
+}  // namespace octavo

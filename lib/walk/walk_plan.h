@@ -1,0 +1,32 @@
+// How the walks divide the memory that they may take.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "walk/adjacency.h"
+#include "walk/walk_options.h"
+
+namespace octavo {
+
+struct WalkPlan {
+  // One range of partitions: all neighbours are held, and each walk is taken from end to end. Several: all walks are
+  // taken step by step, through temporary files.
+  std::vector<PartitionRange> ranges;
+  std::size_t workers = 1;
+  std::uint64_t key_bytes = 0;  // as in PairCounterOptions
+  std::uint64_t count_bytes = 0;
+  std::uint64_t write_bytes = 0;
+  std::uint64_t walker_bytes = 0;  // buffers of walks on their way from step to step
+
+  bool streamed() const { return ranges.size() > 1; }
+};
+
+// Divides `memory_bytes`, 0 for no limit, among `threads` threads for walks on the graph of `partitions`. Too little is
+// a usage error with the smallest that would do.
+absl::StatusOr<WalkPlan> PlanWalks(const WalkOptions& options, std::span<const PartitionRange> partitions,
+                                   bool weighted, std::uint64_t memory_bytes, std::size_t threads);
+
+}  // namespace octavo

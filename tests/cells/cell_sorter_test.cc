@@ -1,0 +1,140 @@
+#include "cells/cell_sorter.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "base/random.h"
+#include "gtest/gtest.h"
+
+namespace octavo {
+namespace {
+
+using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+
+EdgeRecord Record(std::uint32_t head, std::uint32_t relation, std::uint32_t tail, float weight = 1.0F) {
+  return {.head = head, .tail = tail, .relation_and_part = relation, .weight = weight};
+}
+
+Key KeyOf(const EdgeRecord& edge) { return {edge.head, edge.relation(), edge.tail}; }
+
+std::vector<EdgeRecord> RandomEdges(std::size_t count, std::uint32_t nodes) {
+  RandomStream random(1, RandomPurpose::kSplit, 0, 0);
+  std::vector<EdgeRecord> edges;
+  for (std::size_t i = 0; i < count; ++i) {
+    edges.push_back(Record(static_cast<std::uint32_t>(random.Below(nodes)), static_cast<std::uint32_t>(random.Below(3)),
+                           static_cast<std::uint32_t>(random.Below(nodes)), static_cast<float>(1 + random.Below(5))));
+  }
+  return edges;
+}
+
+TEST(PartitionLayout, HasAtMost64PartitionsOfWholeQuanta) {
+  for (const std::uint64_t nodes :
+       {1ULL, 1023ULL, 1024ULL, 1025ULL, 14541ULL, 65536ULL, 65537ULL, 870056ULL, 86054151ULL, 4000000000ULL}) {
+    const PartitionLayout layout = PartitionLayoutFor(nodes);
+    EXPECT_EQ(layout.rows % 1024, 0U) << nodes;
+    EXPECT_GE(layout.rows, 1024U) << nodes;
+    EXPECT_LE(layout.count, 64U) << nodes;
+    EXPECT_GE(layout.rows * layout.count, nodes);
+    EXPECT_LT(layout.rows * (layout.count - 1), nodes);
+  }
+  EXPECT_EQ(PartitionLayoutFor(14541).count, 15U);
+  EXPECT_EQ(PartitionLayoutFor(65537).rows, 2048U);
+}
+
+TEST(OrderCell, DependsOnTheEdgesAlone) {
+  for (const std::size_t count : {1000UL, 100000UL}) {  // by one thread, by several
+    std::vector<EdgeRecord> edges = RandomEdges(count, 100);
+    std::vector<EdgeRecord> reversed(edges.rbegin(), edges.rend());
+    OrderCell(edges);
+    OrderCell(reversed);
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(KeyOf(edges[i]), KeyOf(reversed[i]));
+      ASSERT_EQ(edges[i].weight, reversed[i].weight);
+    }
+  }
+}
+
+TEST(OrderCell, IsNoSortedOrder) {
+  std::vector<EdgeRecord> edges;
+  for (std::uint32_t i = 0; i < 1000; ++i) edges.push_back(Record(i, 0, 0));
+  OrderCell(edges);
+  int ascents = 0;
+  for (std::size_t i = 0; i + 1 < edges.size(); ++i) ascents += edges[i].head < edges[i + 1].head ? 1 : 0;
+  EXPECT_NEAR(ascents, 500, 60);
+}
+
+TEST(HandleDuplicates, MergesCopiesAndAddsTheirWeights) {
+  std::vector<EdgeRecord> edges = RandomEdges(5000, 20);
+  std::map<Key, double> expected;
+  for (const EdgeRecord& edge : edges) expected[KeyOf(edge)] += edge.weight;
+  OrderCell(edges);
+  std::uint64_t duplicates = 0;
+  const std::size_t kept = HandleDuplicates(edges, true, duplicates);
+  EXPECT_EQ(kept, expected.size());
+  EXPECT_EQ(duplicates, 5000 - expected.size());
+  for (std::size_t i = 0; i < kept; ++i) EXPECT_EQ(edges[i].weight, static_cast<float>(expected[KeyOf(edges[i])]));
+}
+
+TEST(HandleDuplicates, KeepsThemIfToldToButCounts) {
+  std::vector<EdgeRecord> edges = {Record(1, 0, 2, 3), Record(1, 0, 2, 4)};
+  OrderCell(edges);
+  std::uint64_t duplicates = 0;
+  EXPECT_EQ(HandleDuplicates(edges, false, duplicates), 2U);
+  EXPECT_EQ(duplicates, 1U);
+  EXPECT_EQ(edges[0].weight, 3);
+  EXPECT_EQ(edges[1].weight, 4);
+}
+
+TEST(HandleDuplicates, SumsStayFinite) {
+  std::vector<EdgeRecord> edges = {Record(1, 0, 2, FLT_MAX), Record(1, 0, 2, FLT_MAX)};
+  std::uint64_t duplicates = 0;
+  EXPECT_EQ(HandleDuplicates(edges, true, duplicates), 1U);
+  EXPECT_EQ(edges[0].weight, FLT_MAX);
+}
+
+TEST(CountShared, CountsEdgesThatAreAlsoInTrain) {
+  std::vector<EdgeRecord> train = RandomEdges(3000, 30);
+  std::vector<EdgeRecord> valid = RandomEdges(6000, 30);
+  valid.erase(valid.begin(), valid.begin() + 5000);
+  std::set<Key> in_train;
+  for (const EdgeRecord& edge : train) in_train.insert(KeyOf(edge));
+  std::uint64_t expected = 0;
+  for (const EdgeRecord& edge : valid) expected += in_train.count(KeyOf(edge));
+  EXPECT_GT(expected, 100U);
+  EXPECT_LT(expected, 1000U);
+  OrderCell(train);
+  OrderCell(valid);
+  EXPECT_EQ(CountShared(valid, train), expected);
+  EXPECT_EQ(CountShared({}, train), 0U);
+  EXPECT_EQ(CountShared(valid, {}), 0U);
+}
+
+TEST(SortedEdges, DistributesByCellAndPart) {
+  EdgeRuns runs(3);
+  std::map<std::tuple<std::uint32_t, std::uint32_t, Part>, std::size_t> expected;
+  for (std::uint32_t i = 0; i < 3000; ++i) {
+    EdgeRecord record = Record(2999 - i, 0, 2999 - i * 7 % 3000);
+    record.set_part(static_cast<Part>(i % 4));
+    if (i % 4 != 3) ++expected[{(2999 - i) / 1024, (2999 - i * 7 % 3000) / 1024, record.part()}];
+    runs[i % 3].push_back(record);
+  }
+  SortedEdges edges(std::move(runs), {.rows = 1024, .count = 3});
+  for (std::uint32_t cell = 0; cell < edges.cell_count(); ++cell) {
+    for (const Part part : {Part::kTrain, Part::kValid, Part::kTest}) {
+      const auto mine = edges.Edges(cell, part);
+      EXPECT_EQ(mine.size(), (expected[{cell / 3, cell % 3, part}]));
+      for (const EdgeRecord& edge : mine) {
+        EXPECT_EQ(edge.head / 1024, cell / 3);
+        EXPECT_EQ(edge.tail / 1024, cell % 3);
+        EXPECT_EQ(edge.tail, 2999 - (2999 - edge.head) * 7 % 3000);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,73 @@
+// Whole imports test what WriteEdges and WriteRuns write (importer_test.cc, spilled_import_test.cc); here is how much
+// they hold, and that they stop.
+#include "cells/edge_writer.h"
+
+#include <string>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/file_bytes.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+constexpr PartitionLayout kPartitions = {.rows = 1024, .count = 2};
+
+CellsHeader Layout() {
+  CellsHeader layout;
+  layout.partition_count = kPartitions.count;
+  layout.partition_rows = kPartitions.rows;
+  layout.node_count = 2048;
+  layout.relation_count = 1;
+  return layout;
+}
+
+SortedEdges Edges() {
+  EdgeRuns runs(1);
+  for (std::uint32_t i = 0; i < 30000; ++i) runs[0].push_back({.head = i * 7919 % 2048, .tail = i * i % 1500});
+  return SortedEdges(std::move(runs), kPartitions);
+}
+
+TEST(WriteEdges, WritesTheSameBytesHoweverManyCellsFit) {
+  TemporaryFolder folder(FastPlace());
+  const GraphPaths paths(folder.path());
+  SortedEdges edges = Edges();
+  ASSERT_OK_AND_ASSIGN(const WrittenEdges expected, WriteEdges(paths, edges, Layout(), {}));
+  const std::string bytes = FileBytes(paths.Cells(Split::kTrain));
+  EXPECT_GT(expected.duplicates[0], 0U);
+  for (const std::uint64_t work_bytes : {1U, 100000U, 500000U, 1000000U}) {
+    SortedEdges again = Edges();
+    std::uint64_t told = 0;
+    ASSERT_OK_AND_ASSIGN(const WrittenEdges written,
+                         WriteEdges(paths, again, Layout(),
+                                    {.work_bytes = work_bytes, .progress = [&](std::uint64_t done) { told = done; }}));
+    EXPECT_EQ(written.duplicates, expected.duplicates);
+    EXPECT_EQ(told, 30000U);
+    EXPECT_TRUE(FileBytes(paths.Cells(Split::kTrain)) == bytes) << work_bytes;
+  }
+}
+
+TEST(WriteEdges, Stops) {
+  TemporaryFolder folder(FastPlace());
+  for (const std::uint64_t work_bytes : {std::uint64_t{1}, UINT64_MAX}) {
+    SortedEdges edges = Edges();
+    const auto written =
+        WriteEdges(GraphPaths(folder.path()), edges, Layout(), {.work_bytes = work_bytes, .stop = [] { return true; }});
+    EXPECT_TRUE(absl::IsCancelled(written.status()));
+  }
+}
+
+TEST(EdgeRunLimits, LeaveRoomForTheIndexAndABufferEach) {
+  EXPECT_EQ(EdgeRunLimits(std::uint64_t{1} << 20, 0).most, 32U);
+  EXPECT_EQ(EdgeRunLimits(std::uint64_t{1} << 20, 0).fan_in, 32U);
+  EXPECT_EQ(EdgeRunLimits(std::uint64_t{1} << 20, std::uint64_t{1} << 40).most, 0U);
+  // 2^32 edges are 2^20 blocks of 32 bytes, twice; only the last merge has them.
+  const RunLimits limits = EdgeRunLimits((std::uint64_t{64} << 20) + (1 << 20), std::uint64_t{1} << 32);
+  EXPECT_EQ(limits.most, 32U);
+  EXPECT_EQ(limits.fan_in, 65U * 32);
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# octavo walk as its users run it. OCTAVO is the program.
+
+setup_file() {
+  load reading.bash
+  cd "$BATS_FILE_TMPDIR" || return 1
+  "$OCTAVO" --quiet generate --kind rmat --nodes 5000 --edges 20000 --output edges.tsv
+  "$OCTAVO" --quiet import edges.tsv --graph graph --undirected --split 0.9,0.05,0.05
+}
+setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "walk: threads and memory change no byte, and verify finds nothing" {
+  local kind
+  for kind in deepwalk node2vec ppr; do
+    "$OCTAVO" --quiet walk --graph graph --output "$kind" --kind "$kind"
+    "$OCTAVO" --quiet verify "$kind"
+    for flags in "--threads 1" "--threads 4 --memory 64MiB"; do
+      # shellcheck disable=SC2086
+      "$OCTAVO" --quiet walk --graph graph --output other --overwrite --kind "$kind" $flags
+      diff -r "$kind" other
+    done
+    cmp graph/nodes.names "$kind/nodes.names"
+  done
+  if cmp -s deepwalk/train.cells ppr/train.cells; then return 1; fi
+}
+
+@test "walk: the graph trains and is evaluated like any other" {
+  "$OCTAVO" --quiet walk --graph graph --output pairs --overwrite --walks 2 --length 10 --window 2 --json >summary.json
+  [ "$(json 'o["walk"]["kind"], o["walk"]["window"], o["nodes"], o["streamed"]' <summary.json)" = "('deepwalk', 2, $(wc -l <graph/nodes.names), False)" ]
+  for model in dot source-context; do
+    "$OCTAVO" --quiet train --graph pairs --run run --overwrite --model "$model" --dim 16 --epochs 3
+    "$OCTAVO" --quiet evaluate --run run --split test --json >report.json
+    json 'o["mrr"]' <report.json
+    # By chance among some thousand nodes: 0.003.
+    [ "$(json 'o["mrr"] > 0.01' <report.json)" = True ]
+  done
+}
+
+@test "walk: wrong usage names what is allowed and makes nothing" {
+  local flags=(walk --graph graph --output out)
+  fails 2 "--kind" "$OCTAVO" "${flags[@]}" --kind random
+  fails 2 "--p: is not for --kind deepwalk; expected --kind node2vec" "$OCTAVO" "${flags[@]}" --p 2
+  fails 2 "--window: is not for --kind ppr; expected --kind deepwalk or node2vec" "$OCTAVO" "${flags[@]}" --kind ppr --window 2
+  fails 2 "--samples: is not for --kind node2vec; expected --kind ppr" "$OCTAVO" "${flags[@]}" --kind node2vec --samples 2
+  fails 2 '--length: found "1"; expected a whole number from 2 to 10000' "$OCTAVO" "${flags[@]}" --length 1
+  fails 2 '--alpha: found "1"; expected a number from 0 to 0.999' "$OCTAVO" "${flags[@]}" --kind ppr --alpha 1
+  fails 2 "--memory 10.0 MiB is too little" "$OCTAVO" "${flags[@]}" --memory 10MiB
+  fails 2 "not a graph" "$OCTAVO" walk --graph absent --output out
+  fails 2 "the graph itself" "$OCTAVO" walk --graph graph --output graph --overwrite
+  printf 'a\tr\tb\nb\ts\tc\n' >relations.tsv
+  "$OCTAVO" --quiet import relations.tsv --graph relations --overwrite
+  fails 2 "a graph of 2 relations" "$OCTAVO" walk --graph relations --output out
+  [ ! -e out ]
+  mkdir mine && echo hello >mine/file
+  fails 2 "mine" "$OCTAVO" walk --graph graph --output mine --overwrite
+  [ "$(cat mine/file)" = hello ]
+}
+
+@test "walk: Ctrl-C leaves nothing" {
+  "$OCTAVO" --quiet walk --graph graph --output stopped --walks 1000000 2>err.log &
+  local pid=$! status=0
+  until [ -n "$(find . -name '.stopped.partial-*')" ]; do kill -0 "$pid"; sleep 0.05; done
+  kill -TERM "$pid"
+  wait "$pid" || status=$?
+  [ "$status" -eq 143 ]
+  grep -q "interrupted; stopped was not made" err.log
+  [ ! -e stopped ]
+  [ -z "$(find . -name '.stopped*')" ]
+}

@@ -1,0 +1,86 @@
+#include "walk/walk_plan.h"
+
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+// 64 partitions of a million edges each.
+std::vector<PartitionRange> Partitions() {
+  std::vector<PartitionRange> partitions;
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    partitions.push_back({.first_partition = i,
+                          .end_partition = i + 1,
+                          .first_node = i * 102400ULL,
+                          .end_node = (i + 1) * 102400ULL,
+                          .edges = 1000000});
+  }
+  return partitions;
+}
+
+std::uint64_t LargestRange(const WalkPlan& plan, bool weighted) {
+  std::uint64_t largest = 0;
+  for (const PartitionRange& range : plan.ranges) {
+    largest = std::max(largest, Adjacency::BytesOf(range.end_node - range.first_node, range.edges, weighted));
+  }
+  return largest;
+}
+
+TEST(PlanWalks, KeepsToTheMemory) {
+  for (const WalkKind kind : {WalkKind::kDeepWalk, WalkKind::kNode2Vec, WalkKind::kPersonalPageRank}) {
+    for (const bool weighted : {false, true}) {
+      for (const std::uint64_t mib : {200, 500, 1000, 10000}) {
+        ASSERT_OK_AND_ASSIGN(const WalkPlan plan, PlanWalks({.kind = kind}, Partitions(), weighted, mib * kMiB, 4));
+        const std::uint64_t at_once = kind == WalkKind::kNode2Vec && plan.streamed() ? 2 : 1;
+        EXPECT_LE(plan.key_bytes + plan.count_bytes + plan.walker_bytes + at_once * LargestRange(plan, weighted),
+                  (mib - 32) * kMiB);
+        EXPECT_LE(plan.write_bytes, (mib - 32) * kMiB);
+        if (mib <= 500) {
+          EXPECT_TRUE(plan.streamed());
+        } else if (mib == 10000) {
+          EXPECT_FALSE(plan.streamed());
+        }
+        EXPECT_GE(plan.workers, 1U);
+        EXPECT_LE(plan.workers, 4U);
+      }
+    }
+  }
+}
+
+TEST(PlanWalks, WithoutALimitAllIsHeld) {
+  ASSERT_OK_AND_ASSIGN(const WalkPlan plan, PlanWalks({}, Partitions(), true, 0, 2));
+  EXPECT_FALSE(plan.streamed());
+  EXPECT_EQ(plan.workers, 2U);
+}
+
+TEST(PlanWalks, TooLittleNamesTheLeastThatWouldDo) {
+  for (const WalkOptions& options :
+       {WalkOptions{}, WalkOptions{.kind = WalkKind::kNode2Vec}, WalkOptions{.length = 10000, .window = 1000}}) {
+    const absl::Status status = PlanWalks(options, Partitions(), true, 10 * kMiB, 2).status();
+    EXPECT_ERROR(status, kUsage, "--memory 10.0 MiB is too little for these walks on this graph; expected at least ");
+    const std::string message(MessageOf(status));
+    const std::uint64_t least = std::stoull(message.substr(message.rfind(' ') + 1));
+    EXPECT_OK(PlanWalks(options, Partitions(), true, least * kMiB, 2));
+    EXPECT_ERROR(PlanWalks(options, Partitions(), true, (least - 1) * kMiB, 2), kUsage, "too little");
+  }
+}
+
+TEST(WalkOptions, CountsThePairsOfAWalk) {
+  for (std::uint64_t length = 2; length < 12; ++length) {
+    for (std::uint64_t window = 1; window < 14; ++window) {
+      std::uint64_t pairs = 0;
+      for (std::uint64_t i = 0; i < length; ++i) {
+        for (std::uint64_t j = i + 1; j < length && j <= i + window; ++j) ++pairs;
+      }
+      EXPECT_EQ((WalkOptions{.length = length, .window = window}.pairs_of_walk()), pairs);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace octavo
