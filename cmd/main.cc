@@ -25,9 +25,9 @@
 namespace octavo {
 namespace {
 
-constexpr void (*kVerbs[])(CLI::App&, Program&) = {AddBenchVerb,  AddGenerateVerb, AddImportVerb,  AddWalkVerb,
-                                                   AddPlanVerb,   AddTrainVerb,    AddResumeVerb,  AddEvaluateVerb,
-                                                   AddExportVerb, AddQueryVerb,    AddInspectVerb, AddVerifyVerb};
+constexpr void (*kVerbs[])(CLI::App&, Program&) = {
+    AddBenchVerb, AddGenerateVerb, AddImportVerb, AddWalkVerb,  AddPlanVerb,    AddTrainVerb, AddResumeVerb,
+    AddTuneVerb,  AddEvaluateVerb, AddExportVerb, AddQueryVerb, AddInspectVerb, AddVerifyVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 

@@ -41,6 +41,7 @@ void AddWalkVerb(CLI::App& app, Program& program);
 void AddPlanVerb(CLI::App& app, Program& program);
 void AddTrainVerb(CLI::App& app, Program& program);
 void AddResumeVerb(CLI::App& app, Program& program);
+void AddTuneVerb(CLI::App& app, Program& program);
 void AddEvaluateVerb(CLI::App& app, Program& program);
 void AddExportVerb(CLI::App& app, Program& program);
 void AddQueryVerb(CLI::App& app, Program& program);

@@ -33,6 +33,7 @@ enum class RandomPurpose : std::uint32_t {
   kWalk = 14,
   kLabelSplit = 20,
   kNonEdges = 21,
+  kTrials = 40,
 };
 
 // Returns the key of all streams of that seed and purpose.

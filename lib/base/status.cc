@@ -12,6 +12,7 @@ namespace {
 
 constexpr char kKindPayload[] = "octavo/error-kind";
 constexpr char kErrnoPayload[] = "octavo/errno";
+constexpr char kDivergedPayload[] = "octavo/diverged";
 
 absl::Status Make(absl::StatusCode code, ErrorKind kind, std::string_view message) {
   absl::Status status(code, absl::string_view(message.data(), message.size()));
@@ -46,6 +47,14 @@ absl::Status ErrnoError(std::string_view what, int error_number) {
 }
 
 bool IsSystemError(const absl::Status& status) { return status.GetPayload(kErrnoPayload).has_value(); }
+
+absl::Status DivergedError(std::string_view message) {
+  absl::Status status = RuntimeError(message);
+  status.SetPayload(kDivergedPayload, absl::Cord());
+  return status;
+}
+
+bool IsDiverged(const absl::Status& status) { return status.GetPayload(kDivergedPayload).has_value(); }
 
 ErrorKind KindOf(const absl::Status& status) {
   const auto payload = status.GetPayload(kKindPayload);

@@ -32,6 +32,11 @@ absl::Status ErrnoError(std::string_view what, int error_number);
 // Whether ErrnoError made it: the system's fault, which may pass, and not the data's.
 bool IsSystemError(const absl::Status& status);
 
+// A runtime error of numbers that have become infinite or none: the fault of what was to be computed, and no system's.
+absl::Status DivergedError(std::string_view message);
+// Whether DivergedError made it.
+bool IsDiverged(const absl::Status& status);
+
 // Returns the kind that one of the functions above gave the status, kRuntime for any other error.
 // REQUIRES: !status.ok()
 ErrorKind KindOf(const absl::Status& status);

@@ -58,4 +58,10 @@ std::vector<std::filesystem::path> RunPaths::All() const {
   return paths;
 }
 
+RunPaths SearchPaths::Trial(std::uint64_t trial) const {
+  const std::string number = std::to_string(trial);
+  const std::string zeros(number.size() < 3 ? 3 - number.size() : 0, '0');
+  return RunPaths(folder_ / ("trial-" + zeros + number));
+}
+
 }  // namespace octavo

@@ -1,6 +1,7 @@
-// Every file name inside a graph or run folder.
+// Every file name inside the folder of a graph, a run or a search.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -58,6 +59,22 @@ class RunPaths {
   std::vector<std::filesystem::path> WrittenWhole() const { return {Configuration(), State()}; }
   // Every file that a run can have: what --overwrite may remove.
   std::vector<std::filesystem::path> All() const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// The folder of a search.
+class SearchPaths {
+ public:
+  explicit SearchPaths(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path Log() const { return folder_ / "tune.jsonl"; }
+  std::filesystem::path Preset() const { return folder_ / "best.toml"; }
+  std::filesystem::path Lock() const { return folder_ / "LOCK"; }
+  // The run of a trial: trial-000, trial-001, ...
+  RunPaths Trial(std::uint64_t trial) const;
 
  private:
   std::filesystem::path folder_;

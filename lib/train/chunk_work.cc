@@ -233,7 +233,7 @@ absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& i
     culprit = &place.edges[i];
     break;
   }
-  return RuntimeError(
+  return DivergedError(
       fmt::format("the loss is not finite ({} + {}) in epoch {}, batch {}, {} {}; the last commit stands; try a "
                   "smaller learning-rate "
                   "or initial-scale",

@@ -131,7 +131,8 @@ std::optional<PartitionShape> DivideFor(const TrainOptions& options, const Graph
   request.memory = memory;
   constexpr int kSomeThreads = 8;
   const MemoryEstimate whole = EstimateTrainingMemory(options, graph, kSomeThreads, {1, 1});
-  if (options.negatives == 0 && options.partitions == 0 && options.resident == 0 && whole.total() <= memory && whole.workers <= memory / 2) {
+  if (options.negatives == 0 && options.partitions == 0 && options.resident == 0 && whole.total() <= memory &&
+      whole.workers <= memory / 2) {
     return PartitionShape{1, 1};
   }
   for (int threads = kMostThreads; threads >= 1; threads /= 2) {

@@ -36,7 +36,7 @@ absl::Status RowUpdates::Check(const Graph& graph, const MmapManager& embeddings
                                std::span<const NodeRange> resident, const BatchPlace& last) const {
   const auto explain = [&](std::string_view kind, std::string_view name) {
     const BatchPlace& place = broken_place_.value_or(last);
-    return RuntimeError(
+    return DivergedError(
         fmt::format("the row of the {} \"{}\" is not finite by epoch {}, batch {}; the last commit stands; try a "
                     "smaller learning-rate, or smaller weights",
                     kind, Escape(name), place.epoch + 1, place.batch + 1));

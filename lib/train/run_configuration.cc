@@ -1,64 +1,19 @@
 #include "train/run_configuration.h"
 
-#include <toml++/toml.h>
-#include <algorithm>
 #include <optional>
-#include <sstream>
-#include <utility>
-#include <vector>
 
 #include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/file.h"
 #include "nlohmann/json.hpp"
+#include "train/option_toml.h"
 
 namespace octavo {
 namespace {
 
-// All options with a page of comments. A key of 20,000 dots makes as many tables, one within the other, and toml++
-// takes stack for each, more than there is.
-constexpr std::uint64_t kMaxTomlBytes = std::uint64_t{16} << 10;
 constexpr std::uint64_t kMaxRunJsonBytes = std::uint64_t{1} << 20;
 constexpr int kRunFormatVersion = 1;
-
-std::size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
-std::string NearestKey(std::string_view key) {
-  const auto fields = TrainOptionFields();
-  const auto nearest = std::min_element(fields.begin(), fields.end(), [&](const auto& a, const auto& b) {
-    return EditDistance(a.name, key) < EditDistance(b.name, key);
-  });
-  return std::string(nearest->name);
-}
-
-// Returns the value as the text that the field's parser takes, or empty where its type is not the field's.
-std::optional<std::string> TomlText(const OptionField& field, const toml::node& node) {
-  using Type = OptionField::Type;
-  if (node.is_string() && field.type != Type::kWholeNumber && field.type != Type::kSwitch) {
-    return node.as_string()->get();
-  }
-  if (node.is_integer() && field.type != Type::kText && field.type != Type::kSwitch) {
-    return std::to_string(node.as_integer()->get());
-  }
-  if (node.is_floating_point() && field.type == Type::kRealNumber) {
-    return fmt::format("{}", node.as_floating_point()->get());
-  }
-  if (node.is_boolean() && field.type == Type::kSwitch) return node.as_boolean()->get() ? "true" : "false";
-  return std::nullopt;
-}
 
 // Returns a string's contents, other values as JSON; of an array or object the type only, since to write one out takes
 // stack for each level of its nesting.
@@ -67,31 +22,13 @@ std::string JsonText(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string TomlSource(const toml::node& node) {
-  std::ostringstream out;
-  node.visit([&](const auto& typed) { out << typed; });
-  return out.str();
-}
-
 }  // namespace
 
 absl::Status LoadTomlConfiguration(const std::filesystem::path& path, TrainOptions& options) {
-  absl::StatusOr<std::string> text = ReadWholeFile(path, kMaxTomlBytes);
-  if (!text.ok()) return UsageError(MessageOf(text.status()));
-  toml::table table;
-  try {
-    table = toml::parse(*text, path.string());
-  } catch (const toml::parse_error& error) {
-    return UsageError(fmt::format("{}:{}:{}: {}", path.string(), error.source().begin.line, error.source().begin.column,
-                                  Escape(error.description(), 200)));
-  }
+  ASSIGN_OR_RETURN(const toml::table table, ReadTomlFile(path));
   for (const auto& [key, node] : table) {
+    ASSIGN_OR_RETURN(const OptionField* field, FieldOfTomlKey(key, path));
     const std::string where = fmt::format("{}:{}", path.string(), key.source().begin.line);
-    const OptionField* field = FindTrainOption(key.str());
-    if (field == nullptr) {
-      return UsageError(
-          fmt::format("{}: unknown key \"{}\"; did you mean {}?", where, Escape(key.str()), NearestKey(key.str())));
-    }
     const std::optional<std::string> value = TomlText(*field, node);
     if (!value) {
       return UsageError(

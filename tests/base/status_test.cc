@@ -37,6 +37,15 @@ TEST(Status, ErrnoErrorHasTheSystemsText) {
   EXPECT_FALSE(IsSystemError(absl::OkStatus()));
 }
 
+TEST(Status, KnowsWhatDiverged) {
+  EXPECT_ERROR(DivergedError("the loss is not finite"), kRuntime, "the loss is not finite");
+  EXPECT_TRUE(IsDiverged(DivergedError("the loss is not finite")));
+  EXPECT_FALSE(IsSystemError(DivergedError("the loss is not finite")));
+  EXPECT_FALSE(IsDiverged(RuntimeError("the loss is not finite")));
+  EXPECT_FALSE(IsDiverged(ErrnoError("read RUN/STATE", EIO)));
+  EXPECT_FALSE(IsDiverged(absl::OkStatus()));
+}
+
 absl::StatusOr<int> Half(int value) {
   if (value % 2 != 0) return UsageError("odd");
   return value / 2;

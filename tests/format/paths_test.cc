@@ -43,5 +43,15 @@ TEST(RunPaths, AllHasEveryFileOnce) {
   }
 }
 
+TEST(SearchPaths, AreTheNamesOfTheContract) {
+  const SearchPaths paths("s");
+  EXPECT_EQ(paths.Log(), "s/tune.jsonl");
+  EXPECT_EQ(paths.Preset(), "s/best.toml");
+  EXPECT_EQ(paths.Lock(), "s/LOCK");
+  EXPECT_EQ(paths.Trial(0).folder(), "s/trial-000");
+  EXPECT_EQ(paths.Trial(42).folder(), "s/trial-042");
+  EXPECT_EQ(paths.Trial(9999).folder(), "s/trial-9999");
+}
+
 }  // namespace
 }  // namespace octavo

@@ -1,4 +1,5 @@
-// The text files of a run. Behind a 't' a TOML preset, behind a 'j' run.json, behind an 'e' metrics.jsonl.
+// The text files of a run and of a search. Behind a 't' a TOML preset, behind a 'j' run.json, behind an 'e'
+// metrics.jsonl, behind an 's' a search space, behind an 'l' tune.jsonl.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,10 @@
 #include "train/options.h"
 #include "train/run_configuration.h"
 #include "train/verify_run.h"
+#include "tune/preset_file.h"
+#include "tune/search_log.h"
+#include "tune/search_space.h"
+#include "tune/trial_draw.h"
 
 namespace octavo {
 namespace {
@@ -90,6 +95,41 @@ void CheckEvents(const std::string& text) {
   for (const Finding& finding : report.findings()) CheckMessage(DescribeFinding(finding));
 }
 
+// What a space has can be trained, or is refused; its preset is read again.
+void CheckSpace(std::string_view text) {
+  static MemoryFile file;
+  file.Fill(text);
+  const absl::StatusOr<SearchSpace> space = LoadSearchSpace(file.path());
+  if (!space.ok()) return CheckError(space.status(), {ErrorKind::kUsage});
+  for (const SpaceOption& option : space->options) MUST(IsPrintable(Describe(option)));
+  const absl::StatusOr<std::vector<TrialDraw>> trials = DrawTrials(*space, TrainOptions(), 1, 3);
+  if (!trials.ok()) return CheckError(trials.status(), {ErrorKind::kUsage});
+  MUST(!trials->empty() && trials->size() <= 3);
+  for (const TrialDraw& trial : *trials) {
+    MUST(ValidateTrainOptions(trial.options).ok());
+    static MemoryFile preset;
+    preset.Fill(PresetText(*space, trial.options, "found"));
+    TrainOptions again;
+    MUST(LoadTomlConfiguration(preset.path(), again).ok());
+    for (const SpaceOption& option : space->options) {
+      const bool written = option.field->group != "work";
+      MUST(!written || option.field->format(again) == option.field->format(trial.options));
+    }
+  }
+}
+
+// A log that is read is the same when it is read again, whatever of it was cut off.
+void CheckSearchLog(const std::string& text) {
+  const std::filesystem::path path = SearchPaths(ScratchFolder()).Log();
+  WriteFileBytes(path, text);
+  const absl::StatusOr<SearchLog> log = SearchLog::Open(path, {});
+  if (!log.ok()) return CheckError(log.status(), {ErrorKind::kUsage, ErrorKind::kCorrupt});
+  const std::string kept = FileBytes(path);
+  MUST(text.starts_with(kept) && kept.ends_with('\n'));
+  const absl::StatusOr<SearchLog> again = SearchLog::Open(path, {});
+  MUST(again.ok() && again->events().size() == log->events().size());
+}
+
 }  // namespace
 }  // namespace octavo
 
@@ -99,5 +139,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (kind == 't') octavo::CheckToml(input.rest());
   if (kind == 'j') octavo::CheckRunJson(input.rest());
   if (kind == 'e') octavo::CheckEvents(std::string(input.rest()));
+  if (kind == 's') octavo::CheckSpace(input.rest());
+  if (kind == 'l') octavo::CheckSearchLog(std::string(input.rest()));
   return 0;
 }

@@ -30,6 +30,7 @@ ALLOWED = {
     "evaluate": ["base", "io", "format", "graph", "tables", "model", "plan"],
     "export": ["base", "io", "format", "graph", "tables"],
     "train": ["base", "io", "format", "import", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint"],
+    "tune": ["base", "io", "format", "graph", "checkpoint", "train"],
     "bench": ["base", "io", "model", "optimize", "graph", "tables", "plan", "prefetch", "train"],
 }
 

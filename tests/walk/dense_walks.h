@@ -2,6 +2,7 @@
 // the walks.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -114,29 +115,36 @@ inline Matrix PersonalPageRank(Matrix transitions, double alpha) {
   return rank;
 }
 
-// The statistic of the chi-square test, as standard deviations above its mean: below 5 for draws of `expected`, whose
-// cells of less than 5 are taken together.
+// The statistic of the chi-square test, as a standard normal number (Wilson and Hilferty 1931): below 5 for draws of
+// `expected`. Cells of less than 5 are taken together, with the largest one where they are less than 5 even so.
 inline double ChiSquareScore(std::span<const double> observed, std::span<const double> expected) {
-  double statistic = 0;
-  double cells = 0;
-  double rest_observed = 0;
-  double rest_expected = 0;
-  const auto add = [&](double o, double e) {
-    statistic += (o - e) * (o - e) / e;
-    cells += 1;
+  struct Cell {
+    double observed = 0;
+    double expected = 0;
   };
+  std::vector<Cell> cells;
+  Cell rest;
   for (std::size_t i = 0; i < observed.size(); ++i) {
     if (expected[i] == 0 && observed[i] > 0) return INFINITY;
     if (expected[i] >= 5) {
-      add(observed[i], expected[i]);
+      cells.push_back({observed[i], expected[i]});
     } else {
-      rest_observed += observed[i];
-      rest_expected += expected[i];
+      rest = {rest.observed + observed[i], rest.expected + expected[i]};
     }
   }
-  if (rest_expected > 0) add(rest_observed, rest_expected);
-  const double freedom = cells - 1;
-  return freedom > 0 ? (statistic - freedom) / std::sqrt(2 * freedom) : statistic;
+  if (rest.expected >= 5 || cells.empty()) {
+    cells.push_back(rest);
+  } else {
+    Cell& largest = *std::ranges::max_element(cells, {}, &Cell::expected);
+    largest = {largest.observed + rest.observed, largest.expected + rest.expected};
+  }
+  double statistic = 0;
+  for (const Cell& cell : cells) {
+    statistic += (cell.observed - cell.expected) * (cell.observed - cell.expected) / cell.expected;
+  }
+  const double freedom = static_cast<double>(cells.size()) - 1;
+  if (freedom == 0) return statistic;
+  return (std::cbrt(statistic / freedom) - (1 - 2 / (9 * freedom))) / std::sqrt(2 / (9 * freedom));
 }
 
 }  // namespace octavo

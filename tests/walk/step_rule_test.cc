@@ -46,7 +46,7 @@ class StepRuleTest : public ::testing::Test {
         EXPECT_EQ(ended, kDraws);
       } else {
         EXPECT_EQ(ended, 0);
-        EXPECT_LT(ChiSquareScore(observed, expected), 6) << t << " " << u << " p " << p << " q " << q;
+        EXPECT_LT(ChiSquareScore(observed, expected), 5) << t << " " << u << " p " << p << " q " << q;
       }
     }
   }

@@ -1,0 +1,79 @@
+#include "tune/halving.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+namespace octavo {
+
+std::vector<Rung> MakeRungs(std::uint64_t trials, std::uint64_t epochs_least, std::uint64_t epochs, std::uint64_t eta) {
+  std::vector<Rung> rungs;
+  std::uint64_t end = epochs_least;
+  for (; end <= epochs / eta; end *= eta) {
+    rungs.push_back({.epochs = end, .trials = trials});
+    trials = std::max<std::uint64_t>(1, trials / eta);
+  }
+  rungs.push_back({.epochs = epochs, .trials = trials});
+  return rungs;
+}
+
+Halving::Halving(std::vector<Rung> rungs)
+    : rungs_(std::move(rungs)),
+      done_(rungs_.size()),
+      places_(rungs_[0].trials),
+      out_(rungs_[0].trials),
+      members_(rungs_[0].trials) {
+  std::iota(members_.begin(), members_.end(), 0);
+  for (const std::uint64_t trial : members_) places_[trial].trial = trial;
+}
+
+std::optional<Halving::Task> Halving::Next() const {
+  if (next_ == members_.size()) return std::nullopt;
+  return Task{.rung = rung_, .trial = members_[next_]};
+}
+
+void Halving::AddResult(double mrr) {
+  const std::uint64_t trial = members_[next_];
+  places_[trial].rung = rung_;
+  places_[trial].mrr = mrr;
+  // Members come in ascending order, so one of an equal MRR goes behind those that are there.
+  const auto at = std::find_if(best_.begin(), best_.end(), [&](std::uint64_t t) { return places_[t].mrr < mrr; });
+  best_.insert(at, trial);
+  if (best_.size() > Kept(rung_)) {
+    out_[best_.back()] = true;
+    best_.pop_back();
+  }
+  Advance();
+}
+
+void Halving::AddFailure() {
+  const std::uint64_t trial = members_[next_];
+  places_[trial].failed = true;
+  out_[trial] = true;
+  Advance();
+}
+
+void Halving::Advance() {
+  ++done_[rung_];
+  if (++next_ < members_.size() || rung_ + 1 == rungs_.size()) return;
+  ++rung_;
+  members_ = std::exchange(best_, {});
+  std::sort(members_.begin(), members_.end());
+  next_ = 0;
+}
+
+bool Halving::IsOut(std::uint64_t trial) const { return out_[trial]; }
+
+std::vector<Halving::Place> Halving::Ranking() const {
+  std::vector<Place> ranking = places_;
+  const auto group = [](const Place& place) { return place.failed ? 2 : place.rung ? 0 : 1; };
+  std::stable_sort(ranking.begin(), ranking.end(), [&](const Place& a, const Place& b) {
+    if (group(a) != group(b)) return group(a) < group(b);
+    if (group(a) != 0) return false;
+    return *a.rung != *b.rung ? *a.rung > *b.rung : a.mrr > b.mrr;
+  });
+  return ranking;
+}
+
+}  // namespace octavo

@@ -1,0 +1,32 @@
+#include "tune/preset_file.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "train/run_configuration.h"
+
+namespace octavo {
+
+std::string PresetText(const SearchSpace& space, const TrainOptions& options, std::string_view comment) {
+  const auto belongs = [&](const OptionField& field) {
+    if (field.group == "work") return false;  // changes no bit, and is a matter of where one trains
+    if (field.name == "epochs" || field.name == "seed") return true;
+    const bool validates = field.name == "validate-every" || field.name == "validation-sample";
+    if (validates && options.learning_rate_schedule == LearningRateSchedule::kPlateau) return true;
+    return std::any_of(space.options.begin(), space.options.end(),
+                       [&](const SpaceOption& option) { return option.field == &field; });
+  };
+  std::string text;
+  while (!comment.empty()) {
+    const std::string_view line = comment.substr(0, comment.find('\n'));
+    text += fmt::format("# {}\n", line);
+    comment.remove_prefix(std::min(comment.size(), line.size() + 1));
+  }
+  for (const OptionField& field : TrainOptionFields()) {
+    // A number, a switch or a string is the same in JSON and TOML.
+    if (belongs(field)) text += fmt::format("{} = {}\n", field.name, OptionJson(field, options));
+  }
+  return text;
+}
+
+}  // namespace octavo

@@ -1,0 +1,277 @@
+#include "tune/search.h"
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <system_error>
+#include <utility>
+
+#include "base/status.h"
+#include "base/stopwatch.h"
+#include "checkpoint/commit_copy.h"
+#include "checkpoint/run_lock.h"
+#include "fmt/format.h"
+#include "format/paths.h"
+#include "io/failpoint.h"
+#include "io/file.h"
+#include "train/memory_estimate.h"
+#include "tune/preset_file.h"
+#include "tune/search_log.h"
+#include "tune/trial_draw.h"
+#include "tune/trial_run.h"
+
+namespace octavo {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status CheckOptions(const SearchOptions& options, const Graph& graph) {
+  const std::string folder = graph.paths().folder().string();
+  if (options.epochs < options.epochs_least) {
+    return UsageError(
+        fmt::format("--epochs is {} and --epochs-least {}; expected the last rung to have as many or more",
+                    options.epochs, options.epochs_least));
+  }
+  if (graph.description().train_edges == 0) return UsageError(fmt::format("{}: no training edges", folder));
+  if (graph.description().valid_edges > 0) return absl::OkStatus();
+  return UsageError(
+      fmt::format("{}: no edges to validate with; expected a graph imported with --valid FILE or --split", folder));
+}
+
+// What every trial has before the space is looked at. Validations are behind each rung, and where its epochs are no
+// multiples of the first one's, in between as well.
+TrainOptions BaseOptions(const SearchOptions& options) {
+  TrainOptions base;
+  base.epochs = options.epochs;
+  base.seed = options.seed;
+  base.validation_sample = options.validation_sample;
+  base.validate_every = std::gcd(options.epochs_least, options.epochs);
+  return base;
+}
+
+absl::Status CheckValidations(const std::vector<Trial>& trials, const std::vector<Rung>& rungs) {
+  const std::uint64_t every = trials[0].options.validate_every;  // the same in all
+  for (const Rung& rung : rungs) {
+    if (every > 0 && rung.epochs % every == 0) continue;
+    return UsageError(fmt::format(
+        "validate-every is {} and a rung ends at epoch {}; expected a divisor of --epochs-least and --epochs", every,
+        rung.epochs));
+  }
+  return absl::OkStatus();
+}
+
+SearchArguments ArgumentsOf(const SearchOptions& options, const Graph& graph) {
+  // A graph that has moved is the same.
+  SearchArguments arguments = {{"--graph", fmt::format("fingerprint {:016x}", graph.description().fingerprint)},
+                               {"--trials", std::to_string(options.trials)},
+                               {"--epochs-least", std::to_string(options.epochs_least)},
+                               {"--epochs", std::to_string(options.epochs)},
+                               {"--halve", std::to_string(options.halve)},
+                               {"--validation-sample", std::to_string(options.validation_sample)},
+                               {"--seed", std::to_string(options.seed)}};
+  for (const SpaceOption& option : options.space.options) {
+    arguments.emplace_back(fmt::format("{} in --space", option.field->name), Describe(option));
+  }
+  return arguments;
+}
+
+// A folder that is somebody's own is not searched in.
+absl::Status CheckFolder(const SearchPaths& paths) {
+  std::error_code error;
+  if (!fs::exists(paths.folder(), error)) return absl::OkStatus();
+  if (!fs::is_directory(paths.folder(), error)) {
+    return UsageError(fmt::format("{}: exists and is not a folder", paths.folder().string()));
+  }
+  ASSIGN_OR_RETURN(const bool has_search, FileExists(paths.Log()));
+  if (has_search) return absl::OkStatus();
+  for (fs::directory_iterator entry(paths.folder(), error), end; !error && entry != end; entry.increment(error)) {
+    // A search that was killed in its first moments leaves these.
+    if (entry->path() == paths.Lock() || entry->path() == PartialPath(paths.Log())) continue;
+    return UsageError(
+        fmt::format("{}: is there and belongs to no search; choose another --output", entry->path().string()));
+  }
+  if (error) return RuntimeError(fmt::format("{}: {}", paths.folder().string(), error.message()));
+  return absl::OkStatus();
+}
+
+class Search {
+ public:
+  Search(const SearchOptions& options, const SearchCallbacks& callbacks, const std::atomic<int>* stop,
+         const Graph& graph, std::vector<Trial> trials, SearchLog log)
+      : options_(options),
+        callbacks_(callbacks),
+        stop_(stop),
+        graph_(graph),
+        paths_(options.folder),
+        trials_(std::move(trials)),
+        halving_(MakeRungs(trials_.size(), options.epochs_least, options.epochs, options.halve)),
+        log_(std::move(log)) {}
+
+  absl::StatusOr<SearchOutcome> Run() {
+    RETURN_IF_ERROR(Replay());
+    RETURN_IF_ERROR(RemoveRunsThatAreOut());
+    while (const std::optional<Halving::Task> task = halving_.Next()) {
+      if (ShouldEnd()) break;
+      RETURN_IF_ERROR(RunTask(*task));
+    }
+    const std::optional<std::uint64_t> best = Best();
+    if (best) RETURN_IF_ERROR(WritePreset(*best));
+    return SearchOutcome{.end = end_,
+                         .trials = std::move(trials_),
+                         .halving = std::move(halving_),
+                         .best = best,
+                         .seconds = log_.seconds()};
+  }
+
+ private:
+  // Asked at each batch; once it says so it says so for good.
+  bool ShouldEnd() {
+    if (end_ != SearchEnd::kDone) return true;
+    const double spent = log_.seconds() + SecondsSince(last_event_);
+    if (stop_ != nullptr && stop_->load(std::memory_order_relaxed) != 0) {
+      end_ = SearchEnd::kStopped;
+    } else if (options_.budget_seconds > 0 && spent >= options_.budget_seconds) {
+      end_ = SearchEnd::kBudget;
+    }
+    return end_ != SearchEnd::kDone;
+  }
+
+  absl::Status Replay() {
+    std::uint64_t line = 1;
+    for (const SearchEvent& event : log_.events()) {
+      ++line;
+      const std::optional<Halving::Task> task = halving_.Next();
+      if (!task || *task != Halving::Task{.rung = event.rung, .trial = event.trial}) {
+        return CorruptError(fmt::format("{}:{}: found trial {} in rung {}; expected {}", paths_.Log().string(), line,
+                                        event.trial, event.rung,
+                                        task ? fmt::format("trial {} in rung {}", task->trial, task->rung)
+                                             : std::string("nothing, since all is done")));
+      }
+      Take(event);
+    }
+    return absl::OkStatus();
+  }
+
+  void Take(const SearchEvent& event) {
+    Trial& trial = trials_[event.trial];
+    trial.seconds += event.seconds;
+    if (event.kind == SearchEvent::Kind::kResult) {
+      trial.epochs_done = event.epoch;
+      trial.scores = event.scores;
+      halving_.AddResult(event.scores.mrr);
+    } else if (event.kind == SearchEvent::Kind::kFailed) {
+      trial.failure = event.reason;
+      halving_.AddFailure();
+    }
+  }
+
+  // Trains the trial to the end of its rung, or until the search is to end, and notes what came of it.
+  absl::Status RunTask(const Halving::Task& task) {
+    if (callbacks_.on_begin) callbacks_.on_begin(halving_, task, trials_[task.trial]);
+    ASSIGN_OR_RETURN(SearchEvent event, TrainTrial(task));
+    RETURN_IF_ERROR(Failpoint("tune.trained"));
+    event.seconds = SecondsSince(last_event_);
+    last_event_ = std::chrono::steady_clock::now();
+    RETURN_IF_ERROR(log_.Append(event));
+    Take(event);
+    if (event.kind == SearchEvent::Kind::kPaused) return absl::OkStatus();
+    RETURN_IF_ERROR(Failpoint("tune.remove"));
+    RETURN_IF_ERROR(RemoveRunsThatAreOut());
+    if (callbacks_.on_end) callbacks_.on_end(halving_, task, trials_[task.trial]);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<SearchEvent> TrainTrial(const Halving::Task& task) {
+    const Trial& trial = trials_[task.trial];
+    const std::uint64_t epoch = halving_.rungs()[task.rung].epochs;
+    SearchEvent event = {.kind = SearchEvent::Kind::kFailed, .trial = task.trial, .rung = task.rung};
+    const absl::StatusOr<TrainSettings> settings = FittingSettings(trial.options);
+    // A run that did fit when it was begun has not failed: it wants the memory that there was.
+    if (!settings.ok() && (task.rung > 0 || KindOf(settings.status()) != ErrorKind::kUsage)) return settings.status();
+    if (!settings.ok()) {
+      event.reason = MessageOf(settings.status());
+      return event;
+    }
+    const absl::StatusOr<std::optional<ValidationScores>> scores =
+        TrainToEpoch(options_.graph, paths_.Trial(task.trial), trial.options, epoch, *settings, callbacks_.train,
+                     [this] { return ShouldEnd(); });
+    if (!scores.ok()) {
+      if (!IsDiverged(scores.status())) return scores.status();
+      event.reason = MessageOf(scores.status());
+    } else if (!*scores) {
+      if (!ShouldEnd()) return absl::InternalError("a trial ended before its rung did");
+      event.kind = SearchEvent::Kind::kPaused;
+    } else if (!std::isfinite((*scores)->mrr)) {
+      event.reason = "the MRR of the validation is not finite";
+    } else {
+      event.kind = SearchEvent::Kind::kResult;
+      event.epoch = epoch;
+      event.scores = **scores;
+    }
+    return event;
+  }
+
+  // A usage error where the trial cannot be trained in the memory that there is.
+  absl::StatusOr<TrainSettings> FittingSettings(const TrainOptions& options) const {
+    ASSIGN_OR_RETURN(TrainSettings settings, callbacks_.settings(options, graph_));
+    RETURN_IF_ERROR(ChooseShape(options, graph_.description(), settings.memory, settings.threads).status());
+    return settings;
+  }
+
+  absl::Status RemoveRunsThatAreOut() {
+    for (const Trial& trial : trials_) {
+      if (halving_.IsOut(trial.number)) RETURN_IF_ERROR(RemoveRunFolder(paths_.Trial(trial.number)));
+    }
+    return absl::OkStatus();
+  }
+
+  std::optional<std::uint64_t> Best() const {
+    const Halving::Place first = halving_.Ranking().front();
+    return first.rung && !first.failed ? std::optional(first.trial) : std::nullopt;
+  }
+
+  absl::Status WritePreset(std::uint64_t best) const {
+    const Trial& trial = trials_[best];
+    const std::string comment = fmt::format(
+        "Found by octavo tune: the best of {} trials, validation MRR {:.4f}, Hits@10 {:.4f}.\n"
+        "Trial {}, behind epoch {} of {}.",
+        trials_.size(), trial.scores.mrr, trial.scores.hits_at_10, best, trial.epochs_done, trial.options.epochs);
+    return WriteWholeFileAtomically(paths_.Preset(), PresetText(options_.space, trial.options, comment));
+  }
+
+  const SearchOptions& options_;
+  const SearchCallbacks& callbacks_;
+  const std::atomic<int>* const stop_;
+  const Graph& graph_;
+  const SearchPaths paths_;
+  std::vector<Trial> trials_;
+  Halving halving_;
+  SearchLog log_;
+  SearchEnd end_ = SearchEnd::kDone;  // why the search ends, as far as something has ended it
+  std::chrono::steady_clock::time_point last_event_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+absl::StatusOr<SearchOutcome> RunSearch(const SearchOptions& options, const SearchCallbacks& callbacks,
+                                        const std::atomic<int>* stop) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
+  RETURN_IF_ERROR(CheckOptions(options, *graph));
+  ASSIGN_OR_RETURN(std::vector<TrialDraw> draws,
+                   DrawTrials(options.space, BaseOptions(options), options.seed, options.trials));
+  std::vector<Trial> trials;
+  for (TrialDraw& draw : draws) {
+    trials.push_back({.number = trials.size(), .options = std::move(draw.options), .values = std::move(draw.values)});
+  }
+  RETURN_IF_ERROR(
+      CheckValidations(trials, MakeRungs(trials.size(), options.epochs_least, options.epochs, options.halve)));
+  const SearchPaths paths(options.folder);
+  RETURN_IF_ERROR(CheckFolder(paths));
+  RETURN_IF_ERROR(CreateFolders(paths.folder()));
+  ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
+  ASSIGN_OR_RETURN(SearchLog log, SearchLog::Open(paths.Log(), ArgumentsOf(options, *graph)));
+  return Search(options, callbacks, stop, *graph, std::move(trials), std::move(log)).Run();
+}
+
+}  // namespace octavo

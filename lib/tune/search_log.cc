@@ -1,0 +1,166 @@
+#include "tune/search_log.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "io/failpoint.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = SearchEvent::Kind;
+
+constexpr int kSearchFormatVersion = 1;
+// 10,000 trials in 20 rungs, a reason of 1 KiB each.
+constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+
+constexpr std::pair<Kind, std::string_view> kKinds[] = {
+    {Kind::kResult, "result"}, {Kind::kFailed, "failed"}, {Kind::kPaused, "paused"}};
+
+std::string Line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+std::string HeadLine(const SearchArguments& arguments) {
+  Json json = {{"event", "search"}, {"format", kSearchFormatVersion}, {"arguments", Json::object()}};
+  for (const auto& [name, value] : arguments) json["arguments"][name] = value;
+  return Line(json);
+}
+
+std::string EventLine(const SearchEvent& event) {
+  const auto* const kind =
+      std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& entry) { return entry.first == event.kind; });
+  Json json = {{"event", kind->second}, {"trial", event.trial}, {"rung", event.rung}};
+  if (event.kind == Kind::kResult) {
+    json.update({{"epoch", event.epoch},
+                 {"mrr", event.scores.mrr},
+                 {"hits@1", event.scores.hits_at_1},
+                 {"hits@3", event.scores.hits_at_3},
+                 {"hits@10", event.scores.hits_at_10},
+                 {"mean_rank", event.scores.mean_rank},
+                 {"triples", event.scores.triples}});
+  }
+  if (event.kind == Kind::kFailed) json["reason"] = event.reason;
+  json["seconds"] = event.seconds;
+  return Line(json);
+}
+
+// Takes a number out of an object; false where it is missing or none.
+template <typename Number>
+bool Take(const Json& json, const char* key, Number& value) {
+  const auto at = json.find(key);
+  if (at == json.end() || !at->is_number() || (std::is_integral_v<Number> && !at->is_number_unsigned())) return false;
+  value = at->template get<Number>();
+  return true;
+}
+
+std::optional<SearchEvent> ParseEvent(const Json& json) {
+  const auto name = json.find("event");
+  if (name == json.end() || !name->is_string()) return std::nullopt;
+  const auto* const kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& entry) {
+    return entry.second == name->get_ref<const std::string&>();
+  });
+  SearchEvent event;
+  if (kind == std::end(kKinds)) return std::nullopt;
+  event.kind = kind->first;
+  if (!Take(json, "trial", event.trial) || !Take(json, "rung", event.rung) || !Take(json, "seconds", event.seconds)) {
+    return std::nullopt;
+  }
+  if (event.kind == Kind::kFailed) {
+    const auto reason = json.find("reason");
+    if (reason == json.end() || !reason->is_string()) return std::nullopt;
+    event.reason = reason->get<std::string>();
+  }
+  ValidationScores& scores = event.scores;
+  const bool complete = Take(json, "epoch", event.epoch) && Take(json, "mrr", scores.mrr) &&
+                        Take(json, "hits@1", scores.hits_at_1) && Take(json, "hits@3", scores.hits_at_3) &&
+                        Take(json, "hits@10", scores.hits_at_10) && Take(json, "mean_rank", scores.mean_rank) &&
+                        Take(json, "triples", scores.triples);
+  if (event.kind == Kind::kResult && !complete) return std::nullopt;
+  return event;
+}
+
+// A usage error for the first argument that is not the search's.
+absl::Status CheckArguments(const std::string& folder, const Json& before, const SearchArguments& arguments) {
+  const auto differs = [&](std::string_view name, std::string_view found, std::string_view expected) {
+    return UsageError(
+        fmt::format("{}: has a search with another {}: found {}, expected {}; say as before to go on, or "
+                    "choose another --output",
+                    folder, Escape(name), Escape(found, 400), Escape(expected, 400)));
+  };
+  for (const auto& [name, value] : arguments) {
+    const auto at = before.find(name);
+    const bool there = at != before.end() && at->is_string();
+    if (!there) return differs(name, value, "none");
+    if (at->get_ref<const std::string&>() != value) return differs(name, value, at->get_ref<const std::string&>());
+  }
+  for (const auto& [name, value] : before.items()) {
+    const bool known = std::any_of(arguments.begin(), arguments.end(),
+                                   [&key = name](const auto& argument) { return argument.first == key; });
+    if (!known) return differs(name, "none", value.is_string() ? value.get_ref<const std::string&>() : "a value");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<SearchLog> SearchLog::Open(const std::filesystem::path& path, const SearchArguments& arguments) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(path));
+  if (!there) RETURN_IF_ERROR(WriteWholeFileAtomically(path, HeadLine(arguments)));
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path, kMostBytes));
+  ASSIGN_OR_RETURN(File file, File::OpenReadWrite(path));
+  SearchLog log(std::move(file));
+  const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is none
+  RETURN_IF_ERROR(log.Replay(std::string_view(text).substr(0, whole), arguments));
+  log.bytes_ = whole;
+  if (whole < text.size()) RETURN_IF_ERROR(log.file_.Truncate(whole));
+  // What was read may be in the page cache only, behind a failed sync; nothing may build on it before it is on the
+  // disk.
+  RETURN_IF_ERROR(log.file_.Sync());
+  return log;
+}
+
+absl::Status SearchLog::Replay(std::string_view text, const SearchArguments& arguments) {
+  std::uint64_t number = 0;
+  const auto fail = [&](std::string_view expected) {
+    return CorruptError(fmt::format("{}:{}: expected {}", file_.path().string(), number, expected));
+  };
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = text.find('\n');
+    const Json json = Json::parse(text.substr(0, end), nullptr, /*allow_exceptions=*/false);
+    text.remove_prefix(end + 1);
+    if (!json.is_object()) return fail("a JSON object");
+    if (number == 1) {
+      if (!json.contains("arguments") || !json["arguments"].is_object() || !json.contains("format") ||
+          json["format"] != kSearchFormatVersion) {
+        return fail(fmt::format("the arguments of a search, format {}", kSearchFormatVersion));
+      }
+      RETURN_IF_ERROR(CheckArguments(file_.path().parent_path().string(), json["arguments"], arguments));
+      continue;
+    }
+    std::optional<SearchEvent> event = ParseEvent(json);
+    if (!event) return fail("an event of a search");
+    seconds_ += event->seconds;
+    events_.push_back(*std::move(event));
+  }
+  return number > 0 ? absl::OkStatus() : fail("the arguments of a search");
+}
+
+absl::Status SearchLog::Append(const SearchEvent& event) {
+  RETURN_IF_ERROR(Failpoint("tune.append"));
+  const std::string line = EventLine(event);
+  RETURN_IF_ERROR(file_.WriteAt(bytes_, std::as_bytes(std::span<const char>(line))));
+  RETURN_IF_ERROR(Failpoint("tune.sync"));
+  RETURN_IF_ERROR(file_.Sync());
+  bytes_ += line.size();
+  seconds_ += event.seconds;
+  return absl::OkStatus();
+}
+
+}  // namespace octavo

@@ -1,0 +1,95 @@
+#include "tune/trial_run.h"
+
+#include <atomic>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "checkpoint/state_file.h"
+#include "fmt/format.h"
+#include "io/file.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+// A million epochs' events of 1 KiB.
+constexpr std::uint64_t kMostMetricsBytes = std::uint64_t{1} << 30;
+
+double NumberAt(const nlohmann::json& json, const char* key) {
+  const auto at = json.find(key);
+  return at != json.end() && at->is_number() ? at->get<double>() : 0;
+}
+
+// Returns the scores where the line is the event of that validation.
+std::optional<ValidationScores> ScoresOf(std::string_view line, std::uint64_t epoch) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("event") || json["event"] != "validation") return std::nullopt;
+  if (!json.contains("epoch") || json["epoch"] != epoch) return std::nullopt;
+  return ValidationScores{.mrr = NumberAt(json, "mrr"),
+                          .hits_at_1 = NumberAt(json, "hits@1"),
+                          .hits_at_3 = NumberAt(json, "hits@3"),
+                          .hits_at_10 = NumberAt(json, "hits@10"),
+                          .mean_rank = NumberAt(json, "mean_rank"),
+                          .triples = static_cast<std::uint64_t>(NumberAt(json, "triples"))};
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<ValidationScores>> CommittedScores(const RunPaths& run, std::uint64_t epoch) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(run.State()));
+  if (!there) return std::nullopt;
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(run.State()));
+  if (manifest.header.validation.validated_epoch < epoch) return std::nullopt;
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(run.Metrics(), kMostMetricsBytes));
+  // Events behind the last commit belong to work that will be done again.
+  std::string_view events = std::string_view(text).substr(0, manifest.header.progress.metrics_bytes);
+  while (!events.empty()) {
+    events.remove_suffix(events.ends_with('\n') ? 1 : 0);
+    const std::size_t begin = events.rfind('\n') + 1;  // 0 where there is none
+    if (const auto scores = ScoresOf(events.substr(begin), epoch)) return scores;
+    events = events.substr(0, begin);
+  }
+  return CorruptError(fmt::format("{}: no validation of epoch {}, which was committed", run.Metrics().string(), epoch));
+}
+
+absl::StatusOr<std::optional<ValidationScores>> TrainToEpoch(const std::filesystem::path& graph, const RunPaths& run,
+                                                             const TrainOptions& options, std::uint64_t epoch,
+                                                             const TrainSettings& settings,
+                                                             const TrainCallbacks& callbacks,
+                                                             const std::function<bool()>& should_stop) {
+  ASSIGN_OR_RETURN(const std::optional<ValidationScores> before, CommittedScores(run, epoch));
+  // Behind the last epoch a run has something left to do: its tables return to one file each.
+  if (before && epoch < options.epochs) return before;
+  std::atomic<int> stop = 0;
+  TrainSettings stopping = settings;
+  stopping.stop = &stop;
+  const auto stop_if = [&stop](bool asked) {
+    if (asked) stop.store(1, std::memory_order_relaxed);
+  };
+  // A validator that gives up where it is told to stop is looked at together with what told it so.
+  if (settings.validate) {
+    stopping.validate = [&](const auto&... arguments) {
+      auto scores = settings.validate(arguments...);
+      stop_if(should_stop());
+      return scores;
+    };
+  }
+  TrainCallbacks watching = callbacks;
+  watching.on_batch = [&](const TrainProgress& progress) {
+    stop_if(should_stop());
+    if (callbacks.on_batch) callbacks.on_batch(progress);
+  };
+  watching.on_validation = [&](const ValidationEvent& event) {
+    stop_if(event.epoch >= epoch || should_stop());
+    if (callbacks.on_validation) callbacks.on_validation(event);
+  };
+  ASSIGN_OR_RETURN(const bool begun, FileExists(run.State()));
+  const absl::StatusOr<TrainOutcome> outcome =
+      begun ? ResumeRun(run.folder(), 0, stopping, watching)
+            : StartRun(graph, run.folder(), options, /*overwrite=*/true, stopping, watching);
+  RETURN_IF_ERROR(outcome.status());
+  return CommittedScores(run, epoch);
+}
+
+}  // namespace octavo

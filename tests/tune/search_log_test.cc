@@ -1,0 +1,126 @@
+#include "tune/search_log.h"
+
+#include <filesystem>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "io/failpoint.h"
+#include "tests/support/expect_status.h"
+#include "tests/support/file_bytes.h"
+#include "tests/support/temporary_folder.h"
+
+namespace octavo {
+namespace {
+
+using Kind = SearchEvent::Kind;
+
+class SearchLogTest : public ::testing::Test {
+ protected:
+  std::filesystem::path path() const { return folder_ / "tune.jsonl"; }
+  absl::StatusOr<SearchLog> Open() const { return SearchLog::Open(path(), arguments_); }
+
+  const TemporaryFolder folder_;
+  const SearchArguments arguments_ = {{"--trials", "16"}, {"dim in --space", "[8, 16]"}};
+  const SearchEvent result_ = {
+      .kind = Kind::kResult,
+      .trial = 3,
+      .rung = 1,
+      .epoch = 9,
+      .scores =
+          {.mrr = 1.0 / 3, .hits_at_1 = 0.1, .hits_at_3 = 0.2, .hits_at_10 = 2.0 / 3, .mean_rank = 12.5, .triples = 77},
+      .seconds = 0.5};
+  const SearchEvent failed_ = {
+      .kind = Kind::kFailed, .trial = 4, .reason = "not finite at \"n\\1\"\n", .seconds = 0.25};
+  const SearchEvent paused_ = {.kind = Kind::kPaused, .trial = 5, .seconds = 0.125};
+};
+
+TEST_F(SearchLogTest, GivesBackWhatWasAppended) {
+  {
+    ASSERT_OK_AND_ASSIGN(SearchLog log, Open());
+    EXPECT_TRUE(log.events().empty());
+    for (const SearchEvent& event : {result_, failed_, paused_}) ASSERT_OK(log.Append(event));
+    EXPECT_EQ(log.seconds(), 0.875);
+  }
+  ASSERT_OK_AND_ASSIGN(const SearchLog log, Open());
+  ASSERT_EQ(log.events().size(), 3U);
+  EXPECT_EQ(log.seconds(), 0.875);
+  const SearchEvent& result = log.events()[0];
+  EXPECT_EQ(result.kind, Kind::kResult);
+  EXPECT_EQ(result.trial, 3U);
+  EXPECT_EQ(result.rung, 1U);
+  EXPECT_EQ(result.epoch, 9U);
+  EXPECT_EQ(result.scores.mrr, 1.0 / 3) << "to the last bit";
+  EXPECT_EQ(result.scores.hits_at_10, 2.0 / 3);
+  EXPECT_EQ(result.scores.mean_rank, 12.5);
+  EXPECT_EQ(result.scores.triples, 77U);
+  EXPECT_EQ(log.events()[1].kind, Kind::kFailed);
+  EXPECT_EQ(log.events()[1].reason, failed_.reason);
+  EXPECT_EQ(log.events()[2].kind, Kind::kPaused);
+  EXPECT_EQ(log.events()[2].trial, 5U);
+}
+
+// A kill cuts the last line anywhere.
+TEST_F(SearchLogTest, ACutLineIsRemoved) {
+  {
+    ASSERT_OK_AND_ASSIGN(SearchLog log, Open());
+    ASSERT_OK(log.Append(result_));
+  }
+  const std::string whole = FileBytes(path());
+  const std::size_t head = whole.find('\n') + 1;
+  for (std::size_t bytes = head; bytes < whole.size(); ++bytes) {
+    WriteFileBytes(path(), whole.substr(0, bytes));
+    ASSERT_OK_AND_ASSIGN(SearchLog log, Open());
+    EXPECT_TRUE(log.events().empty());
+    EXPECT_EQ(FileBytes(path()), whole.substr(0, head));
+    ASSERT_OK(log.Append(result_));
+    EXPECT_EQ(FileBytes(path()), whole);
+  }
+}
+
+TEST_F(SearchLogTest, OtherArgumentsAreRefusedWithWhatDiffers) {
+  ASSERT_OK(Open());
+  const std::string before = FileBytes(path());
+  const auto open = [&](const SearchArguments& arguments) { return SearchLog::Open(path(), arguments).status(); };
+  EXPECT_ERROR(open({{"--trials", "8"}, {"dim in --space", "[8, 16]"}}), kUsage,
+               "has a search with another --trials: found 8, expected 16");
+  EXPECT_ERROR(open({{"--trials", "16"}, {"dim in --space", "[8]"}}), kUsage, "found [8], expected [8, 16]");
+  EXPECT_ERROR(open({{"--trials", "16"}}), kUsage, "another dim in --space: found none, expected [8, 16]");
+  EXPECT_ERROR(open({{"--trials", "16"}, {"batch in --space", "4"}, {"dim in --space", "[8, 16]"}}), kUsage,
+               "another batch in --space: found 4, expected none");
+  EXPECT_EQ(FileBytes(path()), before);
+}
+
+TEST_F(SearchLogTest, DamageIsNamedWithItsLine) {
+  ASSERT_OK(Open());
+  const std::string head = FileBytes(path());
+  const auto check = [&](const std::string& text, const std::string& message) {
+    WriteFileBytes(path(), text);
+    EXPECT_ERROR(Open(), kCorrupt, "tune.jsonl" + message) << text;
+  };
+  check("", ":0: expected the arguments of a search");
+  check("{}\n", ":1: expected the arguments of a search");
+  check("[]\n", ":1: expected a JSON object");
+  check("{\"event\":\"search\",\"format\":2,\"arguments\":{}}\n", ":1: expected the arguments of a search, format 1");
+  check(head + "x\n", ":2: expected a JSON object");
+  check(head + "{\"event\":\"other\",\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
+  check(head + "{\"event\":3,\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
+  check(head + "{\"event\":\"paused\",\"trial\":-1,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
+  check(head + "{\"event\":\"paused\",\"trial\":0.5,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
+  check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":\"1\"}\n", ":2: expected an event");
+  check(head + "{\"event\":\"failed\",\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
+  check(head + "{\"event\":\"result\",\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
+  check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":0}\n\n", ":3: expected a JSON object");
+}
+
+TEST_F(SearchLogTest, AFailedWriteOrSyncIsAnError) {
+  ASSERT_OK_AND_ASSIGN(SearchLog log, Open());
+  for (const std::string operation : {"tune.append", "file.write", "tune.sync", "file.sync"}) {
+    ASSERT_OK(SetFailpoints(operation + "=eio"));
+    const absl::Status status = log.Append(result_);
+    ASSERT_OK(SetFailpoints(""));
+    EXPECT_FALSE(status.ok()) << operation;
+  }
+}
+
+}  // namespace
+}  // namespace octavo
