@@ -132,6 +132,7 @@ inline double ChiSquareScore(std::span<const double> observed, std::span<const d
       rest = {rest.observed + observed[i], rest.expected + expected[i]};
     }
   }
+  if (cells.empty() && rest.expected == 0) return 0;  // a node without neighbours
   if (rest.expected >= 5 || cells.empty()) {
     cells.push_back(rest);
   } else {
