@@ -166,23 +166,31 @@ absl::Status TakePlace(const RunPaths& from, const RunPaths& to) {
   return RenameFile(from.folder(), to.folder());
 }
 
-// The newest manifest of another folder of the run, if it has one. Other things than a folder with a run are a usage
-// error.
-absl::Status CheckIsCopy(const Manifest& of, const RunPaths& place) {
+// Whether both folders have a run, and the same one.
+bool AreOneRun(const RunPaths& a, const RunPaths& b) {
+  const absl::StatusOr<Manifest> of_a = ReadNewestManifest(a.State());
+  const absl::StatusOr<Manifest> of_b = ReadNewestManifest(b.State());
+  return of_a.ok() && of_b.ok() && of_a->header.run_id == of_b->header.run_id;
+}
+
+absl::Status CheckIsCopy(const RunPaths& from, const RunPaths& place) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(place.folder(), error);
   if (status.type() == fs::file_type::not_found) return absl::OkStatus();
   const std::string folder = place.folder().string();
   if (!fs::is_directory(status)) {
-    return UsageError(fmt::format("{}: is no folder; the run of the best validation is kept there", folder));
+    return UsageError(
+        fmt::format("{}: is no folder, and the run of the best validation is kept there; move it, or choose another "
+                    "folder for the run",
+                    folder));
   }
   ASSIGN_OR_RETURN(const bool there, FileExists(place.State()));
-  if (!there) return absl::OkStatus();
-  const absl::StatusOr<Manifest> manifest = ReadNewestManifest(place.State());
-  if (manifest.ok() && manifest->header.run_id == of.header.run_id) return absl::OkStatus();
-  return UsageError(fmt::format(
-      "{}: holds another run; the run of the best validation is kept there: move it, or choose another folder",
-      folder));
+  if (!there || AreOneRun(from, place)) return absl::OkStatus();
+  return UsageError(
+      fmt::format("{}: holds another run, and the run of the best validation is kept there; move it, or choose another "
+                  "folder for the "
+                  "run",
+                  folder));
 }
 
 }  // namespace
@@ -195,9 +203,8 @@ absl::Status RemoveRunFolder(const RunPaths& paths) {
 }
 
 absl::Status CheckCopyPlace(const RunPaths& from, const RunPaths& copy) {
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(from.State()));
-  RETURN_IF_ERROR(CheckIsCopy(manifest, copy));
-  return CheckIsCopy(manifest, copy.Unfinished());
+  RETURN_IF_ERROR(CheckIsCopy(from, copy));
+  return CheckIsCopy(from, copy.Unfinished());
 }
 
 absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, const CopyAddition& addition, bool sync) {

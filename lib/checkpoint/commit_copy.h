@@ -23,8 +23,8 @@ struct CopyAddition {
 // copy is on the disk when this returns.
 absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, const CopyAddition& addition, bool sync);
 
-// Checks that `copy` and its RunPaths::Unfinished are nothing or copies of the run `from`: a usage error where another
-// run or something else is there.
+// Checks that `copy` and its RunPaths::Unfinished are nothing, folders without a run, or copies of the run `from`: a
+// usage error where another run is there, or what is no folder. Where `from` has no run, any run is another one.
 absl::Status CheckCopyPlace(const RunPaths& from, const RunPaths& copy);
 
 // Removes the files of a run and its folder; what else is in the folder stays, and so does the folder then. A run that

@@ -83,6 +83,14 @@ struct ChunkKernel::Scratch {
   std::vector<float> weights;             // [E], likewise
   QueryRows rows;                         // of dropout
   ScoreScratch block;
+
+  // For `count` queries against `candidates`.
+  void ReserveBlock(std::size_t count, std::size_t candidates, std::size_t dim, bool keep_scores) {
+    Grow(queries, count * dim);
+    Grow(query_gradients, count * dim);
+    Grow(scores, count * candidates);
+    if (keep_scores) Grow(distances, count * candidates);
+  }
 };
 
 namespace {
@@ -201,10 +209,7 @@ double ChunkKernel::PredictRelations(const ChunkInput& input, const ChunkGradien
   const Comparison comparison = ComparisonOf(model_);
   const bool keep_scores = comparison == Comparison::kEuclidean;
   Scratch& s = *scratch_;
-  Grow(s.queries, edges * dim);
-  Grow(s.query_gradients, edges * dim);
-  Grow(s.scores, edges * relations);
-  if (keep_scores) Grow(s.distances, edges * relations);
+  s.ReserveBlock(edges, relations, dim, keep_scores);
   Grow(s.head_gradients, edges * dim);
   Grow(s.target_gradients, edges * dim);
   Grow(s.weights, edges);
@@ -250,10 +255,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
   const Comparison comparison = ComparisonOf(model_);
   const bool keep_scores = comparison == Comparison::kEuclidean;
   Scratch& s = *scratch_;
-  Grow(s.queries, queries * dim);
-  Grow(s.query_gradients, queries * dim);
-  Grow(s.scores, queries * negatives);
-  if (keep_scores) Grow(s.distances, queries * negatives);
+  s.ReserveBlock(queries, negatives, dim, keep_scores);
   Grow(s.positives, edges);
   Grow(s.positive_gradients, edges);
   if (grouped) Grow(s.edge_queries, edges * dim);

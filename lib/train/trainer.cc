@@ -44,16 +44,15 @@ RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, con
 
 // Removes the run and its best one, which has to be its own.
 absl::Status RemoveRun(const RunPaths& paths) {
-  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
-  if (there) RETURN_IF_ERROR(CheckCopyPlace(paths, paths.Best()));
+  RETURN_IF_ERROR(CheckCopyPlace(paths, paths.Best()));
+  // Before STATE, which says whose they are.
+  RETURN_IF_ERROR(RemoveRunFolder(paths.Best()));
+  RETURN_IF_ERROR(RemoveRunFolder(paths.Best().Unfinished()));
   // STATE first: without it what is left is no run, however far this gets. run.json stays until the next is written: it
   // says that what is left was a run's.
   for (const fs::path& path : paths.All()) {
     if (path == paths.Lock() || path == paths.Configuration()) continue;
     RETURN_IF_ERROR(RemoveFile(path));
-  }
-  for (const RunPaths& copy : {paths.Best(), paths.Best().Unfinished()}) {
-    if (there) RETURN_IF_ERROR(RemoveRunFolder(copy));
   }
   return SyncFolder(paths.folder());
 }
@@ -116,12 +115,6 @@ absl::Status CheckUnused(const RunPaths& paths) {
     if (fs::exists(status) && path != paths.Lock()) there.push_back(path);
   }
   const auto has = [&](const fs::path& path) { return std::find(there.begin(), there.end(), path) != there.end(); };
-  for (const RunPaths& copy : {paths.Best(), paths.Best().Unfinished()}) {
-    std::error_code ignored;
-    if (has(paths.State()) || !fs::exists(fs::symlink_status(copy.folder(), ignored))) continue;
-    return UsageError(fmt::format("{}: is there and is no run's of {}; choose another folder for the run, or move it",
-                                  copy.folder().string(), folder));
-  }
   if (has(paths.State())) {
     return UsageError(
         fmt::format("{}: has a run; go on with it by octavo resume --run {}, or say --overwrite", folder, folder));

@@ -193,6 +193,25 @@ TEST_F(ValidatedTraining, StoppedBeforeAValidationItIsDoneByTheResume) {
   EXPECT_EQ(Events("run").size(), 16U);
 }
 
+TEST_F(ValidatedTraining, OverwritingReplacesADamagedRun) {
+  ASSERT_OK(training_.Start(options_, "run", Validating()));
+  const RunBytes unbroken = ReadRunBytes(training_.run_folder());
+  std::filesystem::remove_all(training_.run_folder() / "best");
+  std::string state = FileBytes(RunPaths(training_.run_folder()).State());
+  for (char& byte : state) byte = 'x';
+  WriteFileBytes(RunPaths(training_.run_folder()).State(), state);
+  ASSERT_OK(StartRun(training_.graph_folder(), training_.run_folder(), options_, /*overwrite=*/true, Validating(), {}));
+  EXPECT_TRUE(ReadRunBytes(training_.run_folder()) == unbroken);
+}
+
+TEST_F(ValidatedTraining, OverwritingRefusesAnotherRunInThePlaceOfTheBestAtOnce) {
+  const std::filesystem::path folder = training_.run_folder();
+  ASSERT_OK(StartRun(training_.graph_folder(), folder / "best", TinyOptions(), false, {.memory = kPlenty}, {}));
+  EXPECT_ERROR(StartRun(training_.graph_folder(), folder, options_, /*overwrite=*/true, Validating(), {}), kUsage,
+               "holds another run");
+  EXPECT_FALSE(std::filesystem::exists(RunPaths(folder).State()));
+}
+
 TEST_F(ValidatedTraining, OverwritingRemovesTheBest) {
   ASSERT_OK(training_.Start(options_, "run", Validating()));
   options_.keep = Keep::kLast;
