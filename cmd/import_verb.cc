@@ -143,11 +143,7 @@ absl::Status RunImport(ImportFlags& flags, Program& program) {
   const absl::StatusOr<ImportSummary> summary =
       Import(options, [&](const ImportProgress& progress) { program.reporter.Progress(ProgressText(progress)); });
   program.reporter.EndProgress();
-  if (absl::IsCancelled(summary.status()) && Interrupted()) {
-    program.reporter.Warning(fmt::format("interrupted; {} was not made", flags.graph));
-    program.exit_code = InterruptExitCode();
-    return absl::OkStatus();
-  }
+  if (EndedByInterrupt(program, summary.status(), flags.graph)) return absl::OkStatus();
   if (!summary.ok()) return summary.status();
   Report(flags, *summary, program.reporter);
   if (flags.json) PrintJson(flags, *summary);

@@ -2,6 +2,8 @@
 
 #include <signal.h>
 
+#include "fmt/format.h"
+
 namespace octavo {
 namespace {
 
@@ -58,6 +60,13 @@ std::string_view InterruptName() {
     default:
       return "SIGTERM";
   }
+}
+
+bool EndedByInterrupt(Program& program, const absl::Status& status, std::string_view target) {
+  if (!absl::IsCancelled(status) || !Interrupted()) return false;
+  program.reporter.Warning(fmt::format("interrupted; {} was not made", target));
+  program.exit_code = InterruptExitCode();
+  return true;
 }
 
 }  // namespace octavo

@@ -5,6 +5,9 @@
 #include <atomic>
 #include <string_view>
 
+#include "absl/status/status.h"
+#include "cmd/program.h"
+
 namespace octavo {
 
 // Catches the three from here on, but for those that the caller ignores (nohup). To be called once, by the verb that
@@ -25,5 +28,9 @@ const std::atomic<int>& InterruptSignal();
 int InterruptExitCode();
 // "SIGINT", "SIGTERM" or "SIGHUP". REQUIRES: Interrupted()
 std::string_view InterruptName();
+
+// Whether `status` is how a work ended that a signal has stopped: then it warns that `target` was not made, and sets
+// the exit code.
+bool EndedByInterrupt(Program& program, const absl::Status& status, std::string_view target);
 
 }  // namespace octavo

@@ -106,11 +106,7 @@ absl::Status RunWalk(WalkFlags& flags, Program& program) {
   const absl::StatusOr<WalkSummary> summary =
       MakeWalkGraph(options, [&](const WalkProgress& progress) { program.reporter.Progress(ProgressText(progress)); });
   program.reporter.EndProgress();
-  if (absl::IsCancelled(summary.status()) && Interrupted()) {
-    program.reporter.Warning(fmt::format("interrupted; {} was not made", flags.output));
-    program.exit_code = InterruptExitCode();
-    return absl::OkStatus();
-  }
+  if (EndedByInterrupt(program, summary.status(), flags.output)) return absl::OkStatus();
   if (!summary.ok()) return summary.status();
   Report(flags, *summary, program.reporter);
   if (flags.json) PrintJson(flags, *summary);
