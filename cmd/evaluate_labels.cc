@@ -88,6 +88,9 @@ std::string ReportTable(const ClassificationFlags& flags, const NodeLabels& labe
 
 absl::Status RunClassification(Program& program, const RunFlags& run_flags, const ClassificationFlags& given,
                                bool json) {
+  if (given.labels == "-" && given.label_test == "-") {
+    return UsageError("--labels and --label-test are both standard input; expected a file for one of them");
+  }
   ClassificationFlags flags = given;
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(run_flags));
   EvaluationClock clock(program, "classifying");

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "base/byte_size.h"
 #include "base/escape.h"
 #include "base/status.h"
+#include "checkpoint/commit_copy.h"
 #include "checkpoint/run_lock.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
@@ -55,7 +57,11 @@ struct Outcome {
 };
 
 std::vector<fs::path> FilesOf(const fs::path& folder, bool run) {
-  if (run) return RunPaths(folder).All();
+  if (run) {
+    std::vector<fs::path> files = RunPaths(folder).All();
+    std::ranges::copy(RunPaths(folder).Best().All(), std::back_inserter(files));
+    return files;
+  }
   std::vector<fs::path> files;
   for (const std::string& name : GraphPaths::FileNames()) files.push_back(folder / name);
   return files;
@@ -142,6 +148,28 @@ absl::Status HandlePartialFiles(const VerifyFlags& flags, Outcome& outcome) {
   return absl::OkStatus();
 }
 
+// What a copy of the best validation that was cut has left.
+absl::Status HandleUnfinishedCopy(const VerifyFlags& flags, Outcome& outcome) {
+  const RunPaths unfinished = RunPaths(flags.path).Best().Unfinished();
+  const std::string folder = unfinished.folder().string();
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(unfinished.folder(), error))) return absl::OkStatus();
+  if (!flags.repair) {
+    outcome.report->Note(fmt::format("{}: a training that was cut left it; --repair removes it", folder));
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(RemoveRunFolder(unfinished));
+  outcome.repairs.push_back(fmt::format("{}: removed, what a training that was cut had left", folder));
+  return absl::OkStatus();
+}
+
+// The run of the best validation, where there is one, is a run of its own: repaired by itself.
+absl::Status CheckBest(const VerifyFlags& flags, const CommitCheckOptions& options, Outcome& outcome) {
+  const RunPaths best = RunPaths(flags.path).Best();
+  if (!HasAny({best.State(), best.Configuration()})) return absl::OkStatus();
+  return VerifyRun(best.folder(), options, *outcome.report).status();
+}
+
 absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& options, Outcome& outcome) {
   std::optional<RunLock> lock;
   if (flags.repair) {
@@ -149,15 +177,16 @@ absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& 
     lock.emplace(std::move(taken));
   }
   RETURN_IF_ERROR(HandlePartialFiles(flags, outcome));
+  RETURN_IF_ERROR(HandleUnfinishedCopy(flags, outcome));
   ASSIGN_OR_RETURN(outcome.commit, VerifyRun(flags.path, options, *outcome.report));
-  if (!lock || !outcome.commit->torn_slot) return absl::OkStatus();
+  if (!lock || !outcome.commit->torn_slot) return CheckBest(flags, options, outcome);
   const RunPaths paths(flags.path);
   if (outcome.report->damage_count() > 1 || outcome.report->unread_count() > 0) {
     outcome.report->Note(
         fmt::format("{}: not repaired: other files of the run are damaged, so the generation that "
                     "would stand may not be whole",
                     paths.State().string()));
-    return absl::OkStatus();
+    return CheckBest(flags, options, outcome);
   }
   RETURN_IF_ERROR(RewriteTornSlot(paths, *outcome.commit, *lock));
   const std::uint64_t generation = outcome.commit->manifest->header.generation;
@@ -167,7 +196,7 @@ absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& 
   // What is told is what stands there now.
   outcome.report = std::make_unique<CheckReport>();
   ASSIGN_OR_RETURN(outcome.commit, VerifyRun(flags.path, options, *outcome.report));
-  return absl::OkStatus();
+  return CheckBest(flags, options, outcome);
 }
 
 std::string Summary(const VerifyFlags& flags, const Outcome& outcome) {
@@ -202,8 +231,8 @@ void PrintText(const VerifyFlags& flags, const Outcome& outcome) {
   for (const CheckedFile& file : files) {
     const std::uint64_t count = report.FindingsOf(file.file);
     const std::string what = file.what.empty() ? "" : "  " + file.what;
-    fmt::print("{:<7} {:<24} {:>10}{}\n", count > 0 ? "DAMAGED" : "ok", fs::path(file.file).filename().string(),
-               FormatByteSize(file.bytes), what);
+    fmt::print("{:<7} {:<24} {:>10}{}\n", count > 0 ? "DAMAGED" : "ok",
+               fs::path(file.file).lexically_relative(flags.path).string(), FormatByteSize(file.bytes), what);
     if (count > 0) PrintFindings(findings, file.file, count);
   }
   if (outcome.commit && outcome.commit->commits_meanwhile > 0) {

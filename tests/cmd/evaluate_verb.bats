@@ -122,6 +122,7 @@ make_labels() {
   fails 2 "--split excludes --labels" "$OCTAVO" evaluate --run run --labels labels.txt --split test
   fails 2 "--repeats requires --labels" "$OCTAVO" evaluate --run run --repeats 3
   fails 2 "--repeats excludes --label-test" "$OCTAVO" evaluate --run run --labels labels.txt --label-test a --repeats 3
+  fails 2 "are both standard input" "$OCTAVO" evaluate --run run --labels - --label-test -
   fails 2 "the graph has no valid edges" "$OCTAVO" evaluate --run run --link-prediction --split valid
   local verb least
   for verb in "--labels labels.txt" "--link-prediction"; do

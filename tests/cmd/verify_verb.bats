@@ -132,6 +132,22 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
   [ "$(sums run)" = "$before" ]
 }
 
+@test "the run of the best validation is checked with its run, and a cut copy of it removed" {
+  head -40 "$BATS_FILE_TMPDIR/train.tsv" >valid.tsv
+  "$OCTAVO" --quiet import "$BATS_FILE_TMPDIR/train.tsv" --valid valid.tsv --graph valid-graph \
+    --columns head,relation,tail
+  "$OCTAVO" --quiet train --graph valid-graph --run kept "${tiny[@]}" --validate-every 1 --keep best
+  cp -r kept/best kept/best.unfinished
+  "$OCTAVO" verify kept >out.log
+  grep -Eq '^ok +best/embeddings.npy ' out.log
+  grep -q '^note: kept/best.unfinished: a training that was cut left it; --repair removes it' out.log
+  "$OCTAVO" verify kept --repair >out.log
+  grep -q '^repaired: kept/best.unfinished: removed' out.log
+  [ ! -e kept/best.unfinished ]
+  flip kept/best/embeddings.npy 4100
+  damaged "DAMAGED best/embeddings.npy" "$OCTAVO" verify kept
+}
+
 @test "--repair removes what a cut import left beside the graph, and no more" {
   bash -c 'mkdir ".graph.partial-$$"; echo x >".graph.partial-$$/train.cells"; echo mine >other'
   bash -c 'mkdir ".graph.partial-$$"; echo x >".graph.partial-$$/diary"'
