@@ -29,7 +29,7 @@ class EvaluationClock {
   // `what` is e.g. "ranking". `program` must outlive the clock.
   EvaluationClock(Program& program, std::string what) : program_(program), what_(std::move(what)) {}
   double Seconds() const;
-  // Shows the share that is done and the time left, once some time has passed. Any thread.
+  // Shows the share that is done and the time left, any thread.
   void Show(double share) const;
 
  private:

@@ -29,7 +29,6 @@ using Json = nlohmann::ordered_json;
 constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
 // Longer relation names are cut in the table; --json has them whole.
 constexpr std::size_t kMaxNameBytes = 40;
-constexpr double kQuietSeconds = 1;  // no progress for what is done by then
 constexpr std::size_t kMaxFractions = 1000;
 
 struct EvaluateFlags {
@@ -220,12 +219,7 @@ double EvaluationClock::Seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-void EvaluationClock::Show(double share) const {
-  const double seconds = Seconds();
-  if (seconds < kQuietSeconds) return;
-  const int left = share > 0 ? static_cast<int>(seconds / share * (1 - share)) : 0;
-  program_.reporter.Progress(fmt::format("{}: {:.0f} %, ETA {}:{:02}", what_, 100 * share, left / 60, left % 60));
-}
+void EvaluationClock::Show(double share) const { program_.reporter.Show({.phase = what_, .share = share}); }
 
 void AddRunKeys(Json& object, const TrainedRun& run, double seconds) {
   object["model"] = ModelName(run.model.kind);

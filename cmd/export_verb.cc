@@ -96,7 +96,10 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, VectorFormat
   options.normalize = flags.normalize;
   options.block_bytes = block_bytes;
   options.progress = [&](std::uint64_t rows) {
-    program.reporter.Progress(fmt::format("writing: {} of {} rows", rows, table.rows));
+    program.reporter.Show({.phase = "writing",
+                           .share = static_cast<double>(rows) / static_cast<double>(table.rows),
+                           .done = static_cast<double>(rows),
+                           .unit = "rows"});
   };
   ASSIGN_OR_RETURN(const WriteReport report, WriteVectors(table, options, output));
   RETURN_IF_ERROR(output.Commit());

@@ -26,8 +26,6 @@
 namespace octavo {
 namespace {
 
-constexpr std::chrono::seconds kQuietTime(1);  // no progress for what is done by then
-
 struct GenerateFlags {
   GenerateOptions options;
   std::string kind;
@@ -69,15 +67,15 @@ absl::Status WriteEdges(const GenerateFlags& flags, OutputFile& output, Reporter
     lines.Append(edges, text);
     return CompressPiece(compression, std::move(text));
   };
-  const auto begin = std::chrono::steady_clock::now();
   std::uint64_t written = 0;
   const auto deliver = [&](absl::StatusOr<std::string> text) -> absl::Status {
     RETURN_IF_ERROR(text.status());
     RETURN_IF_ERROR(output.Append(std::string_view(*text)));
     ++written;
-    if (std::chrono::steady_clock::now() - begin < kQuietTime) return absl::OkStatus();
-    reporter.Progress(fmt::format("writing: {} %, {}", 100 * written / generator->block_count(),
-                                  FormatByteSize(output.bytes_written())));
+    reporter.Show({.phase = "writing",
+                   .share = static_cast<double>(written) / static_cast<double>(generator->block_count()),
+                   .done = static_cast<double>(output.bytes_written()),
+                   .unit = "bytes"});
     return absl::OkStatus();
   };
   const auto workers = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());

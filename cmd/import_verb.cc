@@ -31,23 +31,19 @@ struct ImportFlags {
   bool json = false;
 };
 
-// How much of the stage is done, from 0 to 1; 0 where it cannot be told.
+// How much of the stage is done, from 0 to 1; -1 where it cannot be told.
 double DoneShare(const ImportProgress& progress) {
   if (progress.total > 0) return static_cast<double>(progress.done) / static_cast<double>(progress.total);
   if (progress.total_bytes > 0) return static_cast<double>(progress.bytes) / static_cast<double>(progress.total_bytes);
-  return 0;
+  return -1;
 }
 
-std::string ProgressText(const ImportProgress& progress) {
-  std::string text = fmt::format("{}: {} {}", progress.stage, progress.done, progress.unit);
-  if (progress.total > 0) text += fmt::format(" of {}", progress.total);
-  const double share = DoneShare(progress);
-  if (share <= 0) return progress.bytes > 0 ? text + fmt::format(", {}", FormatByteSize(progress.bytes)) : text;
-  text += fmt::format(", {:.0f} %", 100 * share);
-  // The first moments tell nothing yet.
-  if (progress.seconds < 1) return text;
-  const auto left = static_cast<std::uint64_t>(progress.seconds * (1 - share) / share + 0.5);
-  return text + fmt::format(", ETA {}:{:02}", left / 60, left % 60);
+ShownProgress ProgressOf(const ImportProgress& progress) {
+  return {.phase = std::string(progress.stage),
+          .share = DoneShare(progress),
+          .done = static_cast<double>(progress.done),
+          .unit = progress.unit,
+          .detail = progress.bytes > 0 ? FormatByteSize(progress.bytes) + " read" : std::string()};
 }
 
 std::string ByPart(const std::array<std::uint64_t, 3>& counts) {
@@ -141,7 +137,7 @@ absl::Status RunImport(ImportFlags& flags, Program& program) {
   ReturnLargeBlocks();
   CatchInterrupts();
   const absl::StatusOr<ImportSummary> summary =
-      Import(options, [&](const ImportProgress& progress) { program.reporter.Progress(ProgressText(progress)); });
+      Import(options, [&](const ImportProgress& progress) { program.reporter.Show(ProgressOf(progress)); });
   program.reporter.EndProgress();
   if (EndedByInterrupt(program, summary.status(), flags.graph)) return absl::OkStatus();
   if (!summary.ok()) return summary.status();

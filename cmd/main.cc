@@ -46,7 +46,8 @@ void KeepStandardStreams() {
 void ReportUsage(const CLI::App& app, std::string message, Reporter& reporter) {
   const std::vector<std::string>& format = app.get_option("--log-format")->results();
   const bool json = !format.empty() && format.back() == "json";
-  reporter.Configure(json ? Reporter::Format::kJson : Reporter::Format::kText, /*quiet=*/false, /*verbose=*/false);
+  reporter.Configure(json ? Reporter::Format::kJson : Reporter::Format::kText, /*quiet=*/false, /*verbose=*/false,
+                     /*memory_limit=*/0);
   std::string verb;
   if (!app.get_subcommands().empty()) {
     verb = app.get_subcommands()[0]->get_name() + " ";
@@ -119,7 +120,7 @@ int Main(int argc, char** argv) {
   program.options.threads = static_cast<int>(threads);
   program.options.json_log = log_format == "json";
   program.reporter.Configure(program.options.json_log ? Reporter::Format::kJson : Reporter::Format::kText,
-                             program.options.quiet, program.options.verbose);
+                             program.options.quiet, program.options.verbose, program.options.memory);
   CatchFaults(program.options.json_log);
   const absl::Status status = Guarded(program, threads > 0);
   program.reporter.EndProgress();

@@ -1,10 +1,12 @@
 #include "cmd/reporter.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "base/escape.h"
 #include "fmt/format.h"
@@ -23,6 +25,38 @@ bool Coloured() {
   return coloured;
 }
 
+constexpr auto kRedrawInterval = std::chrono::milliseconds(100);
+constexpr auto kLineInterval = std::chrono::seconds(10);
+constexpr std::size_t kLineColumns = 200;
+
+std::size_t TerminalColumns() {
+  winsize size = {};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
+// By what the user's locale says: the bar has no like in ASCII worth its room.
+bool Utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* const value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale = value;
+    return locale.find("UTF-8") != std::string_view::npos || locale.find("utf8") != std::string_view::npos;
+  }
+  return false;
+}
+
+nlohmann::ordered_json ProgressObject(const ShownProgress& progress, const ProgressFacts& facts) {
+  nlohmann::ordered_json object = {{"level", "progress"}, {"phase", progress.phase}};
+  if (progress.share >= 0) object["share"] = progress.share;
+  if (!progress.unit.empty()) object[progress.unit] = progress.done;
+  object["seconds"] = facts.seconds;
+  if (const double left = SecondsLeft(progress, facts); left >= 0) object["seconds_left"] = left;
+  if (!progress.detail.empty()) object["detail"] = progress.detail;
+  object["memory_bytes"] = facts.memory;
+  object["disk_bytes_per_second"] = facts.disk_bytes_per_second;
+  return object;
+}
+
 // A log that cannot be written is no reason to end a training (fmt::print throws): nobody is left to be told.
 void Print(const std::string& text) {
   std::fputs(text.c_str(), stderr);
@@ -31,10 +65,11 @@ void Print(const std::string& text) {
 
 }  // namespace
 
-void Reporter::Configure(Format format, bool quiet, bool verbose) {
+void Reporter::Configure(Format format, bool quiet, bool verbose, std::uint64_t memory_limit) {
   format_ = format;
   quiet_ = quiet;
   verbose_ = verbose;
+  memory_limit_ = memory_limit;
 }
 
 void Reporter::Write(std::string_view level, std::string_view message) {
@@ -64,18 +99,22 @@ void Reporter::Detail(std::string_view message) {
   if (verbose_ && !quiet_) Write("detail", message);
 }
 
-void Reporter::Progress(std::string_view message) {
-  if (quiet_ || format_ == Format::kJson) return;
+void Reporter::Show(const ShownProgress& progress) {
+  if (quiet_) return;
   const std::lock_guard<std::mutex> lock(mutex_);
+  meter_.Enter(progress);
+  const bool line_each_time = !OnTerminal() || format_ == Format::kJson;
   const auto now = std::chrono::steady_clock::now();
-  const auto interval = OnTerminal() ? std::chrono::milliseconds(100) : std::chrono::seconds(10);
-  if (now - last_progress_ < interval) return;
+  if (now - last_progress_ < (line_each_time ? kLineInterval : kRedrawInterval)) return;
   last_progress_ = now;
-  if (OnTerminal()) {
-    Print(fmt::format("\r\x1b[K{}", EscapeControls(message)));
-    progress_shown_ = true;
+  const ProgressFacts facts = meter_.Take(memory_limit_);
+  if (format_ == Format::kJson) {
+    Print(ProgressObject(progress, facts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else if (line_each_time) {
+    Print(EscapeControls(ProgressLine(progress, facts, /*bar=*/false, kLineColumns)) + "\n");
   } else {
-    Print(EscapeControls(message) + "\n");
+    Print(fmt::format("\r\x1b[K{}", EscapeControls(ProgressLine(progress, facts, Utf8(), TerminalColumns() - 1))));
+    progress_shown_ = true;
   }
 }
 

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>
+
+#include "cmd/progress.h"
 
 namespace octavo {
 
@@ -15,15 +18,15 @@ class Reporter {
  public:
   enum class Format { kText, kJson };
 
-  // `quiet` keeps only warnings and errors; `verbose` adds details.
-  void Configure(Format format, bool quiet, bool verbose);
+  // `quiet` keeps only warnings and errors; `verbose` adds details. `memory_limit` is that of ProgressFacts.
+  void Configure(Format format, bool quiet, bool verbose, std::uint64_t memory_limit);
 
   void Error(std::string_view message);
   void Warning(std::string_view message);
   void Info(std::string_view message);
   void Detail(std::string_view message);  // with --verbose only
-  // Replaces the progress line. On a terminal at most 10 times a second, elsewhere at most every 10 seconds.
-  void Progress(std::string_view message);
+  // Replaces the progress line. On a terminal at most 10 times a second, elsewhere a line every 10 seconds.
+  void Show(const ShownProgress& progress);
   // Ends the progress line, so that what is printed next starts on a line of its own.
   void EndProgress();
 
@@ -35,8 +38,10 @@ class Reporter {
   Format format_ = Format::kText;
   bool quiet_ = false;
   bool verbose_ = false;
+  std::uint64_t memory_limit_ = 0;
+  ProgressMeter meter_;
   bool progress_shown_ = false;
-  std::chrono::steady_clock::time_point last_progress_{};
+  std::chrono::steady_clock::time_point last_progress_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace octavo

@@ -13,12 +13,6 @@
 namespace octavo {
 namespace {
 
-std::string EtaText(const TrainProgress& progress, double seconds) {
-  const double done = static_cast<double>(progress.batch) / static_cast<double>(progress.batches);
-  const double left = done > 0 ? seconds / done * (1 - done) : 0;
-  return fmt::format("{}:{:02}", static_cast<int>(left) / 60, static_cast<int>(left) % 60);
-}
-
 void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epochs) {
   reporter.Info(fmt::format("epoch {}/{}  loss {:.5f}  {:.1f} s  {:.0f} edges/s", event.epoch, epochs, event.loss,
                             event.seconds, event.edges_per_second));
@@ -66,6 +60,15 @@ void ReportDivision(Reporter& reporter, const TrainDivision& division) {
 
 }  // namespace
 
+ShownProgress ProgressOf(const TrainProgress& progress) {
+  return {.phase = fmt::format("epoch {}/{}", progress.epoch, progress.epochs),
+          .share = static_cast<double>(progress.batch) / static_cast<double>(progress.batches),
+          .done = static_cast<double>(progress.edges),
+          .unit = "edges",
+          .later = progress.epochs - progress.epoch,
+          .detail = fmt::format("loss {:.4f}", progress.loss)};
+}
+
 absl::Status RunTraining(
     Program& program, const std::filesystem::path& run,
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work) {
@@ -78,29 +81,18 @@ absl::Status RunTraining(
   settings.stop = &InterruptSignal();
   settings.commit = &CatchCommitRequests();
 
-  auto epoch_begin = std::chrono::steady_clock::now();
   std::uint64_t epochs = 0;
   TrainCallbacks callbacks;
   callbacks.on_division = [&](const TrainDivision& division) { ReportDivision(program.reporter, division); };
   callbacks.on_batch = [&](const TrainProgress& progress) {
     epochs = progress.epochs;
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_begin).count();
-    program.reporter.Progress(fmt::format("epoch {}/{}  batch {}/{}  loss {:.5f}  {:.0f} edges/s  ETA of the epoch {}",
-                                          progress.epoch, progress.epochs, progress.batch, progress.batches,
-                                          progress.loss, progress.edges_per_second, EtaText(progress, seconds)));
+    program.reporter.Show(ProgressOf(progress));
   };
   callbacks.on_commit = [&](std::uint64_t generation) {
     if (!Interrupted()) program.reporter.Info(fmt::format("generation {} is committed", generation));
   };
-  callbacks.on_epoch = [&](const EpochEvent& event) {
-    ReportEpoch(program.reporter, event, epochs);
-    epoch_begin = std::chrono::steady_clock::now();
-  };
-
-  callbacks.on_validation = [&](const ValidationEvent& event) {
-    ReportValidation(program.reporter, event);
-    epoch_begin = std::chrono::steady_clock::now();
-  };
+  callbacks.on_epoch = [&](const EpochEvent& event) { ReportEpoch(program.reporter, event, epochs); };
+  callbacks.on_validation = [&](const ValidationEvent& event) { ReportValidation(program.reporter, event); };
 
   ASSIGN_OR_RETURN(const TrainOutcome outcome, work(settings, callbacks));
   if (outcome.finished) {

@@ -10,6 +10,8 @@
 
 namespace octavo {
 
+ShownProgress ProgressOf(const TrainProgress& progress);
+
 // Runs `work` with settings and callbacks made from the program's options: SIGINT and SIGTERM stop it after a commit
 // (exit code 130 or 143; a second signal ends the process at once), progress, epochs and validations are reported.
 absl::Status RunTraining(

@@ -17,6 +17,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
+#include "cmd/training.h"
 #include "cmd/validation.h"
 #include "fmt/format.h"
 #include "format/paths.h"
@@ -103,11 +104,7 @@ SearchCallbacks MakeCallbacks(Program& program, const TuneFlags& flags) {
                                       trial.scores.hits_at_10, trial.seconds,
                                       halving.IsOut(task.trial) ? "; out" : ""));
   };
-  callbacks.train.on_batch = [&program](const TrainProgress& progress) {
-    program.reporter.Progress(fmt::format("epoch {}/{}  batch {}/{}  loss {:.5f}  {:.0f} edges/s", progress.epoch,
-                                          progress.epochs, progress.batch, progress.batches, progress.loss,
-                                          progress.edges_per_second));
-  };
+  callbacks.train.on_batch = [&program](const TrainProgress& progress) { program.reporter.Show(ProgressOf(progress)); };
   callbacks.train.on_epoch = [&program](const EpochEvent& event) {
     program.reporter.Detail(fmt::format("  epoch {}  loss {:.5f}  {:.1f} s  {:.0f} edges/s", event.epoch, event.loss,
                                         event.seconds, event.edges_per_second));

@@ -26,9 +26,7 @@ absl::StatusOr<ValidationScores> Validate(Program& program, const std::filesyste
   } else {
     ranking.memory_bytes -= StreamedBytes(run);
   }
-  ranking.progress = [&program](double share) {
-    program.reporter.Progress(fmt::format("validation: {:.0f} %", 100 * share));
-  };
+  ranking.progress = [&program](double share) { program.reporter.Show({.phase = "validation", .share = share}); };
   ranking.stop = [] { return Interrupted(); };
   ASSIGN_OR_RETURN(const RankingReport report, RankTriples(EmbeddedOf(run), ranking));
   program.reporter.EndProgress();

@@ -38,7 +38,6 @@ constexpr std::uint64_t kProgramBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kLeastPieceBytes = std::uint64_t{128} << 10;  // a block of an edge file, twice
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kPieces = 3;  // of a worker
-constexpr double kQuietSeconds = 1;   // no progress for what is done by then
 
 struct VerifyFlags {
   std::string path;
@@ -88,15 +87,15 @@ class ProgressCount {
   ProgressCount(Reporter& reporter, std::uint64_t total) : reporter_(reporter), total_(total) {}
   void Add(std::uint64_t bytes) {
     const std::uint64_t done = done_.fetch_add(bytes, std::memory_order_relaxed) + bytes;  // for the eye only
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    if (seconds < kQuietSeconds) return;
-    reporter_.Progress(fmt::format("checked {} of {}", FormatByteSize(done), FormatByteSize(total_)));
+    reporter_.Show({.phase = "checking",
+                    .share = static_cast<double>(done) / static_cast<double>(total_),
+                    .done = static_cast<double>(done),
+                    .unit = "bytes"});
   }
 
  private:
   Reporter& reporter_;
   const std::uint64_t total_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::atomic<std::uint64_t> done_{0};
 };
 

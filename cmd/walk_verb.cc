@@ -32,11 +32,11 @@ struct WalkFlags {
   std::vector<CLI::Option*> ppr;
 };
 
-std::string ProgressText(const WalkProgress& progress) {
-  const double share =
-      progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 0;
-  return fmt::format("{}: {} {} of {}, {:.0f} %", progress.stage, progress.done, progress.unit, progress.total,
-                     100 * share);
+ShownProgress ProgressOf(const WalkProgress& progress) {
+  return {.phase = std::string(progress.stage),
+          .share = progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : -1,
+          .done = static_cast<double>(progress.done),
+          .unit = progress.unit};
 }
 
 void Report(const WalkFlags& flags, const WalkSummary& summary, Reporter& reporter) {
@@ -104,7 +104,7 @@ absl::Status RunWalk(WalkFlags& flags, Program& program) {
   ReturnLargeBlocks();
   CatchInterrupts();
   const absl::StatusOr<WalkSummary> summary =
-      MakeWalkGraph(options, [&](const WalkProgress& progress) { program.reporter.Progress(ProgressText(progress)); });
+      MakeWalkGraph(options, [&](const WalkProgress& progress) { program.reporter.Show(ProgressOf(progress)); });
   program.reporter.EndProgress();
   if (EndedByInterrupt(program, summary.status(), flags.output)) return absl::OkStatus();
   if (!summary.ok()) return summary.status();

@@ -19,8 +19,8 @@ struct TrainProgress {
   std::uint64_t epochs = 0;
   std::uint64_t batch = 0;  // done in this epoch
   std::uint64_t batches = 0;
-  double loss = 0;  // mean of the epoch so far
-  double edges_per_second = 0;
+  std::uint64_t edges = 0;  // done in this epoch
+  double loss = 0;          // mean of the epoch so far
 };
 
 // How the tables are divided from an epoch on.

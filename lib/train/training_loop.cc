@@ -174,8 +174,8 @@ void TrainingLoop::ReportBatch() const {
                        .epochs = options_.epochs,
                        .batch = progress_.batch,
                        .batches = batches_.BatchCount(),
-                       .loss = progress_.epoch_loss / (2.0 * static_cast<double>(progress_.epoch_edges)),
-                       .edges_per_second = static_cast<double>(counters_.edges) / SecondsSince(counters_.begin)});
+                       .edges = progress_.epoch_edges,
+                       .loss = progress_.epoch_loss / (2.0 * static_cast<double>(progress_.epoch_edges))});
 }
 
 bool TrainingLoop::CommitDue() const {

@@ -280,3 +280,13 @@ PYTHON
   train --quiet --overwrite --threads 3 --prefetch off --checkpoint-minutes 1e-6 --durability process
   [ "$(tables run)" = "$one" ]
 }
+
+@test "on a terminal a bar, rate, time left, loss and memory, and nothing with --quiet" {
+  naps="$(printf 'train.batch:%d=sleep,' {2..20})"
+  for columns in 60 140; do
+    OCTAVO_FAILPOINT="$naps" "$BATS_TEST_DIRNAME/check_progress.py" "$columns" "epoch 1/3" "$OCTAVO" --memory 600MiB \
+      train --graph "$BATS_FILE_TMPDIR/graph" --run "run$columns" "${tiny[@]/64/16}"
+  done
+  ! "$BATS_TEST_DIRNAME/check_progress.py" 140 "epoch 1/3" "$OCTAVO" --quiet --memory 600MiB \
+    train --graph "$BATS_FILE_TMPDIR/graph" --run quiet "${tiny[@]}"
+}
