@@ -292,7 +292,7 @@ void AddTuneVerb(CLI::App& app, Program& program) {
                  "From rung to rung one trial in so many goes on, for so many times the epochs");
   AddWholeNumber(*verb, "--validation-sample", search.validation_sample, 0, std::uint64_t{1} << 40,
                  "Edges of the valid split that are ranked, always the same; 0 ranks all");
-  AddWholeNumber(*verb, "--seed", search.seed, 0, ~std::uint64_t{0},
+  AddWholeNumber(*verb, "--seed", search.seed, 0, ~std::uint64_t{0} >> 1,  // of TOML: best.toml names it
                  "Seed of the points, and of the trainings unless the space says");
   AddBudget(*verb, search.budget_seconds);
   verb->add_flag("--json", flags->json, "Print a JSON object");

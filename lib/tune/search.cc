@@ -61,6 +61,16 @@ absl::Status CheckValidations(const std::vector<Trial>& trials, const std::vecto
   return absl::OkStatus();
 }
 
+// Runs of other seeds would be ranked on other edges, and the luckiest sample would win.
+absl::Status CheckSample(const std::vector<Trial>& trials) {
+  const TrainOptions& first = trials[0].options;
+  const auto differs = [&](const Trial& trial) { return trial.options.seed != first.seed; };
+  if (first.validation_sample == 0 || std::ranges::none_of(trials, differs)) return absl::OkStatus();
+  return UsageError(
+      "--validation-sample is drawn by the seed, and the space varies it; expected one seed, or no "
+      "--validation-sample");
+}
+
 SearchArguments ArgumentsOf(const SearchOptions& options, const Graph& graph) {
   // A graph that has moved is the same.
   SearchArguments arguments = {{"--graph", fmt::format("fingerprint {:016x}", graph.description().fingerprint)},
@@ -115,6 +125,7 @@ class Search {
       if (ShouldEnd()) break;
       RETURN_IF_ERROR(RunTask(*task));
     }
+    if (!halving_.Next()) end_ = SearchEnd::kDone;  // also where the budget ended with the last task
     const std::optional<std::uint64_t> best = Best();
     if (best) RETURN_IF_ERROR(WritePreset(*best));
     return SearchOutcome{.end = end_,
@@ -188,7 +199,8 @@ class Search {
     SearchEvent event = {.kind = SearchEvent::Kind::kFailed, .trial = task.trial, .rung = task.rung};
     const absl::StatusOr<TrainSettings> settings = FittingSettings(trial.options);
     // A run that did fit when it was begun has not failed: it wants the memory that there was.
-    if (!settings.ok() && (task.rung > 0 || KindOf(settings.status()) != ErrorKind::kUsage)) return settings.status();
+    ASSIGN_OR_RETURN(const bool begun, FileExists(paths_.Trial(task.trial).State()));
+    if (!settings.ok() && (begun || KindOf(settings.status()) != ErrorKind::kUsage)) return settings.status();
     if (!settings.ok()) {
       event.reason = MessageOf(settings.status());
       return event;
@@ -264,6 +276,7 @@ absl::StatusOr<SearchOutcome> RunSearch(const SearchOptions& options, const Sear
   for (TrialDraw& draw : draws) {
     trials.push_back({.number = trials.size(), .options = std::move(draw.options), .values = std::move(draw.values)});
   }
+  RETURN_IF_ERROR(CheckSample(trials));
   RETURN_IF_ERROR(
       CheckValidations(trials, MakeRungs(trials.size(), options.epochs_least, options.epochs, options.halve)));
   const SearchPaths paths(options.folder);

@@ -3,12 +3,14 @@
 #include <atomic>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/status.h"
 #include "checkpoint/state_file.h"
 #include "fmt/format.h"
 #include "io/file.h"
 #include "nlohmann/json.hpp"
+#include "train/run_configuration.h"
 
 namespace octavo {
 namespace {
@@ -53,6 +55,19 @@ absl::StatusOr<std::optional<ValidationScores>> CommittedScores(const RunPaths& 
   return CorruptError(fmt::format("{}: no validation of epoch {}, which was committed", run.Metrics().string(), epoch));
 }
 
+namespace {
+
+// The run of a graph that has moved since learns where it is now.
+absl::Status NameGraph(const std::filesystem::path& graph, const RunPaths& run) {
+  ASSIGN_OR_RETURN(RunConfiguration configuration, ReadRunConfiguration(run.Configuration()));
+  std::filesystem::path now = std::filesystem::absolute(graph);
+  if (configuration.graph == now) return absl::OkStatus();
+  configuration.graph = std::move(now);
+  return WriteRunConfiguration(run.Configuration(), configuration);
+}
+
+}  // namespace
+
 absl::StatusOr<std::optional<ValidationScores>> TrainToEpoch(const std::filesystem::path& graph, const RunPaths& run,
                                                              const TrainOptions& options, std::uint64_t epoch,
                                                              const TrainSettings& settings,
@@ -85,6 +100,7 @@ absl::StatusOr<std::optional<ValidationScores>> TrainToEpoch(const std::filesyst
     if (callbacks.on_validation) callbacks.on_validation(event);
   };
   ASSIGN_OR_RETURN(const bool begun, FileExists(run.State()));
+  if (begun) RETURN_IF_ERROR(NameGraph(graph, run));
   const absl::StatusOr<TrainOutcome> outcome =
       begun ? ResumeRun(run.folder(), 0, stopping, watching)
             : StartRun(graph, run.folder(), options, /*overwrite=*/true, stopping, watching);

@@ -44,12 +44,13 @@ absl::Status CopyNodes(const GraphPaths& from, const GraphPaths& to, const std::
 }
 
 absl::StatusOr<CellsHeader> CopyCells(const CellReader& from, const std::filesystem::path& path,
-                                      const CellsHeader& layout) {
+                                      const CellsHeader& layout, const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(CellWriter writer, CellWriter::Create(path, layout));
   std::vector<Edge> edges;
   std::vector<EdgeRecord> records;
   std::vector<std::byte> scratch;
   for (std::size_t block = 0; block < from.block_count(); ++block) {
+    if (stop && stop()) return absl::CancelledError("interrupted");
     const BlockRecord& place = from.block(block);
     edges.resize(place.edges);
     RETURN_IF_ERROR(from.ReadBlock(block, edges, scratch));

@@ -14,8 +14,8 @@ namespace octavo {
 absl::Status CopyNodes(const GraphPaths& from, const GraphPaths& to, const std::function<bool()>& stop);
 
 // Writes the edges of `from`, in their order, as the cells of `path`, which are replaced, and returns the header.
-// `layout` gives everything but counts and checksums.
+// `layout` gives everything but counts and checksums; `stop` is as above.
 absl::StatusOr<CellsHeader> CopyCells(const CellReader& from, const std::filesystem::path& path,
-                                      const CellsHeader& layout);
+                                      const CellsHeader& layout, const std::function<bool()>& stop);
 
 }  // namespace octavo

@@ -77,11 +77,13 @@ absl::Status TakeHeldWalks(const WalkSource& source, PairCounter& counter) {
     }
     ParallelWorkers(source.plan.workers, 0, (count + kWalksPerTask - 1) / kWalksPerTask,
                     [&](std::size_t worker, std::uint64_t task) {
+                      if (!source.CheckStop().ok()) return;
                       const std::uint64_t end = first + std::min(count, (task + 1) * kWalksPerTask);
                       for (std::uint64_t walk = first + task * kWalksPerTask; walk < end; ++walk) {
                         walks.Take(walk, nodes[worker], counter.writer(worker));
                       }
                     });
+    RETURN_IF_ERROR(source.CheckStop());
     first += count;
     if (source.progress) source.progress(first, all);
   }

@@ -102,7 +102,9 @@ class StreamedWalks {
   void Tell(std::uint64_t step, std::uint64_t left) const {
     if (!source_.progress) return;
     const std::uint64_t all = source_.walks();
-    source_.progress(options_.windowed() ? all / (options_.length - 1) * step : all - left, all);
+    const double share = static_cast<double>(step) / static_cast<double>(options_.length - 1);
+    source_.progress(options_.windowed() ? static_cast<std::uint64_t>(static_cast<double>(all) * share) : all - left,
+                     all);
   }
 
   // Takes step `step` of all walks, which stand in `from`, or begin if that is null.
@@ -154,7 +156,10 @@ class StreamedWalks {
         RETURN_IF_ERROR(counter_.Compact());
         continue;
       }
-      ParallelWorkers(source_.plan.workers, first, end, work);
+      ParallelWorkers(source_.plan.workers, first, end, [&](std::size_t worker, std::uint64_t task) {
+        if (source_.CheckStop().ok()) work(worker, task);
+      });
+      RETURN_IF_ERROR(source_.CheckStop());
       first = end;
     }
     return absl::OkStatus();

@@ -147,7 +147,7 @@ class WalkGraph {
     ASSIGN_OR_RETURN(WrittenEdges written, counter.Write(paths, layout, Stage("writing", "pairs")));
     for (const Split split : {Split::kValid, Split::kTest}) {
       ASSIGN_OR_RETURN(written.headers[static_cast<std::size_t>(split)],
-                       CopyCells(graph_->Edges(split), paths.Cells(split), layout));
+                       CopyCells(graph_->Edges(split), paths.Cells(split), layout, options_.stop));
     }
     return written;
   }

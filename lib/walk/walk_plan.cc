@@ -23,6 +23,13 @@ std::uint64_t BytesOf(const PartitionRange& range, bool weighted) {
   return Adjacency::BytesOf(range.end_node - range.first_node, range.edges, weighted);
 }
 
+// Divides what is left for the counter. While keys become counts it holds the keys (K), the counts of before (C = K/2)
+// and up to 12 bytes for each new key of 8, sorted bucket by bucket: K + C + 1.5 K, and K/2 for the buckets under way.
+void ShareCounterBytes(std::uint64_t bytes, WalkPlan& plan) {
+  plan.key_bytes = bytes / 7 * 2;
+  plan.count_bytes = bytes / 7;
+}
+
 }  // namespace
 
 absl::StatusOr<WalkPlan> PlanWalks(const WalkOptions& options, std::span<const PartitionRange> partitions,
@@ -39,7 +46,7 @@ absl::StatusOr<WalkPlan> PlanWalks(const WalkOptions& options, std::span<const P
   // The least: a partition, or two, the pairs of one walk at a time, and what counts them, with buffers beside them.
   const std::uint64_t at_once = second_order ? 2 : 1;
   const std::uint64_t walk_bytes = options.pairs_of_walk() * sizeof(std::uint64_t);
-  const std::uint64_t beside = std::max(kMinKeyBytes + kMinCountBytes, 3 * walk_bytes);
+  const std::uint64_t beside = std::max(kMinKeyBytes + kMinCountBytes, 6 * walk_bytes);
   const std::uint64_t smallest = kProgramBytes + kWorkerBytes + std::max(4 * at_once * largest, 2 * beside);
   if (memory_bytes > 0 && memory_bytes < smallest) {
     return UsageError(fmt::format("--memory {} is too little for these walks on this graph; expected at least {}MiB",
@@ -53,14 +60,12 @@ absl::StatusOr<WalkPlan> PlanWalks(const WalkOptions& options, std::span<const P
   plan.write_bytes = rest / 8 * 7;
   if (whole <= rest / 3) {
     plan.ranges = JoinPartitions(partitions, weighted, whole);
-    plan.key_bytes = (rest - whole) / 2;
-    plan.count_bytes = (rest - whole) / 4;
+    ShareCounterBytes(rest - whole, plan);
     return plan;
   }
   plan.ranges = JoinPartitions(partitions, weighted, std::max(largest, rest / 4 / at_once));
   plan.walker_bytes = rest / 8;
-  plan.key_bytes = rest / 3;
-  plan.count_bytes = rest / 6;
+  ShareCounterBytes(rest - rest / 4 - plan.walker_bytes, plan);
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -182,6 +183,38 @@ TEST_F(SearchTest, FailedAnywhereItComesToTheSame) {
   }
 }
 
+TEST_F(SearchTest, AGraphThatHasMovedIsTheSame) {
+  const std::string unbroken = UnbrokenTable();
+  std::atomic<int> stop = 0;
+  int batches = 0;
+  callbacks_.train.on_batch = [&](const TrainProgress&) { stop = ++batches >= 3 ? 1 : 0; };
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome stopped, Search(&stop));
+  EXPECT_EQ(stopped.end, SearchEnd::kStopped);
+  callbacks_.train.on_batch = {};
+  const std::filesystem::path moved = options_.graph.parent_path() / "moved";
+  std::filesystem::rename(options_.graph, moved);
+  options_.graph = moved;
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, Search());
+  EXPECT_EQ(Table(outcome), unbroken);
+}
+
+// A trial that was begun, and needs more memory than there is now, has not failed.
+TEST_F(SearchTest, ATrialThatWasBegunWaitsForItsMemory) {
+  const std::string unbroken = UnbrokenTable();
+  std::atomic<int> stop = 0;
+  callbacks_.train.on_batch = [&](const TrainProgress&) { stop = 1; };
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome stopped, Search(&stop));
+  EXPECT_EQ(stopped.end, SearchEnd::kStopped);
+  callbacks_.train.on_batch = {};
+  const auto settings = std::exchange(
+      callbacks_.settings,
+      [](const TrainOptions&, const Graph&) -> absl::StatusOr<TrainSettings> { return TrainSettings{.memory = 1}; });
+  EXPECT_ERROR(Search(), kUsage, "training needs ");
+  callbacks_.settings = settings;
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, Search());
+  EXPECT_EQ(Table(outcome), unbroken);
+}
+
 TEST_F(SearchTest, TheBudgetEndsItAndMoreOfItGoesOn) {
   const std::string unbroken = UnbrokenTable();
   options_.budget_seconds = 1e-9;
@@ -337,6 +370,9 @@ TEST_F(SearchTest, WhatCannotBeSearchedIsRefusedBeforeTheFolderIsMade) {
   EXPECT_ERROR(Search(), kUsage, "validate-every is 4 and a rung ends at epoch 2; expected a divisor");
   SetSpace("learning-rate = [0.1, 0.2]\nvalidate-every = 0\n");
   EXPECT_ERROR(Search(), kUsage, "validate-every is 0");
+  options_.validation_sample = 5;
+  SetSpace("seed = [1, 2]\n");
+  EXPECT_ERROR(Search(), kUsage, "--validation-sample is drawn by the seed, and the space varies it");
   SetSpace("dropout = [0.1, 0.2]\n");
   const TinyTraining without;
   options_.graph = without.graph_folder();

@@ -318,7 +318,7 @@ TEST_F(WalkGraphTest, TellsItsProgress) {
     WalkGraphOptions options{.graph = folder_ / "graph",
                              .output = folder_ / "pairs",
                              .overwrite = true,
-                             .walk = {.walks = 2, .length = 5, .window = 2}};
+                             .walk = {.walks = 2, .length = 8, .window = 2}};
     if (streamed) options.plan = StreamedPlan();
     ASSERT_OK(MakeWalkGraph(options, [&](const WalkProgress& progress) {
       EXPECT_LE(progress.done, progress.total);
