@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>
 #include <string>
+#include <tuple>
 
 #include "base/checked_math.h"
 #include "base/escape.h"
@@ -15,6 +16,8 @@ namespace {
 // Magic "\x93NUMPY", major 1, minor 0, then the length of the dictionary as u16.
 constexpr std::array<unsigned char, 8> kMagic = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
 constexpr std::size_t kPreambleBytes = kMagic.size() + 2;
+// NumPy's own headers have 128 bytes; those of structured types, which are not read here, may have more.
+constexpr std::size_t kMaxHeaderBytes = std::size_t{64} << 10;
 
 // Walks over the dictionary as NumPy writes it: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class DictionaryParser {
@@ -33,6 +36,11 @@ class DictionaryParser {
     if (error != std::errc()) return false;
     text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
     return true;
+  }
+  // The shape of two dimensions, and the end of the dictionary behind it.
+  bool ShapeAndEnd(std::uint64_t& rows, std::uint64_t& columns) {
+    return Literal("'shape':") && Literal("(") && Number(rows) && Literal(",") && Number(columns) &&
+           (Literal(",") || true) && Literal(")") && (Literal(",") || true) && Literal("}") && AtEnd();
   }
   bool AtEnd() {
     SkipBlanks();
@@ -85,16 +93,51 @@ absl::StatusOr<NpyShape> DecodeNpyHeader(std::span<const std::byte> bytes, std::
   };
   const bool well_formed = parser.Literal("{") && parser.Literal("'descr':") && element() && parser.Literal(",") &&
                            parser.Literal("'fortran_order':") && parser.Literal("False") && parser.Literal(",") &&
-                           parser.Literal("'shape':") && parser.Literal("(") && parser.Number(shape.rows) &&
-                           parser.Literal(",") && parser.Number(shape.columns) && (parser.Literal(",") || true) &&
-                           parser.Literal(")") && (parser.Literal(",") || true) && parser.Literal("}") &&
-                           parser.AtEnd();
+                           parser.ShapeAndEnd(shape.rows, shape.columns);
   if (!well_formed)
     return fail(fmt::format("header \"{}\"", Escape(text.substr(0, text.find_last_not_of(" \n") + 1), 120)));
   if (absl::StatusOr<std::uint64_t> size = NpyFileBytes(shape); !size.ok()) {
     return fail(fmt::format("shape ({}, {}), which overflows", shape.rows, shape.columns));
   }
   return shape;
+}
+
+absl::StatusOr<std::size_t> NpyHeaderLength(std::string_view preamble, std::string_view file_name) {
+  const auto at = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(preamble[i])); };
+  const bool whole = preamble.size() >= kNpyPreambleBytes && preamble.starts_with(kNpyMagic);
+  if (!whole || at(6) < 1 || at(6) > 3 || at(7) != 0) {
+    return InputError(fmt::format("{}: found the first bytes \"{}\", expected those of a .npy file, format 1.0 to 3.0",
+                                  file_name, Escape(preamble.substr(0, 8))));
+  }
+  std::size_t length = kPreambleBytes + at(8) + (at(9) << 8);
+  if (at(6) > 1) length += 2 + (at(10) << 16) + (at(11) << 24);
+  if (length >= kNpyPreambleBytes && length <= kMaxHeaderBytes) return length;
+  return InputError(fmt::format("{}: found a header of {} bytes, expected {} to {}", file_name, length,
+                                kNpyPreambleBytes, kMaxHeaderBytes));
+}
+
+absl::StatusOr<NpyIntegers> DecodeNpyIntegers(std::string_view header, std::string_view file_name) {
+  const std::string_view text = header.substr(header[6] == 1 ? kPreambleBytes : kNpyPreambleBytes);
+  DictionaryParser parser(text);
+  NpyIntegers array;
+  const auto type = [&] {
+    for (const auto& [name, bytes, is_signed] :
+         {std::tuple("'<i8'", 8, true), {"'<i4'", 4, true}, {"'<u8'", 8, false}, {"'<u4'", 4, false}}) {
+      array.value_bytes = static_cast<std::size_t>(bytes);
+      array.is_signed = is_signed;
+      if (parser.Literal(name)) return true;
+    }
+    return false;
+  };
+  const bool well_formed = parser.Literal("{") && parser.Literal("'descr':") && type() && parser.Literal(",") &&
+                           parser.Literal("'fortran_order':") && parser.Literal("False") && parser.Literal(",") &&
+                           parser.ShapeAndEnd(array.rows, array.columns);
+  const auto values = CheckedMultiply(array.rows, array.columns);
+  if (well_formed && values && CheckedMultiply(*values, array.value_bytes)) return array;
+  return InputError(
+      fmt::format("{}: found the header \"{}\", expected int32, int64, uint32 or uint64 (little-endian), C order "
+                  "(numpy.ascontiguousarray makes it) and two dimensions",
+                  file_name, Escape(text.substr(0, text.find_last_not_of(" \n") + 1), 120)));
 }
 
 absl::StatusOr<std::uint64_t> NpyFileBytes(const NpyShape& shape) {

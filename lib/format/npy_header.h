@@ -49,6 +49,28 @@ std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(const NpyShape& shape);
 // kNpyHeaderBytes or fewer.
 absl::StatusOr<NpyShape> DecodeNpyHeader(std::span<const std::byte> bytes, std::string_view file_name);
 
+inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
+// What tells the length of a header of any version.
+inline constexpr std::size_t kNpyPreambleBytes = 12;
+
+// A two-dimensional array of integers that another program has written: little-endian, in C order.
+struct NpyIntegers {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::size_t value_bytes = 8;  // 4 or 8
+  bool is_signed = true;
+
+  friend bool operator==(const NpyIntegers&, const NpyIntegers&) = default;
+};
+
+// Returns the length of the whole header, at least kNpyPreambleBytes, that begins with `preamble`: the file's first
+// kNpyPreambleBytes or fewer. An input error if they are none of the formats 1.0 to 3.0, or tell of more than 64 KiB.
+absl::StatusOr<std::size_t> NpyHeaderLength(std::string_view preamble, std::string_view file_name);
+
+// Parses a whole header, of NpyHeaderLength bytes. Another type, order or number of dimensions is an input error, as is
+// a size that overflows.
+absl::StatusOr<NpyIntegers> DecodeNpyIntegers(std::string_view header, std::string_view file_name);
+
 // Returns the size of the whole file: header and data; an error on overflow.
 absl::StatusOr<std::uint64_t> NpyFileBytes(const NpyShape& shape);
 

@@ -78,5 +78,61 @@ TEST(NpyFileBytes, IsCheckedForOverflow) {
   EXPECT_ERROR(NpyFileBytes({1ULL << 40, 1ULL << 40}), kUsage, "too large");
 }
 
+// A header as numpy.save writes it: the dictionary padded with blanks to a multiple of 64 bytes.
+std::string NumPyHeader(const std::string& dictionary, char major = 1) {
+  const std::size_t preamble = major == 1 ? 10 : 12;
+  std::size_t length = preamble + dictionary.size() + 1;
+  length += (64 - length % 64) % 64 - preamble;
+  std::string out = "\x93NUMPY" + std::string(1, major) + std::string(1, '\0');
+  for (std::size_t i = 8; i < preamble; ++i) out += static_cast<char>(length >> (8 * (i - 8)) & 0xFF);
+  out += dictionary;
+  out.resize(preamble + length - 1, ' ');
+  return out + "\n";
+}
+
+TEST(NpyIntegers, AreReadFromAnyVersionAndLength) {
+  for (const char major : {'\1', '\2', '\3'}) {
+    const std::string header = NumPyHeader("{'descr': '<u4', 'fortran_order': False, 'shape': (70000, 3), }", major);
+    ASSERT_OK_AND_ASSIGN(const std::size_t length, NpyHeaderLength(header.substr(0, kNpyPreambleBytes), "f"));
+    EXPECT_EQ(length, header.size());
+    ASSERT_OK_AND_ASSIGN(const NpyIntegers array, DecodeNpyIntegers(header, "f"));
+    EXPECT_EQ(array, (NpyIntegers{.rows = 70000, .columns = 3, .value_bytes = 4, .is_signed = false}));
+  }
+  for (const auto& [type, expected] : {std::pair("<i4", NpyIntegers{1, 2, 4, true}),
+                                       {"<i8", NpyIntegers{1, 2, 8, true}},
+                                       {"<u8", NpyIntegers{1, 2, 8, false}}}) {
+    const std::string dictionary = std::string("{'descr': '") + type + "', 'fortran_order': False, 'shape': (1, 2)}";
+    EXPECT_EQ(DecodeNpyIntegers(NumPyHeader(dictionary), "f").value(), expected) << type;
+  }
+}
+
+TEST(NpyIntegers, OthersAreInputErrors) {
+  for (const char* dictionary : {"", "{}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }",
+                                 "{'descr': '>i8', 'fortran_order': False, 'shape': (1, 2), }",
+                                 "{'descr': '<i2', 'fortran_order': False, 'shape': (1, 2), }",
+                                 "{'descr': '<i8', 'fortran_order': True, 'shape': (1, 2), }",
+                                 "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }",
+                                 "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 2, 3), }",
+                                 "{'descr': '<i8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }",
+                                 "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 2), } x"}) {
+    EXPECT_ERROR(DecodeNpyIntegers(NumPyHeader(dictionary), "f"), kInput, "f: found the header \"") << dictionary;
+  }
+  const std::string preamble = NumPyHeader("{}").substr(0, kNpyPreambleBytes);
+  const auto with = [&](std::size_t at, char value) {
+    std::string changed = preamble;
+    changed[at] = value;
+    return changed;
+  };
+  for (const std::string& wrong :
+       {std::string(), preamble.substr(0, 11), with(0, 'x'), with(6, 0), with(6, 4), with(7, 1)}) {
+    EXPECT_ERROR(NpyHeaderLength(wrong, "f"), kInput, "f: found the first bytes \"");
+  }
+  std::string long_header = with(6, 2);
+  long_header.replace(8, 4, std::string("\x00\x00\x01\x00", 4));
+  EXPECT_ERROR(NpyHeaderLength(long_header, "f"), kInput, "f: found a header of 65548 bytes, expected 12 to 65536");
+  std::string no_header = with(8, 0);
+  EXPECT_ERROR(NpyHeaderLength(no_header, "f"), kInput, "f: found a header of 10 bytes, expected 12 to 65536");
+}
+
 }  // namespace
 }  // namespace octavo
