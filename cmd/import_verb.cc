@@ -1,8 +1,9 @@
-// octavo import: edge lists become a graph folder.
+// octavo import: edge lists and triples become a graph folder.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct ImportFlags {
   ImportOptions options;
   std::string graph;
   std::string format = "auto";
+  std::string literals = "drop";
   std::string duplicates = "merge";
   std::string self_loops = "keep";
   std::string unseen = "keep";
@@ -46,6 +48,13 @@ ShownProgress ProgressOf(const ImportProgress& progress) {
           .detail = progress.bytes > 0 ? FormatByteSize(progress.bytes) + " read" : std::string()};
 }
 
+// Whether a file is read by its extension as other text than what its first lines are by any reading.
+bool SurelyLooksLikeAnother(const FileFormat& format) {
+  return format.reason == FileFormat::Reason::kExtension && format.looks_like &&
+         (IsTriples(*format.looks_like) || *format.looks_like == InputFormat::kMatrixMarket ||
+          *format.looks_like == InputFormat::kNpy);
+}
+
 std::string ByPart(const std::array<std::uint64_t, 3>& counts) {
   return fmt::format("{} train, {} valid, {} test", counts[0], counts[1], counts[2]);
 }
@@ -60,12 +69,16 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
         fmt::format("{} malformed lines skipped (--max-bad-lines {})", summary.bad_lines, flags.options.max_bad_lines));
   }
   std::string formats;
-  for (const TextFormat format : summary.formats) {
-    if (formats.find(TextFormatName(format)) != std::string::npos) continue;
-    formats += fmt::format("{}{}", formats.empty() ? "" : "+", TextFormatName(format));
+  for (const InputFormat format : summary.formats) {
+    if (formats.find(InputFormatName(format)) != std::string::npos) continue;
+    formats += fmt::format("{}{}", formats.empty() ? "" : "+", InputFormatName(format));
   }
   reporter.Info(fmt::format("read {} lines ({} comments, {} blank), {}, columns {}", summary.lines,
                             summary.comment_lines, summary.blank_lines, formats, ColumnsText(summary.columns)));
+  if (summary.literals > 0) {
+    reporter.Info(fmt::format("literals: {} triples; {}", summary.literals,
+                              flags.options.keep_literals ? "kept" : "left out (--literals keep takes them)"));
+  }
   if (Sum(summary.duplicates) > 0) {
     reporter.Info(fmt::format("duplicates: {}; {}", ByPart(summary.duplicates),
                               !flags.options.merge_duplicates ? "kept"
@@ -126,13 +139,23 @@ void PrintJson(const ImportFlags& flags, const ImportSummary& summary) {
 absl::Status RunImport(ImportFlags& flags, Program& program) {
   ImportOptions& options = flags.options;
   options.graph = flags.graph;
-  if (flags.format == "tsv") options.format = TextFormat::kTsv;
-  if (flags.format == "csv") options.format = TextFormat::kCsv;
-  if (flags.format == "blank") options.format = TextFormat::kBlank;
+  options.format = ParseInputFormat(flags.format);  // none for auto
+  options.keep_literals = flags.literals == "keep";
   options.merge_duplicates = flags.duplicates == "merge";
   options.drop_self_loops = flags.self_loops == "drop";
   options.drop_unseen = flags.unseen == "drop";
   options.stop = Interrupted;
+  options.opened = [&, last = std::optional<FileFormat>()](const std::string& path, const FileFormat& format) mutable {
+    const std::string text = fmt::format("reading {} as {}", path == "-" ? "<stdin>" : path, FileFormatText(format));
+    if (SurelyLooksLikeAnother(format)) {
+      program.reporter.Warning(text);
+    } else if (last == format) {
+      program.reporter.Detail(text);  // the parts of a graph are many
+    } else {
+      program.reporter.Info(text);
+    }
+    last = format;
+  };
   options.memory_bytes = MemoryLimit(program);
   ReturnLargeBlocks();
   CatchInterrupts();
@@ -152,12 +175,12 @@ void AddImportVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<ImportFlags>();
   CLI::App& verb = *app.add_subcommand("import", "Make a graph folder from edge lists");
   RefuseEmpty(verb.add_option("INPUT", flags->options.inputs,
-                              "Edge lists with the training edges: text, plain, .gz or .zst; - for standard input"))
+                              "Files with the training edges, plain, .gz or .zst; patterns such as 'part-*.nt.gz' "
+                              "are expanded in order; - for standard input"))
       ->required();
   RefuseEmpty(verb.add_option("--graph", flags->graph, "Folder to make"))->required()->type_name("DIR");
-  RefuseEmpty(verb.add_option("--valid", flags->options.valid, "Edge list with the validation edges"))
-      ->type_name("FILE");
-  RefuseEmpty(verb.add_option("--test", flags->options.test, "Edge list with the test edges"))->type_name("FILE");
+  RefuseEmpty(verb.add_option("--valid", flags->options.valid, "Files with the validation edges"))->type_name("FILE");
+  RefuseEmpty(verb.add_option("--test", flags->options.test, "Files with the test edges"))->type_name("FILE");
   verb.add_option("--split", flags->options.split,
                   "Fractions of train, valid and test edges, such as 0.9,0.05,0.05, drawn by hash")
       ->type_name("F,F,F");
@@ -166,9 +189,17 @@ void AddImportVerb(CLI::App& app, Program& program) {
                   "Columns in their order, out of head,relation,tail,weight, - to skip one; by default 2 are "
                   "head,tail, 3 head,relation,tail, 4 head,relation,tail,weight")
       ->type_name("LIST");
-  verb.add_option("--format", flags->format, "Format of the lines; auto goes by extension and first lines")
-      ->check(CLI::IsMember({"auto", "tsv", "csv", "blank"}))
+  verb.add_option("--format", flags->format, "Format of the files; auto goes by extension and first lines")
+      ->check(CLI::IsMember({"auto", "tsv", "csv", "blank", "ntriples", "nquads", "mtx", "npy"}))
       ->capture_default_str();
+  verb.add_option("--literals", flags->literals, "Triples whose object is a literal: drop or keep")
+      ->check(CLI::IsMember({"drop", "keep"}))
+      ->capture_default_str();
+  RefuseEmpty(verb.add_option("--node-names", flags->options.node_names,
+                              "Names of the nodes of NumPy arrays, one a line from index 0 on; by default numbers"))
+      ->type_name("FILE");
+  RefuseEmpty(verb.add_option("--relation-names", flags->options.relation_names, "Names of their relations"))
+      ->type_name("FILE");
   AddWholeNumber(verb, "--max-bad-lines", flags->options.max_bad_lines, 0, UINT64_MAX,
                  "Skip up to this many malformed lines");
   verb.add_flag("--undirected", flags->options.undirected,

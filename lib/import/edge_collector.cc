@@ -23,6 +23,7 @@ namespace {
 // What became of one chunk.
 struct ChunkResult {
   std::size_t file = 0;
+  std::optional<FileFormat> opened;
   absl::Status status;
   std::vector<EdgeRecord> records;
   std::size_t edges = 0;  // lines that hold one
@@ -90,6 +91,7 @@ void AddOtherDirections(std::vector<EdgeRecord>& records) {
 ChunkResult ProcessChunk(const TextChunk& chunk, Part part, bool undirected, NameTable& nodes, NameTable& relations) {
   ChunkResult result;
   result.file = chunk.file;
+  result.opened = chunk.opened;
   result.counts = ParseChunk(chunk.text, chunk.layout);
   const std::vector<ParsedEdge> edges = std::exchange(result.counts.edges, {});
   result.records.resize(edges.size());
@@ -103,7 +105,7 @@ ChunkResult ProcessChunk(const TextChunk& chunk, Part part, bool undirected, Nam
   }
   result.counts.unescaped.clear();
   result.edges = edges.size();
-  if (undirected) AddOtherDirections(result.records);
+  if (undirected || chunk.layout.both_directions) AddOtherDirections(result.records);
   return result;
 }
 
@@ -118,22 +120,32 @@ class EdgeCollector::Merger {
   Merger(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out)
       : files_(files), options_(options), out_(out) {
     out_.file_edges.resize(files.size());
+    file_bad_lines_.resize(files.size());
   }
 
   absl::Status Add(ChunkResult result) {
     RETURN_IF_ERROR(result.status);
-    if (result.file != file_) lines_before_ = 0;
+    if (result.file != file_) {
+      lines_before_ = 0;
+      format_.reset();
+    }
     file_ = result.file;
+    if (result.opened) {
+      format_ = result.opened;
+      if (options_.opened) options_.opened(files_[file_], *format_);
+    }
     const ParsedChunk& counts = result.counts;
     for (const BadLine& bad : counts.bad_lines) {
       if (out_.bad_line_messages.size() == kMaxDescribedLines) break;
-      out_.bad_line_messages.push_back(fmt::format("{}:{}: {}", FileName(), lines_before_ + bad.line + 1, bad.message));
+      out_.bad_line_messages.push_back(fmt::format("{}:{}: {}", FileName(), Place(bad), bad.message));
     }
     lines_before_ += counts.lines;
     out_.lines += counts.lines;
     out_.comment_lines += counts.comment_lines;
     out_.blank_lines += counts.blank_lines;
+    out_.literals += counts.literals;
     out_.bad_lines += counts.bad_line_count;
+    file_bad_lines_[file_] += counts.bad_line_count;
     if (out_.bad_lines > options_.max_bad_lines) return TooManyBadLines();
     edges_ += result.edges;
     out_.file_edges[file_] += result.edges;
@@ -144,14 +156,35 @@ class EdgeCollector::Merger {
 
   std::uint64_t edges() const { return edges_; }
 
+  // Compares what the files held with what their heads promise.
+  absl::Status CheckPromises(const std::vector<std::optional<std::uint64_t>>& promised) const {
+    for (std::size_t file = 0; file < promised.size(); ++file) {
+      const std::uint64_t entries = out_.file_edges[file] + file_bad_lines_[file];
+      if (promised[file].value_or(entries) == entries) continue;
+      return InputError(fmt::format("{}: found {} entries, expected the {} of its size line; was the file cut?",
+                                    NameOf(files_[file]), entries, *promised[file]));
+    }
+    return absl::OkStatus();
+  }
+
  private:
-  std::string FileName() const { return files_[file_].path == "-" ? "<stdin>" : files_[file_].path; }
+  static std::string NameOf(const InputFile& file) { return file.path == "-" ? "<stdin>" : file.path; }
+  std::string FileName() const { return NameOf(files_[file_]); }
+  // The line, and its byte where that is told. NumPy counts the rows of an array from 0.
+  std::string Place(const BadLine& bad) const {
+    const std::uint64_t line = lines_before_ + bad.line;
+    if (format_ && format_->format == InputFormat::kNpy) return fmt::format(" row {}", line);
+    return bad.column > 0 ? fmt::format("{}:{}", line + 1, bad.column) : fmt::format("{}", line + 1);
+  }
 
   absl::Status TooManyBadLines() const {
     std::string message = fmt::format("{}", fmt::join(out_.bad_line_messages, "\n"));
     if (out_.bad_lines > out_.bad_line_messages.size()) {
       message +=
           fmt::format("\n... and {} more in the text read so far", out_.bad_lines - out_.bad_line_messages.size());
+    }
+    if (format_ && format_->looks_like) {
+      message += fmt::format("\n{} is read as {}", FileName(), FileFormatText(*format_));
     }
     if (options_.max_bad_lines > 0) {
       message += fmt::format("\n{} malformed lines; --max-bad-lines allows {}", out_.bad_lines, options_.max_bad_lines);
@@ -164,8 +197,10 @@ class EdgeCollector::Merger {
   const std::vector<InputFile>& files_;
   const CollectOptions& options_;
   CollectedEdges& out_;
+  std::vector<std::uint64_t> file_bad_lines_;
   std::size_t file_ = 0;
-  std::uint64_t lines_before_ = 0;  // of the current file
+  std::optional<FileFormat> format_;  // of the current file, once it is known
+  std::uint64_t lines_before_ = 0;    // of the current file
   std::uint64_t edges_ = 0;
 };
 
@@ -212,6 +247,7 @@ absl::Status EdgeCollector::Collect() {
   out_.bytes_read = reader_.bytes_read();
   if (!at_end_) return absl::OkStatus();
   RETURN_IF_ERROR(reader_.status());
+  RETURN_IF_ERROR(merger_->CheckPromises(reader_.promised_edges()));
   out_.columns = reader_.columns();
   out_.formats = reader_.formats();
   return absl::OkStatus();

@@ -21,11 +21,12 @@ struct CollectedEdges {
   EdgeRuns runs;
   std::uint64_t run_edges = 0;  // in the runs
   Columns columns;
-  std::vector<TextFormat> formats;        // of each file
+  std::vector<InputFormat> formats;       // of each file
   std::vector<std::uint64_t> file_edges;  // lines of each file that hold an edge
   std::uint64_t lines = 0;
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
+  std::uint64_t literals = 0;  // triples whose object is one
   std::uint64_t bad_lines = 0;
   std::vector<std::string> bad_line_messages;  // "file:line: found ..., expected ...", the first ones in input order
   std::uint64_t bytes_read = 0;                // compressed
@@ -39,6 +40,8 @@ struct CollectOptions {
   std::uint64_t max_bytes = UINT64_MAX;  // of names and edges
   InputLimits limits{};
   std::function<bool()> stop;  // may be empty; from several threads
+  // May be empty; told how each file is read, in their order, from one thread at a time.
+  std::function<void(const InputFile& file, const FileFormat& format)> opened;
   // May be empty; told the edges and compressed bytes so far, from one thread at a time.
   std::function<void(std::uint64_t edges, std::uint64_t bytes)> progress;
 };

@@ -87,16 +87,21 @@ void SplitCsv(std::string_view rest, Fields& fields, std::deque<std::string>& un
 
 }  // namespace
 
-void SplitFields(std::string_view line, TextFormat format, Fields& fields, std::deque<std::string>& unescaped) {
+void SplitFields(std::string_view line, InputFormat format, Fields& fields, std::deque<std::string>& unescaped) {
   fields.count = 0;
   fields.complaint = {};
   switch (format) {
-    case TextFormat::kTsv:
+    case InputFormat::kTsv:
       return SplitAtTabs(line, fields);
-    case TextFormat::kCsv:
+    case InputFormat::kCsv:
       return SplitCsv(line, fields, unescaped);
-    case TextFormat::kBlank:
+    case InputFormat::kBlank:
+    case InputFormat::kMatrixMarket:
       return SplitAtBlanks(line, fields);
+    case InputFormat::kNtriples:
+    case InputFormat::kNquads:
+    case InputFormat::kNpy:
+      return;
   }
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "import/text_format.h"
+#include "import/input_format.h"
 
 namespace octavo {
 
@@ -21,6 +21,7 @@ struct Fields {
 
 // Splits `line` (without its line end) by the rules of `format`. Fields that needed unescaping are added to
 // `unescaped`, whose elements never move; it may be used for many lines.
-void SplitFields(std::string_view line, TextFormat format, Fields& fields, std::deque<std::string>& unescaped);
+// REQUIRES: `format` is tsv, csv, blank or mtx, whose lines are fields
+void SplitFields(std::string_view line, InputFormat format, Fields& fields, std::deque<std::string>& unescaped);
 
 }  // namespace octavo

@@ -1,5 +1,6 @@
 #include "import/import_report.h"
 
+#include <algorithm>
 #include <array>
 
 #include "format/paths.h"
@@ -26,8 +27,11 @@ Json OptionsJson(const ImportOptions& options, const ImportSummary& summary) {
   if (!options.valid.empty()) object["valid"] = options.valid;
   if (!options.test.empty()) object["test"] = options.test;
   object["formats"] = Json::array();
-  for (const TextFormat format : summary.formats) object["formats"].push_back(TextFormatName(format));
+  for (const InputFormat format : summary.formats) object["formats"].push_back(InputFormatName(format));
   object["columns"] = ColumnsText(summary.columns);
+  if (std::ranges::any_of(summary.formats, IsTriples)) object["literals"] = options.keep_literals ? "keep" : "drop";
+  if (!options.node_names.empty()) object["node_names"] = options.node_names;
+  if (!options.relation_names.empty()) object["relation_names"] = options.relation_names;
   if (!options.split.empty()) {
     object["split"] = options.split;
     object["seed"] = options.seed;
@@ -48,6 +52,7 @@ std::string ImportJson(const ImportOptions& options, const ImportSummary& summar
   object["lines"] = summary.lines;
   object["comment_lines"] = summary.comment_lines;
   object["blank_lines"] = summary.blank_lines;
+  if (std::ranges::any_of(summary.formats, IsTriples)) object["literals"] = summary.literals;
   object["bad_lines"] = summary.bad_lines;
   object["input_edges"] = summary.input_edges;
   object["self_loops"] = summary.self_loops;

@@ -1,6 +1,7 @@
 #include "import/importer.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -17,6 +18,8 @@
 #include "import/edge_collector.h"
 #include "import/edge_selection.h"
 #include "import/import_report.h"
+#include "import/input_paths.h"
+#include "import/name_list.h"
 #include "import/name_ranking.h"
 #include "import/name_writer.h"
 #include "import/spilled_import.h"
@@ -30,11 +33,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<InputFile> FilesOf(const ImportOptions& options) {
+absl::StatusOr<std::vector<InputFile>> FilesOf(const ImportOptions& options) {
   std::vector<InputFile> files;
-  for (const std::string& path : options.inputs) files.push_back({path, Part::kTrain});
-  if (!options.valid.empty()) files.push_back({options.valid, Part::kValid});
-  if (!options.test.empty()) files.push_back({options.test, Part::kTest});
+  const auto add = [&](const std::string& pattern, Part part) -> absl::Status {
+    ASSIGN_OR_RETURN(std::vector<std::string> paths, ExpandPath(pattern));
+    for (std::string& path : paths) files.push_back({std::move(path), part});
+    return absl::OkStatus();
+  };
+  for (const std::string& input : options.inputs) RETURN_IF_ERROR(add(input, Part::kTrain));
+  if (!options.valid.empty()) RETURN_IF_ERROR(add(options.valid, Part::kValid));
+  if (!options.test.empty()) RETURN_IF_ERROR(add(options.test, Part::kTest));
   return files;
 }
 
@@ -44,7 +52,8 @@ absl::Status CheckOptions(const ImportOptions& options, const std::vector<InputF
   if (!options.split.empty() && (!options.valid.empty() || !options.test.empty())) {
     return UsageError("--split and --valid or --test; expected one way to split or the other");
   }
-  if (std::ranges::count(files, std::string("-"), &InputFile::path) > 1) {
+  const auto names_of_input = std::ranges::count(std::array{options.node_names, options.relation_names}, "-");
+  if (std::ranges::count(files, std::string("-"), &InputFile::path) + names_of_input > 1) {
     return UsageError("- stands for standard input more than once; expected it at most once");
   }
   for (const InputFile& file : files) {
@@ -79,10 +88,12 @@ std::uint64_t TotalBytes(const std::vector<InputFile>& files) {
 class Importer {
  public:
   Importer(const ImportOptions& options, const std::function<void(const ImportProgress&)>& progress)
-      : options_(options), progress_(progress), files_(FilesOf(options)), total_bytes_(TotalBytes(files_)) {}
+      : options_(options), progress_(progress) {}
 
   absl::StatusOr<ImportSummary> Run() {
+    ASSIGN_OR_RETURN(files_, FilesOf(options_));
     RETURN_IF_ERROR(CheckOptions(options_, files_));
+    total_bytes_ = TotalBytes(files_);
     RETURN_IF_ERROR(Prepare());
     std::vector<std::string> names = GraphPaths::FileNames();
     for (const std::string_view name : SpilledImport::kFileNames) names.emplace_back(name);
@@ -127,14 +138,25 @@ class Importer {
           plan_, PlanMemory(options_.memory_bytes, static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())));
     }
     spill_use_.stop = options_.stop;
-    collect_ = {.layout = {.format = options_.format, .columns = {}},
+    RETURN_IF_ERROR(ReadNames(options_.node_names, node_names_));
+    RETURN_IF_ERROR(ReadNames(options_.relation_names, relation_names_));
+    collect_ = {.layout = {.format = options_.format,
+                           .columns = {},
+                           .keep_literals = options_.keep_literals,
+                           .splits_directions = !options_.split.empty() && !options_.undirected,
+                           .node_names = options_.node_names.empty() ? nullptr : &node_names_,
+                           .relation_names = options_.relation_names.empty() ? nullptr : &relation_names_},
                 .max_bad_lines = options_.max_bad_lines,
                 .undirected = options_.undirected,
                 .workers = plan_.workers,
                 .max_bytes = plan_.collected_bytes,
                 .limits = {.window_bytes = plan_.window_bytes, .max_cached_bytes = plan_.max_cached_input_bytes},
                 .stop = options_.stop,
+                .opened = nullptr,
                 .progress = nullptr};
+    if (options_.opened) {
+      collect_.opened = [this](const InputFile& file, const FileFormat& format) { options_.opened(file.path, format); };
+    }
     if (!options_.columns.empty()) {
       ASSIGN_OR_RETURN(collect_.layout.columns, ParseColumns(options_.columns));
     }
@@ -149,6 +171,14 @@ class Importer {
         Tell({.stage = "reading", .unit = "edges", .done = edges, .bytes = bytes, .total_bytes = total_bytes_});
       };
     }
+    return absl::OkStatus();
+  }
+
+  // Reads the names of indexes and has the edges make room for them. They are held in at most half of what those have.
+  absl::Status ReadNames(const std::string& path, NameList& names) {
+    if (path.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(names, NameList::Read(path, plan_.collected_bytes / 2, options_.stop));
+    plan_.collected_bytes -= plan_.collected_bytes == UINT64_MAX ? 0 : names.bytes();
     return absl::OkStatus();
   }
 
@@ -191,6 +221,7 @@ class Importer {
     summary_.lines = collected_->lines;
     summary_.comment_lines = collected_->comment_lines;
     summary_.blank_lines = collected_->blank_lines;
+    summary_.literals = collected_->literals;
     summary_.bad_lines = collected_->bad_lines;
     summary_.bad_line_messages = collected_->bad_line_messages;
     for (const std::uint64_t edges : collected_->file_edges) summary_.input_edges += edges;
@@ -227,9 +258,11 @@ class Importer {
         edges += collected_->file_edges[file];
       }
       if (!first.empty() && edges == 0) {
-        return InputError(fmt::format("{}: found no edge, expected at least one line of {}",
+        const bool dropped = summary_.literals > 0 && !options_.keep_literals;
+        return InputError(fmt::format("{}: found no edge, expected at least one line of {}{}",
                                       first == "-" ? "<stdin>" : first,
-                                      options_.columns.empty() ? "head,tail or head,relation,tail" : options_.columns));
+                                      options_.columns.empty() ? "head,tail or head,relation,tail" : options_.columns,
+                                      dropped ? "; --literals keep takes triples with literals, too" : ""));
       }
     }
     return absl::OkStatus();
@@ -344,9 +377,11 @@ class Importer {
 
   const ImportOptions& options_;
   const std::function<void(const ImportProgress&)>& progress_;
-  const std::vector<InputFile> files_;
-  const std::uint64_t total_bytes_;
+  std::vector<InputFile> files_;
+  std::uint64_t total_bytes_ = 0;
   MemoryPlan plan_;
+  NameList node_names_;  // both empty where there are none
+  NameList relation_names_;
   CollectOptions collect_;
   SelectionRules rules_;
   SpillUse spill_use_;

@@ -18,23 +18,27 @@
 
 #include "absl/status/statusor.h"
 #include "format/graph_description.h"
+#include "import/input_format.h"
 #include "import/memory_plan.h"
 #include "import/name_ranking.h"
-#include "import/text_format.h"
 #include "io/checksum.h"
 
 namespace octavo {
 
 struct ImportOptions {
-  std::vector<std::string> inputs{};  // training edges; "-" is standard input
+  // Paths, patterns of them (input_paths.h), or "-" for standard input.
+  std::vector<std::string> inputs{};  // training edges
   std::string valid{};                // empty for none
   std::string test{};                 // empty for none
   std::filesystem::path graph{};      // the folder to make
   bool overwrite = false;
 
-  std::optional<TextFormat> format{};  // by extension or contents if there is none
-  std::string columns{};               // "head,relation,tail,weight"; empty: by the first data line
+  std::optional<InputFormat> format{};  // by extension or contents if there is none
+  std::string columns{};                // "head,relation,tail,weight"; empty: by the first data line
   std::uint64_t max_bad_lines = 0;
+  bool keep_literals = false;    // of triples, as objects
+  std::string node_names{};      // a file of names for the indexes of NumPy arrays (name_list.h); empty: numbers
+  std::string relation_names{};  // the same for relations
 
   std::string split{};     // "0.9,0.05,0.05"; empty: by file. Not together with valid or test
   std::uint64_t seed = 0;  // of split
@@ -49,6 +53,8 @@ struct ImportOptions {
   std::optional<MemoryPlan> memory_plan{};
   NameHash node_hash = HashName;  // another one makes a graph that finds no name: for tests
 
+  // May be empty: told of each file how it is read, as soon as something of it was, from one thread at a time.
+  std::function<void(const std::string& path, const FileFormat& format)> opened{};
   std::function<bool()> stop{};  // may be empty; any thread. True: give up soon, with absl::CancelledError
 };
 
@@ -56,11 +62,12 @@ struct ImportOptions {
 struct ImportSummary {
   GraphDescription graph;
   Columns columns;
-  std::vector<TextFormat> formats;  // of inputs, then valid, then test
-  std::uint64_t bytes_read = 0;     // compressed
-  std::uint64_t lines = 0;
+  std::vector<InputFormat> formats;  // of inputs, then valid, then test
+  std::uint64_t bytes_read = 0;      // compressed
+  std::uint64_t lines = 0;           // and rows of arrays
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
+  std::uint64_t literals = 0;  // triples whose object is one
   std::uint64_t bad_lines = 0;
   std::vector<std::string> bad_line_messages;  // the first ones
   std::uint64_t input_edges = 0;               // lines that hold an edge

@@ -1,12 +1,42 @@
 #include "import/input_reader.h"
 
+#include <algorithm>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "base/status.h"
+#include "fmt/format.h"
+#include "format/npy_header.h"
 #include "import/line_chunker.h"
+#include "import/matrix_market.h"
 
 namespace octavo {
+namespace {
+
+// The format of the lines of `text`; empty while none has data. What a first line that has nothing of it says is taken
+// on trust: a matrix without a banner is malformed.
+std::optional<FileFormat> Decide(const std::optional<FileFormat>& stated, std::string_view text) {
+  const std::optional<InputFormat> guess = GuessFormat(text);
+  if (!stated) {
+    if (!guess) return std::nullopt;
+    return FileFormat{.format = *guess, .reason = FileFormat::Reason::kContent, .looks_like = {}};
+  }
+  FileFormat format = *stated;
+  // Each file of triples is one of quads, too.
+  const bool agree =
+      guess == stated->format || (guess == InputFormat::kNtriples && stated->format == InputFormat::kNquads);
+  if (guess && !agree && guess != InputFormat::kBlank) format.looks_like = guess;
+  return format;
+}
+
+// Adds to an error in the head of a file what it was read as.
+absl::Status Explain(const absl::Status& status, const FileFormat& format) {
+  if (status.ok() || KindOf(status) != ErrorKind::kInput) return status;
+  return InputError(fmt::format("{}; read as {}", MessageOf(status), FileFormatText(format)));
+}
+
+}  // namespace
 
 InputReader::InputReader(std::vector<InputFile> files, const LayoutRequest& layout, std::size_t ahead,
                          const InputLimits& limits, std::function<bool()> stop)
@@ -34,35 +64,170 @@ void InputReader::Run() {
     status = RuntimeError("out of memory while reading the input");
   }
   const MutexLock lock(mutex_);
-  status_ = std::move(status);
+  result_ = std::move(status);
   ended_ = true;
 }
 
 absl::Status InputReader::ReadFile(std::size_t file) {
   const auto stop = [this] { return abandoned_.load(std::memory_order_relaxed) || (stop_ && stop_()); };
   ASSIGN_OR_RETURN(std::unique_ptr<CompressedInput> input, CompressedInput::Open(files_[file].path, stop, limits_));
-  LineChunker chunker(std::move(input));
+  promised_edges_.emplace_back();
+  std::optional<FileFormat> stated;
+  if (request_.format) {
+    stated = {.format = *request_.format, .reason = FileFormat::Reason::kFlag, .looks_like = {}};
+  } else if (const auto format = FormatOfExtension(files_[file].path)) {
+    stated = {.format = *format, .reason = FileFormat::Reason::kExtension, .looks_like = {}};
+  }
+  std::string head(kNpyPreambleBytes, '\0');
+  ASSIGN_OR_RETURN(const std::size_t got, input->Read(head));
+  head.resize(got);
+  const bool is_array = head.starts_with(kNpyMagic);
+  if (!stated && is_array)
+    stated = {.format = InputFormat::kNpy, .reason = FileFormat::Reason::kContent, .looks_like = {}};
+  if (stated && stated->format == InputFormat::kNpy) {
+    // What is empty becomes known as an input without edges, whatever it is called.
+    if (!head.empty()) RETURN_IF_ERROR(ReadArray(file, *input, std::move(head), *stated));
+    formats_.push_back(InputFormat::kNpy);
+    return absl::OkStatus();
+  }
+  LineChunker chunker(std::move(input), std::move(head));
+  return ReadLines(file, chunker, stated);
+}
+
+absl::Status InputReader::ReadArray(std::size_t file, CompressedInput& input, std::string head,
+                                    const FileFormat& format) {
+  const std::string& name = input.name();
   const std::uint64_t bytes_before = bytes_read();
-  std::optional<TextFormat> format = request_.format;
-  if (!format) format = FormatOfExtension(files_[file].path);
+  const absl::StatusOr<std::size_t> header_bytes = NpyHeaderLength(head, name);
+  if (!header_bytes.ok()) return Explain(header_bytes.status(), format);
+  const std::size_t begin = head.size();
+  head.resize(*header_bytes);
+  ASSIGN_OR_RETURN(const std::size_t got, input.Read(std::span(head).subspan(begin)));
+  if (begin + got < *header_bytes) {
+    return InputError(fmt::format("{}: found {} bytes, expected a header of {}; was the file cut?", name, begin + got,
+                                  *header_bytes));
+  }
+  ASSIGN_OR_RETURN(const NpyIntegers array, DecodeNpyIntegers(head, name));
+  const Columns columns = request_.columns.count > 0 ? request_.columns : DefaultColumns(array.columns);
+  if (array.columns > 3 && request_.columns.count == 0) {
+    return InputError(
+        fmt::format("{}: found the shape [{}, {}], expected 2 columns (head,tail) or 3 "
+                    "(head,relation,tail); --columns names others",
+                    name, array.rows, array.columns));
+  }
+  if (columns.count != array.columns || columns.weight >= 0) {
+    return InputError(fmt::format("{}: found the shape [{}, {}], expected {} columns of indexes ({})", name, array.rows,
+                                  array.columns, columns.count == 0 ? 2 : columns.count,
+                                  columns.count == 0 ? "head,tail" : ColumnsText(columns)));
+  }
+  RETURN_IF_ERROR(AgreeOn(columns, name));
+  if (request_.relation_names != nullptr && columns.relation < 0) {
+    return UsageError(fmt::format("{}: found --relation-names for the columns {}, expected a column of relations", name,
+                                  ColumnsText(columns)));
+  }
+  const LineLayout layout = {.format = InputFormat::kNpy,
+                             .columns = columns,
+                             .indexes = {.value_bytes = array.value_bytes,
+                                         .is_signed = array.is_signed,
+                                         .nodes = request_.node_names,
+                                         .relations = request_.relation_names}};
+  const std::size_t row_bytes = array.columns * array.value_bytes;
+  std::optional<FileFormat> opened = format;
+  for (std::uint64_t row = 0; row < array.rows;) {
+    const std::uint64_t rows = std::min<std::uint64_t>(array.rows - row, LineChunker::kChunkBytes / row_bytes);
+    TextChunk chunk = {.file = file, .text = std::string(rows * row_bytes, '\0'), .layout = layout, .opened = {}};
+    ASSIGN_OR_RETURN(const std::size_t bytes, input.Read(chunk.text));
+    bytes_read_.store(bytes_before + input.compressed_bytes_read(), std::memory_order_relaxed);
+    if (bytes < chunk.text.size()) {
+      return InputError(
+          fmt::format("{}: found {} rows, expected {}; was the file cut?", name, row + bytes / row_bytes, array.rows));
+    }
+    row += rows;
+    chunk.opened = std::exchange(opened, std::nullopt);
+    if (!Push(std::move(chunk))) return absl::CancelledError("abandoned");
+  }
+  char more = 0;
+  ASSIGN_OR_RETURN(const std::size_t trailing, input.Read(std::span(&more, 1)));
+  if (trailing == 0) return absl::OkStatus();
+  return InputError(fmt::format("{}: found bytes behind row {}, the last one, expected the end", name, array.rows));
+}
+
+absl::Status InputReader::ReadLines(std::size_t file, LineChunker& chunker, std::optional<FileFormat> stated) {
+  const std::uint64_t bytes_before = bytes_read();
+  std::optional<FileFormat> format;  // set with the layout, by the first data line
+  LineLayout layout;
   while (true) {
     ASSIGN_OR_RETURN(std::optional<std::string> text, chunker.Next());
     bytes_read_.store(bytes_before + chunker.input().compressed_bytes_read(), std::memory_order_relaxed);
     if (!text) break;
-    TextChunk chunk = {.file = file, .text = std::move(*text), .layout = {}};
-    chunk.layout = LayoutOf(chunk.text, format);
+    TextChunk chunk = {.file = file, .text = std::move(*text), .layout = {}, .opened = {}};
+    if (!format) {
+      format = Decide(stated, chunk.text);
+      if (format) {
+        absl::StatusOr<LineLayout> decided = LayoutOf(file, chunk.text, format->format, chunker.input().name());
+        if (!decided.ok()) return Explain(decided.status(), *format);
+        layout = *decided;
+      } else {
+        // Nothing but comments and blank lines so far, which need no layout.
+        layout = {.format = InputFormat::kBlank, .columns = columns_};
+      }
+      chunk.opened = format;
+    }
+    if (format && columns_.count == 0) layout.columns = columns_ = GuessColumns(chunk.text, format->format);
+    chunk.layout = layout;
+    layout.header_lines = 0;
     if (!Push(std::move(chunk))) return absl::CancelledError("abandoned");
   }
-  formats_.push_back(format.value_or(TextFormat::kBlank));
+  formats_.push_back(format ? format->format : stated ? stated->format : InputFormat::kBlank);
   return absl::OkStatus();
 }
 
-LineLayout InputReader::LayoutOf(const std::string& text, std::optional<TextFormat>& format) {
-  if (!format) format = GuessFormat(text);
-  // Without a data line so far the format stays open for the next chunk; this one has nothing that needs it.
-  if (!format) return {TextFormat::kBlank, columns_};
-  if (columns_.count == 0) columns_ = GuessColumns(text, *format);
-  return {*format, columns_};
+absl::StatusOr<LineLayout> InputReader::LayoutOf(std::size_t file, std::string_view text, InputFormat format,
+                                                 std::string_view name) {
+  const bool is_matrix = format == InputFormat::kMatrixMarket;
+  if (request_.node_names != nullptr || request_.relation_names != nullptr) {
+    return UsageError(
+        fmt::format("{}: found {}, expected a NumPy array, whose indexes --node-names and "
+                    "--relation-names are for",
+                    name, InputFormatTitle(format)));
+  }
+  if (is_matrix) return LayoutOfMatrix(file, text, name);
+  if (!IsTriples(format)) return LineLayout{.format = format, .columns = columns_};
+  if (request_.columns.count > 0) {
+    return UsageError(
+        fmt::format("{}: found --columns for {}, expected none: a statement is subject, predicate, "
+                    "object, which are head, relation and tail",
+                    name, InputFormatTitle(format)));
+  }
+  RETURN_IF_ERROR(AgreeOn(DefaultColumns(3), name));
+  return LineLayout{.format = format, .columns = DefaultColumns(3), .keep_literals = request_.keep_literals};
+}
+
+absl::StatusOr<LineLayout> InputReader::LayoutOfMatrix(std::size_t file, std::string_view text, std::string_view name) {
+  ASSIGN_OR_RETURN(const MatrixMarketHead head, ParseMatrixMarketHead(text, name));
+  ASSIGN_OR_RETURN(const Columns columns, MatrixMarketColumns(head, request_.columns, name));
+  if (head.one_triangle && request_.splits_directions) {
+    return UsageError(
+        fmt::format("{}: found a symmetric matrix and --split, expected --undirected with them, so that "
+                    "both directions of an edge come to the same part",
+                    name));
+  }
+  RETURN_IF_ERROR(AgreeOn(columns, name));
+  promised_edges_[file] = head.entries;
+  return LineLayout{.format = InputFormat::kMatrixMarket,
+                    .columns = columns,
+                    .header_lines = head.lines,
+                    .matrix_rows = head.rows,
+                    .both_directions = head.one_triangle};
+}
+
+absl::Status InputReader::AgreeOn(const Columns& columns, std::string_view name) {
+  if (columns_.count == 0) columns_ = columns;
+  const bool agree =
+      (columns_.relation >= 0) == (columns.relation >= 0) && (columns_.weight >= 0 || columns.weight < 0);
+  if (agree) return absl::OkStatus();
+  return InputError(fmt::format("{}: found the columns {}, expected {}, as the files before it have", name,
+                                ColumnsText(columns), ColumnsText(columns_)));
 }
 
 bool InputReader::Push(TextChunk chunk) {
@@ -86,7 +251,7 @@ std::optional<TextChunk> InputReader::Next() {
 
 absl::Status InputReader::status() const {
   const MutexLock lock(mutex_);
-  return status_;
+  return result_;
 }
 
 }  // namespace octavo

@@ -9,17 +9,20 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "cells/edge_record.h"
-#include "import/text_format.h"
+#include "import/input_format.h"
 #include "io/compressed_input.h"
 
 namespace octavo {
+
+class LineChunker;
 
 // One file of the input, and the split that its edges go to.
 struct InputFile {
@@ -27,16 +30,22 @@ struct InputFile {
   Part part = Part::kTrain;
 };
 
+// Whole lines of a file, or for kNpy whole rows.
 struct TextChunk {
   std::size_t file = 0;  // index into the files
   std::string text;
   LineLayout layout;
+  std::optional<FileFormat> opened;  // of the first chunk of a file that has data
 };
 
 // What the lines are made of, as far as the user said; the rest is found out.
 struct LayoutRequest {
-  std::optional<TextFormat> format;
+  std::optional<InputFormat> format;
   Columns columns;  // count 0: by the first data line of the first file, the same for all files
+  bool keep_literals = false;
+  bool splits_directions = false;  // the two directions of an edge may come to different parts: no symmetric matrices
+  const NameList* node_names = nullptr;  // of arrays' indexes; borrowed; null: none
+  const NameList* relation_names = nullptr;
 };
 
 // The order, cuts and layouts of the chunks depend on the files alone, not on timing.
@@ -60,14 +69,25 @@ class InputReader {
   std::uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
   const std::vector<InputFile>& files() const { return files_; }
   // The formats of the files, for the summary. REQUIRES: Next returned empty
-  const std::vector<TextFormat>& formats() const { return formats_; }
+  const std::vector<InputFormat>& formats() const { return formats_; }
+  // The entries that the head of each file promises, if it does. REQUIRES: Next returned empty
+  const std::vector<std::optional<std::uint64_t>>& promised_edges() const { return promised_edges_; }
   // The columns of all files; count 0 if no line showed them. REQUIRES: Next returned empty
   const Columns& columns() const { return columns_; }
 
  private:
   void Run();
   absl::Status ReadFile(std::size_t file);
-  LineLayout LayoutOf(const std::string& text, std::optional<TextFormat>& format);
+  // Reads a NumPy array, of which `head` was already read.
+  absl::Status ReadArray(std::size_t file, CompressedInput& input, std::string head, const FileFormat& format);
+  // Reads lines. `stated` is the format that flag or extension gives; without one the lines tell.
+  absl::Status ReadLines(std::size_t file, LineChunker& chunker, std::optional<FileFormat> stated);
+  // The layout of all chunks of a file of `format`, by the first that has data.
+  absl::StatusOr<LineLayout> LayoutOf(std::size_t file, std::string_view text, InputFormat format,
+                                      std::string_view name);
+  absl::StatusOr<LineLayout> LayoutOfMatrix(std::size_t file, std::string_view text, std::string_view name);
+  // Has columns_ agree with `columns`, which are those of a file whose format decides them.
+  absl::Status AgreeOn(const Columns& columns, std::string_view name);
   // Hands a chunk over, waiting for room. False if the reader is being destroyed.
   bool Push(TextChunk chunk) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -80,7 +100,8 @@ class InputReader {
 
   // The reading thread's own until it has ended.
   Columns columns_;
-  std::vector<TextFormat> formats_;
+  std::vector<InputFormat> formats_;
+  std::vector<std::optional<std::uint64_t>> promised_edges_;
 
   std::atomic<std::uint64_t> bytes_read_ = 0;
   std::atomic<bool> abandoned_ = false;
@@ -88,7 +109,7 @@ class InputReader {
   mutable Mutex mutex_;
   std::deque<TextChunk> chunks_ ABSL_GUARDED_BY(mutex_);
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  absl::Status result_ ABSL_GUARDED_BY(mutex_);
 
   std::thread thread_;  // last, so that it starts when all else stands
 };

@@ -22,7 +22,6 @@ absl::StatusOr<std::optional<std::string>> LineChunker::Next() {
     if (std::exchange(at_start_, false) && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
     done_ = got < kChunkBytes;
     if (done_) break;
-    // The carry holds no line end, so the last one is among the new bytes or nowhere.
     if (const std::size_t end = text.rfind('\n'); end != std::string::npos) {
       carry_.assign(text, end + 1);
       text.resize(end + 1);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "io/compressed_input.h"
@@ -15,7 +16,9 @@ namespace octavo {
 // One reader; not for concurrent use. Where the cuts fall depends on the input alone.
 class LineChunker {
  public:
-  explicit LineChunker(std::unique_ptr<CompressedInput> input) : input_(std::move(input)) {}
+  // `head` is what was already read of the input.
+  explicit LineChunker(std::unique_ptr<CompressedInput> input, std::string head = {})
+      : input_(std::move(input)), carry_(std::move(head)) {}
 
   // Returns the next chunk, which ends with a line end unless the input ends without one; empty at the end. A UTF-8
   // byte order mark at the beginning is taken off. A line far above kMaxLineBytes is shortened, but stays above it. A
@@ -31,7 +34,7 @@ class LineChunker {
 
  private:
   std::unique_ptr<CompressedInput> input_;
-  std::string carry_;        // the beginning of the line that the last cut fell into
+  std::string carry_;        // the beginning of the line that the last cut fell into; first the head
   std::uint64_t begin_ = 0;  // where the next chunk begins in the decompressed text
   bool at_start_ = true;
   bool done_ = false;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "import/text_format.h"
+#include "import/input_format.h"
 
 namespace octavo {
 
@@ -27,19 +27,25 @@ struct ParsedEdge {
 struct BadLine {
   std::uint64_t line = 0;  // in the chunk, from 0
   std::string message;     // "found ..., expected ..."
+  std::size_t column = 0;  // byte of the line where that stands, from 1; 0: not told
 };
 
 struct ParsedChunk {
-  std::vector<ParsedEdge> edges;  // views into the chunk's text or into `unescaped`
-  std::deque<std::string> unescaped;
-  std::vector<BadLine> bad_lines;  // the first kMaxDescribedLines
+  std::vector<ParsedEdge> edges;      // views into the chunk's text or into `unescaped`
+  std::deque<std::string> unescaped;  // elements never move, and those that Keep fills are never reallocated
+  std::vector<BadLine> bad_lines;     // the first kMaxDescribedLines
   std::uint64_t bad_line_count = 0;
   std::uint64_t lines = 0;  // of every kind
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
+  std::uint64_t literals = 0;  // triples whose object is one, kept or not
+
+  // Returns a copy of `text` that lives as long as `unescaped`.
+  std::string_view Keep(std::string_view text);
 };
 
-// Parses every line of `text`. Pure; the result lives no longer than `text`.
+// Parses every line of `text`, or for kNpy every row (index_rows.h). Pure; the result lives no longer than `text` and
+// what the layout borrows.
 ParsedChunk ParseChunk(std::string_view text, const LineLayout& layout);
 
 }  // namespace octavo

@@ -10,8 +10,8 @@
 #include "base/number.h"
 #include "fmt/format.h"
 #include "import/field_splitter.h"
+#include "import/input_format.h"
 #include "import/record_parser.h"
-#include "import/text_format.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace octavo {
@@ -25,30 +25,30 @@ struct NaiveEdge {
 };
 
 // Splits a line letter by letter; empty where its quotes are wrong.
-std::optional<std::vector<std::string>> NaiveFields(std::string_view line, TextFormat format) {
+std::optional<std::vector<std::string>> NaiveFields(std::string_view line, InputFormat format) {
   std::vector<std::string> fields(1);
   bool quoted = false;  // inside quotes
   bool closed = false;  // behind the closing one
   bool empty = true;    // nothing of the field was seen
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
-    if (format == TextFormat::kBlank && (c == ' ' || c == '\t')) {
+    if (format == InputFormat::kBlank && (c == ' ' || c == '\t')) {
       if (!fields.back().empty()) fields.emplace_back();
-    } else if (format == TextFormat::kTsv && c == '\t') {
+    } else if (format == InputFormat::kTsv && c == '\t') {
       fields.emplace_back();
-    } else if (format == TextFormat::kCsv && quoted) {
+    } else if (format == InputFormat::kCsv && quoted) {
       const bool doubled = c == '"' && i + 1 < line.size() && line[i + 1] == '"';
       if (c != '"' || doubled) fields.back() += c;
       if (doubled) ++i;
       if (c == '"' && !doubled) closed = true;
       quoted = !closed;
-    } else if (format == TextFormat::kCsv && c == ',') {
+    } else if (format == InputFormat::kCsv && c == ',') {
       fields.emplace_back();
       closed = false;
       empty = true;
-    } else if (format == TextFormat::kCsv && (closed || (c == '"' && !empty))) {
+    } else if (format == InputFormat::kCsv && (closed || (c == '"' && !empty))) {
       return std::nullopt;
-    } else if (format == TextFormat::kCsv && c == '"') {
+    } else if (format == InputFormat::kCsv && c == '"') {
       quoted = true;
       empty = false;
     } else {
@@ -57,7 +57,7 @@ std::optional<std::vector<std::string>> NaiveFields(std::string_view line, TextF
     }
   }
   if (quoted) return std::nullopt;
-  if (format == TextFormat::kBlank && fields.back().empty()) fields.pop_back();
+  if (format == InputFormat::kBlank && fields.back().empty()) fields.pop_back();
   return fields;
 }
 
@@ -126,7 +126,7 @@ void CheckWrittenAgain(const ParsedChunk& parsed) {
     text += fmt::format("{},{},{},{}\n", Quoted(edge.head), Quoted(edge.relation.empty() ? "r" : edge.relation),
                         Quoted(edge.tail), edge.weight);
   }
-  const ParsedChunk again = ParseChunk(text, {.format = TextFormat::kCsv, .columns = DefaultColumns(4)});
+  const ParsedChunk again = ParseChunk(text, {.format = InputFormat::kCsv, .columns = DefaultColumns(4)});
   MUST(again.bad_line_count == 0 && again.edges.size() == parsed.edges.size());
   for (std::size_t i = 0; i < parsed.edges.size(); ++i) {
     ParsedEdge expected = parsed.edges[i];
@@ -156,11 +156,11 @@ void Run(std::string_view input) {
   const std::string_view text = input.substr(std::min(end + 1, input.size()));
   const std::size_t blank = std::min(head.find(' '), head.size());
   const std::string_view name = head.substr(0, blank);
-  const std::optional<TextFormat> guess = GuessFormat(text);
+  const std::optional<InputFormat> guess = GuessFormat(text);
   LineLayout layout;
   if (name == "?" && guess) layout.format = *guess;
-  for (const TextFormat format : {TextFormat::kTsv, TextFormat::kCsv, TextFormat::kBlank}) {
-    if (TextFormatName(format) == name) layout.format = format;
+  for (const InputFormat format : {InputFormat::kTsv, InputFormat::kCsv, InputFormat::kBlank}) {
+    if (InputFormatName(format) == name) layout.format = format;
   }
   layout.columns = GuessColumns(text, layout.format);
   MUST(layout.columns == DefaultColumns(layout.columns.count));

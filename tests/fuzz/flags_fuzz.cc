@@ -8,8 +8,8 @@
 #include "base/byte_size.h"
 #include "base/escape.h"
 #include "base/number.h"
+#include "import/input_format.h"
 #include "import/split_rule.h"
-#include "import/text_format.h"
 #include "io/failpoint.h"
 #include "tests/fuzz/fuzz.h"
 

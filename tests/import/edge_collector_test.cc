@@ -44,7 +44,7 @@ TEST_F(CollectEdgesTest, KeepsTheOrderAndPartsOfTheFiles) {
                           Write("c.txt", "a s b\n", Part::kTest)},
                          options_, out));
   EXPECT_EQ(Texts(out), (std::vector<std::string>{"a r b 1 0", "b s c 1 0", "c r d,e 1 1", "a s b 1 2"}));
-  EXPECT_EQ(out.formats, (std::vector<TextFormat>{TextFormat::kTsv, TextFormat::kCsv, TextFormat::kBlank}));
+  EXPECT_EQ(out.formats, (std::vector<InputFormat>{InputFormat::kTsv, InputFormat::kCsv, InputFormat::kBlank}));
   EXPECT_EQ(out.file_edges, (std::vector<std::uint64_t>{2, 1, 1}));
   EXPECT_EQ(ColumnsText(out.columns), "head,relation,tail");
   EXPECT_EQ(out.lines, 4U);

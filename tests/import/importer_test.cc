@@ -102,14 +102,14 @@ TEST_F(ImportTest, ReadsEveryFormatToTheSameGraph) {
   ASSERT_OK(ImportText(folder_, "a\tr\tb\t0.5\nb\ts\tc\t1\n"));
   const std::string cells = FileBytes(folder_ / "graph/train.cells");
   for (const auto& [text, columns, format] :
-       std::vector<std::tuple<std::string, std::string, std::optional<TextFormat>>>{
+       std::vector<std::tuple<std::string, std::string, std::optional<InputFormat>>>{
            {"\xEF\xBB\xBF"
             "a\tr\tb\t0.5\r\nb\ts\tc\t1\r\n",
             "",
             {}},
            {"# c\n\n% d\nb\ts\tc\t1\na\tr\tb\t0.5", "", {}},
-           {"0.5,b,ignored,r,a\n1.0,c,,s,\"b\"\n", "weight,tail,-,relation,head", TextFormat::kCsv},
-           {" a  r\tb 5e-1 \n b s c 1 \n", "", TextFormat::kBlank}}) {
+           {"0.5,b,ignored,r,a\n1.0,c,,s,\"b\"\n", "weight,tail,-,relation,head", InputFormat::kCsv},
+           {" a  r\tb 5e-1 \n b s c 1 \n", "", InputFormat::kBlank}}) {
     ASSERT_OK(ImportText(folder_, text, {.format = format, .columns = columns})) << text;
     EXPECT_TRUE(FileBytes(folder_ / "graph/train.cells") == cells) << text;
   }

@@ -49,7 +49,7 @@ inline void MakeTinyGraph(const TinyGraph& graph, const std::filesystem::path& f
   ImportOptions options;
   options.inputs = {file.string()};
   options.graph = folder;
-  options.format = TextFormat::kTsv;
+  options.format = InputFormat::kTsv;
   if (graph.valid_share > 0) options.split = fmt::format("{},{},0", 1 - graph.valid_share, graph.valid_share);
   options.columns = graph.weights ? "head,relation,tail,weight" : "head,relation,tail";
   const auto summary = Import(options);

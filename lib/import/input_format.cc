@@ -1,0 +1,200 @@
+#include "import/input_format.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <utility>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "format/npy_header.h"
+#include "import/field_splitter.h"
+#include "import/matrix_market.h"
+#include "import/record_parser.h"
+#include "import/statement_reader.h"
+
+namespace octavo {
+namespace {
+
+// How many data lines GuessFormat looks at.
+constexpr int kGuessLines = 20;
+
+constexpr std::array<std::pair<std::string_view, int Columns::*>, 4> kNames = {{{"head", &Columns::head},
+                                                                                {"relation", &Columns::relation},
+                                                                                {"tail", &Columns::tail},
+                                                                                {"weight", &Columns::weight}}};
+
+struct FormatEntry {
+  InputFormat format;
+  std::string_view name;
+  std::string_view title;
+  std::string_view extension;  // empty for none
+};
+constexpr std::array<FormatEntry, 7> kFormats = {{{InputFormat::kTsv, "tsv", "tab-separated text", ".tsv"},
+                                                  {InputFormat::kCsv, "csv", "comma-separated text", ".csv"},
+                                                  {InputFormat::kBlank, "blank", "blank-separated text", ""},
+                                                  {InputFormat::kNtriples, "ntriples", "N-Triples", ".nt"},
+                                                  {InputFormat::kNquads, "nquads", "N-Quads", ".nq"},
+                                                  {InputFormat::kMatrixMarket, "mtx", "Matrix Market", ".mtx"},
+                                                  {InputFormat::kNpy, "npy", "a NumPy array", ".npy"}}};
+
+const FormatEntry& FormatEntryOf(InputFormat format) {
+  return *std::ranges::find(kFormats, format, &FormatEntry::format);
+}
+
+bool SetColumn(Columns& columns, std::string_view name, int position) {
+  for (const auto& [known, member] : kNames) {
+    if (known != name) continue;
+    if (columns.*member >= 0) return false;
+    columns.*member = position;
+    return true;
+  }
+  return name == "-";
+}
+
+// The format of lines that are fields, by the first ones.
+std::optional<InputFormat> GuessSeparator(std::string_view text) {
+  Fields fields;
+  std::deque<std::string> unescaped;
+  std::size_t csv_fields = 0;
+  int seen = 0;
+  while (seen < kGuessLines && !text.empty()) {
+    const std::string_view line = TakeLine(text);
+    if (KindOfLine(line) != LineKind::kData) continue;
+    if (line.find('\t') != std::string_view::npos) return InputFormat::kTsv;
+    SplitFields(line, InputFormat::kCsv, fields, unescaped);
+    const bool fits = fields.complaint.empty() && fields.count >= 2 && fields.count <= 4;
+    if (!fits || (seen > 0 && fields.count != csv_fields)) return InputFormat::kBlank;
+    csv_fields = fields.count;
+    ++seen;
+  }
+  if (seen == 0) return std::nullopt;
+  return InputFormat::kCsv;
+}
+
+// N-Triples or N-Quads if the first data line is a statement of them.
+std::optional<InputFormat> GuessTriples(std::string_view text) {
+  std::optional<StatementReader> reader;
+  std::optional<InputFormat> guess;
+  for (int seen = 0; seen < kGuessLines && !text.empty();) {
+    const std::string_view line = TakeLine(text);
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin == std::string_view::npos || line[begin] == '#') continue;
+    ++seen;
+    if (line[begin] != '<' && line[begin] != '_') return guess;  // spares most files a reader
+    if (line.size() > kMaxLineBytes || line.find('\0') != std::string_view::npos) return guess;
+    if (!reader) reader.emplace(InputFormat::kNquads, false);
+    if (reader->Read(line) != StatementReader::Result::kTriple) return guess;
+    if (reader->has_graph()) return InputFormat::kNquads;
+    guess = InputFormat::kNtriples;
+  }
+  return guess;
+}
+
+}  // namespace
+
+std::string_view InputFormatName(InputFormat format) { return FormatEntryOf(format).name; }
+
+std::optional<InputFormat> ParseInputFormat(std::string_view name) {
+  const auto* const found = std::ranges::find(kFormats, name, &FormatEntry::name);
+  return found == kFormats.end() ? std::nullopt : std::optional(found->format);
+}
+
+std::string_view InputFormatTitle(InputFormat format) { return FormatEntryOf(format).title; }
+
+std::string FileFormatText(const FileFormat& format) {
+  std::string text(InputFormatTitle(format.format));
+  if (format.reason == FileFormat::Reason::kFlag) text += " (by --format)";
+  if (format.reason == FileFormat::Reason::kExtension) text += " (by extension)";
+  if (format.reason == FileFormat::Reason::kContent) text += " (by its first lines)";
+  if (!format.looks_like) return text;
+  return text + fmt::format(", but looks like {}; --format {} reads that", InputFormatTitle(*format.looks_like),
+                            InputFormatName(*format.looks_like));
+}
+
+absl::StatusOr<Columns> ParseColumns(std::string_view text) {
+  Columns columns;
+  const auto refuse = [&] {
+    return UsageError(
+        fmt::format("--columns: found \"{}\"; expected a list such as head,relation,tail,weight: head and tail, each "
+                    "name at most once, - for a column to skip, at most {} columns",
+                    Escape(text), kMaxColumns));
+  };
+  std::string_view rest = text;
+  while (true) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    if (columns.count == kMaxColumns || !SetColumn(columns, name, static_cast<int>(columns.count))) return refuse();
+    ++columns.count;
+    if (name.size() == rest.size()) break;
+    rest.remove_prefix(name.size() + 1);
+  }
+  if (columns.head < 0 || columns.tail < 0) return refuse();
+  return columns;
+}
+
+std::string ColumnsText(const Columns& columns) {
+  std::string text;
+  for (int position = 0; position < static_cast<int>(columns.count); ++position) {
+    std::string_view name = "-";
+    for (const auto& [known, member] : kNames) {
+      if (columns.*member == position) name = known;
+    }
+    text += text.empty() ? "" : ",";
+    text += name;
+  }
+  return text;
+}
+
+Columns DefaultColumns(std::size_t count) {
+  if (count == 2) return {.head = 0, .tail = 1, .count = count};
+  if (count == 3) return {.head = 0, .relation = 1, .tail = 2, .count = count};
+  if (count == 4) return {.head = 0, .relation = 1, .tail = 2, .weight = 3, .count = count};
+  return {};
+}
+
+std::optional<InputFormat> FormatOfExtension(std::string_view path) {
+  for (const std::string_view compression : {".gz", ".zst"}) {
+    if (path.ends_with(compression)) path.remove_suffix(compression.size());
+  }
+  const auto* const found = std::ranges::find_if(
+      kFormats, [&](const FormatEntry& entry) { return !entry.extension.empty() && path.ends_with(entry.extension); });
+  return found == kFormats.end() ? std::nullopt : std::optional(found->format);
+}
+
+LineKind KindOfLine(std::string_view line) {
+  if (line.empty()) return LineKind::kBlank;
+  if (line.front() == '#' || line.front() == '%') return LineKind::kComment;
+  if (line.front() != ' ' && line.front() != '\t') return LineKind::kData;
+  return line.find_first_not_of(" \t") == std::string_view::npos ? LineKind::kBlank : LineKind::kData;
+}
+
+std::string_view TakeLine(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return line;
+}
+
+std::optional<InputFormat> GuessFormat(std::string_view text) {
+  if (text.starts_with(kNpyMagic)) return InputFormat::kNpy;
+  if (HasMatrixMarketBanner(text)) return InputFormat::kMatrixMarket;
+  const std::optional<InputFormat> triples = GuessTriples(text);
+  return triples ? triples : GuessSeparator(text);
+}
+
+Columns GuessColumns(std::string_view text, InputFormat format) {
+  Fields fields;
+  std::deque<std::string> unescaped;
+  while (!text.empty()) {
+    const std::string_view line = TakeLine(text);
+    if (KindOfLine(line) != LineKind::kData) continue;
+    SplitFields(line, format, fields, unescaped);
+    const Columns columns = DefaultColumns(fields.count);
+    if (fields.complaint.empty() && columns.count > 0) return columns;
+  }
+  return {};
+}
+
+}  // namespace octavo

@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# octavo import of triples, matrices, arrays and patterns. OCTAVO is the program. The oracle is write_formats.py, which
+# draws the graph and writes both the file and, as tab-separated text, what it has to become.
+
+setup_file() {
+  cd "$BATS_FILE_TMPDIR"
+  /usr/bin/python3 "$BATS_TEST_DIRNAME/write_formats.py" 6000
+}
+
+setup() {
+  cd "$BATS_FILE_TMPDIR"
+  rm -rf g expected
+}
+
+# Imports $1 with the other arguments as g: the graph of the text $expected, but for what graph.json tells of the input.
+becomes() {
+  expected="$1"
+  shift
+  "$OCTAVO" import "$expected" --graph expected --overwrite --quiet $expected_flags
+  run "$OCTAVO" import "$@" --graph g --overwrite
+  echo "$output"
+  [ "$status" -eq 0 ]
+  for file in nodes.names nodes.hash relations.tsv train.cells valid.cells test.cells; do
+    cmp "g/$file" "expected/$file"
+  done
+}
+
+# An import of the arguments behind it fails with exit code $1 and a message that has $2, and leaves nothing.
+fails_with() {
+  rm -rf g
+  run "$OCTAVO" import "${@:3}" --graph g
+  echo "status $status: $output"
+  [ "$status" -eq "$1" ]
+  [[ "$output" == *"$2"* ]]
+  [ ! -e g ]
+}
+
+@test "N-Triples become what they say, literals as they are wanted" {
+  becomes kg.tsv kg.nt
+  [[ "$output" == *'reading kg.nt as N-Triples (by extension)'* ]]
+  literals=$(($(wc -l < literals.tsv) - $(wc -l < kg.tsv)))
+  [[ "$output" == *"literals: $literals triples; left out"* ]]
+  becomes literals.tsv kg.nt --literals keep
+  run "$OCTAVO" import kg.nt --graph g --overwrite --json --quiet
+  [[ "$output" == *"\"literals\": $literals,"* ]]
+  [[ "$output" == *'"literals": "drop",'* ]]
+  cp kg.nt unnamed
+  becomes kg.tsv unnamed
+  [[ "$output" == *'reading unnamed as N-Triples (by its first lines)'* ]]
+}
+
+@test "N-Quads lose their graphs, and triples are quads" {
+  becomes quads.tsv kg.nq.gz
+  becomes kg.tsv kg.nt --format nquads
+  run "$OCTAVO" import - --graph g --overwrite < <(gzip -dc kg.nq.gz)
+  [[ "$output" == *'reading <stdin> as N-Quads (by its first lines)'* ]]
+  cmp g/train.cells <("$OCTAVO" import quads.tsv --graph expected --overwrite --quiet; cat expected/train.cells)
+}
+
+@test "triples are the same bytes for any threads and memory" {
+  for i in $(seq 6); do cat kg.nt; done > long.nt
+  "$OCTAVO" import long.nt --graph one --threads 1 --literals keep --split 0.8,0.1,0.1
+  "$OCTAVO" import long.nt --graph two --threads 2 --literals keep --split 0.8,0.1,0.1
+  "$OCTAVO" import long.nt --graph small --threads 2 --literals keep --split 0.8,0.1,0.1 --memory 64MiB
+  diff -r one two
+  diff -r one small
+}
+
+@test "a pattern is its files in order, and one without files an error" {
+  becomes kg.tsv 'part-*.nt*'
+  [ "$(grep -c 'reading part' <<< "$output")" -eq 1 ]
+  expected_flags='--valid kg.tsv' becomes kg.tsv 'part-?.nt*' --valid 'part-*'
+  fails_with 2 'none-*.nt: no such file, and no file matches it as a pattern' 'none-*.nt'
+  fails_with 2 'none-*.nt: no such file' kg.nt --test 'none-*.nt'
+}
+
+@test "a malformed statement names the file, the line and the byte" {
+  printf '<a:a> <r:r> <b:b> .\n# c\n<a:a> <r:r> 1 .\n<a:a> <r:r> <b:b> <g:g> .\n%% no comment\n' > bad.nt
+  fails_with 3 "bad.nt:3:13: found \"1 .\", expected a statement of N-Triples; expected: ':', '<', or '_'" bad.nt
+  [[ "$output" == *'bad.nt:4:1: found '*'a graph behind the object, which --format nquads takes'* ]]
+  [[ "$output" == *'bad.nt:5:1: found '* ]]
+  fails_with 3 '3 malformed lines; --max-bad-lines allows 2' bad.nt --max-bad-lines 2
+  run "$OCTAVO" import bad.nt --graph g --max-bad-lines 3
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'3 malformed lines skipped'* ]]
+  fails_with 2 'kg.nt: found --columns for N-Triples, expected none' kg.nt --columns head,relation,tail
+  printf '<a:a> <r:r> "b" .\n' > only.nt
+  fails_with 3 'only.nt: found no edge, expected at least one line of head,tail or head,relation,tail; --literals keep' \
+    only.nt
+}
+
+@test "matrices are edges of numbers, symmetric ones in both directions" {
+  expected_flags='--columns head,tail,weight' becomes general.tsv general.mtx
+  becomes pattern.tsv pattern.mtx
+  becomes pattern.tsv general.mtx --columns head,tail,-
+  expected_flags='--columns head,tail,weight' becomes symmetric.tsv symmetric.mtx
+  [[ "$output" == *'reading symmetric.mtx as Matrix Market (by extension)'* ]]
+  expected_flags='--columns head,tail,weight --undirected --split 0.8,0.1,0.1' \
+    becomes <(awk '$1 >= $2' symmetric.tsv) symmetric.mtx --undirected --split 0.8,0.1,0.1
+  becomes skew.tsv skew.mtx --columns head,tail,-
+  fails_with 2 'skew.mtx: found values that are no weights' skew.mtx
+  fails_with 2 'symmetric.mtx: found a symmetric matrix and --split, expected --undirected' symmetric.mtx \
+    --split 0.8,0.1,0.1
+  head -n 50 general.mtx > cut.mtx
+  fails_with 3 "cut.mtx: found 46 entries, expected the $(wc -l < general.tsv) of its size line; was the file cut?" cut.mtx
+  sed '20s/.*/1 201 1/' general.mtx > outside.mtx
+  fails_with 3 'outside.mtx:20: found the column "201", expected a number from 1 to 200' outside.mtx
+}
+
+@test "lists of SNAP are read as they are" {
+  becomes pattern.tsv snap.txt
+  [[ "$output" == *'(2 comments, 0 blank)'* ]]
+}
+
+@test "arrays are edges of indexes, with names or without" {
+  for type in int32 int64 uint32 uint64; do
+    becomes triples.tsv "triples-$type.npy"
+  done
+  becomes pairs.tsv pairs.npy
+  becomes named.csv triples-int32.npy --node-names nodes.txt --relation-names relations.txt
+  expected_flags='--valid pairs.tsv' becomes pairs.tsv pairs.npy --valid pairs.npy
+  gzip -c pairs.npy > packed
+  becomes pairs.tsv packed
+  run "$OCTAVO" import - --graph g --overwrite < pairs.npy
+  cmp g/train.cells expected/train.cells
+}
+
+@test "an array that is none, is cut, or points nowhere is refused" {
+  head -n 99 nodes.txt > few.txt
+  fails_with 3 'triples-int64.npy: row ' triples-int64.npy --node-names few.txt
+  [[ "$output" == *' 99, expected one below 99, the number of names in few.txt'* ]]
+  fails_with 2 'kg.nt: found N-Triples, expected a NumPy array' kg.nt --node-names nodes.txt
+  fails_with 2 'pairs.npy: found --relation-names for the columns head,tail' pairs.npy --relation-names relations.txt
+  head -c 1000 pairs.npy > cut.npy
+  fails_with 3 'cut.npy: found 54 rows, expected 6000; was the file cut?' cut.npy
+  head -c 100 pairs.npy > cut.npy
+  fails_with 3 'cut.npy: found 100 bytes, expected a header of 128; was the file cut?' cut.npy
+  cat pairs.npy pairs.npy > twice.npy
+  fails_with 3 'twice.npy: found bytes behind row 6000, the last one, expected the end' twice.npy
+  /usr/bin/python3 -c 'import numpy; a = numpy.load("pairs.npy")
+numpy.save("f.npy", a.T); numpy.save("four.npy", numpy.hstack([a, a])); numpy.save("real.npy", a.astype("f8"))'
+  fails_with 3 'numpy.ascontiguousarray' f.npy
+  fails_with 3 'four.npy: found the shape [6000, 4], expected 2 columns' four.npy
+  fails_with 3 "real.npy: found the header \"{'descr': '<f8'" real.npy
+}
+
+@test "where extension and content disagree the messages say so" {
+  cp kg.tsv wrong.nt
+  fails_with 3 'wrong.nt is read as N-Triples (by extension), but looks like tab-separated text; --format tsv reads' \
+    wrong.nt
+  becomes kg.tsv wrong.nt --format tsv
+  cp pairs.tsv wrong.npy
+  fails_with 3 'wrong.npy: found the first bytes "' wrong.npy
+  [[ "$output" == *'read as a NumPy array (by extension)'* ]]
+  cp pairs.tsv wrong.mtx
+  fails_with 3 'read as Matrix Market (by extension), but looks like tab-separated text; --format tsv' wrong.mtx
+  printf '<a:a>\t<r:r>\t<b:b> .\n' > wrong.tsv
+  run "$OCTAVO" import wrong.tsv --graph g
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'warning: reading wrong.tsv as tab-separated text (by extension), but looks like N-Triples'* ]]
+}
+
+@test "files of several formats make one graph where their columns agree" {
+  expected_flags='--valid quads.tsv --test kg.tsv' becomes kg.tsv kg.nt --valid kg.nq.gz --test kg.tsv
+  fails_with 3 'pairs.npy: found the columns head,tail, expected head,relation,tail, as the files before it have' \
+    kg.nt --valid pairs.npy
+  fails_with 3 'general.mtx: found the columns head,tail,weight, expected head,tail' pairs.npy general.mtx
+}
