@@ -6,22 +6,24 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
 #include "export/output_file.h"
+#include "export/selection.h"
 #include "export/vector_formats.h"
 #include "export/vector_table.h"
 #include "export/vector_writer.h"
 #include "fmt/format.h"
-#include "format/paths.h"
+#include "io/compressed_output.h"
 
 namespace octavo {
 namespace {
@@ -32,38 +34,73 @@ struct ExportFlags {
   RunFlags run;
   std::string output;
   std::string format = "npy";
+  std::string type = "float32";
   std::string table = "embeddings";
   std::string part = "all";
   std::string names;
+  std::string metadata;
+  std::string scales;
+  SelectionOptions selection;
+  std::string unknown = "error";
   bool normalize = false;
 };
 
-// Returns the path with links followed as far as it is there. Also of "x" and "./x", of which there is nothing yet.
-std::filesystem::path Canonical(const std::filesystem::path& path) {
-  std::error_code error;
-  return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+// The flags as they are meant.
+struct Export {
+  VectorFormat format = VectorFormat::kNpy;
+  VectorElement element = VectorElement::kFloat32;
+  // Of the files to write, by their flags: --output and what goes beside it.
+  std::vector<std::pair<std::string, std::string>> targets;
+
+  // Empty where the flag has none.
+  std::string PathOf(std::string_view flag) const {
+    for (const auto& [name, path] : targets) {
+      if (name == flag) return path;
+    }
+    return "";
+  }
+};
+
+absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
+  Export work;
+  ASSIGN_OR_RETURN(work.format, ParseVectorFormat(flags.format));
+  ASSIGN_OR_RETURN(work.element, ParseVectorElement(flags.type));
+  const bool projector = work.format == VectorFormat::kProjector;
+  const bool int8 = work.element == VectorElement::kInt8;
+  if (work.element != VectorElement::kFloat32 && work.format != VectorFormat::kNpy) {
+    return UsageError(
+        fmt::format("--type {}: found --format {}; expected npy, which alone has other types than float32", flags.type,
+                    flags.format));
+  }
+  if (int8 == flags.scales.empty()) {
+    return UsageError(fmt::format("--scales: found {} with --type {}; expected a file for int8, and for int8 alone",
+                                  int8 ? "none" : "one", flags.type));
+  }
+  if (!flags.metadata.empty() && !projector) {
+    return UsageError(fmt::format("--metadata: found --format {}; expected projector", flags.format));
+  }
+  std::string metadata = flags.metadata;
+  if (projector && metadata.empty()) {
+    if (flags.output == "-") return UsageError("--output -: expected --metadata FILE, as it cannot stand beside");
+    metadata = (std::filesystem::path(flags.output).parent_path() / "metadata.tsv").string();
+  }
+  work.targets = {{"--output", flags.output}};
+  if (!flags.names.empty()) work.targets.emplace_back("--names", flags.names);
+  if (!metadata.empty()) work.targets.emplace_back("--metadata", metadata);
+  if (!flags.scales.empty()) work.targets.emplace_back("--scales", flags.scales);
+  return work;
 }
 
-// Refuses to write over a file that the run or the graph consists of.
-absl::Status CheckTarget(const std::string& flag, const std::string& path, const ExportFlags& flags,
-                         const Graph& graph) {
-  const GraphPaths& paths = graph.paths();
-  std::vector<std::filesystem::path> own = RunPaths(flags.run.run).All();
-  for (const std::string& name : GraphPaths::FileNames()) own.push_back(paths.folder() / name);
-  const std::filesystem::path target = Canonical(path);
-  for (const std::filesystem::path& file : own) {
-    if (Canonical(file) != target) continue;
-    return UsageError(fmt::format("{} {}: is a file of the run or its graph; choose another name", flag, path));
+absl::Status CheckTargets(const Export& work, const ExportFlags& flags, const Graph& graph) {
+  for (auto target = work.targets.begin(); target != work.targets.end(); ++target) {
+    RETURN_IF_ERROR(CheckTarget(target->first, target->second, flags.run, graph));
+    for (auto other = work.targets.begin(); other != target; ++other) {
+      if (CanonicalPath(other->second) != CanonicalPath(target->second)) continue;
+      return UsageError(
+          fmt::format("{} {}: {} goes there too; choose another name", target->first, target->second, other->first));
+    }
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckTargets(const ExportFlags& flags, const Graph& graph) {
-  RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags, graph));
-  if (flags.names.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(CheckTarget("--names", flags.names, flags, graph));
-  if (Canonical(flags.names) != Canonical(flags.output)) return absl::OkStatus();
-  return UsageError(fmt::format("--names {}: --output goes there too; choose another name", flags.names));
 }
 
 // The block of rows, its pages in the cache, the text made of it in strings that grow by doubling, and two windows of
@@ -71,28 +108,89 @@ absl::Status CheckTargets(const ExportFlags& flags, const Graph& graph) {
 constexpr std::uint64_t kBlocksHeld = 32;
 constexpr std::uint64_t kLeastBlockBytes = 128 << 10;
 
-// Writes the names to a file that waits for its Commit, or none where none are asked for.
-absl::StatusOr<std::optional<OutputFile>> WriteNamesFile(const ExportFlags& flags, const VectorTable& table,
-                                                         const ReadingMemory& memory) {
-  if (flags.names.empty()) return std::optional<OutputFile>();
-  ASSIGN_OR_RETURN(OutputFile names, OutputFile::Open(flags.names));
-  if (memory.drops_behind) names.WriteBehind(kMaxBlockBytes / 8);
-  RETURN_IF_ERROR(WriteNames(table, names));
-  return std::optional<OutputFile>(std::move(names));
+// What the work holds whatever the size of its blocks.
+std::uint64_t FixedBytes(const Export& work, const ExportFlags& flags) {
+  constexpr std::uint64_t kHdf5Bytes = 16 << 20;  // of the library and those that it needs: 8 MiB, measured
+  std::uint64_t bytes = work.format == VectorFormat::kHdf5 ? kHdf5Bytes : 0;
+  for (const auto& [flag, path] : work.targets) {
+    if (CompressionOfExtension(path) != Compression::kNone) bytes += OutputFile::kCompressionBytes;
+  }
+  if (!flags.selection.list.empty() || !flags.selection.match.empty()) bytes += Selection::kBytes;
+  return bytes;
 }
 
-// Vectors and names appear when both are whole.
-absl::Status WriteTable(Program& program, const ExportFlags& flags, VectorFormat format, const VectorTable& table,
+// Leaves of `table` what is asked for, and of `memory` what that does not take.
+absl::StatusOr<VectorTable> Select(Program& program, const ExportFlags& flags, VectorTable table,
+                                   ReadingMemory& memory) {
+  if (flags.selection.list.empty() && flags.selection.match.empty()) return table;
+  SelectionOptions options = flags.selection;
+  options.skip_unknown = flags.unknown == "skip";
+  options.max_bytes = memory.bytes / 2;
+  ASSIGN_OR_RETURN(Selection selection, SelectRows(table, options));
+  memory.bytes -= selection.rows.size() * Selection::kRowBytes;
+  if (selection.unknown > 0) {
+    program.reporter.Warning(fmt::format("{}: {} names that the graph lacks are left out, the first \"{}\"",
+                                         options.list, selection.unknown, Escape(selection.first_unknown)));
+  }
+  return SelectedRows(std::move(table), std::move(selection));
+}
+
+// A file that waits for its Commit, or none where the flag is not given.
+absl::StatusOr<std::optional<OutputFile>> OpenTarget(const Export& work, std::string_view flag) {
+  const std::string path = work.PathOf(flag);
+  if (path.empty()) return std::optional<OutputFile>();
+  ASSIGN_OR_RETURN(OutputFile file, OutputFile::Open(path, CompressionOfExtension(path)));
+  return std::optional<OutputFile>(std::move(file));
+}
+
+// Writes the names in files of their own and returns how many had to be changed.
+absl::StatusOr<std::uint64_t> WriteNameFiles(const Export& work, const VectorTable& table, const ReadingMemory& memory,
+                                             std::optional<OutputFile>& names, std::optional<OutputFile>& metadata) {
+  const auto write = [&](NamesForm form, std::optional<OutputFile>& file) -> absl::StatusOr<std::uint64_t> {
+    if (!file) return 0;
+    if (memory.drops_behind) file->WriteBehind(kMaxBlockBytes / 8);
+    return WriteNames(table, form, *file);
+  };
+  const NamesForm form = work.format == VectorFormat::kHdf5 ? NamesForm::kJsonList : NamesForm::kLines;
+  ASSIGN_OR_RETURN(const std::uint64_t in_names, write(form, names));
+  ASSIGN_OR_RETURN(const std::uint64_t in_metadata, write(NamesForm::kMetadata, metadata));
+  return in_names + in_metadata;
+}
+
+void WarnOfChanges(Program& program, const Export& work, const VectorTable& table, const WriteReport& report) {
+  if (report.names_changed > 0) {
+    std::string_view changes = "bytes that are not UTF-8 became U+FFFD";
+    if (work.format == VectorFormat::kTsv || work.format == VectorFormat::kProjector) {
+      changes = "tabs and line ends became _";
+    } else if (HoldsNames(work.format) && work.format != VectorFormat::kJsonLines) {
+      changes = "blanks (and bytes that are not UTF-8 U+FFFD) became _";
+    }
+    program.reporter.Warning(fmt::format(
+        "{} of {} names cannot stand in the {} format as they are: {}; names that are now equal are one to a reader",
+        report.names_changed, table.rows, VectorFormatName(work.format), changes));
+  }
+  if (report.values_overflowed > 0) {
+    program.reporter.Warning(fmt::format(
+        "{} values are too large for float16, which ends at 65504, and became infinite", report.values_overflowed));
+  }
+}
+
+// All files appear when all are whole.
+absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export& work, const VectorTable& table,
                         const ReadingMemory& memory) {
-  ASSIGN_OR_RETURN(std::optional<OutputFile> names, WriteNamesFile(flags, table, memory));
-  ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output));
+  ASSIGN_OR_RETURN(std::optional<OutputFile> names, OpenTarget(work, "--names"));
+  ASSIGN_OR_RETURN(std::optional<OutputFile> metadata, OpenTarget(work, "--metadata"));
+  ASSIGN_OR_RETURN(std::optional<OutputFile> scales, OpenTarget(work, "--scales"));
+  ASSIGN_OR_RETURN(const std::uint64_t names_changed, WriteNameFiles(work, table, memory, names, metadata));
+  ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output, CompressionOfExtension(flags.output)));
   const std::uint64_t block_bytes = std::min(kMaxBlockBytes, memory.bytes / kBlocksHeld);
-  // A number is 4 bytes or up to 16 characters.
-  const bool text = format == VectorFormat::kWord2Vec || format == VectorFormat::kTsv;
-  const std::uint64_t output_bytes = table.rows * table.columns * (text ? 16 : sizeof(float));
+  // A number is up to 4 bytes, or 16 characters.
+  const std::uint64_t output_bytes = table.rows * table.columns * (IsText(work.format) ? 16 : sizeof(float));
   if (memory.drops_behind || output_bytes > memory.bytes / 2) output.WriteBehind(4 * block_bytes);
   WriteOptions options;
-  options.format = format;
+  options.format = work.format;
+  options.element = work.element;
+  options.scales = scales ? &*scales : nullptr;
   options.normalize = flags.normalize;
   options.block_bytes = block_bytes;
   options.progress = [&](std::uint64_t rows) {
@@ -101,26 +199,23 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, VectorFormat
                            .done = static_cast<double>(rows),
                            .unit = "rows"});
   };
-  ASSIGN_OR_RETURN(const WriteReport report, WriteVectors(table, options, output));
+  ASSIGN_OR_RETURN(WriteReport report, WriteVectors(table, options, output));
+  report.names_changed += names_changed;
   RETURN_IF_ERROR(output.Commit());
-  if (names) RETURN_IF_ERROR(names->Commit());
-  program.reporter.EndProgress();
-  if (report.names_changed > 0) {
-    program.reporter.Warning(fmt::format(
-        "{} of {} names cannot stand in the {} format as they are: {} became _; names that are now equal are one to a "
-        "reader",
-        report.names_changed, table.rows, flags.format,
-        format == VectorFormat::kTsv ? "tabs and line ends" : "blanks (and bytes that are not UTF-8 U+FFFD)"));
+  for (std::optional<OutputFile>* beside : {&names, &metadata, &scales}) {
+    if (*beside) RETURN_IF_ERROR((*beside)->Commit());
   }
+  program.reporter.EndProgress();
+  WarnOfChanges(program, work, table, report);
   program.reporter.Info(fmt::format("{}: {} vectors of {} numbers, {}", output.name(), table.rows, table.columns,
                                     FormatByteSize(output.bytes_written())));
   return absl::OkStatus();
 }
 
 absl::Status RunExport(Program& program, const ExportFlags& flags) {
-  ASSIGN_OR_RETURN(const VectorFormat format, ParseVectorFormat(flags.format));
+  ASSIGN_OR_RETURN(const Export work, ParseFlags(flags));
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
-  RETURN_IF_ERROR(CheckTargets(flags, *run.graph));
+  RETURN_IF_ERROR(CheckTargets(work, flags, *run.graph));
   const bool relations = flags.table == "relations";
   if (relations && run.model.RelationWidth() == 0) {
     return UsageError(fmt::format("--table relations: the {} model has no relation parameters; expected embeddings",
@@ -133,14 +228,18 @@ absl::Status RunExport(Program& program, const ExportFlags& flags) {
                     flags.part, flags.table, ModelName(run.model.kind)));
   }
   const std::uint64_t row_bytes = (relations ? run.model.RelationWidth() : run.model.dim) * sizeof(float);
-  ASSIGN_OR_RETURN(const ReadingMemory memory,
-                   ShareReadingMemory(program, "export", run, kBlocksHeld * std::max(kLeastBlockBytes, row_bytes)));
+  const std::uint64_t fixed_bytes = FixedBytes(work, flags);
+  ASSIGN_OR_RETURN(
+      ReadingMemory memory,
+      ShareReadingMemory(program, "export", run, fixed_bytes + kBlocksHeld * std::max(kLeastBlockBytes, row_bytes)));
+  memory.bytes -= fixed_bytes;
   VectorTable table = relations ? RelationVectors(*run.graph, run.relations, run.model.RelationWidth())
                                 : NodeVectors(*run.graph, run.embeddings);
   const std::size_t half = run.model.dim / 2;
   if (flags.part == "source") table = ColumnsOf(std::move(table), 0, half);
   if (flags.part == "context") table = ColumnsOf(std::move(table), half, run.model.dim);
-  RETURN_IF_ERROR(WriteTable(program, flags, format, table, memory));
+  ASSIGN_OR_RETURN(table, Select(program, flags, std::move(table), memory));
+  RETURN_IF_ERROR(WriteTable(program, flags, work, table, memory));
   return WarnIfCommitted(program, flags.run, run);
 }
 
@@ -150,13 +249,20 @@ void AddExportVerb(CLI::App& app, Program& program) {
   CLI::App* verb = app.add_subcommand("export", "Write a run's vectors in a format that other programs read");
   const auto flags = std::make_shared<ExportFlags>();
   AddRunFlags(*verb, flags->run);
-  RefuseEmpty(verb->add_option("--output", flags->output, "File to write; - for standard output"))
+  RefuseEmpty(verb->add_option("--output", flags->output,
+                               "File to write, compressed if it ends in .gz or .zst; - for standard output"))
       ->required()
       ->type_name("FILE");
-  verb->add_option("--format", flags->format, "npy, word2vec, word2vec-binary or tsv")
-      ->check(CLI::IsMember({"npy", "word2vec", "word2vec-binary", "tsv"}))
+  verb->add_option("--format", flags->format, VectorFormatNames())
+      ->check(CLI::IsMember({"npy", "word2vec", "word2vec-binary", "tsv", "projector", "jsonl", "hdf5"}))
       ->type_name("NAME")
       ->capture_default_str();
+  verb->add_option("--type", flags->type, "Numbers of npy: float32, float16, or int8 with a scale a row")
+      ->check(CLI::IsMember({"float32", "float16", "int8"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  RefuseEmpty(verb->add_option("--scales", flags->scales, "Where the scales of int8 go, npy: vector = row * scale"))
+      ->type_name("FILE");
   verb->add_option("--table", flags->table, "embeddings (of the nodes) or relations")
       ->check(CLI::IsMember({"embeddings", "relations"}))
       ->type_name("NAME")
@@ -165,12 +271,29 @@ void AddExportVerb(CLI::App& app, Program& program) {
       ->check(CLI::IsMember({"source", "context", "all"}))
       ->type_name("NAME")
       ->capture_default_str();
-  RefuseEmpty(verb->add_option("--names", flags->names, "Write the names of the rows besides, one a line"))
+  RefuseEmpty(verb->add_option("--select", flags->selection.list,
+                               "Export the rows of these names alone, one a line, in this order; - for standard input"))
+      ->type_name("FILE");
+  RefuseEmpty(verb->add_option("--match", flags->selection.match,
+                               "Export the rows alone in whose names this regular expression (RE2) is found"))
+      ->type_name("REGEX");
+  verb->add_option("--unknown", flags->unknown, "What a name of --select that the graph lacks is: error, or skip it")
+      ->check(CLI::IsMember({"error", "skip"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  RefuseEmpty(verb->add_option("--names", flags->names,
+                               "Write the names of the rows besides, one a line; for hdf5 a JSON list"))
+      ->type_name("FILE");
+  RefuseEmpty(verb->add_option("--metadata", flags->metadata,
+                               "Where the names of projector go; metadata.tsv beside the output if not given"))
       ->type_name("FILE");
   verb->add_flag("--normalize", flags->normalize, "Divide each vector by its Euclidean norm");
   verb->footer(
-      "Rows are in id order: row i is line i + 1 of the graph's nodes.names. The file appears when it is whole.\n"
-      "In word2vec formats blanks in names become _, in tsv tabs and line ends do; a warning counts them.");
+      "Rows are in id order: row i is line i + 1 of the graph's nodes.names; with --select they are in the order of "
+      "its\n"
+      "lines. Files appear when all are whole. In word2vec formats blanks in names become _, in tsv and projector "
+      "tabs\n"
+      "and line ends do, in all but npy and tsv bytes that are not UTF-8 become U+FFFD; a warning counts them.");
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunExport(p, *flags); }; });
 }
 

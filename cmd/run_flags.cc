@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "base/escape.h"
@@ -11,6 +12,7 @@
 #include "cmd/flags.h"
 #include "evaluate/near_names.h"
 #include "fmt/format.h"
+#include "format/paths.h"
 #include "oneapi/tbb/info.h"
 #include "plan/memory_budget.h"
 
@@ -46,6 +48,23 @@ absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const Trai
     program.reporter.Warning(
         fmt::format("{}: a training committed while generation {} was read: live rows, of several commits", flags.run,
                     run.generation));
+  }
+  return absl::OkStatus();
+}
+
+std::filesystem::path CanonicalPath(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+}
+
+absl::Status CheckTarget(std::string_view flag, const std::string& path, const RunFlags& flags, const Graph& graph) {
+  const GraphPaths& paths = graph.paths();
+  std::vector<std::filesystem::path> own = RunPaths(flags.run).All();
+  for (const std::string& name : GraphPaths::FileNames()) own.push_back(paths.folder() / name);
+  const std::filesystem::path target = CanonicalPath(path);
+  for (const std::filesystem::path& file : own) {
+    if (CanonicalPath(file) != target) continue;
+    return UsageError(fmt::format("{} {}: is a file of the run or its graph; choose another name", flag, path));
   }
   return absl::OkStatus();
 }

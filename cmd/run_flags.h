@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,11 @@ absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags);
 
 // Warns where a training committed while `run` was read. Call when all is read.
 absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const TrainedRun& run);
+
+// Returns the path with links followed as far as it is there. Also of "x" and "./x", of which there is nothing yet.
+std::filesystem::path CanonicalPath(const std::filesystem::path& path);
+// Refuses to write over a file that the run or the graph consists of; `flag` is for the message.
+absl::Status CheckTarget(std::string_view flag, const std::string& path, const RunFlags& flags, const Graph& graph);
 
 // Borrows from `run`.
 EmbeddedGraph EmbeddedOf(const TrainedRun& run);

@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
 
@@ -19,15 +21,19 @@ namespace fs = std::filesystem;
 // Linux transfers at most 2,147,479,552 bytes a call; stay below with a round number.
 constexpr std::size_t kMaxTransferBytes = std::size_t{1} << 30;
 
+constexpr std::size_t kPieceBytes = 256 << 10;  // as long as a window of zstd's default level pays
+constexpr std::size_t kBatchPieces = 8;         // compressed at once
+
 }  // namespace
 
-absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path) {
+absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path, Compression compression) {
   if (path == "-") {
     OutputFile output("standard output");
     output.stream_ = STDOUT_FILENO;
     return output;
   }
   OutputFile output(path);
+  output.compression_ = compression;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status)) return UsageError(fmt::format("{}: is a folder; expected the name of a file", path));
@@ -59,6 +65,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       stream_(std::exchange(other.stream_, -1)),
       owns_stream_(std::exchange(other.owns_stream_, false)),
       bytes_(other.bytes_),
+      compression_(other.compression_),
+      pending_(std::move(other.pending_)),
       behind_(other.behind_) {}
 
 OutputFile::~OutputFile() {
@@ -68,13 +76,38 @@ OutputFile::~OutputFile() {
 }
 
 absl::Status OutputFile::Append(std::span<const std::byte> bytes) {
-  RETURN_IF_ERROR(file_.is_open() ? file_.WriteAt(bytes_, bytes) : AppendToStream(bytes));
+  if (!compressed()) return Write(bytes);
+  while (!bytes.empty()) {
+    const std::size_t taken = std::min(bytes.size(), kBatchPieces * kPieceBytes - pending_.size());
+    pending_.append(reinterpret_cast<const char*>(bytes.data()), taken);
+    bytes = bytes.subspan(taken);
+    if (pending_.size() == kBatchPieces * kPieceBytes) RETURN_IF_ERROR(Compress());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OutputFile::Compress() {
+  std::vector<absl::StatusOr<std::string>> pieces(
+      std::max<std::size_t>(1, (pending_.size() + kPieceBytes - 1) / kPieceBytes));
+  ParallelEach(0, pieces.size(), [&](std::size_t i) {
+    pieces[i] = CompressPiece(compression_, pending_.substr(i * kPieceBytes, kPieceBytes));
+  });
+  pending_.clear();
+  for (const absl::StatusOr<std::string>& piece : pieces) {
+    RETURN_IF_ERROR(piece.status());
+    RETURN_IF_ERROR(Write(std::as_bytes(std::span<const char>(*piece))));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OutputFile::Write(std::span<const std::byte> bytes) {
+  RETURN_IF_ERROR(file_.is_open() ? file_.WriteAt(bytes_, bytes) : WriteToStream(bytes));
   bytes_ += bytes.size();
   if (behind_ && file_.is_open()) return behind_->Advance(file_, bytes_);
   return absl::OkStatus();
 }
 
-absl::Status OutputFile::AppendToStream(std::span<const std::byte> bytes) {
+absl::Status OutputFile::WriteToStream(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(stream_, bytes.data(), std::min(bytes.size(), kMaxTransferBytes));
     if (put < 0 && errno == EINTR) continue;
@@ -88,6 +121,8 @@ absl::Status OutputFile::AppendToStream(std::span<const std::byte> bytes) {
 }
 
 absl::Status OutputFile::Commit() {
+  // Nothing at all is an empty frame.
+  if (compressed() && (!pending_.empty() || bytes_ == 0)) RETURN_IF_ERROR(Compress());
   if (!file_.is_open()) {
     if (!owns_stream_) return absl::OkStatus();
     owns_stream_ = false;

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "io/compressed_output.h"
 #include "io/file.h"
 #include "io/write_behind.h"
 
@@ -19,10 +20,17 @@ namespace octavo {
 // Written front to back by one owner. "-" is standard output; a pipe or device that stands at the path is written to as
 // it is; anything else is written to a file of this process's own beside it, `.<name>.partial-<pid>`, and takes its
 // place at Commit. Destroyed without Commit it leaves the old file, if there was one, and removes the partial one.
+//
+// With a compression, what is appended is compressed on TBB: every 256 KiB are a gzip member or zstd frame of their
+// own, so that the bytes depend on what was appended alone, and not on its pieces.
 class OutputFile {
  public:
+  // What an output that is compressed holds: a batch of pieces, what becomes of them, and the work of the libraries on
+  // each (1.5 MiB for zstd's default level).
+  static constexpr std::uint64_t kCompressionBytes = 16 << 20;
+
   // A folder at `path`, or none to hold it, is a usage error.
-  static absl::StatusOr<OutputFile> Open(const std::string& path);
+  static absl::StatusOr<OutputFile> Open(const std::string& path, Compression compression = Compression::kNone);
 
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) = delete;
@@ -30,6 +38,8 @@ class OutputFile {
 
   // What messages call it.
   const std::string& name() const { return name_; }
+  bool compressed() const { return compression_ != Compression::kNone; }
+  // As they went out, which those of a compressed output do in batches, the last at Commit.
   std::uint64_t bytes_written() const { return bytes_; }
 
   // A reader of the pipe that left is an error. REQUIRES: the program ignores SIGPIPE
@@ -43,7 +53,10 @@ class OutputFile {
 
  private:
   explicit OutputFile(std::string name) : name_(std::move(name)) {}
-  absl::Status AppendToStream(std::span<const std::byte> bytes);
+  absl::Status Write(std::span<const std::byte> bytes);
+  absl::Status WriteToStream(std::span<const std::byte> bytes);
+  // Compresses and writes what is pending.
+  absl::Status Compress();
 
   std::string name_;
   std::filesystem::path final_;    // empty for a stream
@@ -52,6 +65,8 @@ class OutputFile {
   int stream_ = -1;                // descriptor of a stream
   bool owns_stream_ = false;
   std::uint64_t bytes_ = 0;
+  Compression compression_ = Compression::kNone;
+  std::string pending_;                        // not yet compressed
   std::optional<octavo::WriteBehind> behind_;  // empty: the kernel writes out when it likes
 };
 

@@ -1,5 +1,6 @@
 #include "export/vector_formats.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -7,6 +8,7 @@
 
 #include "base/escape.h"
 #include "base/status.h"
+#include "export/hdf5_head.h"
 #include "fmt/compile.h"
 #include "fmt/format.h"
 #include "format/npy_header.h"
@@ -16,8 +18,23 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "floats are written as they lie in memory");
 
-constexpr std::array<VectorFormat, 4> kFormats = {VectorFormat::kNpy, VectorFormat::kWord2Vec,
-                                                  VectorFormat::kWord2VecBinary, VectorFormat::kTsv};
+struct FormatTraits {
+  VectorFormat format;
+  std::string_view name;
+  bool text;
+  bool names;
+};
+
+constexpr std::array<FormatTraits, 7> kFormats = {{{VectorFormat::kNpy, "npy", false, false},
+                                                   {VectorFormat::kWord2Vec, "word2vec", true, true},
+                                                   {VectorFormat::kWord2VecBinary, "word2vec-binary", false, true},
+                                                   {VectorFormat::kTsv, "tsv", true, true},
+                                                   {VectorFormat::kProjector, "projector", true, false},
+                                                   {VectorFormat::kJsonLines, "jsonl", true, true},
+                                                   {VectorFormat::kHdf5, "hdf5", false, false}}};
+
+const FormatTraits& TraitsOf(VectorFormat format) { return kFormats[static_cast<std::size_t>(format)]; }
+
 constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";  // U+FFFD
 
 // Returns the length of the well-formed UTF-8 sequence at the head of `text`, or 0 (Unicode 15, table 3-7).
@@ -46,6 +63,14 @@ std::size_t Utf8Length(std::string_view text) {
   return length;
 }
 
+// Takes the next character off `text` and appends it, or U+FFFD for a byte that is none; returns whether it was one.
+bool TakeCharacter(std::string_view& text, std::string& out) {
+  const std::size_t length = Utf8Length(text);
+  out += length > 0 ? text.substr(0, length) : kReplacementCharacter;
+  text.remove_prefix(std::max<std::size_t>(1, length));
+  return length > 0;
+}
+
 bool AppendWord(std::string_view name, std::string& out) {
   bool changed = name.empty();
   if (name.empty()) out += '_';
@@ -55,15 +80,28 @@ bool AppendWord(std::string_view name, std::string& out) {
       out += '_';
       changed = true;
       name.remove_prefix(1);
-    } else if (const std::size_t length = Utf8Length(name); length > 0) {
-      out += name.substr(0, length);
-      name.remove_prefix(length);
     } else {
-      out += kReplacementCharacter;
-      changed = true;
-      name.remove_prefix(1);
+      changed = !TakeCharacter(name, out) || changed;
     }
   }
+  return changed;
+}
+
+// A string of JSON (RFC 8259).
+bool AppendJson(std::string_view name, std::string& out) {
+  bool changed = false;
+  out += '"';
+  while (!name.empty()) {
+    const char c = name.front();
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      fmt::format_to(std::back_inserter(out), FMT_COMPILE("\\u{:04x}"), static_cast<unsigned char>(c));
+      name.remove_prefix(1);
+    } else {
+      changed = !TakeCharacter(name, out) || changed;
+    }
+  }
+  out += '"';
   return changed;
 }
 
@@ -81,48 +119,52 @@ void AppendBytes(std::span<const float> values, std::string& out) {
   out.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
 }
 
+// Values with `separator` between them.
 void AppendDecimals(char separator, std::span<const float> values, std::string& out) {
-  for (const float value : values) {
-    out += separator;
-    fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), value);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out += separator;
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), values[i]);
   }
-  out += '\n';
 }
 
 }  // namespace
 
-std::string_view VectorFormatName(VectorFormat format) {
-  switch (format) {
-    case VectorFormat::kNpy:
-      return "npy";
-    case VectorFormat::kWord2Vec:
-      return "word2vec";
-    case VectorFormat::kWord2VecBinary:
-      return "word2vec-binary";
-    case VectorFormat::kTsv:
-      return "tsv";
+std::string_view VectorFormatName(VectorFormat format) { return TraitsOf(format).name; }
+bool IsText(VectorFormat format) { return TraitsOf(format).text; }
+bool HoldsNames(VectorFormat format) { return TraitsOf(format).names; }
+
+std::string VectorFormatNames() {
+  std::string names;
+  for (const FormatTraits& traits : kFormats) {
+    if (!names.empty()) names += &traits == &kFormats.back() ? " or " : ", ";
+    names += traits.name;
   }
-  return "";
+  return names;
 }
 
 absl::StatusOr<VectorFormat> ParseVectorFormat(std::string_view name) {
-  for (const VectorFormat format : kFormats) {
-    if (VectorFormatName(format) == name) return format;
+  for (const FormatTraits& traits : kFormats) {
+    if (traits.name == name) return traits.format;
   }
-  return UsageError(fmt::format("unknown format \"{}\"; expected npy, word2vec, word2vec-binary or tsv", Escape(name)));
+  return UsageError(fmt::format("unknown format \"{}\"; expected {}", Escape(name), VectorFormatNames()));
 }
 
-std::string VectorHeader(VectorFormat format, std::uint64_t rows, std::size_t columns) {
+absl::StatusOr<std::string> VectorHeader(VectorFormat format, VectorElement element, std::uint64_t rows,
+                                         std::size_t columns) {
   switch (format) {
     case VectorFormat::kNpy: {
-      const auto header = EncodeNpyHeader({rows, columns});
-      return {reinterpret_cast<const char*>(header.data()), header.size()};
+      const auto header = EncodeNpyHeader(NpyTypeOf(element), rows, columns);
+      return std::string(reinterpret_cast<const char*>(header.data()), header.size());
     }
     case VectorFormat::kWord2Vec:
     case VectorFormat::kWord2VecBinary:
       return fmt::format("{} {}\n", rows, columns);
     case VectorFormat::kTsv:
+    case VectorFormat::kProjector:
+    case VectorFormat::kJsonLines:
       return "";
+    case VectorFormat::kHdf5:
+      return MakeHdf5Head(rows, columns);
   }
   return "";
 }
@@ -130,34 +172,50 @@ std::string VectorHeader(VectorFormat format, std::uint64_t rows, std::size_t co
 bool AppendName(VectorFormat format, std::string_view name, std::string& out) {
   switch (format) {
     case VectorFormat::kNpy:
-      return false;
+      break;
     case VectorFormat::kWord2Vec:
     case VectorFormat::kWord2VecBinary:
       return AppendWord(name, out);
     case VectorFormat::kTsv:
+    case VectorFormat::kProjector:
       return AppendField(name, out);
+    case VectorFormat::kJsonLines:
+    case VectorFormat::kHdf5:
+      return AppendJson(name, out);
   }
   return false;
 }
 
 bool AppendVector(VectorFormat format, std::string_view name, std::span<const float> values, std::string& out) {
-  const bool changed = AppendName(format, name, out);
+  if (format == VectorFormat::kJsonLines) out += "{\"name\":";
+  const bool changed = HoldsNames(format) && AppendName(format, name, out);
   switch (format) {
     case VectorFormat::kNpy:
+    case VectorFormat::kHdf5:
       AppendBytes(values, out);
-      break;
-    case VectorFormat::kWord2Vec:
-      AppendDecimals(' ', values, out);
-      break;
+      return changed;
     case VectorFormat::kWord2VecBinary:
       out += ' ';
       AppendBytes(values, out);
-      out += '\n';
+      break;
+    case VectorFormat::kWord2Vec:
+      out += ' ';
+      AppendDecimals(' ', values, out);
       break;
     case VectorFormat::kTsv:
+      out += '\t';
       AppendDecimals('\t', values, out);
       break;
+    case VectorFormat::kProjector:
+      AppendDecimals('\t', values, out);
+      break;
+    case VectorFormat::kJsonLines:
+      out += ",\"vector\":[";
+      AppendDecimals(',', values, out);
+      out += "]}";
+      break;
   }
+  out += '\n';
   return changed;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "base/status.h"
 #include "tables/row_checks.h"
 
@@ -20,6 +21,10 @@ VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings) {
           [&embeddings, checks](std::uint64_t first, std::span<float> values) -> absl::Status {
             RETURN_IF_ERROR(embeddings.ReadRows(first, values));
             return checks->Add(first, values);
+          },
+          [&graph](std::string_view name) -> std::optional<std::uint64_t> {
+            const std::optional<NodeId> node = graph.nodes().Find(name);
+            return node ? std::optional(Value(*node)) : std::nullopt;
           },
           [&graph](std::uint64_t first, std::uint64_t count) { graph.nodes().WillRead(first, count); },
           [&](std::uint64_t first, std::uint64_t count) {
@@ -51,9 +56,11 @@ VectorTable RelationVectors(const Graph& graph, std::span<const float> relations
   const std::uint64_t rows = width == 0 ? 0 : relations.size() / width;
   // Shared by the copies of the function below, which std::function requires to be copyable.
   const auto names = std::make_shared<std::vector<std::string>>();
+  const auto rows_of = std::make_shared<absl::flat_hash_map<std::string, std::uint64_t>>();
   for (std::uint64_t row = 0; row < rows; ++row) {
     std::string name(graph.RelationName(RelationId{static_cast<std::uint32_t>(row % graph.relation_count())}));
     if (row >= graph.relation_count()) name += kReciprocalSuffix;
+    rows_of->emplace(name, row);
     names->push_back(std::move(name));
   }
   return {.rows = rows,
@@ -64,7 +71,11 @@ VectorTable RelationVectors(const Graph& graph, std::span<const float> relations
                 std::copy_n(relations.begin() + static_cast<std::ptrdiff_t>(first * width), values.size(),
                             values.begin());
                 return absl::OkStatus();
-              }};
+              },
+          .find = [rows_of](std::string_view name) -> std::optional<std::uint64_t> {
+            const auto found = rows_of->find(absl::string_view(name.data(), name.size()));
+            return found == rows_of->end() ? std::nullopt : std::optional(found->second);
+          }};
 }
 
 }  // namespace octavo

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -19,6 +20,8 @@ struct VectorTable {
   std::size_t columns = 0;
   std::function<std::string_view(std::uint64_t)> name;  // valid as long as the table
   std::function<absl::Status(std::uint64_t first, std::span<float> values)> read;
+  // The row of a name; empty where rows were chosen already.
+  std::function<std::optional<std::uint64_t>(std::string_view)> find = {};
   // Hints that spare reads and memory, or empty: the names of `count` rows from `first` on will be asked for; rows and
   // names from there are done with, though what `name` returned stays valid.
   std::function<void(std::uint64_t first, std::uint64_t count)> will_name = {};

@@ -57,8 +57,13 @@ class DictionaryParser {
 }  // namespace
 
 std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(const NpyShape& shape) {
-  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
-                                       NpyTypeOf(shape.element), shape.rows, shape.columns);
+  return EncodeNpyHeader(NpyTypeOf(shape.element), shape.rows, shape.columns);
+}
+
+std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(std::string_view type, std::uint64_t rows,
+                                                       std::uint64_t columns) {
+  std::string dictionary =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}", type, rows, columns);
   dictionary.resize(kNpyHeaderBytes - kPreambleBytes - 1, ' ');
   dictionary += '\n';
   std::array<std::byte, kNpyHeaderBytes> bytes{};

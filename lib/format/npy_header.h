@@ -42,6 +42,9 @@ struct NpyShape {
 };
 
 std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(const NpyShape& shape);
+// The same for an array of any of NumPy's types, such as "<f2", that is made for others to read.
+std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(std::string_view type, std::uint64_t rows,
+                                                       std::uint64_t columns);
 
 // Parses the head of a .npy file that EncodeNpyHeader or NumPy wrote and returns the shape. `file_name` is for
 // messages. A corrupt-file error says what was found and what was expected: magic, version, type, order, two

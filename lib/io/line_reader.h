@@ -24,7 +24,10 @@ class LineReader {
   // with a NUL byte, is an input error. The line is valid until the next call.
   absl::StatusOr<std::optional<std::string_view>> Next();
 
-  // Where the line that Next returned stands: "FILE:LINE".
+  // Returns the next line as it is, of any kind.
+  absl::StatusOr<std::optional<std::string_view>> NextLine();
+
+  // Where the line that was returned last stands: "FILE:LINE".
   std::string Place() const;
 
   // What a reader holds beside the window of a zstd frame.
@@ -33,8 +36,6 @@ class LineReader {
 
  private:
   explicit LineReader(std::unique_ptr<CompressedInput> input) : input_(std::move(input)) {}
-  // Returns the next line of any kind.
-  absl::StatusOr<std::optional<std::string_view>> NextLine();
 
   std::unique_ptr<CompressedInput> input_;
   std::string text_;       // what was read and not yet dropped

@@ -35,13 +35,64 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   fails 2 "source" "$OCTAVO" export --run halves --output x --part target
 }
 
+# Names that formats cannot hold, all rows and some, plain and compressed; the checker must see a row that is not right.
+@test "export: numpy, gensim, h5py, json and csv read every format" {
+  end_to_end="$BATS_TEST_DIRNAME/../end_to_end"
+  printf '%s\t%s\n' 'New York' 'Zürich' 'a "b" \c' 'x' $'caf\xe9' 'New York' '東京' '#lead' 'x' 'NaN' >names.txt
+  "$OCTAVO" --quiet import names.txt --graph names
+  "$OCTAVO" --quiet train --graph names --run named --model dot --dim 6 --epochs 1
+  "$end_to_end/export_all" "$OCTAVO" named plain "" 2>/dev/null
+  /usr/bin/python3 "$end_to_end/check_readers.py" named/embeddings.npy names/nodes.names plain
+  printf '%s\n' '東京' $'caf\xe9' '#lead' 'x' >selected
+  "$end_to_end/export_all" "$OCTAVO" named some .zst --select selected 2>/dev/null
+  /usr/bin/python3 "$end_to_end/check_readers.py" named/embeddings.npy names/nodes.names some selected
+  printf 'x\n東京\n' >others
+  ! /usr/bin/python3 "$end_to_end/check_readers.py" named/embeddings.npy names/nodes.names some others
+}
+
+@test "export: rows by name and by expression" {
+  printf 'city3\nnobody\n\ncity1\n' >list
+  fails 3 'list:2: found "nobody", which names no row' "$OCTAVO" --quiet export --run run --output - --select list
+  "$OCTAVO" export --run run --output some.tsv --format tsv --select list --unknown skip 2>warning
+  [[ "$(cut -f1 some.tsv | xargs)" == "city3 city1" ]]
+  grep -q 'warning: list: 2 names that the graph lacks are left out, the first "nobody"' warning
+  printf 'city3\ncity1\n' | "$OCTAVO" --quiet export --run run --output piped.tsv --format tsv --select -
+  cmp some.tsv piped.tsv
+  "$OCTAVO" --quiet export --run run --output - --format tsv --match '^c.*[12]$' | cut -f1 | sort >matched
+  [[ "$(xargs <matched)" == "city1 city2 country1 country2" ]]
+  "$OCTAVO" --quiet export --run run --output - --format tsv --table relations --match near | grep -q ^near
+  "$OCTAVO" --quiet export --run run --output same.npy --select graph/nodes.names
+  cmp same.npy run/embeddings.npy
+  fails 2 'missing )' "$OCTAVO" export --run run --output x --match 'a('
+  fails 2 'matches none of 14 names' "$OCTAVO" export --run run --output x --match nobody
+  fails 2 'absent: ' "$OCTAVO" export --run run --output x --select absent
+  [[ ! -e x ]]
+}
+
+@test "export: the JSON names of hdf5 and the metadata of projector go beside" {
+  mkdir beside
+  "$OCTAVO" --quiet export --run run --output beside/vectors.tsv --format projector
+  cmp beside/metadata.tsv graph/nodes.names
+  "$OCTAVO" --quiet export --run run --output - --format hdf5 >piped.h5
+  "$OCTAVO" --quiet export --run run --output written.h5 --format hdf5
+  cmp piped.h5 written.h5
+  fails 2 "expected --metadata FILE" "$OCTAVO" export --run run --output - --format projector
+  fails 2 "--metadata x: --output goes there too" "$OCTAVO" export --run run --output x --format projector --metadata x
+  fails 2 "is a file of the run" "$OCTAVO" export --run run --output x --type int8 --scales run/STATE
+  fails 2 "--scales: found none with --type int8" "$OCTAVO" export --run run --output x --type int8
+  fails 2 "--scales: found one with --type float16" "$OCTAVO" export --run run --output x --type float16 --scales y
+  fails 2 "--type float16: found --format tsv; expected npy" "$OCTAVO" export --run run --output x --type float16 --format tsv
+  fails 2 "--metadata: found --format npy; expected projector" "$OCTAVO" export --run run --output x --metadata y
+  [[ ! -e x && ! -e y ]]
+}
+
 @test "export: wrong usage leaves every file as it was" {
   cp -r run before
   fails 2 "is a file of the run or its graph" "$OCTAVO" export --run run --output run/embeddings.npy
   fails 2 "is a file of the run or its graph" "$OCTAVO" export --run run --output x.npy --names run/../graph/nodes.names
   fails 2 "the smallest --memory that would do is" "$OCTAVO" export --run run --output x --memory 1MiB
   [[ ! -e x ]]
-  fails 2 "hdf5" "$OCTAVO" export --run run --output x --format hdf5
+  fails 2 "hdf6" "$OCTAVO" export --run run --output x --format hdf6
   fails 2 "no folder absent" "$OCTAVO" export --run run --output absent/x.npy
   fails 2 "is a folder" "$OCTAVO" export --run run --output graph
   fails 2 "--output goes there too" "$OCTAVO" export --run run --output x --names x
@@ -74,7 +125,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   cp -r run harmed
   printf x | dd of=harmed/embeddings.npy bs=1 seek=4200 conv=notrunc status=none
   before="$(cd harmed && sha256sum -- *)"
-  for format in npy word2vec word2vec-binary tsv; do
+  for format in npy word2vec word2vec-binary tsv jsonl hdf5; do
     fails 4 "harmed/embeddings.npy: partition 0 (byte 4096 on): checksum" \
       "$OCTAVO" --quiet export --run harmed --output harmed.out --format "$format"
     [[ ! -e harmed.out && ! -e harmed.out.partial ]]

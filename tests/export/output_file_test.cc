@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "fmt/format.h"
+#include "io/compressed_input.h"
 #include "io/failpoint.h"
 #include "tests/support/cached_bytes.h"
 #include "tests/support/small_graph.h"
@@ -48,6 +49,42 @@ TEST_F(OutputFileTest, AppearsWhenCommitted) {
   }
   EXPECT_EQ(ContentsOf(path_), "one two");
   EXPECT_FALSE(std::filesystem::exists(partial_));
+}
+
+TEST_F(OutputFileTest, CompressesToTheSameBytesForAnyPieces) {
+  std::string text;
+  for (int i = 0; text.size() < (3 << 20); ++i) text += fmt::format("{} ", i * 7919 % 10'007);
+  for (const char* extension : {".gz", ".zst"}) {
+    std::string first;
+    for (const std::size_t piece : {text.size(), std::size_t{100'003}}) {
+      auto output = OutputFile::Open(path_ + extension, CompressionOfExtension(extension));
+      ASSERT_TRUE(output.ok());
+      for (std::size_t i = 0; i < text.size(); i += piece) {
+        ASSERT_TRUE(output->Append(std::string_view(text).substr(i, piece)).ok());
+      }
+      ASSERT_TRUE(output->Commit().ok());
+      const std::string bytes = ContentsOf(path_ + extension);
+      EXPECT_EQ(output->bytes_written(), bytes.size());
+      EXPECT_LT(bytes.size(), text.size() / 2);
+      if (first.empty()) first = bytes;
+      EXPECT_EQ(bytes, first);
+    }
+    auto input = CompressedInput::Open(path_ + extension);
+    std::string read(text.size() + 1, ' ');
+    EXPECT_EQ(*(*input)->Read(read), text.size());
+    EXPECT_EQ(read.substr(0, text.size()), text);
+  }
+}
+
+TEST_F(OutputFileTest, NothingCompressedIsAWholeFile) {
+  for (const char* extension : {".gz", ".zst"}) {
+    auto output = OutputFile::Open(path_ + extension, CompressionOfExtension(extension));
+    ASSERT_TRUE(output->Commit().ok());
+    auto input = CompressedInput::Open(path_ + extension);
+    std::string read(1, ' ');
+    EXPECT_EQ(*(*input)->Read(read), 0U);
+    EXPECT_GT(output->bytes_written(), 0U);
+  }
 }
 
 // A fixed name for the unfinished file once let an export destroy what the user had under it.

@@ -23,12 +23,12 @@ std::string Name(VectorFormat format, std::string_view name, bool* changed = nul
 }
 
 TEST(VectorFormat, NamesAndParses) {
-  for (const char* name : {"npy", "word2vec", "word2vec-binary", "tsv"}) {
+  for (const char* name : {"npy", "word2vec", "word2vec-binary", "tsv", "projector", "jsonl", "hdf5"}) {
     const auto format = ParseVectorFormat(name);
     ASSERT_TRUE(format.ok());
     EXPECT_EQ(VectorFormatName(*format), name);
   }
-  const auto unknown = ParseVectorFormat("hdf5");
+  const auto unknown = ParseVectorFormat("hdf");
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(KindOf(unknown.status()), ErrorKind::kUsage);
 }
@@ -62,6 +62,25 @@ TEST(AppendName, TsvKeepsAllButItsDelimiters) {
   EXPECT_FALSE(changed);
   EXPECT_EQ(Name(VectorFormat::kTsv, "a\tb\nc\rd", &changed), "a_b_c_d");
   EXPECT_TRUE(changed);
+}
+
+TEST(AppendName, JsonIsEscapedAndUtf8) {
+  const struct {
+    std::string_view name;
+    std::string_view expected;
+    bool changed;
+  } cases[] = {{"", "\"\"", false},
+               {"Zürich 🙂", "\"Zürich 🙂\"", false},
+               {"a\"b\\c/", "\"a\\\"b\\\\c/\"", false},
+               {"\t\x1F\x7F", "\"\\u0009\\u001f\x7F\"", false},
+               {"caf\xE9", "\"caf\xEF\xBF\xBD\"", true}};
+  for (const auto& [name, expected, was_changed] : cases) {
+    for (const VectorFormat format : {VectorFormat::kJsonLines, VectorFormat::kHdf5}) {
+      bool changed = !was_changed;
+      EXPECT_EQ(Name(format, name, &changed), expected);
+      EXPECT_EQ(changed, was_changed) << name;
+    }
+  }
 }
 
 TEST(AppendVector, DecimalsReadBackAsTheSameFloat) {
@@ -100,16 +119,35 @@ TEST(AppendVector, EachFormat) {
   EXPECT_EQ(line(VectorFormat::kWord2Vec), "a_b 0.5 -2\n");
   EXPECT_EQ(line(VectorFormat::kWord2VecBinary), "a_b " + bytes + "\n");
   EXPECT_EQ(line(VectorFormat::kTsv), "a b\t0.5\t-2\n");
+  EXPECT_EQ(line(VectorFormat::kProjector), "0.5\t-2\n");
+  EXPECT_EQ(line(VectorFormat::kJsonLines), "{\"name\":\"a b\",\"vector\":[0.5,-2]}\n");
+  EXPECT_EQ(line(VectorFormat::kHdf5), bytes);
+}
+
+std::string Header(VectorFormat format, VectorElement element = VectorElement::kFloat32) {
+  return VectorHeader(format, element, 7, 3).value();
 }
 
 TEST(VectorHeader, EachFormat) {
-  EXPECT_EQ(VectorHeader(VectorFormat::kWord2Vec, 7, 3), "7 3\n");
-  EXPECT_EQ(VectorHeader(VectorFormat::kWord2VecBinary, 7, 3), "7 3\n");
-  EXPECT_EQ(VectorHeader(VectorFormat::kTsv, 7, 3), "");
-  const std::string npy = VectorHeader(VectorFormat::kNpy, 7, 3);
+  EXPECT_EQ(Header(VectorFormat::kWord2Vec), "7 3\n");
+  EXPECT_EQ(Header(VectorFormat::kWord2VecBinary), "7 3\n");
+  for (const VectorFormat format : {VectorFormat::kTsv, VectorFormat::kProjector, VectorFormat::kJsonLines}) {
+    EXPECT_EQ(Header(format), "");
+  }
+  const std::string npy = Header(VectorFormat::kNpy);
   EXPECT_EQ(npy.substr(0, 6), "\x93NUMPY");
   EXPECT_THAT(npy, testing::HasSubstr("(7, 3)"));
   EXPECT_EQ(npy.size() % 64, 0U);
+  EXPECT_THAT(Header(VectorFormat::kNpy, VectorElement::kFloat16), testing::HasSubstr("'<f2'"));
+  EXPECT_THAT(Header(VectorFormat::kNpy, VectorElement::kInt8), testing::HasSubstr("'|i1'"));
+  EXPECT_EQ(Header(VectorFormat::kHdf5).substr(0, 8), "\x89HDF\r\n\x1A\n");
+}
+
+// What the library would have to hold must not grow with the rows.
+TEST(VectorHeader, OfAnHdf5FileOfManyRows) {
+  const auto head = VectorHeader(VectorFormat::kHdf5, VectorElement::kFloat32, 5'000'000'000, 400);
+  ASSERT_TRUE(head.ok()) << head.status().message();
+  EXPECT_EQ(head->size(), Header(VectorFormat::kHdf5).size());
 }
 
 }  // namespace

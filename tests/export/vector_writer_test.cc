@@ -1,5 +1,6 @@
 #include "export/vector_writer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +11,7 @@
 
 #include "base/random.h"
 #include "base/status.h"
+#include "format/npy_header.h"
 #include "oneapi/tbb/global_control.h"
 #include "tests/support/small_graph.h"
 
@@ -54,7 +56,8 @@ TEST_F(VectorWriterTest, NpyIsTheTableItself) {
 }
 
 TEST_F(VectorWriterTest, SameBytesForAnyBlockAndThreads) {
-  for (const VectorFormat format : {VectorFormat::kNpy, VectorFormat::kWord2Vec, VectorFormat::kTsv}) {
+  for (const VectorFormat format : {VectorFormat::kNpy, VectorFormat::kWord2Vec, VectorFormat::kTsv,
+                                    VectorFormat::kProjector, VectorFormat::kJsonLines, VectorFormat::kHdf5}) {
     const std::string first = Write({.format = format});
     for (const std::uint64_t bytes : {1, 100, 5000}) EXPECT_EQ(Write({.format = format, .block_bytes = bytes}), first);
     for (const std::size_t threads : {1, 2, 4}) {
@@ -108,10 +111,48 @@ TEST_F(VectorWriterTest, NormalizesRowsButZeros) {
   }
 }
 
+TEST_F(VectorWriterTest, Int8HasAScaleARow) {
+  const std::string path = (folder_.path() / "scales").string();
+  auto scales = OutputFile::Open(path);
+  const std::string rows = Write({.element = VectorElement::kInt8, .scales = &*scales, .block_bytes = 1000});
+  ASSERT_TRUE(scales->Commit().ok());
+  ASSERT_EQ(rows.size(), kNpyHeaderBytes + values_.size());
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(kNpyHeaderBytes);
+  for (std::size_t row = 0; row < 2500; ++row) {
+    float scale = 0;
+    ASSERT_TRUE(file.read(reinterpret_cast<char*>(&scale), sizeof(scale)));
+    for (std::size_t i = row * kColumns; i < (row + 1) * kColumns; ++i) {
+      const double value = static_cast<double>(static_cast<signed char>(rows[kNpyHeaderBytes + i])) * scale;
+      EXPECT_LE(std::abs(value - values_[i]), scale * 0.5001) << row;
+    }
+  }
+  EXPECT_EQ(file.get(), EOF);
+}
+
+TEST_F(VectorWriterTest, NumbersThatAFormatLacksAreErrors) {
+  values_[7 * kColumns + 2] = std::nanf("");
+  values_[9 * kColumns] = 70'000.0F;
+  reader_.emplace(WriteTable(values_, kColumns, kPartitionRowQuantum, folder_.path()));
+  const VectorTable table = NodeVectors(*graph_, *reader_);
+  auto output = OutputFile::Open((folder_.path() / "out").string());
+  auto scales = OutputFile::Open((folder_.path() / "scales").string());
+  for (const WriteOptions& options : {WriteOptions{.format = VectorFormat::kJsonLines},
+                                      WriteOptions{.element = VectorElement::kInt8, .scales = &*scales}}) {
+    const auto report = WriteVectors(table, options, *output);
+    ASSERT_FALSE(report.ok());
+    EXPECT_THAT(std::string(report.status().message()), testing::HasSubstr("row 7 (\""));
+    EXPECT_THAT(std::string(report.status().message()), testing::HasSubstr("column 2: found nan"));
+  }
+  const auto halves = WriteVectors(table, {.element = VectorElement::kFloat16}, *output);
+  ASSERT_TRUE(halves.ok());
+  EXPECT_EQ(halves->values_overflowed, 1U);
+}
+
 TEST_F(VectorWriterTest, NamesOneALine) {
   const std::string path = (folder_.path() / "names").string();
   auto output = OutputFile::Open(path);
-  ASSERT_TRUE(WriteNames(NodeVectors(*graph_, *reader_), *output).ok());
+  EXPECT_EQ(*WriteNames(NodeVectors(*graph_, *reader_), NamesForm::kLines, *output), 0U);
   ASSERT_TRUE(output->Commit().ok());
   std::ifstream file(path);
   std::string line;
