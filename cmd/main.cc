@@ -26,8 +26,8 @@ namespace octavo {
 namespace {
 
 constexpr void (*kVerbs[])(CLI::App&, Program&) = {
-    AddBenchVerb, AddGenerateVerb, AddImportVerb, AddWalkVerb,  AddPlanVerb,    AddTrainVerb, AddResumeVerb,
-    AddTuneVerb,  AddEvaluateVerb, AddExportVerb, AddQueryVerb, AddInspectVerb, AddVerifyVerb};
+    AddBenchVerb, AddGenerateVerb, AddImportVerb, AddWalkVerb,  AddPlanVerb,  AddTrainVerb,   AddResumeVerb,
+    AddTuneVerb,  AddEvaluateVerb, AddExportVerb, AddIndexVerb, AddQueryVerb, AddInspectVerb, AddVerifyVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 

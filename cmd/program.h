@@ -44,6 +44,7 @@ void AddResumeVerb(CLI::App& app, Program& program);
 void AddTuneVerb(CLI::App& app, Program& program);
 void AddEvaluateVerb(CLI::App& app, Program& program);
 void AddExportVerb(CLI::App& app, Program& program);
+void AddIndexVerb(CLI::App& app, Program& program);
 void AddQueryVerb(CLI::App& app, Program& program);
 void AddInspectVerb(CLI::App& app, Program& program);
 void AddVerifyVerb(CLI::App& app, Program& program);

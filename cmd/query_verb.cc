@@ -7,12 +7,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/index.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
@@ -36,6 +39,9 @@ struct QueryFlags {
   // neighbors
   std::string name;
   std::string metric = "cosine";
+  std::string index;
+  std::uint64_t ef = kDefaultEf;
+  std::uint64_t recall = 0;
   // predict
   std::array<std::string, 3> words;
   std::string known = "hide";
@@ -62,11 +68,15 @@ void PrintTable(const std::vector<Row>& rows, std::string_view score_name) {
 
 void PrintJson(const Json& object) { fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace)); }
 
-absl::StatusOr<SearchOptions> SearchOf(const Program& program, const QueryFlags& flags, TrainedRun& run) {
-  // An answer in the heap of each thread and of their sum, as a row with its name, and as a line of the output.
+// An answer in the heap of each thread and of their sum, as a row with its name, and as a line of the output.
+std::uint64_t AnswerBytes(const Program& program, const QueryFlags& flags, const TrainedRun& run) {
   constexpr std::uint64_t kRowBytes = 512;
   const auto heaps = static_cast<std::uint64_t>(ReadingThreads(program)) + 2;
-  const std::uint64_t answers = std::min(flags.k, run.graph->node_count()) * (heaps * sizeof(ScoredNode) + kRowBytes);
+  return std::min(flags.k, run.graph->node_count()) * (heaps * sizeof(ScoredNode) + kRowBytes);
+}
+
+absl::StatusOr<SearchOptions> SearchOf(const Program& program, const QueryFlags& flags, TrainedRun& run) {
+  const std::uint64_t answers = AnswerBytes(program, flags, run);
   ASSIGN_OR_RETURN(const ReadingMemory memory,
                    ShareReadingMemory(program, "query", run, answers + LeastSearchMemory(EmbeddedOf(run))));
   SearchOptions options;
@@ -90,24 +100,54 @@ class NameReader {
   std::uint64_t readings_ = 0;
 };
 
-absl::Status RunNeighbors(Program& program, const QueryFlags& flags) {
-  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
+struct Neighbors {
+  std::vector<ScoredNode> nodes;
+  std::optional<double> recall;
+};
+
+absl::StatusOr<Neighbors> FindExactly(Program& program, const QueryFlags& flags, TrainedRun& run) {
   ASSIGN_OR_RETURN(const SearchOptions search, SearchOf(program, flags, run));
   ASSIGN_OR_RETURN(const NodeId node, FindNode(*run.graph, flags.name));
   const Similarity similarity = flags.metric == "dot" ? Similarity::kDot : Similarity::kCosine;
-  ASSIGN_OR_RETURN(const std::vector<ScoredNode> nearest, NearestNodes(EmbeddedOf(run), node, similarity, search));
+  ASSIGN_OR_RETURN(std::vector<ScoredNode> nodes, NearestNodes(EmbeddedOf(run), node, similarity, search));
+  return Neighbors{std::move(nodes), std::nullopt};
+}
+
+absl::StatusOr<Neighbors> FindByIndex(Program& program, const QueryFlags& flags, TrainedRun& run) {
+  if (flags.metric != "cosine") {
+    return UsageError(fmt::format("--metric {}: an index is by cosine; leave out --index", flags.metric));
+  }
+  constexpr std::uint64_t kCandidateBytes = 64;  // in two heaps that grow by doubling
+  const std::uint64_t ef = std::min(std::max(flags.ef, flags.k), run.graph->node_count());
+  const std::uint64_t work =
+      AnswerBytes(program, flags, run) + ef * kCandidateBytes * static_cast<std::uint64_t>(ReadingThreads(program));
+  ASSIGN_OR_RETURN(const CosineIndex index, OpenIndex(program, flags.index, run, flags.run.run, work));
+  ASSIGN_OR_RETURN(const NodeId node, FindNode(*run.graph, flags.name));
+  Neighbors neighbors{index.Nearest(node, flags.k, flags.ef), std::nullopt};
+  if (flags.recall > 0) neighbors.recall = index.Recall(flags.recall, flags.k, flags.ef);
+  return neighbors;
+}
+
+absl::Status RunNeighbors(Program& program, const QueryFlags& flags) {
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(const Neighbors nearest,
+                   flags.index.empty() ? FindExactly(program, flags, run) : FindByIndex(program, flags, run));
   RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
+  const std::uint64_t sample = std::min(flags.recall, run.graph->node_count());
   std::vector<Row> rows;
   NameReader names(run.graph->nodes());
-  for (const ScoredNode& scored : nearest) rows.push_back({names.Read(scored.node), scored.score, false});
+  for (const ScoredNode& scored : nearest.nodes) rows.push_back({names.Read(scored.node), scored.score, false});
   if (!flags.json) {
     fmt::print("neighbors of \"{}\"\n\n", Escape(flags.name));
     PrintTable(rows, flags.metric);
+    if (nearest.recall) fmt::print("\n{}\n", DescribeRecall(*nearest.recall, flags.k, flags.ef, sample));
     return absl::OkStatus();
   }
   Json object = Json::object();
   object["node"] = flags.name;
   object["metric"] = flags.metric;
+  if (!flags.index.empty()) object["ef"] = flags.ef;
+  if (nearest.recall) object["recall"] = {{"recall", *nearest.recall}, {"k", flags.k}, {"sample", sample}};
   object["neighbors"] = Json::array();
   for (const Row& row : rows) object["neighbors"].push_back({{"node", row.name}, {"score", Shortest(row.score)}});
   PrintJson(object);
@@ -191,6 +231,13 @@ void AddQueryVerb(CLI::App& app, Program& program) {
       ->check(CLI::IsMember({"cosine", "dot"}))
       ->type_name("NAME")
       ->capture_default_str();
+  CLI::Option* index = RefuseEmpty(
+      neighbors->add_option("--index", flags->index, "Search this file of octavo index, which finds most of them"));
+  index->type_name("FILE");
+  AddWholeNumber(*neighbors, "--ef", flags->ef, 1, kMaxEf, "Candidates kept in an index: more find more")->needs(index);
+  AddWholeNumber(*neighbors, "--recall", flags->recall, 1, kMaxAnswers,
+                 "Compare the index with exact searches from this many nodes")
+      ->needs(index);
   neighbors->final_callback(
       [&program, flags] { program.run = [flags](Program& p) { return RunNeighbors(p, *flags); }; });
 

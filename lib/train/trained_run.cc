@@ -71,6 +71,7 @@ absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& man
                     .embeddings = std::move(embeddings),
                     .relations = {relations.values().begin(), relations.values().end()},
                     .relation_rows = header.relation_rows,
+                    .run_id = header.run_id,
                     .generation = header.generation,
                     .epochs_done = header.progress.epoch};
 }

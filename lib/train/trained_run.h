@@ -1,6 +1,7 @@
 // A run opened for reading: the last commit of a training, finished or not, with the graph it was trained on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -21,7 +22,8 @@ struct TrainedRun {
   TableReader embeddings;           // [graph->node_count(), model.dim]
   std::vector<float> relations;     // [relation_rows, model.RelationWidth()]
   std::uint64_t relation_rows = 0;  // relation_count, twice that with reciprocal relations
-  std::uint64_t generation = 0;     // of the commit that was opened
+  std::array<std::uint64_t, 2> run_id{};
+  std::uint64_t generation = 0;  // of the commit that was opened
   std::uint64_t epochs_done = 0;
 };
 

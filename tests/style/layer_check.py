@@ -29,6 +29,7 @@ ALLOWED = {
     "checkpoint": ["base", "io", "format", "tables"],
     "evaluate": ["base", "io", "format", "graph", "tables", "model", "plan"],
     "export": ["base", "io", "format", "graph", "tables"],
+    "index": ["base", "io", "format", "graph", "tables", "model", "evaluate", "export"],
     "train": ["base", "io", "format", "import", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint"],
     "tune": ["base", "io", "format", "graph", "checkpoint", "train"],
     "bench": ["base", "io", "model", "optimize", "graph", "tables", "plan", "prefetch", "train"],

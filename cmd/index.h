@@ -1,0 +1,26 @@
+// What the verbs that build and search an index share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "cmd/program.h"
+#include "index/cosine_index.h"
+#include "train/trained_run.h"
+
+namespace octavo {
+
+inline constexpr std::uint64_t kDefaultEf = 100;
+inline constexpr std::uint64_t kMaxEf = 1'000'000;
+
+// Loads the index at `path` within --memory, with `work_bytes` left for the search. One that is not of this run, at
+// `folder`, and of its opened commit, is a corrupt-file error.
+absl::StatusOr<CosineIndex> OpenIndex(const Program& program, const std::string& path, TrainedRun& run,
+                                      std::string_view folder, std::uint64_t work_bytes);
+
+// Returns "recall@10 0.9950 (ef 100, 100 nodes, against an exact search)".
+std::string DescribeRecall(double recall, std::uint64_t k, std::uint64_t ef, std::uint64_t sample);
+
+}  // namespace octavo

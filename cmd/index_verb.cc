@@ -1,0 +1,164 @@
+// octavo index: a file that finds nearest neighbours without looking at every vector.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/byte_size.h"
+#include "base/status.h"
+#include "cmd/flags.h"
+#include "cmd/index.h"
+#include "cmd/program.h"
+#include "cmd/reading_memory.h"
+#include "cmd/run_flags.h"
+#include "evaluate/nearest.h"
+#include "export/output_file.h"
+#include "fmt/format.h"
+#include "index/cosine_index.h"
+#include "io/compressed_output.h"
+#include "io/write_behind.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kMaxSample = 1'000'000;
+
+struct IndexFlags {
+  RunFlags run;
+  std::string output;
+  std::uint64_t m = 16;
+  std::uint64_t ef_construction = 200;
+  std::uint64_t recall = 100;
+  std::uint64_t k = 10;
+  std::uint64_t ef = kDefaultEf;
+  bool json = false;
+};
+
+absl::Status CheckOutput(const IndexFlags& flags, const Graph& graph) {
+  std::error_code ignored;
+  const bool stream = std::filesystem::exists(flags.output, ignored) &&
+                      !std::filesystem::is_regular_file(flags.output, ignored) &&
+                      !std::filesystem::is_directory(flags.output, ignored);
+  if (flags.output == "-" || stream || CompressionOfExtension(flags.output) != Compression::kNone) {
+    return UsageError(
+        fmt::format("--output {}: an index is searched where it lies; expected the name of a file, and not "
+                    "one that ends in .gz or .zst",
+                    flags.output));
+  }
+  RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags.run, graph));
+  return CheckTarget("--output", IndexHeaderPath(flags.output).string(), flags.run, graph);
+}
+
+// The header last: without it, or with that of another file, an index is refused.
+absl::Status WriteIndex(const CosineIndex& index, const TrainedRun& run, OutputFile& output, OutputFile& beside) {
+  ASSIGN_OR_RETURN(IndexHeader header, index.Write(output));
+  header.run_id = run.run_id;
+  header.generation = run.generation;
+  RETURN_IF_ERROR(beside.Append(EncodeIndexHeader(header)));
+  RETURN_IF_ERROR(output.Commit());
+  return beside.Commit();
+}
+
+void PrintReport(const IndexFlags& flags, const CosineIndex& index, const ModelSpec& model, std::uint64_t bytes) {
+  const std::uint64_t sample = std::min(flags.recall, index.nodes());
+  const double recall = sample == 0 ? 0 : index.Recall(sample, flags.k, flags.ef);
+  if (!flags.json) {
+    fmt::print("index of {} nodes, {} numbers each, m {}, ef-construction {}\n", index.nodes(), model.dim, flags.m,
+               flags.ef_construction);
+    if (sample > 0) fmt::print("{}\n", DescribeRecall(recall, flags.k, flags.ef, sample));
+    return;
+  }
+  Json object = Json::object();
+  object["nodes"] = index.nodes();
+  object["dim"] = model.dim;
+  object["m"] = flags.m;
+  object["ef_construction"] = flags.ef_construction;
+  object["bytes"] = bytes;
+  if (sample > 0) object["recall"] = {{"recall", recall}, {"k", flags.k}, {"ef", flags.ef}, {"sample", sample}};
+  fmt::print("{}\n", object.dump(2));
+}
+
+absl::Status RunIndex(Program& program, const IndexFlags& flags) {
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
+  RETURN_IF_ERROR(CheckOutput(flags, *run.graph));
+  const std::uint64_t nodes = run.graph->node_count();
+  const std::uint64_t index_bytes = CosineIndex::MemoryBytes(nodes, run.model.dim, flags.m);
+  ASSIGN_OR_RETURN(const ReadingMemory memory,
+                   ShareReadingMemory(program, "index", run, index_bytes + LeastSearchMemory(EmbeddedOf(run))));
+  ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output));
+  ASSIGN_OR_RETURN(OutputFile beside, OutputFile::Open(IndexHeaderPath(flags.output).string()));
+  if (memory.drops_behind || memory.bytes < 2 * index_bytes) output.WriteBehind(WriteBehind::kWindowBytes / 2);
+  IndexOptions options;
+  options.m = static_cast<std::uint32_t>(flags.m);
+  options.ef_construction = flags.ef_construction;
+  options.memory_bytes = memory.bytes - index_bytes;
+  options.progress = [&](std::uint64_t done) {
+    program.reporter.Show({.phase = "indexing",
+                           .share = static_cast<double>(done) / static_cast<double>(nodes),
+                           .done = static_cast<double>(done),
+                           .unit = "nodes"});
+  };
+  ASSIGN_OR_RETURN(const CosineIndex index, CosineIndex::Build(EmbeddedOf(run), options));
+  RETURN_IF_ERROR(WriteIndex(index, run, output, beside));
+  program.reporter.EndProgress();
+  program.reporter.Info(fmt::format("{}: {}", output.name(), FormatByteSize(output.bytes_written())));
+  PrintReport(flags, index, run.model, output.bytes_written());
+  return WarnIfCommitted(program, flags.run, run);
+}
+
+}  // namespace
+
+std::string DescribeRecall(double recall, std::uint64_t k, std::uint64_t ef, std::uint64_t sample) {
+  return fmt::format("recall@{} {:.4f} (ef {}, {} nodes, against an exact search)", k, recall, ef, sample);
+}
+
+absl::StatusOr<CosineIndex> OpenIndex(const Program& program, const std::string& path, TrainedRun& run,
+                                      std::string_view folder, std::uint64_t work_bytes) {
+  ASSIGN_OR_RETURN(const IndexHeader header, ReadIndexHeader(path));
+  if (header.run_id != run.run_id) {
+    return CorruptError(
+        fmt::format("{}: is the index of another run than {}; build one with octavo index", path, folder));
+  }
+  if (header.generation != run.generation || header.nodes != run.graph->node_count() || header.dim != run.model.dim) {
+    return CorruptError(
+        fmt::format("{}: is of generation {} of the run, {} nodes of {} numbers; {} has generation {}, {} "
+                    "nodes of {} numbers; build the index again",
+                    path, header.generation, header.nodes, header.dim, folder, run.generation, run.graph->node_count(),
+                    run.model.dim));
+  }
+  const std::uint64_t index_bytes = CosineIndex::MemoryBytes(header.nodes, header.dim, header.m);
+  ASSIGN_OR_RETURN(const ReadingMemory memory,
+                   ShareReadingMemory(program, "query --index", run, index_bytes + work_bytes));
+  const std::uint64_t rest = memory.bytes - index_bytes - work_bytes;
+  return CosineIndex::Load(path, header, memory.drops_behind || rest < header.file_bytes);
+}
+
+void AddIndexVerb(CLI::App& app, Program& program) {
+  CLI::App* verb = app.add_subcommand("index", "Build an approximate index of a run's nodes for query neighbors");
+  const auto flags = std::make_shared<IndexFlags>();
+  AddRunFlags(*verb, flags->run);
+  RefuseEmpty(verb->add_option("--output", flags->output, "File to write; FILE.octavo beside it says whose it is"))
+      ->required()
+      ->type_name("FILE");
+  AddWholeNumber(*verb, "--m", flags->m, kMinIndexM, kMaxIndexM, "Links of a node; twice as many on the lowest level");
+  AddWholeNumber(*verb, "--ef-construction", flags->ef_construction, 1, kMaxEf,
+                 "Candidates kept while a node's links are searched: more take longer and find better ones");
+  AddWholeNumber(*verb, "--recall", flags->recall, 0, kMaxSample,
+                 "Nodes whose neighbours are compared with those of an exact search; 0 compares none");
+  AddWholeNumber(*verb, "-k", flags->k, 1, kMaxEf, "Neighbours of each that are compared");
+  AddWholeNumber(*verb, "--ef", flags->ef, 1, kMaxEf, "Candidates kept while they are searched");
+  verb->add_flag("--json", flags->json, "Print one JSON object");
+  verb->footer(
+      "The index is hnswlib's, by cosine, labels are node ids. It is built by one thread, so that its bytes depend on\n"
+      "vectors and flags only, and takes nodes * (4 dim + 8 m + 160) bytes of memory.");
+  verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunIndex(p, *flags); }; });
+}
+
+}  // namespace octavo
