@@ -27,6 +27,7 @@
 #include "fmt/format.h"
 #include "io/file.h"
 #include "nlohmann/json.hpp"
+#include "version_facts.h"
 
 namespace octavo {
 namespace {
@@ -84,8 +85,8 @@ absl::Status CheckSvg(const BenchFlags& flags) {
 
 absl::Status WriteCharts(Program& program, const BenchFlags& flags, ChartPage page) {
   if (flags.svg.empty()) return absl::OkStatus();
-  page.notes.push_back(fmt::format("octavo {} on {}, {} threads at most.", OCTAVO_VERSION, Escape(ProcessorName()),
-                                   ThreadCount(program)));
+  page.notes.push_back(
+      fmt::format("octavo {} on {}, {} threads at most.", kVersion, Escape(ProcessorName()), ThreadCount(program)));
   return WriteWholeFileAtomically(flags.svg, ToSvg(page));
 }
 

@@ -177,7 +177,8 @@ void AddImportVerb(CLI::App& app, Program& program) {
   RefuseEmpty(verb.add_option("INPUT", flags->options.inputs,
                               "Files with the training edges, plain, .gz or .zst; patterns such as 'part-*.nt.gz' "
                               "are expanded in order; - for standard input"))
-      ->required();
+      ->required()
+      ->type_name("FILE");
   RefuseEmpty(verb.add_option("--graph", flags->graph, "Folder to make"))->required()->type_name("DIR");
   RefuseEmpty(verb.add_option("--valid", flags->options.valid, "Files with the validation edges"))->type_name("FILE");
   RefuseEmpty(verb.add_option("--test", flags->options.test, "Files with the test edges"))->type_name("FILE");

@@ -40,7 +40,8 @@ void AddInspectVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<InspectFlags>();
   CLI::App& verb = *app.add_subcommand("inspect", "Show what a graph, a run, or a file of one is");
   RefuseEmpty(verb.add_option("PATH", flags->path, "A graph folder, a run folder, a .npy or a .cells file"))
-      ->required();
+      ->required()
+      ->type_name("PATH");
   verb.add_flag("--json", flags->json, "Print a JSON object");
   verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunInspect(*flags, running); }; });
 }

@@ -9,6 +9,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -17,17 +18,22 @@
 #include "base/escape.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "cmd/completion.h"
 #include "cmd/faults.h"
 #include "cmd/flags.h"
+#include "cmd/manual.h"
 #include "cmd/program.h"
+#include "cmd/program_facts.h"
+#include "cmd/usage.h"
+#include "cmd/version.h"
 #include "fmt/format.h"
 
 namespace octavo {
 namespace {
 
 constexpr void (*kVerbs[])(CLI::App&, Program&) = {
-    AddBenchVerb, AddGenerateVerb, AddImportVerb, AddWalkVerb,  AddPlanVerb,  AddTrainVerb,   AddResumeVerb,
-    AddTuneVerb,  AddEvaluateVerb, AddExportVerb, AddIndexVerb, AddQueryVerb, AddInspectVerb, AddVerifyVerb};
+    AddBenchVerb, AddGenerateVerb, AddImportVerb, AddWalkVerb,  AddPlanVerb,    AddTrainVerb,  AddResumeVerb,
+    AddTuneVerb,  AddEvaluateVerb, AddExportVerb, AddIndexVerb, AddQueryVerb, AddInspectVerb, AddVerifyVerb, AddCompletionVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 
@@ -43,18 +49,12 @@ void KeepStandardStreams() {
 }
 
 // Says what is wrong with the command line, in the form that it asks for as far as it was read.
-void ReportUsage(const CLI::App& app, std::string message, Reporter& reporter) {
+void ReportUsage(const CLI::App& app, const std::string& message, Reporter& reporter) {
   const std::vector<std::string>& format = app.get_option("--log-format")->results();
   const bool json = !format.empty() && format.back() == "json";
   reporter.Configure(json ? Reporter::Format::kJson : Reporter::Format::kText, /*quiet=*/false, /*verbose=*/false,
                      /*memory_limit=*/0);
-  std::string verb;
-  if (!app.get_subcommands().empty()) {
-    verb = app.get_subcommands()[0]->get_name() + " ";
-  } else if (const std::vector<std::string> rest = app.remaining(); !rest.empty() && rest[0][0] != '-') {
-    message = fmt::format("unknown verb \"{}\"", Escape(rest[0]));
-  }
-  reporter.Error(fmt::format("{}; see octavo {}--help", message, verb));
+  reporter.Error(UsageMessage(app, message));
 }
 
 // Returns the exit code of what was printed so far.
@@ -79,6 +79,14 @@ absl::Status Guarded(Program& program, bool with_threads) {
   }
 }
 
+// What shells and the build ask for, hidden from help: candidates of a completion, a manual page. Nothing where the
+// command line is another.
+std::optional<std::string> Documentation(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words[0] == "__complete") return Complete(app, {words.begin() + 1, words.end()});
+  if (words[0] == "__manual") return ManualPage(app, words.size() > 1 ? app.get_subcommand(words[1]) : nullptr);
+  return std::nullopt;
+}
+
 int Main(int argc, char** argv) {
   KeepStandardStreams();
   CatchFaults(/*json=*/false);
@@ -89,7 +97,7 @@ int Main(int argc, char** argv) {
   CLI::App app("Trains embeddings of graphs and knowledge graphs larger than memory, on one machine.", "octavo");
   app.require_subcommand(1);
   app.fallthrough();
-  app.set_version_flag("--version", "octavo " OCTAVO_VERSION);
+  app.set_version_flag("--version", VersionText);
   AddByteSize(app, "--memory", program.options.memory, 1, "Upper limit for all memory that the command holds");
   AddWholeNumber(app, "--threads", threads, 0, 1024, "Worker threads; 0 takes as many as the machine has");
   app.add_flag("--quiet,-q", program.options.quiet, "Print warnings and errors only");
@@ -98,9 +106,13 @@ int Main(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   for (const auto add : kVerbs) add(app, program);
-  app.footer(
-      "Exit codes: 0 done, 1 failed while running, 2 wrong usage or configuration, 3 bad input data,\n"
-      "4 corrupt or incompatible files, 5 the run is in use, 129/130/143 interrupted after a commit.");
+  app.footer(HelpFooter());
+  if (argc >= 2) {
+    if (const std::optional<std::string> text = Documentation(app, {argv + 1, argv + argc})) {
+      fmt::print("{}", *text);
+      return FlushOutput(program.reporter);
+    }
+  }
 
   try {
     app.parse(argc, argv);

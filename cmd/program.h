@@ -48,5 +48,6 @@ void AddIndexVerb(CLI::App& app, Program& program);
 void AddQueryVerb(CLI::App& app, Program& program);
 void AddInspectVerb(CLI::App& app, Program& program);
 void AddVerifyVerb(CLI::App& app, Program& program);
+void AddCompletionVerb(CLI::App& app, Program& program);
 
 }  // namespace octavo

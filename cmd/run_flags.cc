@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/usage.h"
 #include "evaluate/near_names.h"
 #include "fmt/format.h"
 #include "format/paths.h"
@@ -23,13 +24,8 @@ constexpr std::uint64_t kNamesAhead = 16'384;
 
 absl::Status UnknownName(std::string_view kind, const Graph& graph, std::string_view name, std::uint64_t size,
                          const std::function<std::string_view(std::uint64_t)>& name_of) {
-  std::string text = fmt::format("{}: no {} \"{}\"", graph.paths().folder().string(), kind, Escape(name));
-  const std::vector<std::string> near = NearNames(name, size, name_of);
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    const std::string_view before = i == 0 ? "; did you mean " : i + 1 == near.size() ? " or " : ", ";
-    text += fmt::format("{}\"{}\"", before, Escape(near[i]));
-  }
-  return UsageError(near.empty() ? text : text + "?");
+  return UsageError(fmt::format("{}: no {} \"{}\"{}", graph.paths().folder().string(), kind, Escape(name),
+                                DidYouMean(NearNames(name, size, name_of))));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/presets.h"
 #include "fmt/format.h"
 #include "train/run_configuration.h"
 
@@ -14,7 +15,8 @@ namespace {
 void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
   const std::string name(field.name);
   const std::string flag = "--" + name;
-  const std::string help = fmt::format("{} ({})", field.help, field.allowed);
+  const bool named = field.type == OptionField::Type::kText;
+  const std::string help = named ? std::string(field.help) : fmt::format("{} ({})", field.help, field.allowed);
   const std::string default_text = field.format(TrainOptions());
   if (field.type == OptionField::Type::kSwitch) {
     // "true" where it stands alone; as text, because --reciprocal=perhaps is no number either.
@@ -27,9 +29,11 @@ void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
     if (!status.ok()) throw CLI::ValidationError(std::string(MessageOf(status)));
     flags.given[name] = text;
   };
-  const bool text = field.type == OptionField::Type::kText;
+  const std::string type = named                 ? fmt::format("NAME:{{{}}}", fmt::join(field.words, ","))
+                           : field.words.empty() ? "N"
+                                                 : fmt::format("N|{}", fmt::join(field.words, "|"));
   app.add_option_function<std::string>(flag, take, help)
-      ->type_name(text ? "NAME" : "N")
+      ->type_name(type)
       ->default_str(default_text)
       ->group(fmt::format("The {}", field.group));
 }
@@ -40,14 +44,15 @@ void AddTrainFlags(CLI::App& app, TrainFlags& flags) {
   RefuseEmpty(app.add_option("--graph", flags.graph, "Graph folder that octavo import made"))
       ->required()
       ->type_name("DIR");
-  RefuseEmpty(app.add_option("--config", flags.config, "TOML file with the options below; flags go over it"))
+  RefuseEmpty(app.add_option("--config", flags.config,
+                             "TOML file with the options below, or the name of an installed preset; flags go over it"))
       ->type_name("FILE");
   for (const OptionField& field : TrainOptionFields()) AddField(app, field, flags);
 }
 
 absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags) {
   TrainOptions options;
-  if (!flags.config.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(flags.config, options));
+  if (!flags.config.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(PresetPath(flags.config), options));
   for (const auto& [name, value] : flags.given) {
     RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
   }

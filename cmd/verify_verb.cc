@@ -319,7 +319,7 @@ absl::Status RunVerify(const VerifyFlags& flags, Program& program) {
 void AddVerifyVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<VerifyFlags>();
   CLI::App& verb = *app.add_subcommand("verify", "Check every byte of a graph or a run, and say what is wrong where");
-  RefuseEmpty(verb.add_option("PATH", flags->path, "A graph folder or a run folder"))->required();
+  RefuseEmpty(verb.add_option("PATH", flags->path, "A graph folder or a run folder"))->required()->type_name("DIR");
   verb.add_flag("--deep", flags->deep, "Read the disk itself and not what the system has cached of it");
   verb.add_flag("--repair", flags->repair,
                 "Remove what cut imports and trainings left, and write a torn slot of STATE anew; nothing else");

@@ -54,6 +54,7 @@ OptionField OneOf(std::string_view name, std::string_view group, Enum TrainOptio
                   std::vector<Choice<Enum>> choices, std::string_view help) {
   OptionField field{.name = name, .group = group, .help = help, .allowed = "one of ", .type = Type::kText};
   for (const Choice<Enum>& choice : choices) {
+    field.words.push_back(choice.name);
     fmt::format_to(std::back_inserter(field.allowed), "{}{}", &choice == &choices.front() ? "" : ", ", choice.name);
   }
   field.parse = [member, choices](TrainOptions& options, std::string_view text) {
@@ -87,6 +88,7 @@ OptionField Negatives() {
                     .group = "loss",
                     .help = "Negatives for each side of a chunk, shared by its edges; all takes every node",
                     .allowed = fmt::format("a whole number from 1 to {}, or all", kMost),
+                    .words = {"all"},
                     .type = Type::kWholeNumberOrText};
   field.parse = [](TrainOptions& options, std::string_view text) {
     const auto number = text == "all" ? std::optional<std::uint64_t>(0) : ParseWholeNumber(text);
@@ -105,6 +107,7 @@ OptionField PartitionCount(std::string_view name, std::uint64_t TrainOptions::*m
   OptionField field = Whole(name, "partitions", member, 1, 65536, help);
   field.type = Type::kWholeNumberOrText;
   field.allowed += ", or auto";
+  field.words = {"auto"};
   field.identity = false;
   const auto parse_number = field.parse;
   field.parse = [member, parse_number](TrainOptions& options, std::string_view text) {
@@ -123,6 +126,7 @@ OptionField Margin() {
                            "Margin of the ranking, logistic and self-adversarial losses; auto: 1, 0 and 9");
   field.type = Type::kRealNumber;
   field.allowed += ", or auto";
+  field.words = {"auto"};
   const auto parse_number = field.parse;
   field.parse = [parse_number](TrainOptions& options, std::string_view text) {
     if (text != "auto") return parse_number(options, text);

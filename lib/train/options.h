@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "format/npy_header.h"
@@ -107,7 +108,8 @@ struct OptionField {
   std::string_view name;
   std::string_view group;  // "model", "loss", "descent", "validation", "partitions", "work"
   std::string_view help;
-  std::string allowed = {};  // "a whole number from 1 to 65536", "one of dot, distmult, ..."
+  std::string allowed = {};                  // "a whole number from 1 to 65536", "one of dot, distmult, ..."
+  std::vector<std::string_view> words = {};  // the names that it may be: all of a text's, "auto" beside a number
   Type type = Type::kText;
   // Whether another value makes it another run: such fields are kept for good once a run has begun.
   bool identity = true;

@@ -33,7 +33,7 @@ chart() {
   shift
   "$OCTAVO" bench "${command[@]}" --svg chart.svg >table.txt
   [ "$(wc -l <table.txt)" -ge 5 ]
-  "$BATS_TEST_DIRNAME/check_chart.py" chart.svg "octavo $("$OCTAVO" --version | sed 's/octavo //') on " "$@"
+  "$BATS_TEST_DIRNAME/check_chart.py" chart.svg "octavo $("$OCTAVO" --version | sed -n '1s/octavo //p') on " "$@"
 }
 
 @test "each bench draws a chart" {

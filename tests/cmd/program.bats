@@ -22,14 +22,14 @@ PYTHON
 }
 
 @test "every verb has a help on standard output" {
-  [ "$(verbs | tr '\n' ' ')" = "bench generate import walk plan train resume tune evaluate export index query inspect verify " ]
+  [ "$(verbs | tr '\n' ' ')" = "bench generate import walk plan train resume tune evaluate export index query inspect verify completion " ]
   for verb in $(verbs); do
     "$OCTAVO" "$verb" --help >out.log 2>err.log
     [ ! -s err.log ]
     grep -q "octavo $verb" out.log || grep -q "$verb" out.log
     "$OCTAVO" --help "$verb" >/dev/null
   done
-  "$OCTAVO" --help | grep -q '5 the run is in use'
+  "$OCTAVO" --help | grep -q '  5  *the run is in use'
 }
 
 @test "the help of train has every option with its default and what is allowed" {
@@ -42,17 +42,37 @@ PYTHON
   grep -qF -- 'a whole number from 1 to 65536' help.txt
 }
 
-@test "the version is one line" {
+@test "the version is the first line, that of the changelog, and facts of the build follow" {
   run "$OCTAVO" --version
   [ "$status" -eq 0 ]
-  [[ "$output" =~ ^octavo\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+  [[ "${lines[0]}" =~ ^octavo\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+  grep -q "^## \[${lines[0]#octavo }\] - 20" "$BATS_TEST_DIRNAME/../../CHANGELOG.md"
+  [ "$(printf '%s\n' "${lines[@]:1}" | cut -d' ' -f1 | xargs)" = "commit build SIMD GEMM libraries" ]
+  [[ "$output" == *"zstd $(dpkg-query -W -f '${Version}' libzstd1 | sed 's/+.*//; s/-.*//')"* ]]
+  OCTAVO_GEMM=portable "$OCTAVO" --version | grep -q '^GEMM *portable$'
 }
 
 @test "an unknown verb is named, and no verb is an error" {
   fails 2 'unknown verb "trian"' "$OCTAVO" trian
   fails 2 'unknown verb "trian"' "$OCTAVO" --threads 2 trian --graph graph
+  fails 2 'unknown verb "trian"; did you mean "train"? see octavo --help' "$OCTAVO" trian --graph graph --run run
+  fails 2 "expected a verb: bench, generate, import" "$OCTAVO"
   fails 2 "octavo --help" "$OCTAVO"
   fails 2 "--nosuch" "$OCTAVO" --nosuch train --graph graph --run run
+}
+
+@test "an unknown flag is named with what was meant, even where one that is needed is misspelt" {
+  fails 2 'unknown flag "--grpah"; did you mean "--graph"? see octavo train --help' "$OCTAVO" train --grpah graph --run run
+  fails 2 'unknown flag "--lerning-rate"; did you mean "--learning-rate"?' \
+    "$OCTAVO" train --lerning-rate=0.1 --graph graph --run run
+  fails 2 'unknown flag "-dim"; did you mean "--dim"?' "$OCTAVO" train -dim 8 --graph graph --run run
+  fails 2 'unknown flag "--qiet"; did you mean "--quiet"?' "$OCTAVO" train --graph graph --run run --qiet
+  fails 2 'unknown flag "--xyzzy"; see octavo train --help' "$OCTAVO" train --xyzzy --graph graph --run run
+  fails 2 'unknown flag "--metrc"; did you mean "--metric"? see octavo query neighbors --help' \
+    "$OCTAVO" query --run run neighbors a --metrc dot
+  fails 2 'unknown sub-command "neighbours"; did you mean "neighbors"? see octavo query --help' \
+    "$OCTAVO" query --run run neighbours a
+  fails 2 '--run is required; found "graph", which belongs to no flag' "$OCTAVO" train graph run
 }
 
 @test "global flags stand before or behind the verb" {

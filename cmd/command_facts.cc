@@ -1,0 +1,58 @@
+#include "cmd/command_facts.h"
+
+#include <CLI/CLI.hpp>
+#include <string_view>
+
+#include "absl/strings/str_split.h"
+
+namespace octavo {
+namespace {
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  return absl::StrSplit(absl::string_view(text.data(), text.size()), separator, absl::SkipEmpty());
+}
+
+}  // namespace
+
+OptionFacts FactsOf(const CLI::Option& option) {
+  OptionFacts facts;
+  facts.positional = option.get_positional();
+  facts.help = option.get_description();
+  facts.group = option.get_group();
+  facts.required = option.get_required();
+  facts.default_text = option.get_default_str();
+  if (facts.positional) {
+    facts.flags = {option.get_name(/*positional=*/true)};
+  } else {
+    for (const std::string& name : option.get_snames()) facts.flags.push_back("-" + name);
+    for (const std::string& name : option.get_lnames()) facts.flags.push_back("--" + name);
+  }
+  if (option.get_type_size() == 0) return facts;
+  facts.repeated = option.get_expected_max() > 1;
+  // The name of the value, words that may stand for it behind bars, and in braces all that it may be.
+  const std::string type = option.get_type_name();
+  facts.value = type.substr(0, type.find(':'));
+  if (const std::size_t open = type.find('{'); open != std::string::npos) {
+    facts.choices = Split(std::string_view(type).substr(open + 1, type.rfind('}') - open - 1), ',');
+    facts.closed = true;
+  } else {
+    facts.choices = Split(facts.value, '|');
+    if (!facts.choices.empty()) facts.choices.erase(facts.choices.begin());
+  }
+  return facts;
+}
+
+std::vector<const CLI::Option*> OptionsOf(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
+std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
+}
+
+std::string Summary(const CLI::App& app) {
+  const std::string text = app.get_description();
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace octavo

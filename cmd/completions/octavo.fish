@@ -1,0 +1,25 @@
+# fish completion of octavo. The program says what may stand in a place; files and folders are fish's own.
+function __octavo_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l program $words[1]
+    set -e words[1]
+    set -l lines (eval $program __complete (string escape -- $words $current) 2>/dev/null)
+    set -q lines[1]; or return
+    set -l more $lines[-1]
+    set -e lines[-1]
+    test (count $lines) -gt 0; and printf '%s\n' $lines
+    set -l flag (string match -r -- '^--[^=]*=' $current)
+    set -l path (string replace -r -- '^--[^=]*=' '' $current)
+    switch $more
+        case :files
+            for file in (__fish_complete_path $path)
+                echo "$flag$file"
+            end
+        case :dirs
+            for folder in (__fish_complete_directories $path '')
+                echo "$flag$folder"
+            end
+    end
+end
+complete -c octavo -f -a '(__octavo_complete)'

@@ -1,0 +1,237 @@
+#include "cmd/manual.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "cmd/command_facts.h"
+#include "cmd/program_facts.h"
+#include "fmt/format.h"
+#include "version_facts.h"
+
+namespace octavo {
+namespace {
+
+// Examples by command; a graph and a run of these names are told of in octavo(1).
+const std::multimap<std::string_view, std::string_view>& Examples() {
+  static const std::multimap<std::string_view, std::string_view> examples = {
+      {"", "octavo import edges.tsv.gz --graph graph --split 0.9,0.05,0.05"},
+      {"", "octavo train --graph graph --run run --model complex --dim 128 --epochs 20"},
+      {"", "octavo evaluate --run run --split test"},
+      {"", "octavo query --run run neighbors bash -k 10"},
+      {"", "octavo export --run run --output vectors.npy"},
+      {"bench", "octavo bench machine"},
+      {"completion", "source <(octavo completion bash)"},
+      {"evaluate", "octavo evaluate --run run --split test --json"},
+      {"evaluate", "octavo evaluate --run run --labels labels.tsv --repeats 10"},
+      {"evaluate", "octavo evaluate --run run --link-prediction"},
+      {"export", "octavo export --run run --output vectors.txt --format word2vec"},
+      {"generate", "octavo generate --kind rmat --nodes 10000000 --edges 100000000 --output rmat.tsv.zst"},
+      {"import", "octavo import train.txt --valid valid.txt --test test.txt --graph graph"},
+      {"import", "zcat edges.gz | octavo import - --graph graph --columns head,tail --split 0.9,0.05,0.05"},
+      {"inspect", "octavo inspect run --json"},
+      {"plan", "octavo plan --graph graph --dim 128 --memory 512MiB --what-if"},
+      {"query", "octavo query --run run neighbors bash -k 10"},
+      {"query", "octavo query --run run predict nginx depends '?'"},
+      {"resume", "octavo resume --run run --epochs 30"},
+      {"train", "octavo train --graph graph --run run --model complex --dim 128 --memory 512MiB"},
+      {"train", "octavo train --graph graph --run run --config preset.toml --epochs 5"},
+      {"train", "octavo train --config preset.toml --dim 256 --print-config >larger.toml"},
+      {"tune", "octavo tune --graph graph --space space.toml --output search --budget 2h"},
+      {"verify", "octavo verify run --deep"},
+      {"walk", "octavo walk --graph graph --output walks --kind node2vec --p 0.5 --q 2"}};
+  return examples;
+}
+
+constexpr Fact kFiles[] = {{"GRAPH/graph.json", "counts and fingerprint of a graph"},
+                           {"GRAPH/nodes.names", "one name a line; line i + 1 names row i of embeddings.npy"},
+                           {"GRAPH/relations.tsv", "names of the relations, in the order of relations.npy"},
+                           {"GRAPH/train.cells, valid.cells, test.cells", "the edges"},
+                           {"RUN/run.json", "the configuration of a run"},
+                           {"RUN/embeddings.npy, relations.npy", "the vectors, as NumPy reads them"},
+                           {"RUN/metrics.jsonl", "one event a line: epochs and validations"},
+                           {"RUN/STATE", "which rows are committed"}};
+
+// Text as roff has it, without line ends.
+std::string Roff(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else if (c == '\'') {
+      out += "\\(aq";
+    } else {
+      out += c == '\n' ? ' ' : c;
+    }
+  }
+  return out.starts_with('.') ? "\\&" + out : out;
+}
+
+std::string Bold(std::string_view text) { return fmt::format("\\fB{}\\fR", Roff(text)); }
+std::string Italic(std::string_view text) { return fmt::format("\\fI{}\\fR", Roff(text)); }
+
+std::string Section(std::string title) {
+  std::transform(title.begin(), title.end(), title.begin(), [](unsigned char c) { return std::toupper(c); });
+  return fmt::format(".SH {}\n", Roff(title));
+}
+
+// Lines that are indented stand as they are; the others are one paragraph.
+std::string Paragraphs(const std::string& text) {
+  std::string out;
+  bool as_is = false;
+  for (const std::string& line : std::vector<std::string>(absl::StrSplit(text, '\n'))) {
+    const bool indented = line.starts_with(' ');
+    if (indented != as_is) out += indented ? ".PP\n.nf\n" : ".fi\n.PP\n";
+    as_is = indented;
+    if (!line.empty()) out += Roff(line) + "\n";
+  }
+  return as_is ? out + ".fi\n" : out;
+}
+
+std::string Facts(std::span<const Fact> facts) {
+  std::string text;
+  for (const Fact& fact : facts) text += fmt::format(".TP\n{}\n{}\n", Bold(fact.name), Roff(fact.text));
+  return text;
+}
+
+// "train, valid or test".
+std::string Either(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", Bold(words[i]));
+  }
+  return text;
+}
+
+std::string Entry(const OptionFacts& facts) {
+  std::string tag;
+  for (const std::string& flag : facts.flags) {
+    tag += fmt::format("{}{}", tag.empty() ? "" : ", ", facts.positional ? Italic(flag) : Bold(flag));
+  }
+  if (!facts.positional && !facts.value.empty()) tag += " " + Italic(facts.value);
+  if (facts.repeated) tag += " ...";
+  std::string text = fmt::format(".TP\n{}\n{}.", tag, Roff(facts.help));
+  if (facts.closed)
+    text += fmt::format(" {}: {}.", facts.choices.size() == 1 ? "Only" : "One of", Either(facts.choices));
+  if (!facts.default_text.empty()) text += fmt::format(" The default is {}.", Bold(facts.default_text));
+  return text + "\n";
+}
+
+// The options of a command, group by group, with `heading` (.SH or .SS) before each.
+std::string Options(const CLI::App& command, std::string_view heading) {
+  std::vector<std::pair<std::string, std::string>> groups;
+  for (const CLI::Option* option : OptionsOf(command)) {
+    const OptionFacts facts = FactsOf(*option);
+    const std::string group = facts.positional ? "Arguments" : facts.group;
+    auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == group; });
+    if (found == groups.end()) found = groups.insert(facts.positional ? groups.begin() : groups.end(), {group, ""});
+    found->second += Entry(facts);
+  }
+  std::string text;
+  for (const auto& [group, entries] : groups) {
+    text += heading == ".SH" ? Section(group) : fmt::format("{} {}\n", heading, Roff(group));
+    text += entries;
+  }
+  return text;
+}
+
+// "octavo query [OPTIONS] neighbors NAME", with the options that have to be there.
+std::string Synopsis(const CLI::App& command) {
+  std::string line;
+  std::string before;
+  for (const CLI::App* at = &command; at != nullptr; at = at->get_parent()) {
+    std::string own = Bold(at->get_name());
+    if (at == &command) own += " [" + Italic("OPTIONS") + "]";
+    for (const CLI::Option* option : OptionsOf(*at)) {
+      const OptionFacts facts = FactsOf(*option);
+      std::string word =
+          facts.positional ? Italic(facts.flags[0]) : Bold(facts.flags.back()) + " " + Italic(facts.value);
+      if (facts.repeated) word += " ...";
+      if (facts.required) own += " " + word;
+      if (facts.positional && !facts.required) own += " [" + word + "]";
+    }
+    line = line.empty() ? own : own + " " + line;
+  }
+  return line + "\n";
+}
+
+std::string ExamplesOf(std::string_view command) {
+  std::string text;
+  for (auto [from, to] = Examples().equal_range(command); from != to; ++from) {
+    text += fmt::format("{}{}\n", text.empty() ? ".nf\n" : "", Roff(from->second));
+  }
+  return text.empty() ? text : Section("Examples") + text + ".fi\n";
+}
+
+std::string Head(const std::string& name, const std::string& summary) {
+  std::string title = name;
+  std::transform(title.begin(), title.end(), title.begin(), [](unsigned char c) { return std::toupper(c); });
+  return fmt::format(".TH {} 1 {} \"octavo {}\" \"User Commands\"\n{}{} \\- {}\n", Roff(title), kVersionDate, kVersion,
+                     Section("Name"), Roff(name), Roff(summary));
+}
+
+// "trains embeddings": a manual's name line begins small.
+std::string Lowered(std::string text) {
+  text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string ProgramPage(const CLI::App& app) {
+  std::string text = Head("octavo", Lowered(Summary(app)));
+  text += Section("Synopsis") + fmt::format("{} [{}] {} ...\n", Bold("octavo"), Italic("OPTIONS"), Italic("COMMAND"));
+  text += Section("Description") + Paragraphs(app.get_description());
+  text += ".PP\n" +
+          Roff(
+              "octavo import makes a graph folder of an edge list, octavo train a run folder of a graph. The result "
+              "is a function of graph, configuration and seed, whatever the number of threads; what was committed "
+              "survives a kill, and octavo resume goes on from there.") +
+          "\n";
+  text += Section("Commands");
+  for (const CLI::App* command : CommandsOf(app)) {
+    text += fmt::format(".TP\n{}(1)\n{}.\n", Bold("octavo-" + command->get_name()), Roff(Summary(*command)));
+  }
+  text += Options(app, ".SH");
+  text += Section("Exit status") + Facts(ExitCodes());
+  text += Section("Environment") + Facts(EnvironmentVariables());
+  text += Section("Files") + Facts(kFiles);
+  text += ExamplesOf("");
+  text += Section("See also");
+  const std::vector<const CLI::App*> commands = CommandsOf(app);
+  for (const CLI::App* command : commands) {
+    text += fmt::format(".BR {} (1){}\n", Roff("octavo-" + command->get_name()), command == commands.back() ? "" : ",");
+  }
+  return text;
+}
+
+std::string CommandPage(const CLI::App& command) {
+  const std::string name = command.get_name();
+  std::string text = Head("octavo-" + name, Lowered(Summary(command)));
+  const std::vector<const CLI::App*> parts = CommandsOf(command);
+  text += Section("Synopsis");
+  if (parts.empty()) text += Synopsis(command);
+  for (const CLI::App* part : parts) text += (part == parts.front() ? "" : ".br\n") + Synopsis(*part);
+  text += Section("Description") + Paragraphs(command.get_description());
+  text += Options(command, ".SH");
+  for (const CLI::App* part : parts) {
+    text += Section(part->get_name()) + Roff(part->get_description()) + ".\n" + Options(*part, ".SS");
+  }
+  text += ".PP\n" + Roff("The options of every command, such as --memory and --threads, are in ") + "octavo(1).\n";
+  if (!command.get_footer().empty()) text += Section("Notes") + Paragraphs(command.get_footer());
+  text += Section("Exit status") + Roff("0 when done; the others are in ") + "octavo(1).\n";
+  return text + ExamplesOf(name) + Section("See also") + ".BR octavo (1)\n";
+}
+
+}  // namespace
+
+std::string ManualPage(const CLI::App& app, const CLI::App* command) {
+  return command == nullptr ? ProgramPage(app) : CommandPage(*command);
+}
+
+}  // namespace octavo

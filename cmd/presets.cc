@@ -1,0 +1,36 @@
+#include "cmd/presets.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace octavo {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path PresetFolder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "share/octavo/configs";
+}
+
+}  // namespace
+
+std::vector<std::string> InstalledPresets() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(PresetFolder(), error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == ".toml") names.push_back(entry->path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+fs::path PresetPath(const std::string& config) {
+  std::error_code error;
+  if (config.find('/') != std::string::npos || fs::exists(config, error)) return config;
+  fs::path preset = PresetFolder() / config;
+  if (preset.extension() != ".toml") preset += ".toml";
+  return fs::exists(preset, error) ? preset : fs::path(config);
+}
+
+}  // namespace octavo
