@@ -164,6 +164,11 @@ absl::Status RunImport(ImportFlags& flags, Program& program) {
   program.reporter.EndProgress();
   if (EndedByInterrupt(program, summary.status(), flags.graph)) return absl::OkStatus();
   if (!summary.ok()) return summary.status();
+  if (options.check_only) {
+    program.reporter.Info(fmt::format("{}: to be made of {} file{}; --dry-run: no line was read, nothing was written",
+                                      flags.graph, options.inputs.size(), options.inputs.size() == 1 ? "" : "s"));
+    return absl::OkStatus();
+  }
   Report(flags, *summary, program.reporter);
   if (flags.json) PrintJson(flags, *summary);
   return absl::OkStatus();
@@ -215,6 +220,7 @@ void AddImportVerb(CLI::App& app, Program& program) {
       ->check(CLI::IsMember({"keep", "drop"}))
       ->capture_default_str();
   verb.add_flag("--overwrite", flags->options.overwrite, "Replace the folder if it exists");
+  verb.add_flag("--dry-run", flags->options.check_only, "Check files and flags, but read no line and leave nothing");
   verb.add_flag("--json", flags->json, "Print the summary as a JSON object on standard output");
   verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunImport(*flags, running); }; });
 }

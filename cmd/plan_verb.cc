@@ -1,7 +1,6 @@
 // octavo plan: what a training will hold, move and take, before any of it.
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "base/byte_size.h"
 #include "base/status.h"
+#include "cmd/duration.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
 #include "cmd/train_flags.h"
@@ -37,12 +37,6 @@ struct Row {
   absl::StatusOr<TrainingPlan> plan;
 };
 
-std::string Duration(double seconds) {
-  if (seconds < 100) return fmt::format("{:.1f} s", seconds);
-  const auto minutes = static_cast<std::uint64_t>(std::llround(seconds / 60));
-  return minutes < 100 ? fmt::format("{} min", minutes) : fmt::format("{}:{:02} h", minutes / 60, minutes % 60);
-}
-
 void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>& rates, const TrainOptions& options) {
   const std::uint64_t epochs = options.epochs;
   const auto line = [&](std::string_view name, const auto& text) {
@@ -68,8 +62,8 @@ void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>&
   line("disk space", [&](const TrainingPlan& p) { return bytes(p.disk_bytes); });
   line("  when done", [&](const TrainingPlan& p) { return bytes(p.disk_bytes_after); });
   if (!rates) return;
-  line("expected an epoch", [](const TrainingPlan& p) { return Duration(p.epoch_seconds); });
-  line(fmt::format("expected for {} epochs", epochs), [](const TrainingPlan& p) { return Duration(p.seconds); });
+  line("expected an epoch", [](const TrainingPlan& p) { return DurationText(p.epoch_seconds); });
+  line(fmt::format("expected for {} epochs", epochs), [](const TrainingPlan& p) { return DurationText(p.seconds); });
   fmt::print("\nmeasured: disk {}/s read, {}/s written; training {:.0f} edges/s with all resident\n",
              bytes(static_cast<std::uint64_t>(rates->disk_read)), bytes(static_cast<std::uint64_t>(rates->disk_write)),
              rates->training);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/training.h"
@@ -14,6 +15,7 @@ namespace {
 struct ResumeFlags {
   std::string run;
   std::uint64_t epochs = 0;
+  bool dry_run = false;
 };
 
 }  // namespace
@@ -28,8 +30,14 @@ void AddResumeVerb(CLI::App& app, Program& program) {
       "Epochs in all (more of them stretch a linear or cosine learning rate, and patience that has ended the "
       "run counts anew); without it as many as the run was started with")
       ->default_str("");
+  verb->add_flag("--dry-run", flags->dry_run, "Check everything and say how it would go on, but write nothing");
   verb->final_callback([&program, flags] {
-    program.run = [flags](Program& p) {
+    program.run = [flags](Program& p) -> absl::Status {
+      if (flags->dry_run) {
+        ASSIGN_OR_RETURN(const TrainingStart start, CheckResume(flags->run, flags->epochs, SettingsOf(p)));
+        ReportStart(p, flags->run, start);
+        return absl::OkStatus();
+      }
       return RunTraining(p, flags->run, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
         return ResumeRun(flags->run, flags->epochs, settings, callbacks);
       });

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/status.h"
 #include "cmd/flags.h"
@@ -10,7 +12,9 @@
 #include "cmd/train_flags.h"
 #include "cmd/training.h"
 #include "fmt/format.h"
+#include "train/option_toml.h"
 #include "train/options.h"
+#include "version_facts.h"
 
 namespace octavo {
 namespace {
@@ -19,12 +23,34 @@ struct NewRunFlags {
   TrainFlags train;
   std::string run;
   bool overwrite = false;
+  bool print_config = false;
+  bool dry_run = false;
 };
+
+// As TOML that --config takes back.
+void PrintConfiguration(const TrainOptions& options) {
+  fmt::print("# octavo {}, octavo train --print-config\n", kVersion);
+  std::string_view group;
+  for (const OptionField& field : TrainOptionFields()) {
+    if (field.group != std::exchange(group, field.group)) fmt::print("\n# The {}\n", group);
+    fmt::print("{}", TomlLine(field, options));
+  }
+}
 
 absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   ASSIGN_OR_RETURN(const TrainOptions options, ReadTrainOptions(flags.train));
+  if (flags.print_config) {
+    PrintConfiguration(options);
+    return absl::OkStatus();
+  }
   for (const OptionField& field : TrainOptionFields()) {
     program.reporter.Detail(fmt::format("{} = {}", field.name, field.format(options)));
+  }
+  if (flags.dry_run) {
+    ASSIGN_OR_RETURN(const TrainingStart start,
+                     CheckStart(flags.train.graph, flags.run, options, flags.overwrite, SettingsOf(program)));
+    ReportStart(program, flags.run, start);
+    return absl::OkStatus();
   }
   return RunTraining(program, flags.run, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
     return StartRun(flags.train.graph, flags.run, options, flags.overwrite, settings, callbacks);
@@ -36,9 +62,19 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
 void AddTrainVerb(CLI::App& app, Program& program) {
   CLI::App* verb = app.add_subcommand("train", "Train embeddings of an imported graph in a new run folder");
   const auto flags = std::make_shared<NewRunFlags>();
-  RefuseEmpty(verb->add_option("--run", flags->run, "Run folder to make"))->required()->type_name("DIR");
+  CLI::Option* run = RefuseEmpty(verb->add_option("--run", flags->run, "Run folder to make"));
+  run->required()->type_name("DIR");
   verb->add_flag("--overwrite", flags->overwrite, "Remove a run that is there already");
   AddTrainFlags(*verb, flags->train);
+  verb->add_flag("--dry-run", flags->dry_run, "Check everything and say what would be trained, but write nothing");
+  const auto print_config = [flags, run, graph = verb->get_option("--graph")](std::int64_t) {
+    flags->print_config = true;
+    run->required(false);
+    graph->required(false);
+  };
+  verb->add_flag_function(
+      "--print-config", print_config,
+      "Print the options with their values as TOML that --config takes, and end; asks for no folder");
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunTrain(p, *flags); }; });
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/byte_size.h"
 #include "base/status.h"
+#include "cmd/duration.h"
 #include "cmd/interrupt.h"
 #include "cmd/run_flags.h"
 #include "cmd/validation.h"
@@ -14,8 +15,8 @@ namespace octavo {
 namespace {
 
 void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epochs) {
-  reporter.Info(fmt::format("epoch {}/{}  loss {:.5f}  {:.1f} s  {:.0f} edges/s", event.epoch, epochs, event.loss,
-                            event.seconds, event.edges_per_second));
+  reporter.Info(fmt::format("epoch {}/{}  loss {:.5f}  {}  {:.0f} edges/s", event.epoch, epochs, event.loss,
+                            DurationText(event.seconds), event.edges_per_second));
   reporter.Detail(
       fmt::format("  fetch {:.2f} s, compute {:.2f} s, apply {:.2f} s, stall {:.2f} s, commit {:.2f} s; peak memory {}",
                   event.fetch_seconds, event.compute_seconds, event.apply_seconds, event.stall_seconds,
@@ -36,22 +37,24 @@ void ReportValidation(Reporter& reporter, const ValidationEvent& event) {
   const std::string rank = event.best_epoch == event.epoch
                                ? std::string("the best so far")
                                : fmt::format("best {:.4f} behind epoch {}", event.best_mrr, event.best_epoch);
-  reporter.Info(fmt::format("validation behind epoch {}: MRR {:.4f}  hits@10 {:.4f}  {:.1f} s; {}{}", event.epoch,
-                            event.scores.mrr, event.scores.hits_at_10, event.seconds, rank,
+  reporter.Info(fmt::format("validation behind epoch {}: MRR {:.4f}  hits@10 {:.4f}  {}; {}{}", event.epoch,
+                            event.scores.mrr, event.scores.hits_at_10, DurationText(event.seconds), rank,
                             event.learning_rate_factor < 1
                                 ? fmt::format("; learning rate times {:.4g}", event.learning_rate_factor)
                                 : std::string()));
 }
 
+std::string DivisionText(const PartitionShape& shape) {
+  if (shape.WholeGraph()) return "all tables are in memory";
+  return fmt::format("tables in {} partitions, {} of them in memory", shape.partitions, shape.resident);
+}
+
 void ReportDivision(Reporter& reporter, const TrainDivision& division) {
-  const PartitionShape& shape = division.shape;
-  const std::string how = shape.WholeGraph() ? std::string("all tables are in memory")
-                                             : fmt::format("tables in {} partitions, {} of them in memory",
-                                                           shape.partitions, shape.resident);
+  const std::string how = DivisionText(division.shape);
   if (division.changed) {
     reporter.Warning(fmt::format("from epoch {} on: {}; from there on the bits differ from those of the run as it was",
                                  division.from_epoch, how));
-  } else if (shape.WholeGraph()) {
+  } else if (division.shape.WholeGraph()) {
     reporter.Detail(how);
   } else {
     reporter.Info(how);
@@ -69,15 +72,35 @@ ShownProgress ProgressOf(const TrainProgress& progress) {
           .detail = fmt::format("loss {:.4f}", progress.loss)};
 }
 
+TrainSettings SettingsOf(const Program& program) {
+  TrainSettings settings;
+  settings.threads = ThreadCount(program);
+  settings.memory = MemoryLimit(program);
+  settings.divide_anew = program.options.memory > 0;
+  return settings;
+}
+
+void ReportStart(Program& program, const std::filesystem::path& run, const TrainingStart& start) {
+  const TrainOptions& options = start.options;
+  const TrainingPlan& plan = start.plan;
+  const std::string from = start.generation == 0 ? std::string("new")
+                                                 : fmt::format("generation {}, {} epochs and {} batches done",
+                                                               start.generation, start.epoch, start.batch);
+  program.reporter.Info(fmt::format("{}: {}; {}, dim {}, to epoch {} of {} edges each", run.string(), from,
+                                    ModelName(options.model), options.dim, options.epochs, start.train_edges));
+  program.reporter.Info(fmt::format("memory: {} of {}; {}", FormatByteSize(plan.estimate.total()),
+                                    FormatByteSize(plan.memory), DivisionText(plan.shape)));
+  program.reporter.Info(fmt::format("disk: {} while it trains, {} when done", FormatByteSize(plan.disk_bytes),
+                                    FormatByteSize(plan.disk_bytes_after)));
+  program.reporter.Info("--dry-run: nothing was written");
+}
+
 absl::Status RunTraining(
     Program& program, const std::filesystem::path& run,
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work) {
   CatchInterrupts();
-  TrainSettings settings;
-  settings.threads = ThreadCount(program);
-  settings.memory = MemoryLimit(program);
+  TrainSettings settings = SettingsOf(program);
   settings.validate = MakeValidator(program);
-  settings.divide_anew = program.options.memory > 0;
   settings.stop = &InterruptSignal();
   settings.commit = &CatchCommitRequests();
 

@@ -12,6 +12,12 @@ namespace octavo {
 
 ShownProgress ProgressOf(const TrainProgress& progress);
 
+// Says what a training would begin with, for --dry-run.
+void ReportStart(Program& program, const std::filesystem::path& run, const TrainingStart& start);
+
+// Threads and memory, by the program's options.
+TrainSettings SettingsOf(const Program& program);
+
 // Runs `work` with settings and callbacks made from the program's options: SIGINT and SIGTERM stop it after a commit
 // (exit code 130 or 143; a second signal ends the process at once), progress, epochs and validations are reported.
 absl::Status RunTraining(

@@ -13,6 +13,7 @@
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/status.h"
+#include "cmd/duration.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/program.h"
@@ -100,8 +101,8 @@ SearchCallbacks MakeCallbacks(Program& program, const TuneFlags& flags) {
       program.reporter.Warning(fmt::format("trial {} has failed: {}", task.trial, trial.failure));
       return;
     }
-    program.reporter.Info(fmt::format("  MRR {:.4f}  hits@10 {:.4f}  {:.1f} s in all{}", trial.scores.mrr,
-                                      trial.scores.hits_at_10, trial.seconds,
+    program.reporter.Info(fmt::format("  MRR {:.4f}  hits@10 {:.4f}  {} in all{}", trial.scores.mrr,
+                                      trial.scores.hits_at_10, DurationText(trial.seconds),
                                       halving.IsOut(task.trial) ? "; out" : ""));
   };
   callbacks.train.on_batch = [&program](const TrainProgress& progress) { program.reporter.Show(ProgressOf(progress)); };
@@ -231,9 +232,9 @@ absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutc
     program.exit_code = InterruptExitCode();
   } else if (outcome.end == SearchEnd::kBudget) {
     program.reporter.Warning(
-        fmt::format("the --budget is spent after {:.0f} s; {}; say the same with more of it to go "
+        fmt::format("the --budget is spent after {}; {}; say the same with more of it to go "
                     "on",
-                    outcome.seconds, Standing(outcome)));
+                    DurationText(outcome.seconds), Standing(outcome)));
   } else if (!outcome.best) {
     return RuntimeError(
         fmt::format("{}: every trial has failed, the first one since: {}", flags.output, outcome.trials[0].failure));

@@ -6,6 +6,7 @@
 
 #include "base/byte_size.h"
 #include "base/status.h"
+#include "cmd/duration.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/large_blocks.h"
@@ -49,8 +50,9 @@ void Report(const WalkFlags& flags, const WalkSummary& summary, Reporter& report
   if (summary.spilled_bytes > 0) {
     reporter.Info(fmt::format("{} went through temporary files", FormatByteSize(summary.spilled_bytes)));
   }
-  reporter.Info(fmt::format("took {:.1f} s ({:.1f} walking, {:.1f} writing)",
-                            summary.walk_seconds + summary.write_seconds, summary.walk_seconds, summary.write_seconds));
+  reporter.Info(fmt::format("took {} ({:.1f} s walking, {:.1f} writing)",
+                            DurationText(summary.walk_seconds + summary.write_seconds), summary.walk_seconds,
+                            summary.write_seconds));
 }
 
 void PrintJson(const WalkFlags& flags, const WalkSummary& summary) {
@@ -108,6 +110,12 @@ absl::Status RunWalk(WalkFlags& flags, Program& program) {
   program.reporter.EndProgress();
   if (EndedByInterrupt(program, summary.status(), flags.output)) return absl::OkStatus();
   if (!summary.ok()) return summary.status();
+  if (options.check_only) {
+    program.reporter.Info(fmt::format("{}: to be made of {} nodes and {} edges of {}{}; --dry-run: nothing was written",
+                                      flags.output, summary->graph.node_count, summary->graph.train_edges, flags.graph,
+                                      summary->streamed ? ", step by step through temporary files" : ""));
+    return absl::OkStatus();
+  }
   Report(flags, *summary, program.reporter);
   if (flags.json) PrintJson(flags, *summary);
   return absl::OkStatus();
@@ -151,6 +159,7 @@ void AddWalkVerb(CLI::App& app, Program& program) {
       ->capture_default_str();
   AddWholeNumber(verb, "--seed", walk.seed, 0, UINT64_MAX, "Seed of the walks");
   verb.add_flag("--overwrite", flags->options.overwrite, "Replace the folder if it exists");
+  verb.add_flag("--dry-run", flags->options.check_only, "Check everything, but take no walk and leave nothing");
   verb.add_flag("--json", flags->json, "Print the summary as a JSON object on standard output");
   verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunWalk(*flags, running); }; });
 }

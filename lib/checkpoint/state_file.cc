@@ -80,7 +80,8 @@ absl::StatusOr<std::array<ManifestSlot, 2>> ReadManifestSlots(const std::filesys
 absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const bool there, FileExists(path));
   if (!there) {
-    return UsageError(fmt::format("{}: no such file; expected the folder of a run", path.string()));
+    return UsageError(
+        fmt::format("{}: no such file; expected the folder of a run, as octavo train makes it", path.string()));
   }
   ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
   return ReadNewest(file);

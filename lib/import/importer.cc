@@ -98,6 +98,7 @@ class Importer {
     std::vector<std::string> names = GraphPaths::FileNames();
     for (const std::string_view name : SpilledImport::kFileNames) names.emplace_back(name);
     ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(options_.graph, options_.overwrite, std::move(names)));
+    if (options_.check_only) return ImportSummary();
     const GraphPaths paths(folder.path());
     ASSIGN_OR_RETURN(bool made, Make(paths));
     while (!made) {

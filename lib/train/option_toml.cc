@@ -1,15 +1,19 @@
 #include "train/option_toml.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/escape.h"
+#include "base/number.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/file.h"
+#include "train/run_configuration.h"
 
 namespace octavo {
 namespace {
@@ -30,6 +34,12 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+// TOML's whole numbers end at 2^63 - 1, seeds do not.
+bool IsPastToml(std::string_view text) {
+  const std::optional<std::uint64_t> number = ParseWholeNumber(text);
+  return number && *number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 }
 
 std::string NearestKey(std::string_view key) {
@@ -61,6 +71,9 @@ absl::StatusOr<const OptionField*> FieldOfTomlKey(const toml::key& key, const st
 
 std::optional<std::string> TomlText(const OptionField& field, const toml::node& node) {
   using Type = OptionField::Type;
+  if (node.is_string() && field.type == Type::kWholeNumber && IsPastToml(node.as_string()->get())) {
+    return node.as_string()->get();
+  }
   if (node.is_string() && field.type != Type::kWholeNumber && field.type != Type::kSwitch) {
     return node.as_string()->get();
   }
@@ -72,6 +85,13 @@ std::optional<std::string> TomlText(const OptionField& field, const toml::node& 
   }
   if (node.is_boolean() && field.type == Type::kSwitch) return node.as_boolean()->get() ? "true" : "false";
   return std::nullopt;
+}
+
+std::string TomlLine(const OptionField& field, const TrainOptions& options) {
+  // A number, a switch or a string is the same in JSON.
+  const std::string value = OptionJson(field, options);
+  const std::string_view quote = IsPastToml(value) ? "\"" : "";
+  return fmt::format("{} = {}{}{}\n", field.name, quote, value, quote);
 }
 
 std::string TomlSource(const toml::node& node) {

@@ -17,8 +17,12 @@ absl::StatusOr<toml::table> ReadTomlFile(const std::filesystem::path& path);
 // Returns the key's field; a usage error names file and line, and the key that is most like it.
 absl::StatusOr<const OptionField*> FieldOfTomlKey(const toml::key& key, const std::filesystem::path& path);
 
-// Returns the value as the text that the field's parser takes, or empty where its type is not the field's.
+// Returns the value as the text that the field's parser takes, or empty where its type is not the field's. Whole
+// numbers that TOML has not, from 2^63 on, are strings.
 std::optional<std::string> TomlText(const OptionField& field, const toml::node& node);
+
+// Returns "NAME = VALUE" and a line end, which reads back as the same value.
+std::string TomlLine(const OptionField& field, const TrainOptions& options);
 
 // Returns the value as TOML.
 std::string TomlSource(const toml::node& node);

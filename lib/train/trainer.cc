@@ -57,7 +57,8 @@ absl::Status RemoveRun(const RunPaths& paths) {
   return SyncFolder(paths.folder());
 }
 
-absl::Status PrepareFolder(const RunPaths& paths) {
+// A folder that is there must be free for a run.
+absl::Status CheckFolder(const RunPaths& paths) {
   std::error_code error;
   if (fs::exists(paths.folder(), error) && !fs::is_directory(paths.folder(), error)) {
     return UsageError(fmt::format("{}: exists and is not a folder", paths.folder().string()));
@@ -66,7 +67,7 @@ absl::Status PrepareFolder(const RunPaths& paths) {
   if (fs::exists(GraphPaths(paths.folder()).Description(), error)) {
     return UsageError(fmt::format("{}: is a graph; choose another folder for the run", paths.folder().string()));
   }
-  return CreateFolders(paths.folder());
+  return absl::OkStatus();
 }
 
 // Removes the files of the run that were not there before, unless told to keep them: a resume that finds no room to go
@@ -192,6 +193,62 @@ absl::StatusOr<PartitionShape> NextDivision(const TrainOptions& options, const G
   return next;
 }
 
+absl::Status CheckIsRun(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
+  if (there) return absl::OkStatus();
+  return UsageError(
+      fmt::format("{}: no run here (there is no STATE); octavo train makes one", paths.folder().string()));
+}
+
+// Where a run stands and how it goes on.
+struct Resumption {
+  RunConfiguration configuration;  // with the new number of epochs
+  std::uint64_t epochs_before = 0;
+  std::unique_ptr<Graph> graph;
+  Manifest manifest;
+  PartitionShape next;  // of the next epoch
+};
+
+absl::StatusOr<Resumption> ReadResumption(const RunPaths& paths, std::uint64_t epochs, const TrainSettings& settings,
+                                          const TrainCallbacks& callbacks) {
+  Resumption resumption;
+  ASSIGN_OR_RETURN(resumption.configuration, ReadRunConfiguration(paths.Configuration()));
+  TrainOptions& options = resumption.configuration.options;
+  ASSIGN_OR_RETURN(resumption.graph, Graph::Open(resumption.configuration.graph));
+  resumption.epochs_before = options.epochs;
+  if (epochs != 0) options.epochs = epochs;
+  RETURN_IF_ERROR(CheckTrainable(*resumption.graph, options));
+  // Before the tables are opened, which sets aside the space of their second files again.
+  ASSIGN_OR_RETURN(resumption.manifest, ReadNewestManifest(paths.State()));
+  const Progress& done = resumption.manifest.header.progress;
+  const std::uint64_t begun = done.epoch + (done.batch > 0 ? 1 : 0);
+  if (begun > options.epochs) {
+    return UsageError(fmt::format("{}: {} epochs are done already{}; expected --epochs of at least {}",
+                                  paths.folder().string(), done.epoch, done.batch > 0 ? " and the next is begun" : "",
+                                  begun));
+  }
+  RETURN_IF_ERROR(CheckDivision(paths, done, resumption.graph->description()));
+  ASSIGN_OR_RETURN(resumption.next, NextDivision(options, resumption.graph->description(), done, settings, callbacks));
+  return resumption;
+}
+
+// A disk that has not what the run will need on top of what its files hold.
+absl::Status CheckDiskSpace(const RunPaths& paths, std::uint64_t needed) {
+  std::uint64_t held = 0;
+  std::error_code error;
+  for (const fs::path& path : paths.All()) {
+    const std::uintmax_t bytes = fs::file_size(path, error);
+    if (!error) held += bytes;
+  }
+  fs::path folder = fs::absolute(paths.folder());
+  while (!fs::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  const fs::space_info space = fs::space(folder, error);
+  if (error || space.available >= needed - std::min(needed, held)) return absl::OkStatus();
+  return RuntimeError(
+      fmt::format("{}: {} are free and {} needed; expected another disk, or a smaller dim, or storage bf16",
+                  folder.string(), FormatByteSize(space.available + held), FormatByteSize(needed)));
+}
+
 }  // namespace
 
 absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options) {
@@ -215,7 +272,8 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
   if (callbacks.on_division) callbacks.on_division({.shape = division, .from_epoch = 1});
   LeaveRoom(*graph, options, division, settings);
   const RunPaths paths(folder);
-  RETURN_IF_ERROR(PrepareFolder(paths));
+  RETURN_IF_ERROR(CheckFolder(paths));
+  RETURN_IF_ERROR(CreateFolders(paths.folder()));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
   if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));
   RETURN_IF_ERROR(RemoveRun(paths));
@@ -239,30 +297,49 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
       .Run(/*past_patience=*/false);
 }
 
+absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs::path& folder,
+                                         const TrainOptions& options, bool overwrite, const TrainSettings& settings) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(graph_folder));
+  RETURN_IF_ERROR(CheckTrainable(*graph, options));
+  TrainingStart start;
+  start.options = options;
+  start.train_edges = graph->description().train_edges;
+  ASSIGN_OR_RETURN(start.plan, PlanTraining(options, *graph, settings.memory, settings.threads, nullptr));
+  const RunPaths paths(folder);
+  RETURN_IF_ERROR(CheckFolder(paths));
+  if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));
+  RETURN_IF_ERROR(CheckDiskSpace(paths, start.plan.disk_bytes));
+  return start;
+}
+
+absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings) {
+  const RunPaths paths(folder);
+  RETURN_IF_ERROR(CheckIsRun(paths));
+  ASSIGN_OR_RETURN(const Resumption resumption, ReadResumption(paths, epochs, settings, {}));
+  const ManifestHeader& header = resumption.manifest.header;
+  TrainingStart start;
+  start.options = resumption.configuration.options;
+  start.train_edges = resumption.graph->description().train_edges;
+  start.generation = header.generation;
+  start.epoch = header.progress.epoch;
+  start.batch = header.progress.batch;
+  start.options.partitions = resumption.next.partitions;
+  start.options.resident = resumption.next.resident;
+  ASSIGN_OR_RETURN(start.plan,
+                   PlanTraining(start.options, *resumption.graph, settings.memory, settings.threads, nullptr));
+  RETURN_IF_ERROR(CheckDiskSpace(paths, start.plan.disk_bytes));
+  return start;
+}
+
 absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
                                        const TrainCallbacks& callbacks) {
   const RunPaths paths(folder);
-  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
-  if (!there) {
-    return UsageError(fmt::format("{}: no run here (there is no STATE)", folder.string()));
-  }
+  RETURN_IF_ERROR(CheckIsRun(paths));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
-  ASSIGN_OR_RETURN(RunConfiguration configuration, ReadRunConfiguration(paths.Configuration()));
-  TrainOptions& options = configuration.options;
-  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(configuration.graph));
-  const std::uint64_t epochs_before = options.epochs;
-  if (epochs != 0) options.epochs = epochs;
-  RETURN_IF_ERROR(CheckTrainable(*graph, options));
-  // Before the tables are opened, which sets aside the space of their second files again.
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
+  ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, settings, callbacks));
+  const auto& [configuration, epochs_before, graph, manifest, next] = resumption;
+  const TrainOptions& options = configuration.options;
   const Progress& done = manifest.header.progress;
-  const std::uint64_t begun = done.epoch + (done.batch > 0 ? 1 : 0);
-  if (begun > options.epochs) {
-    return UsageError(fmt::format("{}: {} epochs are done already{}; expected --epochs of at least {}", folder.string(),
-                                  done.epoch, done.batch > 0 ? " and the next is begun" : "", begun));
-  }
-  RETURN_IF_ERROR(CheckDivision(paths, done, graph->description()));
-  ASSIGN_OR_RETURN(const PartitionShape next, NextDivision(options, graph->description(), done, settings, callbacks));
   LeaveRoom(*graph, options, next, settings);
   NewFiles made(paths);
   ASSIGN_OR_RETURN(const std::unique_ptr<MmapGradientAccumulator> gradients,

@@ -11,6 +11,7 @@
 #include "plan/epoch_plan.h"
 #include "train/options.h"
 #include "train/telemetry.h"
+#include "train/training_plan.h"
 
 namespace octavo {
 
@@ -70,6 +71,21 @@ absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options);
 absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder, const std::filesystem::path& folder,
                                       const TrainOptions& options, bool overwrite, const TrainSettings& settings,
                                       const TrainCallbacks& callbacks);
+
+// What StartRun and ResumeRun would begin with: all of their checks, but that no other process has the run and that the
+// disk gives what it says it has. Write nothing.
+struct TrainingStart {
+  TrainOptions options;
+  TrainingPlan plan;  // of all epochs
+  std::uint64_t train_edges = 0;
+  std::uint64_t generation = 0;  // 0 for a new run
+  std::uint64_t epoch = 0;       // done
+  std::uint64_t batch = 0;       // done of the next
+};
+absl::StatusOr<TrainingStart> CheckStart(const std::filesystem::path& graph_folder, const std::filesystem::path& folder,
+                                         const TrainOptions& options, bool overwrite, const TrainSettings& settings);
+absl::StatusOr<TrainingStart> CheckResume(const std::filesystem::path& folder, std::uint64_t epochs,
+                                          const TrainSettings& settings);
 
 // Goes on from the last commit of the run, to `epochs` if that is not 0, and gives the bits that an unbroken run
 // would have given (in the schedule `async` no two runs do). With more epochs than the run was started with that is so

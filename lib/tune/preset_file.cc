@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fmt/format.h"
-#include "train/run_configuration.h"
+#include "train/option_toml.h"
 
 namespace octavo {
 
@@ -23,8 +23,7 @@ std::string PresetText(const SearchSpace& space, const TrainOptions& options, st
     comment.remove_prefix(std::min(comment.size(), line.size() + 1));
   }
   for (const OptionField& field : TrainOptionFields()) {
-    // A number, a switch or a string is the same in JSON and TOML.
-    if (belongs(field)) text += fmt::format("{} = {}\n", field.name, OptionJson(field, options));
+    if (belongs(field)) text += TomlLine(field, options);
   }
   return text;
 }

@@ -65,6 +65,7 @@ class WalkGraph {
       names.emplace_back(name);
     }
     ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(options_.output, options_.overwrite, std::move(names)));
+    if (options_.check_only) return WalkSummary{.graph = graph_->description(), .streamed = plan_.streamed()};
     const GraphPaths paths(folder.path());
     ASSIGN_OR_RETURN(const WrittenEdges written, WriteCells(paths));
     RETURN_IF_ERROR(Finish(paths, written));

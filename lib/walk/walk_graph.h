@@ -31,6 +31,7 @@ struct WalkGraphOptions {
   std::uint64_t memory_bytes = 0;  // of everything that is held, page cache of its own files included; 0: no limit
   // In place of what memory_bytes would give: for tests.
   std::optional<WalkPlan> plan{};
+  bool check_only = false;       // end behind all checks, with the graph that would be walked, and leave nothing
   std::function<bool()> stop{};  // may be empty; any thread. True: give up soon, with absl::CancelledError
 };
 

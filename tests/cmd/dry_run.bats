@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# What says what it would do and does nothing: --print-config and --dry-run.
+
+load training.bash
+
+setup_file() { make_graph; }
+
+setup() { cd "$BATS_TEST_TMPDIR" && cp -r "$BATS_FILE_TMPDIR/graph" graph; }
+
+# unchanged COMMAND...: exits with 0 and changes no file, name or time below the folder but for what is logged.
+unchanged() {
+  find . ! -name '*.log' ! -path . -printf '%p %s %T@\n' | sort >../before.txt
+  "$@" >out.log 2>err.log || { cat err.log; return 1; }
+  find . ! -name '*.log' ! -path . -printf '%p %s %T@\n' | sort | diff ../before.txt - || return 1
+  grep -q 'nothing was written' err.log
+}
+
+@test "--print-config is all of run.json's options, and gives the same run and itself again" {
+  "$OCTAVO" train --print-config "${tiny[@]}" --model rotate --margin auto --learning-rate 1e-05 --partitions auto --seed 18446744073709551615 >config.toml
+  "$OCTAVO" train --print-config --config config.toml | cmp - config.toml
+  "$OCTAVO" --quiet train --graph graph --run flags "${tiny[@]}" --model rotate --margin auto --learning-rate 1e-05 --partitions auto --seed 18446744073709551615
+  "$OCTAVO" --quiet train --graph graph --run config --config config.toml
+  [ "$(tables flags)" = "$(tables config)" ]
+  /usr/bin/python3 -c '
+import json, tomllib
+config = tomllib.load(open("config.toml", "rb"))
+config["seed"] = int(config["seed"])  # TOML ends at 2^63
+assert config == json.load(open("flags/run.json"))["options"]'
+  fails 2 'regularization is 1 but regularizer is none' "$OCTAVO" train --print-config --regularization 1
+  fails 2 '--run is required' "$OCTAVO" train --graph graph
+}
+
+@test "train --dry-run says memory and disk, refuses what train refuses, and writes nothing" {
+  unchanged "$OCTAVO" train --graph graph --run run "${tiny[@]}" --dry-run
+  grep -q '^run: new; complex, dim 8, to epoch 3 of 385 edges each$' err.log
+  grep -q '^memory: .* all tables are in memory$' err.log
+  "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}"
+  fails 2 'has a run; go on with it by octavo resume' "$OCTAVO" train --graph graph --run run "${tiny[@]}" --dry-run
+  unchanged "$OCTAVO" train --graph graph --run run "${tiny[@]}" --overwrite --dry-run
+  fails 2 'absent: not a graph' "$OCTAVO" train --graph absent --run other --dry-run
+  fails 2 'the smallest --memory that would do' "$OCTAVO" --memory 1MiB train --graph graph --run other --dry-run
+  fails 2 'is a graph; choose another folder' "$OCTAVO" train --graph graph --run graph --dry-run
+  [ ! -e other ]
+}
+
+@test "resume --dry-run says where it would go on" {
+  "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}"
+  unchanged "$OCTAVO" resume --run run --epochs 7 --dry-run
+  grep -q '^run: generation [0-9]*, 3 epochs and 0 batches done; complex, dim 8, to epoch 7 of 385 edges each$' err.log
+  fails 2 'expected --epochs of at least 3' "$OCTAVO" resume --run run --epochs 2 --dry-run
+  fails 2 'octavo train makes one' "$OCTAVO" resume --run graph --dry-run
+}
+
+@test "import and walk --dry-run leave nothing" {
+  printf 'a\tb\n' >edges.tsv
+  unchanged "$OCTAVO" import edges.tsv --graph new --dry-run
+  fails 2 'exists already' "$OCTAVO" import edges.tsv --graph graph --dry-run
+  fails 2 'absent.tsv' "$OCTAVO" import absent.tsv --graph new --dry-run
+  "$OCTAVO" --quiet import edges.tsv --graph pairs
+  unchanged "$OCTAVO" walk --graph pairs --output walks --dry-run
+  fails 2 'expected one without' "$OCTAVO" walk --graph graph --output walks --dry-run
+}
