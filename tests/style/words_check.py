@@ -13,7 +13,7 @@ import tempfile
 SOURCES = {".h", ".cc"}
 TEXTS = SOURCES | {".md", ".txt", ".py", ".cmake", ".in", ".toml", ".json", ".bats", ".sh", ""}
 AS_FOUND = {"samples", "golden", "corpus", "__pycache__"}  # inputs of tests: their blanks are meant
-FOLDERS = ["lib", "cmd", "tests", "scripts", "data", "configs", "docs"]
+FOLDERS = ["lib", "cmd", "tests", "scripts", "data", "configs", "docs", "examples", "packaging"]
 
 # (where, pattern, why). A line with a pattern in a file whose path matches is a breach. The classes in brackets keep
 # the patterns from finding themselves.

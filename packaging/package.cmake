@@ -1,0 +1,21 @@
+# Packages: cpack in the build folder makes octavo_X.Y.Z_ARCH.deb, of the program without the libraries and headers.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME octavo)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_VENDOR octavo)
+set(CPACK_PACKAGE_CONTACT "The authors of octavo <octavo@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL Runtime)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME octavo)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "octavo trains embeddings of graphs and knowledge graphs larger than memory
+on one ordinary machine, from the command line: it imports an edge list,
+trains, survives any kill, resumes exactly where it was, evaluates, answers
+queries and exports vectors.")
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/debian_folders.cmake)
+set(CPACK_OCTAVO_SOURCE ${PROJECT_SOURCE_DIR})
+include(CPack)
