@@ -38,6 +38,7 @@ struct TuneFlags {
   std::string output;
   SearchOptions search;
   bool json = false;
+  bool dry_run = false;
 };
 
 // Returns the seconds of "90s", "30m", "2h" or "1.5d".
@@ -254,6 +255,15 @@ absl::Status RunTune(Program& program, TuneFlags& flags) {
   flags.search.graph = flags.graph;
   flags.search.folder = flags.output;
   ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(flags.space));
+  if (flags.dry_run) {
+    ASSIGN_OR_RETURN(const std::vector<Rung> rungs, CheckSearch(flags.search));
+    for (const Rung& rung : rungs) {
+      program.reporter.Info(
+          fmt::format("{} trial{} to epoch {}", rung.trials, rung.trials == 1 ? "" : "s", rung.epochs));
+    }
+    program.reporter.Info("--dry-run: nothing was written");
+    return absl::OkStatus();
+  }
   CatchInterrupts();
   ASSIGN_OR_RETURN(const SearchOutcome outcome,
                    RunSearch(flags.search, MakeCallbacks(program, flags), &InterruptSignal()));
@@ -296,6 +306,7 @@ void AddTuneVerb(CLI::App& app, Program& program) {
   AddWholeNumber(*verb, "--seed", search.seed, 0, ~std::uint64_t{0} >> 1,  // of TOML: best.toml names it
                  "Seed of the points, and of the trainings unless the space says");
   AddBudget(*verb, search.budget_seconds);
+  verb->add_flag("--dry-run", flags->dry_run, "Check everything and show the rungs, but train and write nothing");
   verb->add_flag("--json", flags->json, "Print a JSON object");
   verb->footer(
       "Trials are compared by the filtered MRR of the valid split. The runs of those that are out are removed; that "

@@ -264,12 +264,9 @@ class Search {
   std::chrono::steady_clock::time_point last_event_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace
-
-absl::StatusOr<SearchOutcome> RunSearch(const SearchOptions& options, const SearchCallbacks& callbacks,
-                                        const std::atomic<int>* stop) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
-  RETURN_IF_ERROR(CheckOptions(options, *graph));
+// Draws the trials, and checks what can be before any of them.
+absl::StatusOr<std::vector<Trial>> MakeTrials(const SearchOptions& options, const Graph& graph) {
+  RETURN_IF_ERROR(CheckOptions(options, graph));
   ASSIGN_OR_RETURN(std::vector<TrialDraw> draws,
                    DrawTrials(options.space, BaseOptions(options), options.seed, options.trials));
   std::vector<Trial> trials;
@@ -279,6 +276,22 @@ absl::StatusOr<SearchOutcome> RunSearch(const SearchOptions& options, const Sear
   RETURN_IF_ERROR(CheckSample(trials));
   RETURN_IF_ERROR(
       CheckValidations(trials, MakeRungs(trials.size(), options.epochs_least, options.epochs, options.halve)));
+  return trials;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Rung>> CheckSearch(const SearchOptions& options) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
+  ASSIGN_OR_RETURN(const std::vector<Trial> trials, MakeTrials(options, *graph));
+  RETURN_IF_ERROR(CheckFolder(SearchPaths(options.folder)));
+  return MakeRungs(trials.size(), options.epochs_least, options.epochs, options.halve);
+}
+
+absl::StatusOr<SearchOutcome> RunSearch(const SearchOptions& options, const SearchCallbacks& callbacks,
+                                        const std::atomic<int>* stop) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
+  ASSIGN_OR_RETURN(std::vector<Trial> trials, MakeTrials(options, *graph));
   const SearchPaths paths(options.folder);
   RETURN_IF_ERROR(CheckFolder(paths));
   RETURN_IF_ERROR(CreateFolders(paths.folder()));

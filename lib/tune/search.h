@@ -62,6 +62,9 @@ struct SearchOutcome {
   double seconds = 0;  // of all processes so far
 };
 
+// Returns the rungs of the search, after the checks that RunSearch makes before it takes the folder. Writes nothing.
+absl::StatusOr<std::vector<Rung>> CheckSearch(const SearchOptions& options);
+
 // Searches, or goes on with the search in the folder: what it came to is a function of graph, options and what fits the
 // memory, whatever stopped it on the way. `stop`, once not 0, ends it behind a commit; it may be nullptr. A folder with
 // anything else in it, or with a search of other options (all but the budget), is a usage error. A trial that diverges,

@@ -60,3 +60,12 @@ assert config == json.load(open("flags/run.json"))["options"]'
   unchanged "$OCTAVO" walk --graph pairs --output walks --dry-run
   fails 2 'expected one without' "$OCTAVO" walk --graph graph --output walks --dry-run
 }
+
+@test "tune --dry-run shows the rungs" {
+  awk '{ print > (NR % 10 ? "train.tsv" : "valid.tsv") }' "$BATS_FILE_TMPDIR/train.tsv"
+  "$OCTAVO" --quiet import train.tsv --valid valid.tsv --graph split
+  printf 'dim = [8, 16]\nseed = [1, 2, 3]\n' >space.toml
+  unchanged "$OCTAVO" tune --graph split --space space.toml --output search --trials 6 --epochs-least 1 --epochs 9 --dry-run
+  [ "$(head -n 3 err.log)" = "$(printf '6 trials to epoch 1\n2 trials to epoch 3\n1 trial to epoch 9')" ]
+  fails 2 'absent: not a graph' "$OCTAVO" tune --graph absent --space space.toml --output search --dry-run
+}
