@@ -24,10 +24,10 @@
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
 #include "cmd/train_flags.h"
+#include "cmd/version_facts.h"
 #include "fmt/format.h"
 #include "io/file.h"
 #include "nlohmann/json.hpp"
-#include "version_facts.h"
 
 namespace octavo {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/strings/str_split.h"
 #include "cmd/command_facts.h"
 #include "cmd/program_facts.h"
+#include "cmd/version_facts.h"
 #include "fmt/format.h"
-#include "version_facts.h"
 
 namespace octavo {
 namespace {

@@ -11,10 +11,10 @@
 #include "cmd/program.h"
 #include "cmd/train_flags.h"
 #include "cmd/training.h"
+#include "cmd/version_facts.h"
 #include "fmt/format.h"
 #include "train/option_toml.h"
 #include "train/options.h"
-#include "version_facts.h"
 
 namespace octavo {
 namespace {

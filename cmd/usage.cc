@@ -12,6 +12,8 @@
 namespace octavo {
 namespace {
 
+constexpr std::string_view kNoCommand = "A subcommand is required";  // as CLI11 has it
+
 // The sub-commands that were read, the deepest last.
 std::vector<const CLI::App*> CommandsRead(const CLI::App& app) {
   std::vector<const CLI::App*> commands;
@@ -68,7 +70,8 @@ std::string UsageMessage(const CLI::App& app, const std::string& message) {
     std::string meant = Suggest(name, flags);
     if (meant.empty() && name.size() > 2 && name[1] != '-') meant = Suggest("-" + name, flags);
     text = fmt::format("unknown flag \"{}\"{}", Escape(name), meant);
-  } else if (const std::vector<std::string> parts = NamesOf(CommandsOf(command)); !parts.empty()) {
+  } else if (const std::vector<std::string> parts = NamesOf(CommandsOf(command));
+             !parts.empty() && (!rest.empty() || message == kNoCommand)) {
     const std::string_view what = commands.empty() ? "verb" : "sub-command";
     text = rest.empty() ? fmt::format("expected a {}: {}", what, fmt::join(parts, ", "))
                         : fmt::format("unknown {} \"{}\"{}", what, Escape(rest[0]), Suggest(rest[0], parts));

@@ -10,11 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "cmd/commit.h"
+#include "cmd/version_facts.h"
 #include "fmt/format.h"
 #include "hwy/highway.h"
 #include "model/gemm.h"
 #include "model/simd_targets.h"
-#include "version_facts.h"
 
 namespace octavo {
 namespace {

@@ -56,6 +56,7 @@ PYTHON
   fails 2 'unknown verb "trian"' "$OCTAVO" trian
   fails 2 'unknown verb "trian"' "$OCTAVO" --threads 2 trian --graph graph
   fails 2 'unknown verb "trian"; did you mean "train"? see octavo --help' "$OCTAVO" trian --graph graph --run run
+  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" --memory much
   fails 2 "expected a verb: bench, generate, import" "$OCTAVO"
   fails 2 "octavo --help" "$OCTAVO"
   fails 2 "--nosuch" "$OCTAVO" --nosuch train --graph graph --run run
