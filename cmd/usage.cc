@@ -72,7 +72,7 @@ std::string UsageMessage(const CLI::App& app, const std::string& message) {
     text = fmt::format("unknown flag \"{}\"{}", Escape(name), meant);
   } else if (const std::vector<std::string> parts = NamesOf(CommandsOf(command));
              !parts.empty() && (!rest.empty() || message == kNoCommand)) {
-    const std::string_view what = commands.empty() ? "verb" : "sub-command";
+    const std::string_view what = commands.empty() ? "verb" : "subcommand";
     text = rest.empty() ? fmt::format("expected a {}: {}", what, fmt::join(parts, ", "))
                         : fmt::format("unknown {} \"{}\"{}", what, Escape(rest[0]), Suggest(rest[0], parts));
   } else if (!rest.empty()) {

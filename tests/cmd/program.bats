@@ -71,7 +71,7 @@ PYTHON
   fails 2 'unknown flag "--xyzzy"; see octavo train --help' "$OCTAVO" train --xyzzy --graph graph --run run
   fails 2 'unknown flag "--metrc"; did you mean "--metric"? see octavo query neighbors --help' \
     "$OCTAVO" query --run run neighbors a --metrc dot
-  fails 2 'unknown sub-command "neighbours"; did you mean "neighbors"? see octavo query --help' \
+  fails 2 'unknown subcommand "neighbours"; did you mean "neighbors"? see octavo query --help' \
     "$OCTAVO" query --run run neighbours a
   fails 2 '--run is required; found "graph", which belongs to no flag' "$OCTAVO" train graph run
 }

@@ -125,7 +125,7 @@ PYTHON
 
 @test "a budget that is spent exits with 0 and says how far it came; more of it goes on" {
   "$OCTAVO" tune "${short[@]}" --output search --budget 0.000001s >table 2>err.log
-  grep -q 'the --budget is spent after [0-9]* s; trials so far: 0 of 6 to epoch 1, 0 of 3 to epoch 2, 0 of 1 to epoch 4' err.log
+  grep -q 'the --budget is spent after [0-9.]* s; trials so far: 0 of 6 to epoch 1, 0 of 3 to epoch 2, 0 of 1 to epoch 4' err.log
   [ "$(grep -c 'not trained yet' table)" -eq 6 ]
   [ ! -e search/best.toml ]
   tune --output search --json --budget 1h >out.json
