@@ -11,6 +11,8 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME octavo)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Loaded by its name, by export --format hdf5 alone.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libhdf5-103-1)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "octavo trains embeddings of graphs and knowledge graphs larger than memory
 on one ordinary machine, from the command line: it imports an edge list,
