@@ -33,6 +33,7 @@ const std::multimap<std::string_view, std::string_view>& Examples() {
       {"generate", "octavo generate --kind rmat --nodes 10000000 --edges 100000000 --output rmat.tsv.zst"},
       {"import", "octavo import train.txt --valid valid.txt --test test.txt --graph graph"},
       {"import", "zcat edges.gz | octavo import - --graph graph --columns head,tail --split 0.9,0.05,0.05"},
+      {"index", "octavo index --run run --output nodes.hnsw"},
       {"inspect", "octavo inspect run --json"},
       {"plan", "octavo plan --graph graph --dim 128 --memory 512MiB --what-if"},
       {"query", "octavo query --run run neighbors bash -k 10"},
