@@ -19,7 +19,7 @@
 #include "bench/orders.h"
 #include "bench/prefetch.h"
 #include "bench/scaling.h"
-#include "bench/svg_chart.h"
+#include "chart/svg_chart.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"

@@ -9,7 +9,7 @@
 #include "bench/orders.h"
 #include "bench/prefetch.h"
 #include "bench/scaling.h"
-#include "bench/svg_chart.h"
+#include "chart/svg_chart.h"
 
 namespace octavo {
 

@@ -32,12 +32,13 @@ ALLOWED = {
     "index": ["base", "io", "format", "graph", "tables", "model", "evaluate", "export"],
     "train": ["base", "io", "format", "import", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint"],
     "tune": ["base", "io", "format", "graph", "checkpoint", "train"],
-    "bench": ["base", "io", "model", "optimize", "graph", "tables", "plan", "prefetch", "train"],
+    "chart": ["base"],
+    "bench": ["base", "chart", "io", "model", "optimize", "graph", "tables", "plan", "prefetch", "train"],
 }
 
 # Folders of pure functions and plain files: they start no thread. io keeps a mutex for its failpoints. base/ has the
 # wrappers of TBB's loops and of the mutex, for the folders that may use what is wrapped.
-NO_TBB = {"base", "io", "format", "generate", "plan", "model", "optimize"}
+NO_TBB = {"base", "io", "format", "generate", "plan", "model", "optimize", "chart"}
 NO_THREADS = NO_TBB - {"io"}
 
 WRAPPERS = {"base/parallel.h", "base/mutex.h"}

@@ -45,13 +45,6 @@ struct ChartPage {
 // value that is not finite counts as 0.
 std::string ToSvg(const ChartPage& page);
 
-// Returns 0, the step, twice the step and so on up to `high`, the step being 1, 2 or 5 times a power of ten: as many as
-// there are with at most `most` steps. REQUIRES: high > 0 and finite, most > 0
-std::vector<double> NiceTicks(double high, int most);
-
-// Returns three digits or a whole number, millions and more with M or G: 0.25, 2.5, 1,250, 312,500, 1.25 M.
-std::string ShortNumber(double value);
-
 // Returns `text` for the content of an element or an attribute.
 std::string XmlText(std::string_view text);
 

@@ -1,0 +1,16 @@
+// The numbers that stand beside an axis. Pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace octavo {
+
+// Returns 0, the step, twice the step and so on up to `high`, the step being 1, 2 or 5 times a power of ten: as many as
+// there are with at most `most` steps. REQUIRES: high > 0 and finite, most > 0
+std::vector<double> NiceTicks(double high, int most);
+
+// Returns three digits or a whole number, millions and more with M or G: 0.25, 2.5, 1,250, 312,500, 1.25 M.
+std::string ShortNumber(double value);
+
+}  // namespace octavo
