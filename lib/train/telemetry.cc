@@ -33,7 +33,8 @@ std::string ToJson(const EpochEvent& event) {
                                        {"read_bytes", event.read_bytes},
                                        {"planned_written_bytes", event.planned_written_bytes},
                                        {"written_bytes", event.written_bytes},
-                                       {"peak_rss_bytes", event.peak_rss_bytes}};
+                                       {"peak_rss_bytes", event.peak_rss_bytes},
+                                       {"memory_bytes", event.memory_bytes}};
   return json.dump();
 }
 

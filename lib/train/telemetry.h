@@ -36,6 +36,7 @@ struct EpochEvent {
   std::uint64_t planned_written_bytes = 0;
   std::uint64_t written_bytes = 0;
   std::uint64_t peak_rss_bytes = 0;
+  std::uint64_t memory_bytes = 0;  // that it might hold: --memory
 };
 
 // What a validation came to.

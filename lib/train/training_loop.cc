@@ -225,6 +225,7 @@ EpochEvent TrainingLoop::MakeEvent() {
   event.planned_written_bytes = counters_.planned_tables.written + tables_.relation_bytes();
   event.written_bytes = tables_.bytes_written() - counters_.tables_before.written;
   event.peak_rss_bytes = PeakResidentBytes();
+  event.memory_bytes = settings_.memory;
   return event;
 }
 

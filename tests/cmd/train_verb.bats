@@ -25,7 +25,7 @@ assert numpy.load("run/relations.npy").shape == (3, 8)
 assert numpy.load("run/optimizer.npy").shape == (40, 1)
 events = [json.loads(line) for line in open("run/metrics.jsonl")]
 keys = """event epoch loss edges seconds edges_per_second fetch_seconds compute_seconds apply_seconds stall_seconds
-partition_loads planned_read_bytes read_bytes written_bytes peak_rss_bytes""".split()
+partition_loads planned_read_bytes read_bytes written_bytes peak_rss_bytes memory_bytes""".split()
 assert [e["epoch"] for e in events] == [1, 2, 3]
 assert all(key in event for key in keys for event in events)
 assert json.load(open("run/run.json"))["options"]["dim"] == 8

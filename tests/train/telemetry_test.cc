@@ -29,7 +29,7 @@ TEST(EpochEventJson, HasTheKeysThatOthersRelyOn) {
   for (const char* key :
        {"event", "epoch", "loss", "edges", "seconds", "edges_per_second", "fetch_seconds", "compute_seconds",
         "apply_seconds", "stall_seconds", "partition_loads", "planned_partition_loads", "planned_read_bytes",
-        "read_bytes", "written_bytes", "peak_rss_bytes"}) {
+        "read_bytes", "written_bytes", "peak_rss_bytes", "memory_bytes"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
 }
