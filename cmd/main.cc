@@ -34,6 +34,10 @@ namespace {
 constexpr void (*kVerbs[])(CLI::App&, Program&) = {
     AddBenchVerb, AddGenerateVerb, AddImportVerb, AddWalkVerb,  AddPlanVerb,    AddTrainVerb,  AddResumeVerb,
     AddTuneVerb,  AddEvaluateVerb, AddExportVerb, AddIndexVerb, AddQueryVerb, AddInspectVerb, AddVerifyVerb, AddCompletionVerb};
+constexpr void (*kVerbs[])(CLI::App&, Program&) = {AddBenchVerb,    AddGenerateVerb, AddImportVerb, AddWalkVerb,
+                                                   AddPlanVerb,     AddTrainVerb,    AddResumeVerb, AddTuneVerb,
+                                                   AddEvaluateVerb, AddExportVerb,   AddIndexVerb,  AddQueryVerb,
+                                                   AddReportVerb,   AddInspectVerb,  AddVerifyVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 

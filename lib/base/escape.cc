@@ -1,5 +1,7 @@
 #include "base/escape.h"
 
+#include <algorithm>
+
 #include "fmt/format.h"
 
 namespace octavo {
@@ -61,6 +63,25 @@ std::string Escape(std::string_view text, std::size_t max_bytes) {
     }
   }
   if (i < text.size()) out += "...";
+  return out;
+}
+
+std::string ReadableText(std::string_view text, std::size_t max_bytes) {
+  std::string out;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const std::size_t length = MultiByteLength(text.substr(i));
+    if (i + std::max<std::size_t>(1, length) > max_bytes) return out + "\xE2\x80\xA6";
+    const char c = text[i];
+    if (length > 0) {
+      out.append(text, i, length);
+    } else if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) {
+      out += "\xEF\xBF\xBD";
+    } else {
+      out += c;
+    }
+    i += std::max<std::size_t>(1, length);
+  }
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,5 +15,9 @@ std::string Escape(std::string_view text, std::size_t max_bytes = 80);
 // Returns `text` with control bytes other than line ends written as \xNN and all else as it is: for a whole message, in
 // which paths may stand as they were given.
 std::string EscapeControls(std::string_view text);
+
+// Returns `text` as people read it: each control byte, and each byte that is not UTF-8, is U+FFFD. Cut to `max_bytes`
+// of input, at the end of a character, with an ellipsis behind it.
+std::string ReadableText(std::string_view text, std::size_t max_bytes = SIZE_MAX);
 
 }  // namespace octavo

@@ -1,22 +1,57 @@
 #include "chart/ticks.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fmt/format.h"
 
 namespace octavo {
 
-std::vector<double> NiceTicks(double high, int most) {
-  double step = std::pow(10.0, std::floor(std::log10(high / most)));
-  for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
-    if (factor * step * most < high && factor < 10) continue;
-    step *= factor;
-    break;
+namespace {
+
+// Returns the least step of 1, 2 or 5 times a power of ten of which at most `most` fit into `width`.
+double NiceStep(double width, int most) {
+  const double power = std::pow(10.0, std::floor(std::log10(width / most)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power * most >= width) return factor * power;
   }
+  return 10 * power;
+}
+
+}  // namespace
+
+std::vector<double> NiceTicks(double high, int most) {
+  const double step = NiceStep(high, most);
   std::vector<double> ticks;
   // Half a thousandth more, for steps such as 0.1 that are none of the numbers at hand.
   for (int i = 0; i * step <= high + 5e-4 * step; ++i) ticks.push_back(i * step);
   return ticks;
+}
+
+std::vector<double> TicksBetween(double low, double high, int most, bool whole) {
+  std::vector<double> ticks;
+  if (!(low < high)) return ticks;
+  const double step = whole ? std::max(1.0, NiceStep(high - low, most)) : NiceStep(high - low, most);
+  for (double i = std::ceil(low / step - 5e-4); i * step <= high + 5e-4 * step; ++i) {
+    ticks.push_back(i * step + 0.0);  // 0 and not -0
+  }
+  return ticks;
+}
+
+std::vector<std::string> TickTexts(const std::vector<double>& ticks) {
+  std::vector<std::string> texts;
+  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 0;
+  const double largest = ticks.empty() ? 0 : std::max(std::abs(ticks.front()), std::abs(ticks.back()));
+  for (const double tick : ticks) {
+    // Three digits of the largest tell the others apart, or their place behind the point does.
+    if (step == 0 || largest >= 999.5 || step < 1e-4) {
+      texts.push_back(ShortNumber(tick));
+    } else {
+      const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step * 1.0005))));
+      texts.push_back(fmt::format("{:.{}f}", std::abs(tick) < step / 2 ? 0.0 : tick, decimals));
+    }
+  }
+  return texts;
 }
 
 std::string ShortNumber(double value) {

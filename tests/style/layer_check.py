@@ -33,6 +33,7 @@ ALLOWED = {
     "train": ["base", "io", "format", "import", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint"],
     "tune": ["base", "io", "format", "graph", "checkpoint", "train"],
     "chart": ["base"],
+    "report": ["base", "io", "format", "chart", "graph", "tables", "plan", "evaluate", "train"],
     "bench": ["base", "chart", "io", "model", "optimize", "graph", "tables", "plan", "prefetch", "train"],
 }
 

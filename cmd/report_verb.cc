@@ -1,0 +1,229 @@
+// octavo report: a run as one page of HTML, to be looked at.
+
+#include <fmt/chrono.h>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/byte_size.h"
+#include "base/status.h"
+#include "checkpoint/state_file.h"
+#include "cmd/evaluate.h"
+#include "cmd/flags.h"
+#include "cmd/program.h"
+#include "cmd/reading_memory.h"
+#include "cmd/run_flags.h"
+#include "evaluate/node_labels.h"
+#include "export/output_file.h"
+#include "fmt/format.h"
+#include "format/paths.h"
+#include "report/page.h"
+#include "report/principal_plane.h"
+#include "train/run_configuration.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::uint64_t kMostNodes = 20'000;  // of the map: pages of some megabytes
+// The page without its map, as it is put together: a few hundred thousand bytes, in a few copies.
+constexpr std::uint64_t kPageBytes = std::uint64_t{4} << 20;
+
+struct ReportFlags {
+  RunFlags run;
+  std::string output;
+  std::uint64_t sample = 5000;
+  std::string labels;
+  std::string split;  // empty: valid, where the graph has valid edges
+  std::uint64_t evaluation_sample = 5000;
+  bool no_evaluation = false;
+};
+
+absl::StatusOr<std::string> WhenWritten(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return ErrnoError(fmt::format("stat {}", path.string()), errno);
+  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(status.st_mtime));
+}
+
+// The split to rank; none where there is nothing to rank.
+std::optional<Split> SplitToRank(const ReportFlags& flags, const Graph& graph) {
+  if (flags.no_evaluation) return std::nullopt;
+  for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
+    if (SplitName(split) == flags.split) return split;
+  }
+  return graph.description().valid_edges > 0 ? std::optional(Split::kValid) : std::nullopt;
+}
+
+RankingOptions RankingOf(const ReportFlags& flags, Split split) {
+  return {.split = split, .sample = flags.evaluation_sample, .per_relation = true};
+}
+
+absl::StatusOr<HeldOutQuality> RankEdges(Program& program, const ReportFlags& flags, const TrainedRun& run, Split split,
+                                         std::uint64_t memory_bytes) {
+  EvaluationClock clock(program, "ranking");
+  RankingOptions options = RankingOf(flags, split);
+  options.memory_bytes = memory_bytes;
+  options.progress = [&](double share) { clock.Show(share); };
+  HeldOutQuality quality = {.split = std::string(SplitName(split)), .edges = run.graph->Edges(split).edge_count()};
+  ASSIGN_OR_RETURN(quality.ranks, RankTriples(EmbeddedOf(run), options));
+  for (const RankingReport::Relation& relation : quality.ranks.relations) {
+    const RankSums sums = relation.Both().filtered;
+    quality.relations.push_back({std::string(run.graph->RelationName(relation.relation)), relation.tail.raw.count,
+                                 sums.MeanReciprocalRank(), sums.HitsAt10()});
+  }
+  return quality;
+}
+
+// Gives each node of the map the label that most of the map's nodes have, of its own.
+void AddLabels(const NodeLabels& labels, const std::vector<SurveyedNode>& nodes, EmbeddingMap& map) {
+  const auto of = [&](std::uint64_t node) -> std::span<const std::uint32_t> {
+    const auto found = std::lower_bound(labels.nodes.begin(), labels.nodes.end(), node);
+    if (found == labels.nodes.end() || *found != node) return {};
+    return labels.Of(static_cast<std::size_t>(found - labels.nodes.begin()));
+  };
+  std::vector<std::uint64_t> counts(labels.names.size());
+  for (const SurveyedNode& node : nodes) {
+    for (const std::uint32_t label : of(node.node)) ++counts[label];
+  }
+  std::vector<std::uint32_t> order(labels.names.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return counts[a] > counts[b]; });
+  std::vector<std::uint32_t> place(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  for (const std::uint32_t label : order) map.labels.push_back(labels.names[label]);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const std::uint32_t label : of(nodes[i].node)) {
+      map.nodes[i].label = std::min(map.nodes[i].label.value_or(place[label]), place[label]);
+    }
+  }
+}
+
+absl::StatusOr<EmbeddingMap> MakeMap(const TrainedRun& run, const std::vector<SurveyedNode>& nodes,
+                                     const NodeLabels& labels, const ReadingMemory& memory) {
+  std::vector<std::uint64_t> ids;
+  for (const SurveyedNode& node : nodes) ids.push_back(node.node);
+  ASSIGN_OR_RETURN(const PrincipalPlane plane, ProjectNodes(EmbeddedOf(run), ids, memory.bytes));
+  EmbeddingMap map = {.x_share = plane.variance_shares[0], .y_share = plane.variance_shares[1]};
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    map.nodes.push_back({.name = std::string(run.graph->nodes().Name(NodeId{ids[i]})),
+                         .degree = nodes[i].degree,
+                         .x = plane.points[i][0],
+                         .y = plane.points[i][1]});
+    if (memory.drops_behind) run.graph->nodes().Forget(ids[i], 1);
+  }
+  AddLabels(labels, nodes, map);
+  return map;
+}
+
+// Reads --labels, or nothing where there are none.
+absl::StatusOr<NodeLabels> ReadLabels(Program& program, const ReportFlags& flags, TrainedRun& run) {
+  if (flags.labels.empty()) return NodeLabels{};
+  // Where there is too little memory even for them, a few are read all the same: the next message has what would do.
+  const absl::StatusOr<ReadingMemory> before = ShareReadingMemory(program, "report --labels", run, kLeastLabelBytes);
+  ASSIGN_OR_RETURN(NodeLabels labels,
+                   ReadNodeLabels(*run.graph, flags.labels, before.ok() ? before->bytes : kLeastLabelBytes));
+  if (labels.unknown.lines > 0) {
+    program.reporter.Warning(
+        fmt::format("{}: left out {} lines with names that the graph lacks", flags.labels, labels.unknown.lines));
+  }
+  return labels;
+}
+
+absl::StatusOr<RunPage> DescribePage(const ReportFlags& flags, const TrainedRun& run, const Manifest& manifest) {
+  const RunPaths paths(flags.run.run);
+  RunPage page = {.version = OCTAVO_VERSION,
+                  .run = std::filesystem::absolute(flags.run.run),
+                  .graph = run.graph->paths().folder(),
+                  .description = run.graph->description()};
+  ASSIGN_OR_RETURN(RunConfiguration configuration, ReadRunConfiguration(paths.Configuration()));
+  page.options = std::move(configuration.options);
+  ASSIGN_OR_RETURN(page.committed, WhenWritten(paths.State()));
+  const Progress& progress = manifest.header.progress;
+  page.epochs_done = progress.epoch;
+  page.batches_done = progress.batch;
+  ASSIGN_OR_RETURN(page.history, ReadRunHistory(paths.Metrics(), progress.metrics_bytes));
+  if (progress.partitions > progress.resident) {
+    page.residency = PlannedResidency(progress, page.options.order, page.options.seed, run.graph->Edges(Split::kTrain));
+  }
+  return page;
+}
+
+absl::Status RunReport(Program& program, const ReportFlags& flags) {
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(RunPaths(flags.run.run).State()));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
+  RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags.run, *run.graph));
+  ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output));
+  ASSIGN_OR_RETURN(const NodeLabels labels, ReadLabels(program, flags, run));
+  const std::optional<Split> split = SplitToRank(flags, *run.graph);
+  const std::uint64_t nodes = std::min(flags.sample, run.graph->node_count());
+  // What is held from the beginning to the end, beside the work of one part after the other. An event of the history
+  // takes no more than its line.
+  const std::uint64_t held =
+      kPageBytes + nodes * kMapNodeBytes + 2 * manifest.header.progress.metrics_bytes + labels.Bytes();
+  std::uint64_t least = LeastSurveyMemory(EmbeddedOf(run), nodes);
+  if (nodes > 0) least = std::max(least, LeastPlaneMemory(EmbeddedOf(run), nodes));
+  if (split) {
+    least =
+        std::max(least, LeastRankingMemory(*run.graph, run.model, RankingOf(flags, *split), ReadingThreads(program)));
+  }
+  ASSIGN_OR_RETURN(ReadingMemory memory, ShareReadingMemory(program, "report", run, held + least));
+  memory.bytes -= held;
+
+  ASSIGN_OR_RETURN(RunPage page, DescribePage(flags, run, manifest));
+  if (split) {
+    ASSIGN_OR_RETURN(page.quality, RankEdges(program, flags, run, *split, memory.bytes));
+  }
+  EvaluationClock clock(program, "reading the embeddings");
+  const SurveyOptions options = {
+      .top = nodes, .first = labels.nodes, .memory_bytes = memory.bytes, .progress = [&](double share) {
+        clock.Show(share);
+      }};
+  ASSIGN_OR_RETURN(NodeSurvey survey, SurveyNodes(EmbeddedOf(run), options));
+  page.norms = std::move(survey.norms);
+  if (nodes > 0) {
+    ASSIGN_OR_RETURN(page.map, MakeMap(run, survey.top, labels, memory));
+  }
+  RETURN_IF_ERROR(output.Append(ToHtml(page)));
+  RETURN_IF_ERROR(output.Commit());
+  program.reporter.EndProgress();
+  program.reporter.Info(fmt::format("{}: {}", output.name(), FormatByteSize(output.bytes_written())));
+  return WarnIfCommitted(program, flags.run, run);
+}
+
+}  // namespace
+
+void AddReportVerb(CLI::App& app, Program& program) {
+  CLI::App* verb =
+      app.add_subcommand("report", "Draw a run as one page of HTML: curves, ranks, a map of the embeddings");
+  const auto flags = std::make_shared<ReportFlags>();
+  AddRunFlags(*verb, flags->run);
+  RefuseEmpty(verb->add_option("--output", flags->output, "File to write; - for standard output"))
+      ->required()
+      ->type_name("FILE");
+  AddWholeNumber(*verb, "--sample", flags->sample, 0, kMostNodes,
+                 "Nodes of the map, those of the highest degree; 0: no map");
+  RefuseEmpty(verb->add_option("--labels", flags->labels,
+                               "Colour the map: a file of lines NODE<TAB>LABEL [LABEL ...]; labelled nodes go first"))
+      ->type_name("FILE");
+  CLI::Option* const split =
+      verb->add_option("--split", flags->split, "Held-out edges to rank; by default valid, if there are any")
+          ->check(CLI::IsMember({"train", "valid", "test"}))
+          ->type_name("NAME");
+  AddWholeNumber(*verb, "--evaluation-sample", flags->evaluation_sample, 0, std::uint64_t{1} << 40,
+                 "Rank this many random edges of the split; 0: all of them");
+  verb->add_flag("--no-evaluation", flags->no_evaluation, "Rank no edges")
+      ->excludes(split)
+      ->excludes("--evaluation-sample");
+  verb->footer(
+      "The page needs no network and no other file. It shows what is committed, also beside a training, and is the\n"
+      "same for the same run.");
+  verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunReport(p, *flags); }; });
+}
+
+}  // namespace octavo

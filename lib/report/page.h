@@ -1,0 +1,71 @@
+// A run as one page of HTML that needs nothing else: no network, no other file. Pure assembly.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evaluate/ranking.h"
+#include "format/graph_description.h"
+#include "report/node_survey.h"
+#include "report/residency.h"
+#include "report/run_history.h"
+#include "train/options.h"
+
+namespace octavo {
+
+// Nodes as points of a plane.
+struct EmbeddingMap {
+  struct Node {
+    std::string name = {};
+    std::uint64_t degree = 0;
+    double x = 0;
+    double y = 0;
+    std::optional<std::uint32_t> label = {};  // of `labels`
+  };
+  std::vector<Node> nodes = {};          // those to be named first come first
+  std::vector<std::string> labels = {};  // by falling number of nodes; empty: none were given
+  double x_share = 0;                    // of the variance of the rows shown
+  double y_share = 0;
+};
+
+// The MRR of one relation.
+struct RelationQuality {
+  std::string name = {};
+  std::uint64_t triples = 0;
+  double mrr = 0;
+  double hits_at_10 = 0;
+};
+
+struct HeldOutQuality {
+  std::string split = {};
+  std::uint64_t edges = 0;  // of the split
+  RankingReport ranks = {};
+  std::vector<RelationQuality> relations = {};  // most frequent first; empty where there is only one
+};
+
+struct RunPage {
+  std::string version = {};  // of the program
+  std::filesystem::path run = {};
+  std::filesystem::path graph = {};
+  GraphDescription description = {};
+  TrainOptions options = {};
+  std::uint64_t epochs_done = 0;
+  std::uint64_t batches_done = 0;  // of the next epoch
+  std::string committed = {};      // when: "2024-05-06 07:08 UTC"
+  RunHistory history = {};
+  std::optional<Residency> residency = {};
+  std::optional<HeldOutQuality> quality = {};
+  std::optional<DegreeNorms> norms = {};
+  std::optional<EmbeddingMap> map = {};
+};
+
+// Returns the page. Names may hold any bytes; those that are not UTF-8 are shown as U+FFFD.
+std::string ToHtml(const RunPage& page);
+
+// Bytes that a page and its making take for each node of its map, at most.
+inline constexpr std::uint64_t kMapNodeBytes = 4096;
+
+}  // namespace octavo
