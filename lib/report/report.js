@@ -13,7 +13,8 @@
   const palette = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c7", "--c8"];
   const mostMatches = 12;  // that are listed
   const mostNames = 28;  // that are written beside their points
-  const radius = data.degrees.map((degree) => 1.6 + 0.55 * Math.log2(1 + degree) ** 0.9);
+  const crowd = Math.max(0.65, Math.min(1, Math.sqrt(1500 / count)));  // many points are smaller
+  const radius = data.degrees.map((degree) => crowd * (1.6 + 0.55 * Math.log2(1 + degree) ** 0.9));
   const range = (values) => values.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)], [Infinity, -Infinity]);
   const [left, right] = range(data.x);
   const [bottom, top] = range(data.y);

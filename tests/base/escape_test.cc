@@ -47,5 +47,14 @@ TEST(EscapeControls, LeavesAllButControlBytes) {
   EXPECT_EQ(EscapeControls("\xc2\x9b \xc2\xa0 \xe2\x80\x9b"), "\xc2\\x9B \xc2\xa0 \xe2\x80\x9b");
 }
 
+TEST(ReadableText, KeepsCharactersAndReplacesWhatIsNone) {
+  EXPECT_EQ(ReadableText("\"a\\ \u00E4\U0001F600"), "\"a\\ \u00E4\U0001F600");
+  EXPECT_EQ(ReadableText("\n\xFF\x7F\xC3"), "\uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(ReadableText("\xC2\x85"), "\uFFFD\uFFFD");  // a control character of two bytes
+  EXPECT_EQ(ReadableText("abc", 3), "abc");
+  EXPECT_EQ(ReadableText("abcd", 3), "abc\u2026");
+  EXPECT_EQ(ReadableText("ab\u00E4", 3), "ab\u2026");  // not in the middle of a character
+}
+
 }  // namespace
 }  // namespace octavo

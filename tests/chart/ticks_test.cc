@@ -31,6 +31,25 @@ TEST(NiceTicks, CoverEachRangeAndAreNeitherFewNorMany) {
   }
 }
 
+TEST(TicksBetween, AreMultiplesOfTheirStepWithinTheRange) {
+  EXPECT_THAT(TicksBetween(0, 10, 6), ElementsAre(0, 2, 4, 6, 8, 10));
+  EXPECT_THAT(TicksBetween(1.9, 3.6, 5), ElementsAre(2, 2.5, 3, 3.5));
+  EXPECT_THAT(TicksBetween(-1, 1, 2), ElementsAre(-1, 0, 1));
+  EXPECT_THAT(TicksBetween(1, 3, 8), ElementsAre(1, DoubleNear(1.5, 1e-12), 2, DoubleNear(2.5, 1e-12), 3));
+  EXPECT_THAT(TicksBetween(1, 3, 8, /*whole=*/true), ElementsAre(1, 2, 3));
+  EXPECT_THAT(TicksBetween(2, 2, 8), ElementsAre());
+  EXPECT_FALSE(std::signbit(TicksBetween(0, 10, 6)[0]));
+}
+
+TEST(TickTexts, TellTheTicksApart) {
+  EXPECT_THAT(TickTexts({0, 0.5, 1}), ElementsAre("0.0", "0.5", "1.0"));
+  EXPECT_THAT(TickTexts({2.502, 2.504, 2.506}), ElementsAre("2.502", "2.504", "2.506"));
+  EXPECT_THAT(TickTexts({0, 20, 40}), ElementsAre("0", "20", "40"));
+  EXPECT_THAT(TickTexts({0, 2000, 4000}), ElementsAre("0", "2,000", "4,000"));
+  EXPECT_THAT(TickTexts({0.25}), ElementsAre("0.25"));
+  EXPECT_THAT(TickTexts({}), ElementsAre());
+}
+
 TEST(ShortNumber, HasThreeDigitsOrAWholeNumber) {
   EXPECT_EQ(ShortNumber(0), "0");
   EXPECT_EQ(ShortNumber(0.05), "0.05");
