@@ -267,7 +267,7 @@ std::string Map(const RunPage& page) {
                         map.labels.empty() ? "" : ", labelled ones first,", Whole(page.description.node_count));
   return fmt::format(
       R"(<figure class="wide" id="map"><figcaption>Map of the embeddings</figcaption>
-<p class="note">{} in the plane of their two principal components, which have {:.1f} % and {:.1f} % of the variance. Drag to move, turn the wheel to zoom.</p>
+<p class="note">{} in the plane of their two principal components, which have {:.1f} % and {:.1f} % of the variance. Drag to move, Ctrl and the wheel to zoom.</p>
 <div class="search"><label for="find">Find a node</label> <input id="find" type="search" autocomplete="off" spellcheck="false" placeholder="part of a name">
 <button type="button" id="closer" aria-label="closer">+</button><button type="button" id="farther" aria-label="farther">−</button><button type="button" id="whole">all</button>
 <span id="found" role="status"></span></div>

@@ -198,6 +198,7 @@
   canvas.addEventListener("pointercancel", () => { drag = null; });
   canvas.addEventListener("pointerleave", () => showTip(-1));
   canvas.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;  // scrolls the page
     event.preventDefault();
     const bounds = canvas.getBoundingClientRect();
     zoom(Math.exp(-0.0015 * event.deltaY), event.clientX - bounds.left, event.clientY - bounds.top);
@@ -227,7 +228,12 @@
 
   listLabels();
   if (location.hash.startsWith("#find=")) {
-    input.value = decodeURIComponent(location.hash.slice(6));
+    const text = location.hash.slice(6);
+    try {
+      input.value = decodeURIComponent(text);
+    } catch {  // a lone %
+      input.value = text;
+    }
     search();
   } else {
     draw();

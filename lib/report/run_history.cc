@@ -50,8 +50,10 @@ class EventReader {
  private:
   void Refuse(const char* key, const Json& found, std::string_view expected) {
     if (!wrong_.empty()) return;
-    wrong_ = fmt::format("\"{}\" is {}; expected {}", key,
-                         Escape(found.dump(-1, ' ', false, Json::error_handler_t::replace)), expected);
+    // What is nested could be so deep that writing it out takes all of the stack.
+    const std::string text =
+        found.is_structured() ? found.type_name() : found.dump(-1, ' ', false, Json::error_handler_t::replace);
+    wrong_ = fmt::format("\"{}\" is {}; expected {}", key, Escape(text), expected);
   }
 
   const Json& event_;

@@ -7,6 +7,7 @@
 #include "checkpoint/state_file.h"
 #include "format/paths.h"
 #include "nlohmann/json.hpp"
+#include "report/run_history.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/file_bytes.h"
 #include "train/options.h"
@@ -92,6 +93,8 @@ void CheckEvents(const std::string& text) {
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
   MUST(report.FindingsOf(paths.Metrics().string()) == bad);
+  const absl::StatusOr<RunHistory> history = ReadRunHistory(paths.Metrics(), text.size());
+  if (!history.ok()) CheckError(history.status(), {ErrorKind::kCorrupt});
   for (const Finding& finding : report.findings()) CheckMessage(DescribeFinding(finding));
 }
 
