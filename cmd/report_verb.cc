@@ -20,6 +20,7 @@
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
+#include "cmd/version_facts.h"
 #include "evaluate/node_labels.h"
 #include "export/output_file.h"
 #include "fmt/format.h"
@@ -137,7 +138,7 @@ absl::StatusOr<NodeLabels> ReadLabels(Program& program, const ReportFlags& flags
 
 absl::StatusOr<RunPage> DescribePage(const ReportFlags& flags, const TrainedRun& run, const Manifest& manifest) {
   const RunPaths paths(flags.run.run);
-  RunPage page = {.version = OCTAVO_VERSION,
+  RunPage page = {.version = std::string(kVersion),
                   .run = std::filesystem::absolute(flags.run.run),
                   .graph = run.graph->paths().folder(),
                   .description = run.graph->description()};
