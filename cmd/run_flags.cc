@@ -82,22 +82,28 @@ int ThreadCount(const Program& program) {
   return program.options.threads > 0 ? program.options.threads : tbb::info::default_concurrency();
 }
 
-absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name) {
+absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name, bool suggest) {
   if (const std::optional<NodeId> node = graph.nodes().Find(name)) return *node;
-  return UnknownName("node", graph, name, graph.node_count(), [&](std::uint64_t i) {
-    // All names are looked at in turn.
+  return UnknownName("node", graph, name, suggest ? graph.node_count() : 0, NodeNamesInTurn(graph));
+}
+
+absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name, bool suggest) {
+  if (const std::optional<RelationId> relation = graph.FindRelation(name)) return *relation;
+  return UnknownName("relation", graph, name, suggest ? graph.relation_count() : 0, RelationNamesInTurn(graph));
+}
+
+std::function<std::string_view(std::uint64_t)> NodeNamesInTurn(const Graph& graph) {
+  return [&graph](std::uint64_t i) {
     if (i % kNamesAhead == 0) {
       graph.nodes().Forget(i - std::min(i, kNamesAhead), std::min(i, kNamesAhead));
       graph.nodes().WillRead(i, std::min(kNamesAhead, graph.node_count() - i));
     }
     return graph.nodes().Name(NodeId{i});
-  });
+  };
 }
 
-absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name) {
-  if (const std::optional<RelationId> relation = graph.FindRelation(name)) return *relation;
-  return UnknownName("relation", graph, name, graph.relation_count(),
-                     [&](std::uint64_t i) { return graph.RelationName(RelationId{static_cast<std::uint32_t>(i)}); });
+std::function<std::string_view(std::uint64_t)> RelationNamesInTurn(const Graph& graph) {
+  return [&graph](std::uint64_t i) { return graph.RelationName(RelationId{static_cast<std::uint32_t>(i)}); };
 }
 
 }  // namespace octavo

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -49,7 +50,13 @@ std::uint64_t MemoryLimit(const Program& program);
 int ThreadCount(const Program& program);
 
 // Find a name, or return a usage error that has it escaped, with up to three near spellings.
-absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name);
-absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name);
+// Without `suggest` none is looked for, which in a large graph takes a quarter of a second.
+absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name, bool suggest = true);
+absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name, bool suggest = true);
+
+// Returns the name of a node or of a relation by its number, for those who look at all in turn, from 0 on: names are
+// read ahead, and given back behind. Borrows from `graph`.
+std::function<std::string_view(std::uint64_t)> NodeNamesInTurn(const Graph& graph);
+std::function<std::string_view(std::uint64_t)> RelationNamesInTurn(const Graph& graph);
 
 }  // namespace octavo

@@ -1,6 +1,7 @@
 #include "base/escape.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "fmt/format.h"
 
@@ -81,6 +82,26 @@ std::string ReadableText(std::string_view text, std::size_t max_bytes) {
       out += c;
     }
     i += std::max<std::size_t>(1, length);
+  }
+  return out;
+}
+
+std::string Unescape(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    unsigned byte = 0;
+    if (rest.size() >= 4 && rest.starts_with("\\x") &&
+        std::from_chars(&rest[2], &rest[2] + 2, byte, 16).ptr == &rest[2] + 2) {
+      out += static_cast<char>(byte);
+      i += 3;
+      continue;
+    }
+    constexpr std::string_view kLetters = "ntr\\\"";
+    constexpr std::string_view kMeanings = "\n\t\r\\\"";
+    const std::size_t letter = rest[0] == '\\' && rest.size() > 1 ? kLetters.find(rest[1]) : std::string_view::npos;
+    out += letter == std::string_view::npos ? rest[0] : kMeanings[letter];
+    if (letter != std::string_view::npos) ++i;
   }
   return out;
 }

@@ -12,6 +12,9 @@ namespace octavo {
 // `max_bytes` of input with "..." behind it.
 std::string Escape(std::string_view text, std::size_t max_bytes = 80);
 
+// Returns the bytes that Escape wrote so; a backslash before anything else stands for itself.
+std::string Unescape(std::string_view text);
+
 // Returns `text` with control bytes other than line ends written as \xNN and all else as it is: for a whole message, in
 // which paths may stand as they were given.
 std::string EscapeControls(std::string_view text);

@@ -58,6 +58,7 @@ absl::StatusOr<TopK> SearchTable(const Search& search, const NodeRange& nodes, s
   const std::size_t dim = search.model.dim;
   tbb::enumerable_thread_specific<Worker> workers([&] { return Worker{TopK(options.k), {}, {}}; });
   const auto score_block = [&](const RowRun& run) -> absl::Status {
+    if (options.stop && options.stop()) return absl::CancelledError("the search was stopped");
     RETURN_IF_ERROR(CheckFinite(search.embedded, run.first, run.values));
     const std::size_t rows = run.values.size() / dim;
     ParallelRanges(0, rows, kTileRows, [&](std::size_t begin, std::size_t end) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct SearchOptions {
   std::size_t k = 10;
   std::uint64_t memory_bytes = 0;  // bound on what the search holds beside its answers; 0: 1 GiB
   std::uint64_t block_rows = 0;    // rows read at a time; 0: by memory, up to 16 MiB. Results depend on neither.
+  // If it is there, it is asked for every block, from this thread; when it says true the search ends with
+  // absl::CancelledError.
+  std::function<bool()> stop;
 };
 
 // Returns the least SearchOptions::memory_bytes that a search keeps to. With less it works, but holds that much.

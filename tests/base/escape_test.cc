@@ -40,6 +40,20 @@ TEST(Escape, CutsLongText) {
   EXPECT_EQ(Escape("ab\xe6\x9d\xb1x", 3), "ab\xe6\x9d\xb1...");  // never through a character
 }
 
+TEST(Unescape, ReadsWhatEscapeWrote) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  for (const std::string& text : {all, std::string("Zürich \\x41 \"東京\" \\\\n"), std::string()}) {
+    EXPECT_EQ(Unescape(Escape(text, text.size())), text);
+  }
+}
+
+TEST(Unescape, LeavesOtherBackslashesAlone) {
+  for (const std::string_view text : {"\\"sv, "a\\b"sv, "\\x4"sv, "\\xg1"sv, "\\x-1"sv, "\\x"sv})
+    EXPECT_EQ(Unescape(text), text);
+  EXPECT_EQ(Unescape("\\x4a\\x4Ax"), "JJx");
+}
+
 TEST(EscapeControls, LeavesAllButControlBytes) {
   EXPECT_EQ(EscapeControls("error: a/\"b\"\\ \xe6\x9d\xb1 \xff\nnext"), "error: a/\"b\"\\ \xe6\x9d\xb1 \xff\nnext");
   EXPECT_EQ(EscapeControls("\x1b[31m\t\r\x7f"), "\\x1B[31m\\x09\\x0D\\x7F");

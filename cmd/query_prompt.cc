@@ -1,0 +1,261 @@
+// octavo query at a terminal: questions that are typed, one after the other.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/escape.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "cmd/line_editor.h"
+#include "cmd/query.h"
+#include "cmd/query_words.h"
+#include "evaluate/name_completion.h"
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// More answers are for a file than for a screen; --memory is shared out for so many.
+constexpr std::uint64_t kMostAnswers = 1000;
+constexpr std::size_t kChoices = 50;                       // a screen
+constexpr auto kTabTime = std::chrono::milliseconds(200);  // what a key may take
+constexpr std::size_t kMaxChoiceBytes = 60;
+
+constexpr std::array<std::string_view, 6> kCommands = {"help", "k", "neighbors", "predict", "quit", "exit"};
+
+constexpr std::string_view kHelpText =
+    "neighbors NAME            the nodes whose vectors are most like NAME's; also: NAME\n"
+    "predict HEAD RELATION ?   the likeliest tails; also: HEAD RELATION ?\n"
+    "predict ? RELATION TAIL   the likeliest heads; also: ? RELATION TAIL\n"
+    "k N                       show N answers\n"
+    "quit                      leave; also: Ctrl-D\n"
+    "\n"
+    "TAB completes a word, the arrow keys recall lines, Ctrl-C clears the line or stops a search.\n"
+    "A name with blanks, or one that is a command, stands in \"quotes\".\n";
+
+std::atomic<bool> stopped = false;
+static_assert(std::atomic<bool>::is_always_lock_free);  // or the handler could not touch it
+
+// While a question is answered Ctrl-C is a signal.
+void CatchStops() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { stopped.store(true, std::memory_order_relaxed); };
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGINT, &action, nullptr);
+}
+
+bool IsCommand(std::string_view word) { return std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end(); }
+
+// What may stand where a word is typed.
+struct Kinds {
+  bool commands = false;
+  bool nodes = false;
+  bool relations = false;
+};
+
+Kinds KindsAt(const Words& words, std::size_t place, bool quoted, bool one_relation) {
+  if (place == 0) return {.commands = !quoted, .nodes = true};
+  const Word& first = words.list[0];
+  const bool command = !first.quoted && IsCommand(first.text);
+  if (command && first.text == "neighbors") return {.nodes = true};
+  if (command && first.text != "predict") return {};
+  const std::size_t word = command ? place - 1 : place;  // of head, relation, tail
+  return {.nodes = word != 1 || one_relation, .relations = word == 1};
+}
+
+// Completes the last word of what stands before the cursor.
+TabResult CompleteLine(const Graph& graph, std::string_view before) {
+  Words words = SplitWords(before);
+  const bool begins = !words.open;
+  const Word word = begins ? Word{"", before.size(), false} : words.list.back();
+  const std::size_t place = words.list.size() - (begins ? 0 : 1);
+  const Kinds kinds = KindsAt(words, place, word.quoted, graph.relation_count() == 1);
+  TabResult result{word.begin, std::string(before.substr(word.begin)), {}, ""};
+  NameCompletion found;
+  if (kinds.commands) {
+    found = CompleteName(
+        word.text, kCommands.size(), [](std::uint64_t i) { return kCommands[i]; }, kChoices, kTabTime);
+  }
+  if (kinds.relations) {
+    Merge(CompleteName(word.text, graph.relation_count(), RelationNamesInTurn(graph), kChoices, kTabTime), kChoices,
+          found);
+  }
+  // Nothing was typed: commands alone are the better help.
+  if (kinds.nodes && !(kinds.commands && word.text.empty())) {
+    Merge(CompleteName(word.text, graph.node_count(), NodeNamesInTurn(graph), kChoices, kTabTime), kChoices, found);
+  }
+  if (found.matches == 0) return result;
+  const bool quotes = word.quoted || std::any_of(found.names.begin(), found.names.end(), NeedsQuotes);
+  result.text = quotes ? "\"" + Escape(found.common, found.common.size()) : found.common;
+  if (found.matches == 1 && found.whole) {
+    result.text += quotes ? "\" " : " ";
+  } else if (found.common == word.text) {
+    for (const std::string& name : found.names) result.choices.push_back(Escape(name, kMaxChoiceBytes));
+    const std::uint64_t more = found.matches - found.names.size();
+    if (more > 0) result.note = fmt::format("and {} more", more);
+    if (!found.whole) result.note += fmt::format("{}of the names that were looked at", more > 0 ? " " : "");
+  }
+  return result;
+}
+
+// What a line asks for.
+struct Order {
+  enum class Kind { kNothing, kQuestion, kHelp, kCount, kQuit };
+  Kind kind = Kind::kNothing;
+  Question question;
+  std::string count;  // empty: to be told
+};
+
+Order Ask(Question::Kind kind, std::array<std::string, 3> words) {
+  return {Order::Kind::kQuestion, {kind, std::move(words)}, ""};
+}
+
+// A name may be typed without quotes where it is all the rest of the line.
+std::string NameFrom(const Words& words, std::size_t first, std::string_view line) {
+  if (first + 1 == words.list.size()) return words.list[first].text;
+  const std::string_view rest = line.substr(words.list[first].begin);
+  return std::string(rest.substr(0, rest.find_last_not_of(" \t") + 1));
+}
+
+absl::StatusOr<Order> ParseOrder(std::string_view line) {
+  const Words words = SplitWords(line);
+  const std::vector<Word>& list = words.list;
+  if (list.empty()) return Order();
+  const std::string command = list[0].quoted ? "" : list[0].text;
+  if (list.size() == 1 && (command == "quit" || command == "exit")) return Order{Order::Kind::kQuit, {}, ""};
+  if (list.size() == 1 && command == "help") return Order{Order::Kind::kHelp, {}, ""};
+  if (list.size() <= 2 && command == "k") {
+    return Order{Order::Kind::kCount, {}, list.size() == 2 ? list[1].text : ""};
+  }
+  if (command == "neighbors") {
+    if (list.size() == 1) return UsageError("neighbors: found no name; expected NAME");
+    return Ask(Question::Kind::kNeighbors, {NameFrom(words, 1, line)});
+  }
+  const std::size_t first = command == "predict" ? 1 : 0;
+  const std::size_t count = list.size() - first;
+  const bool three = count == 2 || count == 3;  // or two of them, where the graph has one relation
+  if (first == 1 && !three) {
+    return UsageError(
+        fmt::format("predict: found {} word{}; expected HEAD RELATION {} or {} RELATION TAIL, and quotes "
+                    "around a name with blanks",
+                    count, count == 1 ? "" : "s", kAsked, kAsked));
+  }
+  if (!three || (first == 0 && list.front().text != kAsked && list.back().text != kAsked)) {
+    return Ask(Question::Kind::kNeighbors, {NameFrom(words, 0, line)});
+  }
+  return Ask(Question::Kind::kPredict,
+             {list[first].text, list[first + 1].text, count == 3 ? list[first + 2].text : ""});
+}
+
+// The conversation.
+class Prompt {
+ public:
+  Prompt(Program& program, const QueryFlags& flags, Answerer& answerer)
+      : program_(program), flags_(flags), answerer_(answerer), k_(flags.k) {}
+
+  absl::Status Run() {
+    const Graph& graph = *answerer_.run().graph;
+    LineEditor editor("octavo> ", [&graph](std::string_view before) { return CompleteLine(graph, before); });
+    std::string line;
+    while (true) {
+      const LineEditor::Input input = editor.Read(line);
+      if (input == LineEditor::Input::kEnd) break;
+      if (input == LineEditor::Input::kCleared) continue;
+      const absl::StatusOr<Order> order = ParseOrder(line);
+      if (order.ok() && order->kind == Order::Kind::kQuit) return absl::OkStatus();
+      const absl::Status status = order.ok() ? Do(*order) : order.status();
+      // What the question is to blame for does not end the conversation.
+      if (!status.ok() && KindOf(status) != ErrorKind::kUsage) return status;
+      std::fflush(stdout);
+      if (!status.ok()) program_.reporter.Error(MessageOf(status));
+    }
+    fmt::print("\n");
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Do(const Order& order) {
+    switch (order.kind) {
+      case Order::Kind::kHelp:
+        fmt::print("{}", kHelpText);
+        return absl::OkStatus();
+      case Order::Kind::kCount:
+        return SetCount(order.count);
+      case Order::Kind::kQuestion:
+        return Answer(order.question);
+      default:
+        return absl::OkStatus();
+    }
+  }
+
+  absl::Status SetCount(const std::string& text) {
+    const std::uint64_t most = std::max(kMostAnswers, flags_.k);
+    const std::optional<std::uint64_t> count = ParseWholeNumber(text);
+    if (!text.empty() && (!count || *count < 1 || *count > most)) {
+      return UsageError(fmt::format("k: found \"{}\"; expected a whole number from 1 to {}", Escape(text), most));
+    }
+    if (count) k_ = *count;
+    fmt::print("k {}\n", k_);
+    return absl::OkStatus();
+  }
+
+  absl::Status Answer(const Question& question) {
+    stopped.store(false, std::memory_order_relaxed);
+    const absl::StatusOr<octavo::Answer> answer = answerer_.Ask(question, k_);
+    if (absl::IsCancelled(answer.status())) {
+      fmt::print("\n");  // behind the ^C of the terminal
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(answer.status());
+    if (flags_.json) {
+      Json object = Json::object();
+      AddAnswer(flags_, *answer, object);
+      PrintObject(object);
+    } else {
+      PrintAnswer(flags_, *answer);
+      fmt::print("\n");
+    }
+    std::fflush(stdout);
+    return answerer_.WarnOfCommits();
+  }
+
+  Program& program_;
+  const QueryFlags& flags_;
+  Answerer& answerer_;
+  std::uint64_t k_;
+};
+
+}  // namespace
+
+bool CanPrompt() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
+
+absl::Status RunPrompt(Program& program, const QueryFlags& flags) {
+  if (!CanPrompt()) {
+    return UsageError(
+        "prompt: standard input and output are no terminal; expected one, or octavo query batch - for questions that "
+        "are piped");
+  }
+  AnswerLimits limits;
+  limits.most_answers = std::max(kMostAnswers, flags.k);
+  limits.stop = [] { return stopped.load(std::memory_order_relaxed); };
+  ASSIGN_OR_RETURN(Answerer answerer, Answerer::Open(program, flags, limits));
+  CatchStops();
+  const Graph& graph = *answerer.run().graph;
+  program.reporter.Info(fmt::format("{}: {}, {} nodes, {} relation{}; help tells what can be asked", flags.run.run,
+                                    DescribeRun(answerer.run()), graph.node_count(), graph.relation_count(),
+                                    graph.relation_count() == 1 ? "" : "s"));
+  return Prompt(program, flags, answerer).Run();
+}
+
+}  // namespace octavo
