@@ -131,6 +131,7 @@ LineEditor::~LineEditor() {
 LineEditor::Input LineEditor::Read(std::string& line) {
   state_->cleared = false;
   int bytes = 0;
+  ::el_set(state_->edit, EL_PREP_TERM, 1);  // before the prompt: what is typed as soon as it stands is echoed once
   const char* const text = ::el_gets(state_->edit, &bytes);
   if (state_->cleared) return Input::kCleared;
   if (text == nullptr || bytes <= 0) return Input::kEnd;
