@@ -39,6 +39,7 @@ const std::multimap<std::string_view, std::string_view>& Examples() {
       {"query", "octavo query --run run neighbors bash -k 10"},
       {"query", "octavo query --run run predict nginx depends '?'"},
       {"report", "octavo report --run run --output report.html"},
+      {"query", "octavo query --run run --json batch questions.txt"},
       {"resume", "octavo resume --run run --epochs 30"},
       {"train", "octavo train --graph graph --run run --model complex --dim 128 --memory 512MiB"},
       {"train", "octavo train --graph graph --run run --config preset.toml --epochs 5"},
