@@ -25,7 +25,7 @@ struct SearchOptions {
   std::uint64_t block_rows = 0;    // rows read at a time; 0: by memory, up to 16 MiB. Results depend on neither.
   // If it is there, it is asked for every block, from this thread; when it says true the search ends with
   // absl::CancelledError.
-  std::function<bool()> stop;
+  std::function<bool()> stop = nullptr;
 };
 
 // Returns the least SearchOptions::memory_bytes that a search keeps to. With less it works, but holds that much.

@@ -63,6 +63,18 @@ TEST(NearestNodes, FewerNodesThanAsked) {
   EXPECT_TRUE(NearestNodes(lonely.Embedded(), NodeId{0}, Similarity::kCosine, {})->empty());
 }
 
+TEST(NearestNodes, StopsBetweenBlocks) {
+  EmbeddedFixture fixture({.nodes = 100, .edges = {0, 0, 0}});
+  int asked = 0;
+  SearchOptions options{.block_rows = 10};
+  options.stop = [&] { return ++asked == 3; };
+  EXPECT_TRUE(absl::IsCancelled(NearestNodes(fixture.Embedded(), NodeId{4}, Similarity::kDot, options).status()));
+  EXPECT_EQ(asked, 3);
+  asked = 0;
+  EXPECT_TRUE(absl::IsCancelled(
+      PredictLinks(fixture.Embedded(), {NodeId{4}, RelationId{0}, Side::kTail}, KnownEdges::kHide, options).status()));
+}
+
 TEST(NearestNodes, SameForAnyThreadsAndBlocks) {
   EmbeddedFixture fixture({.model = {ModelKind::kDistMult, Norm::kL1, 8}, .nodes = 9000, .edges = {0, 0, 0}});
   const auto first = NearestNodes(fixture.Embedded(), NodeId{4}, Similarity::kDot, {.k = 50});
