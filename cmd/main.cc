@@ -27,7 +27,7 @@ namespace {
 
 constexpr void (*kVerbs[])(CLI::App&, Program&) = {
     AddBenchVerb, AddGenerateVerb, AddImportVerb, AddWalkVerb,  AddPlanVerb,  AddTrainVerb,   AddResumeVerb,
-    AddTuneVerb,  AddEvaluateVerb, AddExportVerb, AddIndexVerb, AddQueryVerb, AddInspectVerb, AddVerifyVerb};
+    AddGrowVerb,  AddTuneVerb,  AddEvaluateVerb, AddExportVerb, AddIndexVerb, AddQueryVerb, AddInspectVerb, AddVerifyVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 
