@@ -106,12 +106,13 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MakeGradients(const Run
   return MmapGradientAccumulator::Create(paths.Gradients(), options.dim, rows);
 }
 
-// The event of a warm start is written before its commit.
-bool HasOnlyInitialEvent(const fs::path& metrics) {
+// Whether there was a run once, whose vectors may be all that is left of it: its metrics.jsonl comes after the first
+// commit. That of a warm start comes before, with an event of its own, which a cut may have torn.
+bool WasTrained(const RunPaths& paths, const RunConfiguration& configuration) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
-  const absl::StatusOr<std::string> text = ReadWholeFile(metrics, kMostBytes);
-  return text.ok() &&
-         (text->empty() || (text->starts_with(R"({"event":"init",)") && text->find('\n') + 1 >= text->size()));
+  if (!configuration.init.given()) return true;
+  const absl::StatusOr<std::string> text = ReadWholeFile(paths.Metrics(), kMostBytes);
+  return !text.ok() || text->find(R"("event":"epoch")") != std::string::npos;
 }
 
 // A folder with a run, or with files of a run's names that no training left there, is not taken without --overwrite. A
@@ -132,11 +133,11 @@ absl::Status CheckUnused(const RunPaths& paths) {
     return UsageError(
         fmt::format("{}: has a run; go on with it by octavo resume --run {}, or say --overwrite", folder, folder));
   }
-  // An epoch's event comes after the first commit: with it there was a run once, and its vectors may be all that is
-  // left.
-  const bool trained = has(paths.Metrics()) && !HasOnlyInitialEvent(paths.Metrics());
-  const bool stopped_early = has(paths.Configuration()) && !trained && ReadRunConfiguration(paths.Configuration()).ok();
-  if (stopped_early) return absl::OkStatus();
+  if (has(paths.Configuration())) {
+    const absl::StatusOr<RunConfiguration> configuration = ReadRunConfiguration(paths.Configuration());
+    const bool stopped_early = configuration.ok() && (!has(paths.Metrics()) || !WasTrained(paths, *configuration));
+    if (stopped_early) return absl::OkStatus();
+  }
   for (const fs::path& path : there) {
     return UsageError(
         fmt::format("{}: is there and belongs to no run; choose another folder, or say --overwrite", path.string()));
