@@ -88,7 +88,7 @@ TEST(SortedVectors, RefusesANameThatComesTwice) {
   const TemporaryFolder folder;
   std::vector<Named> list = RandomList(5000);
   list[4000].first = list[17].first;
-  for (const std::uint64_t memory : {std::uint64_t{1} << 30, std::uint64_t{256} << 10}) {
+  for (const std::uint64_t memory : {std::uint64_t{1} << 30, std::uint64_t{1} << 20}) {
     SpillUse use;
     ASSERT_OK_AND_ASSIGN(auto sorted,
                          SortedVectors::Make(std::make_unique<ListSource>(list), 7, memory, folder / "spill", use));
