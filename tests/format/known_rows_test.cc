@@ -10,7 +10,7 @@ namespace {
 
 KnownRows Some() {
   KnownRows known = {.nodes = RowMarks(130), .relations = RowMarks(3)};
-  for (const std::uint64_t row : {0, 63, 64, 129}) known.nodes.Mark(row);
+  for (const std::uint64_t row : {0U, 63U, 64U, 129U}) known.nodes.Mark(row);
   known.relations.Mark(2);
   return known;
 }

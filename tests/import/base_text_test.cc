@@ -40,7 +40,7 @@ class BaseTextTest : public ::testing::Test {
 };
 
 // Names with everything that a delimiter, a quote or a comment begins with; weights that no short decimal is.
-std::string ManyLines(std::uint64_t seed, int lines, int nodes) {
+std::string ManyLines(std::uint64_t seed, int lines, std::uint64_t nodes) {
   std::mt19937_64 random(seed);
   std::string text;
   const auto name = [&](std::uint64_t i) { return fmt::format("\"# \"\"{},\t{}\"", i, i % 7 == 0 ? "\"\"" : "x"); };

@@ -77,7 +77,7 @@ TEST(WarmStartOracle, TrainsAsTheNaiveTrainerDoes) {
     for (std::uint64_t i = 0; i < graph->node_count(); ++i) {
       if (source.graph->nodes().Find(graph->nodes().Name(NodeId{i}))) known.nodes.Mark(i);
     }
-    for (const std::uint64_t row : {0, 1, 3, 4}) known.relations.Mark(row);
+    for (const std::uint64_t row : {0U, 1U, 3U, 4U}) known.relations.Mark(row);
     if (round % 2 == 0) {
       options.freeze = Freeze::kOld;
       for (std::uint64_t i = 0; i < graph->node_count(); ++i) beginning.frozen.push_back(known.nodes.Has(i));

@@ -364,7 +364,7 @@ TEST_F(WarmStart, TrainedEdgesAreThoseWithSomethingNew) {
   ASSERT_OK_AND_ASSIGN(const std::vector<Edge> all, graph->Edges(Split::kTrain).ReadAll());
   KnownRows known = {.nodes = RowMarks(39), .relations = RowMarks(6)};
   for (std::uint64_t node = 0; node < 30; ++node) known.nodes.Mark(node);
-  for (const std::uint64_t row : {0, 2, 3, 4}) known.relations.Mark(row);  // relation 0 both ways, 1 and 2 one way
+  for (const std::uint64_t row : {0U, 2U, 3U, 4U}) known.relations.Mark(row);  // relation 0 both ways, 1 and 2 one way
   for (const bool relations : {false, true}) {
     std::vector<Edge> expected;
     for (const Edge& edge : all) {
