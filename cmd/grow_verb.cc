@@ -29,13 +29,10 @@ struct GrowFlags {
   bool overwrite = false;
 };
 
-// The options of the run, with what the flags say over them. With the old rows kept only edges that touch a new one
-// have anything to teach.
+// The options of the run, with what the flags say over them. What an earlier growth has kept is no matter of this one.
 absl::StatusOr<TrainOptions> GrownOptions(const GrowFlags& flags, TrainOptions options) {
-  const auto freeze = flags.train.given.find("freeze");
-  const bool frozen = freeze != flags.train.given.end() && freeze->second == "old";
   options.freeze = Freeze::kNone;
-  options.edges = frozen ? TrainEdges::kNew : TrainEdges::kAll;
+  options.edges = TrainEdges::kAll;
   return ReadTrainOptions(flags.train, options);
 }
 
@@ -82,8 +79,8 @@ void AddGrowVerb(CLI::App& app, Program& program) {
   AddImportFlags(*verb, flags->import);
   AddTrainOptionFlags(*verb, flags->train);
   verb->footer(
-      "Training options that are not given are those of the run (the defaults above are octavo train's). With --freeze "
-      "old\nits rows stay bit for bit, and --edges is new where it is not given.");
+      "Training options that are not given are those of the run (the defaults above are octavo train's), but for "
+      "--freeze and --edges.\nA fraction of the run's --epochs is often enough.");
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunGrow(p, *flags); }; });
 }
 
