@@ -105,8 +105,8 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
   RefuseEmpty(app.add_option("--valid", flags.options.valid, "Files with the validation edges"))->type_name("FILE");
   RefuseEmpty(app.add_option("--test", flags.options.test, "Files with the test edges"))->type_name("FILE");
   app.add_option("--columns", flags.options.columns,
-                  "Columns in their order, out of head,relation,tail,weight, - to skip one; by default 2 are "
-                  "head,tail, 3 head,relation,tail, 4 head,relation,tail,weight")
+                 "Columns in their order, out of head,relation,tail,weight, - to skip one; by default 2 are "
+                 "head,tail, 3 head,relation,tail, 4 head,relation,tail,weight")
       ->type_name("LIST");
   app.add_option("--format", flags.format, "Format of the files; auto goes by extension and first lines")
       ->check(CLI::IsMember({"auto", "tsv", "csv", "blank", "ntriples", "nquads", "mtx", "npy"}))
@@ -115,14 +115,14 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
       ->check(CLI::IsMember({"drop", "keep"}))
       ->capture_default_str();
   RefuseEmpty(app.add_option("--node-names", flags.options.node_names,
-                              "Names of the nodes of NumPy arrays, one a line from index 0 on; by default numbers"))
+                             "Names of the nodes of NumPy arrays, one a line from index 0 on; by default numbers"))
       ->type_name("FILE");
   RefuseEmpty(app.add_option("--relation-names", flags.options.relation_names, "Names of their relations"))
       ->type_name("FILE");
   AddWholeNumber(app, "--max-bad-lines", flags.options.max_bad_lines, 0, UINT64_MAX,
                  "Skip up to this many malformed lines");
   app.add_flag("--undirected", flags.options.undirected,
-                "Take each line for both directions, in training and held-out edges; --split keeps them together");
+               "Take each line for both directions, in training and held-out edges; --split keeps them together");
   app.add_option("--duplicates", flags.duplicates, "Copies of an edge: merge into one, weights added, or keep")
       ->check(CLI::IsMember({"merge", "keep"}))
       ->capture_default_str();

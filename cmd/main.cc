@@ -25,9 +25,10 @@
 namespace octavo {
 namespace {
 
-constexpr void (*kVerbs[])(CLI::App&, Program&) = {
-    AddBenchVerb, AddGenerateVerb, AddImportVerb, AddWalkVerb,  AddPlanVerb,  AddTrainVerb,   AddResumeVerb,
-    AddGrowVerb,  AddTuneVerb,  AddEvaluateVerb, AddExportVerb, AddIndexVerb, AddQueryVerb, AddInspectVerb, AddVerifyVerb};
+constexpr void (*kVerbs[])(CLI::App&, Program&) = {AddBenchVerb, AddGenerateVerb, AddImportVerb, AddWalkVerb,
+                                                   AddPlanVerb,  AddTrainVerb,    AddResumeVerb, AddGrowVerb,
+                                                   AddTuneVerb,  AddEvaluateVerb, AddExportVerb, AddIndexVerb,
+                                                   AddQueryVerb, AddInspectVerb,  AddVerifyVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 

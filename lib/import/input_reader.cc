@@ -80,7 +80,8 @@ absl::Status InputReader::ReadBase(std::size_t file) {
     ASSIGN_OR_RETURN(std::optional<std::string> text, edges.Next());
     bytes_read_.store(bytes_before + edges.bytes_read(), std::memory_order_relaxed);
     if (!text) return absl::OkStatus();
-    if (!Push({.file = file, .text = std::move(*text), .layout = layout, .opened = {}})) return absl::CancelledError("abandoned");
+    if (!Push({.file = file, .text = std::move(*text), .layout = layout, .opened = {}}))
+      return absl::CancelledError("abandoned");
   }
 }
 
