@@ -34,6 +34,7 @@ void PrintRow(std::string_view name, const std::string& value) { fmt::print("{:<
 void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunConfiguration& configuration) {
   const ManifestHeader& header = manifest.header;
   PrintRow("graph", Escape(configuration.graph.string(), 4096));
+  if (configuration.init.given()) PrintRow("begun with", Escape(configuration.init.source.string(), 4096));
   PrintRow("generation", fmt::format("{}", header.generation));
   PrintRow("epochs", fmt::format("{} of {}", header.progress.epoch, configuration.options.epochs));
   if (header.progress.batch > 0) PrintRow("batches of the next", fmt::format("{}", header.progress.batch));
@@ -73,6 +74,7 @@ void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConf
                                  {"relations", {header.relation_rows, header.relation_width}},
                                  {"partition_rows", header.partition_rows},
                                  {"bytes", BytesOf(paths)}};
+  if (configuration.init.given()) json["init"] = configuration.init.source.string();
   nlohmann::ordered_json& options = json["options"] = nlohmann::ordered_json::object();
   for (const OptionField& field : TrainOptionFields()) {
     options[std::string(field.name)] = nlohmann::ordered_json::parse(OptionJson(field, configuration.options));

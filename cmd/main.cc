@@ -31,10 +31,10 @@
 namespace octavo {
 namespace {
 
-constexpr void (*kVerbs[])(CLI::App&, Program&) = {AddBenchVerb,    AddGenerateVerb, AddImportVerb, AddWalkVerb,
-                                                   AddPlanVerb,     AddTrainVerb,    AddResumeVerb, AddTuneVerb,
-                                                   AddEvaluateVerb, AddExportVerb,   AddIndexVerb,  AddQueryVerb,
-                                                   AddReportVerb,   AddInspectVerb,  AddVerifyVerb, AddCompletionVerb};
+constexpr void (*kVerbs[])(CLI::App&, Program&) = {
+    AddBenchVerb,  AddGenerateVerb, AddImportVerb,  AddWalkVerb,     AddPlanVerb,      AddTrainVerb,
+    AddResumeVerb, AddGrowVerb,     AddTuneVerb,    AddEvaluateVerb, AddExportVerb,    AddIndexVerb,
+    AddQueryVerb,  AddReportVerb,   AddInspectVerb, AddVerifyVerb,   AddCompletionVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 

@@ -36,6 +36,7 @@ struct Program {
 // The table of verbs: each adds its sub-command. New verbs are listed in main.cc.
 void AddBenchVerb(CLI::App& app, Program& program);
 void AddGenerateVerb(CLI::App& app, Program& program);
+void AddGrowVerb(CLI::App& app, Program& program);
 void AddImportVerb(CLI::App& app, Program& program);
 void AddWalkVerb(CLI::App& app, Program& program);
 void AddPlanVerb(CLI::App& app, Program& program);

@@ -44,14 +44,18 @@ void AddTrainFlags(CLI::App& app, TrainFlags& flags) {
   RefuseEmpty(app.add_option("--graph", flags.graph, "Graph folder that octavo import made"))
       ->required()
       ->type_name("DIR");
+  AddTrainOptionFlags(app, flags);
+}
+
+void AddTrainOptionFlags(CLI::App& app, TrainFlags& flags) {
   RefuseEmpty(app.add_option("--config", flags.config,
                              "TOML file with the options below, or the name of an installed preset; flags go over it"))
       ->type_name("FILE");
   for (const OptionField& field : TrainOptionFields()) AddField(app, field, flags);
 }
 
-absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags) {
-  TrainOptions options;
+absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const TrainOptions& defaults) {
+  TrainOptions options = defaults;
   if (!flags.config.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(PresetPath(flags.config), options));
   for (const auto& [name, value] : flags.given) {
     RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));

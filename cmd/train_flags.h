@@ -23,8 +23,10 @@ struct TrainFlags {
 
 // Adds --graph, --config and a flag for each training option. `flags` must outlive the parsing.
 void AddTrainFlags(CLI::App& app, TrainFlags& flags);
+// The same without --graph.
+void AddTrainOptionFlags(CLI::App& app, TrainFlags& flags);
 
-// Returns the options that the flags and their configuration file say, checked as a whole.
-absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags);
+// Returns the options that the flags and their configuration file say, over `defaults`, checked as a whole.
+absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const TrainOptions& defaults = {});
 
 }  // namespace octavo

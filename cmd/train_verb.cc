@@ -22,6 +22,9 @@ namespace {
 struct NewRunFlags {
   TrainFlags train;
   std::string run;
+  std::string init;
+  std::string init_names;
+  std::string init_state = "auto";
   bool overwrite = false;
   bool print_config = false;
   bool dry_run = false;
@@ -46,14 +49,19 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   for (const OptionField& field : TrainOptionFields()) {
     program.reporter.Detail(fmt::format("{} = {}", field.name, field.format(options)));
   }
+  if (flags.init.empty() && (!flags.init_names.empty() || flags.init_state != "auto")) {
+    return UsageError("--init-names and --init-state are of what --init names; expected --init with them");
+  }
+  const InitialSource init = {
+      .source = flags.init, .names = flags.init_names, .optimizer_state = flags.init_state == "auto"};
   if (flags.dry_run) {
     ASSIGN_OR_RETURN(const TrainingStart start,
-                     CheckStart(flags.train.graph, flags.run, options, flags.overwrite, SettingsOf(program)));
+                     CheckStart(flags.train.graph, flags.run, options, flags.overwrite, SettingsOf(program), init));
     ReportStart(program, flags.run, start);
     return absl::OkStatus();
   }
   return RunTraining(program, flags.run, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
-    return StartRun(flags.train.graph, flags.run, options, flags.overwrite, settings, callbacks);
+    return StartRun(flags.train.graph, flags.run, options, flags.overwrite, settings, callbacks, init);
   });
 }
 
@@ -65,6 +73,16 @@ void AddTrainVerb(CLI::App& app, Program& program) {
   CLI::Option* run = RefuseEmpty(verb->add_option("--run", flags->run, "Run folder to make"));
   run->required()->type_name("DIR");
   verb->add_flag("--overwrite", flags->overwrite, "Remove a run that is there already");
+  RefuseEmpty(
+      verb->add_option("--init", flags->init,
+                       "Run folder, .npy or word2vec file whose vectors the nodes of the same names begin with"))
+      ->type_name("SOURCE");
+  RefuseEmpty(verb->add_option("--init-names", flags->init_names, "Names of the rows of a .npy file, one a line"))
+      ->type_name("FILE");
+  verb->add_option("--init-state", flags->init_state,
+                   "Optimizer state of a run: auto takes it over where the optimizer is the same, none begins anew")
+      ->check(CLI::IsMember({"auto", "none"}))
+      ->capture_default_str();
   AddTrainFlags(*verb, flags->train);
   verb->add_flag("--dry-run", flags->dry_run, "Check everything and say what would be trained, but write nothing");
   const auto print_config = [flags, run, graph = verb->get_option("--graph")](std::int64_t) {

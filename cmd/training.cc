@@ -33,6 +33,13 @@ void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epoc
   }
 }
 
+void ReportInit(Reporter& reporter, const InitialEvent& event) {
+  reporter.Info(fmt::format("{} of {} nodes and {} of {} relation rows begin with those of {}, which has {} vectors{}",
+                            event.nodes, event.all_nodes, event.relation_rows, event.all_relation_rows, event.source,
+                            event.vectors, event.optimizer_state ? "; with optimizer state" : ""));
+  if (event.nodes == 0) reporter.Warning(fmt::format("no node has a name that {} has", event.source));
+}
+
 void ReportValidation(Reporter& reporter, const ValidationEvent& event) {
   const std::string rank = event.best_epoch == event.epoch
                                ? std::string("the best so far")
@@ -107,6 +114,7 @@ absl::Status RunTraining(
   std::uint64_t epochs = 0;
   TrainCallbacks callbacks;
   callbacks.on_division = [&](const TrainDivision& division) { ReportDivision(program.reporter, division); };
+  callbacks.on_initial = [&](const InitialEvent& event) { ReportInit(program.reporter, event); };
   callbacks.on_batch = [&](const TrainProgress& progress) {
     epochs = progress.epochs;
     program.reporter.Show(ProgressOf(progress));

@@ -11,6 +11,7 @@
 #include "checkpoint/run_lock.h"
 #include "checkpoint/state_file.h"
 #include "fmt/format.h"
+#include "format/known_rows.h"
 #include "format/manifest.h"
 #include "io/checksum.h"
 #include "io/failpoint.h"
@@ -107,9 +108,9 @@ absl::Status CopyRelations(const RunPaths& from, const RunPaths& to, const Manif
   return states.Finish(sync);
 }
 
-// The first `bytes` bytes, and `event`.
-absl::Status CopyEvents(const fs::path& from, const fs::path& to, std::uint64_t bytes, std::string_view event,
-                        bool sync) {
+// The first `bytes` bytes, and `event` behind them.
+absl::Status CopyBytes(const fs::path& from, const fs::path& to, std::uint64_t bytes, std::string_view event,
+                       bool sync) {
   ASSIGN_OR_RETURN(const File in, File::OpenRead(from));
   ASSIGN_OR_RETURN(File out, File::Create(to));
   std::vector<std::byte> piece;
@@ -131,8 +132,13 @@ absl::Status MakeCopy(const RunPaths& from, const RunPaths& to, const CopyAdditi
   RETURN_IF_ERROR(CopyRelations(from, to, manifest.header, sync));
   ASSIGN_OR_RETURN(const std::string configuration, ReadWholeFile(from.Configuration(), kMostConfigurationBytes));
   RETURN_IF_ERROR(WriteWholeFileAtomically(to.Configuration(), configuration));
+  ASSIGN_OR_RETURN(const bool has_known_rows, FileExists(from.KnownRows()));
+  if (has_known_rows) {
+    const std::uint64_t bytes = KnownRows::FileBytes(manifest.header.rows, manifest.header.relation_rows);
+    RETURN_IF_ERROR(CopyBytes(from.KnownRows(), to.KnownRows(), bytes, "", sync));
+  }
   std::uint64_t& events = manifest.header.progress.metrics_bytes;
-  RETURN_IF_ERROR(CopyEvents(from.Metrics(), to.Metrics(), events, addition.event, sync));
+  RETURN_IF_ERROR(CopyBytes(from.Metrics(), to.Metrics(), events, addition.event, sync));
   events += addition.event.size();
   manifest.header.validation = addition.validation;
   for (PartitionRecord& record : manifest.partitions) record.slot = 0;

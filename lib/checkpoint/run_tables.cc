@@ -93,27 +93,36 @@ struct FillBuffer {
 
 // Fills rows [first, first + count) of a table file, behind those before, and adds them to `checksum`.
 absl::Status FillRows(File& file, WriteBehind& cache, const NpyShape& shape, std::uint64_t first, std::uint64_t count,
-                      const RowInitializer& initializer, FillBuffer& buffer, StreamingChecksum64& checksum) {
+                      const RowInitializer& initializer, const RowOverlay& overlay, FillBuffer& buffer,
+                      StreamingChecksum64& checksum) {
   const bool rounded = shape.element == NpyElement::kBfloat16;
   buffer.floats.assign(count * shape.columns, 0.0F);
   buffer.words.resize(rounded ? buffer.floats.size() : 0);
-  ParallelRanges(0, count, 256, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::span<float> row = std::span(buffer.floats).subspan(i * shape.columns, shape.columns);
-      initializer(first + i, row);
-      if (rounded) RoundToNearest(row, std::span(buffer.words).subspan(i * shape.columns, shape.columns));
-    }
-  });
+  const auto each_row = [&](const auto& work) {
+    ParallelRanges(0, count, 256, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        work(i, std::span(buffer.floats).subspan(i * shape.columns, shape.columns));
+      }
+    });
+  };
+  if (initializer) each_row([&](std::size_t i, std::span<float> row) { initializer(first + i, row); });
+  if (overlay) RETURN_IF_ERROR(overlay(first, buffer.floats));
+  if (rounded) {
+    each_row([&](std::size_t i, std::span<float> row) {
+      RoundToNearest(row, std::span(buffer.words).subspan(i * shape.columns, shape.columns));
+    });
+  }
   const auto bytes = rounded ? std::as_bytes(std::span(buffer.words)) : std::as_bytes(std::span(buffer.floats));
   checksum.Update(bytes);
   RETURN_IF_ERROR(file.WriteAt(RowOffset(shape, first), bytes));
   return cache.Advance(file, RowOffset(shape, first) + bytes.size());
 }
 
-// Makes slot 0 of a table with rows from `initializer` and returns the checksum of each partition.
+// Makes slot 0 of a table with rows from `initializer`, or zeros, and `overlay` and returns the checksum of each
+// partition.
 absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, TableName table, const NpyShape& shape,
                                                      std::uint64_t partition_rows, const RowInitializer& initializer,
-                                                     bool sync) {
+                                                     const RowOverlay& overlay, bool sync) {
   ASSIGN_OR_RETURN(File file, OpenTableFile(paths.Table(table, 0), shape, /*writable=*/true));
   const std::uint64_t row_bytes = std::max<std::uint64_t>(1, shape.columns * sizeof(float));
   const std::uint64_t step = std::max<std::uint64_t>(1, kFillStepBytes / row_bytes);
@@ -124,7 +133,8 @@ absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, Tabl
     const std::uint64_t end = std::min(first + partition_rows, shape.rows);
     StreamingChecksum64 checksum;
     for (std::uint64_t row = first; row < end; row += step) {
-      RETURN_IF_ERROR(FillRows(file, cache, shape, row, std::min(step, end - row), initializer, buffer, checksum));
+      RETURN_IF_ERROR(
+          FillRows(file, cache, shape, row, std::min(step, end - row), initializer, overlay, buffer, checksum));
     }
     checksums.push_back(checksum.Digest());
   }
@@ -176,7 +186,8 @@ RunTables::RunTables(const RunPaths& paths, const RunShape& shape, bool sync)
 
 absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& paths, const RunShape& shape,
                                                              const RowInitializer& embeddings,
-                                                             const RowInitializer& relations, bool sync) {
+                                                             const RowInitializer& relations, bool sync,
+                                                             const RunBeginning& beginning) {
   auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync));
   const auto build = [&]() -> absl::Status {
     RETURN_IF_ERROR(AllocateAll(paths, shape));
@@ -186,19 +197,22 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
     if (drawn != static_cast<ssize_t>(sizeof(manifest.header.run_id))) return ErrnoError("getrandom", errno);
     ASSIGN_OR_RETURN(const auto row_checksums,
                      FillTable(paths, TableName::kEmbeddings, {shape.rows, shape.dim, shape.element},
-                               shape.partition_rows, embeddings, sync));
-    const RowInitializer zeros = [](std::uint64_t, std::span<float>) {};
-    ASSIGN_OR_RETURN(
-        const auto state_checksums,
-        FillTable(paths, TableName::kOptimizer, {shape.rows, shape.state_width}, shape.partition_rows, zeros, sync));
+                               shape.partition_rows, embeddings, beginning.embeddings, sync));
+    ASSIGN_OR_RETURN(const auto state_checksums,
+                     FillTable(paths, TableName::kOptimizer, {shape.rows, shape.state_width}, shape.partition_rows,
+                               nullptr, beginning.optimizer, sync));
     for (std::size_t p = 0; p < row_checksums.size(); ++p) {
       manifest.partitions.push_back(
           {.slot = 0, .generation = 1, .embedding_checksum = row_checksums[p], .state_checksum = state_checksums[p]});
     }
-    for (std::uint64_t row = 0; row < shape.relation_rows; ++row) relations(row, tables->relations_.Row(row));
+    for (std::uint64_t row = 0; row < shape.relation_rows; ++row) {
+      relations(row, tables->relations_.Row(row));
+      if (beginning.relation_optimizer) beginning.relation_optimizer(row, tables->relation_optimizer_.Row(row));
+    }
     ASSIGN_OR_RETURN(manifest.header.relation_checksum, tables->relations_.Write(0, sync));
     ASSIGN_OR_RETURN(manifest.header.relation_state_checksum, tables->relation_optimizer_.Write(0, sync));
     RETURN_IF_ERROR(tables->OpenTables());
+    if (beginning.seal) RETURN_IF_ERROR(beginning.seal(manifest.header.progress));
     // Every name that the manifest builds on is on the disk before it.
     if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
     manifest.header.generation = 1;
@@ -393,7 +407,9 @@ absl::Status RunTables::Finish() {
        {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer}) {
     RETURN_IF_ERROR(RemoveFile(paths_.Table(table, 1)));
   }
-  RETURN_IF_ERROR(RemoveFile(paths_.Gradients()));
+  for (const std::filesystem::path& scratch : {paths_.Gradients(), paths_.TrainedEdges()}) {
+    RETURN_IF_ERROR(RemoveFile(scratch));
+  }
   return sync_ ? SyncFolder(paths_.folder()) : absl::OkStatus();
 }
 

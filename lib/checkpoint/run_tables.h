@@ -60,8 +60,21 @@ struct RunShape {
 // several threads.
 using RowInitializer = std::function<void(std::uint64_t row, std::span<float> values)>;
 
+// Changes what it knows better of a new table's rows [first, first + values.size() / columns), which hold what the
+// initializer gave them. Called for each row once, in ascending order, by one thread; an error ends the making.
+using RowOverlay = std::function<absl::Status(std::uint64_t first, std::span<float> values)>;
+
 // Completes the progress of a commit when all data is written and nothing names it yet; an error ends the commit.
 using Seal = std::function<absl::Status(Progress&)>;
+
+// What a new run begins with beside what its initializers give; all may be empty.
+struct RunBeginning {
+  RowOverlay embeddings = {};
+  RowOverlay optimizer = {};               // on zeros
+  RowInitializer relation_optimizer = {};  // the same
+  // Called when all rows are there, before the folder is synced and the first manifest written.
+  Seal seal = {};
+};
 
 // One writer, one thread at a time (rows are another matter: tables/mmap_manager.h).
 class RunTables {
@@ -70,7 +83,8 @@ class RunTables {
   // is set aside first, so a full disk is an error now; then the folder is as it was but for files of this run.
   static absl::StatusOr<std::unique_ptr<RunTables>> Create(const RunPaths& paths, const RunShape& shape,
                                                            const RowInitializer& embeddings,
-                                                           const RowInitializer& relations, bool sync);
+                                                           const RowInitializer& relations, bool sync,
+                                                           const RunBeginning& beginning = {});
   // Opens the tables at the newest commit, after checking them against `shape`.
   static absl::StatusOr<std::unique_ptr<RunTables>> Open(const RunPaths& paths, const RunShape& shape, bool sync);
 

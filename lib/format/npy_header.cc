@@ -74,20 +74,23 @@ std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(std::string_view type, st
   return bytes;
 }
 
-absl::StatusOr<NpyShape> DecodeNpyHeader(std::span<const std::byte> bytes, std::string_view file_name) {
-  const auto fail = [&](std::string_view found) {
-    return CorruptError(fmt::format(
-        "{}: {}; expected a .npy file, format 1.0, with a {}-byte header, '<f4' or '<u2', C order and two dimensions",
-        file_name, found, kNpyHeaderBytes));
-  };
-  if (bytes.size() < kNpyHeaderBytes) return fail(fmt::format("{} bytes of header", bytes.size()));
+namespace {
+
+// The message of a status is what was found.
+absl::StatusOr<NpyLayout> ParseHeader(std::span<const std::byte> bytes, bool any_length) {
+  const auto fail = [](std::string_view found) { return CorruptError(std::string(found)); };
+  if (bytes.size() < (any_length ? kPreambleBytes : kNpyHeaderBytes)) {
+    return fail(fmt::format("{} bytes of header", bytes.size()));
+  }
   if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
     const std::string_view head(reinterpret_cast<const char*>(bytes.data()), kMagic.size());
     return fail(fmt::format("first bytes \"{}\"", Escape(head)));
   }
   const std::size_t length =
       static_cast<std::size_t>(bytes[kMagic.size()]) | (static_cast<std::size_t>(bytes[kMagic.size() + 1]) << 8);
-  if (length + kPreambleBytes != kNpyHeaderBytes) return fail(fmt::format("header length {}", length + kPreambleBytes));
+  if (any_length ? length + kPreambleBytes > bytes.size() : length + kPreambleBytes != kNpyHeaderBytes) {
+    return fail(fmt::format("header length {}", length + kPreambleBytes));
+  }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + kPreambleBytes, length);
   DictionaryParser parser(text);
   NpyShape shape;
@@ -104,7 +107,25 @@ absl::StatusOr<NpyShape> DecodeNpyHeader(std::span<const std::byte> bytes, std::
   if (absl::StatusOr<std::uint64_t> size = NpyFileBytes(shape); !size.ok()) {
     return fail(fmt::format("shape ({}, {}), which overflows", shape.rows, shape.columns));
   }
-  return shape;
+  return NpyLayout{.shape = shape, .data_offset = length + kPreambleBytes};
+}
+
+}  // namespace
+
+absl::StatusOr<NpyShape> DecodeNpyHeader(std::span<const std::byte> bytes, std::string_view file_name) {
+  const absl::StatusOr<NpyLayout> layout = ParseHeader(bytes, /*any_length=*/false);
+  if (layout.ok()) return layout->shape;
+  return CorruptError(fmt::format(
+      "{}: {}; expected a .npy file, format 1.0, with a {}-byte header, '<f4' or '<u2', C order and two dimensions",
+      file_name, MessageOf(layout.status()), kNpyHeaderBytes));
+}
+
+absl::StatusOr<NpyLayout> DecodeForeignNpyHeader(std::span<const std::byte> bytes, std::string_view file_name) {
+  absl::StatusOr<NpyLayout> layout = ParseHeader(bytes, /*any_length=*/true);
+  if (layout.ok()) return layout;
+  return InputError(
+      fmt::format("{}: {}; expected a .npy file, format 1.0, '<f4' (or '<u2' for bf16), C order and two dimensions",
+                  file_name, MessageOf(layout.status())));
 }
 
 absl::StatusOr<std::size_t> NpyHeaderLength(std::string_view preamble, std::string_view file_name) {

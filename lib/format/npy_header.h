@@ -52,6 +52,15 @@ std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(std::string_view type, st
 // kNpyHeaderBytes or fewer.
 absl::StatusOr<NpyShape> DecodeNpyHeader(std::span<const std::byte> bytes, std::string_view file_name);
 
+struct NpyLayout {
+  NpyShape shape;
+  std::uint64_t data_offset = 0;  // of the first value in the file
+};
+
+// The same of a file that another program wrote, whose header may have any length up to kNpyHeaderBytes. What is wrong
+// is an input error.
+absl::StatusOr<NpyLayout> DecodeForeignNpyHeader(std::span<const std::byte> bytes, std::string_view file_name);
+
 inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 // What tells the length of a header of any version.
 inline constexpr std::size_t kNpyPreambleBytes = 12;

@@ -45,7 +45,13 @@ class RunPaths {
   std::filesystem::path State() const { return folder_ / "STATE"; }
   std::filesystem::path Metrics() const { return folder_ / "metrics.jsonl"; }
   std::filesystem::path Lock() const { return folder_ / "LOCK"; }
+  // Scratch, made anew by each process: sums of gradients, the edges that are trained where these are not all, and
+  // vectors on their way into the order of the nodes.
   std::filesystem::path Gradients() const { return folder_ / "gradients.map"; }
+  std::filesystem::path TrainedEdges() const { return folder_ / "edges.cells"; }
+  std::filesystem::path UnsortedVectors() const { return folder_ / "vectors.spill"; }
+  // Which rows --init has given, where that matters on (format/known_rows.h).
+  std::filesystem::path KnownRows() const { return folder_ / "known.rows"; }
   // The run of the best validation, a folder of its own.
   RunPaths Best() const { return RunPaths(folder_ / "best"); }
   // Where a copy of a run is made that is to take the place of this one.
@@ -56,7 +62,7 @@ class RunPaths {
   // REQUIRES: slot is 0 or 1
   std::filesystem::path Table(TableName table, int slot) const;
   // The files that appear when they are whole: a kill can leave each under a temporary name (io/file.h: PartialPath).
-  std::vector<std::filesystem::path> WrittenWhole() const { return {Configuration(), State()}; }
+  std::vector<std::filesystem::path> WrittenWhole() const { return {Configuration(), State(), KnownRows()}; }
   // Every file that a run can have: what --overwrite may remove.
   std::vector<std::filesystem::path> All() const;
 

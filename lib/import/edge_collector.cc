@@ -140,7 +140,7 @@ class EdgeCollector::Merger {
       out_.bad_line_messages.push_back(fmt::format("{}:{}: {}", FileName(), Place(bad), bad.message));
     }
     lines_before_ += counts.lines;
-    out_.lines += counts.lines;
+    if (files_[file_].base == nullptr) out_.lines += counts.lines;
     out_.comment_lines += counts.comment_lines;
     out_.blank_lines += counts.blank_lines;
     out_.literals += counts.literals;
@@ -234,7 +234,10 @@ absl::Status EdgeCollector::Collect() {
     return chunk;
   };
   const auto process = [&](const TextChunk& chunk) {
-    return ProcessChunk(chunk, files_[chunk.file].part, options_.undirected, out_.nodes, out_.relations);
+    const InputFile& file = files_[chunk.file];
+    // A base has both directions already where it was imported so.
+    const bool undirected = options_.undirected && file.base == nullptr;
+    return ProcessChunk(chunk, file.part, undirected, out_.nodes, out_.relations);
   };
   const auto merge = [&](ChunkResult result) {
     absl::Status status = merger_->Add(std::move(result));

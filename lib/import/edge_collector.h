@@ -21,9 +21,9 @@ struct CollectedEdges {
   EdgeRuns runs;
   std::uint64_t run_edges = 0;  // in the runs
   Columns columns;
-  std::vector<InputFormat> formats;       // of each file
+  std::vector<InputFormat> formats;       // of each file but those of a base
   std::vector<std::uint64_t> file_edges;  // lines of each file that hold an edge
-  std::uint64_t lines = 0;
+  std::uint64_t lines = 0;                // of the files but those of a base, as below
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
   std::uint64_t literals = 0;  // triples whose object is one

@@ -23,6 +23,7 @@ Json ByPart(const std::array<std::uint64_t, 3>& counts) {
 
 Json OptionsJson(const ImportOptions& options, const ImportSummary& summary) {
   Json object = Json::object();
+  if (!options.base.empty()) object["base"] = options.base.string();
   object["inputs"] = options.inputs;
   if (!options.valid.empty()) object["valid"] = options.valid;
   if (!options.test.empty()) object["test"] = options.test;
@@ -55,6 +56,7 @@ std::string ImportJson(const ImportOptions& options, const ImportSummary& summar
   if (std::ranges::any_of(summary.formats, IsTriples)) object["literals"] = summary.literals;
   object["bad_lines"] = summary.bad_lines;
   object["input_edges"] = summary.input_edges;
+  if (!options.base.empty()) object["base_edges"] = summary.base_edges;
   object["self_loops"] = summary.self_loops;
   object["unseen_nodes"] = summary.unseen_nodes;
   object["unseen_relations"] = summary.unseen_relations;

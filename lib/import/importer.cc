@@ -15,6 +15,7 @@
 #include "cells/edge_writer.h"
 #include "fmt/format.h"
 #include "format/paths.h"
+#include "graph/graph.h"
 #include "import/edge_collector.h"
 #include "import/edge_selection.h"
 #include "import/import_report.h"
@@ -33,11 +34,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-absl::StatusOr<std::vector<InputFile>> FilesOf(const ImportOptions& options) {
+absl::StatusOr<std::vector<InputFile>> FilesOf(const ImportOptions& options, const Graph* base) {
   std::vector<InputFile> files;
+  for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
+    if (base != nullptr && base->description().Edges(split) > 0) {
+      files.push_back({base->paths().Cells(split).string(), static_cast<Part>(split), base});
+    }
+  }
   const auto add = [&](const std::string& pattern, Part part) -> absl::Status {
     ASSIGN_OR_RETURN(std::vector<std::string> paths, ExpandPath(pattern));
-    for (std::string& path : paths) files.push_back({std::move(path), part});
+    for (std::string& path : paths) files.push_back({std::move(path), part, nullptr});
     return absl::OkStatus();
   };
   for (const std::string& input : options.inputs) RETURN_IF_ERROR(add(input, Part::kTrain));
@@ -51,6 +57,10 @@ absl::Status CheckOptions(const ImportOptions& options, const std::vector<InputF
   if (options.inputs.empty()) return UsageError("no input; expected at least one edge list, or - for standard input");
   if (!options.split.empty() && (!options.valid.empty() || !options.test.empty())) {
     return UsageError("--split and --valid or --test; expected one way to split or the other");
+  }
+  if (!options.split.empty() && !options.base.empty()) {
+    return UsageError(
+        "--split and --base, whose edges are split already; expected --valid or --test for held-out ones");
   }
   const auto names_of_input = std::ranges::count(std::array{options.node_names, options.relation_names}, "-");
   if (std::ranges::count(files, std::string("-"), &InputFile::path) + names_of_input > 1) {
@@ -91,7 +101,11 @@ class Importer {
       : options_(options), progress_(progress) {}
 
   absl::StatusOr<ImportSummary> Run() {
-    ASSIGN_OR_RETURN(files_, FilesOf(options_));
+    if (!options_.base.empty()) {
+      ASSIGN_OR_RETURN(base_, Graph::Open(options_.base));
+      if (options_.memory_bytes > 0) base_->DropBehind();
+    }
+    ASSIGN_OR_RETURN(files_, FilesOf(options_, base_.get()));
     RETURN_IF_ERROR(CheckOptions(options_, files_));
     total_bytes_ = TotalBytes(files_);
     RETURN_IF_ERROR(Prepare());
@@ -225,8 +239,11 @@ class Importer {
     summary_.literals = collected_->literals;
     summary_.bad_lines = collected_->bad_lines;
     summary_.bad_line_messages = collected_->bad_line_messages;
-    for (const std::uint64_t edges : collected_->file_edges) summary_.input_edges += edges;
-    return CheckNotEmpty();
+    for (std::size_t file = 0; file < files_.size(); ++file) {
+      (files_[file].base == nullptr ? summary_.input_edges : summary_.base_edges) += collected_->file_edges[file];
+    }
+    RETURN_IF_ERROR(CheckNotEmpty());
+    return CheckColumns();
   }
 
   // Writes what is held to temporary files.
@@ -254,7 +271,7 @@ class Importer {
       std::uint64_t edges = 0;
       std::string_view first;
       for (std::size_t file = 0; file < files_.size(); ++file) {
-        if (files_[file].part != part) continue;
+        if (files_[file].part != part || files_[file].base != nullptr) continue;
         if (first.empty()) first = files_[file].path;
         edges += collected_->file_edges[file];
       }
@@ -269,10 +286,20 @@ class Importer {
     return absl::OkStatus();
   }
 
+  // A graph's edges have relations, all or none.
+  absl::Status CheckColumns() const {
+    if (base_ == nullptr) return absl::OkStatus();
+    const bool has_relations = base_->description().has_relations;
+    if (has_relations == (collected_->columns.relation >= 0)) return absl::OkStatus();
+    return InputError(fmt::format("{}: columns {}; expected {} relation, as the edges of {} have {}",
+                                  options_.inputs[0], ColumnsText(collected_->columns), has_relations ? "a" : "no",
+                                  options_.base.string(), has_relations ? "one" : "none"));
+  }
+
   absl::Status CheckTrainEdges(std::uint64_t edges) const {
     if (edges > 0) return absl::OkStatus();
     return InputError(fmt::format("{}: no training edge is left of {}, {} of them self-loops; expected at least one",
-                                  options_.inputs[0], summary_.input_edges, summary_.self_loops));
+                                  options_.inputs[0], summary_.input_edges + summary_.base_edges, summary_.self_loops));
   }
 
   // The rest of an import whose names and edges are all in memory.
@@ -342,7 +369,8 @@ class Importer {
     graph.partition_rows = layout.rows;
     graph.partition_count = layout.count;
     graph.has_relations = collected_->columns.relation >= 0;
-    graph.has_weights = collected_->columns.weight >= 0;
+    // An edge without a weight counts 1.
+    graph.has_weights = collected_->columns.weight >= 0 || (base_ != nullptr && base_->description().has_weights);
   }
   PartitionLayout partitions() const { return {summary_.graph.partition_rows, summary_.graph.partition_count}; }
 
@@ -378,6 +406,7 @@ class Importer {
 
   const ImportOptions& options_;
   const std::function<void(const ImportProgress&)>& progress_;
+  std::unique_ptr<Graph> base_;  // null for none
   std::vector<InputFile> files_;
   std::uint64_t total_bytes_ = 0;
   MemoryPlan plan_;

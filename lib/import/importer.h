@@ -30,7 +30,9 @@ struct ImportOptions {
   std::vector<std::string> inputs{};  // training edges
   std::string valid{};                // empty for none
   std::string test{};                 // empty for none
-  std::filesystem::path graph{};      // the folder to make
+  // A graph whose edges, each in the split that it is in, come before the inputs'; empty for none. Not with split.
+  std::filesystem::path base{};
+  std::filesystem::path graph{};  // the folder to make
   bool overwrite = false;
 
   std::optional<InputFormat> format{};  // by extension or contents if there is none
@@ -43,10 +45,10 @@ struct ImportOptions {
   std::string split{};     // "0.9,0.05,0.05"; empty: by file. Not together with valid or test
   std::uint64_t seed = 0;  // of split
 
-  bool undirected = false;  // a line gives both directions, in every part; a self-loop stays one edge
+  bool undirected = false;  // a line gives both directions, in every part; a self-loop stays one edge. Not of the base
   bool merge_duplicates = true;
-  bool drop_self_loops = false;
-  bool drop_unseen = false;  // leave out valid and test edges with a name that no training edge has
+  bool drop_self_loops = false;  // these three: of the base's edges, too
+  bool drop_unseen = false;      // leave out valid and test edges with a name that no training edge has
 
   std::uint64_t memory_bytes = 0;  // of everything that is held, page cache of its own files included; 0: no limit
   // In place of what memory_bytes would give: for tests.
@@ -72,6 +74,7 @@ struct ImportSummary {
   std::uint64_t bad_lines = 0;
   std::vector<std::string> bad_line_messages;  // the first ones
   std::uint64_t input_edges = 0;               // lines that hold an edge
+  std::uint64_t base_edges = 0;
   std::uint64_t self_loops = 0;
   std::uint64_t unseen_nodes = 0;  // names in valid or test edges and no training edge
   std::uint64_t unseen_relations = 0;

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "format/npy_header.h"
+#include "import/base_text.h"
 #include "import/line_chunker.h"
 #include "import/matrix_market.h"
 
@@ -68,7 +69,24 @@ void InputReader::Run() {
   ended_ = true;
 }
 
+absl::Status InputReader::ReadBase(std::size_t file) {
+  const Graph& base = *files_[file].base;
+  BaseText edges(base, static_cast<Split>(files_[file].part));
+  const LineLayout layout = BaseText::LayoutOf(base.description());
+  promised_edges_.emplace_back();
+  const std::uint64_t bytes_before = bytes_read();
+  while (true) {
+    if (stop_ && stop_()) return absl::CancelledError("interrupted");
+    ASSIGN_OR_RETURN(std::optional<std::string> text, edges.Next());
+    bytes_read_.store(bytes_before + edges.bytes_read(), std::memory_order_relaxed);
+    if (!text) return absl::OkStatus();
+    if (!Push({.file = file, .text = std::move(*text), .layout = layout, .opened = {}}))
+      return absl::CancelledError("abandoned");
+  }
+}
+
 absl::Status InputReader::ReadFile(std::size_t file) {
+  if (files_[file].base != nullptr) return ReadBase(file);
   const auto stop = [this] { return abandoned_.load(std::memory_order_relaxed) || (stop_ && stop_()); };
   ASSIGN_OR_RETURN(std::unique_ptr<CompressedInput> input, CompressedInput::Open(files_[file].path, stop, limits_));
   promised_edges_.emplace_back();

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "cells/edge_record.h"
+#include "graph/graph.h"
 #include "import/input_format.h"
 #include "io/compressed_input.h"
 
@@ -28,6 +29,7 @@ class LineChunker;
 struct InputFile {
   std::string path;  // "-" is standard input
   Part part = Part::kTrain;
+  const Graph* base = nullptr;  // the path is that of its cells, whose edges are read as text (import/base_text.h)
 };
 
 // Whole lines of a file, or for kNpy whole rows.
@@ -68,16 +70,17 @@ class InputReader {
   // Compressed bytes read so far, of all files. Any thread.
   std::uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
   const std::vector<InputFile>& files() const { return files_; }
-  // The formats of the files, for the summary. REQUIRES: Next returned empty
+  // The formats of the files but those of a base, for the summary. REQUIRES: Next returned empty
   const std::vector<InputFormat>& formats() const { return formats_; }
   // The entries that the head of each file promises, if it does. REQUIRES: Next returned empty
   const std::vector<std::optional<std::uint64_t>>& promised_edges() const { return promised_edges_; }
-  // The columns of all files; count 0 if no line showed them. REQUIRES: Next returned empty
+  // The columns of all files but those of a base; count 0 if no line showed them. REQUIRES: Next returned empty
   const Columns& columns() const { return columns_; }
 
  private:
   void Run();
   absl::Status ReadFile(std::size_t file);
+  absl::Status ReadBase(std::size_t file);
   // Reads a NumPy array, of which `head` was already read.
   absl::Status ReadArray(std::size_t file, CompressedInput& input, std::string head, const FileFormat& format);
   // Reads lines. `stated` is the format that flag or extension gives; without one the lines tell.

@@ -24,7 +24,7 @@ BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, co
     : options_(options),
       graph_(graph),
       tables_(tables),
-      work_(options, graph, tables.embeddings, tables.relations),
+      work_(options, graph, tables.embeddings, tables.relations, tables.frozen),
       updates_(options),
       workers_([this] { return Worker(options_); }),
       relation_gradients_(tables.relations.rows(), tables.relations.columns()) {}

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/edge.h"
+#include "format/known_rows.h"
 #include "graph/graph.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
 #include "tables/mmap_gradient_accumulator.h"
@@ -47,6 +48,7 @@ struct StepTables {
   RelationTable& relations;
   RelationTable& relation_optimizer;
   MmapGradientAccumulator& gradients;
+  const KnownRows* frozen = nullptr;  // rows that no update reaches; null: none
 };
 
 struct BatchTask {

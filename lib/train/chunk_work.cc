@@ -32,11 +32,12 @@ ChunkScratch::ChunkScratch(const TrainOptions& options)
              static_cast<float>(options.relation_prediction)) {}
 
 ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
-                     const RelationTable& relations)
+                     const RelationTable& relations, const KnownRows* frozen)
     : options_(options),
       graph_(graph),
       embeddings_(embeddings),
       relations_(relations),
+      frozen_(frozen),
       model_(options.model_spec()),
       chunk_edges_(options.chunk * options.EntriesPerEdge()) {
   SetResidentNodes({{0, graph.node_count()}});
@@ -253,35 +254,38 @@ std::string ChunkWork::Describe(const Edge& edge) const {
 
 void ChunkWork::ListNodes(const ChunkPlace& place, const ChunkResult& result,
                           std::vector<Contribution>& contributions) const {
-  const std::size_t dim = model_.dim;
+  const auto add = [&](NodeId node, const std::vector<float>& gradients, std::size_t row) {
+    if (frozen_ != nullptr && frozen_->nodes.Has(Value(node))) return;
+    contributions.push_back({node, gradients.data() + row * model_.dim});
+  };
   for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
-    contributions.push_back({place.edges[result.begins[g]].head, result.heads.data() + g * dim});
+    add(place.edges[result.begins[g]].head, result.heads, g);
   }
   for (std::size_t i = 0; i < place.edges.size(); ++i) {
-    if (result.begins.empty()) contributions.push_back({place.edges[i].head, result.heads.data() + i * dim});
-    contributions.push_back({place.edges[i].tail, result.tails.data() + i * dim});
+    if (result.begins.empty()) add(place.edges[i].head, result.heads, i);
+    add(place.edges[i].tail, result.tails, i);
   }
   for (std::size_t j = 0; j < result.tail_negative_ids.size(); ++j) {
-    contributions.push_back({result.tail_negative_ids[j], result.tail_negatives.data() + j * dim});
-    if (result.begins.empty()) {
-      contributions.push_back({result.head_negative_ids[j], result.head_negatives.data() + j * dim});
-    }
+    add(result.tail_negative_ids[j], result.tail_negatives, j);
+    if (result.begins.empty()) add(result.head_negative_ids[j], result.head_negatives, j);
   }
 }
 
 void ChunkWork::ListRelations(const ChunkPlace& place, const ChunkResult& result,
                               std::vector<RelationContribution>& contributions) const {
   const std::size_t width = model_.RelationWidth();
-  for (std::uint64_t row = 0; row * width < result.all_relations.size(); ++row) {
-    contributions.push_back({row, result.all_relations.data() + row * width});
-  }
+  const auto add = [&](std::uint64_t relation, const std::vector<float>& gradients, std::size_t row) {
+    if (frozen_ != nullptr && frozen_->relations.Has(relation)) return;
+    contributions.push_back({relation, gradients.data() + row * width});
+  };
+  for (std::uint64_t row = 0; row * width < result.all_relations.size(); ++row) add(row, result.all_relations, row);
   for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
-    contributions.push_back({Value(place.edges[result.begins[g]].relation), result.relations.data() + g * width});
+    add(Value(place.edges[result.begins[g]].relation), result.relations, g);
   }
   for (std::size_t i = 0; i < place.edges.size() && result.begins.empty(); ++i) {
     const RelationId relation = place.edges[i].relation;
-    contributions.push_back({Value(relation), result.relations.data() + i * width});
-    contributions.push_back({HeadSideRelation(relation), result.head_relations.data() + i * width});
+    add(Value(relation), result.relations, i);
+    add(HeadSideRelation(relation), result.head_relations, i);
   }
 }
 

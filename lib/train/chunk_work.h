@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "base/edge.h"
+#include "format/known_rows.h"
 #include "graph/graph.h"
 #include "model/chunk_kernel.h"
 #include "model/negatives.h"
@@ -70,9 +71,9 @@ struct ChunkScratch {
 // Threads: everything const may be called from many threads, each with rows, result and scratch of its own.
 class ChunkWork {
  public:
-  // Everything is borrowed.
+  // Everything is borrowed. Gradients of rows that are `frozen` are not listed.
   ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
-            const RelationTable& relations);
+            const RelationTable& relations, const KnownRows* frozen = nullptr);
 
   // Says which nodes are in memory from now on: negatives are drawn from them. REQUIRES: at least one; ranges ascend
   void SetResidentNodes(std::vector<NodeRange> nodes);
@@ -88,7 +89,7 @@ class ChunkWork {
   // result.status, an error that names batch, relation and nodes. Does nothing where the status is an error already.
   void Compute(const ChunkPlace& place, const ChunkRows& rows, ChunkScratch& scratch, ChunkResult& result) const;
 
-  // Appends the chunk's gradients, each with its row: of nodes, and of relations.
+  // Appends the chunk's gradients, each with its row: of nodes, and of relations, but of frozen ones.
   void ListNodes(const ChunkPlace& place, const ChunkResult& result, std::vector<Contribution>& contributions) const;
   void ListRelations(const ChunkPlace& place, const ChunkResult& result,
                      std::vector<RelationContribution>& contributions) const;
@@ -110,6 +111,7 @@ class ChunkWork {
   const Graph& graph_;
   const MmapManager& embeddings_;
   const RelationTable& relations_;
+  const KnownRows* const frozen_;
   const ModelSpec model_;
   const std::size_t chunk_edges_;
   std::vector<NodeRange> resident_;

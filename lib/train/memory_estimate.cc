@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "format/cells.h"
+#include "format/known_rows.h"
 #include "plan/partition_plan.h"
 
 namespace octavo {
@@ -192,7 +193,9 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t relation_rows = AllRelations(options, graph);
 
   MemoryEstimate estimate;
-  estimate.tables = Sum(ResidentBytes(RequestFor(options, graph), shape), Product(relation_rows, relation_width, 3U));
+  estimate.tables = Sum(ResidentBytes(RequestFor(options, graph), shape), Product(relation_rows, relation_width, 3U),
+                        // The file is read whole, and marks are made of it.
+                        options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0);
   // Two windows, what groups one of them, and of each block of edges its record, its place in the epoch and in the
   // file.
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);

@@ -34,6 +34,10 @@ enum class Durability { kFull, kProcess };
 enum class Initializer { kNormal, kUniform, kXavierNormal, kXavierUniform };
 // Which checkpoints stay: the last, or beside it the one of the best validation.
 enum class Keep { kLast, kBest };
+// Which rows training leaves as they began: none, or those that --init has given (format/known_rows.h).
+enum class Freeze { kNone, kOld };
+// Which training edges are trained: all, or those with a node, or a relation that has parameters, that --init has not.
+enum class TrainEdges { kAll, kNew };
 
 struct TrainOptions {
   // The model.
@@ -72,6 +76,8 @@ struct TrainOptions {
   std::uint64_t epochs = 10;
   Schedule schedule = Schedule::kSync;
   std::uint64_t seed = 1;
+  Freeze freeze = Freeze::kNone;
+  TrainEdges edges = TrainEdges::kAll;
   // The validation.
   std::uint64_t validate_every = 0;     // epochs; 0: never
   std::uint64_t validation_sample = 0;  // edges; 0: all of the split
@@ -95,6 +101,8 @@ struct TrainOptions {
   DropoutSpec dropout_spec() const {
     return {.nodes = static_cast<float>(dropout), .relations = static_cast<float>(relation_dropout)};
   }
+  // Whether which rows --init has given is needed beyond the first commit.
+  bool needs_known_rows() const { return freeze != Freeze::kNone || edges != TrainEdges::kAll; }
   // How often an edge stands in an epoch's batches: prefetch/epoch_order.h.
   std::uint64_t EntriesPerEdge() const { return group_queries ? 2 : 1; }
   // What is added to a relation where an edge stands the other way round; nothing without groups.

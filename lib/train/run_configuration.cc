@@ -49,6 +49,12 @@ absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunC
   auto json = nlohmann::ordered_json::object();
   json["format"] = kRunFormatVersion;
   json["graph"] = configuration.graph.string();
+  if (configuration.init.given()) {
+    nlohmann::ordered_json& init = json["init"] = nlohmann::ordered_json::object();
+    init["source"] = configuration.init.source.string();
+    if (!configuration.init.names.empty()) init["names"] = configuration.init.names.string();
+    init["optimizer_state"] = configuration.init.optimizer_state;
+  }
   nlohmann::ordered_json& options = json["options"] = nlohmann::ordered_json::object();
   for (const OptionField& field : TrainOptionFields()) {
     options[std::string(field.name)] = nlohmann::ordered_json::parse(OptionJson(field, configuration.options));
@@ -56,8 +62,10 @@ absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunC
   try {
     return WriteWholeFileAtomically(path, json.dump(2) + "\n");
   } catch (const nlohmann::json::type_error&) {  // JSON is UTF-8, and another path would come back
-    return UsageError(fmt::format("{}: the graph's path is not UTF-8; expected a folder that run.json can name",
-                                  Escape(configuration.graph.string(), 4096)));
+    return UsageError(
+        fmt::format("{}: the path of the graph, or of what --init names, is not UTF-8; expected one that "
+                    "run.json can name",
+                    Escape(configuration.graph.string(), 4096)));
   }
 }
 
@@ -82,6 +90,20 @@ absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::pat
   }
   RunConfiguration configuration;
   configuration.graph = json["graph"].get<std::string>();
+  if (const auto init = json.find("init"); init != json.end()) {
+    const auto is = [&](std::string_view key, auto matches) {
+      const auto value = init->find(key);
+      return value != init->end() && matches(*value);
+    };
+    const auto is_text = [](const nlohmann::json& value) { return value.is_string(); };
+    if (!init->is_object() || !is("source", is_text) ||
+        !is("optimizer_state", [](const nlohmann::json& value) { return value.is_boolean(); })) {
+      return fail("an init without its source and optimizer_state");
+    }
+    configuration.init = {.source = (*init)["source"].get<std::string>(),
+                          .names = is("names", is_text) ? (*init)["names"].get<std::string>() : "",
+                          .optimizer_state = (*init)["optimizer_state"].get<bool>()};
+  }
   for (const auto& [key, value] : json["options"].items()) {
     const OptionField* field = FindTrainOption(key);
     if (field == nullptr) return fail(fmt::format("unknown option \"{}\"", Escape(key)));

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "train/initial_source.h"
 #include "train/options.h"
 
 namespace octavo {
@@ -18,6 +19,7 @@ absl::Status LoadTomlConfiguration(const std::filesystem::path& path, TrainOptio
 struct RunConfiguration {
   TrainOptions options;
   std::filesystem::path graph;  // absolute
+  InitialSource init = {};      // as it was given, with absolute paths; kept for people, no training goes by it again
 };
 
 // Returns an option's value as JSON text: a number or a switch as such, anything else as a string.

@@ -10,6 +10,18 @@
 
 namespace octavo {
 
+std::string ToJson(const InitialEvent& event) {
+  const nlohmann::ordered_json json = {{"event", "init"},
+                                       {"source", event.source},
+                                       {"vectors", event.vectors},
+                                       {"nodes", event.nodes},
+                                       {"all_nodes", event.all_nodes},
+                                       {"relation_rows", event.relation_rows},
+                                       {"all_relation_rows", event.all_relation_rows},
+                                       {"optimizer_state", event.optimizer_state}};
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);  // paths are bytes
+}
+
 std::string ToJson(const EpochEvent& event) {
   const nlohmann::ordered_json json = {{"event", "epoch"},
                                        {"epoch", event.epoch},

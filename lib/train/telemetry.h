@@ -49,6 +49,18 @@ struct ValidationEvent {
   double learning_rate_factor = 1;  // from here on, of plateau
 };
 
+// What a warm start came to (train/initial_vectors.h).
+struct InitialEvent {
+  std::string source;
+  std::uint64_t vectors = 0;  // of nodes, that the source has
+  std::uint64_t nodes = 0;    // of all_nodes, that got one of them
+  std::uint64_t all_nodes = 0;
+  std::uint64_t relation_rows = 0;  // of all_relation_rows, the same; with reciprocal relations two a relation
+  std::uint64_t all_relation_rows = 0;
+  bool optimizer_state = false;  // was taken over, too
+};
+
+std::string ToJson(const InitialEvent& event);
 std::string ToJson(const EpochEvent& event);
 std::string ToJson(const ValidationEvent& event);
 
@@ -59,6 +71,7 @@ class MetricsLog {
   // belong to work that will be done again. A shorter file is left as it is.
   static absl::StatusOr<MetricsLog> Open(const std::filesystem::path& path, std::uint64_t committed_bytes);
 
+  absl::Status Append(const InitialEvent& event) { return AppendLine(ToJson(event)); }
   absl::Status Append(const EpochEvent& event) { return AppendLine(ToJson(event)); }
   absl::Status Append(const ValidationEvent& event) { return AppendLine(ToJson(event)); }
   absl::Status Sync() { return file_.Sync(); }

@@ -18,9 +18,9 @@ namespace {
 constexpr int kTries = 5;
 
 // The checksums of the commit, which hold until a training commits a partition anew.
-ExpectedRows ExpectedOf(const RunPaths& paths, const Manifest& manifest) {
+ExpectedRows ExpectedOf(const RunPaths& paths, const Manifest& manifest, std::uint64_t PartitionRecord::*checksum) {
   ExpectedRows expected;
-  for (const PartitionRecord& record : manifest.partitions) expected.checksums.push_back(record.embedding_checksum);
+  for (const PartitionRecord& record : manifest.partitions) expected.checksums.push_back(record.*checksum);
   expected.is_current = [path = paths.State(), opened = manifest](std::uint64_t partition) {
     const absl::StatusOr<Manifest> newest = ReadNewestManifest(path);
     if (!newest.ok() || newest->header.run_id != opened.header.run_id) return false;
@@ -28,6 +28,24 @@ ExpectedRows ExpectedOf(const RunPaths& paths, const Manifest& manifest) {
     return now.slot == opened.partitions[partition].slot && now.generation == opened.partitions[partition].generation;
   };
   return expected;
+}
+
+// Opens a table of nodes at the commit.
+absl::StatusOr<TableReader> OpenRows(const RunPaths& paths, const Manifest& manifest, TableName table,
+                                     const NpyShape& shape, std::uint64_t PartitionRecord::*checksum) {
+  std::vector<std::uint8_t> slots;
+  for (const PartitionRecord& record : manifest.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
+  ASSIGN_OR_RETURN(TableReader reader, TableReader::Open({paths.Table(table, 0), paths.Table(table, 1)}, shape,
+                                                         manifest.header.partition_rows, std::move(slots)));
+  reader.Expect(ExpectedOf(paths, manifest, checksum));
+  return reader;
+}
+
+absl::StatusOr<std::vector<float>> LoadRelations(const RunPaths& paths, const ManifestHeader& header, TableName table,
+                                                 std::uint64_t width, std::uint64_t checksum) {
+  RelationTable relations({paths.Table(table, 0), paths.Table(table, 1)}, {header.relation_rows, width});
+  RETURN_IF_ERROR(relations.Load(static_cast<int>(header.relation_slot), checksum));
+  return std::vector<float>(relations.values().begin(), relations.values().end());
 }
 
 absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& manifest,
@@ -55,21 +73,17 @@ absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& man
     return CorruptError(fmt::format("{}: dimensions ({}, {}); expected ({}, {})", paths.State().string(), header.dim,
                                     header.relation_width, model.dim, model.RelationWidth()));
   }
-  std::vector<std::uint8_t> slots;
-  for (const PartitionRecord& record : manifest.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
-  ASSIGN_OR_RETURN(
-      TableReader embeddings,
-      TableReader::Open({paths.Table(TableName::kEmbeddings, 0), paths.Table(TableName::kEmbeddings, 1)},
-                        {header.rows, header.dim, header.element()}, header.partition_rows, std::move(slots)));
-  embeddings.Expect(ExpectedOf(paths, manifest));
-  RelationTable relations({paths.Table(TableName::kRelations, 0), paths.Table(TableName::kRelations, 1)},
-                          {header.relation_rows, header.relation_width});
-  RETURN_IF_ERROR(relations.Load(static_cast<int>(header.relation_slot), header.relation_checksum));
+  ASSIGN_OR_RETURN(TableReader embeddings,
+                   OpenRows(paths, manifest, TableName::kEmbeddings, {header.rows, header.dim, header.element()},
+                            &PartitionRecord::embedding_checksum));
+  ASSIGN_OR_RETURN(std::vector<float> relations, LoadRelations(paths, header, TableName::kRelations,
+                                                               header.relation_width, header.relation_checksum));
   return TrainedRun{.graph = std::move(graph),
                     .model = model,
                     .reciprocal = configuration.options.reciprocal,
+                    .optimizer = configuration.options.optimizer,
                     .embeddings = std::move(embeddings),
-                    .relations = {relations.values().begin(), relations.values().end()},
+                    .relations = std::move(relations),
                     .relation_rows = header.relation_rows,
                     .run_id = header.run_id,
                     .generation = header.generation,
@@ -89,6 +103,23 @@ absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
     if (newest.header.generation == manifest.header.generation) return run;
     manifest = std::move(newest);
   }
+}
+
+absl::StatusOr<TrainedState> OpenTrainedState(const std::filesystem::path& folder, const TrainedRun& run) {
+  const RunPaths paths(folder);
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
+  const ManifestHeader& header = manifest.header;
+  if (header.generation != run.generation) {
+    return RuntimeError(fmt::format("{}: a training commits while it is opened; stop it first", folder.string()));
+  }
+  ASSIGN_OR_RETURN(TableReader optimizer,
+                   OpenRows(paths, manifest, TableName::kOptimizer, {header.rows, header.state_width},
+                            &PartitionRecord::state_checksum));
+  ASSIGN_OR_RETURN(std::vector<float> relations,
+                   LoadRelations(paths, header, TableName::kRelationOptimizer, header.relation_state_width,
+                                 header.relation_state_checksum));
+  return TrainedState{
+      .optimizer = std::move(optimizer), .relations = std::move(relations), .step = header.progress.step};
 }
 
 absl::StatusOr<bool> CommittedSince(const std::filesystem::path& folder, const TrainedRun& run) {

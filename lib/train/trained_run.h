@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "model/model_spec.h"
+#include "optimize/optimizer.h"
 #include "tables/table_reader.h"
 
 namespace octavo {
@@ -19,6 +20,7 @@ struct TrainedRun {
   std::unique_ptr<Graph> graph;
   ModelSpec model;
   bool reciprocal = false;
+  OptimizerKind optimizer = OptimizerKind::kRowAdagrad;
   TableReader embeddings;           // [graph->node_count(), model.dim]
   std::vector<float> relations;     // [relation_rows, model.RelationWidth()]
   std::uint64_t relation_rows = 0;  // relation_count, twice that with reciprocal relations
@@ -26,6 +28,16 @@ struct TrainedRun {
   std::uint64_t generation = 0;  // of the commit that was opened
   std::uint64_t epochs_done = 0;
 };
+
+// The optimizer state beside a TrainedRun.
+struct TrainedState {
+  TableReader optimizer;         // [graph->node_count(), state width]
+  std::vector<float> relations;  // [relation_rows, state width]
+  std::uint64_t step = 0;        // updates
+};
+
+// Opens the state of the commit that `run` is of; a runtime error where there is a newer one.
+absl::StatusOr<TrainedState> OpenTrainedState(const std::filesystem::path& folder, const TrainedRun& run);
 
 // Whether the run was committed again since `run` was opened: then rows read meanwhile can be of several commits.
 absl::StatusOr<bool> CommittedSince(const std::filesystem::path& folder, const TrainedRun& run);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,12 +14,16 @@
 #include "checkpoint/state_file.h"
 #include "fmt/format.h"
 #include "format/cells.h"
+#include "format/known_rows.h"
 #include "format/paths.h"
+#include "io/failpoint.h"
 #include "io/file.h"
 #include "tables/mmap_gradient_accumulator.h"
 #include "train/initial_rows.h"
+#include "train/initial_vectors.h"
 #include "train/memory_estimate.h"
 #include "train/run_configuration.h"
+#include "train/trained_edges.h"
 #include "train/training_loop.h"
 
 namespace octavo {
@@ -102,6 +107,15 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MakeGradients(const Run
   return MmapGradientAccumulator::Create(paths.Gradients(), options.dim, rows);
 }
 
+// Whether there was a run once, whose vectors may be all that is left of it: its metrics.jsonl comes after the first
+// commit. That of a warm start comes before, with an event of its own, which a cut may have torn.
+bool WasTrained(const RunPaths& paths, const RunConfiguration& configuration) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+  if (!configuration.init.given()) return true;
+  const absl::StatusOr<std::string> text = ReadWholeFile(paths.Metrics(), kMostBytes);
+  return !text.ok() || text->find(R"("event":"epoch")") != std::string::npos;
+}
+
 // A folder with a run, or with files of a run's names that no training left there, is not taken without --overwrite. A
 // training that was stopped before its first commit leaves run.json and no STATE.
 absl::Status CheckUnused(const RunPaths& paths) {
@@ -120,10 +134,11 @@ absl::Status CheckUnused(const RunPaths& paths) {
     return UsageError(
         fmt::format("{}: has a run; go on with it by octavo resume --run {}, or say --overwrite", folder, folder));
   }
-  // metrics.jsonl comes after the first commit: with it there was a run once, and its vectors may be all that is left.
-  const bool stopped_early =
-      has(paths.Configuration()) && !has(paths.Metrics()) && ReadRunConfiguration(paths.Configuration()).ok();
-  if (stopped_early) return absl::OkStatus();
+  if (has(paths.Configuration())) {
+    const absl::StatusOr<RunConfiguration> configuration = ReadRunConfiguration(paths.Configuration());
+    const bool stopped_early = configuration.ok() && (!has(paths.Metrics()) || !WasTrained(paths, *configuration));
+    if (stopped_early) return absl::OkStatus();
+  }
   for (const fs::path& path : there) {
     return UsageError(
         fmt::format("{}: is there and belongs to no run; choose another folder, or say --overwrite", path.string()));
@@ -131,12 +146,79 @@ absl::Status CheckUnused(const RunPaths& paths) {
   return absl::OkStatus();
 }
 
-// Where the edges do not fit beside what the training holds, they leave the page cache once they are read.
-void LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
+// Where the edges do not fit beside what the training holds, they leave the page cache once they are read. Returns
+// whether that is so.
+bool LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph.description(), settings.threads, shape);
   const std::uint64_t edges = graph.description().train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
   const std::uint64_t needed = estimate.total() + edges;
-  if (needed < edges || needed > settings.memory) graph.DropBehind();
+  const bool drop_behind = needed < edges || needed > settings.memory;
+  if (drop_behind) graph.DropBehind();
+  return drop_behind;
+}
+
+// A warm start, and what it is needed for on.
+absl::Status CheckInit(const TrainOptions& options, const InitialSource& init, const RunPaths& paths) {
+  if (!init.given()) {
+    if (!options.needs_known_rows()) return absl::OkStatus();
+    return UsageError(fmt::format("{} has no meaning without --init, whose rows are the old ones",
+                                  options.freeze == Freeze::kOld ? "freeze old" : "edges new"));
+  }
+  std::error_code error;
+  const fs::path source = fs::weakly_canonical(init.source, error);
+  const fs::path folder = fs::weakly_canonical(paths.folder(), error);
+  if (std::mismatch(folder.begin(), folder.end(), source.begin(), source.end()).first != folder.end()) {
+    return absl::OkStatus();
+  }
+  return UsageError(fmt::format("{}: is in the folder of the run that is made of it; choose another folder for the run",
+                                init.source.string()));
+}
+
+// The marks of a run that needs them.
+absl::StatusOr<std::optional<KnownRows>> ReadKnownRows(const TrainOptions& options, const RunPaths& paths,
+                                                       const RunShape& shape) {
+  if (!options.needs_known_rows()) return std::nullopt;
+  const fs::path path = paths.KnownRows();
+  const absl::StatusOr<std::string> bytes = ReadWholeFile(path, KnownRows::FileBytes(shape.rows, shape.relation_rows));
+  // Such a run has it: to lack it is damage.
+  if (!bytes.ok() && KindOf(bytes.status()) == ErrorKind::kUsage) return CorruptError(MessageOf(bytes.status()));
+  if (!bytes.ok()) return bytes.status();
+  return DecodeKnownRows(*bytes, shape.rows, shape.relation_rows, path.string());
+}
+
+// The edges that are trained where these are not all, and the rows that are not.
+struct TrainedPart {
+  std::optional<CellReader> edges;
+  const KnownRows* frozen = nullptr;
+
+  const CellReader& EdgesOf(const Graph& graph) const { return edges ? *edges : graph.Edges(Split::kTrain); }
+};
+
+// `known` is borrowed, and there where the options need it.
+absl::StatusOr<TrainedPart> MakeTrainedPart(const Graph& graph, const TrainOptions& options, const RunPaths& paths,
+                                            const KnownRows* known, bool drop_behind) {
+  TrainedPart part;
+  if (options.freeze == Freeze::kOld) part.frozen = known;
+  if (options.edges == TrainEdges::kAll) return part;
+  const bool relations = options.model_spec().RelationWidth() > 0;
+  ASSIGN_OR_RETURN(part.edges, WriteTrainedEdges(graph, *known, relations, paths.TrainedEdges()));
+  if (drop_behind) part.edges->DropBehind();
+  return part;
+}
+
+// What is written when the rows of a warm start are there and no commit names them yet.
+absl::Status SealInit(InitialVectors& vectors, const TrainOptions& options, const RunPaths& paths, InitialEvent& event,
+                      Progress& first) {
+  ASSIGN_OR_RETURN(event, vectors.Finish());
+  if (options.needs_known_rows()) {
+    RETURN_IF_ERROR(WriteWholeFileAtomically(paths.KnownRows(), EncodeKnownRows(vectors.known())));
+  }
+  ASSIGN_OR_RETURN(MetricsLog metrics, MetricsLog::Open(paths.Metrics(), 0));
+  RETURN_IF_ERROR(metrics.Append(event));
+  if (options.durability == Durability::kFull) RETURN_IF_ERROR(metrics.Sync());
+  first.metrics_bytes = metrics.bytes();
+  first.step = vectors.step();
+  return Failpoint("initial.seal");
 }
 
 // The space of the tables is set aside at once, that of the copies is not: what they will need is compared with what
@@ -264,21 +346,31 @@ absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options) {
 }
 
 absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::path& folder, const TrainOptions& options,
-                                      bool overwrite, const TrainSettings& settings, const TrainCallbacks& callbacks) {
+                                      bool overwrite, const TrainSettings& settings, const TrainCallbacks& callbacks,
+                                      const InitialSource& init) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(graph_folder));
   RETURN_IF_ERROR(CheckTrainable(*graph, options));
   ASSIGN_OR_RETURN(const PartitionShape division,
                    ChooseShape(options, graph->description(), settings.memory, settings.threads));
   if (callbacks.on_division) callbacks.on_division({.shape = division, .from_epoch = 1});
-  LeaveRoom(*graph, options, division, settings);
+  const bool drop_behind = LeaveRoom(*graph, options, division, settings);
   const RunPaths paths(folder);
+  RETURN_IF_ERROR(CheckInit(options, init, paths));
+  std::unique_ptr<InitialVectors> vectors;
+  if (init.given()) {
+    ASSIGN_OR_RETURN(vectors, InitialVectors::Open(init, *graph, options, settings.memory, paths));
+  }
   RETURN_IF_ERROR(CheckFolder(paths));
   RETURN_IF_ERROR(CreateFolders(paths.folder()));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
   if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));
   RETURN_IF_ERROR(RemoveRun(paths));
-  RETURN_IF_ERROR(
-      WriteRunConfiguration(paths.Configuration(), {.options = options, .graph = fs::absolute(graph_folder)}));
+  RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(),
+                                        {.options = options,
+                                         .graph = fs::absolute(graph_folder),
+                                         .init = {.source = init.given() ? fs::absolute(init.source) : fs::path(),
+                                                  .names = init.names.empty() ? fs::path() : fs::absolute(init.names),
+                                                  .optimizer_state = init.optimizer_state}}));
   // Before the first commit: a disk that is too small is an error while there is no run yet.
   ASSIGN_OR_RETURN(const std::unique_ptr<MmapGradientAccumulator> gradients,
                    MakeGradients(paths, options, graph->description(), division, division));
@@ -286,19 +378,45 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
   RETURN_IF_ERROR(CheckRoomForBest(options, graph->description(), paths));
   const double scale = InitialScale(options, shape.rows);
   const double relation_scale = InitialScale(options, shape.relation_rows);
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<RunTables> tables,
-      RunTables::Create(
-          paths, shape,
-          [&](std::uint64_t row, std::span<float> values) { InitialEmbedding(options, scale, row, values); },
-          [&](std::uint64_t row, std::span<float> values) { InitialRelation(options, relation_scale, row, values); },
-          options.durability == Durability::kFull));
-  return TrainingLoop(*graph, options, paths, *tables, *gradients, division, settings, callbacks)
+  RunBeginning beginning;
+  InitialEvent event;
+  if (vectors != nullptr) {
+    beginning.embeddings = [&](std::uint64_t first, std::span<float> rows) {
+      return vectors->CopyEmbeddings(first, rows);
+    };
+    beginning.optimizer = [&](std::uint64_t first, std::span<float> rows) {
+      return vectors->CopyOptimizer(first, rows);
+    };
+    beginning.relation_optimizer = [&](std::uint64_t row, std::span<float> values) {
+      vectors->CopyRelationState(row, values);
+    };
+    beginning.seal = [&](Progress& first) { return SealInit(*vectors, options, paths, event, first); };
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables, RunTables::Create(
+                                                                paths, shape,
+                                                                [&](std::uint64_t row, std::span<float> values) {
+                                                                  InitialEmbedding(options, scale, row, values);
+                                                                },
+                                                                [&](std::uint64_t row, std::span<float> values) {
+                                                                  InitialRelation(options, relation_scale, row, values);
+                                                                  if (vectors != nullptr)
+                                                                    vectors->CopyRelation(row, values);
+                                                                },
+                                                                options.durability == Durability::kFull, beginning));
+  if (vectors != nullptr && callbacks.on_initial) callbacks.on_initial(event);
+  const std::optional<KnownRows> known =
+      vectors != nullptr && options.needs_known_rows() ? std::optional(vectors->known()) : std::nullopt;
+  vectors.reset();
+  ASSIGN_OR_RETURN(const TrainedPart part,
+                   MakeTrainedPart(*graph, options, paths, known ? &*known : nullptr, drop_behind));
+  return TrainingLoop(*graph, part.EdgesOf(*graph), part.frozen, options, paths, *tables, *gradients, division,
+                      settings, callbacks)
       .Run(/*past_patience=*/false);
 }
 
 absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs::path& folder,
-                                         const TrainOptions& options, bool overwrite, const TrainSettings& settings) {
+                                         const TrainOptions& options, bool overwrite, const TrainSettings& settings,
+                                         const InitialSource& init) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(graph_folder));
   RETURN_IF_ERROR(CheckTrainable(*graph, options));
   TrainingStart start;
@@ -306,6 +424,7 @@ absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs:
   start.train_edges = graph->description().train_edges;
   ASSIGN_OR_RETURN(start.plan, PlanTraining(options, *graph, settings.memory, settings.threads, nullptr));
   const RunPaths paths(folder);
+  RETURN_IF_ERROR(CheckInit(options, init, paths));
   RETURN_IF_ERROR(CheckFolder(paths));
   if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));
   RETURN_IF_ERROR(CheckDiskSpace(paths, start.plan.disk_bytes));
@@ -340,16 +459,20 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   const auto& [configuration, epochs_before, graph, manifest, next] = resumption;
   const TrainOptions& options = configuration.options;
   const Progress& done = manifest.header.progress;
-  LeaveRoom(*graph, options, next, settings);
+  const bool drop_behind = LeaveRoom(*graph, options, next, settings);
+  const RunShape shape = ShapeOf(options, graph->description(), DivisionOf(done));
+  ASSIGN_OR_RETURN(const std::optional<KnownRows> known, ReadKnownRows(options, paths, shape));
   NewFiles made(paths);
   ASSIGN_OR_RETURN(const std::unique_ptr<MmapGradientAccumulator> gradients,
                    MakeGradients(paths, options, graph->description(), DivisionOf(done), next));
   ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables,
-                   RunTables::Open(paths, ShapeOf(options, graph->description(), DivisionOf(done)),
-                                   options.durability == Durability::kFull));
+                   RunTables::Open(paths, shape, options.durability == Durability::kFull));
+  ASSIGN_OR_RETURN(const TrainedPart part,
+                   MakeTrainedPart(*graph, options, paths, known ? &*known : nullptr, drop_behind));
   if (options.epochs != epochs_before) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   made.Keep();
-  return TrainingLoop(*graph, options, paths, *tables, *gradients, next, settings, callbacks)
+  return TrainingLoop(*graph, part.EdgesOf(*graph), part.frozen, options, paths, *tables, *gradients, next, settings,
+                      callbacks)
       .Run(/*past_patience=*/epochs != 0);
 }
 

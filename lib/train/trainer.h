@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
 #include "plan/epoch_plan.h"
+#include "train/initial_source.h"
 #include "train/options.h"
 #include "train/telemetry.h"
 #include "train/training_plan.h"
@@ -34,6 +35,7 @@ struct TrainDivision {
 // Called on the training thread. All may be empty.
 struct TrainCallbacks {
   std::function<void(const TrainDivision&)> on_division = {};
+  std::function<void(const InitialEvent&)> on_initial = {};  // of a warm start, behind its commit
   std::function<void(const TrainProgress&)> on_batch = {};
   std::function<void(const EpochEvent&)> on_epoch = {};
   std::function<void(std::uint64_t generation)> on_commit = {};  // within an epoch
@@ -68,9 +70,11 @@ struct TrainOutcome {
 absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options);
 
 // Starts a run in `folder`, which must not have one (with `overwrite` the old one is removed first), and trains it.
+// With `init` its rows begin as those of another run or a file (train/initial_vectors.h), which must not be in
+// `folder`; the first commit is behind that, so a kill before it leaves no run.
 absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder, const std::filesystem::path& folder,
                                       const TrainOptions& options, bool overwrite, const TrainSettings& settings,
-                                      const TrainCallbacks& callbacks);
+                                      const TrainCallbacks& callbacks, const InitialSource& init = {});
 
 // What StartRun and ResumeRun would begin with: all of their checks, but that no other process has the run and that the
 // disk gives what it says it has. Write nothing.
@@ -83,7 +87,8 @@ struct TrainingStart {
   std::uint64_t batch = 0;       // done of the next
 };
 absl::StatusOr<TrainingStart> CheckStart(const std::filesystem::path& graph_folder, const std::filesystem::path& folder,
-                                         const TrainOptions& options, bool overwrite, const TrainSettings& settings);
+                                         const TrainOptions& options, bool overwrite, const TrainSettings& settings,
+                                         const InitialSource& init = {});
 absl::StatusOr<TrainingStart> CheckResume(const std::filesystem::path& folder, std::uint64_t epochs,
                                           const TrainSettings& settings);
 

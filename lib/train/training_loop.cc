@@ -37,10 +37,13 @@ std::vector<NodeRange> NodesOf(std::span<const PartitionId> partitions, const Gr
 
 }  // namespace
 
-TrainingLoop::TrainingLoop(const Graph& graph, const TrainOptions& options, const RunPaths& paths, RunTables& tables,
+TrainingLoop::TrainingLoop(const Graph& graph, const CellReader& edges, const KnownRows* frozen,
+                           const TrainOptions& options, const RunPaths& paths, RunTables& tables,
                            MmapGradientAccumulator& gradients, const PartitionShape& next_shape,
                            const TrainSettings& settings, const TrainCallbacks& callbacks)
     : graph_(graph),
+      edges_(edges),
+      frozen_(frozen),
       options_(options),
       paths_(paths),
       tables_(tables),
@@ -49,7 +52,7 @@ TrainingLoop::TrainingLoop(const Graph& graph, const TrainOptions& options, cons
       settings_(settings),
       callbacks_(callbacks),
       progress_(tables.progress()),
-      batches_(graph.Edges(Split::kTrain), options.seed, options.batch, kWindowEdges, options.prefetch,
+      batches_(edges, options.seed, options.batch, kWindowEdges, options.prefetch,
                options.InverseOffset(graph.relation_count())),
       partitions_([this](PartitionId partition) { return tables_.LoadPartition(partition); },
                   [this](PartitionId partition) { return tables_.EvictPartition(partition); },
@@ -61,7 +64,8 @@ absl::Status TrainingLoop::Prepare() {
                                    .optimizer = tables_.optimizer(),
                                    .relations = tables_.relations(),
                                    .relation_optimizer = tables_.relation_optimizer(),
-                                   .gradients = gradients_});
+                                   .gradients = gradients_,
+                                   .frozen = frozen_});
   ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
   metrics_ = std::make_unique<MetricsLog>(std::move(log));
   if (progress_.batch == 0) DivideTables();
@@ -200,7 +204,7 @@ EpochEvent TrainingLoop::MakeEvent() {
   const auto [exchange, exchange_stall] = partitions_.TakeFetchAndStallSeconds();
   const StepTimes times = schedule_->TakeTimes();
   const double sides = 2.0 * static_cast<double>(progress_.epoch_edges);
-  const std::uint64_t edge_bytes = counters_.edges * EdgeBytes(graph_.Edges(Split::kTrain).header());
+  const std::uint64_t edge_bytes = counters_.edges * EdgeBytes(edges_.header());
   EpochEvent event;
   event.epoch = progress_.epoch + 1;
   event.loss = progress_.epoch_loss / sides;

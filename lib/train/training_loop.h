@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "checkpoint/run_tables.h"
+#include "format/known_rows.h"
 #include "format/paths.h"
 #include "graph/graph.h"
 #include "plan/epoch_plan.h"
@@ -24,11 +25,12 @@ namespace octavo {
 // One object a process and run; one thread. Everything that is passed must outlive it.
 class TrainingLoop {
  public:
-  // `next_shape` is how the tables are divided from the next epoch on.
+  // `edges` are those that are trained, of `graph`; `frozen` rows, null for none, are not updated. `next_shape` is how
+  // the tables are divided from the next epoch on.
   // `gradients` has room for a window of either shape.
-  TrainingLoop(const Graph& graph, const TrainOptions& options, const RunPaths& paths, RunTables& tables,
-               MmapGradientAccumulator& gradients, const PartitionShape& next_shape, const TrainSettings& settings,
-               const TrainCallbacks& callbacks);
+  TrainingLoop(const Graph& graph, const CellReader& edges, const KnownRows* frozen, const TrainOptions& options,
+               const RunPaths& paths, RunTables& tables, MmapGradientAccumulator& gradients,
+               const PartitionShape& next_shape, const TrainSettings& settings, const TrainCallbacks& callbacks);
 
   // Trains to the last epoch, or until options.patience or settings.stop say so; with `past_patience` on from where
   // patience had stopped it, which counts anew. The error of a disk says from which commit to go on.
@@ -71,6 +73,8 @@ class TrainingLoop {
   }
 
   const Graph& graph_;
+  const CellReader& edges_;
+  const KnownRows* const frozen_;
   const TrainOptions& options_;
   const RunPaths& paths_;
   RunTables& tables_;

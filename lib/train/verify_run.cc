@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "format/graph_description.h"
+#include "format/known_rows.h"
 #include "format/paths.h"
 #include "io/file.h"
 #include "io/piece_reader.h"
@@ -75,6 +76,7 @@ class RunCheck {
     if (commit.manifest) {
       const ManifestHeader& header = commit.manifest->header;
       if (configuration_) CompareConfiguration(header);
+      if (configuration_ && configuration_->options.needs_known_rows()) CheckKnownRows(header);
       CheckEvents(header.progress.metrics_bytes);
       if (configuration_) CheckGraph(header);
     }
@@ -123,6 +125,19 @@ class RunCheck {
       report_.Damage(paths_.Configuration(), "", fmt::format("{} epochs", options.epochs),
                      fmt::format("at least the {} that were begun", begun));
     }
+  }
+
+  void CheckKnownRows(const ManifestHeader& header) {
+    const std::filesystem::path path = paths_.KnownRows();
+    const auto read = [&]() -> absl::StatusOr<KnownRows> {
+      ASSIGN_OR_RETURN(const std::string bytes,
+                       ReadWholeFile(path, KnownRows::FileBytes(header.rows, header.relation_rows)));
+      return DecodeKnownRows(bytes, header.rows, header.relation_rows, path.string());
+    };
+    const absl::StatusOr<KnownRows> known = read();
+    if (!known.ok()) return report_.Fault(path, "", known.status());
+    report_.Checked(path, KnownRows::FileBytes(header.rows, header.relation_rows),
+                    fmt::format("{} nodes and {} relation rows", known->nodes.Count(), known->relations.Count()));
   }
 
   void CheckEvents(std::uint64_t committed) {

@@ -1,6 +1,7 @@
 #include "format/npy_header.h"
 
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -55,6 +56,24 @@ TEST(NpyHeader, RefusesOtherTypesOrdersAndShapes) {
     EXPECT_ERROR(DecodeNpyHeader(WithDictionary(dictionary), "e.npy"), kCorrupt, "e.npy: ") << dictionary;
   }
   EXPECT_OK(DecodeNpyHeader(WithDictionary("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4)}"), "e.npy"));
+}
+
+// As numpy.save pads it: to a multiple of 64 bytes.
+TEST(NpyHeader, ReadsTheHeadersOfOtherPrograms) {
+  std::string dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }";
+  dictionary.resize(117, ' ');
+  const std::string text = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + dictionary + "\n";
+  const auto bytes = std::as_bytes(std::span(text));
+  ASSERT_OK_AND_ASSIGN(const NpyLayout layout, DecodeForeignNpyHeader(bytes, "e.npy"));
+  EXPECT_EQ(layout.shape, (NpyShape{3, 4}));
+  EXPECT_EQ(layout.data_offset, 128U);
+  EXPECT_ERROR(DecodeForeignNpyHeader(bytes.first(127), "e.npy"), kInput, "e.npy: header length 128");
+  EXPECT_ERROR(DecodeForeignNpyHeader(bytes.first(9), "e.npy"), kInput, "e.npy: 9 bytes");
+  EXPECT_ERROR(
+      DecodeForeignNpyHeader(WithDictionary("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }"), "e.npy"),
+      kInput, "<f8");
+  ASSERT_OK_AND_ASSIGN(const NpyLayout own, DecodeForeignNpyHeader(EncodeNpyHeader({5, 6}), "e.npy"));
+  EXPECT_EQ(own.data_offset, kNpyHeaderBytes);
 }
 
 TEST(NpyHeader, RefusesShortAndForeignFiles) {

@@ -49,7 +49,16 @@ bool SameTriple(const Edge& a, const Edge& b) {
 
 class NaiveTrainer {
  public:
-  NaiveTrainer(const Graph& graph, const TrainOptions& options) : graph_(graph), options_(options) {
+  NaiveTrainer(const Graph& graph, const TrainOptions& options, const NaiveBeginning& beginning)
+      : graph_(graph),
+        options_(options),
+        edges_(*beginning.edges),
+        run_(beginning.rows),
+        frozen_(beginning.frozen),
+        frozen_relations_(beginning.frozen_relations),
+        step_(beginning.step) {}
+  NaiveTrainer(const Graph& graph, const TrainOptions& options)
+      : graph_(graph), options_(options), edges_(graph.Edges(Split::kTrain)) {
     const std::uint64_t relation_rows = graph.relation_count() * (options.reciprocal ? 2U : 1U);
     const double scale = InitialScale(options, graph.node_count());
     const double relation_scale = InitialScale(options, relation_rows);
@@ -97,7 +106,7 @@ class NaiveTrainer {
                                static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options_.resident))};
     EpochPlanner planner(graph_.description().partition_count, shape, options_.order, options_.seed);
     const EpochPlan& plan = planner.Plan(epoch);
-    EpochOrder order(graph_.Edges(Split::kTrain), options_.seed, options_.batch, kWindowEdges,
+    EpochOrder order(edges_, options_.seed, options_.batch, kWindowEdges,
                      options_.InverseOffset(graph_.relation_count()));
     order.SetEpoch(epoch, plan);
     loss_ = penalty_ = 0;
@@ -115,8 +124,8 @@ class NaiveTrainer {
       TrainState(epoch, order.FirstBatch(state), order.batch_count(), edges);
     }
     if (window != order.window_count()) throw std::runtime_error("a state of several windows");
-    run_.losses.push_back(loss_ / (2.0 * static_cast<double>(graph_.description().train_edges)));
-    run_.penalties.push_back(penalty_ / (2.0 * static_cast<double>(graph_.description().train_edges)));
+    run_.losses.push_back(loss_ / (2.0 * static_cast<double>(edges_.edge_count())));
+    run_.penalties.push_back(penalty_ / (2.0 * static_cast<double>(edges_.edge_count())));
   }
 
   void TrainState(std::uint64_t epoch, std::uint64_t first_batch, std::uint64_t batches, std::span<const Edge> edges) {
@@ -357,9 +366,11 @@ class NaiveTrainer {
     ++step_;
     if (options_.schedule == Schedule::kPipelined) before_update_ = run_.embeddings;
     for (const auto& [row, gradient] : node_gradients_) {
+      if (!frozen_.empty() && frozen_[row]) continue;
       UpdateOne(rate, gradient, run_.embeddings[row], run_.optimizer[row]);
     }
     for (const auto& [row, gradient] : relation_gradients_) {
+      if (!frozen_relations_.empty() && frozen_relations_[row]) continue;
       UpdateOne(rate, gradient, run_.relations[row], run_.relation_optimizer[row]);
     }
     node_gradients_.clear();
@@ -405,7 +416,10 @@ class NaiveTrainer {
 
   const Graph& graph_;
   const TrainOptions options_;
+  const CellReader& edges_;
   NaiveRun run_;
+  const std::vector<bool> frozen_;
+  const std::vector<bool> frozen_relations_;
   std::vector<Row> known_masks_;  // of dropout, for each edge of the chunk's side
   std::vector<Row> relation_masks_;
   const Row* known_mask_ = nullptr;  // of the edge at hand
@@ -423,5 +437,9 @@ class NaiveTrainer {
 }  // namespace
 
 NaiveRun TrainNaively(const Graph& graph, const TrainOptions& options) { return NaiveTrainer(graph, options).Train(); }
+
+NaiveRun TrainNaively(const Graph& graph, const TrainOptions& options, const NaiveBeginning& beginning) {
+  return NaiveTrainer(graph, options, beginning).Train();
+}
 
 }  // namespace octavo

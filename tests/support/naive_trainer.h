@@ -22,7 +22,17 @@ struct NaiveRun {
   std::vector<double> penalties;  // likewise
 };
 
+// A warm start.
+struct NaiveBeginning {
+  NaiveRun rows;
+  int step = 0;                             // updates that the optimizer state has seen
+  const CellReader* edges = nullptr;        // that are trained
+  std::vector<bool> frozen = {};            // nodes that are never updated; empty: none
+  std::vector<bool> frozen_relations = {};  // relation rows, the same
+};
+
 // Trains options.epochs epochs; partitions auto is one. REQUIRES: a state's edges fit one window (train/options.h)
 NaiveRun TrainNaively(const Graph& graph, const TrainOptions& options);
+NaiveRun TrainNaively(const Graph& graph, const TrainOptions& options, const NaiveBeginning& beginning);
 
 }  // namespace octavo

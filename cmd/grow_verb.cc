@@ -1,0 +1,87 @@
+// octavo grow: adds nodes and edges to a trained run without starting over: an import on top of the run's graph, and a
+// training that begins with the run's rows.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/status.h"
+#include "cmd/flags.h"
+#include "cmd/importing.h"
+#include "cmd/program.h"
+#include "cmd/train_flags.h"
+#include "cmd/training.h"
+#include "fmt/format.h"
+#include "format/paths.h"
+#include "io/file.h"
+#include "train/run_configuration.h"
+#include "train/trained_run.h"
+
+namespace octavo {
+namespace {
+
+struct GrowFlags {
+  ImportFlags import;
+  TrainFlags train;
+  std::string run;
+  std::string output;
+  bool overwrite = false;
+};
+
+// The options of the run, with what the flags say over them. What an earlier growth has kept is no matter of this one.
+absl::StatusOr<TrainOptions> GrownOptions(const GrowFlags& flags, TrainOptions options) {
+  options.freeze = Freeze::kNone;
+  options.edges = TrainEdges::kAll;
+  return ReadTrainOptions(flags.train, options);
+}
+
+absl::Status RunGrow(Program& program, GrowFlags& flags) {
+  // What is wrong with the run is said before the import.
+  ImportOptions& import = flags.import.options;
+  ASSIGN_OR_RETURN(const RunConfiguration configuration, [&]() -> absl::StatusOr<RunConfiguration> {
+    RETURN_IF_ERROR(OpenTrainedRun(flags.run).status());
+    return ReadRunConfiguration(RunPaths(flags.run).Configuration());
+  }());
+  import.base = configuration.graph;
+  ASSIGN_OR_RETURN(const TrainOptions options, GrownOptions(flags, configuration.options));
+  ASSIGN_OR_RETURN(const bool taken, FileExists(RunPaths(flags.output).State()));
+  if (taken && !flags.overwrite) {
+    return UsageError(fmt::format("{}: has a run; choose another folder, or say --overwrite", flags.output));
+  }
+  import.overwrite = flags.overwrite;
+  ASSIGN_OR_RETURN(const std::optional<ImportSummary> summary, RunImport(flags.import, program));
+  if (!summary) return absl::OkStatus();  // interrupted
+  return RunTraining(program, flags.output, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
+    return StartRun(flags.import.graph, flags.output, options, flags.overwrite, settings, callbacks,
+                    {.source = flags.run});
+  });
+}
+
+}  // namespace
+
+void AddGrowVerb(CLI::App& app, Program& program) {
+  const auto flags = std::make_shared<GrowFlags>();
+  CLI::App* verb = app.add_subcommand(
+      "grow", "Add edges, and with them nodes, to the graph of a run, and train a new run that begins with its rows");
+  RefuseEmpty(verb->add_option("--run", flags->run, "Run folder that is added to; it stays as it is"))
+      ->required()
+      ->type_name("DIR");
+  RefuseEmpty(verb->add_option("--add", flags->import.options.inputs,
+                               "Edge lists with the training edges to add, as octavo import takes them"))
+      ->required()
+      ->type_name("FILE");
+  RefuseEmpty(verb->add_option("--graph", flags->import.graph, "Graph folder to make, with the edges of both"))
+      ->required()
+      ->type_name("DIR");
+  RefuseEmpty(verb->add_option("--output", flags->output, "Run folder to make"))->required()->type_name("DIR");
+  verb->add_flag("--overwrite", flags->overwrite, "Replace both folders if they exist");
+  AddImportFlags(*verb, flags->import);
+  AddTrainOptionFlags(*verb, flags->train);
+  verb->footer(
+      "Training options that are not given are those of the run (the defaults above are octavo train's), but for "
+      "--freeze and --edges.\nA fraction of the run's --epochs is often enough.");
+  verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunGrow(p, *flags); }; });
+}
+
+}  // namespace octavo

@@ -1,0 +1,174 @@
+#include "cmd/importing.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+#include "base/byte_size.h"
+#include "base/status.h"
+#include "cmd/flags.h"
+#include "cmd/interrupt.h"
+#include "cmd/large_blocks.h"
+#include "cmd/run_flags.h"
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+// How much of the stage is done, from 0 to 1; -1 where it cannot be told.
+double DoneShare(const ImportProgress& progress) {
+  if (progress.total > 0) return static_cast<double>(progress.done) / static_cast<double>(progress.total);
+  if (progress.total_bytes > 0) return static_cast<double>(progress.bytes) / static_cast<double>(progress.total_bytes);
+  return -1;
+}
+
+ShownProgress ProgressOf(const ImportProgress& progress) {
+  return {.phase = std::string(progress.stage),
+          .share = DoneShare(progress),
+          .done = static_cast<double>(progress.done),
+          .unit = progress.unit,
+          .detail = progress.bytes > 0 ? FormatByteSize(progress.bytes) + " read" : std::string()};
+}
+
+// Whether a file is read by its extension as other text than what its first lines are by any reading.
+bool SurelyLooksLikeAnother(const FileFormat& format) {
+  return format.reason == FileFormat::Reason::kExtension && format.looks_like &&
+         (IsTriples(*format.looks_like) || *format.looks_like == InputFormat::kMatrixMarket ||
+          *format.looks_like == InputFormat::kNpy);
+}
+
+std::string ByPart(const std::array<std::uint64_t, 3>& counts) {
+  return fmt::format("{} train, {} valid, {} test", counts[0], counts[1], counts[2]);
+}
+
+std::uint64_t Sum(const std::array<std::uint64_t, 3>& counts) { return counts[0] + counts[1] + counts[2]; }
+
+// What a person wants to know, the unusual only if there was any of it.
+void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& reporter) {
+  for (const std::string& message : summary.bad_line_messages) reporter.Warning(message);
+  if (summary.bad_lines > 0) {
+    reporter.Warning(
+        fmt::format("{} malformed lines skipped (--max-bad-lines {})", summary.bad_lines, flags.options.max_bad_lines));
+  }
+  std::string formats;
+  for (const InputFormat format : summary.formats) {
+    if (formats.find(InputFormatName(format)) != std::string::npos) continue;
+    formats += fmt::format("{}{}", formats.empty() ? "" : "+", InputFormatName(format));
+  }
+  reporter.Info(fmt::format("read {} lines ({} comments, {} blank), {}, columns {}", summary.lines,
+                            summary.comment_lines, summary.blank_lines, formats, ColumnsText(summary.columns)));
+  if (summary.literals > 0) {
+    reporter.Info(fmt::format("literals: {} triples; {}", summary.literals,
+                              flags.options.keep_literals ? "kept" : "left out (--literals keep takes them)"));
+  }
+  if (Sum(summary.duplicates) > 0) {
+    reporter.Info(fmt::format("duplicates: {}; {}", ByPart(summary.duplicates),
+                              !flags.options.merge_duplicates ? "kept"
+                              : summary.graph.has_weights     ? "merged, weights added"
+                                                              : "merged"));
+  }
+  if (summary.self_loops > 0) {
+    reporter.Info(
+        fmt::format("self-loops: {}; {}", summary.self_loops, flags.options.drop_self_loops ? "left out" : "kept"));
+  }
+  if (Sum(summary.unseen_edges) > 0) {
+    reporter.Info(fmt::format("not in any training edge: {} nodes and {} relations, of {} valid and {} test edges; {}",
+                              summary.unseen_nodes, summary.unseen_relations, summary.unseen_edges[1],
+                              summary.unseen_edges[2], flags.options.drop_unseen ? "left out" : "kept"));
+  }
+  if (Sum(summary.also_in_train) > 0) {
+    reporter.Warning(fmt::format("{} valid and {} test edges also stand in train; kept", summary.also_in_train[1],
+                                 summary.also_in_train[2]));
+  }
+  if (!flags.options.base.empty()) {
+    reporter.Info(fmt::format("added to the {} edges of {}", summary.base_edges, flags.options.base.string()));
+  }
+  const GraphDescription& graph = summary.graph;
+  reporter.Info(fmt::format("{}: {} nodes, {} relations, {} train, {} valid and {} test edges", flags.graph,
+                            graph.node_count, graph.relation_count, graph.train_edges, graph.valid_edges,
+                            graph.test_edges));
+  if (summary.spilled_bytes > 0) {
+    reporter.Info(fmt::format("--memory has no room for all names and edges: {} went through temporary files",
+                              FormatByteSize(summary.spilled_bytes)));
+  }
+  const double seconds = summary.seconds();
+  reporter.Info(
+      fmt::format("took {:.1f} s ({:.1f} reading, {:.1f} ranking, {:.1f} encoding, {:.1f} writing), {:.2f} "
+                  "million edges/s",
+                  seconds, summary.read_seconds, summary.rank_seconds, summary.encode_seconds, summary.write_seconds,
+                  static_cast<double>(summary.input_edges) / 1e6 / std::max(seconds, 1e-9)));
+}
+
+}  // namespace
+
+void AddImportFlags(CLI::App& app, ImportFlags& flags) {
+  RefuseEmpty(app.add_option("--valid", flags.options.valid, "Files with the validation edges"))->type_name("FILE");
+  RefuseEmpty(app.add_option("--test", flags.options.test, "Files with the test edges"))->type_name("FILE");
+  app.add_option("--columns", flags.options.columns,
+                 "Columns in their order, out of head,relation,tail,weight, - to skip one; by default 2 are "
+                 "head,tail, 3 head,relation,tail, 4 head,relation,tail,weight")
+      ->type_name("LIST");
+  app.add_option("--format", flags.format, "Format of the files; auto goes by extension and first lines")
+      ->check(CLI::IsMember({"auto", "tsv", "csv", "blank", "ntriples", "nquads", "mtx", "npy"}))
+      ->capture_default_str();
+  app.add_option("--literals", flags.literals, "Triples whose object is a literal: drop or keep")
+      ->check(CLI::IsMember({"drop", "keep"}))
+      ->capture_default_str();
+  RefuseEmpty(app.add_option("--node-names", flags.options.node_names,
+                             "Names of the nodes of NumPy arrays, one a line from index 0 on; by default numbers"))
+      ->type_name("FILE");
+  RefuseEmpty(app.add_option("--relation-names", flags.options.relation_names, "Names of their relations"))
+      ->type_name("FILE");
+  AddWholeNumber(app, "--max-bad-lines", flags.options.max_bad_lines, 0, UINT64_MAX,
+                 "Skip up to this many malformed lines");
+  app.add_flag("--undirected", flags.options.undirected,
+               "Take each line for both directions, in training and held-out edges; --split keeps them together");
+  app.add_option("--duplicates", flags.duplicates, "Copies of an edge: merge into one, weights added, or keep")
+      ->check(CLI::IsMember({"merge", "keep"}))
+      ->capture_default_str();
+  app.add_option("--self-loops", flags.self_loops, "Edges from a node to itself: keep or drop")
+      ->check(CLI::IsMember({"keep", "drop"}))
+      ->capture_default_str();
+  app.add_option("--unseen", flags.unseen, "Valid and test edges with a name that no training edge has: keep or drop")
+      ->check(CLI::IsMember({"keep", "drop"}))
+      ->capture_default_str();
+}
+
+absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Program& program) {
+  ImportOptions& options = flags.options;
+  options.graph = flags.graph;
+  options.format = ParseInputFormat(flags.format);  // none for auto
+  options.keep_literals = flags.literals == "keep";
+  options.merge_duplicates = flags.duplicates == "merge";
+  options.drop_self_loops = flags.self_loops == "drop";
+  options.drop_unseen = flags.unseen == "drop";
+  options.stop = Interrupted;
+  options.opened = [&, last = std::optional<FileFormat>()](const std::string& path, const FileFormat& format) mutable {
+    const std::string text = fmt::format("reading {} as {}", path == "-" ? "<stdin>" : path, FileFormatText(format));
+    if (SurelyLooksLikeAnother(format)) {
+      program.reporter.Warning(text);
+    } else if (last == format) {
+      program.reporter.Detail(text);  // the parts of a graph are many
+    } else {
+      program.reporter.Info(text);
+    }
+    last = format;
+  };
+  options.memory_bytes = MemoryLimit(program);
+  ReturnLargeBlocks();
+  CatchInterrupts();
+  absl::StatusOr<ImportSummary> summary =
+      Import(options, [&](const ImportProgress& progress) { program.reporter.Show(ProgressOf(progress)); });
+  program.reporter.EndProgress();
+  if (EndedByInterrupt(program, summary.status(), flags.graph)) return std::nullopt;
+  if (!summary.ok()) return summary.status();
+  if (options.check_only) {
+    program.reporter.Info(fmt::format("{}: to be made of {} file{}; --dry-run: no line was read, nothing was written",
+                                      flags.graph, options.inputs.size(), options.inputs.size() == 1 ? "" : "s"));
+    return std::nullopt;
+  }
+  Report(flags, *summary, program.reporter);
+  return *std::move(summary);
+}
+
+}  // namespace octavo

@@ -1,0 +1,35 @@
+// What import and grow share: the flags that say how edge lists are read, and an import with its progress and report.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cmd/program.h"
+#include "import/importer.h"
+
+namespace CLI {
+class App;
+}
+
+namespace octavo {
+
+struct ImportFlags {
+  ImportOptions options;
+  std::string graph;
+  std::string format = "auto";
+  std::string literals = "drop";
+  std::string duplicates = "merge";
+  std::string self_loops = "keep";
+  std::string unseen = "keep";
+};
+
+// Adds --valid, --test, --columns, --format and what else says how lines become edges. `flags` must outlive the
+// parsing.
+void AddImportFlags(CLI::App& app, ImportFlags& flags);
+
+// Imports and reports; empty where a signal stopped it, which is said and in the exit code, and where it was only to be
+// checked.
+absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Program& program);
+
+}  // namespace octavo

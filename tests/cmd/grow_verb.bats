@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# octavo grow, octavo import --base and octavo train --init as their users run them.
+
+load training.bash
+
+# $BATS_FILE_TMPDIR/graph and run, and edges to add: 12 new nodes, a new relation.
+setup_file() {
+  make_graph
+  awk 'BEGIN { srand(4); for (i = 0; i < 120; ++i) printf "n%d\tr%d\tn%d\n", 28 + i % 24, rand() * 4, rand() * 52 }' \
+    >add.tsv
+  "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}" --reciprocal --optimizer adagrad
+}
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR"/{graph,run,add.tsv,train.tsv} .
+  cat >named.py <<'PYTHON'
+# Rows by name, of the files alone.
+import json, numpy
+def tables(run):
+    graph = json.load(open(run + "/run.json"))["graph"]
+    nodes = open(graph + "/nodes.names", "rb").read().split(b"\n")[:-1]
+    relations = [line.split(b"\t")[0] for line in open(graph + "/relations.tsv", "rb")]
+    relations += [name + b"^-1" for name in relations]
+    load = lambda name: numpy.load(f"{run}/{name}.npy").view("uint32")
+    return {name: dict(zip(names, load(name))) for name, names in [
+        ("embeddings", nodes), ("optimizer", nodes), ("relations", relations), ("relations.optimizer", relations)]}
+def same(a, b):
+    """Of the names that both have, how many there are and how many have the same bytes."""
+    both = [name for name in a if name in b]
+    return len(both), sum(bool((a[name] == b[name]).all()) for name in both)
+PYTHON
+}
+
+grow() { "$OCTAVO" grow --run run --add add.tsv --graph grown --output "$@"; }
+
+@test "a graph that was added to is the graph of all lines" {
+  "$OCTAVO" --quiet import train.tsv add.tsv --graph all
+  "$OCTAVO" import add.tsv --base graph --graph grown --json >grown.json
+  [ "$(wc -l <all/nodes.names)" = 52 ]
+  for file in nodes.hash nodes.names nodes.offsets relations.tsv train.cells valid.cells test.cells; do
+    cmp "all/$file" "grown/$file"
+  done
+  "$OCTAVO" --quiet verify grown
+  /usr/bin/python3 -c 'import json; g = json.load(open("grown.json")); assert g["base_edges"] > 300 and g["input_edges"] == 120, g'
+}
+
+@test "what was trained is kept bit for bit with --freeze old, through a kill and whatever the threads" {
+  before="$(cd run/ && sha256sum -- *)"
+  grow frozen --freeze old --edges new --threads 1 2>err.log
+  grep -q '^40 of 52 nodes and 6 of 8 relation rows begin with those of run, .*with optimizer state$' err.log
+  [ "$before" = "$(cd run/ && sha256sum -- *)" ]
+  PYTHONPATH=. /usr/bin/python3 - <<'PYTHON'
+from named import *
+run, frozen = tables("run"), tables("frozen")
+for name, count in [("embeddings", 40), ("optimizer", 40), ("relations", 6), ("relations.optimizer", 6)]:
+    assert same(frozen[name], run[name]) == (count, count), name
+assert len(frozen["embeddings"]) == 52 and all(frozen["optimizer"][n].any() for n in frozen["optimizer"])
+events = [json.loads(line) for line in open("frozen/metrics.jsonl")]
+assert events[0]["event"] == "init" and events[0]["nodes"] == 40 and len(events) == 4, events
+options = json.load(open("frozen/run.json"))
+assert options["options"]["freeze"] == "old" and options["options"]["edges"] == "new"
+assert options["options"]["optimizer"] == "adagrad" and options["init"]["source"].endswith("/run"), options
+PYTHON
+  "$OCTAVO" --quiet verify frozen
+  [ ! -e frozen/edges.cells ]
+  local status=0
+  OCTAVO_FAILPOINT=train.batch:2=kill "$OCTAVO" --quiet train --graph grown --run broken "${tiny[@]}" --reciprocal \
+    --optimizer adagrad --init run --freeze old --edges new || status=$?
+  [ "$status" = 137 ]
+  "$OCTAVO" --quiet resume --run broken --threads 2
+  diff <(tables frozen) <(tables broken)
+}
+
+@test "without freezing all rows train on, from where they were" {
+  grow free --epochs 2
+  PYTHONPATH=. /usr/bin/python3 - <<'PYTHON'
+from named import *
+run, free = tables("run"), tables("free")
+assert same(free["embeddings"], run["embeddings"]) == (40, 0)
+assert json.load(open("free/run.json"))["options"]["epochs"] == 2
+# Adagrad's state only grows.
+grew = [(free["optimizer"][n].view("f4") >= run["optimizer"][n].view("f4")).all() for n in run["optimizer"]]
+assert all(grew)
+PYTHON
+}
+
+@test "vectors of every exported format begin a run, and so do numpy's and gensim's" {
+  local format
+  for format in npy word2vec word2vec-binary; do
+    "$OCTAVO" --quiet export --run run --output "vectors.$format" --format "$format" --names names
+    local names=()
+    [ "$format" != npy ] || names=(--init-names names)
+    "$OCTAVO" --quiet import add.tsv --base graph --graph grown --overwrite
+    "$OCTAVO" --quiet train --graph grown --run "$format" "${tiny[@]}" --init "vectors.$format" "${names[@]}" --freeze old
+  done
+  /usr/bin/python3 - <<'PYTHON'
+import gzip, numpy
+rows = numpy.load("vectors.npy")
+numpy.save("numpy.npy", rows)
+names = open("names").read().split("\n")[:-1]
+with gzip.open("gensim.txt.gz", "wt") as out:  # as gensim writes text: repr of floats, a header
+    out.write(f"{len(rows)} {rows.shape[1]}\n")
+    for name, row in zip(names, rows): out.write(name + " " + " ".join(repr(float(x)) for x in row) + "\n")
+PYTHON
+  "$OCTAVO" --quiet train --graph grown --run numpy "${tiny[@]}" --init numpy.npy --init-names names --freeze old
+  "$OCTAVO" --quiet train --graph grown --run gensim "${tiny[@]}" --init gensim.txt.gz --freeze old
+  for format in word2vec word2vec-binary numpy gensim; do diff <(tables npy) <(tables "$format"); done
+  PYTHONPATH=. /usr/bin/python3 -c '
+from named import *
+assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40)'
+}
+
+@test "what cannot be grown is refused before anything is made" {
+  fails 2 "dim" grow out --dim 10
+  rm -rf grown out other
+  fails 2 "absent" "$OCTAVO" grow --run absent --add add.tsv --graph grown --output out
+  fails 2 "has a run" "$OCTAVO" grow --run run --add add.tsv --graph grown --output run
+  printf 'a\tb\n' >pairs.tsv
+  fails 3 "pairs.tsv: columns head,tail; expected a relation" "$OCTAVO" grow --run run --add pairs.tsv --graph grown --output out
+  fails 2 "--init" "$OCTAVO" train --graph graph --run out "${tiny[@]}" --init-names names
+  fails 2 "--init" "$OCTAVO" train --graph graph --run out "${tiny[@]}" --freeze old
+  [ ! -e grown ] && [ ! -e out ]
+}
+
+# What growing is for: a third of the epochs on top of the run of a part of the graph come near a training of all.
+@test "UMLS grown by the edges of a tenth of its nodes comes near a full training in a third of the epochs" {
+  data="${OCTAVO_DATA:-$OCTAVO_DATA_DEFAULT}/UMLS"
+  [ -e "$data/train.txt.zst" ] || { [ "${CI:-}" != true ] && skip "UMLS is absent"; }
+  for part in train valid test; do
+    zstd -dcq "$data/$part.txt.zst" | awk -F'\t' -v base="$part.base" -v add="$part.add" '
+      function held(name) { if (!(name in drawn)) drawn[name] = (length(name) * 7 + index("abcdefghijklmnopqrstuvwxyz", substr(name, 1, 1))) % 10 == 0; return drawn[name] }
+      { print > (held($1) || held($3) ? add : base) }'
+    cat "$part.base" "$part.add" >"$part.all"
+  done
+  flags=(--model complex --dim 64 --reciprocal --negatives all --group-queries --chunk 100 --batch 500 --regularizer n3
+    --regularization 0.01 --optimizer adagrad --learning-rate 0.1 --learning-rate-schedule linear --epochs 21)
+  "$OCTAVO" -q import train.all --valid valid.all --test test.all --graph all
+  "$OCTAVO" -q import train.base --valid valid.base --test test.base --graph base
+  "$OCTAVO" -q train --graph all --run full "${flags[@]}"
+  "$OCTAVO" -q train --graph base --run part "${flags[@]}"
+  "$OCTAVO" -q grow --run part --add train.add --valid valid.add --test test.add --graph umls --output grown.run --epochs 7
+  for run in full grown.run; do "$OCTAVO" -q evaluate --run "$run" --json >"$run.json"; done
+  /usr/bin/python3 -c '
+import json
+full, grown = (json.load(open(run + ".json"))["mrr"] for run in ("full", "grown.run"))
+print(full, grown)
+assert full > 0.8 and grown > full - 0.06'
+}

@@ -1,0 +1,382 @@
+// Warm starts: which rows a run begins with, and which it keeps.
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "checkpoint/state_file.h"
+#include "export/vector_formats.h"
+#include "gtest/gtest.h"
+#include "io/failpoint.h"
+#include "nlohmann/json.hpp"
+#include "oneapi/tbb/global_control.h"
+#include "tests/support/child_process.h"
+#include "tests/train/warm_graphs.h"
+#include "train/memory_estimate.h"
+#include "train/run_configuration.h"
+#include "train/trained_edges.h"
+#include "train/verify_run.h"
+
+namespace octavo {
+namespace {
+
+namespace fs = std::filesystem;
+
+TrainOptions WarmOptions() {
+  TrainOptions options = TinyOptions();
+  options.reciprocal = true;
+  options.optimizer = OptimizerKind::kAdagrad;
+  return options;
+}
+
+// Freezing, and edges of new nodes.
+TrainOptions FrozenOptions() {
+  TrainOptions options = WarmOptions();
+  options.freeze = Freeze::kOld;
+  options.edges = TrainEdges::kNew;
+  return options;
+}
+
+class WarmStart : public ::testing::Test {
+ protected:
+  void TearDown() override { EXPECT_OK(SetFailpoints("")); }
+
+  // The tables as a run begins with them: it is stopped before its first batch.
+  NamedTables Begin(const TrainOptions& options, const InitialSource& init, InitialEvent* event = nullptr) {
+    std::atomic<int> stop = 1;
+    fs::remove_all(graphs_.run("begun"));
+    EXPECT_OK(StartRun(graphs_.grown_graph(), graphs_.run("begun"), options, false, {.memory = kPlenty, .stop = &stop},
+                       {.on_initial =
+                            [&](const InitialEvent& e) {
+                              if (event != nullptr) *event = e;
+                            }},
+                       init));
+    return TablesOf(graphs_.run("begun"), graphs_.grown_graph(), options.reciprocal);
+  }
+  NamedTables Source(bool reciprocal = true) const {
+    return TablesOf(graphs_.run("source"), graphs_.old_graph(), reciprocal);
+  }
+
+  const WarmGraphs graphs_;
+};
+
+TEST_F(WarmStart, TakesOverRowsByNameAndBeginsTheOthersAsEver) {
+  graphs_.TrainOld(WarmOptions());
+  InitialEvent event;
+  const NamedTables fresh = Begin(WarmOptions(), {});
+  const NamedTables begun = Begin(WarmOptions(), {.source = graphs_.run("source")}, &event);
+  const NamedTables source = Source();
+  EXPECT_EQ(Compare(begun.embeddings, source.embeddings), (Shared{29, 29}));
+  EXPECT_EQ(Compare(begun.optimizer, source.optimizer), (Shared{29, 29}));
+  EXPECT_EQ(Compare(begun.relations, source.relations), (Shared{4, 4}));
+  EXPECT_EQ(Compare(begun.relation_optimizer, source.relation_optimizer), (Shared{4, 4}));
+  EXPECT_EQ(Compare(begun.embeddings, fresh.embeddings), (Shared{39, 10}));
+  EXPECT_EQ(Compare(begun.optimizer, fresh.optimizer), (Shared{39, 10}));
+  EXPECT_EQ(Compare(begun.relations, fresh.relations), (Shared{6, 2}));
+  EXPECT_EQ(event.vectors, 30U);
+  EXPECT_EQ(event.nodes, 29U);
+  EXPECT_EQ(event.all_nodes, 39U);
+  EXPECT_EQ(event.relation_rows, 4U);
+  EXPECT_TRUE(event.optimizer_state);
+  ASSERT_OK_AND_ASSIGN(const RunConfiguration configuration,
+                       ReadRunConfiguration(RunPaths(graphs_.run("begun")).Configuration()));
+  EXPECT_EQ(configuration.init.source, graphs_.run("source"));
+  const auto line = nlohmann::json::parse(FileBytes(RunPaths(graphs_.run("begun")).Metrics()));
+  EXPECT_EQ(line["event"], "init");
+  EXPECT_EQ(line["nodes"], 29);
+  CheckReport report;
+  ASSERT_OK(VerifyRun(graphs_.run("begun"), {}, report));
+  EXPECT_EQ(report.damage_count(), 0U);
+}
+
+TEST_F(WarmStart, TakesOverTheStateWhereTheOptimizerIsTheSame) {
+  graphs_.TrainOld(WarmOptions());
+  const NamedTables fresh = Begin(WarmOptions(), {});
+  const NamedTables none = Begin(WarmOptions(), {.source = graphs_.run("source"), .optimizer_state = false});
+  EXPECT_EQ(none.optimizer, fresh.optimizer);
+  EXPECT_EQ(none.relation_optimizer, fresh.relation_optimizer);
+  EXPECT_EQ(Compare(none.embeddings, Source().embeddings), (Shared{29, 29}));
+  TrainOptions other = WarmOptions();
+  other.optimizer = OptimizerKind::kRowAdagrad;
+  InitialEvent event;
+  const NamedTables begun = Begin(other, {.source = graphs_.run("source")}, &event);
+  EXPECT_FALSE(event.optimizer_state);
+  EXPECT_EQ(begun.optimizer.at("n1"), std::string(4, '\0'));
+}
+
+// Adam's estimates are as old as they are: the number of updates comes with them.
+TEST_F(WarmStart, GoesOnCountingAdamsUpdates) {
+  TrainOptions options = WarmOptions();
+  options.optimizer = OptimizerKind::kAdam;
+  graphs_.TrainOld(options);
+  Begin(options, {.source = graphs_.run("source")});
+  ASSERT_OK_AND_ASSIGN(const Manifest source, ReadNewestManifest(RunPaths(graphs_.run("source")).State()));
+  ASSERT_OK_AND_ASSIGN(const Manifest begun, ReadNewestManifest(RunPaths(graphs_.run("begun")).State()));
+  EXPECT_GT(source.header.progress.step, 0U);
+  EXPECT_EQ(begun.header.progress.step, source.header.progress.step);
+}
+
+TEST_F(WarmStart, RelationsOfAnotherModelOrWithoutInversesBeginAnew) {
+  TrainOptions options = WarmOptions();
+  options.reciprocal = false;
+  graphs_.TrainOld(options);
+  const NamedTables fresh = Begin(WarmOptions(), {});
+  const NamedTables begun = Begin(WarmOptions(), {.source = graphs_.run("source")});
+  EXPECT_EQ(Compare(begun.relations, Source(false).relations), (Shared{2, 2}));
+  EXPECT_EQ(begun.relations.at("r0^-1"), fresh.relations.at("r0^-1"));
+  options.model = ModelKind::kDistMult;
+  InitialEvent event;
+  const NamedTables other = Begin(options, {.source = graphs_.run("source")}, &event);
+  EXPECT_EQ(event.relation_rows, 0U);
+  EXPECT_EQ(Compare(other.embeddings, Source(false).embeddings), (Shared{29, 29}));
+}
+
+TEST_F(WarmStart, StorageMayDiffer) {
+  TrainOptions words = WarmOptions();
+  words.storage = NpyElement::kBfloat16;
+  graphs_.TrainOld(words);
+  EXPECT_EQ(Compare(Begin(words, {.source = graphs_.run("source")}).embeddings, Source().embeddings), (Shared{29, 29}));
+  const NamedTables floats = Begin(WarmOptions(), {.source = graphs_.run("source")});
+  for (const auto& [name, bytes] : Source().embeddings) {
+    if (name == "n0") continue;
+    for (std::size_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(floats.embeddings.at(name).substr(4 * i, 4), std::string(2, '\0') + bytes.substr(2 * i, 2)) << name;
+    }
+  }
+}
+
+// By the same values in three formats, with memory for all of them or little.
+TEST_F(WarmStart, TakesVectorsOfFiles) {
+  std::vector<std::string> names;
+  std::vector<std::vector<float>> rows;
+  NamedRows expected;
+  RandomStream random(1, RandomPurpose::kSplit, 0, 0);
+  for (int i = 5; i < 3000; ++i) {
+    names.push_back(fmt::format("n{}", i));
+    rows.emplace_back(8);
+    for (float& value : rows.back()) value = random.NextNormal();
+    expected[names.back()] = {reinterpret_cast<const char*>(rows.back().data()), 32};
+  }
+  const NamedTables fresh = Begin(WarmOptions(), {});
+  for (const VectorFormat format : {VectorFormat::kNpy, VectorFormat::kWord2Vec, VectorFormat::kWord2VecBinary}) {
+    std::string text = VectorHeader(format, rows.size(), 8);
+    std::string lines;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      AppendVector(format, names[i], rows[i], text);
+      lines += names[i] + "\n";
+    }
+    WriteFileBytes(graphs_ / "vectors", text);
+    WriteFileBytes(graphs_ / "names", lines);
+    const fs::path names_file = format == VectorFormat::kNpy ? graphs_ / "names" : fs::path();
+    InitialEvent event;
+    const NamedTables begun = Begin(WarmOptions(), {.source = graphs_ / "vectors", .names = names_file}, &event);
+    EXPECT_EQ(Compare(begun.embeddings, expected), (Shared{35, 35})) << VectorFormatName(format);
+    EXPECT_EQ(Compare(begun.embeddings, fresh.embeddings), (Shared{39, 4}));
+    EXPECT_EQ(begun.relations, fresh.relations);
+    EXPECT_EQ(begun.optimizer, fresh.optimizer);
+    EXPECT_EQ(event.nodes, 35U);
+    EXPECT_EQ(event.vectors, rows.size());
+  }
+}
+
+// Every optimizer, schedule and storage, with several partitions and with commits and resumes on the way.
+TEST(FrozenRows, StayBitForBit) {
+  const WarmGraphs graphs(2400, 2600);
+  int round = 0;
+  for (const OptimizerKind optimizer :
+       {OptimizerKind::kAdagrad, OptimizerKind::kAdam, OptimizerKind::kSgd, OptimizerKind::kRowAdagrad}) {
+    TrainOptions options = WarmOptions();
+    options.optimizer = optimizer;
+    options.batch = 400;
+    options.chunk = 100;
+    options.partitions = 3;
+    options.resident = 2;
+    options.regularizer = RegularizerKind::kN3;
+    options.regularization = 0.01;
+    if (round % 2 == 1) options.storage = NpyElement::kBfloat16;
+    if (round == 1) options.schedule = Schedule::kPipelined;
+    if (round == 2) options.schedule = Schedule::kAsync;
+    if (round == 3) options.accumulate = 2;
+    graphs.TrainOld(options);
+    const NamedTables source = TablesOf(graphs.run("source"), graphs.old_graph(), true);
+    options.freeze = Freeze::kOld;
+    options.edges = round % 2 == 0 ? TrainEdges::kNew : TrainEdges::kAll;
+    NamedTables unbroken;
+    for (const bool broken : {false, true}) {
+      SCOPED_TRACE(fmt::format("round {}, broken {}", round, broken));
+      const std::string run = fmt::format("run{}{}", round, broken);
+      std::atomic<int> stop = 0;
+      const TrainSettings settings = {.memory = kPlenty, .stop = &stop};
+      const TrainCallbacks callbacks = {.on_batch = [&](const TrainProgress&) { stop = broken ? 1 : 0; }};
+      ASSERT_OK_AND_ASSIGN(TrainOutcome outcome, graphs.Grow(options, run, settings, callbacks));
+      int resumes = 0;
+      for (; !outcome.finished; ++resumes) {
+        stop = 0;
+        ASSERT_OK_AND_ASSIGN(outcome, ResumeRun(graphs.run(run), 0, settings, callbacks));
+      }
+      EXPECT_EQ(resumes > 2, broken);
+      const NamedTables tables = TablesOf(graphs.run(run), graphs.grown_graph(), true);
+      EXPECT_EQ(Compare(tables.embeddings, source.embeddings), (Shared{2399, 2399}));
+      EXPECT_EQ(Compare(tables.optimizer, source.optimizer), (Shared{2399, 2399}));
+      EXPECT_EQ(Compare(tables.relations, source.relations), (Shared{4, 4}));
+      EXPECT_EQ(Compare(tables.relation_optimizer, source.relation_optimizer), (Shared{4, 4}));
+      EXPECT_TRUE(!broken || options.schedule == Schedule::kAsync || tables == unbroken);
+      if (!broken) unbroken = tables;
+      EXPECT_FALSE(fs::exists(RunPaths(graphs.run(run)).TrainedEdges()));
+    }
+    ++round;
+  }
+}
+
+TEST_F(WarmStart, NewRowsAreTrainedAndOldOnesWithoutFreezing) {
+  graphs_.TrainOld(WarmOptions());
+  const NamedTables begun = Begin(WarmOptions(), {.source = graphs_.run("source")});
+  ASSERT_OK(graphs_.Grow(FrozenOptions(), "frozen"));
+  const NamedTables frozen = TablesOf(graphs_.run("frozen"), graphs_.grown_graph(), true);
+  EXPECT_EQ(Compare(frozen.embeddings, begun.embeddings), (Shared{39, 29}));
+  EXPECT_EQ(Compare(frozen.relations, begun.relations), (Shared{6, 4}));
+  ASSERT_OK(graphs_.Grow(WarmOptions(), "free"));
+  const NamedTables free = TablesOf(graphs_.run("free"), graphs_.grown_graph(), true);
+  EXPECT_EQ(Compare(free.embeddings, begun.embeddings), (Shared{39, 0}));
+}
+
+TEST_F(WarmStart, HasTheSameBitsForAnyNumberOfThreads) {
+  graphs_.TrainOld(WarmOptions());
+  RunBytes one;
+  for (const std::size_t threads : {1U, 2U, 7U}) {
+    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+    const std::string run = fmt::format("run{}", threads);
+    ASSERT_OK(graphs_.Grow(FrozenOptions(), run));
+    if (threads == 1) one = ReadRunBytes(graphs_.run(run));
+    EXPECT_TRUE(ReadRunBytes(graphs_.run(run)) == one) << threads;
+  }
+}
+
+// Killed at each place between the folder and the first commits: begun again or resumed, it is the unbroken run.
+TEST_F(WarmStart, AKillLosesNothing) {
+  graphs_.TrainOld(WarmOptions());
+  ASSERT_OK(graphs_.Grow(FrozenOptions(), "unbroken"));
+  const RunBytes unbroken = ReadRunBytes(graphs_.run("unbroken"));
+  const auto events = LinesOf(RunPaths(graphs_.run("unbroken")).Metrics()).size();
+  for (const std::string place :
+       {"initial.rows", "initial.state", "initial.seal", "commit.C1", "commit.C5", "train.batch"}) {
+    SCOPED_TRACE(place);
+    const ChildEnd end = RunChild([&] {
+      const oneapi::tbb::global_control serial(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+      if (!SetFailpoints(place + ":1=kill").ok()) return 2;
+      return graphs_.Grow(FrozenOptions(), "run").ok() ? 0 : 1;
+    });
+    ASSERT_EQ(end.signal, SIGKILL) << end.code;
+    const bool begun = fs::exists(RunPaths(graphs_.run("run")).State());
+    EXPECT_EQ(begun, !place.starts_with("initial"));
+    ASSERT_OK(begun ? ResumeRun(graphs_.run("run"), 0, {.memory = kPlenty}, {}) : graphs_.Grow(FrozenOptions(), "run"));
+    EXPECT_TRUE(ReadRunBytes(graphs_.run("run")) == unbroken);
+    EXPECT_EQ(LinesOf(RunPaths(graphs_.run("run")).Metrics()).size(), events);
+    fs::remove_all(graphs_.run("run"));
+  }
+  // A disk that fails is an error, and what was made is gone.
+  for (const std::string place : {"initial.rows", "initial.state", "initial.seal"}) {
+    ASSERT_OK(SetFailpoints(place + ":1=eio"));
+    EXPECT_ERROR(graphs_.Grow(FrozenOptions(), "run"), kRuntime, place);
+    ASSERT_OK(SetFailpoints(""));
+    EXPECT_FALSE(fs::exists(RunPaths(graphs_.run("run")).KnownRows()));
+    EXPECT_FALSE(fs::exists(RunPaths(graphs_.run("run")).Table(TableName::kEmbeddings, 0)));
+    EXPECT_OK(graphs_.Grow(FrozenOptions(), "run"));
+    fs::remove_all(graphs_.run("run"));
+  }
+}
+
+TEST_F(WarmStart, RefusesWhatDoesNotFit) {
+  graphs_.TrainOld(WarmOptions());
+  TrainOptions options = WarmOptions();
+  options.dim = 10;
+  EXPECT_ERROR(graphs_.Grow(options, "run"), kUsage, "source: vectors of 8 numbers; expected 10");
+  const auto start = [&](const TrainOptions& o, const std::string& run, bool overwrite, const InitialSource& init) {
+    return StartRun(graphs_.grown_graph(), graphs_.run(run), o, overwrite, {.memory = kPlenty}, {}, init);
+  };
+  EXPECT_ERROR(start(FrozenOptions(), "run", false, {}), kUsage, "freeze old has no meaning without --init");
+  TrainOptions edges = WarmOptions();
+  edges.edges = TrainEdges::kNew;
+  EXPECT_ERROR(start(edges, "run", false, {}), kUsage, "edges new has no meaning without --init");
+  EXPECT_ERROR(start(WarmOptions(), "source", true, {.source = graphs_.run("source")}), kUsage, "another folder");
+  EXPECT_ERROR(start(WarmOptions(), "run", false, {.source = graphs_.old_graph()}), kUsage, "");
+  EXPECT_ERROR(start(WarmOptions(), "run", false, {.source = graphs_.run("source"), .names = "names"}), kUsage,
+               "names");
+  EXPECT_FALSE(fs::exists(graphs_.run("run")));
+  // Every node and relation is old.
+  EXPECT_ERROR(StartRun(graphs_.old_graph(), graphs_.run("run"), FrozenOptions(), false, {.memory = kPlenty}, {},
+                        {.source = graphs_.run("source")}),
+               kUsage, "expected edges all");
+  WriteFileBytes(graphs_ / "twice", "3 8\nn1 1 1 1 1 1 1 1 1\nn2 1 1 1 1 1 1 1 1\nn1 2 2 2 2 2 2 2 2\n");
+  EXPECT_ERROR(start(WarmOptions(), "run", true, {.source = graphs_ / "twice"}), kInput,
+               "twice:4: \"n1\" stands there already, at " + (graphs_ / "twice").string() + ":2");
+}
+
+TEST_F(WarmStart, RefusesDamagedSources) {
+  graphs_.TrainOld(WarmOptions());
+  const RunPaths source(graphs_.run("source"));
+  for (const TableName table :
+       {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer}) {
+    const fs::path path = source.Table(table, 0);
+    FlipByte(path, kNpyHeaderBytes + 3);
+    EXPECT_ERROR(graphs_.Grow(WarmOptions(), "run"), kCorrupt, path.filename().string());
+    EXPECT_FALSE(fs::exists(RunPaths(graphs_.run("run")).State()));
+    FlipByte(path, kNpyHeaderBytes + 3);
+  }
+  EXPECT_OK(graphs_.Grow(WarmOptions(), "run"));
+}
+
+// Without its marks a run would train what it is to keep.
+TEST_F(WarmStart, RefusesToGoOnWithoutItsMarks) {
+  graphs_.TrainOld(WarmOptions());
+  ASSERT_OK(graphs_.Grow(FrozenOptions(), "run"));
+  const fs::path marks = RunPaths(graphs_.run("run")).KnownRows();
+  const std::string whole = FileBytes(marks);
+  const auto expect_damage = [&] {
+    EXPECT_ERROR(ResumeRun(graphs_.run("run"), 5, {.memory = kPlenty}, {}), kCorrupt, "known.rows");
+    CheckReport report;
+    ASSERT_OK(VerifyRun(graphs_.run("run"), {}, report));
+    EXPECT_GT(report.damage_count(), 0U);
+  };
+  FlipByte(marks, 70);
+  expect_damage();
+  fs::remove(marks);
+  expect_damage();
+  WriteFileBytes(marks, whole);
+  EXPECT_OK(ResumeRun(graphs_.run("run"), 5, {.memory = kPlenty}, {}));
+}
+
+TEST_F(WarmStart, MarksAreInTheMemoryEstimate) {
+  const GraphDescription graph{.node_count = 1 << 30,
+                               .relation_count = 4,
+                               .partition_rows = 1 << 20,
+                               .partition_count = 1024,
+                               .train_edges = 1 << 20};
+  const auto tables = [&](const TrainOptions& options) {
+    return EstimateTrainingMemory(options, graph, 1, {1024, 2}).tables;
+  };
+  EXPECT_GE(tables(FrozenOptions()), tables(WarmOptions()) + (std::uint64_t{1} << 27));
+  EXPECT_LE(tables(FrozenOptions()), tables(WarmOptions()) + (std::uint64_t{1} << 28) + 4096);
+}
+
+TEST_F(WarmStart, TrainedEdgesAreThoseWithSomethingNew) {
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(graphs_.grown_graph()));
+  ASSERT_OK_AND_ASSIGN(const std::vector<Edge> all, graph->Edges(Split::kTrain).ReadAll());
+  KnownRows known = {.nodes = RowMarks(39), .relations = RowMarks(6)};
+  for (std::uint64_t node = 0; node < 30; ++node) known.nodes.Mark(node);
+  for (const std::uint64_t row : {0U, 2U, 3U, 4U}) known.relations.Mark(row);  // relation 0 both ways, 1 and 2 one way
+  for (const bool relations : {false, true}) {
+    std::vector<Edge> expected;
+    for (const Edge& edge : all) {
+      const bool old = Value(edge.head) < 30 && Value(edge.tail) < 30 && (!relations || Value(edge.relation) == 0);
+      if (!old) expected.push_back(edge);
+    }
+    ASSERT_OK_AND_ASSIGN(const CellReader cells, WriteTrainedEdges(*graph, known, relations, graphs_ / "edges.cells"));
+    ASSERT_OK_AND_ASSIGN(const std::vector<Edge> found, cells.ReadAll());
+    EXPECT_TRUE(found == expected);
+    EXPECT_LT(found.size(), all.size());
+  }
+}
+
+}  // namespace
+}  // namespace octavo
