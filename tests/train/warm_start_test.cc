@@ -159,7 +159,7 @@ TEST_F(WarmStart, TakesVectorsOfFiles) {
   }
   const NamedTables fresh = Begin(WarmOptions(), {});
   for (const VectorFormat format : {VectorFormat::kNpy, VectorFormat::kWord2Vec, VectorFormat::kWord2VecBinary}) {
-    std::string text = VectorHeader(format, rows.size(), 8);
+    ASSERT_OK_AND_ASSIGN(std::string text, VectorHeader(format, VectorElement::kFloat32, rows.size(), 8));
     std::string lines;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       AppendVector(format, names[i], rows[i], text);

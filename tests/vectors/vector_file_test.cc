@@ -43,7 +43,7 @@ TEST_F(VectorFileTest, ReadsWhatExportWrites) {
                                       {"\xC3\xBC\"", {3.14159274F, 1e-45F, 123456.789F}}};
   const auto names = Write("#first\n%second\n\xC3\xBC\"\n", "names");
   for (const VectorFormat format : {VectorFormat::kNpy, VectorFormat::kWord2Vec, VectorFormat::kWord2VecBinary}) {
-    std::string text = VectorHeader(format, vectors.size(), 3);
+    ASSERT_OK_AND_ASSIGN(std::string text, VectorHeader(format, VectorElement::kFloat32, vectors.size(), 3));
     for (const auto& [name, values] : vectors) AppendVector(format, name, values, text);
     const auto found = ReadFile(Write(text), format == VectorFormat::kNpy ? names : "");
     ASSERT_OK(found);
@@ -90,7 +90,7 @@ TEST_F(VectorFileTest, RefusesMalformedFilesWithTheirPlace) {
 }
 
 TEST_F(VectorFileTest, RefusesArraysThatDoNotFitTheirNames) {
-  std::string text = VectorHeader(VectorFormat::kNpy, 2, 2);
+  ASSERT_OK_AND_ASSIGN(std::string text, VectorHeader(VectorFormat::kNpy, VectorElement::kFloat32, 2, 2));
   for (const float value : {1.0F, 2.0F, 3.0F, std::numeric_limits<float>::infinity()}) {
     AppendVector(VectorFormat::kNpy, "", std::vector<float>{value}, text);
   }
