@@ -31,7 +31,7 @@ offers() {
   offers train --nosuch=x -- :none
   offers import "" -- :files
   offers import one.tsv "" -- :files
-  offers query --run run p -- predict :none
+  offers query --run run pre -- predict :none
   offers query --run run neighbors x --metric "" -- cosine dot :none
   offers query predict h r "" -- :none
   offers evaluate --json --split "" -- train valid test :none
