@@ -53,7 +53,7 @@ TEST_F(OutputFileTest, AppearsWhenCommitted) {
 
 TEST_F(OutputFileTest, CompressesToTheSameBytesForAnyPieces) {
   std::string text;
-  for (int i = 0; text.size() < (3 << 20); ++i) text += fmt::format("{} ", i * 7919 % 10'007);
+  for (unsigned i = 0; text.size() < (3 << 20); ++i) text += fmt::format("{} ", i * 7919 % 10'007);
   for (const char* extension : {".gz", ".zst"}) {
     std::string first;
     for (const std::size_t piece : {text.size(), std::size_t{100'003}}) {
