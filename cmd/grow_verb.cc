@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "checkpoint/run_lock.h"
 #include "cmd/flags.h"
 #include "cmd/importing.h"
 #include "cmd/program.h"
@@ -49,6 +50,8 @@ absl::Status RunGrow(Program& program, GrowFlags& flags) {
   if (taken && !flags.overwrite) {
     return UsageError(fmt::format("{}: has a run; choose another folder, or say --overwrite", flags.output));
   }
+  // A run that is being trained must not lose its graph to the import.
+  if (taken) RETURN_IF_ERROR(RunLock::Take(RunPaths(flags.output).Lock()).status());
   import.overwrite = flags.overwrite;
   ASSIGN_OR_RETURN(const std::optional<ImportSummary> summary, RunImport(flags.import, program));
   if (!summary) return absl::OkStatus();  // interrupted

@@ -87,6 +87,9 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
   reporter.Info(fmt::format("{}: {} nodes, {} relations, {} train, {} valid and {} test edges", flags.graph,
                             graph.node_count, graph.relation_count, graph.train_edges, graph.valid_edges,
                             graph.test_edges));
+  if (graph.valid_edges + graph.test_edges == 0) {
+    reporter.Info("no edge is held out to evaluate with; --valid, --test or --split 0.9,0.05,0.05 would");
+  }
   if (summary.spilled_bytes > 0) {
     reporter.Info(fmt::format("--memory has no room for all names and edges: {} went through temporary files",
                               FormatByteSize(summary.spilled_bytes)));

@@ -32,8 +32,10 @@ std::vector<double> TicksBetween(double low, double high, int most, bool whole) 
   std::vector<double> ticks;
   if (!(low < high)) return ticks;
   const double step = whole ? std::max(1.0, NiceStep(high - low, most)) : NiceStep(high - low, most);
-  for (double i = std::ceil(low / step - 5e-4); i * step <= high + 5e-4 * step; ++i) {
-    ticks.push_back(i * step + 0.0);  // 0 and not -0
+  const double first = std::ceil(low / step - 5e-4);
+  // Counted: where the range is as narrow as a double's last digits, adding 1 may change nothing.
+  for (int i = 0; i <= most && (first + i) * step <= high + 5e-4 * step; ++i) {
+    ticks.push_back((first + i) * step + 0.0);  // 0 and not -0
   }
   return ticks;
 }

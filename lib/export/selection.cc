@@ -97,7 +97,7 @@ class RowPicker {
 
   // Any thread.
   std::string_view Name(std::uint64_t i) {
-    if (readings_.fetch_add(1, std::memory_order_relaxed) % kNameReadings == kNameReadings - 1) ForgetAll();
+    if (readings_.fetch_add(1, std::memory_order_relaxed) % kNameReadings == kNameReadings - 1) Forget();
     return whole_.name(selection_.rows[i]);
   }
 
@@ -129,12 +129,18 @@ class RowPicker {
     return absl::OkStatus();
   }
 
+  // Of the one that reads.
   void ForgetAll() {
-    if (whole_.done) whole_.done(0, whole_.rows);
+    Forget();
     cached_bytes_ = 0;
   }
 
  private:
+  // Any thread.
+  void Forget() const {
+    if (whole_.done) whole_.done(0, whole_.rows);
+  }
+
   const VectorTable whole_;
   const Selection selection_;
   std::atomic<std::uint64_t> readings_ = 0;  // a count and nothing else: relaxed

@@ -133,7 +133,7 @@ absl::Status InputReader::ReadArray(std::size_t file, CompressedInput& input, st
                     "(head,relation,tail); --columns names others",
                     name, array.rows, array.columns));
   }
-  if (columns.count != array.columns || columns.weight >= 0) {
+  if (array.columns == 0 || columns.count != array.columns || columns.weight >= 0) {
     return InputError(fmt::format("{}: found the shape [{}, {}], expected {} columns of indexes ({})", name, array.rows,
                                   array.columns, columns.count == 0 ? 2 : columns.count,
                                   columns.count == 0 ? "head,tail" : ColumnsText(columns)));

@@ -104,7 +104,9 @@ class ChunkParser {
     if (!TakeName("head", FieldAt(fields_, columns.head), edge.head)) return;
     if (columns.relation >= 0 && !TakeName("relation", FieldAt(fields_, columns.relation), edge.relation)) return;
     if (!TakeName("tail", FieldAt(fields_, columns.tail), edge.tail)) return;
-    if (layout_.matrix_rows > 0 && !(TakeMatrixIndex("row", edge.head) && TakeMatrixIndex("column", edge.tail))) return;
+    if (layout_.format == InputFormat::kMatrixMarket &&
+        !(TakeMatrixIndex("row", edge.head) && TakeMatrixIndex("column", edge.tail)))
+      return;
     if (columns.weight >= 0 && !TakeWeight(FieldAt(fields_, columns.weight), edge.weight)) return;
     out_.edges.push_back(edge);
   }

@@ -158,6 +158,11 @@ StatementReader::Result StatementReader::Read(std::string_view line) {
 
 void StatementReader::Refuse(std::size_t column, std::string_view reason) {
   column_ = std::min(column, line_.size() + 1);
+  if (column_ > line_.size()) {
+    complaint_ = fmt::format("found the end of the line, expected a statement of {}, which ends in \" .\"",
+                             InputFormatTitle(format_));
+    return;
+  }
   complaint_ = fmt::format("found \"{}\", expected a statement of {}; {}",
                            Escape(std::string_view(line_).substr(column_ - 1), 40), InputFormatTitle(format_),
                            Escape(reason, 160));

@@ -425,6 +425,7 @@ absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs:
   ASSIGN_OR_RETURN(start.plan, PlanTraining(options, *graph, settings.memory, settings.threads, nullptr));
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckInit(options, init, paths));
+  if (init.given()) RETURN_IF_ERROR(InitialVectors::Open(init, *graph, options, settings.memory, paths).status());
   RETURN_IF_ERROR(CheckFolder(paths));
   if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));
   RETURN_IF_ERROR(CheckDiskSpace(paths, start.plan.disk_bytes));

@@ -17,14 +17,15 @@ namespace {
 // Holds the first line, the longest name and what tells text from binary behind it.
 constexpr std::size_t kHeadBytes = std::size_t{128} << 10;
 
-// `rows`: what stands behind the first line.
+// `rows`: what stands behind the first line. A line of text has a number behind the name's blank; the first byte of a
+// binary one can be a line end.
 bool IsText(std::string_view rows, const Word2VecHeader& header) {
   constexpr std::size_t kLooked = 64;
   const std::size_t blank = rows.find(' ');
   if (blank == std::string_view::npos) return true;
   const std::string_view values = rows.substr(blank + 1, std::min(kLooked, header.columns * sizeof(float)));
-  return values.substr(0, values.find('\n')).find_first_not_of(" \t\r+-.0123456789eEinfINFatyATY") ==
-         std::string_view::npos;
+  const std::string_view line = values.substr(0, values.find('\n'));
+  return !line.empty() && line.find_first_not_of(" \t\r+-.0123456789eEinfINFatyATY") == std::string_view::npos;
 }
 
 }  // namespace

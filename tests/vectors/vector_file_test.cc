@@ -1,5 +1,6 @@
 #include "vectors/vector_file.h"
 
+#include <bit>
 #include <limits>
 #include <string>
 #include <vector>
@@ -61,6 +62,9 @@ TEST_F(VectorFileTest, ReadsTheOtherWaysOfWritingThem) {
   ASSERT_EQ(binary.size(), 2U);
   EXPECT_EQ(binary[0].second, (std::vector<float>{1}));
   EXPECT_EQ(binary[1].first, "b");
+  // A float whose first byte is a line end.
+  ASSERT_OK_AND_ASSIGN(const auto line_end, ReadFile(Write(std::string("1 1\na \n\0\x80\x3F", 10))));
+  EXPECT_EQ(line_end, (std::vector<Named>{{"a", {std::bit_cast<float>(0x3F80000AU)}}}));
 }
 
 TEST_F(VectorFileTest, RefusesMalformedFilesWithTheirPlace) {
