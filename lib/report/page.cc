@@ -34,7 +34,7 @@ std::string Whole(std::uint64_t number) {
 std::string Duration(double seconds) {
   if (!std::isfinite(seconds)) return "-";
   if (seconds < 120) return fmt::format("{:.1f} s", seconds);
-  const auto minutes = static_cast<std::uint64_t>(seconds / 60);
+  const auto minutes = static_cast<std::uint64_t>(std::min(seconds, 1e15) / 60);
   return minutes < 120 ? fmt::format("{} min", minutes) : fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
