@@ -25,6 +25,17 @@ void FindGroups(std::span<const Edge> edges, std::vector<std::uint32_t>& begins)
   begins.push_back(static_cast<std::uint32_t>(edges.size()));
 }
 
+// Writes the known node of each edge, or of each group, to the front of `out`; returns how many.
+std::size_t CopyKnownNodes(std::span<const Edge> edges, std::span<const std::uint32_t> begins, Side side,
+                           std::span<NodeId> out) {
+  const std::size_t count = begins.empty() ? edges.size() : begins.size() - 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Edge& edge = edges[begins.empty() ? i : begins[i]];
+    out[i] = side == Side::kTail ? edge.head : edge.tail;
+  }
+  return count;
+}
+
 }  // namespace
 
 ChunkScratch::ChunkScratch(const TrainOptions& options)
@@ -77,6 +88,8 @@ void ChunkWork::DrawNegatives(const ChunkPlace& place, ChunkResult& result) cons
     return;
   }
   const auto draw = [&](Side side, std::span<NodeId> out) {
+    if (out.empty()) return;
+    if (options_.known_negatives) out = out.subspan(CopyKnownNodes(place.edges, result.begins, side, out));
     // A stream for each (epoch, batch, chunk, side): chunk and side share the low 32 bits of the counter's place.
     const std::uint64_t stream = (place.batch.batch << 32) | (place.chunk << 1) | (side == Side::kHead ? 1U : 0U);
     SampleNegatives(
@@ -120,10 +133,10 @@ absl::Status ChunkWork::GatherRows(std::span<const Edge> edges, const ChunkResul
 }
 
 void ChunkWork::Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& result) const {
-  DrawNegatives(place, result);
   result.begins.clear();
+  if (options_.group_queries) FindGroups(place.edges, result.begins);
+  DrawNegatives(place, result);
   if (options_.group_queries) {
-    FindGroups(place.edges, result.begins);
     FindAccidentalPositives(place.edges, result.begins, result.tail_negative_ids, rows.tail_masks);
   } else {
     FindAccidentalPositives(place.edges, result.tail_negative_ids, Side::kTail, rows.tail_masks);

@@ -2,7 +2,9 @@
 // the tables, computes loss and gradients, and lists the gradients by row.
 //
 // Deterministic: negatives and dropped floats are drawn by counter (seed, epoch, batch, chunk, side) and each chunk
-// computes on its own.
+// computes on its own. With options.known_negatives the first of a side are the known nodes of the chunk: among few
+// uniform ones of many nodes hardly any would be its edge's own, and a model that never learns to tell a node from its
+// answer ranks it first in every symmetric relation.
 //
 // With options.group_queries the edges are the entries of prefetch/epoch_order.h, two of each edge: only their tails
 // are corrupted, and those that stand together with one head and relation are a group, which shares a query.

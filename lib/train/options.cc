@@ -189,6 +189,8 @@ std::vector<OptionField> MakeFields() {
            "Share of the negatives drawn by degree; the others are uniform"),
       Recent(Switch("degree-by-weight", "loss", &O::degree_by_weight,
                     "Degrees are sums of weights, as of the pairs of octavo walk; otherwise each edge counts 1")),
+      Recent(Switch("known-negatives", "loss", &O::known_negatives,
+                    "Begin the negatives of a chunk with its known nodes, so that no node is left as its own answer")),
       Recent(
           Switch("group-queries", "loss", &O::group_queries,
                  "Train each side of an edge on its own, together with those that ask the same, which share scores")),
@@ -380,6 +382,16 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   }
   if (options.degree_by_weight && options.degree_fraction == 0) {
     return UsageError("degree-by-weight has no meaning with degree-fraction 0; expected a fraction above 0");
+  }
+  if (options.known_negatives && options.negatives == 0) {
+    return UsageError("known-negatives has no meaning with negatives all");
+  }
+  const std::uint64_t known = options.chunk * options.EntriesPerEdge();
+  if (options.known_negatives && options.negatives < known) {
+    return UsageError(fmt::format(
+        "negatives is {} and chunk {}; expected at least {} with known-negatives, the known "
+        "nodes of a chunk{}",
+        options.negatives, options.chunk, known, options.group_queries ? " with both sides of its edges" : ""));
   }
   return ValidateValidationOptions(options);
 }

@@ -55,6 +55,7 @@ struct TrainOptions {
   std::uint64_t negatives = 512;  // for each side of each chunk; 0: all nodes
   double degree_fraction = 0;
   bool degree_by_weight = false;
+  bool known_negatives = false;  // the first negatives of a side are the known nodes of its chunk
   // Each side of an edge is trained on its own, those of one known node and relation together (model/chunk_kernel.h).
   bool group_queries = false;
   double label_smoothing = 0;

@@ -166,7 +166,7 @@ class NaiveTrainer {
       for (const Side side : {Side::kTail, Side::kHead}) {
         if (options_.group_queries && side == Side::kHead) continue;
         DrawMasks(part, dropout);
-        TrainSide(part, side, DrawNegatives(epoch, batch, chunk, edges, side));
+        TrainSide(part, side, DrawNegatives(epoch, batch, chunk, edges, part, side));
       }
     }
   }
@@ -174,14 +174,18 @@ class NaiveTrainer {
   // How often an edge stands in a batch.
   std::uint64_t Entries() const { return options_.group_queries ? 2 : 1; }
 
+  // Whether two edges next to each other share a query.
+  bool AskTheSame(const Edge& a, const Edge& b) const {
+    return options_.group_queries && a.head == b.head && a.relation == b.relation;
+  }
+
   // Factors of the rows that queries are made of, for each edge of the chunk, or each run of those that ask the same:
   // the same numbers in the same order as the trainer's.
   void DrawMasks(std::span<const Edge> chunk, RandomStream& stream) {
     const auto draw = [&](double rate, std::size_t width, std::vector<Row>& masks) {
       masks.clear();
       for (std::size_t i = 0; i < chunk.size(); ++i) {
-        const bool repeated = options_.group_queries && i > 0 && chunk[i].head == chunk[i - 1].head &&
-                              chunk[i].relation == chunk[i - 1].relation;
+        const bool repeated = i > 0 && AskTheSame(chunk[i], chunk[i - 1]);
         masks.push_back(repeated ? masks.back() : Row(width, 1.0));
         if (repeated || rate == 0) continue;
         for (double& factor : masks.back()) factor = stream.NextFloat() < static_cast<float>(rate) ? 0 : 1 / (1 - rate);
@@ -193,7 +197,7 @@ class NaiveTrainer {
 
   // The same numbers in the same order as the trainer's.
   std::vector<NodeId> DrawNegatives(std::uint64_t epoch, std::uint64_t batch, std::uint64_t chunk,
-                                    std::span<const Edge> edges, Side side) const {
+                                    std::span<const Edge> edges, std::span<const Edge> chunk_edges, Side side) const {
     std::vector<NodeId> negatives;
     if (options_.negatives == 0) {
       for (const NodeRange& range : resident_) {
@@ -201,10 +205,18 @@ class NaiveTrainer {
       }
       return negatives;
     }
+    if (options_.known_negatives) {
+      for (std::size_t i = 0; i < chunk_edges.size(); ++i) {
+        if (i > 0 && AskTheSame(chunk_edges[i], chunk_edges[i - 1])) continue;
+        negatives.push_back(side == Side::kTail ? chunk_edges[i].head : chunk_edges[i].tail);
+      }
+    }
+    const std::size_t known = negatives.size();
     negatives.resize(options_.negatives);
     const std::uint64_t place = (batch << 32) + 2 * chunk + (side == Side::kHead ? 1 : 0);
     SampleNegatives(RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(epoch), place),
-                    resident_, edges, side, static_cast<float>(options_.degree_fraction), negatives,
+                    resident_, edges, side, static_cast<float>(options_.degree_fraction),
+                    std::span(negatives).subspan(known),
                     options_.degree_by_weight ? DegreeBy::kWeights : DegreeBy::kEdges);
     return negatives;
   }

@@ -187,6 +187,10 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.margin = 0; }, "margin");
   check([](TrainOptions& o) { o.negatives = 0, o.degree_fraction = 0.5; }, "degree-fraction");
   check([](TrainOptions& o) { o.degree_by_weight = true; }, "degree-by-weight has no meaning");
+  check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 0; }, "known-negatives has no meaning");
+  check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 255; }, "expected at least 256 with known");
+  check([](TrainOptions& o) { o.known_negatives = o.group_queries = o.reciprocal = true, o.negatives = 511; },
+        "expected at least 512 with known-negatives, the known nodes of a chunk with both sides of its edges");
   TrainOptions odd;
   odd.model = ModelKind::kTransE;
   odd.dim = 7;

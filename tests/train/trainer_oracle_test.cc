@@ -130,6 +130,22 @@ TEST_P(TrainerOracle, EveryOtherOption) {
   ExpectSameTraining(training, options);
 }
 
+// The first negatives are the chunk's own known nodes, in groups one of each.
+TEST_P(TrainerOracle, KnownNegatives) {
+  const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.optimizer = OptimizerKind::kSgd;
+  options.known_negatives = true;
+  options.negatives = 2 * options.chunk + 3;
+  options.degree_fraction = 0.5;
+  ExpectSameTraining(training, options);
+  options.reciprocal = true;
+  options.group_queries = options.model != ModelKind::kSourceContext;
+  ExpectSameTraining(training, options);
+}
+
 // Questions in groups: few nodes and relations, so that there are large ones, which batches and chunks cut.
 TEST_P(TrainerOracleGroups, GroupedQueries) {
   const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
