@@ -149,10 +149,32 @@ double AddRows(const RegularizerSpec& spec, bool complex_layout, float scale, st
   return penalty;
 }
 
+// Each side of an edge has its penalty, of the rows that it is scored with.
+double AddDuraPenalties(const RegularizerSpec& spec, const ModelSpec& model, const ChunkInput& in,
+                        const ChunkGradients& out) {
+  const std::size_t dim = model.dim;
+  const auto add = [&](std::size_t query, std::size_t edge, std::span<const float> relations, std::span<float> slopes) {
+    return AddDura(
+        spec, model.kind == ModelKind::kComplEx,
+        {in.heads.subspan(query * dim, dim), relations.subspan(query * dim, dim), in.tails.subspan(edge * dim, dim)},
+        {out.heads.subspan(query * dim, dim), slopes.subspan(query * dim, dim), out.tails.subspan(edge * dim, dim)});
+  };
+  const bool grouped = !in.begins.empty();
+  double penalty = 0;
+  std::size_t group = 0;
+  for (std::size_t i = 0; i < in.edges; ++i) {
+    while (grouped && in.begins[group + 1] <= i) ++group;
+    penalty += add(grouped ? group : i, i, in.relations, out.relations);
+    if (!grouped) penalty += add(i, i, in.head_relations, out.head_relations);
+  }
+  return penalty;
+}
+
 // Each side penalises its three rows of an edge, so nodes count twice where there are two.
 double AddPenalties(const RegularizerSpec& spec, const ModelSpec& model, const ChunkInput& in,
                     const ChunkGradients& out) {
   if (spec.kind == RegularizerKind::kNone) return 0;
+  if (spec.kind == RegularizerKind::kDura) return AddDuraPenalties(spec, model, in, out);
   const bool complex_nodes = model.kind == ModelKind::kComplEx || model.kind == ModelKind::kRotatE;
   const float sides = in.begins.empty() ? 2.0F : 1.0F;
   double penalty = AddRows(spec, complex_nodes, sides, in.begins, model.dim, in.heads, out.heads);

@@ -3,6 +3,9 @@
 //   l2  weight * sum x^2
 //   n3  weight * sum |x|^3, over complex moduli for ComplEx (Lacroix et al., ICML 2018). RotatE's phases are not
 //       penalised; its node rows are, by complex moduli.
+//   dura  weight * sum (|h|^2 + |t|^2) (1/2 + 3/2 |r|^2), over the coordinates of DistMult and the complex moduli of
+//         ComplEx: the duality-induced regularizer (Zhang, Cai and Wang, NeurIPS 2020), with the weights of its
+//         authors. Of an edge, not of a row: it draws answers near to the query of their question.
 // Each edge is penalised once for each side that is corrupted, as in Lacroix et al., where an edge and its reciprocal
 // are two examples.
 #pragma once
@@ -16,20 +19,29 @@
 
 namespace octavo {
 
-enum class RegularizerKind { kNone, kL2, kN3 };
+enum class RegularizerKind { kNone, kL2, kN3, kDura };
 
 struct RegularizerSpec {
   RegularizerKind kind = RegularizerKind::kNone;
   float weight = 0.0F;
 };
 
-// "none", "l2", "n3". The error of the parser lists them.
+// "none", "l2", "n3", "dura". The error of the parser lists them.
 std::string_view RegularizerName(RegularizerKind kind);
 absl::StatusOr<RegularizerKind> ParseRegularizer(std::string_view name);
 
 // Adds scale * gradient of the penalty on one row to `gradient` and returns scale * penalty. `complex_layout` says that
-// the row is in split layout and its moduli count for n3. REQUIRES: gradient.size() == row.size()
+// the row is in split layout and its moduli count for n3. REQUIRES: gradient.size() == row.size(), kind is not dura
 double AddRegularizer(const RegularizerSpec& spec, bool complex_layout, float scale, std::span<const float> row,
                       std::span<float> gradient);
+
+// The same for dura: adds the gradients of one edge's penalty to those of its three rows, which have one width.
+struct EdgeRows {
+  std::span<const float> head, relation, tail;
+};
+struct EdgeGradients {
+  std::span<float> head, relation, tail;
+};
+double AddDura(const RegularizerSpec& spec, bool complex_layout, const EdgeRows& rows, const EdgeGradients& gradients);
 
 }  // namespace octavo

@@ -201,10 +201,12 @@ std::vector<OptionField> MakeFields() {
                   "Chance of each float of a relation's row to be dropped")),
       Recent(Real("relation-prediction", "loss", &O::relation_prediction, 0, 1000,
                   "Weight of a loss that tells an edge's relation from all others")),
-      OneOf<RegularizerKind>(
-          "regularizer", "loss", &O::regularizer,
-          {{"none", RegularizerKind::kNone}, {"l2", RegularizerKind::kL2}, {"n3", RegularizerKind::kN3}},
-          "Penalty on the rows of the positive edges"),
+      OneOf<RegularizerKind>("regularizer", "loss", &O::regularizer,
+                             {{"none", RegularizerKind::kNone},
+                              {"l2", RegularizerKind::kL2},
+                              {"n3", RegularizerKind::kN3},
+                              {"dura", RegularizerKind::kDura}},
+                             "Penalty on the rows of the positive edges"),
       Real("regularization", "loss", &O::regularization, 0, 1e6, "Weight of the regularizer"),
       OneOf<OptimizerKind>("optimizer", "descent", &O::optimizer,
                            {{"row-adagrad", OptimizerKind::kRowAdagrad},
@@ -335,11 +337,16 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
                                   options.batch));
   }
   if (options.regularization > 0 && options.regularizer == RegularizerKind::kNone) {
-    return UsageError(fmt::format("regularization is {} but regularizer is none; expected regularizer l2 or n3",
+    return UsageError(fmt::format("regularization is {} but regularizer is none; expected regularizer l2, n3 or dura",
                                   options.regularization));
   }
   if (options.regularizer != RegularizerKind::kNone && options.regularization == 0) {
     return UsageError("regularizer is set but regularization is 0; expected a weight above 0");
+  }
+  if (options.regularizer == RegularizerKind::kDura && options.model != ModelKind::kComplEx &&
+      options.model != ModelKind::kDistMult) {
+    return UsageError(fmt::format("regularizer dura is not there for the {} model; expected distmult or complex",
+                                  ModelName(options.model)));
   }
   if (options.loss == LossKind::kSoftmax && options.margin >= 0) {
     return UsageError("margin has no meaning for the softmax loss; expected logistic, ranking or self-adversarial");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace octavo {
 namespace {
@@ -194,6 +195,8 @@ double NaivePenalty(const RegularizerSpec& spec, bool complex_layout, std::span<
   switch (spec.kind) {
     case RegularizerKind::kNone:
       return 0;
+    case RegularizerKind::kDura:
+      throw std::logic_error("dura is of an edge");
     case RegularizerKind::kL2:
       for (const double x : row) sum += x * x;
       break;
@@ -206,6 +209,21 @@ double NaivePenalty(const RegularizerSpec& spec, bool complex_layout, std::span<
       break;
   }
   return static_cast<double>(spec.weight) * sum;
+}
+
+// As the authors write it: half the squared rows, and 1.5 times the squares of the rows times the relation.
+double NaiveDura(double weight, bool complex_layout, std::span<const double> head, std::span<const double> relation,
+                 std::span<const double> tail) {
+  const std::size_t width = complex_layout ? head.size() / 2 : head.size();
+  const auto modulus = [&](std::span<const double> row, std::size_t l) {
+    return complex_layout ? std::hypot(row[l], row[width + l]) : std::abs(row[l]);
+  };
+  double sum = 0;
+  for (std::size_t l = 0; l < width; ++l) {
+    const double h = modulus(head, l), r = modulus(relation, l), t = modulus(tail, l);
+    sum += 0.5 * (h * h + t * t) + 1.5 * (std::pow(h * r, 2) + std::pow(t * r, 2));
+  }
+  return weight * sum;
 }
 
 NaiveResult NaiveChunkLoss(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer,

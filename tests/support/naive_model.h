@@ -41,6 +41,9 @@ double NaiveLoss(const LossSpec& spec, double positive, std::span<const double> 
 
 // Penalty of one row, without a scale.
 double NaivePenalty(const RegularizerSpec& spec, bool complex_layout, std::span<const double> row);
+// Penalty of dura of one edge.
+double NaiveDura(double weight, bool complex_layout, std::span<const double> head, std::span<const double> relation,
+                 std::span<const double> tail);
 
 struct NaiveResult {
   double loss = 0;

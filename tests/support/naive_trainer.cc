@@ -361,9 +361,24 @@ class NaiveTrainer {
     }
   }
 
+  void PenaliseByDura(const Edge& edge, std::uint64_t relation) {
+    const Row& h = (*seen_)[Value(edge.head)];
+    const Row& r = run_.relations[relation];
+    const Row& t = (*seen_)[Value(edge.tail)];
+    const auto dura = [&](const Row& head, const Row& of_relation, const Row& tail) {
+      return NaiveDura(options_.regularizer_spec().weight, options_.model == ModelKind::kComplEx, head, of_relation,
+                       tail);
+    };
+    penalty_ += dura(h, r, t);
+    AddTo(node_gradients_, Value(edge.head), 1, Differences(h, [&](const Row& x) { return dura(x, r, t); }));
+    AddTo(node_gradients_, Value(edge.tail), 1, Differences(t, [&](const Row& x) { return dura(h, r, x); }));
+    AddTo(relation_gradients_, relation, 1, Differences(r, [&](const Row& x) { return dura(h, x, t); }));
+  }
+
   void Penalise(const Edge& edge, Side side) {
     const RegularizerSpec spec = options_.regularizer_spec();
     const bool complex = options_.model == ModelKind::kComplEx || options_.model == ModelKind::kRotatE;
+    if (spec.kind == RegularizerKind::kDura) return PenaliseByDura(edge, RelationRow(edge, side));
     const auto penalise = [&](Gradients& gradients, const NaiveRows& rows, std::uint64_t row) {
       const auto penalty = [&](const Row& x) { return NaivePenalty(spec, complex, x); };
       penalty_ += penalty(rows[row]);

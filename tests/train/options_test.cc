@@ -184,6 +184,11 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.batch = 1; }, "chunk is 256 and batch 1");
   check([](TrainOptions& o) { o.regularization = 0.1; }, "regularizer is none");
   check([](TrainOptions& o) { o.regularizer = RegularizerKind::kN3; }, "regularization is 0");
+  check(
+      [](TrainOptions& o) {
+        o.model = ModelKind::kTransE, o.regularizer = RegularizerKind::kDura, o.regularization = 1;
+      },
+      "dura is not there for the transe model");
   check([](TrainOptions& o) { o.margin = 0; }, "margin");
   check([](TrainOptions& o) { o.negatives = 0, o.degree_fraction = 0.5; }, "degree-fraction");
   check([](TrainOptions& o) { o.degree_by_weight = true; }, "degree-by-weight has no meaning");

@@ -174,6 +174,24 @@ TEST_P(TrainerOracleGroups, GroupedQueries) {
   ExpectSameTraining(training, options);
 }
 
+// The penalty of an edge's rows together, of each side and in groups.
+TEST(TrainerOracleDura, BothModels) {
+  const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90});
+  for (const ModelKind model : {ModelKind::kDistMult, ModelKind::kComplEx}) {
+    TrainOptions options = TinyOptions();
+    options.model = model;
+    options.regularizer = RegularizerKind::kDura;
+    options.regularization = 0.05;
+    options.optimizer = OptimizerKind::kSgd;
+    ExpectSameTraining(training, options);
+    options.reciprocal = true;
+    ExpectSameTraining(training, options);
+    options.group_queries = true;
+    options.optimizer = OptimizerKind::kAdagrad;
+    ExpectSameTraining(training, options);
+  }
+}
+
 TEST_P(TrainerOracleRelations, RelationPrediction) {
   const TinyTraining training({.nodes = 12, .relations = 4, .edges = 90, .weights = true});
   TrainOptions options = TinyOptions();
