@@ -110,7 +110,12 @@ absl::Status RunClassification(Program& program, const RunFlags& run_flags, cons
   const std::uint64_t held = labels.Bytes() + test_bytes;
   const std::uint64_t least =
       held + LeastClassificationMemory(EmbeddedOf(run), labels, flags.options, ReadingThreads(program));
-  const std::string work = fmt::format("evaluate --labels, with the rows of {} labelled nodes,", labels.nodes.size());
+  const std::string splits =
+      flags.options.test_nodes
+          ? std::string()
+          : fmt::format(" and {} repeats of {} fractions", flags.options.repeats, flags.options.train_fractions.size());
+  const std::string work =
+      fmt::format("evaluate --labels, with the rows of {} labelled nodes{},", labels.nodes.size(), splits);
   ASSIGN_OR_RETURN(const ReadingMemory memory,
                    ShareReadingMemory(program, work, run, std::max(least, kLeastLabelBytes)));
   flags.options.memory_bytes = memory.bytes - held;

@@ -36,6 +36,12 @@ struct NodeSplit {
   std::span<const std::uint32_t> test() const { return order.subspan(train_nodes); }
 };
 
+// The values of one fraction in all repeats.
+struct FractionScores {
+  std::vector<double> micro_f1;
+  std::vector<double> macro_f1;
+};
+
 std::size_t FractionsOf(const ClassificationOptions& options) {
   return options.test_nodes ? 1 : options.train_fractions.size();
 }
@@ -45,8 +51,9 @@ std::uint64_t WeightCount(const EmbeddedGraph& embedded, const NodeLabels& label
   return labels.names.size() * (embedded.model.dim + 1);
 }
 
-// What does not depend on how many repeats are under way: rows, and the work of each thread.
-std::uint64_t FixedBytes(const EmbeddedGraph& embedded, const NodeLabels& labels, int threads) {
+// What does not depend on how many repeats are under way: rows, the work of each thread, and the values of all repeats.
+std::uint64_t FixedBytes(const EmbeddedGraph& embedded, const NodeLabels& labels, const ClassificationOptions& options,
+                         int threads) {
   const std::uint64_t nodes = labels.nodes.size();
   constexpr std::uint64_t kWantedBytes = sizeof(WantedRow) + sizeof(std::uint64_t);
   // The gathering is over when the fits begin.
@@ -54,15 +61,17 @@ std::uint64_t FixedBytes(const EmbeddedGraph& embedded, const NodeLabels& labels
   // Vectors of the solver, too, each of one weight a feature.
   const std::uint64_t fit = nodes * kFitBytesPerRow + (embedded.model.dim + 1) * 16 * sizeof(double);
   const std::uint64_t test = labels.names.size() * (sizeof(std::pair<double, std::uint32_t>) + sizeof(std::uint32_t));
-  return nodes * FeatureRows::BytesPerRow(embedded.model.dim) +
+  const std::uint64_t scores =
+      FractionsOf(options) * (sizeof(FractionScores) + RepeatsOf(options) * 2 * sizeof(double));
+  return nodes * FeatureRows::BytesPerRow(embedded.model.dim) + scores +
          std::max(gathering, static_cast<std::uint64_t>(std::max(1, threads)) * (fit + test));
 }
 
 // Order, weights and counts of one repeat with all its fractions.
 std::uint64_t RepeatBytes(const EmbeddedGraph& embedded, const NodeLabels& labels,
                           const ClassificationOptions& options) {
-  const std::uint64_t split =
-      WeightCount(embedded, labels) * sizeof(double) + labels.names.size() * (sizeof(LabelCounts) + sizeof(char));
+  const std::uint64_t split = WeightCount(embedded, labels) * sizeof(double) +
+                              labels.names.size() * (sizeof(LabelCounts) + sizeof(char)) + 2 * sizeof(NodeSplit);
   return labels.nodes.size() * sizeof(std::uint32_t) + FractionsOf(options) * split;
 }
 
@@ -225,12 +234,6 @@ absl::Status CheckSplit(double fraction, std::size_t train_nodes, std::size_t no
                   fraction, nodes, train_nodes, nodes - train_nodes));
 }
 
-// The values of one fraction in all repeats.
-struct FractionScores {
-  std::vector<double> micro_f1;
-  std::vector<double> macro_f1;
-};
-
 }  // namespace
 
 MeanOfRepeats MeanOf(std::span<const double> values) {
@@ -247,7 +250,7 @@ MeanOfRepeats MeanOf(std::span<const double> values) {
 
 std::uint64_t LeastClassificationMemory(const EmbeddedGraph& embedded, const NodeLabels& labels,
                                         const ClassificationOptions& options, int threads) {
-  return FixedBytes(embedded, labels, threads) + RepeatBytes(embedded, labels, options);
+  return FixedBytes(embedded, labels, options, threads) + RepeatBytes(embedded, labels, options);
 }
 
 absl::StatusOr<ClassificationReport> ClassifyNodes(const EmbeddedGraph& embedded, const NodeLabels& labels,
@@ -259,9 +262,9 @@ absl::StatusOr<ClassificationReport> ClassifyNodes(const EmbeddedGraph& embedded
   const std::uint64_t least = LeastClassificationMemory(embedded, labels, options, threads);
   if (nodes > INT32_MAX || memory < least) {
     return UsageError(
-        fmt::format("the rows of {} labelled nodes take {} and {} are allowed; expected fewer labels or "
-                    "more memory",
-                    nodes, FormatByteSize(least), FormatByteSize(memory)));
+        fmt::format("the rows of {} labelled nodes, with {} repeats of {} fractions, take {} and {} are allowed; "
+                    "expected fewer of them or more memory",
+                    nodes, RepeatsOf(options), FractionsOf(options), FormatByteSize(least), FormatByteSize(memory)));
   }
 
   const std::size_t fractions = FractionsOf(options);
@@ -286,7 +289,7 @@ absl::StatusOr<ClassificationReport> ClassifyNodes(const EmbeddedGraph& embedded
   RETURN_IF_ERROR(GatherFeatures(embedded, labels, options.normalize, features));
 
   const std::uint64_t repeats = RepeatsOf(options);
-  const std::uint64_t room = memory - FixedBytes(embedded, labels, threads);
+  const std::uint64_t room = memory - FixedBytes(embedded, labels, options, threads);
   const std::uint64_t at_once = std::clamp<std::uint64_t>(room / RepeatBytes(embedded, labels, options), 1, repeats);
   // A fit takes as long as it has rows.
   double work = 0;
@@ -294,6 +297,10 @@ absl::StatusOr<ClassificationReport> ClassifyNodes(const EmbeddedGraph& embedded
   std::atomic<double> done{0};
 
   std::vector<FractionScores> scores(fractions);
+  for (FractionScores& fraction : scores) {
+    fraction.micro_f1.reserve(repeats);
+    fraction.macro_f1.reserve(repeats);
+  }
   for (std::uint64_t first = 0; first < repeats; first += at_once) {
     const std::uint64_t last = std::min(first + at_once, repeats);
     std::vector<std::vector<std::uint32_t>> orders;

@@ -57,7 +57,7 @@ struct ClassificationReport {
 };
 
 // Returns the least ClassificationOptions::memory_bytes that does: the rows of the labelled nodes are in memory, at 16
-// bytes a value, and the weights of one repeat.
+// bytes a value, the weights of one repeat, and 16 bytes for each repeat of each fraction.
 std::uint64_t LeastClassificationMemory(const EmbeddedGraph& embedded, const NodeLabels& labels,
                                         const ClassificationOptions& options, int threads);
 

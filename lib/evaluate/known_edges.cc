@@ -29,10 +29,10 @@ struct TripleKey {
   }
 };
 
-// With `either_way` the two directions of a pair have the same key.
-TripleKey KeyOf(const Edge& edge, bool either_way) {
-  TripleKey key{Value(edge.head), Value(edge.tail), Value(edge.relation)};
-  if (either_way && key.head > key.tail) std::swap(key.head, key.tail);
+// What the match takes for the same has the same key.
+TripleKey KeyOf(const Edge& edge, const EdgeMatch& match) {
+  TripleKey key{Value(edge.head), Value(edge.tail), match.any_relation ? 0 : Value(edge.relation)};
+  if (match.either_way && key.head > key.tail) std::swap(key.head, key.tail);
   return key;
 }
 
@@ -43,13 +43,13 @@ struct Worker {
   std::vector<std::byte> scratch;
 };
 
-absl::Status MarkBlock(const CellReader& cells, std::size_t block, bool either_way, Worker& worker,
+absl::Status MarkBlock(const CellReader& cells, std::size_t block, const EdgeMatch& match, Worker& worker,
                        KnownTriples& triples) {
   worker.edges.resize(cells.block(block).edges);
   RETURN_IF_ERROR(cells.ReadBlock(block, worker.edges, worker.scratch));
   for (const Edge& edge : worker.edges) {
     // The map itself does not change. Relaxed: looked at when all threads are done.
-    if (const auto found = triples.find(KeyOf(edge, either_way)); found != triples.end()) {
+    if (const auto found = triples.find(KeyOf(edge, match)); found != triples.end()) {
       std::atomic_ref<char>(found->second).store(1, std::memory_order_relaxed);
     }
   }
@@ -58,10 +58,10 @@ absl::Status MarkBlock(const CellReader& cells, std::size_t block, bool either_w
 
 }  // namespace
 
-absl::StatusOr<std::vector<char>> FindEdges(const Graph& graph, std::span<const Edge> triples, bool either_way) {
+absl::StatusOr<std::vector<char>> FindEdges(const Graph& graph, std::span<const Edge> triples, const EdgeMatch& match) {
   KnownTriples known;
   known.reserve(triples.size());
-  for (const Edge& triple : triples) known.emplace(KeyOf(triple, either_way), 0);
+  for (const Edge& triple : triples) known.emplace(KeyOf(triple, match), 0);
 
   tbb::enumerable_thread_specific<Worker> workers;
   std::mutex mutex;
@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<char>> FindEdges(const Graph& graph, std::span<const 
       const std::size_t last = std::min(first + kGroupBlocks, cells.block_count());
       cells.WillRead(first, last);
       for (std::size_t block = first; block < last; ++block) {
-        const absl::Status read = MarkBlock(cells, block, either_way, workers.local(), known);
+        const absl::Status read = MarkBlock(cells, block, match, workers.local(), known);
         if (read.ok()) continue;
         const std::lock_guard<std::mutex> lock(mutex);
         status.Update(read);
@@ -84,7 +84,7 @@ absl::StatusOr<std::vector<char>> FindEdges(const Graph& graph, std::span<const 
   }
 
   std::vector<char> is_edge(triples.size());
-  for (std::size_t i = 0; i < triples.size(); ++i) is_edge[i] = known.find(KeyOf(triples[i], either_way))->second;
+  for (std::size_t i = 0; i < triples.size(); ++i) is_edge[i] = known.find(KeyOf(triples[i], match))->second;
   return is_edge;
 }
 

@@ -11,9 +11,17 @@
 
 namespace octavo {
 
-// Returns 1 for each triple that is an edge, 0 for the others; weights mean nothing. With `either_way` an edge from
-// tail to head counts, too. Streams the edges of all splits once, in parallel.
-absl::StatusOr<std::vector<char>> FindEdges(const Graph& graph, std::span<const Edge> triples, bool either_way);
+// What makes a triple an edge beside the edge itself.
+struct EdgeMatch {
+  bool either_way = false;    // one from tail to head
+  bool any_relation = false;  // one of another relation
+
+  friend bool operator==(const EdgeMatch&, const EdgeMatch&) = default;
+};
+
+// Returns 1 for each triple that is an edge, 0 for the others; weights mean nothing. Streams the edges of all splits
+// once, in parallel.
+absl::StatusOr<std::vector<char>> FindEdges(const Graph& graph, std::span<const Edge> triples, const EdgeMatch& match);
 
 // What FindEdges holds for each triple: its place in a hash map that may have just grown, and the answer.
 inline constexpr std::uint64_t kFindEdgeBytes = 96;

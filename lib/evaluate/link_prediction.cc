@@ -66,9 +66,10 @@ LinkPredictionPlan MakePlan(const EmbeddedGraph& embedded, const LinkPredictionO
           std::clamp<std::uint64_t>(shared / 2 / ScoreBytes(embedded), 1, kMaxBatchEdges)};
 }
 
-bool IsSymmetric(const EmbeddedGraph& embedded) {
-  const ModelKind kind = embedded.model.kind;
-  return kind == ModelKind::kDot || kind == ModelKind::kDistMult;
+// The triples that the model cannot tell from an edge.
+EdgeMatch SameScores(const ModelSpec& model) {
+  return {.either_way = model.kind == ModelKind::kDot || model.kind == ModelKind::kDistMult,
+          .any_relation = model.RelationWidth() == 0};
 }
 
 absl::Status NotFiniteError(const EmbeddedGraph& embedded, const Edge& triple, float score) {
@@ -149,7 +150,7 @@ absl::StatusOr<LinkPredictionReport> PredictHeldOutEdges(const EmbeddedGraph& em
   TripleReader reader(embedded.graph.Edges(options.split), options.sample, options.seed);
   if (reader.size() == 0) return EmptySplitError(embedded.graph, options.split);
   const LinkPredictionPlan plan = MakePlan(embedded, options);
-  const NonEdgeRule rule{options.seed, IsSymmetric(embedded)};
+  const NonEdgeRule rule{options.seed, SameScores(embedded.model)};
   ScoreCollector scores(embedded, reader.size(), plan.score_triples);
   std::uint64_t done = 0;
   while (done < reader.size()) {

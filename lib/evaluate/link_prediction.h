@@ -3,7 +3,8 @@
 // average precision as in Grover & Leskovec, "node2vec", KDD 2016).
 //
 // Each edge of a split gets one random non-edge (non_edges.h). Where the model gives a pair and its reverse the same
-// score, which dot and distmult do, the reverse of an edge is no non-edge. The score of a triple (h, r, t) is the one
+// score, which dot and distmult do, the reverse of an edge is no non-edge; where it knows no relations, which dot and
+// source-context do not, an edge of another relation is none either. The score of a triple (h, r, t) is the one
 // that ranks t for (h, r, ?), with reciprocal relations, too.
 #pragma once
 

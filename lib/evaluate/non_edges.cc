@@ -5,7 +5,6 @@
 
 #include "base/random.h"
 #include "base/status.h"
-#include "evaluate/known_edges.h"
 #include "model/model_spec.h"
 
 namespace octavo {
@@ -61,7 +60,7 @@ absl::StatusOr<std::vector<std::optional<Edge>>> DrawNonEdges(const Graph& graph
           drawn.push_back(Draw(graph, edges[open[i]], first_number + open[i], draw, rule.seed));
         }
       }
-      ASSIGN_OR_RETURN(const std::vector<char> is_edge, FindEdges(graph, drawn, rule.either_way));
+      ASSIGN_OR_RETURN(const std::vector<char> is_edge, FindEdges(graph, drawn, rule.match));
       for (std::size_t i = first; i < last; ++i) {
         const auto own = is_edge.begin() + static_cast<std::ptrdiff_t>((i - first) * (end - begin));
         const auto found = std::find(own, own + (end - begin), 0);

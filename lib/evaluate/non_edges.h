@@ -8,14 +8,15 @@
 
 #include "absl/status/statusor.h"
 #include "base/edge.h"
+#include "evaluate/known_edges.h"
 #include "graph/graph.h"
 
 namespace octavo {
 
 struct NonEdgeRule {
   std::uint64_t seed = 1;
-  // An edge from tail to head makes a pair one, too: for models that give both the same score.
-  bool either_way = false;
+  // What the model gives the score of an edge is none of its non-edges.
+  EdgeMatch match = {};
 };
 
 // Draws one non-edge for each of `edges`, the first of which is number `first_number` of all that get one. In a graph

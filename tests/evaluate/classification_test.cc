@@ -109,6 +109,17 @@ TEST_F(ClassificationTest, TheSameForAnyThreadsAndMemory) {
   EXPECT_NE(other.fractions[0].micro_f1.mean, expected.fractions[0].micro_f1.mean);
 }
 
+// The values that are averaged were held beside --memory.
+TEST_F(ClassificationTest, RepeatsTimesFractionsAreCounted) {
+  ClassificationOptions options{.train_fractions = std::vector<double>(1000, 0.5), .repeats = 1'000'000};
+  const auto least = [&] { return LeastClassificationMemory(fixture_.Embedded(), labels_, options, 1); };
+  EXPECT_GE(least(), 1000ULL * 1'000'000 * 2 * sizeof(double));
+  EXPECT_ERROR(Classify(options), kUsage, "with 1000000 repeats of 1000 fractions, take 14.9 GiB");
+  const std::uint64_t many = least();
+  options.repeats = 1;
+  EXPECT_EQ(many - least(), 999'999ULL * 1000 * 16);
+}
+
 TEST_F(ClassificationTest, AFractionIsTheSameBesideOthersAndInMoreRepeats) {
   ASSERT_OK_AND_ASSIGN(const ClassificationReport alone, Classify({.train_fractions = {0.5}, .repeats = 1}));
   ASSERT_OK_AND_ASSIGN(const ClassificationReport beside, Classify({.train_fractions = {0.9, 0.5, 0.2}, .repeats = 1}));

@@ -27,20 +27,25 @@ TEST(FindEdges, AsASetOfAllSplits) {
     return fixture.filter.contains({Value(edge.head), Value(edge.relation), Value(edge.tail)});
   };
   std::size_t found = 0;
-  for (const bool either_way : {false, true}) {
+  for (const EdgeMatch match : {EdgeMatch{}, {.either_way = true}, {.any_relation = true}, {true, true}}) {
     for (const int threads : {1, 3}) {
       ASSERT_OK_AND_ASSIGN(const std::vector<char> is_edge,
-                           WithThreads(threads, [&] { return FindEdges(fixture.opened(), triples, either_way); }));
+                           WithThreads(threads, [&] { return FindEdges(fixture.opened(), triples, match); }));
       ASSERT_EQ(is_edge.size(), triples.size());
       for (std::size_t i = 0; i < triples.size(); ++i) {
-        const Edge reverse{triples[i].tail, triples[i].head, triples[i].relation, 1.0F};
-        EXPECT_EQ(is_edge[i] != 0, has(triples[i]) || (either_way && has(reverse)));
+        bool expected = false;
+        for (std::uint32_t relation = 0; relation < 2; ++relation) {
+          if (!match.any_relation && relation != Value(triples[i].relation)) continue;
+          expected |= has({triples[i].head, triples[i].tail, RelationId{relation}, 1.0F});
+          expected |= match.either_way && has({triples[i].tail, triples[i].head, RelationId{relation}, 1.0F});
+        }
+        EXPECT_EQ(is_edge[i] != 0, expected);
         found += is_edge[i] != 0 ? 1U : 0U;
       }
     }
   }
   EXPECT_GT(found, 400U);
-  EXPECT_TRUE(FindEdges(fixture.opened(), {}, false)->empty());
+  EXPECT_TRUE(FindEdges(fixture.opened(), {}, {})->empty());
 }
 
 }  // namespace

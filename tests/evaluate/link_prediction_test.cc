@@ -52,7 +52,8 @@ TEST(PredictHeldOutEdges, AsAllPairsOfAnEdgeAndANonEdge) {
         {.model = model, .nodes = 25, .relations = with_relations ? 3U : 1U, .edges = {120, 30, 40}});
     const bool symmetric = model.kind == ModelKind::kDot || model.kind == ModelKind::kDistMult;
     const std::vector<Edge> edges = *fixture.opened().Edges(Split::kTest).ReadAll();
-    const auto others = DrawNonEdges(fixture.opened(), edges, 0, {5, symmetric});
+    const auto others = DrawNonEdges(fixture.opened(), edges, 0,
+                                     {5, {.either_way = symmetric, .any_relation = model.RelationWidth() == 0}});
     ASSERT_OK(others);
     ASSERT_OK_AND_ASSIGN(const LinkPredictionReport report, PredictHeldOutEdges(fixture.Embedded(), {.seed = 5}));
     EXPECT_EQ(report.edges, edges.size());
@@ -77,6 +78,24 @@ TEST(PredictHeldOutEdges, OneWhereTheScoresAreTheGraph) {
   ASSERT_OK_AND_ASSIGN(const LinkPredictionReport report, PredictHeldOutEdges(fixture.Embedded(), {}));
   EXPECT_EQ(report.auc, 1.0);
   EXPECT_EQ(report.average_precision, 1.0);
+}
+
+// An edge of another relation, which a model without relations scores the same, was drawn as a non-edge.
+TEST(PredictHeldOutEdges, WithoutRelationParametersAnEdgeOfAnyRelationIsOne) {
+  for (const ModelKind kind : {ModelKind::kDot, ModelKind::kSourceContext}) {
+    EmbeddedFixture fixture({.model = {kind, Norm::kL1, 4}, .nodes = 12, .relations = 5, .edges = {0, 0, 0}});
+    for (std::uint64_t i = 0; i < 12; ++i) {
+      for (std::uint64_t k = 0; k < 4; ++k) fixture.naive.embeddings[4 * i + k] = i % 2 == k % 2 ? 1.0F : 0.0F;
+      for (std::uint64_t j = (i + 2) % 2; j < 12; j += 2) {
+        const RelationId relation{static_cast<std::uint32_t>(j % 5)};
+        (j % 3 == 0 ? fixture.graph().test : fixture.graph().train).push_back({NodeId{i}, NodeId{j}, relation, 1.0F});
+      }
+    }
+    fixture.Write();
+    ASSERT_OK_AND_ASSIGN(const LinkPredictionReport report, PredictHeldOutEdges(fixture.Embedded(), {}));
+    EXPECT_EQ(report.non_edges, report.edges);
+    EXPECT_EQ(report.auc, 1.0) << ModelName(kind);
+  }
 }
 
 TEST(PredictHeldOutEdges, TheSameForAnyThreadsAndMemory) {

@@ -30,7 +30,7 @@ TEST(DrawNonEdges, PairsOfAGraphWithoutRelations) {
   const std::vector<Edge> edges(4000);
   for (const bool either_way : {false, true}) {
     std::map<std::pair<std::uint64_t, std::uint64_t>, int> counts;
-    for (const std::optional<Edge>& drawn : MustDraw(fixture, edges, 0, {1, either_way})) {
+    for (const std::optional<Edge>& drawn : MustDraw(fixture, edges, 0, {1, {.either_way = either_way}})) {
       ASSERT_TRUE(drawn.has_value());
       EXPECT_NE(drawn->head, drawn->tail);
       EXPECT_FALSE(Has(fixture, *drawn));
@@ -78,7 +78,7 @@ TEST(DrawNonEdges, AFunctionOfTheNumberAlone) {
     }
   }
   EXPECT_EQ(pieces, all);
-  EXPECT_NE(MustDraw(fixture, edges, 0, {2, false}), all);
+  EXPECT_NE(MustDraw(fixture, edges, 0, {.seed = 2}), all);
 }
 
 TEST(DrawNonEdges, WhereThereIsNone) {
