@@ -1,6 +1,7 @@
 #include "walk/adjacency.h"
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <utility>
 
@@ -61,6 +62,13 @@ std::pair<std::size_t, std::size_t> BlocksOf(const CellReader& cells, const Part
   };
   return {first_of(range.first_partition), first_of(range.end_partition)};
 }
+
+// An edge of a row while it waits for its place, in the room of its sum: tail, then weight. Weights are above 0, so
+// their bits ascend as they do.
+double PackEdge(std::uint32_t tail, float weight) {
+  return std::bit_cast<double>((std::uint64_t{tail} << 32) | std::bit_cast<std::uint32_t>(weight));
+}
+std::uint64_t BitsOf(double packed) { return std::bit_cast<std::uint64_t>(packed); }
 
 template <typename T>
 absl::Status SaveArray(std::span<const T> values, SpillFile& file) {
@@ -123,14 +131,14 @@ absl::Status Adjacency::Fill(const CellReader& cells, std::size_t first_block, s
       const std::uint64_t place =
           std::atomic_ref(begin_[Value(edge.head) - first_node_]).fetch_sub(1, std::memory_order_relaxed) - 1;
       tails_[place] = static_cast<std::uint32_t>(Value(edge.tail));
-      if (!sums_.empty()) sums_[place] = edge.weight;
+      if (!sums_.empty()) sums_[place] = PackEdge(tails_[place], edge.weight);
     }
   });
 }
 
+// In place: a hub may have most of all edges in its row.
 void Adjacency::SortRows() {
   ParallelRanges(0, begin_.size() - 1, kRowsPerTask, [&](std::size_t first, std::size_t last) {
-    std::vector<std::pair<std::uint32_t, double>> row;
     for (std::size_t i = first; i < last; ++i) {
       const auto tails = std::span(tails_).subspan(begin_[i], begin_[i + 1] - begin_[i]);
       if (sums_.empty()) {
@@ -138,13 +146,11 @@ void Adjacency::SortRows() {
         continue;
       }
       const auto sums = std::span(sums_).subspan(begin_[i], tails.size());
-      row.clear();
-      for (std::size_t k = 0; k < tails.size(); ++k) row.emplace_back(tails[k], sums[k]);
-      std::ranges::sort(row);
+      std::ranges::sort(sums, {}, BitsOf);
       double sum = 0;
-      for (std::size_t k = 0; k < row.size(); ++k) {
-        tails[k] = row[k].first;
-        sums[k] = sum += row[k].second;
+      for (std::size_t k = 0; k < tails.size(); ++k) {
+        tails[k] = static_cast<std::uint32_t>(BitsOf(sums[k]) >> 32);
+        sums[k] = sum += std::bit_cast<float>(static_cast<std::uint32_t>(BitsOf(sums[k])));
       }
     }
   });

@@ -109,8 +109,8 @@ PairCounter::PairCounter(PairCounterOptions options, SpillUse& use) : options_(s
   chunk_limit_ = options_.key_bytes / kChunkBytes;
   // Chunks that are not full take at most a quarter.
   const std::uint64_t most = std::clamp<std::uint64_t>(chunk_limit_ / 4 / options_.writers, 1, kMaxBuckets);
-  while (((options_.node_count - 1) >> head_shift_) >= most) ++head_shift_;
-  buckets_.resize(((options_.node_count - 1) >> head_shift_) + 1);
+  bucket_bits_ = static_cast<unsigned>(std::bit_width(most)) - 1;
+  buckets_.resize(std::size_t{1} << bucket_bits_);
   for (std::size_t i = 0; i < options_.writers; ++i) writers_.push_back(Writer(*this, buckets_.size()));
 }
 
@@ -258,7 +258,8 @@ absl::StatusOr<WrittenEdges> PairCounter::Write(
   EdgeWriterOptions write = {
       .merge_duplicates = true, .work_bytes = options_.write_bytes, .stop = options_.stop, .progress = nullptr};
   std::uint64_t total = Records();
-  const bool held = runs_.empty() && CountBytes() + total * kHeldBytesOfRecord <= options_.write_bytes;
+  const bool held =
+      runs_.empty() && CountBytes() + total * kHeldBytesOfRecord + IndexBytes(total) <= options_.write_bytes;
   if (!held) {
     RETURN_IF_ERROR(Spill());
     RETURN_IF_ERROR(file_->FinishWriting());
@@ -273,7 +274,7 @@ absl::StatusOr<WrittenEdges> PairCounter::Write(
   if (progress) write.progress = [&](std::uint64_t done) { progress(done, total); };
   if (!held) return WriteRuns(paths, *file_, std::move(runs_), layout, write);
   SortedEdges edges(TakeRuns(0, buckets_.size()), options_.partitions);
-  write.work_bytes -= edges.All().size_bytes();
+  write.work_bytes -= edges.All().size_bytes() + IndexBytes(total);
   return WriteEdges(paths, edges, layout, write);
 }
 

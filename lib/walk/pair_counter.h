@@ -1,9 +1,10 @@
 // Counts pairs of nodes and writes them as the weighted training edges of a graph.
 //
-// Pairs come as 8-byte keys into buckets by the range of their head. When the room for them is full, each bucket is
-// sorted and joined with what was counted before: 12 bytes for each different pair. When those are too many they go to
-// a temporary file as a run of edges, and the runs are merged in the end. Counts are whole numbers, so the edges depend
-// on the pairs alone and not on their order, the room or the threads.
+// Pairs come as 8-byte keys into buckets by their hash, so that a node that is in most pairs fills all buckets alike.
+// When the room for them is full, each bucket is sorted and joined with what was counted before: 12 bytes for each
+// different pair. When those are too many they go to a temporary file as a run of edges, and the runs are merged in the
+// end. Counts are whole numbers, so the edges depend on the pairs alone and not on their order, the room or the
+// threads.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,6 @@
 namespace octavo {
 
 struct PairCounterOptions {
-  std::uint64_t node_count = 0;
   PartitionLayout partitions;
   bool both_directions = false;  // a pair counts for the other direction, too
   bool keep_self_loops = false;
@@ -51,9 +51,11 @@ class PairCounter {
       if (head == tail && !counter_->options_.keep_self_loops) return;
       ++pairs_;
       if (counter_->options_.both_directions && head > tail) std::swap(head, tail);
-      Open& open = open_[head >> counter_->head_shift_];
-      if (open.next == open.end) Extend(head >> counter_->head_shift_);
-      *open.next++ = (std::uint64_t{head} << 32) | tail;
+      const std::uint64_t key = (std::uint64_t{head} << 32) | tail;
+      const std::size_t bucket = counter_->BucketOf(key);
+      Open& open = open_[bucket];
+      if (open.next == open.end) Extend(bucket);
+      *open.next++ = key;
     }
 
    private:
@@ -93,6 +95,8 @@ class PairCounter {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  // Fibonacci hashing: the highest bits of a product with 2^64 over the golden ratio.
+  std::size_t BucketOf(std::uint64_t key) const { return key * 0x9E3779B97F4A7C15 >> 1 >> (63 - bucket_bits_); }
   std::uint64_t* TakeChunk(std::size_t bucket) ABSL_LOCKS_EXCLUDED(mutex_);
   void ReleaseKeys() ABSL_LOCKS_EXCLUDED(mutex_);
   std::vector<std::uint64_t> TakeKeys(std::size_t bucket);
@@ -104,7 +108,7 @@ class PairCounter {
 
   const PairCounterOptions options_;
   SpillUse& use_;
-  unsigned head_shift_ = 0;
+  unsigned bucket_bits_ = 0;
   std::vector<Bucket> buckets_;
   std::vector<Writer> writers_;
   std::uint64_t chunk_limit_ = 0;

@@ -54,7 +54,7 @@ class StreamedWalks {
         counter_(counter),
         range_count_(source.plan.ranges.size()),
         second_order_(options_.p, options_.q),
-        layout_(NodesOf(options_)),
+        layout_(options_.carried_nodes()),
         scratch_(source.plan.workers) {
     for (std::uint32_t range = 0; range < range_count_; ++range) {
       const PartitionRange& partitions = source.plan.ranges[range];
@@ -76,13 +76,6 @@ class StreamedWalks {
   }
 
  private:
-  // The last nodes that a walk carries: those that make pairs with the next one, and those that decide about it.
-  static std::size_t NodesOf(const WalkOptions& options) {
-    if (!options.windowed()) return 1;
-    const std::uint64_t window = std::min(options.window, options.length - 1);
-    return std::max<std::size_t>(window, options.kind == WalkKind::kNode2Vec ? 2 : 1);
-  }
-
   bool second_order() const { return options_.kind == WalkKind::kNode2Vec; }
   std::size_t RangeOf(std::uint32_t node) const {
     return range_of_partition_[node / source_.cells.header().partition_rows];
@@ -94,8 +87,7 @@ class StreamedWalks {
 
   absl::StatusOr<std::unique_ptr<WalkerFile>> NewFile() const {
     ASSIGN_OR_RETURN(std::unique_ptr<SpillFile> file, SpillFile::Create(source_.folder / kWalkerFileName, source_.use));
-    return std::make_unique<WalkerFile>(std::move(file), layout_,
-                                        second_order() ? range_count_ * range_count_ : range_count_,
+    return std::make_unique<WalkerFile>(std::move(file), layout_, options_.walker_buckets(range_count_),
                                         source_.plan.workers, source_.plan.walker_bytes);
   }
 
@@ -126,8 +118,8 @@ class StreamedWalks {
     const std::size_t buckets = second_order() ? range_count_ : 1;
     std::optional<Adjacency> rows;
     for (std::size_t previous = 0; previous < buckets; ++previous) {
-      const std::span<const SpillExtent> extents = from.Extents(range * buckets + previous);
-      if (extents.empty()) continue;
+      const std::size_t bucket = range * buckets + previous;
+      if (from.Pieces(bucket) == 0) continue;
       if (!rows) {
         ASSIGN_OR_RETURN(rows, ranges_.Load(range));
       }
@@ -135,7 +127,7 @@ class StreamedWalks {
       if (second_order() && previous != range) {
         ASSIGN_OR_RETURN(previous_rows, ranges_.Load(previous));
       }
-      RETURN_IF_ERROR(ReadWalks(step, *rows, previous_rows ? *previous_rows : *rows, from, extents, to));
+      RETURN_IF_ERROR(ReadWalks(step, *rows, previous_rows ? *previous_rows : *rows, from, bucket, to));
     }
     return absl::OkStatus();
   }
@@ -186,15 +178,13 @@ class StreamedWalks {
   }
 
   absl::Status ReadWalks(std::uint64_t step, const Adjacency& rows, const Adjacency& previous_rows,
-                         const WalkerFile& from, std::span<const SpillExtent> extents, WalkerFile& to) {
+                         const WalkerFile& from, std::size_t bucket, WalkerFile& to) {
     Mutex mutex;
     absl::Status status;  // the first error; under mutex
-    const auto walks_of = [&](std::uint64_t task) {
-      return (extents[task].end - extents[task].begin) / layout_.bytes();
-    };
-    RETURN_IF_ERROR(InBatches(step, extents.size(), walks_of, [&](std::size_t worker, std::uint64_t task) {
+    const auto walks_of = [&](std::uint64_t piece) { return from.Walkers(bucket, piece); };
+    RETURN_IF_ERROR(InBatches(step, from.Pieces(bucket), walks_of, [&](std::size_t worker, std::uint64_t piece) {
       std::vector<std::uint32_t>& walkers = scratch_[worker];
-      absl::Status read = from.Read(extents[task], walkers);
+      absl::Status read = from.Read(bucket, piece, walkers);
       if (!read.ok()) {
         const MutexLock lock(mutex);
         if (status.ok()) status = std::move(read);

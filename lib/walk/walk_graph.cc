@@ -85,7 +85,12 @@ class WalkGraph {
       plan_ = *options_.plan;
       return absl::OkStatus();
     }
-    ASSIGN_OR_RETURN(plan_, PlanWalks(options_.walk, partitions, weighted, options_.memory_bytes,
+    // The block indexes of the open graph.
+    std::uint64_t held_bytes = 0;
+    for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
+      held_bytes += graph_->Edges(split).block_count() * sizeof(BlockRecord);
+    }
+    ASSIGN_OR_RETURN(plan_, PlanWalks(options_.walk, partitions, weighted, held_bytes, options_.memory_bytes,
                                       static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())));
     return absl::OkStatus();
   }
@@ -113,8 +118,7 @@ class WalkGraph {
 
   // Walks, and writes the cells of all parts.
   absl::StatusOr<WrittenEdges> WriteCells(const GraphPaths& paths) {
-    PairCounter counter({.node_count = graph_->node_count(),
-                         .partitions = partitions(),
+    PairCounter counter({.partitions = partitions(),
                          .both_directions = options_.walk.pairs == PairDirection::kBoth,
                          .keep_self_loops = options_.walk.keep_self_loops,
                          .writers = plan_.workers,
@@ -153,6 +157,17 @@ class WalkGraph {
     return written;
   }
 
+  // Edges come from files that are open all along, names from those that now have their names.
+  absl::Status CheckSource() const {
+    const absl::StatusOr<std::unique_ptr<Graph>> now = Graph::Open(options_.graph);
+    if (now.ok() && (*now)->description().fingerprint == summary_.source_fingerprint) return absl::OkStatus();
+    return RuntimeError(fmt::format(
+        "{}: was replaced while its walks were taken: found {}, expected fingerprint {:016x}; walk again",
+        options_.graph.string(),
+        now.ok() ? fmt::format("fingerprint {:016x}", (*now)->description().fingerprint) : MessageOf(now.status()),
+        summary_.source_fingerprint));
+  }
+
   absl::Status WriteText(const std::filesystem::path& path, const std::string& text) {
     ASSIGN_OR_RETURN(File file, File::Create(path));
     RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(text))));
@@ -165,6 +180,7 @@ class WalkGraph {
     GraphDescription& graph = summary_.graph;
     graph = graph_->description();
     summary_.source_fingerprint = graph.fingerprint;
+    RETURN_IF_ERROR(CheckSource());
     graph.has_weights = true;
     graph.train_edges = written.headers[0].edge_count;
     const std::string relations = fmt::format("{}\t{}\n", graph_->RelationName(RelationId{0}), graph.train_edges);

@@ -27,6 +27,11 @@ std::uint64_t WalkOptions::pairs_of_walk() const {
   return full * (full + 1) / 2 + (length - 1 - full) * full;
 }
 
+std::size_t WalkOptions::carried_nodes() const {
+  if (!windowed()) return 1;
+  return std::max<std::size_t>(std::min(window, length - 1), kind == WalkKind::kNode2Vec ? 2 : 1);
+}
+
 std::string_view WalkKindName(WalkKind kind) {
   switch (kind) {
     case WalkKind::kDeepWalk:

@@ -9,6 +9,7 @@
 // Steps follow training edges from head to tail. A node without any ends the walk.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -39,6 +40,14 @@ struct WalkOptions {
   std::uint64_t walks_of_node() const { return windowed() ? walks : samples; }
   // Pairs that one walk gives at most.
   std::uint64_t pairs_of_walk() const;
+  // The last nodes that a walk carries from step to step: those that make pairs with the next one, and those that
+  // decide about it.
+  std::size_t carried_nodes() const;
+  // Buckets of walks whose next step needs the same of `ranges` ranges of partitions: those of their last node, for
+  // node2vec together with those of the node before.
+  std::size_t walker_buckets(std::size_t ranges) const {
+    return kind == WalkKind::kNode2Vec ? ranges * ranges : ranges;
+  }
 };
 
 inline constexpr std::uint64_t kMaxWalks = 1'000'000;

@@ -1,10 +1,12 @@
 #include "walk/walk_plan.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/byte_size.h"
 #include "base/status.h"
 #include "fmt/format.h"
+#include "walk/walker_file.h"
 
 namespace octavo {
 namespace {
@@ -23,6 +25,26 @@ std::uint64_t BytesOf(const PartitionRange& range, bool weighted) {
   return Adjacency::BytesOf(range.end_node - range.first_node, range.edges, weighted);
 }
 
+// What the walks and their graph ask for.
+struct WalkNeeds {
+  std::uint64_t nodes = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t largest_bytes = 0;  // of the neighbours of one partition
+  std::uint64_t beside_bytes = 0;   // of the counter, at least
+};
+
+WalkNeeds NeedsOf(const WalkOptions& options, std::span<const PartitionRange> partitions, bool weighted) {
+  // The pairs of one walk at a time, and what counts them.
+  const std::uint64_t walk_bytes = options.pairs_of_walk() * sizeof(std::uint64_t);
+  WalkNeeds needs{.beside_bytes = std::max(kMinKeyBytes + kMinCountBytes, 6 * walk_bytes)};
+  for (const PartitionRange& range : partitions) {
+    needs.largest_bytes = std::max(needs.largest_bytes, BytesOf(range, weighted));
+    needs.nodes += range.end_node - range.first_node;
+    needs.edges += range.edges;
+  }
+  return needs;
+}
+
 // Divides what is left for the counter. While keys become counts it holds the keys (K), the counts of before (C = K/2)
 // and up to 12 bytes for each new key of 8, sorted bucket by bucket: K + C + 1.5 K, and K/2 for the buckets under way.
 void ShareCounterBytes(std::uint64_t bytes, WalkPlan& plan) {
@@ -30,43 +52,71 @@ void ShareCounterBytes(std::uint64_t bytes, WalkPlan& plan) {
   plan.count_bytes = bytes / 7;
 }
 
-}  // namespace
+// Walks on their way: half for the writers' pages, half for the numbers of all pages of the step before and of the one
+// that is written. An eighth of `rest`, or as much more, up to a quarter, as the numbers take.
+bool ShareWalkerBytes(const WalkOptions& options, std::uint64_t walks, std::uint64_t rest, WalkPlan& plan) {
+  const WalkerLayout layout(options.carried_nodes());
+  const std::size_t buckets = options.walker_buckets(plan.ranges.size());
+  constexpr std::uint64_t kMostPages = UINT32_MAX;
+  for (std::uint64_t half = rest / 16; half <= rest / 8; half += rest / 64 + 1) {
+    plan.walker_bytes = half;
+    if (walks / WalkerFile::PageWalkers(layout, buckets, plan.workers, half) <= kMostPages &&
+        2 * WalkerFile::IndexBytes(walks, layout, buckets, plan.workers, half) <= half) {
+      return true;
+    }
+  }
+  return false;
+}
 
-absl::StatusOr<WalkPlan> PlanWalks(const WalkOptions& options, std::span<const PartitionRange> partitions,
-                                   bool weighted, std::uint64_t memory_bytes, std::size_t threads) {
-  const bool second_order = options.kind == WalkKind::kNode2Vec;
-  std::uint64_t largest = 0;
-  std::uint64_t nodes = 0;
-  std::uint64_t edges = 0;
-  for (const PartitionRange& range : partitions) {
-    largest = std::max(largest, BytesOf(range, weighted));
-    nodes += range.end_node - range.first_node;
-    edges += range.edges;
-  }
-  // The least: a partition, or two, the pairs of one walk at a time, and what counts them, with buffers beside them.
-  const std::uint64_t at_once = second_order ? 2 : 1;
-  const std::uint64_t walk_bytes = options.pairs_of_walk() * sizeof(std::uint64_t);
-  const std::uint64_t beside = std::max(kMinKeyBytes + kMinCountBytes, 6 * walk_bytes);
-  const std::uint64_t smallest = kProgramBytes + kWorkerBytes + std::max(4 * at_once * largest, 2 * beside);
-  if (memory_bytes > 0 && memory_bytes < smallest) {
-    return UsageError(fmt::format("--memory {} is too little for these walks on this graph; expected at least {}MiB",
-                                  FormatByteSize(memory_bytes), (smallest + kMiB - 1) / kMiB));
-  }
-  const std::uint64_t room = (memory_bytes == 0 ? kUnlimited : memory_bytes) - kProgramBytes;
+// The plan of so many workers in `room`, where that is enough.
+std::optional<WalkPlan> PlanOf(const WalkOptions& options, std::span<const PartitionRange> partitions, bool weighted,
+                               const WalkNeeds& needs, std::uint64_t room, std::size_t workers) {
+  if (room < workers * kWorkerBytes + 2 * needs.beside_bytes) return std::nullopt;
+  const std::uint64_t rest = room - workers * kWorkerBytes;
+  const std::uint64_t whole = Adjacency::BytesOf(needs.nodes, needs.edges, weighted);
   WalkPlan plan;
-  plan.workers = std::clamp<std::uint64_t>(room / 4 / kWorkerBytes, 1, std::max<std::size_t>(1, threads));
-  const std::uint64_t rest = room - plan.workers * kWorkerBytes;
-  const std::uint64_t whole = Adjacency::BytesOf(nodes, edges, weighted);
+  plan.workers = workers;
   plan.write_bytes = rest / 8 * 7;
   if (whole <= rest / 3) {
     plan.ranges = JoinPartitions(partitions, weighted, whole);
     ShareCounterBytes(rest - whole, plan);
     return plan;
   }
-  plan.ranges = JoinPartitions(partitions, weighted, std::max(largest, rest / 4 / at_once));
-  plan.walker_bytes = rest / 8;
-  ShareCounterBytes(rest - rest / 4 - plan.walker_bytes, plan);
+  // One range, or for node2vec two, at a time.
+  const std::uint64_t range_bytes = rest / 4 / (options.kind == WalkKind::kNode2Vec ? 2 : 1);
+  if (needs.largest_bytes > range_bytes) return std::nullopt;
+  plan.ranges = JoinPartitions(partitions, weighted, range_bytes);
+  if (!ShareWalkerBytes(options, needs.nodes * options.walks_of_node(), rest, plan)) return std::nullopt;
+  ShareCounterBytes(rest - rest / 4 - 2 * plan.walker_bytes, plan);
   return plan;
+}
+
+}  // namespace
+
+absl::StatusOr<WalkPlan> PlanWalks(const WalkOptions& options, std::span<const PartitionRange> partitions,
+                                   bool weighted, std::uint64_t held_bytes, std::uint64_t memory_bytes,
+                                   std::size_t threads) {
+  const WalkNeeds needs = NeedsOf(options, partitions, weighted);
+  const std::uint64_t beside = kProgramBytes + held_bytes;
+  const auto plan_of = [&](std::uint64_t memory, std::size_t workers) {
+    return PlanOf(options, partitions, weighted, needs, memory - std::min(memory, beside), workers);
+  };
+  const std::uint64_t memory = memory_bytes == 0 ? kUnlimited : memory_bytes;
+  const std::uint64_t room = memory - std::min(memory, beside);
+  for (std::size_t workers = std::clamp<std::uint64_t>(room / 4 / kWorkerBytes, 1, std::max<std::size_t>(1, threads));
+       workers > 0; workers /= 2) {
+    if (std::optional<WalkPlan> plan = plan_of(memory, workers)) return *std::move(plan);
+  }
+  // The least MiB that would do, for one worker.
+  std::uint64_t low = memory / kMiB;
+  std::uint64_t high = std::max<std::uint64_t>(1, low);
+  while (!plan_of(high * kMiB, 1)) high *= 2;
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (plan_of(middle * kMiB, 1) ? high : low) = middle;
+  }
+  return UsageError(fmt::format("--memory {} is too little for these walks on this graph; expected at least {}MiB",
+                                FormatByteSize(memory), high));
 }
 
 }  // namespace octavo

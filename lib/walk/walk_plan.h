@@ -19,14 +19,18 @@ struct WalkPlan {
   std::uint64_t key_bytes = 0;  // as in PairCounterOptions
   std::uint64_t count_bytes = 0;
   std::uint64_t write_bytes = 0;
-  std::uint64_t walker_bytes = 0;  // buffers of walks on their way from step to step
+  // For the pages of walks on their way from step to step, as of WalkerFile; the numbers of all pages take as much
+  // again.
+  std::uint64_t walker_bytes = 0;
 
   bool streamed() const { return ranges.size() > 1; }
 };
 
-// Divides `memory_bytes`, 0 for no limit, among `threads` threads for walks on the graph of `partitions`. Too little is
-// a usage error with the smallest that would do.
+// Divides `memory_bytes`, 0 for no limit, among `threads` threads for walks on the graph of `partitions`, which holds
+// `held_bytes` as long as it is open. Too little is a usage error with the smallest that would do: a partition, one hub
+// of which may have most of all edges, is never divided.
 absl::StatusOr<WalkPlan> PlanWalks(const WalkOptions& options, std::span<const PartitionRange> partitions,
-                                   bool weighted, std::uint64_t memory_bytes, std::size_t threads);
+                                   bool weighted, std::uint64_t held_bytes, std::uint64_t memory_bytes,
+                                   std::size_t threads);
 
 }  // namespace octavo

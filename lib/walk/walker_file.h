@@ -34,6 +34,10 @@ class WalkerLayout {
 };
 
 // The walks of one step, in buckets. First writers fill it, then it is read.
+//
+// A bucket's walkers come in pages of one size, which stand in the file as they were filled; the pages that the writers
+// have begun, and not filled, follow behind all others, those of one bucket together. So memory holds four bytes a
+// page.
 class WalkerFile {
  public:
   // Of one thread at a time.
@@ -45,13 +49,20 @@ class WalkerFile {
    private:
     friend class WalkerFile;
     Writer(WalkerFile& file, std::size_t buckets) : file_(&file), buffers_(buckets) {}
-    void Flush(std::size_t bucket);
 
     WalkerFile* file_;
     std::vector<std::vector<std::uint32_t>> buffers_;  // each with its whole capacity from the first walker on
   };
 
-  // The writers' buffers take about `buffer_bytes` together. `file` must outlive this.
+  // Walkers of a page where the writers' buffers, of one page each, take at most `buffer_bytes` together, or one walker
+  // each where that is too little.
+  static std::uint64_t PageWalkers(const WalkerLayout& layout, std::size_t buckets, std::size_t writers,
+                                   std::uint64_t buffer_bytes);
+  // What a file of so many walkers holds beside the buffers.
+  static std::uint64_t IndexBytes(std::uint64_t walkers, const WalkerLayout& layout, std::size_t buckets,
+                                  std::size_t writers, std::uint64_t buffer_bytes);
+
+  // `file` must be empty. REQUIRES: no more walkers come than 2^32 pages hold
   WalkerFile(std::unique_ptr<SpillFile> file, const WalkerLayout& layout, std::size_t buckets, std::size_t writers,
              std::uint64_t buffer_bytes);
 
@@ -59,20 +70,32 @@ class WalkerFile {
   // Writes what the buffers hold. Once, when all is written; the first error of all writers.
   absl::Status Finish() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of a bucket, each a few whole walkers. REQUIRES: Finish
-  std::span<const SpillExtent> Extents(std::size_t bucket) const { return extents_[bucket]; }
+  // Those of a bucket are in pieces of a page or less, and of at least one walker. REQUIRES: Finish
+  std::size_t Pieces(std::size_t bucket) const;
+  // REQUIRES: piece < Pieces(bucket)
+  std::uint64_t Walkers(std::size_t bucket, std::size_t piece) const;
+  absl::Status Read(std::size_t bucket, std::size_t piece, std::vector<std::uint32_t>& walkers) const;
+  // Of all buckets.
   std::uint64_t walkers() const { return walkers_; }
-  absl::Status Read(const SpillExtent& extent, std::vector<std::uint32_t>& walkers) const;
 
  private:
-  void Append(std::size_t bucket, std::span<const std::uint32_t> walkers) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Pages, then what is behind them.
+  struct Bucket {
+    std::vector<std::uint32_t> pages;  // their numbers; under mutex_ while there are writers
+    SpillExtent rest;
+  };
+
+  std::uint64_t PageBytes() const { return page_words_ * sizeof(std::uint32_t); }
+  SpillExtent ExtentOf(std::size_t bucket, std::size_t piece) const;
+  void AppendPage(std::size_t bucket, std::span<const std::uint32_t> walkers) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const WalkerLayout layout_;
   const std::unique_ptr<SpillFile> file_;
-  std::size_t buffer_words_;
+  const std::size_t page_words_;
   std::vector<Writer> writers_;
-  std::vector<std::vector<SpillExtent>> extents_;  // under mutex_ while there are writers
-  std::uint64_t walkers_ = 0;                      // the same
+  std::vector<Bucket> buckets_;
+  std::uint32_t next_page_ = 0;  // under mutex_ while there are writers
+  std::uint64_t walkers_ = 0;
   mutable Mutex mutex_;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };

@@ -1,12 +1,15 @@
 #include "walk/adjacency.h"
 
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "oneapi/tbb/global_control.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
+#include "tests/support/heap_peak.h"
 #include "tests/walk/walked_graph.h"
 
 namespace octavo {
@@ -49,6 +52,21 @@ class AdjacencyTest : public ::testing::Test {
   TemporaryFolder folder_;
   std::unique_ptr<Graph> graph_;
 };
+
+// The row of a hub was sorted in a copy of 16 bytes an edge, which no plan counts.
+TEST_F(AdjacencyTest, AHubTakesNoMoreThanThePlanSays) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += fmt::format("hub\tn{}\t{}\n", i, 1 + i % 7);
+  ASSERT_OK(ImportText(folder_, text, {.columns = "head,tail,weight"}));
+  graph_ = Graph::Open(folder_ / "graph").value();
+  const PartitionRange all = JoinPartitions(PartitionRanges(cells()), true, UINT64_MAX).front();
+  const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+  const HeapPeak peak;
+  ASSERT_OK_AND_ASSIGN(const Adjacency rows, Adjacency::Build(cells(), all));
+  // A block as it is read and decoded.
+  EXPECT_LE(peak.bytes(), Adjacency::BytesOf(all.end_node, all.edges, true) + (256 << 10));
+  ExpectRows(rows, all);
+}
 
 TEST_F(AdjacencyTest, HasTheSortedRowsOfEveryRange) {
   for (const bool weights : {false, true}) {

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
+#include "tests/support/heap_peak.h"
 #include "tests/support/temporary_folder.h"
 
 namespace octavo {
@@ -24,7 +25,6 @@ class PairCounterTest : public ::testing::Test {
  protected:
   static PairCounterOptions Options(std::uint64_t key_bytes, std::uint64_t count_bytes, std::uint64_t write_bytes) {
     PairCounterOptions options;
-    options.node_count = kNodes;
     options.partitions = PartitionLayoutFor(kNodes);
     options.writers = 2;
     options.key_bytes = key_bytes;
@@ -148,6 +148,26 @@ TEST_F(PairCounterTest, LargeCountsAreSumsOfExactParts) {
   options.count_bytes = 0;
   EXPECT_TRUE(Count(options, pairs) == whole);
   EXPECT_GT(spilled_, 0U);
+}
+
+// The bucket of a node that is the head of all pairs took several times what the plan gives the counter.
+TEST_F(PairCounterTest, AHubTakesNoMoreThanThePlanSays) {
+  constexpr std::uint64_t kKeyBytes = 4 << 20;
+  PairCounterOptions options = Options(kKeyBytes, kKeyBytes / 2, kPlenty);
+  options.partitions = PartitionLayoutFor(2'400'008);
+  options.both_directions = true;
+  options.spill = folder_.path();
+  SpillUse use;
+  const HeapPeak peak;
+  PairCounter counter(options, use);
+  for (std::uint32_t tail = 0; tail < 1'200'000; ++tail) {
+    if (counter.Room() == 0) {
+      ASSERT_OK(counter.Compact());
+    }
+    counter.writer(tail % 2).Add(7, 8 + 2 * tail);
+  }
+  EXPECT_GT(use.written_bytes, 0U);
+  EXPECT_LE(peak.bytes(), kKeyBytes / 2 * 7) << "PlanWalks";
 }
 
 TEST_F(PairCounterTest, AnIndexWithoutRoomIsAnError) {

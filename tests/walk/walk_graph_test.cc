@@ -266,6 +266,31 @@ TEST_F(WalkGraphTest, RefusesWhatItCannotWalkOn) {
   EXPECT_EQ(Leftovers(), "");
 }
 
+// Names of the new graph stood beside edges of the old one.
+TEST_F(WalkGraphTest, AGraphThatIsReplacedMeanwhileIsNoticed) {
+  const WalkGraphOptions options{.graph = folder_ / "graph", .output = folder_ / "pairs"};
+  for (const bool removed : {false, true}) {
+    ASSERT_OK(ImportText(folder_, RandomEdges(200, 900, false, 6), {.columns = "head,tail"}));
+    const std::uint64_t before = Source()->description().fingerprint;
+    const auto replace = [&](const WalkProgress& progress) {
+      if (progress.stage != "walking") return;
+      if (removed) {
+        fs::remove_all(folder_ / "graph");
+      } else {
+        EXPECT_OK(ImportText(folder_, RandomEdges(200, 900, false, 7), {.columns = "head,tail"}));
+      }
+    };
+    const absl::Status status = MakeWalkGraph(options, replace).status();
+    if (removed) {
+      EXPECT_FALSE(status.ok());
+    } else {
+      EXPECT_ERROR(status, kRuntime, "graph: was replaced while its walks were taken: found fingerprint ");
+      EXPECT_ERROR(status, kRuntime, fmt::format("expected fingerprint {:016x}; walk again", before));
+    }
+    EXPECT_EQ(Leftovers(), "");
+  }
+}
+
 TEST_F(WalkGraphTest, AFailureAtAnyStepLeavesNothing) {
   ASSERT_OK(ImportText(folder_, RandomEdges(4000, 16000, true, 7), {.columns = "head,tail,weight"}));
   WalkPlan plan = StreamedPlan();

@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
+#include "tests/support/heap_peak.h"
 #include "tests/support/temporary_folder.h"
 
 namespace octavo {
@@ -32,9 +33,10 @@ TEST(WalkerFile, ReturnsTheWalkersOfEachBucketWhole) {
     for (std::size_t bucket = 0; bucket < 5; ++bucket) {
       std::vector<std::vector<std::uint32_t>> found;
       std::vector<std::uint32_t> words;
-      for (const SpillExtent& extent : file.Extents(bucket)) {
-        ASSERT_OK(file.Read(extent, words));
-        ASSERT_EQ(words.size() % layout.words(), 0U);
+      for (std::size_t piece = 0; piece < file.Pieces(bucket); ++piece) {
+        ASSERT_OK(file.Read(bucket, piece, words));
+        ASSERT_EQ(words.size(), file.Walkers(bucket, piece) * layout.words());
+        ASSERT_FALSE(words.empty());
         for (std::size_t at = 0; at < words.size(); at += layout.words()) {
           found.emplace_back(words.begin() + static_cast<std::ptrdiff_t>(at),
                              words.begin() + static_cast<std::ptrdiff_t>(at + layout.words()));
@@ -45,6 +47,23 @@ TEST(WalkerFile, ReturnsTheWalkersOfEachBucketWhole) {
       EXPECT_TRUE(found == expected[bucket]) << bucket;
     }
   }
+}
+
+// Where each of the pieces is took 16 bytes, which no plan counted.
+TEST(WalkerFile, HoldsNoMoreThanItSays) {
+  const TemporaryFolder folder;
+  SpillUse use;
+  const WalkerLayout layout(1);
+  constexpr std::uint64_t kBufferBytes = 16 << 10;
+  constexpr std::uint64_t kWalkers = 200'000;
+  const std::uint64_t index = WalkerFile::IndexBytes(kWalkers, layout, 64, 2, kBufferBytes);
+  EXPECT_LT(index, kWalkers * 2) << "pages of 10 walkers";
+  const HeapPeak peak;
+  WalkerFile file(SpillFile::Create(folder / "walkers", use).value(), layout, 64, 2, kBufferBytes);
+  for (std::uint32_t i = 0; i < kWalkers; ++i) WalkerLayout::SetNumber(file.writer(i % 2).Next(i * 7 % 64), i);
+  ASSERT_OK(file.Finish());
+  EXPECT_EQ(file.walkers(), kWalkers);
+  EXPECT_LE(peak.bytes(), index + kBufferBytes + (16 << 10));
 }
 
 TEST(WalkerFile, TheFirstErrorOfAnyWriterIsThatOfFinish) {

@@ -1,0 +1,45 @@
+#include "tests/support/heap_peak.h"
+
+#include <malloc.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+// Relaxed: they are looked at when the threads that allocate are done.
+std::atomic<std::int64_t> held = 0;
+std::atomic<std::int64_t> most = 0;
+
+void Count(std::int64_t bytes) {
+  const std::int64_t now = held.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::int64_t before = most.load(std::memory_order_relaxed);
+  while (before < now && !most.compare_exchange_weak(before, now, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
+// The others of the standard library call these.
+void* operator new(std::size_t bytes) {
+  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  Count(static_cast<std::int64_t>(::malloc_usable_size(memory)));
+  return memory;
+}
+void operator delete(void* memory) noexcept {
+  Count(-static_cast<std::int64_t>(::malloc_usable_size(memory)));
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+
+namespace octavo {
+
+HeapPeak::HeapPeak() : before_(held.load(std::memory_order_relaxed)) { most.store(before_, std::memory_order_relaxed); }
+
+std::uint64_t HeapPeak::bytes() const {
+  return static_cast<std::uint64_t>(most.load(std::memory_order_relaxed) - before_);
+}
+
+}  // namespace octavo
