@@ -61,8 +61,9 @@ void AddBudget(CLI::App& app, double& seconds) {
     seconds = *parsed;
   };
   app.add_option_function<std::string>("--budget", parse,
-                                       "End after so much time, of all calls of the search together; call again with "
-                                       "more of it to go on (a time such as 90s, 30m, 2h or 1.5d)")
+                                       "End after so much time, of all calls of the search together but for what "
+                                       "kills cut off; call again with more of it to go on (a time such as 90s, 30m, "
+                                       "2h or 1.5d)")
       ->type_name("TIME");
 }
 
@@ -255,12 +256,15 @@ absl::Status RunTune(Program& program, TuneFlags& flags) {
   flags.search.graph = flags.graph;
   flags.search.folder = flags.output;
   ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(flags.space));
+  ASSIGN_OR_RETURN(const std::vector<Rung> rungs, CheckSearch(flags.search));
   if (flags.dry_run) {
-    ASSIGN_OR_RETURN(const std::vector<Rung> rungs, CheckSearch(flags.search));
     for (const Rung& rung : rungs) {
       program.reporter.Info(
           fmt::format("{} trial{} to epoch {}", rung.trials, rung.trials == 1 ? "" : "s", rung.epochs));
     }
+  }
+  for (const std::string& note : SearchNotes(flags.search, rungs)) program.reporter.Info(note);
+  if (flags.dry_run) {
     program.reporter.Info("--dry-run: nothing was written");
     return absl::OkStatus();
   }

@@ -1,5 +1,6 @@
 #include "tune/search.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -50,25 +51,27 @@ TrainOptions BaseOptions(const SearchOptions& options) {
   return base;
 }
 
-absl::Status CheckValidations(const std::vector<Trial>& trials, const std::vector<Rung>& rungs) {
+absl::Status CheckValidations(const std::filesystem::path& space, const std::vector<Trial>& trials,
+                              const std::vector<Rung>& rungs) {
   const std::uint64_t every = trials[0].options.validate_every;  // the same in all
   for (const Rung& rung : rungs) {
     if (every > 0 && rung.epochs % every == 0) continue;
     return UsageError(fmt::format(
-        "validate-every is {} and a rung ends at epoch {}; expected a divisor of --epochs-least and --epochs", every,
-        rung.epochs));
+        "{}: validate-every: found {}, and a rung ends at epoch {}; expected a divisor of --epochs-least and --epochs",
+        space.string(), every, rung.epochs));
   }
   return absl::OkStatus();
 }
 
 // Runs of other seeds would be ranked on other edges, and the luckiest sample would win.
-absl::Status CheckSample(const std::vector<Trial>& trials) {
+absl::Status CheckSample(const std::filesystem::path& space, const std::vector<Trial>& trials) {
   const TrainOptions& first = trials[0].options;
   const auto differs = [&](const Trial& trial) { return trial.options.seed != first.seed; };
   if (first.validation_sample == 0 || std::ranges::none_of(trials, differs)) return absl::OkStatus();
   return UsageError(
-      "--validation-sample is drawn by the seed, and the space varies it; expected one seed, or no "
-      "--validation-sample");
+      fmt::format("{}: seed: found several, by which --validation-sample is drawn; expected one seed, or no "
+                  "--validation-sample",
+                  space.string()));
 }
 
 SearchArguments ArgumentsOf(const SearchOptions& options, const Graph& graph) {
@@ -273,9 +276,9 @@ absl::StatusOr<std::vector<Trial>> MakeTrials(const SearchOptions& options, cons
   for (TrialDraw& draw : draws) {
     trials.push_back({.number = trials.size(), .options = std::move(draw.options), .values = std::move(draw.values)});
   }
-  RETURN_IF_ERROR(CheckSample(trials));
-  RETURN_IF_ERROR(
-      CheckValidations(trials, MakeRungs(trials.size(), options.epochs_least, options.epochs, options.halve)));
+  RETURN_IF_ERROR(CheckSample(options.space.path, trials));
+  RETURN_IF_ERROR(CheckValidations(options.space.path, trials,
+                                   MakeRungs(trials.size(), options.epochs_least, options.epochs, options.halve)));
   return trials;
 }
 
@@ -286,6 +289,32 @@ absl::StatusOr<std::vector<Rung>> CheckSearch(const SearchOptions& options) {
   ASSIGN_OR_RETURN(const std::vector<Trial> trials, MakeTrials(options, *graph));
   RETURN_IF_ERROR(CheckFolder(SearchPaths(options.folder)));
   return MakeRungs(trials.size(), options.epochs_least, options.epochs, options.halve);
+}
+
+std::vector<std::string> SearchNotes(const SearchOptions& options, const std::vector<Rung>& rungs) {
+  std::vector<std::string> notes = options.space.notes;
+  for (std::size_t i = 0; i + 1 < rungs.size(); ++i) {
+    if (rungs[i].trials % options.halve == 0) continue;
+    notes.push_back(fmt::format("1 in {} of {} trials is no whole number: {} go on from epoch {} to {}", options.halve,
+                                rungs[i].trials, rungs[i + 1].trials, rungs[i].epochs, rungs[i + 1].epochs));
+  }
+  if (rungs.size() == 1 && options.epochs > options.epochs_least) {
+    notes.push_back(fmt::format("--epochs {} is less than {} times --epochs-least {}: there is one rung, of all trials",
+                                options.epochs, options.halve, options.epochs_least));
+  } else if (rungs.size() > 1 && rungs.back().epochs != rungs[rungs.size() - 2].epochs * options.halve) {
+    notes.push_back(fmt::format("--epochs {} is not --epochs-least {} times a power of {}: the last rung is longer",
+                                options.epochs, options.epochs_least, options.halve));
+  }
+  const std::uint64_t every = BaseOptions(options).validate_every;
+  const bool chosen = std::ranges::any_of(
+      options.space.options, [](const SpaceOption& option) { return option.field->name == "validate-every"; });
+  if (!chosen && every < rungs[0].epochs) {
+    notes.push_back(
+        fmt::format("validations are behind every {} epochs, the most that divides --epochs-least and "
+                    "--epochs, though only those at the ends of rungs count",
+                    every));
+  }
+  return notes;
 }
 
 absl::StatusOr<SearchOutcome> RunSearch(const SearchOptions& options, const SearchCallbacks& callbacks,

@@ -28,7 +28,9 @@ struct SearchOptions {
   std::uint64_t halve = 3;              // one in so many goes on from a rung
   std::uint64_t validation_sample = 0;  // edges; 0: all of the split
   std::uint64_t seed = 1;               // of what is drawn, and of the trainings where the space names none
-  double budget_seconds = 0;            // of all the processes that worked on the search; 0: no end
+  // Of all the processes that worked on the search, as tune.jsonl has it: what a kill cuts off, from the event before
+  // it on, is in no log and spends nothing, also where a commit has kept the work. 0: no end.
+  double budget_seconds = 0;
 };
 
 struct Trial {
@@ -59,11 +61,15 @@ struct SearchOutcome {
   std::vector<Trial> trials;  // by number; fewer than asked for where the space has no more
   Halving halving;            // who stands where
   std::optional<std::uint64_t> best;
-  double seconds = 0;  // of all processes so far
+  double seconds = 0;  // of all processes so far, as budget_seconds has it
 };
 
 // Returns the rungs of the search, after the checks that RunSearch makes before it takes the folder. Writes nothing.
 absl::StatusOr<std::vector<Rung>> CheckSearch(const SearchOptions& options);
+
+// Returns, for the log, where numbers do not divide each other: ends of ranges, trials by `halve`, the epochs of the
+// rungs, and the validations between them.
+std::vector<std::string> SearchNotes(const SearchOptions& options, const std::vector<Rung>& rungs);
 
 // Searches, or goes on with the search in the folder: what it came to is a function of graph, options and what fits the
 // memory, whatever stopped it on the way. `stop`, once not 0, ends it behind a commit; it may be nullptr. A folder with

@@ -103,7 +103,8 @@ absl::Status CheckEnds(Number least, Number most, bool log, const std::string& w
 }
 
 absl::StatusOr<SpaceOption> ReadRange(const OptionField& field, const toml::table& table,
-                                      const std::filesystem::path& path, const std::string& where) {
+                                      const std::filesystem::path& path, const std::string& where,
+                                      std::vector<std::string>& notes) {
   if (field.type == OptionField::Type::kText || field.type == OptionField::Type::kSwitch) {
     return UsageError(fmt::format("{}: found a range; expected {}, or an array of them", where, field.allowed));
   }
@@ -129,14 +130,20 @@ absl::StatusOr<SpaceOption> ReadRange(const OptionField& field, const toml::tabl
   if (!least || !most) return no_number(least ? *entries.most : *entries.least);
   RETURN_IF_ERROR(CheckEnds(*least, *most, entries.log, where));
   const std::uint64_t step = entries.step.value_or(1);
-  option.values =
-      WholeRange{.least = *least, .most = *least + (*most - *least) / step * step, .step = step, .log = entries.log};
+  const WholeRange range{
+      .least = *least, .most = *least + (*most - *least) / step * step, .step = step, .log = entries.log};
+  if (range.most < *most) {
+    notes.push_back(fmt::format("{}: max {} is no step of {} from {}: the largest value is {}", where, *most, step,
+                                *least, range.most));
+  }
+  option.values = range;
   return option;
 }
 
 absl::StatusOr<SpaceOption> ReadOption(const OptionField& field, const toml::node& node,
-                                       const std::filesystem::path& path, const std::string& where) {
-  if (const toml::table* table = node.as_table()) return ReadRange(field, *table, path, where);
+                                       const std::filesystem::path& path, const std::string& where,
+                                       std::vector<std::string>& notes) {
+  if (const toml::table* table = node.as_table()) return ReadRange(field, *table, path, where, notes);
   SpaceOption option{.field = &field, .values = {}};
   if (const toml::array* array = node.as_array()) {
     ASSIGN_OR_RETURN(option.values, ReadChoice(field, *array, path, where));
@@ -158,7 +165,7 @@ bool SpaceOption::Varies() const {
 
 absl::StatusOr<SearchSpace> LoadSearchSpace(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const toml::table table, ReadTomlFile(path));
-  SearchSpace space;
+  SearchSpace space{.path = path, .options = {}, .notes = {}};
   for (const auto& [key, node] : table) {
     ASSIGN_OR_RETURN(const OptionField* field, FieldOfTomlKey(key, path));
     const std::string where = Place(path, key.source(), *field);
@@ -167,7 +174,7 @@ absl::StatusOr<SearchSpace> LoadSearchSpace(const std::filesystem::path& path) {
         return UsageError(fmt::format("{}: found in a search space; expected {}", where, own.instead));
       }
     }
-    ASSIGN_OR_RETURN(SpaceOption option, ReadOption(*field, node, path, where));
+    ASSIGN_OR_RETURN(SpaceOption option, ReadOption(*field, node, path, where, space.notes));
     if (field->name == "validate-every" && option.Varies()) {
       return UsageError(
           fmt::format("{}: found {}; expected one value, since all trials are compared at the same epochs", where,

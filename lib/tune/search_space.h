@@ -40,7 +40,9 @@ struct SpaceOption {
 };
 
 struct SearchSpace {
+  std::filesystem::path path;        // for messages
   std::vector<SpaceOption> options;  // in the order of TrainOptionFields(), each at most once
+  std::vector<std::string> notes;    // for the log: ends of ranges that are none of their steps
 };
 
 // Reads the file, of at most 16 KiB. A usage error names file, line, key, what was found and what is allowed: unknown

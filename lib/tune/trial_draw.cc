@@ -87,7 +87,8 @@ absl::StatusOr<std::vector<TrialDraw>> DrawTrials(const SearchSpace& space, cons
         const SpaceOption& option = space.options[i];
         const std::string value =
             std::visit([&](const auto& values) { return Draw(values, streams[i]); }, option.values);
-        RETURN_IF_ERROR(SetTrainOption(trial.options, *option.field, value, option.field->name));
+        const std::string where = fmt::format("{}: {}", space.path.string(), option.field->name);
+        RETURN_IF_ERROR(SetTrainOption(trial.options, *option.field, value, where));
         trial.values.push_back(option.field->format(trial.options));
       }
       if (absl::Status status = CheckFit(trial.options); !status.ok()) {
@@ -101,8 +102,8 @@ absl::StatusOr<std::vector<TrialDraw>> DrawTrials(const SearchSpace& space, cons
     if (trials.size() <= t) break;
   }
   if (!trials.empty()) return trials;
-  return UsageError(fmt::format("of {} points of the space none can be trained, the last one since: {}", kMostDraws,
-                                MessageOf(refused)));
+  return UsageError(fmt::format("{}: of {} points of the space none can be trained, the last one since: {}",
+                                space.path.string(), kMostDraws, MessageOf(refused)));
 }
 
 }  // namespace octavo

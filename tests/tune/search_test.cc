@@ -1,10 +1,12 @@
 #include "tune/search.h"
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -234,6 +236,42 @@ TEST_F(SearchTest, TheBudgetEndsItAndMoreOfItGoesOn) {
   EXPECT_EQ(Table(outcome), unbroken);
 }
 
+TEST_F(SearchTest, WhatAKillCutsOffSpendsNothing) {
+  callbacks_.train.on_batch = [](const TrainProgress& progress) {
+    if (progress.epoch == 1 && progress.batch == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  ASSERT_OK(SetFailpoints("tune.append:2=eio"));
+  EXPECT_FALSE(Search().ok());
+  ASSERT_OK(SetFailpoints(""));
+  const std::atomic<int> stop = 15;
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, Search(&stop));
+  EXPECT_GE(outcome.trials[0].seconds, 0.02);
+  EXPECT_EQ(outcome.trials[1].seconds, 0);
+  EXPECT_EQ(outcome.seconds, outcome.trials[0].seconds);
+}
+
+TEST_F(SearchTest, NotesSayWhatDoesNotDivide) {
+  const auto notes = [&] { return fmt::format("{}", fmt::join(SearchNotes(options_, *CheckSearch(options_)), "\n")); };
+  EXPECT_EQ(notes(),
+            "1 in 2 of 7 trials is no whole number: 3 go on from epoch 1 to 2\n"
+            "1 in 2 of 3 trials is no whole number: 1 go on from epoch 2 to 4");
+  options_.trials = 8;
+  EXPECT_EQ(notes(), "");
+  options_.epochs_least = 4;
+  options_.epochs = 6;
+  EXPECT_EQ(notes(),
+            "--epochs 6 is less than 2 times --epochs-least 4: there is one rung, of all trials\n"
+            "validations are behind every 2 epochs, the most that divides --epochs-least and --epochs, though only "
+            "those at the ends of rungs count");
+  options_.epochs_least = 2;
+  EXPECT_EQ(notes(), "--epochs 6 is not --epochs-least 2 times a power of 2: the last rung is longer");
+  options_.epochs = 8;
+  SetSpace("learning-rate = [0.1, 0.2]\nplateau-patience = { min = 1, max = 6, step = 2 }\n");
+  EXPECT_EQ(notes(), (training_.folder() / "space.toml").string() +
+                         ":8: plateau-patience: max 6 is no step of 2 from 1: the largest value is 5\n"
+                         "1 in 2 of 3 trials is no whole number: 1 go on from epoch 4 to 8");
+}
+
 TEST_F(SearchTest, ATrialThatDivergesIsTheLast) {
   SetSpace("learning-rate = [0.1, 0.05, 1000]\noptimizer = \"sgd\"\nloss = \"logistic\"\n");
   options_.epochs_least = 8;
@@ -367,12 +405,13 @@ TEST_F(SearchTest, WhatCannotBeSearchedIsRefusedBeforeTheFolderIsMade) {
   EXPECT_ERROR(Search(), kUsage, "--epochs is 4 and --epochs-least 5");
   options_.epochs_least = 2;
   SetSpace("learning-rate = [0.1, 0.2]\nvalidate-every = 4\n");
-  EXPECT_ERROR(Search(), kUsage, "validate-every is 4 and a rung ends at epoch 2; expected a divisor");
+  EXPECT_ERROR(Search(), kUsage, "space.toml: validate-every: found 4, and a rung ends at epoch 2; expected a divisor");
   SetSpace("learning-rate = [0.1, 0.2]\nvalidate-every = 0\n");
-  EXPECT_ERROR(Search(), kUsage, "validate-every is 0");
+  EXPECT_ERROR(Search(), kUsage, "space.toml: validate-every: found 0");
   options_.validation_sample = 5;
   SetSpace("seed = [1, 2]\n");
-  EXPECT_ERROR(Search(), kUsage, "--validation-sample is drawn by the seed, and the space varies it");
+  EXPECT_ERROR(Search(), kUsage,
+               "space.toml: seed: found several, by which --validation-sample is drawn; expected one seed");
   SetSpace("dropout = [0.1, 0.2]\n");
   const TinyTraining without;
   options_.graph = without.graph_folder();

@@ -164,7 +164,7 @@ TEST_F(DrawTrialsTest, WhatDoesNotFitIsDrawnAnew) {
 
 TEST_F(DrawTrialsTest, ASpaceWhereNothingFitsIsRefusedWithTheReason) {
   EXPECT_ERROR(DrawTrials(Space("batch = [8, 16]\nchunk = 32\n"), TrainOptions(), 1, 4), kUsage,
-               "chunk is 32 and batch");
+               "a.toml: of 1000 points of the space none can be trained, the last one since: chunk is 32 and batch");
 }
 
 }  // namespace
