@@ -35,14 +35,15 @@ std::string Line(const std::string& candidate, std::string help) {
   return fmt::format("{}\t{}\n", candidate, help);
 }
 
-// The values of an option that begin with `prefix`.
-std::string Values(const OptionFacts& facts, std::string_view prefix, const std::string& before) {
+// The values of an option of the command that begin with `prefix`.
+std::string Values(const CLI::App& command, const OptionFacts& facts, std::string_view prefix,
+                   const std::string& before) {
   std::string text;
   for (const std::string& choice : facts.choices) {
     if (choice.starts_with(prefix)) text += Line(before + choice, choice == facts.default_text ? "the default" : "");
   }
   if (facts.flags.back() == "--config") {
-    for (const std::string& preset : InstalledPresets()) {
+    for (const std::string& preset : InstalledPresets(command.get_name())) {
       if (preset.starts_with(prefix)) text += Line(before + preset, "preset");
     }
   }
@@ -75,11 +76,11 @@ std::string Complete(const CLI::App& app, const std::vector<std::string>& words)
     }
   }
   const std::string last = words.empty() ? "" : words.back();
-  if (pending != nullptr) return Values(FactsOf(*pending), last, "");
+  if (pending != nullptr) return Values(*at, FactsOf(*pending), last, "");
   if (const std::size_t equals = last.find('='); last.starts_with("--") && equals != std::string::npos) {
     const CLI::Option* option = FindOption(*at, last.substr(0, equals));
     if (option == nullptr || FactsOf(*option).value.empty()) return ":none\n";
-    return Values(FactsOf(*option), std::string_view(last).substr(equals + 1), last.substr(0, equals + 1));
+    return Values(*at, FactsOf(*option), std::string_view(last).substr(equals + 1), last.substr(0, equals + 1));
   }
   std::string text;
   if (!flags_ended && last.starts_with("-")) {
@@ -100,7 +101,7 @@ std::string Complete(const CLI::App& app, const std::vector<std::string>& words)
   if (!text.empty()) return text + ":none\n";
   for (const CLI::Option* option : OptionsOf(*at)) {
     const OptionFacts facts = FactsOf(*option);
-    if (facts.positional && (facts.repeated || positionals-- == 0)) return Values(facts, last, "");
+    if (facts.positional && (facts.repeated || positionals-- == 0)) return Values(*at, facts, last, "");
   }
   return ":none\n";
 }

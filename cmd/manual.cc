@@ -47,7 +47,8 @@ const std::multimap<std::string_view, std::string_view>& Examples() {
       {"train", "octavo train --config preset.toml --dim 256 --print-config >larger.toml"},
       {"tune", "octavo tune --graph graph --space space.toml --output search --budget 2h"},
       {"verify", "octavo verify run --deep"},
-      {"walk", "octavo walk --graph graph --output walks --kind node2vec --p 0.5 --q 2"}};
+      {"walk", "octavo walk --graph graph --output walks --kind node2vec --p 0.5 --q 2"},
+      {"walk", "octavo walk --graph graph --output walks --config walks.toml --seed 2"}};
   return examples;
 }
 

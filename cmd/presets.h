@@ -1,17 +1,19 @@
-// Presets that were installed with the program: PREFIX/share/octavo/configs beside PREFIX/bin/octavo.
+// Presets that were installed with the program: PREFIX/share/octavo/configs beside PREFIX/bin/octavo, and configs/walk
+// for octavo walk.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace octavo {
 
-// Their names, without .toml, in order; none where the program is not installed.
-std::vector<std::string> InstalledPresets();
+// Those of a verb: their names, without .toml, in order; none where the program is not installed.
+std::vector<std::string> InstalledPresets(std::string_view verb);
 
 // Returns the file that --config means: the path as it is, or, where there is none and it is a bare name, the
-// installed preset of that name.
-std::filesystem::path PresetPath(const std::string& config);
+// installed preset of that name for the verb.
+std::filesystem::path PresetPath(const std::string& config, std::string_view verb);
 
 }  // namespace octavo

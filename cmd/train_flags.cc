@@ -56,7 +56,7 @@ void AddTrainOptionFlags(CLI::App& app, TrainFlags& flags) {
 
 absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const TrainOptions& defaults) {
   TrainOptions options = defaults;
-  if (!flags.config.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(PresetPath(flags.config), options));
+  if (!flags.config.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(PresetPath(flags.config, "train"), options));
   for (const auto& [name, value] : flags.given) {
     RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
   }

@@ -1,8 +1,11 @@
 // octavo walk: a graph becomes the graph of the pairs of its walks.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/byte_size.h"
 #include "base/status.h"
@@ -10,14 +13,20 @@
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/large_blocks.h"
+#include "cmd/option_file.h"
+#include "cmd/presets.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
+#include "cmd/version_facts.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "walk/walk_graph.h"
 
 namespace octavo {
 namespace {
+
+// Of the options that a configuration file has.
+constexpr std::string_view kWalkGroup = "The walks";
 
 struct WalkFlags {
   WalkGraphOptions options;
@@ -26,7 +35,10 @@ struct WalkFlags {
   std::string kind = "deepwalk";
   std::string pairs = "auto";
   std::string self_loops = "drop";
+  std::string config;
   bool json = false;
+  bool print_config = false;
+  CLI::App* verb = nullptr;
   // Flags that only some kinds read.
   std::vector<CLI::Option*> windowed;
   std::vector<CLI::Option*> biased;
@@ -96,8 +108,29 @@ absl::Status ReadKind(WalkFlags& flags) {
   return RefuseUnread(flags, flags.ppr, walk.kind == WalkKind::kPersonalPageRank, "ppr");
 }
 
+// As TOML that --config takes back.
+void PrintConfiguration(const WalkFlags& flags) {
+  const auto has = [](const std::vector<CLI::Option*>& options, const CLI::Option* option) {
+    return std::ranges::find(options, option) != options.end();
+  };
+  const WalkKind kind = flags.options.walk.kind;
+  fmt::print("# octavo {}, octavo walk --print-config\n{}", kVersion,
+             OptionFileText(*flags.verb, kWalkGroup, [&](const CLI::Option* option) {
+               return (flags.options.walk.windowed() || !has(flags.windowed, option)) &&
+                      (kind == WalkKind::kNode2Vec || !has(flags.biased, option)) &&
+                      (kind == WalkKind::kPersonalPageRank || !has(flags.ppr, option));
+             }));
+}
+
 absl::Status RunWalk(WalkFlags& flags, Program& program) {
+  if (!flags.config.empty()) {
+    RETURN_IF_ERROR(ReadOptionFile(*flags.verb, kWalkGroup, PresetPath(flags.config, "walk")));
+  }
   RETURN_IF_ERROR(ReadKind(flags));
+  if (flags.print_config) {
+    PrintConfiguration(flags);
+    return absl::OkStatus();
+  }
   WalkGraphOptions& options = flags.options;
   options.graph = flags.graph;
   options.output = flags.output;
@@ -121,45 +154,66 @@ absl::Status RunWalk(WalkFlags& flags, Program& program) {
   return absl::OkStatus();
 }
 
+void AddWalkOptions(CLI::App& verb, WalkFlags& flags) {
+  WalkOptions& walk = flags.options.walk;
+  verb.add_option("--kind", flags.kind,
+                  "deepwalk and node2vec pair nodes within a window of a walk, ppr the first with the last node of one")
+      ->check(CLI::IsMember({"deepwalk", "node2vec", "ppr"}))
+      ->capture_default_str();
+  flags.windowed = {
+      AddWholeNumber(verb, "--walks", walk.walks, 1, kMaxWalks, "Walks from each node"),
+      AddWholeNumber(verb, "--length", walk.length, 2, kMaxLength, "Nodes of a walk"),
+      AddWholeNumber(verb, "--window", walk.window, 1, kMaxWindow, "Steps between the nodes of a pair, at most")};
+  flags.biased = {AddRealNumber(verb, "--p", walk.p, kMinBias, kMaxBias,
+                                "node2vec: a step back weighs 1/p, one to a neighbour of the node before 1"),
+                  AddRealNumber(verb, "--q", walk.q, kMinBias, kMaxBias, "node2vec: any other step weighs 1/q")};
+  flags.ppr = {AddWholeNumber(verb, "--samples", walk.samples, 1, kMaxWalks, "ppr: walks from each node"),
+               AddRealNumber(verb, "--alpha", walk.alpha, 0, kMaxAlpha, "ppr: chance to go on at each node")};
+  verb.add_option(
+          "--pairs", flags.pairs,
+          "both: a pair counts in both directions; forward: from the earlier to the later node; auto: both, but "
+          "forward for ppr")
+      ->check(CLI::IsMember({"auto", "both", "forward"}))
+      ->capture_default_str();
+  verb.add_option("--self-loops", flags.self_loops, "Pairs of a node with itself: keep or drop")
+      ->check(CLI::IsMember({"keep", "drop"}))
+      ->capture_default_str();
+  AddWholeNumber(verb, "--seed", walk.seed, 0, UINT64_MAX, "Seed of the walks");
+  for (const char* flag : {"--kind", "--walks", "--length", "--window", "--p", "--q", "--samples", "--alpha", "--pairs",
+                           "--self-loops", "--seed"}) {
+    verb.get_option(flag)->group(std::string(kWalkGroup));
+  }
+}
+
 }  // namespace
 
 void AddWalkVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<WalkFlags>();
-  WalkOptions& walk = flags->options.walk;
   CLI::App& verb = *app.add_subcommand(
       "walk",
       "Make a graph of the pairs of nodes that come near each other on random walks.\n"
       "Walks step along training edges, by weight. The pairs become the training edges of the new graph, weighted by\n"
       "how often each came; its nodes, valid and test edges are those of the graph.");
-  RefuseEmpty(verb.add_option("--graph", flags->graph, "Graph folder to walk on, without relations"))
-      ->required()
-      ->type_name("DIR");
-  RefuseEmpty(verb.add_option("--output", flags->output, "Graph folder to make"))->required()->type_name("DIR");
-  verb.add_option("--kind", flags->kind,
-                  "deepwalk and node2vec pair nodes within a window of a walk, ppr the first with the last node of one")
-      ->check(CLI::IsMember({"deepwalk", "node2vec", "ppr"}))
-      ->capture_default_str();
-  flags->windowed = {
-      AddWholeNumber(verb, "--walks", walk.walks, 1, kMaxWalks, "Walks from each node"),
-      AddWholeNumber(verb, "--length", walk.length, 2, kMaxLength, "Nodes of a walk"),
-      AddWholeNumber(verb, "--window", walk.window, 1, kMaxWindow, "Steps between the nodes of a pair, at most")};
-  flags->biased = {AddRealNumber(verb, "--p", walk.p, kMinBias, kMaxBias,
-                                 "node2vec: a step back weighs 1/p, one to a neighbour of the node before 1"),
-                   AddRealNumber(verb, "--q", walk.q, kMinBias, kMaxBias, "node2vec: any other step weighs 1/q")};
-  flags->ppr = {AddWholeNumber(verb, "--samples", walk.samples, 1, kMaxWalks, "ppr: walks from each node"),
-                AddRealNumber(verb, "--alpha", walk.alpha, 0, kMaxAlpha, "ppr: chance to go on at each node")};
-  verb.add_option(
-          "--pairs", flags->pairs,
-          "both: a pair counts in both directions; forward: from the earlier to the later node; auto: both, but "
-          "forward for ppr")
-      ->check(CLI::IsMember({"auto", "both", "forward"}))
-      ->capture_default_str();
-  verb.add_option("--self-loops", flags->self_loops, "Pairs of a node with itself: keep or drop")
-      ->check(CLI::IsMember({"keep", "drop"}))
-      ->capture_default_str();
-  AddWholeNumber(verb, "--seed", walk.seed, 0, UINT64_MAX, "Seed of the walks");
+  flags->verb = &verb;
+  CLI::Option* const graph =
+      RefuseEmpty(verb.add_option("--graph", flags->graph, "Graph folder to walk on, without relations"));
+  graph->required()->type_name("DIR");
+  CLI::Option* const output = RefuseEmpty(verb.add_option("--output", flags->output, "Graph folder to make"));
+  output->required()->type_name("DIR");
+  RefuseEmpty(verb.add_option("--config", flags->config,
+                              "TOML file with the options of the walks, or the name of an installed preset; flags go "
+                              "over it"))
+      ->type_name("FILE");
+  AddWalkOptions(verb, *flags);
   verb.add_flag("--overwrite", flags->options.overwrite, "Replace the folder if it exists");
   verb.add_flag("--dry-run", flags->options.check_only, "Check everything, but take no walk and leave nothing");
+  const auto print_config = [flags, graph, output](std::int64_t) {
+    flags->print_config = true;
+    graph->required(false);
+    output->required(false);
+  };
+  verb.add_flag_function("--print-config", print_config,
+                         "Print the options of the walks as TOML that --config takes, and end; asks for no folder");
   verb.add_flag("--json", flags->json, "Print the summary as a JSON object on standard output");
   verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunWalk(*flags, running); }; });
 }

@@ -52,6 +52,10 @@ offers() {
   cp "$OCTAVO" root/bin/octavo
   printf 'dim = 24\n' >root/share/octavo/configs/small.toml
   [ "$(root/bin/octavo __complete train --config "" | cut -f1 | xargs)" = "small :files" ]
+  mkdir root/share/octavo/configs/walk
+  printf 'walks = 3\n' >root/share/octavo/configs/walk/few.toml
+  [ "$(root/bin/octavo __complete walk --config "" | cut -f1 | xargs)" = "few :files" ]
+  root/bin/octavo walk --config few --print-config | grep -qx 'walks = 3'
   printf '1\t2\n2\t3\n3\t1\n' >edges.tsv
   root/bin/octavo --quiet import edges.tsv --graph graph
   root/bin/octavo plan --graph graph --config small --model dot --no-probe >by-name.txt

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Every preset of configs/ trains.
+# Every preset of configs/ trains, and those of configs/walk walk.
 
 # Some 8,200 nodes: as many fine partitions as a preset asks for.
 setup_file() {
@@ -23,4 +23,13 @@ setup_file() {
     count=$((count + 1))
   done
   [ "$count" -ge 2 ]
+}
+
+@test "each preset of walks has a training of the same graph, and says all" {
+  for preset in "$BATS_TEST_DIRNAME"/../../configs/walk/*.toml; do
+    echo "$preset"
+    "$OCTAVO" walk --print-config --config "$preset" >all.toml
+    grep -q "^# .*octavo walk .*--config configs/walk/$(basename "$preset")" "$preset"
+    grep -q "^# .*octavo walk .*--config configs/walk/$(basename "$preset")" "$BATS_TEST_DIRNAME"/../../configs/*.toml
+  done
 }

@@ -10,13 +10,15 @@ setup_file() {
 setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "walk: threads and memory change no byte, and verify finds nothing" {
-  local kind
+  local kind walks flags
   for kind in deepwalk node2vec ppr; do
-    "$OCTAVO" --quiet walk --graph graph --output "$kind" --kind "$kind"
+    walks="--kind $kind $([ "$kind" = ppr ] && echo --samples 50 || echo --walks 2)"
+    # shellcheck disable=SC2086
+    "$OCTAVO" --quiet walk --graph graph --output "$kind" $walks
     "$OCTAVO" --quiet verify "$kind"
     for flags in "--threads 1" "--threads 4 --memory 64MiB"; do
       # shellcheck disable=SC2086
-      "$OCTAVO" --quiet walk --graph graph --output other --overwrite --kind "$kind" $flags
+      "$OCTAVO" --quiet walk --graph graph --output other --overwrite $walks $flags
       diff -r "$kind" other
     done
     cmp graph/nodes.names "$kind/nodes.names"
@@ -54,6 +56,38 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   mkdir mine && echo hello >mine/file
   fails 2 "mine" "$OCTAVO" walk --graph graph --output mine --overwrite
   [ "$(cat mine/file)" = hello ]
+}
+
+@test "walk: --config is as the flags, which go over it, and --print-config is such a file" {
+  printf 'kind = "node2vec"\nwalks = 2\nlength = 6\nwindow = 2\np = 0.25\nq = 2\npairs = "forward"\nseed = 3\n' >walks.toml
+  "$OCTAVO" --quiet walk --graph graph --output flags --overwrite --kind node2vec --walks 2 --length 6 --window 2 --p 0.25 --q 2 --pairs forward --seed 3
+  "$OCTAVO" --quiet walk --graph graph --output config --overwrite --config walks.toml
+  diff -r flags config
+  "$OCTAVO" walk --print-config --config walks.toml >printed.toml
+  "$OCTAVO" walk --print-config --config printed.toml | cmp - printed.toml
+  "$OCTAVO" --quiet walk --graph graph --output config --overwrite --config printed.toml
+  diff -r flags config
+  "$OCTAVO" walk --print-config --config walks.toml --walks 007 --p .5 --seed 18446744073709551615 >over.toml
+  "$OCTAVO" walk --print-config --config over.toml | cmp - over.toml
+  [ "$(/usr/bin/python3 -c 'import tomllib; print(tomllib.load(open("over.toml", "rb")))')" = "{'kind': 'node2vec', 'walks': 7, 'length': 6, 'window': 2, 'p': 0.5, 'q': 2, 'pairs': 'forward', 'self-loops': 'drop', 'seed': '18446744073709551615'}" ]
+  [ "$("$OCTAVO" walk --print-config --kind ppr | tail -n +2 | cut -d ' ' -f 1 | xargs)" = "kind samples alpha pairs self-loops seed" ]
+}
+
+@test "walk: what is wrong in a file is refused with its line" {
+  local flags=(walk --graph graph --output out --config wrong.toml)
+  wrong() { printf '%b' "$1" >wrong.toml; fails 2 "$2" "$OCTAVO" "${flags[@]}" "${@:3}"; }
+  wrong '\nwalk = 2\n' 'wrong.toml:2: unknown key "walk"; did you mean "walks"'
+  wrong 'graph = "other"\n' 'wrong.toml:1: unknown key "graph"'
+  wrong 'seed = 1\nwalks = 0\n' 'wrong.toml:2: --walks: found "0"; expected a whole number from 1 to 1000000'
+  wrong 'walks = 0.5\n' 'wrong.toml:1: walks: found 0.5; expected a whole number'
+  wrong 'walks = "3"\n' "wrong.toml:1: walks: found '3'; expected a whole number" --walks 3
+  wrong 'kind = "random"\n' 'wrong.toml:1: --kind: random not in {'
+  wrong 'kind = true\n' 'wrong.toml:1: kind: found true; expected a string'
+  wrong 'p = "a"\n' "wrong.toml:1: p: found 'a'; expected a number"
+  wrong 'p = 2\n' '--p: is not for --kind deepwalk; expected --kind node2vec'
+  wrong 'walks 2\n' 'wrong.toml:1:'
+  fails 2 "absent.toml" "$OCTAVO" walk --graph graph --output out --config absent.toml
+  [ ! -e out ]
 }
 
 @test "walk: Ctrl-C leaves nothing" {
