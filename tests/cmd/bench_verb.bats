@@ -7,11 +7,9 @@ setup() {
   cd "$(mktemp -d "$BATS_TEST_TMPDIR/XXXXXX")"
 }
 
-@test "each bench prints a table, and JSON on request" {
-  for bench in "machine --seconds 0.01" "kernels --seconds 0.01 --dim 8 --negatives 8 --chunk 8" "prefetch --seconds 0.01" \
-    "locks --seconds 0.01" orders; do
-    "$OCTAVO" bench $bench >table.txt
-    [ "$(wc -l <table.txt)" -ge 5 ]
+# The tables are looked at with the charts, machine and locks below.
+@test "each bench prints JSON on request" {
+  for bench in "kernels --seconds 0.01 --dim 8 --negatives 8 --chunk 8" "prefetch --seconds 0.01" orders; do
     "$OCTAVO" bench $bench --json | /usr/bin/python3 -m json.tool >/dev/null
   done
 }

@@ -93,13 +93,16 @@ class SpilledImportTest : public ::testing::Test {
 
 TEST_F(SpilledImportTest, WritesTheBytesOfAnImportInMemoryWhateverTheBudgets) {
   inputs_ = {Write("a.tsv", 60000, 5000, 4, 1), Write("b.tsv", 30000, 20000, 4, 2)};
-  for (const std::uint64_t collected : {std::uint64_t{1} << 16, std::uint64_t{1} << 20, std::uint64_t{3} << 20}) {
-    for (const std::uint64_t encode : {std::uint64_t{20000}, std::uint64_t{1} << 18, std::uint64_t{1} << 24}) {
-      MemoryPlan plan = TinyPlan();
-      plan.collected_bytes = collected;
-      plan.encode_bytes = encode;
-      ExpectSame({.split = "0.8,0.1,0.1", .seed = encode}, plan, fmt::format("{} {}", collected, encode));
-    }
+  constexpr std::uint64_t kLittle = std::uint64_t{1} << 16;
+  constexpr std::uint64_t kMuch = std::uint64_t{3} << 20;
+  for (const auto& [collected, encode] :
+       {std::pair(kLittle, std::uint64_t{20000}), std::pair(kLittle, std::uint64_t{1} << 24),
+        std::pair(std::uint64_t{1} << 20, std::uint64_t{1} << 18), std::pair(kMuch, std::uint64_t{20000}),
+        std::pair(kMuch, std::uint64_t{1} << 24)}) {
+    MemoryPlan plan = TinyPlan();
+    plan.collected_bytes = collected;
+    plan.encode_bytes = encode;
+    ExpectSame({.split = "0.8,0.1,0.1", .seed = encode}, plan, fmt::format("{} {}", collected, encode));
   }
 }
 

@@ -9,14 +9,13 @@
 namespace octavo {
 namespace {
 
-TEST(ProbeMachine, MeasuresEveryModelAndLeavesNothing) {
+TEST(ProbeMachine, MeasuresAndLeavesNothing) {
   const TinyTraining training;
   const auto graph = Graph::Open(training.graph_folder());
   ASSERT_OK(graph);
   const TemporaryFolder folder;
   for (const auto& [model, storage] :
-       {std::pair(ModelKind::kDot, NpyElement::kFloat32), std::pair(ModelKind::kComplEx, NpyElement::kFloat32),
-        std::pair(ModelKind::kRotatE, NpyElement::kFloat32), std::pair(ModelKind::kComplEx, NpyElement::kBfloat16)}) {
+       {std::pair(ModelKind::kRotatE, NpyElement::kFloat32), std::pair(ModelKind::kComplEx, NpyElement::kBfloat16)}) {
     TrainOptions options = TinyOptions();
     options.model = model;
     options.storage = storage;

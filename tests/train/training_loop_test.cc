@@ -75,7 +75,7 @@ TEST(PartitionedTraining, AStopAnywhereAndAResumeGiveTheSameBytes) {
     TrainOptions options = Options(5, 2);
     options.order = order;
     const RunBytes expected = Training().Train(options, NewRun());
-    for (int every = 1; every < 60; every += 7) {
+    for (int every = 1; every < 60; every += 13) {
       const std::string run = NewRun();
       std::atomic<int> stop = 0;
       int windows = 0;
