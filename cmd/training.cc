@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include "base/byte_size.h"
+#include "base/duration.h"
 #include "base/status.h"
-#include "cmd/duration.h"
 #include "cmd/interrupt.h"
 #include "cmd/run_flags.h"
 #include "cmd/validation.h"
