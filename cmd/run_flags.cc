@@ -65,6 +65,10 @@ absl::Status CheckTarget(std::string_view flag, const std::string& path, const R
   return absl::OkStatus();
 }
 
+std::string_view ReplacedText(const OutputFile& output) {
+  return output.replaces() ? ", in place of the file that was there" : "";
+}
+
 EmbeddedGraph EmbeddedOf(const TrainedRun& run) {
   return {*run.graph, run.embeddings, run.relations, run.model, run.reciprocal};
 }

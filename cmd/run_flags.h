@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "cmd/program.h"
 #include "evaluate/embedded_graph.h"
+#include "export/output_file.h"
 #include "train/trained_run.h"
 
 namespace CLI {
@@ -36,6 +37,9 @@ absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const Trai
 std::filesystem::path CanonicalPath(const std::filesystem::path& path);
 // Refuses to write over a file that the run or the graph consists of; `flag` is for the message.
 absl::Status CheckTarget(std::string_view flag, const std::string& path, const RunFlags& flags, const Graph& graph);
+
+// Returns ", in place of the file that was there", or nothing where there was none.
+std::string_view ReplacedText(const OutputFile& output);
 
 // Borrows from `run`.
 EmbeddedGraph EmbeddedOf(const TrainedRun& run);
