@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <system_error>
@@ -21,11 +22,30 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kNamesAhead = 16'384;
+constexpr std::chrono::milliseconds kSameEndTime(1000);  // of an error in a graph of tens of millions of names
+constexpr std::size_t kMostShownBytes = 300;             // of a name that is to be copied
+
+// Of names whose end was typed.
+std::string SameEndText(std::string_view kind, const SameEnd& same) {
+  const std::string_view looked_at = same.whole ? "" : " of those that were looked at";
+  if (same.matches == 1) {
+    return fmt::format("; one {}{} ends with that behind a / or #: \"{}\"; expected its whole name", kind, looked_at,
+                       EscapeName(same.names[0], kMostShownBytes));
+  }
+  std::string names;
+  for (const std::string& name : same.names) {
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", EscapeName(name, kMostShownBytes));
+  }
+  return fmt::format("; {} {}s{} end with that behind a / or #, such as {}; expected a whole name", same.matches, kind,
+                     looked_at, names);
+}
 
 absl::Status UnknownName(std::string_view kind, const Graph& graph, std::string_view name, std::uint64_t size,
                          const std::function<std::string_view(std::uint64_t)>& name_of) {
-  return UsageError(fmt::format("{}: no {} \"{}\"{}", graph.paths().folder().string(), kind, Escape(name),
-                                DidYouMean(NearNames(name, size, name_of))));
+  const SameEnd same = FindNamesEnding(name, size, name_of, kSameEndTime);
+  return UsageError(
+      fmt::format("{}: no {} \"{}\"{}", graph.paths().folder().string(), kind, EscapeName(name),
+                  same.matches > 0 ? SameEndText(kind, same) : DidYouMean(NearNames(name, size, name_of))));
 }
 
 }  // namespace

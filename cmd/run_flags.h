@@ -53,8 +53,8 @@ std::uint64_t MemoryLimit(const Program& program);
 // Returns --threads, or as many as the machine has.
 int ThreadCount(const Program& program);
 
-// Find a name, or return a usage error that has it escaped, with up to three near spellings.
-// Without `suggest` none is looked for, which in a large graph takes a quarter of a second.
+// Find a name, or return a usage error that has it escaped, with up to three names that end with it behind a / or #, or
+// else near spellings. Without `suggest` none is looked for, which in a large graph takes up to a second and a quarter.
 absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name, bool suggest = true);
 absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name, bool suggest = true);
 
