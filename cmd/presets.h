@@ -1,4 +1,5 @@
-// Presets that were installed with the program: PREFIX/share/octavo/configs beside PREFIX/bin/octavo.
+// Presets that were installed with the program: PREFIX/share/octavo/configs beside PREFIX/bin/octavo. The build tree
+// has configs/ of the sources there.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +8,7 @@
 
 namespace octavo {
 
-// Their names, without .toml, in order; none where the program is not installed.
+// Their names, without .toml, in order.
 std::vector<std::string> InstalledPresets();
 
 // Returns the file that --config means: the path as it is, or, where there is none and it is a bare name, the
