@@ -17,6 +17,7 @@
 #include "format/paths.h"
 #include "oneapi/tbb/info.h"
 #include "plan/memory_budget.h"
+#include "train/run_configuration.h"
 
 namespace octavo {
 namespace {
@@ -56,7 +57,20 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
       ->type_name("DIR");
 }
 
-absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags) { return OpenTrainedRun(flags.run, flags.graph); }
+absl::Status CheckGraphPlace(const std::string& run, std::string_view flag) {
+  const absl::StatusOr<RunConfiguration> configuration = ReadRunConfiguration(RunPaths(run).Configuration());
+  if (!configuration.ok()) return absl::OkStatus();
+  std::error_code error;
+  const bool there = std::filesystem::exists(GraphPaths(configuration->graph).Description(), error);
+  if (there || error) return absl::OkStatus();
+  return UsageError(fmt::format("{}: was trained on the graph {}, where there is none now; {} DIR names its new place",
+                                run, configuration->graph.string(), flag));
+}
+
+absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags) {
+  if (flags.graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.run, "--graph"));
+  return OpenTrainedRun(flags.run, flags.graph);
+}
 
 absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const TrainedRun& run) {
   ASSIGN_OR_RETURN(const bool committed, CommittedSince(flags.run, run));

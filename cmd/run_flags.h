@@ -28,6 +28,10 @@ struct RunFlags {
 // Adds --run and --graph. `flags` must outlive the parsing.
 void AddRunFlags(CLI::App& app, RunFlags& flags);
 
+// A usage error where the graph of the run is no longer where the training found it, but that `flag`, which was not
+// given, names its new place. What else is wrong with the run is for those that open it.
+absl::Status CheckGraphPlace(const std::string& run, std::string_view flag);
+
 absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags);
 
 // Warns where a training committed while `run` was read. Call when all is read.
