@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_split.h"
 
@@ -44,6 +45,20 @@ OptionFacts FactsOf(const CLI::Option& option) {
 
 std::vector<const CLI::Option*> OptionsOf(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
+std::vector<InheritedOptions> InheritedOptionsOf(const CLI::App& app) {
+  std::vector<InheritedOptions> all;
+  for (const CLI::App* at = app.get_parent(); at != nullptr; at = at->get_parent()) {
+    InheritedOptions inherited;
+    inherited.title = at->get_parent() == nullptr ? "Options of every command" : "Options of octavo " + at->get_name();
+    for (const CLI::Option* option : OptionsOf(*at)) {
+      const bool own = option == at->get_help_ptr() || option == at->get_version_ptr() || option->get_positional();
+      if (!own) inherited.options.push_back(option);
+    }
+    all.push_back(std::move(inherited));
+  }
+  return all;
 }
 
 std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {

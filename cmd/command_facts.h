@@ -28,6 +28,13 @@ OptionFacts FactsOf(const CLI::Option& option);
 
 // The options of one command that its help shows, in its order; without those of the commands above it.
 std::vector<const CLI::Option*> OptionsOf(const CLI::App& app);
+// The options of the commands above it that may stand behind it: of all but help and version, the nearest command
+// first.
+struct InheritedOptions {
+  std::string title;  // "Options of octavo query", "Options of every command"
+  std::vector<const CLI::Option*> options;
+};
+std::vector<InheritedOptions> InheritedOptionsOf(const CLI::App& app);
 // Its sub-commands that the help shows.
 std::vector<const CLI::App*> CommandsOf(const CLI::App& app);
 

@@ -112,12 +112,12 @@ std::string ReportTable(const EvaluateFlags& flags, const TrainedRun& run, const
 std::string RelationTable(const TrainedRun& run, const RankingReport& report) {
   std::size_t width = 8;
   for (const RankingReport::Relation& relation : report.relations) {
-    width = std::max(width, Escape(run.graph->RelationName(relation.relation), kMaxNameBytes).size());
+    width = std::max(width, EscapeName(run.graph->RelationName(relation.relation), kMaxNameBytes).size());
   }
   std::string text = fmt::format("\n{:<{}}{:>10}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "relation (filtered)", width, "triples",
                                  "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
   for (const RankingReport::Relation& relation : report.relations) {
-    text += fmt::format("{:<{}}{:>10}{}", Escape(run.graph->RelationName(relation.relation), kMaxNameBytes), width,
+    text += fmt::format("{:<{}}{:>10}{}", EscapeName(run.graph->RelationName(relation.relation), kMaxNameBytes), width,
                         relation.tail.raw.count, Columns(relation.Both().filtered));
   }
   return text;

@@ -207,8 +207,8 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   }
   program.reporter.EndProgress();
   WarnOfChanges(program, work, table, report);
-  program.reporter.Info(fmt::format("{}: {} vectors of {} numbers, {}", output.name(), table.rows, table.columns,
-                                    FormatByteSize(output.bytes_written())));
+  program.reporter.Info(fmt::format("{}: {} vectors of {} numbers, {}{}", output.name(), table.rows, table.columns,
+                                    FormatByteSize(output.bytes_written()), ReplacedText(output)));
   return absl::OkStatus();
 }
 
@@ -253,8 +253,8 @@ void AddExportVerb(CLI::App& app, Program& program) {
                                "File to write, compressed if it ends in .gz or .zst; - for standard output"))
       ->required()
       ->type_name("FILE");
-  verb->add_option("--format", flags->format, VectorFormatNames())
-      ->check(CLI::IsMember({"npy", "word2vec", "word2vec-binary", "tsv", "projector", "jsonl", "hdf5"}))
+  verb->add_option("--format", flags->format, "Format of the output")
+      ->check(CLI::IsMember(VectorFormatNames()))
       ->type_name("NAME")
       ->capture_default_str();
   verb->add_option("--type", flags->type, "Numbers of npy: float32, float16, or int8 with a scale a row")
@@ -291,9 +291,10 @@ void AddExportVerb(CLI::App& app, Program& program) {
   verb->footer(
       "Rows are in id order: row i is line i + 1 of the graph's nodes.names; with --select they are in the order of "
       "its\n"
-      "lines. Files appear when all are whole. In word2vec formats blanks in names become _, in tsv and projector "
-      "tabs\n"
-      "and line ends do, in all but npy and tsv bytes that are not UTF-8 become U+FFFD; a warning counts them.");
+      "lines. Files appear when all are whole, in place of those that were there. In word2vec formats blanks in names\n"
+      "become _, in tsv and projector tabs and line ends do; bytes that are not UTF-8 become U+FFFD in word2vec, "
+      "jsonl\n"
+      "and hdf5, and stay as they are in tsv and projector. A warning counts the names that had to change.");
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunExport(p, *flags); }; });
 }
 

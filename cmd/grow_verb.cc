@@ -2,6 +2,7 @@
 // training that begins with the run's rows.
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "cmd/flags.h"
 #include "cmd/importing.h"
 #include "cmd/program.h"
+#include "cmd/run_flags.h"
 #include "cmd/train_flags.h"
 #include "cmd/training.h"
 #include "fmt/format.h"
@@ -26,6 +28,7 @@ struct GrowFlags {
   ImportFlags import;
   TrainFlags train;
   std::string run;
+  std::string base;  // empty: where the run says its graph is
   std::string output;
   bool overwrite = false;
 };
@@ -41,10 +44,11 @@ absl::Status RunGrow(Program& program, GrowFlags& flags) {
   // What is wrong with the run is said before the import.
   ImportOptions& import = flags.import.options;
   ASSIGN_OR_RETURN(const RunConfiguration configuration, [&]() -> absl::StatusOr<RunConfiguration> {
-    RETURN_IF_ERROR(OpenTrainedRun(flags.run).status());
+    if (flags.base.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.run, "--base"));
+    RETURN_IF_ERROR(OpenTrainedRun(flags.run, flags.base).status());
     return ReadRunConfiguration(RunPaths(flags.run).Configuration());
   }());
-  import.base = configuration.graph;
+  import.base = flags.base.empty() ? configuration.graph : std::filesystem::path(flags.base);
   ASSIGN_OR_RETURN(const TrainOptions options, GrownOptions(flags, configuration.options));
   ASSIGN_OR_RETURN(const bool taken, FileExists(RunPaths(flags.output).State()));
   if (taken && !flags.overwrite) {
@@ -57,7 +61,7 @@ absl::Status RunGrow(Program& program, GrowFlags& flags) {
   if (!summary) return absl::OkStatus();  // interrupted
   return RunTraining(program, flags.output, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
     return StartRun(flags.import.graph, flags.output, options, flags.overwrite, settings, callbacks,
-                    {.source = flags.run});
+                    {.source = flags.run, .graph = flags.base});
   });
 }
 
@@ -74,6 +78,9 @@ void AddGrowVerb(CLI::App& app, Program& program) {
                                "Edge lists with the training edges to add, as octavo import takes them"))
       ->required()
       ->type_name("FILE");
+  RefuseEmpty(verb->add_option("--base", flags->base,
+                               "Graph folder of the run, if it is no longer where the training found it"))
+      ->type_name("DIR");
   RefuseEmpty(verb->add_option("--graph", flags->import.graph, "Graph folder to make, with the edges of both"))
       ->required()
       ->type_name("DIR");

@@ -72,7 +72,8 @@ void AddImportVerb(CLI::App& app, Program& program) {
   AddWholeNumber(verb, "--seed", options.seed, 0, UINT64_MAX, "Seed of --split");
   AddImportFlags(verb, flags->import);
   verb.add_flag("--overwrite", options.overwrite, "Replace the folder if it exists");
-  verb.add_flag("--dry-run", options.check_only, "Check files and flags, but read no line and leave nothing");
+  verb.add_flag("--dry-run", options.check_only,
+                "Check files and flags and say how files will be read, but read no further and leave nothing");
   verb.add_flag("--json", flags->json, "Print the summary as a JSON object on standard output");
   verb.callback(
       [flags, &program] { program.run = [flags](Program& running) { return RunImportVerb(*flags, running); }; });

@@ -74,7 +74,8 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
   if (Sum(summary.unseen_edges) > 0) {
     reporter.Info(fmt::format("not in any training edge: {} nodes and {} relations, of {} valid and {} test edges; {}",
                               summary.unseen_nodes, summary.unseen_relations, summary.unseen_edges[1],
-                              summary.unseen_edges[2], flags.options.drop_unseen ? "left out" : "kept"));
+                              summary.unseen_edges[2],
+                              flags.options.drop_unseen ? "left out" : "kept (--unseen drop leaves them out)"));
   }
   if (Sum(summary.also_in_train) > 0) {
     reporter.Warning(fmt::format("{} valid and {} test edges also stand in train; kept", summary.also_in_train[1],
@@ -166,8 +167,8 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
   if (EndedByInterrupt(program, summary.status(), flags.graph)) return std::nullopt;
   if (!summary.ok()) return summary.status();
   if (options.check_only) {
-    program.reporter.Info(fmt::format("{}: to be made of {} file{}; --dry-run: no line was read, nothing was written",
-                                      flags.graph, options.inputs.size(), options.inputs.size() == 1 ? "" : "s"));
+    program.reporter.Info(fmt::format("{}: to be made of {} file{}; --dry-run: nothing was written", flags.graph,
+                                      options.inputs.size(), options.inputs.size() == 1 ? "" : "s"));
     return std::nullopt;
   }
   Report(flags, *summary, program.reporter);

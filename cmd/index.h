@@ -15,10 +15,19 @@ namespace octavo {
 inline constexpr std::uint64_t kDefaultEf = 100;
 inline constexpr std::uint64_t kMaxEf = 1'000'000;
 
+struct OpenedIndex {
+  CosineIndex index;
+  std::uint64_t rest_bytes = 0;  // of --memory, beside the index and the work
+};
+
 // Loads the index at `path` within --memory, with `work_bytes` left for the search. One that is not of this run, at
 // `folder`, and of its opened commit, is a corrupt-file error.
-absl::StatusOr<CosineIndex> OpenIndex(const Program& program, const std::string& path, TrainedRun& run,
+absl::StatusOr<OpenedIndex> OpenIndex(const Program& program, const std::string& path, TrainedRun& run,
                                       std::string_view folder, std::uint64_t work_bytes);
+
+// Returns how many of the program's threads may search at once, each with its SearchBytes, the first of which is beside
+// `rest_bytes`.
+int SearchThreads(const Program& program, std::uint64_t rest_bytes, std::uint64_t search_bytes);
 
 // Returns "recall@10 0.9950 (ef 100, 100 nodes, against an exact search)".
 std::string DescribeRecall(double recall, std::uint64_t k, std::uint64_t ef, std::uint64_t sample);

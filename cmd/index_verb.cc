@@ -66,9 +66,10 @@ absl::Status WriteIndex(const CosineIndex& index, const TrainedRun& run, OutputF
   return beside.Commit();
 }
 
-void PrintReport(const IndexFlags& flags, const CosineIndex& index, const ModelSpec& model, std::uint64_t bytes) {
+void PrintReport(const IndexFlags& flags, const CosineIndex& index, const ModelSpec& model, std::uint64_t bytes,
+                 int threads) {
   const std::uint64_t sample = std::min(flags.recall, index.nodes());
-  const double recall = sample == 0 ? 0 : index.Recall(sample, flags.k, flags.ef);
+  const double recall = sample == 0 ? 0 : index.Recall(sample, flags.k, flags.ef, threads);
   if (!flags.json) {
     fmt::print("index of {} nodes, {} numbers each, m {}, ef-construction {}\n", index.nodes(), model.dim, flags.m,
                flags.ef_construction);
@@ -90,8 +91,9 @@ absl::Status RunIndex(Program& program, const IndexFlags& flags) {
   RETURN_IF_ERROR(CheckOutput(flags, *run.graph));
   const std::uint64_t nodes = run.graph->node_count();
   const std::uint64_t index_bytes = CosineIndex::MemoryBytes(nodes, run.model.dim, flags.m);
-  ASSIGN_OR_RETURN(const ReadingMemory memory,
-                   ShareReadingMemory(program, "index", run, index_bytes + LeastSearchMemory(EmbeddedOf(run))));
+  const std::uint64_t search_bytes = CosineIndex::SearchBytes(nodes, std::max(flags.ef, flags.k));
+  const std::uint64_t least = std::max(LeastSearchMemory(EmbeddedOf(run)), flags.recall > 0 ? search_bytes : 0);
+  ASSIGN_OR_RETURN(const ReadingMemory memory, ShareReadingMemory(program, "index", run, index_bytes + least));
   ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output));
   ASSIGN_OR_RETURN(OutputFile beside, OutputFile::Open(IndexHeaderPath(flags.output).string()));
   if (memory.drops_behind || memory.bytes < 2 * index_bytes) output.WriteBehind(WriteBehind::kWindowBytes / 2);
@@ -108,8 +110,10 @@ absl::Status RunIndex(Program& program, const IndexFlags& flags) {
   ASSIGN_OR_RETURN(const CosineIndex index, CosineIndex::Build(EmbeddedOf(run), options));
   RETURN_IF_ERROR(WriteIndex(index, run, output, beside));
   program.reporter.EndProgress();
-  program.reporter.Info(fmt::format("{}: {}", output.name(), FormatByteSize(output.bytes_written())));
-  PrintReport(flags, index, run.model, output.bytes_written());
+  program.reporter.Info(
+      fmt::format("{}: {}{}", output.name(), FormatByteSize(output.bytes_written()), ReplacedText(output)));
+  PrintReport(flags, index, run.model, output.bytes_written(),
+              SearchThreads(program, memory.bytes - index_bytes - least, search_bytes));
   return WarnIfCommitted(program, flags.run, run);
 }
 
@@ -119,7 +123,12 @@ std::string DescribeRecall(double recall, std::uint64_t k, std::uint64_t ef, std
   return fmt::format("recall@{} {:.4f} (ef {}, {} nodes, against an exact search)", k, recall, ef, sample);
 }
 
-absl::StatusOr<CosineIndex> OpenIndex(const Program& program, const std::string& path, TrainedRun& run,
+int SearchThreads(const Program& program, std::uint64_t rest_bytes, std::uint64_t search_bytes) {
+  const auto threads = static_cast<std::uint64_t>(ThreadCount(program));
+  return static_cast<int>(std::min(threads, 1 + rest_bytes / search_bytes));
+}
+
+absl::StatusOr<OpenedIndex> OpenIndex(const Program& program, const std::string& path, TrainedRun& run,
                                       std::string_view folder, std::uint64_t work_bytes) {
   ASSIGN_OR_RETURN(const IndexHeader header, ReadIndexHeader(path));
   if (header.run_id != run.run_id) {
@@ -137,14 +146,17 @@ absl::StatusOr<CosineIndex> OpenIndex(const Program& program, const std::string&
   ASSIGN_OR_RETURN(const ReadingMemory memory,
                    ShareReadingMemory(program, "query --index", run, index_bytes + work_bytes));
   const std::uint64_t rest = memory.bytes - index_bytes - work_bytes;
-  return CosineIndex::Load(path, header, memory.drops_behind || rest < header.file_bytes);
+  const bool cached = !memory.drops_behind && rest >= header.file_bytes;
+  ASSIGN_OR_RETURN(CosineIndex index, CosineIndex::Load(path, header, /*drop_behind=*/!cached));
+  return OpenedIndex{std::move(index), rest - (cached ? header.file_bytes : 0)};
 }
 
 void AddIndexVerb(CLI::App& app, Program& program) {
   CLI::App* verb = app.add_subcommand("index", "Build an approximate index of a run's nodes for query neighbors");
   const auto flags = std::make_shared<IndexFlags>();
   AddRunFlags(*verb, flags->run);
-  RefuseEmpty(verb->add_option("--output", flags->output, "File to write; FILE.octavo beside it says whose it is"))
+  RefuseEmpty(verb->add_option("--output", flags->output,
+                               "File to write, in place of one that is there; FILE.octavo beside it says whose it is"))
       ->required()
       ->type_name("FILE");
   AddWholeNumber(*verb, "--m", flags->m, kMinIndexM, kMaxIndexM, "Links of a node; twice as many on the lowest level");

@@ -57,7 +57,7 @@ void PrintTable(const Graph& graph) {
   const std::vector<RelationId> relations = ByFrequency(graph);
   fmt::print("\n{:>14}  relation\n", "train edges");
   for (std::size_t i = 0; i < std::min(relations.size(), kShownRelations); ++i) {
-    fmt::print("{:>14}  {}\n", graph.RelationTrainEdges(relations[i]), Escape(graph.RelationName(relations[i])));
+    fmt::print("{:>14}  {}\n", graph.RelationTrainEdges(relations[i]), EscapeName(graph.RelationName(relations[i])));
   }
   if (relations.size() > kShownRelations) {
     fmt::print("{:>14}  {} more (--json lists them)\n", "...", relations.size() - kShownRelations);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -21,6 +22,7 @@
 #include "cmd/completion.h"
 #include "cmd/faults.h"
 #include "cmd/flags.h"
+#include "cmd/help.h"
 #include "cmd/manual.h"
 #include "cmd/program.h"
 #include "cmd/program_facts.h"
@@ -50,12 +52,13 @@ void KeepStandardStreams() {
 }
 
 // Says what is wrong with the command line, in the form that it asks for as far as it was read.
-void ReportUsage(const CLI::App& app, const std::string& message, Reporter& reporter) {
+void ReportUsage(const CLI::App& app, const std::string& message, const std::vector<std::string>& typed,
+                 Reporter& reporter) {
   const std::vector<std::string>& format = app.get_option("--log-format")->results();
   const bool json = !format.empty() && format.back() == "json";
   reporter.Configure(json ? Reporter::Format::kJson : Reporter::Format::kText, /*quiet=*/false, /*verbose=*/false,
                      /*memory_limit=*/0);
-  reporter.Error(UsageMessage(app, message));
+  reporter.Error(UsageMessage(app, message, typed));
 }
 
 // Returns the exit code of what was printed so far.
@@ -98,6 +101,7 @@ int Main(int argc, char** argv) {
   CLI::App app("Trains embeddings of graphs and knowledge graphs larger than memory, on one machine.", "octavo");
   app.require_subcommand(1);
   app.fallthrough();
+  app.formatter(MakeHelpFormatter());
   app.set_version_flag("--version", VersionText);
   AddByteSize(app, "--memory", program.options.memory, 1, "Upper limit for all memory that the command holds");
   AddWholeNumber(app, "--threads", threads, 0, 1024, "Worker threads; 0 takes as many as the machine has");
@@ -108,8 +112,9 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   for (const auto add : kVerbs) add(app, program);
   app.footer(HelpFooter());
-  if (argc >= 2) {
-    if (const std::optional<std::string> text = Documentation(app, {argv + 1, argv + argc})) {
+  const std::vector<std::string> typed(argv + std::min(argc, 1), argv + argc);
+  if (!typed.empty()) {
+    if (const std::optional<std::string> text = Documentation(app, typed)) {
       fmt::print("{}", *text);
       return FlushOutput(program.reporter);
     }
@@ -123,10 +128,10 @@ int Main(int argc, char** argv) {
       std::cout.flush();
       return FlushOutput(program.reporter);
     }
-    ReportUsage(app, error.what(), program.reporter);
+    ReportUsage(app, error.what(), typed, program.reporter);
     return kUsageExit;
   } catch (const std::logic_error& error) {  // the library's own, of a switch with a value: --quiet=perhaps
-    ReportUsage(app, fmt::format("a switch with a value that is none ({})", error.what()), program.reporter);
+    ReportUsage(app, fmt::format("a switch with a value that is none ({})", error.what()), typed, program.reporter);
     return kUsageExit;
   }
 

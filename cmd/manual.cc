@@ -227,7 +227,10 @@ std::string CommandPage(const CLI::App& command) {
   for (const CLI::App* part : parts) {
     text += Section(part->get_name()) + Roff(part->get_description()) + ".\n" + Options(*part, ".SS");
   }
-  text += ".PP\n" + Roff("The options of every command, such as --memory and --threads, are in ") + "octavo(1).\n";
+  for (const InheritedOptions& inherited : InheritedOptionsOf(command)) {
+    text += Section(inherited.title);
+    for (const CLI::Option* option : inherited.options) text += Entry(FactsOf(*option));
+  }
   if (!command.get_footer().empty()) text += Section("Notes") + Paragraphs(command.get_footer());
   text += Section("Exit status") + Roff("0 when done; the others are in ") + "octavo(1).\n";
   return text + ExamplesOf(name) + Section("See also") + ".BR octavo (1)\n";

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/duration.h"
 #include "base/status.h"
-#include "cmd/duration.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
 #include "cmd/train_flags.h"

@@ -1,5 +1,5 @@
 // Presets that were installed with the program: PREFIX/share/octavo/configs beside PREFIX/bin/octavo, and configs/walk
-// for octavo walk.
+// for octavo walk. The build tree has configs/ of the sources there.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace octavo {
 
-// Those of a verb: their names, without .toml, in order; none where the program is not installed.
+// Those of a verb: their names, without .toml, in order.
 std::vector<std::string> InstalledPresets(std::string_view verb);
 
 // Returns the file that --config means: the path as it is, or, where there is none and it is a bare name, the

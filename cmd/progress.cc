@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/byte_size.h"
+#include "base/duration.h"
 #include "fmt/format.h"
 
 namespace octavo {
@@ -16,12 +17,6 @@ constexpr double kFirstSeconds = 1;  // nothing is told of rates before
 constexpr double kDiskSeconds = 1;   // over which the disk's rate is taken
 constexpr double kLeastDiskRate = 1e5;
 constexpr int kBarCells = 24;
-
-std::string Duration(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
-  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
 
 // 312 k, 1.21 M, 950
 std::string Count(double value) {
@@ -90,7 +85,7 @@ std::string ProgressLine(const ShownProgress& progress, const ProgressFacts& fac
   if (const double left = SecondsLeft(progress, facts); left >= 0) {
     const double whole = share < 1 ? left / (1 - share) : 0;  // of such a phase
     const double all = left + static_cast<double>(progress.later) * whole;
-    add("  ", "ETA " + Duration(left) + (progress.later > 0 && whole > 0 ? ", all " + Duration(all) : ""));
+    add("  ", "ETA " + DurationText(left) + (progress.later > 0 && whole > 0 ? ", all " + DurationText(all) : ""));
   }
   if (!progress.unit.empty() && facts.seconds >= kFirstSeconds) {
     add("  ", Rate((progress.done - facts.done_before) / facts.seconds, progress.unit));

@@ -29,9 +29,9 @@ struct ProgressFacts {
   double disk_bytes_per_second = 0;  // read and written, of late
 };
 
-// "epoch 2/10 ━━━━────  43 %  ETA 0:07, all 1:12  312 k edges/s  loss 2.3127  memory 310 MiB of 512 MiB  88 MB/s disk".
-// Parts that do not fit into `columns` are left out from the end; `bar` draws the bar. Times and rates come with a
-// second of work behind them: the first moments tell nothing.
+// "epoch 2/10 ━━━━────  43 %  ETA 7.1 s, all 3:12 min  312 k edges/s  loss 2.3127  memory 310 MiB of 512 MiB  88 MB/s
+// disk". Parts that do not fit into `columns` are left out from the end; `bar` draws the bar. Times and rates come with
+// a second of work behind them: the first moments tell nothing.
 std::string ProgressLine(const ShownProgress& progress, const ProgressFacts& facts, bool bar, std::size_t columns);
 
 // The seconds that the phase has left; negative where that cannot be told yet.

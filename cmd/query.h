@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -37,27 +39,28 @@ struct QueryFlags {
 struct Question {
   enum class Kind { kNeighbors, kPredict };
   Kind kind = Kind::kNeighbors;
-  // The name of a node, or head, relation and tail; the tail is empty where the graph has one relation only and it was
-  // left out.
+  // The name of a node, or head, relation and tail; the tail is empty where two words were given: a head and a
+  // relation, or the two ends where the graph has one relation only.
   std::array<std::string, 3> words;
+  std::string known;  // "hide" or "mark"; empty: as QueryFlags has it
 };
 
 struct AnswerRow {
-  std::string name;
+  std::string name;  // whole for JSON, otherwise as the table shows it
   float score = 0.0F;
   bool known = false;
 };
 
 struct Answer {
-  Question question;            // with its relation
+  Question question;            // with all words, and what becomes of known answers
   std::vector<AnswerRow> rows;  // best first
+  std::uint64_t known = 0;      // of predict: nodes that answer it in the graph, hidden or marked
 };
 
 // What an answerer keeps to beside the flags.
 struct AnswerLimits {
   std::uint64_t most_answers = 0;         // of a question
   std::uint64_t other_bytes = 0;          // what its caller holds, of --memory
-  bool predicts = true;                   // there may be questions for edges
   std::uint64_t suggesting = UINT64_MAX;  // refused questions that get near spellings of an unknown name
   std::function<bool()> stop = nullptr;   // SearchOptions::stop
 };
@@ -68,15 +71,18 @@ class Answerer {
   // `program` and `flags` must outlive the answerer.
   static absl::StatusOr<Answerer> Open(Program& program, const QueryFlags& flags, AnswerLimits limits);
 
-  // Returns up to k answers. A usage error is the question's own: a name that is not there, or a word too few.
+  // Returns up to k answers. A usage error is the question's own: a name that is not there, a word too few, or answers
+  // whose names take more memory than there is.
   // REQUIRES: k <= most_answers
   absl::StatusOr<Answer> Ask(const Question& question, std::uint64_t k);
+
+  // Returns the recall of the index (CosineIndex::Recall) within --memory. REQUIRES: an index; sample, k > 0
+  double Recall(std::uint64_t sample, std::uint64_t k) const;
 
   // Warns, once, where a training committed meanwhile. For the end, or between two questions.
   absl::Status WarnOfCommits();
 
   const TrainedRun& run() const { return run_; }
-  const std::optional<CosineIndex>& index() const { return index_; }
 
  private:
   Answerer(Program& program, const QueryFlags& flags, AnswerLimits limits, TrainedRun run);
@@ -84,9 +90,11 @@ class Answerer {
   bool Suggests() const { return refused_ < limits_.suggesting; }
   absl::StatusOr<Answer> Find(const Question& question, std::uint64_t k);
   absl::StatusOr<std::vector<ScoredNode>> Neighbors(const std::string& name, std::uint64_t k);
-  absl::StatusOr<std::vector<Prediction>> Predictions(const Question& question, std::uint64_t k);
+  absl::StatusOr<Predictions> Predict(const Question& question, std::uint64_t k);
+  // Adds the rows' names.
+  absl::Status NameRows(std::span<const NodeId> nodes, std::vector<AnswerRow>& rows);
   SearchOptions OptionsFor(std::uint64_t k) const;
-  std::string NameOf(NodeId node);
+  std::string_view NameOf(NodeId node);
 
   Program* program_;
   const QueryFlags* flags_;
@@ -94,8 +102,9 @@ class Answerer {
   TrainedRun run_;
   std::optional<CosineIndex> index_;
   std::uint64_t search_bytes_ = 0;
-  std::uint64_t refused_ = 0;   // questions
-  std::uint64_t readings_ = 0;  // of names
+  std::uint64_t rest_bytes_ = 0;  // with an index: what nobody holds
+  std::uint64_t refused_ = 0;     // questions
+  std::uint64_t readings_ = 0;    // of names
   bool warned_ = false;
 };
 

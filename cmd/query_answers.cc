@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/query.h"
@@ -16,17 +17,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxNameBytes = 60;  // longer names are cut in the table; --json has them whole
+constexpr std::uint64_t kRowBytes = 512;   // of an answer with its name in a table, and as a line of it
+constexpr std::uint64_t kNameCopies = 8;   // of a name on its way into JSON: values, and strings that double
 
 // An answer in the heap of each thread and of their sum, as a row with its name, and as a line of the output.
 std::uint64_t AnswerBytes(const Program& program, std::uint64_t k, const TrainedRun& run) {
-  constexpr std::uint64_t kRowBytes = 512;
   const auto heaps = static_cast<std::uint64_t>(ReadingThreads(program)) + 2;
   return std::min(k, run.graph->node_count()) * (heaps * sizeof(ScoredNode) + kRowBytes);
 }
 
-// The relation may be left out where the graph has one only.
+// What is asked for may be left out behind a head and a relation, and the relation where the graph has one only.
 absl::StatusOr<Question> WithRelation(Question question, const Graph& graph) {
   auto& [head, relation, tail] = question.words;
+  if (tail.empty() && head != kAsked && relation != kAsked) tail = kAsked;
   if (tail.empty()) {
     if (graph.relation_count() != 1) {
       return UsageError(
@@ -48,10 +51,10 @@ double Shortest(float value) { return std::strtod(fmt::format("{}", value).c_str
 
 void PrintTable(const std::vector<AnswerRow>& rows, std::string_view score_name) {
   std::size_t width = 4;
-  for (const AnswerRow& row : rows) width = std::max(width, Escape(row.name, kMaxNameBytes).size());
+  for (const AnswerRow& row : rows) width = std::max(width, row.name.size());
   fmt::print("{:>4}  {:<{}}  {:>10}\n", "rank", "name", width, score_name);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    fmt::print("{:>4}  {:<{}}  {:>10.4f}{}\n", i + 1, Escape(rows[i].name, kMaxNameBytes), width, rows[i].score,
+    fmt::print("{:>4}  {:<{}}  {:>10.4f}{}\n", i + 1, rows[i].name, width, rows[i].score,
                rows[i].known ? "  known" : "");
   }
 }
@@ -79,13 +82,13 @@ absl::Status Answerer::ShareMemory() {
   if (flags_->metric != "cosine") {
     return UsageError(fmt::format("--metric {}: an index is by cosine; leave out --index", flags_->metric));
   }
-  constexpr std::uint64_t kCandidateBytes = 64;  // in two heaps that grow by doubling
   const std::uint64_t ef = std::min(std::max(flags_->ef, limits_.most_answers), run_.graph->node_count());
-  const std::uint64_t candidates = ef * kCandidateBytes * static_cast<std::uint64_t>(ReadingThreads(*program_));
-  search_bytes_ = limits_.predicts ? least : 0;  // the rest is the index's
-  ASSIGN_OR_RETURN(CosineIndex index,
+  const std::uint64_t candidates = CosineIndex::SearchBytes(run_.graph->node_count(), ef);
+  search_bytes_ = least;  // the rest is the index's
+  ASSIGN_OR_RETURN(OpenedIndex opened,
                    OpenIndex(*program_, flags_->index, run_, flags_->run.run, work + candidates + search_bytes_));
-  index_.emplace(std::move(index));
+  index_.emplace(std::move(opened.index));
+  rest_bytes_ = opened.rest_bytes;
   return absl::OkStatus();
 }
 
@@ -104,21 +107,43 @@ absl::StatusOr<std::vector<ScoredNode>> Answerer::Neighbors(const std::string& n
   return NearestNodes(EmbeddedOf(run_), node, similarity, OptionsFor(k));
 }
 
-absl::StatusOr<std::vector<Prediction>> Answerer::Predictions(const Question& question, std::uint64_t k) {
+absl::StatusOr<Predictions> Answerer::Predict(const Question& question, std::uint64_t k) {
   const auto& [head, relation, tail] = question.words;
   LinkQuestion link;
   link.side = tail == kAsked ? Side::kTail : Side::kHead;
   ASSIGN_OR_RETURN(link.known, FindNode(*run_.graph, link.side == Side::kTail ? head : tail, Suggests()));
   ASSIGN_OR_RETURN(link.relation, FindRelation(*run_.graph, relation, Suggests()));
-  return PredictLinks(EmbeddedOf(run_), link, flags_->known == "mark" ? KnownEdges::kMark : KnownEdges::kHide,
+  return PredictLinks(EmbeddedOf(run_), link, question.known == "mark" ? KnownEdges::kMark : KnownEdges::kHide,
                       OptionsFor(k));
 }
 
 // Now and then the pages that names came from are given back.
-std::string Answerer::NameOf(NodeId node) {
+std::string_view Answerer::NameOf(NodeId node) {
   constexpr std::uint64_t kReadings = 1024;  // a few pages each
   if (++readings_ % kReadings == 0) run_.graph->nodes().Forget(0, run_.graph->node_count());
-  return std::string(run_.graph->nodes().Name(node));
+  return run_.graph->nodes().Name(node);
+}
+
+// JSON has names whole, of up to 64 KiB: they must fit into what the search held.
+absl::Status Answerer::NameRows(std::span<const NodeId> nodes, std::vector<AnswerRow>& rows) {
+  const std::uint64_t most = search_bytes_ + nodes.size() * kRowBytes;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::string_view name = NameOf(nodes[i]);
+    if (!flags_->json) {
+      rows[i].name = EscapeName(name, kMaxNameBytes);
+      continue;
+    }
+    bytes += kNameCopies * Json(name).dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    if (bytes > most) {
+      return UsageError(
+          fmt::format("the names of the first {} answers take {} as JSON and --memory leaves {} for them; expected a "
+                      "smaller -k or a larger --memory",
+                      i + 1, FormatByteSize(bytes), FormatByteSize(most)));
+    }
+    rows[i].name = name;
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Answer> Answerer::Ask(const Question& question, std::uint64_t k) {
@@ -128,18 +153,32 @@ absl::StatusOr<Answer> Answerer::Ask(const Question& question, std::uint64_t k) 
 }
 
 absl::StatusOr<Answer> Answerer::Find(const Question& question, std::uint64_t k) {
-  Answer answer{question, {}};
+  Answer answer{question, {}, 0};
+  std::vector<NodeId> nodes;
   if (question.kind == Question::Kind::kNeighbors) {
-    ASSIGN_OR_RETURN(const std::vector<ScoredNode> nodes, Neighbors(question.words[0], k));
-    for (const ScoredNode& scored : nodes) answer.rows.push_back({NameOf(scored.node), scored.score, false});
+    ASSIGN_OR_RETURN(const std::vector<ScoredNode> found, Neighbors(question.words[0], k));
+    for (const ScoredNode& scored : found) {
+      nodes.push_back(scored.node);
+      answer.rows.push_back({"", scored.score, false});
+    }
+    RETURN_IF_ERROR(NameRows(nodes, answer.rows));
     return answer;
   }
   ASSIGN_OR_RETURN(answer.question, WithRelation(question, *run_.graph));
-  ASSIGN_OR_RETURN(const std::vector<Prediction> predictions, Predictions(answer.question, k));
-  for (const Prediction& prediction : predictions) {
-    answer.rows.push_back({NameOf(prediction.node), prediction.score, prediction.known});
+  if (question.known.empty()) answer.question.known = flags_->known;
+  ASSIGN_OR_RETURN(const Predictions predictions, Predict(answer.question, k));
+  answer.known = predictions.known;
+  for (const Prediction& prediction : predictions.nodes) {
+    nodes.push_back(prediction.node);
+    answer.rows.push_back({"", prediction.score, prediction.known});
   }
+  RETURN_IF_ERROR(NameRows(nodes, answer.rows));
   return answer;
+}
+
+double Answerer::Recall(std::uint64_t sample, std::uint64_t k) const {
+  const std::uint64_t search_bytes = CosineIndex::SearchBytes(index_->nodes(), std::max(flags_->ef, k));
+  return index_->Recall(sample, k, flags_->ef, SearchThreads(*program_, rest_bytes_, search_bytes));
 }
 
 absl::Status Answerer::WarnOfCommits() {
@@ -151,12 +190,16 @@ absl::Status Answerer::WarnOfCommits() {
 void PrintAnswer(const QueryFlags& flags, const Answer& answer) {
   const auto& [head, relation, tail] = answer.question.words;
   if (answer.question.kind == Question::Kind::kNeighbors) {
-    fmt::print("neighbors of \"{}\"\n\n", Escape(head));
+    fmt::print("neighbors of \"{}\"\n\n", EscapeName(head));
     PrintTable(answer.rows, flags.metric);
     return;
   }
-  fmt::print("({}, {}, {}), {}\n\n", Escape(head), Escape(relation), Escape(tail),
-             flags.known == "hide" ? "without the edges that are known" : "known edges marked");
+  fmt::print("({}, {}, {}), {} known answer{} {}\n\n", EscapeName(head), EscapeName(relation), EscapeName(tail),
+             answer.known, answer.known == 1 ? "" : "s",
+             answer.question.known == "mark" ? "marked"
+             : answer.known == 0             ? "left out"
+             : answer.known == 1             ? "left out; --known mark shows it"
+                                             : "left out; --known mark shows them");
   PrintTable(answer.rows, "score");
 }
 
@@ -175,7 +218,8 @@ void AddAnswer(const QueryFlags& flags, const Answer& answer, Json& object) {
   object["head"] = head == kAsked ? Json() : Json(head);
   object["relation"] = relation;
   object["tail"] = tail == kAsked ? Json() : Json(tail);
-  object["known"] = flags.known;
+  object["known"] = answer.question.known;
+  object["known_answers"] = answer.known;
   object["predictions"] = Json::array();
   for (const AnswerRow& row : answer.rows) {
     object["predictions"].push_back({{"node", row.name}, {"score", Shortest(row.score)}, {"known", row.known}});

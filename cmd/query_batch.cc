@@ -20,8 +20,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint64_t kWindowBytes = 8 << 20;  // of a zstd frame: what every decoder should bear (RFC 8878)
 // A line, as it is read and as a question.
 constexpr std::uint64_t kReaderBytes = kWindowBytes + 4 * LineReader::kMaxLineBytes;
-// Looking for near spellings takes a quarter of a second in a large graph; whoever has more names wrong than so many
-// has the wrong graph.
+// Looking for what was meant takes up to a second and a quarter in a large graph; whoever has more names wrong than so
+// many has the wrong graph.
 constexpr std::uint64_t kSuggesting = 20;
 
 absl::StatusOr<Question> ParseQuestion(std::string_view line) {

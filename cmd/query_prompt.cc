@@ -19,6 +19,7 @@
 #include "cmd/query.h"
 #include "cmd/query_words.h"
 #include "evaluate/name_completion.h"
+#include "evaluate/near_names.h"
 #include "fmt/format.h"
 
 namespace octavo {
@@ -31,17 +32,21 @@ constexpr std::uint64_t kMostAnswers = 1000;
 constexpr std::size_t kChoices = 50;                       // a screen
 constexpr auto kTabTime = std::chrono::milliseconds(200);  // what a key may take
 constexpr std::size_t kMaxChoiceBytes = 60;
+constexpr std::string_view kKnownWords[] = {"hide", "mark"};
 
 constexpr std::array<std::string_view, 6> kCommands = {"help", "k", "neighbors", "predict", "quit", "exit"};
 
 constexpr std::string_view kHelpText =
     "neighbors NAME            the nodes whose vectors are most like NAME's; also: NAME\n"
-    "predict HEAD RELATION ?   the likeliest tails; also: HEAD RELATION ?\n"
+    "predict HEAD RELATION ?   the likeliest tails; also: HEAD RELATION ?, predict HEAD RELATION\n"
     "predict ? RELATION TAIL   the likeliest heads; also: ? RELATION TAIL\n"
     "k N                       show N answers\n"
     "quit                      leave; also: Ctrl-D\n"
     "\n"
-    "TAB completes a word, the arrow keys recall lines, Ctrl-C clears the line or stops a search.\n"
+    "The ? stands for what is asked for. Behind a question, -k N is for this one alone, and --known mark shows the\n"
+    "answers that the graph has, too, which are left out otherwise (--known hide).\n"
+    "TAB completes a word, by the part behind the last / or #, too; the arrow keys recall lines, Ctrl-C clears the "
+    "line or stops a search.\n"
     "A name with blanks, or one that is a command, stands in \"quotes\".\n";
 
 std::atomic<bool> stopped = false;
@@ -74,6 +79,21 @@ Kinds KindsAt(const Words& words, std::size_t place, bool quoted, bool one_relat
   return {.nodes = word != 1 || one_relation, .relations = word == 1};
 }
 
+// Names of the kinds that begin with the word, or, with kShortName, whose short names do.
+NameCompletion CompleteNames(const Graph& graph, const Kinds& kinds, const Word& word, CompletedPart part) {
+  NameCompletion found;
+  if (kinds.relations) {
+    Merge(CompleteName(word.text, graph.relation_count(), RelationNamesInTurn(graph), kChoices, kTabTime, part),
+          kChoices, found);
+  }
+  // Nothing was typed: commands alone are the better help.
+  if (kinds.nodes && !(kinds.commands && word.text.empty())) {
+    Merge(CompleteName(word.text, graph.node_count(), NodeNamesInTurn(graph), kChoices, kTabTime, part), kChoices,
+          found);
+  }
+  return found;
+}
+
 // Completes the last word of what stands before the cursor.
 TabResult CompleteLine(const Graph& graph, std::string_view before) {
   Words words = SplitWords(before);
@@ -82,26 +102,23 @@ TabResult CompleteLine(const Graph& graph, std::string_view before) {
   const std::size_t place = words.list.size() - (begins ? 0 : 1);
   const Kinds kinds = KindsAt(words, place, word.quoted, graph.relation_count() == 1);
   TabResult result{word.begin, std::string(before.substr(word.begin)), {}, ""};
-  NameCompletion found;
+  NameCompletion found = CompleteNames(graph, kinds, word, CompletedPart::kName);
   if (kinds.commands) {
-    found = CompleteName(
-        word.text, kCommands.size(), [](std::uint64_t i) { return kCommands[i]; }, kChoices, kTabTime);
+    Merge(CompleteName(
+              word.text, kCommands.size(), [](std::uint64_t i) { return kCommands[i]; }, kChoices, kTabTime),
+          kChoices, found);
   }
-  if (kinds.relations) {
-    Merge(CompleteName(word.text, graph.relation_count(), RelationNamesInTurn(graph), kChoices, kTabTime), kChoices,
-          found);
-  }
-  // Nothing was typed: commands alone are the better help.
-  if (kinds.nodes && !(kinds.commands && word.text.empty())) {
-    Merge(CompleteName(word.text, graph.node_count(), NodeNamesInTurn(graph), kChoices, kTabTime), kChoices, found);
-  }
+  const bool by_short_name = found.matches == 0 && !word.text.empty();
+  if (by_short_name) found = CompleteNames(graph, kinds, word, CompletedPart::kShortName);
   if (found.matches == 0) return result;
+  // The names may lie in different places: then what was typed stays, and they are shown.
+  const bool grows = !by_short_name || ShortName(found.common).starts_with(word.text);
   const bool quotes = word.quoted || std::any_of(found.names.begin(), found.names.end(), NeedsQuotes);
-  result.text = quotes ? "\"" + Escape(found.common, found.common.size()) : found.common;
+  if (grows) result.text = quotes ? "\"" + Escape(found.common, found.common.size()) : found.common;
   if (found.matches == 1 && found.whole) {
     result.text += quotes ? "\" " : " ";
-  } else if (found.common == word.text) {
-    for (const std::string& name : found.names) result.choices.push_back(Escape(name, kMaxChoiceBytes));
+  } else if (!grows || found.common == word.text) {
+    for (const std::string& name : found.names) result.choices.push_back(EscapeName(name, kMaxChoiceBytes));
     const std::uint64_t more = found.matches - found.names.size();
     if (more > 0) result.note = fmt::format("and {} more", more);
     if (!found.whole) result.note += fmt::format("{}of the names that were looked at", more > 0 ? " " : "");
@@ -114,11 +131,41 @@ struct Order {
   enum class Kind { kNothing, kQuestion, kHelp, kCount, kQuit };
   Kind kind = Kind::kNothing;
   Question question;
-  std::string count;  // empty: to be told
+  std::string count;  // of answers; empty: to be told, or as it is
 };
 
 Order Ask(Question::Kind kind, std::array<std::string, 3> words) {
-  return {Order::Kind::kQuestion, {kind, std::move(words)}, ""};
+  return {Order::Kind::kQuestion, {kind, std::move(words), ""}, ""};
+}
+
+// Flags at the end of a line.
+struct LineFlags {
+  std::string count;
+  std::string known;
+};
+
+// Takes them off.
+absl::StatusOr<LineFlags> TakeFlags(Words& words, std::string_view& line) {
+  LineFlags flags;
+  std::vector<Word>& list = words.list;
+  while (!list.empty()) {
+    const bool alone = list.size() < 2 || list[list.size() - 2].quoted || list[list.size() - 2].text[0] != '-';
+    const Word& flag = list[list.size() - (alone ? 1 : 2)];
+    const bool count = flag.text == "-k" || flag.text == "--k";
+    if (flag.quoted || (!count && flag.text != "--known")) break;
+    if (alone) {
+      return UsageError(fmt::format("{}: found nothing behind it; expected {}", flag.text,
+                                    count ? "a whole number" : "hide or mark"));
+    }
+    const std::string& value = list.back().text;
+    if (!count && std::ranges::find(kKnownWords, value) == std::end(kKnownWords)) {
+      return UsageError(fmt::format("--known: found \"{}\"; expected hide or mark", Escape(value)));
+    }
+    (count ? flags.count : flags.known) = value;
+    line = line.substr(0, flag.begin);
+    list.resize(list.size() - 2);
+  }
+  return flags;
 }
 
 // A name may be typed without quotes where it is all the rest of the line.
@@ -128,10 +175,8 @@ std::string NameFrom(const Words& words, std::size_t first, std::string_view lin
   return std::string(rest.substr(0, rest.find_last_not_of(" \t") + 1));
 }
 
-absl::StatusOr<Order> ParseOrder(std::string_view line) {
-  const Words words = SplitWords(line);
+absl::StatusOr<Order> ParseOrder(const Words& words, std::string_view line) {
   const std::vector<Word>& list = words.list;
-  if (list.empty()) return Order();
   const std::string command = list[0].quoted ? "" : list[0].text;
   if (list.size() == 1 && (command == "quit" || command == "exit")) return Order{Order::Kind::kQuit, {}, ""};
   if (list.size() == 1 && command == "help") return Order{Order::Kind::kHelp, {}, ""};
@@ -158,6 +203,18 @@ absl::StatusOr<Order> ParseOrder(std::string_view line) {
              {list[first].text, list[first + 1].text, count == 3 ? list[first + 2].text : ""});
 }
 
+absl::StatusOr<Order> ParseLine(std::string_view line) {
+  Words words = SplitWords(line);
+  if (words.list.empty()) return Order();
+  ASSIGN_OR_RETURN(LineFlags flags, TakeFlags(words, line));
+  if (words.list.empty()) return Order{Order::Kind::kCount, {}, std::move(flags.count)};
+  ASSIGN_OR_RETURN(Order order, ParseOrder(words, line));
+  if (order.kind != Order::Kind::kQuestion) return order;
+  order.count = std::move(flags.count);
+  order.question.known = std::move(flags.known);
+  return order;
+}
+
 // The conversation.
 class Prompt {
  public:
@@ -172,7 +229,7 @@ class Prompt {
       const LineEditor::Input input = editor.Read(line);
       if (input == LineEditor::Input::kEnd) break;
       if (input == LineEditor::Input::kCleared) continue;
-      const absl::StatusOr<Order> order = ParseOrder(line);
+      const absl::StatusOr<Order> order = ParseLine(line);
       if (order.ok() && order->kind == Order::Kind::kQuit) return absl::OkStatus();
       const absl::Status status = order.ok() ? Do(*order) : order.status();
       // What the question is to blame for does not end the conversation.
@@ -193,26 +250,31 @@ class Prompt {
       case Order::Kind::kCount:
         return SetCount(order.count);
       case Order::Kind::kQuestion:
-        return Answer(order.question);
+        return Answer(order);
       default:
         return absl::OkStatus();
     }
   }
 
-  absl::Status SetCount(const std::string& text) {
+  // As it was before where nothing is typed.
+  absl::StatusOr<std::uint64_t> ParseCount(const std::string& text) const {
+    if (text.empty()) return k_;
     const std::uint64_t most = std::max(kMostAnswers, flags_.k);
     const std::optional<std::uint64_t> count = ParseWholeNumber(text);
-    if (!text.empty() && (!count || *count < 1 || *count > most)) {
-      return UsageError(fmt::format("k: found \"{}\"; expected a whole number from 1 to {}", Escape(text), most));
-    }
-    if (count) k_ = *count;
+    if (count && *count >= 1 && *count <= most) return *count;
+    return UsageError(fmt::format("k: found \"{}\"; expected a whole number from 1 to {}", Escape(text), most));
+  }
+
+  absl::Status SetCount(const std::string& text) {
+    ASSIGN_OR_RETURN(k_, ParseCount(text));
     fmt::print("k {}\n", k_);
     return absl::OkStatus();
   }
 
-  absl::Status Answer(const Question& question) {
+  absl::Status Answer(const Order& order) {
+    ASSIGN_OR_RETURN(const std::uint64_t k, ParseCount(order.count));
     stopped.store(false, std::memory_order_relaxed);
-    const absl::StatusOr<octavo::Answer> answer = answerer_.Ask(question, k_);
+    const absl::StatusOr<octavo::Answer> answer = answerer_.Ask(order.question, k);
     if (absl::IsCancelled(answer.status())) {
       fmt::print("\n");  // behind the ^C of the terminal
       return absl::OkStatus();

@@ -50,11 +50,10 @@ void AddPredictFlags(CLI::App& app, QueryFlags& flags) {
 absl::Status RunQuestion(Program& program, const VerbFlags& flags) {
   AnswerLimits limits;
   limits.most_answers = flags.query.k;
-  limits.predicts = flags.question.kind == Question::Kind::kPredict;
   ASSIGN_OR_RETURN(Answerer answerer, Answerer::Open(program, flags.query, limits));
   ASSIGN_OR_RETURN(const Answer answer, answerer.Ask(flags.question, flags.query.k));
   const std::uint64_t sample = std::min(flags.recall, answerer.run().graph->node_count());
-  const double recall = sample == 0 ? 0 : answerer.index()->Recall(sample, flags.query.k, flags.query.ef);
+  const double recall = sample == 0 ? 0 : answerer.Recall(sample, flags.query.k);
   RETURN_IF_ERROR(answerer.WarnOfCommits());
   if (!flags.query.json) {
     PrintAnswer(flags.query, answer);
@@ -95,14 +94,14 @@ void AddQueryVerb(CLI::App& app, Program& program) {
   neighbors->final_callback(
       [&program, flags] { program.run = [flags](Program& p) { return RunQuestion(p, *flags); }; });
 
-  CLI::App* predict =
-      verb->add_subcommand("predict", "The likeliest ends of an edge: HEAD RELATION ? or ? RELATION TAIL");
+  CLI::App* predict = verb->add_subcommand(
+      "predict", "The likeliest ends of an edge: HEAD RELATION ? or ? RELATION TAIL, where the ? is asked for");
   // One option a word: the library takes a name in [brackets] for a list where an option has several.
   auto& [head, relation, tail] = flags->question.words;
   predict->add_option("HEAD", head, "Name of the head, or ? (quoted) to ask for it")->required();
   predict->add_option("RELATION", relation, "Name of the relation; may be left out where the graph has only one")
       ->required();
-  predict->add_option("TAIL", tail, "Name of the tail, or ? (quoted) to ask for it");
+  predict->add_option("TAIL", tail, "Name of the tail, or ? (quoted) to ask for it, as does leaving it out");
   AddPredictFlags(*predict, query);
   predict->final_callback([&program, flags] {
     flags->question.kind = Question::Kind::kPredict;

@@ -36,6 +36,8 @@ constexpr std::uint64_t kMostNodes = 20'000;  // of the map: pages of some megab
 // The page without its map, as it is put together: a few hundred thousand bytes, in a few copies.
 constexpr std::uint64_t kPageBytes = std::uint64_t{4} << 20;
 
+constexpr std::uint64_t kLabelOrderBytes = 16;  // of a label, while they are counted and sorted
+
 struct ReportFlags {
   RunFlags run;
   std::string output;
@@ -97,10 +99,13 @@ void AddLabels(const NodeLabels& labels, const std::vector<SurveyedNode>& nodes,
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return counts[a] > counts[b]; });
   std::vector<std::uint32_t> place(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  for (const std::uint32_t label : order) map.labels.push_back(labels.names[label]);
+  for (std::size_t i = 0; i < std::min(order.size(), kMostMapLabels); ++i) {
+    map.labels.push_back(MapName(labels.names[order[i]]));
+  }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const std::uint32_t label : of(nodes[i].node)) {
-      map.nodes[i].label = std::min(map.nodes[i].label.value_or(place[label]), place[label]);
+      const std::uint32_t known = std::min(place[label], static_cast<std::uint32_t>(kMostMapLabels));
+      map.nodes[i].label = std::min(map.nodes[i].label.value_or(known), known);
     }
   }
 }
@@ -112,7 +117,7 @@ absl::StatusOr<EmbeddingMap> MakeMap(const TrainedRun& run, const std::vector<Su
   ASSIGN_OR_RETURN(const PrincipalPlane plane, ProjectNodes(EmbeddedOf(run), ids, memory.bytes));
   EmbeddingMap map = {.x_share = plane.variance_shares[0], .y_share = plane.variance_shares[1]};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    map.nodes.push_back({.name = std::string(run.graph->nodes().Name(NodeId{ids[i]})),
+    map.nodes.push_back({.name = MapName(run.graph->nodes().Name(NodeId{ids[i]})),
                          .degree = nodes[i].degree,
                          .x = plane.points[i][0],
                          .y = plane.points[i][1]});
@@ -165,8 +170,9 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   const std::uint64_t nodes = std::min(flags.sample, run.graph->node_count());
   // What is held from the beginning to the end, beside the work of one part after the other. An event of the history
   // takes no more than its line.
-  const std::uint64_t held =
-      kPageBytes + nodes * kMapNodeBytes + 2 * manifest.header.progress.metrics_bytes + labels.Bytes();
+  const std::uint64_t held = kPageBytes + nodes * kMapNodeBytes + 2 * manifest.header.progress.metrics_bytes +
+                             labels.Bytes() + labels.names.size() * kLabelOrderBytes +
+                             std::min(labels.names.size(), kMostMapLabels) * kMapNodeBytes;
   std::uint64_t least = LeastSurveyMemory(EmbeddedOf(run), nodes);
   if (nodes > 0) least = std::max(least, LeastPlaneMemory(EmbeddedOf(run), nodes));
   if (split) {
@@ -193,7 +199,8 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   RETURN_IF_ERROR(output.Append(ToHtml(page)));
   RETURN_IF_ERROR(output.Commit());
   program.reporter.EndProgress();
-  program.reporter.Info(fmt::format("{}: {}", output.name(), FormatByteSize(output.bytes_written())));
+  program.reporter.Info(
+      fmt::format("{}: {}{}", output.name(), FormatByteSize(output.bytes_written()), ReplacedText(output)));
   return WarnIfCommitted(program, flags.run, run);
 }
 
@@ -204,7 +211,8 @@ void AddReportVerb(CLI::App& app, Program& program) {
       app.add_subcommand("report", "Draw a run as one page of HTML: curves, ranks, a map of the embeddings");
   const auto flags = std::make_shared<ReportFlags>();
   AddRunFlags(*verb, flags->run);
-  RefuseEmpty(verb->add_option("--output", flags->output, "File to write; - for standard output"))
+  RefuseEmpty(verb->add_option("--output", flags->output,
+                               "File to write, in place of one that is there; - for standard output"))
       ->required()
       ->type_name("FILE");
   AddWholeNumber(*verb, "--sample", flags->sample, 0, kMostNodes,

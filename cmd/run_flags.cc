@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <system_error>
@@ -16,16 +17,36 @@
 #include "format/paths.h"
 #include "oneapi/tbb/info.h"
 #include "plan/memory_budget.h"
+#include "train/run_configuration.h"
 
 namespace octavo {
 namespace {
 
 constexpr std::uint64_t kNamesAhead = 16'384;
+constexpr std::chrono::milliseconds kSameEndTime(1000);  // of an error in a graph of tens of millions of names
+constexpr std::size_t kMostShownBytes = 300;             // of a name that is to be copied
+
+// Of names whose end was typed.
+std::string SameEndText(std::string_view kind, const SameEnd& same) {
+  const std::string_view looked_at = same.whole ? "" : " of those that were looked at";
+  if (same.matches == 1) {
+    return fmt::format("; one {}{} ends with that behind a / or #: \"{}\"; expected its whole name", kind, looked_at,
+                       EscapeName(same.names[0], kMostShownBytes));
+  }
+  std::string names;
+  for (const std::string& name : same.names) {
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", EscapeName(name, kMostShownBytes));
+  }
+  return fmt::format("; {} {}s{} end with that behind a / or #, such as {}; expected a whole name", same.matches, kind,
+                     looked_at, names);
+}
 
 absl::Status UnknownName(std::string_view kind, const Graph& graph, std::string_view name, std::uint64_t size,
                          const std::function<std::string_view(std::uint64_t)>& name_of) {
-  return UsageError(fmt::format("{}: no {} \"{}\"{}", graph.paths().folder().string(), kind, Escape(name),
-                                DidYouMean(NearNames(name, size, name_of))));
+  const SameEnd same = FindNamesEnding(name, size, name_of, kSameEndTime);
+  return UsageError(
+      fmt::format("{}: no {} \"{}\"{}", graph.paths().folder().string(), kind, EscapeName(name),
+                  same.matches > 0 ? SameEndText(kind, same) : DidYouMean(NearNames(name, size, name_of))));
 }
 
 }  // namespace
@@ -36,7 +57,20 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
       ->type_name("DIR");
 }
 
-absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags) { return OpenTrainedRun(flags.run, flags.graph); }
+absl::Status CheckGraphPlace(const std::string& run, std::string_view flag) {
+  const absl::StatusOr<RunConfiguration> configuration = ReadRunConfiguration(RunPaths(run).Configuration());
+  if (!configuration.ok()) return absl::OkStatus();
+  std::error_code error;
+  const bool there = std::filesystem::exists(GraphPaths(configuration->graph).Description(), error);
+  if (there || error) return absl::OkStatus();
+  return UsageError(fmt::format("{}: was trained on the graph {}, where there is none now; {} DIR names its new place",
+                                run, configuration->graph.string(), flag));
+}
+
+absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags) {
+  if (flags.graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.run, "--graph"));
+  return OpenTrainedRun(flags.run, flags.graph);
+}
 
 absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const TrainedRun& run) {
   ASSIGN_OR_RETURN(const bool committed, CommittedSince(flags.run, run));
@@ -63,6 +97,10 @@ absl::Status CheckTarget(std::string_view flag, const std::string& path, const R
     return UsageError(fmt::format("{} {}: is a file of the run or its graph; choose another name", flag, path));
   }
   return absl::OkStatus();
+}
+
+std::string_view ReplacedText(const OutputFile& output) {
+  return output.replaces() ? ", in place of the file that was there" : "";
 }
 
 EmbeddedGraph EmbeddedOf(const TrainedRun& run) {

@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "cmd/program.h"
 #include "evaluate/embedded_graph.h"
+#include "export/output_file.h"
 #include "train/trained_run.h"
 
 namespace CLI {
@@ -27,6 +28,10 @@ struct RunFlags {
 // Adds --run and --graph. `flags` must outlive the parsing.
 void AddRunFlags(CLI::App& app, RunFlags& flags);
 
+// A usage error where the graph of the run is no longer where the training found it, but that `flag`, which was not
+// given, names its new place. What else is wrong with the run is for those that open it.
+absl::Status CheckGraphPlace(const std::string& run, std::string_view flag);
+
 absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags);
 
 // Warns where a training committed while `run` was read. Call when all is read.
@@ -36,6 +41,9 @@ absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const Trai
 std::filesystem::path CanonicalPath(const std::filesystem::path& path);
 // Refuses to write over a file that the run or the graph consists of; `flag` is for the message.
 absl::Status CheckTarget(std::string_view flag, const std::string& path, const RunFlags& flags, const Graph& graph);
+
+// Returns ", in place of the file that was there", or nothing where there was none.
+std::string_view ReplacedText(const OutputFile& output);
 
 // Borrows from `run`.
 EmbeddedGraph EmbeddedOf(const TrainedRun& run);
@@ -49,8 +57,8 @@ std::uint64_t MemoryLimit(const Program& program);
 // Returns --threads, or as many as the machine has.
 int ThreadCount(const Program& program);
 
-// Find a name, or return a usage error that has it escaped, with up to three near spellings.
-// Without `suggest` none is looked for, which in a large graph takes a quarter of a second.
+// Find a name, or return a usage error that has it escaped, with up to three names that end with it behind a / or #, or
+// else near spellings. Without `suggest` none is looked for, which in a large graph takes up to a second and a quarter.
 absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name, bool suggest = true);
 absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name, bool suggest = true);
 

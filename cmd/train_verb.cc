@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
+#include "cmd/run_flags.h"
 #include "cmd/train_flags.h"
 #include "cmd/training.h"
 #include "cmd/version_facts.h"
@@ -24,6 +25,7 @@ struct NewRunFlags {
   std::string run;
   std::string init;
   std::string init_names;
+  std::string init_graph;
   std::string init_state = "auto";
   bool overwrite = false;
   bool print_config = false;
@@ -49,11 +51,15 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   for (const OptionField& field : TrainOptionFields()) {
     program.reporter.Detail(fmt::format("{} = {}", field.name, field.format(options)));
   }
-  if (flags.init.empty() && (!flags.init_names.empty() || flags.init_state != "auto")) {
-    return UsageError("--init-names and --init-state are of what --init names; expected --init with them");
+  if (flags.init.empty() && (!flags.init_names.empty() || !flags.init_graph.empty() || flags.init_state != "auto")) {
+    return UsageError(
+        "--init-names, --init-graph and --init-state are of what --init names; expected --init with them");
   }
-  const InitialSource init = {
-      .source = flags.init, .names = flags.init_names, .optimizer_state = flags.init_state == "auto"};
+  if (!flags.init.empty() && flags.init_graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.init, "--init-graph"));
+  const InitialSource init = {.source = flags.init,
+                              .names = flags.init_names,
+                              .optimizer_state = flags.init_state == "auto",
+                              .graph = flags.init_graph};
   if (flags.dry_run) {
     ASSIGN_OR_RETURN(const TrainingStart start,
                      CheckStart(flags.train.graph, flags.run, options, flags.overwrite, SettingsOf(program), init));
@@ -79,6 +85,9 @@ void AddTrainVerb(CLI::App& app, Program& program) {
       ->type_name("SOURCE");
   RefuseEmpty(verb->add_option("--init-names", flags->init_names, "Names of the rows of a .npy file, one a line"))
       ->type_name("FILE");
+  RefuseEmpty(verb->add_option("--init-graph", flags->init_graph,
+                               "Graph folder of a run, if it is no longer where its training found it"))
+      ->type_name("DIR");
   verb->add_option("--init-state", flags->init_state,
                    "Optimizer state of a run: auto takes it over where the optimizer is the same, none begins anew")
       ->check(CLI::IsMember({"auto", "none"}))

@@ -3,8 +3,9 @@
 #include <chrono>
 
 #include "base/byte_size.h"
+#include "base/duration.h"
+#include "base/escape.h"
 #include "base/status.h"
-#include "cmd/duration.h"
 #include "cmd/interrupt.h"
 #include "cmd/run_flags.h"
 #include "cmd/validation.h"
@@ -138,10 +139,13 @@ absl::Status RunTraining(
           "best validation: MRR {:.4f} behind epoch {}{}", validation.best_mrr, validation.best_epoch,
           outcome.kept_best ? fmt::format(", kept in {}", RunPaths(run).Best().folder().string()) : std::string()));
     }
+    const std::string name = ShellWord(run.string());
+    program.reporter.Info(fmt::format(
+        "next: octavo evaluate --run {0}, octavo query --run {0}, octavo report --run {0} --output report.html", name));
     return absl::OkStatus();
   }
   program.reporter.Warning(fmt::format("stopped by {}: generation {} is committed; go on with: octavo resume --run {}",
-                                       InterruptName(), outcome.generation, run.string()));
+                                       InterruptName(), outcome.generation, ShellWord(run.string())));
   program.exit_code = InterruptExitCode();
   return absl::OkStatus();
 }

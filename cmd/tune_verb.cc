@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/duration.h"
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/status.h"
-#include "cmd/duration.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/program.h"

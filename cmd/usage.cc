@@ -12,6 +12,7 @@
 namespace octavo {
 namespace {
 
+constexpr std::size_t kMostShownBytes = 300;                         // of a name that is to be copied
 constexpr std::string_view kNoCommand = "A subcommand is required";  // as CLI11 has it
 
 // The sub-commands that were read, the deepest last.
@@ -45,24 +46,57 @@ std::string Suggest(const std::string& wanted, const std::vector<std::string>& n
   return DidYouMean(NearNames(wanted, names.size(), [&](std::uint64_t i) -> std::string_view { return names[i]; }));
 }
 
+// Where words stand in place of a sub-command: what was typed, with the one in front that takes so many. Or nothing.
+std::string Example(const CLI::App& command, const std::vector<std::string>& rest,
+                    const std::vector<std::string>& typed) {
+  const auto flag = std::find_if(rest.begin(), rest.end(), [](const auto& word) { return word.starts_with('-'); });
+  const auto words = flag - rest.begin();
+  for (const CLI::App* part : CommandsOf(command)) {
+    std::ptrdiff_t most = 0;
+    std::ptrdiff_t least = 0;
+    for (const CLI::Option* option : OptionsOf(*part)) {
+      most += option->get_positional() ? 1 : 0;
+      least += option->get_positional() && option->get_required() ? 1 : 0;
+    }
+    if (words < std::max<std::ptrdiff_t>(1, least) || words > most) continue;
+    std::string text = "octavo";
+    bool placed = false;
+    for (std::size_t i = 0; i < typed.size(); ++i) {
+      if (!placed && typed[i] == rest[0] && !(i > 0 && typed[i - 1].starts_with('-'))) {
+        text += " " + part->get_name();
+        placed = true;
+      }
+      text += " " + ShellWord(typed[i]);
+    }
+    return placed ? ", as in: " + text : "";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string DidYouMean(const std::vector<std::string>& near) {
   std::string text;
   for (std::size_t i = 0; i < near.size(); ++i) {
-    text += fmt::format("{}\"{}\"", i == 0 ? "; did you mean " : i + 1 == near.size() ? " or " : ", ", Escape(near[i]));
+    text += fmt::format("{}\"{}\"",
+                        i == 0                 ? "; did you mean "
+                        : i + 1 == near.size() ? " or "
+                                               : ", ",
+                        EscapeName(near[i], kMostShownBytes));
   }
   return near.empty() ? text : text + "?";
 }
 
-std::string UsageMessage(const CLI::App& app, const std::string& message) {
+std::string UsageMessage(const CLI::App& app, const std::string& message, const std::vector<std::string>& typed) {
   const std::vector<const CLI::App*> commands = CommandsRead(app);
   const CLI::App& command = commands.empty() ? app : *commands.back();
   const std::vector<std::string> rest = app.remaining(/*recurse=*/true);
+  const std::vector<std::string> parts = NamesOf(CommandsOf(command));
   // What stands where a verb belongs is a misspelt one, and the flags behind it are that one's.
-  const bool no_verb = commands.empty() && !rest.empty() && rest[0][0] != '-';
+  const bool no_verb = !parts.empty() && !rest.empty() && !rest[0].starts_with('-');
   const auto flag =
-      no_verb ? rest.end() : std::find_if(rest.begin(), rest.end(), [](const auto& word) { return word[0] == '-'; });
+      no_verb ? rest.end()
+              : std::find_if(rest.begin(), rest.end(), [](const auto& word) { return word.starts_with('-'); });
   std::string text = message;
   if (flag != rest.end()) {
     const std::string name = flag->substr(0, flag->find('='));
@@ -70,11 +104,14 @@ std::string UsageMessage(const CLI::App& app, const std::string& message) {
     std::string meant = Suggest(name, flags);
     if (meant.empty() && name.size() > 2 && name[1] != '-') meant = Suggest("-" + name, flags);
     text = fmt::format("unknown flag \"{}\"{}", Escape(name), meant);
-  } else if (const std::vector<std::string> parts = NamesOf(CommandsOf(command));
-             !parts.empty() && (!rest.empty() || message == kNoCommand)) {
-    const std::string_view what = commands.empty() ? "verb" : "subcommand";
-    text = rest.empty() ? fmt::format("expected a {}: {}", what, fmt::join(parts, ", "))
-                        : fmt::format("unknown {} \"{}\"{}", what, Escape(rest[0]), Suggest(rest[0], parts));
+  } else if (!parts.empty() && rest.empty() && message == kNoCommand) {
+    text = fmt::format("expected a {}: {}", commands.empty() ? "verb" : "subcommand", fmt::join(parts, ", "));
+  } else if (no_verb) {
+    const std::string meant = Suggest(rest[0], parts);
+    text = fmt::format("unknown {} \"{}\"{}", commands.empty() ? "verb" : "subcommand", Escape(rest[0]), meant);
+    if (meant.empty() && !commands.empty()) {
+      text += fmt::format("; expected {}{}", fmt::join(parts, ", "), Example(command, rest, typed));
+    }
   } else if (!rest.empty()) {
     text += fmt::format("; found \"{}\", which belongs to no flag", Escape(rest[0]));
   }

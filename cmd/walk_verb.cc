@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/duration.h"
 #include "base/status.h"
-#include "cmd/duration.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/large_blocks.h"

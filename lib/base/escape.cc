@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 
 #include "fmt/format.h"
 
@@ -35,7 +36,46 @@ std::size_t MultiByteLength(std::string_view text) {
   return length;
 }
 
+// What is left of a text without its middle.
+struct Ends {
+  std::string_view head;
+  std::string_view tail;
+  bool cut = false;
+};
+
+// Leaves at most `max_bytes`, whole characters as far as they are UTF-8.
+Ends EndsOf(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return {text, ""};
+  std::size_t head = max_bytes / 3;
+  std::size_t tail = text.size() - (max_bytes - head);
+  const auto continues = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80; };
+  for (int i = 0; i < 3 && head > 0 && continues(head); ++i) --head;
+  for (int i = 0; i < 3 && tail < text.size() && continues(tail); ++i) ++tail;
+  return {text.substr(0, head), text.substr(tail), true};
+}
+
+void AppendReadable(std::string_view text, std::string& out) {
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const std::size_t length = MultiByteLength(text.substr(i));
+    const char c = text[i];
+    if (length > 0) {
+      out.append(text, i, length);
+    } else if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) {
+      out += "\xEF\xBF\xBD";
+    } else {
+      out += c;
+    }
+    i += std::max<std::size_t>(1, length);
+  }
+}
+
 }  // namespace
+
+std::string EscapeName(std::string_view name, std::size_t max_bytes) {
+  const Ends ends = EndsOf(name, max_bytes);
+  return Escape(ends.head, SIZE_MAX) + (ends.cut ? "..." : "") + Escape(ends.tail, SIZE_MAX);
+}
 
 std::string Escape(std::string_view text, std::size_t max_bytes) {
   std::string out;
@@ -68,22 +108,20 @@ std::string Escape(std::string_view text, std::size_t max_bytes) {
 }
 
 std::string ReadableText(std::string_view text, std::size_t max_bytes) {
+  const Ends ends = EndsOf(text, max_bytes);
   std::string out;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const std::size_t length = MultiByteLength(text.substr(i));
-    if (i + std::max<std::size_t>(1, length) > max_bytes) return out + "\xE2\x80\xA6";
-    const char c = text[i];
-    if (length > 0) {
-      out.append(text, i, length);
-    } else if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) {
-      out += "\xEF\xBF\xBD";
-    } else {
-      out += c;
-    }
-    i += std::max<std::size_t>(1, length);
-  }
+  AppendReadable(ends.head, out);
+  if (ends.cut) out += "\xE2\x80\xA6";
+  AppendReadable(ends.tail, out);
   return out;
+}
+
+std::string ShellWord(std::string_view text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@%+=,";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 std::string Unescape(std::string_view text) {

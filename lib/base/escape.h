@@ -12,6 +12,13 @@ namespace octavo {
 // `max_bytes` of input with "..." behind it.
 std::string Escape(std::string_view text, std::size_t max_bytes = 80);
 
+// Returns a name as Escape has it. Of one longer than `max_bytes` the middle is left out, with "..." in its place: two
+// thirds of what is left are its end, as that of a path or an IRI tells more than its beginning.
+std::string EscapeName(std::string_view name, std::size_t max_bytes = 80);
+
+// Returns `text` as one word of a POSIX shell: as it is, or in single quotes.
+std::string ShellWord(std::string_view text);
+
 // Returns the bytes that Escape wrote so; a backslash before anything else stands for itself.
 std::string Unescape(std::string_view text);
 
@@ -19,8 +26,8 @@ std::string Unescape(std::string_view text);
 // which paths may stand as they were given.
 std::string EscapeControls(std::string_view text);
 
-// Returns `text` as people read it: each control byte, and each byte that is not UTF-8, is U+FFFD. Cut to `max_bytes`
-// of input, at the end of a character, with an ellipsis behind it.
+// Returns `text` as people read it: each control byte, and each byte that is not UTF-8, is U+FFFD. Of one longer than
+// `max_bytes` the middle is left out, as EscapeName does, with an ellipsis in its place.
 std::string ReadableText(std::string_view text, std::size_t max_bytes = SIZE_MAX);
 
 }  // namespace octavo

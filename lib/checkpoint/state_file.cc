@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "fmt/format.h"
+#include "format/paths.h"
 #include "io/failpoint.h"
 
 namespace octavo {
@@ -80,6 +81,12 @@ absl::StatusOr<std::array<ManifestSlot, 2>> ReadManifestSlots(const std::filesys
 absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const bool there, FileExists(path));
   if (!there) {
+    const std::filesystem::path folder = path.parent_path();
+    ASSIGN_OR_RETURN(const bool is_graph, FileExists(GraphPaths(folder).Description()));
+    if (is_graph) {
+      return UsageError(fmt::format(
+          "{}: is a graph, and no run; expected the folder of a run, as octavo train makes it", folder.string()));
+    }
     return UsageError(
         fmt::format("{}: no such file; expected the folder of a run, as octavo train makes it", path.string()));
   }

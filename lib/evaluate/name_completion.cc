@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "evaluate/near_names.h"
+
 namespace octavo {
 namespace {
 
@@ -30,7 +32,7 @@ void Keep(std::string name, std::size_t count, std::vector<std::string>& names) 
 
 NameCompletion CompleteName(std::string_view prefix, std::uint64_t size,
                             const std::function<std::string_view(std::uint64_t)>& name, std::size_t count,
-                            std::chrono::milliseconds time) {
+                            std::chrono::milliseconds time, CompletedPart part) {
   const auto end = std::chrono::steady_clock::now() + time;
   NameCompletion completion;
   std::string first;
@@ -40,7 +42,7 @@ NameCompletion CompleteName(std::string_view prefix, std::uint64_t size,
       break;
     }
     const std::string_view candidate = name(i);
-    if (!candidate.starts_with(prefix)) continue;
+    if (!(part == CompletedPart::kName ? candidate : ShortName(candidate)).starts_with(prefix)) continue;
     if (completion.matches++ == 0) completion.common = first = candidate;
     Shorten(candidate, completion.common);
     Keep(std::string(candidate), count, completion.names);

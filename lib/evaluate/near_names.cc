@@ -9,6 +9,8 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kMaxNames = 2'000'000;
+constexpr std::uint64_t kNamesBetweenLooks = 1024;  // at the clock
+constexpr std::size_t kMaxShown = 3;
 constexpr std::size_t kMaxDistance = 2;
 constexpr std::size_t kPrefixRank = 10;  // behind every distance
 
@@ -30,6 +32,30 @@ std::optional<std::size_t> Rank(std::string_view wanted, std::string_view name) 
 }
 
 }  // namespace
+
+std::string_view ShortName(std::string_view name) {
+  const std::size_t end = name.find_last_of("/#");
+  return end == std::string_view::npos ? std::string_view() : name.substr(end + 1);
+}
+
+SameEnd FindNamesEnding(std::string_view wanted, std::uint64_t size,
+                        const std::function<std::string_view(std::uint64_t)>& name, std::chrono::milliseconds time) {
+  SameEnd same;
+  if (wanted.empty()) return same;
+  const auto end = std::chrono::steady_clock::now() + time;
+  for (std::uint64_t i = 0; i < size; ++i) {
+    if (i > 0 && i % kNamesBetweenLooks == 0 && std::chrono::steady_clock::now() >= end) {
+      same.whole = false;
+      break;
+    }
+    const std::string_view candidate = name(i);
+    if (candidate.size() <= wanted.size() || !candidate.ends_with(wanted)) continue;
+    const char before = candidate[candidate.size() - wanted.size() - 1];
+    if (before != '/' && before != '#') continue;
+    if (++same.matches <= kMaxShown) same.names.emplace_back(candidate);
+  }
+  return same;
+}
 
 std::size_t SpellingDistance(std::string_view a, std::string_view b, std::size_t limit) {
   const std::size_t difference = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();

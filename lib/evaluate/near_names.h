@@ -1,6 +1,7 @@
-// Names spelled much like one that is not there, for messages.
+// Names that were probably meant by one that is not there, for messages.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,20 @@
 #include <vector>
 
 namespace octavo {
+
+// Returns the part of a name behind its last / or #, as IRIs and paths have it; empty where there is none.
+std::string_view ShortName(std::string_view name);
+
+// Names that end with what was typed, behind a / or #.
+struct SameEnd {
+  std::vector<std::string> names;  // the first that were found, at most 3
+  std::uint64_t matches = 0;
+  bool whole = true;  // all names were looked at
+};
+
+// Looks for them in turn, until `time` is over, at 1,024 of them at least.
+SameEnd FindNamesEnding(std::string_view wanted, std::uint64_t size,
+                        const std::function<std::string_view(std::uint64_t)>& name, std::chrono::milliseconds time);
 
 // Returns how many single-byte insertions, deletions, replacements and swaps of neighbours turn `a` into `b`, or
 // `limit` + 1 if that is more than `limit`. Costs at most |a| * (2 * limit + 1) steps.

@@ -116,17 +116,19 @@ absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedd
   return best.TakeSorted();
 }
 
-absl::StatusOr<std::vector<Prediction>> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
-                                                     KnownEdges known_edges, const SearchOptions& options) {
+absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
+                                         KnownEdges known_edges, const SearchOptions& options) {
   RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
   ASSIGN_OR_RETURN(const std::vector<float> row, ReadNode(embedded, question.known));
   std::vector<float> query(embedded.model.dim);
   MakeLinkQuery(embedded, question.side, question.relation, row, query);
   const Search search{embedded, embedded.model, query, Adjust()};
   TopK best(options.k);
+  Predictions predictions;
   absl::flat_hash_set<std::uint64_t> known_best;  // of all that `best` ever held
   const auto search_window = [&](const NodeRange& nodes, const KnownAnswers& answers) -> absl::Status {
     const std::span<const std::uint64_t> known = answers.Of(0);
+    predictions.known += known.size();
     const bool hide = known_edges == KnownEdges::kHide;
     ASSIGN_OR_RETURN(const TopK found,
                      SearchTable(search, nodes, hide ? known : std::span<const std::uint64_t>(), options));
@@ -141,9 +143,8 @@ absl::StatusOr<std::vector<Prediction>> PredictLinks(const EmbeddedGraph& embedd
   for (const NodeRange& window : MakeKnownWindows(embedded.graph, max_answers)) {
     RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, questions, window, max_answers, search_window));
   }
-  std::vector<Prediction> predictions;
   for (const ScoredNode& scored : best.TakeSorted()) {
-    predictions.push_back({scored.node, scored.score, known_best.contains(Value(scored.node))});
+    predictions.nodes.push_back({scored.node, scored.score, known_best.contains(Value(scored.node))});
   }
   return predictions;
 }

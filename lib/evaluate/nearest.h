@@ -47,9 +47,16 @@ struct Prediction {
   friend bool operator==(const Prediction&, const Prediction&) = default;
 };
 
-// Returns the k nodes that answer `question` best by the model's score, best first, ties by id.
+struct Predictions {
+  std::vector<Prediction> nodes;  // best first, ties by id
+  std::uint64_t known = 0;        // all nodes that answer the question in train, valid or test
+
+  friend bool operator==(const Predictions&, const Predictions&) = default;
+};
+
+// Returns the k nodes that answer `question` best by the model's score.
 // REQUIRES: the question's node and relation are of the graph
-absl::StatusOr<std::vector<Prediction>> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
-                                                     KnownEdges known_edges, const SearchOptions& options);
+absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
+                                         KnownEdges known_edges, const SearchOptions& options);
 
 }  // namespace octavo

@@ -44,7 +44,8 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path, Compression
     return output;
   }
   // Through a link, the file that it points to is replaced, not the link.
-  output.final_ = fs::exists(status) ? fs::canonical(path, error) : fs::path(path);
+  output.replaces_ = fs::exists(status);
+  output.final_ = output.replaces_ ? fs::canonical(path, error) : fs::path(path);
   const fs::path folder = output.final_.parent_path();
   if (!folder.empty() && !fs::is_directory(folder, error)) {
     return UsageError(fmt::format("{}: no folder {} to write it in", path, folder.string()));
@@ -64,6 +65,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       file_(std::move(other.file_)),
       stream_(std::exchange(other.stream_, -1)),
       owns_stream_(std::exchange(other.owns_stream_, false)),
+      replaces_(other.replaces_),
       bytes_(other.bytes_),
       compression_(other.compression_),
       pending_(std::move(other.pending_)),

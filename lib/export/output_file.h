@@ -39,6 +39,8 @@ class OutputFile {
   // What messages call it.
   const std::string& name() const { return name_; }
   bool compressed() const { return compression_ != Compression::kNone; }
+  // Whether a file that was there when it was opened gives way to it.
+  bool replaces() const { return replaces_; }
   // As they went out, which those of a compressed output do in batches, the last at Commit.
   std::uint64_t bytes_written() const { return bytes_; }
 
@@ -64,6 +66,7 @@ class OutputFile {
   File file_;                      // of a regular file
   int stream_ = -1;                // descriptor of a stream
   bool owns_stream_ = false;
+  bool replaces_ = false;
   std::uint64_t bytes_ = 0;
   Compression compression_ = Compression::kNone;
   std::string pending_;                        // not yet compressed

@@ -133,12 +133,9 @@ std::string_view VectorFormatName(VectorFormat format) { return TraitsOf(format)
 bool IsText(VectorFormat format) { return TraitsOf(format).text; }
 bool HoldsNames(VectorFormat format) { return TraitsOf(format).names; }
 
-std::string VectorFormatNames() {
-  std::string names;
-  for (const FormatTraits& traits : kFormats) {
-    if (!names.empty()) names += &traits == &kFormats.back() ? " or " : ", ";
-    names += traits.name;
-  }
+std::vector<std::string> VectorFormatNames() {
+  std::vector<std::string> names;
+  for (const FormatTraits& traits : kFormats) names.emplace_back(traits.name);
   return names;
 }
 
@@ -146,7 +143,8 @@ absl::StatusOr<VectorFormat> ParseVectorFormat(std::string_view name) {
   for (const FormatTraits& traits : kFormats) {
     if (traits.name == name) return traits.format;
   }
-  return UsageError(fmt::format("unknown format \"{}\"; expected {}", Escape(name), VectorFormatNames()));
+  return UsageError(
+      fmt::format("unknown format \"{}\"; expected {}", Escape(name), fmt::join(VectorFormatNames(), ", ")));
 }
 
 absl::StatusOr<std::string> VectorHeader(VectorFormat format, VectorElement element, std::uint64_t rows,

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "export/element_types.h"
@@ -28,8 +29,8 @@ enum class VectorFormat { kNpy, kWord2Vec, kWord2VecBinary, kTsv, kProjector, kJ
 // "npy", "word2vec", ... as above. The error of the parser lists them.
 std::string_view VectorFormatName(VectorFormat format);
 absl::StatusOr<VectorFormat> ParseVectorFormat(std::string_view name);
-// "npy, word2vec, ... or hdf5".
-std::string VectorFormatNames();
+// All of them, in this order.
+std::vector<std::string> VectorFormatNames();
 
 // Whether values are written as decimals; whether each row has its name.
 bool IsText(VectorFormat format);
@@ -43,7 +44,8 @@ absl::StatusOr<std::string> VectorHeader(VectorFormat format, VectorElement elem
 // at blanks and expect UTF-8, each ASCII white-space character becomes `_`, each byte that is not UTF-8 becomes U+FFFD,
 // and an empty name becomes `_`. For tsv, and the metadata of projector, each tab, line feed and carriage return
 // becomes
-// `_`. For jsonl, and the list of names of hdf5, it is a JSON string, and each byte that is not UTF-8 becomes U+FFFD.
+// `_`, and other bytes stay. For jsonl, and the list of names of hdf5, it is a JSON string, and each byte that is not
+// UTF-8 becomes U+FFFD.
 bool AppendName(VectorFormat format, std::string_view name, std::string& out);
 
 // Appends the row of `name` and returns whether the name had to be changed. JSON has no infinities and no NaN: for

@@ -18,6 +18,12 @@ constexpr std::uint64_t kMaxDescriptionBytes = std::uint64_t{64} << 20;
 absl::StatusOr<GraphDescription> ReadDescription(const GraphPaths& paths) {
   ASSIGN_OR_RETURN(const bool there, FileExists(paths.Description()));
   if (!there) {
+    ASSIGN_OR_RETURN(const bool is_run, FileExists(RunPaths(paths.folder()).State()));
+    if (is_run) {
+      return UsageError(
+          fmt::format("{}: is a run, and no graph; expected the folder of a graph, as octavo import makes it",
+                      paths.folder().string()));
+    }
     return UsageError(
         fmt::format("{}: not a graph (it has no graph.json); make one with octavo import", paths.folder().string()));
   }

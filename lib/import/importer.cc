@@ -112,7 +112,10 @@ class Importer {
     std::vector<std::string> names = GraphPaths::FileNames();
     for (const std::string_view name : SpilledImport::kFileNames) names.emplace_back(name);
     ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(options_.graph, options_.overwrite, std::move(names)));
-    if (options_.check_only) return ImportSummary();
+    if (options_.check_only) {
+      RETURN_IF_ERROR(TellFormats());
+      return ImportSummary();
+    }
     const GraphPaths paths(folder.path());
     ASSIGN_OR_RETURN(bool made, Make(paths));
     while (!made) {
@@ -127,6 +130,21 @@ class Importer {
   }
 
  private:
+  InputLimits Limits() const {
+    return {.window_bytes = plan_.window_bytes, .max_cached_bytes = plan_.max_cached_input_bytes};
+  }
+
+  // Of the files that can be read twice.
+  absl::Status TellFormats() const {
+    for (const InputFile& file : files_) {
+      std::error_code error;
+      if (file.base != nullptr || file.path == "-" || !std::filesystem::is_regular_file(file.path, error)) continue;
+      ASSIGN_OR_RETURN(const std::optional<FileFormat> format, PeekFormat(file.path, options_.format, Limits()));
+      if (format && options_.opened) options_.opened(file.path, *format);
+    }
+    return absl::OkStatus();
+  }
+
   bool Stopped() const { return options_.stop && options_.stop(); }
 
   // Seconds since the last call.
@@ -165,7 +183,7 @@ class Importer {
                 .undirected = options_.undirected,
                 .workers = plan_.workers,
                 .max_bytes = plan_.collected_bytes,
-                .limits = {.window_bytes = plan_.window_bytes, .max_cached_bytes = plan_.max_cached_input_bytes},
+                .limits = Limits(),
                 .stop = options_.stop,
                 .opened = nullptr,
                 .progress = nullptr};

@@ -55,8 +55,9 @@ struct ImportOptions {
   std::optional<MemoryPlan> memory_plan{};
   NameHash node_hash = HashName;  // another one makes a graph that finds no name: for tests
 
-  bool check_only = false;  // end with an empty summary behind all checks that read no line, and leave nothing
-  // May be empty: told of each file how it is read, as soon as something of it was, from one thread at a time.
+  bool check_only = false;  // end with an empty summary behind all checks but those of the lines, and leave nothing
+  // May be empty: told of each file how it is read, as soon as something of it was, from one thread at a time; with
+  // check_only of those that can be read again.
   std::function<void(const std::string& path, const FileFormat& format)> opened{};
   std::function<bool()> stop{};  // may be empty; any thread. True: give up soon, with absl::CancelledError
 };

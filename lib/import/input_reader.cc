@@ -11,6 +11,7 @@
 #include "import/base_text.h"
 #include "import/line_chunker.h"
 #include "import/matrix_market.h"
+#include "import/other_rdf.h"
 
 namespace octavo {
 namespace {
@@ -31,6 +32,25 @@ std::optional<FileFormat> Decide(const std::optional<FileFormat>& stated, std::s
   return format;
 }
 
+// What flag, extension or magic say of the file that begins with `head`.
+std::optional<FileFormat> StatedFormat(const std::optional<InputFormat>& flag, const std::string& path,
+                                       std::string_view head) {
+  if (flag) return FileFormat{.format = *flag, .reason = FileFormat::Reason::kFlag, .looks_like = {}};
+  if (const auto format = FormatOfExtension(path)) {
+    return FileFormat{.format = *format, .reason = FileFormat::Reason::kExtension, .looks_like = {}};
+  }
+  if (!head.starts_with(kNpyMagic)) return std::nullopt;
+  return FileFormat{.format = InputFormat::kNpy, .reason = FileFormat::Reason::kContent, .looks_like = {}};
+}
+
+// Reads what NumPy's magic may be in.
+absl::StatusOr<std::string> ReadHead(CompressedInput& input) {
+  std::string head(kNpyPreambleBytes, '\0');
+  ASSIGN_OR_RETURN(const std::size_t got, input.Read(head));
+  head.resize(got);
+  return head;
+}
+
 // Adds to an error in the head of a file what it was read as.
 absl::Status Explain(const absl::Status& status, const FileFormat& format) {
   if (status.ok() || KindOf(status) != ErrorKind::kInput) return status;
@@ -38,6 +58,21 @@ absl::Status Explain(const absl::Status& status, const FileFormat& format) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::optional<FileFormat>> PeekFormat(const std::string& path, const std::optional<InputFormat>& flag,
+                                                     const InputLimits& limits) {
+  ASSIGN_OR_RETURN(std::unique_ptr<CompressedInput> input, CompressedInput::Open(path, nullptr, limits));
+  if (!flag) RETURN_IF_ERROR(RefuseOtherSyntax(path, std::nullopt));
+  ASSIGN_OR_RETURN(std::string head, ReadHead(*input));
+  const std::optional<FileFormat> stated = StatedFormat(flag, path, head);
+  if (stated && stated->format == InputFormat::kNpy) return stated;
+  LineChunker chunker(std::move(input), std::move(head));
+  ASSIGN_OR_RETURN(const std::optional<std::string> text, chunker.Next());
+  if (!text) return stated;
+  if (!flag) RETURN_IF_ERROR(RefuseOtherSyntax(path, *text));
+  const std::optional<FileFormat> format = Decide(stated, *text);
+  return format ? format : stated;
+}
 
 InputReader::InputReader(std::vector<InputFile> files, const LayoutRequest& layout, std::size_t ahead,
                          const InputLimits& limits, std::function<bool()> stop)
@@ -90,18 +125,9 @@ absl::Status InputReader::ReadFile(std::size_t file) {
   const auto stop = [this] { return abandoned_.load(std::memory_order_relaxed) || (stop_ && stop_()); };
   ASSIGN_OR_RETURN(std::unique_ptr<CompressedInput> input, CompressedInput::Open(files_[file].path, stop, limits_));
   promised_edges_.emplace_back();
-  std::optional<FileFormat> stated;
-  if (request_.format) {
-    stated = {.format = *request_.format, .reason = FileFormat::Reason::kFlag, .looks_like = {}};
-  } else if (const auto format = FormatOfExtension(files_[file].path)) {
-    stated = {.format = *format, .reason = FileFormat::Reason::kExtension, .looks_like = {}};
-  }
-  std::string head(kNpyPreambleBytes, '\0');
-  ASSIGN_OR_RETURN(const std::size_t got, input->Read(head));
-  head.resize(got);
-  const bool is_array = head.starts_with(kNpyMagic);
-  if (!stated && is_array)
-    stated = {.format = InputFormat::kNpy, .reason = FileFormat::Reason::kContent, .looks_like = {}};
+  if (!request_.format) RETURN_IF_ERROR(RefuseOtherSyntax(files_[file].path, std::nullopt));
+  ASSIGN_OR_RETURN(std::string head, ReadHead(*input));
+  const std::optional<FileFormat> stated = StatedFormat(request_.format, files_[file].path, head);
   if (stated && stated->format == InputFormat::kNpy) {
     // What is empty becomes known as an input without edges, whatever it is called.
     if (!head.empty()) RETURN_IF_ERROR(ReadArray(file, *input, std::move(head), *stated));
@@ -180,6 +206,7 @@ absl::Status InputReader::ReadLines(std::size_t file, LineChunker& chunker, std:
     if (!text) break;
     TextChunk chunk = {.file = file, .text = std::move(*text), .layout = {}, .opened = {}};
     if (!format) {
+      if (!request_.format) RETURN_IF_ERROR(RefuseOtherSyntax(files_[file].path, chunk.text));
       format = Decide(stated, chunk.text);
       if (format) {
         absl::StatusOr<LineLayout> decided = LayoutOf(file, chunk.text, format->format, chunker.input().name());

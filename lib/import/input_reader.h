@@ -50,6 +50,11 @@ struct LayoutRequest {
   const NameList* relation_names = nullptr;
 };
 
+// Returns how a file will be read, by `flag` or else by its extension and first chunk; empty where that has no data
+// line and nothing says. What no import would read is an input error.
+absl::StatusOr<std::optional<FileFormat>> PeekFormat(const std::string& path, const std::optional<InputFormat>& flag,
+                                                     const InputLimits& limits);
+
 // The order, cuts and layouts of the chunks depend on the files alone, not on timing.
 class InputReader {
  public:

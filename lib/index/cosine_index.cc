@@ -369,16 +369,17 @@ float CosineIndex::ExactThreshold(std::uint64_t node, std::size_t k) const {
   return best.TakeSorted().back().score;
 }
 
-double CosineIndex::Recall(std::uint64_t sample, std::size_t k, std::size_t ef) const {
+double CosineIndex::Recall(std::uint64_t sample, std::size_t k, std::size_t ef, int threads) const {
   sample = std::min(sample, nodes());
   k = std::min<std::size_t>(k, nodes() - 1);
   if (k == 0) return 1;
   std::vector<std::uint64_t> hits(sample);
-  ParallelEach(0, sample, [&](std::size_t i) {
+  const auto compare = [&](std::size_t i) {
     const std::uint64_t node = i * nodes() / sample;
     const float threshold = ExactThreshold(node, k);
     for (const ScoredNode& scored : Nearest(NodeId{node}, k, ef)) hits[i] += scored.score >= threshold ? 1 : 0;
-  });
+  };
+  WithThreads(threads, [&] { ParallelEach(0, sample, compare); });
   return static_cast<double>(std::reduce(hits.begin(), hits.end())) / static_cast<double>(sample * k);
 }
 

@@ -39,6 +39,10 @@ class CosineIndex {
   // What an index holds in memory, at most: nodes * (4 dim + 8 m + 160) bytes and 4 MiB.
   static std::uint64_t MemoryBytes(std::uint64_t nodes, std::uint64_t dim, std::uint64_t m);
 
+  // What one search holds beside it: marks of the nodes it has seen, and its candidates. The first one's marks are in
+  // MemoryBytes.
+  static std::uint64_t SearchBytes(std::uint64_t nodes, std::uint64_t ef) { return 2 * nodes + 64 * ef; }
+
   // Adds the nodes in id order, on this thread alone: so the bytes depend on vectors and options only.
   static absl::StatusOr<CosineIndex> Build(const EmbeddedGraph& embedded, const IndexOptions& options);
 
@@ -61,8 +65,9 @@ class CosineIndex {
   std::vector<ScoredNode> Nearest(NodeId node, std::size_t k, std::size_t ef) const;
 
   // Returns which part of the k nearest of `sample` nodes, evenly spaced, Nearest finds: what is as near as the k-th of
-  // an exact search counts. On TBB; compares each node of the sample with all. REQUIRES: sample, k > 0
-  double Recall(std::uint64_t sample, std::size_t k, std::size_t ef) const;
+  // an exact search counts. On TBB, at most `threads` of it; compares each node of the sample with all.
+  // REQUIRES: sample, k, threads > 0
+  double Recall(std::uint64_t sample, std::size_t k, std::size_t ef, int threads) const;
 
  private:
   struct Hnsw;

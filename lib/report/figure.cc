@@ -86,26 +86,31 @@ std::string Empty(std::string_view title) {
 // Linear axes of a plot over whole x.
 class Plot {
  public:
-  Plot(double x_low, double x_high, double y_low, double y_high)
-      : x_low_(x_low), x_high_(x_high), y_ticks_(TicksBetween(y_low, y_high, kTicksY)), y_low_(y_low), y_high_(y_high) {
+  Plot(double width, double x_low, double x_high, double y_low, double y_high)
+      : right_(width - kRight),
+        x_low_(x_low),
+        x_high_(x_high),
+        y_ticks_(TicksBetween(y_low, y_high, kTicksY)),
+        y_low_(y_low),
+        y_high_(y_high) {
     y_texts_ = TickTexts(y_ticks_);
     left_ = 14 + Widest(y_texts_);
   }
 
   double X(double x) const {
-    return x_high_ > x_low_ ? left_ + 8 + (x - x_low_) / (x_high_ - x_low_) * (kNarrow - kRight - left_ - 16)
-                            : (left_ + kNarrow - kRight) / 2;
+    return x_high_ > x_low_ ? left_ + 8 + (x - x_low_) / (x_high_ - x_low_) * (right_ - left_ - 16)
+                            : (left_ + right_) / 2;
   }
   double Y(double y) const { return kTop + kPlotHeight * (1 - (y - y_low_) / (y_high_ - y_low_)); }
-  double Width() const { return kNarrow - kRight - left_; }
+  double Width() const { return right_ - left_; }
 
   void Draw(Sink out, std::string_view x_axis, std::string_view y_axis) const {
     Text(out, 2, 12, "start", y_axis, "axis");
     for (std::size_t i = 0; i < y_ticks_.size(); ++i) {
-      Line(out, left_, Y(y_ticks_[i]), kNarrow - kRight, Y(y_ticks_[i]), "grid");
+      Line(out, left_, Y(y_ticks_[i]), right_, Y(y_ticks_[i]), "grid");
       Text(out, left_ - 6, Y(y_ticks_[i]) + 4, "end", y_texts_[i]);
     }
-    Line(out, left_, kTop + kPlotHeight, kNarrow - kRight, kTop + kPlotHeight, "base");
+    Line(out, left_, kTop + kPlotHeight, right_, kTop + kPlotHeight, "base");
     std::vector<double> ticks = TicksBetween(x_low_, x_high_, kTicksX, /*whole=*/true);
     if (ticks.empty()) ticks = {x_low_};
     const std::vector<std::string> texts = TickTexts(ticks);
@@ -113,10 +118,11 @@ class Plot {
       Line(out, X(ticks[i]), kTop + kPlotHeight, X(ticks[i]), kTop + kPlotHeight + 4, "base");
       Text(out, X(ticks[i]), kTop + kPlotHeight + 18, "middle", texts[i]);
     }
-    Text(out, kNarrow - kRight, kTop + kPlotHeight + 36, "end", x_axis, "axis");
+    Text(out, right_, kTop + kPlotHeight + 36, "end", x_axis, "axis");
   }
 
  private:
+  double right_;  // where it ends
   double x_low_;
   double x_high_;
   std::vector<double> y_ticks_;
@@ -167,6 +173,8 @@ std::string KindOf(std::size_t colour, LineFigure::Style style) {
                                                            : "");
 }
 
+double WidthOf(bool wide) { return wide ? kWide : kNarrow; }
+
 // Upper end of an axis from 0 whose largest value is `largest`.
 double Above(double largest) { return largest > 0 ? 1.04 * largest : 1; }
 
@@ -194,7 +202,7 @@ std::string ToHtml(const LineFigure& figure) {
     y_low -= margin;
     y_high += margin;
   }
-  const Plot plot(x_low, x_high, y_low, y_high);
+  const Plot plot(WidthOf(figure.wide), x_low, x_high, y_low, y_high);
   std::string drawing;
   const Sink out = std::back_inserter(drawing);
   plot.Draw(out, figure.x_axis, figure.y_axis);
@@ -210,7 +218,7 @@ std::string ToHtml(const LineFigure& figure) {
   for (std::size_t i = 0; i < shown.size() && shown.size() > 1; ++i) {
     keys.push_back({figure.lines[i].name, KindOf(i, figure.lines[i].style)});
   }
-  return Framed(figure.title, keys, kNarrow, kTop + kPlotHeight + kBottom, drawing);
+  return Framed(figure.title, keys, WidthOf(figure.wide), kTop + kPlotHeight + kBottom, drawing);
 }
 
 std::string ToHtml(const StackFigure& figure) {
@@ -233,7 +241,7 @@ std::string ToHtml(const StackFigure& figure) {
     highest = std::max(highest, sum);
     for (const StackFigure::Layer& line : figure.lines) highest = std::max(highest, mean(line, bar));
   }
-  const Plot plot(figure.x.front() - 0.5, figure.x.back() + 0.5, 0, Above(highest));
+  const Plot plot(WidthOf(figure.wide), figure.x.front() - 0.5, figure.x.back() + 0.5, 0, Above(highest));
   const double width = plot.Width() / static_cast<double>(bars);
   const double gap = std::min(0.25 * width, 6.0);
   std::string drawing;
@@ -266,7 +274,7 @@ std::string ToHtml(const StackFigure& figure) {
     DrawLine(out, plot, lines[i], figure.lines[i].name, kind, LineFigure::Style::kDashed);
     keys.push_back({figure.lines[i].name, kind});
   }
-  return Framed(figure.title, keys, kNarrow, kTop + kPlotHeight + kBottom, drawing);
+  return Framed(figure.title, keys, WidthOf(figure.wide), kTop + kPlotHeight + kBottom, drawing);
 }
 
 std::string ToHtml(const BarFigure& figure) {
@@ -325,13 +333,14 @@ std::string ToHtml(const HeatFigure& figure) {
   for (const double tick : ticks) texts.push_back(ShortNumber(tick));
   constexpr double kHeight = 250;
   const double left = 14 + Widest(texts);
-  const double width = (kNarrow - kRight - left) / static_cast<double>(std::max<std::size_t>(1, figure.columns.size()));
+  const double right = WidthOf(figure.wide) - kRight;
+  const double width = (right - left) / static_cast<double>(std::max<std::size_t>(1, figure.columns.size()));
   const auto y_of = [&](double y) { return kTop + kHeight * (1 - std::log(y / low) / std::log(high / low)); };
   std::string drawing;
   const Sink out = std::back_inserter(drawing);
   Text(out, 2, 12, "start", figure.y_axis, "axis");
   for (std::size_t i = 0; i < ticks.size(); ++i) {
-    Line(out, left, y_of(ticks[i]), kNarrow - kRight, y_of(ticks[i]), "grid");
+    Line(out, left, y_of(ticks[i]), right, y_of(ticks[i]), "grid");
     Text(out, left - 6, y_of(ticks[i]) + 4, "end", texts[i]);
   }
   for (const HeatFigure::Cell& cell : figure.cells) {
@@ -342,20 +351,20 @@ std::string ToHtml(const HeatFigure& figure) {
         fmt::format("{} {}, {} {:.3g} to {:.3g}: {} {}", figure.x_axis, figure.columns[cell.column], figure.y_axis,
                     cell.from, cell.to, ShortNumber(static_cast<double>(cell.count)), figure.counted));
   }
-  Line(out, left, kTop + kHeight, kNarrow - kRight, kTop + kHeight, "base");
+  Line(out, left, kTop + kHeight, right, kTop + kHeight, "base");
   double free = 0;  // where the last text ends
   for (std::size_t i = 0; i < figure.columns.size(); ++i) {
     const double middle = left + width * (static_cast<double>(i) + 0.5);
     const double half = TextWidth(figure.columns[i]) / 2;
-    if (middle - half < free || middle + half > kNarrow) continue;
+    if (middle - half < free || middle + half > right + kRight) continue;
     Text(out, middle, kTop + kHeight + 18, "middle", figure.columns[i]);
     free = middle + half + 6;
   }
-  Text(out, kNarrow - kRight, kTop + kHeight + 36, "end", figure.x_axis, "axis");
+  Text(out, right, kTop + kHeight + 36, "end", figure.x_axis, "axis");
   const std::vector<Key> keys = {
       {"1", "h1"},
       {fmt::format("{} {}", ShortNumber(static_cast<double>(most)), figure.counted), fmt::format("h{}", kShades)}};
-  return Framed(figure.title, keys, kNarrow, kTop + kHeight + kBottom, drawing);
+  return Framed(figure.title, keys, right + kRight, kTop + kHeight + kBottom, drawing);
 }
 
 std::string ToHtml(const SpanFigure& figure) {

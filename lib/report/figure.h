@@ -27,6 +27,7 @@ struct LineFigure {
   std::string x_axis = {};
   std::string y_axis = {};  // with its unit
   bool from_zero = true;    // y begins at 0; otherwise at the least value
+  bool wide = false;        // takes a whole row of the page; so in the others
   std::vector<Line> lines = {};
 };
 // Long lines are thinned out. A single line has no legend.
@@ -44,11 +45,12 @@ struct StackFigure {
   std::vector<double> x = {};  // ascending and whole
   std::vector<Layer> layers = {};
   std::vector<Layer> lines = {};
+  bool wide = false;
 };
 // Where there are many x, as many as needed are put together and have their mean.
 std::string ToHtml(const StackFigure& figure);
 
-// Horizontal bars, each with its name before and its value behind it.
+// Horizontal bars over a whole row of the page, each with its name before and its value behind it.
 struct BarFigure {
   struct Bar {
     std::string name = {};
@@ -76,10 +78,11 @@ struct HeatFigure {
   std::string counted = {};               // "nodes"
   std::vector<std::string> columns = {};  // what stands below each, where there is room
   std::vector<Cell> cells = {};
+  bool wide = false;
 };
 std::string ToHtml(const HeatFigure& figure);
 
-// Rows below each other, filled where something is there.
+// Rows below each other, over a whole row of the page, filled where something is there.
 struct SpanFigure {
   struct Row {
     std::string name = {};

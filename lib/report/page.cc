@@ -4,8 +4,10 @@
 #include <cmath>
 #include <iterator>
 #include <utility>
+#include <variant>
 
 #include "base/byte_size.h"
+#include "base/duration.h"
 #include "base/escape.h"
 #include "chart/ticks.h"
 #include "fmt/format.h"
@@ -22,20 +24,15 @@ using Sink = std::back_insert_iterator<std::string>;
 
 constexpr std::size_t kMostRelations = 30;  // that have a bar
 constexpr std::size_t kMostNormRanges = 40;
-constexpr std::size_t kMapNameBytes = 120;    // longer names are cut
-constexpr std::size_t kMostMapLabels = 1000;  // that are named
+// Of a name on the map, and of its JSON, where most letters that are no ASCII take six bytes each.
+constexpr std::size_t kMapNameBytes = 256;
+constexpr std::size_t kMapJsonBytes = 384;
+constexpr double kNearLimit = 4;  // --memory is drawn where it is at most so many times what was used
 
 std::string Whole(std::uint64_t number) {
   std::string digits = fmt::format("{}", number);
   for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
   return digits;
-}
-
-std::string Duration(double seconds) {
-  if (!std::isfinite(seconds)) return "-";
-  if (seconds < 120) return fmt::format("{:.1f} s", seconds);
-  const auto minutes = static_cast<std::uint64_t>(std::min(seconds, 1e15) / 60);
-  return minutes < 120 ? fmt::format("{} min", minutes) : fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
 std::string Plural(std::uint64_t count, std::string_view noun) {
@@ -48,8 +45,19 @@ std::string Section(std::string_view id, std::string_view title, std::string_vie
   return fmt::format("<section id=\"{}\"><h2>{}</h2>\n{}</section>\n", id, HtmlText(title), body);
 }
 
-std::string Figures(const std::vector<std::string>& figures) {
-  return fmt::format("<div class=\"figures\">\n{}</div>\n", fmt::join(figures, ""));
+using Figure = std::variant<LineFigure, StackFigure, BarFigure, HeatFigure, SpanFigure>;
+
+// Two in a row. Where one of an odd number would leave half a row empty, the first has a row of its own.
+std::string Figures(std::vector<Figure> figures) {
+  std::string body;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const auto draw = [&](auto& figure) {
+      if constexpr (requires { figure.wide; }) figure.wide = i == 0 && figures.size() % 2 == 1;
+      body += ToHtml(figure);
+    };
+    std::visit(draw, figures[i]);
+  }
+  return fmt::format("<div class=\"figures\">\n{}</div>\n", body);
 }
 
 std::string Table(const std::vector<std::pair<std::string, std::string>>& rows) {
@@ -136,7 +144,7 @@ std::vector<KeyNumber> KeyNumbers(const RunPage& page) {
   numbers.push_back({"edges a second", ShortNumber(rates[rates.size() / 2]), "median epoch"});
   double seconds = 0;
   for (const EpochEvent& event : history.epochs) seconds += event.seconds;
-  numbers.push_back({"time in epochs", Duration(seconds), Plural(history.epochs.size(), "epoch")});
+  numbers.push_back({"time in epochs", DurationText(seconds), Plural(history.epochs.size(), "epoch")});
   const auto peak = static_cast<std::uint64_t>(Largest(history, &EpochEvent::peak_rss_bytes));
   numbers.push_back({"peak memory", FormatByteSize(peak),
                      last.memory_bytes > 0 ? fmt::format("of {} allowed", FormatByteSize(last.memory_bytes))
@@ -175,7 +183,7 @@ std::string Learning(const RunPage& page) {
   if (Largest(history, &EpochEvent::penalty) > 0) {
     loss.lines.push_back({.name = "penalty of the regularizer", .points = Course(history, &EpochEvent::penalty)});
   }
-  std::vector<std::string> figures = {ToHtml(loss)};
+  std::vector<Figure> figures = {loss};
   if (!history.validations.empty()) {
     LineFigure ranks = {.title = "Validation", .x_axis = "epoch", .y_axis = "filtered, both sides"};
     const auto add = [&](std::string name, double ValidationScores::*member) {
@@ -188,13 +196,13 @@ std::string Learning(const RunPage& page) {
     add("Hits@1", &ValidationScores::hits_at_1);
     add("Hits@3", &ValidationScores::hits_at_3);
     add("Hits@10", &ValidationScores::hits_at_10);
-    figures.push_back(ToHtml(ranks));
+    figures.emplace_back(ranks);
   }
-  figures.push_back(
-      ToHtml(LineFigure{.title = "Learning rate",
-                        .x_axis = "epoch",
-                        .y_axis = "of the last update",
-                        .lines = {{.name = "learning rate", .points = Course(history, &EpochEvent::learning_rate)}}}));
+  figures.emplace_back(
+      LineFigure{.title = "Learning rate",
+                 .x_axis = "epoch",
+                 .y_axis = "of the last update",
+                 .lines = {{.name = "learning rate", .points = Course(history, &EpochEvent::learning_rate)}}});
   return Section("learning", "Learning", Figures(figures));
 }
 
@@ -223,7 +231,7 @@ std::string Quality(const HeldOutQuality& quality) {
       if (bars.bars.size() == kMostRelations) break;
       bars.bars.push_back({relation.name, relation.mrr, fmt::format("({})", Plural(relation.triples, "edge"))});
     }
-    body += Figures({ToHtml(bars)});
+    body += Figures({bars});
     if (quality.relations.size() > kMostRelations) {
       body += Note(
           fmt::format("{} more relations have fewer edges here.", Whole(quality.relations.size() - kMostRelations)));
@@ -239,20 +247,17 @@ std::string MapJson(const EmbeddingMap& map) {
   const auto rounded = [&](double value) { return std::round(value * scale * 1e4) / 1e4 + 0.0; };
   Json json = {{"names", Json::array()}, {"x", Json::array()}, {"y", Json::array()}, {"degrees", Json::array()}};
   for (const EmbeddingMap::Node& node : map.nodes) {
-    json["names"].push_back(ReadableText(node.name, kMapNameBytes));
+    json["names"].push_back(node.name);
     json["x"].push_back(rounded(node.x));
     json["y"].push_back(rounded(node.y));
     json["degrees"].push_back(node.degree);
   }
   if (!map.labels.empty()) {
     Json& labels = json["labels"] = Json::array();
-    for (std::size_t i = 0; i < std::min(map.labels.size(), kMostMapLabels); ++i) {
-      labels.push_back(ReadableText(map.labels[i], kMapNameBytes));
-    }
+    for (const std::string& label : map.labels) labels.push_back(label);
     Json& of_nodes = json["label"] = Json::array();
     for (const EmbeddingMap::Node& node : map.nodes) {
-      of_nodes.push_back(node.label ? static_cast<std::int64_t>(std::min<std::uint64_t>(*node.label, kMostMapLabels))
-                                    : -1);
+      of_nodes.push_back(node.label ? std::int64_t{*node.label} : -1);
     }
   }
   return ScriptJson(json);
@@ -281,7 +286,7 @@ std::string Map(const RunPage& page) {
 
 std::string Embeddings(const RunPage& page) {
   std::string body;
-  if (page.map) body += Figures({Map(page)});
+  if (page.map) body += Map(page);
   if (page.norms) {
     HeatFigure heat = {.title = "Degree and norm of all nodes",
                        .x_axis = "degree (training edges, in and out)",
@@ -295,7 +300,7 @@ std::string Embeddings(const RunPage& page) {
     for (std::size_t range = first; !cells.empty() && range <= cells.back().degree_range; ++range) {
       heat.columns.push_back(ShortNumber(static_cast<double>(DegreeNorms::LeastDegree(range))));
     }
-    body += Figures({ToHtml(heat)});
+    body += Figures({heat});
     if (page.norms->zeros() > 0) {
       body += Note(fmt::format("{} of norm 0 left out.", Plural(page.norms->zeros(), "node")));
     }
@@ -322,13 +327,16 @@ std::string Work(const RunPage& page) {
   for (const EpochEvent& event : history.epochs) phases.x.push_back(static_cast<double>(event.epoch));
   const double peak = Largest(history, &EpochEvent::peak_rss_bytes);
   const double budget = Largest(history, &EpochEvent::memory_bytes);
-  const ByteUnit unit = UnitFor(std::max(peak, budget));
+  // A limit far above what is used would press the line of the use to the ground.
+  const bool near = budget <= kNearLimit * peak;
+  const ByteUnit unit = UnitFor(near ? std::max(peak, budget) : peak);
   LineFigure memory = {
       .title = "Memory",
       .x_axis = "epoch",
       .y_axis = std::string(unit.name),
       .lines = {{.name = "largest so far", .points = Course(history, &EpochEvent::peak_rss_bytes, unit.bytes)}}};
-  if (budget > 0) {
+  if (!near) memory.y_axis += fmt::format(", of {} allowed", FormatByteSize(static_cast<std::uint64_t>(budget)));
+  if (budget > 0 && near) {
     LineFigure::Line allowed = {.name = "allowed (--memory)", .style = LineFigure::Style::kDashed};
     for (const EpochEvent& event : history.epochs) {
       if (event.memory_bytes == 0) continue;  // of a version that did not say
@@ -337,7 +345,7 @@ std::string Work(const RunPage& page) {
     }
     memory.lines.push_back(std::move(allowed));
   }
-  return Section("work", "Speed and memory", Figures({ToHtml(rate), ToHtml(phases), ToHtml(memory)}));
+  return Section("work", "Speed and memory", Figures({rate, phases, memory}));
 }
 
 // A quantity as measured, over what was planned.
@@ -358,15 +366,15 @@ std::string Disk(const RunPage& page) {
         UnitFor(std::max(Largest(history, &EpochEvent::read_bytes), Largest(history, &EpochEvent::planned_read_bytes)));
     const ByteUnit written = UnitFor(
         std::max(Largest(history, &EpochEvent::written_bytes), Largest(history, &EpochEvent::planned_written_bytes)));
-    std::vector<std::string> figures = {
-        ToHtml(Planned("Read in an epoch", read.name, Course(history, &EpochEvent::read_bytes, read.bytes),
-                       Course(history, &EpochEvent::planned_read_bytes, read.bytes))),
-        ToHtml(Planned("Written in an epoch", written.name, Course(history, &EpochEvent::written_bytes, written.bytes),
-                       Course(history, &EpochEvent::planned_written_bytes, written.bytes)))};
+    std::vector<Figure> figures = {
+        Planned("Read in an epoch", read.name, Course(history, &EpochEvent::read_bytes, read.bytes),
+                Course(history, &EpochEvent::planned_read_bytes, read.bytes)),
+        Planned("Written in an epoch", written.name, Course(history, &EpochEvent::written_bytes, written.bytes),
+                Course(history, &EpochEvent::planned_written_bytes, written.bytes))};
     if (Largest(history, &EpochEvent::partitions) > 1) {
-      figures.push_back(
-          ToHtml(Planned("Loads of partitions in an epoch", "partitions", Course(history, &EpochEvent::partition_loads),
-                         Course(history, &EpochEvent::planned_partition_loads))));
+      figures.emplace_back(Planned("Loads of partitions in an epoch", "partitions",
+                                   Course(history, &EpochEvent::partition_loads),
+                                   Course(history, &EpochEvent::planned_partition_loads)));
     }
     body += Figures(figures);
   }
@@ -378,7 +386,7 @@ std::string Disk(const RunPage& page) {
     for (std::size_t i = 0; i < residency.groups.size(); ++i) {
       spans.rows.push_back({fmt::format("{}", i + 1), residency.groups[i].spans});
     }
-    body += Figures({ToHtml(spans)});
+    body += Figures({spans});
     body +=
         Note(fmt::format("By the plan: {} at a time of {}, {} exchanges; one row for the partitions of the graph that "
                          "come and go together, by when they come first.",
@@ -413,6 +421,15 @@ std::string Configuration(const RunPage& page) {
 }
 
 }  // namespace
+
+std::string MapName(std::string_view name) {
+  std::size_t bytes = kMapNameBytes;
+  while (true) {
+    std::string text = ReadableText(name, bytes);
+    if (ScriptJson(text).size() <= kMapJsonBytes) return text;
+    bytes /= 2;
+  }
+}
 
 std::string ToHtml(const RunPage& page) {
   const std::string graph = page.graph.filename().string();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "evaluate/ranking.h"
@@ -16,17 +17,24 @@
 
 namespace octavo {
 
+// A name as the map has it: readable, and without its middle where it is longer than 256 bytes, or fewer where they are
+// no ASCII.
+std::string MapName(std::string_view name);
+
+// Labels that the map names; of what has another one it says so.
+inline constexpr std::size_t kMostMapLabels = 1000;
+
 // Nodes as points of a plane.
 struct EmbeddingMap {
   struct Node {
-    std::string name = {};
+    std::string name = {};  // as MapName has it
     std::uint64_t degree = 0;
     double x = 0;
     double y = 0;
-    std::optional<std::uint32_t> label = {};  // of `labels`
+    std::optional<std::uint32_t> label = {};  // of `labels`, or kMostMapLabels
   };
   std::vector<Node> nodes = {};          // those to be named first come first
-  std::vector<std::string> labels = {};  // by falling number of nodes; empty: none were given
+  std::vector<std::string> labels = {};  // the first by falling number of nodes, as MapName has them; empty: none given
   double x_share = 0;                    // of the variance of the rows shown
   double y_share = 0;
 };

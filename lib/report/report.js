@@ -26,6 +26,13 @@
   let width = 0;
   let height = 0;
 
+  // Ends of long names tell more than their beginnings: of an IRI, a path, a date.
+  const brief = (name, most) => {
+    const letters = [...name];
+    if (letters.length <= most) return name;
+    const head = Math.floor(most / 4);
+    return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - most + head + 1).join("")}`;
+  };
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   // Pixels for 1; both axes have the same, so that distances are seen as they are.
   const unit = () => 0.92 * view.scale * Math.min(width / Math.max(right - left, 1e-9), height / Math.max(top - bottom, 1e-9), 1e4);
@@ -88,7 +95,7 @@
       if (boxes.length >= mostNames) break;
       const [x, y] = place(i);
       if (x < 0 || y < 8 || x > width || y > height - 8) continue;
-      const name = data.names[i].length > 28 ? `${data.names[i].slice(0, 27)}…` : data.names[i];
+      const name = brief(data.names[i], 28);
       const wide = context.measureText(name).width;
       const before = x + radius[i] + 4 + wide > width;
       const left = before ? x - radius[i] - 4 - wide : x + radius[i] + 4;
@@ -156,7 +163,7 @@
       const item = document.createElement("li");
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = data.names[i];
+      button.textContent = brief(data.names[i], 42);
       button.title = describe(i);
       button.addEventListener("click", () => goTo(i));
       item.append(button);

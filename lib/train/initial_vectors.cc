@@ -59,7 +59,7 @@ absl::Status InitialVectors::CheckDimensions(std::uint64_t columns) const {
 }
 
 absl::Status InitialVectors::OpenRun() {
-  ASSIGN_OR_RETURN(run_, OpenTrainedRun(source_.source));
+  ASSIGN_OR_RETURN(run_, OpenTrainedRun(source_.source, source_.graph));
   RETURN_IF_ERROR(CheckDimensions(run_->embeddings.columns()));
   // It is read once, from front to back.
   run_->embeddings.DropBehind();

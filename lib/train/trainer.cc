@@ -278,30 +278,38 @@ absl::StatusOr<PartitionShape> NextDivision(const TrainOptions& options, const G
 absl::Status CheckIsRun(const RunPaths& paths) {
   ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
   if (there) return absl::OkStatus();
-  return UsageError(
-      fmt::format("{}: no run here (there is no STATE); octavo train makes one", paths.folder().string()));
+  ASSIGN_OR_RETURN(const bool is_graph, FileExists(GraphPaths(paths.folder()).Description()));
+  return UsageError(fmt::format("{}: {}; octavo train makes one", paths.folder().string(),
+                                is_graph ? "is a graph, and no run" : "no run here (there is no STATE)"));
 }
 
 // Where a run stands and how it goes on.
 struct Resumption {
-  RunConfiguration configuration;  // with the new number of epochs
-  std::uint64_t epochs_before = 0;
+  RunConfiguration configuration;  // with the new number of epochs, and the graph's new place
+  bool configuration_changed = false;
   std::unique_ptr<Graph> graph;
   Manifest manifest;
   PartitionShape next;  // of the next epoch
 };
 
-absl::StatusOr<Resumption> ReadResumption(const RunPaths& paths, std::uint64_t epochs, const TrainSettings& settings,
-                                          const TrainCallbacks& callbacks) {
+absl::StatusOr<Resumption> ReadResumption(const RunPaths& paths, std::uint64_t epochs, const fs::path& graph_folder,
+                                          const TrainSettings& settings, const TrainCallbacks& callbacks) {
   Resumption resumption;
   ASSIGN_OR_RETURN(resumption.configuration, ReadRunConfiguration(paths.Configuration()));
   TrainOptions& options = resumption.configuration.options;
+  resumption.configuration_changed = !graph_folder.empty() || (epochs != 0 && epochs != options.epochs);
+  if (!graph_folder.empty()) resumption.configuration.graph = fs::absolute(graph_folder);
   ASSIGN_OR_RETURN(resumption.graph, Graph::Open(resumption.configuration.graph));
-  resumption.epochs_before = options.epochs;
   if (epochs != 0) options.epochs = epochs;
   RETURN_IF_ERROR(CheckTrainable(*resumption.graph, options));
   // Before the tables are opened, which sets aside the space of their second files again.
   ASSIGN_OR_RETURN(resumption.manifest, ReadNewestManifest(paths.State()));
+  if (resumption.manifest.header.graph_fingerprint != resumption.graph->description().fingerprint) {
+    return CorruptError(fmt::format("{}: the run was trained on a graph with fingerprint {:016x}; {} has {:016x}",
+                                    paths.folder().string(), resumption.manifest.header.graph_fingerprint,
+                                    resumption.graph->paths().folder().string(),
+                                    resumption.graph->description().fingerprint));
+  }
   const Progress& done = resumption.manifest.header.progress;
   const std::uint64_t begun = done.epoch + (done.batch > 0 ? 1 : 0);
   if (begun > options.epochs) {
@@ -432,10 +440,11 @@ absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs:
   return start;
 }
 
-absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings) {
+absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
+                                          const fs::path& graph_folder) {
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckIsRun(paths));
-  ASSIGN_OR_RETURN(const Resumption resumption, ReadResumption(paths, epochs, settings, {}));
+  ASSIGN_OR_RETURN(const Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings, {}));
   const ManifestHeader& header = resumption.manifest.header;
   TrainingStart start;
   start.options = resumption.configuration.options;
@@ -452,12 +461,12 @@ absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t 
 }
 
 absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
-                                       const TrainCallbacks& callbacks) {
+                                       const TrainCallbacks& callbacks, const fs::path& graph_folder) {
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckIsRun(paths));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
-  ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, settings, callbacks));
-  const auto& [configuration, epochs_before, graph, manifest, next] = resumption;
+  ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings, callbacks));
+  const auto& [configuration, configuration_changed, graph, manifest, next] = resumption;
   const TrainOptions& options = configuration.options;
   const Progress& done = manifest.header.progress;
   const bool drop_behind = LeaveRoom(*graph, options, next, settings);
@@ -470,7 +479,7 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
                    RunTables::Open(paths, shape, options.durability == Durability::kFull));
   ASSIGN_OR_RETURN(const TrainedPart part,
                    MakeTrainedPart(*graph, options, paths, known ? &*known : nullptr, drop_behind));
-  if (options.epochs != epochs_before) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
+  if (configuration_changed) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   made.Keep();
   return TrainingLoop(*graph, part.EdgesOf(*graph), part.frozen, options, paths, *tables, *gradients, next, settings,
                       callbacks)

@@ -90,14 +90,17 @@ absl::StatusOr<TrainingStart> CheckStart(const std::filesystem::path& graph_fold
                                          const TrainOptions& options, bool overwrite, const TrainSettings& settings,
                                          const InitialSource& init = {});
 absl::StatusOr<TrainingStart> CheckResume(const std::filesystem::path& folder, std::uint64_t epochs,
-                                          const TrainSettings& settings);
+                                          const TrainSettings& settings,
+                                          const std::filesystem::path& graph_folder = {});
 
 // Goes on from the last commit of the run, to `epochs` if that is not 0, and gives the bits that an unbroken run
 // would have given (in the schedule `async` no two runs do). With more epochs than the run was started with that is so
 // for the constant learning rate and plateau only: the other schedules stretch over all epochs, and bend at the batch
 // where the number changes. A run that options.patience has stopped goes on only where `epochs` is not 0; patience
-// counts anew then.
+// counts anew then. The graph is where run.json says, or in `graph_folder` if that is not empty, which run.json then
+// says.
 absl::StatusOr<TrainOutcome> ResumeRun(const std::filesystem::path& folder, std::uint64_t epochs,
-                                       const TrainSettings& settings, const TrainCallbacks& callbacks);
+                                       const TrainSettings& settings, const TrainCallbacks& callbacks,
+                                       const std::filesystem::path& graph_folder = {});
 
 }  // namespace octavo

@@ -40,6 +40,28 @@ TEST(Escape, CutsLongText) {
   EXPECT_EQ(Escape("ab\xe6\x9d\xb1x", 3), "ab\xe6\x9d\xb1...");  // never through a character
 }
 
+TEST(EscapeName, CutsTheMiddle) {
+  const std::string iri = "http://example.org/a/very/long/path/to/country/C3";
+  EXPECT_EQ(EscapeName(iri), iri);
+  EXPECT_EQ(EscapeName(iri, 16), "http:.../country/C3");
+  EXPECT_EQ(EscapeName("\x1b[31mabcdefgh", 9), "\\x1B[3...cdefgh");
+  // Never through a character, and bytes that are none cost no more.
+  EXPECT_EQ(EscapeName("a\xe6\x9d\xb1"
+                       "bc\xe6\x9d\xb1"
+                       "d",
+                       6),
+            "a...\xe6\x9d\xb1"
+            "d");
+  EXPECT_EQ(EscapeName(std::string(12, '\x80'), 3).substr(0, 3), "...");
+}
+
+TEST(ShellWord, IsOneWordToAShell) {
+  EXPECT_EQ(ShellWord("http://a.org/b:c-d_e"), "http://a.org/b:c-d_e");
+  EXPECT_EQ(ShellWord(""), "''");
+  EXPECT_EQ(ShellWord("?"), "'?'");
+  EXPECT_EQ(ShellWord("it's $HOME"), "'it'\\''s $HOME'");
+}
+
 TEST(Unescape, ReadsWhatEscapeWrote) {
   std::string all;
   for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
@@ -66,8 +88,9 @@ TEST(ReadableText, KeepsCharactersAndReplacesWhatIsNone) {
   EXPECT_EQ(ReadableText("\n\xFF\x7F\xC3"), "\uFFFD\uFFFD\uFFFD\uFFFD");
   EXPECT_EQ(ReadableText("\xC2\x85"), "\uFFFD\uFFFD");  // a control character of two bytes
   EXPECT_EQ(ReadableText("abc", 3), "abc");
-  EXPECT_EQ(ReadableText("abcd", 3), "abc\u2026");
-  EXPECT_EQ(ReadableText("ab\u00E4", 3), "ab\u2026");  // not in the middle of a character
+  EXPECT_EQ(ReadableText("abcd", 3), "a\u2026cd");
+  EXPECT_EQ(ReadableText("a\u00E4\u00E4", 3), "a\u2026\u00E4");
+  EXPECT_EQ(ReadableText("abc\u00E4d", 3), "a\u2026d");  // not in the middle of a character
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Talks to the prompt of octavo query as a person at a terminal does.
 
-usage: check_prompt.py OCTAVO RUN      the run of reading.bash; exit 0 when all is as it should be
+usage: check_prompt.py OCTAVO RUN WEB_RUN      the runs of reading.bash; exit 0 when all is as it should be
 """
 
 import json
@@ -70,7 +70,7 @@ def has(text, *parts):
 
 
 def main():
-    octavo, run = os.path.abspath(sys.argv[1]), sys.argv[2]
+    octavo, run, web_run = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
 
     def once(*words):
         return subprocess.run([octavo, "query", "--run", run, *words], check=True, capture_output=True, text=True).stdout
@@ -88,7 +88,21 @@ def main():
     same(terminal.ask("? in country2"), once("predict", "?", "in", "country2", "-k", "3"))
     same(terminal.ask("k 2"), "k 2")
     same(terminal.ask("city1"), once("neighbors", "city1", "-k", "2"))
-    has(terminal.ask("help"), "predict HEAD RELATION ?", "TAB")
+    has(terminal.ask("help"), "predict HEAD RELATION ?", "TAB", "The ? stands for what is asked for")
+
+    # Flags behind a question are for it alone; a tail that is left out is asked for.
+    for line in ("city1 -k 4", "neighbors city1 --k 4"):
+        same(terminal.ask(line), once("neighbors", "city1", "-k", "4"))
+    marked = once("predict", "city1", "in", "?", "-k", "14", "--known", "mark")
+    for line in ("predict city1 in ? --known mark -k 14", "city1 in ? -k 14 --known mark"):
+        same(terminal.ask(line), marked)
+    same(terminal.ask("predict city1 in"), once("predict", "city1", "in", "?", "-k", "2"))
+    same(terminal.ask('neighbors New York -k 2'), once("neighbors", "New York", "-k", "2"))
+    has(terminal.ask("city1 -k"), "-k: found nothing behind it; expected a whole number")
+    has(terminal.ask("city1 -k 0"), "expected a whole number from 1 to 1000")
+    has(terminal.ask("city1 in ? --known all"), '--known: found "all"; expected hide or mark')
+    has(terminal.ask('city1 "-k" 3'), r'no node "city1 \"-k\" 3"')
+    same(terminal.ask("-k 2"), "k 2")
 
     # What is wrong is told, and the conversation goes on.
     has(terminal.ask("New Yrok"), 'no node "New Yrok"; did you mean "New York"?')
@@ -127,6 +141,21 @@ def main():
     terminal.expect(PROMPT)
 
     terminal.type(CTRL_D)
+    same(terminal.end(), 0)
+
+    # TAB by the last part of a name: one, many of one place, and of several.
+    terminal = Terminal(octavo, "query", "--run", web_run, "-k", "1")
+    terminal.expect(PROMPT)
+    terminal.type("C3" + TAB)
+    terminal.expect("http://example.org/country/C3 ")
+    terminal.type("fr" + TAB)
+    terminal.expect("http://example.org/terms#from ")
+    terminal.type("\x15A" + TAB)  # Ctrl-U
+    terminal.expect("http://example.org/city/A0")
+    terminal.expect(PROMPT)
+    terminal.type("\x15A3" + TAB)
+    terminal.expect("http://example.org/city/A3 ")
+    terminal.type("\x15quit\n")
     same(terminal.end(), 0)
 
     # By another subcommand, as JSON; a quoted name that is none of the commands.

@@ -25,7 +25,7 @@ offers() {
   offers train --dim 8 --storage "" -- float32 bf16 :none
   offers train --negatives "" -- all :none
   offers train --graph "" -- :dirs
-  offers train --config "" -- :files
+  offers train --config karate -- karate-dot :files  # of configs/, beside a build tree's program
   offers train --graph=so -- :dirs
   offers train --thr -- --threads :none
   offers train --nosuch=x -- :none

@@ -53,7 +53,13 @@ assert config == json.load(open("flags/run.json"))["options"]'
 
 @test "import and walk --dry-run leave nothing" {
   printf 'a\tb\n' >edges.tsv
-  unchanged "$OCTAVO" import edges.tsv --graph new --dry-run
+  printf '<http://a> <http://b> <http://c> .\n' >triples
+  unchanged "$OCTAVO" import edges.tsv triples --graph new --dry-run
+  grep -q '^reading edges.tsv as tab-separated text (by extension)$' err.log
+  grep -q '^reading triples as N-Triples (by its first lines)$' err.log
+  unchanged "$OCTAVO" import - --graph new --dry-run
+  printf '@prefix a: <http://a/> .\na:b a:c a:d .\n' >turtle
+  fails 3 'turtle: found Turtle (by its first lines)' "$OCTAVO" import turtle --graph new --dry-run
   fails 2 'exists already' "$OCTAVO" import edges.tsv --graph graph --dry-run
   fails 2 'absent.tsv' "$OCTAVO" import absent.tsv --graph new --dry-run
   "$OCTAVO" --quiet import edges.tsv --graph pairs

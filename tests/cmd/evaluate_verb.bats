@@ -29,6 +29,34 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [[ "$("$OCTAVO" --quiet evaluate --run run --split train --sample 7 --json | json 'o["triples"]')" == 7 ]]
 }
 
+# A graph that had moved was once no graph, and nothing told of --graph.
+@test "readers of a run say where its graph was, and take its new place" {
+  cp -r graph mine
+  "$OCTAVO" --quiet train --graph mine --run moved --model complex --dim 8 --epochs 1 --seed 1
+  mv mine elsewhere
+  for command in "evaluate" "query neighbors city1" "report --output x.html" "export --output x.npy" "index --output x.hnsw"; do
+    fails 2 "moved: was trained on the graph $PWD/mine, where there is none now; --graph DIR names its new place" \
+      "$OCTAVO" $command --run moved
+    "$OCTAVO" --quiet $command --run moved --graph elsewhere >/dev/null
+  done
+  printf 'city1\tin\tcountry2\n' >add.tsv
+  fails 2 "where there is none now; --base DIR names its new place" \
+    "$OCTAVO" grow --run moved --add add.tsv --graph grown --output grown-run --epochs 1
+  "$OCTAVO" --quiet grow --run moved --base elsewhere --add add.tsv --graph grown --output grown-run --epochs 1
+  fails 2 "where there is none now; --init-graph DIR names its new place" \
+    "$OCTAVO" train --graph graph --run warm --model complex --dim 8 --epochs 1 --init moved
+  "$OCTAVO" --quiet train --graph graph --run warm --model complex --dim 8 --epochs 1 --init moved --init-graph elsewhere
+  rm -r elsewhere moved grown grown-run warm
+}
+
+@test "a graph in place of a run, and a run in place of a graph, are told so" {
+  for command in "evaluate" "query neighbors city1" "report --output y.html" "export --output y.npy" "resume"; do
+    fails 2 "graph: is a graph, and no run" "$OCTAVO" $command --run graph
+  done
+  fails 2 "run: is a run, and no graph; expected the folder of a graph" "$OCTAVO" evaluate --run run --graph run
+  fails 2 "run: is a run, and no graph; expected the folder of a graph" "$OCTAVO" train --graph run --run new
+}
+
 @test "evaluate: wrong usage" {
   fails 2 "the graph has no valid edges" "$OCTAVO" evaluate --run run --split valid
   fails 2 "foo" "$OCTAVO" evaluate --run run --split foo

@@ -166,3 +166,23 @@ numpy.save("f.npy", a.T); numpy.save("four.npy", numpy.hstack([a, a])); numpy.sa
     kg.nt --valid pairs.npy
   fails_with 3 'general.mtx: found the columns head,tail,weight, expected head,tail' pairs.npy general.mtx
 }
+
+# Turtle and RDF/XML were once taken for text that blanks separate.
+@test "other syntaxes of RDF are refused with what makes N-Triples of them" {
+  printf '# a world\n@prefix ex: <http://example.org/> .\nex:a ex:b ex:c .\n' >world.ttl
+  fails_with 3 'world.ttl: found Turtle (by extension), expected an edge list or triples, which this makes of it: serdi -i turtle -o ntriples world.ttl >world.nt' world.ttl
+  cp world.ttl world.nt
+  fails_with 3 'world.nt: found Turtle (by its first lines)' world.nt
+  gzip -kf world.ttl
+  fails_with 3 'zcat world.ttl.gz | serdi -i turtle -o ntriples - >world.nt' world.ttl.gz
+  printf '<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\n</rdf:RDF>\n' >world
+  fails_with 3 'world: found RDF/XML (by its first lines)' world
+  cp world world.owl
+  fails_with 3 'rapper -i rdfxml -o ntriples world.owl >world.nt' world.owl
+  # N-Triples are Turtle, too, and what is asked for is read.
+  cp kg.nt kg.ttl
+  becomes kg.tsv kg.ttl
+  printf 'a r b\n' >edges.xml
+  fails_with 3 'edges.xml: found XML (by extension), expected an edge list or triples; --format reads it as another format' edges.xml
+  "$OCTAVO" import edges.xml --format blank --graph g --quiet
+}

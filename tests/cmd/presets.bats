@@ -8,6 +8,12 @@ setup_file() {
   "$OCTAVO" --quiet import train.tsv --graph graph --columns head,relation,tail
 }
 
+@test "the program of the build tree takes presets by name" {
+  configs="$BATS_TEST_DIRNAME/../../configs"
+  "$OCTAVO" train --print-config --config karate-dot | cmp - <("$OCTAVO" train --print-config --config "$configs/karate-dot.toml")
+  ! "$OCTAVO" train --print-config --config karate-dot | cmp -s - <("$OCTAVO" train --print-config)
+}
+
 @test "each preset starts on a small graph, and names neither graph nor run" {
   cd "$BATS_TEST_TMPDIR"
   configs="$BATS_TEST_DIRNAME/../../configs"

@@ -32,6 +32,19 @@ PYTHON
   "$OCTAVO" --help | grep -q '  5  *the run is in use'
 }
 
+@test "the help of a verb has the options of every command, and of a subcommand those of its verb" {
+  for verb in $(verbs); do
+    "$OCTAVO" "$verb" --help >help.txt
+    for flag in --memory --threads --quiet --verbose --log-format; do
+      grep -qE "^  (-[a-z],)?$flag" help.txt || { echo "$verb lacks $flag"; return 1; }
+    done
+  done
+  "$OCTAVO" query neighbors --help >help.txt
+  for flag in --metric --run -k --json --memory; do grep -qE "^  ([a-z-]+,)?$flag" help.txt; done
+  grep -q '^Options of octavo query:$' help.txt
+  [ "$(grep -c -- '--version' help.txt)" = 0 ]
+}
+
 @test "the help of train has every option with its default and what is allowed" {
   "$OCTAVO" train --help | tr -s ' \n' ' ' >help.txt
   "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}" --durability process

@@ -1,4 +1,4 @@
-setup_file() { load reading.bash; make_run; }
+setup_file() { load reading.bash; make_run && make_web_run; }
 setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "query neighbors: table and JSON name the same nodes in falling order" {
@@ -29,6 +29,55 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   # A name in brackets was once taken for a list.
   fails 2 'no node "[x,y]"' "$OCTAVO" query --run run predict '[x,y]' in '?'
   fails 2 'no relation "nera"; did you mean "near"?' "$OCTAVO" query --run run predict city1 nera '?'
+}
+
+# A query for C3 once found nothing where the node is http://example.org/country/C3.
+@test "query: the last part of a name leads to the whole one" {
+  fails 2 'web-graph: no node "C3"; one node ends with that behind a / or #: "http://example.org/country/C3"; expected its whole name' \
+    "$OCTAVO" query --run web-run neighbors C3
+  fails 2 'no node "A1"; 2 nodes end with that behind a / or #, such as "http://example.org/' "$OCTAVO" query --run web-run neighbors A1
+  fails 2 'no relation "in"; one relation ends with that behind a / or #: "http://example.org/terms#in"' \
+    "$OCTAVO" query --run web-run predict http://example.org/city/A1 in '?'
+  "$OCTAVO" query --run web-run neighbors http://example.org/country/C3 -k 1 >table
+}
+
+@test "query predict: says how many known answers are left out, and how to see them" {
+  "$OCTAVO" query --run run predict city1 in '?' -k 1 | grep -qF '(city1, in, ?), 1 known answer left out; --known mark shows it'
+  "$OCTAVO" query --run run predict '?' in country1 -k 1 | grep -qF '(?, in, country1), 4 known answers left out; --known mark shows them'
+  "$OCTAVO" query --run run predict country1 in '?' -k 1 | grep -qF '(country1, in, ?), 0 known answers left out'
+  "$OCTAVO" query --run run predict '?' in country1 -k 1 --known mark | grep -qF '(?, in, country1), 4 known answers marked'
+  [[ "$("$OCTAVO" query --run run predict '?' in country1 -k 1 --json | json 'o["known"], o["known_answers"]')" == "('hide', 4)" ]]
+  [[ "$("$OCTAVO" query --run run predict '?' in country1 -k 1 --json --known mark | json 'o["known"], o["known_answers"]')" == "('mark', 4)" ]]
+}
+
+@test "query predict: the tail may be left out" {
+  "$OCTAVO" query --run run predict city1 in -k 3 | diff - <("$OCTAVO" query --run run predict city1 in '?' -k 3)
+  fails 2 'no relation "city2"' "$OCTAVO" query --run run predict city1 city2
+}
+
+@test "query: long names keep their ends in tables and are whole in JSON, as far as memory goes" {
+  /usr/bin/python3 - >long.tsv <<'PYTHON'
+for i in range(100):
+    print(f"http://example.org/{'x' * 60000}/{i}\tr\thttp://example.org/{'y' * 60000}/{i}")
+PYTHON
+  "$OCTAVO" --quiet import long.tsv --graph long --columns head,relation,tail --memory 300MiB
+  "$OCTAVO" --quiet train --graph long --run long-run --dim 4 --epochs 1 --model distmult --negatives 4
+  long="$(head -n 1 long/nodes.names)"
+  printf '%s\n' "$long" >question
+  "$OCTAVO" query --run long-run -k 150 batch question --memory 64MiB >table
+  [[ "$(grep -cE '^ *[0-9]+  http://example.org/[xy]{1}[xy]*\.\.\.[xy]+/[0-9]+ +-?[0-9.]+$' table)" == 150 ]]
+  [[ "$("$OCTAVO" query --run long-run -k 5 --json batch question | json 'min(len(n["node"]) for n in o["neighbors"])')" -ge 60000 ]]
+  status=0
+  "$OCTAVO" query --run long-run -k 150 --json batch question --memory 64MiB >lines || status=$?
+  [[ "$status" == 3 ]]
+  grep -qE 'the names of the first [0-9]+ answers take .* expected a smaller -k or a larger --memory' lines
+}
+
+@test "query: words without a subcommand are told where they belong" {
+  fails 2 'unknown subcommand "city1"; expected neighbors, predict, batch, prompt, as in: octavo query --run run neighbors city1;' \
+    "$OCTAVO" query --run run city1
+  fails 2 "as in: octavo query --run run predict city1 in '?';" "$OCTAVO" query --run run city1 in '?'
+  fails 2 "as in: octavo query neighbors 'New York' --run run -k 3;" "$OCTAVO" query 'New York' --run run -k 3
 }
 
 @test "query: wrong usage" {
@@ -137,5 +186,5 @@ PYTHON
 
 @test "query prompt: a conversation at a terminal" {
   fails 2 "octavo query batch -" "$OCTAVO" query --run run prompt
-  "$BATS_TEST_DIRNAME/check_prompt.py" "$OCTAVO" run
+  "$BATS_TEST_DIRNAME/check_prompt.py" "$OCTAVO" run web-run
 }

@@ -14,6 +14,18 @@ make_run() {
   "$OCTAVO" --quiet train --graph graph --run run --model complex --dim 8 --epochs 2 --seed 1
 }
 
+# Makes web-graph and web-run beside them: nodes and relations are IRIs, C3 is one country, and A1 stands in two places.
+make_web_run() {
+  local i
+  for i in 0 1 2 3 4 5 6 7; do
+    printf '<http://example.org/city/A%d> <http://example.org/terms#in> <http://example.org/country/C%d> .\n' \
+      "$i" $((i % 4))
+  done >web.nt
+  printf '<http://example.org/person/A1> <http://example.org/terms#from> <http://example.org/country/C3> .\n' >>web.nt
+  "$OCTAVO" --quiet import web.nt --graph web-graph
+  "$OCTAVO" --quiet train --graph web-graph --run web-run --model complex --dim 8 --epochs 1 --seed 1
+}
+
 # json EXPRESSION: evaluates a Python expression over the object `o` that standard input holds.
 json() { /usr/bin/python3 -c 'import json, sys; o = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 

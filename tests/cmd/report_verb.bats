@@ -56,6 +56,21 @@ setup() {
   cmp page.html again.html
 }
 
+@test "report: long names are whole in the map, with their ends, and a page takes the place of the old one" {
+  iri="http://example.org/$(printf 'x%.0s' {1..180})/country/C3"
+  printf '%s\tr\tb\n%s/%s\tr\tb\n' "$iri" "$(printf 'y%.0s' {1..60000})" C4 >long.tsv
+  "$OCTAVO" --quiet import long.tsv --graph long --columns head,relation,tail
+  "$OCTAVO" --quiet train --graph long --run long-run --dim 4 --epochs 1 --model distmult --negatives 4
+  "$OCTAVO" report --run long-run --output long.html 2>err.log
+  [[ "$(grep -c 'in place of' err.log)" == 0 ]]
+  sed -n 's/.*id="map-data">\(.*\)<\/script>.*/\1/p' long.html >map.json
+  [[ "$(json "[sorted(n[-3:] for n in o['names']), '$iri' in o['names'], max(map(len, o['names'])) < 300]" <map.json)" == "[['/C3', '/C4', 'b'], True, True]" ]]
+  "$OCTAVO" report --run long-run --output long.html 2>err.log
+  grep -q 'long.html: .*, in place of the file that was there' err.log
+  "$OCTAVO" export --run long-run --output long.html 2>err.log
+  grep -q 'long.html: .*, in place of the file that was there' err.log
+}
+
 @test "report: wrong usage, damage, and nothing is left" {
   fails 2 "--output is required" "$OCTAVO" report --run run
   fails 2 "is a file of the run or its graph" "$OCTAVO" report --run run --output run/../run/STATE

@@ -116,7 +116,7 @@ stop() {
 @test "wrong usage exits with 2" {
   fails 2 "absent: no run here" "$OCTAVO" resume --run absent
   [ ! -e absent ]
-  fails 2 "graph: no run here" "$OCTAVO" resume --run graph
+  fails 2 "graph: is a graph, and no run; octavo train makes one" "$OCTAVO" resume --run graph
   fails 2 "--run" "$OCTAVO" resume
   train --quiet
   fails 2 '--epochs: found "0"; expected a whole number from 1 to 1000000' "$OCTAVO" resume --run run --epochs 0
@@ -149,8 +149,15 @@ stop() {
 @test "a graph that is gone or another one is said to be so" {
   cp -r "$BATS_FILE_TMPDIR/graph" mine
   "$OCTAVO" --quiet train --graph mine --run run "${tiny[@]}"
-  rm -r mine
-  fails 2 "$PWD/mine: not a graph" "$OCTAVO" resume --run run --epochs 4
+  mv mine elsewhere
+  fails 2 "run: was trained on the graph $PWD/mine, where there is none now; --graph DIR names its new place" \
+    "$OCTAVO" resume --run run --epochs 4
+  cp -r run unmoved
+  "$OCTAVO" --quiet resume --run run --epochs 4 --graph elsewhere
+  "$OCTAVO" --quiet resume --run run --epochs 5  # which knows the new place
+  "$OCTAVO" --quiet train --graph elsewhere --run whole "${tiny[@]/3/5}"
+  [ "$(tables run)" = "$(tables whole)" ]
+  rm -r run && mv unmoved run
   printf 'a\tr\tb\n' >other.tsv
   "$OCTAVO" --quiet import other.tsv --graph mine --columns head,relation,tail
   fails 4 "fingerprint" "$OCTAVO" resume --run run --epochs 4

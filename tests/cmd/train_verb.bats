@@ -14,6 +14,7 @@ train() { "$OCTAVO" train --graph graph --run run "${tiny[@]}" "$@"; }
   [ ! -s out.log ]
   grep -q '^epoch 3/3  loss [0-9.]*  ' err.log
   grep -q '^done: 3 epochs' err.log
+  grep -q '^next: octavo evaluate --run [^ ]*, octavo query --run [^ ]*, octavo report --run [^ ]* --output report.html$' err.log
   [ "$(ls -A run | tr '\n' ' ')" = "LOCK STATE embeddings.npy metrics.jsonl optimizer.npy relations.npy relations.optimizer.npy run.json " ] ||
     [ "$(ls -A run | LC_ALL=C sort | tr '\n' ' ')" = "LOCK STATE embeddings.npy metrics.jsonl optimizer.npy relations.npy relations.optimizer.npy run.json " ]
   /usr/bin/python3 - <<'PYTHON'

@@ -67,6 +67,15 @@ TEST(CompleteName, EndsWithTheTime) {
   EXPECT_EQ(part.common, "nod");
 }
 
+TEST(CompleteName, ByShortNames) {
+  const std::vector<std::string> names = {"http://a/Q4", "http://a/Q42", "http://b/R1", "Q4", "http://a/xQ4"};
+  const NameCompletion found = CompleteName(
+      "Q4", names.size(), [&](std::uint64_t i) { return std::string_view(names[i]); }, 50, kLong,
+      CompletedPart::kShortName);
+  EXPECT_THAT(found.names, ElementsAre("http://a/Q4", "http://a/Q42"));
+  EXPECT_EQ(found.common, "http://a/Q4");
+}
+
 TEST(CompleteName, MergesLists) {
   NameCompletion both = Complete("h", {"host", "hosts"});
   Merge(Complete("h", {"help", "heap"}), 3, both);

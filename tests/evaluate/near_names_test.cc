@@ -67,5 +67,32 @@ TEST(NearNames, ShortNamesAndStrangersHaveNone) {
   EXPECT_THAT(Near("gimp", {}), IsEmpty());
 }
 
+TEST(ShortName, IsBehindTheLastSlashOrHash) {
+  EXPECT_EQ(ShortName("http://www.wikidata.org/entity/Q42"), "Q42");
+  EXPECT_EQ(ShortName("http://www.w3.org/1999/02/22-rdf-syntax-ns#type"), "type");
+  EXPECT_EQ(ShortName("/m/027rn"), "027rn");
+  EXPECT_EQ(ShortName("http://example.org/"), "");
+  EXPECT_EQ(ShortName("Q42"), "");
+}
+
+TEST(FindNamesEnding, CountsAllAndNamesThree) {
+  const std::vector<std::string> names = {"a/C3", "b#C3", "C3", "a/C31", "c/C3/x", "c/C3", "d/C3"};
+  const auto find = [&](std::string_view wanted, std::chrono::milliseconds time = std::chrono::minutes(1)) {
+    return FindNamesEnding(
+        wanted, names.size(), [&](std::uint64_t i) { return std::string_view(names[i]); }, time);
+  };
+  EXPECT_EQ(find("C3").matches, 4U);
+  EXPECT_THAT(find("C3").names, ElementsAre("a/C3", "b#C3", "c/C3"));
+  EXPECT_THAT(find("x").names, ElementsAre("c/C3/x"));
+  EXPECT_THAT(find("C3/x").names, ElementsAre("c/C3/x"));
+  EXPECT_THAT(find("").names, IsEmpty());
+  EXPECT_TRUE(find("C4").whole);
+  const auto part = FindNamesEnding(
+      "C3", 5000, [](std::uint64_t i) -> std::string_view { return i < 1024 ? "x" : "a/C3"; },
+      std::chrono::milliseconds(0));
+  EXPECT_EQ(part.matches, 0U);
+  EXPECT_FALSE(part.whole);
+}
+
 }  // namespace
 }  // namespace octavo

@@ -98,10 +98,12 @@ TEST(PredictLinks, AgreeWithScoringEveryEdgeAndKnowTheKnown) {
         const LinkQuestion question{side == Side::kTail ? edge.head : edge.tail, edge.relation, side};
         for (const KnownEdges known : {KnownEdges::kHide, KnownEdges::kMark}) {
           std::vector<Prediction> expected;
+          std::uint64_t all_known = 0;
           for (std::uint64_t node = 0; node < 40; ++node) {
             const Edge other = Replaced(edge, side, node);
             const bool is_known =
                 fixture.filter.contains({Value(other.head), Value(other.relation), Value(other.tail)});
+            all_known += is_known ? 1 : 0;
             if (is_known && known == KnownEdges::kHide) continue;
             expected.push_back({NodeId{node}, static_cast<float>(fixture.naive.SideScore(other, side)), is_known});
           }
@@ -110,11 +112,13 @@ TEST(PredictLinks, AgreeWithScoringEveryEdgeAndKnowTheKnown) {
           expected.resize(std::min<std::size_t>(expected.size(), 30));
           const auto found = PredictLinks(fixture.Embedded(), question, known, {.k = 30});
           ASSERT_TRUE(found.ok());
-          ASSERT_EQ(found->size(), expected.size());
+          EXPECT_EQ(found->known, all_known);
+          ASSERT_EQ(found->nodes.size(), expected.size());
           for (std::size_t i = 0; i < expected.size(); ++i) {
-            EXPECT_EQ((*found)[i].node, expected[i].node) << i;
-            EXPECT_EQ((*found)[i].known, expected[i].known) << i;
-            EXPECT_FLOAT_EQ((*found)[i].score, expected[i].score) << i;  // roots may be a unit off in the last place
+            EXPECT_EQ(found->nodes[i].node, expected[i].node) << i;
+            EXPECT_EQ(found->nodes[i].known, expected[i].known) << i;
+            EXPECT_FLOAT_EQ(found->nodes[i].score, expected[i].score)
+                << i;  // roots may be a unit off in the last place
           }
         }
       }
@@ -141,6 +145,7 @@ TEST(PredictLinks, SameForAnyMemory) {
   for (const KnownEdges known : {KnownEdges::kHide, KnownEdges::kMark}) {
     const auto first = PredictLinks(fixture.Embedded(), question, known, {.k = 40});
     ASSERT_TRUE(first.ok());
+    EXPECT_EQ(first->known, 1500U);
     // 1,500 known answers of 64 bytes: the smaller ones take the nodes in many windows.
     for (const std::uint64_t memory : {1 << 12, 1 << 16, 1 << 20}) {
       EXPECT_EQ(*PredictLinks(fixture.Embedded(), question, known, {.k = 40, .memory_bytes = memory}), *first);

@@ -93,7 +93,7 @@ TEST_F(CosineIndexTest, RecallIsThatOfTheExactSearch) {
       for (const ScoredNode& found : index.Nearest(NodeId{node}, 5, ef))
         hits += found.score >= threshold - 1e-6 ? 1 : 0;
     }
-    EXPECT_NEAR(index.Recall(100, 5, ef), hits / 500, 0.004) << ef;
+    EXPECT_NEAR(index.Recall(100, 5, ef, 2), hits / 500, 0.004) << ef;
     if (ef == 1) {
       EXPECT_LT(hits, 475);
     }
@@ -175,7 +175,7 @@ TEST_F(CosineIndexTest, OneNode) {
   const auto index = CosineIndex::Build(lonely.Embedded(), {});
   ASSERT_TRUE(index.ok());
   EXPECT_TRUE(index->Nearest(NodeId{0}, 5, 5).empty());
-  EXPECT_EQ(index->Recall(10, 5, 5), 1);
+  EXPECT_EQ(index->Recall(10, 5, 5, 1), 1);
 }
 
 TEST_F(CosineIndexTest, NanIsAnError) {

@@ -67,12 +67,49 @@ TEST(RunPage, LeavesOutWhatThereIsNot) {
   EXPECT_THAT(html, HasSubstr("id=\"configuration\""));
 }
 
+TEST(RunPage, LongNamesOfTheMapKeepTheirEnds) {
+  const std::string iri = "http://example.org/" + std::string(200, 'x') + "/country/C3";
+  EXPECT_EQ(MapName(iri), iri);
+  const std::string longer = MapName(std::string(65'536, 'x') + "/country/C3");
+  EXPECT_THAT(longer, ::testing::EndsWith("x/country/C3"));
+  EXPECT_THAT(longer, HasSubstr("\u2026"));
+  EXPECT_LE(longer.size(), 260U);
+  // Of letters that take more room as JSON fewer are left, but some are.
+  std::string others;
+  for (int i = 0; i < 1000; ++i) others += "\u4E1C\xFF";
+  EXPECT_LE(nlohmann::json(MapName(others)).dump(-1, ' ', /*ensure_ascii=*/true).size(), 384U);
+  EXPECT_GE(MapName(others).size(), 60U);
+}
+
+// A limit of 1 GiB once pressed a use of 50 MiB to the ground.
+TEST(RunPage, TheLimitOfMemoryIsDrawnWhereItIsNear) {
+  RunPage page = EvilPage();
+  EXPECT_THAT(ToHtml(page), HasSubstr("allowed (--memory)"));
+  page.history.epochs[0].memory_bytes = std::uint64_t{1} << 30;
+  EXPECT_THAT(ToHtml(page), Not(HasSubstr("allowed (--memory)")));
+  EXPECT_THAT(ToHtml(page), HasSubstr("MiB, of 1.0 GiB allowed"));
+}
+
+TEST(RunPage, NoRowOfFiguresIsHalfEmpty) {
+  const std::string html = ToHtml(EvilPage());
+  for (std::size_t at = 0; (at = html.find("<div class=\"figures\">", at)) != std::string::npos; ++at) {
+    const std::string row = html.substr(at, html.find("</div>", at) - at);
+    const auto count = [&](const std::string& text) {
+      std::size_t found = 0;
+      for (std::size_t i = 0; (i = row.find(text, i)) != std::string::npos; ++i) ++found;
+      return found;
+    };
+    EXPECT_EQ((count("<figure>") + 2 * count("<figure class=\"wide\"")) % 2, 0U) << row.substr(0, 300);
+    EXPECT_GT(count("<figure"), 0U);
+  }
+}
+
 TEST(RunPage, AMapOf5000LongNamesStaysBelow2MB) {
   RunPage page = {.run = "r", .graph = "g"};
   page.map = EmbeddingMap{};
   for (int i = 0; i < 5000; ++i) {
     page.map->nodes.push_back(
-        {std::string(300, static_cast<char>('a' + i % 26)), 12'345, 0.123 * i, -0.1 * i, std::nullopt});
+        {MapName(std::string(300, static_cast<char>('a' + i % 26))), 12'345, 0.123 * i, -0.1 * i, std::nullopt});
   }
   EXPECT_LT(ToHtml(page).size(), 2'000'000U);
 }

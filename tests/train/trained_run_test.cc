@@ -116,7 +116,7 @@ TEST(OpenTrainedRun, RefusesAnotherConfiguration) {
 TEST(OpenTrainedRun, NoRunIsAUsageErrorAndADamagedOneIsNot) {
   const TinyTraining training;
   EXPECT_ERROR(OpenTrainedRun(training.run_folder()), kUsage, "run");
-  EXPECT_ERROR(OpenTrainedRun(training.graph_folder()), kUsage, "");
+  EXPECT_ERROR(OpenTrainedRun(training.graph_folder()), kUsage, "is a graph, and no run");
   training.Train(TinyOptions());
   const RunPaths paths(training.run_folder());
   const auto damaged = [&](const std::filesystem::path& path) {

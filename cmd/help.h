@@ -1,0 +1,14 @@
+// The help of a command: its own options, and those of the commands above it, which may stand behind it, too.
+#pragma once
+
+#include <memory>
+
+namespace CLI {
+class FormatterBase;
+}
+
+namespace octavo {
+
+std::shared_ptr<CLI::FormatterBase> MakeHelpFormatter();
+
+}  // namespace octavo
