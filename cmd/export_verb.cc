@@ -14,6 +14,7 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/interrupt.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
@@ -201,10 +202,13 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   };
   ASSIGN_OR_RETURN(WriteReport report, WriteVectors(table, options, output));
   report.names_changed += names_changed;
-  RETURN_IF_ERROR(output.Commit());
+  // What the vectors are read with is there before them.
+  std::vector<OutputFile*> files;
   for (std::optional<OutputFile>* beside : {&names, &metadata, &scales}) {
-    if (*beside) RETURN_IF_ERROR((*beside)->Commit());
+    if (*beside) files.push_back(&**beside);
   }
+  files.push_back(&output);
+  RETURN_IF_ERROR(OutputFile::CommitAll(files));
   program.reporter.EndProgress();
   WarnOfChanges(program, work, table, report);
   program.reporter.Info(fmt::format("{}: {} vectors of {} numbers, {}{}", output.name(), table.rows, table.columns,
@@ -214,6 +218,7 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
 
 absl::Status RunExport(Program& program, const ExportFlags& flags) {
   ASSIGN_OR_RETURN(const Export work, ParseFlags(flags));
+  const EndOnInterrupt end(program, flags.output == "-" ? "the export" : flags.output);
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
   RETURN_IF_ERROR(CheckTargets(work, flags, *run.graph));
   const bool relations = flags.table == "relations";

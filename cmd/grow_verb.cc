@@ -41,7 +41,7 @@ absl::StatusOr<TrainOptions> GrownOptions(const GrowFlags& flags, TrainOptions o
 }
 
 absl::Status RunGrow(Program& program, GrowFlags& flags) {
-  // What is wrong with the run is said before the import.
+  // All that can be wrong is said before the import, which may replace a graph.
   ImportOptions& import = flags.import.options;
   ASSIGN_OR_RETURN(const RunConfiguration configuration, [&]() -> absl::StatusOr<RunConfiguration> {
     if (flags.base.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.run, "--base"));
@@ -56,12 +56,17 @@ absl::Status RunGrow(Program& program, GrowFlags& flags) {
   }
   // A run that is being trained must not lose its graph to the import.
   if (taken) RETURN_IF_ERROR(RunLock::Take(RunPaths(flags.output).Lock()).status());
+  if (CanonicalPath(flags.output) == CanonicalPath(flags.import.graph)) {
+    return UsageError(fmt::format("--output {}: is --graph, too; expected another folder", flags.output));
+  }
+  const InitialSource init = {.source = flags.run, .graph = flags.base};
+  RETURN_IF_ERROR(CheckGrownStart(import.base, !import.valid.empty(), flags.output, options, flags.overwrite,
+                                  SettingsOf(program), init));
   import.overwrite = flags.overwrite;
   ASSIGN_OR_RETURN(const std::optional<ImportSummary> summary, RunImport(flags.import, program));
   if (!summary) return absl::OkStatus();  // interrupted
   return RunTraining(program, flags.output, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
-    return StartRun(flags.import.graph, flags.output, options, flags.overwrite, settings, callbacks,
-                    {.source = flags.run, .graph = flags.base});
+    return StartRun(flags.import.graph, flags.output, options, flags.overwrite, settings, callbacks, init);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/byte_size.h"
@@ -11,6 +12,7 @@
 #include "cmd/large_blocks.h"
 #include "cmd/run_flags.h"
 #include "fmt/format.h"
+#include "graph/graph.h"
 
 namespace octavo {
 namespace {
@@ -103,6 +105,24 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
                   static_cast<double>(summary.input_edges) / 1e6 / std::max(seconds, 1e-9)));
 }
 
+// Lines that are added become edges as those of the base did.
+absl::Status TakeOverChoices(ImportFlags& flags, Reporter& reporter) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> base, Graph::Open(flags.options.base));
+  const auto take = [&](std::string_view choice) {
+    reporter.Info(
+        fmt::format("{} was imported with {}, and so are the added edges", flags.options.base.string(), choice));
+  };
+  if (base->description().undirected && !flags.directed && !flags.options.undirected) {
+    flags.options.undirected = true;
+    take("--undirected");
+  }
+  if (base->description().keeps_duplicates && flags.duplicates_option->count() == 0) {
+    flags.duplicates = "keep";
+    take("--duplicates keep");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddImportFlags(CLI::App& app, ImportFlags& flags) {
@@ -125,11 +145,15 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
       ->type_name("FILE");
   AddWholeNumber(app, "--max-bad-lines", flags.options.max_bad_lines, 0, UINT64_MAX,
                  "Skip up to this many malformed lines");
-  app.add_flag("--undirected", flags.options.undirected,
-               "Take each line for both directions, in training and held-out edges; --split keeps them together");
-  app.add_option("--duplicates", flags.duplicates, "Copies of an edge: merge into one, weights added, or keep")
-      ->check(CLI::IsMember({"merge", "keep"}))
-      ->capture_default_str();
+  CLI::Option* const undirected =
+      app.add_flag("--undirected", flags.options.undirected,
+                   "Take each line for both directions, in training and held-out edges; --split keeps them together");
+  app.add_flag("--directed", flags.directed, "Take each line as it stands, also where the graph added to is undirected")
+      ->excludes(undirected);
+  flags.duplicates_option =
+      app.add_option("--duplicates", flags.duplicates, "Copies of an edge: merge into one, weights added, or keep")
+          ->check(CLI::IsMember({"merge", "keep"}))
+          ->capture_default_str();
   app.add_option("--self-loops", flags.self_loops, "Edges from a node to itself: keep or drop")
       ->check(CLI::IsMember({"keep", "drop"}))
       ->capture_default_str();
@@ -143,6 +167,7 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
   options.graph = flags.graph;
   options.format = ParseInputFormat(flags.format);  // none for auto
   options.keep_literals = flags.literals == "keep";
+  if (!options.base.empty()) RETURN_IF_ERROR(TakeOverChoices(flags, program.reporter));
   options.merge_duplicates = flags.duplicates == "merge";
   options.drop_self_loops = flags.self_loops == "drop";
   options.drop_unseen = flags.unseen == "drop";

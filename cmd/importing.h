@@ -10,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace octavo {
 
@@ -20,6 +21,8 @@ struct ImportFlags {
   std::string format = "auto";
   std::string literals = "drop";
   std::string duplicates = "merge";
+  bool directed = false;  // although the base is not
+  const CLI::Option* duplicates_option = nullptr;
   std::string self_loops = "keep";
   std::string unseen = "keep";
 };
@@ -29,7 +32,8 @@ struct ImportFlags {
 void AddImportFlags(CLI::App& app, ImportFlags& flags);
 
 // Imports and reports; empty where a signal stopped it, which is said and in the exit code, and where it was only to be
-// checked.
+// checked. Where options.base is given, --undirected and --duplicates are those of its import unless the flags say
+// otherwise.
 absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Program& program);
 
 }  // namespace octavo

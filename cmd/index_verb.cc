@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/index.h"
+#include "cmd/interrupt.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
@@ -62,8 +64,7 @@ absl::Status WriteIndex(const CosineIndex& index, const TrainedRun& run, OutputF
   header.run_id = run.run_id;
   header.generation = run.generation;
   RETURN_IF_ERROR(beside.Append(EncodeIndexHeader(header)));
-  RETURN_IF_ERROR(output.Commit());
-  return beside.Commit();
+  return OutputFile::CommitAll(std::array{&output, &beside});
 }
 
 void PrintReport(const IndexFlags& flags, const CosineIndex& index, const ModelSpec& model, std::uint64_t bytes,
@@ -87,6 +88,7 @@ void PrintReport(const IndexFlags& flags, const CosineIndex& index, const ModelS
 }
 
 absl::Status RunIndex(Program& program, const IndexFlags& flags) {
+  EndOnInterrupt end(program, flags.output);
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
   RETURN_IF_ERROR(CheckOutput(flags, *run.graph));
   const std::uint64_t nodes = run.graph->node_count();
@@ -109,6 +111,7 @@ absl::Status RunIndex(Program& program, const IndexFlags& flags) {
   };
   ASSIGN_OR_RETURN(const CosineIndex index, CosineIndex::Build(EmbeddedOf(run), options));
   RETURN_IF_ERROR(WriteIndex(index, run, output, beside));
+  end.Made();
   program.reporter.EndProgress();
   program.reporter.Info(
       fmt::format("{}: {}{}", output.name(), FormatByteSize(output.bytes_written()), ReplacedText(output)));

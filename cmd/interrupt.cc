@@ -1,7 +1,12 @@
 #include "cmd/interrupt.h"
 
+#include <semaphore.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <utility>
+
+#include "export/output_file.h"
 #include "fmt/format.h"
 
 namespace octavo {
@@ -13,9 +18,15 @@ static_assert(std::atomic<int>::is_always_lock_free);  // or the handler could n
 std::atomic<bool> commit_requested = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
+// Posted behind the first signal, and by who waits for it no more: what a handler may do to wake a thread.
+sem_t first_signal;
+
 void Remember(int number) {
   int none = 0;
-  if (signal_number.compare_exchange_strong(none, number, std::memory_order_relaxed)) return;
+  if (signal_number.compare_exchange_strong(none, number, std::memory_order_relaxed)) {
+    ::sem_post(&first_signal);
+    return;
+  }
   // The second one, of another kind: its handler is the default again, and gets it when this one returns.
   ::raise(number);
 }
@@ -25,6 +36,7 @@ void RememberCommit(int) { commit_requested.store(true, std::memory_order_relaxe
 }  // namespace
 
 void CatchInterrupts() {
+  ::sem_init(&first_signal, /*pshared=*/0, 0);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     ::sigaction(number, nullptr, &before);
@@ -60,6 +72,24 @@ std::string_view InterruptName() {
     default:
       return "SIGTERM";
   }
+}
+
+EndOnInterrupt::EndOnInterrupt(Program& program, std::string target) {
+  CatchInterrupts();
+  thread_ = std::thread([this, &program, target = std::move(target)] {
+    while (::sem_wait(&first_signal) != 0) {  // EINTR
+    }
+    if (!Interrupted()) return;
+    OutputFile::RemovePartialFiles();
+    const bool made = made_.load(std::memory_order_relaxed);
+    program.reporter.Warning(made ? std::string("interrupted") : fmt::format("interrupted; {} was not made", target));
+    ::_exit(InterruptExitCode());
+  });
+}
+
+EndOnInterrupt::~EndOnInterrupt() {
+  ::sem_post(&first_signal);
+  thread_.join();
 }
 
 bool EndedByInterrupt(Program& program, const absl::Status& status, std::string_view target) {

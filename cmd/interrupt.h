@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 #include <string_view>
+#include <thread>
 
 #include "absl/status/status.h"
 #include "cmd/program.h"
@@ -28,6 +30,24 @@ const std::atomic<int>& InterruptSignal();
 int InterruptExitCode();
 // "SIGINT", "SIGTERM" or "SIGHUP". REQUIRES: Interrupted()
 std::string_view InterruptName();
+
+// For a verb whose files nobody has seen before they are whole, and that has nothing to end in order: catches the
+// three, and while this lives the first one ends the program at once, after a warning that `target` was not made, with
+// its exit code and without the partial files of its outputs. One at a time.
+class EndOnInterrupt {
+ public:
+  EndOnInterrupt(Program& program, std::string target);
+  ~EndOnInterrupt();
+  EndOnInterrupt(const EndOnInterrupt&) = delete;
+  EndOnInterrupt& operator=(const EndOnInterrupt&) = delete;
+
+  // From here on the warning does not say that.
+  void Made() { made_.store(true, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> made_ = false;
+  std::thread thread_;
+};
 
 // Whether `status` is how a work ended that a signal has stopped: then it warns that `target` was not made, and sets
 // the exit code.

@@ -17,6 +17,7 @@
 #include "checkpoint/state_file.h"
 #include "cmd/evaluate.h"
 #include "cmd/flags.h"
+#include "cmd/interrupt.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
@@ -161,6 +162,7 @@ absl::StatusOr<RunPage> DescribePage(const ReportFlags& flags, const TrainedRun&
 }
 
 absl::Status RunReport(Program& program, const ReportFlags& flags) {
+  const EndOnInterrupt end(program, flags.output == "-" ? "the page" : flags.output);
   ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(RunPaths(flags.run.run).State()));
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
   RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags.run, *run.graph));

@@ -126,7 +126,9 @@ absl::Status RunTraining(
   callbacks.on_epoch = [&](const EpochEvent& event) { ReportEpoch(program.reporter, event, epochs); };
   callbacks.on_validation = [&](const ValidationEvent& event) { ReportValidation(program.reporter, event); };
 
-  ASSIGN_OR_RETURN(const TrainOutcome outcome, work(settings, callbacks));
+  const absl::StatusOr<TrainOutcome> trained = work(settings, callbacks);
+  if (EndedByInterrupt(program, trained.status(), run.string())) return absl::OkStatus();  // before the first commit
+  ASSIGN_OR_RETURN(const TrainOutcome outcome, trained);
   if (outcome.finished) {
     const ValidationProgress& validation = outcome.validation;
     if (outcome.stopped_early) {

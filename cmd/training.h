@@ -19,7 +19,8 @@ void ReportStart(Program& program, const std::filesystem::path& run, const Train
 TrainSettings SettingsOf(const Program& program);
 
 // Runs `work` with settings and callbacks made from the program's options: SIGINT and SIGTERM stop it after a commit
-// (exit code 130 or 143; a second signal ends the process at once), progress, epochs and validations are reported.
+// (exit code 130 or 143; a second signal ends the process at once), or before the first one, without a run; progress,
+// epochs and validations are reported.
 absl::Status RunTraining(
     Program& program, const std::filesystem::path& run,
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work);

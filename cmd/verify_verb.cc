@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "checkpoint/commit_copy.h"
 #include "checkpoint/run_lock.h"
+#include "checkpoint/run_replacement.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
@@ -162,6 +163,26 @@ absl::Status HandleUnfinishedCopy(const VerifyFlags& flags, Outcome& outcome) {
   return absl::OkStatus();
 }
 
+// What a run that was to take the place of this one has left, or this one, cut on its way there.
+absl::Status HandleReplacement(const VerifyFlags& flags, Outcome& outcome) {
+  const RunPaths paths(flags.path);
+  const std::string folder = paths.Replacement().folder().string();
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(paths.Replacement().folder(), error))) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool begun, IsBeingReplaced(paths));
+  if (!flags.repair) {
+    outcome.report->Note(begun ? fmt::format("{}: holds the run, which was taking the place of an older one; --repair, "
+                                             "or octavo resume, finishes that",
+                                             folder)
+                               : fmt::format("{}: a training that was cut left it; --repair removes it", folder));
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(SettleReplacement(paths));
+  outcome.repairs.push_back(begun ? fmt::format("{}: moved to its place", folder)
+                                  : fmt::format("{}: removed, what a training that was cut had left", folder));
+  return absl::OkStatus();
+}
+
 // The run of the best validation, where there is one, is a run of its own: repaired by itself.
 absl::Status CheckBest(const VerifyFlags& flags, const CommitCheckOptions& options, Outcome& outcome) {
   const RunPaths best = RunPaths(flags.path).Best();
@@ -175,6 +196,7 @@ absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& 
     ASSIGN_OR_RETURN(RunLock taken, RunLock::Take(RunPaths(flags.path).Lock()));
     lock.emplace(std::move(taken));
   }
+  RETURN_IF_ERROR(HandleReplacement(flags, outcome));
   RETURN_IF_ERROR(HandlePartialFiles(flags, outcome));
   RETURN_IF_ERROR(HandleUnfinishedCopy(flags, outcome));
   ASSIGN_OR_RETURN(outcome.commit, VerifyRun(flags.path, options, *outcome.report));

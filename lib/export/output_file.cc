@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "base/mutex.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
@@ -23,6 +26,12 @@ constexpr std::size_t kMaxTransferBytes = std::size_t{1} << 30;
 
 constexpr std::size_t kPieceBytes = 256 << 10;  // as long as a window of zstd's default level pays
 constexpr std::size_t kBatchPieces = 8;         // compressed at once
+
+// The partial files that there are.
+struct {
+  Mutex mutex;
+  std::set<fs::path> paths ABSL_GUARDED_BY(mutex);
+} partial_files;
 
 }  // namespace
 
@@ -50,11 +59,16 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path, Compression
   if (!folder.empty() && !fs::is_directory(folder, error)) {
     return UsageError(fmt::format("{}: no folder {} to write it in", path, folder.string()));
   }
+  for (const fs::path& abandoned : AbandonedFiles(output.final_)) ::unlink(abandoned.c_str());
   // A name of this process's own: a file that somebody has beside the output, or another export to it, stays untouched.
-  const fs::path partial = folder / fmt::format(".{}.partial-{}", output.final_.filename().string(), ::getpid());
-  ::unlink(partial.c_str());  // of a dead process that had the same number
-  ASSIGN_OR_RETURN(output.file_, File::CreateNew(partial));
+  const fs::path partial = PidPath(output.final_);
+  {
+    const MutexLock lock(partial_files.mutex);  // or RemovePartialFiles could come between the two
+    ASSIGN_OR_RETURN(output.file_, File::CreateNew(partial));
+    partial_files.paths.insert(partial);
+  }
   output.partial_ = partial;
+  output.lock_.emplace(partial);
   return output;
 }
 
@@ -62,6 +76,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : name_(std::move(other.name_)),
       final_(std::move(other.final_)),
       partial_(std::exchange(other.partial_, {})),
+      lock_(std::move(other.lock_)),
       file_(std::move(other.file_)),
       stream_(std::exchange(other.stream_, -1)),
       owns_stream_(std::exchange(other.owns_stream_, false)),
@@ -72,8 +87,11 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       behind_(other.behind_) {}
 
 OutputFile::~OutputFile() {
-  std::error_code ignored;
-  if (!partial_.empty()) fs::remove(partial_, ignored);
+  if (!partial_.empty()) {
+    const MutexLock lock(partial_files.mutex);
+    ::unlink(partial_.c_str());
+    partial_files.paths.erase(partial_);
+  }
   if (owns_stream_) ::close(stream_);
 }
 
@@ -122,7 +140,7 @@ absl::Status OutputFile::WriteToStream(std::span<const std::byte> bytes) {
   return absl::OkStatus();
 }
 
-absl::Status OutputFile::Commit() {
+absl::Status OutputFile::Finish() {
   // Nothing at all is an empty frame.
   if (compressed() && (!pending_.empty() || bytes_ == 0)) RETURN_IF_ERROR(Compress());
   if (!file_.is_open()) {
@@ -133,12 +151,34 @@ absl::Status OutputFile::Commit() {
   }
   if (behind_) RETURN_IF_ERROR(behind_->Finish(file_, bytes_));
   RETURN_IF_ERROR(file_.Sync());
-  RETURN_IF_ERROR(file_.Close());
-  std::error_code error;
-  fs::rename(partial_, final_, error);
-  if (error) return ErrnoError(fmt::format("{}: rename to {}", partial_.string(), final_.string()), error.value());
+  return file_.Close();
+}
+
+absl::Status OutputFile::Publish() {
+  if (partial_.empty()) return absl::OkStatus();  // a stream
+  {
+    const MutexLock lock(partial_files.mutex);
+    RETURN_IF_ERROR(RenameFile(partial_, final_));
+    partial_files.paths.erase(partial_);
+  }
   partial_.clear();
   return SyncFolder(final_.parent_path());
+}
+
+absl::Status OutputFile::Commit() {
+  OutputFile* const self = this;
+  return CommitAll({&self, 1});
+}
+
+absl::Status OutputFile::CommitAll(std::span<OutputFile* const> files) {
+  for (OutputFile* const file : files) RETURN_IF_ERROR(file->Finish());
+  for (OutputFile* const file : files) RETURN_IF_ERROR(file->Publish());
+  return absl::OkStatus();
+}
+
+void OutputFile::RemovePartialFiles() {
+  const MutexLock lock(partial_files.mutex);
+  for (const fs::path& path : partial_files.paths) ::unlink(path.c_str());
 }
 
 }  // namespace octavo

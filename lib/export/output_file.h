@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "io/atomic_file.h"
 #include "io/compressed_output.h"
 #include "io/file.h"
 #include "io/write_behind.h"
@@ -19,7 +20,8 @@ namespace octavo {
 
 // Written front to back by one owner. "-" is standard output; a pipe or device that stands at the path is written to as
 // it is; anything else is written to a file of this process's own beside it, `.<name>.partial-<pid>`, and takes its
-// place at Commit. Destroyed without Commit it leaves the old file, if there was one, and removes the partial one.
+// place at Commit. Destroyed without Commit it leaves the old file, if there was one, and removes the partial one; what
+// a process that was killed has left the next one removes.
 //
 // With a compression, what is appended is compressed on TBB: every 256 KiB are a gzip member or zstd frame of their
 // own, so that the bytes depend on what was appended alone, and not on its pieces.
@@ -52,6 +54,12 @@ class OutputFile {
   void WriteBehind(std::uint64_t window_bytes) { behind_.emplace(window_bytes); }
   // Syncs and renames. Nothing may be appended afterwards.
   absl::Status Commit();
+  // The same of files that belong together: none takes its place before all are whole on the disk. Then each does, in
+  // this order.
+  static absl::Status CommitAll(std::span<OutputFile* const> files);
+
+  // Removes the partial files of all outputs there are, for a program that ends without their destructors. Any thread.
+  static void RemovePartialFiles();
 
  private:
   explicit OutputFile(std::string name) : name_(std::move(name)) {}
@@ -59,10 +67,14 @@ class OutputFile {
   absl::Status WriteToStream(std::span<const std::byte> bytes);
   // Compresses and writes what is pending.
   absl::Status Compress();
+  // The two halves of a commit: all is written, synced and closed; and it has its name.
+  absl::Status Finish();
+  absl::Status Publish();
 
   std::string name_;
   std::filesystem::path final_;    // empty for a stream
   std::filesystem::path partial_;  // empty for a stream, once committed, or moved from
+  std::optional<PathLock> lock_;   // of the partial file, as long as somebody works on it
   File file_;                      // of a regular file
   int stream_ = -1;                // descriptor of a stream
   bool owns_stream_ = false;

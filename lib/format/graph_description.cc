@@ -35,6 +35,7 @@ class ObjectReader {
     }
     return found->get<std::uint64_t>();
   }
+  bool FlagIfThere(const char* key) { return object_.contains(key) && Flag(key); }
   bool Flag(const char* key) {
     const auto found = object_.find(key);
     if (found == object_.end() || !found->is_boolean()) {
@@ -107,6 +108,8 @@ std::string EncodeGraphDescription(const GraphDescription& description, std::str
   object["test_edges"] = description.test_edges;
   object["has_relations"] = description.has_relations;
   object["has_weights"] = description.has_weights;
+  if (description.undirected) object["undirected"] = true;
+  if (description.keeps_duplicates) object["keeps_duplicates"] = true;
   object["partition_rows"] = description.partition_rows;
   object["partitions"] = description.partition_count;
   object["fingerprint"] = fmt::format("{:016x}", description.fingerprint);
@@ -134,6 +137,8 @@ absl::StatusOr<GraphDescription> DecodeGraphDescription(std::string_view text, s
   description.test_edges = reader.Whole("test_edges", 0, kMax);
   description.has_relations = reader.Flag("has_relations");
   description.has_weights = reader.Flag("has_weights");
+  description.undirected = reader.FlagIfThere("undirected");
+  description.keeps_duplicates = reader.FlagIfThere("keeps_duplicates");
   description.partition_rows = reader.Whole("partition_rows", kPartitionRowQuantum, kMax32 + 1);
   description.partition_count = static_cast<std::uint32_t>(reader.Whole("partitions", 1, kMax32));
   description.fingerprint = ParseFingerprint(reader.Text("fingerprint"), reader);

@@ -21,6 +21,9 @@ struct GraphDescription {
   std::uint32_t partition_count = 0;
   bool has_relations = false;  // the input had a relation column
   bool has_weights = false;
+  // How lines became its edges, for whoever adds some; false in graphs from before it was kept.
+  bool undirected = false;        // each gave both directions
+  bool keeps_duplicates = false;  // copies of an edge were not merged
   std::uint64_t train_edges = 0;
   std::uint64_t valid_edges = 0;
   std::uint64_t test_edges = 0;

@@ -50,10 +50,15 @@ class RunPaths {
   std::filesystem::path Gradients() const { return folder_ / "gradients.map"; }
   std::filesystem::path TrainedEdges() const { return folder_ / "edges.cells"; }
   std::filesystem::path UnsortedVectors() const { return folder_ / "vectors.spill"; }
+  // Empty. Of a warm start, which has events before its first commit: there until that, so without STATE nothing was
+  // trained.
+  std::filesystem::path Beginning() const { return folder_ / "beginning"; }
   // Which rows --init has given, where that matters on (format/known_rows.h).
   std::filesystem::path KnownRows() const { return folder_ / "known.rows"; }
   // The run of the best validation, a folder of its own.
   RunPaths Best() const { return RunPaths(folder_ / "best"); }
+  // Where a run is made that is to take the place of this one once it is committed (checkpoint/run_replacement.h).
+  RunPaths Replacement() const { return RunPaths(folder_ / ".replacement"); }
   // Where a copy of a run is made that is to take the place of this one.
   RunPaths Unfinished() const {
     return RunPaths(folder_.parent_path() / (folder_.filename().string() + ".unfinished"));

@@ -387,6 +387,8 @@ class Importer {
     graph.partition_rows = layout.rows;
     graph.partition_count = layout.count;
     graph.has_relations = collected_->columns.relation >= 0;
+    graph.undirected = options_.undirected;
+    graph.keeps_duplicates = !options_.merge_duplicates;
     // An edge without a weight counts 1.
     graph.has_weights = collected_->columns.weight >= 0 || (base_ != nullptr && base_->description().has_weights);
   }

@@ -83,6 +83,7 @@ struct LineLayout {
   std::uint64_t matrix_rows = 0;  // indexes go from 1 to here
   bool both_directions = false;   // a symmetric matrix: each line stands for the other direction, too
   IndexLayout indexes{};
+  bool of_base = false;  // no text: records of the edges of a graph (base_edges.h), whatever the format
 };
 
 // Returns the format that the extension of `path` promises, .gz and .zst taken off: .tsv, .csv, .nt, .nq, .mtx or .npy.

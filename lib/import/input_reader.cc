@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "format/npy_header.h"
-#include "import/base_text.h"
+#include "import/base_edges.h"
 #include "import/line_chunker.h"
 #include "import/matrix_market.h"
 #include "import/other_rdf.h"
@@ -106,16 +106,16 @@ void InputReader::Run() {
 
 absl::Status InputReader::ReadBase(std::size_t file) {
   const Graph& base = *files_[file].base;
-  BaseText edges(base, static_cast<Split>(files_[file].part));
-  const LineLayout layout = BaseText::LayoutOf(base.description());
+  BaseEdges edges(base, static_cast<Split>(files_[file].part));
+  const LineLayout layout = BaseEdges::LayoutOf(base.description());
   promised_edges_.emplace_back();
   const std::uint64_t bytes_before = bytes_read();
   while (true) {
     if (stop_ && stop_()) return absl::CancelledError("interrupted");
-    ASSIGN_OR_RETURN(std::optional<std::string> text, edges.Next());
+    ASSIGN_OR_RETURN(std::optional<std::string> records, edges.Next());
     bytes_read_.store(bytes_before + edges.bytes_read(), std::memory_order_relaxed);
-    if (!text) return absl::OkStatus();
-    if (!Push({.file = file, .text = std::move(*text), .layout = layout, .opened = {}}))
+    if (!records) return absl::OkStatus();
+    if (!Push({.file = file, .text = std::move(*records), .layout = layout, .opened = {}}))
       return absl::CancelledError("abandoned");
   }
 }

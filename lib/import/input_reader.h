@@ -29,7 +29,7 @@ class LineChunker;
 struct InputFile {
   std::string path;  // "-" is standard input
   Part part = Part::kTrain;
-  const Graph* base = nullptr;  // the path is that of its cells, whose edges are read as text (import/base_text.h)
+  const Graph* base = nullptr;  // the path is that of its cells (import/base_edges.h)
 };
 
 // Whole lines of a file, or for kNpy whole rows.

@@ -8,6 +8,7 @@
 
 #include "base/escape.h"
 #include "fmt/format.h"
+#include "import/base_edges.h"
 #include "import/field_splitter.h"
 #include "import/index_rows.h"
 #include "import/statement_reader.h"
@@ -173,6 +174,7 @@ std::string_view ParsedChunk::Keep(std::string_view text) {
 }
 
 ParsedChunk ParseChunk(std::string_view text, const LineLayout& layout) {
+  if (layout.of_base) return ParseBaseEdges(text);
   if (layout.format == InputFormat::kNpy) return ParseIndexRows(text, layout);
   ParsedChunk out;
   const bool has_nul = std::memchr(text.data(), '\0', text.size()) != nullptr;

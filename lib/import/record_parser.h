@@ -44,8 +44,8 @@ struct ParsedChunk {
   std::string_view Keep(std::string_view text);
 };
 
-// Parses every line of `text`, or for kNpy every row (index_rows.h). Pure; the result lives no longer than `text` and
-// what the layout borrows.
+// Parses every line of `text`, or for kNpy every row (index_rows.h), of a base every record (base_edges.h). Pure; the
+// result lives no longer than `text` and what the layout borrows.
 ParsedChunk ParseChunk(std::string_view text, const LineLayout& layout);
 
 }  // namespace octavo

@@ -63,14 +63,28 @@ fs::path TargetOf(const fs::path& path) {
 
 std::string PrefixOf(const fs::path& target) { return fmt::format(".{}{}", target.filename().string(), kInfix); }
 
-// Whether nobody works on the temporary folder `name`. Its process may be gone by its number and yet live in another
-// container, or have made the folder and not yet locked it; so both are asked.
-bool IsAbandoned(const fs::path& folder, std::string_view digits) {
+// Whether nobody works on the temporary folder or file of process `digits`. It may be gone by its number and yet live
+// in another container, or have made it and not yet locked it; so both are asked.
+bool IsAbandoned(const fs::path& path, std::string_view digits) {
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
   if (error != std::errc() || end != digits.data() + digits.size()) return false;
   const bool gone = pid == ::getpid() || (::kill(pid, 0) != 0 && errno == ESRCH);
-  return gone && FolderLock(folder).held();
+  return gone && PathLock(path).held();
+}
+
+std::vector<fs::path> Abandoned(const fs::path& final_path, fs::file_type type) {
+  const fs::path target = TargetOf(final_path);
+  const std::string prefix = PrefixOf(target);
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(ParentOf(target), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix) || entry.symlink_status(ignored).type() != type) continue;
+    if (IsAbandoned(entry.path(), std::string_view(name).substr(prefix.size()))) found.push_back(entry.path());
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 absl::Status ForeignError(const fs::path& folder, std::string_view entry) {
@@ -109,12 +123,12 @@ ParentFolders::~ParentFolders() {
   for (const fs::path& folder : folders_) ::rmdir(folder.c_str());  // one that others use by now is not empty
 }
 
-FolderLock::FolderLock(const fs::path& folder)
-    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
+PathLock::PathLock(const fs::path& path)
+    : descriptor_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)) {
   if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) ::close(std::exchange(descriptor_, -1));
 }
 
-FolderLock::~FolderLock() {
+PathLock::~PathLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -138,10 +152,10 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
   RETURN_IF_ERROR(CreateFolders(parent));
   ParentFolders parents(std::move(made));
   for (const fs::path& folder : AbandonedFolders(target)) RemoveFolderOf(folder, replaceable);
-  fs::path temporary = parent / fmt::format("{}{}", PrefixOf(target), ::getpid());
+  fs::path temporary = PidPath(target);
   fs::create_directory(temporary, error);
   if (error) return ErrnoError(fmt::format("{}: create", temporary.string()), error.value());
-  FolderLock lock(temporary);
+  PathLock lock(temporary);
   return AtomicFolder(std::move(parents), std::move(temporary), std::move(lock), std::move(target), overwrite,
                       std::move(replaceable));
 }
@@ -182,17 +196,15 @@ absl::Status AtomicFolder::Commit() {
 }
 
 std::vector<fs::path> AbandonedFolders(const fs::path& final_path) {
-  const fs::path target = TargetOf(final_path);
-  const std::string prefix = PrefixOf(target);
-  std::vector<fs::path> folders;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(ParentOf(target), ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(prefix) || !fs::is_directory(entry.symlink_status(ignored))) continue;
-    if (IsAbandoned(entry.path(), std::string_view(name).substr(prefix.size()))) folders.push_back(entry.path());
-  }
-  std::ranges::sort(folders);
-  return folders;
+  return Abandoned(final_path, fs::file_type::directory);
+}
+
+std::vector<fs::path> AbandonedFiles(const fs::path& final_path) {
+  return Abandoned(final_path, fs::file_type::regular);
+}
+
+fs::path PidPath(const fs::path& final_path) {
+  return final_path.parent_path() / fmt::format("{}{}", PrefixOf(final_path), ::getpid());
 }
 
 bool RemoveAbandonedFolder(const fs::path& folder, const std::vector<std::string>& replaceable) {

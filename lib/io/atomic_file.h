@@ -11,14 +11,14 @@
 
 namespace octavo {
 
-// An flock on a folder, which goes with the process however it dies. One owner.
-class FolderLock {
+// An flock on a folder or a file, which goes with the process however it dies. One owner.
+class PathLock {
  public:
   // Not held where another process has it, or the file system knows no locks.
-  explicit FolderLock(const std::filesystem::path& folder);
-  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  FolderLock& operator=(FolderLock&&) = delete;
-  ~FolderLock();
+  explicit PathLock(const std::filesystem::path& path);
+  PathLock(PathLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  PathLock& operator=(PathLock&&) = delete;
+  ~PathLock();
 
   bool held() const { return descriptor_ >= 0; }
 
@@ -59,8 +59,8 @@ class AtomicFolder {
   absl::Status Commit();
 
  private:
-  AtomicFolder(ParentFolders parents, std::filesystem::path temporary, FolderLock lock,
-               std::filesystem::path final_path, bool overwrite, std::vector<std::string> replaceable)
+  AtomicFolder(ParentFolders parents, std::filesystem::path temporary, PathLock lock, std::filesystem::path final_path,
+               bool overwrite, std::vector<std::string> replaceable)
       : parents_(std::move(parents)),
         temporary_(std::move(temporary)),
         lock_(std::move(lock)),
@@ -70,7 +70,7 @@ class AtomicFolder {
 
   ParentFolders parents_;            // first, to be removed last
   std::filesystem::path temporary_;  // empty once committed or moved from
-  FolderLock lock_;                  // of the temporary folder, as long as somebody works on it
+  PathLock lock_;                    // of the temporary folder, as long as somebody works on it
   std::filesystem::path final_;
   bool overwrite_;
   std::vector<std::string> replaceable_;
@@ -79,6 +79,11 @@ class AtomicFolder {
 // Returns the temporary folders for `final_path` that nobody works on any more: their processes are gone, also as other
 // containers see it, and with them the locks on the folders.
 std::vector<std::filesystem::path> AbandonedFolders(const std::filesystem::path& final_path);
+
+// The same of regular files: `<parent>/.<name>.partial-<pid>`, the name of PidPath.
+std::vector<std::filesystem::path> AbandonedFiles(const std::filesystem::path& final_path);
+// Returns the temporary name of this process beside `final_path`.
+std::filesystem::path PidPath(const std::filesystem::path& final_path);
 
 // Removes the regular files of the names `replaceable` in a folder that AbandonedFolders returned, and then the folder.
 // Returns whether it is gone: with anything else in it, it stays.

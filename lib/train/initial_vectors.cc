@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/failpoint.h"
@@ -23,33 +24,60 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 }  // namespace
 
 InitialVectors::InitialVectors(InitialSource source, const Graph& graph, const TrainOptions& options,
-                               std::uint64_t memory, const RunPaths& paths)
+                               const RunPaths& paths, std::function<bool()> stop)
     : source_(std::move(source)),
       graph_(graph),
       options_(options),
-      memory_(std::clamp(memory - std::min(memory, kBesideBytes), kLeastBytes, kMostBytes)),
       paths_(paths),
       known_{.nodes = RowMarks(graph.node_count()),
              .relations = RowMarks(std::uint64_t{graph.relation_count()} * (options.reciprocal ? 2 : 1))} {
   spill_.work = "warm start";
+  spill_.stop = std::move(stop);
 }
 
 absl::StatusOr<std::unique_ptr<InitialVectors>> InitialVectors::Open(const InitialSource& source, const Graph& graph,
                                                                      const TrainOptions& options, std::uint64_t memory,
-                                                                     const RunPaths& paths) {
-  auto vectors = std::unique_ptr<InitialVectors>(new InitialVectors(source, graph, options, memory, paths));
-  std::error_code error;
-  if (fs::is_directory(source.source, error)) {
-    if (!source.names.empty()) {
-      return UsageError(
-          fmt::format("{}: a run has the names of its graph; expected no file with names", source.source.string()));
-    }
-    RETURN_IF_ERROR(vectors->OpenRun());
-    return vectors;
-  }
-  ASSIGN_OR_RETURN(vectors->file_, OpenVectorFile(source.source, source.names));
-  RETURN_IF_ERROR(vectors->CheckDimensions(vectors->file_->columns()));
+                                                                     const RunPaths& paths,
+                                                                     std::function<bool()> stop) {
+  auto vectors = std::unique_ptr<InitialVectors>(new InitialVectors(source, graph, options, paths, std::move(stop)));
+  RETURN_IF_ERROR(vectors->OpenSource());
+  RETURN_IF_ERROR(vectors->ShareMemory(memory));
   return vectors;
+}
+
+absl::Status InitialVectors::OpenSource() {
+  std::error_code error;
+  if (!fs::is_directory(source_.source, error)) {
+    ASSIGN_OR_RETURN(file_, OpenVectorFile(source_.source, source_.names));
+    return CheckDimensions(file_->columns());
+  }
+  if (source_.names.empty()) return OpenRun();
+  return UsageError(
+      fmt::format("{}: a run has the names of its graph; expected no file with names", source_.source.string()));
+}
+
+// What is held until the rows are there: the relations of both sides with their optimizer state, and the marks, which
+// are copied and written where the training needs them.
+absl::Status InitialVectors::ShareMemory(std::uint64_t memory) {
+  const std::uint64_t relations = known_.relations.rows();
+  const std::uint64_t width = options_.model_spec().RelationWidth();
+  std::uint64_t values = width == 0 ? 0 : relations * (width + StateWidth(options_.optimizer, width));
+  if (run_) values += run_->relations.size();
+  if (state_) values += state_->relations.size();
+  const std::uint64_t held = values * sizeof(float) + KnownRows::FileBytes(graph_.node_count(), relations) *
+                                                          (options_.needs_known_rows() ? 3 : 1);
+  if (memory < held + kLeastBytes) {
+    return UsageError(
+        fmt::format("{}: to take over its rows needs {}, {} of it for the relations of both sides, and --memory is {}",
+                    source_.source.string(), FormatByteSize(held + kLeastBytes), FormatByteSize(values * sizeof(float)),
+                    FormatByteSize(memory)));
+  }
+  sort_bytes_ = std::clamp(memory - std::min(memory, held + kBesideBytes), kLeastBytes, kMostBytes);
+  return absl::OkStatus();
+}
+
+absl::Status InitialVectors::CheckStop() const {
+  return spill_.stop && spill_.stop() ? absl::CancelledError("interrupted") : absl::OkStatus();
 }
 
 absl::Status InitialVectors::CheckDimensions(std::uint64_t columns) const {
@@ -77,7 +105,7 @@ std::unique_ptr<VectorSource> InitialVectors::SourceOf(const TableReader& table,
 absl::Status InitialVectors::Sort(std::unique_ptr<VectorSource> source, std::unique_ptr<VectorsByNode>& vectors) {
   const NodeNames& nodes = graph_.nodes();
   RETURN_IF_ERROR(RemoveFile(paths_.UnsortedVectors()));  // a kill can leave it
-  ASSIGN_OR_RETURN(auto sorted, SortedVectors::Make(std::move(source), nodes.hash_seed(), memory_,
+  ASSIGN_OR_RETURN(auto sorted, SortedVectors::Make(std::move(source), nodes.hash_seed(), sort_bytes_,
                                                     paths_.UnsortedVectors(), spill_));
   vectors = std::make_unique<VectorsByNode>(std::move(sorted), nodes);
   return absl::OkStatus();
@@ -85,6 +113,7 @@ absl::Status InitialVectors::Sort(std::unique_ptr<VectorSource> source, std::uni
 
 absl::Status InitialVectors::CopyEmbeddings(std::uint64_t first, std::span<float> rows) {
   RETURN_IF_ERROR(Failpoint("initial.rows"));
+  RETURN_IF_ERROR(CheckStop());
   if (embeddings_ == nullptr) {
     if (run_) file_ = SourceOf(run_->embeddings, TableName::kEmbeddings);
     RETURN_IF_ERROR(Sort(std::move(file_), embeddings_));
@@ -94,6 +123,7 @@ absl::Status InitialVectors::CopyEmbeddings(std::uint64_t first, std::span<float
 
 absl::Status InitialVectors::CopyOptimizer(std::uint64_t first, std::span<float> rows) {
   RETURN_IF_ERROR(Failpoint("initial.state"));
+  RETURN_IF_ERROR(CheckStop());
   if (!state_ || state_->optimizer.columns() == 0) return absl::OkStatus();
   if (optimizer_ == nullptr) RETURN_IF_ERROR(Sort(SourceOf(state_->optimizer, TableName::kOptimizer), optimizer_));
   return optimizer_->Copy(first, rows, [](NodeId) {});

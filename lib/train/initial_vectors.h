@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,11 +29,13 @@ namespace octavo {
 // One owner; not for concurrent use.
 class InitialVectors {
  public:
-  // Opens the source and reads no vector. Other dimensions than the options' are a usage error. `memory` bounds what is
-  // held to bring a file into order, beside paths.UnsortedVectors(). Everything but `source` is borrowed.
+  // Opens the source and reads no vector. Other dimensions than the options' are a usage error, and so is a `memory`
+  // that has no room for the relations of both sides and the marks; the rest of it bounds what is held to bring a file
+  // into order, beside paths.UnsortedVectors(). `stop`, which may be empty, is asked as rows are taken over: true ends
+  // that with absl::CancelledError. Graph, options and paths are borrowed.
   static absl::StatusOr<std::unique_ptr<InitialVectors>> Open(const InitialSource& source, const Graph& graph,
                                                               const TrainOptions& options, std::uint64_t memory,
-                                                              const RunPaths& paths);
+                                                              const RunPaths& paths, std::function<bool()> stop = {});
 
   // As of RowOverlay (checkpoint/run_tables.h): first all embeddings, then all of the optimizer state.
   absl::Status CopyEmbeddings(std::uint64_t first, std::span<float> rows);
@@ -46,14 +49,18 @@ class InitialVectors {
   absl::StatusOr<InitialEvent> Finish();
 
   const KnownRows& known() const { return known_; }
+  const std::function<bool()>& stop() const { return spill_.stop; }
   // Updates that the optimizer state has seen.
   std::uint64_t step() const { return state_ && options_.optimizer == OptimizerKind::kAdam ? state_->step : 0; }
 
  private:
-  InitialVectors(InitialSource source, const Graph& graph, const TrainOptions& options, std::uint64_t memory,
-                 const RunPaths& paths);
+  InitialVectors(InitialSource source, const Graph& graph, const TrainOptions& options, const RunPaths& paths,
+                 std::function<bool()> stop);
 
+  absl::Status OpenSource();
   absl::Status OpenRun();
+  absl::Status ShareMemory(std::uint64_t memory);
+  absl::Status CheckStop() const;
   absl::Status CheckDimensions(std::uint64_t columns) const;
   // Returns the source's row of relation row `row`.
   std::optional<std::uint64_t> SourceRelation(std::uint64_t row) const;
@@ -63,8 +70,8 @@ class InitialVectors {
   const InitialSource source_;
   const Graph& graph_;
   const TrainOptions& options_;
-  const std::uint64_t memory_;
   const RunPaths& paths_;
+  std::uint64_t sort_bytes_ = 0;
   SpillUse spill_;
   std::optional<TrainedRun> run_;
   std::optional<TrainedState> state_;   // of run_, where it is taken over

@@ -45,7 +45,7 @@ std::string OptionJson(const OptionField& field, const TrainOptions& options) {
   return literal ? value : nlohmann::json(value).dump();
 }
 
-absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunConfiguration& configuration) {
+absl::StatusOr<std::string> EncodeRunConfiguration(const RunConfiguration& configuration) {
   auto json = nlohmann::ordered_json::object();
   json["format"] = kRunFormatVersion;
   json["graph"] = configuration.graph.string();
@@ -60,13 +60,18 @@ absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunC
     options[std::string(field.name)] = nlohmann::ordered_json::parse(OptionJson(field, configuration.options));
   }
   try {
-    return WriteWholeFileAtomically(path, json.dump(2) + "\n");
+    return json.dump(2) + "\n";
   } catch (const nlohmann::json::type_error&) {  // JSON is UTF-8, and another path would come back
     return UsageError(
         fmt::format("{}: the path of the graph, or of what --init names, is not UTF-8; expected one that "
                     "run.json can name",
                     Escape(configuration.graph.string(), 4096)));
   }
+}
+
+absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunConfiguration& configuration) {
+  ASSIGN_OR_RETURN(const std::string text, EncodeRunConfiguration(configuration));
+  return WriteWholeFileAtomically(path, text);
 }
 
 absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::path& path) {

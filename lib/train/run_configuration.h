@@ -25,7 +25,10 @@ struct RunConfiguration {
 // Returns an option's value as JSON text: a number or a switch as such, anything else as a string.
 std::string OptionJson(const OptionField& field, const TrainOptions& options);
 
-// Writes run.json, whole or not at all. A graph folder whose path is not UTF-8 is a usage error.
+// Returns the text of run.json. A graph folder, or a source, whose path is not UTF-8 is a usage error.
+absl::StatusOr<std::string> EncodeRunConfiguration(const RunConfiguration& configuration);
+
+// Writes it, whole or not at all.
 absl::Status WriteRunConfiguration(const std::filesystem::path& path, const RunConfiguration& configuration);
 
 // Reads it back: missing, misspelt or disallowed entries are corrupt-file errors. Options that older runs have not

@@ -44,7 +44,7 @@ class BlockWriter {
 }  // namespace
 
 absl::StatusOr<CellReader> WriteTrainedEdges(const Graph& graph, const KnownRows& known, bool relations,
-                                             const std::filesystem::path& path) {
+                                             const std::filesystem::path& path, const std::function<bool()>& stop) {
   const CellReader& cells = graph.Edges(Split::kTrain);
   CellsHeader layout = cells.header();
   layout.edge_count = 0;
@@ -60,6 +60,7 @@ absl::StatusOr<CellReader> WriteTrainedEdges(const Graph& graph, const KnownRows
   std::vector<Edge> edges;
   std::vector<std::byte> scratch;
   for (std::size_t block = 0; block < cells.block_count(); ++block) {
+    if (stop && stop()) return absl::CancelledError("interrupted");
     const BlockRecord& record = cells.block(block);
     if (!blocks.IsOf(record)) {
       RETURN_IF_ERROR(blocks.Flush());

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "checkpoint/commit_copy.h"
 #include "checkpoint/run_lock.h"
+#include "checkpoint/run_replacement.h"
 #include "checkpoint/run_tables.h"
 #include "checkpoint/state_file.h"
 #include "fmt/format.h"
@@ -30,6 +31,7 @@ namespace octavo {
 namespace {
 
 namespace fs = std::filesystem;
+
 RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& division) {
   const std::size_t relation_width = options.model_spec().RelationWidth();
   return {.configuration_hash = ConfigurationHash(options),
@@ -45,21 +47,6 @@ RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, con
           .element = options.storage,
           .partitions = division.partitions,
           .resident = division.resident};
-}
-
-// Removes the run and its best one, which has to be its own.
-absl::Status RemoveRun(const RunPaths& paths) {
-  RETURN_IF_ERROR(CheckCopyPlace(paths, paths.Best()));
-  // Before STATE, which says whose they are.
-  RETURN_IF_ERROR(RemoveRunFolder(paths.Best()));
-  RETURN_IF_ERROR(RemoveRunFolder(paths.Best().Unfinished()));
-  // STATE first: without it what is left is no run, however far this gets. run.json stays until the next is written: it
-  // says that what is left was a run's.
-  for (const fs::path& path : paths.All()) {
-    if (path == paths.Lock() || path == paths.Configuration()) continue;
-    RETURN_IF_ERROR(RemoveFile(path));
-  }
-  return SyncFolder(paths.folder());
 }
 
 // A folder that is there must be free for a run.
@@ -107,17 +94,9 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MakeGradients(const Run
   return MmapGradientAccumulator::Create(paths.Gradients(), options.dim, rows);
 }
 
-// Whether there was a run once, whose vectors may be all that is left of it: its metrics.jsonl comes after the first
-// commit. That of a warm start comes before, with an event of its own, which a cut may have torn.
-bool WasTrained(const RunPaths& paths, const RunConfiguration& configuration) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
-  if (!configuration.init.given()) return true;
-  const absl::StatusOr<std::string> text = ReadWholeFile(paths.Metrics(), kMostBytes);
-  return !text.ok() || text->find(R"("event":"epoch")") != std::string::npos;
-}
-
 // A folder with a run, or with files of a run's names that no training left there, is not taken without --overwrite. A
-// training that was stopped before its first commit leaves run.json and no STATE.
+// training that was stopped before its first commit leaves run.json and no STATE, and no metrics.jsonl, which comes
+// behind the commit, or of a warm start one that is marked: with it, the vectors may be all that is left of a run.
 absl::Status CheckUnused(const RunPaths& paths) {
   const std::string folder = paths.folder().string();
   std::vector<fs::path> there;
@@ -134,11 +113,8 @@ absl::Status CheckUnused(const RunPaths& paths) {
     return UsageError(
         fmt::format("{}: has a run; go on with it by octavo resume --run {}, or say --overwrite", folder, folder));
   }
-  if (has(paths.Configuration())) {
-    const absl::StatusOr<RunConfiguration> configuration = ReadRunConfiguration(paths.Configuration());
-    const bool stopped_early = configuration.ok() && (!has(paths.Metrics()) || !WasTrained(paths, *configuration));
-    if (stopped_early) return absl::OkStatus();
-  }
+  const bool untrained = !has(paths.Metrics()) || has(paths.Beginning());
+  if (untrained && ReadRunConfiguration(paths.Configuration()).ok()) return absl::OkStatus();
   for (const fs::path& path : there) {
     return UsageError(
         fmt::format("{}: is there and belongs to no run; choose another folder, or say --overwrite", path.string()));
@@ -174,6 +150,26 @@ absl::Status CheckInit(const TrainOptions& options, const InitialSource& init, c
                                 init.source.string()));
 }
 
+// Opens what a run begins with; null where that is nothing.
+absl::StatusOr<std::unique_ptr<InitialVectors>> OpenInit(const Graph& graph, const TrainOptions& options,
+                                                         const TrainSettings& settings, const InitialSource& init,
+                                                         const RunPaths& paths) {
+  RETURN_IF_ERROR(CheckInit(options, init, paths));
+  if (!init.given()) return nullptr;
+  const auto stop = [&settings] { return settings.stop != nullptr && *settings.stop != 0; };
+  return InitialVectors::Open(init, graph, options, settings.memory, paths, stop);
+}
+
+// All that a start can be refused for by its folder and what it begins with.
+absl::Status CheckPlace(const Graph& graph, const TrainOptions& options, bool overwrite, const TrainSettings& settings,
+                        const InitialSource& init, const RunPaths& paths) {
+  RETURN_IF_ERROR(OpenInit(graph, options, settings, init, paths).status());
+  RETURN_IF_ERROR(CheckFolder(paths));
+  if (!overwrite) return CheckUnused(paths);
+  ASSIGN_OR_RETURN(const bool has_older, FileExists(paths.State()));
+  return has_older ? CheckCopyPlace(paths, paths.Best()) : absl::OkStatus();
+}
+
 // The marks of a run that needs them.
 absl::StatusOr<std::optional<KnownRows>> ReadKnownRows(const TrainOptions& options, const RunPaths& paths,
                                                        const RunShape& shape) {
@@ -186,35 +182,44 @@ absl::StatusOr<std::optional<KnownRows>> ReadKnownRows(const TrainOptions& optio
   return DecodeKnownRows(*bytes, shape.rows, shape.relation_rows, path.string());
 }
 
-// The edges that are trained where these are not all, and the rows that are not.
-struct TrainedPart {
-  std::optional<CellReader> edges;
-  const KnownRows* frozen = nullptr;
-
-  const CellReader& EdgesOf(const Graph& graph) const { return edges ? *edges : graph.Edges(Split::kTrain); }
-};
-
-// `known` is borrowed, and there where the options need it.
-absl::StatusOr<TrainedPart> MakeTrainedPart(const Graph& graph, const TrainOptions& options, const RunPaths& paths,
-                                            const KnownRows* known, bool drop_behind) {
-  TrainedPart part;
-  if (options.freeze == Freeze::kOld) part.frozen = known;
-  if (options.edges == TrainEdges::kAll) return part;
+// The edges that are trained, where these are not all. `known` is there then.
+absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, const TrainOptions& options,
+                                                           const RunPaths& paths, const std::optional<KnownRows>& known,
+                                                           bool drop_behind, const std::function<bool()>& stop = {}) {
+  if (options.edges == TrainEdges::kAll) return std::nullopt;
   const bool relations = options.model_spec().RelationWidth() > 0;
-  ASSIGN_OR_RETURN(part.edges, WriteTrainedEdges(graph, *known, relations, paths.TrainedEdges()));
-  if (drop_behind) part.edges->DropBehind();
-  return part;
+  ASSIGN_OR_RETURN(CellReader edges, WriteTrainedEdges(graph, *known, relations, paths.TrainedEdges(), stop));
+  if (drop_behind) edges.DropBehind();
+  return edges;
 }
 
-// What is written when the rows of a warm start are there and no commit names them yet.
-absl::Status SealInit(InitialVectors& vectors, const TrainOptions& options, const RunPaths& paths, InitialEvent& event,
-                      Progress& first) {
-  ASSIGN_OR_RETURN(event, vectors.Finish());
+const KnownRows* FrozenRows(const TrainOptions& options, const std::optional<KnownRows>& known) {
+  return options.freeze == Freeze::kOld ? &*known : nullptr;
+}
+
+// What a training goes on with.
+struct BegunRun {
+  std::unique_ptr<MmapGradientAccumulator> gradients;
+  std::unique_ptr<RunTables> tables;
+  std::optional<KnownRows> known;   // where the options need it
+  std::optional<CellReader> edges;  // that are trained; empty: all
+  InitialEvent initial;             // of a warm start
+};
+
+// What is written when the rows of a warm start are there and no commit names them yet. Nothing to train is an error
+// while there is no run.
+absl::Status SealInit(InitialVectors& vectors, const Graph& graph, const TrainOptions& options, const RunPaths& paths,
+                      bool drop_behind, BegunRun& run, Progress& first) {
+  ASSIGN_OR_RETURN(run.initial, vectors.Finish());
   if (options.needs_known_rows()) {
-    RETURN_IF_ERROR(WriteWholeFileAtomically(paths.KnownRows(), EncodeKnownRows(vectors.known())));
+    run.known = vectors.known();
+    RETURN_IF_ERROR(WriteWholeFileAtomically(paths.KnownRows(), EncodeKnownRows(*run.known)));
   }
+  ASSIGN_OR_RETURN(run.edges, MakeTrainedEdges(graph, options, paths, run.known, drop_behind, vectors.stop()));
+  ASSIGN_OR_RETURN(File mark, File::Create(paths.Beginning()));
+  RETURN_IF_ERROR(mark.Close());
   ASSIGN_OR_RETURN(MetricsLog metrics, MetricsLog::Open(paths.Metrics(), 0));
-  RETURN_IF_ERROR(metrics.Append(event));
+  RETURN_IF_ERROR(metrics.Append(run.initial));
   if (options.durability == Durability::kFull) RETURN_IF_ERROR(metrics.Sync());
   first.metrics_bytes = metrics.bytes();
   first.step = vectors.step();
@@ -277,7 +282,8 @@ absl::StatusOr<PartitionShape> NextDivision(const TrainOptions& options, const G
 
 absl::Status CheckIsRun(const RunPaths& paths) {
   ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
-  if (there) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool replaced, IsBeingReplaced(paths));
+  if (there || replaced) return absl::OkStatus();
   ASSIGN_OR_RETURN(const bool is_graph, FileExists(GraphPaths(paths.folder()).Description()));
   return UsageError(fmt::format("{}: {}; octavo train makes one", paths.folder().string(),
                                 is_graph ? "is a graph, and no run" : "no run here (there is no STATE)"));
@@ -326,9 +332,11 @@ absl::StatusOr<Resumption> ReadResumption(const RunPaths& paths, std::uint64_t e
 absl::Status CheckDiskSpace(const RunPaths& paths, std::uint64_t needed) {
   std::uint64_t held = 0;
   std::error_code error;
-  for (const fs::path& path : paths.All()) {
-    const std::uintmax_t bytes = fs::file_size(path, error);
-    if (!error) held += bytes;
+  for (const RunPaths& run : {paths, paths.Best()}) {
+    for (const fs::path& path : run.All()) {
+      const std::uintmax_t bytes = fs::file_size(path, error);
+      if (!error) held += bytes;
+    }
   }
   fs::path folder = fs::absolute(paths.folder());
   while (!fs::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
@@ -337,6 +345,45 @@ absl::Status CheckDiskSpace(const RunPaths& paths, std::uint64_t needed) {
   return RuntimeError(
       fmt::format("{}: {} are free and {} needed; expected another disk, or a smaller dim, or storage bf16",
                   folder.string(), FormatByteSize(space.available + held), FormatByteSize(needed)));
+}
+
+// Makes a run up to its first commit. `vectors` is null where it begins with no other's rows.
+absl::StatusOr<BegunRun> BeginRun(const Graph& graph, const RunConfiguration& configuration, const RunPaths& paths,
+                                  const PartitionShape& division, InitialVectors* vectors, bool drop_behind) {
+  const TrainOptions& options = configuration.options;
+  RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
+  // Before the first commit: a disk that is too small is an error while there is no run yet.
+  BegunRun run;
+  ASSIGN_OR_RETURN(run.gradients, MakeGradients(paths, options, graph.description(), division, division));
+  const RunShape shape = ShapeOf(options, graph.description(), division);
+  const double scale = InitialScale(options, shape.rows);
+  const double relation_scale = InitialScale(options, shape.relation_rows);
+  RunBeginning beginning;
+  if (vectors != nullptr) {
+    beginning.embeddings = [&](std::uint64_t first, std::span<float> rows) {
+      return vectors->CopyEmbeddings(first, rows);
+    };
+    beginning.optimizer = [&](std::uint64_t first, std::span<float> rows) {
+      return vectors->CopyOptimizer(first, rows);
+    };
+    beginning.relation_optimizer = [&](std::uint64_t row, std::span<float> values) {
+      vectors->CopyRelationState(row, values);
+    };
+    beginning.seal = [&](Progress& first) {
+      return SealInit(*vectors, graph, options, paths, drop_behind, run, first);
+    };
+  }
+  const auto embedding = [&](std::uint64_t row, std::span<float> values) {
+    InitialEmbedding(options, scale, row, values);
+  };
+  const auto relation = [&](std::uint64_t row, std::span<float> values) {
+    InitialRelation(options, relation_scale, row, values);
+    if (vectors != nullptr) vectors->CopyRelation(row, values);
+  };
+  ASSIGN_OR_RETURN(run.tables, RunTables::Create(paths, shape, embedding, relation,
+                                                 options.durability == Durability::kFull, beginning));
+  RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
+  return run;
 }
 
 }  // namespace
@@ -363,62 +410,49 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
   if (callbacks.on_division) callbacks.on_division({.shape = division, .from_epoch = 1});
   const bool drop_behind = LeaveRoom(*graph, options, division, settings);
   const RunPaths paths(folder);
-  RETURN_IF_ERROR(CheckInit(options, init, paths));
-  std::unique_ptr<InitialVectors> vectors;
-  if (init.given()) {
-    ASSIGN_OR_RETURN(vectors, InitialVectors::Open(init, *graph, options, settings.memory, paths));
-  }
+  ASSIGN_OR_RETURN(std::unique_ptr<InitialVectors> vectors, OpenInit(*graph, options, settings, init, paths));
   RETURN_IF_ERROR(CheckFolder(paths));
+  const RunConfiguration configuration = {.options = options,
+                                          .graph = fs::absolute(graph_folder),
+                                          .init = {.source = init.given() ? fs::absolute(init.source) : fs::path(),
+                                                   .names = init.names.empty() ? fs::path() : fs::absolute(init.names),
+                                                   .optimizer_state = init.optimizer_state}};
+  RETURN_IF_ERROR(EncodeRunConfiguration(configuration).status());
   RETURN_IF_ERROR(CreateFolders(paths.folder()));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
+  RETURN_IF_ERROR(SettleReplacement(paths));
   if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));
-  RETURN_IF_ERROR(RemoveRun(paths));
-  RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(),
-                                        {.options = options,
-                                         .graph = fs::absolute(graph_folder),
-                                         .init = {.source = init.given() ? fs::absolute(init.source) : fs::path(),
-                                                  .names = init.names.empty() ? fs::path() : fs::absolute(init.names),
-                                                  .optimizer_state = init.optimizer_state}}));
-  // Before the first commit: a disk that is too small is an error while there is no run yet.
-  ASSIGN_OR_RETURN(const std::unique_ptr<MmapGradientAccumulator> gradients,
-                   MakeGradients(paths, options, graph->description(), division, division));
-  const RunShape shape = ShapeOf(options, graph->description(), division);
-  RETURN_IF_ERROR(CheckRoomForBest(options, graph->description(), paths));
-  const double scale = InitialScale(options, shape.rows);
-  const double relation_scale = InitialScale(options, shape.relation_rows);
-  RunBeginning beginning;
-  InitialEvent event;
-  if (vectors != nullptr) {
-    beginning.embeddings = [&](std::uint64_t first, std::span<float> rows) {
-      return vectors->CopyEmbeddings(first, rows);
-    };
-    beginning.optimizer = [&](std::uint64_t first, std::span<float> rows) {
-      return vectors->CopyOptimizer(first, rows);
-    };
-    beginning.relation_optimizer = [&](std::uint64_t row, std::span<float> values) {
-      vectors->CopyRelationState(row, values);
-    };
-    beginning.seal = [&](Progress& first) { return SealInit(*vectors, options, paths, event, first); };
+  ASSIGN_OR_RETURN(const bool has_older, FileExists(paths.State()));
+  if (has_older) {
+    RETURN_IF_ERROR(CheckRemovable(paths));
+    RETURN_IF_ERROR(CheckDiskSpace(paths, DiskSpaceOf(options, graph->description(), division).training));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables, RunTables::Create(
-                                                                paths, shape,
-                                                                [&](std::uint64_t row, std::span<float> values) {
-                                                                  InitialEmbedding(options, scale, row, values);
-                                                                },
-                                                                [&](std::uint64_t row, std::span<float> values) {
-                                                                  InitialRelation(options, relation_scale, row, values);
-                                                                  if (vectors != nullptr)
-                                                                    vectors->CopyRelation(row, values);
-                                                                },
-                                                                options.durability == Durability::kFull, beginning));
-  if (vectors != nullptr && callbacks.on_initial) callbacks.on_initial(event);
-  const std::optional<KnownRows> known =
-      vectors != nullptr && options.needs_known_rows() ? std::optional(vectors->known()) : std::nullopt;
-  vectors.reset();
-  ASSIGN_OR_RETURN(const TrainedPart part,
-                   MakeTrainedPart(*graph, options, paths, known ? &*known : nullptr, drop_behind));
-  return TrainingLoop(*graph, part.EdgesOf(*graph), part.frozen, options, paths, *tables, *gradients, division,
-                      settings, callbacks)
+  // The older run stands until all that the new one begins with was read.
+  const bool replaces = has_older && vectors != nullptr;
+  const RunPaths place = replaces ? paths.Replacement() : paths;
+  RETURN_IF_ERROR(replaces ? CreateFolders(place.folder()) : RemoveRun(paths));
+  if (!has_older) RETURN_IF_ERROR(CheckRoomForBest(options, graph->description(), paths));
+  const auto put = [&]() -> absl::StatusOr<BegunRun> {
+    ASSIGN_OR_RETURN(BegunRun run, BeginRun(*graph, configuration, place, division, vectors.get(), drop_behind));
+    if (!replaces) return run;
+    run.tables.reset();  // they know the place by its name
+    run.gradients.reset();
+    RETURN_IF_ERROR(ReplaceRun(paths));
+    ASSIGN_OR_RETURN(run.gradients, MakeGradients(paths, options, graph->description(), division, division));
+    ASSIGN_OR_RETURN(run.tables, RunTables::Open(paths, ShapeOf(options, graph->description(), division),
+                                                 options.durability == Durability::kFull));
+    ASSIGN_OR_RETURN(run.edges, MakeTrainedEdges(*graph, options, paths, run.known, drop_behind));
+    return run;
+  };
+  absl::StatusOr<BegunRun> run = put();
+  if (!run.ok()) {
+    if (replaces) static_cast<void>(SettleReplacement(paths));
+    return run.status();
+  }
+  if (vectors != nullptr && callbacks.on_initial) callbacks.on_initial(run->initial);
+  vectors.reset();  // the training needs their memory
+  return TrainingLoop(*graph, run->edges ? *run->edges : graph->Edges(Split::kTrain), FrozenRows(options, run->known),
+                      options, paths, *run->tables, *run->gradients, division, settings, callbacks)
       .Run(/*past_patience=*/false);
 }
 
@@ -432,12 +466,18 @@ absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs:
   start.train_edges = graph->description().train_edges;
   ASSIGN_OR_RETURN(start.plan, PlanTraining(options, *graph, settings.memory, settings.threads, nullptr));
   const RunPaths paths(folder);
-  RETURN_IF_ERROR(CheckInit(options, init, paths));
-  if (init.given()) RETURN_IF_ERROR(InitialVectors::Open(init, *graph, options, settings.memory, paths).status());
-  RETURN_IF_ERROR(CheckFolder(paths));
-  if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));
+  RETURN_IF_ERROR(CheckPlace(*graph, options, overwrite, settings, init, paths));
   RETURN_IF_ERROR(CheckDiskSpace(paths, start.plan.disk_bytes));
   return start;
+}
+
+absl::Status CheckGrownStart(const fs::path& base, bool has_valid_edges, const fs::path& folder,
+                             const TrainOptions& options, bool overwrite, const TrainSettings& settings,
+                             const InitialSource& init) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(base));
+  RETURN_IF_ERROR(has_valid_edges ? ValidateTrainOptions(options) : CheckTrainable(*graph, options));
+  RETURN_IF_ERROR(ChooseShape(options, graph->description(), settings.memory, settings.threads).status());
+  return CheckPlace(*graph, options, overwrite, settings, init, RunPaths(folder));
 }
 
 absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
@@ -465,6 +505,7 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckIsRun(paths));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
+  RETURN_IF_ERROR(SettleReplacement(paths));
   ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings, callbacks));
   const auto& [configuration, configuration_changed, graph, manifest, next] = resumption;
   const TrainOptions& options = configuration.options;
@@ -477,12 +518,12 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
                    MakeGradients(paths, options, graph->description(), DivisionOf(done), next));
   ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables,
                    RunTables::Open(paths, shape, options.durability == Durability::kFull));
-  ASSIGN_OR_RETURN(const TrainedPart part,
-                   MakeTrainedPart(*graph, options, paths, known ? &*known : nullptr, drop_behind));
+  RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
+  ASSIGN_OR_RETURN(const std::optional<CellReader> edges, MakeTrainedEdges(*graph, options, paths, known, drop_behind));
   if (configuration_changed) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   made.Keep();
-  return TrainingLoop(*graph, part.EdgesOf(*graph), part.frozen, options, paths, *tables, *gradients, next, settings,
-                      callbacks)
+  return TrainingLoop(*graph, edges ? *edges : graph->Edges(Split::kTrain), FrozenRows(options, known), options, paths,
+                      *tables, *gradients, next, settings, callbacks)
       .Run(/*past_patience=*/epochs != 0);
 }
 

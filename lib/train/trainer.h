@@ -69,9 +69,10 @@ struct TrainOutcome {
 // Whether the graph has the edges that the options need; a usage error otherwise.
 absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options);
 
-// Starts a run in `folder`, which must not have one (with `overwrite` the old one is removed first), and trains it.
-// With `init` its rows begin as those of another run or a file (train/initial_vectors.h), which must not be in
-// `folder`; the first commit is behind that, so a kill before it leaves no run.
+// Starts a run in `folder`, which must not have one, and trains it. With `overwrite` an old one is removed behind all
+// checks. With `init` its rows begin as those of another run or a file (train/initial_vectors.h), which must not be in
+// `folder`; the first commit is behind that, so a kill before it leaves no run, or the old one, which is removed only
+// then (checkpoint/run_replacement.h). Told to stop before it, it ends with absl::CancelledError.
 absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder, const std::filesystem::path& folder,
                                       const TrainOptions& options, bool overwrite, const TrainSettings& settings,
                                       const TrainCallbacks& callbacks, const InitialSource& init = {});
@@ -89,6 +90,11 @@ struct TrainingStart {
 absl::StatusOr<TrainingStart> CheckStart(const std::filesystem::path& graph_folder, const std::filesystem::path& folder,
                                          const TrainOptions& options, bool overwrite, const TrainSettings& settings,
                                          const InitialSource& init = {});
+// The checks of StartRun on a graph that is yet to be made, for whoever replaces a graph for it: `base` with more nodes
+// and edges. `has_valid_edges` says whether it will have valid ones.
+absl::Status CheckGrownStart(const std::filesystem::path& base, bool has_valid_edges,
+                             const std::filesystem::path& folder, const TrainOptions& options, bool overwrite,
+                             const TrainSettings& settings, const InitialSource& init);
 absl::StatusOr<TrainingStart> CheckResume(const std::filesystem::path& folder, std::uint64_t epochs,
                                           const TrainSettings& settings,
                                           const std::filesystem::path& graph_folder = {});

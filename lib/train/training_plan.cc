@@ -61,6 +61,15 @@ void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const
 
 }  // namespace
 
+DiskSpace DiskSpaceOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
+  const std::uint64_t tables =
+      graph.node_count * NodeBytes(options) + RelationBytes(options, graph) + 4 * kNpyHeaderBytes;
+  const std::uint64_t gradients = MaxWindowRows(options, graph, shape) * options.dim * sizeof(float);
+  // The best run, and the one that is to take its place.
+  const std::uint64_t copies = options.keep == Keep::kBest ? 2 : 0;
+  return {.training = (2 + copies) * tables + gradients, .after = (1 + copies / 2) * tables};
+}
+
 absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Graph& graph, std::uint64_t memory,
                                           int threads, const MachineRates* rates) {
   const GraphDescription& description = graph.description();
@@ -88,14 +97,9 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
       first.traffic.read + later_epochs * later.traffic.read + (back ? tables - std::min(tables, resident) : 0);
   plan.training.written = tables + relations + first.traffic.written + later_epochs * later.traffic.written +
                           (back ? tables + relations : 0);
-  plan.disk_bytes_after = tables + relations + 4 * kNpyHeaderBytes;
-  plan.disk_bytes =
-      2 * plan.disk_bytes_after + MaxWindowRows(options, description, plan.shape) * options.dim * sizeof(float);
-  // The best run, and the one that is to take its place.
-  if (options.keep == Keep::kBest) {
-    plan.disk_bytes += 2 * plan.disk_bytes_after;
-    plan.disk_bytes_after *= 2;
-  }
+  const DiskSpace disk = DiskSpaceOf(options, description, plan.shape);
+  plan.disk_bytes = disk.training;
+  plan.disk_bytes_after = disk.after;
   if (rates != nullptr) ExpectSeconds(options, *rates, description, plan);
   return plan;
 }

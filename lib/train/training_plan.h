@@ -30,6 +30,13 @@ struct TrainingPlan {
   double seconds = 0;
 };
 
+// Bytes of the run folder while it trains, and when it is done.
+struct DiskSpace {
+  std::uint64_t training = 0;
+  std::uint64_t after = 0;
+};
+DiskSpace DiskSpaceOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape);
+
 // Returns the plan for `memory` bytes. `rates` may be nullptr. A usage error where the budget is too small.
 absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Graph& graph, std::uint64_t memory,
                                           int threads, const MachineRates* rates);

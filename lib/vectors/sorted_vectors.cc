@@ -64,33 +64,38 @@ struct SortedVectors::Run {
   std::span<const std::byte> record;
 };
 
-SortedVectors::SortedVectors(std::unique_ptr<VectorSource> source, std::uint64_t hash_seed)
-    : source_(std::move(source)), hash_seed_(hash_seed) {}
+SortedVectors::SortedVectors(std::unique_ptr<VectorSource> source, std::uint64_t hash_seed, SpillUse& use)
+    : source_(std::move(source)), hash_seed_(hash_seed), use_(use) {}
 SortedVectors::~SortedVectors() = default;
 
 absl::StatusOr<std::unique_ptr<SortedVectors>> SortedVectors::Make(std::unique_ptr<VectorSource> source,
                                                                    std::uint64_t hash_seed, std::uint64_t memory_bytes,
                                                                    const std::filesystem::path& spill, SpillUse& use) {
-  auto sorted = std::unique_ptr<SortedVectors>(new SortedVectors(std::move(source), hash_seed));
+  auto sorted = std::unique_ptr<SortedVectors>(new SortedVectors(std::move(source), hash_seed, use));
   if (sorted->source_->order() == hash_seed) return sorted;
-  RETURN_IF_ERROR(sorted->Sort(memory_bytes, spill, use));
+  RETURN_IF_ERROR(sorted->Sort(memory_bytes, spill));
   return sorted;
 }
 
-absl::Status SortedVectors::Sort(std::uint64_t memory_bytes, const std::filesystem::path& spill, SpillUse& use) {
+absl::Status SortedVectors::CheckStop() const {
+  return use_.stop && use_.stop() ? absl::CancelledError("interrupted") : absl::OkStatus();
+}
+
+absl::Status SortedVectors::Sort(std::uint64_t memory_bytes, const std::filesystem::path& spill) {
   values_.resize(columns());
   while (true) {
+    RETURN_IF_ERROR(CheckStop());
     ASSIGN_OR_RETURN(const std::optional<NamedVector> vector, source_->Next());
     if (!vector) break;
     Hold(*vector);
     // A vector that grows holds its bytes twice for a moment.
-    if (2 * (held_.size() + keys_.size() * sizeof(Key)) >= memory_bytes) RETURN_IF_ERROR(SpillHeld(spill, use));
+    if (2 * (held_.size() + keys_.size() * sizeof(Key)) >= memory_bytes) RETURN_IF_ERROR(SpillHeld(spill));
   }
   if (file_ == nullptr) {
     SortHeld();
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(SpillHeld(spill, use));
+  RETURN_IF_ERROR(SpillHeld(spill));
   RETURN_IF_ERROR(file_->FinishWriting());
   held_ = {};
   keys_ = {};
@@ -120,10 +125,10 @@ void SortedVectors::SortHeld() {
   });
 }
 
-absl::Status SortedVectors::SpillHeld(const std::filesystem::path& spill, SpillUse& use) {
+absl::Status SortedVectors::SpillHeld(const std::filesystem::path& spill) {
   if (keys_.empty()) return absl::OkStatus();
   if (file_ == nullptr) {
-    ASSIGN_OR_RETURN(file_, SpillFile::Create(spill, use));
+    ASSIGN_OR_RETURN(file_, SpillFile::Create(spill, use_));
   }
   SortHeld();
   SpillWriter writer(*file_, std::max(kBufferBytes, largest_record_));
@@ -203,6 +208,7 @@ absl::Status SortedVectors::CheckOrder() {
 }
 
 absl::StatusOr<std::optional<HashedVector>> SortedVectors::Next() {
+  RETURN_IF_ERROR(CheckStop());
   bool more = false;
   if (source_->order() == hash_seed_) {
     ASSIGN_OR_RETURN(more, ReadSorted());

@@ -24,7 +24,8 @@ class SortedVectors {
  public:
   // Reads all of `source`, unless its names come in the order of that seed's hashes already. What is held at a time
   // takes about `memory_bytes`; the rest goes to a file at `spill`, which has no name any more when this returns. A
-  // usage error where the memory is too little for a buffer a run.
+  // usage error where the memory is too little for a buffer a run. `use.stop` ends this, and Next, soon, with
+  // absl::CancelledError. `use` must outlive this.
   static absl::StatusOr<std::unique_ptr<SortedVectors>> Make(std::unique_ptr<VectorSource> source,
                                                              std::uint64_t hash_seed, std::uint64_t memory_bytes,
                                                              const std::filesystem::path& spill, SpillUse& use);
@@ -46,12 +47,13 @@ class SortedVectors {
   };
   struct Run;
 
-  SortedVectors(std::unique_ptr<VectorSource> source, std::uint64_t hash_seed);
+  SortedVectors(std::unique_ptr<VectorSource> source, std::uint64_t hash_seed, SpillUse& use);
 
-  absl::Status Sort(std::uint64_t memory_bytes, const std::filesystem::path& spill, SpillUse& use);
+  absl::Status CheckStop() const;
+  absl::Status Sort(std::uint64_t memory_bytes, const std::filesystem::path& spill);
   void Hold(const NamedVector& vector);
   void SortHeld();
-  absl::Status SpillHeld(const std::filesystem::path& spill, SpillUse& use);
+  absl::Status SpillHeld(const std::filesystem::path& spill);
   absl::Status BeginMerge(std::uint64_t memory_bytes);
   absl::StatusOr<bool> ReadSorted();
   absl::StatusOr<bool> ReadMerged();
@@ -60,6 +62,7 @@ class SortedVectors {
 
   const std::unique_ptr<VectorSource> source_;
   const std::uint64_t hash_seed_;
+  SpillUse& use_;
   // What is held: records one behind the other, and where each begins, in order.
   std::vector<std::byte> held_;
   std::vector<Key> keys_;

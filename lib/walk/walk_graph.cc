@@ -182,6 +182,7 @@ class WalkGraph {
     summary_.source_fingerprint = graph.fingerprint;
     RETURN_IF_ERROR(CheckSource());
     graph.has_weights = true;
+    graph.undirected = graph.keeps_duplicates = false;  // of lines, which these edges are not
     graph.train_edges = written.headers[0].edge_count;
     const std::string relations = fmt::format("{}\t{}\n", graph_->RelationName(RelationId{0}), graph.train_edges);
     RETURN_IF_ERROR(WriteText(paths.Relations(), relations));

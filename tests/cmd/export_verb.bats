@@ -8,6 +8,42 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [[ ! -e out.npy.partial ]]
 }
 
+# interrupted SIGNAL PARTIAL COMMAND...: the signal comes when the partial file is there; the exit code is the signal's,
+# and nothing of the files is left.
+interrupted() {
+  local signal="$1" partial="$2" status=0 pid
+  shift 2
+  OCTAVO_FAILPOINT="file.write:1=sleep,file.sync:1=sleep,file.sync:2=sleep" env --default-signal="$signal" "$@" \
+    >out.log 2>err.log &
+  pid=$!
+  until compgen -G "$partial" >/dev/null; do kill -0 "$pid"; sleep 0.01; done
+  kill "-$signal" "$pid"
+  wait "$pid" || status=$?
+  [ "$status" -eq $((128 + $(kill -l "$signal"))) ]
+  grep -q "^warning: interrupted; .* was not made$" err.log
+  [ "$(ls -A | grep -c partial)" -eq 0 ]
+}
+
+@test "export, index, report: a signal ends them at once and leaves nothing" {
+  mkdir stopped
+  cd stopped
+  for signal in INT TERM HUP; do
+    interrupted "$signal" ".out.npy.partial-*" "$OCTAVO" export --run ../run --output out.npy --names out.names
+    interrupted "$signal" ".i.partial-*" "$OCTAVO" index --run ../run --output i
+    interrupted "$signal" ".r.html.partial-*" "$OCTAVO" report --run ../run --output r.html
+  done
+  [ "$(ls -A | tr '\n' ' ')" = "err.log out.log " ]
+}
+
+@test "export: files that belong together appear when all are whole" {
+  echo old >kept.names
+  for failing in 1 2; do
+    OCTAVO_FAILPOINT="file.sync:$failing=eio" fails 1 "file.sync" \
+      "$OCTAVO" --quiet export --run run --output whole.npy --names kept.names
+    [ ! -e whole.npy ] && [ "$(cat kept.names)" = old ]
+  done
+}
+
 @test "export: standard output, and relations" {
   "$OCTAVO" --quiet export --run run --output - --format tsv >all.tsv
   [[ "$(wc -l <all.tsv)" == 14 ]]

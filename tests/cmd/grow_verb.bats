@@ -112,7 +112,6 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
 
 @test "what cannot be grown is refused before anything is made" {
   fails 2 "dim" grow out --dim 10
-  rm -rf grown out other
   fails 2 "absent" "$OCTAVO" grow --run absent --add add.tsv --graph grown --output out
   fails 2 "has a run" "$OCTAVO" grow --run run --add add.tsv --graph grown --output run
   printf 'a\tb\n' >pairs.tsv
@@ -120,6 +119,67 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
   fails 2 "--init" "$OCTAVO" train --graph graph --run out "${tiny[@]}" --init-names names
   fails 2 "--init" "$OCTAVO" train --graph graph --run out "${tiny[@]}" --freeze old
   [ ! -e grown ] && [ ! -e out ]
+}
+
+# The graph was replaced first, and what was wrong found out then.
+@test "a growth that is refused replaces no graph" {
+  "$OCTAVO" --quiet import train.tsv --graph grown
+  before="$(sha256sum grown/*)"
+  fails 2 "expected 10, the dim of the training" grow out --overwrite --dim 10
+  fails 2 "is in the folder of the run that is made of it" grow run --overwrite
+  fails 2 "is a graph" grow graph --overwrite
+  fails 2 "is --graph, too" grow ./grown --overwrite
+  fails 2 "no edges to validate with" grow out --overwrite --validate-every 1
+  fails 2 "--memory" grow out --overwrite --memory 1MiB
+  echo mine >file
+  fails 2 "is not a folder" grow file --overwrite
+  mkdir mine && echo mine >mine/embeddings.npy
+  fails 2 "belongs to no run" "$OCTAVO" grow --run run --add add.tsv --graph other --output mine
+  [ "$before" = "$(sha256sum grown/*)" ] && [ ! -e other ] && [ ! -e out ]
+  "$OCTAVO" --quiet grow --run run --add add.tsv --graph grown --output out --overwrite --valid add.tsv \
+    --validate-every 2 --epochs 2
+}
+
+@test "added lines become edges as those of the graph did, unless flags say otherwise" {
+  printf 'a\tb\na\tb\nb\tc\n' >lines.tsv
+  printf 'c\td\nc\td\n' >more.tsv
+  edges() { "$OCTAVO" inspect "$1" --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["train_edges"])'; }
+  "$OCTAVO" --quiet import lines.tsv --graph both --undirected --duplicates keep
+  "$OCTAVO" import more.tsv --base both --graph kept 2>err.log
+  grep -q '^both was imported with --undirected, and so are the added edges$' err.log
+  grep -q '^both was imported with --duplicates keep, and so are the added edges$' err.log
+  [ "$(edges both) $(edges kept)" = "6 10" ]
+  "$OCTAVO" --quiet import more.tsv --base both --graph one --directed
+  [ "$(edges one)" = 8 ]
+  "$OCTAVO" --quiet import more.tsv --base both --graph merged --duplicates merge
+  [ "$(edges merged)" = 6 ]
+  "$OCTAVO" --quiet import more.tsv --base kept --graph again
+  [ "$(edges again)" = 14 ]
+  "$OCTAVO" --quiet train --graph both --run dot --model dot "${tiny[@]}"
+  "$OCTAVO" --quiet grow --run dot --add more.tsv --graph more --output more.run --epochs 1
+  [ "$(edges more)" = 10 ]
+  cmp more/train.cells kept/train.cells
+}
+
+@test "a signal while rows are taken over leaves no run, and an older one as it was" {
+  stop() {  # FOLDER SIGNAL CODE FLAGS...: the signal comes when the tables are in the folder
+    local folder="$1" signal="$2" code="$3" status=0
+    shift 3
+    OCTAVO_FAILPOINT="initial.rows:1=sleep,initial.state:1=sleep" env --default-signal="$signal" \
+      "$OCTAVO" train --graph graph --run out "${tiny[@]}" --reciprocal --optimizer adagrad --init run "$@" 2>err.log &
+    local pid=$!
+    wait_for 10 [ -e "$folder/relations.optimizer.npy" ]
+    kill "-$signal" "$pid"
+    wait "$pid" || status=$?
+    [ "$status" = "$code" ]
+    grep -q '^warning: interrupted; out was not made$' err.log
+  }
+  stop out INT 130
+  [ ! -e out/STATE ] && [ ! -e out/embeddings.npy ]
+  "$OCTAVO" --quiet train --graph graph --run out "${tiny[@]}"
+  before="$(tables out)$(sha256sum out/STATE)"
+  stop out/.replacement TERM 143 --overwrite
+  [ "$before" = "$(tables out)$(sha256sum out/STATE)" ] && [ ! -e out/.replacement ]
 }
 
 # What growing is for: a third of the epochs on top of the run of a part of the graph come near a training of all.

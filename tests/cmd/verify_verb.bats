@@ -124,6 +124,25 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
   [ "$(tables run)" = "$(tables longer)" ]
 }
 
+@test "--repair finishes what was taking the place of a run, or removes what had not come so far" {
+  local before place
+  "$OCTAVO" --quiet train --graph graph --run source "${tiny[@]}" --durability process
+  "$OCTAVO" --quiet train --graph graph --run whole "${tiny[@]}" --seed 5 --init source
+  before="$(tables run)"
+  for place in P1 P3; do
+    ! OCTAVO_FAILPOINT="replace.$place=kill" "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}" --seed 5 \
+      --init source --overwrite
+    "$OCTAVO" verify run >out.log || [ "$place" = P3 ]
+    grep -q "^note: run/.replacement: " out.log
+    "$OCTAVO" verify run --repair >out.log
+    grep -q "^repaired: run/.replacement: " out.log
+    [ ! -e run/.replacement ]
+    [ "$place" = P3 ] || [ "$before" = "$(tables run)" ]
+  done
+  "$OCTAVO" --quiet resume --run run
+  [ "$(tables run)" = "$(tables whole)" ]
+}
+
 @test "--repair leaves a run with damaged tables as it is" {
   flip run/STATE 50
   flip run/optimizer.npy 4100

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,6 +18,7 @@
 #include "io/compressed_input.h"
 #include "io/failpoint.h"
 #include "tests/support/cached_bytes.h"
+#include "tests/support/child_process.h"
 #include "tests/support/small_graph.h"
 
 namespace octavo {
@@ -144,6 +146,59 @@ TEST_F(OutputFileTest, FullDiskAndFailedSyncLeaveNothing) {
     EXPECT_FALSE(std::filesystem::exists(path_)) << failpoint;
     EXPECT_FALSE(std::filesystem::exists(partial_)) << failpoint;
   }
+}
+
+// The first of two took its place before the second one was written.
+TEST_F(OutputFileTest, FilesThatBelongTogetherAppearWhenAllAreWhole) {
+  const std::string beside = (folder_.path() / "beside").string();
+  for (const std::string failpoint : {"file.sync:1=eio", "file.sync:2=eio", ""}) {
+    std::ofstream(beside) << "old";
+    {
+      auto output = OutputFile::Open(path_);
+      auto other = OutputFile::Open(beside);
+      ASSERT_TRUE(output.ok() && other.ok());
+      ASSERT_TRUE(output->Append("one").ok());
+      ASSERT_TRUE(other->Append("two").ok());
+      ASSERT_TRUE(SetFailpoints(failpoint).ok());
+      const absl::Status status = OutputFile::CommitAll(std::array{&*output, &*other});
+      ASSERT_TRUE(SetFailpoints("").ok());
+      EXPECT_EQ(status.ok(), failpoint.empty());
+    }
+    EXPECT_EQ(std::filesystem::exists(path_), failpoint.empty());
+    EXPECT_EQ(ContentsOf(beside), failpoint.empty() ? "two" : "old");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), failpoint.empty() ? 2 : 1);
+  }
+}
+
+TEST_F(OutputFileTest, WhatAKilledProcessLeftIsRemovedByTheNext) {
+  const ChildEnd end = RunChild([&] {
+    const auto output = OutputFile::Open(path_);
+    return ::raise(SIGKILL);
+  });
+  ASSERT_EQ(end.signal, SIGKILL);
+  const std::string alive = (folder_.path() / fmt::format(".out.partial-{}", ::getppid())).string();
+  std::ofstream(alive) << "of a process that lives";
+  std::ofstream(folder_.path() / ".out.partial-x") << "mine";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 3);
+  const auto output = OutputFile::Open(path_);
+  ASSERT_TRUE(output.ok());
+  EXPECT_TRUE(std::filesystem::exists(partial_));
+  EXPECT_TRUE(std::filesystem::exists(alive));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 3);
+  EXPECT_TRUE(AbandonedFiles(path_).empty()) << "its own is locked";
+}
+
+TEST_F(OutputFileTest, PartialFilesAreRemovedWhereNoDestructorWill) {
+  const ChildEnd end = RunChild([&] {
+    const auto output = OutputFile::Open(path_);
+    auto done = OutputFile::Open(path_ + ".done");
+    if (!output.ok() || !done.ok() || !done->Append("whole").ok() || !done->Commit().ok()) return 1;
+    OutputFile::RemovePartialFiles();
+    return 0;
+  });
+  EXPECT_EQ(end.code, 0);
+  EXPECT_EQ(ContentsOf(path_ + ".done"), "whole");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }
 
 TEST_F(OutputFileTest, WritesIntoAPipeThatStandsThere) {

@@ -36,8 +36,22 @@ TEST(GraphDescription, ReadsBackWhatItWrote) {
   EXPECT_EQ(description.Edges(Split::kTest), 20466U);
 }
 
+TEST(GraphDescription, KnowsHowLinesBecameEdges) {
+  EXPECT_EQ(EncodeGraphDescription(Sample(), "{}").find("undirected"), std::string::npos) << "as graphs of before";
+  for (const bool undirected : {false, true}) {
+    GraphDescription sample = Sample();
+    sample.undirected = undirected;
+    sample.keeps_duplicates = !undirected;
+    ASSERT_OK_AND_ASSIGN(const GraphDescription description,
+                         DecodeGraphDescription(EncodeGraphDescription(sample, "{}"), "graph.json"));
+    EXPECT_EQ(description, sample);
+  }
+}
+
 TEST(GraphDescription, NamesTheKeyThatIsWrong) {
-  const std::string text = EncodeGraphDescription(Sample(), "{}");
+  GraphDescription sample = Sample();
+  sample.undirected = true;
+  const std::string text = EncodeGraphDescription(sample, "{}");
   const std::pair<std::string, std::string> kCases[] = {
       {"\"nodes\": 14541", "\"nodes\": -1"},
       {"\"nodes\": 14541", "\"nodes\": 0"},
@@ -46,6 +60,7 @@ TEST(GraphDescription, NamesTheKeyThatIsWrong) {
       {"\"relations\": 237", "\"relations\": 4294967296"},
       {"\"train_edges\": 272115", "\"train_edges\": null"},
       {"\"has_weights\": false", "\"has_weights\": 0"},
+      {"\"undirected\": true", "\"undirected\": \"yes\""},
       {"\"fingerprint\": \"fedc", "\"fingerprint\": \"xedc"},
       {"\"fingerprint\": \"fedc", "\"fingerprint\": \""},
       {"\"format\": \"octavo graph\"", "\"format\": \"octavo run\""},

@@ -38,7 +38,7 @@ TEST(RunPaths, AllHasEveryFileOnce) {
   const std::set<std::filesystem::path> names(all.begin(), all.end());
   EXPECT_EQ(names.size(), all.size());
   for (const auto& path : {paths.State(), paths.Configuration(), paths.Metrics(), paths.Lock(), paths.Gradients(),
-                           paths.Table(TableName::kRelationOptimizer, 1)}) {
+                           paths.Beginning(), paths.Table(TableName::kRelationOptimizer, 1)}) {
     EXPECT_EQ(names.count(path), 1U) << path;
   }
 }

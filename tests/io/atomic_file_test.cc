@@ -153,9 +153,9 @@ TEST_F(AtomicFolderTest, LeftoversWithALockAreNotAbandoned) {
   fs::create_directory(dead);
   fs::create_symlink(folder_.path(), folder_ / fmt::format(".g.partial-{}", ::getpid()));
   {
-    const FolderLock lock(dead);
+    const PathLock lock(dead);
     ASSERT_TRUE(lock.held());
-    EXPECT_FALSE(FolderLock(dead).held());
+    EXPECT_FALSE(PathLock(dead).held());
     EXPECT_TRUE(AbandonedFolders(folder_ / "g").empty());
   }
   EXPECT_EQ(AbandonedFolders(folder_ / "g"), std::vector<fs::path>{dead});

@@ -78,6 +78,8 @@ class Process:
                 entry = json.loads(line)
             except ValueError:
                 entry = {"level": "raw", "message": line.decode(errors="replace")}
+            if entry["level"] == "progress":  # every 10 seconds
+                continue
             self.messages.append((entry["level"], entry["message"]))
             self.acknowledgments += entry["level"] == "info" and self.said.take(entry["message"])
         return bool(data)

@@ -7,6 +7,7 @@
 #include "checkpoint/state_file.h"
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
+#include "tests/support/small_disk.h"
 #include "tests/train/tiny_training.h"
 #include "train/trained_run.h"
 #include "train/trainer.h"
@@ -90,6 +91,21 @@ TEST_P(FullDiskTest, AResumeThatCannotBeginLeavesTheRunAsItWas) {
     if (outcome.ok()) break;
   }
   EXPECT_GT(failures, 4);
+}
+
+// It was removed first, and the new one found no room.
+TEST(FullDisk, AnOlderRunStaysWhereTheNewOneHasNoRoom) {
+  const TinyTraining training;
+  const SmallDisk disk(training.folder() / "disk", std::uint64_t{1} << 20);
+  if (!disk.mounted()) GTEST_SKIP() << "to mount a tmpfs takes root";
+  const std::filesystem::path run = disk.folder() / "run";
+  ASSERT_OK(StartRun(training.graph_folder(), run, TinyOptions(), false, {.memory = kPlenty}, {}));
+  const RunBytes older = ReadRunBytes(run);
+  TrainOptions larger = TinyOptions();
+  larger.dim = 4000;
+  EXPECT_ERROR(StartRun(training.graph_folder(), run, larger, true, {.memory = kPlenty}, {}), kRuntime, "are free and");
+  EXPECT_TRUE(ReadRunBytes(run) == older);
+  EXPECT_OK(StartRun(training.graph_folder(), run, TinyOptions(), true, {.memory = kPlenty}, {}));
 }
 
 }  // namespace

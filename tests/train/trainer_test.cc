@@ -499,6 +499,11 @@ TEST(Trainer, RefusedOverwriteKeepsTheRun) {
   EXPECT_ERROR(
       StartRun(training.folder() / "absent", training.run_folder(), TinyOptions(), true, {.memory = kPlenty}, {}),
       kUsage, "absent");
+  // What run.json cannot name was found out when the old run was gone.
+  const std::filesystem::path odd_name = training.folder() / "gr\xFFph";
+  std::filesystem::copy(training.graph_folder(), odd_name);
+  EXPECT_ERROR(StartRun(odd_name, training.run_folder(), TinyOptions(), true, {.memory = kPlenty}, {}), kUsage,
+               "not UTF-8");
   EXPECT_TRUE(ReadRunBytes(training.run_folder()) == bytes);
   EXPECT_OK(training.Resume());
 }

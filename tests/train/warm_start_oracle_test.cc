@@ -61,9 +61,10 @@ TEST(WarmStartOracle, TrainsAsTheNaiveTrainerDoes) {
     options.regularization = 0.02;
     if (round == 5) options.schedule = Schedule::kPipelined;
     graphs.TrainOld(options);
-    std::atomic<int> stop = 1;
+    std::atomic<int> stop = 0;
     const std::string begun = fmt::format("begun{}", round);
-    ASSERT_OK(graphs.Grow(options, begun, {.memory = kPlenty, .stop = &stop}));
+    ASSERT_OK(graphs.Grow(options, begun, {.memory = kPlenty, .stop = &stop},
+                          {.on_initial = [&](const InitialEvent&) { stop = 1; }}));
     ASSERT_OK_AND_ASSIGN(const TrainedRun source, OpenTrainedRun(graphs.run("source")));
     ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(graphs.grown_graph()));
 

@@ -12,6 +12,7 @@
 #include "oneapi/tbb/global_control.h"
 #include "tests/support/child_process.h"
 #include "tests/train/warm_graphs.h"
+#include "train/initial_vectors.h"
 #include "train/memory_estimate.h"
 #include "train/run_configuration.h"
 #include "train/trained_edges.h"
@@ -43,11 +44,12 @@ class WarmStart : public ::testing::Test {
 
   // The tables as a run begins with them: it is stopped before its first batch.
   NamedTables Begin(const TrainOptions& options, const InitialSource& init, InitialEvent* event = nullptr) {
-    std::atomic<int> stop = 1;
+    std::atomic<int> stop = init.given() ? 0 : 1;
     fs::remove_all(graphs_.run("begun"));
     EXPECT_OK(StartRun(graphs_.grown_graph(), graphs_.run("begun"), options, false, {.memory = kPlenty, .stop = &stop},
                        {.on_initial =
                             [&](const InitialEvent& e) {
+                              stop = 1;
                               if (event != nullptr) *event = e;
                             }},
                        init));
@@ -307,9 +309,118 @@ TEST_F(WarmStart, RefusesWhatDoesNotFit) {
   EXPECT_ERROR(StartRun(graphs_.old_graph(), graphs_.run("run"), FrozenOptions(), false, {.memory = kPlenty}, {},
                         {.source = graphs_.run("source")}),
                kUsage, "expected edges all");
+  // It was found out behind the first commit once, and a run without a batch was left.
+  EXPECT_FALSE(fs::exists(RunPaths(graphs_.run("run")).State()));
+  EXPECT_FALSE(fs::exists(RunPaths(graphs_.run("run")).TrainedEdges()));
   WriteFileBytes(graphs_ / "twice", "3 8\nn1 1 1 1 1 1 1 1 1\nn2 1 1 1 1 1 1 1 1\nn1 2 2 2 2 2 2 2 2\n");
   EXPECT_ERROR(start(WarmOptions(), "run", true, {.source = graphs_ / "twice"}), kInput,
                "twice:4: \"n1\" stands there already, at " + (graphs_ / "twice").string() + ":2");
+}
+
+// The older run used to be removed before the source was read.
+TEST_F(WarmStart, AnOlderRunStandsUntilTheNewOneDoes) {
+  graphs_.TrainOld(WarmOptions());
+  ASSERT_OK(graphs_.Grow(FrozenOptions(), "unbroken"));
+  const RunBytes unbroken = ReadRunBytes(graphs_.run("unbroken"));
+  TrainOptions other = WarmOptions();
+  other.seed = 99;
+  const RunPaths run(graphs_.run("run"));
+  const auto begin_older = [&] {
+    fs::remove_all(run.folder());
+    ASSERT_OK(StartRun(graphs_.grown_graph(), run.folder(), other, false, {.memory = kPlenty}, {}));
+    WriteFileBytes(run.folder() / "diary", "mine");
+  };
+  const auto overwrite = [&](const InitialSource& init) {
+    return StartRun(graphs_.grown_graph(), run.folder(), FrozenOptions(), true, {.memory = kPlenty}, {}, init);
+  };
+  const InitialSource source = {.source = graphs_.run("source")};
+  begin_older();
+  const RunBytes older = ReadRunBytes(run.folder());
+  const auto expect_older = [&] {
+    EXPECT_TRUE(ReadRunBytes(run.folder()) == older);
+    EXPECT_FALSE(fs::exists(run.Replacement().folder()));
+    CheckReport report;
+    ASSERT_OK(VerifyRun(run.folder(), {}, report));
+    EXPECT_EQ(report.damage_count(), 0U);
+  };
+  const std::string row = " 1 1 1 1 1 1 1 1\n";
+  for (const auto& [text, wrong] : {std::pair("3 8\nn1" + row + "n2" + row + "n1" + row, "stands there already"),
+                                    std::pair("2 8\nn1" + row + "n2 1 1 1 1 1 1 1 nan\n", "expected a finite number"),
+                                    std::pair("3 8\nn1" + row + "n2" + row, "expected 3 vectors")}) {
+    WriteFileBytes(graphs_ / "vectors", text);
+    EXPECT_ERROR(overwrite({.source = graphs_ / "vectors"}), kInput, wrong);
+    expect_older();
+  }
+  for (const std::string place : {"initial.rows", "initial.state", "initial.seal", "file.allocate"}) {
+    ASSERT_OK(SetFailpoints(place + ":1=enospc"));
+    EXPECT_ERROR(overwrite(source), kRuntime, "");
+    ASSERT_OK(SetFailpoints(""));
+    expect_older();
+  }
+  for (const std::string place : {"initial.rows", "initial.seal", "replace.P1", "replace.P2", "replace.P3",
+                                  "replace.P4", "restart.R2", "train.batch"}) {
+    SCOPED_TRACE(place);
+    begin_older();
+    const ChildEnd end = RunChild([&] {
+      const oneapi::tbb::global_control serial(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+      if (!SetFailpoints(place + ":1=kill").ok()) return 2;
+      return overwrite(source).ok() ? 0 : 1;
+    });
+    ASSERT_EQ(end.signal, SIGKILL) << end.code;
+    if (place.starts_with("initial") || place == "replace.P1") {
+      EXPECT_TRUE(ReadRunBytes(run.folder()) == older);
+      ASSERT_OK(overwrite(source));
+    } else {
+      ASSERT_OK(ResumeRun(run.folder(), 0, {.memory = kPlenty}, {}));
+    }
+    EXPECT_TRUE(ReadRunBytes(run.folder()) == unbroken);
+    EXPECT_FALSE(fs::exists(run.Replacement().folder()));
+    EXPECT_EQ(FileBytes(run.folder() / "diary"), "mine");
+  }
+}
+
+TEST_F(WarmStart, EndsBeforeItsFirstCommitWhereItIsToldToStop) {
+  graphs_.TrainOld(WarmOptions());
+  std::atomic<int> stop = SIGINT;
+  EXPECT_TRUE(absl::IsCancelled(graphs_.Grow(FrozenOptions(), "run", {.memory = kPlenty, .stop = &stop}).status()));
+  EXPECT_FALSE(fs::exists(RunPaths(graphs_.run("run")).State()));
+  EXPECT_FALSE(fs::exists(RunPaths(graphs_.run("run")).Table(TableName::kEmbeddings, 0)));
+  EXPECT_OK(graphs_.Grow(FrozenOptions(), "run"));
+}
+
+// In its first epoch it has no event but that of the warm start, and was taken for one that had trained nothing.
+TEST_F(WarmStart, ARunWhoseStateIsLostIsLeftAlone) {
+  graphs_.TrainOld(WarmOptions());
+  std::atomic<int> stop = 0;
+  ASSERT_OK_AND_ASSIGN(const TrainOutcome outcome,
+                       graphs_.Grow(FrozenOptions(), "run", {.memory = kPlenty, .stop = &stop},
+                                    {.on_batch = [&](const TrainProgress&) { stop = 1; }}));
+  EXPECT_EQ(outcome.epochs_done, 0U);
+  const RunPaths run(graphs_.run("run"));
+  fs::remove(run.State());
+  const std::string rows = FileBytes(run.Table(TableName::kEmbeddings, 1));
+  EXPECT_ERROR(graphs_.Grow(FrozenOptions(), "run"), kUsage, "belongs to no run");
+  EXPECT_EQ(FileBytes(run.Table(TableName::kEmbeddings, 1)), rows);
+}
+
+TEST_F(WarmStart, CountsTheRelationsInItsMemory) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += fmt::format("a\tr{}\tb\n", i);
+  WriteFileBytes(graphs_ / "many.tsv", text);
+  ASSERT_OK(Import({.inputs = {graphs_ / "many.tsv"}, .graph = graphs_ / "many"}));
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(graphs_ / "many"));
+  std::string row = "a";
+  for (int i = 0; i < 64; ++i) row += " 1";
+  WriteFileBytes(graphs_ / "vectors", "1 64\n" + row + "\n");
+  TrainOptions options = WarmOptions();
+  options.dim = 64;
+  const RunPaths paths(graphs_.run("run"));
+  const auto open = [&](std::uint64_t memory) {
+    return InitialVectors::Open({.source = graphs_ / "vectors"}, *graph, options, memory, paths);
+  };
+  // Rows and state of 40,000 relation rows: 20,480,000 bytes.
+  EXPECT_ERROR(open(std::uint64_t{24} << 20), kUsage, "for the relations of both sides");
+  EXPECT_OK(open(std::uint64_t{30} << 20));
 }
 
 TEST_F(WarmStart, RefusesDamagedSources) {

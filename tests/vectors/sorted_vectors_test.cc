@@ -84,6 +84,23 @@ TEST(SortedVectors, AreInTheOrderOfTheHashesWhateverTheMemory) {
   EXPECT_ERROR(ReadAll(*unordered), kCorrupt, "list:72: \"");
 }
 
+TEST(SortedVectors, EndsWhereItIsToldToStop) {
+  const TemporaryFolder folder;
+  const std::vector<Named> list = RandomList(1000);
+  for (const bool ordered : {false, true}) {
+    for (const int last : {1, 500, 1500}) {
+      int asked = 0;
+      SpillUse use = {.stop = [&] { return ++asked > last; }};
+      const auto order = ordered ? std::optional<std::uint64_t>(7) : std::nullopt;
+      auto sorted = SortedVectors::Make(std::make_unique<ListSource>(list, order), 7, 1 << 30, folder / "spill", use);
+      const absl::Status status = sorted.ok() ? ReadAll(**sorted).status() : sorted.status();
+      // In the order of the list it comes to the first name that is not in its place.
+      EXPECT_TRUE(ordered ? !status.ok() : absl::IsCancelled(status)) << status.ToString();
+      EXPECT_LE(asked, last + 1);
+    }
+  }
+}
+
 TEST(SortedVectors, RefusesANameThatComesTwice) {
   const TemporaryFolder folder;
   std::vector<Named> list = RandomList(5000);

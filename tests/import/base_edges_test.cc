@@ -1,5 +1,5 @@
 // A graph that was added to is, byte for byte, the graph of all edges at once.
-#include "import/base_text.h"
+#include "import/base_edges.h"
 
 #include <map>
 #include <random>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class BaseTextTest : public ::testing::Test {
+class BaseEdgesTest : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& text) const {
     WriteFileBytes(folder_ / name, text);
@@ -51,7 +51,7 @@ std::string ManyLines(std::uint64_t seed, int lines, std::uint64_t nodes) {
   return text;
 }
 
-TEST_F(BaseTextTest, AddedEdgesMakeTheGraphOfAll) {
+TEST_F(BaseEdgesTest, AddedEdgesMakeTheGraphOfAll) {
   const std::string a = ManyLines(1, 30'000, 6000);  // three fine partitions
   const std::string b = ManyLines(2, 5000, 9000);
   const std::string valid = ManyLines(3, 300, 6000);
@@ -87,7 +87,7 @@ TEST_F(BaseTextTest, AddedEdgesMakeTheGraphOfAll) {
 }
 
 // The base has both directions already.
-TEST_F(BaseTextTest, UndirectedIsOfTheAddedLines) {
+TEST_F(BaseEdgesTest, UndirectedIsOfTheAddedLines) {
   const ImportOptions undirected = {.columns = "head,tail", .undirected = true};
   ImportOptions options = undirected;
   options.inputs = {Write("a.tsv", "a\tb\nc\tc\n")};
@@ -102,7 +102,7 @@ TEST_F(BaseTextTest, UndirectedIsOfTheAddedLines) {
             (std::vector<std::string>{"a edge b 1", "b edge a 1", "b edge d 1", "c edge c 1", "d edge b 1"}));
 }
 
-TEST_F(BaseTextTest, AnEdgeWithoutAWeightCountsOne) {
+TEST_F(BaseEdgesTest, AnEdgeWithoutAWeightCountsOne) {
   ImportOptions options{.columns = "head,tail"};
   options.inputs = {Write("a.tsv", "a\tb\n")};
   ASSERT_OK(Make("base", options));
@@ -113,7 +113,48 @@ TEST_F(BaseTextTest, AnEdgeWithoutAWeightCountsOne) {
   EXPECT_EQ(EdgeTexts(*graph, Split::kTrain), (std::vector<std::string>{"a edge b 1.5", "b edge c 3"}));
 }
 
-TEST_F(BaseTextTest, RefusesWhatDoesNotFit) {
+// Weights that were added up to infinity were malformed lines of the base, which the user has not.
+TEST_F(BaseEdgesTest, WhatTheGraphHasIsNoMalformedLine) {
+  const std::string first = Write("a.tsv", "a\tb\t3e38\na\tb\t3e38\nb\tc\t1e-45\n");
+  const std::string second = Write("b.tsv", "c\td\t2\n");
+  ASSERT_OK(Make("all", {.inputs = {first, second}, .columns = "head,tail,weight"}));
+  ASSERT_OK(Make("base", {.inputs = {first}, .columns = "head,tail,weight"}));
+  ASSERT_OK_AND_ASSIGN(const ImportSummary summary,
+                       Make("added", {.inputs = {second}, .base = folder_ / "base", .columns = "head,tail,weight"}));
+  EXPECT_EQ(summary.bad_lines, 0U);
+  EXPECT_TRUE(Files("added") == Files("all"));
+}
+
+// A block of edges between names of 60 KiB was a chunk of gigabytes.
+TEST_F(BaseEdgesTest, ChunksAreBoundedByTheirBytes) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    text += fmt::format("{}{}\tr\t{}{}\n", std::string(60'000, 'x'), i, std::string(60'000, 'y'), i % 5);
+  }
+  ASSERT_OK(Make("base", {.inputs = {Write("a.tsv", text)}}));
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(folder_ / "base"));
+  ASSERT_EQ(graph->Edges(Split::kTrain).block_count(), 1U);
+  BaseEdges edges(*graph, Split::kTrain);
+  std::vector<std::string> found;
+  for (int chunks = 0;; ++chunks) {
+    ASSERT_OK_AND_ASSIGN(const std::optional<std::string> records, edges.Next());
+    if (!records) {
+      EXPECT_EQ(chunks, 8);
+      break;
+    }
+    EXPECT_LT(records->size(), BaseEdges::kChunkBytes + 121'000);
+    const ParsedChunk chunk = ParseChunk(*records, BaseEdges::LayoutOf(graph->description()));
+    EXPECT_EQ(chunk.lines, chunk.edges.size());
+    for (const ParsedEdge& edge : chunk.edges) {
+      found.push_back(fmt::format("{}\t{}\t{}\n", edge.head, edge.relation, edge.tail));
+      EXPECT_EQ(edge.weight, 1.0F);
+    }
+  }
+  EXPECT_EQ(found.size(), 40U);
+  for (const std::string& line : found) EXPECT_NE(text.find(line), std::string::npos);
+}
+
+TEST_F(BaseEdgesTest, RefusesWhatDoesNotFit) {
   ImportOptions options;
   options.inputs = {Write("a.tsv", "a\tr\tb\n")};
   ASSERT_OK(Make("base", options));

@@ -1,0 +1,94 @@
+#include "checkpoint/run_replacement.h"
+
+#include <filesystem>
+
+#include "base/status.h"
+#include "checkpoint/commit_copy.h"
+#include "checkpoint/run_lock.h"
+#include "io/failpoint.h"
+#include "io/file.h"
+
+namespace octavo {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status RemoveBest(const RunPaths& paths) {
+  RETURN_IF_ERROR(RemoveRunFolder(paths.Best()));
+  return RemoveRunFolder(paths.Best().Unfinished());
+}
+
+// STATE first: without it what is left is no run, however far this gets.
+absl::Status RemoveFiles(const RunPaths& paths) {
+  for (const fs::path& path : paths.All()) {
+    if (path != paths.Lock() && path != paths.Configuration()) RETURN_IF_ERROR(RemoveFile(path));
+  }
+  return SyncFolder(paths.folder());
+}
+
+absl::Status MoveIfThere(const fs::path& file, const RunPaths& to) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(file));
+  return there ? RenameFile(file, to.folder() / file.filename()) : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckRemovable(const RunPaths& paths) {
+  RETURN_IF_ERROR(CheckCopyPlace(paths, paths.Best()));
+  for (const RunPaths& best : {paths.Best(), paths.Best().Unfinished()}) {
+    ASSIGN_OR_RETURN(const bool there, FileExists(best.State()));
+    if (there) RETURN_IF_ERROR(RunLock::Take(best.Lock()).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RemoveRun(const RunPaths& paths) {
+  RETURN_IF_ERROR(CheckRemovable(paths));
+  RETURN_IF_ERROR(RemoveBest(paths));  // before STATE, which says whose it is
+  return RemoveFiles(paths);
+}
+
+absl::Status ReplaceRun(const RunPaths& paths) {
+  RETURN_IF_ERROR(CheckRemovable(paths));
+  RETURN_IF_ERROR(Failpoint("replace.P1"));
+  RETURN_IF_ERROR(RemoveFile(paths.State()));
+  RETURN_IF_ERROR(SyncFolder(paths.folder()));
+  return SettleReplacement(paths);
+}
+
+absl::StatusOr<bool> IsBeingReplaced(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const bool stands, FileExists(paths.State()));
+  if (stands) return false;
+  return FileExists(paths.Replacement().State());
+}
+
+absl::Status SettleReplacement(const RunPaths& paths) {
+  const RunPaths from = paths.Replacement();
+  ASSIGN_OR_RETURN(const bool begun, IsBeingReplaced(paths));
+  if (!begun) return RemoveRunFolder(from);
+  RETURN_IF_ERROR(Failpoint("replace.P2"));
+  // As long as run.json has not moved, all that is here is of the older run.
+  ASSIGN_OR_RETURN(const bool unmoved, FileExists(from.Configuration()));
+  if (unmoved) {
+    RETURN_IF_ERROR(RemoveBest(paths));
+    RETURN_IF_ERROR(RemoveFiles(paths));
+  }
+  RETURN_IF_ERROR(Failpoint("replace.P3"));
+  // Each on the disk before the next: no cut may leave run.json behind what comes after it, or STATE before the rest.
+  const auto sync = [&]() -> absl::Status {
+    RETURN_IF_ERROR(SyncFolder(paths.folder()));
+    return SyncFolder(from.folder());
+  };
+  RETURN_IF_ERROR(MoveIfThere(from.Configuration(), paths));
+  RETURN_IF_ERROR(sync());
+  for (const fs::path& file : from.All()) {
+    if (file != from.Lock() && file != from.State()) RETURN_IF_ERROR(MoveIfThere(file, paths));
+  }
+  RETURN_IF_ERROR(sync());
+  RETURN_IF_ERROR(MoveIfThere(from.State(), paths));
+  RETURN_IF_ERROR(sync());
+  RETURN_IF_ERROR(Failpoint("replace.P4"));
+  return RemoveRunFolder(from);
+}
+
+}  // namespace octavo
