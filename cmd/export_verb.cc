@@ -34,7 +34,7 @@ constexpr std::uint64_t kMaxBlockBytes = 8 << 20;
 struct ExportFlags {
   RunFlags run;
   std::string output;
-  std::string format = "npy";
+  std::string format = "auto";
   std::string type = "float32";
   std::string table = "embeddings";
   std::string part = "all";
@@ -64,21 +64,25 @@ struct Export {
 
 absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
   Export work;
-  ASSIGN_OR_RETURN(work.format, ParseVectorFormat(flags.format));
+  if (flags.format == "auto") {
+    work.format = FormatOfEnding(flags.output);
+  } else {
+    ASSIGN_OR_RETURN(work.format, ParseVectorFormat(flags.format));
+  }
   ASSIGN_OR_RETURN(work.element, ParseVectorElement(flags.type));
   const bool projector = work.format == VectorFormat::kProjector;
   const bool int8 = work.element == VectorElement::kInt8;
   if (work.element != VectorElement::kFloat32 && work.format != VectorFormat::kNpy) {
     return UsageError(
         fmt::format("--type {}: found --format {}; expected npy, which alone has other types than float32", flags.type,
-                    flags.format));
+                    VectorFormatName(work.format)));
   }
   if (int8 == flags.scales.empty()) {
     return UsageError(fmt::format("--scales: found {} with --type {}; expected a file for int8, and for int8 alone",
                                   int8 ? "none" : "one", flags.type));
   }
   if (!flags.metadata.empty() && !projector) {
-    return UsageError(fmt::format("--metadata: found --format {}; expected projector", flags.format));
+    return UsageError(fmt::format("--metadata: found --format {}; expected projector", VectorFormatName(work.format)));
   }
   std::string metadata = flags.metadata;
   if (projector && metadata.empty()) {
@@ -211,7 +215,8 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   RETURN_IF_ERROR(OutputFile::CommitAll(files));
   program.reporter.EndProgress();
   WarnOfChanges(program, work, table, report);
-  program.reporter.Info(fmt::format("{}: {} vectors of {} numbers, {}{}", output.name(), table.rows, table.columns,
+  program.reporter.Info(fmt::format("{}: {}, {} vectors of {} numbers, {}{}", output.name(),
+                                    VectorFormatName(work.format), table.rows, table.columns,
                                     FormatByteSize(output.bytes_written()), ReplacedText(output)));
   return absl::OkStatus();
 }
@@ -258,8 +263,12 @@ void AddExportVerb(CLI::App& app, Program& program) {
                                "File to write, compressed if it ends in .gz or .zst; - for standard output"))
       ->required()
       ->type_name("FILE");
-  verb->add_option("--format", flags->format, "Format of the output")
-      ->check(CLI::IsMember(VectorFormatNames()))
+  std::vector<std::string> formats = VectorFormatNames();
+  formats.insert(formats.begin(), "auto");
+  verb->add_option("--format", flags->format,
+                   "Format of the output; auto goes by its ending: .npy, .tsv, .jsonl, .h5, .txt (word2vec), .bin "
+                   "(word2vec-binary), npy for others")
+      ->check(CLI::IsMember(std::move(formats)))
       ->type_name("NAME")
       ->capture_default_str();
   verb->add_option("--type", flags->type, "Numbers of npy: float32, float16, or int8 with a scale a row")

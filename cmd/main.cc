@@ -103,7 +103,8 @@ int Main(int argc, char** argv) {
   app.fallthrough();
   app.formatter(MakeHelpFormatter());
   app.set_version_flag("--version", VersionText);
-  AddByteSize(app, "--memory", program.options.memory, 1, "Upper limit for all memory that the command holds");
+  AddByteSize(app, "--memory", program.options.memory, 1,
+              "Upper limit for all memory that the command holds; by default 70 % of what is free");
   AddWholeNumber(app, "--threads", threads, 0, 1024, "Worker threads; 0 takes as many as the machine has");
   app.add_flag("--quiet,-q", program.options.quiet, "Print warnings and errors only");
   app.add_flag("--verbose,-v", program.options.verbose, "Print details");

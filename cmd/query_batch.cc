@@ -75,7 +75,13 @@ class Batch {
  private:
   absl::StatusOr<Answer> AnswerTo(std::string_view line) {
     ASSIGN_OR_RETURN(const Question question, ParseQuestion(line));
-    return answerer_.Ask(question, flags_.k);
+    absl::StatusOr<Answer> answer = answerer_.Ask(question, flags_.k);
+    // A name may have blanks, so this is one; but it was hardly meant.
+    const bool as_typed =
+        line.find('\t') == line.npos && (line.starts_with("neighbors ") || line.starts_with("predict "));
+    if (answer.ok() || !as_typed || KindOf(answer.status()) != ErrorKind::kUsage) return answer;
+    return UsageError(
+        fmt::format("{}; the words of a question are separated by tabs here", MessageOf(answer.status())));
   }
 
   void Print(std::string_view line, const absl::StatusOr<Answer>& answer, const LineReader& reader) {

@@ -99,7 +99,7 @@ void AddQueryVerb(CLI::App& app, Program& program) {
   // One option a word: the library takes a name in [brackets] for a list where an option has several.
   auto& [head, relation, tail] = flags->question.words;
   predict->add_option("HEAD", head, "Name of the head, or ? (quoted) to ask for it")->required();
-  predict->add_option("RELATION", relation, "Name of the relation; may be left out where the graph has only one")
+  predict->add_option("RELATION", relation, "Name of the relation; where the graph has only one, the ? may stand here")
       ->required();
   predict->add_option("TAIL", tail, "Name of the tail, or ? (quoted) to ask for it, as does leaving it out");
   AddPredictFlags(*predict, query);

@@ -133,6 +133,24 @@ std::string_view VectorFormatName(VectorFormat format) { return TraitsOf(format)
 bool IsText(VectorFormat format) { return TraitsOf(format).text; }
 bool HoldsNames(VectorFormat format) { return TraitsOf(format).names; }
 
+VectorFormat FormatOfEnding(const std::filesystem::path& path) {
+  struct Ending {
+    std::string_view text;
+    VectorFormat format;
+  };
+  constexpr Ending kEndings[] = {{".npy", VectorFormat::kNpy},         {".tsv", VectorFormat::kTsv},
+                                 {".jsonl", VectorFormat::kJsonLines}, {".h5", VectorFormat::kHdf5},
+                                 {".hdf5", VectorFormat::kHdf5},       {".txt", VectorFormat::kWord2Vec},
+                                 {".vec", VectorFormat::kWord2Vec},    {".bin", VectorFormat::kWord2VecBinary}};
+  std::filesystem::path name = path.filename();
+  if (name.extension() == ".gz" || name.extension() == ".zst") name = name.stem();
+  const std::string ending = name.extension().string();
+  for (const Ending& known : kEndings) {
+    if (known.text == ending) return known.format;
+  }
+  return VectorFormat::kNpy;
+}
+
 std::vector<std::string> VectorFormatNames() {
   std::vector<std::string> names;
   for (const FormatTraits& traits : kFormats) names.emplace_back(traits.name);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ enum class VectorFormat { kNpy, kWord2Vec, kWord2VecBinary, kTsv, kProjector, kJ
 // "npy", "word2vec", ... as above. The error of the parser lists them.
 std::string_view VectorFormatName(VectorFormat format);
 absl::StatusOr<VectorFormat> ParseVectorFormat(std::string_view name);
+// What the ending of a file's name says, before .gz or .zst: .npy, .tsv, .jsonl, .h5 and .hdf5 their format, .txt and
+// .vec word2vec, .bin word2vec-binary. Any other: npy.
+VectorFormat FormatOfEnding(const std::filesystem::path& path);
 // All of them, in this order.
 std::vector<std::string> VectorFormatNames();
 

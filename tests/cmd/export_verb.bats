@@ -8,6 +8,13 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [[ ! -e out.npy.partial ]]
 }
 
+@test "export: the ending of the name says the format, and the log which" {
+  "$OCTAVO" export --run run --output ending.vec.gz 2>ending.log
+  grep -q "^ending.vec.gz: word2vec, " ending.log
+  "$OCTAVO" --quiet export --run run --output named.txt --format word2vec
+  zcat ending.vec.gz | cmp - named.txt
+}
+
 # interrupted SIGNAL PARTIAL COMMAND...: the signal comes when the partial file is there; the exit code is the signal's,
 # and nothing of the files is left.
 interrupted() {

@@ -102,6 +102,10 @@ PYTHON
     echo
     "$OCTAVO" query --run run predict '?' in country2 -k 3
   } | diff - blocks
+  status=0
+  printf 'neighbors city1\n' | "$OCTAVO" query --run run batch - 2>hint || status=$?
+  [[ "$status" == 3 ]]
+  grep -q 'no node "neighbors city1".*; the words of a question are separated by tabs here$' hint
   gzip -c questions | "$OCTAVO" query --run run --json -k 3 batch - --metric dot --known mark >lines
   {
     "$OCTAVO" query --run run neighbors 'New York' -k 3 --json --metric dot

@@ -28,6 +28,16 @@ TEST(VectorFormat, NamesAndParses) {
     ASSERT_TRUE(format.ok());
     EXPECT_EQ(VectorFormatName(*format), name);
   }
+  EXPECT_EQ(FormatOfEnding("a.b/vectors.npy"), VectorFormat::kNpy);
+  EXPECT_EQ(FormatOfEnding("vectors.txt.gz"), VectorFormat::kWord2Vec);
+  EXPECT_EQ(FormatOfEnding("vectors.vec"), VectorFormat::kWord2Vec);
+  EXPECT_EQ(FormatOfEnding("vectors.bin.zst"), VectorFormat::kWord2VecBinary);
+  EXPECT_EQ(FormatOfEnding("vectors.tsv"), VectorFormat::kTsv);
+  EXPECT_EQ(FormatOfEnding("vectors.jsonl"), VectorFormat::kJsonLines);
+  EXPECT_EQ(FormatOfEnding("vectors.h5"), VectorFormat::kHdf5);
+  EXPECT_EQ(FormatOfEnding("vectors.hdf5"), VectorFormat::kHdf5);
+  EXPECT_EQ(FormatOfEnding("a.txt/vectors"), VectorFormat::kNpy);
+  EXPECT_EQ(FormatOfEnding("-"), VectorFormat::kNpy);
   const auto unknown = ParseVectorFormat("hdf");
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(KindOf(unknown.status()), ErrorKind::kUsage);
