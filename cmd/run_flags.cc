@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "base/status.h"
+#include "checkpoint/run_replacement.h"
 #include "cmd/flags.h"
 #include "cmd/usage.h"
 #include "evaluate/near_names.h"
@@ -58,6 +59,9 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
 }
 
 absl::Status CheckGraphPlace(const std::string& run, std::string_view flag) {
+  // What is there is the older run's where one is being replaced.
+  ASSIGN_OR_RETURN(const bool replaced, IsBeingReplaced(RunPaths(run)));
+  if (replaced) return absl::OkStatus();
   const absl::StatusOr<RunConfiguration> configuration = ReadRunConfiguration(RunPaths(run).Configuration());
   if (!configuration.ok()) return absl::OkStatus();
   std::error_code error;

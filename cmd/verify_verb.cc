@@ -155,7 +155,8 @@ absl::Status HandleUnfinishedCopy(const VerifyFlags& flags, Outcome& outcome) {
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(unfinished.folder(), error))) return absl::OkStatus();
   if (!flags.repair) {
-    outcome.report->Note(fmt::format("{}: a training that was cut left it; --repair removes it", folder));
+    outcome.report->Note(
+        fmt::format("{}: a training is making it, or was cut and left it; --repair removes what was left", folder));
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(RemoveRunFolder(unfinished));

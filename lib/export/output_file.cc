@@ -154,17 +154,6 @@ absl::Status OutputFile::Finish() {
   return file_.Close();
 }
 
-absl::Status OutputFile::Publish() {
-  if (partial_.empty()) return absl::OkStatus();  // a stream
-  {
-    const MutexLock lock(partial_files.mutex);
-    RETURN_IF_ERROR(RenameFile(partial_, final_));
-    partial_files.paths.erase(partial_);
-  }
-  partial_.clear();
-  return SyncFolder(final_.parent_path());
-}
-
 absl::Status OutputFile::Commit() {
   OutputFile* const self = this;
   return CommitAll({&self, 1});
@@ -172,7 +161,15 @@ absl::Status OutputFile::Commit() {
 
 absl::Status OutputFile::CommitAll(std::span<OutputFile* const> files) {
   for (OutputFile* const file : files) RETURN_IF_ERROR(file->Finish());
-  for (OutputFile* const file : files) RETURN_IF_ERROR(file->Publish());
+  // Held over all of them: a signal between two would leave the new one of a set beside an old one.
+  const MutexLock lock(partial_files.mutex);
+  for (OutputFile* const file : files) {
+    if (file->partial_.empty()) continue;  // a stream
+    RETURN_IF_ERROR(RenameFile(file->partial_, file->final_));
+    partial_files.paths.erase(file->partial_);
+    file->partial_.clear();
+    RETURN_IF_ERROR(SyncFolder(file->final_.parent_path()));
+  }
   return absl::OkStatus();
 }
 

@@ -67,9 +67,8 @@ class OutputFile {
   absl::Status WriteToStream(std::span<const std::byte> bytes);
   // Compresses and writes what is pending.
   absl::Status Compress();
-  // The two halves of a commit: all is written, synced and closed; and it has its name.
+  // All is written, synced and closed, under its temporary name.
   absl::Status Finish();
-  absl::Status Publish();
 
   std::string name_;
   std::filesystem::path final_;    // empty for a stream

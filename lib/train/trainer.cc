@@ -209,7 +209,7 @@ struct BegunRun {
 // What is written when the rows of a warm start are there and no commit names them yet. Nothing to train is an error
 // while there is no run.
 absl::Status SealInit(InitialVectors& vectors, const Graph& graph, const TrainOptions& options, const RunPaths& paths,
-                      bool drop_behind, BegunRun& run, Progress& first) {
+                      bool drop_behind, bool sync, BegunRun& run, Progress& first) {
   ASSIGN_OR_RETURN(run.initial, vectors.Finish());
   if (options.needs_known_rows()) {
     run.known = vectors.known();
@@ -220,7 +220,7 @@ absl::Status SealInit(InitialVectors& vectors, const Graph& graph, const TrainOp
   RETURN_IF_ERROR(mark.Close());
   ASSIGN_OR_RETURN(MetricsLog metrics, MetricsLog::Open(paths.Metrics(), 0));
   RETURN_IF_ERROR(metrics.Append(run.initial));
-  if (options.durability == Durability::kFull) RETURN_IF_ERROR(metrics.Sync());
+  if (sync) RETURN_IF_ERROR(metrics.Sync());
   first.metrics_bytes = metrics.bytes();
   first.step = vectors.step();
   return Failpoint("initial.seal");
@@ -347,9 +347,10 @@ absl::Status CheckDiskSpace(const RunPaths& paths, std::uint64_t needed) {
                   folder.string(), FormatByteSize(space.available + held), FormatByteSize(needed)));
 }
 
-// Makes a run up to its first commit. `vectors` is null where it begins with no other's rows.
+// Makes a run up to its first commit, on the disk where `sync`. `vectors` is null where it begins with no other's rows.
 absl::StatusOr<BegunRun> BeginRun(const Graph& graph, const RunConfiguration& configuration, const RunPaths& paths,
-                                  const PartitionShape& division, InitialVectors* vectors, bool drop_behind) {
+                                  const PartitionShape& division, InitialVectors* vectors, bool drop_behind,
+                                  bool sync) {
   const TrainOptions& options = configuration.options;
   RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   // Before the first commit: a disk that is too small is an error while there is no run yet.
@@ -370,7 +371,7 @@ absl::StatusOr<BegunRun> BeginRun(const Graph& graph, const RunConfiguration& co
       vectors->CopyRelationState(row, values);
     };
     beginning.seal = [&](Progress& first) {
-      return SealInit(*vectors, graph, options, paths, drop_behind, run, first);
+      return SealInit(*vectors, graph, options, paths, drop_behind, sync, run, first);
     };
   }
   const auto embedding = [&](std::uint64_t row, std::span<float> values) {
@@ -380,8 +381,7 @@ absl::StatusOr<BegunRun> BeginRun(const Graph& graph, const RunConfiguration& co
     InitialRelation(options, relation_scale, row, values);
     if (vectors != nullptr) vectors->CopyRelation(row, values);
   };
-  ASSIGN_OR_RETURN(run.tables, RunTables::Create(paths, shape, embedding, relation,
-                                                 options.durability == Durability::kFull, beginning));
+  ASSIGN_OR_RETURN(run.tables, RunTables::Create(paths, shape, embedding, relation, sync, beginning));
   RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
   return run;
 }
@@ -432,8 +432,10 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
   const RunPaths place = replaces ? paths.Replacement() : paths;
   RETURN_IF_ERROR(replaces ? CreateFolders(place.folder()) : RemoveRun(paths));
   if (!has_older) RETURN_IF_ERROR(CheckRoomForBest(options, graph->description(), paths));
+  // What takes the place of a run that a power cut would have spared is to survive one as well.
+  const bool sync = replaces || options.durability == Durability::kFull;
   const auto put = [&]() -> absl::StatusOr<BegunRun> {
-    ASSIGN_OR_RETURN(BegunRun run, BeginRun(*graph, configuration, place, division, vectors.get(), drop_behind));
+    ASSIGN_OR_RETURN(BegunRun run, BeginRun(*graph, configuration, place, division, vectors.get(), drop_behind, sync));
     if (!replaces) return run;
     run.tables.reset();  // they know the place by its name
     run.gradients.reset();
@@ -476,8 +478,12 @@ absl::Status CheckGrownStart(const fs::path& base, bool has_valid_edges, const f
                              const InitialSource& init) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(base));
   RETURN_IF_ERROR(has_valid_edges ? ValidateTrainOptions(options) : CheckTrainable(*graph, options));
-  RETURN_IF_ERROR(ChooseShape(options, graph->description(), settings.memory, settings.threads).status());
-  return CheckPlace(*graph, options, overwrite, settings, init, RunPaths(folder));
+  // More partitions than the base has fine ones may do for the grown graph.
+  TrainOptions on_base = options;
+  const std::uint64_t most = graph->description().partition_count;
+  if (on_base.partitions > most || on_base.resident > most) on_base.partitions = on_base.resident = 0;
+  RETURN_IF_ERROR(ChooseShape(on_base, graph->description(), settings.memory, settings.threads).status());
+  return CheckPlace(*graph, on_base, overwrite, settings, init, RunPaths(folder));
 }
 
 absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
