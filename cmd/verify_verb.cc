@@ -172,10 +172,12 @@ absl::Status HandleReplacement(const VerifyFlags& flags, Outcome& outcome) {
   if (!fs::is_directory(fs::symlink_status(paths.Replacement().folder(), error))) return absl::OkStatus();
   ASSIGN_OR_RETURN(const bool begun, IsBeingReplaced(paths));
   if (!flags.repair) {
-    outcome.report->Note(begun ? fmt::format("{}: holds the run, which was taking the place of an older one; --repair, "
-                                             "or octavo resume, finishes that",
-                                             folder)
-                               : fmt::format("{}: a training that was cut left it; --repair removes it", folder));
+    outcome.report->Note(
+        begun ? fmt::format("{}: holds the run, which was taking the place of an older one; --repair, "
+                            "or octavo resume, finishes that",
+                            folder)
+              : fmt::format("{}: a training is making it, or was cut and left it; --repair removes what was left",
+                            folder));
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(SettleReplacement(paths));
