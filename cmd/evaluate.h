@@ -15,7 +15,8 @@
 namespace octavo {
 
 struct ClassificationFlags {
-  std::string labels;      // file of labels; empty: no classification is asked for
+  std::string labels;  // file of labels; empty: no classification is asked for
+  std::string part = "all";
   std::string label_test;  // file of the nodes to test; empty: random splits
   ClassificationOptions options;
 };

@@ -41,6 +41,7 @@ Json ReportObject(const ClassificationFlags& flags, const NodeLabels& labels, co
   object["label_assignments"] = labels.labels.size();
   object["multi_label"] = labels.multi_label();
   object["unknown_lines"] = labels.unknown.lines;
+  object["part"] = flags.part;
   object["normalize"] = flags.options.normalize;
   object["cost"] = flags.options.cost;
   object["repeats"] = report.repeats;
@@ -93,6 +94,7 @@ absl::Status RunClassification(Program& program, const RunFlags& run_flags, cons
   }
   ClassificationFlags flags = given;
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(run_flags));
+  ASSIGN_OR_RETURN(flags.options.part, ParsePart(flags.part, "embeddings", run));
   EvaluationClock clock(program, "classifying");
   // The labels tell what the work takes. Where there is too little memory even for them, a few are read all the same,
   // so that the message names what would do.

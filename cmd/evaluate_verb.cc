@@ -197,6 +197,7 @@ void AddClassificationFlags(CLI::App& verb, ClassificationFlags& flags) {
           ->type_name("FILE");
   AddFractions(verb, flags.options.train_fractions);
   AddWholeNumber(verb, "--repeats", flags.options.repeats, 1, 1'000'000, "Random splits for each share");
+  AddPartFlag(verb, flags.part, "Classify by one half of the rows of source-context: source or context; all: both");
   verb.add_flag("--normalize", flags.options.normalize, "Bring each row to length 1 first");
   AddRealNumber(verb, "--cost", flags.options.cost, 1e-9, 1e9,
                 "C of the logistic regression: the weight of errors against that of large weights");
@@ -205,7 +206,7 @@ void AddClassificationFlags(CLI::App& verb, ClassificationFlags& flags) {
       ->type_name("FILE")
       ->excludes("--train-fractions")
       ->excludes("--repeats");
-  for (const char* flag : {"--train-fractions", "--repeats", "--normalize", "--cost", "--label-test"}) {
+  for (const char* flag : {"--train-fractions", "--repeats", "--part", "--normalize", "--cost", "--label-test"}) {
     verb.get_option(flag)->needs(labels);
   }
   for (const char* flag : {"--split", "--candidates", "--sample", "--per-relation"}) {

@@ -231,12 +231,7 @@ absl::Status RunExport(Program& program, const ExportFlags& flags) {
     return UsageError(fmt::format("--table relations: the {} model has no relation parameters; expected embeddings",
                                   ModelName(run.model.kind)));
   }
-  if (flags.part != "all" && (relations || run.model.kind != ModelKind::kSourceContext)) {
-    return UsageError(
-        fmt::format("--part {}: found {} of the {} model; expected embeddings of source-context, whose "
-                    "rows are [source | context]",
-                    flags.part, flags.table, ModelName(run.model.kind)));
-  }
+  ASSIGN_OR_RETURN(const RowPart part, ParsePart(flags.part, flags.table, run));
   const std::uint64_t row_bytes = (relations ? run.model.RelationWidth() : run.model.dim) * sizeof(float);
   const std::uint64_t fixed_bytes = FixedBytes(work, flags);
   ASSIGN_OR_RETURN(
@@ -245,9 +240,10 @@ absl::Status RunExport(Program& program, const ExportFlags& flags) {
   memory.bytes -= fixed_bytes;
   VectorTable table = relations ? RelationVectors(*run.graph, run.relations, run.model.RelationWidth())
                                 : NodeVectors(*run.graph, run.embeddings);
-  const std::size_t half = run.model.dim / 2;
-  if (flags.part == "source") table = ColumnsOf(std::move(table), 0, half);
-  if (flags.part == "context") table = ColumnsOf(std::move(table), half, run.model.dim);
+  if (part != RowPart::kAll) {
+    const ColumnRange columns = ColumnsOf(part, run.model);
+    table = ColumnsOf(std::move(table), columns.first, columns.end);
+  }
   ASSIGN_OR_RETURN(table, Select(program, flags, std::move(table), memory));
   RETURN_IF_ERROR(WriteTable(program, flags, work, table, memory));
   return WarnIfCommitted(program, flags.run, run);
@@ -281,10 +277,7 @@ void AddExportVerb(CLI::App& app, Program& program) {
       ->check(CLI::IsMember({"embeddings", "relations"}))
       ->type_name("NAME")
       ->capture_default_str();
-  verb->add_option("--part", flags->part, "Half of the rows of source-context: source or context; all: both")
-      ->check(CLI::IsMember({"source", "context", "all"}))
-      ->type_name("NAME")
-      ->capture_default_str();
+  AddPartFlag(*verb, flags->part, "Half of the rows of source-context: source or context; all: both");
   RefuseEmpty(verb->add_option("--select", flags->selection.list,
                                "Export the rows of these names alone, one a line, in this order; - for standard input"))
       ->type_name("FILE");

@@ -58,6 +58,24 @@ void AddRunFlags(CLI::App& app, RunFlags& flags) {
       ->type_name("DIR");
 }
 
+void AddPartFlag(CLI::App& app, std::string& part, const std::string& what) {
+  app.add_option("--part", part, what)
+      ->check(CLI::IsMember({"source", "context", "all"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+absl::StatusOr<RowPart> ParsePart(std::string_view part, std::string_view table, const TrainedRun& run) {
+  if (part == "all") return RowPart::kAll;
+  if (table != "embeddings" || run.model.kind != ModelKind::kSourceContext) {
+    return UsageError(
+        fmt::format("--part {}: found {} of the {} model; expected embeddings of source-context, whose "
+                    "rows are [source | context]",
+                    part, table, ModelName(run.model.kind)));
+  }
+  return part == "source" ? RowPart::kSource : RowPart::kContext;
+}
+
 absl::Status CheckGraphPlace(const std::string& run, std::string_view flag) {
   // What is there is the older run's where one is being replaced.
   ASSIGN_OR_RETURN(const bool replaced, IsBeingReplaced(RunPaths(run)));

@@ -12,6 +12,7 @@
 #include "cmd/program.h"
 #include "evaluate/embedded_graph.h"
 #include "export/output_file.h"
+#include "model/model_spec.h"
 #include "train/trained_run.h"
 
 namespace CLI {
@@ -27,6 +28,11 @@ struct RunFlags {
 
 // Adds --run and --graph. `flags` must outlive the parsing.
 void AddRunFlags(CLI::App& app, RunFlags& flags);
+
+// Adds --part with the help text `what`.
+void AddPartFlag(CLI::App& app, std::string& part, const std::string& what);
+// A usage error where `part` is a half that the rows of `table` of the run's model have not.
+absl::StatusOr<RowPart> ParsePart(std::string_view part, std::string_view table, const TrainedRun& run);
 
 // A usage error where the graph of the run is no longer where the training found it, but that `flag`, which was not
 // given, names its new place. What else is wrong with the run is for those that open it.

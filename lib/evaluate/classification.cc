@@ -47,8 +47,14 @@ std::size_t FractionsOf(const ClassificationOptions& options) {
 }
 std::uint64_t RepeatsOf(const ClassificationOptions& options) { return options.test_nodes ? 1 : options.repeats; }
 
-std::uint64_t WeightCount(const EmbeddedGraph& embedded, const NodeLabels& labels) {
-  return labels.names.size() * (embedded.model.dim + 1);
+// Features of a node.
+std::size_t WidthOf(const EmbeddedGraph& embedded, const ClassificationOptions& options) {
+  return ColumnsOf(options.part, embedded.model).size();
+}
+
+std::uint64_t WeightCount(const EmbeddedGraph& embedded, const NodeLabels& labels,
+                          const ClassificationOptions& options) {
+  return labels.names.size() * (WidthOf(embedded, options) + 1);
 }
 
 // What does not depend on how many repeats are under way: rows, the work of each thread, and the values of all repeats.
@@ -59,18 +65,18 @@ std::uint64_t FixedBytes(const EmbeddedGraph& embedded, const NodeLabels& labels
   // The gathering is over when the fits begin.
   const std::uint64_t gathering = nodes * kWantedBytes + 2 * kGatherBytes;
   // Vectors of the solver, too, each of one weight a feature.
-  const std::uint64_t fit = nodes * kFitBytesPerRow + (embedded.model.dim + 1) * 16 * sizeof(double);
+  const std::uint64_t fit = nodes * kFitBytesPerRow + (WidthOf(embedded, options) + 1) * 16 * sizeof(double);
   const std::uint64_t test = labels.names.size() * (sizeof(std::pair<double, std::uint32_t>) + sizeof(std::uint32_t));
   const std::uint64_t scores =
       FractionsOf(options) * (sizeof(FractionScores) + RepeatsOf(options) * 2 * sizeof(double));
-  return nodes * FeatureRows::BytesPerRow(embedded.model.dim) + scores +
+  return nodes * FeatureRows::BytesPerRow(WidthOf(embedded, options)) + scores +
          std::max(gathering, static_cast<std::uint64_t>(std::max(1, threads)) * (fit + test));
 }
 
 // Order, weights and counts of one repeat with all its fractions.
 std::uint64_t RepeatBytes(const EmbeddedGraph& embedded, const NodeLabels& labels,
                           const ClassificationOptions& options) {
-  const std::uint64_t split = WeightCount(embedded, labels) * sizeof(double) +
+  const std::uint64_t split = WeightCount(embedded, labels, options) * sizeof(double) +
                               labels.names.size() * (sizeof(LabelCounts) + sizeof(char)) + 2 * sizeof(NodeSplit);
   return labels.nodes.size() * sizeof(std::uint32_t) + FractionsOf(options) * split;
 }
@@ -218,12 +224,14 @@ class SplitBatch {
   tbb::enumerable_thread_specific<Worker> workers_;
 };
 
-absl::Status GatherFeatures(const EmbeddedGraph& embedded, const NodeLabels& labels, bool normalize,
-                            FeatureRows& features) {
+absl::Status GatherFeatures(const EmbeddedGraph& embedded, const NodeLabels& labels,
+                            const ClassificationOptions& options, FeatureRows& features) {
+  const ColumnRange columns = ColumnsOf(options.part, embedded.model);
   std::vector<WantedRow> wanted(labels.nodes.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = {labels.nodes[i], static_cast<std::uint32_t>(i)};
-  return ForEachWantedRow(embedded, wanted, kGatherBytes,
-                          [&](std::size_t place, std::span<const float> row) { features.Set(place, row, normalize); });
+  return ForEachWantedRow(embedded, wanted, kGatherBytes, [&](std::size_t place, std::span<const float> row) {
+    features.Set(place, row.subspan(columns.first, columns.size()), options.normalize);
+  });
 }
 
 absl::Status CheckSplit(double fraction, std::size_t train_nodes, std::size_t nodes) {
@@ -285,8 +293,8 @@ absl::StatusOr<ClassificationReport> ClassifyNodes(const EmbeddedGraph& embedded
     }
   }
 
-  FeatureRows features(nodes, embedded.model.dim);
-  RETURN_IF_ERROR(GatherFeatures(embedded, labels, options.normalize, features));
+  FeatureRows features(nodes, WidthOf(embedded, options));
+  RETURN_IF_ERROR(GatherFeatures(embedded, labels, options, features));
 
   const std::uint64_t repeats = RepeatsOf(options);
   const std::uint64_t room = memory - FixedBytes(embedded, labels, options, threads);

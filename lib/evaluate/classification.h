@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "evaluate/embedded_graph.h"
 #include "evaluate/node_labels.h"
+#include "model/model_spec.h"
 
 namespace octavo {
 
@@ -28,7 +29,8 @@ struct ClassificationOptions {
   // Nodes to test, ascending: one split, by which fractions, repeats and seed mean nothing. Those without labels are
   // passed over.
   std::optional<std::vector<std::uint64_t>> test_nodes = {};
-  bool normalize = false;          // rows are brought to Euclidean length 1
+  RowPart part = RowPart::kAll;    // what of the rows is classified by; halves are of source-context alone
+  bool normalize = false;          // they are brought to Euclidean length 1
   double cost = 1;                 // C: the weight of an error against that of large weights
   std::uint64_t memory_bytes = 0;  // bound on what the classification holds beside the labels; 0: 1 GiB
   // Called with the share that is done, in [0, 1], from any thread and often.

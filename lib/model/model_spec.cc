@@ -45,6 +45,11 @@ absl::Status ModelSpec::Validate() const {
   return absl::OkStatus();
 }
 
+ColumnRange ColumnsOf(RowPart part, const ModelSpec& model) {
+  const std::size_t half = model.dim / 2;
+  return {part == RowPart::kContext ? half : 0, part == RowPart::kSource ? half : model.dim};
+}
+
 std::string_view ModelName(ModelKind kind) {
   for (const Name& entry : kNames) {
     if (entry.kind == kind) return entry.name;

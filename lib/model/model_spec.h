@@ -37,6 +37,17 @@ struct ModelSpec {
   absl::Status Validate() const;
 };
 
+// A part of the rows: for source-context also one of their halves.
+enum class RowPart { kAll, kSource, kContext };
+struct ColumnRange {
+  std::size_t first = 0;
+  std::size_t end = 0;
+
+  std::size_t size() const { return end - first; }
+};
+// REQUIRES: part is kAll, or model.kind is kSourceContext
+ColumnRange ColumnsOf(RowPart part, const ModelSpec& model);
+
 // "dot", "distmult", "complex", "transe", "rotate", "source-context". The error of the parser lists them.
 std::string_view ModelName(ModelKind kind);
 absl::StatusOr<ModelKind> ParseModel(std::string_view name);

@@ -90,7 +90,7 @@ make_labels() {
   make_labels
   "$OCTAVO" evaluate --run run --labels labels.txt --train-fractions 0.5,0.9 --repeats 4 --json >report.json 2>err.log
   grep -q 'warning: labels.txt: left out 1 line with names that .*graph lacks, the first "Atlantis"' err.log
-  [[ "$(json '[o["labelled_nodes"], o["labels"], o["label_assignments"], o["multi_label"], o["unknown_lines"], o["repeats"]]' <report.json)" == "[14, 2, 14, False, 1, 4]" ]]
+  [[ "$(json '[o["labelled_nodes"], o["labels"], o["label_assignments"], o["multi_label"], o["unknown_lines"], o["part"], o["repeats"]]' <report.json)" == "[14, 2, 14, False, 1, 'all', 4]" ]]
   [[ "$(json '[(f["train_fraction"], f["train_nodes"], f["test_nodes"]) for f in o["fractions"]]' <report.json)" == "[(0.5, 7, 7), (0.9, 12, 2)]" ]]
   [[ "$(json 'all(0 <= f[k] <= 1 and f[k + "_deviation"] >= 0 for f in o["fractions"] for k in ("micro_f1", "macro_f1", "accuracy"))' <report.json)" == True ]]
   [[ "$(json '[o["model"], o["dim"], o["epochs"], o["seconds"] >= 0]' <report.json)" == "['complex', 8, 2, True]" ]]
@@ -129,6 +129,18 @@ make_labels() {
   grep -q 'test-nodes.txt: left out 1 line with names' err.log
   [[ "$(json '[(f["train_nodes"], f["test_nodes"], f["micro_f1_deviation"]) for f in o["fractions"]]' <report.json)" == "[(12, 2, None)]" ]]
   "$OCTAVO" --quiet evaluate --run run --labels labels.txt --label-test test-nodes.txt 2>/dev/null | grep -q 'tested on those of test-nodes.txt'
+}
+
+@test "evaluate --labels: by half of source-context rows" {
+  make_labels
+  "$OCTAVO" --quiet train --graph graph --run halves --model source-context --dim 6 --epochs 1
+  for part in source context all; do
+    "$OCTAVO" --quiet evaluate --run halves --labels labels.txt --part "$part" --json 2>/dev/null >"$part.json"
+    [[ "$(json 'o["part"]' <"$part.json")" == "$part" ]]
+  done
+  [[ "$(json 'o["fractions"]' <source.json)" != "$(json 'o["fractions"]' <context.json)" ]]
+  fails 2 "--part source: found embeddings of the complex model" "$OCTAVO" evaluate --run run --labels labels.txt --part source
+  fails 2 "--part" "$OCTAVO" evaluate --run run --part source
 }
 
 @test "evaluate --link-prediction: JSON, table, threads and memory" {

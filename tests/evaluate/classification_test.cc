@@ -83,6 +83,27 @@ TEST_F(ClassificationTest, TellsLabelsThatTheRowsTell) {
   EXPECT_EQ(report.fractions[1].accuracy->mean, report.fractions[1].micro_f1.mean);
 }
 
+// Rows of source-context: the source half tells the labels, the context half is noise.
+TEST_F(ClassificationTest, ByHalfOfTheRows) {
+  EmbeddedFixture halves({.model = {ModelKind::kSourceContext, Norm::kL1, 2 * kDim}, .nodes = kNodes, .relations = 1});
+  RandomStream random(7, RandomPurpose::kInitialEmbeddings, 0, 0);
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    for (std::size_t j = 0; j < kDim; ++j) {
+      halves.naive.embeddings[2 * i * kDim + j] = fixture_.naive.embeddings[i * kDim + j];
+      halves.naive.embeddings[(2 * i + 1) * kDim + j] = random.NextNormal();
+    }
+  }
+  halves.Write();
+  ClassificationOptions options{.train_fractions = {0.5}};
+  ASSERT_OK_AND_ASSIGN(const ClassificationReport rows_of_half, Classify(options));
+  options.part = RowPart::kSource;
+  ASSERT_OK_AND_ASSIGN(const ClassificationReport source, ClassifyNodes(halves.Embedded(), labels_, options));
+  ExpectSame(source, rows_of_half);
+  options.part = RowPart::kContext;
+  ASSERT_OK_AND_ASSIGN(const ClassificationReport context, ClassifyNodes(halves.Embedded(), labels_, options));
+  EXPECT_NEAR(context.fractions[0].micro_f1.mean, 1.0 / 3, 0.15);
+}
+
 TEST_F(ClassificationTest, IsChanceWhereTheRowsTellNothing) {
   RandomStream random(6, RandomPurpose::kInitialEmbeddings, 0, 0);
   for (float& value : fixture_.naive.embeddings) value = random.NextNormal();
