@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/status.h"
 #include "bench/charts.h"
@@ -85,8 +86,8 @@ absl::Status CheckSvg(const BenchFlags& flags) {
 
 absl::Status WriteCharts(Program& program, const BenchFlags& flags, ChartPage page) {
   if (flags.svg.empty()) return absl::OkStatus();
-  page.notes.push_back(
-      fmt::format("octavo {} on {}, {} threads at most.", kVersion, Escape(ProcessorName()), ThreadCount(program)));
+  page.notes.push_back(fmt::format("octavo {} on {}, {} at most.", kVersion, Escape(ProcessorName()),
+                                   CountText(static_cast<std::uint64_t>(ThreadCount(program)), "thread")));
   return WriteWholeFileAtomically(flags.svg, ToSvg(page));
 }
 
@@ -120,7 +121,8 @@ absl::Status BenchMachine(Program& program, const BenchFlags& flags) {
                Number(rate.gflops)});
   }
   table.Print();
-  fmt::print("\npeak of {} threads     {:.1f} GFLOP/s (one: {:.1f})\n", report.threads, report.gemm_peak_gflops,
+  fmt::print("\n{:<23}{:.1f} GFLOP/s (one: {:.1f})\n",
+             "peak of " + CountText(static_cast<std::uint64_t>(report.threads), "thread"), report.gemm_peak_gflops,
              report.one_thread_peak_gflops);
   fmt::print("memory, a = b + s * c  {:.1f} GB/s\n", report.memory_bandwidth_gbps);
   fmt::print("rows of 512 bytes      {:.1f} million/s gathered at random\n", report.gather_rows_per_second * 1e-6);

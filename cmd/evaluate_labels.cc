@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/evaluate.h"
@@ -67,11 +68,12 @@ std::string Column(const MeanOfRepeats& value) {
 
 std::string ReportTable(const ClassificationFlags& flags, const NodeLabels& labels, const RunFlags& run_flags,
                         const TrainedRun& run, const ClassificationReport& report) {
-  std::string text = fmt::format(
-      "{} labelled nodes of {} ({}), {} labels{}; {}\n\n", labels.nodes.size(), run_flags.run, DescribeRun(run),
-      labels.names.size(), labels.multi_label() ? fmt::format(", {} in all", labels.labels.size()) : std::string(),
-      flags.options.test_nodes ? fmt::format("tested on those of {}", flags.label_test)
-                               : fmt::format("{} random split{}", report.repeats, report.repeats == 1 ? "" : "s"));
+  std::string text =
+      fmt::format("{} of {} ({}), {}{}; {}\n\n", CountText(labels.nodes.size(), "labelled node"), run_flags.run,
+                  DescribeRun(run), CountText(labels.names.size(), "label"),
+                  labels.multi_label() ? fmt::format(", {} in all", labels.labels.size()) : std::string(),
+                  flags.options.test_nodes ? fmt::format("tested on those of {}", flags.label_test)
+                                           : CountText(report.repeats, "random split"));
   text += fmt::format("{:>8}{:>9}{:>9}{:>12}{:>19}", "trained", "train", "test", "micro-F1", "macro-F1");
   text += labels.multi_label() ? "\n" : fmt::format("{:>19}\n", "accuracy");
   for (const ClassificationReport::Fraction& fraction : report.fractions) {
@@ -112,12 +114,12 @@ absl::Status RunClassification(Program& program, const RunFlags& run_flags, cons
   const std::uint64_t held = labels.Bytes() + test_bytes;
   const std::uint64_t least =
       held + LeastClassificationMemory(EmbeddedOf(run), labels, flags.options, ReadingThreads(program));
-  const std::string splits =
-      flags.options.test_nodes
-          ? std::string()
-          : fmt::format(" and {} repeats of {} fractions", flags.options.repeats, flags.options.train_fractions.size());
+  const std::string splits = flags.options.test_nodes
+                                 ? std::string()
+                                 : fmt::format(" and {} of {}", CountText(flags.options.repeats, "repeat"),
+                                               CountText(flags.options.train_fractions.size(), "fraction"));
   const std::string work =
-      fmt::format("evaluate --labels, with the rows of {} labelled nodes{},", labels.nodes.size(), splits);
+      fmt::format("evaluate --labels, with the rows of {}{},", CountText(labels.nodes.size(), "labelled node"), splits);
   ASSIGN_OR_RETURN(const ReadingMemory memory,
                    ShareReadingMemory(program, work, run, std::max(least, kLeastLabelBytes)));
   flags.options.memory_bytes = memory.bytes - held;

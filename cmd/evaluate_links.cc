@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/count_text.h"
 #include "base/status.h"
 #include "cmd/evaluate.h"
 #include "cmd/reading_memory.h"
@@ -46,15 +47,16 @@ absl::Status RunLinkPrediction(Program& program, const RunFlags& run_flags, cons
   program.reporter.EndProgress();
   const double seconds = clock.Seconds();
   if (report.non_edges < report.edges) {
-    program.reporter.Warning(fmt::format("found a pair that is no edge for {} of {} edges only: the graph is dense",
-                                         report.non_edges, report.edges));
+    program.reporter.Warning(fmt::format("found a pair that is no edge for {} of {} only: the graph is dense",
+                                         report.non_edges, CountText(report.edges, "edge")));
   }
   if (json) {
     PrintReport(ReportObject(options, run, report, seconds));
     return absl::OkStatus();
   }
-  fmt::print("{} {} edges of {} ({}) and {} random pairs that are no edges\n\n", report.edges, SplitName(options.split),
-             run_flags.run, DescribeRun(run), report.non_edges);
+  fmt::print("{} of {} ({}) and {} without an edge\n\n",
+             CountText(report.edges, fmt::format("{} edge", SplitName(options.split))), run_flags.run, DescribeRun(run),
+             CountText(report.non_edges, "random pair"));
   fmt::print("AUC                {:.4f}\naverage precision  {:.4f}\n", report.auc, report.average_precision);
   program.reporter.Info(fmt::format("took {:.1f} s", seconds));
   return absl::OkStatus();

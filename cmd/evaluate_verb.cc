@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -93,12 +94,12 @@ std::string Columns(const RankSums& sums) {
 
 std::string ReportTable(const EvaluateFlags& flags, const TrainedRun& run, const RankingReport& report) {
   const SideSums both = report.Both();
-  std::string text = fmt::format("{} {} triples of {} ({}), each end ranked among {}\n\n", report.triples, flags.split,
-                                 flags.run.run, DescribeRun(run),
-                                 report.all_candidates
-                                     ? fmt::format("all {} nodes", report.candidates)
-                                     : fmt::format("{} random nodes of {}: not comparable with ranks among all of them",
-                                                   report.candidates, run.graph->node_count()));
+  std::string text = fmt::format(
+      "{} of {} ({}), each end ranked among {}\n\n", CountText(report.triples, flags.split + " triple"), flags.run.run,
+      DescribeRun(run),
+      report.all_candidates ? "all " + CountText(report.candidates, "node")
+                            : fmt::format("{} of {}: not comparable with ranks among all of them",
+                                          CountText(report.candidates, "random node"), run.graph->node_count()));
   text += fmt::format("{:<22}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
   text += fmt::format("{:<22}{}", "filtered", Columns(both.filtered));
   text += fmt::format("{:<22}{}", "  tails (h, r, ?)", Columns(report.tail.filtered));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
@@ -134,8 +135,8 @@ absl::StatusOr<VectorTable> Select(Program& program, const ExportFlags& flags, V
   ASSIGN_OR_RETURN(Selection selection, SelectRows(table, options));
   memory.bytes -= selection.rows.size() * Selection::kRowBytes;
   if (selection.unknown > 0) {
-    program.reporter.Warning(fmt::format("{}: {} names that the graph lacks are left out, the first \"{}\"",
-                                         options.list, selection.unknown, Escape(selection.first_unknown)));
+    program.reporter.Warning(fmt::format("{}: left out {} that the graph lacks, the first \"{}\"", options.list,
+                                         CountText(selection.unknown, "name"), Escape(selection.first_unknown)));
   }
   return SelectedRows(std::move(table), std::move(selection));
 }
@@ -171,12 +172,12 @@ void WarnOfChanges(Program& program, const Export& work, const VectorTable& tabl
       changes = "blanks (and bytes that are not UTF-8 U+FFFD) became _";
     }
     program.reporter.Warning(fmt::format(
-        "{} of {} names cannot stand in the {} format as they are: {}; names that are now equal are one to a reader",
-        report.names_changed, table.rows, VectorFormatName(work.format), changes));
+        "{} of {} cannot stand in the {} format as they are: {}; names that are now equal are one to a reader",
+        report.names_changed, CountText(table.rows, "name"), VectorFormatName(work.format), changes));
   }
   if (report.values_overflowed > 0) {
-    program.reporter.Warning(fmt::format(
-        "{} values are too large for float16, which ends at 65504, and became infinite", report.values_overflowed));
+    program.reporter.Warning(fmt::format("too large for float16, which ends at 65504, and now infinite: {}",
+                                         CountText(report.values_overflowed, "value")));
   }
 }
 
@@ -215,8 +216,8 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   RETURN_IF_ERROR(OutputFile::CommitAll(files));
   program.reporter.EndProgress();
   WarnOfChanges(program, work, table, report);
-  program.reporter.Info(fmt::format("{}: {}, {} vectors of {} numbers, {}{}", output.name(),
-                                    VectorFormatName(work.format), table.rows, table.columns,
+  program.reporter.Info(fmt::format("{}: {}, {} of {}, {}{}", output.name(), VectorFormatName(work.format),
+                                    CountText(table.rows, "vector"), CountText(table.columns, "number"),
                                     FormatByteSize(output.bytes_written()), ReplacedText(output)));
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
@@ -99,8 +100,8 @@ absl::Status RunGenerate(GenerateFlags& flags, const std::vector<KindFlag>& kind
   }
   RETURN_IF_ERROR(output.Commit());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  program.reporter.Info(fmt::format("{}: {} edges of {} nodes, {}, took {:.1f} s, {:.2f} million edges/s",
-                                    output.name(), flags.options.edges, flags.options.nodes,
+  program.reporter.Info(fmt::format("{}: {} of {}, {}, took {:.1f} s, {:.2f} million edges/s", output.name(),
+                                    CountText(flags.options.edges, "edge"), CountText(flags.options.nodes, "node"),
                                     FormatByteSize(output.bytes_written()), seconds,
                                     static_cast<double>(flags.options.edges) / 1e6 / seconds));
   return absl::OkStatus();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/duration.h"
 #include "base/status.h"
 #include "cmd/program.h"
@@ -38,7 +39,7 @@ struct Row {
 };
 
 void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>& rates, const TrainOptions& options) {
-  const std::uint64_t epochs = options.epochs;
+  const std::string epochs = CountText(options.epochs, "epoch");
   const auto line = [&](std::string_view name, const auto& text) {
     fmt::print("{:<26}", name);
     for (const Row& row : rows) fmt::print("{:>18}", row.plan.ok() ? text(*row.plan) : std::string("-"));
@@ -57,13 +58,13 @@ void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>&
   line("  the first", [](const TrainingPlan& p) { return fmt::format("{}", p.first_epoch_loads); });
   line("read an epoch", [&](const TrainingPlan& p) { return bytes(p.epoch.read); });
   line("written an epoch", [&](const TrainingPlan& p) { return bytes(p.epoch.written); });
-  line(fmt::format("read in {} epochs", epochs), [&](const TrainingPlan& p) { return bytes(p.training.read); });
-  line(fmt::format("written in {} epochs", epochs), [&](const TrainingPlan& p) { return bytes(p.training.written); });
+  line("read in " + epochs, [&](const TrainingPlan& p) { return bytes(p.training.read); });
+  line("written in " + epochs, [&](const TrainingPlan& p) { return bytes(p.training.written); });
   line("disk space", [&](const TrainingPlan& p) { return bytes(p.disk_bytes); });
   line("  when done", [&](const TrainingPlan& p) { return bytes(p.disk_bytes_after); });
   if (!rates) return;
   line("expected an epoch", [](const TrainingPlan& p) { return DurationText(p.epoch_seconds); });
-  line(fmt::format("expected for {} epochs", epochs), [](const TrainingPlan& p) { return DurationText(p.seconds); });
+  line("expected for " + epochs, [](const TrainingPlan& p) { return DurationText(p.seconds); });
   fmt::print("\nmeasured: disk {}/s read, {}/s written; training {:.0f} edges/s with all resident\n",
              bytes(static_cast<std::uint64_t>(rates->disk_read)), bytes(static_cast<std::uint64_t>(rates->disk_write)),
              rates->training);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/query.h"
@@ -126,8 +127,8 @@ absl::Status RunBatch(Program& program, const QueryFlags& flags, const std::stri
   RETURN_IF_ERROR(batch.Run(reader));
   RETURN_IF_ERROR(answerer.WarnOfCommits());
   if (batch.refused() > 0) {
-    program.reporter.Error(fmt::format("{}: {} of {} questions could not be answered", path == "-" ? "<stdin>" : path,
-                                       batch.refused(), batch.questions()));
+    program.reporter.Error(fmt::format("{}: {} of {} could not be answered", path == "-" ? "<stdin>" : path,
+                                       batch.refused(), CountText(batch.questions(), "question")));
     program.exit_code = static_cast<int>(ErrorKind::kInput);
   }
   return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -314,9 +315,9 @@ absl::Status RunPrompt(Program& program, const QueryFlags& flags) {
   ASSIGN_OR_RETURN(Answerer answerer, Answerer::Open(program, flags, limits));
   CatchStops();
   const Graph& graph = *answerer.run().graph;
-  program.reporter.Info(fmt::format("{}: {}, {} nodes, {} relation{}; help tells what can be asked", flags.run.run,
-                                    DescribeRun(answerer.run()), graph.node_count(), graph.relation_count(),
-                                    graph.relation_count() == 1 ? "" : "s"));
+  program.reporter.Info(fmt::format("{}: {}, {}, {}; help tells what can be asked", flags.run.run,
+                                    DescribeRun(answerer.run()), CountText(graph.node_count(), "node"),
+                                    CountText(graph.relation_count(), "relation")));
   return Prompt(program, flags, answerer).Run();
 }
 

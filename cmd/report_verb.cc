@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/status.h"
 #include "checkpoint/state_file.h"
 #include "cmd/evaluate.h"
@@ -136,8 +137,8 @@ absl::StatusOr<NodeLabels> ReadLabels(Program& program, const ReportFlags& flags
   ASSIGN_OR_RETURN(NodeLabels labels,
                    ReadNodeLabels(*run.graph, flags.labels, before.ok() ? before->bytes : kLeastLabelBytes));
   if (labels.unknown.lines > 0) {
-    program.reporter.Warning(
-        fmt::format("{}: left out {} lines with names that the graph lacks", flags.labels, labels.unknown.lines));
+    program.reporter.Warning(fmt::format("{}: left out {} with names that the graph lacks", flags.labels,
+                                         CountText(labels.unknown.lines, "line")));
   }
   return labels;
 }

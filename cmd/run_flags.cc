@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/status.h"
 #include "checkpoint/run_replacement.h"
@@ -130,8 +131,8 @@ EmbeddedGraph EmbeddedOf(const TrainedRun& run) {
 }
 
 std::string DescribeRun(const TrainedRun& run) {
-  return fmt::format("{}{}, dim {}, {} epoch{}", ModelName(run.model.kind), run.reciprocal ? " with reciprocals" : "",
-                     run.model.dim, run.epochs_done, run.epochs_done == 1 ? "" : "s");
+  return fmt::format("{}{}, dim {}, {}", ModelName(run.model.kind), run.reciprocal ? " with reciprocals" : "",
+                     run.model.dim, CountText(run.epochs_done, "epoch"));
 }
 
 std::uint64_t MemoryLimit(const Program& program) {

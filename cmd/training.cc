@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/duration.h"
 #include "base/escape.h"
 #include "base/status.h"
@@ -91,11 +92,13 @@ TrainSettings SettingsOf(const Program& program) {
 void ReportStart(Program& program, const std::filesystem::path& run, const TrainingStart& start) {
   const TrainOptions& options = start.options;
   const TrainingPlan& plan = start.plan;
-  const std::string from = start.generation == 0 ? std::string("new")
-                                                 : fmt::format("generation {}, {} epochs and {} batches done",
-                                                               start.generation, start.epoch, start.batch);
-  program.reporter.Info(fmt::format("{}: {}; {}, dim {}, to epoch {} of {} edges each", run.string(), from,
-                                    ModelName(options.model), options.dim, options.epochs, start.train_edges));
+  const std::string from = start.generation == 0
+                               ? std::string("new")
+                               : fmt::format("generation {}, {} and {} done", start.generation,
+                                             CountText(start.epoch, "epoch"), CountText(start.batch, "batch"));
+  program.reporter.Info(fmt::format("{}: {}; {}, dim {}, to epoch {} of {} each", run.string(), from,
+                                    ModelName(options.model), options.dim, options.epochs,
+                                    CountText(start.train_edges, "edge")));
   program.reporter.Info(fmt::format("memory: {} of {}; {}", FormatByteSize(plan.estimate.total()),
                                     FormatByteSize(plan.memory), DivisionText(plan.shape)));
   program.reporter.Info(fmt::format("disk: {} while it trains, {} when done", FormatByteSize(plan.disk_bytes),
@@ -134,8 +137,8 @@ absl::Status RunTraining(
     if (outcome.stopped_early) {
       program.reporter.Info(fmt::format("stopped early: no better validation since epoch {}", validation.best_epoch));
     }
-    program.reporter.Info(
-        fmt::format("done: {} epochs, generation {} in {}", outcome.epochs_done, outcome.generation, run.string()));
+    program.reporter.Info(fmt::format("done: {}, generation {} in {}", CountText(outcome.epochs_done, "epoch"),
+                                      outcome.generation, run.string()));
     if (validation.best_epoch > 0) {
       program.reporter.Info(fmt::format(
           "best validation: MRR {:.4f} behind epoch {}{}", validation.best_mrr, validation.best_epoch,

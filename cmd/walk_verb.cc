@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/duration.h"
 #include "base/status.h"
 #include "cmd/flags.h"
@@ -54,10 +55,10 @@ ShownProgress ProgressOf(const WalkProgress& progress) {
 
 void Report(const WalkFlags& flags, const WalkSummary& summary, Reporter& reporter) {
   const GraphDescription& graph = summary.graph;
-  reporter.Info(fmt::format("{} walks, {} pairs{}", summary.walks, summary.pairs,
+  reporter.Info(fmt::format("{}, {}{}", CountText(summary.walks, "walk"), CountText(summary.pairs, "pair"),
                             flags.options.walk.pairs == PairDirection::kBoth ? ", each for both directions" : ""));
-  reporter.Info(fmt::format("{}: {} nodes, {} train, {} valid and {} test edges", flags.output, graph.node_count,
-                            graph.train_edges, graph.valid_edges, graph.test_edges));
+  reporter.Info(fmt::format("{}: {}, {} train, {} valid and {}", flags.output, CountText(graph.node_count, "node"),
+                            graph.train_edges, graph.valid_edges, CountText(graph.test_edges, "test edge")));
   if (summary.streamed) reporter.Info("--memory has no room for all neighbours: walks were taken step by step");
   if (summary.spilled_bytes > 0) {
     reporter.Info(fmt::format("{} went through temporary files", FormatByteSize(summary.spilled_bytes)));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/count_text.h"
 #include "base/mutex.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -286,13 +287,13 @@ class TablesCheck {
       for (const TableName table : kNodeTables) {
         if (partitions == 0) continue;
         report_.Checked(FileOf(table, slot), RowOffset(ShapeOf(header, table), rows),
-                        fmt::format("{} of {} partitions", partitions, manifest.partitions.size()));
+                        fmt::format("{} of {}", partitions, CountText(manifest.partitions.size(), "partition")));
       }
     }
     for (const TableName table : kRelationTables) {
       const NpyShape shape = ShapeOf(header, table);
       report_.Checked(FileOf(table, header.relation_slot), RowOffset(shape, shape.rows),
-                      fmt::format("{} relations", header.relation_rows));
+                      CountText(header.relation_rows, "relation"));
     }
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/edge.h"
 #include "base/escape.h"
 #include "base/status.h"
@@ -103,7 +104,7 @@ class GraphCheck {
     } else {
       report_.Fault(paths_.Relations(), "", relations.status());
     }
-    report_.Checked(paths_.Relations(), relation_text_->size(), fmt::format("{} relations", relations_.size()));
+    report_.Checked(paths_.Relations(), relation_text_->size(), CountText(relations_.size(), "relation"));
     return absl::OkStatus();
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
@@ -48,8 +49,9 @@ class CellsCheck {
     } else {
       CheckBlocks();
     }
-    report_.Checked(path_, reader->size(),
-                    fmt::format("{} edges in {} blocks", header_.edge_count, header_.block_count));
+    report_.Checked(
+        path_, reader->size(),
+        fmt::format("{} in {}", CountText(header_.edge_count, "edge"), CountText(header_.block_count, "block")));
     return header_;
   }
 

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/count_text.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
@@ -174,7 +175,7 @@ absl::Status VerifyNames(const GraphPaths& paths, const CheckedNodes& nodes, con
       report.Fault(paths.NodeNames(), fmt::format("lines {} on", first + 1), status);
     }
   });
-  report.Checked(paths.NodeNames(), names.size(), fmt::format("{} names", count));
+  report.Checked(paths.NodeNames(), names.size(), CountText(count, "name"));
   return absl::OkStatus();
 }
 

@@ -36,7 +36,7 @@ std::string Whole(std::uint64_t number) {
 }
 
 std::string Plural(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", Whole(count), noun, count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", Whole(count), noun, count == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
 }
 
 std::string Note(std::string_view text) { return fmt::format("<p class=\"note\">{}</p>\n", HtmlText(text)); }
@@ -156,7 +156,7 @@ std::string Head(const RunPage& page) {
   const TrainOptions& options = page.options;
   const std::string graph = page.graph.filename().empty() ? page.graph.string() : page.graph.filename().string();
   std::string done = fmt::format("{} of {}", page.epochs_done, Plural(options.epochs, "epoch"));
-  if (page.batches_done > 0) done += fmt::format(" and {} batches of the next", Whole(page.batches_done));
+  if (page.batches_done > 0) done += fmt::format(" and {} of the next", Plural(page.batches_done, "batch"));
   std::string body =
       fmt::format("<h1>{} on {}</h1>\n<p class=\"lead\">{}</p>\n", HtmlText(ModelName(options.model)), HtmlText(graph),
                   HtmlText(fmt::format("{} dimensions{}, {}, committed {}", options.dim,
@@ -214,11 +214,11 @@ std::string Quality(const HeldOutQuality& quality) {
         "<td>{:.1f}</td></tr>\n",
         name, sums.MeanReciprocalRank(), sums.HitsAt1(), sums.HitsAt3(), sums.HitsAt10(), sums.MeanRank());
   };
-  std::string body = Note(
-      fmt::format("{} of {} edges of the {} split{}, each end ranked among {}.", Whole(quality.ranks.triples),
-                  Whole(quality.edges), quality.split, quality.ranks.triples < quality.edges ? ", drawn at random" : "",
-                  quality.ranks.all_candidates ? fmt::format("all {} nodes", Whole(quality.ranks.candidates))
-                                               : fmt::format("{} random nodes", Whole(quality.ranks.candidates))));
+  std::string body = Note(fmt::format(
+      "{} of {} of the {} split{}, each end ranked among {}.", Whole(quality.ranks.triples),
+      Plural(quality.edges, "edge"), quality.split, quality.ranks.triples < quality.edges ? ", drawn at random" : "",
+      quality.ranks.all_candidates ? fmt::format("all {}", Plural(quality.ranks.candidates, "node"))
+                                   : Plural(quality.ranks.candidates, "random node")));
   fmt::format_to(Sink(body),
                  "<table class=\"figures-table\"><tr><td></td><th scope=\"col\">MRR</th><th scope=\"col\">Hits@1</th>"
                  "<th scope=\"col\">Hits@3</th><th scope=\"col\">Hits@10</th><th scope=\"col\">mean rank</th></tr>\n"
@@ -267,7 +267,7 @@ std::string Map(const RunPage& page) {
   const EmbeddingMap& map = *page.map;
   const bool all = map.nodes.size() == page.description.node_count;
   const std::string which =
-      all ? fmt::format("All {} nodes", Whole(map.nodes.size()))
+      all ? fmt::format("All {}", Plural(map.nodes.size(), "node"))
           : fmt::format("The {} nodes of the highest degree{} of {}", Whole(map.nodes.size()),
                         map.labels.empty() ? "" : ", labelled ones first,", Whole(page.description.node_count));
   return fmt::format(

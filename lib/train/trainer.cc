@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/status.h"
 #include "checkpoint/commit_copy.h"
 #include "checkpoint/run_lock.h"
@@ -319,9 +320,9 @@ absl::StatusOr<Resumption> ReadResumption(const RunPaths& paths, std::uint64_t e
   const Progress& done = resumption.manifest.header.progress;
   const std::uint64_t begun = done.epoch + (done.batch > 0 ? 1 : 0);
   if (begun > options.epochs) {
-    return UsageError(fmt::format("{}: {} epochs are done already{}; expected --epochs of at least {}",
-                                  paths.folder().string(), done.epoch, done.batch > 0 ? " and the next is begun" : "",
-                                  begun));
+    return UsageError(fmt::format("{}: {} {} done already{}; expected --epochs of at least {}", paths.folder().string(),
+                                  CountText(done.epoch, "epoch"), done.epoch == 1 ? "is" : "are",
+                                  done.batch > 0 ? " and the next is begun" : "", begun));
   }
   RETURN_IF_ERROR(CheckDivision(paths, done, resumption.graph->description()));
   ASSIGN_OR_RETURN(resumption.next, NextDivision(options, resumption.graph->description(), done, settings, callbacks));

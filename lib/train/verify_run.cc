@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
@@ -122,7 +123,7 @@ class RunCheck {
     }
     const std::uint64_t begun = header.progress.epoch + (header.progress.batch > 0 ? 1 : 0);
     if (begun > options.epochs) {
-      report_.Damage(paths_.Configuration(), "", fmt::format("{} epochs", options.epochs),
+      report_.Damage(paths_.Configuration(), "", CountText(options.epochs, "epoch"),
                      fmt::format("at least the {} that were begun", begun));
     }
   }
@@ -137,7 +138,8 @@ class RunCheck {
     const absl::StatusOr<KnownRows> known = read();
     if (!known.ok()) return report_.Fault(path, "", known.status());
     report_.Checked(path, KnownRows::FileBytes(header.rows, header.relation_rows),
-                    fmt::format("{} nodes and {} relation rows", known->nodes.Count(), known->relations.Count()));
+                    fmt::format("{} and {}", CountText(known->nodes.Count(), "node"),
+                                CountText(known->relations.Count(), "relation row")));
   }
 
   void CheckEvents(std::uint64_t committed) {

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/count_text.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "checkpoint/commit_copy.h"
@@ -249,9 +250,10 @@ class Search {
   absl::Status WritePreset(std::uint64_t best) const {
     const Trial& trial = trials_[best];
     const std::string comment = fmt::format(
-        "Found by octavo tune: the best of {} trials, validation MRR {:.4f}, Hits@10 {:.4f}.\n"
+        "Found by octavo tune: the best of {}, validation MRR {:.4f}, Hits@10 {:.4f}.\n"
         "Trial {}, behind epoch {} of {}.",
-        trials_.size(), trial.scores.mrr, trial.scores.hits_at_10, best, trial.epochs_done, trial.options.epochs);
+        CountText(trials_.size(), "trial"), trial.scores.mrr, trial.scores.hits_at_10, best, trial.epochs_done,
+        trial.options.epochs);
     return WriteWholeFileAtomically(paths_.Preset(), PresetText(options_.space, trial.options, comment));
   }
 

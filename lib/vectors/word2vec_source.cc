@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -72,7 +73,7 @@ absl::StatusOr<std::optional<NamedVector>> Word2VecText::Read() {
     return InputError(fmt::format("{}: found {}; expected {}", PlaceOf(count()), found, expected));
   };
   if (!line || count() == header_.rows) {
-    return fail(line ? "a line more" : "the end", fmt::format("{} vectors, as the first line says", header_.rows));
+    return fail(line ? "a line more" : "the end", CountText(header_.rows, "vector") + ", as the first line says");
   }
   const std::size_t blank = line->find(' ');
   if (blank == 0 || blank == std::string_view::npos) {
@@ -135,7 +136,7 @@ absl::StatusOr<std::optional<NamedVector>> Word2VecBinary::Read() {
   };
   if (at_hand().empty() || count() == header_.rows) {
     return fail(at_hand().empty() ? "the end" : "more bytes",
-                fmt::format("{} vectors, as the first line says", header_.rows));
+                CountText(header_.rows, "vector") + ", as the first line says");
   }
   const std::size_t blank = at_hand().substr(0, kMaxNameBytes + 1).find(' ');
   if (blank == 0 || blank == std::string_view::npos) {

@@ -152,7 +152,7 @@ make_labels() {
     json '{**o, "seconds": 0}' >three
   cmp one three
   "$OCTAVO" --quiet evaluate --run run --link-prediction --split train >table
-  grep -q '^22 train edges of run (complex, dim 8, 2 epochs) and 22 random pairs that are no edges$' table
+  grep -q '^22 train edges of run (complex, dim 8, 2 epochs) and 22 random pairs without an edge$' table
   grep -qE '^AUC +[01]\.[0-9]{4}$' table
 }
 

@@ -98,7 +98,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   fails 3 'list:2: found "nobody", which names no row' "$OCTAVO" --quiet export --run run --output - --select list
   "$OCTAVO" export --run run --output some.tsv --format tsv --select list --unknown skip 2>warning
   [[ "$(cut -f1 some.tsv | xargs)" == "city3 city1" ]]
-  grep -q 'warning: list: 2 names that the graph lacks are left out, the first "nobody"' warning
+  grep -q 'warning: list: left out 2 names that the graph lacks, the first "nobody"' warning
   printf 'city3\ncity1\n' | "$OCTAVO" --quiet export --run run --output piped.tsv --format tsv --select -
   cmp some.tsv piped.tsv
   "$OCTAVO" --quiet export --run run --output - --format tsv --match '^c.*[12]$' | cut -f1 | sort >matched

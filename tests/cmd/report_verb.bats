@@ -34,7 +34,7 @@ setup() {
 @test "report: labels colour the map" {
   printf 'city1\tbig old\ncity2\tbig\ncountry0\told\nAtlantis\told\n' >labels.txt
   "$OCTAVO" report --run run --output page.html --labels labels.txt --sample 4 2>err.log
-  grep -q 'labels.txt: left out 1 lines with names' err.log
+  grep -q 'labels.txt: left out 1 line with names' err.log
   sed -n 's/.*id="map-data">\(.*\)<\/script>.*/\1/p' page.html >map.json
   # The labelled ones first; a node has the label that most have.
   [[ "$(json 'sorted(zip(o["names"], [o["labels"][i] if i >= 0 else "" for i in o["label"]]))[:3]' <map.json)" == "[('city1', 'big'), ('city2', 'big'), ('country0', 'old')]" ]]

@@ -43,7 +43,7 @@ class Saved:
             self.generation = max(self.generation, int(found[1]))
         elif found := re.match(r"epoch (\d+)/\d+  loss ", message):
             self.epochs = max(self.epochs, int(found[1]))
-        elif found := re.match(r"done: (\d+) epochs, generation (\d+) ", message):
+        elif found := re.match(r"done: (\d+) epochs?, generation (\d+) ", message):
             self.epochs, self.generation, self.done = int(found[1]), int(found[2]), True
         else:
             return False

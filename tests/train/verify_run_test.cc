@@ -100,7 +100,7 @@ TEST_F(VerifyRunTest, AnotherConfigurationIsDamage) {
   json["options"]["epochs"] = 1;
   WriteFileBytes(paths().Configuration(), json.dump());
   EXPECT_EQ(Damages(), 1U) << texts_;
-  EXPECT_TRUE(Says("1 epochs; expected at least the 2 that were begun")) << texts_;
+  EXPECT_TRUE(Says("1 epoch; expected at least the 2 that were begun")) << texts_;
 }
 
 TEST_F(VerifyRunTest, AGraphThatIsGoneIsSaidAndAnotherOneIsDamage) {

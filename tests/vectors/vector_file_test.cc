@@ -77,13 +77,13 @@ TEST_F(VectorFileTest, RefusesMalformedFilesWithTheirPlace) {
       {"2 2\na 1 2\nb 1 2 3\n", ":3: found \"3\" behind number 2 of \"b\""},
       {"2 2\na 1 2\nb 1 x\n", ":3: found \"x\" for number 2"},
       {"2 2\na 1 2\n", ":3: found the end; expected 2 vectors"},
-      {"1 2\na 1 2\nb 1 2\n", ":3: found a line more; expected 1 vectors"},
+      {"1 2\na 1 2\nb 1 2\n", ":3: found a line more; expected 1 vector,"},
       {"1 2\n 1 2\n", ":2: found \" 1 2\"; expected a name"},
       {"2 2\na 1 2\nb 1 nan\n", ":3: value 2 of \"b\" is nan; expected a finite number"},
       {"1 2\na 1e39 1\n", ":2: value 1 of \"a\" is inf"},
       {std::string("2 1\na \0\0\0\0b \0\0", 14), ": vector 2: found 2 bytes behind \"b\"; expected 4"},
       {std::string("2 1\na \0\0\0\0", 10), ": vector 2: found the end"},
-      {std::string("1 1\na \0\0\0\0b \0\0\0\0", 16), ": vector 2: found more bytes; expected 1 vectors"},
+      {std::string("1 1\na \0\0\0\0b \0\0\0\0", 16), ": vector 2: found more bytes; expected 1 vector,"},
       {std::string("1 1\na \0\0\xC0\x7F", 10), ": vector 1: value 1 of \"a\" is nan"},
   };
   for (const auto& [text, message] : cases) {
