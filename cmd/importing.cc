@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
+#include "base/escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
@@ -49,18 +51,19 @@ std::uint64_t Sum(const std::array<std::uint64_t, 3>& counts) { return counts[0]
 void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& reporter) {
   for (const std::string& message : summary.bad_line_messages) reporter.Warning(message);
   if (summary.bad_lines > 0) {
-    reporter.Warning(
-        fmt::format("{} malformed lines skipped (--max-bad-lines {})", summary.bad_lines, flags.options.max_bad_lines));
+    reporter.Warning(fmt::format("{} skipped (--max-bad-lines {})", CountText(summary.bad_lines, "malformed line"),
+                                 flags.options.max_bad_lines));
   }
   std::string formats;
   for (const InputFormat format : summary.formats) {
     if (formats.find(InputFormatName(format)) != std::string::npos) continue;
     formats += fmt::format("{}{}", formats.empty() ? "" : "+", InputFormatName(format));
   }
-  reporter.Info(fmt::format("read {} lines ({} comments, {} blank), {}, columns {}", summary.lines,
-                            summary.comment_lines, summary.blank_lines, formats, ColumnsText(summary.columns)));
+  reporter.Info(fmt::format("read {} ({}, {} blank), {}, columns {}", CountText(summary.lines, "line"),
+                            CountText(summary.comment_lines, "comment"), summary.blank_lines, formats,
+                            ColumnsText(summary.columns)));
   if (summary.literals > 0) {
-    reporter.Info(fmt::format("literals: {} triples; {}", summary.literals,
+    reporter.Info(fmt::format("literals: {}; {}", CountText(summary.literals, "triple"),
                               flags.options.keep_literals ? "kept" : "left out (--literals keep takes them)"));
   }
   if (Sum(summary.duplicates) > 0) {
@@ -74,22 +77,23 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
         fmt::format("self-loops: {}; {}", summary.self_loops, flags.options.drop_self_loops ? "left out" : "kept"));
   }
   if (Sum(summary.unseen_edges) > 0) {
-    reporter.Info(fmt::format("not in any training edge: {} nodes and {} relations, of {} valid and {} test edges; {}",
-                              summary.unseen_nodes, summary.unseen_relations, summary.unseen_edges[1],
-                              summary.unseen_edges[2],
+    reporter.Info(fmt::format("not in any training edge: {} and {}, of {} valid and {}; {}",
+                              CountText(summary.unseen_nodes, "node"), CountText(summary.unseen_relations, "relation"),
+                              summary.unseen_edges[1], CountText(summary.unseen_edges[2], "test edge"),
                               flags.options.drop_unseen ? "left out" : "kept (--unseen drop leaves them out)"));
   }
   if (Sum(summary.also_in_train) > 0) {
-    reporter.Warning(fmt::format("{} valid and {} test edges also stand in train; kept", summary.also_in_train[1],
-                                 summary.also_in_train[2]));
+    reporter.Warning(fmt::format("{} valid and {} also stand in train; kept", summary.also_in_train[1],
+                                 CountText(summary.also_in_train[2], "test edge")));
   }
   if (!flags.options.base.empty()) {
-    reporter.Info(fmt::format("added to the {} edges of {}", summary.base_edges, flags.options.base.string()));
+    reporter.Info(
+        fmt::format("added to the {} of {}", CountText(summary.base_edges, "edge"), flags.options.base.string()));
   }
   const GraphDescription& graph = summary.graph;
-  reporter.Info(fmt::format("{}: {} nodes, {} relations, {} train, {} valid and {} test edges", flags.graph,
-                            graph.node_count, graph.relation_count, graph.train_edges, graph.valid_edges,
-                            graph.test_edges));
+  reporter.Info(fmt::format("{}: {}, {}, {} train, {} valid and {}", flags.graph, CountText(graph.node_count, "node"),
+                            CountText(graph.relation_count, "relation"), graph.train_edges, graph.valid_edges,
+                            CountText(graph.test_edges, "test edge")));
   if (graph.valid_edges + graph.test_edges == 0) {
     reporter.Info("no edge is held out to evaluate with; --valid, --test or --split 0.9,0.05,0.05 would");
   }
@@ -135,6 +139,8 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
   app.add_option("--format", flags.format, "Format of the files; auto goes by extension and first lines")
       ->check(CLI::IsMember({"auto", "tsv", "csv", "blank", "ntriples", "nquads", "mtx", "npy"}))
       ->capture_default_str();
+  AddWholeNumber(app, "--skip-lines", flags.options.skip_lines, 0, UINT64_MAX,
+                 "Pass over so many lines at the head of each file, such as one of titles");
   app.add_option("--literals", flags.literals, "Triples whose object is a literal: drop or keep")
       ->check(CLI::IsMember({"drop", "keep"}))
       ->capture_default_str();
@@ -181,6 +187,11 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
     } else {
       program.reporter.Info(text);
     }
+    if (format.titles && !(last && last->titles == format.titles)) {
+      program.reporter.Warning(fmt::format(
+          "{}:{}: \"{}\" looks like the titles of the columns and is taken for an edge; --skip-lines {} passes over it",
+          path == "-" ? "<stdin>" : path, format.titles->line, Escape(format.titles->text), format.titles->line));
+    }
     last = format;
   };
   options.memory_bytes = MemoryLimit(program);
@@ -192,8 +203,8 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
   if (EndedByInterrupt(program, summary.status(), flags.graph)) return std::nullopt;
   if (!summary.ok()) return summary.status();
   if (options.check_only) {
-    program.reporter.Info(fmt::format("{}: to be made of {} file{}; --dry-run: nothing was written", flags.graph,
-                                      options.inputs.size(), options.inputs.size() == 1 ? "" : "s"));
+    program.reporter.Info(fmt::format("{}: to be made of {}; --dry-run: nothing was written", flags.graph,
+                                      CountText(options.inputs.size(), "file")));
     return std::nullopt;
   }
   Report(flags, *summary, program.reporter);

@@ -30,6 +30,7 @@ Json OptionsJson(const ImportOptions& options, const ImportSummary& summary) {
   object["formats"] = Json::array();
   for (const InputFormat format : summary.formats) object["formats"].push_back(InputFormatName(format));
   object["columns"] = ColumnsText(summary.columns);
+  if (options.skip_lines > 0) object["skip_lines"] = options.skip_lines;
   if (std::ranges::any_of(summary.formats, IsTriples)) object["literals"] = options.keep_literals ? "keep" : "drop";
   if (!options.node_names.empty()) object["node_names"] = options.node_names;
   if (!options.relation_names.empty()) object["relation_names"] = options.relation_names;

@@ -139,7 +139,7 @@ class Importer {
     for (const InputFile& file : files_) {
       std::error_code error;
       if (file.base != nullptr || file.path == "-" || !std::filesystem::is_regular_file(file.path, error)) continue;
-      ASSIGN_OR_RETURN(const std::optional<FileFormat> format, PeekFormat(file.path, options_.format, Limits()));
+      ASSIGN_OR_RETURN(const std::optional<FileFormat> format, PeekFormat(file.path, collect_.layout, Limits()));
       if (format && options_.opened) options_.opened(file.path, *format);
     }
     return absl::OkStatus();
@@ -175,6 +175,7 @@ class Importer {
     RETURN_IF_ERROR(ReadNames(options_.relation_names, relation_names_));
     collect_ = {.layout = {.format = options_.format,
                            .columns = {},
+                           .skip_lines = options_.skip_lines,
                            .keep_literals = options_.keep_literals,
                            .splits_directions = !options_.split.empty() && !options_.undirected,
                            .node_names = options_.node_names.empty() ? nullptr : &node_names_,

@@ -37,6 +37,7 @@ struct ImportOptions {
 
   std::optional<InputFormat> format{};  // by extension or contents if there is none
   std::string columns{};                // "head,relation,tail,weight"; empty: by the first data line
+  std::uint64_t skip_lines = 0;         // at the head of each file of tsv, csv or blank: such as titles
   std::uint64_t max_bad_lines = 0;
   bool keep_literals = false;    // of triples, as objects
   std::string node_names{};      // a file of names for the indexes of NumPy arrays (name_list.h); empty: numbers

@@ -26,12 +26,21 @@ constexpr bool IsTriples(InputFormat format) {
   return format == InputFormat::kNtriples || format == InputFormat::kNquads;
 }
 
+// The first data line of a file that looks like the titles of its columns (title_line.h).
+struct TitleLine {
+  std::uint64_t line = 0;  // from 1
+  std::string text;
+
+  friend bool operator==(const TitleLine&, const TitleLine&) = default;
+};
+
 // The format in which a file is read, and why.
 struct FileFormat {
   InputFormat format = InputFormat::kBlank;
   enum class Reason { kFlag, kExtension, kContent } reason = Reason::kContent;
   // What its first lines look like where that is another format; never kBlank, which anything looks like.
   std::optional<InputFormat> looks_like;
+  std::optional<TitleLine> titles = {};  // which are taken for an edge
 
   friend bool operator==(const FileFormat&, const FileFormat&) = default;
 };

@@ -12,6 +12,7 @@
 #include "import/line_chunker.h"
 #include "import/matrix_market.h"
 #include "import/other_rdf.h"
+#include "import/title_line.h"
 
 namespace octavo {
 namespace {
@@ -51,6 +52,33 @@ absl::StatusOr<std::string> ReadHead(CompressedInput& input) {
   return head;
 }
 
+// Takes up to `count` lines off the head of `text` and returns how many there were.
+std::uint64_t SkipLines(std::string_view& text, std::uint64_t count) {
+  std::uint64_t skipped = 0;
+  for (; skipped < count && !text.empty(); ++skipped) TakeLine(text);
+  return skipped;
+}
+
+bool HasFields(InputFormat format) {
+  return format == InputFormat::kTsv || format == InputFormat::kCsv || format == InputFormat::kBlank;
+}
+
+// The titles of the columns at the head of `text`, which stands behind `lines_before` lines of its file.
+std::optional<TitleLine> TitlesOf(std::string_view text, InputFormat format, const Columns& columns,
+                                  std::uint64_t lines_before) {
+  if (!HasFields(format) || columns.count == 0) return std::nullopt;
+  std::optional<TitleLine> titles = FindTitleLine(text, format, columns);
+  if (titles) titles->line += lines_before;
+  return titles;
+}
+
+// Lines are skipped where nothing but a person knows what they are.
+absl::Status RefuseSkippedLines(const LayoutRequest& request, InputFormat format, std::string_view name) {
+  if (request.skip_lines == 0 || HasFields(format)) return absl::OkStatus();
+  return UsageError(fmt::format("{}: found --skip-lines for {}, expected none: it is for lines of fields", name,
+                                InputFormatTitle(format)));
+}
+
 // Adds to an error in the head of a file what it was read as.
 absl::Status Explain(const absl::Status& status, const FileFormat& format) {
   if (status.ok() || KindOf(status) != ErrorKind::kInput) return status;
@@ -59,19 +87,25 @@ absl::Status Explain(const absl::Status& status, const FileFormat& format) {
 
 }  // namespace
 
-absl::StatusOr<std::optional<FileFormat>> PeekFormat(const std::string& path, const std::optional<InputFormat>& flag,
+absl::StatusOr<std::optional<FileFormat>> PeekFormat(const std::string& path, const LayoutRequest& layout,
                                                      const InputLimits& limits) {
   ASSIGN_OR_RETURN(std::unique_ptr<CompressedInput> input, CompressedInput::Open(path, nullptr, limits));
-  if (!flag) RETURN_IF_ERROR(RefuseOtherSyntax(path, std::nullopt));
+  if (!layout.format) RETURN_IF_ERROR(RefuseOtherSyntax(path, std::nullopt));
   ASSIGN_OR_RETURN(std::string head, ReadHead(*input));
-  const std::optional<FileFormat> stated = StatedFormat(flag, path, head);
+  const std::optional<FileFormat> stated = StatedFormat(layout.format, path, head);
   if (stated && stated->format == InputFormat::kNpy) return stated;
   LineChunker chunker(std::move(input), std::move(head));
   ASSIGN_OR_RETURN(const std::optional<std::string> text, chunker.Next());
   if (!text) return stated;
-  if (!flag) RETURN_IF_ERROR(RefuseOtherSyntax(path, *text));
-  const std::optional<FileFormat> format = Decide(stated, *text);
-  return format ? format : stated;
+  std::string_view data = *text;
+  const std::uint64_t skipped = SkipLines(data, layout.skip_lines);
+  if (!layout.format) RETURN_IF_ERROR(RefuseOtherSyntax(path, data));
+  std::optional<FileFormat> format = Decide(stated, data);
+  if (!format) return stated;
+  const bool has_fields = HasFields(format->format);
+  const Columns columns = layout.columns.count > 0 || !has_fields ? layout.columns : GuessColumns(data, format->format);
+  format->titles = TitlesOf(data, format->format, columns, skipped);
+  return format;
 }
 
 InputReader::InputReader(std::vector<InputFile> files, const LayoutRequest& layout, std::size_t ahead,
@@ -141,6 +175,7 @@ absl::Status InputReader::ReadFile(std::size_t file) {
 absl::Status InputReader::ReadArray(std::size_t file, CompressedInput& input, std::string head,
                                     const FileFormat& format) {
   const std::string& name = input.name();
+  RETURN_IF_ERROR(RefuseSkippedLines(request_, InputFormat::kNpy, name));
   const std::uint64_t bytes_before = bytes_read();
   const absl::StatusOr<std::size_t> header_bytes = NpyHeaderLength(head, name);
   if (!header_bytes.ok()) return Explain(header_bytes.status(), format);
@@ -200,26 +235,38 @@ absl::Status InputReader::ReadLines(std::size_t file, LineChunker& chunker, std:
   const std::uint64_t bytes_before = bytes_read();
   std::optional<FileFormat> format;  // set with the layout, by the first data line
   LineLayout layout;
+  std::uint64_t to_skip = request_.skip_lines;
+  std::uint64_t lines_before = 0;  // of the chunks before that with the first data line
   while (true) {
     ASSIGN_OR_RETURN(std::optional<std::string> text, chunker.Next());
     bytes_read_.store(bytes_before + chunker.input().compressed_bytes_read(), std::memory_order_relaxed);
     if (!text) break;
     TextChunk chunk = {.file = file, .text = std::move(*text), .layout = {}, .opened = {}};
-    if (!format) {
-      if (!request_.format) RETURN_IF_ERROR(RefuseOtherSyntax(files_[file].path, chunk.text));
-      format = Decide(stated, chunk.text);
+    std::string_view data = chunk.text;
+    const std::uint64_t skipped = SkipLines(data, to_skip);
+    to_skip -= skipped;
+    const bool begins = !format;
+    if (begins) {
+      if (!request_.format) RETURN_IF_ERROR(RefuseOtherSyntax(files_[file].path, data));
+      format = Decide(stated, data);
       if (format) {
-        absl::StatusOr<LineLayout> decided = LayoutOf(file, chunk.text, format->format, chunker.input().name());
+        absl::StatusOr<LineLayout> decided = LayoutOf(file, data, format->format, chunker.input().name());
         if (!decided.ok()) return Explain(decided.status(), *format);
         layout = *decided;
       } else {
         // Nothing but comments and blank lines so far, which need no layout.
         layout = {.format = InputFormat::kBlank, .columns = columns_};
       }
-      chunk.opened = format;
     }
-    if (format && columns_.count == 0) layout.columns = columns_ = GuessColumns(chunk.text, format->format);
+    if (format && columns_.count == 0) layout.columns = columns_ = GuessColumns(data, format->format);
+    if (begins && format) {
+      format->titles = TitlesOf(data, format->format, columns_, lines_before + skipped);
+      chunk.opened = format;
+    } else if (begins) {
+      lines_before += static_cast<std::uint64_t>(std::ranges::count(chunk.text, '\n'));
+    }
     chunk.layout = layout;
+    chunk.layout.header_lines += skipped;
     layout.header_lines = 0;
     if (!Push(std::move(chunk))) return absl::CancelledError("abandoned");
   }
@@ -230,6 +277,7 @@ absl::Status InputReader::ReadLines(std::size_t file, LineChunker& chunker, std:
 absl::StatusOr<LineLayout> InputReader::LayoutOf(std::size_t file, std::string_view text, InputFormat format,
                                                  std::string_view name) {
   const bool is_matrix = format == InputFormat::kMatrixMarket;
+  RETURN_IF_ERROR(RefuseSkippedLines(request_, format, name));
   if (request_.node_names != nullptr || request_.relation_names != nullptr) {
     return UsageError(
         fmt::format("{}: found {}, expected a NumPy array, whose indexes --node-names and "

@@ -43,16 +43,17 @@ struct TextChunk {
 // What the lines are made of, as far as the user said; the rest is found out.
 struct LayoutRequest {
   std::optional<InputFormat> format;
-  Columns columns;  // count 0: by the first data line of the first file, the same for all files
+  Columns columns;               // count 0: by the first data line of the first file, the same for all files
+  std::uint64_t skip_lines = 0;  // at the head of each file; other formats than tsv, csv and blank refuse them
   bool keep_literals = false;
   bool splits_directions = false;  // the two directions of an edge may come to different parts: no symmetric matrices
   const NameList* node_names = nullptr;  // of arrays' indexes; borrowed; null: none
   const NameList* relation_names = nullptr;
 };
 
-// Returns how a file will be read, by `flag` or else by its extension and first chunk; empty where that has no data
+// Returns how a file will be read, by `layout` or else by its extension and first chunk; empty where that has no data
 // line and nothing says. What no import would read is an input error.
-absl::StatusOr<std::optional<FileFormat>> PeekFormat(const std::string& path, const std::optional<InputFormat>& flag,
+absl::StatusOr<std::optional<FileFormat>> PeekFormat(const std::string& path, const LayoutRequest& layout,
                                                      const InputLimits& limits);
 
 // The order, cuts and layouts of the chunks depend on the files alone, not on timing.

@@ -107,6 +107,28 @@ failed_with() {
   [[ "$output" == *'3 nodes'* ]]
 }
 
+@test "a line of titles is told, and --skip-lines passes over it" {
+  import_text 'source,target,weight\nann,bob,2\nbob,cid,3\n' --columns head,tail,-
+  [ "$status" -eq 0 ]
+  [[ "$output" == *'warning: input.txt:1: "source,target,weight" looks like the titles of the columns and is taken for an edge; --skip-lines 1 passes over it'* ]]
+  [[ "$output" == *'g: 5 nodes, '* ]]
+  mv g with-titles
+  import_text 'source,target,weight\nann,bob,2\nbob,cid,3\n' --columns head,tail,- --dry-run
+  [[ "$output" == *'--skip-lines 1 passes over it'* ]]
+  import_text 'source,target,weight\nann,bob,2\nbob,cid,3\n' --columns head,tail,weight --skip-lines 1
+  [ "$status" -eq 0 ]
+  [[ "$output" != *warning* ]]
+  [[ "$output" == *'read 3 lines (1 comment, 0 blank), csv'* && "$output" == *'g: 3 nodes, '* ]]
+  grep -Eq '"skip_lines": *1' g/graph.json
+  # The columns are those of the lines behind, and of each file as many lines are passed over.
+  printf 'made by hand, in three columns\nx,y\nann,bob\n' >one.csv
+  printf '\n\nbob,cid\n' | gzip >two.csv.gz
+  "$OCTAVO" import one.csv two.csv.gz --graph skipped --skip-lines 2 2>err.log
+  printf 'ann,bob\nbob,cid\n' | "$OCTAVO" import - --graph plain --format csv
+  for file in train.cells nodes.names; do cmp "skipped/$file" "plain/$file"; done
+  grep -q 'read 6 lines (4 comments, 0 blank), csv, columns head,tail' err.log
+}
+
 @test "inputs without an edge are bad input" {
   import_text ''
   failed_with 3 'input.txt: found no edge'
@@ -203,11 +225,11 @@ failed_with() {
   [ "$status" -eq 0 ]
   [[ "$output" == *'duplicates: 1 train'* ]]
   [[ "$output" == *'self-loops: 1; kept'* ]]
-  [[ "$output" == *'1 nodes and 0 relations'* ]]
+  [[ "$output" == *'1 node and 0 relations'* ]]
   [[ "$output" == *'1 valid and 0 test edges also stand in train'* ]]
-  [[ "$output" == *'4 nodes, 1 relations, 2 train, 2 valid and 0 test edges'* ]]
+  [[ "$output" == *'4 nodes, 1 relation, 2 train, 2 valid and 0 test edges'* ]]
   import_text 'a\tr\tb\na\tr\tb\nc\tr\tc\n' --valid valid.txt --overwrite --duplicates keep --self-loops drop --unseen drop
-  [[ "$output" == *'2 nodes, 1 relations, 2 train, 1 valid and 0 test edges'* ]]
+  [[ "$output" == *'2 nodes, 1 relation, 2 train, 1 valid and 0 test edges'* ]]
 }
 
 @test "names of any bytes, CSV quotes and skipped columns come through" {

@@ -12,6 +12,7 @@
 #include "import/field_splitter.h"
 #include "import/input_format.h"
 #include "import/record_parser.h"
+#include "import/title_line.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace octavo {
@@ -170,6 +171,10 @@ void Run(std::string_view input) {
   // An empty view may have no address, which a chunk always has.
   const ParsedChunk parsed = ParseChunk(text.empty() ? std::string_view("") : text, layout);
   MUST(guess.has_value() || parsed.edges.empty());
+  if (layout.columns.count > 0) {
+    const std::optional<TitleLine> titles = FindTitleLine(text, layout.format, layout.columns);
+    MUST(!titles || (titles->line >= 1 && titles->line <= parsed.lines && KindOfLine(titles->text) == LineKind::kData));
+  }
   CheckAgainstNaive(text, layout, parsed);
   CheckWrittenAgain(parsed);
   CheckCut(text, layout, parsed);
