@@ -42,7 +42,7 @@ std::string Values(const CLI::App& command, const OptionFacts& facts, std::strin
   for (const std::string& choice : facts.choices) {
     if (choice.starts_with(prefix)) text += Line(before + choice, choice == facts.default_text ? "the default" : "");
   }
-  if (facts.flags.back() == "--config") {
+  if (facts.flags.back() == "--config" || facts.flags.back() == "--space") {
     for (const std::string& preset : InstalledPresets(command.get_name())) {
       if (preset.starts_with(prefix)) text += Line(before + preset, "preset");
     }

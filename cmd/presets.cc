@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 fs::path PresetFolder(std::string_view verb) {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "share/octavo/configs" /
-         (verb == "walk" ? "walk" : "");
+         (verb == "walk" || verb == "tune" ? verb : "");
 }
 
 }  // namespace
@@ -28,7 +28,8 @@ std::vector<std::string> InstalledPresets(std::string_view verb) {
 
 fs::path PresetPath(const std::string& config, std::string_view verb) {
   std::error_code error;
-  if (config.find('/') != std::string::npos || fs::exists(config, error)) return config;
+  const bool is_file = fs::exists(config, error) && !fs::is_directory(config, error);
+  if (is_file || config.find('/') != std::string::npos) return config;
   fs::path preset = PresetFolder(verb) / config;
   if (preset.extension() != ".toml") preset += ".toml";
   return fs::exists(preset, error) ? preset : fs::path(config);

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/duration.h"
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
+#include "cmd/presets.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
 #include "cmd/training.h"
@@ -225,8 +227,9 @@ std::string Standing(const SearchOutcome& outcome) {
 
 absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutcome& outcome) {
   if (outcome.trials.size() < flags.search.trials) {
-    program.reporter.Warning(fmt::format("{}: found {} points that differ; expected {} trials", flags.space,
-                                         outcome.trials.size(), flags.search.trials));
+    program.reporter.Warning(fmt::format("{}: found {} that differ; expected {}", flags.space,
+                                         CountText(outcome.trials.size(), "point"),
+                                         CountText(flags.search.trials, "trial")));
   }
   if (outcome.end == SearchEnd::kStopped) {
     program.reporter.Warning(
@@ -255,12 +258,11 @@ absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutc
 absl::Status RunTune(Program& program, TuneFlags& flags) {
   flags.search.graph = flags.graph;
   flags.search.folder = flags.output;
-  ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(flags.space));
+  ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(PresetPath(flags.space, "tune")));
   ASSIGN_OR_RETURN(const std::vector<Rung> rungs, CheckSearch(flags.search));
   if (flags.dry_run) {
     for (const Rung& rung : rungs) {
-      program.reporter.Info(
-          fmt::format("{} trial{} to epoch {}", rung.trials, rung.trials == 1 ? "" : "s", rung.epochs));
+      program.reporter.Info(fmt::format("{} to epoch {}", CountText(rung.trials, "trial"), rung.epochs));
     }
   }
   for (const std::string& note : SearchNotes(flags.search, rungs)) program.reporter.Info(note);
@@ -290,8 +292,8 @@ void AddTuneVerb(CLI::App& app, Program& program) {
   SearchOptions& search = flags->search;
   RefuseEmpty(verb->add_option("--graph", flags->graph, "Graph folder with valid edges"))->required()->type_name("DIR");
   RefuseEmpty(verb->add_option("--space", flags->space,
-                               "TOML file: the options of octavo train, each a value, an array of values, or a range "
-                               "{ min, max, log, step }"))
+                               "TOML file, or the name of an installed one: the options of octavo train, each a "
+                               "value, an array of values, or a range { min, max, log, step }"))
       ->required()
       ->type_name("FILE");
   RefuseEmpty(verb->add_option("--output", flags->output,

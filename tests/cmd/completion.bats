@@ -26,6 +26,7 @@ offers() {
   offers train --negatives "" -- all :none
   offers train --graph "" -- :dirs
   offers train --config karate -- karate-dot :files  # of configs/, beside a build tree's program
+  offers tune --space umls -- umls-complex :files    # of configs/tune
   offers train --graph=so -- :dirs
   offers train --thr -- --threads :none
   offers train --nosuch=x -- :none

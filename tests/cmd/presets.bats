@@ -24,7 +24,7 @@ setup_file() {
     "$OCTAVO" inspect run | grep -Eq '^epochs +1 of 1$'
     [[ "$(basename "$preset")" =~ ^[a-z0-9-]+\.toml$ ]]
     # The comment on top has the command and the expected figure.
-    grep -q "^# .*octavo train .*--config configs/$(basename "$preset")" "$preset"
+    grep -q "^# .*octavo train .*--config $(basename "$preset" .toml)$" "$preset"
     grep -q '^# Expected: .*[0-9]' "$preset"
     count=$((count + 1))
   done
@@ -35,7 +35,7 @@ setup_file() {
   for preset in "$BATS_TEST_DIRNAME"/../../configs/walk/*.toml; do
     echo "$preset"
     "$OCTAVO" walk --print-config --config "$preset" >all.toml
-    grep -q "^# .*octavo walk .*--config configs/walk/$(basename "$preset")" "$preset"
-    grep -q "^# .*octavo walk .*--config configs/walk/$(basename "$preset")" "$BATS_TEST_DIRNAME"/../../configs/*.toml
+    grep -q "^# .*octavo walk .*--config $(basename "$preset" .toml)$" "$preset"
+    grep -q "^# .*octavo walk .*--config $(basename "$preset" .toml)$" "$BATS_TEST_DIRNAME"/../../configs/*.toml
   done
 }
