@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cmd/command_facts.h"
+#include "cmd/program_facts.h"
 
 namespace octavo {
 namespace {
@@ -16,6 +17,12 @@ class HelpFormatter : public CLI::Formatter {
       if (!inherited.options.empty()) text += make_group(inherited.title, /*is_positional=*/false, inherited.options);
     }
     return text;
+  }
+
+  std::string make_footer(const CLI::App* app) const override {
+    const std::string text = CLI::Formatter::make_footer(app);
+    const bool is_verb = app->get_parent() != nullptr && app->get_parent()->get_parent() == nullptr;
+    return is_verb ? text + (text.empty() ? "" : "\n") + HelpFooterOf(app->get_name()) + "\n" : text;
   }
 };
 

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <string_view>
 #include <vector>
 
@@ -15,42 +14,6 @@
 
 namespace octavo {
 namespace {
-
-// Examples by command; a graph and a run of these names are told of in octavo(1).
-const std::multimap<std::string_view, std::string_view>& Examples() {
-  static const std::multimap<std::string_view, std::string_view> examples = {
-      {"", "octavo import edges.tsv.gz --graph graph --split 0.9,0.05,0.05"},
-      {"", "octavo train --graph graph --run run --model complex --dim 128 --epochs 20"},
-      {"", "octavo evaluate --run run --split test"},
-      {"", "octavo query --run run neighbors bash -k 10"},
-      {"", "octavo export --run run --output vectors.npy"},
-      {"bench", "octavo bench machine"},
-      {"completion", "source <(octavo completion bash)"},
-      {"evaluate", "octavo evaluate --run run --split test --json"},
-      {"evaluate", "octavo evaluate --run run --labels labels.tsv --repeats 10"},
-      {"evaluate", "octavo evaluate --run run --link-prediction"},
-      {"export", "octavo export --run run --output vectors.txt --format word2vec"},
-      {"generate", "octavo generate --kind rmat --nodes 10000000 --edges 100000000 --output rmat.tsv.zst"},
-      {"grow", "octavo grow --run run --add new.tsv --graph new-graph --output new-run --freeze old --epochs 2"},
-      {"import", "octavo import train.txt --valid valid.txt --test test.txt --graph graph"},
-      {"import", "zcat edges.gz | octavo import - --graph graph --columns head,tail --split 0.9,0.05,0.05"},
-      {"index", "octavo index --run run --output nodes.hnsw"},
-      {"inspect", "octavo inspect run --json"},
-      {"plan", "octavo plan --graph graph --dim 128 --memory 512MiB --what-if"},
-      {"query", "octavo query --run run neighbors bash -k 10"},
-      {"query", "octavo query --run run predict nginx depends '?'"},
-      {"query", "octavo query --run run --json batch questions.txt"},
-      {"report", "octavo report --run run --output report.html"},
-      {"resume", "octavo resume --run run --epochs 30"},
-      {"train", "octavo train --graph graph --run run --model complex --dim 128 --memory 512MiB"},
-      {"train", "octavo train --graph graph --run run --config preset.toml --epochs 5"},
-      {"train", "octavo train --config preset.toml --dim 256 --print-config >larger.toml"},
-      {"tune", "octavo tune --graph graph --space space.toml --output search --budget 2h"},
-      {"verify", "octavo verify run --deep"},
-      {"walk", "octavo walk --graph graph --output walks --kind node2vec --p 0.5 --q 2"},
-      {"walk", "octavo walk --graph graph --output walks --config walks.toml --seed 2"}};
-  return examples;
-}
 
 constexpr Fact kFiles[] = {{"GRAPH/graph.json", "counts and fingerprint of a graph"},
                            {"GRAPH/nodes.names", "one name a line; line i + 1 names row i of embeddings.npy"},
@@ -166,12 +129,10 @@ std::string Synopsis(const CLI::App& command) {
   return line + "\n";
 }
 
-std::string ExamplesOf(std::string_view command) {
-  std::string text;
-  for (auto [from, to] = Examples().equal_range(command); from != to; ++from) {
-    text += fmt::format("{}{}\n", text.empty() ? ".nf\n" : "", Roff(from->second));
-  }
-  return text.empty() ? text : Section("Examples") + text + ".fi\n";
+std::string Examples(std::string_view command) {
+  std::string text = Section("Examples") + ".nf\n";
+  for (const std::string_view example : ExamplesOf(command)) text += Roff(example) + "\n";
+  return text + ".fi\n";
 }
 
 std::string Head(const std::string& name, const std::string& summary) {
@@ -206,7 +167,7 @@ std::string ProgramPage(const CLI::App& app) {
   text += Section("Exit status") + Facts(ExitCodes());
   text += Section("Environment") + Facts(EnvironmentVariables());
   text += Section("Files") + Facts(kFiles);
-  text += ExamplesOf("");
+  text += Examples("");
   text += Section("See also");
   const std::vector<const CLI::App*> commands = CommandsOf(app);
   for (const CLI::App* command : commands) {
@@ -233,7 +194,7 @@ std::string CommandPage(const CLI::App& command) {
   }
   if (!command.get_footer().empty()) text += Section("Notes") + Paragraphs(command.get_footer());
   text += Section("Exit status") + Roff("0 when done; the others are in ") + "octavo(1).\n";
-  return text + ExamplesOf(name) + Section("See also") + ".BR octavo (1)\n";
+  return text + Examples(name) + Section("See also") + ".BR octavo (1),\n" + Roff(PageOf(name)) + "\n";
 }
 
 }  // namespace

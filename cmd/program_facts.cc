@@ -1,5 +1,7 @@
 #include "cmd/program_facts.h"
 
+#include <algorithm>
+
 #include "fmt/format.h"
 
 namespace octavo {
@@ -19,6 +21,54 @@ constexpr Fact kEnvironment[] = {
     {"OCTAVO_GEMM", "portable: multiply matrices without libxsmm; the bits of a training may differ"},
     {"OCTAVO_FAILPOINT", "for tests: let an operation fail, or end the program, at a named place"}};
 
+// By verb; "" is the program.
+constexpr Fact kExamples[] = {
+    {"", "octavo import edges.tsv.gz --graph graph --split 0.9,0.05,0.05"},
+    {"", "octavo train --graph graph --run run --model complex --dim 128 --epochs 20"},
+    {"", "octavo evaluate --run run --split test"},
+    {"", "octavo query --run run neighbors bash -k 10"},
+    {"", "octavo export --run run --output vectors.npy"},
+    {"bench", "octavo bench machine"},
+    {"completion", "source <(octavo completion bash)"},
+    {"evaluate", "octavo evaluate --run run --split test --json"},
+    {"evaluate", "octavo evaluate --run run --labels labels.tsv --repeats 10"},
+    {"evaluate", "octavo evaluate --run run --link-prediction"},
+    {"export", "octavo export --run run --output vectors.txt --format word2vec"},
+    {"generate", "octavo generate --kind rmat --nodes 10000000 --edges 100000000 --output rmat.tsv.zst"},
+    {"grow", "octavo grow --run run --add new.tsv --graph new-graph --output new-run --freeze old --epochs 2"},
+    {"import", "octavo import train.txt --valid valid.txt --test test.txt --graph graph"},
+    {"import", "zcat edges.gz | octavo import - --graph graph --columns head,tail --split 0.9,0.05,0.05"},
+    {"index", "octavo index --run run --output nodes.hnsw"},
+    {"inspect", "octavo inspect run --json"},
+    {"plan", "octavo plan --graph graph --dim 128 --memory 512MiB --what-if"},
+    {"query", "octavo query --run run neighbors bash -k 10"},
+    {"query", "octavo query --run run predict nginx depends '?'"},
+    {"query", "octavo query --run run --json batch questions.txt"},
+    {"report", "octavo report --run run --output report.html"},
+    {"resume", "octavo resume --run run --epochs 30"},
+    {"train", "octavo train --graph graph --run run --model complex --dim 128 --memory 512MiB"},
+    {"train", "octavo train --graph graph --run run --config fb15k-237-complex --dim 256"},
+    {"train", "octavo train --config fb15k-237-complex --dim 256 --print-config >smaller.toml"},
+    {"tune", "octavo tune --graph graph --space umls-complex --output search --dry-run"},
+    {"tune", "octavo tune --graph graph --space space.toml --output search --budget 2h"},
+    {"verify", "octavo verify run --deep"},
+    {"walk", "octavo walk --graph graph --output walks --kind node2vec --p 0.5 --q 2"},
+    {"walk", "octavo walk --graph graph --output walks --config blogcatalog --seed 2"}};
+
+constexpr Fact kPages[] = {
+    {"bench", "docs/performance.md"}, {"completion", "README.md"},       {"evaluate", "docs/evaluating.md"},
+    {"export", "docs/exporting.md"},  {"generate", "docs/importing.md"}, {"grow", "docs/training.md"},
+    {"import", "docs/importing.md"},  {"index", "docs/querying.md"},     {"inspect", "docs/files.md"},
+    {"plan", "docs/partitions.md"},   {"query", "docs/querying.md"},     {"report", "docs/exporting.md"},
+    {"resume", "docs/training.md"},   {"train", "docs/training.md"},     {"tune", "docs/tuning.md"},
+    {"verify", "docs/files.md"},      {"walk", "docs/walks.md"}};
+
+std::string ExampleLines(std::string_view verb) {
+  std::string text = "Examples:\n";
+  for (const std::string_view example : ExamplesOf(verb)) text += fmt::format("  {}\n", example);
+  return text + "\n";
+}
+
 std::string Table(std::string_view title, std::span<const Fact> facts) {
   std::string text = fmt::format("{}:\n", title);
   for (const Fact& fact : facts) text += fmt::format("  {:<25} {}\n", fact.name, fact.text);
@@ -30,9 +80,26 @@ std::string Table(std::string_view title, std::span<const Fact> facts) {
 std::span<const Fact> ExitCodes() { return kExitCodes; }
 std::span<const Fact> EnvironmentVariables() { return kEnvironment; }
 
+std::vector<std::string_view> ExamplesOf(std::string_view verb) {
+  std::vector<std::string_view> examples;
+  for (const Fact& example : kExamples) {
+    if (example.name == verb) examples.push_back(example.text);
+  }
+  return examples;
+}
+
+std::string_view PageOf(std::string_view verb) {
+  const Fact* const page = std::ranges::find(kPages, verb, &Fact::name);
+  return page == std::end(kPages) ? std::string_view("README.md") : page->text;
+}
+
 std::string HelpFooter() {
-  return Table("Exit codes", kExitCodes) + "\n" + Table("Environment", kEnvironment) +
+  return ExampleLines("") + Table("Exit codes", kExitCodes) + "\n" + Table("Environment", kEnvironment) +
          "\nManual pages: octavo(1), octavo-train(1) and so on. Completion of the shell: octavo completion --help.";
+}
+
+std::string HelpFooterOf(std::string_view verb) {
+  return ExampleLines(verb) + fmt::format("More: octavo-{}(1), {}", verb, PageOf(verb));
 }
 
 }  // namespace octavo
