@@ -20,6 +20,33 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
   grep -qF -- 'octavo train --run DIR --graph DIR' page.txt || grep -qF -- 'octavo train [OPTIONS] --run DIR --graph DIR' page.txt
 }
 
+@test "every help has an example of flags that there are, and ends with a page that is there" {
+  for verb in "" $(verbs); do
+    "$OCTAVO" $verb --help >help.txt
+    sed -n '/^Examples:$/,/^$/s/^  //p' help.txt >examples.txt
+    [ -s examples.txt ] || { echo "octavo $verb --help has no example"; return 1; }
+    while read -r example; do
+      named="$(grep -oP 'octavo \K[a-z]+' <<<"$example")"
+      [[ "$named" == "${verb:-$named}" ]]
+      for flag in $(grep -oP ' \K--[a-z-]+' <<<"$example"); do
+        "$OCTAVO" __complete "$named" "$flag" | grep -q "^$flag	" || { echo "octavo $verb --help: $example: $flag?"; return 1; }
+      done
+    done <examples.txt
+    [ -n "$verb" ] || continue
+    page="$(tail -n 1 help.txt | sed -n "s/^More: octavo-$verb(1), //p")"
+    grep -q "octavo $verb" "$BATS_TEST_DIRNAME/../../$page" || { echo "octavo $verb --help ends with: $(tail -n 1 help.txt)"; return 1; }
+  done
+}
+
+@test "the changelog names every flag" {
+  for verb in "" $(verbs); do
+    "$OCTAVO" $verb --help >help.txt
+    for flag in $(grep -oP '^  (-\w,)?\K--[a-z-]+' help.txt | grep -vxE -- '--(help|graph|run|output|seed|version)'); do
+      grep -q -- "$flag\b" "$BATS_TEST_DIRNAME/../../CHANGELOG.md" || { echo "octavo $verb $flag"; return 1; }
+    done
+  done
+}
+
 @test "exit codes are the same in help, manual and README, and variables are those that the sources read" {
   "$OCTAVO" --help | sed -n '/^Exit codes:/,/^$/s/^  \([0-9, ]*[0-9]\)  .*/\1/p' | tr -d ' ' | tr ',' '\n' | sort >help.txt
   "$OCTAVO" __manual | sed -n '/^.SH EXIT/,/^.SH ENV/s/^\\fB\(.*\)\\fR$/\1/p' | tr -d ' ' | tr ',' '\n' | sort >manual.txt
