@@ -7,7 +7,17 @@ endforeach()
 # zsh of Debian reads no site-functions below /usr.
 file(MAKE_DIRECTORY ${usr}/share/zsh ${usr}/share/doc/octavo)
 file(RENAME ${usr}/share/zsh/site-functions ${usr}/share/zsh/vendor-completions)
-file(COPY ${CPACK_OCTAVO_SOURCE}/packaging/copyright DESTINATION ${usr}/share/doc/octavo)
-file(COPY ${CPACK_OCTAVO_SOURCE}/CHANGELOG.md DESTINATION ${usr}/share/doc/octavo)
-file(RENAME ${usr}/share/doc/octavo/CHANGELOG.md ${usr}/share/doc/octavo/changelog)
-execute_process(COMMAND gzip -9n ${usr}/share/doc/octavo/changelog COMMAND_ERROR_IS_FATAL ANY)
+file(COPY ${CPACK_OCTAVO_SOURCE}/packaging/copyright ${CPACK_OCTAVO_SOURCE}/CHANGELOG.md DESTINATION ${usr}/share/doc/octavo)
+# changelog.gz is for Debian's own form: the newest release and its day, and where all of it is.
+file(STRINGS ${CPACK_OCTAVO_SOURCE}/CHANGELOG.md release REGEX "^## \\[[0-9]" LIMIT_COUNT 1)
+string(REGEX REPLACE ".* - " "" day "${release}")
+execute_process(COMMAND env LC_ALL=C date --utc --rfc-email --date=${day} OUTPUT_VARIABLE day OUTPUT_STRIP_TRAILING_WHITESPACE
+  COMMAND_ERROR_IS_FATAL ANY)
+file(WRITE ${usr}/share/doc/octavo/changelog "octavo (${CPACK_PACKAGE_VERSION}) stable; urgency=medium
+
+  * What is new stands in CHANGELOG.md.gz.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${day}
+")
+execute_process(COMMAND gzip -9n ${usr}/share/doc/octavo/changelog ${usr}/share/doc/octavo/CHANGELOG.md COMMAND_ERROR_IS_FATAL ANY)
+configure_file(${CPACK_OCTAVO_SOURCE}/packaging/overrides ${usr}/share/lintian/overrides/octavo COPYONLY)

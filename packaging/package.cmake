@@ -3,6 +3,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME octavo)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_VENDOR octavo)
+# Who builds a package maintains it: cpack -D CPACK_PACKAGE_CONTACT="Name <mail>" says so.
 set(CPACK_PACKAGE_CONTACT "The authors of octavo <octavo@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
