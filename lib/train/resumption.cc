@@ -1,0 +1,111 @@
+#include "train/resumption.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/count_text.h"
+#include "base/status.h"
+#include "checkpoint/run_replacement.h"
+#include "checkpoint/state_file.h"
+#include "fmt/format.h"
+#include "io/file.h"
+#include "train/memory_estimate.h"
+
+namespace octavo {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status CheckDivision(const RunPaths& paths, const Progress& progress, const GraphDescription& graph) {
+  const PartitionShape shape = DivisionOf(progress);
+  const bool valid = shape.partitions >= 1 && shape.partitions <= graph.partition_count &&
+                     shape.resident <= shape.partitions && shape.resident >= std::min(shape.partitions, 2U) &&
+                     progress.plan_epoch <= progress.epoch;
+  if (valid) return absl::OkStatus();
+  return CorruptError(fmt::format(
+      "{}: {} partitions, {} resident, from epoch {}; expected what {} fine partitions allow", paths.State().string(),
+      progress.partitions, progress.resident, progress.plan_epoch + 1, graph.partition_count));
+}
+
+// Returns how a resumed run goes on from its next epoch, and tells the caller.
+absl::StatusOr<PartitionShape> NextDivision(const TrainOptions& options, const GraphDescription& graph,
+                                            const Progress& progress, const TrainSettings& settings,
+                                            const TrainCallbacks& callbacks) {
+  const PartitionShape now = DivisionOf(progress);
+  PartitionShape next = now;
+  const bool ends = progress.epoch + (progress.batch > 0 ? 1 : 0) >= options.epochs;  // there is no next epoch
+  if (settings.divide_anew && !ends) {
+    ASSIGN_OR_RETURN(next, ChooseShape(options, graph, settings.memory, settings.threads));
+  }
+  if (progress.batch > 0 || (next == now && !ends)) {
+    const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, settings.threads, now);
+    if (const absl::Status status = CheckMemory(estimate, settings.memory); !status.ok()) {
+      return UsageError(fmt::format("{} divides the tables into {} partitions, {} of them resident: {}",
+                                    progress.batch > 0 ? "the epoch that was begun" : "the run", now.partitions,
+                                    now.resident, MessageOf(status)));
+    }
+  }
+  if (callbacks.on_division) {
+    const std::uint64_t from = progress.epoch + (progress.batch > 0 && next != now ? 2 : 1);
+    callbacks.on_division({.shape = next, .from_epoch = from, .changed = next != now});
+  }
+  return next;
+}
+
+}  // namespace
+
+PartitionShape DivisionOf(const Progress& progress) {
+  return {static_cast<std::uint32_t>(progress.partitions), static_cast<std::uint32_t>(progress.resident)};
+}
+
+absl::Status CheckIsRun(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
+  ASSIGN_OR_RETURN(const bool replaced, IsBeingReplaced(paths));
+  if (there || replaced) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool is_graph, FileExists(GraphPaths(paths.folder()).Description()));
+  return UsageError(fmt::format("{}: {}; octavo train makes one", paths.folder().string(),
+                                is_graph ? "is a graph, and no run" : "no run here (there is no STATE)"));
+}
+
+absl::StatusOr<std::optional<KnownRows>> ReadKnownRows(const TrainOptions& options, const RunPaths& paths,
+                                                       const RunShape& shape) {
+  if (!options.needs_known_rows()) return std::nullopt;
+  const fs::path path = paths.KnownRows();
+  const absl::StatusOr<std::string> bytes = ReadWholeFile(path, KnownRows::FileBytes(shape.rows, shape.relation_rows));
+  // Such a run has it: to lack it is damage.
+  if (!bytes.ok() && KindOf(bytes.status()) == ErrorKind::kUsage) return CorruptError(MessageOf(bytes.status()));
+  if (!bytes.ok()) return bytes.status();
+  return DecodeKnownRows(*bytes, shape.rows, shape.relation_rows, path.string());
+}
+
+absl::StatusOr<Resumption> ReadResumption(const RunPaths& paths, std::uint64_t epochs, const fs::path& graph_folder,
+                                          const TrainSettings& settings, const TrainCallbacks& callbacks) {
+  Resumption resumption;
+  ASSIGN_OR_RETURN(resumption.configuration, ReadRunConfiguration(paths.Configuration()));
+  TrainOptions& options = resumption.configuration.options;
+  resumption.configuration_changed = !graph_folder.empty() || (epochs != 0 && epochs != options.epochs);
+  if (!graph_folder.empty()) resumption.configuration.graph = fs::absolute(graph_folder);
+  ASSIGN_OR_RETURN(resumption.graph, Graph::Open(resumption.configuration.graph));
+  if (epochs != 0) options.epochs = epochs;
+  RETURN_IF_ERROR(CheckTrainable(*resumption.graph, options));
+  // Before the tables are opened, which sets aside the space of their second files again.
+  ASSIGN_OR_RETURN(resumption.manifest, ReadNewestManifest(paths.State()));
+  if (resumption.manifest.header.graph_fingerprint != resumption.graph->description().fingerprint) {
+    return CorruptError(fmt::format("{}: the run was trained on a graph with fingerprint {:016x}; {} has {:016x}",
+                                    paths.folder().string(), resumption.manifest.header.graph_fingerprint,
+                                    resumption.graph->paths().folder().string(),
+                                    resumption.graph->description().fingerprint));
+  }
+  const Progress& done = resumption.manifest.header.progress;
+  const std::uint64_t begun = done.epoch + (done.batch > 0 ? 1 : 0);
+  if (begun > options.epochs) {
+    return UsageError(fmt::format("{}: {} {} done already{}; expected --epochs of at least {}", paths.folder().string(),
+                                  CountText(done.epoch, "epoch"), done.epoch == 1 ? "is" : "are",
+                                  done.batch > 0 ? " and the next is begun" : "", begun));
+  }
+  RETURN_IF_ERROR(CheckDivision(paths, done, resumption.graph->description()));
+  ASSIGN_OR_RETURN(resumption.next, NextDivision(options, resumption.graph->description(), done, settings, callbacks));
+  return resumption;
+}
+
+}  // namespace octavo
