@@ -59,16 +59,20 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path, Compression
   if (!folder.empty() && !fs::is_directory(folder, error)) {
     return UsageError(fmt::format("{}: no folder {} to write it in", path, folder.string()));
   }
-  for (const fs::path& abandoned : AbandonedFiles(output.final_)) ::unlink(abandoned.c_str());
-  // A name of this process's own: a file that somebody has beside the output, or another export to it, stays untouched.
-  const fs::path partial = PidPath(output.final_);
-  {
-    const MutexLock lock(partial_files.mutex);  // or RemovePartialFiles could come between the two
-    ASSIGN_OR_RETURN(output.file_, File::CreateNew(partial));
-    partial_files.paths.insert(partial);
-  }
-  output.partial_ = partial;
-  output.lock_.emplace(partial);
+  RemoveAbandonedFiles(output.final_);
+  // A name of this output's own: a file that somebody has beside it, or another export to it, stays untouched.
+  const MutexLock lock(partial_files.mutex);  // or RemovePartialFiles could come between
+  ASSIGN_OR_RETURN(PartialName partial, MakePartial(output.final_, [](const fs::path& name) -> absl::StatusOr<bool> {
+                     const absl::Status made = File::CreateNew(name).status();
+                     std::error_code ignored;
+                     if (!made.ok() && !fs::exists(fs::symlink_status(name, ignored))) return made;
+                     return made.ok();
+                   }));
+  partial_files.paths.insert(partial.path);
+  output.partial_ = std::move(partial.path);
+  output.lock_.emplace(std::move(partial.lock));
+  // By its name, now that nobody removes it: another one may stand there than the one that was made first.
+  ASSIGN_OR_RETURN(output.file_, File::OpenReadWrite(output.partial_));
   return output;
 }
 

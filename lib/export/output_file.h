@@ -19,7 +19,7 @@
 namespace octavo {
 
 // Written front to back by one owner. "-" is standard output; a pipe or device that stands at the path is written to as
-// it is; anything else is written to a file of this process's own beside it, `.<name>.partial-<pid>`, and takes its
+// it is; anything else is written to a file of its own beside it, a PartialName (io/atomic_file.h), and takes its
 // place at Commit. Destroyed without Commit it leaves the old file, if there was one, and removes the partial one; what
 // a process that was killed has left the next one removes.
 //

@@ -3,15 +3,18 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <span>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/escape.h"
@@ -26,6 +29,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kInfix = ".partial-";
+constexpr int kLockTries = 100;
+constexpr std::chrono::milliseconds kLockWait(1);
+constexpr int kMostNames = 1000;  // of one process number, before there must be something else wrong
 
 absl::Status FolderError(const fs::path& path, std::string_view operation, const std::error_code& error) {
   return RuntimeError(fmt::format("{}: {}: {}", path.string(), operation, error.message()));
@@ -63,12 +69,24 @@ fs::path TargetOf(const fs::path& path) {
 
 std::string PrefixOf(const fs::path& target) { return fmt::format(".{}{}", target.filename().string(), kInfix); }
 
-// Whether nobody works on the temporary folder or file of process `digits`. It may be gone by its number and yet live
-// in another container, or have made it and not yet locked it; so both are asked.
-bool IsAbandoned(const fs::path& path, std::string_view digits) {
+// Returns the name that the `n`-th partial file or folder of a process has; from 0.
+fs::path NameOf(const fs::path& final_path, int n) {
+  const std::string name = fmt::format("{}{}", PrefixOf(final_path), ::getpid());
+  return final_path.parent_path() / (n == 0 ? name : fmt::format("{}.{}", name, n));
+}
+
+// Whether nobody works on the temporary folder or file with `behind` behind the prefix: `<pid>` or `<pid>.<n>`. Its
+// process may be gone by its number and yet live in another container, or have made it and not yet locked it; so both
+// are asked, and makers look whether it still stands when they have the lock.
+bool IsAbandoned(const fs::path& path, std::string_view behind) {
   pid_t pid = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
-  if (error != std::errc() || end != digits.data() + digits.size()) return false;
+  int n = 0;
+  const char* const last = behind.data() + behind.size();
+  std::from_chars_result number = std::from_chars(behind.data(), last, pid);
+  if (number.ec == std::errc() && number.ptr != last && *number.ptr == '.') {
+    number = std::from_chars(number.ptr + 1, last, n);
+  }
+  if (number.ec != std::errc() || number.ptr != last) return false;
   const bool gone = pid == ::getpid() || (::kill(pid, 0) != 0 && errno == ESRCH);
   return gone && PathLock(path).held();
 }
@@ -119,17 +137,62 @@ absl::Status Exchange(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
+absl::StatusOr<ParentFolders> ParentFolders::Make(const fs::path& folder) {
+  std::vector<fs::path> missing = MissingFolders(folder);
+  RETURN_IF_ERROR(CreateFolders(folder));
+  return ParentFolders(std::move(missing));
+}
+
 ParentFolders::~ParentFolders() {
   for (const fs::path& folder : folders_) ::rmdir(folder.c_str());  // one that others use by now is not empty
 }
 
 PathLock::PathLock(const fs::path& path)
     : descriptor_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)) {
-  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) ::close(std::exchange(descriptor_, -1));
+  if (descriptor_ < 0) {
+    unsupported_ = errno != ENOENT && errno != ELOOP;
+    return;
+  }
+  int result = 0;
+  do {
+    result = ::flock(descriptor_, LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return;
+  unsupported_ = errno != EWOULDBLOCK;
+  ::close(std::exchange(descriptor_, -1));
+}
+
+bool PathLock::HoldsOn(const fs::path& path) const {
+  struct stat locked {};
+  struct stat named {};
+  return held() && ::fstat(descriptor_, &locked) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
 }
 
 PathLock::~PathLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+absl::StatusOr<PartialName> MakePartial(const fs::path& final_path,
+                                        const std::function<absl::StatusOr<bool>(const fs::path&)>& create) {
+  for (int n = 0; n < kMostNames; ++n) {
+    const fs::path path = NameOf(final_path, n);
+    ASSIGN_OR_RETURN(const bool made, create(path));
+    if (!made) continue;
+    if (const absl::Status injected = Failpoint("partial.lock"); !injected.ok()) {
+      ::remove(path.c_str());
+      return injected;
+    }
+    for (int attempt = 0; attempt < kLockTries; ++attempt) {
+      PathLock lock(path);
+      if (lock.HoldsOn(path) || lock.unsupported()) return PartialName{path, std::move(lock)};
+      std::error_code ignored;
+      if (lock.held() || !fs::exists(fs::symlink_status(path, ignored))) break;  // removed
+      std::this_thread::sleep_for(kLockWait);  // somebody looks whether it is abandoned
+    }
+  }
+  return RuntimeError(fmt::format("{}: is taken, and so are {} names more; remove what was left there",
+                                  NameOf(final_path, 0).string(), kMostNames - 1));
 }
 
 absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bool overwrite,
@@ -147,17 +210,14 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
       return ForeignError(target, foreign);
     }
   }
-  const fs::path parent = ParentOf(target);
-  std::vector<fs::path> made = MissingFolders(parent);
-  RETURN_IF_ERROR(CreateFolders(parent));
-  ParentFolders parents(std::move(made));
-  for (const fs::path& folder : AbandonedFolders(target)) RemoveFolderOf(folder, replaceable);
-  fs::path temporary = PidPath(target);
-  fs::create_directory(temporary, error);
-  if (error) return ErrnoError(fmt::format("{}: create", temporary.string()), error.value());
-  PathLock lock(temporary);
-  return AtomicFolder(std::move(parents), std::move(temporary), std::move(lock), std::move(target), overwrite,
-                      std::move(replaceable));
+  ASSIGN_OR_RETURN(ParentFolders parents, ParentFolders::Make(ParentOf(target)));
+  for (const fs::path& folder : AbandonedFolders(target)) RemoveAbandonedFolder(folder, replaceable);
+  ASSIGN_OR_RETURN(PartialName partial, MakePartial(target, [](const fs::path& path) -> absl::StatusOr<bool> {
+                     if (::mkdir(path.c_str(), 0777) == 0) return true;
+                     if (errno == EEXIST) return false;
+                     return ErrnoError(fmt::format("{}: create", path.string()), errno);
+                   }));
+  return AtomicFolder(std::move(parents), std::move(partial), std::move(target), overwrite, std::move(replaceable));
 }
 
 AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
@@ -199,18 +259,18 @@ std::vector<fs::path> AbandonedFolders(const fs::path& final_path) {
   return Abandoned(final_path, fs::file_type::directory);
 }
 
-std::vector<fs::path> AbandonedFiles(const fs::path& final_path) {
-  return Abandoned(final_path, fs::file_type::regular);
-}
-
-fs::path PidPath(const fs::path& final_path) {
-  return final_path.parent_path() / fmt::format("{}{}", PrefixOf(final_path), ::getpid());
-}
-
 bool RemoveAbandonedFolder(const fs::path& folder, const std::vector<std::string>& replaceable) {
-  RemoveFolderOf(folder, replaceable);
+  const PathLock lock(folder);
+  if (lock.HoldsOn(folder)) RemoveFolderOf(folder, replaceable);
   std::error_code ignored;
   return !fs::exists(fs::symlink_status(folder, ignored));
+}
+
+void RemoveAbandonedFiles(const fs::path& final_path) {
+  for (const fs::path& file : Abandoned(final_path, fs::file_type::regular)) {
+    const PathLock lock(file);
+    if (lock.HoldsOn(file)) ::unlink(file.c_str());
+  }
 }
 
 }  // namespace octavo

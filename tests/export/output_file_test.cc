@@ -185,7 +185,44 @@ TEST_F(OutputFileTest, WhatAKilledProcessLeftIsRemovedByTheNext) {
   EXPECT_TRUE(std::filesystem::exists(partial_));
   EXPECT_TRUE(std::filesystem::exists(alive));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 3);
-  EXPECT_TRUE(AbandonedFiles(path_).empty()) << "its own is locked";
+  RemoveAbandonedFiles(path_);
+  EXPECT_TRUE(std::filesystem::exists(partial_)) << "its own is locked";
+}
+
+// One of a process of the same number in another container was an error.
+TEST_F(OutputFileTest, APartialFileOfTheSameNumberIsLeftAlone) {
+  std::ofstream(partial_) << "theirs";
+  const PathLock lock(partial_);
+  {
+    auto output = OutputFile::Open(path_);
+    ASSERT_TRUE(output.ok()) << output.status();
+    ASSERT_TRUE(output->Append("ours").ok());
+    ASSERT_TRUE(output->Commit().ok());
+  }
+  EXPECT_EQ(ContentsOf(path_), "ours");
+  EXPECT_EQ(ContentsOf(partial_), "theirs");
+}
+
+// A signal between the two renames left the new file of one beside the old one of the other.
+TEST_F(OutputFileTest, NoSignalComesBetweenTheRenamesOfASet) {
+  const std::string beside = (folder_.path() / "beside").string();
+  std::ofstream(beside) << "old";
+  auto output = OutputFile::Open(path_);
+  auto other = OutputFile::Open(beside);
+  ASSERT_TRUE(output.ok() && other.ok());
+  ASSERT_TRUE(output->Append("one").ok());
+  ASSERT_TRUE(other->Append("two").ok());
+  ASSERT_TRUE(SetFailpoints("folder.sync:1=sleep").ok());
+  std::thread signal([&] {  // what a signal's thread does
+    while (!std::filesystem::exists(path_)) std::this_thread::yield();
+    OutputFile::RemovePartialFiles();
+  });
+  const absl::Status status = OutputFile::CommitAll(std::array{&*output, &*other});
+  signal.join();
+  ASSERT_TRUE(SetFailpoints("").ok());
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(ContentsOf(path_), "one");
+  EXPECT_EQ(ContentsOf(beside), "two");
 }
 
 TEST_F(OutputFileTest, PartialFilesAreRemovedWhereNoDestructorWill) {

@@ -3,7 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "fmt/format.h"
 #include "gtest/gtest.h"
@@ -194,6 +197,52 @@ TEST_F(AtomicFolderTest, AFileInThePlaceOfAParentIsAUsageError) {
   WriteFileBytes(folder_ / "a", "1");
   EXPECT_ERROR(AtomicFolder::Create(folder_ / "a/b/g", false, kNames), kUsage, "is not a folder");
   EXPECT_EQ(FileBytes(folder_ / "a"), "1");
+}
+
+// A process of another container can have the same number: the two wrote into one folder.
+TEST_F(AtomicFolderTest, ANameThatIsTakenIsLeftAlone) {
+  const std::string name = fmt::format(".g.partial-{}", ::getpid());
+  fs::create_directory(folder_ / name);
+  WriteFileBytes(folder_ / name / "a", "theirs");
+  const PathLock lock(folder_ / name);
+  {
+    ASSERT_OK_AND_ASSIGN(const AtomicFolder made, AtomicFolder::Create(folder_ / "g", false, kNames));
+    EXPECT_EQ(made.path(), folder_ / (name + ".1"));
+    EXPECT_TRUE(AbandonedFolders(folder_ / "g").empty());
+  }
+  EXPECT_EQ(FileBytes(folder_ / name / "a"), "theirs");
+  EXPECT_EQ(Names(), name + " ");
+  fs::create_directory(folder_ / (name + ".1"));
+  EXPECT_EQ(AbandonedFolders(folder_ / "g"), std::vector<fs::path>{folder_ / (name + ".1")});
+  EXPECT_FALSE(RemoveAbandonedFolder(folder_ / name, kNames)) << "somebody works on it";
+  fs::create_directory(folder_ / (name + ".1x"));
+  EXPECT_EQ(AbandonedFolders(folder_ / "g").size(), 1U);
+}
+
+// It was removed between its making and its lock, by who saw no process of that number, and written to no more.
+TEST_F(AtomicFolderTest, OneThatIsRemovedBeforeItIsLockedIsMadeAnew) {
+  bool removed = false;
+  for (int attempt = 0; attempt < 20 && !removed; ++attempt) {
+    fs::remove_all(folder_ / "g");
+    ASSERT_OK(SetFailpoints("partial.lock:1=sleep"));
+    std::atomic<bool> done = false;
+    // To this process, one of its own number that is not locked is that of an earlier process.
+    std::thread remover([&] {
+      std::vector<fs::path> found;
+      while (!done && found.empty()) found = AbandonedFolders(folder_ / "g");
+      if (!found.empty()) removed = RemoveAbandonedFolder(found[0], kNames);
+    });
+    absl::StatusOr<AtomicFolder> made = AtomicFolder::Create(folder_ / "g", false, kNames);
+    done = true;
+    remover.join();
+    ASSERT_OK(SetFailpoints(""));
+    ASSERT_OK(made);
+    WriteFileBytes(made->path() / "a", "1");
+    ASSERT_OK(made->Commit());
+    EXPECT_EQ(FileBytes(folder_ / "g" / "a"), "1");
+    EXPECT_EQ(Names(), "g ");
+  }
+  EXPECT_TRUE(removed);
 }
 
 }  // namespace
