@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +20,7 @@
 #include "base/status.h"
 #include "fmt/chrono.h"
 #include "fmt/format.h"
+#include "io/failpoint.h"
 
 namespace octavo {
 namespace {
@@ -26,6 +28,7 @@ namespace {
 // The owner writes its line just behind taking the lock. Until then the file may have the line of one that is gone.
 constexpr int kOwnerTries = 50;
 constexpr std::chrono::milliseconds kOwnerWait(10);
+constexpr int kOpenTries = 50;
 
 std::string ReadOwnerLine(const File& file) {
   std::array<char, 128> text{};
@@ -55,20 +58,38 @@ std::string OwnerLine(const File& file) {
   }
 }
 
-}  // namespace
-
-absl::StatusOr<RunLock> RunLock::Take(const std::filesystem::path& path) {
-  // Nothing is truncated: the owner's line must still be readable when the lock is not to be had.
-  ASSIGN_OR_RETURN(File file, File::OpenOrCreate(path));
+absl::Status LockFile(const File& file) {
+  const std::filesystem::path& path = file.path();
   int result = 0;
   do {
     result = ::flock(file.descriptor(), LOCK_EX | LOCK_NB);
   } while (result != 0 && errno == EINTR);
-  if (result != 0 && errno == EWOULDBLOCK) {
-    return BusyError(fmt::format("{}: the run is in use by {}; wait for it or stop it", path.parent_path().string(),
-                                 OwnerLine(file)));
+  if (result == 0) return absl::OkStatus();
+  if (errno != EWOULDBLOCK) return ErrnoError(fmt::format("{}: flock", path.string()), errno);
+  return BusyError(
+      fmt::format("{}: the run is in use by {}; wait for it or stop it", path.parent_path().string(), OwnerLine(file)));
+}
+
+// Whether the file is still the one of its name.
+bool IsNamed(const File& file) {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(file.descriptor(), &open) == 0 && ::lstat(file.path().c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+}  // namespace
+
+absl::StatusOr<RunLock> RunLock::Take(const std::filesystem::path& path) {
+  File file;
+  for (int attempt = 1;; ++attempt) {
+    // Nothing is truncated: the owner's line must still be readable when the lock is not to be had.
+    ASSIGN_OR_RETURN(file, File::OpenOrCreate(path));
+    RETURN_IF_ERROR(Failpoint("run.lock"));
+    RETURN_IF_ERROR(LockFile(file));
+    // Its holder may have removed it meanwhile, with the folder of a run that was not to be.
+    if (IsNamed(file) || attempt == kOpenTries) break;
   }
-  if (result != 0) return ErrnoError(fmt::format("{}: flock", path.string()), errno);
   const std::string line =
       fmt::format("pid {} since {:%Y-%m-%d %H:%M:%S} UTC\n", ::getpid(), fmt::gmtime(std::time(nullptr)));
   RETURN_IF_ERROR(file.Truncate(0));

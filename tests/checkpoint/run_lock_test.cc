@@ -6,14 +6,18 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "io/failpoint.h"
 #include "tests/support/child_process.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
@@ -154,6 +158,22 @@ TEST_F(RunLockTest, TheLineOfAnEarlierOwnerIsNotTakenForThisOnes) {
   WaitForChild(writer);
   ::kill(holder, SIGKILL);
   WaitForChild(holder);
+}
+
+// Two could have the lock of a folder: one of a file that its holder had removed, one of the next.
+TEST_F(RunLockTest, ALockThatWasRemovedMeanwhileIsNone) {
+  absl::StatusOr<RunLock> holder = RunLock::Take(path_);
+  ASSERT_OK(holder);
+  ASSERT_OK(SetFailpoints("run.lock:1=sleep"));
+  absl::StatusOr<RunLock> taken = absl::UnknownError("");
+  std::thread taker([&] { taken = RunLock::Take(path_); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));  // of the 100 between opening and locking
+  std::filesystem::remove(path_);
+  holder = absl::UnknownError("");
+  taker.join();
+  ASSERT_OK(SetFailpoints(""));
+  ASSERT_OK(taken);
+  EXPECT_ERROR(RunLock::Take(path_), kBusy, "in use");
 }
 
 }  // namespace
