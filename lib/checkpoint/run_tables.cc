@@ -22,9 +22,6 @@
 namespace octavo {
 namespace {
 
-// A new table is filled and written in steps of about this size.
-constexpr std::uint64_t kFillStepBytes = std::uint64_t{8} << 20;
-
 std::array<std::filesystem::path, 2> SlotsOf(const RunPaths& paths, TableName table) {
   return {paths.Table(table, 0), paths.Table(table, 1)};
 }
@@ -125,7 +122,7 @@ absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, Tabl
                                                      const RowOverlay& overlay, bool sync) {
   ASSIGN_OR_RETURN(File file, OpenTableFile(paths.Table(table, 0), shape, /*writable=*/true));
   const std::uint64_t row_bytes = std::max<std::uint64_t>(1, shape.columns * sizeof(float));
-  const std::uint64_t step = std::max<std::uint64_t>(1, kFillStepBytes / row_bytes);
+  const std::uint64_t step = std::max<std::uint64_t>(1, RunTables::kFillStepBytes / row_bytes);
   std::vector<std::uint64_t> checksums;
   FillBuffer buffer;
   WriteBehind cache;

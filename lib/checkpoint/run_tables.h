@@ -79,6 +79,9 @@ struct RunBeginning {
 // One writer, one thread at a time (rows are another matter: tables/mmap_manager.h).
 class RunTables {
  public:
+  // A new table is filled and written in steps of about this size, of floats; those of bf16 take half as much again.
+  static constexpr std::uint64_t kFillStepBytes = std::uint64_t{8} << 20;
+
   // Makes the tables of a new run in a folder that has no STATE yet, fills them, and commits generation 1. All space
   // is set aside first, so a full disk is an error now; then the folder is as it was but for files of this run.
   static absl::StatusOr<std::unique_ptr<RunTables>> Create(const RunPaths& paths, const RunShape& shape,

@@ -1,12 +1,16 @@
 #include "train/initial_vectors.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "base/byte_size.h"
 #include "base/status.h"
+#include "checkpoint/run_tables.h"
 #include "fmt/format.h"
 #include "io/failpoint.h"
+#include "io/write_behind.h"
+#include "train/memory_estimate.h"
 #include "vectors/table_source.h"
 #include "vectors/vector_file.h"
 
@@ -15,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The program, the rows on their way into the new table, and those of a block of the source.
-constexpr std::uint64_t kBesideBytes = std::uint64_t{80} << 20;
+// Of a name and its place in the page cache, about.
+constexpr std::uint64_t kNameBytes = 48;
 constexpr std::uint64_t kLeastBytes = std::uint64_t{8} << 20;
 // More makes no sort faster.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
@@ -56,6 +60,27 @@ absl::Status InitialVectors::OpenSource() {
       fmt::format("{}: a run has the names of its graph; expected no file with names", source_.source.string()));
 }
 
+// Whether the source has its vectors in the order of the nodes.
+bool InitialVectors::InOrder() const { return run_ && run_->graph->nodes().hash_seed() == graph_.nodes().hash_seed(); }
+
+// What is held beside what waits to be sorted: the program, a step of the rows on their way into the new table, a block
+// of the source, the names of both, and the page cache of all that is read and written.
+std::uint64_t InitialVectors::BesideBytes() const {
+  const std::uint64_t columns = std::max<std::uint64_t>(options_.dim, StateWidth(options_.optimizer, options_.dim));
+  const std::uint64_t row = columns * sizeof(float);
+  const std::uint64_t nodes = graph_.node_count();
+  const auto least = [&](std::uint64_t bytes) { return std::min(bytes, nodes * row); };
+  const std::uint64_t words = options_.storage == NpyElement::kBfloat16 ? least(RunTables::kFillStepBytes) / 2 : 0;
+  std::error_code error;
+  const std::uint64_t file = run_ ? run_->graph->node_count() * row : fs::file_size(source_.source, error);
+  const std::uint64_t source = error ? TableSource::kBlockBytes : std::min(TableSource::kBlockBytes, file);
+  const std::uint64_t spill = InOrder() ? 0 : 2 * WriteBehind::kWindowBytes;
+  const std::uint64_t names =
+      kNameBytes * std::min(nodes, (RunTables::kFillStepBytes + TableSource::kBlockBytes) / row);
+  return kProgramBytes + least(RunTables::kFillStepBytes) + words + least(2 * WriteBehind::kWindowBytes) + 2 * source +
+         spill + names;
+}
+
 // What is held until the rows are there: the relations of both sides with their optimizer state, and the marks, which
 // are copied and written where the training needs them.
 absl::Status InitialVectors::ShareMemory(std::uint64_t memory) {
@@ -64,15 +89,17 @@ absl::Status InitialVectors::ShareMemory(std::uint64_t memory) {
   std::uint64_t values = width == 0 ? 0 : relations * (width + StateWidth(options_.optimizer, width));
   if (run_) values += run_->relations.size();
   if (state_) values += state_->relations.size();
-  const std::uint64_t held = values * sizeof(float) + KnownRows::FileBytes(graph_.node_count(), relations) *
-                                                          (options_.needs_known_rows() ? 3 : 1);
-  if (memory < held + kLeastBytes) {
+  const std::uint64_t marks =
+      KnownRows::FileBytes(graph_.node_count(), relations) * (options_.needs_known_rows() ? 3 : 1);
+  const std::uint64_t held = values * sizeof(float) + marks + BesideBytes();
+  const std::uint64_t needed = held + (InOrder() ? 0 : kLeastBytes);
+  if (memory < needed) {
     return UsageError(
         fmt::format("{}: to take over its rows needs {}, {} of it for the relations of both sides, and --memory is {}",
-                    source_.source.string(), FormatByteSize(held + kLeastBytes), FormatByteSize(values * sizeof(float)),
+                    source_.source.string(), FormatByteSize(needed), FormatByteSize(values * sizeof(float)),
                     FormatByteSize(memory)));
   }
-  sort_bytes_ = std::clamp(memory - std::min(memory, held + kBesideBytes), kLeastBytes, kMostBytes);
+  sort_bytes_ = std::min(memory - held, kMostBytes);
   return absl::OkStatus();
 }
 
@@ -124,6 +151,7 @@ absl::Status InitialVectors::CopyEmbeddings(std::uint64_t first, std::span<float
 absl::Status InitialVectors::CopyOptimizer(std::uint64_t first, std::span<float> rows) {
   RETURN_IF_ERROR(Failpoint("initial.state"));
   RETURN_IF_ERROR(CheckStop());
+  RETURN_IF_ERROR(FinishEmbeddings());  // before the state takes as much
   if (!state_ || state_->optimizer.columns() == 0) return absl::OkStatus();
   if (optimizer_ == nullptr) RETURN_IF_ERROR(Sort(SourceOf(state_->optimizer, TableName::kOptimizer), optimizer_));
   return optimizer_->Copy(first, rows, [](NodeId) {});
@@ -153,8 +181,17 @@ void InitialVectors::CopyRelationState(std::uint64_t row, std::span<float> value
   std::ranges::copy(std::span(state_->relations).subspan(*found * values.size(), values.size()), values.begin());
 }
 
-absl::StatusOr<InitialEvent> InitialVectors::Finish() {
+// Reads what is left of them and gives their memory back.
+absl::Status InitialVectors::FinishEmbeddings() {
+  if (embeddings_ == nullptr) return absl::OkStatus();
   RETURN_IF_ERROR(embeddings_->Finish());
+  vectors_ = embeddings_->count();
+  embeddings_.reset();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<InitialEvent> InitialVectors::Finish() {
+  RETURN_IF_ERROR(FinishEmbeddings());
   if (optimizer_ != nullptr) RETURN_IF_ERROR(optimizer_->Finish());
   if (run_) {
     ASSIGN_OR_RETURN(const bool committed, CommittedSince(source_.source, *run_));
@@ -165,7 +202,7 @@ absl::StatusOr<InitialEvent> InitialVectors::Finish() {
     }
   }
   return InitialEvent{.source = source_.source.string(),
-                      .vectors = embeddings_->count(),
+                      .vectors = vectors_,
                       .nodes = known_.nodes.Count(),
                       .all_nodes = known_.nodes.rows(),
                       .relation_rows = known_.relations.Count(),

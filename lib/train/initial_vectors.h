@@ -30,9 +30,9 @@ namespace octavo {
 class InitialVectors {
  public:
   // Opens the source and reads no vector. Other dimensions than the options' are a usage error, and so is a `memory`
-  // that has no room for the relations of both sides and the marks; the rest of it bounds what is held to bring a file
-  // into order, beside paths.UnsortedVectors(). `stop`, which may be empty, is asked as rows are taken over: true ends
-  // that with absl::CancelledError. Graph, options and paths are borrowed.
+  // that has no room for the program, the relations of both sides, the marks, and rows on their way; the rest of it
+  // bounds what is held to bring vectors into order, beside paths.UnsortedVectors(). `stop`, which may be empty, is
+  // asked as rows are taken over: true ends that with absl::CancelledError. Graph, options and paths are borrowed.
   static absl::StatusOr<std::unique_ptr<InitialVectors>> Open(const InitialSource& source, const Graph& graph,
                                                               const TrainOptions& options, std::uint64_t memory,
                                                               const RunPaths& paths, std::function<bool()> stop = {});
@@ -60,6 +60,9 @@ class InitialVectors {
   absl::Status OpenSource();
   absl::Status OpenRun();
   absl::Status ShareMemory(std::uint64_t memory);
+  bool InOrder() const;
+  std::uint64_t BesideBytes() const;
+  absl::Status FinishEmbeddings();
   absl::Status CheckStop() const;
   absl::Status CheckDimensions(std::uint64_t columns) const;
   // Returns the source's row of relation row `row`.
@@ -74,9 +77,10 @@ class InitialVectors {
   std::uint64_t sort_bytes_ = 0;
   SpillUse spill_;
   std::optional<TrainedRun> run_;
-  std::optional<TrainedState> state_;   // of run_, where it is taken over
-  std::unique_ptr<VectorSource> file_;  // until it is sorted
-  std::unique_ptr<VectorsByNode> embeddings_;
+  std::optional<TrainedState> state_;          // of run_, where it is taken over
+  std::unique_ptr<VectorSource> file_;         // until it is sorted
+  std::unique_ptr<VectorsByNode> embeddings_;  // until they are all read
+  std::uint64_t vectors_ = 0;                  // of the source, from then on
   std::unique_ptr<VectorsByNode> optimizer_;
   KnownRows known_;
 };

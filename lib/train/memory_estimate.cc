@@ -15,9 +15,6 @@
 namespace octavo {
 namespace {
 
-// Measured on an idle program with its libraries and TBB's arenas, rounded up.
-constexpr std::uint64_t kProgramBytes = std::uint64_t{48} << 20;
-
 // Of a gradient beside its floats: the contribution, its sort key, its place in the order and the row's segment.
 constexpr std::uint64_t kContributionBytes = 48;
 

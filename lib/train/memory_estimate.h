@@ -12,6 +12,9 @@
 
 namespace octavo {
 
+// Measured on an idle program with its libraries and TBB's arenas, rounded up.
+inline constexpr std::uint64_t kProgramBytes = std::uint64_t{48} << 20;
+
 struct MemoryEstimate {
   std::uint64_t tables = 0;      // resident embeddings and optimizer state, what is in flight, relations
   std::uint64_t edges = 0;       // windows of edges and the block index
