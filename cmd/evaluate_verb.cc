@@ -150,6 +150,7 @@ absl::Status RunRanking(Program& program, const EvaluateFlags& flags) {
 }
 
 absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
+  RETURN_IF_ERROR(WarnIfToBeReplaced(program, flags.run.run));
   if (!flags.classification.labels.empty()) {
     return RunClassification(program, flags.run, flags.classification, flags.json);
   }

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "base/status.h"
-#include "checkpoint/run_lock.h"
 #include "cmd/flags.h"
 #include "cmd/importing.h"
 #include "cmd/program.h"
@@ -17,8 +16,9 @@
 #include "cmd/training.h"
 #include "fmt/format.h"
 #include "format/paths.h"
-#include "io/file.h"
+#include "io/atomic_file.h"
 #include "train/run_configuration.h"
+#include "train/run_place.h"
 #include "train/trained_run.h"
 
 namespace octavo {
@@ -50,23 +50,20 @@ absl::Status RunGrow(Program& program, GrowFlags& flags) {
   }());
   import.base = flags.base.empty() ? configuration.graph : std::filesystem::path(flags.base);
   ASSIGN_OR_RETURN(const TrainOptions options, GrownOptions(flags, configuration.options));
-  ASSIGN_OR_RETURN(const bool taken, FileExists(RunPaths(flags.output).State()));
-  if (taken && !flags.overwrite) {
-    return UsageError(fmt::format("{}: has a run; choose another folder, or say --overwrite", flags.output));
-  }
-  // A run that is being trained must not lose its graph to the import.
-  if (taken) RETURN_IF_ERROR(RunLock::Take(RunPaths(flags.output).Lock()).status());
   if (CanonicalPath(flags.output) == CanonicalPath(flags.import.graph)) {
     return UsageError(fmt::format("--output {}: is --graph, too; expected another folder", flags.output));
   }
   const InitialSource init = {.source = flags.run, .graph = flags.base};
   RETURN_IF_ERROR(CheckGrownStart(import.base, !import.valid.empty(), flags.output, options, flags.overwrite,
                                   SettingsOf(program), init));
+  // Held from here on, so that nobody trains there meanwhile.
+  ASSIGN_OR_RETURN(RunPlace place, RunPlace::Take(flags.output, flags.overwrite));
   import.overwrite = flags.overwrite;
-  ASSIGN_OR_RETURN(const std::optional<ImportSummary> summary, RunImport(flags.import, program));
+  std::optional<AtomicFolder> graph;
+  ASSIGN_OR_RETURN(const std::optional<ImportSummary> summary, RunImport(flags.import, program, &graph));
   if (!summary) return absl::OkStatus();  // interrupted
   return RunTraining(program, flags.output, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
-    return StartRun(flags.import.graph, flags.output, options, flags.overwrite, settings, callbacks, init);
+    return GrowRun(*std::move(graph), std::move(place), options, settings, callbacks, init);
   });
 }
 
@@ -90,8 +87,16 @@ void AddGrowVerb(CLI::App& app, Program& program) {
       ->required()
       ->type_name("DIR");
   RefuseEmpty(verb->add_option("--output", flags->output, "Run folder to make"))->required()->type_name("DIR");
-  verb->add_flag("--overwrite", flags->overwrite, "Replace both folders if they exist");
+  verb->add_flag("--overwrite", flags->overwrite, "Replace both folders if they exist, when the new ones are whole");
   AddImportFlags(*verb, flags->import);
+  flags->import.undirected_option->description(
+      "Take each added line for both directions, in training and held-out edges; by default as the graph of the run "
+      "was "
+      "imported");
+  flags->import.duplicates_option
+      ->description(
+          "Copies of an edge: merge into one, weights added, or keep; by default as the graph of the run was imported")
+      ->default_str("");
   AddTrainOptionFlags(*verb, flags->train);
   verb->footer(
       "Training options that are not given are those of the run (the defaults above are octavo train's), but for "

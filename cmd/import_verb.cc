@@ -63,8 +63,9 @@ void AddImportVerb(CLI::App& app, Program& program) {
       ->required()
       ->type_name("FILE");
   RefuseEmpty(verb.add_option("--graph", flags->import.graph, "Folder to make"))->required()->type_name("DIR");
-  RefuseEmpty(
-      verb.add_option("--base", flags->base, "Graph folder whose edges the new graph has, too, as they are split"))
+  RefuseEmpty(verb.add_option("--base", flags->base,
+                              "Graph folder whose edges the new graph has, too, as they are split; --undirected and "
+                              "--duplicates are then by default those of its import"))
       ->type_name("DIR");
   verb.add_option("--split", options.split,
                   "Fractions of train, valid and test edges, such as 0.9,0.05,0.05, drawn by hash")

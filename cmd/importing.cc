@@ -151,11 +151,11 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
       ->type_name("FILE");
   AddWholeNumber(app, "--max-bad-lines", flags.options.max_bad_lines, 0, UINT64_MAX,
                  "Skip up to this many malformed lines");
-  CLI::Option* const undirected =
+  flags.undirected_option =
       app.add_flag("--undirected", flags.options.undirected,
                    "Take each line for both directions, in training and held-out edges; --split keeps them together");
   app.add_flag("--directed", flags.directed, "Take each line as it stands, also where the graph added to is undirected")
-      ->excludes(undirected);
+      ->excludes(flags.undirected_option);
   flags.duplicates_option =
       app.add_option("--duplicates", flags.duplicates, "Copies of an edge: merge into one, weights added, or keep")
           ->check(CLI::IsMember({"merge", "keep"}))
@@ -168,7 +168,8 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
       ->capture_default_str();
 }
 
-absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Program& program) {
+absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Program& program,
+                                                       std::optional<AtomicFolder>* unnamed) {
   ImportOptions& options = flags.options;
   options.graph = flags.graph;
   options.format = ParseInputFormat(flags.format);  // none for auto
@@ -197,8 +198,8 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
   options.memory_bytes = MemoryLimit(program);
   ReturnLargeBlocks();
   CatchInterrupts();
-  absl::StatusOr<ImportSummary> summary =
-      Import(options, [&](const ImportProgress& progress) { program.reporter.Show(ProgressOf(progress)); });
+  absl::StatusOr<ImportSummary> summary = Import(
+      options, [&](const ImportProgress& progress) { program.reporter.Show(ProgressOf(progress)); }, unnamed);
   program.reporter.EndProgress();
   if (EndedByInterrupt(program, summary.status(), flags.graph)) return std::nullopt;
   if (!summary.ok()) return summary.status();

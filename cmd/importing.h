@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "cmd/program.h"
 #include "import/importer.h"
+#include "io/atomic_file.h"
 
 namespace CLI {
 class App;
@@ -22,7 +23,8 @@ struct ImportFlags {
   std::string literals = "drop";
   std::string duplicates = "merge";
   bool directed = false;  // although the base is not
-  const CLI::Option* duplicates_option = nullptr;
+  CLI::Option* undirected_option = nullptr;
+  CLI::Option* duplicates_option = nullptr;
   std::string self_loops = "keep";
   std::string unseen = "keep";
 };
@@ -33,7 +35,8 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags);
 
 // Imports and reports; empty where a signal stopped it, which is said and in the exit code, and where it was only to be
 // checked. Where options.base is given, --undirected and --duplicates are those of its import unless the flags say
-// otherwise.
-absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Program& program);
+// otherwise. `unnamed` as of Import.
+absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Program& program,
+                                                       std::optional<AtomicFolder>* unnamed = nullptr);
 
 }  // namespace octavo

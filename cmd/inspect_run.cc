@@ -14,6 +14,7 @@
 #include "nlohmann/json.hpp"
 #include "tables/table_file.h"
 #include "train/run_configuration.h"
+#include "train/run_exchange.h"
 #include "train/validation.h"
 
 namespace octavo {
@@ -124,6 +125,7 @@ absl::Status InspectCells(const std::filesystem::path& path, bool json) {
 
 absl::Status InspectRun(const std::filesystem::path& folder, bool json) {
   const RunPaths paths(folder);
+  RETURN_IF_ERROR(CheckSettled(paths));
   ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
   ASSIGN_OR_RETURN(const RunConfiguration configuration, ReadRunConfiguration(paths.Configuration()));
   if (json) {

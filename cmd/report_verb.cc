@@ -30,6 +30,7 @@
 #include "report/page.h"
 #include "report/principal_plane.h"
 #include "train/run_configuration.h"
+#include "train/run_exchange.h"
 
 namespace octavo {
 namespace {
@@ -164,6 +165,7 @@ absl::StatusOr<RunPage> DescribePage(const ReportFlags& flags, const TrainedRun&
 
 absl::Status RunReport(Program& program, const ReportFlags& flags) {
   const EndOnInterrupt end(program, flags.output == "-" ? "the page" : flags.output);
+  RETURN_IF_ERROR(CheckSettled(RunPaths(flags.run.run)));
   ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(RunPaths(flags.run.run).State()));
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
   RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags.run, *run.graph));

@@ -39,6 +39,7 @@ void AddResumeVerb(CLI::App& app, Program& program) {
       if (graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(run, "--graph"));
       if (flags->dry_run) {
         ASSIGN_OR_RETURN(const TrainingStart start, CheckResume(run, flags->epochs, SettingsOf(p), graph));
+        RETURN_IF_ERROR(WarnIfToBeReplaced(p, run));
         ReportStart(p, run, start);
         return absl::OkStatus();
       }

@@ -17,9 +17,11 @@
 #include "evaluate/near_names.h"
 #include "fmt/format.h"
 #include "format/paths.h"
+#include "io/file.h"
 #include "oneapi/tbb/info.h"
 #include "plan/memory_budget.h"
 #include "train/run_configuration.h"
+#include "train/run_exchange.h"
 
 namespace octavo {
 namespace {
@@ -93,6 +95,19 @@ absl::Status CheckGraphPlace(const std::string& run, std::string_view flag) {
 absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags) {
   if (flags.graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.run, "--graph"));
   return OpenTrainedRun(flags.run, flags.graph);
+}
+
+absl::Status WarnIfToBeReplaced(Program& program, const std::string& run) {
+  const RunPaths next = RunPaths(run).Replacement();
+  ASSIGN_OR_RETURN(const bool made, FileExists(next.State()));
+  ASSIGN_OR_RETURN(const ReplacementStage stage, StageOfReplacement(RunPaths(run)));
+  if (made && stage == ReplacementStage::kMaking) {
+    program.reporter.Warning(fmt::format(
+        "{}: a run that is to take the place of {}, which still stands; where no training is at it any more, "
+        "octavo resume removes it, and what made it makes it again",
+        next.folder().string(), run));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const TrainedRun& run) {

@@ -40,6 +40,9 @@ absl::Status CheckGraphPlace(const std::string& run, std::string_view flag);
 
 absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags);
 
+// Warns where another run was to take the place of this one and, cut or still at it, has not.
+absl::Status WarnIfToBeReplaced(Program& program, const std::string& run);
+
 // Warns where a training committed while `run` was read. Call when all is read.
 absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const TrainedRun& run);
 

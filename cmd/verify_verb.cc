@@ -17,7 +17,6 @@
 #include "base/status.h"
 #include "checkpoint/commit_copy.h"
 #include "checkpoint/run_lock.h"
-#include "checkpoint/run_replacement.h"
 #include "cmd/flags.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
@@ -27,6 +26,7 @@
 #include "io/atomic_file.h"
 #include "io/check_report.h"
 #include "nlohmann/json.hpp"
+#include "train/run_exchange.h"
 #include "train/verify_run.h"
 
 namespace octavo {
@@ -168,21 +168,21 @@ absl::Status HandleUnfinishedCopy(const VerifyFlags& flags, Outcome& outcome) {
 absl::Status HandleReplacement(const VerifyFlags& flags, Outcome& outcome) {
   const RunPaths paths(flags.path);
   const std::string folder = paths.Replacement().folder().string();
-  std::error_code error;
-  if (!fs::is_directory(fs::symlink_status(paths.Replacement().folder(), error))) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const bool begun, IsBeingReplaced(paths));
+  ASSIGN_OR_RETURN(const ReplacementStage stage, StageOfReplacement(paths));
+  if (stage == ReplacementStage::kNone) return absl::OkStatus();
+  const bool decided = stage == ReplacementStage::kDecided;
   if (!flags.repair) {
     outcome.report->Note(
-        begun ? fmt::format("{}: holds the run, which was taking the place of an older one; --repair, "
-                            "or octavo resume, finishes that",
-                            folder)
-              : fmt::format("{}: a training is making it, or was cut and left it; --repair removes what was left",
-                            folder));
+        decided ? fmt::format("{}: holds the run, which was taking the place of an older one; --repair, "
+                              "or octavo resume, finishes that",
+                              folder)
+                : fmt::format("{}: a training is making it, or was cut and left it; --repair removes what was left",
+                              folder));
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(SettleReplacement(paths));
-  outcome.repairs.push_back(begun ? fmt::format("{}: moved to its place", folder)
-                                  : fmt::format("{}: removed, what a training that was cut had left", folder));
+  RETURN_IF_ERROR(SettleRun(paths));
+  outcome.repairs.push_back(decided ? fmt::format("{}: moved to its place", folder)
+                                    : fmt::format("{}: removed, what a training that was cut had left", folder));
   return absl::OkStatus();
 }
 

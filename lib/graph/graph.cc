@@ -15,22 +15,6 @@ namespace {
 // Far above any graph.json; keeps a foreign file from filling memory.
 constexpr std::uint64_t kMaxDescriptionBytes = std::uint64_t{64} << 20;
 
-absl::StatusOr<GraphDescription> ReadDescription(const GraphPaths& paths) {
-  ASSIGN_OR_RETURN(const bool there, FileExists(paths.Description()));
-  if (!there) {
-    ASSIGN_OR_RETURN(const bool is_run, FileExists(RunPaths(paths.folder()).State()));
-    if (is_run) {
-      return UsageError(
-          fmt::format("{}: is a run, and no graph; expected the folder of a graph, as octavo import makes it",
-                      paths.folder().string()));
-    }
-    return UsageError(
-        fmt::format("{}: not a graph (it has no graph.json); make one with octavo import", paths.folder().string()));
-  }
-  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(paths.Description(), kMaxDescriptionBytes));
-  return DecodeGraphDescription(text, paths.Description().string());
-}
-
 absl::Status CheckCells(const GraphDescription& description, Split split, const CellsHeader& cells,
                         const std::string& file_name) {
   const auto check = [&](std::string_view what, std::uint64_t found, std::uint64_t expected) -> absl::Status {
@@ -47,6 +31,22 @@ absl::Status CheckCells(const GraphDescription& description, Split split, const 
 
 }  // namespace
 
+absl::StatusOr<GraphDescription> ReadGraphDescription(const GraphPaths& paths) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(paths.Description()));
+  if (!there) {
+    ASSIGN_OR_RETURN(const bool is_run, FileExists(RunPaths(paths.folder()).State()));
+    if (is_run) {
+      return UsageError(
+          fmt::format("{}: is a run, and no graph; expected the folder of a graph, as octavo import makes it",
+                      paths.folder().string()));
+    }
+    return UsageError(
+        fmt::format("{}: not a graph (it has no graph.json); make one with octavo import", paths.folder().string()));
+  }
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(paths.Description(), kMaxDescriptionBytes));
+  return DecodeGraphDescription(text, paths.Description().string());
+}
+
 Graph::Graph(GraphPaths paths, GraphDescription description, std::unique_ptr<NodeNames> nodes,
              std::vector<RelationEntry> relations, std::vector<CellReader> splits)
     : paths_(std::move(paths)),
@@ -58,7 +58,7 @@ Graph::Graph(GraphPaths paths, GraphDescription description, std::unique_ptr<Nod
 // Opens the files that a folder with a graph.json must have.
 absl::StatusOr<std::unique_ptr<Graph>> Graph::OpenFiles(const std::filesystem::path& folder) {
   GraphPaths paths(folder);
-  ASSIGN_OR_RETURN(const GraphDescription description, ReadDescription(paths));
+  ASSIGN_OR_RETURN(const GraphDescription description, ReadGraphDescription(paths));
   ASSIGN_OR_RETURN(std::unique_ptr<NodeNames> nodes, NodeNames::Open(paths));
   if (nodes->size() != description.node_count) {
     return CorruptError(fmt::format("{}: {} hashes; expected {}, as graph.json says", paths.NodeHashes().string(),

@@ -20,6 +20,9 @@
 
 namespace octavo {
 
+// Reads graph.json; a folder without it is a usage error.
+absl::StatusOr<GraphDescription> ReadGraphDescription(const GraphPaths& paths);
+
 // Constant after Open and DropBehind; any thread.
 class Graph {
  public:

@@ -100,7 +100,7 @@ class Importer {
   Importer(const ImportOptions& options, const std::function<void(const ImportProgress&)>& progress)
       : options_(options), progress_(progress) {}
 
-  absl::StatusOr<ImportSummary> Run() {
+  absl::StatusOr<ImportSummary> Run(std::optional<AtomicFolder>* unnamed) {
     if (!options_.base.empty()) {
       ASSIGN_OR_RETURN(base_, Graph::Open(options_.base));
       if (options_.memory_bytes > 0) base_->DropBehind();
@@ -123,7 +123,11 @@ class Importer {
       ASSIGN_OR_RETURN(made, Make(paths));
     }
     if (Stopped()) return absl::CancelledError("interrupted");
-    RETURN_IF_ERROR(folder.Commit());
+    if (unnamed != nullptr) {
+      unnamed->emplace(std::move(folder));
+    } else {
+      RETURN_IF_ERROR(folder.Commit());
+    }
     summary_.write_seconds = Lap();
     summary_.spilled_bytes = spill_use_.written_bytes.load(std::memory_order_relaxed);
     return std::move(summary_);
@@ -446,8 +450,9 @@ class Importer {
 }  // namespace
 
 absl::StatusOr<ImportSummary> Import(const ImportOptions& options,
-                                     const std::function<void(const ImportProgress&)>& progress) {
-  return Importer(options, progress).Run();
+                                     const std::function<void(const ImportProgress&)>& progress,
+                                     std::optional<AtomicFolder>* unnamed) {
+  return Importer(options, progress).Run(unnamed);
 }
 
 }  // namespace octavo

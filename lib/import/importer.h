@@ -21,6 +21,7 @@
 #include "import/input_format.h"
 #include "import/memory_plan.h"
 #include "import/name_ranking.h"
+#include "io/atomic_file.h"
 #include "io/checksum.h"
 
 namespace octavo {
@@ -105,8 +106,10 @@ struct ImportProgress {
 
 // Makes the graph folder. `progress` may be empty; it is called from one thread at a time, not always the same. On any
 // error nothing stands under the folder's name that was not there before. A memory limit that is too small is a usage
-// error before any work. Runs on TBB's workers and a reading thread.
+// error before any work. Runs on TBB's workers and a reading thread. With `unnamed` the graph is whole when this
+// returns but has not its name yet: whoever commits what is then there gives it that.
 absl::StatusOr<ImportSummary> Import(const ImportOptions& options,
-                                     const std::function<void(const ImportProgress&)>& progress = nullptr);
+                                     const std::function<void(const ImportProgress&)>& progress = nullptr,
+                                     std::optional<AtomicFolder>* unnamed = nullptr);
 
 }  // namespace octavo

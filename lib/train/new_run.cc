@@ -73,15 +73,16 @@ absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, c
   return edges;
 }
 
-absl::StatusOr<BegunRun> BeginRun(const Graph& graph, const RunConfiguration& configuration, const RunPaths& paths,
-                                  const PartitionShape& division, InitialVectors* vectors, bool drop_behind,
-                                  bool sync) {
-  const TrainOptions& options = configuration.options;
-  RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
+absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool sync,
+                                  const std::function<absl::Status()>& sealed) {
+  const TrainOptions& options = run.configuration.options;
+  const GraphDescription& graph = run.graph->description();
+  InitialVectors* const vectors = run.vectors.get();
+  RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), run.configuration));
   // Before the first commit: a disk that is too small is an error while there is no run yet.
-  BegunRun run;
-  ASSIGN_OR_RETURN(run.gradients, MakeGradients(paths, options, graph.description(), division, division));
-  const RunShape shape = ShapeOf(options, graph.description(), division);
+  BegunRun begun;
+  ASSIGN_OR_RETURN(begun.gradients, MakeGradients(paths, options, graph, run.division, run.division));
+  const RunShape shape = ShapeOf(options, graph, run.division);
   const double scale = InitialScale(options, shape.rows);
   const double relation_scale = InitialScale(options, shape.relation_rows);
   RunBeginning beginning;
@@ -95,8 +96,9 @@ absl::StatusOr<BegunRun> BeginRun(const Graph& graph, const RunConfiguration& co
     beginning.relation_optimizer = [&](std::uint64_t row, std::span<float> values) {
       vectors->CopyRelationState(row, values);
     };
-    beginning.seal = [&](Progress& first) {
-      return SealInit(*vectors, graph, options, paths, drop_behind, sync, run, first);
+    beginning.seal = [&](Progress& first) -> absl::Status {
+      RETURN_IF_ERROR(SealInit(*vectors, *run.graph, options, paths, run.drop_behind, sync, begun, first));
+      return sealed ? sealed() : absl::OkStatus();
     };
   }
   const auto embedding = [&](std::uint64_t row, std::span<float> values) {
@@ -106,9 +108,9 @@ absl::StatusOr<BegunRun> BeginRun(const Graph& graph, const RunConfiguration& co
     InitialRelation(options, relation_scale, row, values);
     if (vectors != nullptr) vectors->CopyRelation(row, values);
   };
-  ASSIGN_OR_RETURN(run.tables, RunTables::Create(paths, shape, embedding, relation, sync, beginning));
+  ASSIGN_OR_RETURN(begun.tables, RunTables::Create(paths, shape, embedding, relation, sync, beginning));
   RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
-  return run;
+  return begun;
 }
 
 }  // namespace octavo

@@ -44,8 +44,18 @@ struct BegunRun {
   InitialEvent initial;             // of a warm start
 };
 
-// Makes a run up to its first commit, on the disk where `sync`. `vectors` is null where it begins with no other's rows.
-absl::StatusOr<BegunRun> BeginRun(const Graph& graph, const RunConfiguration& configuration, const RunPaths& paths,
-                                  const PartitionShape& division, InitialVectors* vectors, bool drop_behind, bool sync);
+// A new run, checked as far as that goes without its folder.
+struct NewRun {
+  std::unique_ptr<Graph> graph;
+  RunConfiguration configuration;
+  PartitionShape division;
+  bool drop_behind = false;                 // edges leave the page cache once they are read
+  std::unique_ptr<InitialVectors> vectors;  // null where it begins with no other's rows
+};
+
+// Makes a run up to its first commit, on the disk where `sync`. `sealed`, which may be empty, is called just before
+// that commit where `run.vectors` are; its error ends the making.
+absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool sync,
+                                  const std::function<absl::Status()>& sealed);
 
 }  // namespace octavo

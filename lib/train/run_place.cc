@@ -3,20 +3,33 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "base/byte_size.h"
 #include "base/status.h"
+#include "checkpoint/run_replacement.h"
 #include "fmt/format.h"
 #include "io/file.h"
 #include "train/memory_estimate.h"
 #include "train/run_configuration.h"
+#include "train/run_exchange.h"
 
 namespace octavo {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::uint64_t BytesOf(const RunPaths& paths) {
+  std::uint64_t held = 0;
+  for (const fs::path& path : paths.All()) {
+    std::error_code error;
+    const std::uintmax_t bytes = fs::file_size(path, error);
+    if (!error) held += bytes;
+  }
+  return held;
+}
 
 }  // namespace
 
@@ -57,22 +70,25 @@ absl::Status CheckUnused(const RunPaths& paths) {
   return absl::OkStatus();
 }
 
-absl::Status CheckDiskSpace(const RunPaths& paths, std::uint64_t needed) {
-  std::uint64_t held = 0;
+absl::Status CheckDiskSpace(const RunPaths& paths, const DiskSpace& needed, bool beside) {
+  const std::uint64_t held = BytesOf(paths) + BytesOf(paths.Best());
   std::error_code error;
-  for (const RunPaths& run : {paths, paths.Best()}) {
-    for (const fs::path& path : run.All()) {
-      const std::uintmax_t bytes = fs::file_size(path, error);
-      if (!error) held += bytes;
-    }
-  }
   fs::path folder = fs::absolute(paths.folder());
   while (!fs::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
   const fs::space_info space = fs::space(folder, error);
-  if (error || space.available >= needed - std::min(needed, held)) return absl::OkStatus();
-  return RuntimeError(
-      fmt::format("{}: {} are free and {} needed; expected another disk, or a smaller dim, or storage bf16",
-                  folder.string(), FormatByteSize(space.available + held), FormatByteSize(needed)));
+  if (error) return absl::OkStatus();
+  const auto check = [&](std::uint64_t free, std::uint64_t bytes, std::string_view what) {
+    if (free >= bytes) return absl::OkStatus();
+    return RuntimeError(
+        fmt::format("{}: {} are free and {} needed{}; expected another disk, or a smaller dim, or storage bf16",
+                    folder.string(), FormatByteSize(free), FormatByteSize(bytes), what));
+  };
+  // What a replacement that was cut has left goes first.
+  const std::uint64_t free = space.available + BytesOf(paths.Replacement());
+  if (beside) {
+    RETURN_IF_ERROR(check(free, needed.beginning, " beside the older run, which stands until the new one does"));
+  }
+  return check(free + held, needed.training, "");
 }
 
 absl::Status CheckRoomForBest(const TrainOptions& options, const GraphDescription& graph, const RunPaths& paths) {
@@ -85,6 +101,23 @@ absl::Status CheckRoomForBest(const TrainOptions& options, const GraphDescriptio
       "{}: {} are free and {} needed: two slots of the tables, and with keep best two copies of them, while the newer "
       "takes the place of the older",
       paths.folder().string(), FormatByteSize(space.available), FormatByteSize(needed)));
+}
+
+absl::StatusOr<RunPlace> RunPlace::Take(const fs::path& folder, bool overwrite) {
+  const RunPaths paths(folder);
+  RETURN_IF_ERROR(CheckFolder(paths));
+  ASSIGN_OR_RETURN(ParentFolders made, ParentFolders::Make(folder));
+  ASSIGN_OR_RETURN(RunLock lock, RunLock::Take(paths.Lock()));
+  RunPlace place(paths, std::move(made), std::move(lock));
+  RETURN_IF_ERROR(SettleRun(paths));
+  if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));
+  ASSIGN_OR_RETURN(place.has_older_, FileExists(paths.State()));
+  if (place.has_older_) RETURN_IF_ERROR(CheckRemovable(paths));
+  return place;
+}
+
+RunPlace::~RunPlace() {
+  if (made_.any()) static_cast<void>(RemoveFile(paths_.Lock()));
 }
 
 }  // namespace octavo

@@ -9,6 +9,7 @@
 #include "format/paths.h"
 #include "tables/relation_table.h"
 #include "train/run_configuration.h"
+#include "train/run_exchange.h"
 
 namespace octavo {
 
@@ -95,6 +96,7 @@ absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& man
 absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
                                           const std::filesystem::path& graph_folder) {
   const RunPaths paths(folder);
+  RETURN_IF_ERROR(CheckSettled(paths));
   ASSIGN_OR_RETURN(Manifest manifest, ReadNewestManifest(paths.State()));
   for (int attempt = 1;; ++attempt) {
     absl::StatusOr<TrainedRun> run = OpenCommit(paths, manifest, graph_folder);

@@ -43,7 +43,8 @@ absl::StatusOr<TrainedState> OpenTrainedState(const std::filesystem::path& folde
 absl::StatusOr<bool> CommittedSince(const std::filesystem::path& folder, const TrainedRun& run);
 
 // Opens the run at `folder`. The graph is found where run.json says it was, or at `graph_folder` if that is not empty;
-// its fingerprint must be the run's. A folder without a run is a usage error. May run beside a training.
+// its fingerprint must be the run's. A folder without a run is a usage error, as is one whose run is to be replaced and
+// was cut. May run beside a training.
 absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
                                           const std::filesystem::path& graph_folder = {});
 

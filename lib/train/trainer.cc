@@ -9,16 +9,19 @@
 #include "checkpoint/commit_copy.h"
 #include "checkpoint/run_lock.h"
 #include "checkpoint/run_replacement.h"
+#include "checkpoint/run_tables.h"
 #include "fmt/format.h"
 #include "format/cells.h"
 #include "format/known_rows.h"
 #include "format/paths.h"
+#include "io/atomic_file.h"
 #include "io/file.h"
 #include "train/initial_vectors.h"
 #include "train/memory_estimate.h"
 #include "train/new_run.h"
 #include "train/resumption.h"
 #include "train/run_configuration.h"
+#include "train/run_exchange.h"
 #include "train/run_place.h"
 #include "train/training_loop.h"
 
@@ -74,9 +77,86 @@ absl::Status CheckPlace(const Graph& graph, const TrainOptions& options, bool ov
                         const InitialSource& init, const RunPaths& paths) {
   RETURN_IF_ERROR(OpenInit(graph, options, settings, init, paths).status());
   RETURN_IF_ERROR(CheckFolder(paths));
-  if (!overwrite) return CheckUnused(paths);
+  if (!overwrite) {
+    RETURN_IF_ERROR(CheckSettled(paths));
+    return CheckUnused(paths);
+  }
   ASSIGN_OR_RETURN(const bool has_older, FileExists(paths.State()));
   return has_older ? CheckCopyPlace(paths, paths.Best()) : absl::OkStatus();
+}
+
+// Opens and checks what a run in `paths` is made of. The graph may not have its name yet, which is `graph_name`.
+absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& graph_name, const RunPaths& paths,
+                                  const TrainOptions& options, const TrainSettings& settings,
+                                  const TrainCallbacks& callbacks, const InitialSource& init) {
+  NewRun run;
+  ASSIGN_OR_RETURN(run.graph, Graph::Open(graph_folder));
+  RETURN_IF_ERROR(CheckTrainable(*run.graph, options));
+  ASSIGN_OR_RETURN(run.division, ChooseShape(options, run.graph->description(), settings.memory, settings.threads));
+  if (callbacks.on_division) callbacks.on_division({.shape = run.division, .from_epoch = 1});
+  run.drop_behind = LeaveRoom(*run.graph, options, run.division, settings);
+  ASSIGN_OR_RETURN(run.vectors, OpenInit(*run.graph, options, settings, init, paths));
+  run.configuration = {.options = options,
+                       .graph = fs::absolute(graph_name),
+                       .init = {.source = init.given() ? fs::absolute(init.source) : fs::path(),
+                                .names = init.names.empty() ? fs::path() : fs::absolute(init.names),
+                                .optimizer_state = init.optimizer_state}};
+  RETURN_IF_ERROR(EncodeRunConfiguration(run.configuration).status());
+  return run;
+}
+
+// Makes `run` in its place, up to its first commit, and moves it there where an older one is. The graph of `unnamed`,
+// which may be null, gets its name when the run is all there, and just before anything says so.
+absl::StatusOr<BegunRun> PutRun(NewRun& run, const RunPlace& place, AtomicFolder* unnamed) {
+  const RunPaths& paths = place.paths();
+  const TrainOptions& options = run.configuration.options;
+  const GraphDescription& graph = run.graph->description();
+  const bool full = options.durability == Durability::kFull;
+  const auto name_graph = [unnamed] { return unnamed == nullptr ? absl::OkStatus() : unnamed->Commit(); };
+  // The older run stands until all that the new one begins with was read.
+  if (!place.has_older() || run.vectors == nullptr) {
+    RETURN_IF_ERROR(RemoveRun(paths));
+    if (!place.has_older()) RETURN_IF_ERROR(CheckRoomForBest(options, graph, paths));
+    return BeginRun(run, paths, full, name_graph);
+  }
+  RETURN_IF_ERROR(CreateFolders(paths.Replacement().folder()));
+  // What takes the place of a run that a power cut would have spared is to survive one as well.
+  ASSIGN_OR_RETURN(BegunRun begun, BeginRun(run, paths.Replacement(), /*sync=*/true, nullptr));
+  begun.tables.reset();  // they know the place by its name
+  begun.gradients.reset();
+  RETURN_IF_ERROR(CheckRemovable(paths));
+  RETURN_IF_ERROR(name_graph());
+  RETURN_IF_ERROR(ReplaceRun(paths));
+  ASSIGN_OR_RETURN(begun.gradients, MakeGradients(paths, options, graph, run.division, run.division));
+  ASSIGN_OR_RETURN(begun.tables, RunTables::Open(paths, ShapeOf(options, graph, run.division), full));
+  ASSIGN_OR_RETURN(begun.edges, MakeTrainedEdges(*run.graph, options, paths, begun.known, run.drop_behind));
+  return begun;
+}
+
+absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunPlace& place, AtomicFolder* unnamed,
+                                      const TrainSettings& settings, const TrainCallbacks& callbacks) {
+  const RunPaths& paths = place.paths();
+  const TrainOptions& options = run.configuration.options;
+  if (place.has_older()) {
+    const DiskSpace space = DiskSpaceOf(options, run.graph->description(), run.division);
+    RETURN_IF_ERROR(CheckDiskSpace(paths, space, /*beside=*/run.vectors != nullptr));
+  }
+  place.Keep();
+  const absl::StatusOr<BegunRun> begun = PutRun(run, place, unnamed);
+  if (!begun.ok()) {
+    if (place.has_older()) static_cast<void>(SettleRun(paths));
+    return begun.status();
+  }
+  if (run.vectors != nullptr && callbacks.on_initial) callbacks.on_initial(begun->initial);
+  run.vectors.reset();  // the training needs their memory
+  if (unnamed != nullptr) {
+    ASSIGN_OR_RETURN(run.graph, Graph::Open(run.configuration.graph));  // messages go by its name
+    if (run.drop_behind) run.graph->DropBehind();
+  }
+  return TrainingLoop(*run.graph, begun->edges ? *begun->edges : run.graph->Edges(Split::kTrain),
+                      FrozenRows(options, begun->known), options, paths, *begun->tables, *begun->gradients,
+                      run.division, settings, callbacks)
+      .Run(/*past_patience=*/false);
 }
 
 }  // namespace
@@ -96,59 +176,18 @@ absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options) {
 absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::path& folder, const TrainOptions& options,
                                       bool overwrite, const TrainSettings& settings, const TrainCallbacks& callbacks,
                                       const InitialSource& init) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(graph_folder));
-  RETURN_IF_ERROR(CheckTrainable(*graph, options));
-  ASSIGN_OR_RETURN(const PartitionShape division,
-                   ChooseShape(options, graph->description(), settings.memory, settings.threads));
-  if (callbacks.on_division) callbacks.on_division({.shape = division, .from_epoch = 1});
-  const bool drop_behind = LeaveRoom(*graph, options, division, settings);
   const RunPaths paths(folder);
-  ASSIGN_OR_RETURN(std::unique_ptr<InitialVectors> vectors, OpenInit(*graph, options, settings, init, paths));
-  RETURN_IF_ERROR(CheckFolder(paths));
-  const RunConfiguration configuration = {.options = options,
-                                          .graph = fs::absolute(graph_folder),
-                                          .init = {.source = init.given() ? fs::absolute(init.source) : fs::path(),
-                                                   .names = init.names.empty() ? fs::path() : fs::absolute(init.names),
-                                                   .optimizer_state = init.optimizer_state}};
-  RETURN_IF_ERROR(EncodeRunConfiguration(configuration).status());
-  RETURN_IF_ERROR(CreateFolders(paths.folder()));
-  ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
-  RETURN_IF_ERROR(SettleReplacement(paths));
-  if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));
-  ASSIGN_OR_RETURN(const bool has_older, FileExists(paths.State()));
-  if (has_older) {
-    RETURN_IF_ERROR(CheckRemovable(paths));
-    RETURN_IF_ERROR(CheckDiskSpace(paths, DiskSpaceOf(options, graph->description(), division).training));
-  }
-  // The older run stands until all that the new one begins with was read.
-  const bool replaces = has_older && vectors != nullptr;
-  const RunPaths place = replaces ? paths.Replacement() : paths;
-  RETURN_IF_ERROR(replaces ? CreateFolders(place.folder()) : RemoveRun(paths));
-  if (!has_older) RETURN_IF_ERROR(CheckRoomForBest(options, graph->description(), paths));
-  // What takes the place of a run that a power cut would have spared is to survive one as well.
-  const bool sync = replaces || options.durability == Durability::kFull;
-  const auto put = [&]() -> absl::StatusOr<BegunRun> {
-    ASSIGN_OR_RETURN(BegunRun run, BeginRun(*graph, configuration, place, division, vectors.get(), drop_behind, sync));
-    if (!replaces) return run;
-    run.tables.reset();  // they know the place by its name
-    run.gradients.reset();
-    RETURN_IF_ERROR(ReplaceRun(paths));
-    ASSIGN_OR_RETURN(run.gradients, MakeGradients(paths, options, graph->description(), division, division));
-    ASSIGN_OR_RETURN(run.tables, RunTables::Open(paths, ShapeOf(options, graph->description(), division),
-                                                 options.durability == Durability::kFull));
-    ASSIGN_OR_RETURN(run.edges, MakeTrainedEdges(*graph, options, paths, run.known, drop_behind));
-    return run;
-  };
-  absl::StatusOr<BegunRun> run = put();
-  if (!run.ok()) {
-    if (replaces) static_cast<void>(SettleReplacement(paths));
-    return run.status();
-  }
-  if (vectors != nullptr && callbacks.on_initial) callbacks.on_initial(run->initial);
-  vectors.reset();  // the training needs their memory
-  return TrainingLoop(*graph, run->edges ? *run->edges : graph->Edges(Split::kTrain), FrozenRows(options, run->known),
-                      options, paths, *run->tables, *run->gradients, division, settings, callbacks)
-      .Run(/*past_patience=*/false);
+  ASSIGN_OR_RETURN(NewRun run, PrepareRun(graph_folder, graph_folder, paths, options, settings, callbacks, init));
+  ASSIGN_OR_RETURN(RunPlace place, RunPlace::Take(folder, overwrite));
+  return TrainNew(run, place, nullptr, settings, callbacks);
+}
+
+absl::StatusOr<TrainOutcome> GrowRun(AtomicFolder graph, RunPlace place, const TrainOptions& options,
+                                     const TrainSettings& settings, const TrainCallbacks& callbacks,
+                                     const InitialSource& init) {
+  ASSIGN_OR_RETURN(NewRun run,
+                   PrepareRun(graph.path(), graph.final_path(), place.paths(), options, settings, callbacks, init));
+  return TrainNew(run, place, &graph, settings, callbacks);
 }
 
 absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs::path& folder,
@@ -162,7 +201,9 @@ absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs:
   ASSIGN_OR_RETURN(start.plan, PlanTraining(options, *graph, settings.memory, settings.threads, nullptr));
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckPlace(*graph, options, overwrite, settings, init, paths));
-  RETURN_IF_ERROR(CheckDiskSpace(paths, start.plan.disk_bytes));
+  ASSIGN_OR_RETURN(const bool has_older, FileExists(paths.State()));
+  RETURN_IF_ERROR(CheckDiskSpace(paths, DiskSpaceOf(options, graph->description(), start.plan.shape),
+                                 /*beside=*/has_older && init.given()));
   return start;
 }
 
@@ -175,14 +216,19 @@ absl::Status CheckGrownStart(const fs::path& base, bool has_valid_edges, const f
   TrainOptions on_base = options;
   const std::uint64_t most = graph->description().partition_count;
   if (on_base.partitions > most || on_base.resident > most) on_base.partitions = on_base.resident = 0;
-  RETURN_IF_ERROR(ChooseShape(on_base, graph->description(), settings.memory, settings.threads).status());
-  return CheckPlace(*graph, on_base, overwrite, settings, init, RunPaths(folder));
+  ASSIGN_OR_RETURN(const PartitionShape shape,
+                   ChooseShape(on_base, graph->description(), settings.memory, settings.threads));
+  const RunPaths paths(folder);
+  RETURN_IF_ERROR(CheckPlace(*graph, on_base, overwrite, settings, init, paths));
+  ASSIGN_OR_RETURN(const bool has_older, FileExists(paths.State()));
+  return CheckDiskSpace(paths, DiskSpaceOf(on_base, graph->description(), shape), /*beside=*/has_older);
 }
 
 absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
                                           const fs::path& graph_folder) {
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckIsRun(paths));
+  RETURN_IF_ERROR(CheckSettled(paths));
   ASSIGN_OR_RETURN(const Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings, {}));
   const ManifestHeader& header = resumption.manifest.header;
   TrainingStart start;
@@ -195,7 +241,8 @@ absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t 
   start.options.resident = resumption.next.resident;
   ASSIGN_OR_RETURN(start.plan,
                    PlanTraining(start.options, *resumption.graph, settings.memory, settings.threads, nullptr));
-  RETURN_IF_ERROR(CheckDiskSpace(paths, start.plan.disk_bytes));
+  RETURN_IF_ERROR(CheckDiskSpace(paths, DiskSpaceOf(start.options, resumption.graph->description(), start.plan.shape),
+                                 /*beside=*/false));
   return start;
 }
 
@@ -204,7 +251,7 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckIsRun(paths));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
-  RETURN_IF_ERROR(SettleReplacement(paths));
+  RETURN_IF_ERROR(SettleRun(paths));
   ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings, callbacks));
   const auto& [configuration, configuration_changed, graph, manifest, next] = resumption;
   const TrainOptions& options = configuration.options;

@@ -8,9 +8,11 @@
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "io/atomic_file.h"
 #include "plan/epoch_plan.h"
 #include "train/initial_source.h"
 #include "train/options.h"
+#include "train/run_place.h"
 #include "train/telemetry.h"
 #include "train/training_plan.h"
 
@@ -76,6 +78,14 @@ absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options);
 absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder, const std::filesystem::path& folder,
                                       const TrainOptions& options, bool overwrite, const TrainSettings& settings,
                                       const TrainCallbacks& callbacks, const InitialSource& init = {});
+
+// The same on a graph that has not its name yet, in a place that was taken before it was made. The graph gets its name
+// when the run is there but for its first commit, or, where an older run stands, behind that commit and just before the
+// new run takes its place: whatever stops this, the older graph and run stand, or the new ones, perhaps when the next
+// to take the run's lock has finished it (train/run_exchange.h). `init` must be given.
+absl::StatusOr<TrainOutcome> GrowRun(AtomicFolder graph, RunPlace place, const TrainOptions& options,
+                                     const TrainSettings& settings, const TrainCallbacks& callbacks,
+                                     const InitialSource& init);
 
 // What StartRun and ResumeRun would begin with: all of their checks, but that no other process has the run and that the
 // disk gives what it says it has. Write nothing.

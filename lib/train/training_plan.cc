@@ -67,7 +67,9 @@ DiskSpace DiskSpaceOf(const TrainOptions& options, const GraphDescription& graph
   const std::uint64_t gradients = MaxWindowRows(options, graph, shape) * options.dim * sizeof(float);
   // The best run, and the one that is to take its place.
   const std::uint64_t copies = options.keep == Keep::kBest ? 2 : 0;
-  return {.training = (2 + copies) * tables + gradients, .after = (1 + copies / 2) * tables};
+  return {.beginning = 2 * tables + gradients,
+          .training = (2 + copies) * tables + gradients,
+          .after = (1 + copies / 2) * tables};
 }
 
 absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Graph& graph, std::uint64_t memory,

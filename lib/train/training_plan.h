@@ -30,8 +30,9 @@ struct TrainingPlan {
   double seconds = 0;
 };
 
-// Bytes of the run folder while it trains, and when it is done.
+// Bytes of the run folder up to its first commit, while it trains, and when it is done.
 struct DiskSpace {
+  std::uint64_t beginning = 0;
   std::uint64_t training = 0;
   std::uint64_t after = 0;
 };

@@ -113,7 +113,7 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
 @test "what cannot be grown is refused before anything is made" {
   fails 2 "dim" grow out --dim 10
   fails 2 "absent" "$OCTAVO" grow --run absent --add add.tsv --graph grown --output out
-  fails 2 "has a run" "$OCTAVO" grow --run run --add add.tsv --graph grown --output run
+  fails 2 "is in the folder of the run that is made of it" "$OCTAVO" grow --run run --add add.tsv --graph grown --output run
   printf 'a\tb\n' >pairs.tsv
   fails 3 "pairs.tsv: columns head,tail; expected a relation" "$OCTAVO" grow --run run --add pairs.tsv --graph grown --output out
   fails 2 "--init" "$OCTAVO" train --graph graph --run out "${tiny[@]}" --init-names names
@@ -138,6 +138,80 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
   [ "$before" = "$(sha256sum grown/*)" ] && [ ! -e other ] && [ ! -e out ]
   "$OCTAVO" --quiet grow --run run --add add.tsv --graph grown --output out --overwrite --valid add.tsv \
     --validate-every 2 --epochs 2
+}
+
+# The graph was replaced first, and the older run had none until the new one was there.
+@test "a growth over a graph and its run replaces both or none, whenever it is killed" {
+  pair() { (cd pair && sha256sum -- *) && tables out; }
+  killed() {  # PLACE
+    local status=0
+    OCTAVO_FAILPOINT="$1=kill" grow out --overwrite --graph pair 2>/dev/null || status=$?
+    [ "$status" = 137 ]
+  }
+  grow() { "$OCTAVO" grow --run run --add add.tsv --output "$@"; }
+  grow out --graph pair
+  new="$(pair)"
+  rm -r pair out
+  "$OCTAVO" --quiet import train.tsv --graph pair
+  "$OCTAVO" --quiet train --graph pair --run out "${tiny[@]}" --seed 9
+  older="$(pair)"
+  for place in initial.rows folder.commit; do
+    killed "$place"
+    [ "$older" = "$(pair)" ]
+    "$OCTAVO" --quiet evaluate --run out --split train >/dev/null
+  done
+  killed replace.P1
+  fails 2 "octavo resume --run out finishes that" "$OCTAVO" evaluate --run out --split train
+  fails 2 "octavo resume --run out finishes that" "$OCTAVO" resume --run out --dry-run
+  "$OCTAVO" verify out 2>/dev/null | grep -q "out/.replacement: holds the run, which was taking the place of an older one"
+  "$OCTAVO" --quiet resume --run out
+  [ "$new" = "$(pair)" ]
+  [ "$(ls -A | grep -c partial)" = 0 ]
+  "$OCTAVO" --quiet verify out && "$OCTAVO" --quiet verify pair
+}
+
+@test "a replacement that was cut is told, with the command that goes on" {
+  "$OCTAVO" --quiet train --graph graph --run out "${tiny[@]}" --seed 9
+  older="$(tables out)"
+  cut() {  # PLACE
+    local status=0
+    OCTAVO_FAILPOINT="$1=kill" "$OCTAVO" -q train --graph graph --run out "${tiny[@]}" --init run --overwrite || status=$?
+    [ "$status" = 137 ]
+  }
+  cut replace.P1
+  "$OCTAVO" evaluate --run out --split train >/dev/null 2>err.log
+  grep -q '^warning: out/.replacement: a run that is to take the place of out, which still stands' err.log
+  "$OCTAVO" resume --run out --dry-run 2>err.log
+  grep -q '^warning: out/.replacement: a run that is to take the place of out, which still stands' err.log
+  [ "$older" = "$(tables out)" ]
+  cut replace.P2
+  fails 2 "octavo resume --run out finishes that" "$OCTAVO" evaluate --run out --split train
+  fails 2 "octavo resume --run out finishes that" "$OCTAVO" resume --run out --dry-run
+  "$OCTAVO" --quiet resume --run out
+  [ "$older" != "$(tables out)" ]
+}
+
+# The lock was given back before the import.
+@test "a growth has its run folder from the import on, and leaves none that it did not come to use" {
+  mkfifo lines
+  exec 7<>lines  # which never ends
+  "$OCTAVO" grow --run run --add - --graph grown --output new/out <&7 2>err.log &
+  local pid=$!
+  wait_for 10 grep -q "^pid $pid " new/out/LOCK
+  fails 5 "the run is in use by pid $pid" "$OCTAVO" train --graph graph --run new/out "${tiny[@]}"
+  kill "$pid"
+  local status=0
+  wait "$pid" || status=$?
+  exec 7>&-
+  [ "$status" = 143 ]
+  [ ! -e new ] && [ ! -e grown ]
+}
+
+@test "the help says what growth takes over from the import" {
+  "$OCTAVO" grow --help >help
+  grep -q 'Take each added line for both directions.*; by default as the graph of the run was imported$' help
+  grep -q -- '^  --duplicates TEXT:{merge,keep}$' help
+  grep -q 'merge into one, weights added, or keep; by default as the graph of the run was imported$' help
 }
 
 @test "added lines become edges as those of the graph did, unless flags say otherwise" {

@@ -108,5 +108,28 @@ TEST(FullDisk, AnOlderRunStaysWhereTheNewOneHasNoRoom) {
   EXPECT_OK(StartRun(training.graph_folder(), run, TinyOptions(), true, {.memory = kPlenty}, {}));
 }
 
+// What the older run holds counted as free, though both are there up to the first commit of the new one.
+TEST(FullDisk, AWarmStartNeedsRoomBesideTheOlderRun) {
+  const TinyTraining training;
+  // A run of this dim has 480 KB of embeddings, twice that while it trains.
+  TrainOptions large = TinyOptions();
+  large.dim = 4000;
+  training.Train(large, "source");
+  const SmallDisk disk(training.folder() / "disk", std::uint64_t{5} << 18);
+  if (!disk.mounted()) GTEST_SKIP() << "to mount a tmpfs takes root";
+  const std::filesystem::path run = disk.folder() / "run";
+  const InitialSource init = {.source = training.run_folder("source")};
+  ASSERT_OK(StartRun(training.graph_folder(), run, large, false, {.memory = kPlenty}, {}));
+  const RunBytes older = ReadRunBytes(run);
+  const auto start = [&](const InitialSource& source) {
+    return StartRun(training.graph_folder(), run, large, true, {.memory = kPlenty}, {}, source);
+  };
+  EXPECT_ERROR(start(init), kRuntime, "needed beside the older run");
+  EXPECT_ERROR(CheckStart(training.graph_folder(), run, large, true, {.memory = kPlenty}, init), kRuntime,
+               "needed beside the older run");
+  EXPECT_TRUE(ReadRunBytes(run) == older);
+  EXPECT_OK(start({}));
+}
+
 }  // namespace
 }  // namespace octavo
