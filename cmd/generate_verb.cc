@@ -12,6 +12,7 @@
 
 #include "base/byte_size.h"
 #include "base/count_text.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
@@ -22,7 +23,6 @@
 #include "generate/edge_text.h"
 #include "import/ordered_work.h"
 #include "io/compressed_output.h"
-#include "oneapi/tbb/task_arena.h"
 
 namespace octavo {
 namespace {
@@ -79,7 +79,7 @@ absl::Status WriteEdges(const GenerateFlags& flags, OutputFile& output, Reporter
                    .unit = "bytes"});
     return absl::OkStatus();
   };
-  const auto workers = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
+  const auto workers = static_cast<std::size_t>(MaxConcurrency());
   return ProcessInOrder<std::uint64_t>(workers, take, process, deliver);
 }
 

@@ -17,7 +17,6 @@
 #include "evaluate/wanted_rows.h"
 #include "fmt/format.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "oneapi/tbb/task_arena.h"
 
 namespace octavo {
 namespace {
@@ -266,7 +265,7 @@ absl::StatusOr<ClassificationReport> ClassifyNodes(const EmbeddedGraph& embedded
   RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
   const std::size_t nodes = labels.nodes.size();
   const std::uint64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
-  const int threads = tbb::this_task_arena::max_concurrency();
+  const int threads = MaxConcurrency();
   const std::uint64_t least = LeastClassificationMemory(embedded, labels, options, threads);
   if (nodes > INT32_MAX || memory < least) {
     return UsageError(

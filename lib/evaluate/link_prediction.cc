@@ -17,7 +17,6 @@
 #include "fmt/format.h"
 #include "model/scorer.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "oneapi/tbb/task_arena.h"
 
 namespace octavo {
 namespace {
@@ -59,7 +58,7 @@ struct LinkPredictionPlan {
 
 LinkPredictionPlan MakePlan(const EmbeddedGraph& embedded, const LinkPredictionOptions& options) {
   const std::uint64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
-  const std::uint64_t fixed = FixedBytes(embedded, options, tbb::this_task_arena::max_concurrency());
+  const std::uint64_t fixed = FixedBytes(embedded, options, MaxConcurrency());
   const std::uint64_t least = LeastSharedBytes(embedded);
   const std::uint64_t shared = memory >= fixed + least ? memory - fixed : least;
   return {std::clamp<std::uint64_t>(shared / 2 / DrawBytes(), 1, kMaxBatchEdges),

@@ -16,7 +16,6 @@
 #include "fmt/format.h"
 #include "model/scorer.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "oneapi/tbb/task_arena.h"
 
 namespace octavo {
 namespace {
@@ -58,7 +57,7 @@ struct RankingPlan {
 
 RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& options) {
   const std::uint64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
-  const std::uint64_t fixed = FixedBytes(embedded.graph, options, tbb::this_task_arena::max_concurrency());
+  const std::uint64_t fixed = FixedBytes(embedded.graph, options, MaxConcurrency());
   const std::uint64_t shared = memory >= fixed + LeastSharedBytes(embedded.model) ? memory - fixed : memory;
   const std::uint64_t row_bytes = embedded.model.dim * sizeof(float);
   RankingPlan plan;

@@ -10,12 +10,12 @@
 #include "absl/strings/string_view.h"
 #include "base/escape.h"
 #include "base/mutex.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "import/ordered_work.h"
 #include "import/record_parser.h"
 #include "io/checksum.h"
-#include "oneapi/tbb/task_arena.h"
 
 namespace octavo {
 namespace {
@@ -213,8 +213,7 @@ EdgeCollector::EdgeCollector(const std::vector<InputFile>& files, const CollectO
     : files_(files),
       options_(options),
       out_(out),
-      workers_(options.workers > 0 ? options.workers
-                                   : static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())),
+      workers_(options.workers > 0 ? options.workers : static_cast<std::size_t>(MaxConcurrency())),
       reader_(files, options.layout, 2 * workers_, options.limits, options.stop),
       merger_(std::make_unique<Merger>(files, options, out)) {}
 

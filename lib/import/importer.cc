@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/byte_size.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "cells/cell_sorter.h"
@@ -27,7 +28,6 @@
 #include "import/split_rule.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
-#include "oneapi/tbb/task_arena.h"
 
 namespace octavo {
 namespace {
@@ -171,8 +171,7 @@ class Importer {
     if (options_.memory_plan) {
       plan_ = *options_.memory_plan;
     } else {
-      ASSIGN_OR_RETURN(
-          plan_, PlanMemory(options_.memory_bytes, static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())));
+      ASSIGN_OR_RETURN(plan_, PlanMemory(options_.memory_bytes, static_cast<std::size_t>(MaxConcurrency())));
     }
     spill_use_.stop = options_.stop;
     RETURN_IF_ERROR(ReadNames(options_.node_names, node_names_));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/escape.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "fmt/format.h"
@@ -16,7 +17,6 @@
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "nlohmann/json.hpp"
-#include "oneapi/tbb/task_arena.h"
 #include "walk/graph_copy.h"
 #include "walk/pair_counter.h"
 #include "walk/walk_source.h"
@@ -91,7 +91,7 @@ class WalkGraph {
       held_bytes += graph_->Edges(split).block_count() * sizeof(BlockRecord);
     }
     ASSIGN_OR_RETURN(plan_, PlanWalks(options_.walk, partitions, weighted, held_bytes, options_.memory_bytes,
-                                      static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())));
+                                      static_cast<std::size_t>(MaxConcurrency())));
     return absl::OkStatus();
   }
 
