@@ -1,6 +1,6 @@
 // octavo bench: what this machine and the parts of the tool can do, measured now.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "cmd/command_facts.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <string_view>
 #include <utility>
 

@@ -1,6 +1,6 @@
 #include "cmd/completion.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <string_view>

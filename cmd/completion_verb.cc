@@ -1,6 +1,6 @@
 // octavo completion: the scripts that make shells complete octavo's command line.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <memory>
 #include <string>
 

@@ -1,6 +1,6 @@
 // octavo evaluate: how well a run predicts held-out edges, or labels of nodes.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>

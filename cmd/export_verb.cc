@@ -1,6 +1,6 @@
 // octavo export: a run's vectors for other programs.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>

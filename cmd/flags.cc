@@ -1,6 +1,6 @@
 #include "cmd/flags.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <optional>
 
 #include "base/byte_size.h"

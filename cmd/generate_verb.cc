@@ -1,6 +1,6 @@
 // octavo generate: the edge list of a synthetic graph.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

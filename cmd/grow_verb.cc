@@ -1,7 +1,7 @@
 // octavo grow: adds nodes and edges to a trained run without starting over: an import on top of the run's graph, and a
 // training that begins with the run's rows.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "cmd/help.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/CLI.hpp>  // not App.hpp: the one place that compiles CLI11's formatter and reader of configuration files
 #include <string>
 
 #include "cmd/command_facts.h"

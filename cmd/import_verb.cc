@@ -1,6 +1,6 @@
 // octavo import: edge lists and triples become a graph folder.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <memory>
 #include <optional>
 #include <string>

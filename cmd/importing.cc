@@ -1,6 +1,6 @@
 #include "cmd/importing.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <memory>
 #include <utility>

@@ -1,6 +1,6 @@
 // octavo index: a file that finds nearest neighbours without looking at every vector.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // octavo inspect: what a graph, a run or a file is. New kinds of things get a function in inspect.h and a line here.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>

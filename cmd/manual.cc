@@ -1,6 +1,6 @@
 #include "cmd/manual.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cctype>
 #include <string_view>

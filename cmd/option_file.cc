@@ -1,6 +1,6 @@
 #include "cmd/option_file.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <optional>

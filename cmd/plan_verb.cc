@@ -1,6 +1,6 @@
 // octavo plan: what a training will hold, move and take, before any of it.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>

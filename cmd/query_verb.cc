@@ -1,6 +1,6 @@
 // octavo query: the nearest neighbours of a node, and the likeliest ends of an edge.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>

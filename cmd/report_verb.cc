@@ -3,7 +3,7 @@
 #include <fmt/chrono.h>
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <memory>

@@ -1,6 +1,6 @@
 // octavo resume: goes on with a run from its last commit.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <memory>
 #include <string>
 

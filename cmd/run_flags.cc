@@ -1,6 +1,6 @@
 #include "cmd/run_flags.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <chrono>
 #include <functional>

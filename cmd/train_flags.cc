@@ -1,6 +1,6 @@
 #include "cmd/train_flags.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 
 #include "base/escape.h"
 #include "base/status.h"

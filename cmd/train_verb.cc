@@ -1,6 +1,6 @@
 // octavo train: trains a new run.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <memory>
 #include <string>
 #include <string_view>

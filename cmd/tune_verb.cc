@@ -1,6 +1,6 @@
 // octavo tune: searches for the options that train a graph best.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>

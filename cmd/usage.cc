@@ -1,6 +1,6 @@
 #include "cmd/usage.h"
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <string_view>
 

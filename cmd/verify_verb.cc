@@ -1,6 +1,6 @@
 // octavo verify: whether a graph or a run is whole, and what is wrong where.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>

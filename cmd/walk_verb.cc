@@ -1,6 +1,6 @@
 // octavo walk: a graph becomes the graph of the pairs of its walks.
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
