@@ -107,6 +107,7 @@ struct SideView {
   std::span<float> relation_gradients;
   float* target_gradients;
   float* negative_gradients;
+  NegativeFactors factors;
   bool add;  // to the gradients of known and target rows, which the other side has written
 };
 
@@ -121,6 +122,7 @@ SideView TailSide(const ChunkInput& in, const ChunkGradients& out) {
           .relation_gradients = out.relations,
           .target_gradients = out.tails.data(),
           .negative_gradients = out.tail_negatives.data(),
+          .factors = out.tail_factors,
           .add = false};
 }
 
@@ -135,7 +137,20 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
           .relation_gradients = out.head_relations,
           .target_gradients = out.heads.data(),
           .negative_gradients = out.head_negatives.data(),
+          .factors = out.head_factors,
           .add = true};
+}
+
+// BackpropagateBlock of inner products with the gradients of the negatives left as factors.
+void BackpropagateFactors(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* negatives,
+                          const float* g, float* query_gradients, const NegativeFactors& factors) {
+  Gemm(n, dim, m, g, m, negatives, dim, query_gradients, dim, false);
+  Transpose(n, m, g, m, factors.slopes.data(), n);
+  const std::size_t stride = FactorStride(dim);
+  for (std::size_t i = 0; i < n; ++i) {
+    float* const row = factors.queries.data() + i * stride;
+    std::fill(std::copy_n(queries + i * dim, dim, row), row + stride, 0.0F);
+  }
 }
 
 // `scale` of a row is what each of its edges counts, times how many of them there are.
@@ -208,6 +223,8 @@ void AddToGroups(std::span<const std::uint32_t> begins, std::size_t edges, std::
 }
 
 }  // namespace
+
+bool HasInnerProducts(const ModelSpec& model) { return ComparisonOf(model) == Comparison::kInner; }
 
 ChunkKernel::ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer,
                          const DropoutSpec& dropout, float relation_prediction)
@@ -301,8 +318,13 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
                                    std::span(s.scores).first(queries * negatives), negatives,
                                    std::span(s.positive_gradients).first(edges), input.begins);
 
-    BackpropagateBlock(comparison, dim, queries, s.queries.data(), negatives, side.negatives, s.distances.data(),
-                       s.block, s.scores.data(), s.query_gradients.data(), side.negative_gradients);
+    if (side.factors.wanted()) {
+      BackpropagateFactors(dim, queries, s.queries.data(), negatives, side.negatives, s.scores.data(),
+                           s.query_gradients.data(), side.factors);
+    } else {
+      BackpropagateBlock(comparison, dim, queries, s.queries.data(), negatives, side.negatives, s.distances.data(),
+                         s.block, s.scores.data(), s.query_gradients.data(), side.negative_gradients);
+    }
     if (grouped) std::fill_n(s.edge_gradients.data(), edges * dim, 0.0F);
     BackpropagateRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data(),
                       s.positive_gradients.data(), edge_gradients, side.add, side.target_gradients);

@@ -19,6 +19,7 @@
 
 #include "base/random.h"
 #include "model/dropout.h"
+#include "model/gemm.h"
 #include "model/loss.h"
 #include "model/model_spec.h"
 #include "model/negatives.h"
@@ -52,6 +53,21 @@ struct ChunkInput {
   RandomStream dropout = RandomStream(0, RandomPurpose::kDropout, 0, 0);
 };
 
+// The gradients of a side's negatives as the product that they are where scores are inner products: that of negative j
+// is sum_i slopes[j, i] * queries[i]. With fewer queries than dimensions that is less to keep, and rows that occur more
+// than once can be summed while they are made (AddProductRows of model/gemm.h). Q queries: one an edge, or a group.
+struct NegativeFactors {
+  std::span<float> slopes;   // [N, Q]
+  std::span<float> queries;  // [Q, FactorStride(D)], zeros behind D
+
+  bool wanted() const { return !queries.empty(); }
+};
+constexpr std::size_t FactorStride(std::size_t dim) {
+  return (dim + kScatterColumns - 1) / kScatterColumns * kScatterColumns;
+}
+// Whether the scores of the model are inner products.
+bool HasInnerProducts(const ModelSpec& model);
+
 // Every element is overwritten. Sizes as in ChunkInput.
 struct ChunkGradients {
   std::span<float> heads;               // [E, D]
@@ -61,6 +77,8 @@ struct ChunkGradients {
   std::span<float> tail_negatives;      // [N, D]
   std::span<float> head_negatives;      // [N, D]
   std::span<float> all_relations = {};  // [A, R], of relation prediction; the edges' own are in `relations`, too
+  NegativeFactors tail_factors = {};    // where wanted, in the place of tail_negatives; REQUIRES HasInnerProducts
+  NegativeFactors head_factors = {};    // likewise
 };
 
 struct ChunkLoss {

@@ -16,12 +16,13 @@ namespace {
 constexpr std::size_t kRowsPerTask = 64;
 // Rows lie anywhere in memory: those of a few nodes ahead are on their way while one is worked on.
 constexpr std::size_t kRowsAhead = 4;
+// Of a row with many gradients the first ones: more would push out what is needed sooner.
+constexpr std::uint32_t kGradientsAhead = 8;
 
 }  // namespace
 
 // Node and place in one word, which sorts an order of magnitude faster than both apart.
 void ContributionsByNode::SortTogether(unsigned index_bits) {
-  keys_.resize(contributions_.size());
   for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = (Value(contributions_[i].node) << index_bits) | i;
   hwy::Sorter()(keys_.data(), keys_.size(), hwy::SortAscending());  // the keys differ, so there is one result
   const std::uint64_t mask = (std::uint64_t{1} << index_bits) - 1;
@@ -38,6 +39,7 @@ void ContributionsByNode::SortApart() {
 void ContributionsByNode::Order(std::span<const Contribution> contributions) {
   contributions_ = contributions;
   order_.resize(contributions.size());
+  keys_.resize(contributions.size());
   std::uint64_t nodes = 0;  // the bits of them all
   for (const Contribution& contribution : contributions) nodes |= Value(contribution.node);
   const auto index_bits = static_cast<unsigned>(std::bit_width(contributions.size()));
@@ -62,33 +64,66 @@ absl::Status ContributionsByNode::CheckRows(const MmapManager& embeddings, const
   return absl::OkStatus();
 }
 
+std::span<const std::uint64_t> ContributionsByNode::Arrivals(std::size_t first, std::size_t last) {
+  const std::uint32_t begin = segments_[first].begin;
+  const std::span<std::uint64_t> arrivals = std::span(keys_).subspan(begin, segments_[last - 1].end - begin);
+  for (std::size_t i = first; i < last; ++i) {
+    for (std::uint32_t at = segments_[i].begin; at < segments_[i].end; ++at) {
+      arrivals[at - begin] = std::uint64_t{order_[at]} << 32 | (i - first);
+    }
+  }
+  hwy::Sorter()(arrivals.data(), arrivals.size(), hwy::SortAscending());
+  return arrivals;
+}
+
+// sum(i) is the sum of the gradients of segment i, until it is called again.
+template <typename Sum>
+void ContributionsByNode::UpdateEach(std::size_t first, std::size_t last, const Sum& sum, std::size_t dim,
+                                     RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                     const std::optional<RowRounding>& rounding) const {
+  std::vector<float> wide = embeddings.WideRow();
+  for (std::size_t i = first; i < last; ++i) {
+    if (i + kRowsAhead < last) {
+      embeddings.PrefetchRow(segments_[i + kRowsAhead].node);
+      state.PrefetchRow(segments_[i + kRowsAhead].node);
+    }
+    const NodeId node = segments_[i].node;
+    const float* const total = sum(i);
+    const WriterStripeLock lock(embeddings.LockFor(node));
+    embeddings.UpdateRow(node, rounding.value_or(RowRounding()), wide, [&](std::span<float> row) {
+      update({total, dim}, row, state.MutableCompanionRow(node));
+    });
+  }
+}
+
 void ContributionsByNode::UpdateRows(std::size_t first, std::size_t last, std::size_t dim, RowUpdate update,
                                      MmapManager& embeddings, MmapManager& state,
                                      const std::optional<RowRounding>& rounding) const {
   std::vector<float> sum(dim);
-  std::vector<float> wide = embeddings.WideRow();
-  for (std::size_t i = first; i < last; ++i) {
+  const auto sum_of = [&](std::size_t i) -> const float* {
     if (i + kRowsAhead < last) {
       const Segment& ahead = segments_[i + kRowsAhead];
-      embeddings.PrefetchRow(ahead.node);
-      state.PrefetchRow(ahead.node);
-      PrefetchFloats(gradient(ahead.begin), dim);
+      const std::uint32_t end = std::min(ahead.end, ahead.begin + kGradientsAhead);
+      for (std::uint32_t at = ahead.begin; at < end; ++at) PrefetchFloats(gradient(at), dim);
     }
     const Segment& segment = segments_[i];
-    const float* total = gradient(segment.begin);
-    if (segment.end - segment.begin > 1) {
-      std::memcpy(sum.data(), total, dim * sizeof(float));
-      for (std::uint32_t at = segment.begin + 1; at < segment.end; ++at) {
-        const float* one = gradient(at);
-        for (std::size_t d = 0; d < dim; ++d) sum[d] += one[d];
-      }
-      total = sum.data();
+    const float* const only = gradient(segment.begin);
+    if (segment.end - segment.begin == 1) return only;
+    std::memcpy(sum.data(), only, dim * sizeof(float));
+    for (std::uint32_t at = segment.begin + 1; at < segment.end; ++at) {
+      const float* one = gradient(at);
+      for (std::size_t d = 0; d < dim; ++d) sum[d] += one[d];
     }
-    const WriterStripeLock lock(embeddings.LockFor(segment.node));
-    embeddings.UpdateRow(segment.node, rounding.value_or(RowRounding()), wide, [&](std::span<float> row) {
-      update({total, dim}, row, state.MutableCompanionRow(segment.node));
-    });
-  }
+    return sum.data();
+  };
+  UpdateEach(first, last, sum_of, dim, update, embeddings, state, rounding);
+}
+
+void ContributionsByNode::UpdateRowsBy(const float* sums, std::size_t stride, std::size_t first, std::size_t last,
+                                       std::size_t dim, RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                       const std::optional<RowRounding>& rounding) const {
+  const auto sum_of = [&](std::size_t i) { return sums + (i - first) * stride; };
+  UpdateEach(first, last, sum_of, dim, update, embeddings, state, rounding);
 }
 
 absl::Status ContributionsByNode::UpdateAllRows(std::size_t dim, RowUpdate update, MmapManager& embeddings,

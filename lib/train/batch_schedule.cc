@@ -27,6 +27,7 @@ BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, co
       work_(options, graph, tables.embeddings, tables.relations, tables.frozen),
       updates_(options),
       workers_([this] { return Worker(options_); }),
+      factored_(options.dim),
       relation_gradients_(tables.relations.rows(), tables.relations.columns()) {}
 
 void BatchSchedule::ComputeChunks(const BatchTask& task, std::span<ChunkResult> results) {
@@ -60,6 +61,12 @@ void BatchSchedule::CollectRelations(const BatchPlace& place, std::span<const Ed
 void BatchSchedule::UpdateRelations(float learning_rate, std::uint64_t step) {
   relation_gradients_.ApplyAndZero(options_.optimizer_spec(), learning_rate, step, tables_.relations,
                                    tables_.relation_optimizer);
+}
+
+absl::Status BatchSchedule::UpdateRows(ContributionsByNode& by_node, const RowUpdates::Window& update) {
+  MmapManager& rows = tables_.embeddings;
+  return KeepsFactors(options_) ? factored_.UpdateAllRows(by_node, update, rows, tables_.optimizer, update.rounding)
+                                : by_node.UpdateAllRows(options_.dim, update, rows, tables_.optimizer, update.rounding);
 }
 
 absl::Status BatchSchedule::CheckRows() const {

@@ -27,6 +27,7 @@
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
 #include "train/chunk_work.h"
+#include "train/factored_updates.h"
 #include "train/options.h"
 #include "train/relation_gradients.h"
 #include "train/row_updates.h"
@@ -101,6 +102,8 @@ class BatchSchedule {
   // Adds the batch's gradients of relations to the window.
   void CollectRelations(const BatchPlace& place, std::span<const Edge> edges, std::span<const ChunkResult> results);
   void UpdateRelations(float learning_rate, std::uint64_t step);
+  // Updates the rows of nodes by the contributions of a batch.
+  absl::Status UpdateRows(ContributionsByNode& by_node, const RowUpdates::Window& update);
 
   const TrainOptions& options_;
   const Graph& graph_;
@@ -118,6 +121,7 @@ class BatchSchedule {
   };
 
   tbb::enumerable_thread_specific<Worker> workers_;
+  FactoredUpdates factored_;
   RelationGradients relation_gradients_;
   std::vector<RelationContribution> relation_contributions_;
 };

@@ -38,6 +38,11 @@ std::size_t CopyKnownNodes(std::span<const Edge> edges, std::span<const std::uin
 
 }  // namespace
 
+bool KeepsFactors(const TrainOptions& options) {
+  return HasInnerProducts(options.model_spec()) && MostQueries(options) <= options.dim &&
+         options.schedule != Schedule::kAsync && options.accumulate == 1;
+}
+
 ChunkScratch::ChunkScratch(const TrainOptions& options)
     : kernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), options.dropout_spec(),
              static_cast<float>(options.relation_prediction)) {}
@@ -50,6 +55,7 @@ ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const Mmap
       relations_(relations),
       frozen_(frozen),
       model_(options.model_spec()),
+      factored_(KeepsFactors(options)),
       chunk_edges_(options.chunk * options.EntriesPerEdge()) {
   SetResidentNodes({{0, graph.node_count()}});
 }
@@ -194,15 +200,25 @@ ChunkGradients ChunkWork::GradientsOf(std::size_t edges, ChunkResult& result) co
   result.relations.resize(queries * model_.RelationWidth());
   result.head_relations.resize(grouped ? 0 : edges * model_.RelationWidth());
   result.all_relations.resize(options_.relation_prediction > 0 ? PredictedRelations() * model_.RelationWidth() : 0);
-  result.tail_negatives.resize(result.tail_negative_ids.size() * model_.dim);
-  result.head_negatives.resize(result.head_negative_ids.size() * model_.dim);
+  const std::size_t columns = factored_ ? queries : model_.dim;
+  result.tail_negatives.resize(result.tail_negative_ids.size() * columns);
+  result.head_negatives.resize(result.head_negative_ids.size() * columns);
+  if (factored_) {
+    const std::size_t stride = FactorStride(model_.dim);
+    result.tail_queries.resize(queries * stride);
+    result.head_queries.resize(grouped ? 0 : queries * stride);
+    result.tail_product = {queries, result.tail_queries.data()};
+    result.head_product = {queries, result.head_queries.data()};
+  }
   return {.heads = result.heads,
           .tails = result.tails,
           .relations = result.relations,
           .head_relations = result.head_relations,
           .tail_negatives = result.tail_negatives,
           .head_negatives = result.head_negatives,
-          .all_relations = result.all_relations};
+          .all_relations = result.all_relations,
+          .tail_factors = {result.tail_negatives, result.tail_queries},
+          .head_factors = {result.head_negatives, result.head_queries}};
 }
 
 void ChunkWork::Compute(const ChunkPlace& place, const ChunkRows& rows, ChunkScratch& scratch,
@@ -271,6 +287,16 @@ void ChunkWork::ListNodes(const ChunkPlace& place, const ChunkResult& result,
     if (frozen_ != nullptr && frozen_->nodes.Has(Value(node))) return;
     contributions.push_back({node, gradients.data() + row * model_.dim});
   };
+  const auto add_negatives = [&](std::span<const NodeId> nodes, const std::vector<float>& gradients,
+                                 const GradientProduct& product) {
+    for (std::size_t j = 0; j < nodes.size(); ++j) {
+      if (!factored_) {
+        add(nodes[j], gradients, j);
+      } else if (frozen_ == nullptr || !frozen_->nodes.Has(Value(nodes[j]))) {
+        contributions.push_back({nodes[j], gradients.data() + j * product.terms, &product});
+      }
+    }
+  };
   for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
     add(place.edges[result.begins[g]].head, result.heads, g);
   }
@@ -278,10 +304,8 @@ void ChunkWork::ListNodes(const ChunkPlace& place, const ChunkResult& result,
     if (result.begins.empty()) add(place.edges[i].head, result.heads, i);
     add(place.edges[i].tail, result.tails, i);
   }
-  for (std::size_t j = 0; j < result.tail_negative_ids.size(); ++j) {
-    add(result.tail_negative_ids[j], result.tail_negatives, j);
-    if (result.begins.empty()) add(result.head_negative_ids[j], result.head_negatives, j);
-  }
+  add_negatives(result.tail_negative_ids, result.tail_negatives, result.tail_product);
+  add_negatives(result.head_negative_ids, result.head_negatives, result.head_product);
 }
 
 void ChunkWork::ListRelations(const ChunkPlace& place, const ChunkResult& result,

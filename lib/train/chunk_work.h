@@ -57,10 +57,20 @@ struct ChunkResult {
   std::vector<std::uint32_t> begins;  // of groups (model/chunk_kernel.h); empty: none
   std::vector<NodeId> tail_negative_ids, head_negative_ids;
   std::vector<float> heads, tails, relations, head_relations, tail_negatives, head_negatives;  // gradients
-  std::vector<float> all_relations;  // gradients of relation prediction
+  // Where the gradients of negatives are factors (KeepsFactors): tail_negatives and head_negatives are the slopes.
+  std::vector<float> tail_queries, head_queries;  // [Q, FactorStride(dim)]
+  GradientProduct tail_product, head_product;     // of them, in this result
+  std::vector<float> all_relations;               // gradients of relation prediction
   ChunkLoss loss;
   absl::Status status;
 };
+
+// Most queries that a chunk has: one an edge or, in groups, an entry.
+inline std::uint64_t MostQueries(const TrainOptions& options) { return options.chunk * options.EntriesPerEdge(); }
+
+// Whether chunks leave the gradients of negatives as factors (model/chunk_kernel.h). Where queries are few that is less
+// to keep; the bits are the same. In `async`, and in sums over batches, a gradient is used on its own.
+bool KeepsFactors(const TrainOptions& options);
 
 // A worker's own, allocated once for a size and kept.
 struct ChunkScratch {
@@ -115,6 +125,7 @@ class ChunkWork {
   const RelationTable& relations_;
   const KnownRows* const frozen_;
   const ModelSpec model_;
+  const bool factored_;
   const std::size_t chunk_edges_;
   std::vector<NodeRange> resident_;
   std::size_t negatives_ = 0;  // a side

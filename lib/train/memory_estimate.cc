@@ -11,12 +11,14 @@
 #include "format/cells.h"
 #include "format/known_rows.h"
 #include "plan/partition_plan.h"
+#include "train/chunk_work.h"
+#include "train/factored_updates.h"
 
 namespace octavo {
 namespace {
 
 // Of a gradient beside its floats: the contribution, its sort key, its place in the order and the row's segment.
-constexpr std::uint64_t kContributionBytes = 48;
+constexpr std::uint64_t kContributionBytes = 56;
 
 // Sums and products that stop at 1 EiB: the largest values of the options overflow 64 bits together, and an estimate
 // that wrapped around would let them pass.
@@ -73,10 +75,24 @@ std::uint64_t NegativesPerSide(const TrainOptions& options, const GraphDescripti
 
 // Rows whose gradients a batch makes: of its edges, and of the negatives of its chunks. Grouped, an edge is there
 // twice, and its negatives on one side.
+std::uint64_t EdgeRowsOfBatch(const TrainOptions& options, std::uint64_t batch) {
+  return Product(2 * options.EntriesPerEdge(), batch);
+}
+std::uint64_t NegativesOfBatch(const TrainOptions& options, std::uint64_t batch, std::uint64_t negatives) {
+  return Product(options.group_queries ? 1 : 2, (batch + options.chunk - 1) / options.chunk, negatives);
+}
 std::uint64_t RowsOfBatch(const TrainOptions& options, std::uint64_t batch, std::uint64_t negatives) {
-  const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;
-  const std::uint64_t sides = options.group_queries ? 1 : 2;
-  return Sum(Product(2 * options.EntriesPerEdge(), batch), Product(sides, chunks, negatives));
+  return Sum(EdgeRowsOfBatch(options, batch), NegativesOfBatch(options, batch, negatives));
+}
+
+// Their gradients. Of negatives it may be the factors: slopes for each query of the chunk, and the queries.
+std::uint64_t GradientBytes(const TrainOptions& options, std::uint64_t batch, std::uint64_t negatives) {
+  const std::uint64_t row = options.dim * sizeof(float);
+  if (!KeepsFactors(options)) return Product(RowsOfBatch(options, batch, negatives), row);
+  const std::uint64_t queries = std::min(MostQueries(options), Product(options.EntriesPerEdge(), batch));
+  return Sum(Product(EdgeRowsOfBatch(options, batch), row),
+             Product(NegativesOfBatch(options, batch, negatives), queries, sizeof(float)),
+             Product(2, batch, FactorStride(options.dim), sizeof(float)));
 }
 
 std::uint64_t AllRelations(const TrainOptions& options, const GraphDescription& graph) {
@@ -98,6 +114,7 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
   const std::uint64_t candidates = std::max(negatives, predicts ? AllRelations(options, graph) : 0);
   return Sum(Product((edge_rows + (predicts ? 6 : 0)) * chunk + 4 * negatives, options.dim * sizeof(float)),
              Product(2, chunk, candidates, sizeof(float)), Product(relation_rows, chunk, relation_width),
+             KeepsFactors(options) ? FactoredUpdates::kSumBytes : 0,
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 
@@ -206,8 +223,9 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const bool two = options.schedule == Schedule::kPipelined;
   const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;
   const std::uint64_t predicted = options.relation_prediction > 0 ? relation_rows : 0;
-  const std::uint64_t kept = Sum(Product(rows_of_batch, row + sizeof(NodeId)), Product(2, batch, relation_width),
-                                 Product(chunks, predicted, relation_width + kContributionBytes));
+  const std::uint64_t kept =
+      Sum(GradientBytes(options, batch, negatives), Product(rows_of_batch, sizeof(NodeId)),
+          Product(2, batch, relation_width), Product(chunks, predicted, relation_width + kContributionBytes));
   estimate.gradients =
       Sum(Product(two ? 2 : 1, kept), Product(rows_of_batch, kContributionBytes),
           Product(two ? entries * batch : 0, sizeof(Edge)), Product(MaxWindowRows(options, graph, shape), row));

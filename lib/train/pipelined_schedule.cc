@@ -22,7 +22,7 @@ absl::Status PipelinedSchedule::UpdateNodes() {
   if (!has_pending_) return absl::OkStatus();
   has_pending_ = false;
   const RowUpdates::Window update = updates_.Begin(pending_.learning_rate, pending_.step);
-  RETURN_IF_ERROR(by_node_.UpdateAllRows(options_.dim, update, tables_.embeddings, tables_.optimizer, update.rounding));
+  RETURN_IF_ERROR(UpdateRows(by_node_, update));
   updates_.End(pending_.place);
   return absl::OkStatus();
 }

@@ -13,8 +13,7 @@ absl::Status SyncSchedule::UpdateNodes(const BatchTask& task) {
   const RowUpdates::Window update = updates_.Begin(task.learning_rate, task.step);
   if (options_.accumulate == 1) {
     by_node_.Order(contributions_);
-    RETURN_IF_ERROR(
-        by_node_.UpdateAllRows(options_.dim, update, tables_.embeddings, tables_.optimizer, update.rounding));
+    RETURN_IF_ERROR(UpdateRows(by_node_, update));
   } else {
     RETURN_IF_ERROR(tables_.gradients.Apply(update, tables_.embeddings, tables_.optimizer, update.rounding));
     tables_.gradients.Zero();

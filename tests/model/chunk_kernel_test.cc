@@ -41,6 +41,29 @@ struct Chunk {
   ChunkLoss Compute(ChunkKernel& kernel) {
     return kernel.Compute(Input(), {gradient[0], gradient[1], gradient[2], gradient[3], gradient[4], gradient[5]});
   }
+  // Leaves the gradients of negatives as factors, and makes them of these.
+  ChunkLoss ComputeFactors(ChunkKernel& kernel, std::size_t dim) {
+    const std::size_t stride = FactorStride(dim);
+    std::vector<float> slopes[2], queries[2];
+    for (auto& part : slopes) part.assign(negatives * edges, 99.0F);
+    for (auto& part : queries) part.assign(edges * stride, 99.0F);
+    const ChunkLoss loss = kernel.Compute(Input(), {.heads = gradient[0],
+                                                    .tails = gradient[1],
+                                                    .relations = gradient[2],
+                                                    .head_relations = gradient[3],
+                                                    .tail_negatives = {},
+                                                    .head_negatives = {},
+                                                    .tail_factors = {slopes[0], queries[0]},
+                                                    .head_factors = {slopes[1], queries[1]}});
+    for (std::size_t side = 0; side < 2; ++side) {
+      Gemm(negatives, dim, edges, slopes[side].data(), edges, queries[side].data(), stride, gradient[4 + side].data(),
+           dim, false);
+      for (std::size_t i = 0; i < edges; ++i) {
+        for (std::size_t l = dim; l < stride; ++l) EXPECT_EQ(queries[side][i * stride + l], 0.0F);
+      }
+    }
+    return loss;
+  }
   static std::vector<float> Rubbish(const std::vector<float>& like) { return std::vector<float>(like.size(), 99.0F); }
 
   std::size_t edges, negatives;
@@ -168,6 +191,27 @@ TEST(ChunkKernelTest, SameInputGivesSameBits) {
       larger.Compute(used);
       EXPECT_EQ(first.Compute(fresh).loss, second.Compute(used).loss);
       for (std::size_t part = 0; part < 6; ++part) EXPECT_EQ(first.gradient[part], second.gradient[part]);
+    }
+  }
+}
+
+TEST(ChunkKernelTest, FactorsHaveTheBitsOfTheGradientsTheyMake) {
+  for (const ModelKind kind : kModels) {
+    for (const std::size_t dim : {16UL, 38UL}) {
+      for (const auto& [edges, negatives] : {std::pair{21UL, 33UL}, {1UL, 1UL}, {2UL, 0UL}}) {
+        const ModelSpec model{kind, Norm::kL2, dim};
+        ASSERT_EQ(HasInnerProducts(model), kind != ModelKind::kTransE && kind != ModelKind::kRotatE);
+        if (!HasInnerProducts(model)) continue;
+        Chunk rows(model, edges, negatives, 1), factors(model, edges, negatives, 1);
+        for (Chunk* chunk : {&rows, &factors}) {
+          chunk->reciprocal = dim == 16;
+          if (negatives > 1) chunk->tail_masks = {{0, 1}, {2, 4}};
+        }
+        ChunkKernel kernel(model, {}, {RegularizerKind::kN3, 0.1F});
+        const ChunkLoss loss = rows.Compute(kernel);
+        EXPECT_EQ(factors.ComputeFactors(kernel, dim).loss, loss.loss);
+        for (std::size_t part = 0; part < 6; ++part) EXPECT_EQ(factors.gradient[part], rows.gradient[part]) << part;
+      }
     }
   }
 }

@@ -68,6 +68,20 @@ TEST(ChunkWork, ListsEachGradientOnce) {
   EXPECT_EQ(relations.size(), 2U * 6);
 }
 
+TEST(KeepsFactors, WhereQueriesAreFewerThanDimensionsAndGradientsAreSummedAtOnce) {
+  TrainOptions options = TinyOptions();
+  EXPECT_TRUE(KeepsFactors(options));
+  for (const auto& [name, value] : {std::pair{"chunk", "9"},
+                                    {"group-queries", "true"},
+                                    {"model", "transe"},
+                                    {"accumulate", "2"},
+                                    {"schedule", "async"}}) {
+    TrainOptions other = options;
+    ASSERT_TRUE(FindTrainOption(name)->parse(other, value)) << name;
+    EXPECT_FALSE(KeepsFactors(other)) << name;
+  }
+}
+
 TEST(ChunkWork, NamesTheEdgeWhoseLossIsNotFinite) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

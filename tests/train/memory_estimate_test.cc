@@ -74,6 +74,20 @@ TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {
   EXPECT_LT(EstimateTrainingMemory(wide, MakeGraph(1000, 100), 1, kWhole).total(), std::uint64_t{1} << 30);
 }
 
+// As factors: 50 slopes for each of 2 x 20 x 1,000 negatives, and the queries of both sides of 1,000 edges.
+TEST(EstimateTrainingMemory, FactorsTakeLessThanRows) {
+  TrainOptions options;
+  options.dim = 400;
+  options.batch = 1000;
+  options.chunk = 50;
+  options.negatives = 1000;
+  const GraphDescription graph = MakeGraph(100'000, 1'000'000);
+  const MemoryEstimate factors = EstimateTrainingMemory(options, graph, 1, kWhole);
+  options.schedule = Schedule::kAsync;
+  const MemoryEstimate rows = EstimateTrainingMemory(options, graph, 1, kWhole);
+  EXPECT_EQ(rows.gradients - factors.gradients, 4U * (40'000 * (400 - 50) - 2 * 1000 * 400));
+}
+
 // The largest values allowed used to wrap around 64 bits, and the training then ran into an empty machine.
 TEST(EstimateTrainingMemory, NeverWrapsAround) {
   TrainOptions options;

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/naive_trainer.h"
 #include "tests/train/tiny_training.h"
+#include "train/chunk_work.h"
 #include "train/trained_run.h"
 
 namespace octavo {
@@ -171,6 +172,25 @@ TEST_P(TrainerOracleGroups, GroupedQueries) {
   options.negatives = 6;
   options.degree_fraction = 0.5;
   options.schedule = Schedule::kPipelined;
+  ExpectSameTraining(training, options);
+}
+
+// Rows wide enough that chunks leave the gradients of negatives as factors (train/chunk_work.h), in groups, too.
+TEST_P(TrainerOracleGroups, FactoredGradients) {
+  const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.dim = 18;
+  options.optimizer = OptimizerKind::kSgd;
+  ASSERT_EQ(KeepsFactors(options), options.model != ModelKind::kTransE && options.model != ModelKind::kRotatE);
+  if (!KeepsFactors(options)) return;
+  ExpectSameTraining(training, options);
+  options.reciprocal = true;
+  options.group_queries = true;
+  ExpectSameTraining(training, options);
+  options.schedule = Schedule::kPipelined;
+  options.negatives = 0;
   ExpectSameTraining(training, options);
 }
 
