@@ -145,7 +145,7 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
 void BackpropagateFactors(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* negatives,
                           const float* g, float* query_gradients, const NegativeFactors& factors) {
   Gemm(n, dim, m, g, m, negatives, dim, query_gradients, dim, false);
-  Transpose(n, m, g, m, factors.slopes.data(), n);
+  Transpose(n, m, g, m, factors.slopes.data(), factors.stride);
   const std::size_t stride = FactorStride(dim);
   for (std::size_t i = 0; i < n; ++i) {
     float* const row = factors.queries.data() + i * stride;

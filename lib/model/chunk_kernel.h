@@ -57,8 +57,9 @@ struct ChunkInput {
 // is sum_i slopes[j, i] * queries[i]. With fewer queries than dimensions that is less to keep, and rows that occur more
 // than once can be summed while they are made (AddProductRows of model/gemm.h). Q queries: one an edge, or a group.
 struct NegativeFactors {
-  std::span<float> slopes;   // [N, Q]
+  std::span<float> slopes;   // [N, Q], row j beginning at j * stride
   std::span<float> queries;  // [Q, FactorStride(D)], zeros behind D
+  std::size_t stride = 0;    // at least Q
 
   bool wanted() const { return !queries.empty(); }
 };

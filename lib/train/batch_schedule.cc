@@ -30,7 +30,24 @@ BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, co
       factored_(options.dim),
       relation_gradients_(tables.relations.rows(), tables.relations.columns()) {}
 
+void BatchSchedule::ComputePieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results) {
+  rows_.resize(std::max(rows_.size(), results.size()));
+  const auto place_of = [&](std::size_t chunk) { return work_.PlaceOf(task.place, task.edges, chunk); };
+  ParallelEach(0, results.size(), [&](std::size_t c) {
+    work_.Gather(place_of(c), rows_[c], results[c]);
+    work_.Prepare(place_of(c), pieces, rows_[c], results[c]);
+  });
+  ParallelEach(0, results.size() * pieces, [&](std::size_t i) {
+    const std::size_t c = i / pieces;
+    work_.ComputePiece(place_of(c), rows_[c], i % pieces, workers_.local().scratch, results[c]);
+  });
+  for (ChunkResult& result : results) work_.Conclude(result);
+}
+
 void BatchSchedule::ComputeChunks(const BatchTask& task, std::span<ChunkResult> results) {
+  if (const std::size_t pieces = PiecesOf(options_, results.size()); pieces > 1) {
+    return ComputePieces(task, pieces, results);
+  }
   ParallelEach(0, results.size(), [&](std::size_t c) {
     const ChunkPlace place = work_.PlaceOf(task.place, task.edges, c);
     Worker& worker = workers_.local();

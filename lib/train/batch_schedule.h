@@ -120,7 +120,10 @@ class BatchSchedule {
     ChunkScratch scratch;
   };
 
+  void ComputePieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results);
+
   tbb::enumerable_thread_specific<Worker> workers_;
+  std::vector<ChunkRows> rows_;  // of the chunks of a batch of few
   FactoredUpdates factored_;
   RelationGradients relation_gradients_;
   std::vector<RelationContribution> relation_contributions_;

@@ -15,6 +15,20 @@ namespace {
 // Rows lie anywhere in memory: those of a few edges ahead are on their way while one is copied.
 constexpr std::size_t kRowsAhead = 4;
 
+// Queries that a piece has at least: each packs all the negatives for itself.
+constexpr std::size_t kLeastQueries = 40;
+
+// The pairs of queries [first, last), counted from `first`.
+std::span<const MaskedPair> MasksOf(std::span<const MaskedPair> pairs, std::size_t first, std::size_t last,
+                                    std::vector<MaskedPair>& masks) {
+  masks.clear();
+  for (const MaskedPair& pair : pairs) {
+    if (pair.edge < first || pair.edge >= last) continue;
+    masks.push_back({pair.edge - static_cast<std::uint32_t>(first), pair.negative});
+  }
+  return masks;
+}
+
 // Where the groups of edges with one head and relation begin, and the end.
 void FindGroups(std::span<const Edge> edges, std::vector<std::uint32_t>& begins) {
   begins.clear();
@@ -41,6 +55,16 @@ std::size_t CopyKnownNodes(std::span<const Edge> edges, std::span<const std::uin
 bool KeepsFactors(const TrainOptions& options) {
   return HasInnerProducts(options.model_spec()) && MostQueries(options) <= options.dim &&
          options.schedule != Schedule::kAsync && options.accumulate == 1;
+}
+
+std::size_t PiecesOf(const TrainOptions& options, std::uint64_t chunks) {
+  // Floats are dropped, and relations told, by the chunk; gradients as rows would have to be added up.
+  const bool whole = !KeepsFactors(options) || options.dropout_spec().any() || options.relation_prediction > 0;
+  std::size_t pieces = 1;
+  while (!whole && pieces * chunks <= kMostChunksInPieces && MostQueries(options) >= 2 * pieces * kLeastQueries) {
+    pieces *= 2;
+  }
+  return pieces;
 }
 
 ChunkScratch::ChunkScratch(const TrainOptions& options)
@@ -151,34 +175,33 @@ void ChunkWork::Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& re
   result.status = GatherRows(place.edges, result, rows);
 }
 
-void ChunkWork::GatherRelations(std::span<const Edge> edges, const ChunkResult& result, ChunkScratch& scratch) const {
+void ChunkWork::GatherRelations(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const {
   const std::size_t width = model_.RelationWidth();
   const bool grouped = options_.group_queries;
-  scratch.relations.resize((grouped ? result.begins.size() - 1 : edges.size()) * width);
-  scratch.head_relations.resize(grouped ? 0 : edges.size() * width);
+  rows.relations.resize((grouped ? result.begins.size() - 1 : edges.size()) * width);
+  rows.head_relations.resize(grouped ? 0 : edges.size() * width);
   const auto copy_row = [&](std::uint64_t row, std::vector<float>& to, std::size_t i) {
     const std::span<const float> from = relations_.Row(row);
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(i * width));
   };
-  scratch.edge_relations.clear();
-  for (const Edge& edge : edges) scratch.edge_relations.push_back(Value(edge.relation));
+  rows.edge_relations.clear();
+  for (const Edge& edge : edges) rows.edge_relations.push_back(Value(edge.relation));
   for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
-    copy_row(Value(edges[result.begins[g]].relation), scratch.relations, g);
+    copy_row(Value(edges[result.begins[g]].relation), rows.relations, g);
   }
   for (std::size_t i = 0; i < edges.size() && !grouped; ++i) {
-    copy_row(Value(edges[i].relation), scratch.relations, i);
-    copy_row(HeadSideRelation(edges[i].relation), scratch.head_relations, i);
+    copy_row(Value(edges[i].relation), rows.relations, i);
+    copy_row(HeadSideRelation(edges[i].relation), rows.head_relations, i);
   }
 }
 
-ChunkInput ChunkWork::InputOf(const ChunkPlace& place, const ChunkRows& rows, const ChunkScratch& scratch,
-                              const ChunkResult& result) const {
+ChunkInput ChunkWork::InputOf(const ChunkPlace& place, const ChunkRows& rows, const ChunkResult& result) const {
   return {.edges = place.edges.size(),
-          .negatives = rows.tail_negatives.size() / model_.dim,
+          .negatives = result.tail_negative_ids.size(),
           .heads = rows.heads,
           .tails = rows.tails,
-          .relations = scratch.relations,
-          .head_relations = scratch.head_relations,
+          .relations = rows.relations,
+          .head_relations = rows.head_relations,
           .weights = rows.weights,
           .tail_negatives = rows.tail_negatives,
           .head_negatives = rows.head_negatives,
@@ -187,12 +210,12 @@ ChunkInput ChunkWork::InputOf(const ChunkPlace& place, const ChunkRows& rows, co
           .reciprocal = options_.reciprocal,
           .begins = result.begins,
           .all_relations = relations_.values().first(PredictedRelations() * model_.RelationWidth()),
-          .edge_relations = scratch.edge_relations,
+          .edge_relations = rows.edge_relations,
           .dropout = RandomStream(options_.seed, RandomPurpose::kDropout, static_cast<std::uint32_t>(place.batch.epoch),
                                   (place.batch.batch << 32) | place.chunk)};
 }
 
-ChunkGradients ChunkWork::GradientsOf(std::size_t edges, ChunkResult& result) const {
+void ChunkWork::MakeRoom(std::size_t edges, ChunkResult& result) const {
   const bool grouped = options_.group_queries;
   const std::size_t queries = grouped ? result.begins.size() - 1 : edges;
   result.heads.resize(queries * model_.dim);
@@ -210,6 +233,9 @@ ChunkGradients ChunkWork::GradientsOf(std::size_t edges, ChunkResult& result) co
     result.tail_product = {queries, result.tail_queries.data()};
     result.head_product = {queries, result.head_queries.data()};
   }
+}
+
+ChunkGradients ChunkWork::GradientsOf(ChunkResult& result) const {
   return {.heads = result.heads,
           .tails = result.tails,
           .relations = result.relations,
@@ -217,18 +243,88 @@ ChunkGradients ChunkWork::GradientsOf(std::size_t edges, ChunkResult& result) co
           .tail_negatives = result.tail_negatives,
           .head_negatives = result.head_negatives,
           .all_relations = result.all_relations,
-          .tail_factors = {result.tail_negatives, result.tail_queries},
-          .head_factors = {result.head_negatives, result.head_queries}};
+          .tail_factors = {result.tail_negatives, result.tail_queries, result.tail_product.terms},
+          .head_factors = {result.head_negatives, result.head_queries, result.head_product.terms}};
 }
 
-void ChunkWork::Compute(const ChunkPlace& place, const ChunkRows& rows, ChunkScratch& scratch,
-                        ChunkResult& result) const {
+void ChunkWork::Prepare(const ChunkPlace& place, std::size_t pieces, ChunkRows& rows, ChunkResult& result) const {
   if (!result.status.ok()) return;
-  GatherRelations(place.edges, result, scratch);
-  const ChunkInput input = InputOf(place, rows, scratch, result);
-  result.loss = scratch.kernel.Compute(input, GradientsOf(place.edges.size(), result));
-  if (std::isfinite(result.loss.loss) && std::isfinite(result.loss.penalty)) return;
-  result.status = ExplainLoss(place, input, result.loss);
+  GatherRelations(place.edges, result, rows);
+  MakeRoom(place.edges.size(), result);
+  result.pieces.assign(pieces, {});
+}
+
+void ChunkWork::ComputePiece(const ChunkPlace& place, const ChunkRows& rows, std::size_t piece, ChunkScratch& scratch,
+                             ChunkResult& result) const {
+  if (!result.status.ok()) return;
+  ChunkPlace part = place;
+  ChunkInput input = InputOf(place, rows, result);
+  ChunkGradients gradients = GradientsOf(result);
+  if (result.pieces.size() > 1) {
+    const bool grouped = options_.group_queries;
+    const std::size_t queries = grouped ? result.begins.size() - 1 : place.edges.size();
+    const std::size_t first = queries * piece / result.pieces.size();
+    const std::size_t last = queries * (piece + 1) / result.pieces.size();
+    if (first == last) return;
+    const std::size_t edge = grouped ? result.begins[first] : first;
+    const std::size_t edges = (grouped ? result.begins[last] : last) - edge;
+    const auto queries_of = [&](auto span, std::size_t width) {
+      return span.subspan(first * width, (last - first) * width);
+    };
+    const auto edges_of = [&](auto span, std::size_t width) { return span.subspan(edge * width, edges * width); };
+    const std::size_t dim = model_.dim;
+    const std::size_t width = model_.RelationWidth();
+    part.edges = edges_of(place.edges, 1);
+    input.edges = edges;
+    input.heads = queries_of(input.heads, dim);
+    input.tails = edges_of(input.tails, dim);
+    input.relations = queries_of(input.relations, width);
+    input.weights = edges_of(input.weights, 1);
+    input.tail_masks = MasksOf(input.tail_masks, first, last, scratch.tail_masks);
+    input.edge_relations = edges_of(input.edge_relations, 1);
+    gradients.heads = queries_of(gradients.heads, dim);
+    gradients.tails = edges_of(gradients.tails, dim);
+    gradients.relations = queries_of(gradients.relations, width);
+    const auto factors_of = [&](NegativeFactors& factors) {
+      if (!factors.slopes.empty()) factors.slopes = factors.slopes.subspan(first);
+      factors.queries = queries_of(factors.queries, FactorStride(dim));
+    };
+    factors_of(gradients.tail_factors);
+    if (grouped) {
+      scratch.begins.assign(result.begins.begin() + static_cast<std::ptrdiff_t>(first),
+                            result.begins.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+      for (std::uint32_t& begin : scratch.begins) begin -= static_cast<std::uint32_t>(edge);
+      input.begins = scratch.begins;
+    } else {
+      input.head_relations = edges_of(input.head_relations, width);
+      input.head_masks = MasksOf(input.head_masks, first, last, scratch.head_masks);
+      gradients.head_relations = edges_of(gradients.head_relations, width);
+      factors_of(gradients.head_factors);
+    }
+  }
+  ChunkResult::Piece& done = result.pieces[piece];
+  done.loss = scratch.kernel.Compute(input, gradients);
+  if (std::isfinite(done.loss.loss) && std::isfinite(done.loss.penalty)) return;
+  done.status = ExplainLoss(part, input, done.loss);
+}
+
+void ChunkWork::Conclude(ChunkResult& result) const {
+  if (!result.status.ok()) return;
+  result.loss = {};
+  for (const ChunkResult::Piece& piece : result.pieces) {
+    if (!piece.status.ok()) {
+      result.status = piece.status;
+      return;
+    }
+    result.loss.loss += piece.loss.loss;
+    result.loss.penalty += piece.loss.penalty;
+  }
+}
+
+void ChunkWork::Compute(const ChunkPlace& place, ChunkRows& rows, ChunkScratch& scratch, ChunkResult& result) const {
+  Prepare(place, 1, rows, result);
+  ComputePiece(place, rows, 0, scratch, result);
+  Conclude(result);
 }
 
 absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& input, const ChunkLoss& loss) const {
@@ -241,6 +337,7 @@ absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& i
   unused.tail_negative_ids.resize(input.negatives);
   unused.head_negative_ids.resize(grouped ? 0 : input.negatives);
   if (grouped) unused.begins.assign(std::begin(kOneGroup), std::end(kOneGroup));
+  MakeRoom(1, unused);
   std::size_t group = 0;
   const std::size_t dim = model_.dim;
   const std::size_t width = model_.RelationWidth();
@@ -258,7 +355,7 @@ absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& i
     one.edge_relations = input.edge_relations.subspan(i, 1);
     one.weights = input.weights.subspan(i, 1);
     one.tail_masks = one.head_masks = {};
-    const ChunkLoss alone = kernel.Compute(one, GradientsOf(1, unused));
+    const ChunkLoss alone = kernel.Compute(one, GradientsOf(unused));
     if (std::isfinite(alone.loss) && std::isfinite(alone.penalty)) continue;
     culprit = &place.edges[i];
     break;

@@ -50,6 +50,8 @@ struct ChunkRows {
   std::vector<float> weights;                         // [E]
   std::vector<float> tail_negatives, head_negatives;  // [N, dim]
   std::vector<MaskedPair> tail_masks, head_masks;
+  std::vector<float> relations, head_relations;  // [E, width], or of groups [G, width] and none
+  std::vector<std::uint32_t> edge_relations;     // [E]
 };
 
 // What comes of a chunk.
@@ -61,7 +63,12 @@ struct ChunkResult {
   std::vector<float> tail_queries, head_queries;  // [Q, FactorStride(dim)]
   GradientProduct tail_product, head_product;     // of them, in this result
   std::vector<float> all_relations;               // gradients of relation prediction
-  ChunkLoss loss;
+  struct Piece {
+    ChunkLoss loss;
+    absl::Status status;
+  };
+  std::vector<Piece> pieces;
+  ChunkLoss loss;  // of all pieces
   absl::Status status;
 };
 
@@ -72,12 +79,19 @@ inline std::uint64_t MostQueries(const TrainOptions& options) { return options.c
 // to keep; the bits are the same. In `async`, and in sums over batches, a gradient is used on its own.
 bool KeepsFactors(const TrainOptions& options);
 
+// In how many pieces each chunk of a batch is computed: more than one where there are `chunks` of them, too few for
+// some threads. Not a function of the threads, as losses are added by piece.
+std::size_t PiecesOf(const TrainOptions& options, std::uint64_t chunks);
+// Above so many chunks there is one piece to each.
+inline constexpr std::uint64_t kMostChunksInPieces = 4;
+
 // A worker's own, allocated once for a size and kept.
 struct ChunkScratch {
   explicit ChunkScratch(const TrainOptions& options);
   ChunkKernel kernel;
-  std::vector<float> relations, head_relations;
-  std::vector<std::uint32_t> edge_relations;
+  // Of a piece, counted from its own first query and edge.
+  std::vector<MaskedPair> tail_masks, head_masks;
+  std::vector<std::uint32_t> begins;
 };
 
 // Threads: everything const may be called from many threads, each with rows, result and scratch of its own.
@@ -99,7 +113,15 @@ class ChunkWork {
 
   // Computes loss and gradients of gathered rows with the relations' rows as they are now. A loss that is not finite is
   // result.status, an error that names batch, relation and nodes. Does nothing where the status is an error already.
-  void Compute(const ChunkPlace& place, const ChunkRows& rows, ChunkScratch& scratch, ChunkResult& result) const;
+  void Compute(const ChunkPlace& place, ChunkRows& rows, ChunkScratch& scratch, ChunkResult& result) const;
+
+  // The same in pieces, some of the queries each against all negatives, where a batch has too few chunks for the
+  // threads: Prepare, then each piece by any thread, then Conclude. Gradients have the same bits in any number of
+  // pieces.
+  void Prepare(const ChunkPlace& place, std::size_t pieces, ChunkRows& rows, ChunkResult& result) const;
+  void ComputePiece(const ChunkPlace& place, const ChunkRows& rows, std::size_t piece, ChunkScratch& scratch,
+                    ChunkResult& result) const;
+  void Conclude(ChunkResult& result) const;
 
   // Appends the chunk's gradients, each with its row: of nodes, and of relations, but of frozen ones.
   void ListNodes(const ChunkPlace& place, const ChunkResult& result, std::vector<Contribution>& contributions) const;
@@ -109,10 +131,10 @@ class ChunkWork {
  private:
   void DrawNegatives(const ChunkPlace& place, ChunkResult& result) const;
   absl::Status GatherRows(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const;
-  void GatherRelations(std::span<const Edge> edges, const ChunkResult& result, ChunkScratch& scratch) const;
-  ChunkInput InputOf(const ChunkPlace& place, const ChunkRows& rows, const ChunkScratch& scratch,
-                     const ChunkResult& result) const;
-  ChunkGradients GradientsOf(std::size_t edges, ChunkResult& result) const;
+  void GatherRelations(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const;
+  void MakeRoom(std::size_t edges, ChunkResult& result) const;
+  ChunkInput InputOf(const ChunkPlace& place, const ChunkRows& rows, const ChunkResult& result) const;
+  ChunkGradients GradientsOf(ChunkResult& result) const;
   std::uint64_t HeadSideRelation(RelationId relation) const;
   // Of relation prediction: inverse relations are asked for in groups only.
   std::uint64_t PredictedRelations() const;

@@ -99,23 +99,41 @@ std::uint64_t AllRelations(const TrainOptions& options, const GraphDescription& 
   return std::uint64_t{graph.relation_count} * (options.reciprocal ? 2 : 1);
 }
 
-// Scratch of one thread: gathered rows, queries and their gradients, scores of a side, transposes; of dropout masks,
-// dropped rows and their gradients.
+std::uint64_t EntriesOfChunk(const TrainOptions& options, const GraphDescription& graph) {
+  return options.EntriesPerEdge() * std::min(options.chunk, std::max<std::uint64_t>(1, graph.train_edges));
+}
+
+// The rows of a chunk.
+std::uint64_t ChunkRowBytes(const TrainOptions& options, std::uint64_t chunk, std::uint64_t negatives) {
+  return Sum(Product(2, Sum(chunk, negatives), options.dim * sizeof(float)),
+             Product(options.group_queries ? 1 : 2, chunk, options.model_spec().RelationWidth() * sizeof(float)));
+}
+
+// Scratch of one thread: rows, queries and their gradients, scores of a side, transposes; of dropout masks, dropped
+// rows and their gradients; sums of rows.
 std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
   const std::uint64_t negatives = NegativesPerSide(options, graph, shape);
   const bool grouped = options.group_queries;
-  const std::uint64_t entries = options.EntriesPerEdge();
-  const std::uint64_t chunk = entries * std::min(options.chunk, std::max<std::uint64_t>(1, graph.train_edges));
-  const std::uint64_t relation_width = options.model_spec().RelationWidth() * sizeof(float);
+  const std::uint64_t chunk = EntriesOfChunk(options, graph);
   const std::uint64_t rows = Product(2, Sum(chunk, negatives));
-  const std::uint64_t edge_rows = (grouped ? 8 : 6) + (options.dropout_spec().any() ? 3 : 0);
-  const std::uint64_t relation_rows = (grouped ? 1 : 2) + (options.dropout_spec().any() ? 2 : 0);
+  const bool drops = options.dropout_spec().any();
+  const std::uint64_t edge_rows = (grouped ? 6 : 4) + (drops ? 3 : 0);
   const bool predicts = options.relation_prediction > 0;
   const std::uint64_t candidates = std::max(negatives, predicts ? AllRelations(options, graph) : 0);
-  return Sum(Product((edge_rows + (predicts ? 6 : 0)) * chunk + 4 * negatives, options.dim * sizeof(float)),
-             Product(2, chunk, candidates, sizeof(float)), Product(relation_rows, chunk, relation_width),
+  return Sum(ChunkRowBytes(options, chunk, negatives),
+             Product((edge_rows + (predicts ? 6 : 0)) * chunk, options.dim * sizeof(float)),
+             Product(2, negatives, options.dim * sizeof(float)), Product(2, chunk, candidates, sizeof(float)),
+             Product(drops ? 2 : 0, chunk, options.model_spec().RelationWidth() * sizeof(float)),
              KeepsFactors(options) ? FactoredUpdates::kSumBytes : 0,
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
+}
+
+// Rows of chunks that are computed in pieces, which threads share.
+std::uint64_t SharedRowBytes(const TrainOptions& options, const GraphDescription& graph, std::uint64_t chunks,
+                             std::uint64_t negatives) {
+  std::uint64_t shared = std::min(chunks, kMostChunksInPieces);
+  while (shared > 0 && PiecesOf(options, shared) == 1) --shared;
+  return Product(shared, ChunkRowBytes(options, EntriesOfChunk(options, graph), negatives));
 }
 
 // A ranking's scratch of each thread and its least batch and block (evaluate/ranking.h), and beside it what it opens:
@@ -228,7 +246,8 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
           Product(2, batch, relation_width), Product(chunks, predicted, relation_width + kContributionBytes));
   estimate.gradients =
       Sum(Product(two ? 2 : 1, kept), Product(rows_of_batch, kContributionBytes),
-          Product(two ? entries * batch : 0, sizeof(Edge)), Product(MaxWindowRows(options, graph, shape), row));
+          Product(two ? entries * batch : 0, sizeof(Edge)), SharedRowBytes(options, graph, chunks, negatives),
+          Product(MaxWindowRows(options, graph, shape), row));
   estimate.workers = Product(static_cast<std::uint64_t>(std::max(1, threads)), WorkerBytes(options, graph, shape));
   if (options.validate_every > 0) estimate.validation = ValidationBytes(options, graph, threads);
   estimate.program = kProgramBytes;

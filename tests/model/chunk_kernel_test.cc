@@ -45,7 +45,8 @@ struct Chunk {
   ChunkLoss ComputeFactors(ChunkKernel& kernel, std::size_t dim) {
     const std::size_t stride = FactorStride(dim);
     std::vector<float> slopes[2], queries[2];
-    for (auto& part : slopes) part.assign(negatives * edges, 99.0F);
+    const std::size_t width = edges + 2;
+    for (auto& part : slopes) part.assign(negatives * width, 99.0F);
     for (auto& part : queries) part.assign(edges * stride, 99.0F);
     const ChunkLoss loss = kernel.Compute(Input(), {.heads = gradient[0],
                                                     .tails = gradient[1],
@@ -53,10 +54,10 @@ struct Chunk {
                                                     .head_relations = gradient[3],
                                                     .tail_negatives = {},
                                                     .head_negatives = {},
-                                                    .tail_factors = {slopes[0], queries[0]},
-                                                    .head_factors = {slopes[1], queries[1]}});
+                                                    .tail_factors = {slopes[0], queries[0], width},
+                                                    .head_factors = {slopes[1], queries[1], width}});
     for (std::size_t side = 0; side < 2; ++side) {
-      Gemm(negatives, dim, edges, slopes[side].data(), edges, queries[side].data(), stride, gradient[4 + side].data(),
+      Gemm(negatives, dim, edges, slopes[side].data(), width, queries[side].data(), stride, gradient[4 + side].data(),
            dim, false);
       for (std::size_t i = 0; i < edges; ++i) {
         for (std::size_t l = dim; l < stride; ++l) EXPECT_EQ(queries[side][i * stride + l], 0.0F);

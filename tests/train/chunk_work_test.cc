@@ -1,5 +1,6 @@
 #include "train/chunk_work.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -66,6 +67,66 @@ TEST(ChunkWork, ListsEachGradientOnce) {
   std::vector<RelationContribution> relations;
   work.ListRelations(place, result, relations);
   EXPECT_EQ(relations.size(), 2U * 6);
+}
+
+// Of queries and of groups, each with pairs that are masked.
+TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
+  for (const bool grouped : {false, true}) {
+    TrainOptions options = TinyOptions();
+    options.dim = 128;
+    options.chunk = 60;
+    options.reciprocal = options.group_queries = grouped;
+    options.regularizer = RegularizerKind::kN3;
+    options.regularization = 0.1;
+    ScheduleFixture fixture(options);
+    const ChunkWork work(options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations());
+    std::vector<Edge> edges(fixture.edges().begin(), fixture.edges().begin() + 60);
+    if (grouped) {  // entries: both ways, those of one question together
+      for (std::size_t i = 0; i < 60; ++i) {
+        edges.push_back({.head = edges[i].tail, .tail = edges[i].head, .relation = edges[i].relation, .weight = 1.0F});
+      }
+      std::ranges::stable_sort(edges, {}, [](const Edge& edge) { return std::pair(edge.head, edge.relation); });
+    }
+    const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, edges, 0);
+    ChunkScratch scratch(options);
+    ChunkRows rows;
+    ChunkResult whole, cut;
+    work.Gather(place, rows, whole);
+    ASSERT_FALSE(rows.tail_masks.empty());
+    work.Compute(place, rows, scratch, whole);
+    for (const std::size_t pieces : {2U, 3U, 200U}) {
+      work.Gather(place, rows, cut);
+      work.Prepare(place, pieces, rows, cut);
+      for (std::size_t piece = pieces; piece-- > 0;) work.ComputePiece(place, rows, piece, scratch, cut);
+      work.Conclude(cut);
+      ASSERT_OK(cut.status);
+      EXPECT_NEAR(cut.loss.loss, whole.loss.loss, 1e-12 * whole.loss.loss);
+      EXPECT_NEAR(cut.loss.penalty, whole.loss.penalty, 1e-12 * whole.loss.penalty);
+      for (const auto part : {&ChunkResult::heads, &ChunkResult::tails, &ChunkResult::relations,
+                              &ChunkResult::head_relations, &ChunkResult::tail_negatives, &ChunkResult::head_negatives,
+                              &ChunkResult::tail_queries, &ChunkResult::head_queries}) {
+        EXPECT_EQ(cut.*part, whole.*part);
+      }
+    }
+  }
+}
+
+TEST(PiecesOf, FewChunksOfManyQueries) {
+  TrainOptions options = TinyOptions();
+  options.dim = 128;
+  options.chunk = 100;
+  EXPECT_EQ(PiecesOf(options, 1), 2U);
+  EXPECT_EQ(PiecesOf(options, 4), 2U);
+  EXPECT_EQ(PiecesOf(options, 5), 1U);
+  options.chunk = 79;
+  EXPECT_EQ(PiecesOf(options, 1), 1U);
+  options.group_queries = true;
+  options.dim = 160;
+  EXPECT_EQ(PiecesOf(options, 1), 2U);
+  options.chunk = 80;
+  EXPECT_EQ(PiecesOf(options, 1), 4U);
+  options.dropout = 0.1;
+  EXPECT_EQ(PiecesOf(options, 1), 1U);
 }
 
 TEST(KeepsFactors, WhereQueriesAreFewerThanDimensionsAndGradientsAreSummedAtOnce) {

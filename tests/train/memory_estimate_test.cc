@@ -74,7 +74,8 @@ TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {
   EXPECT_LT(EstimateTrainingMemory(wide, MakeGraph(1000, 100), 1, kWhole).total(), std::uint64_t{1} << 30);
 }
 
-// As factors: 50 slopes for each of 2 x 20 x 1,000 negatives, and the queries of both sides of 1,000 edges.
+// As factors: 50 slopes for each of 2 x 20 x 1,000 negatives, and the queries of both sides of 1,000 edges. Chunks of
+// 100 are computed in pieces, if there are but four: threads share their rows.
 TEST(EstimateTrainingMemory, FactorsTakeLessThanRows) {
   TrainOptions options;
   options.dim = 400;
@@ -86,6 +87,16 @@ TEST(EstimateTrainingMemory, FactorsTakeLessThanRows) {
   options.schedule = Schedule::kAsync;
   const MemoryEstimate rows = EstimateTrainingMemory(options, graph, 1, kWhole);
   EXPECT_EQ(rows.gradients - factors.gradients, 4U * (40'000 * (400 - 50) - 2 * 1000 * 400));
+  const auto added = [&] {
+    options.schedule = Schedule::kAsync;
+    const std::uint64_t async = EstimateTrainingMemory(options, graph, 1, kWhole).gradients;
+    options.schedule = Schedule::kSync;
+    return EstimateTrainingMemory(options, graph, 1, kWhole).gradients - async;
+  };
+  options.negatives = 1;  // so few that their gradients count nothing beside the rows of chunks
+  options.chunk = 100;
+  const std::uint64_t queries = 4 * (2 * 1000 * 400 - 2 * 10 * (400 - 100));
+  EXPECT_EQ(added(), queries + 4 * 4U * 400 * (4 * 100 + 2 * 1));
 }
 
 // The largest values allowed used to wrap around 64 bits, and the training then ran into an empty machine.

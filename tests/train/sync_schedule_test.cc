@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.h"
 #include "gtest/gtest.h"
 #include "tests/train/schedule_fixture.h"
 
@@ -57,6 +58,25 @@ TEST(SyncSchedule, PlaceDecidesTheNegatives) {
   EXPECT_EQ(loss_at(0, 0), loss_at(0, 0));
   EXPECT_NE(loss_at(0, 0), loss_at(0, 1));
   EXPECT_NE(loss_at(0, 0), loss_at(1, 0));
+}
+
+// Gradients as factors, and chunks in pieces.
+TEST(SyncSchedule, SameBitsForAnyThreads) {
+  TrainOptions options = TinyOptions();
+  options.dim = 80;
+  options.chunk = 80;
+  ASSERT_TRUE(KeepsFactors(options));
+  ASSERT_EQ(PiecesOf(options, 1), 2U);
+  std::vector<std::vector<float>> rows;
+  for (const int threads : {1, 2, 4}) {
+    ScheduleFixture fixture(options);
+    WithThreads(threads, [&] {
+      for (std::uint64_t batch = 0; batch < 20; ++batch) ASSERT_OK(fixture.Train(batch, batch % 10, 80));
+    });
+    rows.push_back(fixture.Rows());
+  }
+  EXPECT_EQ(rows[0], rows[1]);
+  EXPECT_EQ(rows[0], rows[2]);
 }
 
 // A long batch, then a short one: nothing of the first may be left in the second's sums.

@@ -194,6 +194,26 @@ TEST_P(TrainerOracleGroups, FactoredGradients) {
   ExpectSameTraining(training, options);
 }
 
+// Batches of one chunk, which is computed in pieces.
+TEST_P(TrainerOracleGroups, ChunksInPieces) {
+  const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.dim = 160;
+  options.initial_scale = 0.1;
+  options.batch = options.chunk = 80;
+  options.optimizer = OptimizerKind::kSgd;
+  ASSERT_EQ(PiecesOf(options, 1) > 1, KeepsFactors(options));
+  if (!KeepsFactors(options)) return;
+  ExpectSameTraining(training, options);
+  options.reciprocal = true;
+  options.group_queries = true;
+  options.regularizer = RegularizerKind::kN3;
+  options.regularization = 0.05;
+  ExpectSameTraining(training, options);
+}
+
 // The penalty of an edge's rows together, of each side and in groups.
 TEST(TrainerOracleDura, BothModels) {
   const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90});
