@@ -36,7 +36,7 @@ std::string Whole(std::uint64_t number) {
 }
 
 std::string Plural(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", Whole(count), noun, count == 1 ? "" : noun.ends_with("ch") ? "es" : "s");
+  return fmt::format("{} {}{}", Whole(count), noun, count == 1 ? "" : noun.ends_with("tch") ? "es" : "s");
 }
 
 std::string Note(std::string_view text) { return fmt::format("<p class=\"note\">{}</p>\n", HtmlText(text)); }
