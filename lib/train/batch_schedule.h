@@ -1,6 +1,7 @@
 // How batches become updates: three schedules of the same work.
 //
-//   sync       compute all chunks | order gradients by row | sum and update rows |        (| is a barrier)
+//   sync       compute all chunks | order gradients by row, and beside it update relations | sum and update rows |
+//              (| is a barrier)
 //   pipelined  compute all chunks, and beside it order the gradients of the batch before | sum and update rows by it |
 //   async      each chunk: copy rows out, compute, update its rows, under the stripe locks |
 //

@@ -15,7 +15,7 @@ namespace {
 // Rows lie anywhere in memory: those of a few edges ahead are on their way while one is copied.
 constexpr std::size_t kRowsAhead = 4;
 
-// Queries that a piece has at least: each packs all the negatives for itself.
+// Queries that a piece of a full chunk has at least: each packs all the negatives for itself.
 constexpr std::size_t kLeastQueries = 40;
 
 // The pairs of queries [first, last), counted from `first`.
@@ -53,7 +53,7 @@ std::size_t CopyKnownNodes(std::span<const Edge> edges, std::span<const std::uin
 }  // namespace
 
 bool KeepsFactors(const TrainOptions& options) {
-  return HasInnerProducts(options.model_spec()) && MostQueries(options) <= options.dim &&
+  return HasInnerProducts(options.model_spec()) && 2 * MostQueries(options) <= options.dim &&
          options.schedule != Schedule::kAsync && options.accumulate == 1;
 }
 

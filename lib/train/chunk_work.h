@@ -75,8 +75,9 @@ struct ChunkResult {
 // Most queries that a chunk has: one an edge or, in groups, an entry.
 inline std::uint64_t MostQueries(const TrainOptions& options) { return options.chunk * options.EntriesPerEdge(); }
 
-// Whether chunks leave the gradients of negatives as factors (model/chunk_kernel.h). Where queries are few that is less
-// to keep; the bits are the same. In `async`, and in sums over batches, a gradient is used on its own.
+// Whether chunks leave the gradients of negatives as factors (model/chunk_kernel.h). Where queries are few beside
+// dimensions that is less to keep; the bits are the same. In `async`, and in sums over batches, a gradient is used on
+// its own.
 bool KeepsFactors(const TrainOptions& options);
 
 // In how many pieces each chunk of a batch is computed: more than one where there are `chunks` of them, too few for

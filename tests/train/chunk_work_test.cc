@@ -73,7 +73,7 @@ TEST(ChunkWork, ListsEachGradientOnce) {
 TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
   for (const bool grouped : {false, true}) {
     TrainOptions options = TinyOptions();
-    options.dim = 128;
+    options.dim = 256;
     options.chunk = 60;
     options.reciprocal = options.group_queries = grouped;
     options.regularizer = RegularizerKind::kN3;
@@ -90,11 +90,12 @@ TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
     const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, edges, 0);
     ChunkScratch scratch(options);
     ChunkRows rows;
-    ChunkResult whole, cut;
+    ChunkResult whole;
     work.Gather(place, rows, whole);
     ASSERT_FALSE(rows.tail_masks.empty());
     work.Compute(place, rows, scratch, whole);
     for (const std::size_t pieces : {2U, 3U, 200U}) {
+      ChunkResult cut;
       work.Gather(place, rows, cut);
       work.Prepare(place, pieces, rows, cut);
       for (std::size_t piece = pieces; piece-- > 0;) work.ComputePiece(place, rows, piece, scratch, cut);
@@ -113,7 +114,7 @@ TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
 
 TEST(PiecesOf, FewChunksOfManyQueries) {
   TrainOptions options = TinyOptions();
-  options.dim = 128;
+  options.dim = 256;
   options.chunk = 100;
   EXPECT_EQ(PiecesOf(options, 1), 2U);
   EXPECT_EQ(PiecesOf(options, 4), 2U);
@@ -121,7 +122,7 @@ TEST(PiecesOf, FewChunksOfManyQueries) {
   options.chunk = 79;
   EXPECT_EQ(PiecesOf(options, 1), 1U);
   options.group_queries = true;
-  options.dim = 160;
+  options.dim = 320;
   EXPECT_EQ(PiecesOf(options, 1), 2U);
   options.chunk = 80;
   EXPECT_EQ(PiecesOf(options, 1), 4U);
@@ -129,8 +130,9 @@ TEST(PiecesOf, FewChunksOfManyQueries) {
   EXPECT_EQ(PiecesOf(options, 1), 1U);
 }
 
-TEST(KeepsFactors, WhereQueriesAreFewerThanDimensionsAndGradientsAreSummedAtOnce) {
+TEST(KeepsFactors, WhereQueriesAreFewBesideDimensionsAndGradientsAreSummedAtOnce) {
   TrainOptions options = TinyOptions();
+  options.dim = 2 * options.chunk;
   EXPECT_TRUE(KeepsFactors(options));
   for (const auto& [name, value] : {std::pair{"chunk", "9"},
                                     {"group-queries", "true"},

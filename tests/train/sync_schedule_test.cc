@@ -63,7 +63,7 @@ TEST(SyncSchedule, PlaceDecidesTheNegatives) {
 // Gradients as factors, and chunks in pieces.
 TEST(SyncSchedule, SameBitsForAnyThreads) {
   TrainOptions options = TinyOptions();
-  options.dim = 80;
+  options.dim = 160;
   options.chunk = 80;
   ASSERT_TRUE(KeepsFactors(options));
   ASSERT_EQ(PiecesOf(options, 1), 2U);

@@ -181,7 +181,7 @@ TEST_P(TrainerOracleGroups, FactoredGradients) {
   TrainOptions options = TinyOptions();
   options.model = GetParam().kind;
   options.norm = GetParam().norm;
-  options.dim = 18;
+  options.dim = 34;
   options.optimizer = OptimizerKind::kSgd;
   ASSERT_EQ(KeepsFactors(options), options.model != ModelKind::kTransE && options.model != ModelKind::kRotatE);
   if (!KeepsFactors(options)) return;
