@@ -41,7 +41,7 @@ absl::StatusOr<TrainOptions> GrownOptions(const GrowFlags& flags, TrainOptions o
 }
 
 absl::Status RunGrow(Program& program, GrowFlags& flags) {
-  // All that can be wrong is said before the import, which may replace a graph.
+  // All that can be wrong is said before the import, which may take hours.
   ImportOptions& import = flags.import.options;
   ASSIGN_OR_RETURN(const RunConfiguration configuration, [&]() -> absl::StatusOr<RunConfiguration> {
     if (flags.base.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.run, "--base"));

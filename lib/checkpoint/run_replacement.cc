@@ -82,7 +82,7 @@ absl::Status SettleReplacement(const RunPaths& paths) {
   RETURN_IF_ERROR(MoveIfThere(from.Configuration(), paths));
   RETURN_IF_ERROR(sync());
   for (const fs::path& file : from.All()) {
-    if (file != from.Lock() && file != from.State()) RETURN_IF_ERROR(MoveIfThere(file, paths));
+    if (file != from.Lock() && file != from.State() && file != from.Growth()) RETURN_IF_ERROR(MoveIfThere(file, paths));
   }
   RETURN_IF_ERROR(sync());
   RETURN_IF_ERROR(MoveIfThere(from.State(), paths));

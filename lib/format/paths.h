@@ -53,6 +53,9 @@ class RunPaths {
   // Empty. Of a warm start, which has events before its first commit: there until that, so without STATE nothing was
   // trained.
   std::filesystem::path Beginning() const { return folder_ / "beginning"; }
+  // Empty. Of a run that replaces an older one together with a graph: there until both have their places, it says that
+  // the run is the one that stands as soon as its graph has its name (train/run_exchange.h).
+  std::filesystem::path Growth() const { return folder_ / "growth"; }
   // Which rows --init has given, where that matters on (format/known_rows.h).
   std::filesystem::path KnownRows() const { return folder_ / "known.rows"; }
   // The run of the best validation, a folder of its own.

@@ -93,6 +93,7 @@ absl::StatusOr<std::optional<FileFormat>> PeekFormat(const std::string& path, co
   if (!layout.format) RETURN_IF_ERROR(RefuseOtherSyntax(path, std::nullopt));
   ASSIGN_OR_RETURN(std::string head, ReadHead(*input));
   const std::optional<FileFormat> stated = StatedFormat(layout.format, path, head);
+  if (stated) RETURN_IF_ERROR(RefuseSkippedLines(layout, stated->format, path));
   if (stated && stated->format == InputFormat::kNpy) return stated;
   LineChunker chunker(std::move(input), std::move(head));
   ASSIGN_OR_RETURN(const std::optional<std::string> text, chunker.Next());
@@ -102,6 +103,7 @@ absl::StatusOr<std::optional<FileFormat>> PeekFormat(const std::string& path, co
   if (!layout.format) RETURN_IF_ERROR(RefuseOtherSyntax(path, data));
   std::optional<FileFormat> format = Decide(stated, data);
   if (!format) return stated;
+  RETURN_IF_ERROR(RefuseSkippedLines(layout, format->format, path));
   const bool has_fields = HasFields(format->format);
   const Columns columns = layout.columns.count > 0 || !has_fields ? layout.columns : GuessColumns(data, format->format);
   format->titles = TitlesOf(data, format->format, columns, skipped);

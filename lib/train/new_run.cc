@@ -73,8 +73,7 @@ absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, c
   return edges;
 }
 
-absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool sync,
-                                  const std::function<absl::Status()>& sealed) {
+absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool sync) {
   const TrainOptions& options = run.configuration.options;
   const GraphDescription& graph = run.graph->description();
   InitialVectors* const vectors = run.vectors.get();
@@ -96,9 +95,8 @@ absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool
     beginning.relation_optimizer = [&](std::uint64_t row, std::span<float> values) {
       vectors->CopyRelationState(row, values);
     };
-    beginning.seal = [&](Progress& first) -> absl::Status {
-      RETURN_IF_ERROR(SealInit(*vectors, *run.graph, options, paths, run.drop_behind, sync, begun, first));
-      return sealed ? sealed() : absl::OkStatus();
+    beginning.seal = [&](Progress& first) {
+      return SealInit(*vectors, *run.graph, options, paths, run.drop_behind, sync, begun, first);
     };
   }
   const auto embedding = [&](std::uint64_t row, std::span<float> values) {

@@ -53,9 +53,7 @@ struct NewRun {
   std::unique_ptr<InitialVectors> vectors;  // null where it begins with no other's rows
 };
 
-// Makes a run up to its first commit, on the disk where `sync`. `sealed`, which may be empty, is called just before
-// that commit where `run.vectors` are; its error ends the making.
-absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool sync,
-                                  const std::function<absl::Status()>& sealed);
+// Makes a run up to its first commit, on the disk where `sync`.
+absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool sync);
 
 }  // namespace octavo

@@ -4,8 +4,10 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/status.h"
+#include "checkpoint/commit_copy.h"
 #include "checkpoint/run_replacement.h"
 #include "checkpoint/state_file.h"
 #include "fmt/format.h"
@@ -19,36 +21,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a run says of its graph.
-struct GraphOfRun {
-  fs::path folder;
+// A new run whose graph decides whether it stands.
+struct Growth {
+  fs::path graph;  // where it is to be
   std::uint64_t fingerprint = 0;
 };
 
-// Empty where that cannot be read for any other reason than the system's.
-template <typename T>
-absl::StatusOr<std::optional<T>> IfReadable(absl::StatusOr<T> read) {
-  if (read.ok()) return std::optional<T>(*std::move(read));
-  return IsSystemError(read.status()) ? absl::StatusOr<std::optional<T>>(read.status()) : std::optional<T>();
+// Returns what the run in paths.Replacement() says of its graph where that decides; empty where the replacement is of
+// another kind, has no commit, or is decided and on the move.
+absl::StatusOr<std::optional<Growth>> ReadGrowth(const RunPaths& paths) {
+  const RunPaths newer = paths.Replacement();
+  for (const fs::path& file : {newer.State(), newer.Growth(), newer.Configuration()}) {
+    ASSIGN_OR_RETURN(const bool there, FileExists(file));
+    if (!there) return std::nullopt;
+  }
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(newer.State()));
+  ASSIGN_OR_RETURN(const RunConfiguration configuration, ReadRunConfiguration(newer.Configuration()));
+  return Growth{configuration.graph, manifest.header.graph_fingerprint};
 }
 
-absl::StatusOr<GraphOfRun> ReadGraphOf(const RunPaths& paths) {
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
-  ASSIGN_OR_RETURN(const RunConfiguration configuration, ReadRunConfiguration(paths.Configuration()));
-  std::error_code error;
-  const fs::path folder = fs::weakly_canonical(configuration.graph, error);
-  return GraphOfRun{error ? configuration.graph : folder, manifest.header.graph_fingerprint};
-}
+enum class GraphPlace { kNamed, kOtherThere, kNoneThere };
 
-// Returns the folder in which the graph of the run has given way to that of its replacement; empty where it has not.
-absl::StatusOr<fs::path> ExchangedGraph(const RunPaths& paths) {
-  ASSIGN_OR_RETURN(const bool made, FileExists(paths.Replacement().State()));
-  if (!made) return fs::path();
-  ASSIGN_OR_RETURN(const auto newer, IfReadable(ReadGraphOf(paths.Replacement())));
-  ASSIGN_OR_RETURN(const auto older, IfReadable(ReadGraphOf(paths)));
-  if (!newer || !older || newer->folder != older->folder || newer->fingerprint == older->fingerprint) return fs::path();
-  ASSIGN_OR_RETURN(const auto graph, IfReadable(ReadGraphDescription(GraphPaths(newer->folder))));
-  return graph && graph->fingerprint == newer->fingerprint ? newer->folder : fs::path();
+absl::StatusOr<GraphPlace> PlaceOf(const Growth& growth, const fs::path& folder) {
+  const auto graph = ReadGraphDescription(GraphPaths(folder));
+  if (graph.ok()) return graph->fingerprint == growth.fingerprint ? GraphPlace::kNamed : GraphPlace::kOtherThere;
+  if (IsSystemError(graph.status())) return graph.status();
+  return GraphPlace::kNoneThere;
 }
 
 }  // namespace
@@ -56,32 +54,48 @@ absl::StatusOr<fs::path> ExchangedGraph(const RunPaths& paths) {
 absl::StatusOr<ReplacementStage> StageOfReplacement(const RunPaths& paths) {
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(paths.Replacement().folder(), error))) return ReplacementStage::kNone;
-  ASSIGN_OR_RETURN(const bool moving, IsBeingReplaced(paths));
-  if (moving) return ReplacementStage::kDecided;
-  ASSIGN_OR_RETURN(const fs::path graph, ExchangedGraph(paths));
-  return graph.empty() ? ReplacementStage::kMaking : ReplacementStage::kDecided;
+  ASSIGN_OR_RETURN(const std::optional<Growth> growth, ReadGrowth(paths));
+  bool decided = false;
+  if (growth) {
+    ASSIGN_OR_RETURN(const GraphPlace place, PlaceOf(*growth, growth->graph));
+    decided = place == GraphPlace::kNamed;
+  } else {
+    ASSIGN_OR_RETURN(decided, IsBeingReplaced(paths));
+  }
+  return decided ? ReplacementStage::kDecided : ReplacementStage::kMaking;
 }
 
 absl::Status CheckSettled(const RunPaths& paths) {
   ASSIGN_OR_RETURN(const ReplacementStage stage, StageOfReplacement(paths));
   if (stage != ReplacementStage::kDecided) return absl::OkStatus();
   const std::string folder = paths.folder().string();
-  return UsageError(
-      fmt::format("{}: a new run is to take the place of the one that was here, and is still in {}; octavo resume "
-                  "--run {} finishes "
-                  "that, where nothing else is at it, and trains on",
-                  folder, paths.Replacement().folder().string(), folder));
+  return UsageError(fmt::format(
+      "{}: a new run is to take the place of the one that was here, and is still in {}; octavo resume --run {} "
+      "finishes that, where nothing else is at it, and trains on",
+      folder, paths.Replacement().folder().string(), folder));
 }
 
 absl::Status SettleRun(const RunPaths& paths) {
-  ASSIGN_OR_RETURN(const bool stands, FileExists(paths.State()));
-  fs::path graph;
-  if (stands) {
-    ASSIGN_OR_RETURN(graph, ExchangedGraph(paths));
+  ASSIGN_OR_RETURN(const std::optional<Growth> growth, ReadGrowth(paths));
+  if (!growth) return SettleReplacement(paths);
+  const std::vector<fs::path> abandoned = AbandonedFolders(growth->graph);
+  ASSIGN_OR_RETURN(GraphPlace place, PlaceOf(*growth, growth->graph));
+  for (const fs::path& folder : abandoned) {
+    if (place != GraphPlace::kNoneThere) break;
+    ASSIGN_OR_RETURN(const GraphPlace partial, PlaceOf(*growth, folder));
+    if (partial == GraphPlace::kNamed) place = GraphPlace::kOtherThere;
   }
-  if (graph.empty()) return SettleReplacement(paths);
+  if (place == GraphPlace::kOtherThere) return RemoveRunFolder(paths.Replacement());
+  if (place == GraphPlace::kNoneThere) {
+    return UsageError(fmt::format(
+        "{}: found no graph; expected that of the new run in {}, with fingerprint {:016x}: put it back, or remove {}",
+        growth->graph.string(), paths.Replacement().folder().string(), growth->fingerprint,
+        paths.Replacement().folder().string()));
+  }
+  // The name of the graph is on the disk before the older run goes.
+  RETURN_IF_ERROR(SyncFolder(growth->graph.parent_path()));
   RETURN_IF_ERROR(ReplaceRun(paths));
-  for (const fs::path& older : AbandonedFolders(graph)) RemoveAbandonedFolder(older, GraphPaths::FileNames());
+  for (const fs::path& older : abandoned) RemoveAbandonedFolder(older, GraphPaths::FileNames());
   return absl::OkStatus();
 }
 

@@ -105,27 +105,27 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   return run;
 }
 
-// Makes `run` in its place, up to its first commit, and moves it there where an older one is. The graph of `unnamed`,
-// which may be null, gets its name when the run is all there, and just before anything says so.
+// Makes `run` in its place, up to its first commit, and moves it there where an older one is or the graph of `unnamed`,
+// which may be null, has no name yet: that gets it in between.
 absl::StatusOr<BegunRun> PutRun(NewRun& run, const RunPlace& place, AtomicFolder* unnamed) {
   const RunPaths& paths = place.paths();
   const TrainOptions& options = run.configuration.options;
   const GraphDescription& graph = run.graph->description();
   const bool full = options.durability == Durability::kFull;
-  const auto name_graph = [unnamed] { return unnamed == nullptr ? absl::OkStatus() : unnamed->Commit(); };
   // The older run stands until all that the new one begins with was read.
-  if (!place.has_older() || run.vectors == nullptr) {
-    RETURN_IF_ERROR(RemoveRun(paths));
-    if (!place.has_older()) RETURN_IF_ERROR(CheckRoomForBest(options, graph, paths));
-    return BeginRun(run, paths, full, name_graph);
-  }
+  const bool beside = unnamed != nullptr || (place.has_older() && run.vectors != nullptr);
+  if (!beside || !place.has_older()) RETURN_IF_ERROR(RemoveRun(paths));
+  if (!place.has_older()) RETURN_IF_ERROR(CheckRoomForBest(options, graph, paths));
+  if (!beside) return BeginRun(run, paths, full);
   RETURN_IF_ERROR(CreateFolders(paths.Replacement().folder()));
+  // The first commit syncs the folder before it says that there is a run.
+  if (unnamed != nullptr) RETURN_IF_ERROR(WriteWholeFileAtomically(paths.Replacement().Growth(), ""));
   // What takes the place of a run that a power cut would have spared is to survive one as well.
-  ASSIGN_OR_RETURN(BegunRun begun, BeginRun(run, paths.Replacement(), /*sync=*/true, nullptr));
+  ASSIGN_OR_RETURN(BegunRun begun, BeginRun(run, paths.Replacement(), /*sync=*/true));
   begun.tables.reset();  // they know the place by its name
   begun.gradients.reset();
   RETURN_IF_ERROR(CheckRemovable(paths));
-  RETURN_IF_ERROR(name_graph());
+  if (unnamed != nullptr) RETURN_IF_ERROR(unnamed->Commit());
   RETURN_IF_ERROR(ReplaceRun(paths));
   ASSIGN_OR_RETURN(begun.gradients, MakeGradients(paths, options, graph, run.division, run.division));
   ASSIGN_OR_RETURN(begun.tables, RunTables::Open(paths, ShapeOf(options, graph, run.division), full));
@@ -144,13 +144,22 @@ absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunPlace& place, AtomicFolder
   place.Keep();
   const absl::StatusOr<BegunRun> begun = PutRun(run, place, unnamed);
   if (!begun.ok()) {
-    if (place.has_older()) static_cast<void>(SettleRun(paths));
+    // With its graph named the new run is the one that stands; a disk that has just failed is not asked to move it.
+    const bool named = unnamed != nullptr && unnamed->path().empty();
+    if (!named) static_cast<void>(unnamed != nullptr ? RemoveRunFolder(paths.Replacement()) : SettleRun(paths));
     return begun.status();
   }
   if (run.vectors != nullptr && callbacks.on_initial) callbacks.on_initial(begun->initial);
   run.vectors.reset();  // the training needs their memory
   if (unnamed != nullptr) {
+    const std::uint64_t fingerprint = run.graph->description().fingerprint;
     ASSIGN_OR_RETURN(run.graph, Graph::Open(run.configuration.graph));  // messages go by its name
+    if (run.graph->description().fingerprint != fingerprint) {
+      return UsageError(
+          fmt::format("{}: was replaced by another graph meanwhile; octavo resume --run {} --graph DIR goes "
+                      "on with that of the run",
+                      run.configuration.graph.string(), paths.folder().string()));
+    }
     if (run.drop_behind) run.graph->DropBehind();
   }
   return TrainingLoop(*run.graph, begun->edges ? *begun->edges : run.graph->Edges(Split::kTrain),

@@ -80,9 +80,9 @@ absl::StatusOr<TrainOutcome> StartRun(const std::filesystem::path& graph_folder,
                                       const TrainCallbacks& callbacks, const InitialSource& init = {});
 
 // The same on a graph that has not its name yet, in a place that was taken before it was made. The graph gets its name
-// when the run is there but for its first commit, or, where an older run stands, behind that commit and just before the
-// new run takes its place: whatever stops this, the older graph and run stand, or the new ones, perhaps when the next
-// to take the run's lock has finished it (train/run_exchange.h). `init` must be given.
+// behind the run's first commit and just before the run takes its place: whatever stops this, the older graph and run
+// stand, or the new ones, perhaps when the next to take the run's lock has finished it (train/run_exchange.h). `init`
+// must be given.
 absl::StatusOr<TrainOutcome> GrowRun(AtomicFolder graph, RunPlace place, const TrainOptions& options,
                                      const TrainSettings& settings, const TrainCallbacks& callbacks,
                                      const InitialSource& init);

@@ -10,9 +10,11 @@
 #include "gtest/gtest.h"
 #include "io/atomic_file.h"
 #include "io/failpoint.h"
+#include "io/file.h"
 #include "oneapi/tbb/global_control.h"
 #include "tests/support/child_process.h"
 #include "tests/train/warm_graphs.h"
+#include "train/run_configuration.h"
 #include "train/run_place.h"
 #include "train/trained_run.h"
 #include "train/trainer.h"
@@ -104,6 +106,52 @@ TEST_F(RunExchange, AKillLeavesTheOlderPairOrTheNewOne) {
     ASSERT_EQ(end.signal, SIGKILL) << end.code;
     EXPECT_EQ(GoOn(), !place.starts_with("replace") && !place.starts_with("restart") && !place.starts_with("train"));
   }
+}
+
+// The graph was exchanged, and the new run then taken for one that was not decided, where the older run was trained on
+// another graph, or where there was none.
+TEST_F(RunExchange, TheOlderRunIsNotAsked) {
+  for (const std::string older : {"of another graph", "torn", "none"}) {
+    for (const std::string place :
+         {"initial.state", "initial.seal", "folder.commit", "replace.P1", "replace.P2", "replace.P3", "replace.P4"}) {
+      SCOPED_TRACE(older + ", " + place);
+      Begin();
+      if (older == "none") fs::remove_all(run_.folder());
+      if (older == "torn") {
+        ASSERT_OK(WriteWholeFileAtomically(run_.Configuration(), "{"));
+      }
+      if (older == "of another graph") {
+        ASSERT_OK_AND_ASSIGN(RunConfiguration configuration, ReadRunConfiguration(run_.Configuration()));
+        configuration.graph = graphs_.old_graph();
+        ASSERT_OK(WriteRunConfiguration(run_.Configuration(), configuration));
+      }
+      const ChildEnd end = RunChild([&] {
+        const oneapi::tbb::global_control serial(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+        if (!SetFailpoints(place + "=kill").ok()) return 2;
+        return Grow().ok() ? 0 : 1;
+      });
+      ASSERT_EQ(end.signal, SIGKILL) << end.code;
+      if (place.starts_with("replace")) {
+        EXPECT_OK(ResumeRun(run_.folder(), 0, {.memory = kPlenty}, {}));
+      } else {
+        EXPECT_EQ(fs::exists(run_.State()), older != "none");
+        EXPECT_OK(Grow());
+      }
+      EXPECT_TRUE(ReadRunBytes(run_.folder()) == unbroken_);
+      EXPECT_FALSE(fs::exists(run_.Replacement().folder()));
+    }
+  }
+}
+
+// The new run was removed, where the older graph had gone already.
+TEST_F(RunExchange, AGraphThatIsNotThereDecidesNothing) {
+  Begin();
+  ASSERT_EQ(RunChild([&] { return SetFailpoints("replace.P1=kill").ok() && Grow().ok() ? 0 : 1; }).signal, SIGKILL);
+  fs::rename(graph_, graphs_ / "elsewhere");
+  EXPECT_ERROR(ResumeRun(run_.folder(), 0, {.memory = kPlenty}, {}), kUsage, "graph: found no graph; expected that of");
+  fs::rename(graphs_ / "elsewhere", graph_);
+  EXPECT_OK(ResumeRun(run_.folder(), 0, {.memory = kPlenty}, {}));
+  EXPECT_TRUE(ReadRunBytes(run_.folder()) == unbroken_);
 }
 
 TEST_F(RunExchange, ADiskThatFailsLeavesTheOlderPairOrTheNewOne) {
