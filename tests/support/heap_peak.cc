@@ -12,7 +12,7 @@ namespace {
 std::atomic<std::int64_t> held = 0;
 std::atomic<std::int64_t> most = 0;
 
-void Count(std::int64_t bytes) {
+[[maybe_unused]] void Count(std::int64_t bytes) {
   const std::int64_t now = held.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   std::int64_t before = most.load(std::memory_order_relaxed);
   while (before < now && !most.compare_exchange_weak(before, now, std::memory_order_relaxed)) {
@@ -21,7 +21,13 @@ void Count(std::int64_t bytes) {
 
 }  // namespace
 
-// The others of the standard library call these.
+// The others of the standard library call these. The thread sanitizer of clang has its own.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define OCTAVO_KEEPS_OPERATOR_NEW
+#endif
+#endif
+#ifndef OCTAVO_KEEPS_OPERATOR_NEW
 void* operator new(std::size_t bytes) {
   void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
@@ -33,6 +39,7 @@ void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+#endif
 
 namespace octavo {
 
