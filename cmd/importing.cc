@@ -191,8 +191,7 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
     if (format.titles && !(last && last->titles == format.titles)) {
       program.reporter.Warning(fmt::format(
           "{}:{}: \"{}\" looks like the titles of the columns and is taken for an edge; --skip-lines {} passes over "
-          "it, "
-          "and over as many lines of each other file",
+          "it, and over as many lines of each other file",
           path == "-" ? "<stdin>" : path, format.titles->line, Escape(format.titles->text), format.titles->line));
     }
     last = format;
