@@ -251,7 +251,9 @@ absl::Status AtomicFolder::Commit() {
   const fs::path old = std::exchange(temporary_, {});
   parents_.Keep();
   RETURN_IF_ERROR(SyncFolder(ParentOf(final_)));
-  RemoveFolderOf(old, replaceable_);
+  // A process of the same number in another container may have removed it and have made its own there.
+  const PathLock lock(old);
+  if (lock.HoldsOn(old) || lock.unsupported()) RemoveFolderOf(old, replaceable_);
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -217,6 +218,32 @@ TEST_F(AtomicFolderTest, ANameThatIsTakenIsLeftAlone) {
   EXPECT_FALSE(RemoveAbandonedFolder(folder_ / name, kNames)) << "somebody works on it";
   fs::create_directory(folder_ / (name + ".1x"));
   EXPECT_EQ(AbandonedFolders(folder_ / "g").size(), 1U);
+}
+
+// Behind the exchange the older folder has the temporary name: another container's process of the same number removed
+// it, made its own there, and lost its files to the first.
+TEST_F(AtomicFolderTest, WhatAnotherMadeUnderTheOlderFoldersNameStays) {
+  fs::create_directory(folder_ / "g");
+  WriteFileBytes(folder_ / "g" / "old", "1");
+  std::optional<absl::StatusOr<AtomicFolder>> other;
+  ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true, kNames));
+  WriteFileBytes(made.path() / "new", "2");
+  const fs::path name = made.path();
+  ASSERT_OK(SetFailpoints("folder.sync:2=sleep"));  // the one behind the exchange
+  std::thread second([&] {
+    while (!fs::exists(folder_ / "g" / "new")) std::this_thread::yield();
+    other.emplace(AtomicFolder::Create(folder_ / "g", true, kNames));
+    if (other->ok()) WriteFileBytes((*other)->path() / "a", "theirs");
+  });
+  const absl::Status status = made.Commit();
+  second.join();
+  ASSERT_OK(SetFailpoints(""));
+  ASSERT_OK(status);
+  ASSERT_OK(*other);
+  EXPECT_EQ((*other)->path(), name);
+  EXPECT_EQ(FileBytes(name / "a"), "theirs");
+  ASSERT_OK((*other)->Commit());
+  EXPECT_EQ(FileBytes(folder_ / "g" / "a"), "theirs");
 }
 
 // It was removed between its making and its lock, by who saw no process of that number, and written to no more.
