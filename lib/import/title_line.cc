@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <deque>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -29,7 +31,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPairs =
      {"ida", "idb"},           {"node1", "node2"},       {"nodea", "nodeb"},
      {"vertex1", "vertex2"},   {"entity1", "entity2"},   {"user1", "user2"}}};
 
-bool IsNumber(std::string_view name) { return !name.empty() && std::ranges::all_of(name, absl::ascii_isdigit); }
+// Weights and times are numbers, too: 0.25, -3, 1e6. Words that a parser takes for numbers are not: inf, nan.
+bool IsNumber(std::string_view name) {
+  double ignored = 0;
+  const char* const end = name.data() + name.size();
+  const std::from_chars_result read = std::from_chars(name.data(), end, ignored);
+  return read.ec == std::errc() && read.ptr == end && !absl::ascii_isalpha(static_cast<unsigned char>(name.back()));
+}
 
 // A title without what is around its word: "from" of "FromNodeId", "start" of ":START_ID".
 std::string Bare(std::string_view title) {

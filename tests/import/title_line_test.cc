@@ -31,8 +31,11 @@ TEST(FindTitleLine, KnowsWordsAboveNumbers) {
   EXPECT_EQ(TitlesAt("a,b\n1,2\n3,4\n"), 1U);
   EXPECT_EQ(TitlesAt("user_id,film\n1,Solaris\n2,Stalker\n"), 1U);
   EXPECT_EQ(TitlesAt("film,user_id\nSolaris,1\nStalker,2\n"), 1U);
-  EXPECT_EQ(TitlesAt("a,b\n1,2\n"), 0U);       // a name and a number may be neighbours
-  EXPECT_EQ(TitlesAt("a,7\n1,2\n3,4\n"), 0U);  // as in a graph of both
+  // Three columns without --columns are head, relation and tail, also where the third one holds weights.
+  EXPECT_EQ(TitlesAt("source,target,weight\na,b,0.25\nb,c,-1e-3\n", InputFormat::kCsv, "head,relation,tail"), 1U);
+  EXPECT_EQ(TitlesAt("a,b\nx,inf\ny,nan\n"), 0U);  // words
+  EXPECT_EQ(TitlesAt("a,b\n1,2\n"), 0U);           // a name and a number may be neighbours
+  EXPECT_EQ(TitlesAt("a,7\n1,2\n3,4\n"), 0U);      // as in a graph of both
   EXPECT_EQ(TitlesAt("a,b\n1,2\nc,d\n"), 0U);
   EXPECT_EQ(TitlesAt("9,8\n1,2\n3,4\n"), 0U);
 }
