@@ -68,9 +68,10 @@ std::string Column(const MeanOfRepeats& value) {
 
 std::string ReportTable(const ClassificationFlags& flags, const NodeLabels& labels, const RunFlags& run_flags,
                         const TrainedRun& run, const ClassificationReport& report) {
+  const std::string part = flags.part == "all" ? "" : fmt::format(", {} half", flags.part);
   std::string text =
-      fmt::format("{} of {} ({}), {}{}; {}\n\n", CountText(labels.nodes.size(), "labelled node"), run_flags.run,
-                  DescribeRun(run), CountText(labels.names.size(), "label"),
+      fmt::format("{} of {} ({}{}), {}{}; {}\n\n", CountText(labels.nodes.size(), "labelled node"), run_flags.run,
+                  DescribeRun(run), part, CountText(labels.names.size(), "label"),
                   labels.multi_label() ? fmt::format(", {} in all", labels.labels.size()) : std::string(),
                   flags.options.test_nodes ? fmt::format("tested on those of {}", flags.label_test)
                                            : CountText(report.repeats, "random split"));

@@ -137,7 +137,10 @@ make_labels() {
   for part in source context all; do
     "$OCTAVO" --quiet evaluate --run halves --labels labels.txt --part "$part" --json 2>/dev/null >"$part.json"
     [[ "$(json 'o["part"]' <"$part.json")" == "$part" ]]
+    "$OCTAVO" --quiet evaluate --run halves --labels labels.txt --part "$part" 2>/dev/null >"$part.txt"
   done
+  grep -q ', 1 epoch, source half)' source.txt
+  grep -q ', 1 epoch)' all.txt
   [[ "$(json 'o["fractions"]' <source.json)" != "$(json 'o["fractions"]' <context.json)" ]]
   fails 2 "--part source: found embeddings of the complex model" "$OCTAVO" evaluate --run run --labels labels.txt --part source
   fails 2 "--part" "$OCTAVO" evaluate --run run --part source
