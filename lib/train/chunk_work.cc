@@ -380,26 +380,22 @@ std::string ChunkWork::Describe(const Edge& edge) const {
 
 void ChunkWork::ListNodes(const ChunkPlace& place, const ChunkResult& result,
                           std::vector<Contribution>& contributions) const {
-  const auto add = [&](NodeId node, const std::vector<float>& gradients, std::size_t row) {
-    if (frozen_ != nullptr && frozen_->nodes.Has(Value(node))) return;
-    contributions.push_back({node, gradients.data() + row * model_.dim});
+  const auto add = [&](NodeId node, const float* values, const GradientProduct* product = nullptr) {
+    if (frozen_ == nullptr || !frozen_->nodes.Has(Value(node))) contributions.push_back({node, values, product});
   };
   const auto add_negatives = [&](std::span<const NodeId> nodes, const std::vector<float>& gradients,
                                  const GradientProduct& product) {
+    const std::size_t width = factored_ ? product.terms : model_.dim;
     for (std::size_t j = 0; j < nodes.size(); ++j) {
-      if (!factored_) {
-        add(nodes[j], gradients, j);
-      } else if (frozen_ == nullptr || !frozen_->nodes.Has(Value(nodes[j]))) {
-        contributions.push_back({nodes[j], gradients.data() + j * product.terms, &product});
-      }
+      add(nodes[j], gradients.data() + j * width, factored_ ? &product : nullptr);
     }
   };
   for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
-    add(place.edges[result.begins[g]].head, result.heads, g);
+    add(place.edges[result.begins[g]].head, result.heads.data() + g * model_.dim);
   }
   for (std::size_t i = 0; i < place.edges.size(); ++i) {
-    if (result.begins.empty()) add(place.edges[i].head, result.heads, i);
-    add(place.edges[i].tail, result.tails, i);
+    if (result.begins.empty()) add(place.edges[i].head, result.heads.data() + i * model_.dim);
+    add(place.edges[i].tail, result.tails.data() + i * model_.dim);
   }
   add_negatives(result.tail_negative_ids, result.tail_negatives, result.tail_product);
   add_negatives(result.head_negative_ids, result.head_negatives, result.head_product);
