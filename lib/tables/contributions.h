@@ -75,6 +75,7 @@ class ContributionsByNode {
                              const std::optional<RowRounding>& rounding = std::nullopt) const;
 
  private:
+  void AddToSegments(std::uint32_t at, NodeId node);
   void SortTogether(unsigned index_bits);
   void SortApart();
   template <typename Sum>

@@ -241,12 +241,16 @@ absl::Status MmapManager::CheckRow(NodeId node) const {
 }
 
 absl::Status MmapManager::ReadRow(NodeId node, std::span<float> out) const {
+  const ReaderStripeLock lock(LockFor(node));
+  return ReadQuietRow(node, out);
+}
+
+absl::Status MmapManager::ReadQuietRow(NodeId node, std::span<float> out) const {
   RETURN_IF_ERROR(CheckRow(node));
   if (out.size() != layout_.shape.columns) {
     return absl::InvalidArgumentError(absl::string_view(
         fmt::format("{}: {} floats for a row of {}", layout_.slots[0].string(), out.size(), layout_.shape.columns)));
   }
-  const ReaderStripeLock lock(LockFor(node));
   if (element() == NpyElement::kFloat32) {
     std::copy_n(reinterpret_cast<const float*>(Row(node)), out.size(), out.data());
   } else {
