@@ -10,6 +10,7 @@ AsyncSchedule::AsyncSchedule(const TrainOptions& options, const Graph& graph, co
 
 void AsyncSchedule::TrainChunk(const ChunkPlace& place, const RowUpdates::Window& update, Worker& worker,
                                ChunkResult& result) {
+  work_.Draw(place, result);
   work_.Gather(place, worker.rows, result);
   work_.Compute(place, worker.rows, worker.scratch, result);
   if (!result.status.ok()) return;

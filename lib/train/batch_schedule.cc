@@ -30,13 +30,26 @@ BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, co
       factored_(options.dim),
       relation_gradients_(tables.relations.rows(), tables.relations.columns()) {}
 
-void BatchSchedule::ComputePieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results) {
+void BatchSchedule::DrawChunks(const BatchTask& task, std::span<ChunkResult> results) {
+  ParallelEach(0, results.size(),
+               [&](std::size_t c) { work_.Draw(work_.PlaceOf(task.place, task.edges, c), results[c]); });
+}
+
+void BatchSchedule::GatherChunks(const BatchTask& task, std::span<ChunkResult> results) {
   rows_.resize(std::max(rows_.size(), results.size()));
+  ParallelEach(0, results.size(),
+               [&](std::size_t c) { work_.Gather(work_.PlaceOf(task.place, task.edges, c), rows_[c], results[c]); });
+}
+
+void BatchSchedule::ComputeGathered(const BatchTask& task, std::span<ChunkResult> results) {
+  const std::size_t pieces = PiecesOf(options_, results.size());
   const auto place_of = [&](std::size_t chunk) { return work_.PlaceOf(task.place, task.edges, chunk); };
-  ParallelEach(0, results.size(), [&](std::size_t c) {
-    work_.Gather(place_of(c), rows_[c], results[c]);
-    work_.Prepare(place_of(c), pieces, rows_[c], results[c]);
-  });
+  if (pieces == 1) {
+    return ParallelEach(0, results.size(), [&](std::size_t c) {
+      work_.Compute(place_of(c), rows_[c], workers_.local().scratch, results[c]);
+    });
+  }
+  ParallelEach(0, results.size(), [&](std::size_t c) { work_.Prepare(place_of(c), pieces, rows_[c], results[c]); });
   ParallelEach(0, results.size() * pieces, [&](std::size_t i) {
     const std::size_t c = i / pieces;
     work_.ComputePiece(place_of(c), rows_[c], i % pieces, workers_.local().scratch, results[c]);
@@ -45,8 +58,9 @@ void BatchSchedule::ComputePieces(const BatchTask& task, std::size_t pieces, std
 }
 
 void BatchSchedule::ComputeChunks(const BatchTask& task, std::span<ChunkResult> results) {
-  if (const std::size_t pieces = PiecesOf(options_, results.size()); pieces > 1) {
-    return ComputePieces(task, pieces, results);
+  if (PiecesOf(options_, results.size()) > 1) {
+    GatherChunks(task, results);
+    return ComputeGathered(task, results);
   }
   ParallelEach(0, results.size(), [&](std::size_t c) {
     const ChunkPlace place = work_.PlaceOf(task.place, task.edges, c);
@@ -66,6 +80,15 @@ absl::StatusOr<ChunkLoss> BatchSchedule::LossOf(std::span<const ChunkResult> res
   return sum;
 }
 
+void BatchSchedule::OrderNodes(const BatchPlace& place, std::span<const Edge> edges,
+                               std::span<const ChunkResult> results) {
+  contributions_.clear();
+  for (std::size_t c = 0; c < results.size(); ++c) {
+    work_.ListNodes(work_.PlaceOf(place, edges, c), results[c], contributions_);
+  }
+  if (options_.accumulate == 1) by_node_.Order(contributions_);
+}
+
 void BatchSchedule::CollectRelations(const BatchPlace& place, std::span<const Edge> edges,
                                      std::span<const ChunkResult> results) {
   relation_contributions_.clear();
@@ -80,10 +103,11 @@ void BatchSchedule::UpdateRelations(float learning_rate, std::uint64_t step) {
                                    tables_.relation_optimizer);
 }
 
-absl::Status BatchSchedule::UpdateRows(ContributionsByNode& by_node, const RowUpdates::Window& update) {
+absl::Status BatchSchedule::UpdateRows(const RowUpdates::Window& update) {
   MmapManager& rows = tables_.embeddings;
-  return KeepsFactors(options_) ? factored_.UpdateAllRows(by_node, update, rows, tables_.optimizer, update.rounding)
-                                : by_node.UpdateAllRows(options_.dim, update, rows, tables_.optimizer, update.rounding);
+  return KeepsFactors(options_)
+             ? factored_.UpdateAllRows(by_node_, update, rows, tables_.optimizer, update.rounding)
+             : by_node_.UpdateAllRows(options_.dim, update, rows, tables_.optimizer, update.rounding);
 }
 
 absl::Status BatchSchedule::CheckRows() const {

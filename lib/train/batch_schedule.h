@@ -1,12 +1,14 @@
 // How batches become updates: three schedules of the same work.
 //
-//   sync       compute all chunks | order gradients by row, and beside it update relations | sum and update rows |
-//              (| is a barrier)
-//   pipelined  compute all chunks, and beside it order the gradients of the batch before | sum and update rows by it |
+//   sync       draw negatives | compute all chunks, and beside it order their gradients by row |
+//              sum and update rows, and beside it relations |      (| is a barrier)
+//   pipelined  draw negatives, compute all chunks, and beside it order the gradients of the batch before |
+//              sum and update rows by them, and beside it relations (and, of few chunks, compute them) |
 //   async      each chunk: copy rows out, compute, update its rows, under the stripe locks |
 //
-// Relations are updated between batches in all of them: they are never stale. Rows of nodes are one batch stale in
-// `pipelined` (the rows that k+1 computes with lack the update by k), and stale by chance in `async`.
+// What one thread alone can do, ordering, is done beside what many can. Relations are updated between batches in all of
+// them: they are never stale. Rows of nodes are one batch stale in `pipelined` (the rows that k+1 computes with lack
+// the update by k), and stale by chance in `async`.
 //
 // Deterministic, but for `async`: each chunk computes on its own (train/chunk_work.h), and the contributions to a row
 // are added in the order of chunk, then place in the chunk. The bits do not depend on the number of threads.
@@ -96,22 +98,31 @@ class BatchSchedule {
  protected:
   BatchSchedule(const TrainOptions& options, const Graph& graph, const StepTables& tables);
 
-  // Copies out the rows of each chunk and computes it, on all threads. REQUIRES: one result a chunk
+  // Steps of a batch, each on all threads. REQUIRES: one result a chunk
+  void DrawChunks(const BatchTask& task, std::span<ChunkResult> results);
+  // Copies out the rows of each chunk and computes it.
   void ComputeChunks(const BatchTask& task, std::span<ChunkResult> results);
+  // The same in two steps, between which the rows of all chunks are kept.
+  void GatherChunks(const BatchTask& task, std::span<ChunkResult> results);
+  void ComputeGathered(const BatchTask& task, std::span<ChunkResult> results);
   // Sums the losses of the batch's chunks; an error where one has failed.
   absl::StatusOr<ChunkLoss> LossOf(std::span<const ChunkResult> results) const;
+  // Lists the batch's gradients of nodes and, in a window of one batch, orders them by row. Needs what DrawChunks did:
+  // the gradients may be computed meanwhile. One thread.
+  void OrderNodes(const BatchPlace& place, std::span<const Edge> edges, std::span<const ChunkResult> results);
+  // Sums what was ordered, and updates the rows of nodes by it.
+  absl::Status UpdateRows(const RowUpdates::Window& update);
   // Adds the batch's gradients of relations to the window.
   void CollectRelations(const BatchPlace& place, std::span<const Edge> edges, std::span<const ChunkResult> results);
   void UpdateRelations(float learning_rate, std::uint64_t step);
-  // Updates the rows of nodes by the contributions of a batch.
-  absl::Status UpdateRows(ContributionsByNode& by_node, const RowUpdates::Window& update);
 
   const TrainOptions& options_;
   const Graph& graph_;
   const StepTables tables_;
   ChunkWork work_;
   RowUpdates updates_;
-  BatchPlace last_;  // of the last Train
+  std::vector<Contribution> contributions_;  // as OrderNodes listed them
+  BatchPlace last_;                          // of the last Train
   StepTimes times_;
 
  private:
@@ -121,10 +132,9 @@ class BatchSchedule {
     ChunkScratch scratch;
   };
 
-  void ComputePieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results);
-
   tbb::enumerable_thread_specific<Worker> workers_;
-  std::vector<ChunkRows> rows_;  // of the chunks of a batch of few
+  std::vector<ChunkRows> rows_;  // of GatherChunks
+  ContributionsByNode by_node_;
   FactoredUpdates factored_;
   RelationGradients relation_gradients_;
   std::vector<RelationContribution> relation_contributions_;

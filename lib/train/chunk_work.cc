@@ -134,6 +134,10 @@ void ChunkWork::DrawNegatives(const ChunkPlace& place, ChunkResult& result) cons
 absl::Status ChunkWork::GatherRows(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const {
   const std::size_t dim = model_.dim;
   const bool grouped = options_.group_queries;
+  // In `async` alone rows are updated meanwhile.
+  const auto read = [&](NodeId node, std::span<float> row) {
+    return options_.schedule == Schedule::kAsync ? embeddings_.ReadRow(node, row) : embeddings_.ReadQuietRow(node, row);
+  };
   rows.heads.resize((grouped ? result.begins.size() - 1 : edges.size()) * dim);
   rows.tails.resize(edges.size() * dim);
   rows.weights.resize(edges.size());
@@ -143,18 +147,18 @@ absl::Status ChunkWork::GatherRows(std::span<const Edge> edges, const ChunkResul
       if (!grouped) embeddings_.PrefetchRow(edges[i + kRowsAhead].head);
       embeddings_.PrefetchRow(edges[i + kRowsAhead].tail);
     }
-    if (!grouped) RETURN_IF_ERROR(embeddings_.ReadRow(edge.head, std::span(rows.heads).subspan(i * dim, dim)));
-    RETURN_IF_ERROR(embeddings_.ReadRow(edge.tail, std::span(rows.tails).subspan(i * dim, dim)));
+    if (!grouped) RETURN_IF_ERROR(read(edge.head, std::span(rows.heads).subspan(i * dim, dim)));
+    RETURN_IF_ERROR(read(edge.tail, std::span(rows.tails).subspan(i * dim, dim)));
     rows.weights[i] = edge.weight;
   }
   for (std::size_t g = 0; g + 1 < result.begins.size(); ++g) {
-    RETURN_IF_ERROR(embeddings_.ReadRow(edges[result.begins[g]].head, std::span(rows.heads).subspan(g * dim, dim)));
+    RETURN_IF_ERROR(read(edges[result.begins[g]].head, std::span(rows.heads).subspan(g * dim, dim)));
   }
   const auto gather_nodes = [&](std::span<const NodeId> ids, std::vector<float>& to) -> absl::Status {
     to.resize(ids.size() * dim);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (i + kRowsAhead < ids.size()) embeddings_.PrefetchRow(ids[i + kRowsAhead]);
-      RETURN_IF_ERROR(embeddings_.ReadRow(ids[i], std::span(to).subspan(i * dim, dim)));
+      RETURN_IF_ERROR(read(ids[i], std::span(to).subspan(i * dim, dim)));
     }
     return absl::OkStatus();
   };
@@ -162,10 +166,14 @@ absl::Status ChunkWork::GatherRows(std::span<const Edge> edges, const ChunkResul
   return gather_nodes(result.head_negative_ids, rows.head_negatives);
 }
 
-void ChunkWork::Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& result) const {
+void ChunkWork::Draw(const ChunkPlace& place, ChunkResult& result) const {
   result.begins.clear();
   if (options_.group_queries) FindGroups(place.edges, result.begins);
   DrawNegatives(place, result);
+  MakeRoom(place.edges.size(), result);
+}
+
+void ChunkWork::Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& result) const {
   if (options_.group_queries) {
     FindAccidentalPositives(place.edges, result.begins, result.tail_negative_ids, rows.tail_masks);
   } else {
@@ -250,7 +258,6 @@ ChunkGradients ChunkWork::GradientsOf(ChunkResult& result) const {
 void ChunkWork::Prepare(const ChunkPlace& place, std::size_t pieces, ChunkRows& rows, ChunkResult& result) const {
   if (!result.status.ok()) return;
   GatherRelations(place.edges, result, rows);
-  MakeRoom(place.edges.size(), result);
   result.pieces.assign(pieces, {});
 }
 

@@ -109,7 +109,9 @@ class ChunkWork {
   std::size_t ChunkCount(std::size_t edges) const { return (edges + chunk_edges_ - 1) / chunk_edges_; }
   ChunkPlace PlaceOf(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk) const;
 
-  // Draws the negatives and copies the nodes' rows. A failure is result.status.
+  // Draws the negatives and makes room for the gradients. From here on the gradients may be listed.
+  void Draw(const ChunkPlace& place, ChunkResult& result) const;
+  // Behind it, copies the nodes' rows, which but in `async` no thread may update meanwhile. A failure is result.status.
   void Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& result) const;
 
   // Computes loss and gradients of gathered rows with the relations' rows as they are now. A loss that is not finite is
@@ -124,7 +126,8 @@ class ChunkWork {
                     ChunkResult& result) const;
   void Conclude(ChunkResult& result) const;
 
-  // Appends the chunk's gradients, each with its row: of nodes, and of relations, but of frozen ones.
+  // Appends the chunk's gradients, each with its row: of nodes, and of relations, but of frozen ones. Where they are is
+  // known behind Draw, what they are behind Compute.
   void ListNodes(const ChunkPlace& place, const ChunkResult& result, std::vector<Contribution>& contributions) const;
   void ListRelations(const ChunkPlace& place, const ChunkResult& result,
                      std::vector<RelationContribution>& contributions) const;

@@ -164,9 +164,11 @@ absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSched
       done = 0;
       schedule.TakeTimes();
     } else if (warm && seconds > enough) {
+      RETURN_IF_ERROR(schedule.Finish());
       const StepTimes times = schedule.TakeTimes();
       const auto edges_done = static_cast<double>(done);
-      return TrainingRate{edges_done / seconds, times.compute_seconds / edges_done, times.apply_seconds / edges_done};
+      return TrainingRate{edges_done / SecondsSince(begin), times.compute_seconds / edges_done,
+                          times.apply_seconds / edges_done};
     }
   }
 }

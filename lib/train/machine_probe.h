@@ -20,8 +20,8 @@ struct MachineRates {
 // A training of batches alone: nothing is read, exchanged or committed.
 struct TrainingRate {
   double edges_per_second = 0;
-  double compute_seconds = 0;  // an edge: sampling, gathering, scores and gradients
-  double apply_seconds = 0;    // an edge: summing gradients and updating rows
+  double compute_seconds = 0;  // an edge: sampling, gathering, scores and gradients, and what runs beside them
+  double apply_seconds = 0;    // an edge: summing gradients and updating rows, where nothing else runs beside
 };
 
 // Trains batches of the graph's first edges for `seconds`, and a moment before to warm up, on tables of `rows` nodes,

@@ -128,11 +128,12 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 
-// Rows of chunks that are computed in pieces, which threads share.
+// Rows of chunks that threads share: of those that are computed in pieces and, in `pipelined`, of any batch of few.
 std::uint64_t SharedRowBytes(const TrainOptions& options, const GraphDescription& graph, std::uint64_t chunks,
                              std::uint64_t negatives) {
   std::uint64_t shared = std::min(chunks, kMostChunksInPieces);
-  while (shared > 0 && PiecesOf(options, shared) == 1) --shared;
+  const bool any = options.schedule == Schedule::kPipelined;
+  while (shared > 0 && !any && PiecesOf(options, shared) == 1) --shared;
   return Product(shared, ChunkRowBytes(options, EntriesOfChunk(options, graph), negatives));
 }
 

@@ -11,18 +11,15 @@ PipelinedSchedule::PipelinedSchedule(const TrainOptions& options, const Graph& g
 
 void PipelinedSchedule::OrderPending() {
   if (!has_pending_) return;
-  contributions_.clear();
-  for (std::size_t c = 0; c < work_.ChunkCount(pending_.edges.size()); ++c) {
-    work_.ListNodes(work_.PlaceOf(pending_.place, pending_.edges, c), pending_.results[c], contributions_);
-  }
-  by_node_.Order(contributions_);
+  const std::size_t chunks = work_.ChunkCount(pending_.edges.size());
+  OrderNodes(pending_.place, pending_.edges, std::span(pending_.results).first(chunks));
 }
 
 absl::Status PipelinedSchedule::UpdateNodes() {
   if (!has_pending_) return absl::OkStatus();
   has_pending_ = false;
   const RowUpdates::Window update = updates_.Begin(pending_.learning_rate, pending_.step);
-  RETURN_IF_ERROR(UpdateRows(by_node_, update));
+  RETURN_IF_ERROR(UpdateRows(update));
   updates_.End(pending_.place);
   return absl::OkStatus();
 }
@@ -32,16 +29,28 @@ absl::StatusOr<ChunkLoss> PipelinedSchedule::Train(const BatchTask& task) {
   const std::size_t chunks = work_.ChunkCount(task.edges.size());
   if (results_.size() < chunks) results_.resize(chunks);
   const std::span<ChunkResult> results = std::span(results_).first(chunks);
+  const bool few = chunks <= kMostChunksInPieces;
   {
     const Stopwatch watch(times_.compute_seconds);
-    ParallelBoth([&] { ComputeChunks(task, results); }, [&] { OrderPending(); });
+    const auto begin = [&] {
+      DrawChunks(task, results);
+      few ? GatherChunks(task, results) : ComputeChunks(task, results);
+    };
+    ParallelBoth(begin, [&] { OrderPending(); });
   }
-  absl::StatusOr<ChunkLoss> loss = LossOf(results);
+  const Stopwatch watch(few ? times_.compute_seconds : times_.apply_seconds);
+  absl::StatusOr<ChunkLoss> loss;
+  absl::Status status;
+  const auto end = [&] {
+    if (few) ComputeGathered(task, results);
+    loss = LossOf(results);
+    if (!loss.ok()) return;
+    CollectRelations(task.place, task.edges, results);
+    UpdateRelations(task.learning_rate, task.step);
+  };
+  ParallelBoth(end, [&] { status = UpdateNodes(); });
   if (!loss.ok()) return loss;
-  const Stopwatch watch(times_.apply_seconds);
-  CollectRelations(task.place, task.edges, results);
-  UpdateRelations(task.learning_rate, task.step);
-  if (absl::Status status = UpdateNodes(); !status.ok()) return status;
+  if (!status.ok()) return status;
   pending_.place = task.place;
   pending_.learning_rate = task.learning_rate;
   pending_.step = task.step;

@@ -1,11 +1,17 @@
-// `pipelined`: the update by a batch waits for the next one's chunks (train/batch_schedule.h).
+// `pipelined`: the update by a batch waits for the next one's rows (train/batch_schedule.h).
 //
-//   Train(k):   compute the chunks of k   ||   order the gradients of k-1 by row
-//               update relations by k, then rows by k-1
+//   Train(k):   copy rows and compute the chunks of k   ||   order the gradients of k-1 by row
+//               update relations by k                   ||   update rows by k-1
 //   Finish:     order the gradients of k by row, update rows by k
 //
-// What one thread alone can do, ordering, is done beside the chunks. The rows that k computes with are those behind the
-// update by k-2: fixed, so the result is a function of where Finish is called, and not of time.
+// A batch of few chunks leaves threads idle that could compute, so its rows are kept, and updates run beside it:
+//
+//   Train(k):   copy the rows of k                            ||   order the gradients of k-1 by row
+//               compute the chunks, update relations by k     ||   update rows by k-1
+//
+// With more chunks that does not pay: all rows would leave the caches before they are used. Either way the rows that k
+// computes with are those behind the update by k-2: fixed, so the result is a function of where Finish is called, and
+// not of time.
 #pragma once
 
 #include <vector>
@@ -37,8 +43,6 @@ class PipelinedSchedule final : public BatchSchedule {
   bool has_pending_ = false;
   Pending pending_;
   std::vector<ChunkResult> results_;  // of the batch under way; change places with the pending ones
-  std::vector<Contribution> contributions_;
-  ContributionsByNode by_node_;
 };
 
 }  // namespace octavo

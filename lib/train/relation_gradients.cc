@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/parallel.h"
+#include "tables/mmap_manager.h"
 
 namespace octavo {
 namespace {
@@ -11,6 +12,8 @@ constexpr std::uint32_t kUntouched = std::numeric_limits<std::uint32_t>::max();
 
 // Columns summed by one task: a few relations may have all the contributions, so the work is split by columns too.
 constexpr std::size_t kColumnsPerTask = 64;
+// Gradients lie anywhere in memory: those of a few contributions ahead are on their way while one is added.
+constexpr std::size_t kAhead = 8;
 
 }  // namespace
 
@@ -36,8 +39,10 @@ void RelationGradients::Accumulate(std::span<const RelationContribution> contrib
       const std::size_t begin = task % pieces * kColumnsPerTask;
       const std::size_t end = std::min(begin + kColumnsPerTask, columns_);
       float* sum = sums_.data() + slot * columns_;
-      for (const float* gradient : gradients_of_slot_[slot]) {
-        for (std::size_t c = begin; c < end; ++c) sum[c] += gradient[c];
+      const std::vector<const float*>& gradients = gradients_of_slot_[slot];
+      for (std::size_t i = 0; i < gradients.size(); ++i) {
+        if (i + kAhead < gradients.size()) PrefetchFloats(gradients[i + kAhead] + begin, end - begin);
+        for (std::size_t c = begin; c < end; ++c) sum[c] += gradients[i][c];
       }
     }
   });

@@ -15,13 +15,9 @@ class SyncSchedule final : public BatchSchedule {
   absl::Status Finish() override { return absl::OkStatus(); }
 
  private:
-  // Brings the gradients of nodes together: in the order of rows or, in a window of batches, in its sums.
-  absl::Status OrderNodes(const BatchTask& task, std::span<const ChunkResult> results);
   absl::Status UpdateNodes(const BatchTask& task);
 
   std::vector<ChunkResult> results_;  // chunk i writes results_[i] only
-  std::vector<Contribution> contributions_;
-  ContributionsByNode by_node_;  // of a window of one batch, which needs no accumulator
 };
 
 }  // namespace octavo

@@ -44,6 +44,7 @@ TEST(ChunkWork, PlacesCoverTheBatch) {
 TEST(ChunkWork, RowsAreThoseOfTheGatheringWhateverComesAfter) {
   FirstChunk chunk;
   auto& [options, fixture, work, place, scratch, rows, result] = chunk;
+  work.Draw(place, result);
   work.Gather(place, rows, result);
   ASSERT_OK(result.status);
   work.Compute(place, rows, scratch, result);
@@ -59,11 +60,20 @@ TEST(ChunkWork, RowsAreThoseOfTheGatheringWhateverComesAfter) {
 TEST(ChunkWork, ListsEachGradientOnce) {
   FirstChunk chunk;
   auto& [options, fixture, work, place, scratch, rows, result] = chunk;
+  work.Draw(place, result);
+  std::vector<Contribution> before;
+  work.ListNodes(place, result, before);
   work.Gather(place, rows, result);
   work.Compute(place, rows, scratch, result);
   std::vector<Contribution> nodes;
   work.ListNodes(place, result, nodes);
   EXPECT_EQ(nodes.size(), 2 * 6 + 2 * options.negatives);
+  ASSERT_EQ(before.size(), nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {  // the gradients are made where they were said to be
+    EXPECT_EQ(before[i].node, nodes[i].node);
+    EXPECT_EQ(before[i].gradient, nodes[i].gradient);
+    EXPECT_EQ(before[i].product, nodes[i].product);
+  }
   std::vector<RelationContribution> relations;
   work.ListRelations(place, result, relations);
   EXPECT_EQ(relations.size(), 2U * 6);
@@ -91,11 +101,13 @@ TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
     ChunkScratch scratch(options);
     ChunkRows rows;
     ChunkResult whole;
+    work.Draw(place, whole);
     work.Gather(place, rows, whole);
     ASSERT_FALSE(rows.tail_masks.empty());
     work.Compute(place, rows, scratch, whole);
     for (const std::size_t pieces : {2U, 3U, 200U}) {
       ChunkResult cut;
+      work.Draw(place, cut);
       work.Gather(place, rows, cut);
       work.Prepare(place, pieces, rows, cut);
       for (std::size_t piece = pieces; piece-- > 0;) work.ComputePiece(place, rows, piece, scratch, cut);

@@ -71,18 +71,29 @@ TEST(PipelinedSchedule, FinishedBehindEachBatchItIsSync) {
   }
 }
 
+// Also of many chunks, of gradients as factors, and of chunks in pieces.
 TEST(PipelinedSchedule, SameBitsForAnyThreads) {
-  std::vector<std::vector<float>> rows;
-  for (const int threads : {1, 2, 4}) {
-    ScheduleFixture fixture(Pipelined());
-    WithThreads(threads, [&] {
-      for (std::uint64_t batch = 0; batch < 40; ++batch) ASSERT_OK(fixture.Train(batch, batch, 20));
-      ASSERT_OK(fixture.schedule().Finish());
-    });
-    rows.push_back(fixture.Rows());
+  TrainOptions of_many = Pipelined();
+  of_many.chunk = 2;
+  TrainOptions in_pieces = Pipelined();
+  in_pieces.dim = 160;
+  in_pieces.chunk = 80;
+  ASSERT_EQ(PiecesOf(in_pieces, 1), 2U);
+  for (const TrainOptions& options : {Pipelined(), of_many, in_pieces}) {
+    std::vector<std::vector<float>> rows;
+    for (const int threads : {1, 2, 4}) {
+      ScheduleFixture fixture(options);
+      WithThreads(threads, [&] {
+        for (std::uint64_t batch = 0; batch < 20; ++batch) {
+          ASSERT_OK(fixture.Train(batch, batch % 10, options.chunk == 80 ? 80 : 20));
+        }
+        ASSERT_OK(fixture.schedule().Finish());
+      });
+      rows.push_back(fixture.Rows());
+    }
+    EXPECT_EQ(rows[0], rows[1]);
+    EXPECT_EQ(rows[0], rows[2]);
   }
-  EXPECT_EQ(rows[0], rows[1]);
-  EXPECT_EQ(rows[0], rows[2]);
 }
 
 }  // namespace
