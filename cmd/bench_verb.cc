@@ -99,6 +99,7 @@ absl::Status BenchMachine(Program& program, const BenchFlags& flags) {
                  {"threads", report.threads},
                  {"gemm_peak_gflops", report.gemm_peak_gflops},
                  {"gemm_one_thread_gflops", report.one_thread_peak_gflops},
+                 {"processor_share", report.processor_share},
                  {"memory_bandwidth_gbps", report.memory_bandwidth_gbps},
                  {"gather_rows_per_second", report.gather_rows_per_second},
                  {"disk_read_gbps", report.disk.read * 1e-9},
@@ -124,6 +125,7 @@ absl::Status BenchMachine(Program& program, const BenchFlags& flags) {
   fmt::print("\n{:<23}{:.1f} GFLOP/s (one: {:.1f})\n",
              "peak of " + CountText(static_cast<std::uint64_t>(report.threads), "thread"), report.gemm_peak_gflops,
              report.one_thread_peak_gflops);
+  fmt::print("time of processors     {} given to this program; the peak is of all\n", Percent(report.processor_share));
   fmt::print("memory, a = b + s * c  {:.1f} GB/s\n", report.memory_bandwidth_gbps);
   fmt::print("rows of 512 bytes      {:.1f} million/s gathered at random\n", report.gather_rows_per_second * 1e-6);
   if (report.disk.read == 0) {

@@ -65,7 +65,7 @@ double KernelEdgesPerSecond(const ModelSpec& model, const KernelShape& shape, in
   tbb::enumerable_thread_specific<std::unique_ptr<Work>> works([&] { return std::make_unique<Work>(model, shape); });
   constexpr std::size_t kChunks = 16;
   const double calls = WithThreads(threads, [&] {
-    return CallsPerSecond(seconds, [&](std::uint64_t) {
+    return IdleCallsPerSecond(threads, seconds, [&](std::uint64_t) {
       ParallelEach(0, kChunks, [&](std::size_t) {
         Work& work = *works.local();
         work.kernel.Compute(work.input, work.output);

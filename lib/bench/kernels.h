@@ -24,7 +24,7 @@ struct KernelRate {
 };
 
 // Scores, loss (softmax) and gradients of chunks of random rows in the caches, with nothing gathered or applied: each
-// model, on one thread and on `threads`, and the peak of both. About `seconds` each.
+// model, on one thread and on `threads`, and the peak of both, by processor time. About `seconds` each.
 std::vector<KernelRate> MeasureKernels(const KernelShape& shape, int threads, double seconds);
 
 // The same of one model, in edges a second.

@@ -24,8 +24,12 @@ constexpr std::uint64_t kDiskBytes = std::uint64_t{1} << 30;
 struct GemmShape {
   std::size_t m, n, k;
 };
-// Scores of a chunk, the gradients of its queries and those of its negatives, for 200 dimensions; one for 400.
-constexpr std::array<GemmShape, 4> kShapes = {{{256, 512, 200}, {256, 200, 512}, {512, 200, 256}, {256, 512, 400}}};
+// Scores of a chunk, the gradients of its queries and those of its negatives, for 200 dimensions; two for 400, the last
+// of a large chunk.
+constexpr std::array<GemmShape, 5> kShapes = {
+    {{256, 512, 200}, {256, 200, 512}, {512, 200, 256}, {256, 512, 400}, {1024, 1024, 400}}};
+// Of a call: enough that handing products to the threads costs nothing.
+constexpr double kCallFlops = 3e9;
 
 GemmRate MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, double seconds) {
   const std::size_t m = shape.m;
@@ -34,17 +38,18 @@ GemmRate MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, d
   const std::vector<float> a = RandomFloats(m * k, 1);
   const std::vector<float> b = RandomFloats(k * n, 2);
   tbb::enumerable_thread_specific<std::vector<float>> results([&] { return std::vector<float>(m * n); });
-  // Enough products a call that handing them to the threads costs nothing.
-  constexpr std::size_t kProducts = 64;
+  const double flops = 2.0 * static_cast<double>(m * n * k);
+  const std::size_t products =
+      std::max(static_cast<std::size_t>(threads), static_cast<std::size_t>(kCallFlops / flops));
   const double calls = WithThreads(threads, [&] {
-    return CallsPerSecond(seconds, [&](std::uint64_t) {
-      ParallelEach(0, kProducts, [&](std::size_t) {
+    return IdleCallsPerSecond(threads, seconds, [&](std::uint64_t) {
+      ParallelEach(0, products, [&](std::size_t) {
         GemmWith(backend, m, n, k, a.data(), k, b.data(), n, results.local().data(), n, false);
       });
     });
   });
-  const double flops = 2.0 * static_cast<double>(m * n * k) * kProducts;
-  return {std::string(GemmBackendName(backend)), m, n, k, threads, flops * calls * 1e-9};
+  const double gflops = flops * static_cast<double>(products) * calls * 1e-9;
+  return {std::string(GemmBackendName(backend)), m, n, k, threads, gflops};
 }
 
 double MeasureGather(int threads, double seconds) {
@@ -115,15 +120,22 @@ MachineReport MeasureMachine(int threads, const std::filesystem::path& folder, d
   if (ActiveGemmBackend() == GemmBackend::kLibxsmm) backends.insert(backends.begin(), GemmBackend::kLibxsmm);
   std::vector<int> counts = {1};
   if (threads > 1) counts.push_back(threads);
+  double had = 0;  // of the processors' time
+  double could_have = 0;
   for (const GemmBackend backend : backends) {
     for (const GemmShape& shape : kShapes) {
       for (const int count : counts) {
+        const double before = ProcessorSeconds();
+        const double begin = SteadySeconds();
         report.gemm.push_back(MeasureGemm(backend, shape, count, seconds));
+        had += ProcessorSeconds() - before;
+        could_have += (SteadySeconds() - begin) * ProcessorsOf(count);
         double& peak = count == threads ? report.gemm_peak_gflops : report.one_thread_peak_gflops;
         peak = std::max(peak, report.gemm.back().gflops);
       }
     }
   }
+  report.processor_share = had / could_have;
   if (threads == 1) report.one_thread_peak_gflops = report.gemm_peak_gflops;
   report.memory_bandwidth_gbps = MemoryBandwidth(threads, seconds);
   report.gather_rows_per_second = MeasureGather(threads, seconds);

@@ -12,7 +12,8 @@
 
 namespace octavo {
 
-// Products [m, k] x [k, n] of single-precision matrices, one after the other on each of `threads` threads.
+// Products [m, k] x [k, n] of single-precision matrices, one after the other on each of `threads` threads, by processor
+// time: what other programs take meanwhile does not count.
 struct GemmRate {
   std::string library;
   std::size_t m = 0;
@@ -28,6 +29,7 @@ struct MachineReport {
   std::vector<GemmRate> gemm;
   double gemm_peak_gflops = 0;  // the best of them on all threads
   double one_thread_peak_gflops = 0;
+  double processor_share = 0;         // of their time that the products had of the processors: 1 on an idle machine
   double memory_bandwidth_gbps = 0;   // a = b + s * c over arrays past every cache: 10^9 bytes a second
   double gather_rows_per_second = 0;  // rows of 512 bytes at random places of a table past every cache
   DiskRates disk;                     // 0 where there was no room to measure
@@ -40,7 +42,7 @@ MachineReport MeasureMachine(int threads, const std::filesystem::path& folder, d
 // The processor's name, or "unknown processor" where the system does not tell.
 std::string ProcessorName();
 
-// The peak of matrix products on `threads` threads alone, of the backend in use.
+// The peak of matrix products on `threads` threads alone, of the backend in use, by processor time.
 double GemmPeak(int threads, double seconds);
 
 // Of a = b + s * c, in 10^9 bytes a second.

@@ -5,32 +5,55 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-
-#include "base/stopwatch.h"
+#include <ctime>
+#include <thread>
 
 namespace octavo {
 
-// Calls work(i) for i = 0, 1, ... for about `seconds` in three rounds, behind one that warms up, and returns the calls
-// a second of the middle round: a neighbour's burst does not count.
+inline double SteadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+// Of all threads of this process: on a busy processor less than passes.
+inline double ProcessorSeconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Calls work(i) for i = 0, 1, ... for about `seconds` of a clock in three rounds, behind one that warms up, and returns
+// the calls a second of the middle round: a neighbour's burst does not count.
 template <typename Work>
-double CallsPerSecond(double seconds, const Work& work) {
+double CallsPerSecond(double seconds, const Work& work, double (*now)() = SteadySeconds) {
   constexpr int kRounds = 3;
   std::array<double, kRounds> rates{};
   std::uint64_t call = 0;
   for (int round = -1; round < kRounds; ++round) {
     const double enough = seconds / (round < 0 ? 2 * kRounds : kRounds);
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = now();
     std::uint64_t calls = 0;
     double passed = 0;
     do {
       work(call++);
       ++calls;
-      passed = SecondsSince(begin);
+      passed = now() - begin;
     } while (passed < enough);
     if (round >= 0) rates[static_cast<std::size_t>(round)] = static_cast<double>(calls) / passed;
   }
   std::ranges::sort(rates);
   return rates[kRounds / 2];
+}
+
+// Of `threads` threads; more than the machine has processors count as those.
+inline double ProcessorsOf(int threads) {
+  return std::min(threads, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+}
+
+// The same for work that keeps `threads` threads busy, on an otherwise idle machine: on a busy one, too, it is the time
+// that they had of the processors that counts.
+template <typename Work>
+double IdleCallsPerSecond(int threads, double seconds, const Work& work) {
+  const double processors = ProcessorsOf(threads);
+  return processors * CallsPerSecond(processors * seconds, work, ProcessorSeconds);
 }
 
 }  // namespace octavo

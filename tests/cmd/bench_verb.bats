@@ -19,6 +19,7 @@ setup() {
   /usr/bin/python3 -c '
 import json
 report = json.load(open("machine.json"))
+assert 0 < report["processor_share"] <= 1.1  # of very short times
 for name in ("gemm_peak_gflops", "memory_bandwidth_gbps", "disk_read_gbps", "disk_write_gbps"):
     assert report[name] > 0, name'
   [ "$(ls -A)" = machine.json ]
