@@ -91,8 +91,7 @@ absl::StatusOr<std::optional<std::string>> BaseEdges::Next() {
   return records;
 }
 
-ParsedChunk ParseBaseEdges(std::string_view records) {
-  ParsedChunk chunk;
+void ParseBaseEdges(std::string_view records, ParsedChunk& out) {
   while (!records.empty()) {
     RecordHead record;
     std::memcpy(&record, records.data(), sizeof(record));
@@ -107,10 +106,9 @@ ParsedChunk ParseBaseEdges(std::string_view records) {
     edge.relation = take(record.relation);
     edge.tail = take(record.tail);
     edge.weight = record.weight;
-    chunk.edges.push_back(edge);
+    out.edges.push_back(edge);
+    ++out.lines;
   }
-  chunk.lines = chunk.edges.size();
-  return chunk;
 }
 
 }  // namespace octavo

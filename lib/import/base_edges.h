@@ -55,7 +55,7 @@ class BaseEdges {
   std::vector<std::byte> scratch_;
 };
 
-// The edges of such a chunk; none is malformed.
-ParsedChunk ParseBaseEdges(std::string_view records);
+// Adds the edges of such a chunk to `out`; none is malformed.
+void ParseBaseEdges(std::string_view records, ParsedChunk& out);
 
 }  // namespace octavo

@@ -59,16 +59,25 @@ absl::Status InternRelations(std::span<const ParsedEdge> edges, NameTable& table
   return absl::OkStatus();
 }
 
-absl::Status InternNodes(std::span<const ParsedEdge> edges, NameTable& table, std::vector<EdgeRecord>& records) {
+// What a worker keeps from one chunk to the next: memory, as fresh pages cost more than what is done in them.
+struct ChunkMemory {
+  std::vector<ParsedEdge> edges;
   std::vector<NameTable::Name> names;
-  names.reserve(edges.size() * 2);
+  std::vector<std::uint32_t> ids;
+};
+
+absl::Status InternNodes(std::span<const ParsedEdge> edges, NameTable& table, std::vector<EdgeRecord>& records,
+                         ChunkMemory& memory) {
+  std::vector<NameTable::Name>& names = memory.names;
+  names.clear();
   for (const ParsedEdge& edge : edges) {
     // Edge lists are often sorted by head.
     const bool same = !names.empty() && names[names.size() - 2].text == edge.head;
     names.push_back(same ? names[names.size() - 2] : NameOf(edge.head));
     names.push_back(NameOf(edge.tail));
   }
-  std::vector<std::uint32_t> ids(names.size());
+  std::vector<std::uint32_t>& ids = memory.ids;
+  ids.resize(names.size());
   RETURN_IF_ERROR(table.Intern(names, ids));
   for (std::size_t i = 0; i < edges.size(); ++i) {
     records[i].head = ids[2 * i];
@@ -88,18 +97,20 @@ void AddOtherDirections(std::vector<EdgeRecord>& records) {
   }
 }
 
-ChunkResult ProcessChunk(const TextChunk& chunk, Part part, bool undirected, NameTable& nodes, NameTable& relations) {
+ChunkResult ProcessChunk(const TextChunk& chunk, Part part, bool undirected, NameTable& nodes, NameTable& relations,
+                         ChunkMemory& memory) {
   ChunkResult result;
   result.file = chunk.file;
   result.opened = chunk.opened;
-  result.counts = ParseChunk(chunk.text, chunk.layout);
-  const std::vector<ParsedEdge> edges = std::exchange(result.counts.edges, {});
+  result.counts = ParseChunk(chunk.text, chunk.layout, std::move(memory.edges));
+  memory.edges = std::exchange(result.counts.edges, {});
+  const std::span<const ParsedEdge> edges = memory.edges;
   result.records.resize(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     result.records[i].set_part(part);
     result.records[i].weight = edges[i].weight;
   }
-  result.status = InternNodes(edges, nodes, result.records);
+  result.status = InternNodes(edges, nodes, result.records, memory);
   if (result.status.ok() && chunk.layout.columns.relation >= 0) {
     result.status = InternRelations(edges, relations, result.records);
   }
@@ -232,11 +243,13 @@ absl::Status EdgeCollector::Collect() {
     at_end_ = !chunk;
     return chunk;
   };
-  const auto process = [&](const TextChunk& chunk) {
+  const auto process = [this, memory = ChunkMemory()](TextChunk& chunk) mutable {
     const InputFile& file = files_[chunk.file];
     // A base has both directions already where it was imported so.
     const bool undirected = options_.undirected && file.base == nullptr;
-    return ProcessChunk(chunk, file.part, undirected, out_.nodes, out_.relations);
+    ChunkResult result = ProcessChunk(chunk, file.part, undirected, out_.nodes, out_.relations, memory);
+    reader_.Reuse(std::move(chunk.text));
+    return result;
   };
   const auto merge = [&](ChunkResult result) {
     absl::Status status = merger_->Add(std::move(result));

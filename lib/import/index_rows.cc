@@ -79,12 +79,10 @@ class RowParser {
 
 }  // namespace
 
-ParsedChunk ParseIndexRows(std::string_view bytes, const LineLayout& layout) {
-  ParsedChunk out;
+void ParseIndexRows(std::string_view bytes, const LineLayout& layout, ParsedChunk& out) {
   const std::size_t row_bytes = layout.columns.count * layout.indexes.value_bytes;
   RowParser parser(layout, bytes.size() / row_bytes, out);
   for (std::size_t at = 0; at + row_bytes <= bytes.size(); at += row_bytes) parser.Parse(bytes.data() + at);
-  return out;
 }
 
 }  // namespace octavo

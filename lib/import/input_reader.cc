@@ -216,7 +216,8 @@ absl::Status InputReader::ReadArray(std::size_t file, CompressedInput& input, st
   std::optional<FileFormat> opened = format;
   for (std::uint64_t row = 0; row < array.rows;) {
     const std::uint64_t rows = std::min<std::uint64_t>(array.rows - row, LineChunker::kChunkBytes / row_bytes);
-    TextChunk chunk = {.file = file, .text = std::string(rows * row_bytes, '\0'), .layout = layout, .opened = {}};
+    TextChunk chunk = {.file = file, .text = Spare(), .layout = layout, .opened = {}};
+    chunk.text.resize(rows * row_bytes);
     ASSIGN_OR_RETURN(const std::size_t bytes, input.Read(chunk.text));
     bytes_read_.store(bytes_before + input.compressed_bytes_read(), std::memory_order_relaxed);
     if (bytes < chunk.text.size()) {
@@ -240,7 +241,7 @@ absl::Status InputReader::ReadLines(std::size_t file, LineChunker& chunker, std:
   std::uint64_t to_skip = request_.skip_lines;
   std::uint64_t lines_before = 0;  // of the chunks before that with the first data line
   while (true) {
-    ASSIGN_OR_RETURN(std::optional<std::string> text, chunker.Next());
+    ASSIGN_OR_RETURN(std::optional<std::string> text, chunker.Next(Spare()));
     bytes_read_.store(bytes_before + chunker.input().compressed_bytes_read(), std::memory_order_relaxed);
     if (!text) break;
     TextChunk chunk = {.file = file, .text = std::move(*text), .layout = {}, .opened = {}};
@@ -342,6 +343,19 @@ std::optional<TextChunk> InputReader::Next() {
   TextChunk chunk = std::move(chunks_.front());
   chunks_.pop_front();
   return chunk;
+}
+
+void InputReader::Reuse(std::string text) {
+  const MutexLock lock(spare_mutex_);
+  if (spare_.size() < ahead_) spare_.push_back(std::move(text));
+}
+
+std::string InputReader::Spare() {
+  const MutexLock lock(spare_mutex_);
+  if (spare_.empty()) return {};
+  std::string text = std::move(spare_.back());
+  spare_.pop_back();
+  return text;
 }
 
 absl::Status InputReader::status() const {

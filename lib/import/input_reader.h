@@ -70,6 +70,8 @@ class InputReader {
 
   // Waits for the next chunk; empty at the end, or at an error, which status() then has. One thread at a time.
   std::optional<TextChunk> Next() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Takes the memory of a chunk that is done with for another one. Any thread.
+  void Reuse(std::string text) ABSL_LOCKS_EXCLUDED(spare_mutex_);
   // REQUIRES: Next returned empty
   absl::Status status() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -99,6 +101,8 @@ class InputReader {
   absl::Status AgreeOn(const Columns& columns, std::string_view name);
   // Hands a chunk over, waiting for room. False if the reader is being destroyed.
   bool Push(TextChunk chunk) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns text to overwrite, of any size.
+  std::string Spare() ABSL_LOCKS_EXCLUDED(spare_mutex_);
 
   // Constant after construction.
   const std::vector<InputFile> files_;
@@ -119,6 +123,9 @@ class InputReader {
   std::deque<TextChunk> chunks_ ABSL_GUARDED_BY(mutex_);
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status result_ ABSL_GUARDED_BY(mutex_);
+
+  Mutex spare_mutex_;                                             // its own, as nobody waits for what it guards
+  std::vector<std::string> spare_ ABSL_GUARDED_BY(spare_mutex_);  // at most ahead_
 
   std::thread thread_;  // last, so that it starts when all else stands
 };

@@ -9,15 +9,17 @@
 
 namespace octavo {
 
-absl::StatusOr<std::optional<std::string>> LineChunker::Next() {
+absl::StatusOr<std::optional<std::string>> LineChunker::Next(std::string text) {
   if (done_) return std::nullopt;
-  std::string text = std::exchange(carry_, {});
-  std::uint64_t bytes = text.size();  // of the text, before anything of it is cut away
+  const std::string carry = std::exchange(carry_, {});
+  std::uint64_t bytes = carry.size();  // of the text, before anything of it is cut away
+  std::size_t size = carry.size();     // of what is in `text`
+  text.resize(size + kChunkBytes);     // sets to zero only what it adds
+  carry.copy(text.data(), size);
   while (true) {
-    const std::size_t before = text.size();
-    text.resize(before + kChunkBytes);
-    ASSIGN_OR_RETURN(const std::size_t got, input_->Read(std::span(text).subspan(before)));
-    text.resize(before + got);
+    text.resize(size + kChunkBytes);
+    ASSIGN_OR_RETURN(const std::size_t got, input_->Read(std::span(text).subspan(size)));
+    text.resize(size + got);
     bytes += got;
     if (std::exchange(at_start_, false) && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
     done_ = got < kChunkBytes;
@@ -28,6 +30,7 @@ absl::StatusOr<std::optional<std::string>> LineChunker::Next() {
       break;
     }
     if (text.size() > kMaxLineBytes + 1) text.resize(kMaxLineBytes + 1);
+    size = text.size();
     if (bytes > kEndlessLineBytes) {
       return InputError(
           fmt::format("{}: a line of more than {} bytes, \"{}\", from byte {} of the text on; expected an edge list",

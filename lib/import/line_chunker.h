@@ -22,8 +22,9 @@ class LineChunker {
 
   // Returns the next chunk, which ends with a line end unless the input ends without one; empty at the end. A UTF-8
   // byte order mark at the beginning is taken off. A line far above kMaxLineBytes is shortened, but stays above it. A
-  // line above kEndlessLineBytes is an input error: a device or a decompression bomb may have no end.
-  absl::StatusOr<std::optional<std::string>> Next();
+  // line above kEndlessLineBytes is an input error: a device or a decompression bomb may have no end. The chunk takes
+  // the memory of `text`, whatever is in it.
+  absl::StatusOr<std::optional<std::string>> Next(std::string text = {});
 
   const CompressedInput& input() const { return *input_; }
 

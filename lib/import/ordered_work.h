@@ -14,7 +14,8 @@ namespace octavo {
 
 // Takes items until `take()`, a std::optional<Item>, is empty; calls `process(item)` for each, in parallel; and hands
 // the results to `deliver(result)`, an absl::Status, one at a time in the order in which the items were taken. Ends at
-// the first error, which it returns. At most `workers` items are held at once. `process` must not start parallel work
+// the first error, which it returns. At most `workers` items are held at once. Each worker has a copy of `process`, so
+// that it may keep memory from one item to the next. `process` must not start parallel work
 // of its own: waiting for it a thread could take up another item and wait for itself. What `process` throws is thrown
 // here.
 template <typename Item, typename Take, typename Process, typename Deliver>
@@ -25,7 +26,7 @@ absl::Status ProcessInOrder(std::size_t workers, const Take& take, const Process
   std::uint64_t delivered = 0;  // these three under deliver_mutex
   bool ended = false;
   absl::Status status;
-  const auto work_on_next = [&]() -> bool {
+  const auto work_on_next = [&](Process& work) -> bool {
     std::optional<Item> item;
     std::uint64_t number = 0;
     {
@@ -34,7 +35,7 @@ absl::Status ProcessInOrder(std::size_t workers, const Take& take, const Process
       if (!item) return false;
       number = taken++;
     }
-    auto result = process(*item);
+    auto result = work(*item);
     item.reset();
     const MutexLock lock(deliver_mutex);
     deliver_mutex.Await([&] { return delivered == number || ended; });
@@ -46,7 +47,8 @@ absl::Status ProcessInOrder(std::size_t workers, const Take& take, const Process
   };
   ParallelEach(0, workers, [&](std::size_t) {
     try {
-      while (work_on_next()) {
+      Process work = process;
+      while (work_on_next(work)) {
       }
     } catch (...) {
       const MutexLock lock(deliver_mutex);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/escape.h"
 #include "fmt/format.h"
@@ -173,10 +174,18 @@ std::string_view ParsedChunk::Keep(std::string_view text) {
   return std::string_view(block).substr(block.size() - text.size());
 }
 
-ParsedChunk ParseChunk(std::string_view text, const LineLayout& layout) {
-  if (layout.of_base) return ParseBaseEdges(text);
-  if (layout.format == InputFormat::kNpy) return ParseIndexRows(text, layout);
+ParsedChunk ParseChunk(std::string_view text, const LineLayout& layout, std::vector<ParsedEdge> edges) {
   ParsedChunk out;
+  out.edges = std::move(edges);
+  out.edges.clear();
+  if (layout.of_base) {
+    ParseBaseEdges(text, out);
+    return out;
+  }
+  if (layout.format == InputFormat::kNpy) {
+    ParseIndexRows(text, layout, out);
+    return out;
+  }
   const bool has_nul = std::memchr(text.data(), '\0', text.size()) != nullptr;
   ChunkParser parser(layout, has_nul, out);
   while (!text.empty()) {

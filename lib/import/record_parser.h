@@ -45,7 +45,7 @@ struct ParsedChunk {
 };
 
 // Parses every line of `text`, or for kNpy every row (index_rows.h), of a base every record (base_edges.h). Pure; the
-// result lives no longer than `text` and what the layout borrows.
-ParsedChunk ParseChunk(std::string_view text, const LineLayout& layout);
+// result lives no longer than `text` and what the layout borrows. Its edges take the memory of `edges`.
+ParsedChunk ParseChunk(std::string_view text, const LineLayout& layout, std::vector<ParsedEdge> edges = {});
 
 }  // namespace octavo

@@ -22,7 +22,9 @@ ParsedChunk Parse(const std::vector<Value>& values, const char* columns, const N
           .value_bytes = sizeof(Value), .is_signed = Value(-1) < Value(0), .nodes = nodes, .relations = relations}};
   std::string bytes(values.size() * sizeof(Value), '\0');
   std::memcpy(bytes.data(), values.data(), bytes.size());
-  return ParseIndexRows(bytes, layout);
+  ParsedChunk chunk;
+  ParseIndexRows(bytes, layout, chunk);
+  return chunk;
 }
 
 std::string Texts(const ParsedChunk& chunk) {

@@ -13,13 +13,14 @@
 namespace octavo {
 namespace {
 
-std::vector<std::string> Chunks(const std::string& text) {
+// `spare` has its memory used for each chunk.
+std::vector<std::string> Chunks(const std::string& text, const std::string& spare = {}) {
   TemporaryFolder folder;
   WriteFileBytes(folder / "input", text);
   LineChunker chunker(CompressedInput::Open((folder / "input").string()).value());
   std::vector<std::string> chunks;
   while (true) {
-    std::optional<std::string> chunk = chunker.Next().value();
+    std::optional<std::string> chunk = chunker.Next(spare).value();
     if (!chunk) return chunks;
     chunks.push_back(std::move(*chunk));
   }
@@ -40,6 +41,15 @@ TEST(LineChunker, CutsAtLineEndsAndLosesNothing) {
     EXPECT_GT(chunks.size(), 2U);
     EXPECT_TRUE(Joined(chunks) == text + ending);
     for (std::size_t i = 0; i + 1 < chunks.size(); ++i) EXPECT_EQ(chunks[i].back(), '\n');
+  }
+}
+
+TEST(LineChunker, WritesOverWhatItsMemoryHeld) {
+  std::string text;
+  for (int i = 0; text.size() < 2 * LineChunker::kChunkBytes + 1000; ++i) text += std::to_string(i * i) + "\n";
+  for (const std::size_t size : {std::size_t{1}, LineChunker::kChunkBytes, 3 * LineChunker::kChunkBytes}) {
+    EXPECT_TRUE(Chunks(text, std::string(size, '\n')) == Chunks(text)) << size;
+    EXPECT_TRUE(Chunks("", std::string(size, '\n')).empty());
   }
 }
 

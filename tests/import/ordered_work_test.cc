@@ -1,6 +1,9 @@
 #include "import/ordered_work.h"
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -21,7 +24,7 @@ auto Numbers(int count) {
 }
 
 TEST(ProcessInOrder, DeliversInTheOrderOfTheItems) {
-  for (const std::size_t workers : {1, 2, 7}) {
+  for (const std::size_t workers : {1U, 2U, 7U}) {
     std::vector<int> delivered;
     auto take = Numbers(500);
     const auto process = [](int item) {
@@ -36,6 +39,25 @@ TEST(ProcessInOrder, DeliversInTheOrderOfTheItems) {
         workers, [&] { return take(); }, process, deliver)));
     ASSERT_EQ(delivered.size(), 500U);
     for (int i = 0; i < 500; ++i) EXPECT_EQ(delivered[static_cast<std::size_t>(i)], 2 * i);
+  }
+}
+
+TEST(ProcessInOrder, EachWorkerKeepsWhatItsCopyOfProcessHolds) {
+  for (const int workers : {1, 4}) {
+    std::vector<int> times(501);  // by n: how many copies have had n items or more
+    auto take = Numbers(500);
+    const auto deliver = [&](int count) {
+      ++times[static_cast<std::size_t>(count)];
+      return absl::OkStatus();
+    };
+    auto process = [mine = 0](int) mutable { return ++mine; };
+    ASSERT_OK((ProcessInOrder<int>(
+        static_cast<std::size_t>(workers), [&] { return take(); }, process, deliver)));
+    EXPECT_EQ(process(0), 1);  // the workers had copies of it
+    EXPECT_GE(times[1], 1);
+    EXPECT_LE(times[1], workers);
+    EXPECT_TRUE(std::is_sorted(times.begin() + 1, times.end(), std::greater<>()));
+    EXPECT_EQ(std::accumulate(times.begin(), times.end(), 0), 500);
   }
 }
 

@@ -146,6 +146,17 @@ TEST(ParsedChunk, KeepsTextWhereItIs) {
   EXPECT_EQ(kept.back().size(), std::size_t{1} << 20);
 }
 
+TEST(ParseChunk, TakesTheMemoryOfOldEdgesAndNothingElseOfThem) {
+  std::vector<ParsedEdge> old(100, {.head = "old", .relation = "old", .tail = "old"});
+  const ParsedEdge* const memory = old.data();
+  const ParsedChunk chunk = ParseChunk("a\tr\tb\n", kTriples, std::move(old));
+  EXPECT_EQ(chunk.edges.data(), memory);
+  ASSERT_EQ(chunk.edges.size(), 1U);
+  EXPECT_EQ(chunk.edges[0].head, "a");
+  EXPECT_EQ(chunk.edges[0].relation, "r");
+  EXPECT_EQ(chunk.edges[0].tail, "b");
+}
+
 TEST(ParseChunk, DescribesTheFirstBadLinesAndCountsAll) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += "bad\n";
