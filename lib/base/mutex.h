@@ -13,6 +13,8 @@ namespace octavo {
 class ABSL_LOCKABLE Mutex {
  public:
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
+  // Returns at once, false where another thread has it.
+  bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return mutex_.try_lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() {
     mutex_.unlock();
     changed_.notify_all();
@@ -33,6 +35,8 @@ class ABSL_LOCKABLE Mutex {
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) { mutex_.Lock(); }
+  // Takes over what TryLock has locked.
+  MutexLock(Mutex& mutex, std::adopt_lock_t) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) : mutex_(mutex) {}
   ~MutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(); }
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;

@@ -30,7 +30,8 @@ class NameTable {
   // depends on the order of the calls. REQUIRES: ids.size() == names.size()
   absl::Status Intern(std::span<const Name> names, std::span<std::uint32_t> ids);
 
-  // What the names hold, counted as if every table were about to grow, and `bytes_beside` for each. Any thread.
+  // What the names hold, counted as if every table were about to grow, and `bytes_beside` for each. Any thread; what an
+  // Intern adds at the time may be missing.
   std::uint64_t bytes(std::uint64_t bytes_beside = 0) const;
 
   // Forgets all names and gives their memory back. REQUIRES: no other call at the time
@@ -45,6 +46,9 @@ class NameTable {
   std::string_view Text(std::uint32_t id) const;
   std::uint64_t Hash(std::uint32_t id) const;
   bool Contains(std::uint32_t id) const;
+  // For a Text that comes soon: first the one, some work later the other.
+  void FetchEntry(std::uint32_t id) const;
+  void FetchText(std::uint32_t id) const;
 
   // An id is (place in the shard) * kShards + shard.
   static constexpr std::uint32_t kShards = 64;

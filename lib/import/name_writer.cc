@@ -1,5 +1,6 @@
 #include "import/name_writer.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 
@@ -9,9 +10,20 @@
 #include "io/file.h"
 
 namespace octavo {
+namespace {
+
+// How many names ahead of its use an entry is fetched, and then its text: the time of a cache miss or two.
+constexpr std::size_t kEntryAhead = 16;
+constexpr std::size_t kTextAhead = 8;
+
+}  // namespace
+
 absl::StatusOr<NodeArrays> WriteNodes(const GraphPaths& paths, const NameTable& names, const NameRanking& ranking) {
   ASSIGN_OR_RETURN(const std::unique_ptr<NodeWriter> writer, NodeWriter::Create(paths, ranking.seed));
-  for (std::size_t rank = 0; rank < ranking.by_rank.size(); ++rank) {
+  const std::size_t count = ranking.by_rank.size();
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    names.FetchEntry(ranking.by_rank[std::min(rank + kEntryAhead, count - 1)]);
+    names.FetchText(ranking.by_rank[std::min(rank + kTextAhead, count - 1)]);
     RETURN_IF_ERROR(writer->Append(ranking.hashes[rank], names.Text(ranking.by_rank[rank])));
   }
   return writer->Finish();
