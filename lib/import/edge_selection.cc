@@ -85,8 +85,8 @@ Selection SelectEdges(EdgeRuns& runs, const NameTable& nodes, const NameTable& r
   selection.unseen_nodes = node_marks.CountUnseen();
   selection.unseen_relations = relation_marks.CountUnseen();
   // Under drop_unseen every edge that stays has names of training edges only.
-  selection.nodes = node_marks.Kept(rules.drop_unseen);
   selection.seen = node_marks.Kept(false);
+  selection.nodes = rules.drop_unseen ? node_marks.Kept(true) : selection.seen;
   selection.relations = relation_marks.Kept(rules.drop_unseen);
   return selection;
 }

@@ -123,11 +123,14 @@ class Importer {
       ASSIGN_OR_RETURN(made, Make(paths));
     }
     if (Stopped()) return absl::CancelledError("interrupted");
-    if (unnamed != nullptr) {
-      unnamed->emplace(std::move(folder));
-    } else {
-      RETURN_IF_ERROR(folder.Commit());
-    }
+    absl::Status committed;
+    // The memory goes back while the disk works.
+    ParallelBoth([&] { edges_.reset(); },
+                 [&] {
+                   if (unnamed == nullptr) committed = folder.Commit();
+                 });
+    RETURN_IF_ERROR(committed);
+    if (unnamed != nullptr) unnamed->emplace(std::move(folder));
     summary_.write_seconds = Lap();
     summary_.spilled_bytes = spill_use_.written_bytes.load(std::memory_order_relaxed);
     return std::move(summary_);
@@ -339,26 +342,33 @@ class Importer {
     const NameRanking relations = RankRelations(collected_->relations, selection.relations);
     summary_.hash_seed = nodes.seed;
     Describe(nodes.by_rank.size(), relations);
-    ASSIGN_OR_RETURN(const NodeArrays arrays, WriteNodes(paths, collected_->nodes, nodes));
     summary_.rank_seconds = Lap();
     if (Stopped()) return absl::CancelledError("interrupted");
     if (const auto tell = Stage("encoding", "edges")) tell(0, collected_->run_edges);
-    EncodeIds(collected_->runs, nodes, relations);
+    absl::StatusOr<NodeArrays> arrays;
+    ParallelBoth(
+        [&] {
+          arrays = WriteNodes(paths, collected_->nodes, nodes);
+          collected_->nodes.Clear();
+        },
+        [&] {
+          EncodeIds(collected_->runs, nodes, relations);
+          if (!Stopped()) edges_.emplace(std::move(collected_->runs), partitions());
+        });
+    RETURN_IF_ERROR(arrays.status());
+    if (Stopped() || !edges_) return absl::CancelledError("interrupted");
     nodes = {};
-    collected_->nodes.Clear();
-    if (Stopped()) return absl::CancelledError("interrupted");
-    SortedEdges edges(std::move(collected_->runs), partitions());
     summary_.encode_seconds = Lap();
-    const std::uint64_t held_bytes = edges.All().size_bytes() + collected_->relations.bytes();
+    const std::uint64_t held_bytes = edges_->All().size_bytes() + collected_->relations.bytes();
     EdgeWriterOptions write = {.merge_duplicates = options_.merge_duplicates,
                                .work_bytes = plan_.merge_bytes - std::min(plan_.merge_bytes, held_bytes),
                                .stop = options_.stop,
                                .progress = nullptr};
     if (const auto tell = Stage("writing", "edges")) {
-      write.progress = [tell, total = edges.All().size()](std::uint64_t done) { tell(done, total); };
+      write.progress = [tell, total = edges_->All().size()](std::uint64_t done) { tell(done, total); };
     }
-    ASSIGN_OR_RETURN(const WrittenEdges written, WriteEdges(paths, edges, Layout(), write));
-    return Finish(paths, relations, arrays, written);
+    ASSIGN_OR_RETURN(const WrittenEdges written, WriteEdges(paths, *edges_, Layout(), write));
+    return Finish(paths, relations, *arrays, written);
   }
 
   // The rest of an import that went through temporary files; false if hashes collide.
@@ -440,6 +450,7 @@ class Importer {
   SelectionRules rules_;
   SpillUse spill_use_;
   std::optional<CollectedEdges> collected_;
+  std::optional<SortedEdges> edges_;        // of all that was held, once they have their ids
   std::unique_ptr<SpilledImport> spilled_;  // null while all is held
   std::uint64_t hash_seed_ = 0;             // of what is spilled
   Clock::time_point lap_;

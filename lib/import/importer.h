@@ -87,8 +87,8 @@ struct ImportSummary {
   std::uint64_t hash_seed = 0;
   std::uint64_t spilled_bytes = 0;  // written to temporary files; 0: all was held in memory
   double read_seconds = 0;          // parsing, and writing generations to temporary files
-  double rank_seconds = 0;          // nodes are ranked and written
-  double encode_seconds = 0;        // edges get their ids and are sorted
+  double rank_seconds = 0;          // nodes are ranked; from temporary files written, too
+  double encode_seconds = 0;        // edges get their ids and are sorted; beside that nodes in memory are written
   double write_seconds = 0;         // cells are written, and the folder is committed
 
   double seconds() const { return read_seconds + rank_seconds + encode_seconds + write_seconds; }

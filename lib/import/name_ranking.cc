@@ -11,8 +11,8 @@
 namespace octavo {
 namespace {
 
-// Names hashed by one task: some 100 microseconds of work.
-constexpr std::size_t kHashGrain = 1024;
+// Names that one task hashes or gives their ranks: some 10 to 100 microseconds of work.
+constexpr std::size_t kGrain = 1024;
 
 struct HashedName {
   std::uint64_t hash;
@@ -22,23 +22,23 @@ struct HashedName {
 std::vector<HashedName> HashNames(const NameTable& names, const std::vector<std::uint32_t>& ids, NameHash hash,
                                   std::uint64_t seed) {
   std::vector<HashedName> hashed(ids.size());
-  ParallelRanges(0, ids.size(), kHashGrain, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) hashed[i] = {hash(names.Text(ids[i]), seed), ids[i]};
+  ParallelRanges(0, ids.size(), kGrain, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) hashed[i] = {HashOf(names, ids[i], hash, seed), ids[i]};
   });
   return hashed;
 }
 
+// Shard by shard: as the names lie in memory and, with seed 0, in the order of the high bits of their hashes, which
+// leaves a sort less to do where it is not parallel yet.
 std::vector<std::uint32_t> IdsThatStay(const std::vector<bool>& stays) {
   std::vector<std::uint32_t> ids;
-  for (std::uint32_t id = 0; id < stays.size(); ++id) {
-    if (stays[id]) ids.push_back(id);
+  ids.reserve(stays.size());
+  for (std::uint32_t shard = 0; shard < NameTable::kShards; ++shard) {
+    for (std::uint32_t id = shard; id < stays.size(); id += NameTable::kShards) {
+      if (stays[id]) ids.push_back(id);
+    }
   }
   return ids;
-}
-
-void SetRanks(NameRanking& ranking, std::size_t ids) {
-  ranking.rank.resize(ids);
-  for (std::uint32_t rank = 0; rank < ranking.by_rank.size(); ++rank) ranking.rank[ranking.by_rank[rank]] = rank;
 }
 
 }  // namespace
@@ -53,14 +53,17 @@ absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const std::vector<
                        [](const HashedName& a, const HashedName& b) { return a.hash < b.hash; });
     const auto same = [](const HashedName& a, const HashedName& b) { return a.hash == b.hash; };
     if (std::adjacent_find(hashed.begin(), hashed.end(), same) != hashed.end()) continue;
-    std::erase_if(hashed, [&](const HashedName& name) { return !stays[name.id]; });
+    if (stays != seen) std::erase_if(hashed, [&](const HashedName& name) { return !stays[name.id]; });
     ranking.by_rank.resize(hashed.size());
     ranking.hashes.resize(hashed.size());
-    for (std::size_t i = 0; i < hashed.size(); ++i) {
-      ranking.by_rank[i] = hashed[i].id;
-      ranking.hashes[i] = hashed[i].hash;
-    }
-    SetRanks(ranking, stays.size());
+    ranking.rank.resize(stays.size());
+    ParallelRanges(0, hashed.size(), kGrain, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {
+        ranking.by_rank[i] = hashed[i].id;
+        ranking.hashes[i] = hashed[i].hash;
+        ranking.rank[hashed[i].id] = static_cast<std::uint32_t>(i);
+      }
+    });
     return ranking;
   }
   return NoHashSeedError();
@@ -74,7 +77,8 @@ NameRanking RankRelations(const NameTable& names, const std::vector<bool>& stays
   NameRanking ranking;
   ranking.by_rank = IdsThatStay(stays);
   std::ranges::sort(ranking.by_rank, {}, [&](std::uint32_t id) { return names.Text(id); });
-  SetRanks(ranking, stays.size());
+  ranking.rank.resize(stays.size());
+  for (std::uint32_t rank = 0; rank < ranking.by_rank.size(); ++rank) ranking.rank[ranking.by_rank[rank]] = rank;
   return ranking;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "cells/edge_record.h"
 #include "import/name_table.h"
+#include "io/checksum.h"
 
 namespace octavo {
 
@@ -20,6 +21,11 @@ struct NameRanking {
 };
 
 using NameHash = std::uint64_t (*)(std::string_view name, std::uint64_t seed);
+
+// The hash of the name `id`.
+inline std::uint64_t HashOf(const NameTable& names, std::uint32_t id, NameHash hash, std::uint64_t seed) {
+  return hash == HashName && seed == 0 ? names.Hash(id) : hash(names.Text(id), seed);
+}
 
 // Among 2^32 names a 64-bit hash has a collision every other time, so a few seeds are enough for any input.
 inline constexpr std::uint64_t kMaxHashSeeds = 64;

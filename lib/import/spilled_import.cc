@@ -13,7 +13,6 @@
 #include "import/edge_spill.h"
 #include "import/hash_slice.h"
 #include "import/name_spill.h"
-#include "io/checksum.h"
 
 namespace octavo {
 namespace {
@@ -28,8 +27,7 @@ std::vector<std::uint64_t> HashesOf(const NameTable& names, NameHash hash, std::
   ParallelRanges(0, hashes.size(), kHashGrain, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const auto id = static_cast<std::uint32_t>(i);
-      if (!names.Contains(id)) continue;
-      hashes[i] = hash == HashName && seed == 0 ? names.Hash(id) : hash(names.Text(id), seed);
+      if (names.Contains(id)) hashes[i] = HashOf(names, id, hash, seed);
     }
   });
   return hashes;
