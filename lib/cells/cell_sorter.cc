@@ -105,10 +105,12 @@ bool OrderedBefore(const KeyedEdge& a, const KeyedEdge& b) {
 void OrderCell(std::span<EdgeRecord> edges) {
   std::vector<KeyedEdge> keyed(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) keyed[i] = {OrderKey(edges[i]), edges[i]};
+  // Not OrderedBefore itself: a function behind a pointer is not inlined.
+  const auto before = [](const KeyedEdge& a, const KeyedEdge& b) { return OrderedBefore(a, b); };
   if (keyed.size() >= kParallelSortEdges) {
-    tbb::parallel_sort(keyed.begin(), keyed.end(), OrderedBefore);
+    tbb::parallel_sort(keyed.begin(), keyed.end(), before);
   } else {
-    std::ranges::sort(keyed, OrderedBefore);
+    std::ranges::sort(keyed, before);
   }
   for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = keyed[i].edge;
 }

@@ -20,8 +20,12 @@ namespace {
 
 constexpr std::array<Part, 3> kParts = {Part::kTrain, Part::kValid, Part::kTest};
 
-// What PrepareCell holds for an edge beside it: its key and itself while it is sorted, its encoded bytes.
-constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + sizeof(EdgeRecord);
+// What is held for an edge beside it: its key and itself while it is sorted, its encoded bytes, and those of an edge of
+// the cells before, which are being written.
+constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + 2 * sizeof(EdgeRecord);
+// Edges that are prepared in some tens of milliseconds: a disk may take so long now and then, and all wait for each
+// other at their end.
+constexpr std::uint64_t kSmallEdges = std::uint64_t{256} << 10;
 // Bounds of the buffer of one run: enough for a disk's speed, no more than helps.
 constexpr std::uint64_t kMinRunBuffer = std::uint64_t{32} << 10;
 constexpr std::uint64_t kMaxRunBuffer = std::uint64_t{2} << 20;
@@ -152,28 +156,41 @@ absl::Status WriteLargeCell(SortedEdges& edges, std::uint32_t cell, std::uint64_
 absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& edges, const CellsHeader& layout,
                                         const EdgeWriterOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, options));
-  // Some cells at a time, at most a row: prepared side by side, appended in order.
+  // Some cells at a time, a row or what comes to kSmallEdges: prepared side by side, while those before them are
+  // appended in order.
   const std::uint64_t most_edges = std::max<std::uint64_t>(1, options.work_bytes / kWorkBytesOfEdge);
-  std::vector<PreparedCell> prepared;
+  std::vector<PreparedCell> ready;
+  const auto append = [&]() -> absl::Status {
+    for (const PreparedCell& cell : ready) RETURN_IF_ERROR(output->Append(cell));
+    ready.clear();
+    return absl::OkStatus();
+  };
   for (std::uint32_t first = 0; first < edges.cell_count();) {
     std::uint32_t last = first;
     std::uint64_t held = 0;
-    while (last < edges.cell_count() && last - first < edges.partitions().count &&
+    while (last < edges.cell_count() && (last - first < edges.partitions().count || held < kSmallEdges) &&
            edges.Cell(last).size() <= most_edges - held) {
       held += edges.Cell(last++).size();
     }
     if (last == first) {
+      RETURN_IF_ERROR(append());
       RETURN_IF_ERROR(WriteLargeCell(edges, first++, most_edges, *output));
       continue;
     }
-    prepared.clear();
-    prepared.resize(last - first);
-    ParallelEach(0, prepared.size(), [&](std::size_t i) {
-      prepared[i] = PrepareCell(edges, first + static_cast<std::uint32_t>(i), layout, options.merge_duplicates);
-    });
-    for (const PreparedCell& cell : prepared) RETURN_IF_ERROR(output->Append(cell));
+    std::vector<PreparedCell> next(last - first);
+    absl::Status appended;
+    ParallelBoth([&] { appended = append(); },
+                 [&] {
+                   ParallelEach(0, next.size(), [&](std::size_t i) {
+                     const std::uint32_t cell = first + static_cast<std::uint32_t>(i);
+                     next[i] = PrepareCell(edges, cell, layout, options.merge_duplicates);
+                   });
+                 });
+    RETURN_IF_ERROR(appended);
+    ready = std::move(next);
     first = last;
   }
+  RETURN_IF_ERROR(append());
   return output->Finish();
 }
 
