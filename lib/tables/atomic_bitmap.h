@@ -9,7 +9,8 @@
 namespace octavo {
 
 // Any thread may call any method. A bit set while the bitmap is drained is either in that drain or in the next one,
-// never lost: draining takes each word by one atomic exchange.
+// never lost: draining takes each word by one atomic exchange. Who looks whether a bit is set before setting it must
+// know that nobody drains it meanwhile.
 class AtomicBitmap {
  public:
   // All bits are clear.

@@ -7,7 +7,8 @@
 // memory is exactly what is loaded. WritePartition puts the rows into the other slot; MarkCommitted turns the slots
 // around once a manifest that says so is durable. Rows of a partition that is not loaded are PROT_NONE.
 //
-// Threads: rows are read and written by any thread under LockFor(row). Loading, evicting, writing and committing are
+// Threads: rows are read and written by any thread under LockFor(row), or read without it while no thread writes them
+// (ReadQuietRow). Loading, evicting, writing and committing are
 // for one thread at a time, and not while another thread uses a row of that partition.
 //
 // The sketch of these classes in ruvector-gnn showed what to guard against; tests/tables/mmap_manager_test.cc names

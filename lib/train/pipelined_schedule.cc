@@ -34,7 +34,11 @@ absl::StatusOr<ChunkLoss> PipelinedSchedule::Train(const BatchTask& task) {
     const Stopwatch watch(times_.compute_seconds);
     const auto begin = [&] {
       DrawChunks(task, results);
-      few ? GatherChunks(task, results) : ComputeChunks(task, results);
+      if (few) {
+        GatherChunks(task, results);
+      } else {
+        ComputeChunks(task, results);
+      }
     };
     ParallelBoth(begin, [&] { OrderPending(); });
   }

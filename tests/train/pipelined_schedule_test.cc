@@ -36,15 +36,20 @@ TEST(PipelinedSchedule, RowsAreOneBatchStale) {
   TrainOptions options = Pipelined();
   options.model = ModelKind::kDot;
   options.negatives = 0;
-  ScheduleFixture fixture(options);
-  std::vector<double> losses;
-  for (std::uint64_t batch = 0; batch < 4; ++batch) {
-    ASSERT_OK_AND_ASSIGN(const ChunkLoss loss, fixture.Train(batch, 0, 20));
-    losses.push_back(loss.loss);
+  // Updates run beside the computing of few chunks, and behind that of many.
+  for (const std::uint64_t chunk : {std::uint64_t{5}, std::uint64_t{2}}) {
+    options.chunk = chunk;
+    EXPECT_EQ(20 / chunk <= kMostChunksInPieces, chunk == 5);
+    ScheduleFixture fixture(options);
+    std::vector<double> losses;
+    for (std::uint64_t batch = 0; batch < 4; ++batch) {
+      ASSERT_OK_AND_ASSIGN(const ChunkLoss loss, fixture.Train(batch, 0, 20));
+      losses.push_back(loss.loss);
+    }
+    EXPECT_EQ(losses[0], losses[1]);
+    EXPECT_NE(losses[1], losses[2]);
+    EXPECT_NE(losses[2], losses[3]);
   }
-  EXPECT_EQ(losses[0], losses[1]);
-  EXPECT_NE(losses[1], losses[2]);
-  EXPECT_NE(losses[2], losses[3]);
 }
 
 TEST(PipelinedSchedule, RelationsAreNeverStale) {
