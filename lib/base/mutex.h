@@ -13,7 +13,7 @@ namespace octavo {
 class ABSL_LOCKABLE Mutex {
  public:
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
-  // Returns at once, false where another thread has it.
+  // Returns at once, false where another thread has it, or, seldom, for no reason.
   bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return mutex_.try_lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() {
     mutex_.unlock();

@@ -63,16 +63,19 @@ struct Work {
 
 double KernelEdgesPerSecond(const ModelSpec& model, const KernelShape& shape, int threads, double seconds) {
   tbb::enumerable_thread_specific<std::unique_ptr<Work>> works([&] { return std::make_unique<Work>(model, shape); });
-  constexpr std::size_t kChunks = 16;
+  // As many for each thread, so that none waits for the others.
+  constexpr std::size_t kLeastChunks = 16;
+  const auto workers = static_cast<std::size_t>(threads);
+  const std::size_t chunks = (kLeastChunks + workers - 1) / workers * workers;
   const double calls = WithThreads(threads, [&] {
     return IdleCallsPerSecond(threads, seconds, [&](std::uint64_t) {
-      ParallelEach(0, kChunks, [&](std::size_t) {
+      ParallelEach(0, chunks, [&](std::size_t) {
         Work& work = *works.local();
         work.kernel.Compute(work.input, work.output);
       });
     });
   });
-  return calls * kChunks * static_cast<double>(shape.chunk);
+  return calls * static_cast<double>(chunks * shape.chunk);
 }
 
 std::string KernelName(const ModelSpec& model) {
@@ -81,8 +84,8 @@ std::string KernelName(const ModelSpec& model) {
 }
 
 std::vector<KernelRate> MeasureKernels(const KernelShape& shape, int threads, double seconds) {
-  std::vector<std::pair<int, double>> peaks = {{1, GemmPeak(1, seconds)}};
-  if (threads > 1) peaks.emplace_back(threads, GemmPeak(threads, seconds));
+  std::vector<std::pair<int, double>> peaks = {{1, GemmPeak(1, seconds, RateClock::kProcessor)}};
+  if (threads > 1) peaks.emplace_back(threads, GemmPeak(threads, seconds, RateClock::kProcessor));
   std::vector<KernelRate> rates;
   for (const auto& [kind, norm] : {std::pair(ModelKind::kDot, Norm::kL2),
                                    {ModelKind::kSourceContext, Norm::kL2},

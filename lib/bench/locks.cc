@@ -121,7 +121,7 @@ LockShare ShareOfTraining(std::vector<float>& table, int threads, double seconds
   const KernelShape shape{options.chunk, options.negatives, options.dim};
   LockShare share;
   share.seconds_a_row = SecondsOfALock(table, threads, seconds);
-  share.locked_rows_an_edge = 2 * (2 + 2 * static_cast<double>(options.negatives) / static_cast<double>(options.chunk));
+  share.locked_rows_an_edge = 2 + 2 * static_cast<double>(options.negatives) / static_cast<double>(options.chunk);
   share.seconds_an_edge = threads / KernelEdgesPerSecond(options.model_spec(), shape, threads, seconds);
   const double locked = share.seconds_a_row * share.locked_rows_an_edge;
   share.of_training = locked / (locked + share.seconds_an_edge);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <span>
 
@@ -31,7 +32,13 @@ constexpr std::array<GemmShape, 5> kShapes = {
 // Of a call: enough that handing products to the threads costs nothing.
 constexpr double kCallFlops = 3e9;
 
-GemmRate MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, double seconds) {
+struct GemmRun {
+  GemmRate rate;
+  double had = 0;  // of the processors' time
+  double could_have = 0;
+};
+
+GemmRun MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, double seconds, RateClock clock) {
   const std::size_t m = shape.m;
   const std::size_t n = shape.n;
   const std::size_t k = shape.k;
@@ -39,17 +46,26 @@ GemmRate MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, d
   const std::vector<float> b = RandomFloats(k * n, 2);
   tbb::enumerable_thread_specific<std::vector<float>> results([&] { return std::vector<float>(m * n); });
   const double flops = 2.0 * static_cast<double>(m * n * k);
-  const std::size_t products =
-      std::max(static_cast<std::size_t>(threads), static_cast<std::size_t>(kCallFlops / flops));
+  // As many for each thread, so that none waits for the others.
+  const auto each = static_cast<std::size_t>(std::ceil(kCallFlops / flops / threads));
+  const std::size_t products = each * static_cast<std::size_t>(threads);
+  GemmRun run{.rate = {std::string(GemmBackendName(backend)), m, n, k, threads}};
   const double calls = WithThreads(threads, [&] {
-    return IdleCallsPerSecond(threads, seconds, [&](std::uint64_t) {
+    const auto multiply = [&](std::uint64_t) {
       ParallelEach(0, products, [&](std::size_t) {
         GemmWith(backend, m, n, k, a.data(), k, b.data(), n, results.local().data(), n, false);
       });
-    });
+    };
+    if (clock == RateClock::kWall) return CallsPerSecond(seconds, multiply);
+    const double before = ProcessorSeconds();
+    const double begin = SteadySeconds();
+    const double rate = IdleCallsPerSecond(threads, seconds, multiply);
+    run.had = ProcessorSeconds() - before;
+    run.could_have = (SteadySeconds() - begin) * ProcessorsOf(threads);
+    return rate;
   });
-  const double gflops = flops * static_cast<double>(products) * calls * 1e-9;
-  return {std::string(GemmBackendName(backend)), m, n, k, threads, gflops};
+  run.rate.gflops = flops * static_cast<double>(products) * calls * 1e-9;
+  return run;
 }
 
 double MeasureGather(int threads, double seconds) {
@@ -88,10 +104,11 @@ std::string ProcessorName() {
   return "unknown processor";
 }
 
-double GemmPeak(int threads, double seconds) {
+double GemmPeak(int threads, double seconds, RateClock clock) {
   double peak = 0;
   for (const GemmShape& shape : kShapes) {
-    peak = std::max(peak, MeasureGemm(ActiveGemmBackend(), shape, threads, seconds / kShapes.size()).gflops);
+    const GemmRun run = MeasureGemm(ActiveGemmBackend(), shape, threads, seconds / kShapes.size(), clock);
+    peak = std::max(peak, run.rate.gflops);
   }
   return peak;
 }
@@ -120,16 +137,17 @@ MachineReport MeasureMachine(int threads, const std::filesystem::path& folder, d
   if (ActiveGemmBackend() == GemmBackend::kLibxsmm) backends.insert(backends.begin(), GemmBackend::kLibxsmm);
   std::vector<int> counts = {1};
   if (threads > 1) counts.push_back(threads);
-  double had = 0;  // of the processors' time
+  double had = 0;
   double could_have = 0;
   for (const GemmBackend backend : backends) {
     for (const GemmShape& shape : kShapes) {
       for (const int count : counts) {
-        const double before = ProcessorSeconds();
-        const double begin = SteadySeconds();
-        report.gemm.push_back(MeasureGemm(backend, shape, count, seconds));
-        had += ProcessorSeconds() - before;
-        could_have += (SteadySeconds() - begin) * ProcessorsOf(count);
+        const GemmRun run = MeasureGemm(backend, shape, count, seconds, RateClock::kProcessor);
+        report.gemm.push_back(run.rate);
+        if (count == threads) {
+          had += run.had;
+          could_have += run.could_have;
+        }
         double& peak = count == threads ? report.gemm_peak_gflops : report.one_thread_peak_gflops;
         peak = std::max(peak, report.gemm.back().gflops);
       }

@@ -29,7 +29,7 @@ struct MachineReport {
   std::vector<GemmRate> gemm;
   double gemm_peak_gflops = 0;  // the best of them on all threads
   double one_thread_peak_gflops = 0;
-  double processor_share = 0;         // of their time that the products had of the processors: 1 on an idle machine
+  double processor_share = 0;  // of the processors' time that the products on all threads had: 1 on an idle machine
   double memory_bandwidth_gbps = 0;   // a = b + s * c over arrays past every cache: 10^9 bytes a second
   double gather_rows_per_second = 0;  // rows of 512 bytes at random places of a table past every cache
   DiskRates disk;                     // 0 where there was no room to measure
@@ -42,8 +42,12 @@ MachineReport MeasureMachine(int threads, const std::filesystem::path& folder, d
 // The processor's name, or "unknown processor" where the system does not tell.
 std::string ProcessorName();
 
-// The peak of matrix products on `threads` threads alone, of the backend in use, by processor time.
-double GemmPeak(int threads, double seconds);
+// What seconds are counted of: those that pass, or those that this program has of the processors.
+enum class RateClock { kWall, kProcessor };
+
+// The peak of matrix products on `threads` threads alone, of the backend in use. What it is compared with must be by
+// the same clock.
+double GemmPeak(int threads, double seconds, RateClock clock);
 
 // Of a = b + s * c, in 10^9 bytes a second.
 double MemoryBandwidth(int threads, double seconds);

@@ -20,15 +20,19 @@ inline double ProcessorSeconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Calls work(i) for i = 0, 1, ... for about `seconds` of a clock in three rounds, behind one that warms up, and returns
-// the calls a second of the middle round: a neighbour's burst does not count.
-template <typename Work>
-double CallsPerSecond(double seconds, const Work& work, double (*now)() = SteadySeconds) {
+// Calls work(i) for i = 0, 1, ... for about `seconds` of the clock `now` in three rounds, behind one that warms up, and
+// returns the calls a second of the middle round: a neighbour's burst does not count. A round also ends when four times
+// its seconds have passed on the wall, as where a quota lets the processor's time pass slowly.
+template <typename Work, typename Now = double (*)(), typename Wall = double (*)()>
+double CallsPerSecond(double seconds, const Work& work, const Now& now = SteadySeconds,
+                      const Wall& wall = SteadySeconds) {
   constexpr int kRounds = 3;
+  constexpr double kMostOnTheWall = 4;
   std::array<double, kRounds> rates{};
   std::uint64_t call = 0;
   for (int round = -1; round < kRounds; ++round) {
     const double enough = seconds / (round < 0 ? 2 * kRounds : kRounds);
+    const double wall_end = wall() + kMostOnTheWall * enough;
     const double begin = now();
     std::uint64_t calls = 0;
     double passed = 0;
@@ -36,7 +40,7 @@ double CallsPerSecond(double seconds, const Work& work, double (*now)() = Steady
       work(call++);
       ++calls;
       passed = now() - begin;
-    } while (passed < enough);
+    } while (passed < enough && wall() < wall_end);
     if (round >= 0) rates[static_cast<std::size_t>(round)] = static_cast<double>(calls) / passed;
   }
   std::ranges::sort(rates);
@@ -50,10 +54,11 @@ inline double ProcessorsOf(int threads) {
 
 // The same for work that keeps `threads` threads busy, on an otherwise idle machine: on a busy one, too, it is the time
 // that they had of the processors that counts.
-template <typename Work>
-double IdleCallsPerSecond(int threads, double seconds, const Work& work) {
+template <typename Work, typename Now = double (*)(), typename Wall = double (*)()>
+double IdleCallsPerSecond(int threads, double seconds, const Work& work, const Now& now = ProcessorSeconds,
+                          const Wall& wall = SteadySeconds) {
   const double processors = ProcessorsOf(threads);
-  return processors * CallsPerSecond(processors * seconds, work, ProcessorSeconds);
+  return CallsPerSecond(seconds, work, [&] { return now() / processors; }, wall);
 }
 
 }  // namespace octavo

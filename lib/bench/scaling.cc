@@ -63,7 +63,7 @@ absl::StatusOr<ScalingReport> MeasureScaling(const TrainOptions& options, const 
   ScalingReport report;
   std::map<std::pair<Schedule, std::uint64_t>, TrainingRate> alone;  // on one thread, by schedule and chunk
   for (const int count : ThreadCounts(threads)) {
-    const double peak = GemmPeak(count, seconds);
+    const double peak = GemmPeak(count, seconds, RateClock::kWall);  // as the training's rate is
     for (const TrainOptions& tried : Variants(options)) {
       ASSIGN_OR_RETURN(const TrainingRate rate,
                        WithThreads(count, [&] { return ProbeTraining(tried, graph, folder, rows, seconds); }));

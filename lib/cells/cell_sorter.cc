@@ -105,7 +105,7 @@ bool OrderedBefore(const KeyedEdge& a, const KeyedEdge& b) {
 void OrderCell(std::span<EdgeRecord> edges) {
   std::vector<KeyedEdge> keyed(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) keyed[i] = {OrderKey(edges[i]), edges[i]};
-  // Not OrderedBefore itself: a function behind a pointer is not inlined.
+  // A lambda, so that the sorts inline it.
   const auto before = [](const KeyedEdge& a, const KeyedEdge& b) { return OrderedBefore(a, b); };
   if (keyed.size() >= kParallelSortEdges) {
     tbb::parallel_sort(keyed.begin(), keyed.end(), before);

@@ -23,8 +23,7 @@ constexpr std::array<Part, 3> kParts = {Part::kTrain, Part::kValid, Part::kTest}
 // What is held for an edge beside it: its key and itself while it is sorted, its encoded bytes, and those of an edge of
 // the cells before, which are being written.
 constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + 2 * sizeof(EdgeRecord);
-// Edges that are prepared in some tens of milliseconds: a disk may take so long now and then, and all wait for each
-// other at their end.
+// Edges that are prepared together: a disk may be slow now and then, and all wait for each other at their end.
 constexpr std::uint64_t kSmallEdges = std::uint64_t{256} << 10;
 // Bounds of the buffer of one run: enough for a disk's speed, no more than helps.
 constexpr std::uint64_t kMinRunBuffer = std::uint64_t{32} << 10;

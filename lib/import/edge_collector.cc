@@ -70,6 +70,7 @@ absl::Status InternNodes(std::span<const ParsedEdge> edges, NameTable& table, st
                          ChunkMemory& memory) {
   std::vector<NameTable::Name>& names = memory.names;
   names.clear();
+  names.reserve(edges.size() * 2);
   for (const ParsedEdge& edge : edges) {
     // Edge lists are often sorted by head.
     const bool same = !names.empty() && names[names.size() - 2].text == edge.head;
@@ -248,7 +249,7 @@ absl::Status EdgeCollector::Collect() {
     // A base has both directions already where it was imported so.
     const bool undirected = options_.undirected && file.base == nullptr;
     ChunkResult result = ProcessChunk(chunk, file.part, undirected, out_.nodes, out_.relations, memory);
-    reader_.Reuse(std::move(chunk.text));
+    if (file.base == nullptr) reader_.Reuse(std::move(chunk.text));
     return result;
   };
   const auto merge = [&](ChunkResult result) {

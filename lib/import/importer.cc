@@ -345,6 +345,9 @@ class Importer {
     summary_.rank_seconds = Lap();
     if (Stopped()) return absl::CancelledError("interrupted");
     if (const auto tell = Stage("encoding", "edges")) tell(0, collected_->run_edges);
+    // The sorted edges stand beside names and unsorted ones only where there is room for all.
+    const bool beside = BytesOf(*collected_) + collected_->run_edges * sizeof(EdgeRecord) <= plan_.merge_bytes;
+    const auto sort = [&] { edges_.emplace(std::move(collected_->runs), partitions()); };
     absl::StatusOr<NodeArrays> arrays;
     ParallelBoth(
         [&] {
@@ -353,11 +356,12 @@ class Importer {
         },
         [&] {
           EncodeIds(collected_->runs, nodes, relations);
-          if (!Stopped()) edges_.emplace(std::move(collected_->runs), partitions());
+          if (beside && !Stopped()) sort();
         });
     RETURN_IF_ERROR(arrays.status());
-    if (Stopped() || !edges_) return absl::CancelledError("interrupted");
     nodes = {};
+    if (!edges_ && !Stopped()) sort();
+    if (Stopped() || !edges_) return absl::CancelledError("interrupted");
     summary_.encode_seconds = Lap();
     const std::uint64_t held_bytes = edges_->All().size_bytes() + collected_->relations.bytes();
     EdgeWriterOptions write = {.merge_duplicates = options_.merge_duplicates,

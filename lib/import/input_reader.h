@@ -70,7 +70,7 @@ class InputReader {
 
   // Waits for the next chunk; empty at the end, or at an error, which status() then has. One thread at a time.
   std::optional<TextChunk> Next() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Takes the memory of a chunk that is done with for another one. Any thread.
+  // Takes the memory of a chunk that is done with for another one; those of a base take none. Any thread.
   void Reuse(std::string text) ABSL_LOCKS_EXCLUDED(spare_mutex_);
   // REQUIRES: Next returned empty
   absl::Status status() const ABSL_LOCKS_EXCLUDED(mutex_);

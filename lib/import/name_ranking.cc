@@ -11,7 +11,7 @@
 namespace octavo {
 namespace {
 
-// Names that one task hashes or gives their ranks: some 10 to 100 microseconds of work.
+// Names that one task hashes or gives their ranks.
 constexpr std::size_t kGrain = 1024;
 
 struct HashedName {

@@ -158,7 +158,7 @@ NameTable::~NameTable() = default;
 
 absl::Status NameTable::Intern(std::span<const Name> names, std::span<std::uint32_t> ids) {
   for (; names.size() > kPieceNames; names = names.subspan(kPieceNames), ids = ids.subspan(kPieceNames)) {
-    RETURN_IF_ERROR(Intern(names.first(kPieceNames), ids));
+    RETURN_IF_ERROR(Intern(names.first(kPieceNames), ids.first(kPieceNames)));
   }
   // A counting sort by shard, so that each lock is taken once.
   std::array<std::uint32_t, kShards + 1> begin{};

@@ -15,9 +15,9 @@ namespace octavo {
 // Takes items until `take()`, a std::optional<Item>, is empty; calls `process(item)` for each, in parallel; and hands
 // the results to `deliver(result)`, an absl::Status, one at a time in the order in which the items were taken. Ends at
 // the first error, which it returns. At most `workers` items are held at once. Each worker has a copy of `process`, so
-// that it may keep memory from one item to the next. `process` must not start parallel work
-// of its own: waiting for it a thread could take up another item and wait for itself. What `process` throws is thrown
-// here.
+// that it may keep memory from one item to the next, and may take the item apart. `process` must not start parallel
+// work of its own: waiting for it a thread could take up another item and wait for itself. What `process` throws is
+// thrown here.
 template <typename Item, typename Take, typename Process, typename Deliver>
 absl::Status ProcessInOrder(std::size_t workers, const Take& take, const Process& process, const Deliver& deliver) {
   Mutex take_mutex;

@@ -68,7 +68,8 @@ absl::StatusOr<PartialName> MakePartial(
     const std::function<absl::StatusOr<bool>(const std::filesystem::path&)>& create);
 
 // A folder under construction: files are written into path(), a hidden sibling of the final name, and Commit syncs
-// every file, renames it and syncs the parent. Destroyed without Commit it removes what it made. One owner.
+// every file (all side by side, each with a thread and a descriptor), renames it and syncs the parent. Destroyed
+// without Commit it removes what it made. One owner.
 class AtomicFolder {
  public:
   // Makes the temporary folder, a PartialName. The final path must not exist or be an empty folder;

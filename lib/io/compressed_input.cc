@@ -26,7 +26,7 @@
 namespace octavo {
 namespace {
 
-// Also the most that one call reads: with twice as much, the kernel kept 50 of 120 MB that were dropped behind it.
+// Also the most that one call reads: with twice as much, the kernel kept pages that were dropped behind it.
 constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
 // Read between two advices to drop the page cache; a multiple of any page.
 constexpr std::uint64_t kDropBytes = std::uint64_t{4} << 20;

@@ -1,27 +1,60 @@
 #include "bench/rate.h"
 
-#include <chrono>
-#include <thread>
+#include <array>
 
 #include "gtest/gtest.h"
 
 namespace octavo {
 namespace {
 
-constexpr double kShort = 0.01;  // speed is measured, not asserted
+constexpr double kThreeRounds = 3;  // of a second each, behind half a second that warms up
 
-TEST(CallsPerSecond, CallsWithAscendingNumbers) {
-  std::uint64_t expected = 0;
-  const double rate = CallsPerSecond(kShort, [&](std::uint64_t i) { EXPECT_EQ(i, expected++); });
-  EXPECT_GT(rate, 0);
-  EXPECT_GE(expected, 4U);
+double NoTimeOnTheWall() { return 0; }
+
+TEST(CallsPerSecond, ReturnsTheMiddleOfThreeRounds) {
+  // Of each call: those that warm up, and rounds of 4, 2 and 8 calls.
+  constexpr std::array<double, 16> kSeconds = {0.25,  0.25,  0.25,  0.25,  0.25,  0.25,  0.5,   0.5,
+                                               0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125};
+  double time = 100;
+  std::uint64_t calls = 0;
+  const auto work = [&](std::uint64_t i) {
+    EXPECT_EQ(i, calls++);
+    time += kSeconds.at(i);
+  };
+  EXPECT_EQ(CallsPerSecond(kThreeRounds, work, [&] { return time; }, NoTimeOnTheWall), 4);
+  EXPECT_EQ(calls, kSeconds.size());
 }
 
-// What waits takes none of the processor's time: 500 calls a second at most, and far more a second of that.
-TEST(CallsPerSecond, CountsSecondsOfTheClock) {
-  const auto wait = [](std::uint64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
-  EXPECT_LE(CallsPerSecond(kShort, wait), 500);
-  EXPECT_GT(CallsPerSecond(kShort / 10, wait, ProcessorSeconds), 1000);
+TEST(CallsPerSecond, EndsARoundAfterFourTimesItsSecondsOnTheWall) {
+  double time = 0;
+  double wall = 100;
+  int calls = 0;
+  const auto work = [&](std::uint64_t) {
+    ++calls;
+    time += 0.125;
+    wall += 1;
+  };
+  EXPECT_EQ(CallsPerSecond(kThreeRounds, work, [&] { return time; }, [&] { return wall; }), 8);
+  EXPECT_EQ(calls, 2 + 3 * 4);
+}
+
+TEST(IdleCallsPerSecond, CountsTheTimeOfAllProcessorsOfTheThreads) {
+  for (const int threads : {1, 2}) {
+    double time = 0;
+    int calls = 0;
+    const auto work = [&](std::uint64_t) {
+      ++calls;
+      time += 0.25;
+    };
+    const int processors = ProcessorsOf(threads);
+    EXPECT_EQ(IdleCallsPerSecond(threads, kThreeRounds, work, [&] { return time; }, NoTimeOnTheWall), 4 * processors);
+    EXPECT_EQ(calls, (2 + 3 * 4) * processors);
+  }
+}
+
+TEST(ProcessorsOf, HasNoMoreThanTheMachine) {
+  EXPECT_EQ(ProcessorsOf(1), 1);
+  EXPECT_EQ(ProcessorsOf(1 << 20), std::max(1U, std::thread::hardware_concurrency()));
 }
 
 }  // namespace

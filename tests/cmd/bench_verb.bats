@@ -19,8 +19,7 @@ setup() {
   /usr/bin/python3 -c '
 import json
 report = json.load(open("machine.json"))
-assert 0 < report["processor_share"] <= 1.1  # of very short times
-for name in ("gemm_peak_gflops", "memory_bandwidth_gbps", "disk_read_gbps", "disk_write_gbps"):
+for name in ("gemm_peak_gflops", "processor_share", "memory_bandwidth_gbps", "disk_read_gbps", "disk_write_gbps"):
     assert report[name] > 0, name'
   [ "$(ls -A)" = machine.json ]
 }
@@ -53,7 +52,7 @@ chart() {
 }
 
 @test "locks tell their share of a training" {
-  "$OCTAVO" bench locks --seconds 0.02 --threads 1 | grep -Eq '^in a training .* 12 rows an edge, .* ns each, .* %.* 3 % '
+  "$OCTAVO" bench locks --seconds 0.02 --threads 1 | grep -Eq '^in a training .* 6 rows an edge, .* ns each, .* %.* 3 % '
   "$OCTAVO" bench locks --seconds 0.01 --json >locks.json
   [ "$(json '0 <= o["share"]["of_training"] < 1 and len(o["rates"])' <locks.json)" -ge 12 ]
 }
