@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/checked_math.h"
 #include "base/parallel.h"
 #include "bench/machine.h"
 #include "bench/random_floats.h"
@@ -64,9 +65,7 @@ struct Work {
 double KernelEdgesPerSecond(const ModelSpec& model, const KernelShape& shape, int threads, double seconds) {
   tbb::enumerable_thread_specific<std::unique_ptr<Work>> works([&] { return std::make_unique<Work>(model, shape); });
   // As many for each thread, so that none waits for the others.
-  constexpr std::size_t kLeastChunks = 16;
-  const auto workers = static_cast<std::size_t>(threads);
-  const std::size_t chunks = (kLeastChunks + workers - 1) / workers * workers;
+  const std::size_t chunks = RoundUp(16, static_cast<std::size_t>(threads));
   const double calls = WithThreads(threads, [&] {
     return IdleCallsPerSecond(threads, seconds, [&](std::uint64_t) {
       ParallelEach(0, chunks, [&](std::size_t) {

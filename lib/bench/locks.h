@@ -18,10 +18,11 @@ struct LockRate {
 // What the locks take of a training at most: ComplEx with the defaults of octavo train. Rows come in random order here,
 // sorted there, where a row mostly finds the lock of the one before it in the cache.
 struct LockShare {
-  double seconds_a_row = 0;        // of a thread: with the default stripes, less without locks; 0 where it is not seen
-  double locked_rows_an_edge = 0;  // read and updated: its two nodes, and its share of the chunk's negatives
-  double seconds_an_edge = 0;      // of a thread: scores, loss and gradients alone
-  double of_training = 0;          // of all of these, so a bit more than of the whole training
+  double seconds_a_row = 0;  // of a thread: with the default stripes, less without locks; 0 where it is not seen
+  // Updated: its two nodes, and its share of the chunk's negatives. In `async` twice that, where reads lock, too.
+  double locked_rows_an_edge = 0;
+  double seconds_an_edge = 0;  // of a thread: scores, loss and gradients alone
+  double of_training = 0;      // of all of these, so a bit more than of the whole training
 };
 
 struct LockReport {

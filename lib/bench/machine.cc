@@ -6,6 +6,7 @@
 #include <fstream>
 #include <span>
 
+#include "base/checked_math.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "bench/random_floats.h"
@@ -47,8 +48,8 @@ GemmRun MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, do
   tbb::enumerable_thread_specific<std::vector<float>> results([&] { return std::vector<float>(m * n); });
   const double flops = 2.0 * static_cast<double>(m * n * k);
   // As many for each thread, so that none waits for the others.
-  const auto each = static_cast<std::size_t>(std::ceil(kCallFlops / flops / threads));
-  const std::size_t products = each * static_cast<std::size_t>(threads);
+  const std::size_t products =
+      RoundUp(static_cast<std::size_t>(std::ceil(kCallFlops / flops)), static_cast<std::size_t>(threads));
   GemmRun run{.rate = {std::string(GemmBackendName(backend)), m, n, k, threads}};
   const double calls = WithThreads(threads, [&] {
     const auto multiply = [&](std::uint64_t) {

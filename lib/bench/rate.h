@@ -58,7 +58,8 @@ template <typename Work, typename Now = double (*)(), typename Wall = double (*)
 double IdleCallsPerSecond(int threads, double seconds, const Work& work, const Now& now = ProcessorSeconds,
                           const Wall& wall = SteadySeconds) {
   const double processors = ProcessorsOf(threads);
-  return CallsPerSecond(seconds, work, [&] { return now() / processors; }, wall);
+  const auto idle = [&] { return now() / processors; };
+  return CallsPerSecond(seconds, work, idle, wall);
 }
 
 }  // namespace octavo

@@ -1,6 +1,8 @@
 #include "bench/rate.h"
 
+#include <algorithm>
 #include <array>
+#include <thread>
 
 #include "gtest/gtest.h"
 
@@ -21,7 +23,8 @@ TEST(CallsPerSecond, ReturnsTheMiddleOfThreeRounds) {
     EXPECT_EQ(i, calls++);
     time += kSeconds.at(i);
   };
-  EXPECT_EQ(CallsPerSecond(kThreeRounds, work, [&] { return time; }, NoTimeOnTheWall), 4);
+  const auto now = [&] { return time; };
+  EXPECT_EQ(CallsPerSecond(kThreeRounds, work, now, NoTimeOnTheWall), 4);
   EXPECT_EQ(calls, kSeconds.size());
 }
 
@@ -34,7 +37,9 @@ TEST(CallsPerSecond, EndsARoundAfterFourTimesItsSecondsOnTheWall) {
     time += 0.125;
     wall += 1;
   };
-  EXPECT_EQ(CallsPerSecond(kThreeRounds, work, [&] { return time; }, [&] { return wall; }), 8);
+  const auto now = [&] { return time; };
+  const auto on_the_wall = [&] { return wall; };
+  EXPECT_EQ(CallsPerSecond(kThreeRounds, work, now, on_the_wall), 8);
   EXPECT_EQ(calls, 2 + 3 * 4);
 }
 
@@ -46,8 +51,9 @@ TEST(IdleCallsPerSecond, CountsTheTimeOfAllProcessorsOfTheThreads) {
       ++calls;
       time += 0.25;
     };
-    const int processors = ProcessorsOf(threads);
-    EXPECT_EQ(IdleCallsPerSecond(threads, kThreeRounds, work, [&] { return time; }, NoTimeOnTheWall), 4 * processors);
+    const auto now = [&] { return time; };
+    const double processors = ProcessorsOf(threads);
+    EXPECT_EQ(IdleCallsPerSecond(threads, kThreeRounds, work, now, NoTimeOnTheWall), 4 * processors);
     EXPECT_EQ(calls, (2 + 3 * 4) * processors);
   }
 }
