@@ -1,5 +1,6 @@
 #include "import/line_chunker.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -46,7 +47,8 @@ TEST(LineChunker, CutsAtLineEndsAndLosesNothing) {
 
 TEST(LineChunker, WritesOverWhatItsMemoryHeld) {
   std::string text;
-  for (int i = 0; text.size() < 2 * LineChunker::kChunkBytes + 1000; ++i) text += std::to_string(i * i) + "\n";
+  for (std::uint64_t i = 0; text.size() < 2 * LineChunker::kChunkBytes + 1000; ++i)
+    text += std::to_string(i * i) + "\n";
   for (const std::size_t size : {std::size_t{1}, LineChunker::kChunkBytes, 3 * LineChunker::kChunkBytes}) {
     EXPECT_TRUE(Chunks(text, std::string(size, '\n')) == Chunks(text)) << size;
     EXPECT_TRUE(Chunks("", std::string(size, '\n')).empty());
