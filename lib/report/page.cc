@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <utility>
-#include <variant>
+#include <vector>
 
 #include "base/byte_size.h"
 #include "base/duration.h"
@@ -13,8 +13,10 @@
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "report/assets.h"
+#include "report/epoch_sections.h"
 #include "report/figure.h"
 #include "report/html.h"
+#include "report/section.h"
 
 namespace octavo {
 namespace {
@@ -27,84 +29,6 @@ constexpr std::size_t kMostNormRanges = 40;
 // Of a name on the map, and of its JSON, where most letters that are no ASCII take six bytes each.
 constexpr std::size_t kMapNameBytes = 256;
 constexpr std::size_t kMapJsonBytes = 384;
-constexpr double kNearLimit = 4;  // --memory is drawn where it is at most so many times what was used
-
-std::string Whole(std::uint64_t number) {
-  std::string digits = fmt::format("{}", number);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
-  return digits;
-}
-
-std::string Plural(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", Whole(count), noun, count == 1 ? "" : noun.ends_with("tch") ? "es" : "s");
-}
-
-std::string Note(std::string_view text) { return fmt::format("<p class=\"note\">{}</p>\n", HtmlText(text)); }
-
-std::string Section(std::string_view id, std::string_view title, std::string_view body) {
-  return fmt::format("<section id=\"{}\"><h2>{}</h2>\n{}</section>\n", id, HtmlText(title), body);
-}
-
-using Figure = std::variant<LineFigure, StackFigure, BarFigure, HeatFigure, SpanFigure>;
-
-// Two in a row. Where one of an odd number would leave half a row empty, the first has a row of its own.
-std::string Figures(std::vector<Figure> figures) {
-  std::string body;
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    const auto draw = [&](auto& figure) {
-      if constexpr (requires { figure.wide; }) figure.wide = i == 0 && figures.size() % 2 == 1;
-      body += ToHtml(figure);
-    };
-    std::visit(draw, figures[i]);
-  }
-  return fmt::format("<div class=\"figures\">\n{}</div>\n", body);
-}
-
-std::string Table(const std::vector<std::pair<std::string, std::string>>& rows) {
-  std::string body;
-  for (const auto& [name, value] : rows) {
-    fmt::format_to(Sink(body), "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", HtmlText(name), HtmlText(value));
-  }
-  return fmt::format("<table>\n{}</table>\n", body);
-}
-
-// The unit in which sizes up to `largest` are drawn.
-struct ByteUnit {
-  double bytes = 1;
-  std::string_view name = "B";
-};
-ByteUnit UnitFor(double largest) {
-  ByteUnit unit;
-  for (const std::string_view name : {"KiB", "MiB", "GiB", "TiB"}) {
-    if (largest < 1024 * unit.bytes) break;
-    unit = {1024 * unit.bytes, name};
-  }
-  return unit;
-}
-
-// [epoch, member] of each epoch, over `unit`.
-template <typename T>
-std::vector<std::pair<double, double>> Course(const RunHistory& history, T EpochEvent::*member, double unit = 1) {
-  std::vector<std::pair<double, double>> points;
-  for (const EpochEvent& event : history.epochs) {
-    points.emplace_back(static_cast<double>(event.epoch), static_cast<double>(event.*member) / unit);
-  }
-  return points;
-}
-
-template <typename T>
-std::vector<double> Values(const RunHistory& history, T EpochEvent::*member) {
-  std::vector<double> values;
-  for (const EpochEvent& event : history.epochs) values.push_back(static_cast<double>(event.*member));
-  return values;
-}
-
-template <typename T>
-double Largest(const RunHistory& history, T EpochEvent::*member) {
-  double largest = 0;
-  for (const EpochEvent& event : history.epochs) largest = std::max(largest, static_cast<double>(event.*member));
-  return largest;
-}
 
 // ---- the head
 
@@ -139,13 +63,17 @@ std::vector<KeyNumber> KeyNumbers(const RunPage& page) {
   if (history.epochs.empty()) return numbers;
   const EpochEvent& last = history.epochs.back();
   numbers.push_back({"loss", fmt::format("{:.4g}", last.loss), fmt::format("in epoch {}", last.epoch)});
-  std::vector<double> rates = Values(history, &EpochEvent::edges_per_second);
+  std::vector<double> rates;
+  double seconds = 0;
+  std::uint64_t peak = 0;
+  for (const EpochEvent& event : history.epochs) {
+    rates.push_back(event.edges_per_second);
+    seconds += event.seconds;
+    peak = std::max(peak, event.peak_rss_bytes);
+  }
   std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
   numbers.push_back({"edges a second", ShortNumber(rates[rates.size() / 2]), "median epoch"});
-  double seconds = 0;
-  for (const EpochEvent& event : history.epochs) seconds += event.seconds;
   numbers.push_back({"time in epochs", DurationText(seconds), Plural(history.epochs.size(), "epoch")});
-  const auto peak = static_cast<std::uint64_t>(Largest(history, &EpochEvent::peak_rss_bytes));
   numbers.push_back({"peak memory", FormatByteSize(peak),
                      last.memory_bytes > 0 ? fmt::format("of {} allowed", FormatByteSize(last.memory_bytes))
                                            : std::string("of the process")});
@@ -171,40 +99,6 @@ std::string Head(const RunPage& page) {
 }
 
 // ---- the sections
-
-std::string Learning(const RunPage& page) {
-  const RunHistory& history = page.history;
-  if (history.epochs.empty()) return Section("learning", "Learning", Note("No epoch is done yet."));
-  LineFigure loss = {.title = "Loss",
-                     .x_axis = "epoch",
-                     .y_axis = "mean over edges and sides",
-                     .from_zero = false,
-                     .lines = {{.name = "loss", .points = Course(history, &EpochEvent::loss)}}};
-  if (Largest(history, &EpochEvent::penalty) > 0) {
-    loss.lines.push_back({.name = "penalty of the regularizer", .points = Course(history, &EpochEvent::penalty)});
-  }
-  std::vector<Figure> figures = {loss};
-  if (!history.validations.empty()) {
-    LineFigure ranks = {.title = "Validation", .x_axis = "epoch", .y_axis = "filtered, both sides"};
-    const auto add = [&](std::string name, double ValidationScores::*member) {
-      LineFigure::Line& line = ranks.lines.emplace_back(LineFigure::Line{.name = std::move(name)});
-      for (const ValidationEvent& event : history.validations) {
-        line.points.emplace_back(static_cast<double>(event.epoch), event.scores.*member);
-      }
-    };
-    add("MRR", &ValidationScores::mrr);
-    add("Hits@1", &ValidationScores::hits_at_1);
-    add("Hits@3", &ValidationScores::hits_at_3);
-    add("Hits@10", &ValidationScores::hits_at_10);
-    figures.emplace_back(ranks);
-  }
-  figures.emplace_back(
-      LineFigure{.title = "Learning rate",
-                 .x_axis = "epoch",
-                 .y_axis = "of the last update",
-                 .lines = {{.name = "learning rate", .points = Course(history, &EpochEvent::learning_rate)}}});
-  return Section("learning", "Learning", Figures(figures));
-}
 
 std::string Quality(const HeldOutQuality& quality) {
   const SideSums both = quality.ranks.Both();
@@ -308,93 +202,6 @@ std::string Embeddings(const RunPage& page) {
   return body.empty() ? body : Section("embeddings", "Embeddings", body);
 }
 
-std::string Work(const RunPage& page) {
-  const RunHistory& history = page.history;
-  if (history.epochs.empty()) return "";
-  const LineFigure rate = {.title = "Speed",
-                           .x_axis = "epoch",
-                           .y_axis = "edges a second",
-                           .lines = {{.name = "edges", .points = Course(history, &EpochEvent::edges_per_second)}}};
-  StackFigure phases = {.title = "Time of an epoch",
-                        .x_axis = "epoch",
-                        .y_axis = "seconds",
-                        .layers = {{"compute", Values(history, &EpochEvent::compute_seconds)},
-                                   {"apply", Values(history, &EpochEvent::apply_seconds)},
-                                   {"stall", Values(history, &EpochEvent::stall_seconds)},
-                                   {"commit", Values(history, &EpochEvent::commit_seconds)}},
-                        .lines = {{"fetch, behind them", Values(history, &EpochEvent::fetch_seconds)},
-                                  {"exchange, behind them", Values(history, &EpochEvent::exchange_seconds)}}};
-  for (const EpochEvent& event : history.epochs) phases.x.push_back(static_cast<double>(event.epoch));
-  const double peak = Largest(history, &EpochEvent::peak_rss_bytes);
-  const double budget = Largest(history, &EpochEvent::memory_bytes);
-  // A limit far above what is used would press the line of the use to the ground.
-  const bool near = budget <= kNearLimit * peak;
-  const ByteUnit unit = UnitFor(near ? std::max(peak, budget) : peak);
-  LineFigure memory = {
-      .title = "Memory",
-      .x_axis = "epoch",
-      .y_axis = std::string(unit.name),
-      .lines = {{.name = "largest so far", .points = Course(history, &EpochEvent::peak_rss_bytes, unit.bytes)}}};
-  if (!near) memory.y_axis += fmt::format(", of {} allowed", FormatByteSize(static_cast<std::uint64_t>(budget)));
-  if (budget > 0 && near) {
-    LineFigure::Line allowed = {.name = "allowed (--memory)", .style = LineFigure::Style::kDashed};
-    for (const EpochEvent& event : history.epochs) {
-      if (event.memory_bytes == 0) continue;  // of a version that did not say
-      allowed.points.emplace_back(static_cast<double>(event.epoch),
-                                  static_cast<double>(event.memory_bytes) / unit.bytes);
-    }
-    memory.lines.push_back(std::move(allowed));
-  }
-  return Section("work", "Speed and memory", Figures({rate, phases, memory}));
-}
-
-// A quantity as measured, over what was planned.
-LineFigure Planned(std::string title, std::string_view y_axis, std::vector<std::pair<double, double>> measured,
-                   std::vector<std::pair<double, double>> planned) {
-  return {.title = std::move(title),
-          .x_axis = "epoch",
-          .y_axis = std::string(y_axis),
-          .lines = {{.name = "measured", .points = std::move(measured)},
-                    {.name = "planned", .points = std::move(planned), .style = LineFigure::Style::kBand}}};
-}
-
-std::string Disk(const RunPage& page) {
-  const RunHistory& history = page.history;
-  std::string body;
-  if (!history.epochs.empty()) {
-    const ByteUnit read =
-        UnitFor(std::max(Largest(history, &EpochEvent::read_bytes), Largest(history, &EpochEvent::planned_read_bytes)));
-    const ByteUnit written = UnitFor(
-        std::max(Largest(history, &EpochEvent::written_bytes), Largest(history, &EpochEvent::planned_written_bytes)));
-    std::vector<Figure> figures = {
-        Planned("Read in an epoch", read.name, Course(history, &EpochEvent::read_bytes, read.bytes),
-                Course(history, &EpochEvent::planned_read_bytes, read.bytes)),
-        Planned("Written in an epoch", written.name, Course(history, &EpochEvent::written_bytes, written.bytes),
-                Course(history, &EpochEvent::planned_written_bytes, written.bytes))};
-    if (Largest(history, &EpochEvent::partitions) > 1) {
-      figures.emplace_back(Planned("Loads of partitions in an epoch", "partitions",
-                                   Course(history, &EpochEvent::partition_loads),
-                                   Course(history, &EpochEvent::planned_partition_loads)));
-    }
-    body += Figures(figures);
-  }
-  if (page.residency) {
-    const Residency& residency = *page.residency;
-    SpanFigure spans = {.title = fmt::format("Partitions in memory, epoch {}", residency.epoch),
-                        .x_axis = "edges of the epoch, %",
-                        .y_axis = "partition"};
-    for (std::size_t i = 0; i < residency.groups.size(); ++i) {
-      spans.rows.push_back({fmt::format("{}", i + 1), residency.groups[i].spans});
-    }
-    body += Figures({spans});
-    body +=
-        Note(fmt::format("By the plan: {} at a time of {}, {} exchanges; one row for the partitions of the graph that "
-                         "come and go together, by when they come first.",
-                         residency.resident, Plural(residency.groups.size(), "partition"), residency.loads));
-  }
-  return body.empty() ? body : Section("disk", "Disk", body);
-}
-
 std::string Configuration(const RunPage& page) {
   const GraphDescription& graph = page.description;
   std::vector<std::pair<std::string, std::string>> rows = {
@@ -450,9 +257,10 @@ std::string ToHtml(const RunPage& page) {
 {}</script>
 </body></html>
 )",
-      HtmlText(ModelName(page.options.model)), HtmlText(graph), kReportStyle, Head(page), Learning(page),
-      page.quality ? Quality(*page.quality) : std::string(), Embeddings(page), Work(page), Disk(page),
-      Configuration(page), HtmlText(page.version), kReportScript);
+      HtmlText(ModelName(page.options.model)), HtmlText(graph), kReportStyle, Head(page), LearningSection(page.history),
+      page.quality ? Quality(*page.quality) : std::string(), Embeddings(page), WorkSection(page.history),
+      DiskSection(page.history, page.residency ? &*page.residency : nullptr), Configuration(page),
+      HtmlText(page.version), kReportScript);
 }
 
 }  // namespace octavo
