@@ -241,6 +241,83 @@ absl::Status CheckSplit(double fraction, std::size_t train_nodes, std::size_t no
                   fraction, nodes, train_nodes, nodes - train_nodes));
 }
 
+// Returns how many nodes train, for each fraction. With test_nodes that is for the one split, whose order is `given`.
+absl::StatusOr<std::vector<std::size_t>> CountTrainNodes(const NodeLabels& labels, const ClassificationOptions& options,
+                                                         std::vector<std::uint32_t>& given) {
+  const std::size_t nodes = labels.nodes.size();
+  std::vector<std::size_t> train_nodes;
+  if (options.test_nodes) {
+    train_nodes = {GivenOrder(labels, *options.test_nodes, given)};
+    if (train_nodes[0] > 0 && train_nodes[0] < nodes) return train_nodes;
+    return UsageError(
+        fmt::format("{} of the {} labelled nodes are to be tested; expected at least one, and at least "
+                    "one to train on",
+                    nodes - train_nodes[0], nodes));
+  }
+  for (const double fraction : options.train_fractions) {
+    train_nodes.push_back(TrainNodes(fraction, nodes));
+    RETURN_IF_ERROR(CheckSplit(fraction, train_nodes.back(), nodes));
+  }
+  return train_nodes;
+}
+
+// Trains and tests all repeats, `at_once` of them at a time.
+std::vector<FractionScores> ScoreRepeats(const NodeLabels& labels, const FeatureRows& features,
+                                         const ClassificationOptions& options, const std::vector<std::uint32_t>& given,
+                                         std::span<const std::size_t> train_nodes, std::uint64_t at_once) {
+  const std::uint64_t repeats = RepeatsOf(options);
+  // A fit takes as long as it has rows.
+  double work = 0;
+  for (const std::size_t count : train_nodes) work += static_cast<double>(repeats * count);
+  std::atomic<double> done{0};
+  std::vector<FractionScores> scores(train_nodes.size());
+  for (FractionScores& fraction : scores) {
+    fraction.micro_f1.reserve(repeats);
+    fraction.macro_f1.reserve(repeats);
+  }
+  for (std::uint64_t first = 0; first < repeats; first += at_once) {
+    const std::uint64_t last = std::min(first + at_once, repeats);
+    std::vector<std::vector<std::uint32_t>> orders;
+    std::vector<NodeSplit> splits;
+    for (std::uint64_t repeat = first; repeat < last; ++repeat) {
+      orders.push_back(options.test_nodes ? given : ShuffledNodes(labels.nodes.size(), options.seed, repeat));
+      for (const std::size_t count : train_nodes) splits.push_back({orders.back(), count});
+    }
+    SplitBatch batch(labels, features, options.cost, splits, [&](std::size_t split, double share) {
+      if (!options.progress) return;
+      const double step = share * static_cast<double>(splits[split].train_nodes) / work;
+      options.progress(std::min(1.0, done.fetch_add(step, std::memory_order_relaxed) + step));  // for the eye only
+    });
+    batch.Run();
+    for (std::size_t split = 0; split < splits.size(); ++split) {
+      FractionScores& fraction = scores[split % scores.size()];
+      fraction.micro_f1.push_back(MicroF1(batch.CountsOf(split)));
+      fraction.macro_f1.push_back(MacroF1(batch.CountsOf(split)));
+    }
+  }
+  return scores;
+}
+
+ClassificationReport ReportOf(std::span<const FractionScores> scores, std::span<const std::size_t> train_nodes,
+                              const NodeLabels& labels, const ClassificationOptions& options) {
+  const std::size_t nodes = labels.nodes.size();
+  ClassificationReport report;
+  report.repeats = RepeatsOf(options);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    ClassificationReport::Fraction fraction;
+    fraction.train_nodes = train_nodes[i];
+    fraction.test_nodes = nodes - train_nodes[i];
+    fraction.train_fraction = options.test_nodes ? static_cast<double>(train_nodes[i]) / static_cast<double>(nodes)
+                                                 : options.train_fractions[i];
+    fraction.micro_f1 = MeanOf(scores[i].micro_f1);
+    fraction.macro_f1 = MeanOf(scores[i].macro_f1);
+    // With one label a node and one prediction, right ones are to all as F1 says.
+    if (!labels.multi_label()) fraction.accuracy = fraction.micro_f1;
+    report.fractions.push_back(fraction);
+  }
+  return report;
+}
+
 }  // namespace
 
 MeanOfRepeats MeanOf(std::span<const double> values) {
@@ -273,77 +350,14 @@ absl::StatusOr<ClassificationReport> ClassifyNodes(const EmbeddedGraph& embedded
                     "expected fewer of them or more memory",
                     nodes, RepeatsOf(options), FractionsOf(options), FormatByteSize(least), FormatByteSize(memory)));
   }
-
-  const std::size_t fractions = FractionsOf(options);
   std::vector<std::uint32_t> given;
-  std::vector<std::size_t> train_nodes;
-  if (options.test_nodes) {
-    train_nodes = {GivenOrder(labels, *options.test_nodes, given)};
-    if (train_nodes[0] == 0 || train_nodes[0] == nodes) {
-      return UsageError(
-          fmt::format("{} of the {} labelled nodes are to be tested; expected at least one, and at least "
-                      "one to train on",
-                      nodes - train_nodes[0], nodes));
-    }
-  } else {
-    for (const double fraction : options.train_fractions) {
-      train_nodes.push_back(TrainNodes(fraction, nodes));
-      RETURN_IF_ERROR(CheckSplit(fraction, train_nodes.back(), nodes));
-    }
-  }
-
+  ASSIGN_OR_RETURN(const std::vector<std::size_t> train_nodes, CountTrainNodes(labels, options, given));
   FeatureRows features(nodes, WidthOf(embedded, options));
   RETURN_IF_ERROR(GatherFeatures(embedded, labels, options, features));
-
-  const std::uint64_t repeats = RepeatsOf(options);
   const std::uint64_t room = memory - FixedBytes(embedded, labels, options, threads);
-  const std::uint64_t at_once = std::clamp<std::uint64_t>(room / RepeatBytes(embedded, labels, options), 1, repeats);
-  // A fit takes as long as it has rows.
-  double work = 0;
-  for (const std::size_t count : train_nodes) work += static_cast<double>(repeats * count);
-  std::atomic<double> done{0};
-
-  std::vector<FractionScores> scores(fractions);
-  for (FractionScores& fraction : scores) {
-    fraction.micro_f1.reserve(repeats);
-    fraction.macro_f1.reserve(repeats);
-  }
-  for (std::uint64_t first = 0; first < repeats; first += at_once) {
-    const std::uint64_t last = std::min(first + at_once, repeats);
-    std::vector<std::vector<std::uint32_t>> orders;
-    std::vector<NodeSplit> splits;
-    for (std::uint64_t repeat = first; repeat < last; ++repeat) {
-      orders.push_back(options.test_nodes ? given : ShuffledNodes(nodes, options.seed, repeat));
-      for (const std::size_t count : train_nodes) splits.push_back({orders.back(), count});
-    }
-    SplitBatch batch(labels, features, options.cost, splits, [&](std::size_t split, double share) {
-      if (!options.progress) return;
-      const double step = share * static_cast<double>(splits[split].train_nodes) / work;
-      options.progress(std::min(1.0, done.fetch_add(step, std::memory_order_relaxed) + step));  // for the eye only
-    });
-    batch.Run();
-    for (std::size_t split = 0; split < splits.size(); ++split) {
-      FractionScores& fraction = scores[split % fractions];
-      fraction.micro_f1.push_back(MicroF1(batch.CountsOf(split)));
-      fraction.macro_f1.push_back(MacroF1(batch.CountsOf(split)));
-    }
-  }
-
-  ClassificationReport report;
-  report.repeats = repeats;
-  for (std::size_t i = 0; i < fractions; ++i) {
-    ClassificationReport::Fraction fraction;
-    fraction.train_nodes = train_nodes[i];
-    fraction.test_nodes = nodes - train_nodes[i];
-    fraction.train_fraction = options.test_nodes ? static_cast<double>(train_nodes[i]) / static_cast<double>(nodes)
-                                                 : options.train_fractions[i];
-    fraction.micro_f1 = MeanOf(scores[i].micro_f1);
-    fraction.macro_f1 = MeanOf(scores[i].macro_f1);
-    // With one label a node and one prediction, right ones are to all as F1 says.
-    if (!labels.multi_label()) fraction.accuracy = fraction.micro_f1;
-    report.fractions.push_back(fraction);
-  }
-  return report;
+  const std::uint64_t at_once =
+      std::clamp<std::uint64_t>(room / RepeatBytes(embedded, labels, options), 1, RepeatsOf(options));
+  return ReportOf(ScoreRepeats(labels, features, options, given, train_nodes, at_once), train_nodes, labels, options);
 }
 
 }  // namespace octavo
