@@ -12,6 +12,8 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "fmt/format.h"
@@ -33,8 +35,21 @@ std::string ContentsOf(const std::filesystem::path& path) {
 
 class OutputFileTest : public testing::Test {
  protected:
+  // Outputs to path_ and, where a file is, to beside_, with a word in each.
+  std::vector<OutputFile> OpenTwo() const {
+    std::ofstream(beside_) << "old";
+    std::vector<OutputFile> outputs;
+    for (const auto& [path, text] : {std::pair(path_, "one"), std::pair(beside_, "two")}) {
+      auto output = OutputFile::Open(path);
+      EXPECT_TRUE(output.ok() && output->Append(text).ok());
+      outputs.push_back(*std::move(output));
+    }
+    return outputs;
+  }
+
   TemporaryFolder folder_;
   std::string path_ = (folder_.path() / "out").string();
+  std::string beside_ = (folder_.path() / "beside").string();
   std::string partial_ = (folder_.path() / fmt::format(".out.partial-{}", ::getpid())).string();
 };
 
@@ -150,22 +165,16 @@ TEST_F(OutputFileTest, FullDiskAndFailedSyncLeaveNothing) {
 
 // The first of two took its place before the second one was written.
 TEST_F(OutputFileTest, FilesThatBelongTogetherAppearWhenAllAreWhole) {
-  const std::string beside = (folder_.path() / "beside").string();
   for (const std::string failpoint : {"file.sync:1=eio", "file.sync:2=eio", ""}) {
-    std::ofstream(beside) << "old";
     {
-      auto output = OutputFile::Open(path_);
-      auto other = OutputFile::Open(beside);
-      ASSERT_TRUE(output.ok() && other.ok());
-      ASSERT_TRUE(output->Append("one").ok());
-      ASSERT_TRUE(other->Append("two").ok());
+      std::vector<OutputFile> outputs = OpenTwo();
       ASSERT_TRUE(SetFailpoints(failpoint).ok());
-      const absl::Status status = OutputFile::CommitAll(std::array{&*output, &*other});
+      const absl::Status status = OutputFile::CommitAll(std::array{&outputs[0], &outputs[1]});
       ASSERT_TRUE(SetFailpoints("").ok());
       EXPECT_EQ(status.ok(), failpoint.empty());
     }
     EXPECT_EQ(std::filesystem::exists(path_), failpoint.empty());
-    EXPECT_EQ(ContentsOf(beside), failpoint.empty() ? "two" : "old");
+    EXPECT_EQ(ContentsOf(beside_), failpoint.empty() ? "two" : "old");
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), failpoint.empty() ? 2 : 1);
   }
 }
@@ -205,24 +214,18 @@ TEST_F(OutputFileTest, APartialFileOfTheSameNumberIsLeftAlone) {
 
 // A signal between the two renames left the new file of one beside the old one of the other.
 TEST_F(OutputFileTest, NoSignalComesBetweenTheRenamesOfASet) {
-  const std::string beside = (folder_.path() / "beside").string();
-  std::ofstream(beside) << "old";
-  auto output = OutputFile::Open(path_);
-  auto other = OutputFile::Open(beside);
-  ASSERT_TRUE(output.ok() && other.ok());
-  ASSERT_TRUE(output->Append("one").ok());
-  ASSERT_TRUE(other->Append("two").ok());
+  std::vector<OutputFile> outputs = OpenTwo();
   ASSERT_TRUE(SetFailpoints("folder.sync:1=sleep").ok());
   std::thread signal([&] {  // what a signal's thread does
     while (!std::filesystem::exists(path_)) std::this_thread::yield();
     OutputFile::RemovePartialFiles();
   });
-  const absl::Status status = OutputFile::CommitAll(std::array{&*output, &*other});
+  const absl::Status status = OutputFile::CommitAll(std::array{&outputs[0], &outputs[1]});
   signal.join();
   ASSERT_TRUE(SetFailpoints("").ok());
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(ContentsOf(path_), "one");
-  EXPECT_EQ(ContentsOf(beside), "two");
+  EXPECT_EQ(ContentsOf(beside_), "two");
 }
 
 TEST_F(OutputFileTest, PartialFilesAreRemovedWhereNoDestructorWill) {
