@@ -1,5 +1,6 @@
 #include "import/name_table.h"
 
+#include <array>
 #include <set>
 #include <string>
 #include <thread>
@@ -61,6 +62,23 @@ TEST(NameTable, InternsFromManyThreads) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(table.size(), 5000U);
   for (const auto& mine : ids) EXPECT_EQ(mine, ids[0]);
+}
+
+// The first thread finds the same long name again and again, all the while in the shard that the second one needs.
+TEST(NameTable, WaitsForAShardThatAnotherThreadIsIn) {
+  NameTable table;
+  const std::string text(std::size_t{8} << 20, 'x');
+  std::thread first([&] {
+    const std::vector<NameTable::Name> names(50, {text, 7});
+    std::vector<std::uint32_t> ids(names.size());
+    EXPECT_OK(table.Intern(names, ids));
+  });
+  while (table.bytes() < text.size()) std::this_thread::yield();
+  std::uint32_t id = UINT32_MAX;
+  EXPECT_OK(table.Intern(std::array{NameTable::Name{"y", 8}}, {&id, 1}));
+  first.join();
+  ASSERT_TRUE(table.Contains(id));
+  EXPECT_EQ(table.Text(id), "y");
 }
 
 TEST(NameTable, EmptyHasNoIds) {
