@@ -27,10 +27,11 @@ void ContributionsByNode::AddToSegments(std::uint32_t at, NodeId node) {
   segments_.back().end = at + 1;
 }
 
-// Node and place in one word, which sorts an order of magnitude faster than both apart.
+// Node and place in one word, which sorts an order of magnitude faster than both apart. That no two keys are the same
+// matters here and in Arrivals: there is one result, and nothing behind the last key is written (walk/pair_counter.cc).
 void ContributionsByNode::SortTogether(unsigned index_bits) {
   for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = (Value(contributions_[i].node) << index_bits) | i;
-  hwy::Sorter()(keys_.data(), keys_.size(), hwy::SortAscending());  // the keys differ, so there is one result
+  hwy::Sorter()(keys_.data(), keys_.size(), hwy::SortAscending());
   const std::uint64_t mask = (std::uint64_t{1} << index_bits) - 1;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
     order_[i] = static_cast<std::uint32_t>(keys_[i] & mask);

@@ -21,6 +21,9 @@ constexpr std::size_t kChunkKeys = 1024;
 constexpr std::size_t kChunksPerSlab = 128;
 // More buckets are sorted no faster and make more chunks that are not full.
 constexpr std::uint64_t kMaxBuckets = 256;
+// Where few keys differ, Highway 1.0.3's sort reads, on NEON, the vector of 16 bytes behind the last key and writes it
+// back as it was (MaybePartitionTwoValue; google/highway issue 2281 is a crash by it).
+constexpr std::size_t kKeysBehind = 2;
 // Whole numbers up to it are floats, so that weights add up to the same sum in any order.
 constexpr std::uint32_t kMaxCount = std::uint32_t{1} << 24;
 constexpr std::uint64_t kCountBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
@@ -155,7 +158,7 @@ std::uint64_t PairCounter::pairs() const {
 std::vector<std::uint64_t> PairCounter::TakeKeys(std::size_t bucket) {
   const std::vector<std::uint64_t*> chunks = std::exchange(buckets_[bucket].chunks, {});
   std::vector<std::uint64_t> keys;
-  keys.reserve(chunks.size() * kChunkKeys);
+  keys.reserve(chunks.size() * kChunkKeys + kKeysBehind);
   for (std::uint64_t* const chunk : chunks) {
     std::uint64_t* end = chunk + kChunkKeys;
     for (const Writer& writer : writers_) {
