@@ -10,6 +10,7 @@
 #include "fmt/format.h"
 #include "io/file.h"
 #include "train/memory_estimate.h"
+#include "train/trained_run.h"
 
 namespace octavo {
 namespace {
@@ -90,12 +91,7 @@ absl::StatusOr<Resumption> ReadResumption(const RunPaths& paths, std::uint64_t e
   RETURN_IF_ERROR(CheckTrainable(*resumption.graph, options));
   // Before the tables are opened, which sets aside the space of their second files again.
   ASSIGN_OR_RETURN(resumption.manifest, ReadNewestManifest(paths.State()));
-  if (resumption.manifest.header.graph_fingerprint != resumption.graph->description().fingerprint) {
-    return CorruptError(fmt::format("{}: the run was trained on a graph with fingerprint {:016x}; {} has {:016x}",
-                                    paths.folder().string(), resumption.manifest.header.graph_fingerprint,
-                                    resumption.graph->paths().folder().string(),
-                                    resumption.graph->description().fingerprint));
-  }
+  RETURN_IF_ERROR(CheckTrainedOn(*resumption.graph, paths.folder(), resumption.manifest.header));
   const Progress& done = resumption.manifest.header.progress;
   const std::uint64_t begun = done.epoch + (done.batch > 0 ? 1 : 0);
   if (begun > options.epochs) {

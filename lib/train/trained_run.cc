@@ -51,7 +51,6 @@ absl::StatusOr<std::vector<float>> LoadRelations(const RunPaths& paths, const Ma
 
 absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& manifest,
                                       const std::filesystem::path& graph_folder) {
-  const std::filesystem::path& folder = paths.folder();
   const ManifestHeader& header = manifest.header;
   ASSIGN_OR_RETURN(const RunConfiguration configuration, ReadRunConfiguration(paths.Configuration()));
   if (ConfigurationHash(configuration.options) != header.configuration_hash) {
@@ -60,11 +59,7 @@ absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& man
   }
   ASSIGN_OR_RETURN(std::unique_ptr<Graph> graph,
                    Graph::Open(graph_folder.empty() ? configuration.graph : graph_folder));
-  if (graph->description().fingerprint != header.graph_fingerprint) {
-    return CorruptError(fmt::format("{}: the run was trained on a graph with fingerprint {:016x}; {} has {:016x}",
-                                    folder.string(), header.graph_fingerprint, graph->paths().folder().string(),
-                                    graph->description().fingerprint));
-  }
+  RETURN_IF_ERROR(CheckTrainedOn(*graph, paths.folder(), header));
   const ModelSpec model = configuration.options.model_spec();
   if (header.element() != configuration.options.storage) {
     return CorruptError(fmt::format("{}: embeddings of {}; expected {}", paths.State().string(),
@@ -92,6 +87,13 @@ absl::StatusOr<TrainedRun> OpenCommit(const RunPaths& paths, const Manifest& man
 }
 
 }  // namespace
+
+absl::Status CheckTrainedOn(const Graph& graph, const std::filesystem::path& folder, const ManifestHeader& header) {
+  if (graph.description().fingerprint == header.graph_fingerprint) return absl::OkStatus();
+  return CorruptError(fmt::format("{}: the run was trained on a graph with fingerprint {:016x}; {} has {:016x}",
+                                  folder.string(), header.graph_fingerprint, graph.paths().folder().string(),
+                                  graph.description().fingerprint));
+}
 
 absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
                                           const std::filesystem::path& graph_folder) {

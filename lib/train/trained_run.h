@@ -7,7 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "format/manifest.h"
 #include "graph/graph.h"
 #include "model/model_spec.h"
 #include "optimize/optimizer.h"
@@ -41,6 +43,10 @@ absl::StatusOr<TrainedState> OpenTrainedState(const std::filesystem::path& folde
 
 // Whether the run was committed again since `run` was opened: then rows read meanwhile can be of several commits.
 absl::StatusOr<bool> CommittedSince(const std::filesystem::path& folder, const TrainedRun& run);
+
+// A corrupt-file error where `graph` is not the one that the run in `folder`, whose last commit has `header`, was
+// trained on.
+absl::Status CheckTrainedOn(const Graph& graph, const std::filesystem::path& folder, const ManifestHeader& header);
 
 // Opens the run at `folder`. The graph is found where run.json says it was, or at `graph_folder` if that is not empty;
 // its fingerprint must be the run's. A folder without a run is a usage error, as is one whose run is to be replaced and
