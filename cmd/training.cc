@@ -58,11 +58,15 @@ std::string DivisionText(const PartitionShape& shape) {
   return fmt::format("tables in {} partitions, {} of them in memory", shape.partitions, shape.resident);
 }
 
-void ReportDivision(Reporter& reporter, const TrainDivision& division) {
+void ReportDivision(Reporter& reporter, const TrainDivision& division, std::uint64_t memory) {
   const std::string how = DivisionText(division.shape);
   if (division.changed) {
-    reporter.Warning(fmt::format("from epoch {} on: {}; from there on the bits differ from those of the run as it was",
-                                 division.from_epoch, how));
+    reporter.Warning(
+        fmt::format("from epoch {} on: {}, as --memory of {} has it (so far {}, which takes {}); from there on the "
+                    "bits differ from "
+                    "those of the run as it was",
+                    division.from_epoch, how, FormatByteSize(memory), DivisionText(division.before),
+                    FormatByteSize(division.memory_before)));
   } else if (division.shape.WholeGraph()) {
     reporter.Detail(how);
   } else {
@@ -117,7 +121,9 @@ absl::Status RunTraining(
 
   std::uint64_t epochs = 0;
   TrainCallbacks callbacks;
-  callbacks.on_division = [&](const TrainDivision& division) { ReportDivision(program.reporter, division); };
+  callbacks.on_division = [&](const TrainDivision& division) {
+    ReportDivision(program.reporter, division, settings.memory);
+  };
   callbacks.on_initial = [&](const InitialEvent& event) { ReportInit(program.reporter, event); };
   callbacks.on_batch = [&](const TrainProgress& progress) {
     epochs = progress.epochs;

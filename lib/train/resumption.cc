@@ -38,8 +38,8 @@ absl::StatusOr<PartitionShape> NextDivision(const TrainOptions& options, const G
   if (settings.divide_anew && !ends) {
     ASSIGN_OR_RETURN(next, ChooseShape(options, graph, settings.memory, settings.threads));
   }
+  const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, settings.threads, now);
   if (progress.batch > 0 || (next == now && !ends)) {
-    const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, settings.threads, now);
     if (const absl::Status status = CheckMemory(estimate, settings.memory); !status.ok()) {
       return UsageError(fmt::format("{} divides the tables into {} partitions, {} of them resident: {}",
                                     progress.batch > 0 ? "the epoch that was begun" : "the run", now.partitions,
@@ -48,7 +48,8 @@ absl::StatusOr<PartitionShape> NextDivision(const TrainOptions& options, const G
   }
   if (callbacks.on_division) {
     const std::uint64_t from = progress.epoch + (progress.batch > 0 && next != now ? 2 : 1);
-    callbacks.on_division({.shape = next, .from_epoch = from, .changed = next != now});
+    callbacks.on_division(
+        {.shape = next, .from_epoch = from, .changed = next != now, .before = now, .memory_before = estimate.total()});
   }
   return next;
 }

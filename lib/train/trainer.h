@@ -32,6 +32,10 @@ struct TrainDivision {
   PartitionShape shape;
   std::uint64_t from_epoch = 0;  // from 1
   bool changed = false;  // another one than the run had: from there on the bits are not those it would have given
+  // Of a resume: what the run had, and the bytes of memory that this takes. Two versions can estimate those
+  // differently, and so divide differently by the same budget.
+  PartitionShape before = {};
+  std::uint64_t memory_before = 0;
 };
 
 // Called on the training thread. All may be empty.

@@ -204,6 +204,8 @@ TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
   EXPECT_TRUE(divisions.back().changed);
   EXPECT_EQ(divisions.back().from_epoch, 2U);
   EXPECT_TRUE(divisions.back().shape.WholeGraph());
+  EXPECT_EQ(divisions.back().before, first);
+  EXPECT_EQ(divisions.back().memory_before, needed);
   ASSERT_EQ(events.size(), 3U);
   EXPECT_EQ(events[0].partitions, first.partitions);
   EXPECT_EQ(events[1].partitions, 1U);
