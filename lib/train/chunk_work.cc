@@ -53,7 +53,7 @@ std::size_t CopyKnownNodes(std::span<const Edge> edges, std::span<const std::uin
 }  // namespace
 
 bool KeepsFactors(const TrainOptions& options) {
-  return HasInnerProducts(options.model_spec()) && 2 * MostQueries(options) <= options.dim &&
+  return HasInnerProducts(options.model_spec()) && 2 * options.EntriesPerChunk() <= options.dim &&
          options.schedule != Schedule::kAsync && options.accumulate == 1;
 }
 
@@ -61,7 +61,7 @@ std::size_t PiecesOf(const TrainOptions& options, std::uint64_t chunks) {
   // Floats are dropped, and relations told, by the chunk; gradients as rows would have to be added up.
   const bool whole = !KeepsFactors(options) || options.dropout_spec().any() || options.relation_prediction > 0;
   std::size_t pieces = 1;
-  while (!whole && pieces * chunks <= kMostChunksInPieces && MostQueries(options) >= 2 * pieces * kLeastQueries) {
+  while (!whole && pieces * chunks <= kMostChunksInPieces && options.EntriesPerChunk() >= 2 * pieces * kLeastQueries) {
     pieces *= 2;
   }
   return pieces;
@@ -79,8 +79,7 @@ ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const Mmap
       relations_(relations),
       frozen_(frozen),
       model_(options.model_spec()),
-      factored_(KeepsFactors(options)),
-      chunk_edges_(options.chunk * options.EntriesPerEdge()) {
+      factored_(KeepsFactors(options)) {
   SetResidentNodes({{0, graph.node_count()}});
 }
 
@@ -92,8 +91,8 @@ void ChunkWork::SetResidentNodes(std::vector<NodeRange> nodes) {
 }
 
 ChunkPlace ChunkWork::PlaceOf(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk) const {
-  const std::size_t first = chunk * chunk_edges_;
-  const std::size_t count = std::min<std::size_t>(chunk_edges_, edges.size() - first);
+  const std::size_t first = chunk * options_.EntriesPerChunk();
+  const std::size_t count = std::min<std::size_t>(options_.EntriesPerChunk(), edges.size() - first);
   return {.batch = batch, .chunk = chunk, .edges = edges.subspan(first, count), .edges_of_batch = edges};
 }
 

@@ -72,9 +72,6 @@ struct ChunkResult {
   absl::Status status;
 };
 
-// Most queries that a chunk has: one an edge or, in groups, an entry.
-inline std::uint64_t MostQueries(const TrainOptions& options) { return options.chunk * options.EntriesPerEdge(); }
-
 // Whether chunks leave the gradients of negatives as factors (model/chunk_kernel.h). Where queries are few beside
 // dimensions that is less to keep; the bits are the same. In `async`, and in sums over batches, a gradient is used on
 // its own.
@@ -106,7 +103,9 @@ class ChunkWork {
   void SetResidentNodes(std::vector<NodeRange> nodes);
   std::span<const NodeRange> resident_nodes() const { return resident_; }
 
-  std::size_t ChunkCount(std::size_t edges) const { return (edges + chunk_edges_ - 1) / chunk_edges_; }
+  std::size_t ChunkCount(std::size_t edges) const {
+    return (edges + options_.EntriesPerChunk() - 1) / options_.EntriesPerChunk();
+  }
   ChunkPlace PlaceOf(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk) const;
 
   // Draws the negatives and makes room for the gradients. From here on the gradients may be listed.
@@ -152,7 +151,6 @@ class ChunkWork {
   const KnownRows* const frozen_;
   const ModelSpec model_;
   const bool factored_;
-  const std::size_t chunk_edges_;
   std::vector<NodeRange> resident_;
   std::size_t negatives_ = 0;  // a side
 };

@@ -89,7 +89,7 @@ std::uint64_t RowsOfBatch(const TrainOptions& options, std::uint64_t batch, std:
 std::uint64_t GradientBytes(const TrainOptions& options, std::uint64_t batch, std::uint64_t negatives) {
   const std::uint64_t row = options.dim * sizeof(float);
   if (!KeepsFactors(options)) return Product(RowsOfBatch(options, batch, negatives), row);
-  const std::uint64_t queries = std::min(MostQueries(options), Product(options.EntriesPerEdge(), batch));
+  const std::uint64_t queries = std::min(options.EntriesPerChunk(), Product(options.EntriesPerEdge(), batch));
   return Sum(Product(EdgeRowsOfBatch(options, batch), row),
              Product(NegativesOfBatch(options, batch, negatives), queries, sizeof(float)),
              Product(2, batch, FactorStride(options.dim), sizeof(float)));

@@ -393,7 +393,7 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   if (options.known_negatives && options.negatives == 0) {
     return UsageError("known-negatives has no meaning with negatives all");
   }
-  const std::uint64_t known = options.chunk * options.EntriesPerEdge();
+  const std::uint64_t known = options.EntriesPerChunk();
   if (options.known_negatives && options.negatives < known) {
     return UsageError(fmt::format(
         "negatives is {} and chunk {}; expected at least {} with known-negatives, the known "

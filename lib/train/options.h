@@ -106,6 +106,8 @@ struct TrainOptions {
   bool needs_known_rows() const { return freeze != Freeze::kNone || edges != TrainEdges::kAll; }
   // How often an edge stands in an epoch's batches: prefetch/epoch_order.h.
   std::uint64_t EntriesPerEdge() const { return group_queries ? 2 : 1; }
+  // Entries of a full chunk, each of which is at most a query of its own.
+  std::uint64_t EntriesPerChunk() const { return chunk * EntriesPerEdge(); }
   // What is added to a relation where an edge stands the other way round; nothing without groups.
   std::optional<std::uint32_t> InverseOffset(std::uint32_t relation_count) const;
 };
