@@ -1,6 +1,7 @@
 #include "train/options.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,9 +16,9 @@ namespace {
 
 using Type = OptionField::Type;
 
-OptionField Whole(std::string_view name, std::string_view group, std::uint64_t TrainOptions::*member,
-                  std::uint64_t least, std::uint64_t most, std::string_view help) {
-  OptionField field{.name = name, .group = group, .help = help, .type = Type::kWholeNumber};
+OptionField Whole(std::string_view name, std::uint64_t TrainOptions::*member, std::uint64_t least, std::uint64_t most,
+                  std::string_view help) {
+  OptionField field{.name = name, .help = help, .type = Type::kWholeNumber};
   field.allowed = fmt::format("a whole number from {} to {}", least, most);
   field.parse = [member, least, most](TrainOptions& options, std::string_view text) {
     const auto number = ParseWholeNumber(text);
@@ -29,9 +30,9 @@ OptionField Whole(std::string_view name, std::string_view group, std::uint64_t T
   return field;
 }
 
-OptionField Real(std::string_view name, std::string_view group, double TrainOptions::*member, double least, double most,
+OptionField Real(std::string_view name, double TrainOptions::*member, double least, double most,
                  std::string_view help) {
-  OptionField field{.name = name, .group = group, .help = help, .type = Type::kRealNumber};
+  OptionField field{.name = name, .help = help, .type = Type::kRealNumber};
   field.allowed = fmt::format("a number from {} to {}", least, most);
   field.parse = [member, least, most](TrainOptions& options, std::string_view text) {
     const auto number = ParseRealNumber(text);
@@ -50,9 +51,9 @@ struct Choice {
 };
 
 template <typename Enum>
-OptionField OneOf(std::string_view name, std::string_view group, Enum TrainOptions::*member,
-                  std::vector<Choice<Enum>> choices, std::string_view help) {
-  OptionField field{.name = name, .group = group, .help = help, .allowed = "one of ", .type = Type::kText};
+OptionField OneOf(std::string_view name, Enum TrainOptions::*member, std::vector<Choice<Enum>> choices,
+                  std::string_view help) {
+  OptionField field{.name = name, .help = help, .allowed = "one of ", .type = Type::kText};
   for (const Choice<Enum>& choice : choices) {
     field.words.push_back(choice.name);
     fmt::format_to(std::back_inserter(field.allowed), "{}{}", &choice == &choices.front() ? "" : ", ", choice.name);
@@ -71,8 +72,8 @@ OptionField OneOf(std::string_view name, std::string_view group, Enum TrainOptio
   return field;
 }
 
-OptionField Switch(std::string_view name, std::string_view group, bool TrainOptions::*member, std::string_view help) {
-  OptionField field{.name = name, .group = group, .help = help, .allowed = "true or false", .type = Type::kSwitch};
+OptionField Switch(std::string_view name, bool TrainOptions::*member, std::string_view help) {
+  OptionField field{.name = name, .help = help, .allowed = "true or false", .type = Type::kSwitch};
   field.parse = [member](TrainOptions& options, std::string_view text) {
     if (text != "true" && text != "false") return false;
     options.*member = text == "true";
@@ -85,7 +86,6 @@ OptionField Switch(std::string_view name, std::string_view group, bool TrainOpti
 OptionField Negatives() {
   constexpr std::uint64_t kMost = 1 << 24;
   OptionField field{.name = "negatives",
-                    .group = "loss",
                     .help = "Negatives for each side of a chunk, shared by its edges; all takes every node",
                     .allowed = fmt::format("a whole number from 1 to {}, or all", kMost),
                     .words = {"all"},
@@ -104,7 +104,7 @@ OptionField Negatives() {
 
 // A number of partitions; 0 stands for auto.
 OptionField PartitionCount(std::string_view name, std::uint64_t TrainOptions::*member, std::string_view help) {
-  OptionField field = Whole(name, "partitions", member, 1, 65536, help);
+  OptionField field = Whole(name, member, 1, 65536, help);
   field.type = Type::kWholeNumberOrText;
   field.allowed += ", or auto";
   field.words = {"auto"};
@@ -122,7 +122,7 @@ OptionField PartitionCount(std::string_view name, std::uint64_t TrainOptions::*m
 }
 
 OptionField Margin() {
-  OptionField field = Real("margin", "loss", &TrainOptions::margin, 0, 1000,
+  OptionField field = Real("margin", &TrainOptions::margin, 0, 1000,
                            "Margin of the ranking, logistic and self-adversarial losses; auto: 1, 0 and 9");
   field.type = Type::kRealNumber;
   field.allowed += ", or auto";
@@ -149,10 +149,10 @@ OptionField Recent(OptionField field) {
   return field;
 }
 
-std::vector<OptionField> MakeFields() {
+std::vector<OptionField> ModelFields() {
   using O = TrainOptions;
   return {
-      OneOf<ModelKind>("model", "model", &O::model,
+      OneOf<ModelKind>("model", &O::model,
                        {{"dot", ModelKind::kDot},
                         {"distmult", ModelKind::kDistMult},
                         {"complex", ModelKind::kComplEx},
@@ -160,113 +160,163 @@ std::vector<OptionField> MakeFields() {
                         {"rotate", ModelKind::kRotatE},
                         {"source-context", ModelKind::kSourceContext}},
                        "Score function"),
-      OneOf<Norm>("norm", "model", &O::norm, {{"l1", Norm::kL1}, {"l2", Norm::kL2}}, "Norm of transe and rotate"),
-      Whole("dim", "model", &O::dim, 1, 65536, "Floats of a node's embedding"),
-      Switch("reciprocal", "model", &O::reciprocal, "Give each relation a second row for its inverse direction"),
-      Recent(OneOf<Initializer>("initializer", "model", &O::initializer,
+      OneOf<Norm>("norm", &O::norm, {{"l1", Norm::kL1}, {"l2", Norm::kL2}}, "Norm of transe and rotate"),
+      Whole("dim", &O::dim, 1, 65536, "Floats of a node's embedding"),
+      Switch("reciprocal", &O::reciprocal, "Give each relation a second row for its inverse direction"),
+      Recent(OneOf<Initializer>("initializer", &O::initializer,
                                 {{"normal", Initializer::kNormal},
                                  {"uniform", Initializer::kUniform},
                                  {"xavier-normal", Initializer::kXavierNormal},
                                  {"xavier-uniform", Initializer::kXavierUniform}},
                                 "Distribution of the initial values; xavier's scale follows from rows and dimension")),
-      Real("initial-scale", "model", &O::initial_scale, 0, 1000,
-           "Standard deviation of the initial values; 0 chooses by model"),
-      Recent(OneOf<NpyElement>("storage", "model", &O::storage,
+      Real("initial-scale", &O::initial_scale, 0, 1000, "Standard deviation of the initial values; 0 chooses by model"),
+      Recent(OneOf<NpyElement>("storage", &O::storage,
                                {{ElementName(NpyElement::kFloat32), NpyElement::kFloat32},
                                 {ElementName(NpyElement::kBfloat16), NpyElement::kBfloat16}},
                                "What the embeddings are stored as; bf16 takes half the space and rounds by chance")),
-      OneOf<LossKind>("loss", "loss", &O::loss,
+  };
+}
+
+std::vector<OptionField> LossFields() {
+  using O = TrainOptions;
+  return {
+      OneOf<LossKind>("loss", &O::loss,
                       {{"softmax", LossKind::kSoftmax},
                        {"logistic", LossKind::kLogistic},
                        {"ranking", LossKind::kRanking},
                        {"self-adversarial", LossKind::kSelfAdversarial}},
                       "Loss of a positive against its negatives"),
       Margin(),
-      Real("adversarial-temperature", "loss", &O::adversarial_temperature, 0, 1000,
+      Real("adversarial-temperature", &O::adversarial_temperature, 0, 1000,
            "Temperature of the self-adversarial weights"),
       Negatives(),
-      Real("degree-fraction", "loss", &O::degree_fraction, 0, 1,
+      Real("degree-fraction", &O::degree_fraction, 0, 1,
            "Share of the negatives drawn by degree; the others are uniform"),
-      Recent(Switch("degree-by-weight", "loss", &O::degree_by_weight,
+      Recent(Switch("degree-by-weight", &O::degree_by_weight,
                     "Degrees are sums of weights, as of the pairs of octavo walk; otherwise each edge counts 1")),
-      Recent(Switch("known-negatives", "loss", &O::known_negatives,
+      Recent(Switch("known-negatives", &O::known_negatives,
                     "Begin the negatives of a chunk with its known nodes, so that no node is left as its own answer")),
       Recent(
-          Switch("group-queries", "loss", &O::group_queries,
+          Switch("group-queries", &O::group_queries,
                  "Train each side of an edge on its own, together with those that ask the same, which share scores")),
-      Recent(Real("label-smoothing", "loss", &O::label_smoothing, 0, 0.99,
+      Recent(Real("label-smoothing", &O::label_smoothing, 0, 0.99,
                   "Share of a positive's label that its negatives get; of softmax and logistic")),
-      Recent(Real("dropout", "loss", &O::dropout, 0, 0.99, "Chance of each float of a known node's row to be dropped")),
-      Recent(Real("relation-dropout", "loss", &O::relation_dropout, 0, 0.99,
+      Recent(Real("dropout", &O::dropout, 0, 0.99, "Chance of each float of a known node's row to be dropped")),
+      Recent(Real("relation-dropout", &O::relation_dropout, 0, 0.99,
                   "Chance of each float of a relation's row to be dropped")),
-      Recent(Real("relation-prediction", "loss", &O::relation_prediction, 0, 1000,
+      Recent(Real("relation-prediction", &O::relation_prediction, 0, 1000,
                   "Weight of a loss that tells an edge's relation from all others")),
-      OneOf<RegularizerKind>("regularizer", "loss", &O::regularizer,
+      OneOf<RegularizerKind>("regularizer", &O::regularizer,
                              {{"none", RegularizerKind::kNone},
                               {"l2", RegularizerKind::kL2},
                               {"n3", RegularizerKind::kN3},
                               {"dura", RegularizerKind::kDura}},
                              "Penalty on the rows of the positive edges"),
-      Real("regularization", "loss", &O::regularization, 0, 1e6, "Weight of the regularizer"),
-      OneOf<OptimizerKind>("optimizer", "descent", &O::optimizer,
+      Real("regularization", &O::regularization, 0, 1e6, "Weight of the regularizer"),
+  };
+}
+
+std::vector<OptionField> DescentFields() {
+  using O = TrainOptions;
+  return {
+      OneOf<OptimizerKind>("optimizer", &O::optimizer,
                            {{"row-adagrad", OptimizerKind::kRowAdagrad},
                             {"adagrad", OptimizerKind::kAdagrad},
                             {"sgd", OptimizerKind::kSgd},
                             {"adam", OptimizerKind::kAdam}},
                            "Optimizer of the rows"),
-      Real("learning-rate", "descent", &O::learning_rate, 0, 1000, "Learning rate"),
-      OneOf<LearningRateSchedule>("learning-rate-schedule", "descent", &O::learning_rate_schedule,
+      Real("learning-rate", &O::learning_rate, 0, 1000, "Learning rate"),
+      OneOf<LearningRateSchedule>("learning-rate-schedule", &O::learning_rate_schedule,
                                   {{"constant", LearningRateSchedule::kConstant},
                                    {"linear", LearningRateSchedule::kLinear},
                                    {"cosine", LearningRateSchedule::kCosine},
                                    {"plateau", LearningRateSchedule::kPlateau}},
                                   "Course of the learning rate; plateau falls where validations get no better"),
-      Recent(Real("warmup-epochs", "descent", &O::warmup_epochs, 0, 1e6,
+      Recent(Real("warmup-epochs", &O::warmup_epochs, 0, 1e6,
                   "Epochs, or parts of one, in which the learning rate rises to its value")),
-      Recent(Real("plateau-factor", "descent", &O::plateau_factor, 0.001, 0.999,
-                  "What plateau multiplies the learning rate by")),
-      Recent(Whole("plateau-patience", "descent", &O::plateau_patience, 1, 1'000'000,
+      Recent(Real("plateau-factor", &O::plateau_factor, 0.001, 0.999, "What plateau multiplies the learning rate by")),
+      Recent(Whole("plateau-patience", &O::plateau_patience, 1, 1'000'000,
                    "Validations without a better one before plateau lowers the learning rate")),
-      Whole("batch", "descent", &O::batch, 1, 1 << 24, "Edges of a batch"),
-      Whole("chunk", "descent", &O::chunk, 1, 1 << 20, "Edges that share their negatives"),
-      Whole("accumulate", "descent", &O::accumulate, 1, 1 << 20, "Batches whose gradients make one update"),
-      NoIdentity(Whole("epochs", "descent", &O::epochs, 1, 1'000'000, "Epochs")),
-      Whole("seed", "descent", &O::seed, 0, ~std::uint64_t{0}, "Seed of all random numbers"),
-      Recent(OneOf<Freeze>("freeze", "descent", &O::freeze, {{"none", Freeze::kNone}, {"old", Freeze::kOld}},
+      Whole("batch", &O::batch, 1, 1 << 24, "Edges of a batch"),
+      Whole("chunk", &O::chunk, 1, 1 << 20, "Edges that share their negatives"),
+      Whole("accumulate", &O::accumulate, 1, 1 << 20, "Batches whose gradients make one update"),
+      NoIdentity(Whole("epochs", &O::epochs, 1, 1'000'000, "Epochs")),
+      Whole("seed", &O::seed, 0, ~std::uint64_t{0}, "Seed of all random numbers"),
+      Recent(OneOf<Freeze>("freeze", &O::freeze, {{"none", Freeze::kNone}, {"old", Freeze::kOld}},
                            "Rows that stay as they are; old: those that --init has given, with their optimizer state")),
-      Recent(OneOf<TrainEdges>("edges", "descent", &O::edges, {{"all", TrainEdges::kAll}, {"new", TrainEdges::kNew}},
+      Recent(OneOf<TrainEdges>("edges", &O::edges, {{"all", TrainEdges::kAll}, {"new", TrainEdges::kNew}},
                                "Edges that are trained; new: those with a node or relation that --init has not")),
-      Recent(Whole("validate-every", "validation", &O::validate_every, 0, 1'000'000,
+  };
+}
+
+std::vector<OptionField> ValidationFields() {
+  using O = TrainOptions;
+  return {
+      Recent(Whole("validate-every", &O::validate_every, 0, 1'000'000,
                    "Epochs between validations: filtered MRR of the valid split; 0 never validates")),
-      Recent(Whole("validation-sample", "validation", &O::validation_sample, 0, std::uint64_t{1} << 40,
+      Recent(Whole("validation-sample", &O::validation_sample, 0, std::uint64_t{1} << 40,
                    "Edges of the valid split that are ranked, always the same; 0 ranks all")),
-      Recent(Whole("patience", "validation", &O::patience, 0, 1'000'000,
+      Recent(Whole("patience", &O::patience, 0, 1'000'000,
                    "Validations without a better one before the training stops; 0 trains all epochs")),
       NoIdentity(
-          Recent(OneOf<Keep>("keep", "validation", &O::keep, {{"last", Keep::kLast}, {"best", Keep::kBest}},
+          Recent(OneOf<Keep>("keep", &O::keep, {{"last", Keep::kLast}, {"best", Keep::kBest}},
                              "Checkpoints that stay; best keeps that of the best validation, too, in RUN/best"))),
+  };
+}
+
+std::vector<OptionField> PartitionFields() {
+  using O = TrainOptions;
+  return {
       PartitionCount("partitions", &O::partitions,
                      "Groups that the tables are divided into; auto: by --memory, one where all fits"),
       PartitionCount("resident", &O::resident, "Partitions in memory at a time; auto: by --memory"),
       OneOf<BucketOrder>(
-          "order", "partitions", &O::order,
+          "order", &O::order,
           {{"beta", BucketOrder::kBeta}, {"inside-out", BucketOrder::kInsideOut}, {"random", BucketOrder::kRandom}},
           "Order in which the partitions come into memory"),
-      OneOf<Schedule>("schedule", "descent", &O::schedule,
-                      {{ScheduleName(Schedule::kSync), Schedule::kSync},
-                       {ScheduleName(Schedule::kPipelined), Schedule::kPipelined},
-                       {ScheduleName(Schedule::kAsync), Schedule::kAsync}},
-                      "Order of the work; pipelined rows are a batch stale, async gives other bits each time"),
+  };
+}
+
+OptionField ScheduleField() {
+  return OneOf<Schedule>("schedule", &TrainOptions::schedule,
+                         {{ScheduleName(Schedule::kSync), Schedule::kSync},
+                          {ScheduleName(Schedule::kPipelined), Schedule::kPipelined},
+                          {ScheduleName(Schedule::kAsync), Schedule::kAsync}},
+                         "Order of the work; pipelined rows are a batch stale, async gives other bits each time");
+}
+
+std::vector<OptionField> WorkFields() {
+  using O = TrainOptions;
+  return {
       NoIdentity(
-          OneOf<PrefetchMode>("prefetch", "work", &O::prefetch,
+          OneOf<PrefetchMode>("prefetch", &O::prefetch,
                               {{"auto", PrefetchMode::kAuto}, {"on", PrefetchMode::kOn}, {"off", PrefetchMode::kOff}},
                               "Read edges while training; auto decides from measured times")),
-      NoIdentity(Real("checkpoint-minutes", "work", &O::checkpoint_minutes, 0, 1e6,
+      NoIdentity(Real("checkpoint-minutes", &O::checkpoint_minutes, 0, 1e6,
                       "Minutes between commits within an epoch; 0 commits at its end only")),
-      NoIdentity(OneOf<Durability>("durability", "work", &O::durability,
+      NoIdentity(OneOf<Durability>("durability", &O::durability,
                                    {{"full", Durability::kFull}, {"process", Durability::kProcess}},
                                    "full survives a power cut; process survives a kill only and skips the syncs")),
   };
+}
+
+// Their order is that of the help, of run.json and of what ConfigurationHash is over.
+std::vector<OptionField> MakeFields() {
+  std::vector<OptionField> fields;
+  const auto add = [&](std::string_view group, std::vector<OptionField> rows) {
+    for (OptionField& row : rows) {
+      row.group = group;
+      fields.push_back(std::move(row));
+    }
+  };
+  add("model", ModelFields());
+  add("loss", LossFields());
+  add("descent", DescentFields());
+  add("validation", ValidationFields());
+  add("partitions", PartitionFields());
+  add("descent", {ScheduleField()});
+  add("work", WorkFields());
+  return fields;
 }
 
 // What needs validations is refused where there are none.

@@ -117,7 +117,7 @@ struct OptionField {
   enum class Type { kText, kWholeNumber, kRealNumber, kSwitch, kWholeNumberOrText };
 
   std::string_view name;
-  std::string_view group;  // "model", "loss", "descent", "validation", "partitions", "work"
+  std::string_view group = {};  // "model", "loss", "descent", "validation", "partitions", "work"
   std::string_view help;
   std::string allowed = {};                  // "a whole number from 1 to 65536", "one of dot, distmult, ..."
   std::vector<std::string_view> words = {};  // the names that it may be: all of a text's, "auto" beside a number
