@@ -125,9 +125,9 @@ absl::Status OutputFile::Compress() {
 }
 
 absl::Status OutputFile::Write(std::span<const std::byte> bytes) {
-  RETURN_IF_ERROR(file_.is_open() ? file_.WriteAt(bytes_, bytes) : WriteToStream(bytes));
+  RETURN_IF_ERROR(file_.is_open() ? UnderName(file_.WriteAt(bytes_, bytes)) : WriteToStream(bytes));
   bytes_ += bytes.size();
-  if (behind_ && file_.is_open()) return behind_->Advance(file_, bytes_);
+  if (behind_ && file_.is_open()) return UnderName(behind_->Advance(file_, bytes_));
   return absl::OkStatus();
 }
 
@@ -153,9 +153,9 @@ absl::Status OutputFile::Finish() {
     if (::close(std::exchange(stream_, -1)) != 0) return ErrnoError(fmt::format("{}: close", name_), errno);
     return absl::OkStatus();
   }
-  if (behind_) RETURN_IF_ERROR(behind_->Finish(file_, bytes_));
-  RETURN_IF_ERROR(file_.Sync());
-  return file_.Close();
+  if (behind_) RETURN_IF_ERROR(UnderName(behind_->Finish(file_, bytes_)));
+  RETURN_IF_ERROR(UnderName(file_.Sync()));
+  return UnderName(file_.Close());
 }
 
 absl::Status OutputFile::Commit() {

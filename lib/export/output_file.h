@@ -64,6 +64,7 @@ class OutputFile {
  private:
   explicit OutputFile(std::string name) : name_(std::move(name)) {}
   absl::Status Write(std::span<const std::byte> bytes);
+  absl::Status UnderName(const absl::Status& status) const { return UnderFinalName(status, partial_, name_); }
   absl::Status WriteToStream(std::span<const std::byte> bytes);
   // Compresses and writes what is pending.
   absl::Status Compress();

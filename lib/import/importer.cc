@@ -116,12 +116,7 @@ class Importer {
       RETURN_IF_ERROR(TellFormats());
       return ImportSummary();
     }
-    const GraphPaths paths(folder.path());
-    ASSIGN_OR_RETURN(bool made, Make(paths));
-    while (!made) {
-      RETURN_IF_ERROR(TakeNextSeed());
-      ASSIGN_OR_RETURN(made, Make(paths));
-    }
+    RETURN_IF_ERROR(folder.UnderFinalName(MakeWithAnySeed(GraphPaths(folder.path()))));
     if (Stopped()) return absl::CancelledError("interrupted");
     absl::Status committed;
     // The memory goes back while the disk works.
@@ -219,6 +214,15 @@ class Importer {
     if (path.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(names, NameList::Read(path, plan_.collected_bytes / 2, options_.stop));
     plan_.collected_bytes -= plan_.collected_bytes == UINT64_MAX ? 0 : names.bytes();
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeWithAnySeed(const GraphPaths& paths) {
+    ASSIGN_OR_RETURN(bool made, Make(paths));
+    while (!made) {
+      RETURN_IF_ERROR(TakeNextSeed());
+      ASSIGN_OR_RETURN(made, Make(paths));
+    }
     return absl::OkStatus();
   }
 

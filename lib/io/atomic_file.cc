@@ -18,6 +18,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/cord.h"
+#include "absl/strings/str_replace.h"
 #include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
@@ -125,7 +127,7 @@ std::vector<fs::path> MissingFolders(fs::path folder) {
 // Puts `from` in the place of `to`, which is absent or an empty folder (ENOTEMPTY or ENOTDIR otherwise).
 absl::Status Place(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
-  return ErrnoError(fmt::format("{}: rename to {}", from.string(), to.string()), errno);
+  return ErrnoError(fmt::format("{}: rename", to.string()), errno);
 }
 
 // Puts `from` in the place of `to` even where a folder stands there: the two change places in one step, so that at no
@@ -133,7 +135,7 @@ absl::Status Place(const fs::path& from, const fs::path& to) {
 absl::Status Exchange(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return absl::OkStatus();
   if (errno == ENOENT) return Place(from, to);
-  return ErrnoError(fmt::format("{}: rename to {}", from.string(), to.string()), errno);
+  return ErrnoError(fmt::format("{}: rename", to.string()), errno);
 }
 
 absl::Status SyncFile(const fs::path& path) {
@@ -202,6 +204,13 @@ absl::StatusOr<PartialName> MakePartial(const fs::path& final_path,
                                   NameOf(final_path, 0).string(), kMostNames - 1));
 }
 
+absl::Status UnderFinalName(const absl::Status& status, const fs::path& partial, const fs::path& final_path) {
+  if (status.ok() || partial.empty()) return status;
+  absl::Status named(status.code(), absl::StrReplaceAll(status.message(), {{partial.native(), final_path.native()}}));
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) { named.SetPayload(type, payload); });
+  return named;
+}
+
 absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bool overwrite,
                                                   std::vector<std::string> replaceable) {
   if (final_path.empty()) return UsageError("an output folder needs a name");
@@ -248,9 +257,9 @@ absl::Status AtomicFolder::Commit() {
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary_, error)) {
     synced.push_back(std::async(SyncFile, entry.path()));
   }
-  if (error) return FolderError(temporary_, "list", error);
-  for (std::future<absl::Status>& status : synced) RETURN_IF_ERROR(status.get());
-  RETURN_IF_ERROR(SyncFolder(temporary_));
+  if (error) return FolderError(final_, "list", error);
+  for (std::future<absl::Status>& status : synced) RETURN_IF_ERROR(UnderFinalName(status.get()));
+  RETURN_IF_ERROR(UnderFinalName(SyncFolder(temporary_)));
   // The folder is looked at again: something may have come into it since Create.
   if (const std::string foreign = overwrite_ ? ForeignEntry(final_, replaceable_) : ""; !foreign.empty()) {
     if (fs::exists(final_, error)) return ForeignError(final_, foreign);

@@ -67,6 +67,11 @@ absl::StatusOr<PartialName> MakePartial(
     const std::filesystem::path& final_path,
     const std::function<absl::StatusOr<bool>(const std::filesystem::path&)>& create);
 
+// Returns the error with the final name in its message wherever the partial one stands: that one is gone when somebody
+// reads it.
+absl::Status UnderFinalName(const absl::Status& status, const std::filesystem::path& partial,
+                            const std::filesystem::path& final_path);
+
 // A folder under construction: files are written into path(), a hidden sibling of the final name, and Commit syncs
 // every file (all side by side, each with a thread and a descriptor), renames it and syncs the parent. Destroyed
 // without Commit it removes what it made. One owner.
@@ -86,6 +91,10 @@ class AtomicFolder {
   const std::filesystem::path& path() const { return temporary_; }
   // Absolute.
   const std::filesystem::path& final_path() const { return final_; }
+  // For what fails in it, up to Commit, whose own errors are so already.
+  absl::Status UnderFinalName(const absl::Status& status) const {
+    return octavo::UnderFinalName(status, temporary_, final_);
+  }
   absl::Status Commit();
 
  private:

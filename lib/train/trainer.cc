@@ -194,9 +194,13 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
 absl::StatusOr<TrainOutcome> GrowRun(AtomicFolder graph, RunPlace place, const TrainOptions& options,
                                      const TrainSettings& settings, const TrainCallbacks& callbacks,
                                      const InitialSource& init) {
-  ASSIGN_OR_RETURN(NewRun run,
-                   PrepareRun(graph.path(), graph.final_path(), place.paths(), options, settings, callbacks, init));
-  return TrainNew(run, place, &graph, settings, callbacks);
+  const auto train = [&]() -> absl::StatusOr<TrainOutcome> {
+    ASSIGN_OR_RETURN(NewRun run,
+                     PrepareRun(graph.path(), graph.final_path(), place.paths(), options, settings, callbacks, init));
+    return TrainNew(run, place, &graph, settings, callbacks);
+  };
+  const absl::StatusOr<TrainOutcome> trained = train();
+  return trained.ok() ? trained : graph.UnderFinalName(trained.status());
 }
 
 absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs::path& folder,

@@ -66,9 +66,7 @@ class WalkGraph {
     }
     ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(options_.output, options_.overwrite, std::move(names)));
     if (options_.check_only) return WalkSummary{.graph = graph_->description(), .streamed = plan_.streamed()};
-    const GraphPaths paths(folder.path());
-    ASSIGN_OR_RETURN(const WrittenEdges written, WriteCells(paths));
-    RETURN_IF_ERROR(Finish(paths, written));
+    RETURN_IF_ERROR(folder.UnderFinalName(Make(GraphPaths(folder.path()))));
     if (options_.stop && options_.stop()) return absl::CancelledError("interrupted");
     RETURN_IF_ERROR(folder.Commit());
     summary_.write_seconds = SecondsSince(lap_);
@@ -77,6 +75,11 @@ class WalkGraph {
   }
 
  private:
+  absl::Status Make(const GraphPaths& paths) {
+    ASSIGN_OR_RETURN(const WrittenEdges written, WriteCells(paths));
+    return Finish(paths, written);
+  }
+
   absl::Status Plan() {
     const CellReader& cells = graph_->Edges(Split::kTrain);
     const bool weighted = cells.header().has_weights != 0;

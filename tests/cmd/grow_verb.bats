@@ -207,6 +207,17 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
   [ ! -e new ] && [ ! -e grown ]
 }
 
+# The message named a folder that was gone by then.
+@test "what fails in a new graph is told by the name that it was to have" {
+  limited() { bash -c 'ulimit -f 1 && "$@"' _ "$@"; }
+  fails 1 "error: $(pwd -P)/new/grown/train.cells: write of" \
+    limited "$OCTAVO" --quiet grow --run run --add add.tsv --graph new/grown --output out
+  printf 'x\tr0\ty\n' >unseen.tsv
+  fails 2 "error: $(pwd -P)/grown: no edges to validate with" grow out --valid unseen.tsv --unseen drop --validate-every 1
+  fails 1 "error: vectors: write of" limited "$OCTAVO" --quiet export --run run --output vectors
+  [ ! -e new ] && [ ! -e grown ] && [ ! -e out ] && [ ! -e vectors ]
+}
+
 @test "the help says what growth takes over from the import" {
   "$OCTAVO" grow --help >help
   grep -q 'Take each added line for both directions.*; by default as the graph of the run was imported$' help

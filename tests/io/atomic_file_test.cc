@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <thread>
@@ -125,6 +126,16 @@ TEST_F(AtomicFolderTest, AFailedCommitLeavesTheOldFolder) {
     EXPECT_EQ(FileBytes(folder_ / "g" / "old"), "1") << failpoint;
     EXPECT_EQ(Names(), "g ") << failpoint;
   }
+}
+
+// What failed was told by a folder that was gone by then.
+TEST_F(AtomicFolderTest, ErrorsGoByTheFinalName) {
+  ASSERT_OK_AND_ASSIGN(const AtomicFolder made, AtomicFolder::Create(folder_ / "g", false, kNames));
+  const absl::Status failed = made.UnderFinalName(ErrnoError((made.path() / "a").string(), EROFS));
+  EXPECT_EQ(MessageOf(failed), (folder_ / "g" / "a").string() + ": Read-only file system");
+  EXPECT_TRUE(IsSystemError(failed));
+  EXPECT_EQ(KindOf(made.UnderFinalName(BusyError("text"))), ErrorKind::kBusy);
+  EXPECT_OK(made.UnderFinalName(absl::OkStatus()));
 }
 
 TEST_F(AtomicFolderTest, MakesParentsAndTakesATrailingSlash) {
