@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -28,7 +27,7 @@ namespace {
 // The owner writes its line just behind taking the lock. Until then the file may have the line of one that is gone.
 constexpr int kOwnerTries = 50;
 constexpr std::chrono::milliseconds kOwnerWait(10);
-constexpr int kOpenTries = 50;
+constexpr int kOpenTries = 10;
 
 std::string ReadOwnerLine(const File& file) {
   std::array<char, 128> text{};
@@ -70,31 +69,26 @@ absl::Status LockFile(const File& file) {
       fmt::format("{}: the run is in use by {}; wait for it or stop it", path.parent_path().string(), OwnerLine(file)));
 }
 
-// Whether the file is still the one of its name.
-bool IsNamed(const File& file) {
-  struct stat open {};
-  struct stat named {};
-  return ::fstat(file.descriptor(), &open) == 0 && ::lstat(file.path().c_str(), &named) == 0 &&
-         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
-}
-
 }  // namespace
 
 absl::StatusOr<RunLock> RunLock::Take(const std::filesystem::path& path) {
-  File file;
-  for (int attempt = 1;; ++attempt) {
+  for (int attempt = 0; attempt < kOpenTries; ++attempt) {
     // Nothing is truncated: the owner's line must still be readable when the lock is not to be had.
-    ASSIGN_OR_RETURN(file, File::OpenOrCreate(path));
+    ASSIGN_OR_RETURN(File file, File::OpenOrCreate(path));
     RETURN_IF_ERROR(Failpoint("run.lock"));
     RETURN_IF_ERROR(LockFile(file));
     // Its holder may have removed it meanwhile, with the folder of a run that was not to be.
-    if (IsNamed(file) || attempt == kOpenTries) break;
+    if (!HasName(file.descriptor(), path)) continue;
+    const std::string line =
+        fmt::format("pid {} since {:%Y-%m-%d %H:%M:%S} UTC\n", ::getpid(), fmt::gmtime(std::time(nullptr)));
+    RETURN_IF_ERROR(file.Truncate(0));
+    RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(line))));
+    return RunLock(std::move(file));
   }
-  const std::string line =
-      fmt::format("pid {} since {:%Y-%m-%d %H:%M:%S} UTC\n", ::getpid(), fmt::gmtime(std::time(nullptr)));
-  RETURN_IF_ERROR(file.Truncate(0));
-  RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(line))));
-  return RunLock(std::move(file));
+  return BusyError(
+      fmt::format("{}: was removed or replaced each of {} times while it was being locked; stop what does "
+                  "that, or choose another folder",
+                  path.string(), kOpenTries));
 }
 
 }  // namespace octavo

@@ -11,7 +11,8 @@ namespace octavo {
 class RunLock {
  public:
   // Takes the lock and writes pid and start time into the file. Where another process has it: a busy error that names
-  // both.
+  // both. Where the file is gone or another one whenever it is locked: a busy error, too, as whoever exchanges it would
+  // share the run.
   static absl::StatusOr<RunLock> Take(const std::filesystem::path& path);
 
  private:

@@ -171,12 +171,7 @@ PathLock::PathLock(const fs::path& path)
   ::close(std::exchange(descriptor_, -1));
 }
 
-bool PathLock::HoldsOn(const fs::path& path) const {
-  struct stat locked {};
-  struct stat named {};
-  return held() && ::fstat(descriptor_, &locked) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-         locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
-}
+bool PathLock::HoldsOn(const fs::path& path) const { return held() && HasName(descriptor_, path); }
 
 PathLock::~PathLock() {
   if (descriptor_ >= 0) ::close(descriptor_);

@@ -232,6 +232,13 @@ absl::StatusOr<bool> FileExists(const std::filesystem::path& path) {
   return FileError("stat", path, errno);
 }
 
+bool HasName(int descriptor, const std::filesystem::path& path) {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(descriptor, &open) == 0 && ::lstat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
+         open.st_ino == named.st_ino;
+}
+
 absl::Status SyncFolder(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder.empty() ? std::filesystem::path(".") : folder;
   RETURN_IF_ERROR(Failpoint("folder.sync"));

@@ -83,6 +83,9 @@ class File {
 // must not be taken for missing because of it.
 absl::StatusOr<bool> FileExists(const std::filesystem::path& path);
 
+// Whether `path`, and not through a link, still names the open file: others remove and replace files.
+bool HasName(int descriptor, const std::filesystem::path& path);
+
 // fsync of a folder, so that names created, renamed or removed in it survive a power cut.
 absl::Status SyncFolder(const std::filesystem::path& folder);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
 #include "tests/support/child_process.h"
@@ -176,6 +178,29 @@ TEST_F(RunLockTest, ALockThatWasRemovedMeanwhileIsNone) {
   } while (!taken.ok() && KindOf(taken.status()) == ErrorKind::kBusy);
   ASSERT_OK(taken);
   EXPECT_ERROR(RunLock::Take(path_), kBusy, "in use");
+}
+
+// After the last try it was taken all the same, of a file without a name: another could have the run, too.
+TEST_F(RunLockTest, OneThatIsAlwaysRemovedIsNeverTaken) {
+  std::string sleeps;
+  for (int pass = 1; pass <= 10; ++pass) sleeps += fmt::format("{}run.lock:{}=sleep", pass == 1 ? "" : ",", pass);
+  absl::StatusOr<RunLock> taken = absl::UnknownError("");
+  for (int i = 0; i < 3 && KindOf(taken.status()) != ErrorKind::kBusy; ++i) {  // again where this thread came too late
+    ASSERT_OK(SetFailpoints(sleeps));
+    std::atomic<bool> done = false;
+    std::thread taker([&] {
+      taken = RunLock::Take(path_);
+      done = true;
+    });
+    while (!done) {
+      std::filesystem::remove(path_);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // of the 100 between opening and locking
+    }
+    taker.join();
+    ASSERT_OK(SetFailpoints(""));
+    if (taken.ok()) taken = absl::UnknownError("was taken");
+  }
+  EXPECT_ERROR(taken, kBusy, path_.string() + ": was removed or replaced each of 10 times");
 }
 
 }  // namespace
