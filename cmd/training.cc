@@ -63,8 +63,7 @@ void ReportDivision(Reporter& reporter, const TrainDivision& division, std::uint
   if (division.changed) {
     reporter.Warning(
         fmt::format("from epoch {} on: {}, as --memory of {} has it (so far {}, which takes {}); from there on the "
-                    "bits differ from "
-                    "those of the run as it was",
+                    "bits differ from those of the run as it was",
                     division.from_epoch, how, FormatByteSize(memory), DivisionText(division.before),
                     FormatByteSize(division.memory_before)));
   } else if (division.shape.WholeGraph()) {
