@@ -11,6 +11,8 @@
 namespace octavo {
 namespace {
 
+constexpr std::uint64_t kPageBytes = 4096;
+
 absl::Status SyncRange(const File& file, std::uint64_t begin, std::uint64_t end, unsigned flags) {
   RETURN_IF_ERROR(Failpoint("file.flush"));
   if (begin == end) return absl::OkStatus();
@@ -24,6 +26,8 @@ absl::Status SyncRange(const File& file, std::uint64_t begin, std::uint64_t end,
 }  // namespace
 
 absl::Status WriteBehind::Advance(const File& file, std::uint64_t end) {
+  // A page that is filled only later would be written twice, the second time while all wait for it.
+  end -= end % kPageBytes;
   if (end - started_ < window_) return absl::OkStatus();
   RETURN_IF_ERROR(SyncRange(file, started_, end, SYNC_FILE_RANGE_WRITE));
   const std::uint64_t before = started_;

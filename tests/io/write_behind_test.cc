@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -32,6 +35,31 @@ TEST(WriteBehind, KeepsTwoWindowsOfAFileCachedAndThenNone) {
   std::vector<std::byte> back(piece.size());
   ASSERT_OK(file.ReadAt(1000, back));
   EXPECT_EQ(back, piece);
+}
+
+// A page that a window ended in was written with it, and again when it was full.
+TEST(WriteBehind, WritesPagesOnceThatWindowsEndIn) {
+  TemporaryFolder folder("/var/tmp");
+  ASSERT_OK_AND_ASSIGN(File file, File::Create(folder / "file"));
+  OCTAVO_REQUIRE_DISK(folder.path());
+  constexpr std::uint64_t kBytes = std::uint64_t{4} << 20;
+  const auto written = [] {  // by this process, as pages become dirty
+    std::ifstream io("/proc/self/io");
+    std::uint64_t bytes = 0;
+    for (std::string name; io >> name >> bytes && name != "write_bytes:";) {
+    }
+    return bytes;
+  };
+  const std::vector<std::byte> piece(1000, std::byte{1});
+  WriteBehind behind(std::uint64_t{16} << 10);
+  const std::uint64_t before = written();
+  for (std::uint64_t end = 0; end < kBytes;) {
+    ASSERT_OK(file.WriteAt(end, piece));
+    end += piece.size();
+    ASSERT_OK(behind.Advance(file, end));
+  }
+  EXPECT_LE(written() - before, kBytes / 16 * 17);
+  EXPECT_GE(written() - before, kBytes);
 }
 
 // A page or a folio that reached over the end of a window stayed cached for ever.
