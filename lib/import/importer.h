@@ -3,8 +3,9 @@
 //
 // Text is parsed in parallel, names become ids by the rank of their hashes, edges fall into cells. The files are the
 // same bytes for any number of threads and any memory, and all but the counts of lines in graph.json for any order of
-// the input lines. What fits the memory is held on the way: 16 bytes an edge, up to 80 bytes and the text of each name.
-// What does not goes through temporary files beside the graph (spilled_import.h): about 40 bytes an edge and the names.
+// the input lines. What fits the memory is held on the way: 16 bytes an edge, up to 84 bytes a name, and the text of
+// those above 20 bytes. What does not goes through temporary files beside the graph (spilled_import.h): about 40 bytes
+// an edge and the names.
 #pragma once
 
 #include <array>

@@ -14,15 +14,12 @@
 namespace octavo {
 namespace {
 
-// The shard is in the high bits of the hash, the place in its table in the low ones.
-std::uint32_t ShardOf(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 58); }
-static_assert(NameTable::kShards == 1U << (64 - 58));
-
 constexpr std::size_t kFirstArenaBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxArenaBytes = std::size_t{1} << 20;
 constexpr std::size_t kFirstSlots = 64;
-// A table larger than the cache misses three times a name: in its slot, its entry and its text. Each is fetched this
-// many names ahead of the next.
+// A table larger than the cache misses in a name's slot, its entry and, where that is long, its text. Each is fetched
+// this many names ahead of the next. Entries of short texts are not: to look into slots ahead costs as much as it
+// saves.
 constexpr std::size_t kLookAhead = 6;
 // Names that are sorted by shard at once: they stay in a core's cache, and each shard gets a few hundred.
 constexpr std::size_t kPieceNames = std::size_t{16} << 10;
@@ -56,18 +53,28 @@ class alignas(64) NameTable::Shard {
 
   // After the last Intern nobody writes any more, so these take no lock.
   std::size_t size() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return entries_.size(); }
-  std::string_view Text(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    return {entries_[i].text, entries_[i].bytes};
-  }
+  std::string_view Text(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS { return entries_[i].Text(); }
   void FetchEntryAt(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS { __builtin_prefetch(&entries_[i]); }
+  void FetchTextAt(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS { __builtin_prefetch(Text(i).data()); }
   std::uint64_t Hash(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS { return entries_[i].hash; }
 
  private:
-  struct Entry {
+  // Half a cache line, with the text in it where that is short (Neumann and Freitag, Umbra, CIDR 2020): room for any
+  // 64-bit number.
+  struct alignas(32) Entry {
     std::uint64_t hash;
-    const char* text;
     std::uint32_t bytes;
+    std::array<char, 20> text;  // of a longer one: where it is
+
+    bool is_short() const { return bytes <= text.size(); }
+    const char* Far() const {
+      const char* far = nullptr;
+      std::memcpy(&far, text.data(), sizeof(far));
+      return far;
+    }
+    std::string_view Text() const { return {is_short() ? text.data() : Far(), bytes}; }
   };
+  static_assert(sizeof(Entry) == 32);
 
   // Of its entry and of four slots: a table that grows leaves at most so many for each name.
   static constexpr std::uint64_t kBytesOfName = sizeof(Entry) + 4 * sizeof(std::uint32_t);
@@ -80,36 +87,65 @@ class alignas(64) NameTable::Shard {
     }
     while ((entries_.size() + order.size()) * 2 > slots_.size()) Grow();
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (i + 3 * kLookAhead < order.size()) __builtin_prefetch(&Slot(names[order[i + 3 * kLookAhead]]));
-      if (i + 2 * kLookAhead < order.size()) FetchEntry(names[order[i + 2 * kLookAhead]]);
-      if (i + kLookAhead < order.size()) FetchText(names[order[i + kLookAhead]]);
+      const auto ahead = [&](std::size_t steps) -> const Name* {
+        const std::size_t later = i + steps * kLookAhead;
+        return later < order.size() ? &names[order[later]] : nullptr;
+      };
+      if (const Name* const name = ahead(3)) __builtin_prefetch(&slots_[FirstSlot(name->hash)]);
+      if (!arenas_.empty()) {
+        if (const Name* const name = ahead(2)) __builtin_prefetch(LikelyEntry(*name));
+        if (const Name* const name = ahead(1)) __builtin_prefetch(LikelyText(*name));
+      }
       ids[order[i]] = FindOrAdd(names[order[i]]) * kShards + shard;
     }
     names_.store(entries_.size(), std::memory_order_relaxed);
     return absl::OkStatus();
   }
 
-  // Where a name is looked for first; most are found there.
-  const std::uint32_t& Slot(const Name& name) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-    return slots_[name.hash & (slots_.size() - 1)];
+  // A slot is 0 where it is free. Else its low bits have the place in entries_ plus 1, its high bits some of the hash,
+  // so that a look-up passes over what others have put there without a look at their entries.
+  static constexpr std::uint32_t kPlaceMask = kMaxNamesInShard;
+  static_assert((kPlaceMask & (kPlaceMask + 1)) == 0);
+  // Bits that choose neither the shard nor the slot.
+  static std::uint32_t TagOf(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 26) & ~kPlaceMask; }
+
+  std::size_t FirstSlot(std::uint64_t hash) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    return hash & (slots_.size() - 1);
   }
-  void FetchEntry(const Name& name) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-    if (const std::uint32_t slot = Slot(name); slot != 0) __builtin_prefetch(&entries_[slot - 1]);
+
+  // These say what to fetch, null for nothing; GCC 12 would leave out a function that does it and returns nothing.
+  const Entry* LikelyEntry(const Name& name) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    const std::uint32_t slot = slots_[FirstSlot(name.hash)];
+    return slot == 0 ? nullptr : &entries_[(slot & kPlaceMask) - 1];
   }
-  void FetchText(const Name& name) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-    if (const std::uint32_t slot = Slot(name); slot != 0) __builtin_prefetch(entries_[slot - 1].text);
+  const char* LikelyText(const Name& name) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    const Entry* const entry = LikelyEntry(name);
+    return entry == nullptr ? nullptr : entry->Text().data();
   }
 
   std::uint32_t FindOrAdd(const Name& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t place = name.hash & mask;
-    for (; slots_[place] != 0; place = (place + 1) & mask) {
-      const Entry& entry = entries_[slots_[place] - 1];
-      if (entry.hash == name.hash && std::string_view(entry.text, entry.bytes) == name.text) return slots_[place] - 1;
+    const std::uint32_t tag = TagOf(name.hash);
+    std::size_t slot = FirstSlot(name.hash);
+    for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
+      if ((slots_[slot] & ~kPlaceMask) != tag) continue;
+      const std::uint32_t place = (slots_[slot] & kPlaceMask) - 1;
+      const Entry& entry = entries_[place];
+      if (entry.hash == name.hash && entry.Text() == name.text) return place;
     }
-    entries_.push_back({name.hash, Copy(name.text), static_cast<std::uint32_t>(name.text.size())});
-    slots_[place] = static_cast<std::uint32_t>(entries_.size());
-    return slots_[place] - 1;
+    Add(name);
+    slots_[slot] = tag | static_cast<std::uint32_t>(entries_.size());
+    return static_cast<std::uint32_t>(entries_.size() - 1);
+  }
+
+  void Add(const Name& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    Entry& entry = entries_.emplace_back(Entry{name.hash, static_cast<std::uint32_t>(name.text.size()), {}});
+    if (entry.is_short()) {
+      name.text.copy(entry.text.data(), entry.text.size());
+    } else {
+      const char* const far = Copy(name.text);
+      std::memcpy(entry.text.data(), &far, sizeof(far));
+    }
   }
 
   const char* Copy(std::string_view text) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -132,16 +168,15 @@ class alignas(64) NameTable::Shard {
     slots_.assign(std::max(kFirstSlots, slots_.size() * 2), 0);
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      std::size_t place = entries_[i].hash & mask;
-      while (slots_[place] != 0) place = (place + 1) & mask;
-      slots_[place] = static_cast<std::uint32_t>(i + 1);
+      std::size_t slot = FirstSlot(entries_[i].hash);
+      while (slots_[slot] != 0) slot = (slot + 1) & mask;
+      slots_[slot] = TagOf(entries_[i].hash) | static_cast<std::uint32_t>(i + 1);
     }
   }
 
   Mutex mutex_;
   std::vector<Entry> entries_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::uint32_t> slots_
-      ABSL_GUARDED_BY(mutex_);  // place in entries_ plus 1; 0 is free; size a power of two
+  std::vector<std::uint32_t> slots_ ABSL_GUARDED_BY(mutex_);  // their number is a power of two
   std::vector<std::unique_ptr<char[]>> arenas_ ABSL_GUARDED_BY(mutex_);
   char* free_ ABSL_GUARDED_BY(mutex_) = nullptr;
   std::size_t room_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -207,7 +242,7 @@ std::uint32_t NameTable::id_limit() const {
 std::string_view NameTable::Text(std::uint32_t id) const { return shards_[id % kShards]->Text(id / kShards); }
 std::uint64_t NameTable::Hash(std::uint32_t id) const { return shards_[id % kShards]->Hash(id / kShards); }
 void NameTable::FetchEntry(std::uint32_t id) const { shards_[id % kShards]->FetchEntryAt(id / kShards); }
-void NameTable::FetchText(std::uint32_t id) const { __builtin_prefetch(Text(id).data()); }
+void NameTable::FetchText(std::uint32_t id) const { shards_[id % kShards]->FetchTextAt(id / kShards); }
 bool NameTable::Contains(std::uint32_t id) const { return id / kShards < shards_[id % kShards]->size(); }
 
 }  // namespace octavo

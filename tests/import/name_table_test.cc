@@ -2,6 +2,7 @@
 
 #include <array>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,6 +47,46 @@ TEST(NameTable, KeepsNamesApartThatShareAHash) {
   ASSERT_OK(table.Intern(names, ids));
   EXPECT_EQ(ids[0], ids[2]);
   EXPECT_NE(ids[0], ids[1]);
+}
+
+TEST(NameTable, KeepsTextsOfAnyLength) {
+  NameTable table;
+  std::vector<std::string> texts;
+  for (std::size_t length = 0; length < 70; ++length) {
+    texts.push_back(std::string(length, 'x'));
+    texts.push_back(std::string(length, 'x') + '\0');
+  }
+  for (const bool alike : {false, true}) {  // hashes
+    std::vector<NameTable::Name> names;
+    for (const std::string& text : texts) names.push_back({text, alike ? 7 : HashName(text, 0)});
+    std::vector<std::uint32_t> ids(names.size());
+    ASSERT_OK(table.Intern(names, ids));
+    for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(table.Text(ids[i]), texts[i]);
+    EXPECT_EQ(std::set<std::uint32_t>(ids.begin(), ids.end()).size(), texts.size());
+    std::vector<std::uint32_t> again(names.size());
+    ASSERT_OK(table.Intern(names, again));
+    EXPECT_EQ(again, ids);
+  }
+}
+
+// Of one shard and one first slot, so that they stand behind each other; of few different bits that a slot has.
+TEST(NameTable, FindsNamesBehindOthersOfTheSameSlot) {
+  NameTable table;
+  std::vector<std::string> texts;
+  std::vector<NameTable::Name> names;
+  for (int i = 0; i < 3000; ++i) texts.push_back(std::to_string(i));
+  for (std::uint64_t i = 0; i < texts.size(); ++i) names.push_back({texts[i], i % 3 << 52 | i << 30});
+  std::vector<std::uint32_t> ids(names.size());
+  std::vector<std::uint32_t> again(names.size());
+  ASSERT_OK(table.Intern(std::span(names).first(1000), std::span(ids).first(1000)));
+  ASSERT_OK(table.Intern(names, ids));
+  EXPECT_EQ(table.size(), 3000U);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(table.Text(ids[i]), texts[i]);
+    EXPECT_EQ(table.Hash(ids[i]), names[i].hash);
+  }
+  ASSERT_OK(table.Intern(names, again));
+  EXPECT_EQ(again, ids);
 }
 
 TEST(NameTable, InternsFromManyThreads) {
