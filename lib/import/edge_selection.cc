@@ -64,11 +64,14 @@ AssignedParts AssignParts(EdgeRuns& runs, const NameTable& nodes, const NameTabl
 }
 
 Selection SelectEdges(EdgeRuns& runs, const NameTable& nodes, const NameTable& relations, const SelectionRules& rules) {
-  NameMarks node_marks(nodes.id_limit());
-  NameMarks relation_marks(relations.id_limit());
+  Selection selection = {.nodes = NameMarks(nodes.id_limit()), .relations = NameMarks(relations.id_limit())};
+  const NameMarks& node_marks = selection.nodes;
+  const NameMarks& relation_marks = selection.relations;
   const bool has_relations = relation_marks.size() > 0;
-  Selection selection;
-  selection.self_loops = AssignParts(runs, nodes, relations, rules, node_marks, relation_marks).self_loops;
+  const AssignedParts assigned = AssignParts(runs, nodes, relations, rules, selection.nodes, selection.relations);
+  selection.self_loops = assigned.self_loops;
+  selection.kept_edges = assigned.edges;
+  if (assigned.edges[1] + assigned.edges[2] == 0) return selection;  // a training edge has seen names alone
   const Counts counts = ForEachRecord(runs, [&](EdgeRecord& record, Counts& mine) {
     const Part part = record.part();
     if (part == Part::kDropped) return;
@@ -84,10 +87,6 @@ Selection SelectEdges(EdgeRuns& runs, const NameTable& nodes, const NameTable& r
   selection.kept_edges = counts.kept;
   selection.unseen_nodes = node_marks.CountUnseen();
   selection.unseen_relations = relation_marks.CountUnseen();
-  // Under drop_unseen every edge that stays has names of training edges only.
-  selection.seen = node_marks.Kept(false);
-  selection.nodes = rules.drop_unseen ? node_marks.Kept(true) : selection.seen;
-  selection.relations = relation_marks.Kept(rules.drop_unseen);
   return selection;
 }
 

@@ -22,9 +22,10 @@ struct SelectionRules {
 
 // Counts by part are indexed by Part: train, valid, test.
 struct Selection {
-  std::vector<bool> nodes;      // by NameTable id: gets a row
-  std::vector<bool> seen;       // the same: an edge of any part has it, also one that is left out as unseen
-  std::vector<bool> relations;  // the same for relations
+  // By NameTable id: of the edges of all parts, also those that are left out as unseen. Under drop_unseen the names in
+  // training edges get a row, else all that were seen.
+  NameMarks nodes;
+  NameMarks relations;
   std::uint64_t self_loops = 0;
   std::uint64_t unseen_nodes = 0;      // different names
   std::uint64_t unseen_relations = 0;  // different names

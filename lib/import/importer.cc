@@ -342,8 +342,8 @@ class Importer {
     RETURN_IF_ERROR(CheckTrainEdges(selection.kept_edges[0]));
     if (Stopped()) return absl::CancelledError("interrupted");
     ASSIGN_OR_RETURN(NameRanking nodes,
-                     RankNodes(collected_->nodes, selection.seen, selection.nodes, options_.node_hash));
-    const NameRanking relations = RankRelations(collected_->relations, selection.relations);
+                     RankNodes(collected_->nodes, selection.nodes, rules_.drop_unseen, options_.node_hash));
+    const NameRanking relations = RankRelations(collected_->relations, selection.relations, rules_.drop_unseen);
     summary_.hash_seed = nodes.seed;
     Describe(nodes.by_rank.size(), relations);
     summary_.rank_seconds = Lap();
@@ -387,8 +387,7 @@ class Importer {
     ASSIGN_OR_RETURN(const std::optional<NodeArrays> arrays, spilled_->WriteNodes(paths, Stage("ranking", "names")));
     if (!arrays) return false;
     summary_.unseen_nodes = spilled_->unseen_nodes();
-    const NameRanking relations =
-        RankRelations(collected_->relations, spilled_->relation_marks().Kept(rules_.drop_unseen));
+    const NameRanking relations = RankRelations(collected_->relations, spilled_->relation_marks(), rules_.drop_unseen);
     summary_.hash_seed = hash_seed_;
     Describe(arrays->hashes.count, relations);
     summary_.rank_seconds = Lap();

@@ -35,12 +35,8 @@ class NameMarks {
     for (const std::uint8_t mark : marks_) count += mark == kElsewhere ? 1 : 0;
     return count;
   }
-  // By id: whether the name was seen, with `only_train` in a training edge.
-  std::vector<bool> Kept(bool only_train) const {
-    std::vector<bool> kept(marks_.size());
-    for (std::uint32_t id = 0; id < marks_.size(); ++id) kept[id] = only_train ? InTrain(id) : Seen(id);
-    return kept;
-  }
+  // Whether the name was seen, with `only_train` in a training edge.
+  bool Keeps(std::uint32_t id, bool only_train) const { return only_train ? InTrain(id) : Seen(id); }
 
  private:
   std::vector<std::uint8_t> marks_;

@@ -1,67 +1,76 @@
 #include "import/name_ranking.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <utility>
 
 #include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
-#include "oneapi/tbb/parallel_sort.h"
 
 namespace octavo {
 namespace {
-
-// Names that one task hashes or gives their ranks.
-constexpr std::size_t kGrain = 1024;
 
 struct HashedName {
   std::uint64_t hash;
   std::uint32_t id;
 };
 
-std::vector<HashedName> HashNames(const NameTable& names, const std::vector<std::uint32_t>& ids, NameHash hash,
-                                  std::uint64_t seed) {
-  std::vector<HashedName> hashed(ids.size());
-  ParallelRanges(0, ids.size(), kGrain, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) hashed[i] = {HashOf(names, ids[i], hash, seed), ids[i]};
-  });
-  return hashed;
-}
+// By NameTable::ShardOf of the hash; of the hashes that the table has these are its shards.
+using Buckets = std::array<std::vector<HashedName>, NameTable::kShards>;
 
-// Shard by shard: as the names lie in memory and, with seed 0, in the order of the high bits of their hashes, which
-// leaves a sort less to do where it is not parallel yet.
-std::vector<std::uint32_t> IdsThatStay(const std::vector<bool>& stays) {
-  std::vector<std::uint32_t> ids;
-  ids.reserve(stays.size());
-  for (std::uint32_t shard = 0; shard < NameTable::kShards; ++shard) {
-    for (std::uint32_t id = shard; id < stays.size(); id += NameTable::kShards) {
-      if (stays[id]) ids.push_back(id);
+// The names that were seen, each bucket in ascending order of the hashes.
+Buckets SortNames(const NameTable& names, const NameMarks& marks, NameHash hash, std::uint64_t seed) {
+  Buckets buckets;
+  ParallelEach(0, buckets.size(), [&](std::size_t shard) {
+    buckets[shard].reserve(marks.size() / NameTable::kShards);
+    for (std::size_t i = shard; i < marks.size(); i += NameTable::kShards) {
+      const auto id = static_cast<std::uint32_t>(i);
+      if (marks.Seen(id)) buckets[shard].push_back({HashOf(names, id, hash, seed), id});
+    }
+  });
+  if (!HasHash(hash, seed)) {
+    const Buckets by_shard = std::exchange(buckets, {});
+    for (const auto& shard : by_shard) {
+      for (const HashedName& name : shard) buckets[NameTable::ShardOf(name.hash)].push_back(name);
     }
   }
-  return ids;
+  ParallelEach(0, buckets.size(), [&](std::size_t i) { std::ranges::sort(buckets[i], {}, &HashedName::hash); });
+  return buckets;
+}
+
+bool HasTwoAlike(const Buckets& buckets) {
+  std::atomic<bool> found = false;  // relaxed: read after the threads have been joined
+  ParallelEach(0, buckets.size(), [&](std::size_t i) {
+    if (std::ranges::adjacent_find(buckets[i], {}, &HashedName::hash) == buckets[i].end()) return;
+    found.store(true, std::memory_order_relaxed);
+  });
+  return found.load(std::memory_order_relaxed);
 }
 
 }  // namespace
 
-absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const std::vector<bool>& seen,
-                                      const std::vector<bool>& stays, NameHash hash) {
-  const std::vector<std::uint32_t> ids = IdsThatStay(seen);
+absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const NameMarks& marks, bool only_train, NameHash hash) {
   NameRanking ranking;
   for (; ranking.seed < kMaxHashSeeds; ++ranking.seed) {
-    std::vector<HashedName> hashed = HashNames(names, ids, hash, ranking.seed);
-    tbb::parallel_sort(hashed.begin(), hashed.end(),
-                       [](const HashedName& a, const HashedName& b) { return a.hash < b.hash; });
-    const auto same = [](const HashedName& a, const HashedName& b) { return a.hash == b.hash; };
-    if (std::adjacent_find(hashed.begin(), hashed.end(), same) != hashed.end()) continue;
-    if (stays != seen) std::erase_if(hashed, [&](const HashedName& name) { return !stays[name.id]; });
-    ranking.by_rank.resize(hashed.size());
-    ranking.hashes.resize(hashed.size());
-    ranking.rank.resize(stays.size());
-    ParallelRanges(0, hashed.size(), kGrain, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i) {
-        ranking.by_rank[i] = hashed[i].id;
-        ranking.hashes[i] = hashed[i].hash;
-        ranking.rank[hashed[i].id] = static_cast<std::uint32_t>(i);
+    Buckets buckets = SortNames(names, marks, hash, ranking.seed);
+    if (HasTwoAlike(buckets)) continue;
+    std::array<std::size_t, NameTable::kShards + 1> begin{};
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      if (only_train) std::erase_if(buckets[i], [&](const HashedName& name) { return !marks.InTrain(name.id); });
+      begin[i + 1] = begin[i] + buckets[i].size();
+    }
+    ranking.by_rank.resize(begin.back());
+    ranking.hashes.resize(begin.back());
+    ranking.rank.resize(marks.size());
+    ParallelEach(0, buckets.size(), [&](std::size_t i) {
+      std::size_t rank = begin[i];
+      for (const HashedName& name : buckets[i]) {
+        ranking.by_rank[rank] = name.id;
+        ranking.hashes[rank] = name.hash;
+        ranking.rank[name.id] = static_cast<std::uint32_t>(rank++);
       }
     });
     return ranking;
@@ -73,11 +82,13 @@ absl::Status NoHashSeedError() {
   return RuntimeError(fmt::format("{} seeds gave two names the same hash; expected none to", kMaxHashSeeds));
 }
 
-NameRanking RankRelations(const NameTable& names, const std::vector<bool>& stays) {
+NameRanking RankRelations(const NameTable& names, const NameMarks& marks, bool only_train) {
   NameRanking ranking;
-  ranking.by_rank = IdsThatStay(stays);
+  for (std::uint32_t id = 0; id < marks.size(); ++id) {
+    if (marks.Keeps(id, only_train)) ranking.by_rank.push_back(id);
+  }
   std::ranges::sort(ranking.by_rank, {}, [&](std::uint32_t id) { return names.Text(id); });
-  ranking.rank.resize(stays.size());
+  ranking.rank.resize(marks.size());
   for (std::uint32_t rank = 0; rank < ranking.by_rank.size(); ++rank) ranking.rank[ranking.by_rank[rank]] = rank;
   return ranking;
 }

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "cells/edge_record.h"
+#include "import/name_marks.h"
 #include "import/name_table.h"
 #include "io/checksum.h"
 
@@ -22,24 +23,26 @@ struct NameRanking {
 
 using NameHash = std::uint64_t (*)(std::string_view name, std::uint64_t seed);
 
+// Whether a NameTable has these hashes of its names already.
+inline bool HasHash(NameHash hash, std::uint64_t seed) { return hash == HashName && seed == 0; }
+
 // The hash of the name `id`.
 inline std::uint64_t HashOf(const NameTable& names, std::uint32_t id, NameHash hash, std::uint64_t seed) {
-  return hash == HashName && seed == 0 ? names.Hash(id) : hash(names.Text(id), seed);
+  return HasHash(hash, seed) ? names.Hash(id) : hash(names.Text(id), seed);
 }
 
 // Among 2^32 names a 64-bit hash has a collision every other time, so a few seeds are enough for any input.
 inline constexpr std::uint64_t kMaxHashSeeds = 64;
 
-// Ranks the nodes that stay by `hash` of their names, with the first seed from 0 that gives no two of those that were
-// `seen` the same hash. Parallel; the result depends on the names alone. REQUIRES: what stays was seen
-absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const std::vector<bool>& seen,
-                                      const std::vector<bool>& stays, NameHash hash);
+// Ranks the nodes that were seen, with `only_train` in a training edge, by `hash` of their names, with the first seed
+// from 0 that gives no two of all that were seen the same hash. Parallel; the result depends on the names alone.
+absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const NameMarks& marks, bool only_train, NameHash hash);
 
 // The error of an import for which no seed will do.
 absl::Status NoHashSeedError();
 
-// Ranks the relations that stay by the bytes of their names.
-NameRanking RankRelations(const NameTable& names, const std::vector<bool>& stays);
+// Ranks the relations that were seen, with `only_train` in a training edge, by the bytes of their names.
+NameRanking RankRelations(const NameTable& names, const NameMarks& marks, bool only_train);
 
 // Replaces the NameTable ids in `runs` by ranks; a record that is dropped keeps what it has. Parallel.
 void EncodeIds(EdgeRuns& runs, const NameRanking& nodes, const NameRanking& relations);

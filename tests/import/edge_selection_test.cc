@@ -32,6 +32,11 @@ class SelectEdgesTest : public ::testing::Test {
     for (const auto& run : runs_) parts.push_back(run[0].part());
     return parts;
   }
+  static std::size_t Kept(const NameMarks& marks, bool only_train) {
+    std::size_t kept = 0;
+    for (std::uint32_t id = 0; id < marks.size(); ++id) kept += marks.Keeps(id, only_train) ? 1 : 0;
+    return kept;
+  }
   NameTable nodes_;
   NameTable relations_;
   EdgeRuns runs_;
@@ -49,8 +54,8 @@ TEST_F(SelectEdgesTest, KeepsAllByDefaultAndCountsWhatIsUnusual) {
   EXPECT_EQ(selection.unseen_relations, 1U);
   EXPECT_EQ(selection.unseen_edges, (std::array<std::uint64_t, 3>{0, 1, 1}));
   EXPECT_EQ(selection.kept_edges, (std::array<std::uint64_t, 3>{2, 1, 2}));
-  EXPECT_EQ(std::ranges::count(selection.nodes, true), 4);
-  EXPECT_EQ(std::ranges::count(selection.relations, true), 2);
+  EXPECT_EQ(Kept(selection.nodes, false), 4U);
+  EXPECT_EQ(Kept(selection.relations, false), 2U);
 }
 
 TEST_F(SelectEdgesTest, DropsUnseenEdgesAndTheirNames) {
@@ -62,8 +67,8 @@ TEST_F(SelectEdgesTest, DropsUnseenEdgesAndTheirNames) {
   EXPECT_EQ(Parts(), (std::vector<Part>{Part::kTrain, Part::kDropped, Part::kDropped, Part::kTest}));
   EXPECT_EQ(selection.unseen_edges, (std::array<std::uint64_t, 3>{0, 1, 1}));
   EXPECT_EQ(selection.kept_edges, (std::array<std::uint64_t, 3>{1, 0, 1}));
-  EXPECT_EQ(std::ranges::count(selection.nodes, true), 2);
-  EXPECT_EQ(std::ranges::count(selection.relations, true), 1);
+  EXPECT_EQ(Kept(selection.nodes, true), 2U);
+  EXPECT_EQ(Kept(selection.relations, true), 1U);
 }
 
 TEST_F(SelectEdgesTest, ANameOnlyInADroppedSelfLoopHasNoRow) {
@@ -73,7 +78,7 @@ TEST_F(SelectEdgesTest, ANameOnlyInADroppedSelfLoopHasNoRow) {
   const Selection selection = SelectEdges(runs_, nodes_, relations_, {.drop_self_loops = true, .drop_unseen = true});
   EXPECT_EQ(selection.self_loops, 1U);
   EXPECT_EQ(Parts(), (std::vector<Part>{Part::kTrain, Part::kDropped, Part::kDropped}));
-  EXPECT_EQ(std::ranges::count(selection.nodes, true), 2);
+  EXPECT_EQ(Kept(selection.nodes, true), 2U);
 }
 
 TEST_F(SelectEdgesTest, ASplitReplacesThePartsAndKeepsCopiesTogether) {

@@ -20,9 +20,11 @@ class NameRankingTest : public ::testing::Test {
     EXPECT_OK(table_.Intern(names, ids));
     return ids;
   }
-  std::vector<bool> All() const {
-    std::vector<bool> all(table_.id_limit());
-    for (std::uint32_t id = 0; id < all.size(); ++id) all[id] = table_.Contains(id);
+  NameMarks All() const {
+    NameMarks all(table_.id_limit());
+    for (std::uint32_t id = 0; id < all.size(); ++id) {
+      if (table_.Contains(id)) all.Set(id, NameMarks::kInTrain);
+    }
     return all;
   }
   NameTable table_;
@@ -32,7 +34,7 @@ TEST_F(NameRankingTest, RanksNodesByHash) {
   std::vector<std::string> texts;
   for (int i = 0; i < 3000; ++i) texts.push_back(std::to_string(i));
   Intern(texts);
-  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, All(), All(), HashName));
+  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, All(), false, HashName));
   EXPECT_EQ(ranking.seed, 0U);
   std::ranges::sort(texts, {}, [](const std::string& text) { return HashName(text, 0); });
   ASSERT_EQ(ranking.by_rank.size(), texts.size());
@@ -45,28 +47,32 @@ TEST_F(NameRankingTest, RanksNodesByHash) {
 
 TEST_F(NameRankingTest, LeavesOutNamesThatDoNotStay) {
   const std::vector<std::uint32_t> ids = Intern({"a", "b", "c"});
-  std::vector<bool> stays = All();
-  stays[ids[1]] = false;
-  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, All(), stays, HashName));
-  EXPECT_EQ(ranking.by_rank.size(), 2U);
-  EXPECT_EQ(std::ranges::count(ranking.by_rank, ids[1]), 0);
+  NameMarks marks(table_.id_limit());
+  marks.Set(ids[0], NameMarks::kInTrain);
+  marks.Set(ids[1], NameMarks::kElsewhere);
+  ASSERT_OK_AND_ASSIGN(const NameRanking seen, RankNodes(table_, marks, false, HashName));
+  EXPECT_EQ(seen.by_rank.size(), 2U);
+  EXPECT_EQ(std::ranges::count(seen.by_rank, ids[2]), 0);
+  ASSERT_OK_AND_ASSIGN(const NameRanking in_train, RankNodes(table_, marks, true, HashName));
+  EXPECT_EQ(in_train.by_rank, (std::vector<std::uint32_t>{ids[0]}));
 }
 
 // A collision of XXH3 itself is not to be had, so the hash is bent: with seeds 0 and 1 all names are alike.
 TEST_F(NameRankingTest, ACollisionIsCuredByTheNextSeed) {
   Intern({"a", "b", "c"});
   const NameHash bent = [](std::string_view name, std::uint64_t seed) { return seed < 2 ? 7 : HashName(name, seed); };
-  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, All(), All(), bent));
+  ASSERT_OK_AND_ASSIGN(const NameRanking ranking, RankNodes(table_, All(), false, bent));
   EXPECT_EQ(ranking.seed, 2U);
+  EXPECT_EQ(ranking.hashes.size(), 3U);
   EXPECT_TRUE(std::ranges::is_sorted(ranking.hashes));
   EXPECT_EQ(ranking.hashes[ranking.rank[ranking.by_rank[1]]], HashName(table_.Text(ranking.by_rank[1]), 2));
   const NameHash hopeless = [](std::string_view, std::uint64_t) -> std::uint64_t { return 7; };
-  EXPECT_ERROR(RankNodes(table_, All(), All(), hopeless), kRuntime, "same hash");
+  EXPECT_ERROR(RankNodes(table_, All(), false, hopeless), kRuntime, "same hash");
 }
 
 TEST_F(NameRankingTest, RanksRelationsByBytes) {
   const std::vector<std::uint32_t> ids = Intern({"b", "\xff", "B", "a", "ab"});
-  const NameRanking ranking = RankRelations(table_, All());
+  const NameRanking ranking = RankRelations(table_, All(), false);
   std::vector<std::string> names;
   for (const std::uint32_t id : ranking.by_rank) names.emplace_back(table_.Text(id));
   EXPECT_EQ(names, (std::vector<std::string>{"B", "a", "ab", "b", "\xff"}));
