@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -14,16 +16,18 @@ namespace octavo {
 
 // Takes items until `take()`, a std::optional<Item>, is empty; calls `process(item)` for each, in parallel; and hands
 // the results to `deliver(result)`, an absl::Status, one at a time in the order in which the items were taken. Ends at
-// the first error, which it returns. At most `workers` items are held at once. Each worker has a copy of `process`, so
-// that it may keep memory from one item to the next, and may take the item apart. `process` must not start parallel
-// work of its own: waiting for it a thread could take up another item and wait for itself. What `process` throws is
-// thrown here.
+// the first error, which it returns. At most `workers` items are held at once, and as many results of items behind one
+// that takes longer. Each worker has a copy of `process`, so that it may keep memory from one item to the next, and may
+// take the item apart. `process` must not start parallel work of its own: waiting for it a thread could take up another
+// item and wait for itself. What `process` throws is thrown here.
 template <typename Item, typename Take, typename Process, typename Deliver>
 absl::Status ProcessInOrder(std::size_t workers, const Take& take, const Process& process, const Deliver& deliver) {
+  using Result = std::decay_t<std::invoke_result_t<Process&, Item&>>;
   Mutex take_mutex;
   std::uint64_t taken = 0;  // under take_mutex
   Mutex deliver_mutex;
-  std::uint64_t delivered = 0;  // these three under deliver_mutex
+  std::map<std::uint64_t, Result> waiting;  // by number; these four under deliver_mutex
+  std::uint64_t delivered = 0;
   bool ended = false;
   absl::Status status;
   const auto work_on_next = [&](Process& work) -> bool {
@@ -35,14 +39,16 @@ absl::Status ProcessInOrder(std::size_t workers, const Take& take, const Process
       if (!item) return false;
       number = taken++;
     }
-    auto result = work(*item);
+    Result result = work(*item);
     item.reset();
     const MutexLock lock(deliver_mutex);
-    deliver_mutex.Await([&] { return delivered == number || ended; });
-    if (ended) return false;
-    status = deliver(std::move(result));
-    ended = !status.ok();
-    ++delivered;
+    waiting.emplace(number, std::move(result));
+    while (!ended && !waiting.empty() && waiting.begin()->first == delivered) {
+      status = deliver(std::move(waiting.extract(waiting.begin()).mapped()));
+      ended = !status.ok();
+      ++delivered;
+    }
+    deliver_mutex.Await([&] { return ended || waiting.size() < workers; });
     return !ended;
   };
   ParallelEach(0, workers, [&](std::size_t) {

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
+#include "base/parallel.h"
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
 
@@ -59,6 +61,41 @@ TEST(ProcessInOrder, EachWorkerKeepsWhatItsCopyOfProcessHolds) {
     EXPECT_TRUE(std::is_sorted(times.begin() + 1, times.end(), std::greater<>()));
     EXPECT_EQ(std::accumulate(times.begin(), times.end(), 0), 500);
   }
+}
+
+TEST(ProcessInOrder, GoesOnBehindASlowItemAsFarAsResultsMayWait) {
+  Mutex mutex;
+  std::vector<int> processed;
+  bool went_on = false;
+  auto take = Numbers(50);
+  const auto process = [&](int item) {
+    if (item == 0) {
+      for (int wait = 0; wait < 2000 && !went_on; ++wait) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        const MutexLock lock(mutex);
+        went_on = processed.size() >= 2;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    const MutexLock lock(mutex);
+    if (item == 0) {
+      EXPECT_EQ(processed, (std::vector<int>{1, 2}));  // two results wait, and no more
+    }
+    processed.push_back(item);
+    return item;
+  };
+  std::vector<int> delivered;
+  const auto deliver = [&](int result) {
+    delivered.push_back(result);
+    return absl::OkStatus();
+  };
+  WithThreads(2, [&] {
+    EXPECT_OK((ProcessInOrder<int>(
+        2, [&] { return take(); }, process, deliver)));
+  });
+  EXPECT_TRUE(went_on);
+  EXPECT_EQ(delivered.size(), 50U);
+  EXPECT_TRUE(std::ranges::is_sorted(delivered));
 }
 
 TEST(ProcessInOrder, EndsAtTheFirstErrorOfADelivery) {
