@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -30,13 +29,12 @@ std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> Triple(const EdgeRecord&
   return {edge.head, edge.relation(), edge.tail};
 }
 
-// Lets memory that is filled from many places at once come page by page: with huge pages all of it would be there after
-// the first few edges, while the runs that it replaces are still there, too.
-void UseSmallPages(std::span<std::byte> bytes) {
+// Tells the system about the whole pages of `bytes`.
+void Advise(std::span<const std::byte> bytes, int advice) {
   const auto begin = RoundUp(reinterpret_cast<std::uintptr_t>(bytes.data()), kPageBytes);
   const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size()) / kPageBytes * kPageBytes;
   // Advice: without it there is only more memory in use.
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_NOHUGEPAGE);
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, advice);
 }
 
 }  // namespace
@@ -48,41 +46,72 @@ PartitionLayout PartitionLayoutFor(std::uint64_t node_count) {
   return layout;
 }
 
+// First to the rows of cells, where a run has many edges for each, and then, row by row, each of which a core's cache
+// nearly holds, to the cells.
 SortedEdges::SortedEdges(EdgeRuns runs, const PartitionLayout& partitions)
     : partitions_(partitions), begin_(std::size_t{cell_count()} * kParts + 1) {
   const auto rows = static_cast<std::uint32_t>(partitions_.rows);
-  const auto place_of = [&](const EdgeRecord& record) {
-    const std::size_t cell = std::size_t{record.head / rows} * partitions_.count + record.tail / rows;
-    return cell * kParts + static_cast<std::size_t>(record.part());
-  };
-  std::vector<std::atomic<std::uint64_t>> next(begin_.size());
+  // By run and row: how many edges, and then where the next one goes.
+  std::vector<std::vector<std::uint64_t>> next(runs.size(), std::vector<std::uint64_t>(partitions_.count));
   ParallelEach(0, runs.size(), [&](std::size_t run) {
     for (const EdgeRecord& record : runs[run]) {
-      // Relaxed: a count, read after the threads have been joined.
-      if (record.part() != Part::kDropped) next[place_of(record)].fetch_add(1, std::memory_order_relaxed);
+      if (record.part() != Part::kDropped) ++next[run][record.head / rows];
     }
   });
   std::uint64_t total = 0;
-  for (std::size_t place = 0; place < begin_.size(); ++place) {
-    begin_[place] = total;
-    total += next[place].exchange(begin_[place], std::memory_order_relaxed);
+  std::vector<std::uint64_t> row_begin;
+  for (std::size_t row = 0; row < partitions_.count; ++row) {
+    row_begin.push_back(total);
+    for (auto& of_run : next) total += std::exchange(of_run[row], total);
   }
+  row_begin.push_back(total);
+  begin_.back() = total;
   memory_ = std::make_unique_for_overwrite<std::byte[]>(total * sizeof(EdgeRecord));
   edges_ = reinterpret_cast<EdgeRecord*>(memory_.get());
-  UseSmallPages(std::as_writable_bytes(All()));
+  // Page by page: it is filled from many places at once, and with huge pages all of it would be there after the first
+  // few edges, while the runs that it replaces are still there, too.
+  Advise(std::as_bytes(All()), MADV_NOHUGEPAGE);
   ParallelEach(0, runs.size(), [&](std::size_t run) {
     const std::vector<EdgeRecord> records = std::exchange(runs[run], {});
     for (const EdgeRecord& record : records) {
-      if (record.part() == Part::kDropped) continue;
-      edges_[next[place_of(record)].fetch_add(1, std::memory_order_relaxed)] = record;
+      if (record.part() != Part::kDropped) edges_[next[run][record.head / rows]++] = record;
     }
   });
+  ParallelEach(0, partitions_.count,
+               [&](std::size_t row) { SortRow(static_cast<std::uint32_t>(row), row_begin[row], row_begin[row + 1]); });
+}
+
+// As McIlroy, Bostic and McIlroy, Engineering Radix Sort (1993), their American flag sort: in place, each edge is moved
+// once.
+void SortedEdges::SortRow(std::uint32_t row, std::uint64_t begin, std::uint64_t end) {
+  const auto rows = static_cast<std::uint32_t>(partitions_.rows);
+  const auto place_of = [&](const EdgeRecord& record) {
+    return record.tail / rows * kParts + static_cast<std::size_t>(record.part());
+  };
+  const std::size_t places = partitions_.count * kParts;
+  std::vector<std::uint64_t> ends(places);
+  for (const EdgeRecord& record : std::span(edges_ + begin, edges_ + end)) ++ends[place_of(record)];
+  std::vector<std::uint64_t> next(places);
+  std::exclusive_scan(ends.begin(), ends.end(), next.begin(), begin);
+  std::ranges::copy(next, begin_.begin() + static_cast<std::ptrdiff_t>(row * places));
+  for (std::size_t place = 0; place < places; ++place) ends[place] += next[place];
+  for (std::size_t place = 0; place < places; ++place) {
+    while (next[place] < ends[place]) {
+      EdgeRecord record = edges_[next[place]];
+      for (std::size_t to = place_of(record); to != place; to = place_of(record)) {
+        std::swap(record, edges_[next[to]++]);
+      }
+      edges_[next[place]++] = record;
+    }
+  }
 }
 
 std::span<EdgeRecord> SortedEdges::Edges(std::uint32_t cell, Part part) {
   const std::size_t place = cell * kParts + static_cast<std::size_t>(part);
   return {edges_ + begin_[place], begin_[place + 1] - begin_[place]};
 }
+
+void SortedEdges::Release(std::span<const EdgeRecord> cells) { Advise(std::as_bytes(cells), MADV_DONTNEED); }
 
 std::span<EdgeRecord> SortedEdges::Cell(std::uint32_t cell) {
   const std::size_t place = cell * kParts;

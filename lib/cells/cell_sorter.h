@@ -35,8 +35,13 @@ class SortedEdges {
   // All three parts of a cell.
   std::span<EdgeRecord> Cell(std::uint32_t cell);
   std::span<EdgeRecord> All() { return {edges_, begin_.back()}; }
+  // Gives the memory of `cells` back, all but a page or two. Nothing looks at their edges any more.
+  void Release(std::span<const EdgeRecord> cells);
 
  private:
+  // Distributes the edges of a row of cells, [begin, end) of all, over these, and sets where they begin.
+  void SortRow(std::uint32_t row, std::uint64_t begin, std::uint64_t end);
+
   PartitionLayout partitions_;
   std::vector<std::uint64_t> begin_;  // of cell * 3 + part; one more for the end
   // Bytes, which no constructor touches: a page is there from the first edge in it on, when runs have made room.

@@ -159,9 +159,11 @@ absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& ed
   // appended in order.
   const std::uint64_t most_edges = std::max<std::uint64_t>(1, options.work_bytes / kWorkBytesOfEdge);
   std::vector<PreparedCell> ready;
+  std::span<const EdgeRecord> ready_edges;  // of these cells
   const auto append = [&]() -> absl::Status {
     for (const PreparedCell& cell : ready) RETURN_IF_ERROR(output->Append(cell));
     ready.clear();
+    edges.Release(std::exchange(ready_edges, {}));
     return absl::OkStatus();
   };
   for (std::uint32_t first = 0; first < edges.cell_count();) {
@@ -187,6 +189,7 @@ absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& ed
                  });
     RETURN_IF_ERROR(appended);
     ready = std::move(next);
+    ready_edges = {edges.Cell(first).data(), held};
     first = last;
   }
   RETURN_IF_ERROR(append());

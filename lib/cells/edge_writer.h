@@ -22,8 +22,8 @@ struct EdgeWriterOptions {
   std::function<void(std::uint64_t edges)> progress{};  // may be empty; from one thread at a time
 };
 
-// Orders, deduplicates and writes all cells, several at a time; the bytes depend on the edges alone. `layout` gives the
-// headers everything but counts and checksums.
+// Orders, deduplicates and writes all cells, several at a time, and gives their memory back; the bytes depend on the
+// edges alone. `layout` gives the headers everything but counts and checksums.
 absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& edges, const CellsHeader& layout,
                                         const EdgeWriterOptions& options);
 

@@ -118,14 +118,11 @@ class Importer {
     }
     RETURN_IF_ERROR(folder.UnderFinalName(MakeWithAnySeed(GraphPaths(folder.path()))));
     if (Stopped()) return absl::CancelledError("interrupted");
-    absl::Status committed;
-    // The memory goes back while the disk works.
-    ParallelBoth([&] { edges_.reset(); },
-                 [&] {
-                   if (unnamed == nullptr) committed = folder.Commit();
-                 });
-    RETURN_IF_ERROR(committed);
-    if (unnamed != nullptr) unnamed->emplace(std::move(folder));
+    if (unnamed == nullptr) {
+      RETURN_IF_ERROR(folder.Commit());
+    } else {
+      unnamed->emplace(std::move(folder));
+    }
     summary_.write_seconds = Lap();
     summary_.spilled_bytes = spill_use_.written_bytes.load(std::memory_order_relaxed);
     return std::move(summary_);
@@ -351,7 +348,8 @@ class Importer {
     if (const auto tell = Stage("encoding", "edges")) tell(0, collected_->run_edges);
     // The sorted edges stand beside names and unsorted ones only where there is room for all.
     const bool beside = BytesOf(*collected_) + collected_->run_edges * sizeof(EdgeRecord) <= plan_.merge_bytes;
-    const auto sort = [&] { edges_.emplace(std::move(collected_->runs), partitions()); };
+    std::optional<SortedEdges> edges;
+    const auto sort = [&] { edges.emplace(std::move(collected_->runs), partitions()); };
     absl::StatusOr<NodeArrays> arrays;
     ParallelBoth(
         [&] {
@@ -364,18 +362,18 @@ class Importer {
         });
     RETURN_IF_ERROR(arrays.status());
     nodes = {};
-    if (!edges_ && !Stopped()) sort();
-    if (Stopped() || !edges_) return absl::CancelledError("interrupted");
+    if (!edges && !Stopped()) sort();
+    if (Stopped() || !edges) return absl::CancelledError("interrupted");
     summary_.encode_seconds = Lap();
-    const std::uint64_t held_bytes = edges_->All().size_bytes() + collected_->relations.bytes();
+    const std::uint64_t held_bytes = edges->All().size_bytes() + collected_->relations.bytes();
     EdgeWriterOptions write = {.merge_duplicates = options_.merge_duplicates,
                                .work_bytes = plan_.merge_bytes - std::min(plan_.merge_bytes, held_bytes),
                                .stop = options_.stop,
                                .progress = nullptr};
     if (const auto tell = Stage("writing", "edges")) {
-      write.progress = [tell, total = edges_->All().size()](std::uint64_t done) { tell(done, total); };
+      write.progress = [tell, total = edges->All().size()](std::uint64_t done) { tell(done, total); };
     }
-    ASSIGN_OR_RETURN(const WrittenEdges written, WriteEdges(paths, *edges_, Layout(), write));
+    ASSIGN_OR_RETURN(const WrittenEdges written, WriteEdges(paths, *edges, Layout(), write));
     return Finish(paths, relations, *arrays, written);
   }
 
@@ -457,7 +455,6 @@ class Importer {
   SelectionRules rules_;
   SpillUse spill_use_;
   std::optional<CollectedEdges> collected_;
-  std::optional<SortedEdges> edges_;        // of all that was held, once they have their ids
   std::unique_ptr<SpilledImport> spilled_;  // null while all is held
   std::uint64_t hash_seed_ = 0;             // of what is spilled
   Clock::time_point lap_;

@@ -136,5 +136,46 @@ TEST(SortedEdges, DistributesByCellAndPart) {
   }
 }
 
+// Where many runs have few edges of a cell, and one has very many.
+TEST(SortedEdges, KeepsEachEdgeOnce) {
+  constexpr std::uint32_t kNodes = 5 * 1024;
+  EdgeRuns runs(40);
+  std::vector<Key> expected;
+  for (std::uint32_t i = 0; i < 20000; ++i) {
+    EdgeRecord record = Record(i * 7919 % kNodes, i, i % 3 == 0 ? 1500 : i * 104729 % kNodes);
+    record.set_part(static_cast<Part>(i % 5 == 0 ? i % 4 : 0));
+    if (record.part() != Part::kDropped) expected.push_back(KeyOf(record));
+    runs[i % runs.size()].push_back(record);
+  }
+  SortedEdges edges(std::move(runs), {.rows = 1024, .count = 5});
+  std::vector<Key> found;
+  for (std::uint32_t cell = 0; cell < edges.cell_count(); ++cell) {
+    for (const Part part : {Part::kTrain, Part::kValid, Part::kTest}) {
+      for (const EdgeRecord& edge : edges.Edges(cell, part)) {
+        EXPECT_EQ(edge.head / 1024 * 5 + edge.tail / 1024, cell);
+        EXPECT_EQ(edge.part(), part);
+        found.push_back(KeyOf(edge));
+      }
+    }
+  }
+  std::ranges::sort(expected);
+  std::ranges::sort(found);
+  EXPECT_EQ(found, expected);
+}
+
+// Pages that were given back read as zeros.
+TEST(SortedEdges, ReleasesTheMemoryOfSomeCells) {
+  EdgeRuns runs(1);
+  for (std::uint32_t i = 0; i < 30000; ++i) runs[0].push_back(Record(i % 2048 + 1, 0, 1));
+  SortedEdges edges(std::move(runs), {.rows = 1024, .count = 3});
+  const auto is_empty = [](const EdgeRecord& edge) { return edge.head == 0; };
+  const std::span<const EdgeRecord> kept = edges.Cell(3);
+  const std::span<const EdgeRecord> released = edges.Cell(0);
+  ASSERT_GT(released.size(), 10000U);
+  edges.Release(released);
+  EXPECT_GE(std::ranges::count_if(released, is_empty), static_cast<std::ptrdiff_t>(released.size() - 512));
+  EXPECT_EQ(std::ranges::count_if(kept, is_empty), 0);
+}
+
 }  // namespace
 }  // namespace octavo
