@@ -2,24 +2,28 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <mutex>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
+#include "oneapi/tbb/parallel_sort.h"
 
 namespace octavo {
 namespace {
 
-constexpr std::size_t kGroupBlocks = 8;  // that one task reads: up to half a MiB
+constexpr std::size_t kGroupBlocks = 2;  // that one task reads: up to 128 KiB
+constexpr std::size_t kGrain = 1024;     // questions or answers a task
 constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
 
 struct Answer {
   std::uint32_t question = 0;
   std::uint64_t node = 0;
-
-  friend auto operator<=>(const Answer&, const Answer&) = default;
 };
 
 // Which cells can hold answers.
@@ -80,63 +84,92 @@ absl::Status ReadAnswers(const CellReader& cells, std::size_t block, const CellF
   return absl::OkStatus();
 }
 
-// Reads all blocks of one split, in parallel, until more than `room` answers were found; takes those found from it.
-absl::Status ReadSplit(const CellReader& cells, const CellFilter& filter, const QuestionIndex& questions,
-                       tbb::enumerable_thread_specific<Worker>& workers, std::atomic<std::int64_t>& room) {
+std::size_t GroupCount(const CellReader& cells) { return (cells.block_count() + kGroupBlocks - 1) / kGroupBlocks; }
+
+// Reads one group of blocks, unless more answers were found than there is room for, and takes those found from it.
+absl::Status ReadGroup(const CellReader& cells, std::size_t group, const CellFilter& filter,
+                       const QuestionIndex& questions, Worker& worker, std::atomic<std::int64_t>& room) {
+  const std::size_t first = group * kGroupBlocks;
+  const std::size_t last = std::min(first + kGroupBlocks, cells.block_count());
+  const auto wanted = [&](std::size_t block) {
+    return filter.HasTailAnswers(cells.block(block)) || filter.HasHeadAnswers(cells.block(block));
+  };
+  if (wanted(first) && wanted(last - 1)) cells.WillRead(first, last);
+  absl::Status status;
+  for (std::size_t block = first; block < last; ++block) {
+    // Relaxed: it only ends the reading early. What was found is looked at when all threads are done.
+    if (room.load(std::memory_order_relaxed) < 0) break;
+    const std::size_t before = worker.answers.size();
+    status.Update(ReadAnswers(cells, block, filter, questions, worker));
+    room.fetch_sub(static_cast<std::int64_t>(worker.answers.size() - before), std::memory_order_relaxed);
+  }
+  cells.Forget(first, last);
+  return status;
+}
+
+// Reads all splits, in parallel and as one loop, so that no thread waits for the end of a small one.
+absl::Status ReadSplits(const Graph& graph, const CellFilter& filter, const QuestionIndex& questions,
+                        tbb::enumerable_thread_specific<Worker>& workers, std::atomic<std::int64_t>& room) {
+  std::size_t groups = 0;
+  for (const Split split : kSplits) groups += GroupCount(graph.Edges(split));
   std::mutex mutex;
   absl::Status status;  // guarded by mutex: the first error met
-  ParallelEach(0, (cells.block_count() + kGroupBlocks - 1) / kGroupBlocks, [&](std::size_t group) {
-    const std::size_t first = group * kGroupBlocks;
-    const std::size_t last = std::min(first + kGroupBlocks, cells.block_count());
-    Worker& worker = workers.local();
-    const auto wanted = [&](std::size_t block) {
-      return filter.HasTailAnswers(cells.block(block)) || filter.HasHeadAnswers(cells.block(block));
-    };
-    if (wanted(first) && wanted(last - 1)) cells.WillRead(first, last);
-    for (std::size_t block = first; block < last; ++block) {
-      // Relaxed: it only ends the reading early. What was found is looked at when all threads are done.
-      if (room.load(std::memory_order_relaxed) < 0) break;
-      const std::size_t before = worker.answers.size();
-      const absl::Status read = ReadAnswers(cells, block, filter, questions, worker);
-      room.fetch_sub(static_cast<std::int64_t>(worker.answers.size() - before), std::memory_order_relaxed);
-      if (read.ok()) continue;
-      const std::lock_guard<std::mutex> lock(mutex);
-      status.Update(read);
-    }
-    cells.Forget(first, last);
+  ParallelEach(0, groups, [&](std::size_t group) {
+    auto split = std::begin(kSplits);
+    for (; group >= GroupCount(graph.Edges(*split)); ++split) group -= GroupCount(graph.Edges(*split));
+    const absl::Status read = ReadGroup(graph.Edges(*split), group, filter, questions, workers.local(), room);
+    if (read.ok()) return;
+    const std::lock_guard<std::mutex> lock(mutex);
+    status.Update(read);
   });
   return status;
 }
 
-// Sorts each part, in parallel, and merges them pair by pair.
-std::vector<Answer> SortAndMerge(std::vector<std::vector<Answer>> parts) {
-  ParallelEach(0, parts.size(), [&](std::size_t i) { std::sort(parts[i].begin(), parts[i].end()); });
-  while (parts.size() > 1) {
-    std::vector<std::vector<Answer>> merged((parts.size() + 1) / 2);
-    ParallelEach(0, merged.size(), [&](std::size_t i) {
-      merged[i] = std::move(parts[2 * i]);
-      if (2 * i + 1 == parts.size()) return;
-      const auto middle = static_cast<std::ptrdiff_t>(merged[i].size());
-      merged[i].insert(merged[i].end(), parts[2 * i + 1].begin(), parts[2 * i + 1].end());
-      std::inplace_merge(merged[i].begin(), merged[i].begin() + middle, merged[i].end());
+// Calls use(answer) for each answer, in parallel.
+template <typename Use>
+void ForEachAnswer(tbb::enumerable_thread_specific<Worker>& workers, const Use& use) {
+  for (const Worker& worker : workers) {
+    ParallelRanges(0, worker.answers.size(), kGrain, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) use(worker.answers[i]);
     });
-    parts = std::move(merged);
   }
-  return parts.empty() ? std::vector<Answer>() : std::move(parts.front());
+}
+
+// Returns what it was before. Relaxed: looked at when the loop has been joined.
+std::uint64_t Increment(std::uint64_t& count) {
+  return std::atomic_ref<std::uint64_t>(count).fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
 
 QuestionIndex::QuestionIndex(std::vector<LinkQuestion> questions) : questions_(std::move(questions)) {
-  std::sort(questions_.begin(), questions_.end());
+  tbb::parallel_sort(questions_.begin(), questions_.end());
   questions_.erase(std::unique(questions_.begin(), questions_.end()), questions_.end());
-  index_.reserve(questions_.size());
-  for (std::size_t i = 0; i < questions_.size(); ++i) index_.emplace(questions_[i], static_cast<std::uint32_t>(i));
+  slots_.assign(std::bit_ceil(2 * questions_.size()), kAbsent);
+  ParallelRanges(0, questions_.size(), kGrain, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      for (std::size_t slot = SlotOf(questions_[i]);; slot = After(slot)) {
+        std::uint32_t free = kAbsent;
+        // Relaxed: looked up when the loop has been joined.
+        if (std::atomic_ref<std::uint32_t>(slots_[slot])
+                .compare_exchange_strong(free, static_cast<std::uint32_t>(i), std::memory_order_relaxed)) {
+          break;
+        }
+      }
+    }
+  });
+}
+
+std::size_t QuestionIndex::SlotOf(const LinkQuestion& question) const {
+  const auto key = std::make_tuple(Value(question.known), Value(question.relation), question.side == Side::kHead);
+  return absl::Hash<decltype(key)>()(key) & (slots_.size() - 1);
 }
 
 std::uint32_t QuestionIndex::Find(const LinkQuestion& question) const {
-  const auto found = index_.find(question);
-  return found == index_.end() ? kAbsent : found->second;
+  for (std::size_t slot = SlotOf(question);; slot = After(slot)) {
+    const std::uint32_t index = slots_[slot];
+    if (index == kAbsent || questions_[index] == question) return index;
+  }
 }
 
 absl::StatusOr<std::optional<KnownAnswers>> KnownAnswers::Gather(const Graph& graph, const QuestionIndex& questions,
@@ -144,24 +177,28 @@ absl::StatusOr<std::optional<KnownAnswers>> KnownAnswers::Gather(const Graph& gr
   const CellFilter filter = MakeCellFilter(graph, questions, nodes);
   tbb::enumerable_thread_specific<Worker> workers;
   std::atomic<std::int64_t> room{static_cast<std::int64_t>(std::min<std::uint64_t>(max_answers, INT64_MAX))};
-  for (const Split split : kSplits) {
-    RETURN_IF_ERROR(ReadSplit(graph.Edges(split), filter, questions, workers, room));
-    if (room < 0) return std::optional<KnownAnswers>();
-  }
+  RETURN_IF_ERROR(ReadSplits(graph, filter, questions, workers, room));
+  if (room < 0) return std::optional<KnownAnswers>();
 
-  std::vector<std::vector<Answer>> parts;
-  for (Worker& worker : workers) parts.push_back(std::move(worker.answers));
-  std::vector<Answer> answers = SortAndMerge(std::move(parts));
-  answers.erase(std::unique(answers.begin(), answers.end()), answers.end());
-
+  // A counting sort by question, then one by node for each question.
   KnownAnswers known;
-  known.offsets_.assign(questions.size() + 1, 0);
-  known.nodes_.reserve(answers.size());
-  for (const Answer& answer : answers) {
-    ++known.offsets_[answer.question + 1];
-    known.nodes_.push_back(answer.node);
-  }
-  for (std::size_t i = 0; i < questions.size(); ++i) known.offsets_[i + 1] += known.offsets_[i];
+  known.ends_.assign(questions.size(), 0);
+  ForEachAnswer(workers, [&](const Answer& answer) { Increment(known.ends_[answer.question]); });
+  known.begins_.resize(questions.size());
+  std::exclusive_scan(known.ends_.begin(), known.ends_.end(), known.begins_.begin(), std::uint64_t{0});
+  known.nodes_ = std::make_unique_for_overwrite<std::uint64_t[]>(
+      questions.size() == 0 ? 0 : known.begins_.back() + known.ends_.back());
+  known.ends_ = known.begins_;
+  ForEachAnswer(workers,
+                [&](const Answer& answer) { known.nodes_[Increment(known.ends_[answer.question])] = answer.node; });
+  ParallelRanges(0, questions.size(), kGrain, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      std::uint64_t* const begin = known.nodes_.get() + known.begins_[i];
+      std::uint64_t* const end = known.nodes_.get() + known.ends_[i];
+      std::sort(begin, end);
+      known.ends_[i] = known.begins_[i] + static_cast<std::uint64_t>(std::unique(begin, end) - begin);
+    }
+  });
   return known;
 }
 

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "base/ids.h"
 #include "graph/graph.h"
@@ -23,10 +23,6 @@ struct LinkQuestion {
   Side side = Side::kTail;
 
   friend auto operator<=>(const LinkQuestion&, const LinkQuestion&) = default;
-  template <typename H>
-  friend H AbslHashValue(H hash, const LinkQuestion& question) {
-    return H::combine(std::move(hash), Value(question.known), Value(question.relation), question.side == Side::kHead);
-  }
 };
 
 // Different questions and the index of each. Constant after construction; any thread.
@@ -42,8 +38,13 @@ class QuestionIndex {
   std::uint32_t Find(const LinkQuestion& question) const;
 
  private:
+  // Returns where the search for `question` begins.
+  std::size_t SlotOf(const LinkQuestion& question) const;
+  std::size_t After(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
+
   std::vector<LinkQuestion> questions_;
-  absl::flat_hash_map<LinkQuestion, std::uint32_t> index_;
+  // Indices, or kAbsent: open addressing with linear probing, at most half full, so that several threads can fill it.
+  std::vector<std::uint32_t> slots_;
 };
 
 // The nodes with ids in [first, last).
@@ -70,11 +71,12 @@ class KnownAnswers {
 
   // REQUIRES: question < the questions' size()
   std::span<const std::uint64_t> Of(std::size_t question) const {
-    return std::span(nodes_).subspan(offsets_[question], offsets_[question + 1] - offsets_[question]);
+    return {nodes_.get() + begins_[question], nodes_.get() + ends_[question]};
   }
 
  private:
-  std::vector<std::uint64_t> offsets_;  // [questions + 1]
-  std::vector<std::uint64_t> nodes_;
+  std::vector<std::uint64_t> begins_;  // of each question's nodes in nodes_
+  std::vector<std::uint64_t> ends_;
+  std::unique_ptr<std::uint64_t[]> nodes_;
 };
 }  // namespace octavo

@@ -11,12 +11,11 @@
 #include "base/status.h"
 #include "evaluate/known_edges.h"
 #include "evaluate/non_edges.h"
+#include "evaluate/pair_scorer.h"
 #include "evaluate/separation.h"
 #include "evaluate/triple_reader.h"
 #include "evaluate/wanted_rows.h"
 #include "fmt/format.h"
-#include "model/scorer.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 
 namespace octavo {
 namespace {
@@ -129,10 +128,11 @@ absl::Status ScoreTriples(const EmbeddedGraph& embedded, std::span<const Edge> t
     MakeLinkQuery(embedded, Side::kTail, triples[i].relation, row, query_of(i));
   }));
   for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = {Value(triples[i].tail), static_cast<std::uint32_t>(i)};
-  tbb::enumerable_thread_specific<ScoreScratch> scratch;
+  PairScorer scorer(embedded.model);
   RETURN_IF_ERROR(ForEachWantedRow(embedded, wanted, kGatherBytes, [&](std::size_t i, std::span<const float> row) {
-    ScoreBlock(embedded.model, query_of(i), 1, row, 1, scratch.local(), scores.subspan(i, 1));
+    scorer.Add(query_of(i), row, scores[i]);
   }));
+  scorer.Finish();
   const auto bad = std::find_if(scores.begin(), scores.end(), [](float score) { return !std::isfinite(score); });
   if (bad == scores.end()) return absl::OkStatus();
   return NotFiniteError(embedded, triples[static_cast<std::size_t>(bad - scores.begin())], *bad);

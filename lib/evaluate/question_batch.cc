@@ -1,28 +1,50 @@
 #include "evaluate/question_batch.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
+#include "base/checked_math.h"
 #include "base/escape.h"
+#include "base/parallel.h"
 #include "base/status.h"
+#include "evaluate/pair_scorer.h"
 #include "evaluate/score_bins.h"
 #include "evaluate/wanted_rows.h"
 #include "fmt/format.h"
 #include "model/scorer.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 
 namespace octavo {
 namespace {
 
 constexpr std::array<Side, 2> kSides = {Side::kTail, Side::kHead};
+constexpr std::size_t kGrain = 512;  // triples or questions a task
 
 LinkQuestion QuestionOf(const Edge& triple, Side side) {
   return {side == Side::kTail ? triple.head : triple.tail, triple.relation, side};
 }
 
 std::uint64_t AnswerOf(const Edge& triple, Side side) { return Value(side == Side::kTail ? triple.tail : triple.head); }
+
+// The first product of a program makes libxsmm lay out its tables, which takes milliseconds; reading rows needs none.
+void WarmUp(const ModelSpec& model) {
+  const std::vector<float> row(model.dim);
+  ScoreScratch scratch;
+  float score = 0.0F;
+  ScoreBlock(model, row, 1, row, 1, scratch, std::span(&score, 1));
+}
+
+// Large pages are made present and given back in a fraction of the time. A wish: nothing depends on it.
+void WishLargePages(std::span<float> memory) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = RoundUp(reinterpret_cast<std::uintptr_t>(memory.data()), page);
+  const auto end = reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size_bytes();
+  if (begin < end) static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+}
 
 std::vector<LinkQuestion> QuestionsOf(std::span<const Edge> triples) {
   std::vector<LinkQuestion> questions;
@@ -36,27 +58,30 @@ std::vector<LinkQuestion> QuestionsOf(std::span<const Edge> triples) {
 }  // namespace
 
 std::uint64_t QuestionBatch::BytesPerTriple(const ModelSpec& model) {
-  // A side: query, threshold (its vector may have grown to twice as much) and its bins, answer, question with its place
-  // in a hash map that may be half empty, wanted row and its node.
-  constexpr std::uint64_t kSideBytes = 2 * sizeof(float) + 4 * sizeof(std::uint64_t) + sizeof(Answer) +
-                                       5 * sizeof(LinkQuestion) + sizeof(WantedRow) + 2 * sizeof(std::uint64_t);
+  // A side: query, threshold and its bins, answer, question with up to four slots of its index and with its ranges of
+  // thresholds and known answers, wanted row and its node.
+  constexpr std::uint64_t kSideBytes = sizeof(float) + 4 * sizeof(std::uint64_t) + sizeof(Answer) +
+                                       sizeof(LinkQuestion) + 4 * sizeof(std::uint32_t) + sizeof(ThresholdRange) +
+                                       2 * sizeof(std::uint64_t) + sizeof(WantedRow) + sizeof(std::uint64_t);
   return 2 * (model.dim * sizeof(float) + kSideBytes) + sizeof(Edge);
 }
 
 QuestionBatch::QuestionBatch(const EmbeddedGraph& embedded, std::span<const Edge> triples,
                              std::vector<LinkQuestion> questions)
-    : embedded_(&embedded), questions_(std::move(questions)) {
-  answers_.reserve(2 * triples.size());
-  for (const Edge& triple : triples) {
-    for (const Side side : kSides) {
-      answers_.push_back({AnswerOf(triple, side), questions_.Find(QuestionOf(triple, side))});
+    : embedded_(&embedded), questions_(std::move(questions)), answers_(2 * triples.size()) {
+  ParallelRanges(0, answers_.size(), kGrain, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const Edge& triple = triples[i / 2];
+      answers_[i] = {AnswerOf(triple, kSides[i % 2]), questions_.Find(QuestionOf(triple, kSides[i % 2]))};
     }
-  }
+  });
 }
 
 absl::StatusOr<QuestionBatch> QuestionBatch::Make(const EmbeddedGraph& embedded, std::span<const Edge> triples) {
   QuestionBatch batch(embedded, triples, QuestionsOf(triples));
-  RETURN_IF_ERROR(batch.ReadQueries());
+  absl::Status read;
+  ParallelBoth([&] { WarmUp(embedded.model); }, [&] { read = batch.ReadQueries(); });
+  RETURN_IF_ERROR(read);
   RETURN_IF_ERROR(batch.ScoreAnswers());
   RETURN_IF_ERROR(batch.CheckScores());
   batch.MakeThresholds();
@@ -65,26 +90,29 @@ absl::StatusOr<QuestionBatch> QuestionBatch::Make(const EmbeddedGraph& embedded,
 
 absl::Status QuestionBatch::ReadQueries() {
   const std::size_t dim = embedded_->model.dim;
-  queries_.resize(questions_.size() * dim);
+  queries_ = std::make_unique_for_overwrite<float[]>(questions_.size() * dim);
+  WishLargePages({queries_.get(), questions_.size() * dim});
   std::vector<WantedRow> wanted(questions_.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     wanted[i] = {Value(questions_[i].known), static_cast<std::uint32_t>(i)};
   }
   return ForEachWantedRow(*embedded_, wanted, kGatherBytes, [&](std::size_t question, std::span<const float> row) {
     MakeLinkQuery(*embedded_, questions_[question].side, questions_[question].relation, row,
-                  std::span(queries_).subspan(question * dim, dim));
+                  {queries_.get() + question * dim, dim});
   });
 }
 
 absl::Status QuestionBatch::ScoreAnswers() {
   std::vector<WantedRow> wanted(answers_.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = {answers_[i].node, static_cast<std::uint32_t>(i)};
-  tbb::enumerable_thread_specific<ScoreScratch> scratch;
-  return ForEachWantedRow(*embedded_, wanted, kGatherBytes, [&](std::size_t index, std::span<const float> row) {
-    Answer& answer = answers_[index];
-    ScoreBlock(embedded_->model, Queries(answer.question, answer.question + 1), 1, row, 1, scratch.local(),
-               std::span(&answer.score, 1));
-  });
+  PairScorer scorer(embedded_->model);
+  RETURN_IF_ERROR(
+      ForEachWantedRow(*embedded_, wanted, kGatherBytes, [&](std::size_t index, std::span<const float> row) {
+        Answer& answer = answers_[index];
+        scorer.Add(Queries(answer.question, answer.question + 1), row, answer.score);
+      }));
+  scorer.Finish();
+  return absl::OkStatus();
 }
 
 absl::Status QuestionBatch::CheckScores() const {
@@ -101,42 +129,52 @@ absl::Status QuestionBatch::CheckScores() const {
 }
 
 void QuestionBatch::MakeThresholds() {
+  // A counting sort by question, then one by score for each question.
+  ranges_.resize(questions_.size());
+  for (const Answer& answer : answers_) ++ranges_[answer.question].count;
+  for (std::size_t i = 1; i < ranges_.size(); ++i) ranges_[i].first = ranges_[i - 1].first + ranges_[i - 1].count;
+  for (ThresholdRange& range : ranges_) range.count = 0;
   std::vector<std::uint32_t> order(answers_.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(answers_[a].question, answers_[a].score) < std::pair(answers_[b].question, answers_[b].score);
-  });
-  first_threshold_.assign(questions_.size() + 1, 0);
-  const Answer* before = nullptr;
-  for (const std::uint32_t index : order) {
-    Answer& answer = answers_[index];
-    if (before == nullptr || before->question != answer.question || before->score != answer.score) {
-      thresholds_.push_back(answer.score);
-      ++first_threshold_[answer.question + 1];
-    }
-    answer.threshold = thresholds_.size() - 1;
-    before = &answer;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    ThresholdRange& range = ranges_[answers_[i].question];
+    order[range.first + range.count++] = static_cast<std::uint32_t>(i);
   }
-  for (std::size_t i = 0; i < questions_.size(); ++i) first_threshold_[i + 1] += first_threshold_[i];
+  thresholds_.resize(answers_.size());
+  ParallelRanges(0, ranges_.size(), kGrain, [&](std::size_t first, std::size_t last) {
+    for (std::size_t question = first; question < last; ++question) {
+      ThresholdRange& range = ranges_[question];
+      const std::span<std::uint32_t> own = std::span(order).subspan(range.first, range.count);
+      std::sort(own.begin(), own.end(),
+                [&](std::uint32_t a, std::uint32_t b) { return answers_[a].score < answers_[b].score; });
+      std::size_t next = range.first;
+      for (const std::uint32_t index : own) {
+        Answer& answer = answers_[index];
+        if (next == range.first || thresholds_[next - 1] != answer.score) thresholds_[next++] = answer.score;
+        answer.threshold = next - 1;
+      }
+      range.count = next - range.first;
+    }
+  });
   candidate_bins_.assign(2 * thresholds_.size(), 0);
   known_bins_.assign(2 * thresholds_.size(), 0);
 }
 
 std::span<const float> QuestionBatch::Queries(std::size_t begin, std::size_t end) const {
   const std::size_t dim = embedded_->model.dim;
-  return std::span(queries_).subspan(begin * dim, (end - begin) * dim);
+  return {queries_.get() + begin * dim, (end - begin) * dim};
 }
 
 std::span<const float> QuestionBatch::Thresholds(std::size_t question) const {
-  const std::size_t begin = first_threshold_[question];
-  return std::span(thresholds_).subspan(begin, first_threshold_[question + 1] - begin);
+  return std::span(thresholds_).subspan(ranges_[question].first, ranges_[question].count);
 }
 
 void QuestionBatch::SumBins() {
-  for (std::size_t question = 0; question < size(); ++question) {
-    SumBinsAbove(CandidateBins(question));
-    SumBinsAbove(KnownBins(question));
-  }
+  ParallelRanges(0, size(), kGrain, [&](std::size_t first, std::size_t last) {
+    for (std::size_t question = first; question < last; ++question) {
+      SumBinsAbove(CandidateBins(question));
+      SumBinsAbove(KnownBins(question));
+    }
+  });
 }
 
 QuestionBatch::Ranks QuestionBatch::RanksOf(std::size_t triple, Side side, bool answer_is_candidate) const {

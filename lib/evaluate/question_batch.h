@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,7 @@
 namespace octavo {
 
 // Triples that ask the same question share one query vector, and answers with the same score share one threshold.
-// Built and read by one owner, but for the bins, which AddToBins fills from several threads.
+// Built, in parallel, and read by one owner, but for the bins, which AddToBins fills from several threads.
 class QuestionBatch {
  public:
   // Reads the rows of the batch's nodes and makes the queries. `embedded` must outlive the batch.
@@ -42,7 +43,7 @@ class QuestionBatch {
     double filtered = 0;
     double raw = 0;
   };
-  void SumBins();
+  void SumBins();  // in parallel
   // `answer_is_candidate`: the answer itself was counted among the candidates. REQUIRES: triple < number of triples
   Ranks RanksOf(std::size_t triple, Side side, bool answer_is_candidate) const;
 
@@ -55,22 +56,27 @@ class QuestionBatch {
     std::size_t threshold = 0;  // index in thresholds_
   };
 
+  // The thresholds of one question in thresholds_, which has room for as many as there are answers.
+  struct ThresholdRange {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+
   QuestionBatch(const EmbeddedGraph& embedded, std::span<const Edge> triples, std::vector<LinkQuestion> questions);
   absl::Status ReadQueries();
   absl::Status ScoreAnswers();
   absl::Status CheckScores() const;
   void MakeThresholds();
   std::span<std::uint64_t> BinsOf(std::vector<std::uint64_t>& bins, std::size_t question) {
-    const std::size_t begin = first_threshold_[question];
-    return std::span(bins).subspan(2 * begin, 2 * (first_threshold_[question + 1] - begin));
+    return std::span(bins).subspan(2 * ranges_[question].first, 2 * ranges_[question].count);
   }
 
   const EmbeddedGraph* embedded_;
   QuestionIndex questions_;
-  std::vector<Answer> answers_;  // [triples][tail side, head side]
-  std::vector<float> queries_;   // [questions, dim]
-  std::vector<float> thresholds_;
-  std::vector<std::size_t> first_threshold_;  // [questions + 1]
+  std::vector<Answer> answers_;         // [triples][tail side, head side]
+  std::unique_ptr<float[]> queries_;    // [questions, dim]; its pages are first touched by the threads that fill it
+  std::vector<float> thresholds_;       // [answers]
+  std::vector<ThresholdRange> ranges_;  // [questions]
   std::vector<std::uint64_t> candidate_bins_;
   std::vector<std::uint64_t> known_bins_;
 };

@@ -21,7 +21,9 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kDefaultMemory = std::uint64_t{1} << 30;
-constexpr std::uint64_t kMaxBlockBytes = 16 << 20;
+// Some hundred tasks score it against a batch of some thousand queries. While the first block is read, nothing else
+// runs.
+constexpr std::uint64_t kMaxBlockBytes = 2 << 20;
 // One task scores this many queries against this many candidates: at dim 200 its rows and scores are 1.2 MB, inside a
 // core's second-level cache, and enough queries share a transposed candidate for that not to matter.
 constexpr std::size_t kTileQueries = 256;

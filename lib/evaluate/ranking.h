@@ -28,7 +28,7 @@ struct RankingOptions {
   std::uint64_t seed = 1;        // of both draws
   bool per_relation = false;
   std::uint64_t memory_bytes = 0;  // bound on what the ranking holds; 0: 1 GiB
-  // Rows read at a time; 0: by memory, up to 16 MiB. Results do not depend on it.
+  // Rows read at a time; 0: by memory, up to 2 MiB. Results do not depend on it.
   std::uint64_t block_rows = 0;
   // Called with the share that is done, in [0, 1], from any thread and often.
   std::function<void(double)> progress = {};

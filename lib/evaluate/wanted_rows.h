@@ -1,17 +1,15 @@
 // Gathers the rows of given nodes from the table of embeddings, in any order, and hands each to whoever wants it.
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "base/parallel.h"
 #include "evaluate/embedded_graph.h"
-#include "evaluate/row_stream.h"
 
 namespace octavo {
 
@@ -24,23 +22,10 @@ struct WantedRow {
 };
 
 // Calls `use(index, row)` for each wanted row, in parallel, and once for each entry of `wanted`, which it sorts. Rows
-// are checked for NaN and infinity. Holds a node id for each entry and twice `max_bytes` (VisitRows). row: [dim], valid
-// during the call. REQUIRES: every node < graph.node_count()
-template <typename Use>
+// are checked for NaN and infinity; the error is that of the first node that has one. Holds a node id for each entry
+// and twice `max_bytes`, or, where that is more, twice a row for each thread (VisitRows). row: [dim], valid during the
+// call. REQUIRES: every node < graph.node_count()
 absl::Status ForEachWantedRow(const EmbeddedGraph& embedded, std::vector<WantedRow>& wanted, std::uint64_t max_bytes,
-                              const Use& use) {
-  constexpr std::size_t kGrain = 64;  // rows a task: tens of microseconds
-  std::sort(wanted.begin(), wanted.end());
-  std::vector<std::uint64_t> nodes(wanted.size());
-  std::transform(wanted.begin(), wanted.end(), nodes.begin(), [](const WantedRow& row) { return row.node; });
-  const auto visit = [&](std::size_t begin, std::size_t end, const RowRun& run) {
-    if (absl::Status status = CheckFinite(embedded, run.first, run.values); !status.ok()) return status;
-    ParallelRanges(begin, end, kGrain, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i) use(wanted[i].index, run.Row(wanted[i].node));
-    });
-    return absl::OkStatus();
-  };
-  return VisitRows(embedded.embeddings, nodes, max_bytes, visit);
-}
+                              absl::FunctionRef<void(std::size_t index, std::span<const float> row)> use);
 
 }  // namespace octavo

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 
+#include "base/parallel.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "oneapi/tbb/global_control.h"
 #include "tests/evaluate/fixture.h"
@@ -20,6 +23,25 @@ TEST(QuestionIndex, SortsAndDropsRepeats) {
   for (const LinkQuestion& question : {a, b, c}) EXPECT_EQ(index[index.Find(question)], question);
   EXPECT_EQ(index.Find({NodeId{2}, RelationId{2}, Side::kTail}), QuestionIndex::kAbsent);
   EXPECT_EQ(QuestionIndex({}).size(), 0U);
+}
+
+TEST(QuestionIndex, FindsAllOfManyOnAnyNumberOfThreads) {
+  RandomStream random(11, RandomPurpose::kSplit, 0, 0);
+  std::vector<LinkQuestion> questions(20'000);
+  for (LinkQuestion& question : questions) {
+    question = {NodeId{random.Below(3000)}, RelationId{static_cast<std::uint32_t>(random.Below(5))},
+                random.Below(2) == 0 ? Side::kTail : Side::kHead};
+  }
+  const std::set<LinkQuestion> different(questions.begin(), questions.end());
+  for (const int threads : {1, 4}) {
+    const QuestionIndex index = WithThreads(threads, [&] { return QuestionIndex(questions); });
+    ASSERT_EQ(index.size(), different.size());
+    std::uint32_t next = 0;
+    for (const LinkQuestion& question : different) EXPECT_EQ(index.Find(question), next++);
+    for (std::uint32_t r = 0; r < 5; ++r) {
+      EXPECT_EQ(index.Find({NodeId{3000}, RelationId{r}, Side::kTail}), QuestionIndex::kAbsent);
+    }
+  }
 }
 
 // The answers to `question` in [begin, end), by looking at every edge.

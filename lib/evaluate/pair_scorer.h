@@ -1,0 +1,39 @@
+// Scores pairs of a query and a row that come one by one.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "model/scorer.h"
+#include "oneapi/tbb/enumerable_thread_specific.h"
+
+namespace octavo {
+
+// A product of two vectors costs little less than one of some dozen by as many, so each thread collects pairs and
+// scores them as a block, of which the diagonal is wanted: the same bits (ScoreBlock).
+class PairScorer {
+ public:
+  explicit PairScorer(const ModelSpec& model);
+
+  // Copies query and row, both [dim]; `score` is written by the time that Finish returns. Any thread.
+  void Add(std::span<const float> query, std::span<const float> row, float& score);
+  // Scores what is left. Not beside Add.
+  void Finish();
+
+ private:
+  struct Block {
+    std::vector<float> queries;  // [targets, dim]
+    std::vector<float> rows;     // [targets, dim]
+    std::vector<float*> targets;
+    std::vector<float> scores;  // [targets, targets]
+    ScoreScratch scratch;
+  };
+  void Score(Block& block) const;
+
+  const ModelSpec model_;
+  const std::size_t pairs_;  // of a whole block
+  tbb::enumerable_thread_specific<Block> blocks_;
+};
+
+}  // namespace octavo
