@@ -1,8 +1,39 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "evaluate/score_bins.cc"
+#include "hwy/foreach_target.h"  // before highway.h
+
 #include "evaluate/score_bins.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <utility>
+
+#include "hwy/highway.h"
+#include "model/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace octavo {
+namespace HWY_NAMESPACE {
+
+// Returns how many scores are not above, and how many equal to, `threshold`. A NaN is neither.
+std::pair<std::size_t, std::size_t> CountTarget(const float* scores, std::size_t n, float threshold) {
+  std::size_t not_above = 0;
+  std::size_t equal = 0;
+  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto score = hn::LoadU(d, scores + i);
+    const auto t = hn::Set(d, threshold);
+    not_above += hn::CountTrue(d, hn::Le(score, t));
+    equal += hn::CountTrue(d, hn::Eq(score, t));
+  });
+  return {not_above, equal};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace octavo
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 
 namespace octavo {
 namespace {
@@ -10,28 +41,7 @@ namespace {
 // With more thresholds than this a binary search a score is the cheaper way.
 constexpr std::size_t kMaxPasses = 24;
 
-struct PassCount {
-  std::uint64_t above = 0;
-  std::uint64_t equal = 0;
-};
-
-// One pass over the scores. 32-bit counters, as wide as the floats, so that the loop vectorises.
-PassCount CountPass(std::span<const float> scores, float threshold) {
-  constexpr std::size_t kStep = std::size_t{1} << 30;
-  PassCount count;
-  for (std::size_t begin = 0; begin < scores.size(); begin += kStep) {
-    const std::size_t end = std::min(begin + kStep, scores.size());
-    std::uint32_t not_above = 0;
-    std::uint32_t equal = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      not_above += static_cast<std::uint32_t>(scores[i] <= threshold);
-      equal += static_cast<std::uint32_t>(scores[i] == threshold);
-    }
-    count.above += end - begin - not_above;
-    count.equal += equal;
-  }
-  return count;
-}
+HWY_EXPORT(CountTarget);
 
 void Add(std::uint64_t& bin, std::uint64_t count) {
   // Relaxed: the counts are read after the parallel loop has been joined.
@@ -42,12 +52,12 @@ void Add(std::uint64_t& bin, std::uint64_t count) {
 
 void AddToBins(std::span<const float> scores, std::span<const float> thresholds, std::span<std::uint64_t> bins) {
   if (thresholds.size() <= kMaxPasses) {
-    std::uint64_t above_next = 0;  // or equal to the next threshold
+    std::size_t below_next = scores.size();  // of the scores; NaN is below none and above all
     for (std::size_t i = thresholds.size(); i-- > 0;) {
-      const PassCount count = CountPass(scores, thresholds[i]);
-      Add(bins[2 * i], count.equal);
-      Add(bins[2 * i + 1], count.above - above_next);
-      above_next = count.above + count.equal;
+      const auto [not_above, equal] = HWY_DYNAMIC_DISPATCH(CountTarget)(scores.data(), scores.size(), thresholds[i]);
+      Add(bins[2 * i], equal);
+      Add(bins[2 * i + 1], below_next - not_above);
+      below_next = not_above - equal;
     }
     return;
   }
@@ -73,3 +83,4 @@ void SumBinsAbove(std::span<std::uint64_t> bins) {
 }
 
 }  // namespace octavo
+#endif  // HWY_ONCE
