@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "base/checked_math.h"
@@ -30,7 +31,8 @@ LinkQuestion QuestionOf(const Edge& triple, Side side) {
 
 std::uint64_t AnswerOf(const Edge& triple, Side side) { return Value(side == Side::kTail ? triple.tail : triple.head); }
 
-// The first product of a program makes libxsmm lay out its tables, which takes milliseconds; reading rows needs none.
+// The first product of a program makes libxsmm lay out its tables: some milliseconds, in which no other thread can map
+// memory. Sorting questions maps little and takes as long.
 void WarmUp(const ModelSpec& model) {
   const std::vector<float> row(model.dim);
   ScoreScratch scratch;
@@ -78,14 +80,14 @@ QuestionBatch::QuestionBatch(const EmbeddedGraph& embedded, std::span<const Edge
 }
 
 absl::StatusOr<QuestionBatch> QuestionBatch::Make(const EmbeddedGraph& embedded, std::span<const Edge> triples) {
-  QuestionBatch batch(embedded, triples, QuestionsOf(triples));
-  absl::Status read;
-  ParallelBoth([&] { WarmUp(embedded.model); }, [&] { read = batch.ReadQueries(); });
-  RETURN_IF_ERROR(read);
+  std::optional<QuestionBatch> made;
+  ParallelBoth([&] { WarmUp(embedded.model); }, [&] { made = QuestionBatch(embedded, triples, QuestionsOf(triples)); });
+  QuestionBatch& batch = *made;
+  RETURN_IF_ERROR(batch.ReadQueries());
   RETURN_IF_ERROR(batch.ScoreAnswers());
   RETURN_IF_ERROR(batch.CheckScores());
   batch.MakeThresholds();
-  return batch;
+  return *std::move(made);
 }
 
 absl::Status QuestionBatch::ReadQueries() {
