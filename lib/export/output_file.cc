@@ -62,10 +62,12 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path, Compression
   RemoveAbandonedFiles(output.final_);
   // A name of this output's own: a file that somebody has beside it, or another export to it, stays untouched.
   const MutexLock lock(partial_files.mutex);  // or RemovePartialFiles could come between
-  ASSIGN_OR_RETURN(PartialName partial, MakePartial(output.final_, [](const fs::path& name) -> absl::StatusOr<bool> {
+  ASSIGN_OR_RETURN(PartialName partial, MakePartial(output.final_, [&](const fs::path& name) -> absl::StatusOr<bool> {
                      const absl::Status made = File::CreateNew(name).status();
                      std::error_code ignored;
-                     if (!made.ok() && !fs::exists(fs::symlink_status(name, ignored))) return made;
+                     if (!made.ok() && !fs::exists(fs::symlink_status(name, ignored))) {
+                       return UnderFinalName(made, name, output.name_);
+                     }
                      return made.ok();
                    }));
   partial_files.paths.insert(partial.path);

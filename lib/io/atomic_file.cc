@@ -223,10 +223,10 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
   }
   ASSIGN_OR_RETURN(ParentFolders parents, ParentFolders::Make(ParentOf(target)));
   for (const fs::path& folder : AbandonedFolders(target)) RemoveAbandonedFolder(folder, replaceable);
-  ASSIGN_OR_RETURN(PartialName partial, MakePartial(target, [](const fs::path& path) -> absl::StatusOr<bool> {
+  ASSIGN_OR_RETURN(PartialName partial, MakePartial(target, [&](const fs::path& path) -> absl::StatusOr<bool> {
                      if (::mkdir(path.c_str(), 0777) == 0) return true;
                      if (errno == EEXIST) return false;
-                     return ErrnoError(fmt::format("{}: create", path.string()), errno);
+                     return ErrnoError(fmt::format("{}: create", target.string()), errno);
                    }));
   return AtomicFolder(std::move(parents), std::move(partial), std::move(target), overwrite, std::move(replaceable));
 }
