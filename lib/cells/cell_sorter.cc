@@ -46,8 +46,8 @@ PartitionLayout PartitionLayoutFor(std::uint64_t node_count) {
   return layout;
 }
 
-// First to the rows of cells, where a run has many edges for each, and then, row by row, each of which a core's cache
-// nearly holds, to the cells.
+// First to the rows of cells, where a run has many edges for each, and then, row by row, to the cells: edges go to some
+// hundred places at once and no thread counts for another.
 SortedEdges::SortedEdges(EdgeRuns runs, const PartitionLayout& partitions)
     : partitions_(partitions), begin_(std::size_t{cell_count()} * kParts + 1) {
   const auto rows = static_cast<std::uint32_t>(partitions_.rows);

@@ -175,7 +175,8 @@ absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& ed
     }
     if (last == first) {
       RETURN_IF_ERROR(append());
-      RETURN_IF_ERROR(WriteLargeCell(edges, first++, most_edges, *output));
+      RETURN_IF_ERROR(WriteLargeCell(edges, first, most_edges, *output));
+      edges.Release(edges.Cell(first++));
       continue;
     }
     std::vector<PreparedCell> next(last - first);

@@ -12,8 +12,9 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 // The program itself, its threads, and the page cache of the files that are being written.
 constexpr std::uint64_t kProgramBytes = 24 * kMiB;
-// A chunk of text that waits, is parsed and is delivered, and what its names add to the tables: the most is for lines
-// of four bytes, whose edges take 40 times the room of their text.
+// A chunk of text that waits, is parsed and is delivered, what its names add to the tables, and a share of the one
+// result that waits for a slower chunk: the most is for lines of four bytes, whose edges take 40 times the room of
+// their text.
 constexpr std::uint64_t kWorkerBytes = 24 * kMiB;
 // Fewer make more runs than it is worth.
 constexpr std::uint64_t kMinCollectedBytes = 8 * kMiB;

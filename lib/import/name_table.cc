@@ -18,8 +18,8 @@ constexpr std::size_t kFirstArenaBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxArenaBytes = std::size_t{1} << 20;
 constexpr std::size_t kFirstSlots = 64;
 // A table larger than the cache misses in a name's slot, its entry and, where that is long, its text. Each is fetched
-// this many names ahead of the next. Entries of short texts are not: to look into slots ahead costs as much as it
-// saves.
+// this many names ahead of the next. Entries are not while all texts are short: with a million names to look into slots
+// ahead costs as much as it saves.
 constexpr std::size_t kLookAhead = 6;
 // Names that are sorted by shard at once: they stay in a core's cache, and each shard gets a few hundred.
 constexpr std::size_t kPieceNames = std::size_t{16} << 10;

@@ -42,7 +42,7 @@ class NameTable {
   std::uint64_t size() const;
   // Every id is below this; not every number below this is an id.
   std::uint32_t id_limit() const;
-  // REQUIRES: Contains(id). Text is valid as long as the table.
+  // REQUIRES: Contains(id). Text is valid until the next Intern or Clear.
   std::string_view Text(std::uint32_t id) const;
   std::uint64_t Hash(std::uint32_t id) const;
   bool Contains(std::uint32_t id) const;

@@ -16,10 +16,11 @@ namespace octavo {
 
 // Takes items until `take()`, a std::optional<Item>, is empty; calls `process(item)` for each, in parallel; and hands
 // the results to `deliver(result)`, an absl::Status, one at a time in the order in which the items were taken. Ends at
-// the first error, which it returns. At most `workers` items are held at once, and as many results of items behind one
-// that takes longer. Each worker has a copy of `process`, so that it may keep memory from one item to the next, and may
-// take the item apart. `process` must not start parallel work of its own: waiting for it a thread could take up another
-// item and wait for itself. What `process` throws is thrown here.
+// the first error, which it returns. A worker goes on behind one result that waits for an item which takes longer: at
+// most `workers` + 1 items and results are held at once. Each worker has a copy of `process`, so that it may keep
+// memory from one item to the next, and may take the item apart. `process` and `deliver` must not start parallel work
+// of their own: waiting for it a thread could take up another item and wait for itself. What `process` throws is thrown
+// here.
 template <typename Item, typename Take, typename Process, typename Deliver>
 absl::Status ProcessInOrder(std::size_t workers, const Take& take, const Process& process, const Deliver& deliver) {
   using Result = std::decay_t<std::invoke_result_t<Process&, Item&>>;
@@ -48,7 +49,7 @@ absl::Status ProcessInOrder(std::size_t workers, const Take& take, const Process
       ended = !status.ok();
       ++delivered;
     }
-    deliver_mutex.Await([&] { return ended || waiting.size() < workers; });
+    deliver_mutex.Await([&] { return ended || waiting.size() < 2; });
     return !ended;
   };
   ParallelEach(0, workers, [&](std::size_t) {

@@ -28,7 +28,7 @@ absl::Status SyncRange(const File& file, std::uint64_t begin, std::uint64_t end,
 absl::Status WriteBehind::Advance(const File& file, std::uint64_t end) {
   // A page that is filled only later would be written twice, the second time while all wait for it.
   end -= end % kPageBytes;
-  if (end - started_ < window_) return absl::OkStatus();
+  if (end < started_ + window_) return absl::OkStatus();  // Finish may have been within a page
   RETURN_IF_ERROR(SyncRange(file, started_, end, SYNC_FILE_RANGE_WRITE));
   const std::uint64_t before = started_;
   started_ = end;
