@@ -62,14 +62,16 @@ std::uint64_t FixedBytes(const EmbeddedGraph& embedded, const NodeLabels& labels
   const std::uint64_t nodes = labels.nodes.size();
   constexpr std::uint64_t kWantedBytes = sizeof(WantedRow) + sizeof(std::uint64_t);
   // The gathering is over when the fits begin.
-  const std::uint64_t gathering = nodes * kWantedBytes + 2 * kGatherBytes;
+  const auto workers = static_cast<std::uint64_t>(std::max(1, threads));
+  const std::uint64_t gathering =
+      nodes * kWantedBytes + 2 * std::max(kGatherBytes, workers * embedded.model.dim * sizeof(float));
   // Vectors of the solver, too, each of one weight a feature.
   const std::uint64_t fit = nodes * kFitBytesPerRow + (WidthOf(embedded, options) + 1) * 16 * sizeof(double);
   const std::uint64_t test = labels.names.size() * (sizeof(std::pair<double, std::uint32_t>) + sizeof(std::uint32_t));
   const std::uint64_t scores =
       FractionsOf(options) * (sizeof(FractionScores) + RepeatsOf(options) * 2 * sizeof(double));
   return nodes * FeatureRows::BytesPerRow(WidthOf(embedded, options)) + scores +
-         std::max(gathering, static_cast<std::uint64_t>(std::max(1, threads)) * (fit + test));
+         std::max(gathering, workers * (fit + test));
 }
 
 // Order, weights and counts of one repeat with all its fractions.

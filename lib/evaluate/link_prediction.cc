@@ -34,8 +34,10 @@ std::uint64_t EdgeCount(const EmbeddedGraph& embedded, const LinkPredictionOptio
 // What does not become less with less memory: scores, numbers of the sample, scratch of the threads.
 std::uint64_t FixedBytes(const EmbeddedGraph& embedded, const LinkPredictionOptions& options, int threads) {
   const std::uint64_t edges = EdgeCount(embedded, options);
-  return 2 * edges * sizeof(float) + (options.sample == 0 ? 0 : edges * kDrawnBytes) +
-         static_cast<std::uint64_t>(std::max(1, threads)) * kFindEdgesThreadBytes + 2 * kGatherBytes + kReaderBytes;
+  const auto workers = static_cast<std::uint64_t>(std::max(1, threads));
+  const std::uint64_t gathering = 2 * std::max(kGatherBytes, workers * embedded.model.dim * sizeof(float));
+  return 2 * edges * sizeof(float) + (options.sample == 0 ? 0 : edges * kDrawnBytes) + workers * kFindEdgesThreadBytes +
+         gathering + kReaderBytes;
 }
 
 // An edge and its non-edge while the latter is drawn, then while they are scored.

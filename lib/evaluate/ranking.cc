@@ -21,9 +21,10 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kDefaultMemory = std::uint64_t{1} << 30;
-// Some hundred tasks score it against a batch of some thousand queries. While the first block is read, nothing else
-// runs.
-constexpr std::uint64_t kMaxBlockBytes = 2 << 20;
+// While the first block is read, nothing else runs; a larger one has enough tasks for all threads where queries are
+// few.
+constexpr std::uint64_t kBlockBytes = 2 << 20;
+constexpr std::uint64_t kMaxBlockBytes = 16 << 20;
 // One task scores this many queries against this many candidates: at dim 200 its rows and scores are 1.2 MB, inside a
 // core's second-level cache, and enough queries share a transposed candidate for that not to matter.
 constexpr std::size_t kTileQueries = 256;
@@ -57,17 +58,27 @@ struct RankingPlan {
   std::uint64_t known_answers = 1;  // in memory at once
 };
 
-RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& options) {
+// Some tasks for each thread, in whole tiles.
+std::uint64_t BlockRows(std::uint64_t row_bytes, std::uint64_t shared, std::uint64_t queries) {
+  const std::uint64_t tiles = std::max<std::uint64_t>(1, (queries + kTileQueries - 1) / kTileQueries);
+  const std::uint64_t wanted =
+      kTileCandidates * ((4 * static_cast<std::uint64_t>(MaxConcurrency()) + tiles - 1) / tiles);
+  const std::uint64_t bytes = std::min(std::clamp(wanted * row_bytes, kBlockBytes, kMaxBlockBytes), shared / 16);
+  const std::uint64_t rows = std::max<std::uint64_t>(1, bytes / row_bytes);
+  return rows < kTileCandidates ? rows : rows - rows % kTileCandidates;
+}
+
+// For `triples` in all.
+RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& options, std::uint64_t triples) {
   const std::uint64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
   const std::uint64_t fixed = FixedBytes(embedded.graph, options, MaxConcurrency());
   const std::uint64_t shared = memory >= fixed + LeastSharedBytes(embedded.model) ? memory - fixed : memory;
   const std::uint64_t row_bytes = embedded.model.dim * sizeof(float);
   RankingPlan plan;
-  plan.block_rows = options.block_rows;
-  if (plan.block_rows == 0) plan.block_rows = std::min(kMaxBlockBytes, shared / 16) / row_bytes;
-  plan.block_rows = std::max<std::uint64_t>(1, plan.block_rows);
   plan.batch_triples =
       std::clamp<std::uint64_t>(shared / 2 / QuestionBatch::BytesPerTriple(embedded.model), 1, kMaxBatchTriples);
+  plan.block_rows = options.block_rows > 0 ? options.block_rows
+                                           : BlockRows(row_bytes, shared, 2 * std::min(plan.batch_triples, triples));
   plan.known_answers = shared / 4 / KnownAnswers::kBytes;
   return plan;
 }
@@ -205,7 +216,7 @@ absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const R
     return EmptySplitError(embedded.graph, options.split);
   }
   const CandidateSet candidates(embedded.graph.node_count(), options.candidates, options.seed);
-  const RankingPlan plan = MakePlan(embedded, options);
+  const RankingPlan plan = MakePlan(embedded, options, triples.size());
   const std::vector<NodeRange> windows = MakeKnownWindows(embedded.graph, plan.known_answers);
   ReportBuilder builder(embedded.graph, candidates, options.per_relation);
   std::uint64_t done = 0;

@@ -21,8 +21,9 @@ absl::Status ForEachWantedRow(const EmbeddedGraph& embedded, std::vector<WantedR
   tbb::parallel_sort(wanted.begin(), wanted.end());
   std::vector<std::uint64_t> nodes(wanted.size());
   std::transform(wanted.begin(), wanted.end(), nodes.begin(), [](const WantedRow& row) { return row.node; });
-  const std::uint64_t bytes = max_bytes / static_cast<std::uint64_t>(MaxConcurrency());
   const std::size_t shares = (wanted.size() + kShare - 1) / kShare;
+  const std::size_t at_once = std::clamp<std::size_t>(shares, 1, static_cast<std::size_t>(MaxConcurrency()));
+  const std::uint64_t bytes = max_bytes / at_once;
   std::mutex mutex;
   std::size_t failed = shares;  // guarded by mutex: the first share that did
   absl::Status status;          // and its error

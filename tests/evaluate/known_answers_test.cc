@@ -66,7 +66,7 @@ TEST(KnownAnswers, AreThoseOfAllSplitsInTheAskedRange) {
   }
   questions.push_back({NodeId{0}, RelationId{0}, Side::kTail});
   const QuestionIndex index(questions);
-  for (const std::size_t threads : {1, 2, 4}) {
+  for (const std::size_t threads : {1UL, 2UL, 4UL}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     for (const auto& [first, last] :
          {std::pair(0U, 2500U), {0U, 1024U}, {1024U, 2500U}, {7U, 1500U}, {1100U, 1101U}, {2048U, 2048U}}) {
@@ -80,6 +80,24 @@ TEST(KnownAnswers, AreThoseOfAllSplitsInTheAskedRange) {
                   NaiveAnswers(fixture.filter, index[i], first, last));
       }
     }
+  }
+}
+
+// Each thread has thousands of answers of one question, which they count and place together.
+TEST(KnownAnswers, OfAHubAreCountedByAllThreads) {
+  EmbeddedFixture fixture({.nodes = 30'000, .relations = 1, .edges = {0, 0, 1}});
+  for (std::uint64_t i = 0; i < 30'000; ++i) {
+    fixture.graph().train.push_back({NodeId{7}, NodeId{i}, RelationId{0}, 1.0F});
+  }
+  fixture.Write();
+  const QuestionIndex index({{NodeId{7}, RelationId{0}, Side::kTail}});
+  for (const std::size_t threads : {1UL, 2UL, 4UL}) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    const auto gathered = KnownAnswers::Gather(fixture.opened(), index, {0, 30'000}, UINT64_MAX);
+    ASSERT_TRUE(gathered.ok() && gathered->has_value());
+    const auto answers = (*gathered)->Of(0);
+    ASSERT_EQ(answers.size(), 30'000U);
+    for (std::uint64_t i = 0; i < 30'000; ++i) ASSERT_EQ(answers[i], i);
   }
 }
 
