@@ -128,6 +128,29 @@ double SoftmaxRow(const Positives& edges, const RowSurvey& survey, float* scores
   return loss;
 }
 
+// All edges of the row share the sum that they are divided by, their own scores in it.
+double CompetingSoftmaxRow(const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n) {
+  const float max = std::max(survey.max, *std::max_element(edges.scores, edges.scores + edges.count));
+  LaneSum sums;
+  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto e = ExpOfNegative(d, hn::Sub(hn::LoadU(d, scores + i), hn::Set(d, max)));
+    hn::StoreU(e, d, scores + i);
+    sums.Add(d, e);
+  });
+  const auto above_max = [&](std::size_t i) { return static_cast<double>(edges.scores[i]) - max; };
+  double sum = sums.Total();
+  for (std::size_t i = 0; i < edges.count; ++i) sum += std::exp(above_max(i));
+  const double log_sum = std::log(sum);
+  const double weight = edges.TotalWeight();
+  double loss = 0;
+  for (std::size_t i = 0; i < edges.count; ++i) {
+    loss += edges.weights[i] * (log_sum - above_max(i));
+    edges.gradients[i] = static_cast<float>(weight * std::exp(above_max(i) - log_sum) - edges.weights[i]);
+  }
+  ScaleRow(static_cast<float>(weight / sum), scores, n);
+  return loss;
+}
+
 // The positives' part of the losses that judge each score on its own.
 double LogisticPositives(const Positives& edges, float margin) {
   double loss = 0;
@@ -203,7 +226,8 @@ double PlainRow(const LossSpec& spec, const Positives& edges, const RowSurvey& s
                 std::vector<float>& scratch) {
   switch (spec.kind) {
     case LossKind::kSoftmax:
-      return SoftmaxRow(edges, survey, scores, n);
+      return spec.competing_answers ? CompetingSoftmaxRow(edges, survey, scores, n)
+                                    : SoftmaxRow(edges, survey, scores, n);
     case LossKind::kLogistic:
       return LogisticRow(spec.margin, edges, survey, scores, n);
     case LossKind::kRanking:

@@ -8,6 +8,10 @@
 //                     (Sun et al., ICLR 2019; scores are negated distances there)
 // Without a negative the mean or sum over j is 0.
 //
+// Where edges share a row of scores, each of them is alone with the negatives. With competing answers the softmax is
+// over the negatives and all answers of the row, -p + log(sum_k e^(p_k) + sum_j e^(s_j)), as if every node were
+// scored ("1vsAll" in Ruffinelli et al., ICLR 2020): an answer gets better by pushing the row's others away, too.
+//
 // Label smoothing by e gives the positive's label the value 1 - e: for softmax e is spread evenly over the negatives,
 // for logistic each negative has the label e. Both add e * (p - mean_j s_j) to the loss (without a negative nothing).
 // The other losses have no labels.
@@ -29,7 +33,8 @@ struct LossSpec {
   LossKind kind = LossKind::kSoftmax;
   float margin = 0.0F;
   float adversarial_temperature = 1.0F;
-  float label_smoothing = 0.0F;  // in [0, 1)
+  float label_smoothing = 0.0F;    // in [0, 1)
+  bool competing_answers = false;  // of the softmax only
 };
 
 // "softmax", "logistic", "ranking", "self-adversarial". The error of the parser lists them.

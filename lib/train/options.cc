@@ -199,6 +199,9 @@ std::vector<OptionField> LossFields() {
       Recent(
           Switch("group-queries", &O::group_queries,
                  "Train each side of an edge on its own, together with those that ask the same, which share scores")),
+      Recent(Switch(
+          "competing-answers", &O::competing_answers,
+          "Answers of one group of queries compete in the softmax, as in 1vsAll; otherwise only with negatives")),
       Recent(Real("label-smoothing", &O::label_smoothing, 0, 0.99,
                   "Share of a positive's label that its negatives get; of softmax and logistic")),
       Recent(Real("dropout", &O::dropout, 0, 0.99, "Chance of each float of a known node's row to be dropped")),
@@ -359,7 +362,8 @@ LossSpec TrainOptions::loss_spec() const {
   return {.kind = loss,
           .margin = static_cast<float>(value),
           .adversarial_temperature = static_cast<float>(adversarial_temperature),
-          .label_smoothing = static_cast<float>(label_smoothing)};
+          .label_smoothing = static_cast<float>(label_smoothing),
+          .competing_answers = competing_answers};
 }
 
 std::span<const OptionField> TrainOptionFields() {
@@ -419,6 +423,9 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   if (options.label_smoothing > 0 && options.loss != LossKind::kSoftmax && options.loss != LossKind::kLogistic) {
     return UsageError(
         "label-smoothing has no meaning for this loss, which has no labels; expected softmax or logistic");
+  }
+  if (options.competing_answers && (options.loss != LossKind::kSoftmax || !options.group_queries)) {
+    return UsageError("competing-answers has no meaning but for the softmax loss with group-queries");
   }
   if (options.group_queries && !options.reciprocal && options.model_spec().RelationWidth() > 0) {
     return UsageError("group-queries asks for heads by inverse relations; expected reciprocal with it");

@@ -132,6 +132,53 @@ TEST(LossTest, EdgesThatShareARowAddUp) {
   }
 }
 
+// Naive: each edge of the row with the others as rivals, which are moved one at a time for the gradients.
+TEST(LossTest, CompetingAnswersAgreeWithNaiveLoss) {
+  for (const std::size_t n : {0U, 1U, 7U, 16U, 35U}) {
+    for (const float smoothing : {0.0F, 0.1F}) {
+      SCOPED_TRACE(testing::Message() << n << " negatives, smoothing " << smoothing);
+      const LossSpec spec{.label_smoothing = smoothing, .competing_answers = true};
+      const std::vector<float> positives = {0.5F, -2.0F, 3.5F};
+      const std::vector<float> weights = {1.0F, 0.5F, 2.0F};
+      std::vector<float> scores = RandomRows(n, n + 1, 2.0F);
+      for (std::size_t i = 2; i < n; i += 5) scores[i] = kMaskedScore;
+      const std::vector<double> kept = Unmasked(scores);
+      std::vector<double> all(positives.begin(), positives.end());
+      all.insert(all.end(), kept.begin(), kept.end());
+      const auto naive = [&] {
+        double sum = 0;
+        for (std::size_t i = 0; i < 3; ++i) {
+          const std::vector<double> rivals = {all[(i + 1) % 3], all[(i + 2) % 3]};
+          sum += weights[i] * NaiveLoss(spec, all[i], std::span<const double>(all).subspan(3), {}, rivals);
+        }
+        return sum;
+      };
+      const auto slope = [&](std::size_t i) {
+        constexpr double kStep = 1e-6;
+        const double value = all[i];
+        all[i] = value + kStep;
+        const double above = naive();
+        all[i] = value - kStep;
+        const double below = naive();
+        all[i] = value;
+        return (above - below) / (2 * kStep);
+      };
+      std::vector<float> slopes(3);
+      const std::vector<std::uint32_t> begins = {0, 3};
+      const double loss = LossAndGradient(spec, positives, weights, scores, n, slopes, begins);
+      EXPECT_NEAR(loss, naive(), 1e-5);
+      for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(slopes[i], slope(i), 2e-6) << i;
+      for (std::size_t i = 0, j = 3; i < n; ++i) {
+        if (i % 5 == 2) {
+          EXPECT_EQ(scores[i], 0.0F);
+        } else {
+          EXPECT_NEAR(scores[i], slope(j++), 2e-6) << i;
+        }
+      }
+    }
+  }
+}
+
 // A positive far below another one of its row, where e to the power of it is 0 beside the other's.
 TEST(LossTest, PositivesFarApartKeepTheirOwnLosses) {
   const std::vector<float> positives = {-1e4F, 1e4F};

@@ -157,7 +157,7 @@ std::vector<double> NaiveAdversarialWeights(const LossSpec& spec, std::span<cons
 }
 
 double NaiveLoss(const LossSpec& spec, double positive, std::span<const double> negatives,
-                 std::span<const double> adversarial_weights) {
+                 std::span<const double> adversarial_weights, std::span<const double> rivals) {
   const double margin = spec.margin;
   const auto count = static_cast<double>(negatives.size());
   double sum = 0;
@@ -168,11 +168,12 @@ double NaiveLoss(const LossSpec& spec, double positive, std::span<const double> 
   }
   switch (spec.kind) {
     case LossKind::kSoftmax: {
-      if (negatives.empty()) return 0;
+      std::vector<double> scores(negatives.begin(), negatives.end());
+      scores.insert(scores.end(), rivals.begin(), rivals.end());
       double max = positive;
-      for (const double s : negatives) max = std::max(max, s);
+      for (const double s : scores) max = std::max(max, s);
       sum = std::exp(positive - max);
-      for (const double s : negatives) sum += std::exp(s - max);
+      for (const double s : scores) sum += std::exp(s - max);
       return -positive + max + std::log(sum) + smoothing;
     }
     case LossKind::kLogistic:

@@ -35,9 +35,10 @@ double NaiveScore(const ModelSpec& spec, std::span<const double> head, std::span
 // softmax(temperature * scores) of the negatives of a self-adversarial loss; empty for the other losses.
 std::vector<double> NaiveAdversarialWeights(const LossSpec& spec, std::span<const double> negatives);
 
-// Loss of one positive against its unmasked negatives. `adversarial_weights` as returned above.
+// Loss of one positive against its unmasked negatives and, of a softmax, its rivals, the answers that compete with it.
+// `adversarial_weights` as returned above.
 double NaiveLoss(const LossSpec& spec, double positive, std::span<const double> negatives,
-                 std::span<const double> adversarial_weights);
+                 std::span<const double> adversarial_weights, std::span<const double> rivals = {});
 
 // Penalty of one row, without a scale.
 double NaivePenalty(const RegularizerSpec& spec, bool complex_layout, std::span<const double> row);

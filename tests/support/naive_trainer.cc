@@ -232,10 +232,19 @@ class NaiveTrainer {
     for (std::size_t i = 0; i < chunk.size(); ++i) {
       known_mask_ = &known_masks_[i];
       relation_mask_ = &relation_masks_[i];
-      AddEdge(chunk[i], side, UnmaskedNegatives(chunk, chunk[i], side, negatives));
+      AddEdge(chunk[i], side, UnmaskedNegatives(chunk, chunk[i], side, negatives), Rivals(chunk, i));
       if (options_.relation_prediction > 0 && side == Side::kTail) AddRelationLoss(chunk[i]);
       Penalise(chunk[i], side);
     }
+  }
+
+  // The answers of the chunk's other edges that ask what edge i does, where they compete.
+  std::vector<NodeId> Rivals(std::span<const Edge> chunk, std::size_t i) const {
+    std::vector<NodeId> rivals;
+    for (std::size_t k = 0; k < chunk.size() && options_.competing_answers; ++k) {
+      if (k != i && AskTheSame(chunk[k], chunk[i])) rivals.push_back(chunk[k].tail);
+    }
+    return rivals;
   }
 
   // The negatives that do not turn `edge` into one of the chunk.
@@ -317,15 +326,18 @@ class NaiveTrainer {
                  Differences(tail, [&](const Row& x) { return NaiveScore(spec, head, relation, x); }));
   }
 
-  void AddEdge(const Edge& edge, Side side, const std::vector<NodeId>& negatives) {
+  void AddEdge(const Edge& edge, Side side, const std::vector<NodeId>& negatives, const std::vector<NodeId>& rivals) {
     const LossSpec spec = options_.loss_spec();
     std::vector<Triple> triples = {TripleOf(edge, side, side == Side::kTail ? edge.tail : edge.head)};
-    for (const NodeId node : negatives) triples.push_back(TripleOf(edge, side, node));
+    for (const std::vector<NodeId>* nodes : {&negatives, &rivals}) {
+      for (const NodeId node : *nodes) triples.push_back(TripleOf(edge, side, node));
+    }
     Row scores;
     for (const Triple& triple : triples) scores.push_back(Score(triple));
-    const Row held = NaiveAdversarialWeights(spec, std::span<const double>(scores).subspan(1));
+    const auto of_negatives = [&](const Row& s) { return std::span(s).subspan(1, negatives.size()); };
+    const Row held = NaiveAdversarialWeights(spec, of_negatives(scores));
     const auto loss = [&](const Row& s) {
-      return edge.weight * NaiveLoss(spec, s[0], std::span<const double>(s).subspan(1), held);
+      return edge.weight * NaiveLoss(spec, s[0], of_negatives(s), held, std::span(s).subspan(1 + negatives.size()));
     };
     loss_ += loss(scores);
     const Row slopes = Differences(scores, loss);

@@ -196,6 +196,12 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 255; }, "expected at least 256 with known");
   check([](TrainOptions& o) { o.known_negatives = o.group_queries = o.reciprocal = true, o.negatives = 511; },
         "expected at least 512 with known-negatives, the known nodes of a chunk with both sides of its edges");
+  check([](TrainOptions& o) { o.competing_answers = true; }, "competing-answers has no meaning but for the softmax");
+  check(
+      [](TrainOptions& o) {
+        o.competing_answers = o.group_queries = o.reciprocal = true, o.loss = LossKind::kLogistic;
+      },
+      "competing-answers has no meaning");
   TrainOptions odd;
   odd.model = ModelKind::kTransE;
   odd.dim = 7;

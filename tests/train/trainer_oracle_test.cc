@@ -164,7 +164,13 @@ TEST_P(TrainerOracleGroups, GroupedQueries) {
     ExpectSameTraining(training, options);
   }
   options.loss = LossKind::kSoftmax;
+  options.competing_answers = true;
+  ExpectSameTraining(training, options);
+  options.label_smoothing = 0.1;
   options.optimizer = OptimizerKind::kAdagrad;
+  ExpectSameTraining(training, options);
+  options.label_smoothing = 0;
+  options.competing_answers = false;
   options.negatives = 0;
   options.accumulate = 2;
   ExpectSameTraining(training, options);
