@@ -99,7 +99,8 @@ void BatchSchedule::CollectRelations(const BatchPlace& place, std::span<const Ed
 }
 
 void BatchSchedule::UpdateRelations(float learning_rate, std::uint64_t step) {
-  relation_gradients_.ApplyAndZero(options_.optimizer_spec(), learning_rate, step, tables_.relations,
+  const float rate = learning_rate * static_cast<float>(options_.relation_rate_factor);
+  relation_gradients_.ApplyAndZero(options_.optimizer_spec(), rate, step, tables_.relations,
                                    tables_.relation_optimizer);
 }
 

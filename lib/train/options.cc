@@ -229,6 +229,8 @@ std::vector<OptionField> DescentFields() {
                             {"adam", OptimizerKind::kAdam}},
                            "Optimizer of the rows"),
       Real("learning-rate", &O::learning_rate, 0, 1000, "Learning rate"),
+      Recent(Real("relation-rate-factor", &O::relation_rate_factor, 0, 1000,
+                  "Learning rate of the relations, as a multiple of that of the nodes")),
       OneOf<LearningRateSchedule>("learning-rate-schedule", &O::learning_rate_schedule,
                                   {{"constant", LearningRateSchedule::kConstant},
                                    {"linear", LearningRateSchedule::kLinear},
@@ -432,6 +434,11 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   }
   if (options.group_queries && options.model == ModelKind::kSourceContext) {
     return UsageError("group-queries asks for heads by inverse relations, which source-context has not");
+  }
+  if (options.relation_rate_factor != 1 && options.model_spec().RelationWidth() == 0) {
+    return UsageError(
+        fmt::format("relation-rate-factor has no meaning for the {} model, whose relations are without parameters",
+                    ModelName(options.model)));
   }
   const bool plain_relations = options.model != ModelKind::kRotatE && options.model_spec().RelationWidth() > 0;
   if (options.relation_dropout > 0 && !plain_relations) {

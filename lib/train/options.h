@@ -68,6 +68,7 @@ struct TrainOptions {
   // The descent.
   OptimizerKind optimizer = OptimizerKind::kRowAdagrad;
   double learning_rate = 0.1;
+  double relation_rate_factor = 1;  // the relations' learning rate is this times the nodes'
   LearningRateSchedule learning_rate_schedule = LearningRateSchedule::kConstant;
   double warmup_epochs = 0;
   double plateau_factor = 0.5;

@@ -410,7 +410,7 @@ class NaiveTrainer {
     }
     for (const auto& [row, gradient] : relation_gradients_) {
       if (!frozen_relations_.empty() && frozen_relations_[row]) continue;
-      UpdateOne(rate, gradient, run_.relations[row], run_.relation_optimizer[row]);
+      UpdateOne(rate * options_.relation_rate_factor, gradient, run_.relations[row], run_.relation_optimizer[row]);
     }
     node_gradients_.clear();
     relation_gradients_.clear();

@@ -99,6 +99,7 @@ TEST(TrainOptionFields, KeepTheirLimits) {
            {"epochs", "1", "0", "1000000", "1000001"},
            {"seed", "0", "-1", "18446744073709551615", "18446744073709551616"},
            {"learning-rate", "0", "-1e-300", "1000", "1000.0000001"},
+           {"relation-rate-factor", "0", "-1e-300", "1000", "1000.0000001"},
            {"degree-fraction", "0", "-0.1", "1", "1.0000001"},
            {"regularization", "0", "-1e-9", "1000000", "1000000.1"},
            {"margin", "0", "-1", "1000", "1001"},
@@ -202,6 +203,8 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
         o.competing_answers = o.group_queries = o.reciprocal = true, o.loss = LossKind::kLogistic;
       },
       "competing-answers has no meaning");
+  check([](TrainOptions& o) { o.relation_rate_factor = 2, o.model = ModelKind::kDot; },
+        "relation-rate-factor has no meaning for the dot model");
   TrainOptions odd;
   odd.model = ModelKind::kTransE;
   odd.dim = 7;

@@ -113,6 +113,7 @@ TEST_P(TrainerOracle, EveryOtherOption) {
   options.regularizer = RegularizerKind::kL2;
   options.accumulate = 3;
   options.learning_rate_schedule = LearningRateSchedule::kCosine;
+  if (GetParam().RelationWidth() > 0) options.relation_rate_factor = 2.5;
   ExpectSameTraining(training, options);
   options.degree_fraction = 0.5;
   options.degree_by_weight = true;
