@@ -28,10 +28,13 @@ absl::Status SyncRange(const File& file, std::uint64_t begin, std::uint64_t end,
 absl::Status WriteBehind::Advance(const File& file, std::uint64_t end) {
   // A page that is filled only later would be written twice, the second time while all wait for it.
   end -= end % kPageBytes;
-  if (end < started_ + window_) return absl::OkStatus();  // Finish may have been within a page
+  if (end < started_ + window_ / 2) return absl::OkStatus();  // Finish may have been within a page
   RETURN_IF_ERROR(SyncRange(file, started_, end, SYNC_FILE_RANGE_WRITE));
-  const std::uint64_t before = started_;
   started_ = end;
+  // What was started long ago is likely to be written, so that nobody waits.
+  const std::uint64_t kept = window_ / 2 * 3;
+  if (end < dropped_ + kept + kPageBytes) return absl::OkStatus();
+  const std::uint64_t before = (end - kept) / kPageBytes * kPageBytes;
   RETURN_IF_ERROR(SyncRange(file, dropped_, before,
                             SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER));
   file.DropBehind(dropped_, before - dropped_);

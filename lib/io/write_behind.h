@@ -8,8 +8,9 @@
 
 namespace octavo {
 
-// Writes back what was written and drops it from the page cache, a window behind the position: at most about two
-// windows stay cached, and the disk works while the program goes on. One file, one thread at a time.
+// Writes back what was written, half a window at a time, and drops it from the page cache, one and a half behind the
+// position: at most about two windows stay cached, and the disk works while the program goes on. One file, one thread
+// at a time.
 class WriteBehind {
  public:
   explicit WriteBehind(std::uint64_t window = kWindowBytes) : window_(window) {}

@@ -92,6 +92,25 @@ TEST(WriteBehind, GoesOnBehindAFinishWithinAPage) {
   ASSERT_OK(SetFailpoints(""));
 }
 
+TEST(WriteBehind, StartsToWriteAtHalfAWindowAndWaitsAtTwo) {
+  constexpr std::uint64_t kHalf = std::uint64_t{16} << 10;
+  TemporaryFolder folder;
+  ASSERT_OK_AND_ASSIGN(File file, File::Create(folder / "file"));
+  ASSERT_OK(file.WriteAt(0, std::vector<std::byte>(4 * kHalf)));
+  WriteBehind behind(2 * kHalf);
+  // A start calls the system once, a start and a wait twice; a failpoint that is left has not been reached.
+  ASSERT_OK(SetFailpoints("file.flush:1=enospc"));
+  EXPECT_OK(behind.Advance(file, kHalf - 1));
+  EXPECT_ERROR(behind.Advance(file, kHalf), kRuntime, "No space left");
+  for (const std::uint64_t end : {kHalf, 2 * kHalf, 3 * kHalf}) {
+    ASSERT_OK(SetFailpoints("file.flush:2=enospc"));
+    EXPECT_OK(behind.Advance(file, end)) << end;
+  }
+  ASSERT_OK(SetFailpoints("file.flush:2=enospc"));
+  EXPECT_ERROR(behind.Advance(file, 4 * kHalf), kRuntime, "No space left");
+  ASSERT_OK(SetFailpoints(""));
+}
+
 TEST(WriteBehind, ErrorsOfTheDeviceComeBack) {
   TemporaryFolder folder;
   ASSERT_OK_AND_ASSIGN(File file, File::Create(folder / "file"));
