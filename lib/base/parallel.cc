@@ -5,7 +5,6 @@
 #include "oneapi/tbb/parallel_for.h"
 #include "oneapi/tbb/parallel_invoke.h"
 #include "oneapi/tbb/task_arena.h"
-#include "oneapi/tbb/task_group.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define OCTAVO_THREAD_SANITIZER 1
@@ -23,14 +22,12 @@ extern "C" void __tsan_release(void* address);
 namespace octavo {
 namespace {
 
-// What the caller did before the loop, or HandOver, happens before every piece that begins behind it; every piece
-// happens before what follows the loop.
+// What the caller did before the loop happens before every piece; every piece happens before what follows the loop.
 class LoopFence {
  public:
 #ifdef OCTAVO_THREAD_SANITIZER
-  LoopFence() { HandOver(); }
+  LoopFence() { __tsan_release(&begin_); }
   ~LoopFence() { __tsan_acquire(&end_); }
-  void HandOver() { __tsan_release(&begin_); }
   void EnterPiece() { __tsan_acquire(&begin_); }
   void LeavePiece() { __tsan_release(&end_); }
 
@@ -38,7 +35,6 @@ class LoopFence {
   char begin_ = 0;
   char end_ = 0;
 #else
-  void HandOver() {}
   void EnterPiece() {}
   void LeavePiece() {}
 #endif
@@ -65,20 +61,6 @@ void ParallelBoth(absl::FunctionRef<void()> first, absl::FunctionRef<void()> sec
     fence.LeavePiece();
   };
   tbb::parallel_invoke([&] { fenced(first); }, [&] { fenced(second); });
-}
-
-void ParallelThen(absl::FunctionRef<void(absl::FunctionRef<void()>)> first, absl::FunctionRef<void()> second) {
-  LoopFence fence;
-  tbb::task_group group;
-  first([&] {
-    fence.HandOver();
-    group.run([&] {
-      fence.EnterPiece();
-      second();
-      fence.LeavePiece();
-    });
-  });
-  group.wait();
 }
 
 void RunWithThreads(int threads, absl::FunctionRef<void()> work) {

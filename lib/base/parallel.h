@@ -21,10 +21,6 @@ void ParallelRanges(std::size_t begin, std::size_t end, std::size_t grain,
 // one, the other is done by whoever is free first.
 void ParallelBoth(absl::FunctionRef<void()> first, absl::FunctionRef<void()> second);
 
-// Calls first(start) and, once some task of it has called start(), `second` on whichever thread is free first; waits
-// for both. What happened before start() happens before `second`. REQUIRES: start() is called at most once
-void ParallelThen(absl::FunctionRef<void(absl::FunctionRef<void()>)> first, absl::FunctionRef<void()> second);
-
 // Calls body(i) for each i in [begin, end), each its own task.
 template <typename Body>
 void ParallelEach(std::size_t begin, std::size_t end, const Body& body) {

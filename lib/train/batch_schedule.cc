@@ -70,18 +70,6 @@ void BatchSchedule::ComputeChunks(const BatchTask& task, std::span<ChunkResult> 
   });
 }
 
-void BatchSchedule::DrawAndCompute(const BatchTask& task, std::span<ChunkResult> results,
-                                   absl::FunctionRef<void()> gathered) {
-  ParallelEach(0, results.size(), [&](std::size_t c) {
-    const ChunkPlace place = work_.PlaceOf(task.place, task.edges, c);
-    Worker& worker = workers_.local();
-    work_.Draw(place, results[c]);
-    work_.Gather(place, worker.rows, results[c]);
-    gathered();
-    work_.Compute(place, worker.rows, worker.scratch, results[c]);
-  });
-}
-
 absl::StatusOr<ChunkLoss> BatchSchedule::LossOf(std::span<const ChunkResult> results) const {
   ChunkLoss sum;
   for (const ChunkResult& result : results) {

@@ -2,9 +2,8 @@
 //
 //   sync       draw negatives | compute all chunks, and beside it order their gradients by row |
 //              sum and update rows, and beside it relations |      (| is a barrier)
-//   pipelined  draw negatives, compute all chunks, then relations, and beside it order the gradients of the batch
-//   before
-//              and, when all chunks have copied their rows, sum and update rows by them |
+//   pipelined  draw negatives, compute all chunks, and beside it order the gradients of the batch before |
+//              sum and update rows by them, and beside it relations (and, of few chunks, compute them) |
 //   async      each chunk: copy rows out, compute, update its rows, under the stripe locks |
 //
 // What one thread alone can do, ordering, is done beside what many can. Relations are updated between batches in all of
@@ -21,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/edge.h"
@@ -68,7 +66,7 @@ struct BatchTask {
 // Seconds of the calling thread.
 struct StepTimes {
   double compute_seconds = 0;  // sampling, copying rows, scores and gradients, and what runs beside them
-  double apply_seconds = 0;    // summing gradients and updating rows, where no chunk is computed beside
+  double apply_seconds = 0;    // summing gradients and updating rows, where nothing else runs beside
 };
 
 // One caller; parallel inside.
@@ -104,9 +102,6 @@ class BatchSchedule {
   void DrawChunks(const BatchTask& task, std::span<ChunkResult> results);
   // Copies out the rows of each chunk and computes it.
   void ComputeChunks(const BatchTask& task, std::span<ChunkResult> results);
-  // DrawChunks and ComputeChunks in one, each chunk in one piece. Calls gathered() behind each chunk's copy of rows, by
-  // many threads.
-  void DrawAndCompute(const BatchTask& task, std::span<ChunkResult> results, absl::FunctionRef<void()> gathered);
   // The same in two steps, between which the rows of all chunks are kept.
   void GatherChunks(const BatchTask& task, std::span<ChunkResult> results);
   void ComputeGathered(const BatchTask& task, std::span<ChunkResult> results);

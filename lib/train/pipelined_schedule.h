@@ -1,11 +1,10 @@
 // `pipelined`: the update by a batch waits for the next one's rows (train/batch_schedule.h).
 //
-//   Train(k):   copy rows and compute, chunk by chunk   ||   order the gradients of k-1 by row
-//               update relations by k                   ||   update rows by k-1, from when the last chunk has its rows
+//   Train(k):   copy rows and compute the chunks of k   ||   order the gradients of k-1 by row
+//               update relations by k                   ||   update rows by k-1
 //   Finish:     order the gradients of k by row, update rows by k
 //
-// The update begins while the last chunks compute, so no thread waits for them. A batch of few chunks leaves threads
-// idle that could compute, so all its rows are copied first, and the whole update runs beside it:
+// A batch of few chunks leaves threads idle that could compute, so its rows are kept, and updates run beside it:
 //
 //   Train(k):   copy the rows of k                            ||   order the gradients of k-1 by row
 //               compute the chunks, update relations by k     ||   update rows by k-1
