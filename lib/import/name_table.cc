@@ -139,8 +139,6 @@ class alignas(64) NameTable::Shard {
   }
 
   void Add(const Name& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    // Seldom: new memory is mapped, while other threads' first touches of theirs wait. What is not used is not there.
-    if (entries_.size() == entries_.capacity()) entries_.reserve(std::max(kFirstSlots, 4 * entries_.size()));
     Entry& entry = entries_.emplace_back(Entry{name.hash, static_cast<std::uint32_t>(name.text.size()), {}});
     if (entry.is_short()) {
       name.text.copy(entry.text.data(), entry.text.size());
