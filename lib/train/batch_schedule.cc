@@ -7,13 +7,18 @@
 
 namespace octavo {
 
+bool UpdatesLag(const TrainOptions& options) {
+  return options.schedule == Schedule::kPipelined && options.batch <= options.chunk && PiecesOf(options, 1) == 1;
+}
+
 std::unique_ptr<BatchSchedule> BatchSchedule::Make(const TrainOptions& options, const Graph& graph,
                                                    const StepTables& tables) {
   switch (options.schedule) {
     case Schedule::kSync:
       break;
     case Schedule::kPipelined:
-      return std::make_unique<PipelinedSchedule>(options, graph, tables);
+      if (UpdatesLag(options)) return std::make_unique<PipelinedSchedule>(options, graph, tables);
+      break;
     case Schedule::kAsync:
       return std::make_unique<AsyncSchedule>(options, graph, tables);
   }

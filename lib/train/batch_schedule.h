@@ -2,13 +2,14 @@
 //
 //   sync       draw negatives | compute all chunks, and beside it order their gradients by row |
 //              sum and update rows, and beside it relations |      (| is a barrier)
-//   pipelined  draw negatives, compute all chunks, and beside it order the gradients of the batch before |
-//              sum and update rows by them, and beside it relations (and, of few chunks, compute them) |
+//   pipelined  draw negatives, copy rows out, and beside it order the gradients of the batch before |
+//              compute, update relations, and beside it sum and update rows by the batch before |
 //   async      each chunk: copy rows out, compute, update its rows, under the stripe locks |
 //
 // What one thread alone can do, ordering, is done beside what many can. Relations are updated between batches in all of
 // them: they are never stale. Rows of nodes are one batch stale in `pipelined` (the rows that k+1 computes with lack
-// the update by k), and stale by chance in `async`.
+// the update by k), and stale by chance in `async`. `pipelined` is `sync` where batches give all threads work: see
+// UpdatesLag.
 //
 // Deterministic, but for `async`: each chunk computes on its own (train/chunk_work.h), and the contributions to a row
 // are added in the order of chunk, then place in the chunk. The bits do not depend on the number of threads.
@@ -40,10 +41,16 @@ namespace octavo {
 // Part of what the bits of `pipelined` depend on, so never to be changed. At a tenth of a second a batch a stop waits
 // for some seconds; a cut costs what `sync` pays at each batch.
 //
-// The loop calls Finish behind each batch whose number, from 1, this divides, and at the end of a state of the
-// partition plan. Commits and stops wait for it: at such a place nothing is under way, so a run that was stopped and
-// resumed there has the bits of one that was not.
+// Where updates lag, the loop calls Finish behind each batch whose number, from 1, this divides, and at the end of a
+// state of the partition plan. Commits and stops wait for it: at such a place nothing is under way, so a run that was
+// stopped and resumed there has the bits of one that was not.
 inline constexpr std::uint64_t kPipelineBatches = 32;
+
+// Whether rows are updated a batch late: in `pipelined`, where one thread alone computes a batch and the others would
+// wait. Where a batch is more than one chunk, or one in pieces, there is nothing to win: ordering and updating are on
+// all threads then, and what waits for a batch leaves the caches. A function of the options, not of the threads, as the
+// bits depend on it.
+bool UpdatesLag(const TrainOptions& options);
 
 // The tables that training reads and changes; borrowed for the life of the schedule.
 struct StepTables {

@@ -11,6 +11,7 @@
 #include "format/cells.h"
 #include "format/known_rows.h"
 #include "plan/partition_plan.h"
+#include "train/batch_schedule.h"
 #include "train/chunk_work.h"
 #include "train/factored_updates.h"
 
@@ -128,11 +129,11 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 
-// Rows of chunks that threads share: of those that are computed in pieces and, in `pipelined`, of any batch of few.
+// Rows of chunks that threads share: of those that are computed in pieces and, where updates lag, of any.
 std::uint64_t SharedRowBytes(const TrainOptions& options, const GraphDescription& graph, std::uint64_t chunks,
                              std::uint64_t negatives) {
   std::uint64_t shared = std::min(chunks, kMostChunksInPieces);
-  const bool any = options.schedule == Schedule::kPipelined;
+  const bool any = UpdatesLag(options);
   while (shared > 0 && !any && PiecesOf(options, shared) == 1) --shared;
   return Product(shared, ChunkRowBytes(options, EntriesOfChunk(options, graph), negatives));
 }
@@ -236,10 +237,10 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t window = Product(entries, std::min(RoundUp(kWindowEdges, batch), graph.train_edges));
   estimate.edges = Sum(Product(2, window, sizeof(Edge)), Product(options.group_queries ? 3 : 0, window, sizeof(Edge)),
                        Product(blocks, 64U));
-  // Each chunk keeps its gradients until they are summed. In `pipelined` the batch before is still there, with its
+  // Each chunk keeps its gradients until they are summed. Where updates lag the batch before is still there, with its
   // edges.
   const std::uint64_t rows_of_batch = RowsOfBatch(options, batch, negatives);
-  const bool two = options.schedule == Schedule::kPipelined;
+  const bool two = UpdatesLag(options);
   const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;
   const std::uint64_t predicted = options.relation_prediction > 0 ? relation_rows : 0;
   const std::uint64_t kept =

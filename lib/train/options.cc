@@ -283,11 +283,13 @@ std::vector<OptionField> PartitionFields() {
 }
 
 OptionField ScheduleField() {
-  return OneOf<Schedule>("schedule", &TrainOptions::schedule,
-                         {{ScheduleName(Schedule::kSync), Schedule::kSync},
-                          {ScheduleName(Schedule::kPipelined), Schedule::kPipelined},
-                          {ScheduleName(Schedule::kAsync), Schedule::kAsync}},
-                         "Order of the work; pipelined rows are a batch stale, async gives other bits each time");
+  return OneOf<Schedule>(
+      "schedule", &TrainOptions::schedule,
+      {{ScheduleName(Schedule::kSync), Schedule::kSync},
+       {ScheduleName(Schedule::kPipelined), Schedule::kPipelined},
+       {ScheduleName(Schedule::kAsync), Schedule::kAsync}},
+      "Order of the work; pipelined updates rows beside the next batch where a batch is one chunk, async gives "
+      "other bits each time");
 }
 
 std::vector<OptionField> WorkFields() {

@@ -1,5 +1,8 @@
 #include "train/pipelined_schedule.h"
 
+#include <span>
+#include <utility>
+
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
@@ -10,9 +13,7 @@ PipelinedSchedule::PipelinedSchedule(const TrainOptions& options, const Graph& g
     : BatchSchedule(options, graph, tables) {}
 
 void PipelinedSchedule::OrderPending() {
-  if (!has_pending_) return;
-  const std::size_t chunks = work_.ChunkCount(pending_.edges.size());
-  OrderNodes(pending_.place, pending_.edges, std::span(pending_.results).first(chunks));
+  if (has_pending_) OrderNodes(pending_.place, pending_.edges, std::span(&pending_.result, 1));
 }
 
 absl::Status PipelinedSchedule::UpdateNodes() {
@@ -26,27 +27,17 @@ absl::Status PipelinedSchedule::UpdateNodes() {
 
 absl::StatusOr<ChunkLoss> PipelinedSchedule::Train(const BatchTask& task) {
   last_ = task.place;
-  const std::size_t chunks = work_.ChunkCount(task.edges.size());
-  if (results_.size() < chunks) results_.resize(chunks);
-  const std::span<ChunkResult> results = std::span(results_).first(chunks);
-  const bool few = chunks <= kMostChunksInPieces;
-  {
-    const Stopwatch watch(times_.compute_seconds);
-    const auto begin = [&] {
-      DrawChunks(task, results);
-      if (few) {
-        GatherChunks(task, results);
-      } else {
-        ComputeChunks(task, results);
-      }
-    };
-    ParallelBoth(begin, [&] { OrderPending(); });
-  }
-  const Stopwatch watch(few ? times_.compute_seconds : times_.apply_seconds);
+  const std::span<ChunkResult> results(&result_, 1);
+  const Stopwatch watch(times_.compute_seconds);
+  const auto begin = [&] {
+    DrawChunks(task, results);
+    GatherChunks(task, results);
+  };
+  ParallelBoth(begin, [&] { OrderPending(); });
   absl::StatusOr<ChunkLoss> loss;
   absl::Status status;
   const auto end = [&] {
-    if (few) ComputeGathered(task, results);
+    ComputeGathered(task, results);
     loss = LossOf(results);
     if (!loss.ok()) return;
     CollectRelations(task.place, task.edges, results);
@@ -59,7 +50,7 @@ absl::StatusOr<ChunkLoss> PipelinedSchedule::Train(const BatchTask& task) {
   pending_.learning_rate = task.learning_rate;
   pending_.step = task.step;
   pending_.edges.assign(task.edges.begin(), task.edges.end());
-  pending_.results.swap(results_);
+  std::swap(pending_.result, result_);
   has_pending_ = true;
   return loss;
 }

@@ -1,17 +1,11 @@
-// `pipelined`: the update by a batch waits for the next one's rows (train/batch_schedule.h).
+// `pipelined` where updates lag (train/batch_schedule.h): those by a batch run beside the computing of the next one.
 //
-//   Train(k):   copy rows and compute the chunks of k   ||   order the gradients of k-1 by row
-//               update relations by k                   ||   update rows by k-1
+//   Train(k):   copy the rows of k                      ||   order the gradients of k-1 by row
+//               compute k, update relations by k        ||   update rows by k-1
 //   Finish:     order the gradients of k by row, update rows by k
 //
-// A batch of few chunks leaves threads idle that could compute, so its rows are kept, and updates run beside it:
-//
-//   Train(k):   copy the rows of k                            ||   order the gradients of k-1 by row
-//               compute the chunks, update relations by k     ||   update rows by k-1
-//
-// With more chunks that does not pay: all rows would leave the caches before they are used. Either way the rows that k
-// computes with are those behind the update by k-2: fixed, so the result is a function of where Finish is called, and
-// not of time.
+// The rows that k computes with are those behind the update by k-2: fixed, so the result is a function of where Finish
+// is called, and not of time.
 #pragma once
 
 #include <vector>
@@ -22,6 +16,7 @@ namespace octavo {
 
 class PipelinedSchedule final : public BatchSchedule {
  public:
+  // REQUIRES: UpdatesLag(options), so batches are one chunk
   PipelinedSchedule(const TrainOptions& options, const Graph& graph, const StepTables& tables);
 
   absl::StatusOr<ChunkLoss> Train(const BatchTask& task) override;
@@ -34,7 +29,7 @@ class PipelinedSchedule final : public BatchSchedule {
     float learning_rate = 0;
     std::uint64_t step = 0;
     std::vector<Edge> edges;
-    std::vector<ChunkResult> results;  // the first ones, of its chunks
+    ChunkResult result;
   };
 
   void OrderPending();
@@ -42,7 +37,7 @@ class PipelinedSchedule final : public BatchSchedule {
 
   bool has_pending_ = false;
   Pending pending_;
-  std::vector<ChunkResult> results_;  // of the batch under way; change places with the pending ones
+  ChunkResult result_;  // of the batch under way; changes places with the pending one
 };
 
 }  // namespace octavo

@@ -22,8 +22,8 @@ struct EpochEvent {
   double seconds = 0;
   double edges_per_second = 0;
   double fetch_seconds = 0;      // reading edges, also behind the training
-  double compute_seconds = 0;    // sampling, gathering, scores, gradients, and what runs beside them: in async, and in
-                                 // pipelined of few chunks, rows' updates, too
+  double compute_seconds = 0;    // sampling, gathering, scores, gradients, and what runs beside them: in async, and
+                                 // where updates lag, rows' updates, too
   double apply_seconds = 0;      // summing gradients, updating rows
   double exchange_seconds = 0;   // loading and writing back partitions, also behind the training
   double stall_seconds = 0;      // waiting for edges or partitions

@@ -53,7 +53,7 @@ struct TrainCallbacks {
 using Validator = std::function<absl::StatusOr<ValidationScores>(const std::filesystem::path& run,
                                                                  const TrainOptions& options, std::uint64_t memory)>;
 
-// A cut is behind each window of batches, or in the schedule `pipelined` behind every 32nd batch.
+// A cut is behind each window of batches, or where updates lag (train/batch_schedule.h) behind every 32nd batch.
 struct TrainSettings {
   int threads = 1;                         // for the memory estimate
   std::uint64_t memory = 0;                // bytes; the training is refused where it needs more

@@ -144,7 +144,7 @@ absl::Status TrainingLoop::RunState(std::uint64_t end) {
 // Whether nothing of the schedule is under way behind the window that `batch` ends. A matter of the batch's number
 // alone, so that a run that commits often has the bits of one that does not.
 bool TrainingLoop::IsCut(std::uint64_t batch, std::uint64_t end) const {
-  return options_.schedule != Schedule::kPipelined || (batch + 1) % kPipelineBatches == 0 || batch + 1 == end;
+  return !UpdatesLag(options_) || (batch + 1) % kPipelineBatches == 0 || batch + 1 == end;
 }
 
 absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {

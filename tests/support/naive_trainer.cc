@@ -132,8 +132,8 @@ class NaiveTrainer {
     const std::uint64_t size = options_.batch * Entries();
     for (std::uint64_t first = 0, batch = first_batch; first < edges.size(); first += size, ++batch) {
       const std::uint64_t end = std::min<std::uint64_t>(first + size, edges.size());
-      // A batch of `pipelined` sees the rows as they were before the last update, but for the first one behind a cut.
-      const bool stale = options_.schedule == Schedule::kPipelined && first > 0 && batch % kPipelineBatches != 0;
+      // Where updates lag a batch sees the rows as they were before the last one, but for the first behind a cut.
+      const bool stale = UpdatesLag(options_) && first > 0 && batch % kPipelineBatches != 0;
       seen_ = stale ? &before_update_ : &run_.embeddings;
       TrainBatch(epoch, batch, edges.subspan(first, end - first));
       if ((batch + 1) % options_.accumulate == 0 || end == edges.size()) {
@@ -403,7 +403,7 @@ class NaiveTrainer {
 
   void Update(double rate) {
     ++step_;
-    if (options_.schedule == Schedule::kPipelined) before_update_ = run_.embeddings;
+    if (UpdatesLag(options_)) before_update_ = run_.embeddings;
     for (const auto& [row, gradient] : node_gradients_) {
       if (!frozen_.empty() && frozen_[row]) continue;
       UpdateOne(rate, gradient, run_.embeddings[row], run_.optimizer[row]);
@@ -463,7 +463,7 @@ class NaiveTrainer {
   std::vector<Row> relation_masks_;
   const Row* known_mask_ = nullptr;  // of the edge at hand
   const Row* relation_mask_ = nullptr;
-  NaiveRows before_update_;          // the embeddings before the last update, in `pipelined`
+  NaiveRows before_update_;          // the embeddings before the last update, where updates lag
   const NaiveRows* seen_ = nullptr;  // what the batch under way computes with
   Gradients node_gradients_;
   Gradients relation_gradients_;

@@ -11,9 +11,11 @@
 namespace octavo {
 namespace {
 
+// Batches of one chunk in `pipelined`, of several in the others.
 TrainOptions With(Schedule schedule) {
   TrainOptions options = TinyOptions();
   options.schedule = schedule;
+  if (schedule == Schedule::kPipelined) MakeUpdatesLag(options);
   return options;
 }
 
@@ -26,13 +28,42 @@ TEST(BatchSchedule, IsTheOneThatTheOptionsName) {
   EXPECT_NE(dynamic_cast<AsyncSchedule*>(&async.schedule()), nullptr);
 }
 
+TEST(UpdatesLag, WhereOneThreadComputesABatch) {
+  TrainOptions options = With(Schedule::kPipelined);
+  options.batch = options.chunk = 100;
+  options.dim = 8;
+  EXPECT_TRUE(UpdatesLag(options));
+  options.chunk = 1000;  // larger than the batch
+  EXPECT_TRUE(UpdatesLag(options));
+  options.chunk = 99;
+  EXPECT_FALSE(UpdatesLag(options));
+  options.chunk = 100;
+  options.dim = 400;
+  ASSERT_GT(PiecesOf(options, 1), 1U);
+  EXPECT_FALSE(UpdatesLag(options));
+  options.dropout = 0.1;  // no pieces
+  EXPECT_TRUE(UpdatesLag(options));
+  for (const Schedule schedule : {Schedule::kSync, Schedule::kAsync}) {
+    options.schedule = schedule;
+    EXPECT_FALSE(UpdatesLag(options));
+  }
+}
+
+// Where updates need not lag they do not.
+TEST(UpdatesLag, OtherwisePipelinedIsSync) {
+  TrainOptions options = With(Schedule::kPipelined);
+  options.chunk = options.batch / 2;
+  ScheduleFixture pipelined(options);
+  EXPECT_NE(dynamic_cast<SyncSchedule*>(&pipelined.schedule()), nullptr);
+}
+
 // The first batch computes with the same rows and negatives in all of them.
 TEST(BatchSchedule, AllHaveTheSameFirstLoss) {
   ScheduleFixture sync(With(Schedule::kSync));
   ASSERT_OK_AND_ASSIGN(const ChunkLoss expected, sync.Train(0, 0, 6));
   for (const Schedule schedule : {Schedule::kPipelined, Schedule::kAsync}) {
     ScheduleFixture fixture(With(schedule));
-    ASSERT_OK_AND_ASSIGN(const ChunkLoss loss, fixture.Train(0, 0, 6));
+    ASSERT_OK_AND_ASSIGN(const ChunkLoss loss, fixture.Train(0, 0, 6));  // one chunk in each
     EXPECT_EQ(loss.loss, expected.loss) << ScheduleName(schedule);
   }
 }

@@ -99,24 +99,25 @@ TEST(EstimateTrainingMemory, FactorsTakeLessThanRows) {
   EXPECT_EQ(added(), queries + 4 * 4U * 400 * (4 * 100 + 2 * 1));
 }
 
-// Gradients are there twice, with the edges, and the rows of up to four chunks.
-TEST(EstimateTrainingMemory, PipelinedKeepsABatchMore) {
+// Gradients are there twice, with the edges and the rows of the chunk.
+TEST(EstimateTrainingMemory, UpdatesThatLagKeepABatchMore) {
   TrainOptions options;
   options.dim = 100;
   options.model = ModelKind::kDot;
   options.chunk = 100;
   options.negatives = 30;
   const GraphDescription graph = MakeGraph(100'000, 1'000'000);
-  for (const std::uint64_t chunks : {3U, 10U}) {
-    options.batch = chunks * options.chunk;
+  const auto added = [&] {
     options.schedule = Schedule::kSync;
     const std::uint64_t sync = EstimateTrainingMemory(options, graph, 3, kWhole).total();
     options.schedule = Schedule::kPipelined;
-    const std::uint64_t chunk_rows = 2 * (100 + 30);
-    EXPECT_EQ(EstimateTrainingMemory(options, graph, 3, kWhole).total() - sync,
-              chunks * chunk_rows * (400 + sizeof(NodeId)) + options.batch * sizeof(Edge) +
-                  std::min<std::uint64_t>(chunks, 4) * chunk_rows * 400);
-  }
+    return EstimateTrainingMemory(options, graph, 3, kWhole).total() - sync;
+  };
+  options.batch = 100;
+  const std::uint64_t chunk_rows = 2 * (100 + 30);
+  EXPECT_EQ(added(), chunk_rows * (400 + sizeof(NodeId)) + options.batch * sizeof(Edge) + chunk_rows * 400);
+  options.batch = 200;
+  EXPECT_EQ(added(), 0U);
 }
 
 // The largest values allowed used to wrap around 64 bits, and the training then ran into an empty machine.

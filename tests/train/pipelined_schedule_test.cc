@@ -11,7 +11,7 @@ namespace {
 
 TrainOptions Pipelined() {
   TrainOptions options = TinyOptions();
-  options.schedule = Schedule::kPipelined;
+  MakeUpdatesLag(options);
   return options;
 }
 
@@ -36,20 +36,15 @@ TEST(PipelinedSchedule, RowsAreOneBatchStale) {
   TrainOptions options = Pipelined();
   options.model = ModelKind::kDot;
   options.negatives = 0;
-  // Updates run beside the computing of few chunks, and behind that of many.
-  for (const std::uint64_t chunk : {std::uint64_t{5}, std::uint64_t{2}}) {
-    options.chunk = chunk;
-    EXPECT_EQ(20 / chunk <= kMostChunksInPieces, chunk == 5);
-    ScheduleFixture fixture(options);
-    std::vector<double> losses;
-    for (std::uint64_t batch = 0; batch < 4; ++batch) {
-      ASSERT_OK_AND_ASSIGN(const ChunkLoss loss, fixture.Train(batch, 0, 20));
-      losses.push_back(loss.loss);
-    }
-    EXPECT_EQ(losses[0], losses[1]);
-    EXPECT_NE(losses[1], losses[2]);
-    EXPECT_NE(losses[2], losses[3]);
+  ScheduleFixture fixture(options);
+  std::vector<double> losses;
+  for (std::uint64_t batch = 0; batch < 4; ++batch) {
+    ASSERT_OK_AND_ASSIGN(const ChunkLoss loss, fixture.Train(batch, 0, 20));
+    losses.push_back(loss.loss);
   }
+  EXPECT_EQ(losses[0], losses[1]);
+  EXPECT_NE(losses[1], losses[2]);
+  EXPECT_NE(losses[2], losses[3]);
 }
 
 TEST(PipelinedSchedule, RelationsAreNeverStale) {
@@ -76,22 +71,17 @@ TEST(PipelinedSchedule, FinishedBehindEachBatchItIsSync) {
   }
 }
 
-// Also of many chunks, of gradients as factors, and of chunks in pieces.
+// Also of gradients as factors.
 TEST(PipelinedSchedule, SameBitsForAnyThreads) {
-  TrainOptions of_many = Pipelined();
-  of_many.chunk = 2;
-  TrainOptions in_pieces = Pipelined();
-  in_pieces.dim = 160;
-  in_pieces.chunk = 80;
-  ASSERT_EQ(PiecesOf(in_pieces, 1), 2U);
-  for (const TrainOptions& options : {Pipelined(), of_many, in_pieces}) {
+  TrainOptions factors = Pipelined();
+  factors.dim = 60;
+  ASSERT_TRUE(KeepsFactors(factors));
+  for (const TrainOptions& options : {Pipelined(), factors}) {
     std::vector<std::vector<float>> rows;
     for (const int threads : {1, 2, 4}) {
       ScheduleFixture fixture(options);
       WithThreads(threads, [&] {
-        for (std::uint64_t batch = 0; batch < 20; ++batch) {
-          ASSERT_OK(fixture.Train(batch, batch % 10, options.chunk == 80 ? 80 : 20));
-        }
+        for (std::uint64_t batch = 0; batch < 20; ++batch) ASSERT_OK(fixture.Train(batch, batch % 10, 20));
         ASSERT_OK(fixture.schedule().Finish());
       });
       rows.push_back(fixture.Rows());

@@ -86,7 +86,7 @@ TEST(Resumption, StoppedAndResumedIsUnbroken) {
                                            .on_epoch = {}}));
       if (!outcome.finished) {
         // No further batch after the signal, but for those to the next cut.
-        const int most = options.schedule == Schedule::kPipelined ? static_cast<int>(kPipelineBatches) - 1 : 0;
+        const int most = UpdatesLag(options) ? static_cast<int>(kPipelineBatches) - 1 : 0;
         ASSERT_GE(windows, at);
         ASSERT_LE(windows, at + most);
         ASSERT_OK_AND_ASSIGN(const TrainOutcome resumed, training.Resume());

@@ -43,6 +43,7 @@ TEST(RowUpdates, RoundsBySeedAndStep) {
   options.storage = NpyElement::kBfloat16;
   for (const Schedule schedule : {Schedule::kSync, Schedule::kPipelined}) {
     options.schedule = schedule;
+    options.chunk = options.batch;
     const auto rows_after = [&](std::uint64_t step) {
       ScheduleFixture fixture(options);
       EXPECT_OK(fixture.schedule().Train({.place = {.epoch = 0, .batch = 0},

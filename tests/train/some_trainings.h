@@ -38,10 +38,9 @@ inline TrainOptions TouchyOptions() {
 // With a cut within the epoch, two batches before its end.
 inline TrainOptions PipelinedOptions() {
   TrainOptions options = TouchyOptions();
-  options.schedule = Schedule::kPipelined;
   options.accumulate = 1;
   options.batch = 3;
-  options.chunk = 2;
+  MakeUpdatesLag(options);
   options.epochs = 2;
   return options;
 }

@@ -71,6 +71,12 @@ inline TrainOptions TinyOptions() {
   return options;
 }
 
+// The schedule `pipelined` with updates that lag: of batches of one chunk.
+inline void MakeUpdatesLag(TrainOptions& options) {
+  options.schedule = Schedule::kPipelined;
+  options.chunk = options.batch;
+}
+
 // What the runs of two trainings are compared by.
 struct RunBytes {
   std::string embeddings;

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/naive_trainer.h"
 #include "tests/train/tiny_training.h"
+#include "train/batch_schedule.h"
 #include "train/chunk_work.h"
 #include "train/trained_run.h"
 
@@ -178,7 +179,7 @@ TEST_P(TrainerOracleGroups, GroupedQueries) {
   options.accumulate = 1;
   options.negatives = 6;
   options.degree_fraction = 0.5;
-  options.schedule = Schedule::kPipelined;
+  MakeUpdatesLag(options);
   ExpectSameTraining(training, options);
 }
 
@@ -196,7 +197,9 @@ TEST_P(TrainerOracleGroups, FactoredGradients) {
   options.reciprocal = true;
   options.group_queries = true;
   ExpectSameTraining(training, options);
-  options.schedule = Schedule::kPipelined;
+  options.batch = 8;
+  MakeUpdatesLag(options);
+  ASSERT_TRUE(KeepsFactors(options) && UpdatesLag(options));
   options.negatives = 0;
   ExpectSameTraining(training, options);
 }
@@ -286,9 +289,8 @@ TEST_P(TrainerOracle, Pipelined) {
   TrainOptions options = TinyOptions();
   options.model = GetParam().kind;
   options.norm = GetParam().norm;
-  options.schedule = Schedule::kPipelined;
   options.batch = 3;
-  options.chunk = 2;
+  MakeUpdatesLag(options);
   ExpectSameTraining(training, options);
   options.reciprocal = true;
   options.regularizer = RegularizerKind::kL2;
@@ -297,6 +299,7 @@ TEST_P(TrainerOracle, Pipelined) {
   options.optimizer = OptimizerKind::kAdam;
   options.degree_fraction = 0.5;
   options.batch = 28;
+  MakeUpdatesLag(options);
   ExpectSameTraining(training, options);
 }
 
@@ -341,8 +344,6 @@ TEST(TrainerOraclePartitions, EveryOrder) {
   const TinyTraining training({.nodes = 4500, .relations = 60, .edges = 6000});
   TrainOptions options = TinyOptions();
   options.batch = 200;
-  options.chunk = 40;
-  options.accumulate = 2;
   options.learning_rate_schedule = LearningRateSchedule::kLinear;
   for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kInsideOut, BucketOrder::kRandom}) {
     options.order = order;
@@ -350,10 +351,11 @@ TEST(TrainerOraclePartitions, EveryOrder) {
       options.partitions = partitions;
       options.resident = resident;
       options.schedule = Schedule::kSync;
+      options.chunk = 40;
       options.accumulate = 2;
       ExpectSameTraining(training, options);
-      options.schedule = Schedule::kPipelined;
       options.accumulate = 1;
+      MakeUpdatesLag(options);
       ExpectSameTraining(training, options);
     }
   }

@@ -59,7 +59,7 @@ TEST(WarmStartOracle, TrainsAsTheNaiveTrainerDoes) {
     options.group_queries = round % 4 == 3;
     options.regularizer = RegularizerKind::kN3;
     options.regularization = 0.02;
-    if (round == 5) options.schedule = Schedule::kPipelined;
+    if (round == 5) MakeUpdatesLag(options);
     graphs.TrainOld(options);
     std::atomic<int> stop = 0;
     const std::string begun = fmt::format("begun{}", round);
