@@ -316,7 +316,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
 
     result.loss += LossAndGradient(loss_, std::span(s.positives).first(edges), input.weights,
                                    std::span(s.scores).first(queries * negatives), negatives,
-                                   std::span(s.positive_gradients).first(edges), input.begins);
+                                   std::span(s.positive_gradients).first(edges), input.begins, input.answers);
 
     if (side.factors.wanted()) {
       BackpropagateFactors(dim, queries, s.queries.data(), negatives, side.negatives, s.scores.data(),

@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 
+#include "base/edge.h"
 #include "base/random.h"
 #include "model/dropout.h"
 #include "model/gemm.h"
@@ -46,6 +47,8 @@ struct ChunkInput {
   bool reciprocal = false;
   // Group i is the edges [begins[i], begins[i + 1]). Empty: no groups.
   std::span<const std::uint32_t> begins = {};
+  // Of competing answers (model/loss.h): the edges, copies of one next to each other. [E], or empty.
+  std::span<const Edge> answers = {};
   // For relation prediction: every relation's row, A of them, and which of them is the edge's.
   std::span<const float> all_relations = {};           // [A, R]
   std::span<const std::uint32_t> edge_relations = {};  // [E]

@@ -88,6 +88,14 @@ struct Positives {
   const float* weights;
   float* gradients;
   std::size_t count;
+  const Edge* answers = nullptr;  // of answers that compete, to tell copies
+
+  // Behind the last edge that has the answer of edge `first`.
+  std::size_t EndOfCopies(std::size_t first) const {
+    std::size_t end = first + 1;
+    while (answers != nullptr && end < count && answers[end].tail == answers[first].tail) ++end;
+    return end;
+  }
 
   float TotalWeight() const {
     float total = 0;
@@ -128,7 +136,7 @@ double SoftmaxRow(const Positives& edges, const RowSurvey& survey, float* scores
   return loss;
 }
 
-// All edges of the row share the sum that they are divided by, their own scores in it.
+// With Z = sum_k e^(p_k) + sum_j e^(s_j), the same for all edges of the row, an edge's loss is log Z - p.
 double CompetingSoftmaxRow(const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n) {
   const float max = std::max(survey.max, *std::max_element(edges.scores, edges.scores + edges.count));
   LaneSum sums;
@@ -139,13 +147,17 @@ double CompetingSoftmaxRow(const Positives& edges, const RowSurvey& survey, floa
   });
   const auto above_max = [&](std::size_t i) { return static_cast<double>(edges.scores[i]) - max; };
   double sum = sums.Total();
-  for (std::size_t i = 0; i < edges.count; ++i) sum += std::exp(above_max(i));
+  for (std::size_t i = 0; i < edges.count; i = edges.EndOfCopies(i)) sum += std::exp(above_max(i));
   const double log_sum = std::log(sum);
   const double weight = edges.TotalWeight();
   double loss = 0;
-  for (std::size_t i = 0; i < edges.count; ++i) {
-    loss += edges.weights[i] * (log_sum - above_max(i));
-    edges.gradients[i] = static_cast<float>(weight * std::exp(above_max(i) - log_sum) - edges.weights[i]);
+  for (std::size_t i = 0; i < edges.count;) {
+    const std::size_t end = edges.EndOfCopies(i);
+    const double slope = weight * std::exp(above_max(i) - log_sum) / static_cast<double>(end - i);
+    for (; i < end; ++i) {
+      loss += edges.weights[i] * (log_sum - above_max(i));
+      edges.gradients[i] = static_cast<float>(slope - edges.weights[i]);
+    }
   }
   ScaleRow(static_cast<float>(weight / sum), scores, n);
   return loss;
@@ -285,7 +297,7 @@ double RowLoss(const LossSpec& spec, const Positives& edges, float* scores, std:
 
 double LossAndGradientTarget(const LossSpec& spec, std::span<const float> positives, std::span<const float> weights,
                              float* scores, std::size_t negatives, float* positive_gradients,
-                             std::span<const std::uint32_t> begins) {
+                             std::span<const std::uint32_t> begins, std::span<const Edge> answers) {
   const std::size_t rows = begins.empty() ? positives.size() : begins.size() - 1;
   thread_local std::vector<float> scratch;  // kept, as a chunk has as many negatives as the one before
   double total = 0;
@@ -296,7 +308,8 @@ double LossAndGradientTarget(const LossSpec& spec, std::span<const float> positi
                      {.scores = positives.data() + begin,
                       .weights = weights.data() + begin,
                       .gradients = positive_gradients + begin,
-                      .count = end - begin},
+                      .count = end - begin,
+                      .answers = answers.empty() ? nullptr : answers.data() + begin},
                      scores + i * negatives, negatives, scratch);
   }
   return total;
@@ -341,9 +354,9 @@ absl::StatusOr<LossKind> ParseLoss(std::string_view name) {
 
 double LossAndGradient(const LossSpec& spec, std::span<const float> positives, std::span<const float> weights,
                        std::span<float> scores, std::size_t negatives, std::span<float> positive_gradients,
-                       std::span<const std::uint32_t> begins) {
+                       std::span<const std::uint32_t> begins, std::span<const Edge> answers) {
   return HWY_DYNAMIC_DISPATCH(LossAndGradientTarget)(spec, positives, weights, scores.data(), negatives,
-                                                     positive_gradients.data(), begins);
+                                                     positive_gradients.data(), begins, answers);
 }
 
 }  // namespace octavo

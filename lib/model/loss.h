@@ -9,8 +9,10 @@
 // Without a negative the mean or sum over j is 0.
 //
 // Where edges share a row of scores, each of them is alone with the negatives. With competing answers the softmax is
-// over the negatives and all answers of the row, -p + log(sum_k e^(p_k) + sum_j e^(s_j)), as if every node were
-// scored ("1vsAll" in Ruffinelli et al., ICLR 2020): an answer gets better by pushing the row's others away, too.
+// over the negatives and all answers of the row, -p + log(sum_k e^(p_k) + sum_j e^(s_j)); where the negatives are all
+// other nodes that is the loss of each edge against every node ("1vsAll" in Ruffinelli et al., ICLR 2020). An answer
+// that several edges of the row have is in the sum once. Without a negative the answers still compete; labels are
+// smoothed over the negatives only.
 //
 // Label smoothing by e gives the positive's label the value 1 - e: for softmax e is spread evenly over the negatives,
 // for logistic each negative has the label e. Both add e * (p - mean_j s_j) to the loss (without a negative nothing).
@@ -24,6 +26,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/edge.h"
 
 namespace octavo {
 
@@ -47,9 +50,11 @@ inline constexpr float kMaskedScore = -std::numeric_limits<float>::infinity();
 // Computes, for each of `positives.size()` edges, the loss of its row of `scores` [rows, negatives] and replaces the
 // scores by d loss / d score, times weights[edge]; positive_gradients[edge] gets d loss / d positive, times the weight.
 // Row i belongs to the edges [begins[i], begins[i + 1]), whose losses and gradients are added; without `begins`, to
-// edge i alone. Returns the sum over the edges of weight * loss. REQUIRES: each row has an edge
+// edge i alone. Of answers that compete, edges of a row that have the same tail in `answers` [edges] and stand next to
+// each other are one; without `answers` each is another. Returns the sum over the edges of weight * loss.
+// REQUIRES: each row has an edge
 double LossAndGradient(const LossSpec& spec, std::span<const float> positives, std::span<const float> weights,
                        std::span<float> scores, std::size_t negatives, std::span<float> positive_gradients,
-                       std::span<const std::uint32_t> begins = {});
+                       std::span<const std::uint32_t> begins = {}, std::span<const Edge> answers = {});
 
 }  // namespace octavo

@@ -216,6 +216,7 @@ ChunkInput ChunkWork::InputOf(const ChunkPlace& place, const ChunkRows& rows, co
           .head_masks = rows.head_masks,
           .reciprocal = options_.reciprocal,
           .begins = result.begins,
+          .answers = options_.competing_answers ? place.edges : std::span<const Edge>(),
           .all_relations = relations_.values().first(PredictedRelations() * model_.RelationWidth()),
           .edge_relations = rows.edge_relations,
           .dropout = RandomStream(options_.seed, RandomPurpose::kDropout, static_cast<std::uint32_t>(place.batch.epoch),
@@ -288,6 +289,7 @@ void ChunkWork::ComputePiece(const ChunkPlace& place, const ChunkRows& rows, std
     input.weights = edges_of(input.weights, 1);
     input.tail_masks = MasksOf(input.tail_masks, first, last, scratch.tail_masks);
     input.edge_relations = edges_of(input.edge_relations, 1);
+    if (!input.answers.empty()) input.answers = edges_of(input.answers, 1);
     gradients.heads = queries_of(gradients.heads, dim);
     gradients.tails = edges_of(gradients.tails, dim);
     gradients.relations = queries_of(gradients.relations, width);
@@ -358,6 +360,7 @@ absl::Status ChunkWork::ExplainLoss(const ChunkPlace& place, const ChunkInput& i
     one.relations = input.relations.subspan(query * width, width);
     if (!grouped) one.head_relations = input.head_relations.subspan(i * width, width);
     if (grouped) one.begins = kOneGroup;
+    one.answers = {};
     one.edge_relations = input.edge_relations.subspan(i, 1);
     one.weights = input.weights.subspan(i, 1);
     one.tail_masks = one.head_masks = {};

@@ -199,9 +199,9 @@ std::vector<OptionField> LossFields() {
       Recent(
           Switch("group-queries", &O::group_queries,
                  "Train each side of an edge on its own, together with those that ask the same, which share scores")),
-      Recent(Switch(
-          "competing-answers", &O::competing_answers,
-          "Answers of one group of queries compete in the softmax, as in 1vsAll; otherwise only with negatives")),
+      Recent(Switch("competing-answers", &O::competing_answers,
+                    "With group-queries: answers to the same query compete in the softmax (1vsAll with negatives all); "
+                    "otherwise only with negatives")),
       Recent(Real("label-smoothing", &O::label_smoothing, 0, 0.99,
                   "Share of a positive's label that its negatives get; of softmax and logistic")),
       Recent(Real("dropout", &O::dropout, 0, 0.99, "Chance of each float of a known node's row to be dropped")),
@@ -230,7 +230,7 @@ std::vector<OptionField> DescentFields() {
                            "Optimizer of the rows"),
       Real("learning-rate", &O::learning_rate, 0, 1000, "Learning rate"),
       Recent(Real("relation-rate-factor", &O::relation_rate_factor, 0, 1000,
-                  "Learning rate of the relations, as a multiple of that of the nodes")),
+                  "Learning rate of the relations, as a multiple of learning-rate, which is then the nodes'")),
       OneOf<LearningRateSchedule>("learning-rate-schedule", &O::learning_rate_schedule,
                                   {{"constant", LearningRateSchedule::kConstant},
                                    {"linear", LearningRateSchedule::kLinear},
@@ -428,8 +428,12 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
     return UsageError(
         "label-smoothing has no meaning for this loss, which has no labels; expected softmax or logistic");
   }
-  if (options.competing_answers && (options.loss != LossKind::kSoftmax || !options.group_queries)) {
-    return UsageError("competing-answers has no meaning but for the softmax loss with group-queries");
+  if (options.competing_answers && options.loss != LossKind::kSoftmax) {
+    return UsageError(
+        fmt::format("competing-answers has no meaning for the {} loss; expected softmax", LossName(options.loss)));
+  }
+  if (options.competing_answers && !options.group_queries) {
+    return UsageError("competing-answers is about the groups of group-queries; expected group-queries with it");
   }
   if (options.group_queries && !options.reciprocal && options.model_spec().RelationWidth() > 0) {
     return UsageError("group-queries asks for heads by inverse relations; expected reciprocal with it");

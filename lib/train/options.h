@@ -58,7 +58,7 @@ struct TrainOptions {
   bool known_negatives = false;  // the first negatives of a side are the known nodes of its chunk
   // Each side of an edge is trained on its own, those of one known node and relation together (model/chunk_kernel.h).
   bool group_queries = false;
-  bool competing_answers = false;
+  bool competing_answers = false;  // the answers of a group are in each other's softmax
   double label_smoothing = 0;
   double dropout = 0;              // of the known node's row
   double relation_dropout = 0;     // of the relation's row

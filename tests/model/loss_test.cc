@@ -132,6 +132,40 @@ TEST(LossTest, EdgesThatShareARowAddUp) {
   }
 }
 
+// Three edges with one answer are as one of their weight.
+TEST(LossTest, CopiesOfACompetingAnswerAreOne) {
+  const LossSpec spec{.competing_answers = true};
+  const std::vector<Edge> answers = {{.tail = NodeId{4}}, {.tail = NodeId{4}}, {.tail = NodeId{4}},
+                                     {.tail = NodeId{7}}, {.tail = NodeId{4}}, {.tail = NodeId{4}}};
+  const std::vector<float> scores = RandomRows(2 * 5, 1, 2.0F);
+  std::vector<float> copied = scores;
+  std::vector<float> slopes(6);
+  const double loss = LossAndGradient(spec, std::vector<float>{0.5F, 0.5F, 0.5F, 1.5F, 0.25F, 0.25F},
+                                      std::vector<float>{1.0F, 0.5F, 2.0F, 3.0F, 1.0F, 1.0F}, copied, 5, slopes,
+                                      std::vector<std::uint32_t>{0, 4, 6}, answers);
+  std::vector<float> single = scores;
+  std::vector<float> expected(3);
+  const double expected_loss =
+      LossAndGradient(spec, std::vector<float>{0.5F, 1.5F, 0.25F}, std::vector<float>{3.5F, 3.0F, 2.0F}, single, 5,
+                      expected, std::vector<std::uint32_t>{0, 2, 3});
+  EXPECT_NEAR(loss, expected_loss, 1e-5);
+  EXPECT_NEAR(slopes[0] + slopes[1] + slopes[2], expected[0], 1e-5);
+  EXPECT_NEAR(slopes[3], expected[1], 1e-5);
+  EXPECT_NEAR(slopes[4] + slopes[5], expected[2], 1e-5);
+  for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(copied[i], single[i], 1e-5) << i;
+}
+
+TEST(LossTest, CompetingAnswersFarApart) {
+  const LossSpec spec{.competing_answers = true};
+  std::vector<float> scores = {-9e3F, -2e4F};
+  std::vector<float> slopes(2);
+  const double loss = LossAndGradient(spec, std::vector<float>{-1e4F, 1e4F}, std::vector<float>{1.0F, 1.0F}, scores, 2,
+                                      slopes, std::vector<std::uint32_t>{0, 2});
+  EXPECT_EQ(loss, 2e4);
+  EXPECT_EQ(slopes, (std::vector<float>{-1, 1}));
+  EXPECT_EQ(scores, (std::vector<float>{0, 0}));
+}
+
 // Naive: each edge of the row with the others as rivals, which are moved one at a time for the gradients.
 TEST(LossTest, CompetingAnswersAgreeWithNaiveLoss) {
   for (const std::size_t n : {0U, 1U, 7U, 16U, 35U}) {

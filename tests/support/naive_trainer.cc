@@ -238,11 +238,12 @@ class NaiveTrainer {
     }
   }
 
-  // The answers of the chunk's other edges that ask what edge i does, where they compete.
+  // The other answers, each once, of the chunk's edges that ask what edge i does, where they compete.
   std::vector<NodeId> Rivals(std::span<const Edge> chunk, std::size_t i) const {
     std::vector<NodeId> rivals;
     for (std::size_t k = 0; k < chunk.size() && options_.competing_answers; ++k) {
-      if (k != i && AskTheSame(chunk[k], chunk[i])) rivals.push_back(chunk[k].tail);
+      const bool asks = AskTheSame(chunk[k], chunk[i]) && chunk[k].tail != chunk[i].tail;
+      if (asks && std::ranges::find(rivals, chunk[k].tail) == rivals.end()) rivals.push_back(chunk[k].tail);
     }
     return rivals;
   }

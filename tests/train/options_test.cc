@@ -197,12 +197,12 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 255; }, "expected at least 256 with known");
   check([](TrainOptions& o) { o.known_negatives = o.group_queries = o.reciprocal = true, o.negatives = 511; },
         "expected at least 512 with known-negatives, the known nodes of a chunk with both sides of its edges");
-  check([](TrainOptions& o) { o.competing_answers = true; }, "competing-answers has no meaning but for the softmax");
+  check([](TrainOptions& o) { o.competing_answers = true; }, "expected group-queries with it");
   check(
       [](TrainOptions& o) {
         o.competing_answers = o.group_queries = o.reciprocal = true, o.loss = LossKind::kLogistic;
       },
-      "competing-answers has no meaning");
+      "competing-answers has no meaning for the logistic loss; expected softmax");
   check([](TrainOptions& o) { o.relation_rate_factor = 2, o.model = ModelKind::kDot; },
         "relation-rate-factor has no meaning for the dot model");
   TrainOptions odd;

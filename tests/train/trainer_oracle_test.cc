@@ -172,7 +172,6 @@ TEST_P(TrainerOracleGroups, GroupedQueries) {
   options.optimizer = OptimizerKind::kAdagrad;
   ExpectSameTraining(training, options);
   options.label_smoothing = 0;
-  options.competing_answers = false;
   options.negatives = 0;
   options.accumulate = 2;
   ExpectSameTraining(training, options);
@@ -180,6 +179,20 @@ TEST_P(TrainerOracleGroups, GroupedQueries) {
   options.negatives = 6;
   options.degree_fraction = 0.5;
   MakeUpdatesLag(options);
+  ExpectSameTraining(training, options);
+}
+
+// Without inverse relations both directions of an edge, and a loop twice, are answers to the same question.
+TEST(TrainerOracleShapes, CopiesOfAnAnswerCompeteAsOne) {
+  const TinyTraining training({.nodes = 9, .relations = 1, .edges = 80, .weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = ModelKind::kDot;
+  options.optimizer = OptimizerKind::kSgd;
+  options.group_queries = true;
+  ExpectSameTraining(training, options);
+  options.competing_answers = true;
+  ExpectSameTraining(training, options);
+  options.negatives = 0;
   ExpectSameTraining(training, options);
 }
 
@@ -196,6 +209,7 @@ TEST_P(TrainerOracleGroups, FactoredGradients) {
   ExpectSameTraining(training, options);
   options.reciprocal = true;
   options.group_queries = true;
+  options.competing_answers = true;
   ExpectSameTraining(training, options);
   options.batch = 8;
   MakeUpdatesLag(options);
@@ -219,6 +233,7 @@ TEST_P(TrainerOracleGroups, ChunksInPieces) {
   ExpectSameTraining(training, options);
   options.reciprocal = true;
   options.group_queries = true;
+  options.competing_answers = true;
   options.regularizer = RegularizerKind::kN3;
   options.regularization = 0.05;
   ExpectSameTraining(training, options);
