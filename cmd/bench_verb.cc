@@ -21,9 +21,10 @@
 #include "bench/prefetch.h"
 #include "bench/scaling.h"
 #include "chart/svg_chart.h"
+#include "cmd/bench.h"
 #include "cmd/flags.h"
+#include "cmd/limits.h"
 #include "cmd/program.h"
-#include "cmd/run_flags.h"
 #include "cmd/train_flags.h"
 #include "cmd/version_facts.h"
 #include "fmt/format.h"
@@ -32,45 +33,6 @@
 
 namespace octavo {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-struct BenchFlags {
-  bool json = false;
-  std::string svg;  // empty: no chart
-  double seconds = 0.5;
-  std::string folder = ".";
-  std::uint64_t chunk = 256;
-  std::uint64_t negatives = 512;
-  std::uint64_t dim = 200;
-  TrainFlags train;
-};
-
-// A table on a terminal: names of columns over right-aligned values, the first column to the left.
-class Table {
- public:
-  explicit Table(std::vector<std::string> names) { rows_.push_back(std::move(names)); }
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  void Print() const {
-    std::vector<std::size_t> widths(rows_[0].size());
-    for (const auto& row : rows_) {
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    for (const auto& row : rows_) {
-      std::string line = fmt::format("{:<{}}", row[0], widths[0]);
-      for (std::size_t i = 1; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
-      fmt::print("{}\n", line);
-    }
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
-std::string Number(double value, int digits = 1) { return fmt::format("{:.{}f}", value, digits); }
-std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
-void Print(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
 
 // Before minutes of measuring, not behind them.
 absl::Status CheckSvg(const BenchFlags& flags) {
@@ -82,13 +44,6 @@ absl::Status CheckSvg(const BenchFlags& flags) {
     return absl::OkStatus();
   }
   return UsageError(fmt::format("--svg {}: expected the name of a file in a folder that exists", flags.svg));
-}
-
-absl::Status WriteCharts(Program& program, const BenchFlags& flags, ChartPage page) {
-  if (flags.svg.empty()) return absl::OkStatus();
-  page.notes.push_back(fmt::format("octavo {} on {}, {} at most.", kVersion, Escape(ProcessorName()),
-                                   CountText(static_cast<std::uint64_t>(ThreadCount(program)), "thread")));
-  return WriteWholeFileAtomically(flags.svg, ToSvg(page));
 }
 
 absl::Status BenchMachine(Program& program, const BenchFlags& flags) {
@@ -322,6 +277,13 @@ CLI::App& AddBench(CLI::App& verb, Program& program, const std::shared_ptr<Bench
 
 }  // namespace
 
+absl::Status WriteCharts(Program& program, const BenchFlags& flags, ChartPage page) {
+  if (flags.svg.empty()) return absl::OkStatus();
+  page.notes.push_back(fmt::format("octavo {} on {}, {} at most.", kVersion, Escape(ProcessorName()),
+                                   CountText(static_cast<std::uint64_t>(ThreadCount(program)), "thread")));
+  return WriteWholeFileAtomically(flags.svg, ToSvg(page));
+}
+
 void AddBenchVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<BenchFlags>();
   CLI::App& verb = *app.add_subcommand("bench", "Measure this machine and the parts of the tool");
@@ -345,6 +307,16 @@ void AddBenchVerb(CLI::App& app, Program& program) {
   add_seconds(AddBench(verb, program, flags, "prefetch", "When a second buffer pays, and when not", BenchPrefetch));
   add_seconds(AddBench(verb, program, flags, "locks", "Row locks against none and one for all", BenchLocks));
   AddBench(verb, program, flags, "orders", "Loads of partitions by order of buckets", BenchOrders);
+  CLI::App& tables =
+      AddBench(verb, program, flags, "tables", "How tables come into memory: mapped and direct", BenchTables);
+  add_seconds(tables);
+  add_folder(tables);
+  tables
+      .add_option("--sizes", flags->sizes,
+                  "Bytes of embeddings; those that disk or --memory have no room for are left out")
+      ->type_name("SIZE,...")
+      ->capture_default_str();
+  tables.add_option("--dims", flags->dims, "Floats of a row")->type_name("N,...")->capture_default_str();
   CLI::App& scaling = AddBench(verb, program, flags, "scaling",
                                "Training over schedules, threads and chunks, and what bounds it", BenchScaling);
   add_seconds(scaling);

@@ -30,7 +30,7 @@ OptionFacts FactsOf(const CLI::Option& option) {
   }
   if (option.get_type_size() == 0) return facts;
   facts.repeated = option.get_expected_max() > 1;
-  // The name of the value, words that may stand for it behind bars, and in braces all that it may be.
+  // The name of the value; after bars, words that may replace it; in braces, all allowed values.
   const std::string type = option.get_type_name();
   facts.value = type.substr(0, type.find(':'));
   if (const std::size_t open = type.find('{'); open != std::string::npos) {

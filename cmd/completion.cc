@@ -12,9 +12,10 @@
 namespace octavo {
 namespace {
 
-constexpr std::size_t kMaxHelpBytes = 76;  // a description is one line on a terminal
+constexpr std::size_t kMaxHelpBytes = 76;  // so that a description fits one line of a terminal
 
-// The option of that flag in the command or one above it, or nullptr: flags of the program stand behind verbs, too.
+// Returns the option for the flag in the command or its parents, or nullptr: the program's flags are also allowed after
+// verbs.
 const CLI::Option* FindOption(const CLI::App& app, const std::string& flag) {
   for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) {
     if (const CLI::Option* option = at->get_option_no_throw(flag)) return option;
@@ -22,7 +23,7 @@ const CLI::Option* FindOption(const CLI::App& app, const std::string& flag) {
   return nullptr;
 }
 
-// The command's own sub-command of that name, or nullptr.
+// The command's own sub-command with that name, or nullptr.
 const CLI::App* FindCommand(const CLI::App& app, const std::string& name) {
   const std::vector<const CLI::App*> commands = CommandsOf(app);
   const auto found = std::find_if(commands.begin(), commands.end(), [&](auto* c) { return c->get_name() == name; });
@@ -35,7 +36,7 @@ std::string Line(const std::string& candidate, std::string help) {
   return fmt::format("{}\t{}\n", candidate, help);
 }
 
-// The values of an option of the command that begin with `prefix`.
+// The values of an option that begin with `prefix`.
 std::string Values(const CLI::App& command, const OptionFacts& facts, std::string_view prefix,
                    const std::string& before) {
   std::string text;

@@ -1,5 +1,5 @@
-// Completion in shells: each shell's script (octavo completion SHELL) asks the program itself what may stand in a
-// place, so it knows what the command line knows, by `octavo __complete WORD...`.
+// Completion in shells: each shell's script (octavo completion SHELL) calls `octavo __complete WORD...` to ask the
+// program what is allowed at a place, so completion always matches the parser.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ class App;
 
 namespace octavo {
 
-// What the last of `words` may become; the others stand before it, without the name of the program. A line each:
-// "CANDIDATE<TAB>what it is", and at the end what else the shell offers: ":files", ":dirs", ":presets" (files, and the
-// presets that are installed) or ":none". Candidates of "--flag=VALUE" have the flag, too.
+// Returns the completions of the last of `words`; the others precede it, without the program's name. One line each:
+// "CANDIDATE<TAB>description". The last line says what else the shell offers: ":files", ":dirs", ":presets" (files and
+// installed presets) or ":none". Candidates for "--flag=VALUE" include the flag.
 std::string Complete(const CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace octavo

@@ -1,4 +1,4 @@
-// octavo completion: the scripts that make shells complete octavo's command line.
+// octavo completion: prints the scripts with which shells complete octavo's command line.
 
 #include <CLI/App.hpp>
 #include <memory>
@@ -15,9 +15,9 @@ void AddCompletionVerb(CLI::App& app, Program& program) {
   CLI::App& verb = *app.add_subcommand("completion", "Print the script that lets a shell complete octavo's commands");
   verb.add_option("SHELL", *shell, "The shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   verb.footer(
-      "An installed octavo brings them along. By hand, for one session:\n"
+      "An installed octavo includes them. By hand, for one session:\n"
       "  bash: source <(octavo completion bash)\n"
-      "  zsh:  source <(octavo completion zsh)      behind compinit\n"
+      "  zsh:  source <(octavo completion zsh)      after compinit\n"
       "  fish: octavo completion fish | source");
   verb.callback([shell, &program] {
     program.run = [shell](Program&) {

@@ -1,4 +1,4 @@
-// octavo evaluate --labels: how well labels of nodes are told from their embeddings.
+// octavo evaluate --labels: how well node labels can be predicted from embeddings.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,9 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/evaluate.h"
+#include "cmd/opened_run.h"
 #include "cmd/reading_memory.h"
+#include "cmd/run_flags.h"
 #include "evaluate/node_labels.h"
 #include "nlohmann/json.hpp"
 
@@ -20,13 +22,6 @@ namespace octavo {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-void WarnOfUnknownNames(Program& program, const std::string& file, const UnknownNames& unknown, const Graph& graph) {
-  if (unknown.lines == 0) return;
-  program.reporter.Warning(fmt::format("{}: left out {} line{} with names that {} lacks, the first \"{}\"", file,
-                                       unknown.lines, unknown.lines == 1 ? "" : "s", graph.paths().folder().string(),
-                                       Escape(unknown.first)));
-}
 
 void AddMean(Json& object, const std::string& key, const MeanOfRepeats& value) {
   object[key] = value.mean;
@@ -66,6 +61,14 @@ std::string Column(const MeanOfRepeats& value) {
   return fmt::format("{:>10.4f} {:<8}", value.mean, value.deviation ? fmt::format("± {:.4f}", *value.deviation) : "");
 }
 
+std::string SplitText(const ClassificationFlags& flags, const ClassificationReport& report) {
+  if (!flags.options.split_is_given()) return CountText(report.repeats, "random split");
+  std::string text;
+  if (!flags.label_train.empty()) text = fmt::format("trained on the nodes of {}", flags.label_train);
+  if (flags.label_test.empty()) return text;
+  return fmt::format("{}{}tested on the nodes of {}", text, text.empty() ? "" : ", ", flags.label_test);
+}
+
 std::string ReportTable(const ClassificationFlags& flags, const NodeLabels& labels, const RunFlags& run_flags,
                         const TrainedRun& run, const ClassificationReport& report) {
   const std::string part = flags.part == "all" ? "" : fmt::format(", {} half", flags.part);
@@ -73,8 +76,7 @@ std::string ReportTable(const ClassificationFlags& flags, const NodeLabels& labe
       fmt::format("{} of {} ({}{}), {}{}; {}\n\n", CountText(labels.nodes.size(), "labelled node"), run_flags.run,
                   DescribeRun(run), part, CountText(labels.names.size(), "label"),
                   labels.multi_label() ? fmt::format(", {} in all", labels.labels.size()) : std::string(),
-                  flags.options.test_nodes ? fmt::format("tested on those of {}", flags.label_test)
-                                           : CountText(report.repeats, "random split"));
+                  SplitText(flags, report));
   text += fmt::format("{:>8}{:>9}{:>9}{:>12}{:>19}", "trained", "train", "test", "micro-F1", "macro-F1");
   text += labels.multi_label() ? "\n" : fmt::format("{:>19}\n", "accuracy");
   for (const ClassificationReport::Fraction& fraction : report.fractions) {
@@ -92,30 +94,33 @@ std::string ReportTable(const ClassificationFlags& flags, const NodeLabels& labe
 
 absl::Status RunClassification(Program& program, const RunFlags& run_flags, const ClassificationFlags& given,
                                bool json) {
-  if (given.labels == "-" && given.label_test == "-") {
-    return UsageError("--labels and --label-test are both standard input; expected a file for one of them");
+  if ((given.labels == "-") + (given.label_train == "-") + (given.label_test == "-") > 1) {
+    return UsageError("of --labels, --label-train and --label-test, expected at most one to be standard input");
   }
   ClassificationFlags flags = given;
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(run_flags));
   ASSIGN_OR_RETURN(flags.options.part, ParsePart(flags.part, "embeddings", run));
   EvaluationClock clock(program, "classifying");
-  // The labels tell what the work takes. Where there is too little memory even for them, a few are read all the same,
-  // so that the message names what would do.
+  // The labels determine the memory needed. If there is too little memory even for them, a few are still read, so that
+  // the message can name a sufficient amount.
   const absl::StatusOr<ReadingMemory> before = ShareReadingMemory(program, "evaluate --labels", run, kLeastLabelBytes);
   const std::uint64_t label_bytes = before.ok() ? before->bytes : kLeastLabelBytes;
   ASSIGN_OR_RETURN(const NodeLabels labels, ReadNodeLabels(*run.graph, flags.labels, label_bytes));
   WarnOfUnknownNames(program, flags.labels, labels.unknown, *run.graph);
-  if (!flags.label_test.empty()) {
-    ASSIGN_OR_RETURN(NodeList list, ReadNodeList(*run.graph, flags.label_test, label_bytes));
-    WarnOfUnknownNames(program, flags.label_test, list.unknown, *run.graph);
-    flags.options.test_nodes = std::move(list.nodes);
-  }
-  const std::uint64_t test_bytes =
-      flags.options.test_nodes ? 2 * flags.options.test_nodes->capacity() * sizeof(std::uint64_t) : 0;
-  const std::uint64_t held = labels.Bytes() + test_bytes;
+  std::uint64_t held = labels.Bytes();
+  const auto read = [&](const std::string& path, std::optional<std::vector<std::uint64_t>>& nodes) -> absl::Status {
+    if (path.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(NodeList list, ReadNodeList(*run.graph, path, label_bytes));
+    WarnOfUnknownNames(program, path, list.unknown, *run.graph);
+    nodes = std::move(list.nodes);
+    held += 2 * nodes->capacity() * sizeof(std::uint64_t);
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(read(flags.label_train, flags.options.train_nodes));
+  RETURN_IF_ERROR(read(flags.label_test, flags.options.test_nodes));
   const std::uint64_t least =
       held + LeastClassificationMemory(EmbeddedOf(run), labels, flags.options, ReadingThreads(program));
-  const std::string splits = flags.options.test_nodes
+  const std::string splits = flags.options.split_is_given()
                                  ? std::string()
                                  : fmt::format(" and {} of {}", CountText(flags.options.repeats, "repeat"),
                                                CountText(flags.options.train_fractions.size(), "fraction"));

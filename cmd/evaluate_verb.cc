@@ -1,19 +1,22 @@
-// octavo evaluate: how well a run predicts held-out edges, or labels of nodes.
+// octavo evaluate: how well a run predicts held-out edges or node labels.
 
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
-#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "cmd/evaluate.h"
 #include "cmd/flags.h"
+#include "cmd/opened_run.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
@@ -28,143 +31,27 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
-// Longer relation names are cut in the table; --json has them whole.
-constexpr std::size_t kMaxNameBytes = 40;
 constexpr std::size_t kMaxFractions = 1000;
+constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 40;
 
 struct EvaluateFlags {
   RunFlags run;
-  std::string split = "test";
-  RankingOptions ranking;
+  HeldOutFlags held_out;
   ClassificationFlags classification;
   bool link_prediction = false;
   bool json = false;
 };
-
-Split SplitOf(const std::string& name) {
-  return *std::find_if(std::begin(kSplits), std::end(kSplits), [&](Split split) { return SplitName(split) == name; });
-}
-
-void AddMetrics(Json& object, const RankSums& sums) {
-  object["mrr"] = sums.MeanReciprocalRank();
-  object["hits@1"] = sums.HitsAt1();
-  object["hits@3"] = sums.HitsAt3();
-  object["hits@10"] = sums.HitsAt10();
-  object["mean_rank"] = sums.MeanRank();
-}
-
-Json SideObject(const SideSums& sums) {
-  Json object = Json::object();
-  AddMetrics(object, sums.filtered);
-  AddMetrics(object["raw"] = Json::object(), sums.raw);
-  return object;
-}
-
-Json ReportObject(const EvaluateFlags& flags, const TrainedRun& run, const RankingReport& report, double seconds) {
-  const SideSums both = report.Both();
-  Json object = Json::object();
-  AddMetrics(object, both.filtered);
-  object["triples"] = report.triples;
-  object["filtered"] = true;
-  object["split"] = flags.split;
-  object["candidates"] = report.candidates;
-  object["all_candidates"] = report.all_candidates;
-  AddMetrics(object["raw"] = Json::object(), both.raw);
-  object["head"] = SideObject(report.head);
-  object["tail"] = SideObject(report.tail);
-  AddRunKeys(object, run, seconds);
-  if (!flags.ranking.per_relation) return object;
-  object["relations"] = Json::array();
-  for (const RankingReport::Relation& relation : report.relations) {
-    Json entry = Json::object();
-    entry["relation"] = run.graph->RelationName(relation.relation);
-    entry["triples"] = relation.tail.raw.count;
-    AddMetrics(entry, relation.Both().filtered);
-    entry["head"] = SideObject(relation.head);
-    entry["tail"] = SideObject(relation.tail);
-    object["relations"].push_back(std::move(entry));
-  }
-  return object;
-}
-
-std::string Columns(const RankSums& sums) {
-  return fmt::format("{:8.4f}{:8.4f}{:8.4f}{:9.4f}{:12.1f}\n", sums.MeanReciprocalRank(), sums.HitsAt1(),
-                     sums.HitsAt3(), sums.HitsAt10(), sums.MeanRank());
-}
-
-std::string ReportTable(const EvaluateFlags& flags, const TrainedRun& run, const RankingReport& report) {
-  const SideSums both = report.Both();
-  std::string text = fmt::format(
-      "{} of {} ({}), each end ranked among {}\n\n", CountText(report.triples, flags.split + " triple"), flags.run.run,
-      DescribeRun(run),
-      report.all_candidates ? "all " + CountText(report.candidates, "node")
-                            : fmt::format("{} of {}: not comparable with ranks among all of them",
-                                          CountText(report.candidates, "random node"), run.graph->node_count()));
-  text += fmt::format("{:<22}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
-  text += fmt::format("{:<22}{}", "filtered", Columns(both.filtered));
-  text += fmt::format("{:<22}{}", "  tails (h, r, ?)", Columns(report.tail.filtered));
-  text += fmt::format("{:<22}{}", "  heads (?, r, t)", Columns(report.head.filtered));
-  text += fmt::format("{:<22}{}", "raw", Columns(both.raw));
-  text += fmt::format("{:<22}{}", "  tails (h, r, ?)", Columns(report.tail.raw));
-  text += fmt::format("{:<22}{}", "  heads (?, r, t)", Columns(report.head.raw));
-  return text;
-}
-
-std::string RelationTable(const TrainedRun& run, const RankingReport& report) {
-  std::size_t width = 8;
-  for (const RankingReport::Relation& relation : report.relations) {
-    width = std::max(width, EscapeName(run.graph->RelationName(relation.relation), kMaxNameBytes).size());
-  }
-  std::string text = fmt::format("\n{:<{}}{:>10}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "relation (filtered)", width, "triples",
-                                 "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
-  for (const RankingReport::Relation& relation : report.relations) {
-    text += fmt::format("{:<{}}{:>10}{}", EscapeName(run.graph->RelationName(relation.relation), kMaxNameBytes), width,
-                        relation.tail.raw.count, Columns(relation.Both().filtered));
-  }
-  return text;
-}
-
-absl::Status RunRanking(Program& program, const EvaluateFlags& flags) {
-  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
-  EvaluationClock clock(program, "ranking");
-  RankingOptions options = flags.ranking;
-  options.split = SplitOf(flags.split);
-  ASSIGN_OR_RETURN(const ReadingMemory memory,
-                   ShareReadingMemory(program, "evaluate", run,
-                                      LeastRankingMemory(*run.graph, run.model, options, ReadingThreads(program))));
-  options.memory_bytes = memory.bytes;
-  options.progress = [&](double share) { clock.Show(share); };
-  ASSIGN_OR_RETURN(const RankingReport report, RankTriples(EmbeddedOf(run), options));
-  RETURN_IF_ERROR(WarnIfCommitted(program, flags.run, run));
-  program.reporter.EndProgress();
-  const double took = clock.Seconds();
-  if (flags.json) {
-    PrintReport(ReportObject(flags, run, report, took));
-    return absl::OkStatus();
-  }
-  fmt::print("{}", ReportTable(flags, run, report));
-  if (options.per_relation) fmt::print("{}", RelationTable(run, report));
-  program.reporter.Info(
-      fmt::format("took {:.1f} s, {:.0f} triples/s", took, static_cast<double>(report.triples) / took));
-  return absl::OkStatus();
-}
 
 absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
   RETURN_IF_ERROR(WarnIfToBeReplaced(program, flags.run.run));
   if (!flags.classification.labels.empty()) {
     return RunClassification(program, flags.run, flags.classification, flags.json);
   }
-  if (flags.link_prediction) {
-    LinkPredictionOptions options;
-    options.split = SplitOf(flags.split);
-    options.sample = flags.ranking.sample;
-    options.seed = flags.ranking.seed;
-    return RunLinkPrediction(program, flags.run, options, flags.json);
-  }
-  return RunRanking(program, flags);
+  if (flags.link_prediction) return RunLinkPrediction(program, flags.run, flags.held_out, flags.json);
+  return RunRanking(program, flags.run, flags.held_out, flags.json);
 }
 
-// Reads "0.1,0.5,0.9"; empty where something else is found.
+// Parses "0.1,0.5,0.9"; empty if the text is anything else.
 std::optional<std::vector<double>> ParseFractions(std::string_view text) {
   std::vector<double> fractions;
   while (true) {
@@ -191,7 +78,7 @@ void AddFractions(CLI::App& verb, std::vector<double>& fractions) {
       ->default_str(fmt::format("{}", fmt::join(fractions, ",")));
 }
 
-// Flags of --labels, and which of the others have no meaning with it.
+// Adds the flags of --labels and excludes others that have no effect with it.
 void AddClassificationFlags(CLI::App& verb, ClassificationFlags& flags) {
   CLI::Option* const labels =
       RefuseEmpty(verb.add_option("--labels", flags.labels,
@@ -200,15 +87,21 @@ void AddClassificationFlags(CLI::App& verb, ClassificationFlags& flags) {
   AddFractions(verb, flags.options.train_fractions);
   AddWholeNumber(verb, "--repeats", flags.options.repeats, 1, 1'000'000, "Random splits for each share");
   AddPartFlag(verb, flags.part, "Classify by one half of the rows of source-context: source or context; all: both");
-  verb.add_flag("--normalize", flags.options.normalize, "Bring each row to length 1 first");
+  verb.add_flag("--normalize", flags.options.normalize, "Scale each row to length 1 first");
   AddRealNumber(verb, "--cost", flags.options.cost, 1e-9, 1e9,
-                "C of the logistic regression: the weight of errors against that of large weights");
-  RefuseEmpty(verb.add_option("--label-test", flags.label_test,
-                              "Test the nodes that this file names, one a line, and train on the others"))
-      ->type_name("FILE")
-      ->excludes("--train-fractions")
-      ->excludes("--repeats");
-  for (const char* flag : {"--train-fractions", "--repeats", "--part", "--normalize", "--cost", "--label-test"}) {
+                "C of the logistic regression: weight of errors relative to the regularization");
+  const auto add_list = [&](const std::string& flag, std::string& path, const std::string& help) {
+    RefuseEmpty(verb.add_option(flag, path, help))
+        ->type_name("FILE")
+        ->excludes("--train-fractions")
+        ->excludes("--repeats");
+  };
+  add_list("--label-train", flags.label_train,
+           "Train on the nodes listed in this file, one per line; test those of --label-test, or all others");
+  add_list("--label-test", flags.label_test,
+           "Test the nodes listed in this file; train on those of --label-train, or all others");
+  for (const char* flag :
+       {"--train-fractions", "--repeats", "--part", "--normalize", "--cost", "--label-train", "--label-test"}) {
     verb.get_option(flag)->needs(labels);
   }
   for (const char* flag : {"--split", "--candidates", "--sample", "--per-relation"}) {
@@ -216,7 +109,53 @@ void AddClassificationFlags(CLI::App& verb, ClassificationFlags& flags) {
   }
 }
 
+// --candidates N or --candidates FILE.
+void AddCandidates(CLI::App& verb, HeldOutFlags& flags) {
+  const auto parse = [&flags](const std::string& text) {
+    const std::optional<std::uint64_t> count = ParseWholeNumber(text);
+    if (text.empty() || (count && *count > kMostEdges)) {
+      throw CLI::ValidationError(
+          fmt::format("--candidates: found \"{}\"; expected a whole number from 0 to {}, or a file with names of nodes",
+                      Escape(text), kMostEdges));
+    }
+    flags.options.candidates = count.value_or(0);
+    flags.candidates = count ? "" : text;
+  };
+  verb.add_option_function<std::string>(
+          "--candidates", parse,
+          "Rank among this many random nodes, the same for all edges; 0: among all nodes; or among the nodes listed in "
+          "a file, one per line: ends that it does not list are not ranked")
+      ->type_name("N|FILE")
+      ->default_str("0");
+}
+
 }  // namespace
+
+Split SplitOf(const std::string& name) {
+  return *std::find_if(std::begin(kSplits), std::end(kSplits), [&](Split split) { return SplitName(split) == name; });
+}
+
+void WarnOfUnknownNames(Program& program, const std::string& file, const UnknownNames& unknown, const Graph& graph) {
+  if (unknown.lines == 0) return;
+  program.reporter.Warning(fmt::format("{}: left out {} line{} with names that {} lacks, the first \"{}\"", file,
+                                       unknown.lines, unknown.lines == 1 ? "" : "s", graph.paths().folder().string(),
+                                       Escape(unknown.first)));
+}
+
+absl::StatusOr<std::vector<std::uint64_t>> ReadCandidates(Program& program, const std::string& what, TrainedRun& run,
+                                                          const std::string& path) {
+  std::error_code error;
+  if (path != "-" && !std::filesystem::exists(path, error)) {
+    return UsageError(
+        fmt::format("--candidates: found \"{}\", which is no file; expected a whole number, or a file with "
+                    "names of nodes, one per line",
+                    Escape(path)));
+  }
+  ASSIGN_OR_RETURN(const ReadingMemory memory, ShareReadingMemory(program, what, run, kLeastLabelBytes));
+  ASSIGN_OR_RETURN(NodeList list, ReadNodeList(*run.graph, path, memory.bytes));
+  WarnOfUnknownNames(program, path, list.unknown, *run.graph);
+  return std::move(list.nodes);
+}
 
 double EvaluationClock::Seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
@@ -234,35 +173,42 @@ void AddRunKeys(Json& object, const TrainedRun& run, double seconds) {
 void PrintReport(const Json& object) { fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace)); }
 
 void AddEvaluateVerb(CLI::App& app, Program& program) {
-  CLI::App* verb = app.add_subcommand(
-      "evaluate",
-      "Rank held-out edges (MRR, Hits@k, mean rank, filtered and raw), classify nodes, or tell edges from other pairs");
+  CLI::App* verb = app.add_subcommand("evaluate",
+                                      "Rank held-out edges (MRR, Hits@k, mean rank, filtered and raw), classify nodes, "
+                                      "or separate edges from other pairs");
   const auto flags = std::make_shared<EvaluateFlags>();
   AddRunFlags(*verb, flags->run);
-  verb->add_option("--split", flags->split, "Held-out edges: train, valid or test")
+  HeldOutFlags& held_out = flags->held_out;
+  verb->add_option("--split", held_out.split, "Held-out edges: train, valid or test")
       ->check(CLI::IsMember({"train", "valid", "test"}))
       ->type_name("NAME")
       ->capture_default_str();
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
-  AddWholeNumber(*verb, "--candidates", flags->ranking.candidates, 0, kMost,
-                 "Rank among this many random nodes, the same for all edges; 0: among all nodes");
-  AddWholeNumber(*verb, "--sample", flags->ranking.sample, 0, kMost,
+  AddCandidates(*verb, held_out);
+  AddWholeNumber(*verb, "--sample", held_out.options.sample, 0, kMostEdges,
                  "Take this many random edges of the split; 0: all of them");
-  AddWholeNumber(*verb, "--seed", flags->ranking.seed, 0, UINT64_MAX, "Seed of all that is drawn");
-  verb->add_flag("--per-relation", flags->ranking.per_relation, "Add a table of the relations, most frequent first");
+  AddWholeNumber(*verb, "--seed", held_out.options.seed, 0, UINT64_MAX, "Seed of all random draws");
+  verb->add_flag("--per-relation", held_out.options.per_relation, "Add a table of the relations, most frequent first");
   AddClassificationFlags(*verb, flags->classification);
-  verb->add_flag("--link-prediction", flags->link_prediction,
-                 "Tell the edges of the split from as many random pairs that are none: AUC and average precision")
-      ->excludes("--labels")
-      ->excludes("--candidates")
-      ->excludes("--per-relation");
+  CLI::Option* const links =
+      verb->add_flag(
+              "--link-prediction", flags->link_prediction,
+              "Separate the split's edges from as many random pairs without an edge, or from given negatives: AUC "
+              "and average precision")
+          ->excludes("--labels")
+          ->excludes("--per-relation");
+  RefuseEmpty(verb->add_option("--negatives", held_out.negatives,
+                               "Negatives of --link-prediction: a file of lines HEAD<TAB>RELATION<TAB>TAIL"))
+      ->type_name("FILE")
+      ->needs(links)
+      ->excludes("--candidates");
   verb->add_flag("--json", flags->json, "Print one JSON object");
   verb->footer(
       "Filtered: the other ends known from train, valid and test do not count. Ties get the mean of the best and the\n"
       "worst rank; Hits@k counts ranks up to k.\n"
-      "Labels: one logistic regression a label, against all others; a node with k labels is given the k likeliest.");
+      "Labels: one logistic regression per label, against all others; a node with k labels is predicted the k "
+      "likeliest.");
   verb->final_callback([&program, flags] {
-    flags->classification.options.seed = flags->ranking.seed;
+    flags->classification.options.seed = flags->held_out.options.seed;
     program.run = [flags](Program& p) { return RunEvaluate(p, *flags); };
   });
 }

@@ -1,8 +1,9 @@
-// octavo export: a run's vectors for other programs.
+// octavo export: writes a run's vectors for other programs.
 
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
+#include "cmd/opened_run.h"
+#include "cmd/output_target.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
@@ -26,6 +29,7 @@
 #include "export/vector_writer.h"
 #include "fmt/format.h"
 #include "io/compressed_output.h"
+#include "io/resolved_path.h"
 
 namespace octavo {
 namespace {
@@ -47,14 +51,14 @@ struct ExportFlags {
   bool normalize = false;
 };
 
-// The flags as they are meant.
+// The parsed and checked flags.
 struct Export {
   VectorFormat format = VectorFormat::kNpy;
   VectorElement element = VectorElement::kFloat32;
-  // Of the files to write, by their flags: --output and what goes beside it.
+  // Files to write, by flag: --output and the files beside it.
   std::vector<std::pair<std::string, std::string>> targets;
 
-  // Empty where the flag has none.
+  // Empty if the flag was not given.
   std::string PathOf(std::string_view flag) const {
     for (const auto& [name, path] : targets) {
       if (name == flag) return path;
@@ -75,11 +79,11 @@ absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
   const bool int8 = work.element == VectorElement::kInt8;
   if (work.element != VectorElement::kFloat32 && work.format != VectorFormat::kNpy) {
     return UsageError(
-        fmt::format("--type {}: found --format {}; expected npy, which alone has other types than float32", flags.type,
-                    VectorFormatName(work.format)));
+        fmt::format("--type {}: found --format {}; expected npy, the only format with types other than float32",
+                    flags.type, VectorFormatName(work.format)));
   }
   if (int8 == flags.scales.empty()) {
-    return UsageError(fmt::format("--scales: found {} with --type {}; expected a file for int8, and for int8 alone",
+    return UsageError(fmt::format("--scales: found {} with --type {}; expected a file for int8, and only for int8",
                                   int8 ? "none" : "one", flags.type));
   }
   if (!flags.metadata.empty() && !projector) {
@@ -87,7 +91,8 @@ absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
   }
   std::string metadata = flags.metadata;
   if (projector && metadata.empty()) {
-    if (flags.output == "-") return UsageError("--output -: expected --metadata FILE, as it cannot stand beside");
+    if (flags.output == "-")
+      return UsageError("--output -: expected --metadata FILE, as standard output has no folder");
     metadata = (std::filesystem::path(flags.output).parent_path() / "metadata.tsv").string();
   }
   work.targets = {{"--output", flags.output}};
@@ -98,42 +103,43 @@ absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
 }
 
 absl::Status CheckTargets(const Export& work, const ExportFlags& flags, const Graph& graph) {
-  for (auto target = work.targets.begin(); target != work.targets.end(); ++target) {
-    RETURN_IF_ERROR(CheckTarget(target->first, target->second, flags.run, graph));
-    for (auto other = work.targets.begin(); other != target; ++other) {
-      if (CanonicalPath(other->second) != CanonicalPath(target->second)) continue;
-      return UsageError(
-          fmt::format("{} {}: {} goes there too; choose another name", target->first, target->second, other->first));
-    }
+  std::map<std::filesystem::path, std::string> taken;  // by target path: the flag that writes there
+  for (const auto& [flag, target] : work.targets) {
+    RETURN_IF_ERROR(CheckTarget(flag, target, flags.run, graph));
+    ASSIGN_OR_RETURN(std::filesystem::path resolved, ResolvedPath(target));
+    const auto [other, is_new] = taken.emplace(std::move(resolved), flag);
+    if (is_new) continue;
+    return UsageError(
+        fmt::format("{} {}: {} writes to the same file; choose another name", flag, target, other->second));
   }
   return absl::OkStatus();
 }
 
-// The block of rows, its pages in the cache, the text made of it in strings that grow by doubling, and two windows of
-// the output are at most this many blocks.
+// Memory in blocks, at most: the block of rows, its pages in the cache, its text in strings that grow by doubling, and
+// two windows of the output.
 constexpr std::uint64_t kBlocksHeld = 32;
 constexpr std::uint64_t kLeastBlockBytes = 128 << 10;
 
-// What the work holds whatever the size of its blocks.
+// Memory that does not depend on the size of the blocks.
 std::uint64_t FixedBytes(const Export& work, const ExportFlags& flags) {
-  constexpr std::uint64_t kHdf5Bytes = 16 << 20;  // of the library and those that it needs: 8 MiB, measured
+  constexpr std::uint64_t kHdf5Bytes = 16 << 20;  // of the library and its dependencies: 8 MiB, measured
   std::uint64_t bytes = work.format == VectorFormat::kHdf5 ? kHdf5Bytes : 0;
   for (const auto& [flag, path] : work.targets) {
     if (CompressionOfExtension(path) != Compression::kNone) bytes += OutputFile::kCompressionBytes;
   }
-  if (!flags.selection.list.empty() || !flags.selection.match.empty()) bytes += Selection::kBytes;
+  if (!flags.selection.list.empty() || !flags.selection.match.empty()) bytes += RowSelection::kBytes;
   return bytes;
 }
 
-// Leaves of `table` what is asked for, and of `memory` what that does not take.
+// Reduces `table` to the selected rows, and `memory` by what the selection takes.
 absl::StatusOr<VectorTable> Select(Program& program, const ExportFlags& flags, VectorTable table,
                                    ReadingMemory& memory) {
   if (flags.selection.list.empty() && flags.selection.match.empty()) return table;
   SelectionOptions options = flags.selection;
   options.skip_unknown = flags.unknown == "skip";
   options.max_bytes = memory.bytes / 2;
-  ASSIGN_OR_RETURN(Selection selection, SelectRows(table, options));
-  memory.bytes -= selection.rows.size() * Selection::kRowBytes;
+  ASSIGN_OR_RETURN(RowSelection selection, SelectRows(table, options));
+  memory.bytes -= selection.rows.size() * RowSelection::kRowBytes;
   if (selection.unknown > 0) {
     program.reporter.Warning(fmt::format("{}: left out {} that the graph lacks, the first \"{}\"", options.list,
                                          CountText(selection.unknown, "name"), Escape(selection.first_unknown)));
@@ -141,7 +147,7 @@ absl::StatusOr<VectorTable> Select(Program& program, const ExportFlags& flags, V
   return SelectedRows(std::move(table), std::move(selection));
 }
 
-// A file that waits for its Commit, or none where the flag is not given.
+// Opens the file of a flag for later Commit; empty if the flag was not given.
 absl::StatusOr<std::optional<OutputFile>> OpenTarget(const Export& work, std::string_view flag) {
   const std::string path = work.PathOf(flag);
   if (path.empty()) return std::optional<OutputFile>();
@@ -149,7 +155,7 @@ absl::StatusOr<std::optional<OutputFile>> OpenTarget(const Export& work, std::st
   return std::optional<OutputFile>(std::move(file));
 }
 
-// Writes the names in files of their own and returns how many had to be changed.
+// Writes the names to separate files and returns how many had to be changed.
 absl::StatusOr<std::uint64_t> WriteNameFiles(const Export& work, const VectorTable& table, const ReadingMemory& memory,
                                              std::optional<OutputFile>& names, std::optional<OutputFile>& metadata) {
   const auto write = [&](NamesForm form, std::optional<OutputFile>& file) -> absl::StatusOr<std::uint64_t> {
@@ -171,17 +177,18 @@ void WarnOfChanges(Program& program, const Export& work, const VectorTable& tabl
     } else if (HoldsNames(work.format) && work.format != VectorFormat::kJsonLines) {
       changes = "blanks (and bytes that are not UTF-8 U+FFFD) became _";
     }
-    program.reporter.Warning(fmt::format(
-        "{} of {} cannot stand in the {} format as they are: {}; names that are now equal are one to a reader",
-        report.names_changed, CountText(table.rows, "name"), VectorFormatName(work.format), changes));
+    program.reporter.Warning(
+        fmt::format("{} of {} cannot be written unchanged in the {} format: {}; readers cannot distinguish names that "
+                    "are now equal",
+                    report.names_changed, CountText(table.rows, "name"), VectorFormatName(work.format), changes));
   }
   if (report.values_overflowed > 0) {
-    program.reporter.Warning(fmt::format("too large for float16, which ends at 65504, and now infinite: {}",
+    program.reporter.Warning(fmt::format("larger than float16's maximum of 65504 and now infinite: {}",
                                          CountText(report.values_overflowed, "value")));
   }
 }
 
-// All files appear when all are whole.
+// All files appear at once, when all are complete.
 absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export& work, const VectorTable& table,
                         const ReadingMemory& memory) {
   ASSIGN_OR_RETURN(std::optional<OutputFile> names, OpenTarget(work, "--names"));
@@ -190,7 +197,7 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   ASSIGN_OR_RETURN(const std::uint64_t names_changed, WriteNameFiles(work, table, memory, names, metadata));
   ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output, CompressionOfExtension(flags.output)));
   const std::uint64_t block_bytes = std::min(kMaxBlockBytes, memory.bytes / kBlocksHeld);
-  // A number is up to 4 bytes, or 16 characters.
+  // A number takes up to 4 bytes, or 16 characters.
   const std::uint64_t output_bytes = table.rows * table.columns * (IsText(work.format) ? 16 : sizeof(float));
   if (memory.drops_behind || output_bytes > memory.bytes / 2) output.WriteBehind(4 * block_bytes);
   WriteOptions options;
@@ -207,7 +214,7 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   };
   ASSIGN_OR_RETURN(WriteReport report, WriteVectors(table, options, output));
   report.names_changed += names_changed;
-  // What the vectors are read with is there before them.
+  // Files needed to read the vectors are committed before them.
   std::vector<OutputFile*> files;
   for (std::optional<OutputFile>* beside : {&names, &metadata, &scales}) {
     if (*beside) files.push_back(&**beside);
@@ -253,7 +260,7 @@ absl::Status RunExport(Program& program, const ExportFlags& flags) {
 }  // namespace
 
 void AddExportVerb(CLI::App& app, Program& program) {
-  CLI::App* verb = app.add_subcommand("export", "Write a run's vectors in a format that other programs read");
+  CLI::App* verb = app.add_subcommand("export", "Write a run's vectors in a format for other programs");
   const auto flags = std::make_shared<ExportFlags>();
   AddRunFlags(*verb, flags->run);
   RefuseEmpty(verb->add_option("--output", flags->output,
@@ -263,46 +270,47 @@ void AddExportVerb(CLI::App& app, Program& program) {
   std::vector<std::string> formats = VectorFormatNames();
   formats.insert(formats.begin(), "auto");
   verb->add_option("--format", flags->format,
-                   "Format of the output; auto goes by its ending: .npy, .tsv, .jsonl, .h5, .txt (word2vec), .bin "
-                   "(word2vec-binary), npy for others")
+                   "Format of the output; auto: by its ending: .npy, .tsv, .jsonl, .h5, .txt (word2vec), .bin "
+                   "(word2vec-binary), otherwise npy")
       ->check(CLI::IsMember(std::move(formats)))
       ->type_name("NAME")
       ->capture_default_str();
-  verb->add_option("--type", flags->type, "Numbers of npy: float32, float16, or int8 with a scale a row")
+  verb->add_option("--type", flags->type, "Numbers of npy: float32, float16, or int8 with one scale per row")
       ->check(CLI::IsMember({"float32", "float16", "int8"}))
       ->type_name("NAME")
       ->capture_default_str();
-  RefuseEmpty(verb->add_option("--scales", flags->scales, "Where the scales of int8 go, npy: vector = row * scale"))
+  RefuseEmpty(verb->add_option("--scales", flags->scales, "File for the scales of int8, npy: vector = row * scale"))
       ->type_name("FILE");
   verb->add_option("--table", flags->table, "embeddings (of the nodes) or relations")
       ->check(CLI::IsMember({"embeddings", "relations"}))
       ->type_name("NAME")
       ->capture_default_str();
   AddPartFlag(*verb, flags->part, "Half of the rows of source-context: source or context; all: both");
-  RefuseEmpty(verb->add_option("--select", flags->selection.list,
-                               "Export the rows of these names alone, one a line, in this order; - for standard input"))
+  RefuseEmpty(
+      verb->add_option("--select", flags->selection.list,
+                       "Export only the rows with these names, one per line, in this order; - for standard input"))
       ->type_name("FILE");
   RefuseEmpty(verb->add_option("--match", flags->selection.match,
-                               "Export the rows alone in whose names this regular expression (RE2) is found"))
+                               "Export only rows whose names match this regular expression (RE2) anywhere"))
       ->type_name("REGEX");
-  verb->add_option("--unknown", flags->unknown, "What a name of --select that the graph lacks is: error, or skip it")
+  verb->add_option("--unknown", flags->unknown, "Names of --select that the graph lacks: error or skip")
       ->check(CLI::IsMember({"error", "skip"}))
       ->type_name("NAME")
       ->capture_default_str();
-  RefuseEmpty(verb->add_option("--names", flags->names,
-                               "Write the names of the rows besides, one a line; for hdf5 a JSON list"))
+  RefuseEmpty(
+      verb->add_option("--names", flags->names, "Also write the names of the rows, one per line; for hdf5 a JSON list"))
       ->type_name("FILE");
   RefuseEmpty(verb->add_option("--metadata", flags->metadata,
-                               "Where the names of projector go; metadata.tsv beside the output if not given"))
+                               "File for the names of projector; default: metadata.tsv beside the output"))
       ->type_name("FILE");
   verb->add_flag("--normalize", flags->normalize, "Divide each vector by its Euclidean norm");
   verb->footer(
       "Rows are in id order: row i is line i + 1 of the graph's nodes.names; with --select they are in the order of "
       "its\n"
-      "lines. Files appear when all are whole, in place of those that were there. In word2vec formats blanks in names\n"
+      "lines. Existing files are replaced, all at once, when all are complete. In word2vec formats blanks in names\n"
       "become _, in tsv and projector tabs and line ends do; bytes that are not UTF-8 become U+FFFD in word2vec, "
       "jsonl\n"
-      "and hdf5, and stay as they are in tsv and projector. A warning counts the names that had to change.");
+      "and hdf5, and are kept in tsv and projector. A warning counts the names that had to change.");
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunExport(p, *flags); }; });
 }
 

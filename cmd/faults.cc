@@ -1,14 +1,18 @@
 #include "cmd/faults.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include "base/status.h"
 #include "io/mapped_range.h"
@@ -19,21 +23,26 @@ namespace {
 std::atomic<bool> as_json = false;
 std::atomic_flag said = ATOMIC_FLAG_INIT;
 
-// A line in memory of its own: the handler may not ask for any.
+// A line in its own memory: a signal handler must not allocate.
 class Line {
  public:
+  explicit Line(bool json) : json_(json) {}
   void Add(std::string_view text) {
     for (const char c : text) Put(c);
   }
-  // As a part of a JSON text; the name is escaped otherwise already.
+  void Add(std::uint64_t number) {
+    std::array<char, 20> digits;
+    Add(std::string_view(digits.data(), std::to_chars(digits.begin(), digits.end(), number).ptr));
+  }
+  // Adds a name, which has already been escaped, except for JSON.
   void AddQuoted(std::string_view text) {
     for (const char c : text) {
-      if (c == '\\' || c == '"') Put('\\');
+      if (json_ && (c == '\\' || c == '"')) Put('\\');
       Put(c);
     }
   }
   void Write() const {
-    // There is nobody to tell that it failed.
+    // A failure cannot be reported anywhere.
     [[maybe_unused]] const ssize_t put = ::write(STDERR_FILENO, text_.data(), size_);
   }
 
@@ -41,39 +50,54 @@ class Line {
   void Put(char c) {
     if (size_ < text_.size()) text_[size_++] = c;
   }
+  const bool json_;
   std::array<char, 4096> text_;
   std::size_t size_ = 0;
 };
 
-// Says "FILE: what" and ends the program. Only calls what a handler may: no memory, no locks, no destructors.
-[[noreturn]] void End(std::string_view file, std::string_view what, ErrorKind kind) {
-  // Another thread has met it, too, and ends the program.
+// Prints what `add` adds to the line and ends the program. Only calls what a signal handler may: no allocation, no
+// locks, no destructors.
+template <typename Add>
+[[noreturn]] void End(ErrorKind kind, const Add& add) {
+  // Another thread hit a fault too and is ending the program.
   if (said.test_and_set(std::memory_order_relaxed)) {
     while (true) ::pause();
   }
   const bool json = as_json.load(std::memory_order_relaxed);
-  Line line;
+  Line line(json);
   line.Add(json ? "{\"level\":\"error\",\"message\":\"" : "error: ");
-  if (json) {
-    line.AddQuoted(file);
-  } else {
-    line.Add(file);
-  }
-  line.Add(what);
+  add(line);
   line.Add(json ? "\"}\n" : "\n");
   line.Write();
   ::_exit(static_cast<int>(kind));
 }
 
+// The kernel could not bring a page of a mapping. Whether the file still has the page tells a truncation from a disk
+// that failed.
 void OnBusError(int number, siginfo_t* info, void*) {
-  const char* const name = MappedFileAt(info->si_addr);
-  if (name == nullptr && info->si_code != BUS_ADRERR) {  // no file's page: memory that failed, or a bug
+  const MappedPlace place = MappedPlaceAt(info->si_addr);
+  if (place.name == nullptr && info->si_code != BUS_ADRERR) {  // not a file's page: failed memory, or a bug
     ::signal(number, SIG_DFL);
-    return;  // to the same fault again
+    return;  // repeats the fault, now with the default action
   }
-  End(name == nullptr ? "a mapped file" : name,
-      ": was cut, or its disk failed, while it was read; expected a file that stays as it was opened",
-      ErrorKind::kCorrupt);
+  struct stat file {};
+  const bool known = place.name != nullptr && ::fstat(place.descriptor, &file) == 0;
+  const auto size = static_cast<std::uint64_t>(file.st_size);
+  const bool truncated = known && size <= place.offset;
+  End(truncated ? ErrorKind::kCorrupt : ErrorKind::kRuntime, [&](Line& line) {
+    line.AddQuoted(place.name == nullptr ? "a mapped file" : place.name);
+    if (truncated) {
+      line.Add(": ends at byte ");
+      line.Add(size);
+      line.Add(", and byte ");
+      line.Add(place.offset);
+      line.Add(" was in use: it was truncated; expected a file that does not change");
+    } else {
+      line.Add(": byte ");
+      line.Add(place.offset);
+      line.Add(" could not be read: its disk failed");
+    }
+  });
 }
 
 std::terminate_handler terminate_before = nullptr;
@@ -83,12 +107,12 @@ void OnTerminate() {
   try {
     if (exception != nullptr) std::rethrow_exception(exception);
   } catch (const std::bad_alloc&) {
-    End("", "out of memory", ErrorKind::kRuntime);
+    End(ErrorKind::kRuntime, [](Line& line) { line.Add("out of memory"); });
   } catch (...) {
-    terminate_before();  // a bug: a core dump says more
+    terminate_before();  // a bug: a core dump is more useful
   }
-  // The standard library's own, where what was thrown is gone already.
-  End("", "ended at once; out of memory?", ErrorKind::kRuntime);
+  // Thrown by the standard library where the exception is already gone.
+  End(ErrorKind::kRuntime, [](Line& line) { line.Add("terminated; out of memory?"); });
 }
 
 }  // namespace

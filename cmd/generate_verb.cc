@@ -1,4 +1,4 @@
-// octavo generate: the edge list of a synthetic graph.
+// octavo generate: writes the edge list of a synthetic graph.
 
 #include <CLI/App.hpp>
 #include <algorithm>
@@ -19,8 +19,8 @@
 #include "cmd/program.h"
 #include "export/output_file.h"
 #include "fmt/format.h"
-#include "generate/edge_generator.h"
 #include "generate/edge_text.h"
+#include "generate/make_generator.h"
 #include "import/ordered_work.h"
 #include "io/compressed_output.h"
 
@@ -34,7 +34,7 @@ struct GenerateFlags {
   std::string output;
 };
 
-// Flags that only one kind of graph has.
+// Flags for only some kinds of graph.
 struct KindFlag {
   CLI::Option* option;
   std::vector<std::string> kinds;
@@ -50,7 +50,7 @@ absl::Status CheckKindFlags(const std::vector<KindFlag>& flags, const std::strin
   return absl::OkStatus();
 }
 
-// Appends all edges to `output`, in the order of their blocks, or stops between two blocks at an interrupt.
+// Appends all edges to `output`, in the order of their blocks; an interrupt stops it between two blocks.
 absl::Status WriteEdges(const GenerateFlags& flags, OutputFile& output, Reporter& reporter) {
   const std::unique_ptr<EdgeGenerator> generator = MakeEdgeGenerator(flags.options);
   const EdgeText lines(flags.options, flags.names == "string" ? NameStyle::kString : NameStyle::kInteger);
@@ -114,11 +114,11 @@ void AddGenerateVerb(CLI::App& app, Program& program) {
   GenerateOptions& options = flags->options;
   CLI::App& verb = *app.add_subcommand("generate", "Write the edge list of a synthetic graph");
   verb.add_option("--kind", flags->kind,
-                  "rmat: skewed degrees; sbm: communities, degrees alike; kg: typed relations that can be learned")
+                  "rmat: skewed degrees; sbm: communities, similar degrees; kg: typed relations that can be learned")
       ->required()
       ->check(CLI::IsMember({"rmat", "sbm", "kg"}))
       ->type_name("NAME");
-  AddWholeNumber(verb, "--nodes", options.nodes, 4, kMaxGeneratedNodes, "Nodes that edges are drawn between")
+  AddWholeNumber(verb, "--nodes", options.nodes, 4, kMaxGeneratedNodes, "Nodes between which edges are drawn")
       ->required()
       ->default_str("");
   AddWholeNumber(verb, "--edges", options.edges, 1, kMaxGeneratedEdges, "Edges to write")->required()->default_str("");
@@ -141,7 +141,7 @@ void AddGenerateVerb(CLI::App& app, Program& program) {
                      "sbm: share of edges between communities; kg: share of edges with a random tail"),
        {"sbm", "kg"}}};
   verb.footer(
-      "Lines are HEAD TAIL, for kg HEAD RELATION TAIL, with tabs between. They may repeat; octavo import merges "
+      "Lines are HEAD TAIL, for kg HEAD RELATION TAIL, separated by tabs. They may repeat; octavo import merges "
       "copies.\n"
       "The bytes are a function of the flags, not of --threads. rmat: Graph500's parameters, loops kept. sbm: node n "
       "is\n"

@@ -1,5 +1,5 @@
 // octavo grow: adds nodes and edges to a trained run without starting over: an import on top of the run's graph, and a
-// training that begins with the run's rows.
+// training that starts with the run's rows.
 
 #include <CLI/App.hpp>
 #include <filesystem>
@@ -10,16 +10,17 @@
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/importing.h"
+#include "cmd/opened_run.h"
 #include "cmd/program.h"
-#include "cmd/run_flags.h"
 #include "cmd/train_flags.h"
 #include "cmd/training.h"
 #include "fmt/format.h"
 #include "format/paths.h"
 #include "io/atomic_file.h"
-#include "train/run_configuration.h"
-#include "train/run_place.h"
-#include "train/trained_run.h"
+#include "io/resolved_path.h"
+#include "run/run_configuration.h"
+#include "run/run_folder.h"
+#include "run/trained_run.h"
 
 namespace octavo {
 namespace {
@@ -33,7 +34,7 @@ struct GrowFlags {
   bool overwrite = false;
 };
 
-// The options of the run, with what the flags say over them. What an earlier growth has kept is no matter of this one.
+// The run's options, overridden by the flags. The init options of an earlier growth do not apply to this one.
 absl::StatusOr<TrainOptions> GrownOptions(const GrowFlags& flags, TrainOptions options) {
   options.freeze = Freeze::kNone;
   options.edges = TrainEdges::kAll;
@@ -41,7 +42,7 @@ absl::StatusOr<TrainOptions> GrownOptions(const GrowFlags& flags, TrainOptions o
 }
 
 absl::Status RunGrow(Program& program, GrowFlags& flags) {
-  // All that can be wrong is said before the import, which may take hours.
+  // Reports all errors that can be known before the import, which may take hours.
   ImportOptions& import = flags.import.options;
   ASSIGN_OR_RETURN(const RunConfiguration configuration, [&]() -> absl::StatusOr<RunConfiguration> {
     if (flags.base.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.run, "--base"));
@@ -50,14 +51,16 @@ absl::Status RunGrow(Program& program, GrowFlags& flags) {
   }());
   import.base = flags.base.empty() ? configuration.graph : std::filesystem::path(flags.base);
   ASSIGN_OR_RETURN(const TrainOptions options, GrownOptions(flags, configuration.options));
-  if (CanonicalPath(flags.output) == CanonicalPath(flags.import.graph)) {
-    return UsageError(fmt::format("--output {}: is --graph, too; expected another folder", flags.output));
+  ASSIGN_OR_RETURN(const std::filesystem::path output_folder, ResolvedPath(flags.output));
+  ASSIGN_OR_RETURN(const std::filesystem::path graph_folder, ResolvedPath(flags.import.graph));
+  if (output_folder == graph_folder) {
+    return UsageError(fmt::format("--output {}: is also --graph; expected another folder", flags.output));
   }
   const InitialSource init = {.source = flags.run, .graph = flags.base};
   RETURN_IF_ERROR(CheckGrownStart(import.base, !import.valid.empty(), flags.output, options, flags.overwrite,
                                   SettingsOf(program), init));
-  // Held from here on, so that nobody trains there meanwhile.
-  ASSIGN_OR_RETURN(RunPlace place, RunPlace::Take(flags.output, flags.overwrite));
+  // Locked from now on, so that no other process trains there.
+  ASSIGN_OR_RETURN(RunFolder place, RunFolder::Take(flags.output, flags.overwrite));
   import.overwrite = flags.overwrite;
   std::optional<AtomicFolder> graph;
   ASSIGN_OR_RETURN(const std::optional<ImportSummary> summary, RunImport(flags.import, program, &graph));
@@ -72,8 +75,8 @@ absl::Status RunGrow(Program& program, GrowFlags& flags) {
 void AddGrowVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<GrowFlags>();
   CLI::App* verb = app.add_subcommand(
-      "grow", "Add edges, and with them nodes, to the graph of a run, and train a new run that begins with its rows");
-  RefuseEmpty(verb->add_option("--run", flags->run, "Run folder that is added to; it stays as it is"))
+      "grow", "Add edges and their nodes to the graph of a run, and train a new run that starts with its rows");
+  RefuseEmpty(verb->add_option("--run", flags->run, "Run folder to start from; it is not changed"))
       ->required()
       ->type_name("DIR");
   RefuseEmpty(verb->add_option("--add", flags->import.options.inputs,
@@ -87,19 +90,18 @@ void AddGrowVerb(CLI::App& app, Program& program) {
       ->required()
       ->type_name("DIR");
   RefuseEmpty(verb->add_option("--output", flags->output, "Run folder to make"))->required()->type_name("DIR");
-  verb->add_flag("--overwrite", flags->overwrite, "Replace both folders if they exist, when the new ones are whole");
+  verb->add_flag("--overwrite", flags->overwrite, "Replace existing folders when the new ones are complete");
   AddImportFlags(*verb, flags->import);
   flags->import.undirected_option->description(
-      "Take each added line for both directions, in training and held-out edges; by default as the graph of the run "
-      "was "
-      "imported");
+      "Use each added line for both directions, in training and held-out edges; by default as the graph of the run "
+      "was imported");
   flags->import.duplicates_option
       ->description(
           "Copies of an edge: merge into one, weights added, or keep; by default as the graph of the run was imported")
       ->default_str("");
   AddTrainOptionFlags(*verb, flags->train);
   verb->footer(
-      "Training options that are not given are those of the run (the defaults above are octavo train's), but for "
+      "Training options that are not given are those of the run (the defaults above are octavo train's), except "
       "--freeze and --edges.\nA fraction of the run's --epochs is often enough.");
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunGrow(p, *flags); }; });
 }

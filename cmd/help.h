@@ -1,5 +1,5 @@
-// The help of a command: its own options, and those of the commands above it, which may stand behind it, too; of a verb
-// examples, and where to read more.
+// The help of a command: its own options, and those of its parent commands, which are allowed after it too; for a verb
+// also examples and where to read more.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// octavo import: edge lists and triples become a graph folder.
+// octavo import: makes a graph folder from edge lists and triples.
 
 #include <CLI/App.hpp>
 #include <memory>
@@ -63,9 +63,10 @@ void AddImportVerb(CLI::App& app, Program& program) {
       ->required()
       ->type_name("FILE");
   RefuseEmpty(verb.add_option("--graph", flags->import.graph, "Folder to make"))->required()->type_name("DIR");
-  RefuseEmpty(verb.add_option("--base", flags->base,
-                              "Graph folder whose edges the new graph has, too, as they are split; --undirected and "
-                              "--duplicates are then by default those of its import"))
+  RefuseEmpty(
+      verb.add_option("--base", flags->base,
+                      "Graph folder whose edges, in their splits, are included in the new graph; --undirected and "
+                      "--duplicates then default to those of its import"))
       ->type_name("DIR");
   verb.add_option("--split", options.split,
                   "Fractions of train, valid and test edges, such as 0.9,0.05,0.05, drawn by hash")
@@ -74,7 +75,7 @@ void AddImportVerb(CLI::App& app, Program& program) {
   AddImportFlags(verb, flags->import);
   verb.add_flag("--overwrite", options.overwrite, "Replace the folder if it exists");
   verb.add_flag("--dry-run", options.check_only,
-                "Check files and flags and say how files will be read, but read no further and leave nothing");
+                "Check files and flags and report how files will be read, but write nothing");
   verb.add_flag("--json", flags->json, "Print the summary as a JSON object on standard output");
   verb.callback(
       [flags, &program] { program.run = [flags](Program& running) { return RunImportVerb(*flags, running); }; });

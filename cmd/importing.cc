@@ -12,14 +12,14 @@
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/large_blocks.h"
-#include "cmd/run_flags.h"
+#include "cmd/limits.h"
 #include "fmt/format.h"
 #include "graph/graph.h"
 
 namespace octavo {
 namespace {
 
-// How much of the stage is done, from 0 to 1; -1 where it cannot be told.
+// The share of the stage that is done, from 0 to 1; -1 if unknown.
 double DoneShare(const ImportProgress& progress) {
   if (progress.total > 0) return static_cast<double>(progress.done) / static_cast<double>(progress.total);
   if (progress.total_bytes > 0) return static_cast<double>(progress.bytes) / static_cast<double>(progress.total_bytes);
@@ -34,20 +34,20 @@ ShownProgress ProgressOf(const ImportProgress& progress) {
           .detail = progress.bytes > 0 ? FormatByteSize(progress.bytes) + " read" : std::string()};
 }
 
-// Whether a file is read by its extension as other text than what its first lines are by any reading.
+// Whether the extension of a text file clearly contradicts its first lines.
 bool SurelyLooksLikeAnother(const FileFormat& format) {
   return format.reason == FileFormat::Reason::kExtension && format.looks_like &&
          (IsTriples(*format.looks_like) || *format.looks_like == InputFormat::kMatrixMarket ||
           *format.looks_like == InputFormat::kNpy);
 }
 
-std::string ByPart(const std::array<std::uint64_t, 3>& counts) {
+std::string BySplit(const std::array<std::uint64_t, 3>& counts) {
   return fmt::format("{} train, {} valid, {} test", counts[0], counts[1], counts[2]);
 }
 
 std::uint64_t Sum(const std::array<std::uint64_t, 3>& counts) { return counts[0] + counts[1] + counts[2]; }
 
-// What a person wants to know, the unusual only if there was any of it.
+// Reports the result; unusual counts only if they are not zero.
 void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& reporter) {
   for (const std::string& message : summary.bad_line_messages) reporter.Warning(message);
   if (summary.bad_lines > 0) {
@@ -64,26 +64,26 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
                             ColumnsText(summary.columns)));
   if (summary.literals > 0) {
     reporter.Info(fmt::format("literals: {}; {}", CountText(summary.literals, "triple"),
-                              flags.options.keep_literals ? "kept" : "left out (--literals keep takes them)"));
+                              flags.options.keep_literals ? "kept" : "dropped (--literals keep keeps them)"));
   }
   if (Sum(summary.duplicates) > 0) {
-    reporter.Info(fmt::format("duplicates: {}; {}", ByPart(summary.duplicates),
+    reporter.Info(fmt::format("duplicates: {}; {}", BySplit(summary.duplicates),
                               !flags.options.merge_duplicates ? "kept"
                               : summary.graph.has_weights     ? "merged, weights added"
                                                               : "merged"));
   }
   if (summary.self_loops > 0) {
     reporter.Info(
-        fmt::format("self-loops: {}; {}", summary.self_loops, flags.options.drop_self_loops ? "left out" : "kept"));
+        fmt::format("self-loops: {}; {}", summary.self_loops, flags.options.drop_self_loops ? "dropped" : "kept"));
   }
   if (Sum(summary.unseen_edges) > 0) {
     reporter.Info(fmt::format("not in any training edge: {} and {}, of {} valid and {}; {}",
                               CountText(summary.unseen_nodes, "node"), CountText(summary.unseen_relations, "relation"),
                               summary.unseen_edges[1], CountText(summary.unseen_edges[2], "test edge"),
-                              flags.options.drop_unseen ? "left out" : "kept (--unseen drop leaves them out)"));
+                              flags.options.drop_unseen ? "dropped" : "kept (--unseen drop drops them)"));
   }
   if (Sum(summary.also_in_train) > 0) {
-    reporter.Warning(fmt::format("{} valid and {} also stand in train; kept", summary.also_in_train[1],
+    reporter.Warning(fmt::format("{} valid and {} are also in train; kept", summary.also_in_train[1],
                                  CountText(summary.also_in_train[2], "test edge")));
   }
   if (!flags.options.base.empty()) {
@@ -95,10 +95,10 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
                             CountText(graph.relation_count, "relation"), graph.train_edges, graph.valid_edges,
                             CountText(graph.test_edges, "test edge")));
   if (graph.valid_edges + graph.test_edges == 0) {
-    reporter.Info("no edge is held out to evaluate with; --valid, --test or --split 0.9,0.05,0.05 would");
+    reporter.Info("no edges are held out for evaluation; use --valid, --test or --split 0.9,0.05,0.05");
   }
   if (summary.spilled_bytes > 0) {
-    reporter.Info(fmt::format("--memory has no room for all names and edges: {} went through temporary files",
+    reporter.Info(fmt::format("names and edges exceed --memory: {} went through temporary files",
                               FormatByteSize(summary.spilled_bytes)));
   }
   const double seconds = summary.seconds();
@@ -109,12 +109,12 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
                   static_cast<double>(summary.input_edges) / 1e6 / std::max(seconds, 1e-9)));
 }
 
-// Lines that are added become edges as those of the base did.
+// Lines are turned into edges the same way as those of the base were.
 absl::Status TakeOverChoices(ImportFlags& flags, Reporter& reporter) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> base, Graph::Open(flags.options.base));
   const auto take = [&](std::string_view choice) {
-    reporter.Info(
-        fmt::format("{} was imported with {}, and so are the added edges", flags.options.base.string(), choice));
+    reporter.Info(fmt::format("{} was imported with {}; the same applies to the added edges",
+                              flags.options.base.string(), choice));
   };
   if (base->description().undirected && !flags.directed && !flags.options.undirected) {
     flags.options.undirected = true;
@@ -136,25 +136,26 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
                  "Columns in their order, out of head,relation,tail,weight, - to skip one; by default 2 are "
                  "head,tail, 3 head,relation,tail, 4 head,relation,tail,weight")
       ->type_name("LIST");
-  app.add_option("--format", flags.format, "Format of the files; auto goes by extension and first lines")
+  app.add_option("--format", flags.format, "Format of the files; auto: by extension and first lines")
       ->check(CLI::IsMember({"auto", "tsv", "csv", "blank", "ntriples", "nquads", "mtx", "npy"}))
       ->capture_default_str();
   AddWholeNumber(app, "--skip-lines", flags.options.skip_lines, 0, UINT64_MAX,
-                 "Pass over so many lines at the head of each file, such as one of titles");
+                 "Skip this many lines at the head of each file, e.g. column titles");
   app.add_option("--literals", flags.literals, "Triples whose object is a literal: drop or keep")
       ->check(CLI::IsMember({"drop", "keep"}))
       ->capture_default_str();
   RefuseEmpty(app.add_option("--node-names", flags.options.node_names,
-                             "Names of the nodes of NumPy arrays, one a line from index 0 on; by default numbers"))
+                             "Node names for NumPy arrays, one per line from index 0; by default numbers"))
       ->type_name("FILE");
-  RefuseEmpty(app.add_option("--relation-names", flags.options.relation_names, "Names of their relations"))
+  RefuseEmpty(app.add_option("--relation-names", flags.options.relation_names, "Relation names for NumPy arrays"))
       ->type_name("FILE");
   AddWholeNumber(app, "--max-bad-lines", flags.options.max_bad_lines, 0, UINT64_MAX,
                  "Skip up to this many malformed lines");
   flags.undirected_option =
       app.add_flag("--undirected", flags.options.undirected,
-                   "Take each line for both directions, in training and held-out edges; --split keeps them together");
-  app.add_flag("--directed", flags.directed, "Take each line as it stands, also where the graph added to is undirected")
+                   "Use each line for both directions, in training and held-out edges; --split keeps them together");
+  app.add_flag("--directed", flags.directed,
+               "Use each line for one direction, even if --base was imported with --undirected")
       ->excludes(flags.undirected_option);
   flags.duplicates_option =
       app.add_option("--duplicates", flags.duplicates, "Copies of an edge: merge into one, weights added, or keep")
@@ -163,7 +164,7 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
   app.add_option("--self-loops", flags.self_loops, "Edges from a node to itself: keep or drop")
       ->check(CLI::IsMember({"keep", "drop"}))
       ->capture_default_str();
-  app.add_option("--unseen", flags.unseen, "Valid and test edges with a name that no training edge has: keep or drop")
+  app.add_option("--unseen", flags.unseen, "Valid and test edges with a name that is in no training edge: keep or drop")
       ->check(CLI::IsMember({"keep", "drop"}))
       ->capture_default_str();
 }
@@ -184,14 +185,14 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
     if (SurelyLooksLikeAnother(format)) {
       program.reporter.Warning(text);
     } else if (last == format) {
-      program.reporter.Detail(text);  // the parts of a graph are many
+      program.reporter.Detail(text);  // a graph has many parts
     } else {
       program.reporter.Info(text);
     }
     if (format.titles && !(last && last->titles == format.titles)) {
       program.reporter.Warning(fmt::format(
-          "{}:{}: \"{}\" looks like the titles of the columns and is taken for an edge; --skip-lines {} passes over "
-          "it, and over as many lines of each other file",
+          "{}:{}: \"{}\" looks like column titles but is read as an edge; --skip-lines {} skips "
+          "it, and as many lines of every other file",
           path == "-" ? "<stdin>" : path, format.titles->line, Escape(format.titles->text), format.titles->line));
     }
     last = format;
@@ -205,7 +206,7 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
   if (EndedByInterrupt(program, summary.status(), flags.graph)) return std::nullopt;
   if (!summary.ok()) return summary.status();
   if (options.check_only) {
-    program.reporter.Info(fmt::format("{}: to be made of {}; --dry-run: nothing was written", flags.graph,
+    program.reporter.Info(fmt::format("{}: would be made from {}; --dry-run: nothing was written", flags.graph,
                                       CountText(options.inputs.size(), "file")));
     return std::nullopt;
   }

@@ -1,4 +1,4 @@
-// What import and grow share: the flags that say how edge lists are read, and an import with its progress and report.
+// What import and grow share: the flags for reading edge lists, and running an import with progress and report.
 #pragma once
 
 #include <optional>
@@ -22,20 +22,20 @@ struct ImportFlags {
   std::string format = "auto";
   std::string literals = "drop";
   std::string duplicates = "merge";
-  bool directed = false;  // although the base is not
+  bool directed = false;  // although the base is undirected
   CLI::Option* undirected_option = nullptr;
   CLI::Option* duplicates_option = nullptr;
   std::string self_loops = "keep";
   std::string unseen = "keep";
 };
 
-// Adds --valid, --test, --columns, --format and what else says how lines become edges. `flags` must outlive the
+// Adds --valid, --test, --columns, --format and the other flags for turning lines into edges. `flags` must outlive the
 // parsing.
 void AddImportFlags(CLI::App& app, ImportFlags& flags);
 
-// Imports and reports; empty where a signal stopped it, which is said and in the exit code, and where it was only to be
-// checked. Where options.base is given, --undirected and --duplicates are those of its import unless the flags say
-// otherwise. `unnamed` as of Import.
+// Imports and reports. Empty if a signal stopped it (reported, with the exit code) or if the import was only to be
+// checked. If options.base is given, --undirected and --duplicates default to those of its import. `unnamed` as in
+// Import.
 absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Program& program,
                                                        std::optional<AtomicFolder>* unnamed = nullptr);
 

@@ -1,4 +1,4 @@
-// octavo index: a file that finds nearest neighbours without looking at every vector.
+// octavo index: builds a file that finds nearest neighbours without comparing all vectors.
 
 #include <CLI/App.hpp>
 #include <algorithm>
@@ -14,6 +14,9 @@
 #include "cmd/flags.h"
 #include "cmd/index.h"
 #include "cmd/interrupt.h"
+#include "cmd/limits.h"
+#include "cmd/opened_run.h"
+#include "cmd/output_target.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
@@ -50,7 +53,7 @@ absl::Status CheckOutput(const IndexFlags& flags, const Graph& graph) {
                       !std::filesystem::is_directory(flags.output, ignored);
   if (flags.output == "-" || stream || CompressionOfExtension(flags.output) != Compression::kNone) {
     return UsageError(
-        fmt::format("--output {}: an index is searched where it lies; expected the name of a file, and not "
+        fmt::format("--output {}: an index must be a regular file; expected the name of a file, and not "
                     "one that ends in .gz or .zst",
                     flags.output));
   }
@@ -58,7 +61,7 @@ absl::Status CheckOutput(const IndexFlags& flags, const Graph& graph) {
   return CheckTarget("--output", IndexHeaderPath(flags.output).string(), flags.run, graph);
 }
 
-// The header last: without it, or with that of another file, an index is refused.
+// The header is committed last: an index without its header, or with that of another file, is rejected.
 absl::Status WriteIndex(const CosineIndex& index, const TrainedRun& run, OutputFile& output, OutputFile& beside) {
   ASSIGN_OR_RETURN(IndexHeader header, index.Write(output));
   header.run_id = run.run_id;
@@ -72,7 +75,7 @@ void PrintReport(const IndexFlags& flags, const CosineIndex& index, const ModelS
   const std::uint64_t sample = std::min(flags.recall, index.nodes());
   const double recall = sample == 0 ? 0 : index.Recall(sample, flags.k, flags.ef, threads);
   if (!flags.json) {
-    fmt::print("index of {} nodes, {} numbers each, m {}, ef-construction {}\n", index.nodes(), model.dim, flags.m,
+    fmt::print("index of {} nodes, {} dimensions each, m {}, ef-construction {}\n", index.nodes(), model.dim, flags.m,
                flags.ef_construction);
     if (sample > 0) fmt::print("{}\n", DescribeRecall(recall, flags.k, flags.ef, sample));
     return;
@@ -135,8 +138,7 @@ absl::StatusOr<OpenedIndex> OpenIndex(const Program& program, const std::string&
                                       std::string_view folder, std::uint64_t work_bytes) {
   ASSIGN_OR_RETURN(const IndexHeader header, ReadIndexHeader(path));
   if (header.run_id != run.run_id) {
-    return CorruptError(
-        fmt::format("{}: is the index of another run than {}; build one with octavo index", path, folder));
+    return CorruptError(fmt::format("{}: is not an index of run {}; build one with octavo index", path, folder));
   }
   if (header.generation != run.generation || header.nodes != run.graph->node_count() || header.dim != run.model.dim) {
     return CorruptError(
@@ -159,20 +161,20 @@ void AddIndexVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<IndexFlags>();
   AddRunFlags(*verb, flags->run);
   RefuseEmpty(verb->add_option("--output", flags->output,
-                               "File to write, in place of one that is there; FILE.octavo beside it says whose it is"))
+                               "File to write, replacing an existing one; FILE.octavo beside it identifies the run"))
       ->required()
       ->type_name("FILE");
-  AddWholeNumber(*verb, "--m", flags->m, kMinIndexM, kMaxIndexM, "Links of a node; twice as many on the lowest level");
+  AddWholeNumber(*verb, "--m", flags->m, kMinIndexM, kMaxIndexM, "Links per node; twice as many on the lowest level");
   AddWholeNumber(*verb, "--ef-construction", flags->ef_construction, 1, kMaxEf,
-                 "Candidates kept while a node's links are searched: more take longer and find better ones");
+                 "Candidates kept while a node's links are searched: more take longer but find better links");
   AddWholeNumber(*verb, "--recall", flags->recall, 0, kMaxSample,
                  "Nodes whose neighbours are compared with those of an exact search; 0 compares none");
-  AddWholeNumber(*verb, "-k", flags->k, 1, kMaxEf, "Neighbours of each that are compared");
-  AddWholeNumber(*verb, "--ef", flags->ef, 1, kMaxEf, "Candidates kept while they are searched");
+  AddWholeNumber(*verb, "-k", flags->k, 1, kMaxEf, "Neighbours compared for each");
+  AddWholeNumber(*verb, "--ef", flags->ef, 1, kMaxEf, "Candidates kept in these searches");
   verb->add_flag("--json", flags->json, "Print one JSON object");
   verb->footer(
-      "The index is hnswlib's, by cosine, labels are node ids. It is built by one thread, so that its bytes depend on\n"
-      "vectors and flags only, and takes nodes * (4 dim + 8 m + 160) bytes of memory.");
+      "The index is hnswlib's, by cosine, labels are node ids. One thread builds it, so that its bytes depend only on\n"
+      "vectors and flags; it takes nodes * (4 dim + 8 m + 160) bytes of memory.");
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunIndex(p, *flags); }; });
 }
 

@@ -1,4 +1,4 @@
-// What octavo inspect can look into: one function a kind of thing, found out from what stands at the path.
+// What octavo inspect can show: one function for each kind of path.
 #pragma once
 
 #include <filesystem>

@@ -16,7 +16,7 @@
 namespace octavo {
 namespace {
 
-// Relations in the table; --json has all of them.
+// The most relations in the table; --json has all of them.
 constexpr std::size_t kShownRelations = 10;
 
 std::uint64_t BytesOf(const GraphPaths& paths) {

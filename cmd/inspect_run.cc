@@ -12,10 +12,11 @@
 #include "format/paths.h"
 #include "graph/cell_reader.h"
 #include "nlohmann/json.hpp"
+#include "run/option_json.h"
+#include "run/run_configuration.h"
+#include "run/run_exchange.h"
+#include "run/validation.h"
 #include "tables/table_file.h"
-#include "train/run_configuration.h"
-#include "train/run_exchange.h"
-#include "train/validation.h"
 
 namespace octavo {
 namespace {
@@ -35,12 +36,12 @@ void PrintRow(std::string_view name, const std::string& value) { fmt::print("{:<
 void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunConfiguration& configuration) {
   const ManifestHeader& header = manifest.header;
   PrintRow("graph", Escape(configuration.graph.string(), 4096));
-  if (configuration.init.given()) PrintRow("begun with", Escape(configuration.init.source.string(), 4096));
+  if (configuration.init.given()) PrintRow("initialised with", Escape(configuration.init.source.string(), 4096));
   PrintRow("generation", fmt::format("{}", header.generation));
   PrintRow("epochs", fmt::format("{} of {}", header.progress.epoch, configuration.options.epochs));
   if (header.progress.batch > 0) PrintRow("batches of the next", fmt::format("{}", header.progress.batch));
   if (const ValidationProgress& validation = header.validation; validation.best_epoch > 0) {
-    PrintRow("best validation", fmt::format("MRR {:.4f} behind epoch {}", validation.best_mrr, validation.best_epoch));
+    PrintRow("best validation", fmt::format("MRR {:.4f} after epoch {}", validation.best_mrr, validation.best_epoch));
   }
   PrintRow("embeddings", fmt::format("{} x {} of {}", header.rows, header.dim, ElementName(header.element())));
   PrintRow("optimizer state", fmt::format("{} x {}", header.rows, header.state_width));
@@ -52,7 +53,7 @@ void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunCon
   }
 }
 
-// Whether nothing is left to train or to validate.
+// Whether nothing remains to be trained or validated.
 bool IsFinished(const TrainOptions& options, const ManifestHeader& header) {
   const std::uint64_t epoch = header.progress.epoch;
   if (header.progress.batch > 0 || IsValidationDue(options, header.validation, epoch)) return false;
@@ -117,7 +118,7 @@ absl::Status InspectCells(const std::filesystem::path& path, bool json) {
   PrintRow("nodes", fmt::format("{}", header.node_count));
   PrintRow("relations", fmt::format("{}", header.relation_count));
   PrintRow("partitions", fmt::format("{} of {} rows", header.partition_count, header.partition_rows));
-  PrintRow("bytes an edge", fmt::format("{}", EdgeBytes(header)));
+  PrintRow("bytes per edge", fmt::format("{}", EdgeBytes(header)));
   return absl::OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// octavo inspect: what a graph, a run or a file is. New kinds of things get a function in inspect.h and a line here.
+// octavo inspect: shows what a graph, a run or a file is. A new kind gets a function in inspect.h and a line here.
 
 #include <CLI/App.hpp>
 #include <filesystem>
@@ -38,7 +38,7 @@ absl::Status RunInspect(const InspectFlags& flags, Program& program) {
 
 void AddInspectVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<InspectFlags>();
-  CLI::App& verb = *app.add_subcommand("inspect", "Show what a graph, a run, or a file of one is");
+  CLI::App& verb = *app.add_subcommand("inspect", "Show what a graph, a run, or one of their files contains");
   RefuseEmpty(verb.add_option("PATH", flags->path, "A graph folder, a run folder, a .npy or a .cells file"))
       ->required()
       ->type_name("PATH");

@@ -13,12 +13,12 @@ namespace octavo {
 namespace {
 
 std::atomic<int> signal_number = 0;
-static_assert(std::atomic<int>::is_always_lock_free);  // or the handler could not touch it
+static_assert(std::atomic<int>::is_always_lock_free);  // otherwise the handler could not use it
 
 std::atomic<bool> commit_requested = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-// Posted behind the first signal, and by who waits for it no more: what a handler may do to wake a thread.
+// Posted after the first signal and by its waiter's destructor: a semaphore is what a handler may use to wake a thread.
 sem_t first_signal;
 
 void Remember(int number) {
@@ -27,7 +27,7 @@ void Remember(int number) {
     ::sem_post(&first_signal);
     return;
   }
-  // The second one, of another kind: its handler is the default again, and gets it when this one returns.
+  // A second signal of another kind: its handler is the default again, which runs when this one returns.
   ::raise(number);
 }
 
@@ -40,10 +40,10 @@ void CatchInterrupts() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     ::sigaction(number, nullptr, &before);
-    if (before.sa_handler == SIG_IGN) continue;  // as nohup or a shell's background job wants it
+    if (before.sa_handler == SIG_IGN) continue;  // nohup and background jobs of a shell do this
     struct sigaction action {};
     action.sa_handler = Remember;
-    // Back to the default for the second signal. No SA_RESTART: a waiting read must wake up.
+    // Resets to the default for the second signal. No SA_RESTART: a waiting read must wake up.
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     ::sigaction(number, &action, nullptr);
   }

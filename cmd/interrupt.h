@@ -1,5 +1,5 @@
-// Signals. The first of SIGINT, SIGTERM and SIGHUP asks the running command to end in order, the second one, whichever
-// it is, ends it at once. SIGUSR1 asks a training for a commit.
+// Signals. The first SIGINT, SIGTERM or SIGHUP asks the running command to end in an orderly way; a second one, of any
+// of the three, ends it at once. SIGUSR1 asks a training for a commit.
 #pragma once
 
 #include <atomic>
@@ -12,28 +12,28 @@
 
 namespace octavo {
 
-// Catches the three from here on, but for those that the caller ignores (nohup). To be called once, by the verb that
-// knows how to end in order.
+// Catches the three signals from now on, except those that the caller ignores (nohup). Call it once, in a verb that can
+// end in an orderly way.
 void CatchInterrupts();
 
-// Catches SIGUSR1 and returns the flag that it sets; who has done what was asked for clears it. Lives as long as the
-// program.
+// Catches SIGUSR1 and returns the flag that it sets; whoever fulfils the request clears the flag. Valid as long as the
+// program runs.
 std::atomic<bool>& CatchCommitRequests();
 
-// True once a signal came. Any thread; cheap.
+// True after a signal. Any thread; cheap.
 bool Interrupted();
 
-// The number of the signal that came, or 0. Lives as long as the program.
+// The number of the signal, or 0. Valid as long as the program runs.
 const std::atomic<int>& InterruptSignal();
 
-// The exit code for the signal that came: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP. REQUIRES: Interrupted()
+// The exit code for the signal: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP. REQUIRES: Interrupted()
 int InterruptExitCode();
 // "SIGINT", "SIGTERM" or "SIGHUP". REQUIRES: Interrupted()
 std::string_view InterruptName();
 
-// For a verb whose files nobody has seen before they are whole, and that has nothing to end in order: catches the
-// three, and while this lives the first one ends the program at once, after a warning that `target` was not made, with
-// its exit code and without the partial files of its outputs. One at a time.
+// For a verb that can end at once, because its files become visible only when complete: catches the three signals.
+// During its lifetime the first one ends the program at once, with a warning that `target` was not made and its exit
+// code, and removes the partial files of its outputs. One at a time.
 class EndOnInterrupt {
  public:
   EndOnInterrupt(Program& program, std::string target);
@@ -41,7 +41,7 @@ class EndOnInterrupt {
   EndOnInterrupt(const EndOnInterrupt&) = delete;
   EndOnInterrupt& operator=(const EndOnInterrupt&) = delete;
 
-  // From here on the warning does not say that.
+  // From now on the warning does not say that.
   void Made() { made_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -49,8 +49,7 @@ class EndOnInterrupt {
   std::thread thread_;
 };
 
-// Whether `status` is how a work ended that a signal has stopped: then it warns that `target` was not made, and sets
-// the exit code.
+// Whether a signal caused `status`. If so, warns that `target` was not made and sets the exit code.
 bool EndedByInterrupt(Program& program, const absl::Status& status, std::string_view target);
 
 }  // namespace octavo

@@ -1,10 +1,10 @@
-// For the verbs that make graphs: memory that one phase frees is there for the next.
+// For the verbs that make graphs: makes memory that one phase frees available to the next.
 #pragma once
 
 namespace octavo {
 
-// What is held in large blocks goes back to the system when it is freed, and not to a heap that the next phase cannot
-// use: glibc would raise its threshold to the largest block that was freed.
+// Returns large blocks to the system when they are freed, not to a heap that the next phase cannot use: glibc would
+// raise its mmap threshold to the largest freed block.
 void ReturnLargeBlocks();
 
 }  // namespace octavo

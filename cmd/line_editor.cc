@@ -16,13 +16,13 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// Characters of UTF-8 text, as libedit counts them.
+// The number of UTF-8 characters, as libedit counts them.
 std::size_t CharactersOf(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
 }
 
-// Prints in as many columns as the terminal has room for, rows first.
+// Prints the choices in as many columns as fit the terminal, row by row.
 void PrintChoices(const TabResult& result) {
   winsize size = {};
   const std::size_t columns = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
@@ -60,7 +60,7 @@ struct LineEditor::State {
   static unsigned char Clear(::EditLine* edit, int) {
     Of(edit).cleared = true;
     const ::LineInfo* line = ::el_line(edit);
-    ::el_cursor(edit, static_cast<int>(line->lastchar - line->cursor));  // far enough: not behind the end
+    ::el_cursor(edit, static_cast<int>(line->lastchar - line->cursor));  // at most to the end of the line
     ::el_set(edit, EL_REFRESH);
     std::fputs("^C\n", stdout);
     return CC_NEWLINE;
@@ -73,14 +73,14 @@ struct LineEditor::State {
     return CC_REDISPLAY;
   }
 
-  // Called by C, which knows no exceptions.
+  // Called from C: no exception may leave it.
   static unsigned char Complete(::EditLine* edit, int) noexcept {
     try {
       const ::LineInfo* line = ::el_line(edit);
       const std::string before(line->buffer, line->cursor);
       const TabResult result = Of(edit).completer(before);
       const std::string typed = before.substr(result.begin);
-      if (result.text == typed && result.choices.empty()) return CC_ERROR;  // a beep
+      if (result.text == typed && result.choices.empty()) return CC_ERROR;  // beeps
       if (result.text != typed) {
         ::el_deletestr(edit, static_cast<int>(CharactersOf(typed)));
         if (::el_insertstr(edit, result.text.c_str()) != 0) ::el_insertstr(edit, typed.c_str());
@@ -95,7 +95,7 @@ struct LineEditor::State {
 };
 
 LineEditor::LineEditor(std::string prompt, Completer completer) : state_(std::make_unique<State>()) {
-  // Names are UTF-8 whatever the locale; where the C library has no such locale, the user's.
+  // Names are UTF-8 in any locale; falls back to the user's locale if the C library has no C.UTF-8.
   if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr) std::setlocale(LC_CTYPE, "");
   state_->prompt = std::move(prompt);
   state_->completer = std::move(completer);
@@ -112,7 +112,7 @@ LineEditor::LineEditor(std::string prompt, Completer completer) : state_(std::ma
   ::el_set(edit, EL_EDITOR, "emacs");
   ::el_set(edit, EL_SIGNAL, 1);
   ::el_source(edit, nullptr);  // ~/.editrc
-  // Ctrl-C and Ctrl-Z come as characters: as signals they would have to be told from those of a search.
+  // Ctrl-C and Ctrl-Z arrive as characters: as signals they could not be distinguished from those during a search.
   ::el_set(edit, EL_SETTY, "-d", "-isig", nullptr);
   ::el_set(edit, EL_ADDFN, "octavo-clear", "Clear the line", &State::Clear);
   ::el_set(edit, EL_ADDFN, "octavo-stop", "Stop until the shell goes on", &State::Stop);
@@ -131,7 +131,7 @@ LineEditor::~LineEditor() {
 LineEditor::Input LineEditor::Read(std::string& line) {
   state_->cleared = false;
   int bytes = 0;
-  ::el_set(state_->edit, EL_PREP_TERM, 1);  // before the prompt: what is typed as soon as it stands is echoed once
+  ::el_set(state_->edit, EL_PREP_TERM, 1);  // before the prompt, so that early typing is echoed only once
   const char* const text = ::el_gets(state_->edit, &bytes);
   if (state_->cleared) return Input::kCleared;
   if (text == nullptr || bytes <= 0) return Input::kEnd;

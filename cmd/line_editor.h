@@ -1,4 +1,4 @@
-// Lines typed at a terminal, with editing, history and completion: libedit.
+// Reads lines from a terminal, with editing, history and completion (libedit).
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace octavo {
 
-// What TAB does to the line: the bytes from `begin` to the cursor become `text`, and `choices` are shown below it, with
-// `note` behind them.
+// The effect of TAB: the bytes from `begin` to the cursor are replaced by `text`; `choices` and then `note` are shown
+// below the line.
 struct TabResult {
   std::size_t begin = 0;
   std::string text;
@@ -19,10 +19,10 @@ struct TabResult {
   std::string note;
 };
 
-// One a process: it has the standard input and output, which are terminals. Not for concurrent use.
+// At most one per process: it owns standard input and output, which are terminals. Not for concurrent use.
 class LineEditor {
  public:
-  // Asked with what stands before the cursor; must not throw but std::bad_alloc.
+  // Called with the text before the cursor. May throw only std::bad_alloc.
   using Completer = std::function<TabResult(std::string_view)>;
   LineEditor(std::string prompt, Completer completer);
   ~LineEditor();
@@ -30,8 +30,8 @@ class LineEditor {
   LineEditor& operator=(const LineEditor&) = delete;
 
   enum class Input { kLine, kCleared, kEnd };
-  // Waits for a line, which loses its line end and goes into the history. Ctrl-C clears it, Ctrl-D in an empty one ends
-  // the input, as closing the terminal does; Ctrl-Z stops the program until the shell goes on with it.
+  // Waits for a line, removes its line end and adds it to the history. Ctrl-C clears the line. Ctrl-D in an empty line
+  // ends the input, as does closing the terminal. Ctrl-Z stops the program until the shell continues it.
   Input Read(std::string& line);
 
  private:

@@ -1,4 +1,5 @@
-// octavo: out-of-core graph embedding training from the command line. This file is the table of verbs; one file a verb.
+// octavo: out-of-core graph embedding training from the command line. This file is the table of verbs; each verb has
+// its own file.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -40,18 +41,19 @@ constexpr void (*kVerbs[])(CLI::App&, Program&) = {
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 
-// Takes the numbers of standard streams that are closed, so that no file gets them: a log would be written into it.
-// They are opened the wrong way round, so that reading or writing fails as on a closed one; the log may go nowhere.
+// Occupies the numbers of closed standard streams, so that no other file gets them: log lines would be written into it.
+// They are opened in the wrong direction, so that reading and writing fail as on a closed stream; log output may be
+// lost.
 void KeepStandardStreams() {
   constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF) {
-      [[maybe_unused]] const int lowest = ::open("/dev/null", kModes[stream]);  // which is this one
+      [[maybe_unused]] const int lowest = ::open("/dev/null", kModes[stream]);  // which is the closed one
     }
   }
 }
 
-// Says what is wrong with the command line, in the form that it asks for as far as it was read.
+// Reports an error in the command line, in the log format that it requests as far as it was read.
 void ReportUsage(const CLI::App& app, const std::string& message, const std::vector<std::string>& typed,
                  Reporter& reporter) {
   const std::vector<std::string>& format = app.get_option("--log-format")->results();
@@ -61,14 +63,14 @@ void ReportUsage(const CLI::App& app, const std::string& message, const std::vec
   reporter.Error(UsageMessage(app, message, typed));
 }
 
-// Returns the exit code of what was printed so far.
+// Returns the exit code for the output so far.
 int FlushOutput(Reporter& reporter) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return 0;
   reporter.Error("standard output: write failed");
   return static_cast<int>(ErrorKind::kRuntime);
 }
 
-// Runs the verb. What the libraries throw becomes a status.
+// Runs the verb and turns exceptions of libraries into a status.
 absl::Status Guarded(Program& program, bool with_threads) {
   const auto run = [&program] { return program.run(program); };
   try {
@@ -77,14 +79,14 @@ absl::Status Guarded(Program& program, bool with_threads) {
     return RuntimeError("out of memory; expected a smaller --memory, fewer --threads, or more from the system");
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) != 0) return RuntimeError("standard output: write failed");  // fmt::print throws
-    return RuntimeError(fmt::format("{}; a limit of the system?", error.what()));
+    return RuntimeError(fmt::format("{}; has a system limit been reached?", error.what()));
   } catch (const std::exception& error) {
     return RuntimeError(error.what());
   }
 }
 
-// What shells and the build ask for, hidden from help: candidates of a completion, a manual page. Nothing where the
-// command line is another.
+// The output that shells and the build request (completions, a manual page), hidden from help. Empty for any other
+// command line.
 std::optional<std::string> Documentation(const CLI::App& app, const std::vector<std::string>& words) {
   if (words[0] == "__complete") return Complete(app, {words.begin() + 1, words.end()});
   if (words[0] == "__manual") return ManualPage(app, words.size() > 1 ? app.get_subcommand(words[1]) : nullptr);
@@ -108,7 +110,7 @@ int Main(int argc, char** argv) {
   AddWholeNumber(app, "--threads", threads, 0, 1024, "Worker threads; 0 takes as many as the machine has");
   app.add_flag("--quiet,-q", program.options.quiet, "Print warnings and errors only");
   app.add_flag("--verbose,-v", program.options.verbose, "Print details");
-  app.add_option("--log-format", log_format, "Form of the log on standard error")
+  app.add_option("--log-format", log_format, "Format of the log on standard error")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   for (const auto add : kVerbs) add(app, program);
@@ -131,8 +133,8 @@ int Main(int argc, char** argv) {
     }
     ReportUsage(app, error.what(), typed, program.reporter);
     return kUsageExit;
-  } catch (const std::logic_error& error) {  // the library's own, of a switch with a value: --quiet=perhaps
-    ReportUsage(app, fmt::format("a switch with a value that is none ({})", error.what()), typed, program.reporter);
+  } catch (const std::logic_error& error) {  // CLI11's own, for a flag with a value: --quiet=perhaps
+    ReportUsage(app, fmt::format("invalid value for a boolean flag ({})", error.what()), typed, program.reporter);
     return kUsageExit;
   }
 

@@ -16,15 +16,15 @@ namespace octavo {
 namespace {
 
 constexpr Fact kFiles[] = {{"GRAPH/graph.json", "counts and fingerprint of a graph"},
-                           {"GRAPH/nodes.names", "one name a line; line i + 1 names row i of embeddings.npy"},
+                           {"GRAPH/nodes.names", "one name per line; line i + 1 names row i of embeddings.npy"},
                            {"GRAPH/relations.tsv", "names of the relations, in the order of relations.npy"},
                            {"GRAPH/train.cells, valid.cells, test.cells", "the edges"},
                            {"RUN/run.json", "the configuration of a run"},
                            {"RUN/embeddings.npy, relations.npy", "the vectors, as NumPy reads them"},
-                           {"RUN/metrics.jsonl", "one event a line: epochs and validations"},
+                           {"RUN/metrics.jsonl", "one event per line: epochs and validations"},
                            {"RUN/STATE", "which rows are committed"}};
 
-// Text as roff has it, without line ends.
+// Text escaped for roff, without line ends.
 std::string Roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -49,7 +49,7 @@ std::string Section(std::string title) {
   return fmt::format(".SH {}\n", Roff(title));
 }
 
-// Lines that are indented stand as they are; the others are one paragraph.
+// Indented lines are kept as they are; the others become paragraphs.
 std::string Paragraphs(const std::string& text) {
   std::string out;
   bool as_is = false;
@@ -91,7 +91,7 @@ std::string Entry(const OptionFacts& facts) {
   return text + "\n";
 }
 
-// The options of a command, group by group, with `heading` (.SH or .SS) before each.
+// The options of a command by group, with `heading` (.SH or .SS) before each group.
 std::string Options(const CLI::App& command, std::string_view heading) {
   std::vector<std::pair<std::string, std::string>> groups;
   for (const CLI::Option* option : OptionsOf(command)) {
@@ -109,7 +109,7 @@ std::string Options(const CLI::App& command, std::string_view heading) {
   return text;
 }
 
-// "octavo query [OPTIONS] neighbors NAME", with the options that have to be there.
+// "octavo query [OPTIONS] neighbors NAME", with the required options.
 std::string Synopsis(const CLI::App& command) {
   std::string line;
   std::string before;
@@ -142,7 +142,7 @@ std::string Head(const std::string& name, const std::string& summary) {
                      Section("Name"), Roff(name), Roff(summary));
 }
 
-// "trains embeddings": a manual's name line begins small.
+// "trains embeddings": the name line of a manual page begins in lower case.
 std::string Lowered(std::string text) {
   text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   if (text.ends_with('.')) text.pop_back();
@@ -153,12 +153,13 @@ std::string ProgramPage(const CLI::App& app) {
   std::string text = Head("octavo", Lowered(Summary(app)));
   text += Section("Synopsis") + fmt::format("{} [{}] {} ...\n", Bold("octavo"), Italic("OPTIONS"), Italic("COMMAND"));
   text += Section("Description") + Paragraphs(app.get_description());
-  text += ".PP\n" +
-          Roff(
-              "octavo import makes a graph folder of an edge list, octavo train a run folder of a graph. The result "
-              "is a function of graph, configuration and seed, whatever the number of threads; what was committed "
-              "survives a kill, and octavo resume goes on from there.") +
-          "\n";
+  text +=
+      ".PP\n" +
+      Roff(
+          "octavo import makes a graph folder from an edge list, octavo train a run folder from a graph. The result "
+          "is a function of graph, configuration and seed, whatever the number of threads; what was committed "
+          "survives a kill, and octavo resume continues from there.") +
+      "\n";
   text += Section("Commands");
   for (const CLI::App* command : CommandsOf(app)) {
     text += fmt::format(".TP\n{}(1)\n{}.\n", Bold("octavo-" + command->get_name()), Roff(Summary(*command)));

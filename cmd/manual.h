@@ -1,4 +1,4 @@
-// Manual pages, made from the tree that parses the command line.
+// Manual pages, generated from the tree that parses the command line.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 #include "cmd/usage.h"
 #include "evaluate/near_names.h"
 #include "fmt/format.h"
-#include "train/option_toml.h"
+#include "run/option_toml.h"
 
 namespace octavo {
 namespace {
@@ -22,10 +22,10 @@ std::string KeyOf(const CLI::Option* option) { return option->get_lnames()[0]; }
 bool IsWhole(const CLI::Option* option) { return option->get_type_name() == "N"; }
 bool IsReal(const CLI::Option* option) { return option->get_type_name() == "F"; }
 
-// TOML's whole numbers end at 2^63 - 1; those above are strings.
+// TOML's largest whole number is 2^63 - 1; larger ones are strings.
 bool IsPastToml(std::string_view text) { return ParseWholeNumber(text).value_or(0) > INT64_MAX; }
 
-// The value as the flag takes it; empty where its type is another one.
+// The value as text for the flag; empty if its type is wrong.
 std::optional<std::string> TextOf(const CLI::Option* option, const toml::node& node) {
   if (const auto* whole = node.as_integer(); whole != nullptr && (IsWhole(option) || IsReal(option))) {
     return std::to_string(whole->get());

@@ -1,5 +1,5 @@
-// Configuration files of verbs whose options are not those of a training: TOML whose keys are the flags of one group of
-// the verb's options, without their dashes. The flags' own parsers take the values.
+// Configuration files for verbs whose options are not those of a training: TOML whose keys are the flags of one group
+// of options, without dashes. The flags' own parsers read the values.
 #pragma once
 
 #include <filesystem>
@@ -16,11 +16,11 @@ class Option;
 
 namespace octavo {
 
-// Sets what the file says, unless the command line has said it, as if it had. After the parsing. A usage error names
-// file and line, what was found and what is allowed.
+// Sets the options given in the file, except those on the command line, as if they had been given there. Call it after
+// parsing. A usage error names file and line, what was found and what is allowed.
 absl::Status ReadOptionFile(CLI::App& verb, std::string_view group, const std::filesystem::path& path);
 
-// Returns the options of the group that `belongs` takes, as such a file: `key = value` a line.
+// Returns the options of the group for which `belongs` is true as such a file: one `key = value` per line.
 std::string OptionFileText(const CLI::App& verb, std::string_view group,
                            const std::function<bool(const CLI::Option*)>& belongs);
 

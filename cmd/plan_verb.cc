@@ -1,4 +1,4 @@
-// octavo plan: what a training will hold, move and take, before any of it.
+// octavo plan: what a training will hold in memory, transfer and take, before it begins.
 
 #include <CLI/App.hpp>
 #include <filesystem>
@@ -11,11 +11,13 @@
 #include "base/count_text.h"
 #include "base/duration.h"
 #include "base/status.h"
+#include "cmd/limits.h"
 #include "cmd/program.h"
-#include "cmd/run_flags.h"
 #include "cmd/train_flags.h"
+#include "cmd/training.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
+#include "run/trainable.h"
 #include "train/trainer.h"
 #include "train/training_plan.h"
 
@@ -32,7 +34,7 @@ struct PlanFlags {
   bool no_probe = false;
 };
 
-// A budget, and its plan where there is one.
+// A budget and its plan, if there is one.
 struct Row {
   std::uint64_t memory = 0;
   absl::StatusOr<TrainingPlan> plan;
@@ -52,20 +54,21 @@ void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>&
   line("  needed", [&](const TrainingPlan& p) { return bytes(p.estimate.total()); });
   line("partitions", [](const TrainingPlan& p) { return fmt::format("{}", p.shape.partitions); });
   line("  resident", [](const TrainingPlan& p) { return fmt::format("{}", p.shape.resident); });
-  line("  bytes of one", [&](const TrainingPlan& p) { return bytes(p.group_bytes); });
+  line("  bytes of one", [&](const TrainingPlan& p) { return bytes(p.largest_partition_bytes); });
+  line("exchange", [](const TrainingPlan& p) { return std::string(LoadingName(p.loading.loading)); });
   line("embeddings of", [&](const TrainingPlan&) { return std::string(ElementName(options.storage)); });
-  line("loads an epoch", [](const TrainingPlan& p) { return fmt::format("{}", p.epoch_loads); });
+  line("loads per epoch", [](const TrainingPlan& p) { return fmt::format("{}", p.epoch_loads); });
   line("  the first", [](const TrainingPlan& p) { return fmt::format("{}", p.first_epoch_loads); });
-  line("read an epoch", [&](const TrainingPlan& p) { return bytes(p.epoch.read); });
-  line("written an epoch", [&](const TrainingPlan& p) { return bytes(p.epoch.written); });
+  line("read per epoch", [&](const TrainingPlan& p) { return bytes(p.epoch.read); });
+  line("written per epoch", [&](const TrainingPlan& p) { return bytes(p.epoch.written); });
   line("read in " + epochs, [&](const TrainingPlan& p) { return bytes(p.training.read); });
   line("written in " + epochs, [&](const TrainingPlan& p) { return bytes(p.training.written); });
   line("disk space", [&](const TrainingPlan& p) { return bytes(p.disk_bytes); });
   line("  when done", [&](const TrainingPlan& p) { return bytes(p.disk_bytes_after); });
   if (!rates) return;
-  line("expected an epoch", [](const TrainingPlan& p) { return DurationText(p.epoch_seconds); });
+  line("expected per epoch", [](const TrainingPlan& p) { return DurationText(p.epoch_seconds); });
   line("expected for " + epochs, [](const TrainingPlan& p) { return DurationText(p.seconds); });
-  fmt::print("\nmeasured: disk {}/s read, {}/s written; training {:.0f} edges/s with all resident\n",
+  fmt::print("\nmeasured: disk {}/s read, {}/s written; training {:.0f} edges/s with everything resident\n",
              bytes(static_cast<std::uint64_t>(rates->disk_read)), bytes(static_cast<std::uint64_t>(rates->disk_write)),
              rates->training);
 }
@@ -81,7 +84,9 @@ Json RowJson(const Row& row) {
       {{"needed_bytes", plan.estimate.total()},
        {"partitions", plan.shape.partitions},
        {"resident", plan.shape.resident},
-       {"partition_bytes", plan.group_bytes},
+       {"partition_bytes", plan.largest_partition_bytes},
+       {"exchange", LoadingName(plan.loading.loading)},
+       {"exchange_reason", plan.loading.why},
        {"first_epoch",
         {{"loads", plan.first_epoch_loads},
          {"read_bytes", plan.first_epoch.read},
@@ -114,7 +119,7 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-// The folder that the run will stand in, as far as it is there.
+// The existing part of the path of the future run.
 std::filesystem::path ProbeFolder(const std::string& run) {
   std::filesystem::path folder = run.empty() ? "." : std::filesystem::absolute(run);
   std::error_code error;
@@ -128,33 +133,33 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   RETURN_IF_ERROR(CheckTrainable(*graph, options));
   const int threads = ThreadCount(program);
   const std::uint64_t memory = MemoryLimit(program);
-  // What cannot be is refused before the machine is probed.
-  RETURN_IF_ERROR(PlanTraining(options, *graph, memory, threads, nullptr).status());
+  // Rejects impossible plans before the machine is probed.
+  RETURN_IF_ERROR(PlanTraining(options, *graph, memory, threads, flags.run, nullptr).status());
   std::optional<MachineRates> rates;
   if (!flags.no_probe) {
-    // The plan is of use without times: on a full disk, or before a learning rate is found that does not diverge.
+    // The plan is useful without times: on a full disk, or before a learning rate is found that does not diverge.
     absl::StatusOr<MachineRates> probed = ProbeMachine(options, *graph, ProbeFolder(flags.run), memory);
     if (probed.ok()) {
       rates = *probed;
     } else {
       program.reporter.Warning(
-          fmt::format("the machine could not be measured, so no times are expected: {}", MessageOf(probed.status())));
+          fmt::format("the machine could not be measured, so no times are estimated: {}", MessageOf(probed.status())));
     }
   }
   std::vector<std::uint64_t> budgets = {memory};
   if (flags.what_if) budgets.insert(budgets.end(), {memory / 2, 2 * memory});
   std::vector<Row> rows;
   for (const std::uint64_t budget : budgets) {
-    rows.push_back({budget, PlanTraining(options, *graph, budget, threads, rates ? &*rates : nullptr)});
+    rows.push_back({budget, PlanTraining(options, *graph, budget, threads, flags.run, rates ? &*rates : nullptr)});
   }
   if (flags.json) {
     PrintJson(rows, rates, options);
   } else {
     PrintTable(rows, rates, options);
     for (const Row& row : rows) {
-      if (!row.plan.ok()) {
-        program.reporter.Info(fmt::format("{}: {}", FormatByteSize(row.memory), MessageOf(row.plan.status())));
-      }
+      program.reporter.Info(
+          fmt::format("{}: {}", FormatByteSize(row.memory),
+                      row.plan.ok() ? LoadingText(row.plan->loading) : std::string(MessageOf(row.plan.status()))));
     }
   }
   return absl::OkStatus();
@@ -164,12 +169,12 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
 
 void AddPlanVerb(CLI::App& app, Program& program) {
   CLI::App* verb =
-      app.add_subcommand("plan", "Say what a training will hold in memory, move to and from disk, and take");
+      app.add_subcommand("plan", "Show what a training will hold in memory, transfer to and from disk, and take");
   const auto flags = std::make_shared<PlanFlags>();
-  verb->add_option("--run", flags->run, "Where the run will stand, for the probe of the disk; by default here")
+  verb->add_option("--run", flags->run, "Folder of the future run, to measure its disk; by default the current folder")
       ->type_name("DIR");
-  verb->add_flag("--what-if", flags->what_if, "Show half and double the memory, too");
-  verb->add_flag("--no-probe", flags->no_probe, "Do not measure the machine: no expected times");
+  verb->add_flag("--what-if", flags->what_if, "Also show half and double the memory");
+  verb->add_flag("--no-probe", flags->no_probe, "Do not measure the machine: no estimated times");
   verb->add_flag("--json", flags->json, "Print a JSON object");
   AddTrainFlags(*verb, flags->train);
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunPlan(p, *flags); }; });

@@ -1,6 +1,6 @@
-// Presets that were installed with the program: PREFIX/share/octavo/configs beside PREFIX/bin/octavo, of it
-// configs/walk for octavo walk and configs/tune, the search spaces, for octavo tune. The build tree has configs/ of the
-// sources there.
+// Presets that were installed with the program: PREFIX/share/octavo/configs beside PREFIX/bin/octavo; configs/walk for
+// octavo walk, and configs/tune, the search spaces, for octavo tune. In a build tree they are the configs/ of the
+// sources.
 #pragma once
 
 #include <filesystem>
@@ -10,11 +10,11 @@
 
 namespace octavo {
 
-// Those of a verb: their names, without .toml, in order.
+// The presets of a verb: their names without .toml, sorted.
 std::vector<std::string> InstalledPresets(std::string_view verb);
 
-// Returns the file that --config or --space means: the path as it is, or, where there is no such file and it is a bare
-// name, the installed preset of that name for the verb.
+// Returns the file that --config or --space refers to: the path itself or, if there is no such file and it is a bare
+// name, the installed preset with that name for the verb.
 std::filesystem::path PresetPath(const std::string& config, std::string_view verb);
 
 }  // namespace octavo

@@ -1,5 +1,5 @@
-// What the verbs of the program share. One file a verb: it adds its flags to the command line and leaves in
-// Program::run what is to be done once the line is read.
+// What the verbs of the program share. Each verb has a file: it adds its flags to the command line and sets
+// Program::run to the function that runs after parsing.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class App;
 
 namespace octavo {
 
-// Flags that every verb takes, before or behind the verb.
+// Flags of every verb, allowed before or after the verb.
 struct GlobalOptions {
   int threads = 0;           // 0: as many as the machine has
   std::uint64_t memory = 0;  // bytes; 0: 70 % of what the control group or the machine has available
@@ -27,13 +27,13 @@ struct GlobalOptions {
 struct Program {
   GlobalOptions options;
   Reporter reporter;
-  // Set by the verb that was called. Returns the program's status; ok is exit code 0, others by KindOf.
+  // Set by the verb. Returns the program's status: ok is exit code 0, others by KindOf.
   std::function<absl::Status(Program&)> run;
-  // For what is no error but needs another exit code: 130 or 143 after a signal.
+  // For exit codes of what is not an error: 130 or 143 after a signal.
   int exit_code = 0;
 };
 
-// The table of verbs: each adds its sub-command. New verbs are listed in main.cc.
+// The table of verbs. Each function adds its sub-command; new verbs are listed in main.cc.
 void AddBenchVerb(CLI::App& app, Program& program);
 void AddGenerateVerb(CLI::App& app, Program& program);
 void AddGrowVerb(CLI::App& app, Program& program);

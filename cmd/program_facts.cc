@@ -19,9 +19,9 @@ constexpr Fact kExitCodes[] = {
 constexpr Fact kEnvironment[] = {
     {"NO_COLOR", "if set, messages on a terminal have no colour"},
     {"OCTAVO_GEMM", "portable: multiply matrices without libxsmm; the bits of a training may differ"},
-    {"OCTAVO_FAILPOINT", "for tests: let an operation fail, or end the program, at a named place"}};
+    {"OCTAVO_FAILPOINT", "for tests: makes an operation fail, or ends the program, at a named place"}};
 
-// By verb; "" is the program.
+// By verb; "" stands for the program.
 constexpr Fact kExamples[] = {
     {"", "octavo import edges.tsv.gz --graph graph --split 0.9,0.05,0.05"},
     {"", "octavo train --graph graph --run run --model complex --dim 128 --epochs 20"},
@@ -95,7 +95,7 @@ std::string_view PageOf(std::string_view verb) {
 
 std::string HelpFooter() {
   return ExampleLines("") + Table("Exit codes", kExitCodes) + "\n" + Table("Environment", kEnvironment) +
-         "\nManual pages: octavo(1), octavo-train(1) and so on. Completion of the shell: octavo completion --help.";
+         "\nManual pages: octavo(1), octavo-train(1) and so on. Shell completion: octavo completion --help.";
 }
 
 std::string HelpFooterOf(std::string_view verb) {

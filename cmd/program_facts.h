@@ -1,5 +1,5 @@
-// What help and manual pages say beside the flags: of every verb its examples and its page, and what holds for all of
-// them, exit codes and the environment.
+// What help and manual pages say apart from the flags: the examples and documentation page of each verb, exit codes and
+// environment variables.
 #pragma once
 
 #include <span>
@@ -17,13 +17,13 @@ struct Fact {
 std::span<const Fact> ExitCodes();
 std::span<const Fact> EnvironmentVariables();
 
-// Command lines of a verb, or with an empty name of the program; none of what is no verb. The graph, run and files that
-// they name are the reader's.
+// Example command lines of a verb, or of the program for an empty name; none for unknown verbs. The graph, run and
+// files in them are placeholders.
 std::vector<std::string_view> ExamplesOf(std::string_view verb);
-// The page of the documentation that tells of the verb, "docs/training.md".
+// The documentation page about the verb, e.g. "docs/training.md".
 std::string_view PageOf(std::string_view verb);
 
-// The ends of octavo --help and of octavo VERB --help.
+// The last part of octavo --help and of octavo VERB --help.
 std::string HelpFooter();
 std::string HelpFooterOf(std::string_view verb);
 

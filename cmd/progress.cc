@@ -13,8 +13,8 @@
 namespace octavo {
 namespace {
 
-constexpr double kFirstSeconds = 1;  // nothing is told of rates before
-constexpr double kDiskSeconds = 1;   // over which the disk's rate is taken
+constexpr double kFirstSeconds = 1;  // no rates are shown before this
+constexpr double kDiskSeconds = 1;   // over which the disk's rate is measured
 constexpr double kLeastDiskRate = 1e5;
 constexpr int kBarCells = 24;
 
@@ -38,7 +38,7 @@ std::string Bar(double share) {
   return text;
 }
 
-// Of "━" and the like one column each.
+// The width in columns; characters such as "━" take one.
 std::size_t Columns(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
@@ -83,7 +83,7 @@ std::string ProgressLine(const ShownProgress& progress, const ProgressFacts& fac
     add(" ", fmt::format("{:3.0f} %", 100 * share));
   }
   if (const double left = SecondsLeft(progress, facts); left >= 0) {
-    const double whole = share < 1 ? left / (1 - share) : 0;  // of such a phase
+    const double whole = share < 1 ? left / (1 - share) : 0;  // of the whole phase
     const double all = left + static_cast<double>(progress.later) * whole;
     add("  ", "ETA " + DurationText(left) + (progress.later > 0 && whole > 0 ? ", all " + DurationText(all) : ""));
   }
@@ -110,7 +110,7 @@ ProgressFacts ProgressMeter::Take(std::uint64_t memory_limit) {
   const auto since = [now](Clock::time_point begin) { return std::chrono::duration<double>(now - begin).count(); };
   if (since(disk_time_) >= kDiskSeconds) {
     const std::uint64_t bytes = DiskBytes();
-    // The first count has none before it.
+    // The first count has no predecessor.
     if (disk_time_ != Clock::time_point()) disk_rate_ = static_cast<double>(bytes - disk_bytes_) / since(disk_time_);
     disk_bytes_ = bytes;
     disk_time_ = now;

@@ -1,4 +1,4 @@
-// What the ways to ask share: one question on the command line, many in a file, or a conversation at a prompt.
+// What the ways of asking share: one question on the command line, many in a file, or an interactive prompt.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 #include "evaluate/nearest.h"
 #include "index/cosine_index.h"
 #include "nlohmann/json.hpp"
-#include "train/trained_run.h"
+#include "run/trained_run.h"
 
 namespace octavo {
 
@@ -39,47 +39,47 @@ struct QueryFlags {
 struct Question {
   enum class Kind { kNeighbors, kPredict };
   Kind kind = Kind::kNeighbors;
-  // The name of a node, or head, relation and tail; the tail is empty where two words were given: a head and a
-  // relation, or the two ends where the graph has one relation only.
+  // The name of a node, or head, relation and tail. With only two words the tail is empty: they are a head and a
+  // relation, or the two ends if the graph has only one relation.
   std::array<std::string, 3> words;
-  std::string known;  // "hide" or "mark"; empty: as QueryFlags has it
+  std::string known;  // "hide" or "mark"; empty: as in QueryFlags
 };
 
 struct AnswerRow {
-  std::string name;  // whole for JSON, otherwise as the table shows it
+  std::string name;  // complete for JSON, otherwise as the table shows it
   float score = 0.0F;
   bool known = false;
 };
 
 struct Answer {
-  Question question;            // with all words, and what becomes of known answers
+  Question question;            // with all words and the treatment of known answers
   std::vector<AnswerRow> rows;  // best first
-  std::uint64_t known = 0;      // of predict: nodes that answer it in the graph, hidden or marked
+  std::uint64_t known = 0;      // for predict: nodes that answer it in the graph, hidden or marked
 };
 
-// What an answerer keeps to beside the flags.
+// Limits of an answerer in addition to the flags.
 struct AnswerLimits {
-  std::uint64_t most_answers = 0;         // of a question
-  std::uint64_t other_bytes = 0;          // what its caller holds, of --memory
-  std::uint64_t suggesting = UINT64_MAX;  // refused questions that get near spellings of an unknown name
-  std::function<bool()> stop = nullptr;   // SearchOptions::stop
+  std::uint64_t most_answers = 0;         // per question
+  std::uint64_t other_bytes = 0;          // held by its caller, out of --memory
+  std::uint64_t suggesting = UINT64_MAX;  // failed questions for which similar names are suggested
+  std::function<bool()> stop = nullptr;   // NodeSearchOptions::stop
 };
 
-// A run, and with --index an index, opened for questions within --memory. One thread asks.
+// A run and, with --index, an index, opened for questions within --memory. One thread may ask.
 class Answerer {
  public:
   // `program` and `flags` must outlive the answerer.
   static absl::StatusOr<Answerer> Open(Program& program, const QueryFlags& flags, AnswerLimits limits);
 
-  // Returns up to k answers. A usage error is the question's own: a name that is not there, a word too few, or answers
-  // whose names take more memory than there is.
+  // Returns up to k answers. A usage error concerns only the question: an unknown name, a missing word, or answers
+  // whose names need more memory than there is.
   // REQUIRES: k <= most_answers
   absl::StatusOr<Answer> Ask(const Question& question, std::uint64_t k);
 
   // Returns the recall of the index (CosineIndex::Recall) within --memory. REQUIRES: an index; sample, k > 0
   double Recall(std::uint64_t sample, std::uint64_t k) const;
 
-  // Warns, once, where a training committed meanwhile. For the end, or between two questions.
+  // Warns, once, if a training has committed since. Call it at the end or between two questions.
   absl::Status WarnOfCommits();
 
   const TrainedRun& run() const { return run_; }
@@ -93,7 +93,7 @@ class Answerer {
   absl::StatusOr<Predictions> Predict(const Question& question, std::uint64_t k);
   // Adds the rows' names.
   absl::Status NameRows(std::span<const NodeId> nodes, std::vector<AnswerRow>& rows);
-  SearchOptions OptionsFor(std::uint64_t k) const;
+  NodeSearchOptions OptionsFor(std::uint64_t k) const;
   std::string_view NameOf(NodeId node);
 
   Program* program_;
@@ -102,9 +102,9 @@ class Answerer {
   TrainedRun run_;
   std::optional<CosineIndex> index_;
   std::uint64_t search_bytes_ = 0;
-  std::uint64_t rest_bytes_ = 0;  // with an index: what nobody holds
-  std::uint64_t refused_ = 0;     // questions
-  std::uint64_t readings_ = 0;    // of names
+  std::uint64_t rest_bytes_ = 0;  // with an index: unused memory
+  std::uint64_t refused_ = 0;     // questions that failed
+  std::uint64_t readings_ = 0;    // number of names read
   bool warned_ = false;
 };
 
@@ -115,11 +115,11 @@ void AddAnswer(const QueryFlags& flags, const Answer& answer, nlohmann::ordered_
 // Prints an object, on one line or, with `indent` >= 0, on many.
 void PrintObject(const nlohmann::ordered_json& object, int indent = -1);
 
-// The verbs' work. Questions of a file, one a line.
+// The work of the verbs. RunBatch: questions of a file, one per line.
 absl::Status RunBatch(Program& program, const QueryFlags& flags, const std::string& path);
-// Whether there is a terminal to ask at.
+// Whether standard input and output are a terminal.
 bool CanPrompt();
-// Questions of a terminal. No terminal is a usage error.
+// Questions typed at a terminal. Without a terminal it is a usage error.
 absl::Status RunPrompt(Program& program, const QueryFlags& flags);
 
 }  // namespace octavo

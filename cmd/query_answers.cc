@@ -1,4 +1,4 @@
-// The answers to questions, and how they are printed.
+// Answers questions and prints the answers.
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,6 +7,8 @@
 #include "base/byte_size.h"
 #include "base/escape.h"
 #include "base/status.h"
+#include "cmd/name_lookup.h"
+#include "cmd/opened_run.h"
 #include "cmd/query.h"
 #include "cmd/reading_memory.h"
 #include "fmt/format.h"
@@ -16,17 +18,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMaxNameBytes = 60;  // longer names are cut in the table; --json has them whole
-constexpr std::uint64_t kRowBytes = 512;   // of an answer with its name in a table, and as a line of it
-constexpr std::uint64_t kNameCopies = 8;   // of a name on its way into JSON: values, and strings that double
+constexpr std::size_t kMaxNameBytes = 60;  // longer names are cut in the table; --json prints them in full
+constexpr std::uint64_t kRowBytes = 512;   // of an answer with its name in a table, and as a line of output
+constexpr std::uint64_t kNameCopies = 8;   // of a name while it is written as JSON: values, and strings that double
 
-// An answer in the heap of each thread and of their sum, as a row with its name, and as a line of the output.
+// Memory of the answers: in the heap of each thread and of their sum, as rows with names, and as lines of output.
 std::uint64_t AnswerBytes(const Program& program, std::uint64_t k, const TrainedRun& run) {
   const auto heaps = static_cast<std::uint64_t>(ReadingThreads(program)) + 2;
   return std::min(k, run.graph->node_count()) * (heaps * sizeof(ScoredNode) + kRowBytes);
 }
 
-// What is asked for may be left out behind a head and a relation, and the relation where the graph has one only.
+// Completes a question with two words: the ? may be omitted after a head and a relation, and the relation if the graph
+// has only one.
 absl::StatusOr<Question> WithRelation(Question question, const Graph& graph) {
   auto& [head, relation, tail] = question.words;
   if (tail.empty() && head != kAsked && relation != kAsked) tail = kAsked;
@@ -42,11 +45,11 @@ absl::StatusOr<Question> WithRelation(Question question, const Graph& graph) {
   if ((head == kAsked) != (tail == kAsked)) return question;
   return UsageError(
       fmt::format("predict: found \"{}\" and \"{}\" for head and tail; expected {} for exactly one of them (quoted "
-                  "where a shell would take it for a pattern)",
+                  "if a shell would expand it)",
                   Escape(head), Escape(tail), kAsked));
 }
 
-// The float's own decimals: as a double it would print 0.10000000149011612 for 0.1.
+// The shortest decimals of the float: printed as a double, 0.1 would be 0.10000000149011612.
 double Shortest(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
 
 void PrintTable(const std::vector<AnswerRow>& rows, std::string_view score_name) {
@@ -80,11 +83,11 @@ absl::Status Answerer::ShareMemory() {
     return absl::OkStatus();
   }
   if (flags_->metric != "cosine") {
-    return UsageError(fmt::format("--metric {}: an index is by cosine; leave out --index", flags_->metric));
+    return UsageError(fmt::format("--metric {}: an index only supports cosine; omit --index", flags_->metric));
   }
   const std::uint64_t ef = std::min(std::max(flags_->ef, limits_.most_answers), run_.graph->node_count());
   const std::uint64_t candidates = CosineIndex::SearchBytes(run_.graph->node_count(), ef);
-  search_bytes_ = least;  // the rest is the index's
+  search_bytes_ = least;  // the rest is for the index
   ASSIGN_OR_RETURN(OpenedIndex opened,
                    OpenIndex(*program_, flags_->index, run_, flags_->run.run, work + candidates + search_bytes_));
   index_.emplace(std::move(opened.index));
@@ -92,8 +95,8 @@ absl::Status Answerer::ShareMemory() {
   return absl::OkStatus();
 }
 
-SearchOptions Answerer::OptionsFor(std::uint64_t k) const {
-  SearchOptions options;
+NodeSearchOptions Answerer::OptionsFor(std::uint64_t k) const {
+  NodeSearchOptions options;
   options.k = k;
   options.memory_bytes = search_bytes_;
   options.stop = limits_.stop;
@@ -117,14 +120,14 @@ absl::StatusOr<Predictions> Answerer::Predict(const Question& question, std::uin
                       OptionsFor(k));
 }
 
-// Now and then the pages that names came from are given back.
+// Regularly drops the pages that names were read from.
 std::string_view Answerer::NameOf(NodeId node) {
   constexpr std::uint64_t kReadings = 1024;  // a few pages each
   if (++readings_ % kReadings == 0) run_.graph->nodes().Forget(0, run_.graph->node_count());
   return run_.graph->nodes().Name(node);
 }
 
-// JSON has names whole, of up to 64 KiB: they must fit into what the search held.
+// JSON contains complete names, of up to 64 KiB: they must fit the memory that the search used.
 absl::Status Answerer::NameRows(std::span<const NodeId> nodes, std::vector<AnswerRow>& rows) {
   const std::uint64_t most = search_bytes_ + nodes.size() * kRowBytes;
   std::uint64_t bytes = 0;

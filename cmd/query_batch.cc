@@ -1,4 +1,4 @@
-// octavo query batch: the questions of a file, one a line.
+// octavo query batch: answers the questions of a file, one per line.
 
 #include <algorithm>
 #include <optional>
@@ -18,11 +18,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kWindowBytes = 8 << 20;  // of a zstd frame: what every decoder should bear (RFC 8878)
-// A line, as it is read and as a question.
+constexpr std::uint64_t kWindowBytes = 8 << 20;  // of a zstd frame: what every decoder should support (RFC 8878)
+// One line, raw and parsed.
 constexpr std::uint64_t kReaderBytes = kWindowBytes + 4 * LineReader::kMaxLineBytes;
-// Looking for what was meant takes up to a second and a quarter in a large graph; whoever has more names wrong than so
-// many has the wrong graph.
+// Searching for similar names takes up to a second and a quarter in a large graph. Whoever has more wrong names than
+// this has the wrong graph.
 constexpr std::uint64_t kSuggesting = 20;
 
 absl::StatusOr<Question> ParseQuestion(std::string_view line) {
@@ -42,7 +42,7 @@ absl::StatusOr<Question> ParseQuestion(std::string_view line) {
   const bool predict = kind == "predict" && (words.size() == 2 || words.size() == 3);
   if (!predict && (kind != "neighbors" || words.size() != 1)) {
     return UsageError(
-        fmt::format("found \"{}\" and {} field{} behind it; expected neighbors<TAB>NAME, "
+        fmt::format("found \"{}\" and {} field{} after it; expected neighbors<TAB>NAME, "
                     "predict<TAB>HEAD<TAB>RELATION<TAB>? or, without a tab, NAME",
                     Escape(kind), words.size(), words.size() == 1 ? "" : "s"));
   }
@@ -51,7 +51,7 @@ absl::StatusOr<Question> ParseQuestion(std::string_view line) {
   return question;
 }
 
-// Answers the lines in turn and counts them.
+// Answers the lines in order and counts them.
 class Batch {
  public:
   Batch(Program& program, const QueryFlags& flags, Answerer& answerer)
@@ -77,7 +77,7 @@ class Batch {
   absl::StatusOr<Answer> AnswerTo(std::string_view line) {
     ASSIGN_OR_RETURN(const Question question, ParseQuestion(line));
     absl::StatusOr<Answer> answer = answerer_.Ask(question, flags_.k);
-    // A name may have blanks, so this is one; but it was hardly meant.
+    // A name may contain blanks, so this is valid, but probably not intended.
     const bool as_typed =
         line.find('\t') == line.npos && (line.starts_with("neighbors ") || line.starts_with("predict "));
     if (answer.ok() || !as_typed || KindOf(answer.status()) != ErrorKind::kUsage) return answer;

@@ -1,4 +1,4 @@
-// octavo query at a terminal: questions that are typed, one after the other.
+// octavo query at a terminal: questions typed one after the other.
 
 #include <signal.h>
 #include <unistd.h>
@@ -17,6 +17,8 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "cmd/line_editor.h"
+#include "cmd/name_lookup.h"
+#include "cmd/opened_run.h"
 #include "cmd/query.h"
 #include "cmd/query_words.h"
 #include "evaluate/name_completion.h"
@@ -28,32 +30,32 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// More answers are for a file than for a screen; --memory is shared out for so many.
+// More answers are for a file, not a screen. --memory is divided for this many.
 constexpr std::uint64_t kMostAnswers = 1000;
-constexpr std::size_t kChoices = 50;                       // a screen
-constexpr auto kTabTime = std::chrono::milliseconds(200);  // what a key may take
+constexpr std::size_t kChoices = 50;                       // one screen
+constexpr auto kTabTime = std::chrono::milliseconds(200);  // the longest time for a key
 constexpr std::size_t kMaxChoiceBytes = 60;
 constexpr std::string_view kKnownWords[] = {"hide", "mark"};
 
 constexpr std::array<std::string_view, 6> kCommands = {"help", "k", "neighbors", "predict", "quit", "exit"};
 
 constexpr std::string_view kHelpText =
-    "neighbors NAME            the nodes whose vectors are most like NAME's; also: NAME\n"
+    "neighbors NAME            the nodes whose vectors are most similar to NAME's; also: NAME\n"
     "predict HEAD RELATION ?   the likeliest tails; also: HEAD RELATION ?, predict HEAD RELATION\n"
     "predict ? RELATION TAIL   the likeliest heads; also: ? RELATION TAIL\n"
     "k N                       show N answers\n"
     "quit                      leave; also: Ctrl-D\n"
     "\n"
-    "The ? stands for what is asked for. Behind a question, -k N is for this one alone, and --known mark shows the\n"
-    "answers that the graph has, too, which are left out otherwise (--known hide).\n"
-    "TAB completes a word, by the part behind the last / or #, too; the arrow keys recall lines, Ctrl-C clears the "
+    "The ? stands for the wanted name. After a question, -k N applies only to it, and --known mark also shows the\n"
+    "answers that are already in the graph, which are hidden by default (--known hide).\n"
+    "TAB completes a word, also by its part after the last / or #; the arrow keys recall lines, Ctrl-C clears the "
     "line or stops a search.\n"
-    "A name with blanks, or one that is a command, stands in \"quotes\".\n";
+    "A name with blanks, or one that is a command, needs \"quotes\".\n";
 
 std::atomic<bool> stopped = false;
-static_assert(std::atomic<bool>::is_always_lock_free);  // or the handler could not touch it
+static_assert(std::atomic<bool>::is_always_lock_free);  // otherwise the handler could not use it
 
-// While a question is answered Ctrl-C is a signal.
+// While a question is answered, Ctrl-C is a signal.
 void CatchStops() {
   struct sigaction action {};
   action.sa_handler = [](int) { stopped.store(true, std::memory_order_relaxed); };
@@ -63,7 +65,7 @@ void CatchStops() {
 
 bool IsCommand(std::string_view word) { return std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end(); }
 
-// What may stand where a word is typed.
+// The kinds of words that are allowed at a place.
 struct Kinds {
   bool commands = false;
   bool nodes = false;
@@ -80,14 +82,14 @@ Kinds KindsAt(const Words& words, std::size_t place, bool quoted, bool one_relat
   return {.nodes = word != 1 || one_relation, .relations = word == 1};
 }
 
-// Names of the kinds that begin with the word, or, with kShortName, whose short names do.
+// Names of the kinds that begin with the word; with kShortName, those whose short names do.
 NameCompletion CompleteNames(const Graph& graph, const Kinds& kinds, const Word& word, CompletedPart part) {
   NameCompletion found;
   if (kinds.relations) {
     Merge(CompleteName(word.text, graph.relation_count(), RelationNamesInTurn(graph), kChoices, kTabTime, part),
           kChoices, found);
   }
-  // Nothing was typed: commands alone are the better help.
+  // If nothing was typed, only commands are useful help.
   if (kinds.nodes && !(kinds.commands && word.text.empty())) {
     Merge(CompleteName(word.text, graph.node_count(), NodeNamesInTurn(graph), kChoices, kTabTime, part), kChoices,
           found);
@@ -95,7 +97,7 @@ NameCompletion CompleteNames(const Graph& graph, const Kinds& kinds, const Word&
   return found;
 }
 
-// Completes the last word of what stands before the cursor.
+// Completes the last word before the cursor.
 TabResult CompleteLine(const Graph& graph, std::string_view before) {
   Words words = SplitWords(before);
   const bool begins = !words.open;
@@ -112,7 +114,7 @@ TabResult CompleteLine(const Graph& graph, std::string_view before) {
   const bool by_short_name = found.matches == 0 && !word.text.empty();
   if (by_short_name) found = CompleteNames(graph, kinds, word, CompletedPart::kShortName);
   if (found.matches == 0) return result;
-  // The names may lie in different places: then what was typed stays, and they are shown.
+  // If the matching names do not extend what was typed, it stays and they are shown.
   const bool grows = !by_short_name || ShortName(found.common).starts_with(word.text);
   const bool quotes = word.quoted || std::any_of(found.names.begin(), found.names.end(), NeedsQuotes);
   if (grows) result.text = quotes ? "\"" + Escape(found.common, found.common.size()) : found.common;
@@ -122,17 +124,17 @@ TabResult CompleteLine(const Graph& graph, std::string_view before) {
     for (const std::string& name : found.names) result.choices.push_back(EscapeName(name, kMaxChoiceBytes));
     const std::uint64_t more = found.matches - found.names.size();
     if (more > 0) result.note = fmt::format("and {} more", more);
-    if (!found.whole) result.note += fmt::format("{}of the names that were looked at", more > 0 ? " " : "");
+    if (!found.whole) result.note += fmt::format("{}of the names checked", more > 0 ? " " : "");
   }
   return result;
 }
 
-// What a line asks for.
+// The meaning of a line.
 struct Order {
   enum class Kind { kNothing, kQuestion, kHelp, kCount, kQuit };
   Kind kind = Kind::kNothing;
   Question question;
-  std::string count;  // of answers; empty: to be told, or as it is
+  std::string count;  // number of answers; empty: report it, or keep it
 };
 
 Order Ask(Question::Kind kind, std::array<std::string, 3> words) {
@@ -145,7 +147,7 @@ struct LineFlags {
   std::string known;
 };
 
-// Takes them off.
+// Removes the flags from the line.
 absl::StatusOr<LineFlags> TakeFlags(Words& words, std::string_view& line) {
   LineFlags flags;
   std::vector<Word>& list = words.list;
@@ -155,8 +157,8 @@ absl::StatusOr<LineFlags> TakeFlags(Words& words, std::string_view& line) {
     const bool count = flag.text == "-k" || flag.text == "--k";
     if (flag.quoted || (!count && flag.text != "--known")) break;
     if (alone) {
-      return UsageError(fmt::format("{}: found nothing behind it; expected {}", flag.text,
-                                    count ? "a whole number" : "hide or mark"));
+      return UsageError(
+          fmt::format("{}: found nothing after it; expected {}", flag.text, count ? "a whole number" : "hide or mark"));
     }
     const std::string& value = list.back().text;
     if (!count && std::ranges::find(kKnownWords, value) == std::end(kKnownWords)) {
@@ -169,7 +171,7 @@ absl::StatusOr<LineFlags> TakeFlags(Words& words, std::string_view& line) {
   return flags;
 }
 
-// A name may be typed without quotes where it is all the rest of the line.
+// A name that is the rest of the line needs no quotes.
 std::string NameFrom(const Words& words, std::size_t first, std::string_view line) {
   if (first + 1 == words.list.size()) return words.list[first].text;
   const std::string_view rest = line.substr(words.list[first].begin);
@@ -190,7 +192,7 @@ absl::StatusOr<Order> ParseOrder(const Words& words, std::string_view line) {
   }
   const std::size_t first = command == "predict" ? 1 : 0;
   const std::size_t count = list.size() - first;
-  const bool three = count == 2 || count == 3;  // or two of them, where the graph has one relation
+  const bool three = count == 2 || count == 3;  // or two of them, if the graph has one relation
   if (first == 1 && !three) {
     return UsageError(
         fmt::format("predict: found {} word{}; expected HEAD RELATION {} or {} RELATION TAIL, and quotes "
@@ -216,7 +218,7 @@ absl::StatusOr<Order> ParseLine(std::string_view line) {
   return order;
 }
 
-// The conversation.
+// The interactive loop.
 class Prompt {
  public:
   Prompt(Program& program, const QueryFlags& flags, Answerer& answerer)
@@ -233,7 +235,7 @@ class Prompt {
       const absl::StatusOr<Order> order = ParseLine(line);
       if (order.ok() && order->kind == Order::Kind::kQuit) return absl::OkStatus();
       const absl::Status status = order.ok() ? Do(*order) : order.status();
-      // What the question is to blame for does not end the conversation.
+      // An error in the question does not end the prompt.
       if (!status.ok() && KindOf(status) != ErrorKind::kUsage) return status;
       std::fflush(stdout);
       if (!status.ok()) program_.reporter.Error(MessageOf(status));
@@ -257,7 +259,7 @@ class Prompt {
     }
   }
 
-  // As it was before where nothing is typed.
+  // Unchanged if nothing was typed.
   absl::StatusOr<std::uint64_t> ParseCount(const std::string& text) const {
     if (text.empty()) return k_;
     const std::uint64_t most = std::max(kMostAnswers, flags_.k);
@@ -277,7 +279,7 @@ class Prompt {
     stopped.store(false, std::memory_order_relaxed);
     const absl::StatusOr<octavo::Answer> answer = answerer_.Ask(order.question, k);
     if (absl::IsCancelled(answer.status())) {
-      fmt::print("\n");  // behind the ^C of the terminal
+      fmt::print("\n");  // after the ^C of the terminal
       return absl::OkStatus();
     }
     RETURN_IF_ERROR(answer.status());
@@ -306,7 +308,8 @@ bool CanPrompt() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO)
 absl::Status RunPrompt(Program& program, const QueryFlags& flags) {
   if (!CanPrompt()) {
     return UsageError(
-        "prompt: standard input and output are no terminal; expected one, or octavo query batch - for questions that "
+        "prompt: standard input and output are not a terminal; expected one, or octavo query batch - for questions "
+        "that "
         "are piped");
   }
   AnswerLimits limits;
@@ -315,7 +318,7 @@ absl::Status RunPrompt(Program& program, const QueryFlags& flags) {
   ASSIGN_OR_RETURN(Answerer answerer, Answerer::Open(program, flags, limits));
   CatchStops();
   const Graph& graph = *answerer.run().graph;
-  program.reporter.Info(fmt::format("{}: {}, {}, {}; help tells what can be asked", flags.run.run,
+  program.reporter.Info(fmt::format("{}: {}, {}, {}; help lists what can be asked", flags.run.run,
                                     DescribeRun(answerer.run()), CountText(graph.node_count(), "node"),
                                     CountText(graph.relation_count(), "relation")));
   return Prompt(program, flags, answerer).Run();

@@ -1,4 +1,4 @@
-// octavo query: the nearest neighbours of a node, and the likeliest ends of an edge.
+// octavo query: finds the nearest neighbours of a node and the likeliest ends of an edge.
 
 #include <CLI/App.hpp>
 #include <algorithm>
@@ -34,14 +34,14 @@ CLI::Option* AddNeighborFlags(CLI::App& app, QueryFlags& flags) {
       ->type_name("NAME")
       ->capture_default_str();
   CLI::Option* index =
-      RefuseEmpty(app.add_option("--index", flags.index, "Search this file of octavo index, which finds most of them"));
+      RefuseEmpty(app.add_option("--index", flags.index, "Search this index made by octavo index: finds most of them"));
   index->type_name("FILE");
-  AddWholeNumber(app, "--ef", flags.ef, 1, kMaxEf, "Candidates kept in an index: more find more")->needs(index);
+  AddWholeNumber(app, "--ef", flags.ef, 1, kMaxEf, "Candidates kept in an index search: more find more")->needs(index);
   return index;
 }
 
 void AddPredictFlags(CLI::App& app, QueryFlags& flags) {
-  app.add_option("--known", flags.known, "What predict does with answers that are edges of the graph: hide or mark")
+  app.add_option("--known", flags.known, "Answers of predict that are edges of the graph: hide or mark")
       ->check(CLI::IsMember({"hide", "mark"}))
       ->type_name("NAME")
       ->capture_default_str();
@@ -76,8 +76,8 @@ void AddQueryVerb(CLI::App& app, Program& program) {
   verb->require_subcommand(0, 1);
   AddRunFlags(*verb, query.run);
   AddWholeNumber(*verb, "-k", query.k, 1, kMaxAnswers, "Answers to show");
-  verb->add_flag("--json", query.json, "Print one JSON object, or one a line for each of many questions");
-  verb->footer("Without a subcommand, on a terminal, it is the prompt.");
+  verb->add_flag("--json", query.json, "Print one JSON object, or one per line and question");
+  verb->footer("Without a subcommand, on a terminal, it starts the prompt.");
   const auto run_prompt = [flags](Program& p) { return RunPrompt(p, flags->query); };
   verb->final_callback([&program, verb, run_prompt] {
     if (!verb->get_subcommands().empty()) return;
@@ -85,7 +85,7 @@ void AddQueryVerb(CLI::App& app, Program& program) {
     program.run = run_prompt;
   });
 
-  CLI::App* neighbors = verb->add_subcommand("neighbors", "The nodes whose vectors are most like a node's");
+  CLI::App* neighbors = verb->add_subcommand("neighbors", "The nodes whose vectors are most similar to a node's");
   neighbors->add_option("NAME", flags->question.words[0], "Name of the node")->required();
   CLI::Option* index = AddNeighborFlags(*neighbors, query);
   AddWholeNumber(*neighbors, "--recall", flags->recall, 1, kMaxAnswers,
@@ -95,31 +95,31 @@ void AddQueryVerb(CLI::App& app, Program& program) {
       [&program, flags] { program.run = [flags](Program& p) { return RunQuestion(p, *flags); }; });
 
   CLI::App* predict = verb->add_subcommand(
-      "predict", "The likeliest ends of an edge: HEAD RELATION ? or ? RELATION TAIL, where the ? is asked for");
-  // One option a word: the library takes a name in [brackets] for a list where an option has several.
+      "predict", "The likeliest ends of an edge: HEAD RELATION ? or ? RELATION TAIL, where ? is the wanted end");
+  // One option per word: with several values per option, the library would read a name in [brackets] as a list.
   auto& [head, relation, tail] = flags->question.words;
   predict->add_option("HEAD", head, "Name of the head, or ? (quoted) to ask for it")->required();
-  predict->add_option("RELATION", relation, "Name of the relation; where the graph has only one, the ? may stand here")
+  predict->add_option("RELATION", relation, "Name of the relation; if the graph has only one, ? is allowed here")
       ->required();
-  predict->add_option("TAIL", tail, "Name of the tail, or ? (quoted) to ask for it, as does leaving it out");
+  predict->add_option("TAIL", tail, "Name of the tail, or ? (quoted) to ask for it; may be omitted");
   AddPredictFlags(*predict, query);
   predict->final_callback([&program, flags] {
     flags->question.kind = Question::Kind::kPredict;
     program.run = [flags](Program& p) { return RunQuestion(p, *flags); };
   });
 
-  CLI::App* batch = verb->add_subcommand("batch", "The questions of a file, one a line");
+  CLI::App* batch = verb->add_subcommand("batch", "Answer the questions of a file, one per line");
   RefuseEmpty(batch->add_option("FILE", flags->questions, "Plain, .gz or .zst; - is standard input"))->required();
   AddNeighborFlags(*batch, query);
   AddPredictFlags(*batch, query);
   batch->footer(
       "A line is neighbors<TAB>NAME, predict<TAB>HEAD<TAB>RELATION<TAB>? or predict<TAB>?<TAB>RELATION<TAB>TAIL;\n"
-      "a line without a tab is a NAME. Empty lines are left out. Where a question cannot be answered, the others\n"
+      "a line without a tab is a NAME. Empty lines are ignored. If a question cannot be answered, the others\n"
       "are, and the exit code is 3.");
   batch->final_callback(
       [&program, flags] { program.run = [flags](Program& p) { return RunBatch(p, flags->query, flags->questions); }; });
 
-  CLI::App* prompt = verb->add_subcommand("prompt", "Questions that are typed, with history and completion");
+  CLI::App* prompt = verb->add_subcommand("prompt", "Answer typed questions, with history and completion");
   AddNeighborFlags(*prompt, query);
   AddPredictFlags(*prompt, query);
   prompt->final_callback([&program, run_prompt] { program.run = run_prompt; });

@@ -5,7 +5,7 @@
 
 #include "base/byte_size.h"
 #include "base/status.h"
-#include "cmd/run_flags.h"
+#include "cmd/limits.h"
 #include "fmt/format.h"
 #include "format/paths.h"
 #include "oneapi/tbb/info.h"
@@ -13,8 +13,8 @@
 namespace octavo {
 namespace {
 
-// Measured on evaluate, query and export of a graph of 800 nodes (7 to 21 MB resident, of which 4 to 15 MB are not
-// shared with other programs), with room for what the allocator keeps.
+// Measured with evaluate, query and export on a graph of 800 nodes (7 to 21 MB resident, of which 4 to 15 MB are not
+// shared with other programs), plus reserve for the allocator.
 constexpr std::uint64_t kProgramBytes = std::uint64_t{16} << 20;
 
 std::uint64_t FileBytes(const std::filesystem::path& path) {
@@ -27,8 +27,8 @@ std::uint64_t FileBytes(const std::filesystem::path& path) {
 
 std::uint64_t OpenBytes(const TrainedRun& run) {
   const Graph& graph = *run.graph;
-  constexpr std::uint64_t kNameBytes = 48;  // a string with its count, beside its characters
-  std::uint64_t bytes = kProgramBytes + 2 * run.relations.size() * sizeof(float);  // twice: as they are loaded
+  constexpr std::uint64_t kNameBytes = 48;  // a string with its count, in addition to its characters
+  std::uint64_t bytes = kProgramBytes + 2 * run.relations.size() * sizeof(float);  // twice: during loading
   bytes += graph.relation_count() * kNameBytes + 2 * FileBytes(graph.paths().Relations());
   for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
     bytes += graph.Edges(split).block_count() * sizeof(BlockRecord);
@@ -50,13 +50,16 @@ absl::StatusOr<ReadingMemory> ShareReadingMemory(const Program& program, std::st
   if (limit < open || limit - open < least_bytes) {
     return UsageError(
         fmt::format("{} needs {} (the opened run {}, its work {}) and --memory allows {}; the smallest "
-                    "--memory that would do is {}MiB",
+                    "sufficient --memory is {}MiB",
                     verb, FormatByteSize(open + least_bytes), FormatByteSize(open), FormatByteSize(least_bytes),
                     FormatByteSize(limit), ((open + least_bytes) >> 20) + 1));
   }
   const std::uint64_t rest = limit - open;
   const std::uint64_t streamed = StreamedBytes(run);
-  if (streamed <= rest / 2 && rest - streamed >= least_bytes) return ReadingMemory{rest - streamed, false};
+  if (streamed <= rest / 2 && rest - streamed >= least_bytes) {
+    run.embeddings.Map();
+    return ReadingMemory{rest - streamed, false};
+  }
   run.embeddings.DropBehind();
   run.graph->DropBehind();
   return ReadingMemory{rest, true};

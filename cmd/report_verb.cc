@@ -1,4 +1,4 @@
-// octavo report: a run as one page of HTML, to be looked at.
+// octavo report: shows a run as one page of HTML.
 
 #include <fmt/chrono.h>
 #include <sys/stat.h>
@@ -19,6 +19,8 @@
 #include "cmd/evaluate.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
+#include "cmd/opened_run.h"
+#include "cmd/output_target.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
@@ -29,24 +31,24 @@
 #include "format/paths.h"
 #include "report/page.h"
 #include "report/principal_plane.h"
-#include "train/run_configuration.h"
-#include "train/run_exchange.h"
+#include "run/run_configuration.h"
+#include "run/run_exchange.h"
 
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kMostNodes = 20'000;  // of the map: pages of some megabytes
-// The page without its map, as it is put together: a few hundred thousand bytes, in a few copies.
+constexpr std::uint64_t kMostNodes = 20'000;  // of the map: a page of some megabytes
+// The page without its map while it is assembled: a few hundred thousand bytes, in a few copies.
 constexpr std::uint64_t kPageBytes = std::uint64_t{4} << 20;
 
-constexpr std::uint64_t kLabelOrderBytes = 16;  // of a label, while they are counted and sorted
+constexpr std::uint64_t kLabelOrderBytes = 16;  // per label, while they are counted and sorted
 
 struct ReportFlags {
   RunFlags run;
   std::string output;
   std::uint64_t sample = 5000;
   std::string labels;
-  std::string split;  // empty: valid, where the graph has valid edges
+  std::string split;  // empty: valid, if the graph has valid edges
   std::uint64_t evaluation_sample = 5000;
   bool no_evaluation = false;
 };
@@ -57,7 +59,7 @@ absl::StatusOr<std::string> WhenWritten(const std::filesystem::path& path) {
   return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(status.st_mtime));
 }
 
-// The split to rank; none where there is nothing to rank.
+// The split to rank; empty if there is nothing to rank.
 std::optional<Split> SplitToRank(const ReportFlags& flags, const Graph& graph) {
   if (flags.no_evaluation) return std::nullopt;
   for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
@@ -80,13 +82,13 @@ absl::StatusOr<HeldOutQuality> RankEdges(Program& program, const ReportFlags& fl
   ASSIGN_OR_RETURN(quality.ranks, RankTriples(EmbeddedOf(run), options));
   for (const RankingReport::Relation& relation : quality.ranks.relations) {
     const RankSums sums = relation.Both().filtered;
-    quality.relations.push_back({std::string(run.graph->RelationName(relation.relation)), relation.tail.raw.count,
+    quality.relations.push_back({std::string(run.graph->RelationName(relation.relation)), relation.triples,
                                  sums.MeanReciprocalRank(), sums.HitsAt10()});
   }
   return quality;
 }
 
-// Gives each node of the map the label that most of the map's nodes have, of its own.
+// Gives each node of the map that one of its labels which most of the map's nodes have.
 void AddLabels(const NodeLabels& labels, const std::vector<SurveyedNode>& nodes, EmbeddingMap& map) {
   const auto of = [&](std::uint64_t node) -> std::span<const std::uint32_t> {
     const auto found = std::lower_bound(labels.nodes.begin(), labels.nodes.end(), node);
@@ -130,10 +132,10 @@ absl::StatusOr<EmbeddingMap> MakeMap(const TrainedRun& run, const std::vector<Su
   return map;
 }
 
-// Reads --labels, or nothing where there are none.
+// Reads --labels, or nothing if the flag was not given.
 absl::StatusOr<NodeLabels> ReadLabels(Program& program, const ReportFlags& flags, TrainedRun& run) {
   if (flags.labels.empty()) return NodeLabels{};
-  // Where there is too little memory even for them, a few are read all the same: the next message has what would do.
+  // If there is too little memory even for them, a few are still read: the next message then names a sufficient amount.
   const absl::StatusOr<ReadingMemory> before = ShareReadingMemory(program, "report --labels", run, kLeastLabelBytes);
   ASSIGN_OR_RETURN(NodeLabels labels,
                    ReadNodeLabels(*run.graph, flags.labels, before.ok() ? before->bytes : kLeastLabelBytes));
@@ -173,8 +175,8 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   ASSIGN_OR_RETURN(const NodeLabels labels, ReadLabels(program, flags, run));
   const std::optional<Split> split = SplitToRank(flags, *run.graph);
   const std::uint64_t nodes = std::min(flags.sample, run.graph->node_count());
-  // What is held from the beginning to the end, beside the work of one part after the other. An event of the history
-  // takes no more than its line.
+  // Memory held from beginning to end, in addition to the work of one part at a time. An event of the history takes no
+  // more than its line.
   const std::uint64_t held = kPageBytes + nodes * kMapNodeBytes + 2 * manifest.header.progress.metrics_bytes +
                              labels.Bytes() + labels.names.size() * kLabelOrderBytes +
                              std::min(labels.names.size(), kMostMapLabels) * kMapNodeBytes;
@@ -216,14 +218,15 @@ void AddReportVerb(CLI::App& app, Program& program) {
       app.add_subcommand("report", "Draw a run as one page of HTML: curves, ranks, a map of the embeddings");
   const auto flags = std::make_shared<ReportFlags>();
   AddRunFlags(*verb, flags->run);
-  RefuseEmpty(verb->add_option("--output", flags->output,
-                               "File to write, in place of one that is there; - for standard output"))
+  RefuseEmpty(
+      verb->add_option("--output", flags->output, "File to write, replacing an existing one; - for standard output"))
       ->required()
       ->type_name("FILE");
   AddWholeNumber(*verb, "--sample", flags->sample, 0, kMostNodes,
-                 "Nodes of the map, those of the highest degree; 0: no map");
-  RefuseEmpty(verb->add_option("--labels", flags->labels,
-                               "Colour the map: a file of lines NODE<TAB>LABEL [LABEL ...]; labelled nodes go first"))
+                 "Nodes of the map, those with the highest degrees; 0: no map");
+  RefuseEmpty(
+      verb->add_option("--labels", flags->labels,
+                       "Colour the map: a file of lines NODE<TAB>LABEL [LABEL ...]; labelled nodes are preferred"))
       ->type_name("FILE");
   CLI::Option* const split =
       verb->add_option("--split", flags->split, "Held-out edges to rank; by default valid, if there are any")
@@ -231,11 +234,11 @@ void AddReportVerb(CLI::App& app, Program& program) {
           ->type_name("NAME");
   AddWholeNumber(*verb, "--evaluation-sample", flags->evaluation_sample, 0, std::uint64_t{1} << 40,
                  "Rank this many random edges of the split; 0: all of them");
-  verb->add_flag("--no-evaluation", flags->no_evaluation, "Rank no edges")
+  verb->add_flag("--no-evaluation", flags->no_evaluation, "Do not rank edges")
       ->excludes(split)
       ->excludes("--evaluation-sample");
   verb->footer(
-      "The page needs no network and no other file. It shows what is committed, also beside a training, and is the\n"
+      "The page needs no network and no other file. It shows the last commit, also during a training, and is the\n"
       "same for the same run.");
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunReport(p, *flags); }; });
 }

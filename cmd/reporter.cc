@@ -34,7 +34,7 @@ std::size_t TerminalColumns() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
-// By what the user's locale says: the bar has no like in ASCII worth its room.
+// By the user's locale: the bar has no useful ASCII equivalent.
 bool Utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* const value = std::getenv(name);
@@ -57,7 +57,7 @@ nlohmann::ordered_json ProgressObject(const ShownProgress& progress, const Progr
   return object;
 }
 
-// A log that cannot be written is no reason to end a training (fmt::print throws): nobody is left to be told.
+// Does not throw as fmt::print does: a training must not end because its log cannot be written.
 void Print(const std::string& text) {
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);

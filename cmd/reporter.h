@@ -1,4 +1,4 @@
-// Where the program speaks: results on standard output, everything else on standard error.
+// The program's output: results go to standard output, everything else to standard error.
 #pragma once
 
 #include <chrono>
@@ -11,23 +11,22 @@
 
 namespace octavo {
 
-// Log lines as text or as JSON objects, one a line, and a progress line that is redrawn in place on a terminal and
-// printed now and then elsewhere. Control bytes in messages are escaped; a log that cannot be written is given up
-// silently. Any thread.
+// Log lines as text or as JSON objects, one per line, and a progress line, redrawn in place on a terminal and printed
+// now and then elsewhere. Control bytes in messages are escaped. Errors of writing the log are ignored. Thread-safe.
 class Reporter {
  public:
   enum class Format { kText, kJson };
 
-  // `quiet` keeps only warnings and errors; `verbose` adds details. `memory_limit` is that of ProgressFacts.
+  // `quiet` shows only warnings and errors; `verbose` adds details. `memory_limit` as in ProgressFacts.
   void Configure(Format format, bool quiet, bool verbose, std::uint64_t memory_limit);
 
   void Error(std::string_view message);
   void Warning(std::string_view message);
   void Info(std::string_view message);
-  void Detail(std::string_view message);  // with --verbose only
-  // Replaces the progress line. On a terminal at most 10 times a second, elsewhere a line every 10 seconds.
+  void Detail(std::string_view message);  // only with --verbose
+  // Replaces the progress line: on a terminal at most 10 times a second, elsewhere a line every 10 seconds.
   void Show(const ShownProgress& progress);
-  // Ends the progress line, so that what is printed next starts on a line of its own.
+  // Ends the progress line, so that further output starts on a new line.
   void EndProgress();
 
  private:

@@ -1,13 +1,16 @@
-// octavo resume: goes on with a run from its last commit.
+// octavo resume: continues a run from its last commit.
 
 #include <CLI/App.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/opened_run.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
+#include "cmd/train_flags.h"
 #include "cmd/training.h"
 
 namespace octavo {
@@ -16,34 +19,46 @@ namespace {
 struct ResumeFlags {
   RunFlags run;
   std::uint64_t epochs = 0;
+  TrainFlags options;  // --exchange
   bool dry_run = false;
 };
+
+absl::StatusOr<std::optional<ExchangeMode>> ExchangeOf(const ResumeFlags& flags) {
+  if (flags.options.given.empty()) return std::nullopt;
+  ASSIGN_OR_RETURN(const TrainOptions options, ReadTrainOptions(flags.options));
+  return options.exchange;
+}
 
 }  // namespace
 
 void AddResumeVerb(CLI::App& app, Program& program) {
   CLI::App* verb = app.add_subcommand(
-      "resume", "Go on with a run from its last commit, to the same bits as an unbroken run (but for async)");
+      "resume", "Continue a run from its last commit, with the same bits as an uninterrupted run (except async)");
   const auto flags = std::make_shared<ResumeFlags>();
   AddRunFlags(*verb, flags->run);
-  AddWholeNumber(
-      *verb, "--epochs", flags->epochs, 1, 1'000'000,
-      "Epochs in all (more of them stretch a linear or cosine learning rate, and patience that has ended the "
-      "run counts anew); without it as many as the run was started with")
+  AddWholeNumber(*verb, "--epochs", flags->epochs, 1, 1'000'000,
+                 "Epochs in all (more stretch a linear or cosine learning rate; if patience has ended the "
+                 "run it counts anew); default: as many as the run was started with")
       ->default_str("");
-  verb->footer("The new place of a graph that has moved is kept in run.json.");
-  verb->add_flag("--dry-run", flags->dry_run, "Check everything and say how it would go on, but write nothing");
+  AddTrainOptionFlag(*verb, "exchange", flags->options);
+  verb->footer("The new path of a moved graph is stored in run.json, as is --exchange.");
+  verb->add_flag("--dry-run", flags->dry_run,
+                 "Check everything and report how training would continue, but write nothing");
   verb->final_callback([&program, flags] {
     program.run = [flags](Program& p) -> absl::Status {
       const auto& [run, graph] = flags->run;
       if (graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(run, "--graph"));
+      ASSIGN_OR_RETURN(const std::optional<ExchangeMode> exchange, ExchangeOf(*flags));
       if (flags->dry_run) {
-        ASSIGN_OR_RETURN(const TrainingStart start, CheckResume(run, flags->epochs, SettingsOf(p), graph));
+        TrainSettings settings = SettingsOf(p);
+        settings.exchange = exchange;
+        ASSIGN_OR_RETURN(const TrainingStart start, CheckResume(run, flags->epochs, settings, graph));
         RETURN_IF_ERROR(WarnIfToBeReplaced(p, run));
         ReportStart(p, run, start);
         return absl::OkStatus();
       }
-      return RunTraining(p, run, [&](const TrainSettings& settings, const TrainCallbacks& callbacks) {
+      return RunTraining(p, run, [&](TrainSettings settings, const TrainCallbacks& callbacks) {
+        settings.exchange = exchange;
         return ResumeRun(flags->run.run, flags->epochs, settings, callbacks, flags->run.graph);
       });
     };

@@ -7,7 +7,7 @@
 #include "cmd/flags.h"
 #include "cmd/presets.h"
 #include "fmt/format.h"
-#include "train/run_configuration.h"
+#include "run/run_configuration.h"
 
 namespace octavo {
 namespace {
@@ -19,8 +19,8 @@ void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
   const std::string help = named ? std::string(field.help) : fmt::format("{} ({})", field.help, field.allowed);
   const std::string default_text = field.format(TrainOptions());
   if (field.type == OptionField::Type::kSwitch) {
-    // "true" where it stands alone; as text, because --reciprocal=perhaps is no number either.
-    app.add_flag(flag, flags.switches[name], std::string(field.help))->group(fmt::format("The {}", field.group));
+    // "true" if it has no value. Read as text, because --reciprocal=perhaps must be an error too.
+    app.add_flag(flag, flags.switches[name], std::string(field.help))->group(fmt::format("The {}", field.section));
     return;
   }
   const auto take = [&flags, &field, name, flag](const std::string& text) {
@@ -35,7 +35,7 @@ void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
   app.add_option_function<std::string>(flag, take, help)
       ->type_name(type)
       ->default_str(default_text)
-      ->group(fmt::format("The {}", field.group));
+      ->group(fmt::format("The {}", field.section));
 }
 
 }  // namespace
@@ -49,9 +49,14 @@ void AddTrainFlags(CLI::App& app, TrainFlags& flags) {
 
 void AddTrainOptionFlags(CLI::App& app, TrainFlags& flags) {
   RefuseEmpty(app.add_option("--config", flags.config,
-                             "TOML file with the options below, or the name of an installed preset; flags go over it"))
+                             "TOML file with the options below, or the name of an installed preset; flags override it"))
       ->type_name("FILE");
   for (const OptionField& field : TrainOptionFields()) AddField(app, field, flags);
+}
+
+void AddTrainOptionFlag(CLI::App& app, std::string_view name, TrainFlags& flags) {
+  AddField(app, *FindTrainOption(name), flags);
+  app.get_option("--" + std::string(name))->default_str("");
 }
 
 absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const TrainOptions& defaults) {
@@ -65,7 +70,7 @@ absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const Tra
     RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
   }
   RETURN_IF_ERROR(ValidateTrainOptions(options));
-  // Runs that were begun with both go on, so this is said of the flags only.
+  // Runs that have both can be resumed, so this only checks the flags.
   if (options.reciprocal && options.model_spec().RelationWidth() == 0) {
     return UsageError(fmt::format("reciprocal has no meaning for the {} model, which has no relation parameters",
                                   ModelName(options.model)));

@@ -8,14 +8,14 @@
 
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/opened_run.h"
 #include "cmd/program.h"
-#include "cmd/run_flags.h"
 #include "cmd/train_flags.h"
 #include "cmd/training.h"
 #include "cmd/version_facts.h"
 #include "fmt/format.h"
-#include "train/option_toml.h"
-#include "train/options.h"
+#include "run/option_toml.h"
+#include "run/options.h"
 
 namespace octavo {
 namespace {
@@ -32,12 +32,12 @@ struct NewRunFlags {
   bool dry_run = false;
 };
 
-// As TOML that --config takes back.
+// As TOML for --config.
 void PrintConfiguration(const TrainOptions& options) {
   fmt::print("# octavo {}, octavo train --print-config\n", kVersion);
-  std::string_view group;
+  std::string_view section;
   for (const OptionField& field : TrainOptionFields()) {
-    if (field.group != std::exchange(group, field.group)) fmt::print("\n# The {}\n", group);
+    if (field.section != std::exchange(section, field.section)) fmt::print("\n# The {}\n", section);
     fmt::print("{}", TomlLine(field, options));
   }
 }
@@ -53,7 +53,7 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   }
   if (flags.init.empty() && (!flags.init_names.empty() || !flags.init_graph.empty() || flags.init_state != "auto")) {
     return UsageError(
-        "--init-names, --init-graph and --init-state are of what --init names; expected --init with them");
+        "--init-names, --init-graph and --init-state describe the source of --init; expected --init as well");
   }
   if (!flags.init.empty() && flags.init_graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.init, "--init-graph"));
   const InitialSource init = {.source = flags.init,
@@ -78,30 +78,29 @@ void AddTrainVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<NewRunFlags>();
   CLI::Option* run = RefuseEmpty(verb->add_option("--run", flags->run, "Run folder to make"));
   run->required()->type_name("DIR");
-  verb->add_flag("--overwrite", flags->overwrite, "Remove a run that is there already");
+  verb->add_flag("--overwrite", flags->overwrite, "Replace an existing run");
   RefuseEmpty(
       verb->add_option("--init", flags->init,
-                       "Run folder, .npy or word2vec file whose vectors the nodes of the same names begin with"))
+                       "Run folder, .npy or word2vec file with initial vectors for the nodes of the same names"))
       ->type_name("SOURCE");
-  RefuseEmpty(verb->add_option("--init-names", flags->init_names, "Names of the rows of a .npy file, one a line"))
+  RefuseEmpty(verb->add_option("--init-names", flags->init_names, "Names of the rows of a .npy file, one per line"))
       ->type_name("FILE");
   RefuseEmpty(verb->add_option("--init-graph", flags->init_graph,
                                "Graph folder of a run, if it is no longer where its training found it"))
       ->type_name("DIR");
   verb->add_option("--init-state", flags->init_state,
-                   "Optimizer state of a run: auto takes it over where the optimizer is the same, none begins anew")
+                   "Optimizer state of the run: auto uses it if the optimizer is the same, none starts from zero")
       ->check(CLI::IsMember({"auto", "none"}))
       ->capture_default_str();
   AddTrainFlags(*verb, flags->train);
-  verb->add_flag("--dry-run", flags->dry_run, "Check everything and say what would be trained, but write nothing");
+  verb->add_flag("--dry-run", flags->dry_run, "Check everything and report what would be trained, but write nothing");
   const auto print_config = [flags, run, graph = verb->get_option("--graph")](std::int64_t) {
     flags->print_config = true;
     run->required(false);
     graph->required(false);
   };
-  verb->add_flag_function(
-      "--print-config", print_config,
-      "Print the options with their values as TOML that --config takes, and end; asks for no folder");
+  verb->add_flag_function("--print-config", print_config,
+                          "Print the options and their values as TOML for --config and exit; needs no folder");
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunTrain(p, *flags); }; });
 }
 

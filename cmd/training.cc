@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/interrupt.h"
-#include "cmd/run_flags.h"
+#include "cmd/limits.h"
 #include "cmd/validation.h"
 #include "fmt/format.h"
 #include "format/paths.h"
@@ -19,15 +19,16 @@ namespace {
 void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epochs) {
   reporter.Info(fmt::format("epoch {}/{}  loss {:.5f}  {}  {:.0f} edges/s", event.epoch, epochs, event.loss,
                             DurationText(event.seconds), event.edges_per_second));
-  reporter.Detail(
-      fmt::format("  fetch {:.2f} s, compute {:.2f} s, apply {:.2f} s, stall {:.2f} s, commit {:.2f} s; peak memory {}",
-                  event.fetch_seconds, event.compute_seconds, event.apply_seconds, event.stall_seconds,
-                  event.commit_seconds, FormatByteSize(event.peak_rss_bytes)));
-  const std::string traffic = fmt::format(
-      "  loads {} (planned {}), read {} (planned {}), written {} (planned {}), {:.2f} s behind the training",
-      event.partition_loads, event.planned_partition_loads, FormatByteSize(event.read_bytes),
-      FormatByteSize(event.planned_read_bytes), FormatByteSize(event.written_bytes),
-      FormatByteSize(event.planned_written_bytes), event.exchange_seconds);
+  reporter.Detail(fmt::format(
+      "  fetch {:.2f} s, compute {:.2f} s, apply {:.2f} s, stall {:.2f} s, commit {:.2f} s; {} of {} windows of edges "
+      "prefetched; peak memory {}",
+      event.fetch_seconds, event.compute_seconds, event.apply_seconds, event.stall_seconds, event.commit_seconds,
+      event.prefetched_windows, event.windows, FormatByteSize(event.peak_rss_bytes)));
+  const std::string traffic =
+      fmt::format("  loads {} (planned {}), read {} (planned {}), written {} (planned {}), {:.2f} s in the background",
+                  event.partition_loads, event.planned_partition_loads, FormatByteSize(event.read_bytes),
+                  FormatByteSize(event.planned_read_bytes), FormatByteSize(event.written_bytes),
+                  FormatByteSize(event.planned_written_bytes), event.exchange_seconds);
   if (event.partitions > event.resident) {
     reporter.Info(traffic);
   } else {
@@ -36,17 +37,17 @@ void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epoc
 }
 
 void ReportInit(Reporter& reporter, const InitialEvent& event) {
-  reporter.Info(fmt::format("{} of {} nodes and {} of {} relation rows begin with those of {}, which has {} vectors{}",
+  reporter.Info(fmt::format("{} of {} nodes and {} of {} relation rows start with those of {}, which has {} vectors{}",
                             event.nodes, event.all_nodes, event.relation_rows, event.all_relation_rows, event.source,
                             event.vectors, event.optimizer_state ? "; with optimizer state" : ""));
-  if (event.nodes == 0) reporter.Warning(fmt::format("no node has a name that {} has", event.source));
+  if (event.nodes == 0) reporter.Warning(fmt::format("no node has a name in {}", event.source));
 }
 
 void ReportValidation(Reporter& reporter, const ValidationEvent& event) {
   const std::string rank = event.best_epoch == event.epoch
                                ? std::string("the best so far")
-                               : fmt::format("best {:.4f} behind epoch {}", event.best_mrr, event.best_epoch);
-  reporter.Info(fmt::format("validation behind epoch {}: MRR {:.4f}  hits@10 {:.4f}  {}; {}{}", event.epoch,
+                               : fmt::format("best {:.4f} after epoch {}", event.best_mrr, event.best_epoch);
+  reporter.Info(fmt::format("validation after epoch {}: MRR {:.4f}  hits@10 {:.4f}  {}; {}{}", event.epoch,
                             event.scores.mrr, event.scores.hits_at_10, DurationText(event.seconds), rank,
                             event.learning_rate_factor < 1
                                 ? fmt::format("; learning rate times {:.4g}", event.learning_rate_factor)
@@ -62,8 +63,8 @@ void ReportDivision(Reporter& reporter, const TrainDivision& division, std::uint
   const std::string how = DivisionText(division.shape);
   if (division.changed) {
     reporter.Warning(
-        fmt::format("from epoch {} on: {}, as --memory of {} has it (so far {}, which takes {}); from there on the "
-                    "bits differ from those of the run as it was",
+        fmt::format("from epoch {} on: {}, to fit --memory {} (so far {}, which takes {}); from then on the "
+                    "bits differ from those that the previous division would give",
                     division.from_epoch, how, FormatByteSize(memory), DivisionText(division.before),
                     FormatByteSize(division.memory_before)));
   } else if (division.shape.WholeGraph()) {
@@ -74,6 +75,10 @@ void ReportDivision(Reporter& reporter, const TrainDivision& division, std::uint
 }
 
 }  // namespace
+
+std::string LoadingText(const LoadingChoice& choice) {
+  return fmt::format("exchange {}: {}", LoadingName(choice.loading), choice.why);
+}
 
 ShownProgress ProgressOf(const TrainProgress& progress) {
   return {.phase = fmt::format("epoch {}/{}", progress.epoch, progress.epochs),
@@ -104,6 +109,7 @@ void ReportStart(Program& program, const std::filesystem::path& run, const Train
                                     CountText(start.train_edges, "edge")));
   program.reporter.Info(fmt::format("memory: {} of {}; {}", FormatByteSize(plan.estimate.total()),
                                     FormatByteSize(plan.memory), DivisionText(plan.shape)));
+  program.reporter.Info(LoadingText(plan.loading));
   program.reporter.Info(fmt::format("disk: {} while it trains, {} when done", FormatByteSize(plan.disk_bytes),
                                     FormatByteSize(plan.disk_bytes_after)));
   program.reporter.Info("--dry-run: nothing was written");
@@ -120,9 +126,11 @@ absl::Status RunTraining(
 
   std::uint64_t epochs = 0;
   TrainCallbacks callbacks;
+  callbacks.on_warning = [&](std::string_view text) { program.reporter.Warning(text); };
   callbacks.on_division = [&](const TrainDivision& division) {
     ReportDivision(program.reporter, division, settings.memory);
   };
+  callbacks.on_loading = [&](const LoadingChoice& choice) { program.reporter.Info(LoadingText(choice)); };
   callbacks.on_initial = [&](const InitialEvent& event) { ReportInit(program.reporter, event); };
   callbacks.on_batch = [&](const TrainProgress& progress) {
     epochs = progress.epochs;
@@ -146,7 +154,7 @@ absl::Status RunTraining(
                                       outcome.generation, run.string()));
     if (validation.best_epoch > 0) {
       program.reporter.Info(fmt::format(
-          "best validation: MRR {:.4f} behind epoch {}{}", validation.best_mrr, validation.best_epoch,
+          "best validation: MRR {:.4f} after epoch {}{}", validation.best_mrr, validation.best_epoch,
           outcome.kept_best ? fmt::format(", kept in {}", RunPaths(run).Best().folder().string()) : std::string()));
     }
     const std::string name = ShellWord(run.string());
@@ -154,8 +162,9 @@ absl::Status RunTraining(
         "next: octavo evaluate --run {0}, octavo query --run {0}, octavo report --run {0} --output report.html", name));
     return absl::OkStatus();
   }
-  program.reporter.Warning(fmt::format("stopped by {}: generation {} is committed; go on with: octavo resume --run {}",
-                                       InterruptName(), outcome.generation, ShellWord(run.string())));
+  program.reporter.Warning(
+      fmt::format("stopped by {}: generation {} is committed; continue with: octavo resume --run {}", InterruptName(),
+                  outcome.generation, ShellWord(run.string())));
   program.exit_code = InterruptExitCode();
   return absl::OkStatus();
 }

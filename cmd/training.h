@@ -1,8 +1,9 @@
-// What `train` and `resume` share: signals, progress, the report of each epoch, the last line.
+// What `train` and `resume` share: signals, progress, the report of each epoch, the final message.
 #pragma once
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "cmd/program.h"
@@ -12,15 +13,18 @@ namespace octavo {
 
 ShownProgress ProgressOf(const TrainProgress& progress);
 
-// Says what a training would begin with, for --dry-run.
+// Returns how tables come into memory and why: "exchange mapped: nothing is read before the first batch".
+std::string LoadingText(const LoadingChoice& choice);
+
+// Reports what a training would begin with, for --dry-run.
 void ReportStart(Program& program, const std::filesystem::path& run, const TrainingStart& start);
 
-// Threads and memory, by the program's options.
+// Threads and memory from the program's options.
 TrainSettings SettingsOf(const Program& program);
 
-// Runs `work` with settings and callbacks made from the program's options: SIGINT and SIGTERM stop it after a commit
-// (exit code 130 or 143; a second signal ends the process at once), or before the first one, without a run; progress,
-// epochs and validations are reported.
+// Runs `work` with settings and callbacks from the program's options. SIGINT and SIGTERM stop it after a commit (exit
+// code 130 or 143; a second signal ends the process at once) or, before the first commit, without a run. Reports
+// progress, epochs and validations.
 absl::Status RunTraining(
     Program& program, const std::filesystem::path& run,
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work);

@@ -17,9 +17,9 @@
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
+#include "cmd/limits.h"
 #include "cmd/presets.h"
 #include "cmd/program.h"
-#include "cmd/run_flags.h"
 #include "cmd/training.h"
 #include "cmd/validation.h"
 #include "fmt/format.h"
@@ -38,12 +38,12 @@ struct TuneFlags {
   std::string graph;
   std::string space;
   std::string output;
-  SearchOptions search;
+  TuneOptions search;
   bool json = false;
   bool dry_run = false;
 };
 
-// Returns the seconds of "90s", "30m", "2h" or "1.5d".
+// Returns the seconds for "90s", "30m", "2h" or "1.5d".
 std::optional<double> ParseDuration(std::string_view text) {
   if (text.empty()) return std::nullopt;
   const char unit = text.back();
@@ -63,8 +63,8 @@ void AddBudget(CLI::App& app, double& seconds) {
     seconds = *parsed;
   };
   app.add_option_function<std::string>("--budget", parse,
-                                       "End after so much time, of all calls of the search together but for what "
-                                       "kills cut off; call again with more of it to go on (a time such as 90s, 30m, "
+                                       "End after this time, summed over all calls of the search except what "
+                                       "kills cut off; call again with more time to continue (such as 90s, 30m, "
                                        "2h or 1.5d)")
       ->type_name("TIME");
 }
@@ -115,7 +115,7 @@ SearchCallbacks MakeCallbacks(Program& program, const TuneFlags& flags) {
                                         event.seconds, event.edges_per_second));
   };
   callbacks.train.on_validation = [&program](const ValidationEvent& event) {
-    program.reporter.Detail(fmt::format("  validation behind epoch {}: MRR {:.4f}", event.epoch, event.scores.mrr));
+    program.reporter.Detail(fmt::format("  validation after epoch {}: MRR {:.4f}", event.epoch, event.scores.mrr));
   };
   return callbacks;
 }
@@ -164,7 +164,7 @@ std::string_view EndName(SearchEnd end) {
   return end == SearchEnd::kDone ? "done" : end == SearchEnd::kBudget ? "budget" : "stopped";
 }
 
-// A value as run.json has it: a number, a switch or a string.
+// A value as in run.json: a number, a switch or a string.
 Json ValueJson(const SpaceOption& option, const std::string& value) {
   const bool literal = option.field->type != OptionField::Type::kText && Json::accept(value);
   return literal ? Json::parse(value) : Json(value);
@@ -214,7 +214,7 @@ void PrintJson(const TuneFlags& flags, const SearchOutcome& outcome) {
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-// How far a search came that was ended before its end.
+// The progress of a search that ended early.
 std::string Standing(const SearchOutcome& outcome) {
   std::string text;
   const std::vector<Rung>& rungs = outcome.halving.rungs();
@@ -233,16 +233,16 @@ absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutc
   }
   if (outcome.end == SearchEnd::kStopped) {
     program.reporter.Warning(
-        fmt::format("stopped by {}; {}; say the same again to go on", InterruptName(), Standing(outcome)));
+        fmt::format("stopped by {}; {}; repeat the command to continue", InterruptName(), Standing(outcome)));
     program.exit_code = InterruptExitCode();
   } else if (outcome.end == SearchEnd::kBudget) {
     program.reporter.Warning(
-        fmt::format("the --budget is spent after {}; {}; say the same with more of it to go "
+        fmt::format("the --budget is spent after {}; {}; repeat the command with a larger one to "
                     "on",
                     DurationText(outcome.seconds), Standing(outcome)));
   } else if (!outcome.best) {
     return RuntimeError(
-        fmt::format("{}: every trial has failed, the first one since: {}", flags.output, outcome.trials[0].failure));
+        fmt::format("{}: every trial has failed, the first one because: {}", flags.output, outcome.trials[0].failure));
   }
   if (outcome.best) {
     const SearchPaths paths(flags.output);
@@ -289,7 +289,7 @@ void AddTuneVerb(CLI::App& app, Program& program) {
       "tune",
       "Search for the options that train a graph best: random points of a space, the better ones trained longer");
   const auto flags = std::make_shared<TuneFlags>();
-  SearchOptions& search = flags->search;
+  TuneOptions& search = flags->search;
   RefuseEmpty(verb->add_option("--graph", flags->graph, "Graph folder with valid edges"))->required()->type_name("DIR");
   RefuseEmpty(verb->add_option("--space", flags->space,
                                "TOML file, or the name of an installed one: the options of octavo train, each a "
@@ -297,27 +297,26 @@ void AddTuneVerb(CLI::App& app, Program& program) {
       ->required()
       ->type_name("FILE");
   RefuseEmpty(verb->add_option("--output", flags->output,
-                               "Folder of the search; one that is there with the same arguments is gone on with"))
+                               "Folder of the search; an existing search with the same arguments is continued"))
       ->required()
       ->type_name("DIR");
   AddWholeNumber(*verb, "--trials", search.trials, 1, 10'000, "Points of the space");
   AddWholeNumber(*verb, "--epochs-least", search.epochs_least, 1, 1'000'000, "Epochs of every trial: the first rung");
-  AddWholeNumber(
-      *verb, "--epochs", search.epochs, 1, 1'000'000,
-      "Epochs of the best: the last rung. Linear and cosine learning rates stretch over them in every trial");
-  AddWholeNumber(*verb, "--halve", search.halve, 2, 1000,
-                 "From rung to rung one trial in so many goes on, for so many times the epochs");
+  AddWholeNumber(*verb, "--epochs", search.epochs, 1, 1'000'000,
+                 "Epochs of the best: the last rung. Linear and cosine learning rates span these in every trial");
+  AddWholeNumber(*verb, "--reduction-factor", search.reduction_factor, 2, 1000,
+                 "One in this many trials continues to the next rung, with this many times the epochs");
   AddWholeNumber(*verb, "--validation-sample", search.validation_sample, 0, std::uint64_t{1} << 40,
-                 "Edges of the valid split that are ranked, always the same; 0 ranks all");
+                 "Edges of the valid split that are ranked, the same each time; 0 ranks all");
   AddWholeNumber(*verb, "--seed", search.seed, 0, ~std::uint64_t{0} >> 1,  // of TOML: best.toml names it
-                 "Seed of the points, and of the trainings unless the space says");
+                 "Seed of the points, and of the trainings unless the space sets one");
   AddBudget(*verb, search.budget_seconds);
   verb->add_flag("--dry-run", flags->dry_run, "Check everything and show the rungs, but train and write nothing");
   verb->add_flag("--json", flags->json, "Print a JSON object");
   verb->footer(
-      "Trials are compared by the filtered MRR of the valid split. The runs of those that are out are removed; that "
+      "Trials are compared by the filtered MRR of the valid split. Runs of eliminated trials are removed; that "
       "of\n"
-      "the best stays, and its options are in DIR/best.toml, for octavo train --config.");
+      "the best is kept, and its options are in DIR/best.toml, for octavo train --config.");
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunTune(p, *flags); }; });
 }
 

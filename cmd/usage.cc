@@ -12,10 +12,10 @@
 namespace octavo {
 namespace {
 
-constexpr std::size_t kMostShownBytes = 300;                         // of a name that is to be copied
-constexpr std::string_view kNoCommand = "A subcommand is required";  // as CLI11 has it
+constexpr std::size_t kMostShownBytes = 300;                         // of a name that the user should be able to copy
+constexpr std::string_view kNoCommand = "A subcommand is required";  // CLI11's text
 
-// The sub-commands that were read, the deepest last.
+// The sub-commands that were parsed, the deepest last.
 std::vector<const CLI::App*> CommandsRead(const CLI::App& app) {
   std::vector<const CLI::App*> commands;
   for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
@@ -46,7 +46,8 @@ std::string Suggest(const std::string& wanted, const std::vector<std::string>& n
   return DidYouMean(NearNames(wanted, names.size(), [&](std::uint64_t i) -> std::string_view { return names[i]; }));
 }
 
-// Where words stand in place of a sub-command: what was typed, with the one in front that takes so many. Or nothing.
+// If other words are in place of a sub-command: what was typed with the sub-command that accepts this many words before
+// them. Otherwise nothing.
 std::string Example(const CLI::App& command, const std::vector<std::string>& rest,
                     const std::vector<std::string>& typed) {
   const auto flag = std::find_if(rest.begin(), rest.end(), [](const auto& word) { return word.starts_with('-'); });
@@ -92,7 +93,7 @@ std::string UsageMessage(const CLI::App& app, const std::string& message, const 
   const CLI::App& command = commands.empty() ? app : *commands.back();
   const std::vector<std::string> rest = app.remaining(/*recurse=*/true);
   const std::vector<std::string> parts = NamesOf(CommandsOf(command));
-  // What stands where a verb belongs is a misspelt one, and the flags behind it are that one's.
+  // A word in place of a verb is a misspelt verb, and the flags after it belong to that.
   const bool no_verb = !parts.empty() && !rest.empty() && !rest[0].starts_with('-');
   const auto flag =
       no_verb ? rest.end()
@@ -113,7 +114,7 @@ std::string UsageMessage(const CLI::App& app, const std::string& message, const 
       text += fmt::format("; expected {}{}", fmt::join(parts, ", "), Example(command, rest, typed));
     }
   } else if (!rest.empty()) {
-    text += fmt::format("; found \"{}\", which belongs to no flag", Escape(rest[0]));
+    text += fmt::format("; found \"{}\", which does not belong to a flag", Escape(rest[0]));
   }
   const std::string separator = text.ends_with("?") ? "" : ";";
   std::vector<std::string> names = NamesOf(commands);

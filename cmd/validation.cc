@@ -5,8 +5,8 @@
 
 #include "base/status.h"
 #include "cmd/interrupt.h"
+#include "cmd/opened_run.h"
 #include "cmd/reading_memory.h"
-#include "cmd/run_flags.h"
 #include "evaluate/ranking.h"
 #include "fmt/format.h"
 
@@ -19,12 +19,13 @@ absl::StatusOr<ValidationScores> Validate(Program& program, const std::filesyste
   const std::uint64_t open = OpenBytes(run);
   RankingOptions ranking = {.split = Split::kValid, .sample = options.validation_sample, .seed = options.seed};
   ranking.memory_bytes = memory - std::min(memory - 1, open);
-  // What is cached of the files is a part of the memory, too.
+  // Cached file pages count as memory too.
   if (StreamedBytes(run) > ranking.memory_bytes / 2) {
     run.embeddings.DropBehind();
     run.graph->DropBehind();
   } else {
     ranking.memory_bytes -= StreamedBytes(run);
+    run.embeddings.Map();
   }
   ranking.progress = [&program](double share) { program.reporter.Show({.phase = "validation", .share = share}); };
   ranking.stop = [] { return Interrupted(); };

@@ -1,4 +1,4 @@
-// Validation during a training: the ranking that `evaluate` does, of the valid split.
+// Validation during a training: ranks the valid split as `evaluate` does.
 #pragma once
 
 #include "cmd/program.h"
@@ -6,7 +6,7 @@
 
 namespace octavo {
 
-// Opens the run as a reader and ranks; SIGINT and SIGTERM stop it.
+// The validator opens the run as a reader and ranks; SIGINT and SIGTERM stop it.
 Validator MakeValidator(Program& program);
 
 }  // namespace octavo

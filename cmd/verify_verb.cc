@@ -1,4 +1,4 @@
-// octavo verify: whether a graph or a run is whole, and what is wrong where.
+// octavo verify: checks whether a graph or a run is undamaged, and reports all damage with its place.
 
 #include <CLI/App.hpp>
 #include <algorithm>
@@ -18,16 +18,16 @@
 #include "checkpoint/commit_copy.h"
 #include "checkpoint/run_lock.h"
 #include "cmd/flags.h"
+#include "cmd/limits.h"
 #include "cmd/program.h"
-#include "cmd/run_flags.h"
 #include "fmt/format.h"
 #include "format/paths.h"
 #include "graph/verify.h"
 #include "io/atomic_file.h"
 #include "io/check_report.h"
 #include "nlohmann/json.hpp"
-#include "train/run_exchange.h"
-#include "train/verify_run.h"
+#include "run/run_exchange.h"
+#include "run/verify_run.h"
 
 namespace octavo {
 namespace {
@@ -36,9 +36,9 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kProgramBytes = std::uint64_t{16} << 20;
-constexpr std::uint64_t kLeastPieceBytes = std::uint64_t{128} << 10;  // a block of an edge file, twice
+constexpr std::uint64_t kLeastPieceBytes = std::uint64_t{128} << 10;  // twice a block of an edge file
 constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kPieces = 3;  // of a worker
+constexpr std::uint64_t kPieces = 3;  // per worker
 
 struct VerifyFlags {
   std::string path;
@@ -47,11 +47,11 @@ struct VerifyFlags {
   bool json = false;
 };
 
-// What is told at the end.
+// The result to report.
 struct Outcome {
   std::string kind;
   std::unique_ptr<CheckReport> report = std::make_unique<CheckReport>();
-  std::optional<CheckedCommit> commit;  // of a run
+  std::optional<CheckedCommit> commit;  // for a run
   std::vector<std::string> repairs;
   double seconds = 0;
 };
@@ -82,12 +82,12 @@ std::uint64_t BytesOf(const std::vector<fs::path>& files) {
   return bytes;
 }
 
-// Counts what was checked and tells of it. Any thread.
+// Counts and reports what was checked. Thread-safe.
 class ProgressCount {
  public:
   ProgressCount(Reporter& reporter, std::uint64_t total) : reporter_(reporter), total_(total) {}
   void Add(std::uint64_t bytes) {
-    const std::uint64_t done = done_.fetch_add(bytes, std::memory_order_relaxed) + bytes;  // for the eye only
+    const std::uint64_t done = done_.fetch_add(bytes, std::memory_order_relaxed) + bytes;  // only for display
     reporter_.Show({.phase = "checking",
                     .share = static_cast<double>(done) / static_cast<double>(total_),
                     .done = static_cast<double>(done),
@@ -100,7 +100,7 @@ class ProgressCount {
   std::atomic<std::uint64_t> done_{0};
 };
 
-// Shares --memory out: an eighth is for the pieces that the workers hold, up to what is of use.
+// Divides --memory: an eighth is for the workers' pieces, up to a useful size.
 absl::StatusOr<GraphCheckOptions> ShareMemory(const Program& program, const VerifyFlags& flags, std::uint64_t total) {
   const std::uint64_t limit = MemoryLimit(program);
   const std::uint64_t pieces = kPieces * static_cast<std::uint64_t>(ThreadCount(program));
@@ -122,11 +122,12 @@ absl::Status CheckGraphFolder(const VerifyFlags& flags, const GraphCheckOptions&
   for (const fs::path& folder : AbandonedFolders(flags.path)) {
     if (!flags.repair) {
       outcome.report->Note(
-          fmt::format("{}: an import that was cut left it; --repair, or the next import, removes it", folder.string()));
+          fmt::format("{}: left by an interrupted import; --repair, or the next import, removes it", folder.string()));
     } else if (RemoveAbandonedFolder(folder, GraphPaths::FileNames())) {
-      outcome.repairs.push_back(fmt::format("{}: removed, what an import that was cut had left", folder.string()));
+      outcome.repairs.push_back(fmt::format("{}: removed, left by an interrupted import", folder.string()));
     } else {
-      outcome.report->Note(fmt::format("{}: holds something that no import made, so it stays", folder.string()));
+      outcome.report->Note(
+          fmt::format("{}: holds something that is not from an import, so it is kept", folder.string()));
     }
   }
   return VerifyGraph(flags.path, options, *outcome.report);
@@ -138,17 +139,17 @@ absl::Status HandlePartialFiles(const VerifyFlags& flags, Outcome& outcome) {
     std::error_code error;
     if (!fs::is_regular_file(fs::symlink_status(partial, error))) continue;
     if (!flags.repair) {
-      outcome.report->Note(fmt::format("{}: a training that was cut left it; --repair removes it", partial.string()));
+      outcome.report->Note(fmt::format("{}: left by an interrupted training; --repair removes it", partial.string()));
       continue;
     }
     fs::remove(partial, error);
     if (error) return RuntimeError(fmt::format("{}: remove: {}", partial.string(), error.message()));
-    outcome.repairs.push_back(fmt::format("{}: removed, what a training that was cut had left", partial.string()));
+    outcome.repairs.push_back(fmt::format("{}: removed, left by an interrupted training", partial.string()));
   }
   return absl::OkStatus();
 }
 
-// What a copy of the best validation that was cut has left.
+// Handles an unfinished copy of the best validation, left by an interrupted training.
 absl::Status HandleUnfinishedCopy(const VerifyFlags& flags, Outcome& outcome) {
   const RunPaths unfinished = RunPaths(flags.path).Best().Unfinished();
   const std::string folder = unfinished.folder().string();
@@ -156,15 +157,15 @@ absl::Status HandleUnfinishedCopy(const VerifyFlags& flags, Outcome& outcome) {
   if (!fs::is_directory(fs::symlink_status(unfinished.folder(), error))) return absl::OkStatus();
   if (!flags.repair) {
     outcome.report->Note(
-        fmt::format("{}: a training is making it, or was cut and left it; --repair removes what was left", folder));
+        fmt::format("{}: a training is making it, or was interrupted; --repair removes the leftovers", folder));
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(RemoveRunFolder(unfinished));
-  outcome.repairs.push_back(fmt::format("{}: removed, what a training that was cut had left", folder));
+  outcome.repairs.push_back(fmt::format("{}: removed, left by an interrupted training", folder));
   return absl::OkStatus();
 }
 
-// What a run that was to take the place of this one has left, or this one, cut on its way there.
+// Handles the rest of a run that was to replace this one, or an interrupted replacement.
 absl::Status HandleReplacement(const VerifyFlags& flags, Outcome& outcome) {
   const RunPaths paths(flags.path);
   const std::string folder = paths.Replacement().folder().string();
@@ -173,20 +174,20 @@ absl::Status HandleReplacement(const VerifyFlags& flags, Outcome& outcome) {
   const bool decided = stage == ReplacementStage::kDecided;
   if (!flags.repair) {
     outcome.report->Note(
-        decided ? fmt::format("{}: holds the run, which was taking the place of an older one; --repair, "
-                              "or octavo resume, finishes that",
-                              folder)
-                : fmt::format("{}: a training is making it, or was cut and left it; --repair removes what was left",
-                              folder));
+        decided
+            ? fmt::format("{}: holds the run, which was replacing an older one; --repair, "
+                          "or octavo resume, completes that",
+                          folder)
+            : fmt::format("{}: a training is making it, or was interrupted; --repair removes the leftovers", folder));
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(SettleRun(paths));
   outcome.repairs.push_back(decided ? fmt::format("{}: moved to its place", folder)
-                                    : fmt::format("{}: removed, what a training that was cut had left", folder));
+                                    : fmt::format("{}: removed, left by an interrupted training", folder));
   return absl::OkStatus();
 }
 
-// The run of the best validation, where there is one, is a run of its own: repaired by itself.
+// Checks the run of the best validation, if any. It is a separate run and is repaired separately.
 absl::Status CheckBest(const VerifyFlags& flags, const CommitCheckOptions& options, Outcome& outcome) {
   const RunPaths best = RunPaths(flags.path).Best();
   if (!HasAny({best.State(), best.Configuration()})) return absl::OkStatus();
@@ -208,7 +209,7 @@ absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& 
   if (outcome.report->damage_count() > 1 || outcome.report->unread_count() > 0) {
     outcome.report->Note(
         fmt::format("{}: not repaired: other files of the run are damaged, so the generation that "
-                    "would stand may not be whole",
+                    "would be valid may be damaged",
                     paths.State().string()));
     return CheckBest(flags, options, outcome);
   }
@@ -217,7 +218,7 @@ absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& 
   outcome.repairs.push_back(
       fmt::format("{}: slot {}: wrote generation {}, which names the same rows as generation {}, all of them checked",
                   paths.State().string(), *outcome.commit->torn_slot, generation + 1, generation));
-  // What is told is what stands there now.
+  // Reports the state after the repair.
   outcome.report = std::make_unique<CheckReport>();
   ASSIGN_OR_RETURN(outcome.commit, VerifyRun(flags.path, options, *outcome.report));
   return CheckBest(flags, options, outcome);
@@ -247,7 +248,7 @@ void PrintText(const VerifyFlags& flags, const Outcome& outcome) {
   const CheckReport& report = *outcome.report;
   const std::vector<Finding> findings = report.findings();
   std::vector<CheckedFile> files = report.files();
-  // A file that is missing, or whose header is wrong, was not looked at any further.
+  // A file that is missing or has a wrong header was not checked any further.
   for (const Finding& finding : findings) {
     if (std::ranges::find(files, finding.file, &CheckedFile::file) == files.end())
       files.push_back({finding.file, "", 0});
@@ -260,8 +261,9 @@ void PrintText(const VerifyFlags& flags, const Outcome& outcome) {
     if (count > 0) PrintFindings(findings, file.file, count);
   }
   if (outcome.commit && outcome.commit->commits_meanwhile > 0) {
-    fmt::print("note: {} commit{} came meanwhile; generation {} was checked\n", outcome.commit->commits_meanwhile,
-               outcome.commit->commits_meanwhile == 1 ? "" : "s", outcome.commit->manifest->header.generation);
+    fmt::print("note: {} commit{} happened during the check; generation {} was checked\n",
+               outcome.commit->commits_meanwhile, outcome.commit->commits_meanwhile == 1 ? "" : "s",
+               outcome.commit->manifest->header.generation);
   }
   for (const std::string& note : report.notes()) fmt::print("note: {}\n", note);
   for (const std::string& repair : outcome.repairs) fmt::print("repaired: {}\n", repair);
@@ -312,7 +314,7 @@ absl::Status RunVerify(const VerifyFlags& flags, Program& program) {
   const bool run = HasAny({paths.State(), paths.Configuration()});
   const std::vector<fs::path> files = FilesOf(flags.path, run);
   if (!run && !HasAny(files)) {
-    return UsageError(fmt::format("{}: found no file of a graph or a run; expected one of the two", flags.path));
+    return UsageError(fmt::format("{}: found no file of a graph or a run; expected a graph or a run", flags.path));
   }
   const std::uint64_t total = BytesOf(files);
   ASSIGN_OR_RETURN(GraphCheckOptions options, ShareMemory(program, flags, total));
@@ -343,17 +345,17 @@ absl::Status RunVerify(const VerifyFlags& flags, Program& program) {
 
 void AddVerifyVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<VerifyFlags>();
-  CLI::App& verb = *app.add_subcommand("verify", "Check every byte of a graph or a run, and say what is wrong where");
+  CLI::App& verb = *app.add_subcommand("verify", "Check every byte of a graph or a run and report all damage");
   RefuseEmpty(verb.add_option("PATH", flags->path, "A graph folder or a run folder"))->required()->type_name("DIR");
-  verb.add_flag("--deep", flags->deep, "Read the disk itself and not what the system has cached of it");
+  verb.add_flag("--deep", flags->deep, "Read from the disk, not from the page cache");
   verb.add_flag("--repair", flags->repair,
-                "Remove what cut imports and trainings left, and write a torn slot of STATE anew; nothing else");
+                "Remove leftovers of interrupted imports and trainings and rewrite a torn slot of STATE; nothing else");
   verb.add_flag("--json", flags->json, "Print one JSON object");
   verb.footer(
-      "Exit code 0: whole; 4: damaged, each damage with its file and place. A run may be trained meanwhile: then its\n"
-      "newest commit is checked. --repair takes the run for itself (exit code 5 if it is in use), changes no table, "
+      "Exit code 0: undamaged; 4: damaged, each damage with its file and place. Can run during a training: then the\n"
+      "newest commit is checked. --repair locks the run (exit code 5 if it is in use), changes no table, "
       "and\n"
-      "writes a torn slot only where all that the other one names is whole.");
+      "rewrites a torn slot only if all rows that the other one names are undamaged.");
   verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunVerify(*flags, running); }; });
 }
 

@@ -1,6 +1,5 @@
 #include "cmd/version.h"
 
-#include <linear.h>
 #include <oneapi/tbb/version.h>
 #include <toml++/impl/version.h>
 #include <xxhash.h>
@@ -28,7 +27,7 @@ std::string_view Compiler() {
 #endif
 }
 
-// 90100 is "9.1.0" where each place has `base`.
+// 90100 is "9.1.0" with base 100.
 std::string Dotted(unsigned number, unsigned base) {
   return fmt::format("{}.{}.{}", number / base / base, number / base % base, number % base);
 }
@@ -44,13 +43,12 @@ std::string VersionText() {
   add("build", fmt::format("{}, {}", OCTAVO_BUILD_TYPE, Compiler()));
   add("SIMD", fmt::format("{} of {}", ActiveSimdTarget(), fmt::join(CompiledSimdTargets(), ", ")));
   add("GEMM", std::string(GemmBackendName(ActiveGemmBackend())));
-  add("libraries",
-      fmt::format("oneTBB {}, fmt {}, Highway {}.{}.{}, liblinear {}, xxHash {}, zlib {}, zstd {}, CLI11 {}, "
-                  "nlohmann-json {}.{}.{}, toml++ {}.{}.{}",
-                  TBB_runtime_version(), Dotted(FMT_VERSION, 100), HWY_MAJOR, HWY_MINOR, HWY_PATCH, liblinear_version,
-                  Dotted(XXH_versionNumber(), 100), zlibVersion(), ZSTD_versionString(), CLI11_VERSION,
-                  NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH, TOML_LIB_MAJOR,
-                  TOML_LIB_MINOR, TOML_LIB_PATCH));
+  add("libraries", fmt::format("oneTBB {}, fmt {}, Highway {}.{}.{}, xxHash {}, zlib {}, zstd {}, CLI11 {}, "
+                               "nlohmann-json {}.{}.{}, toml++ {}.{}.{}",
+                               TBB_runtime_version(), Dotted(FMT_VERSION, 100), HWY_MAJOR, HWY_MINOR, HWY_PATCH,
+                               Dotted(XXH_versionNumber(), 100), zlibVersion(), ZSTD_versionString(), CLI11_VERSION,
+                               NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH,
+                               TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH));
   return text;
 }
 

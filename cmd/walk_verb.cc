@@ -1,4 +1,4 @@
-// octavo walk: a graph becomes the graph of the pairs of its walks.
+// octavo walk: makes the graph of the pairs of nodes that meet on a graph's walks.
 
 #include <CLI/App.hpp>
 #include <algorithm>
@@ -14,10 +14,10 @@
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/large_blocks.h"
+#include "cmd/limits.h"
 #include "cmd/option_file.h"
 #include "cmd/presets.h"
 #include "cmd/program.h"
-#include "cmd/run_flags.h"
 #include "cmd/version_facts.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -26,7 +26,7 @@
 namespace octavo {
 namespace {
 
-// Of the options that a configuration file has.
+// The group of the options that a configuration file may contain.
 constexpr std::string_view kWalkGroup = "The walks";
 
 struct WalkFlags {
@@ -40,7 +40,7 @@ struct WalkFlags {
   bool json = false;
   bool print_config = false;
   CLI::App* verb = nullptr;
-  // Flags that only some kinds read.
+  // Flags that only some kinds use.
   std::vector<CLI::Option*> windowed;
   std::vector<CLI::Option*> biased;
   std::vector<CLI::Option*> ppr;
@@ -59,7 +59,7 @@ void Report(const WalkFlags& flags, const WalkSummary& summary, Reporter& report
                             flags.options.walk.pairs == PairDirection::kBoth ? ", each for both directions" : ""));
   reporter.Info(fmt::format("{}: {}, {} train, {} valid and {}", flags.output, CountText(graph.node_count, "node"),
                             graph.train_edges, graph.valid_edges, CountText(graph.test_edges, "test edge")));
-  if (summary.streamed) reporter.Info("--memory has no room for all neighbours: walks were taken step by step");
+  if (summary.streamed) reporter.Info("the neighbours exceed --memory: walks were taken step by step");
   if (summary.spilled_bytes > 0) {
     reporter.Info(fmt::format("{} went through temporary files", FormatByteSize(summary.spilled_bytes)));
   }
@@ -84,7 +84,7 @@ void PrintJson(const WalkFlags& flags, const WalkSummary& summary) {
   fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-// A flag that the kind does not read was meant for another one.
+// A flag that the kind does not use was meant for another one.
 absl::Status RefuseUnread(const WalkFlags& flags, const std::vector<CLI::Option*>& options, bool read,
                           std::string_view reader) {
   for (const CLI::Option* option : options) {
@@ -109,7 +109,7 @@ absl::Status ReadKind(WalkFlags& flags) {
   return RefuseUnread(flags, flags.ppr, walk.kind == WalkKind::kPersonalPageRank, "ppr");
 }
 
-// As TOML that --config takes back.
+// As TOML for --config.
 void PrintConfiguration(const WalkFlags& flags) {
   const auto has = [](const std::vector<CLI::Option*>& options, const CLI::Option* option) {
     return std::ranges::find(options, option) != options.end();
@@ -145,9 +145,10 @@ absl::Status RunWalk(WalkFlags& flags, Program& program) {
   if (EndedByInterrupt(program, summary.status(), flags.output)) return absl::OkStatus();
   if (!summary.ok()) return summary.status();
   if (options.check_only) {
-    program.reporter.Info(fmt::format("{}: to be made of {} nodes and {} edges of {}{}; --dry-run: nothing was written",
-                                      flags.output, summary->graph.node_count, summary->graph.train_edges, flags.graph,
-                                      summary->streamed ? ", step by step through temporary files" : ""));
+    program.reporter.Info(
+        fmt::format("{}: would be made from {} nodes and {} edges of {}{}; --dry-run: nothing was written",
+                    flags.output, summary->graph.node_count, summary->graph.train_edges, flags.graph,
+                    summary->streamed ? ", step by step through temporary files" : ""));
     return absl::OkStatus();
   }
   Report(flags, *summary, program.reporter);
@@ -157,22 +158,23 @@ absl::Status RunWalk(WalkFlags& flags, Program& program) {
 
 void AddWalkOptions(CLI::App& verb, WalkFlags& flags) {
   WalkOptions& walk = flags.options.walk;
-  verb.add_option("--kind", flags.kind,
-                  "deepwalk and node2vec pair nodes within a window of a walk, ppr the first with the last node of one")
+  verb.add_option(
+          "--kind", flags.kind,
+          "deepwalk and node2vec pair nodes within a window of a walk, ppr pairs the first and last node of a walk")
       ->check(CLI::IsMember({"deepwalk", "node2vec", "ppr"}))
       ->capture_default_str();
   flags.windowed = {
       AddWholeNumber(verb, "--walks", walk.walks, 1, kMaxWalks, "Walks from each node"),
-      AddWholeNumber(verb, "--length", walk.length, 2, kMaxLength, "Nodes of a walk"),
-      AddWholeNumber(verb, "--window", walk.window, 1, kMaxWindow, "Steps between the nodes of a pair, at most")};
+      AddWholeNumber(verb, "--length", walk.length, 2, kMaxLength, "Nodes per walk"),
+      AddWholeNumber(verb, "--window", walk.window, 1, kMaxWindow, "Most steps between the nodes of a pair")};
   flags.biased = {AddRealNumber(verb, "--p", walk.p, kMinBias, kMaxBias,
-                                "node2vec: a step back weighs 1/p, one to a neighbour of the node before 1"),
+                                "node2vec: a step back weighs 1/p, a step to a neighbour of the previous node 1"),
                   AddRealNumber(verb, "--q", walk.q, kMinBias, kMaxBias, "node2vec: any other step weighs 1/q")};
   flags.ppr = {AddWholeNumber(verb, "--samples", walk.samples, 1, kMaxWalks, "ppr: walks from each node"),
-               AddRealNumber(verb, "--alpha", walk.alpha, 0, kMaxAlpha, "ppr: chance to go on at each node")};
+               AddRealNumber(verb, "--alpha", walk.alpha, 0, kMaxAlpha, "ppr: probability of continuing at each node")};
   verb.add_option(
           "--pairs", flags.pairs,
-          "both: a pair counts in both directions; forward: from the earlier to the later node; auto: both, but "
+          "both: a pair counts in both directions; forward: from the earlier to the later node; auto: both, except "
           "forward for ppr")
       ->check(CLI::IsMember({"auto", "both", "forward"}))
       ->capture_default_str();
@@ -192,9 +194,9 @@ void AddWalkVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<WalkFlags>();
   CLI::App& verb = *app.add_subcommand(
       "walk",
-      "Make a graph of the pairs of nodes that come near each other on random walks.\n"
-      "Walks step along training edges, by weight. The pairs become the training edges of the new graph, weighted by\n"
-      "how often each came; its nodes, valid and test edges are those of the graph.");
+      "Make a graph of the pairs of nodes that are close to each other on random walks.\n"
+      "Walks follow training edges, by weight. The pairs become the training edges of the new graph, weighted by\n"
+      "how often each occurred; its nodes, valid and test edges are those of the graph.");
   flags->verb = &verb;
   CLI::Option* const graph =
       RefuseEmpty(verb.add_option("--graph", flags->graph, "Graph folder to walk on, without relations"));
@@ -202,19 +204,19 @@ void AddWalkVerb(CLI::App& app, Program& program) {
   CLI::Option* const output = RefuseEmpty(verb.add_option("--output", flags->output, "Graph folder to make"));
   output->required()->type_name("DIR");
   RefuseEmpty(verb.add_option("--config", flags->config,
-                              "TOML file with the options of the walks, or the name of an installed preset; flags go "
-                              "over it"))
+                              "TOML file with the options of the walks, or the name of an installed preset; flags "
+                              "override it"))
       ->type_name("FILE");
   AddWalkOptions(verb, *flags);
   verb.add_flag("--overwrite", flags->options.overwrite, "Replace the folder if it exists");
-  verb.add_flag("--dry-run", flags->options.check_only, "Check everything, but take no walk and leave nothing");
+  verb.add_flag("--dry-run", flags->options.check_only, "Check everything, but take no walks and write nothing");
   const auto print_config = [flags, graph, output](std::int64_t) {
     flags->print_config = true;
     graph->required(false);
     output->required(false);
   };
   verb.add_flag_function("--print-config", print_config,
-                         "Print the options of the walks as TOML that --config takes, and end; asks for no folder");
+                         "Print the options of the walks as TOML for --config and exit; needs no folder");
   verb.add_flag("--json", flags->json, "Print the summary as a JSON object on standard output");
   verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunWalk(*flags, running); }; });
 }

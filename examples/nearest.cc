@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "evaluate/nearest.h"
-#include "train/trained_run.h"
+#include "run/trained_run.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) return std::fprintf(stderr, "usage: nearest RUN NAME\n"), 2;

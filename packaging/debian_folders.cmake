@@ -4,11 +4,11 @@ file(GLOB man ${usr}/share/man/man1/*.1)
 foreach(page ${man})
   execute_process(COMMAND gzip -9n ${page} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
-# zsh of Debian reads no site-functions below /usr.
+# Debian's zsh does not read site-functions below /usr.
 file(MAKE_DIRECTORY ${usr}/share/zsh ${usr}/share/doc/octavo)
 file(RENAME ${usr}/share/zsh/site-functions ${usr}/share/zsh/vendor-completions)
 file(COPY ${CPACK_OCTAVO_SOURCE}/packaging/copyright ${CPACK_OCTAVO_SOURCE}/CHANGELOG.md DESTINATION ${usr}/share/doc/octavo)
-# changelog.gz is for Debian's own form: the newest release and its day, and where all of it is.
+# changelog.gz follows Debian's own format: the newest release and its date, and where to find the full changelog.
 file(STRINGS ${CPACK_OCTAVO_SOURCE}/CHANGELOG.md release REGEX "^## \\[[0-9]" LIMIT_COUNT 1)
 string(REGEX REPLACE ".* - " "" day "${release}")
 execute_process(COMMAND env LC_ALL=C date --utc --rfc-email --date=${day} OUTPUT_VARIABLE day OUTPUT_STRIP_TRAILING_WHITESPACE

@@ -3,7 +3,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME octavo)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_VENDOR octavo)
-# Who builds a package maintains it: cpack -D CPACK_PACKAGE_CONTACT="Name <mail>" says so.
+# Whoever builds a package maintains it: set cpack -D CPACK_PACKAGE_CONTACT="Name <mail>".
 set(CPACK_PACKAGE_CONTACT "The authors of octavo <octavo@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -12,7 +12,7 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME octavo)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Loaded by its name, by export --format hdf5 alone.
+# Loaded at run time, only by export --format hdf5.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libhdf5-103-1)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "octavo trains embeddings of graphs and knowledge graphs larger than memory

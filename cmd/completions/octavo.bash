@@ -1,4 +1,4 @@
-# bash completion of octavo. The program says what may stand in a place; files and folders are bash's own.
+# bash completion of octavo. The program says what is allowed at a place; bash completes files and folders.
 _octavo() {
   local words=() joined=0 word i
   # bash splits --flag=VALUE at the sign.

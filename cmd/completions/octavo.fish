@@ -1,4 +1,4 @@
-# fish completion of octavo. The program says what may stand in a place; files and folders are fish's own.
+# fish completion of octavo. The program says what is allowed at a place; fish completes files and folders.
 function __octavo_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)

@@ -1,5 +1,5 @@
 #compdef octavo
-# zsh completion of octavo. The program says what may stand in a place; files and folders are zsh's own.
+# zsh completion of octavo. The program says what is allowed at a place; zsh completes files and folders.
 _octavo() {
   local -a lines candidates
   local line more program=${(Q)words[1]}

@@ -48,7 +48,7 @@ absl::StatusOr<std::uint64_t> ParseByteSize(std::string_view text) {
   for (const Unit& candidate : kUnits) {
     if (candidate.name != unit) continue;
     const double bytes = number * candidate.bytes;
-    if (bytes >= 9.0e18) return BadSize(text);  // keeps clear of the largest signed 64-bit offset
+    if (bytes >= 9.0e18) return BadSize(text);  // stays below the largest signed 64-bit offset
     return static_cast<std::uint64_t>(bytes);
   }
   return BadSize(text);

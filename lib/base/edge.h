@@ -14,7 +14,7 @@ struct Edge {
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
-// The three disjoint parts of a graph's edges.
+// The three disjoint sets of a graph's edges.
 enum class Split { kTrain, kValid, kTest };
 
 }  // namespace octavo

@@ -36,14 +36,14 @@ std::size_t MultiByteLength(std::string_view text) {
   return length;
 }
 
-// What is left of a text without its middle.
+// The two ends of a text whose middle is left out.
 struct Ends {
   std::string_view head;
   std::string_view tail;
   bool cut = false;
 };
 
-// Leaves at most `max_bytes`, whole characters as far as they are UTF-8.
+// Leaves at most `max_bytes`. Cuts between characters where the text is UTF-8.
 Ends EndsOf(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return {text, ""};
   std::size_t head = max_bytes / 3;

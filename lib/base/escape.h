@@ -1,4 +1,4 @@
-// Node names and file contents in messages: they reach terminals, so control bytes must not.
+// Node names and file contents in messages. They reach terminals, so control bytes must be escaped.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +8,26 @@
 
 namespace octavo {
 
-// Returns `text` with control bytes, backslashes, quotes and invalid UTF-8 written as \n, \t, \\, \" or \xNN, cut to
-// `max_bytes` of input with "..." behind it.
+// Returns `text` with control bytes, backslashes, quotes and invalid UTF-8 written as \n, \t, \\, \" or \xNN. Text
+// longer than `max_bytes` is cut there, and "..." is appended.
 std::string Escape(std::string_view text, std::size_t max_bytes = 80);
 
-// Returns a name as Escape has it. Of one longer than `max_bytes` the middle is left out, with "..." in its place: two
-// thirds of what is left are its end, as that of a path or an IRI tells more than its beginning.
+// Returns a name escaped as by Escape. If it is longer than `max_bytes`, its middle is replaced by "...". Two thirds of
+// what is kept come from the end: the end of a path or an IRI says more than its beginning.
 std::string EscapeName(std::string_view name, std::size_t max_bytes = 80);
 
-// Returns `text` as one word of a POSIX shell: as it is, or in single quotes.
+// Returns `text` as one word of a POSIX shell, in single quotes where it needs them.
 std::string ShellWord(std::string_view text);
 
-// Returns the bytes that Escape wrote so; a backslash before anything else stands for itself.
+// Reverses Escape; a backslash before any other character stands for itself.
 std::string Unescape(std::string_view text);
 
-// Returns `text` with control bytes other than line ends written as \xNN and all else as it is: for a whole message, in
-// which paths may stand as they were given.
+// Returns `text` with control bytes except line ends written as \xNN, and the rest unchanged. For whole messages, which
+// may contain paths as the user gave them.
 std::string EscapeControls(std::string_view text);
 
-// Returns `text` as people read it: each control byte, and each byte that is not UTF-8, is U+FFFD. Of one longer than
-// `max_bytes` the middle is left out, as EscapeName does, with an ellipsis in its place.
+// Returns `text` for display: each control byte, and each byte that is not UTF-8, becomes U+FFFD. If the text is longer
+// than `max_bytes`, its middle is replaced by an ellipsis, as in EscapeName.
 std::string ReadableText(std::string_view text, std::size_t max_bytes = SIZE_MAX);
 
 }  // namespace octavo

@@ -1,5 +1,5 @@
-// A mutex that Clang's thread-safety analysis knows and the thread sanitizer sees (the absl::Mutex of a distribution is
-// compiled without it).
+// A mutex that works with Clang's thread-safety analysis and with the thread sanitizer. (Distributions compile
+// absl::Mutex without the sanitizer's annotations.)
 #pragma once
 
 #include <condition_variable>
@@ -9,17 +9,17 @@
 
 namespace octavo {
 
-// A std::mutex with a condition to wait for: every unlock wakes who waits, so there is nothing to signal by hand.
+// A std::mutex with a built-in condition variable: every unlock wakes all waiters, so no caller has to signal.
 class ABSL_LOCKABLE Mutex {
  public:
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
-  // Returns at once, false where another thread has it, or, seldom, for no reason.
+  // Returns at once: false if another thread holds the mutex, or, rarely, spuriously.
   bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return mutex_.try_lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() {
     mutex_.unlock();
     changed_.notify_all();
   }
-  // Waits until `holds()`; the mutex is free meanwhile and held when it returns.
+  // Waits until `holds()` is true. Releases the mutex while waiting; holds it again on return.
   template <typename Condition>
   void Await(const Condition& holds) ABSL_EXCLUSIVE_LOCKS_REQUIRED(this) {
     std::unique_lock<std::mutex> lock(mutex_, std::adopt_lock);
@@ -35,7 +35,7 @@ class ABSL_LOCKABLE Mutex {
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) { mutex_.Lock(); }
-  // Takes over what TryLock has locked.
+  // Adopts a mutex that TryLock has locked.
   MutexLock(Mutex& mutex, std::adopt_lock_t) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) : mutex_(mutex) {}
   ~MutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(); }
   MutexLock(const MutexLock&) = delete;

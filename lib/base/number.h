@@ -7,10 +7,10 @@
 
 namespace octavo {
 
-// A decimal whole number without sign, blanks or anything behind it; empty otherwise or where it does not fit.
+// Parses a decimal whole number without sign or blanks. Empty for any other text, and on overflow.
 std::optional<std::uint64_t> ParseWholeNumber(std::string_view text);
 
-// A finite decimal number ("0.5", "-3", "1e-3"); empty for anything else, nan, inf and overflow among it.
+// Parses a finite decimal number ("0.5", "-3", "1e-3"). Empty for anything else, including nan, inf and overflow.
 std::optional<double> ParseRealNumber(std::string_view text);
 
 }  // namespace octavo

@@ -22,7 +22,8 @@ extern "C" void __tsan_release(void* address);
 namespace octavo {
 namespace {
 
-// What the caller did before the loop happens before every piece; every piece happens before what follows the loop.
+// Orders memory for the thread sanitizer: what the caller did before the loop happens before every piece, and every
+// piece happens before what follows the loop.
 class LoopFence {
  public:
 #ifdef OCTAVO_THREAD_SANITIZER

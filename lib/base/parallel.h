@@ -1,6 +1,5 @@
-// Parallel loops on TBB. The one place where work is handed to its workers, so that the thread sanitizer, which cannot
-// see into the TBB library, is told what the hand-over orders. TBB's headers are for parallel.cc alone: they are slow
-// to compile.
+// Parallel loops on TBB. Only this file hands work to TBB's workers. It annotates the hand-over for the thread
+// sanitizer, which cannot see into the TBB library. Only parallel.cc includes TBB's headers, which are slow to compile.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +11,16 @@
 
 namespace octavo {
 
-// Calls body(first, last) for disjoint ranges that cover [begin, end), at most `grain` long where TBB splits that far,
-// on TBB's workers and this thread, and waits. An exception of the body is thrown again here.
+// Calls body(first, last) for disjoint ranges that cover [begin, end) and waits for all. Runs on TBB's workers and this
+// thread. Ranges are at most `grain` long where TBB splits that far. Rethrows an exception of the body.
 void ParallelRanges(std::size_t begin, std::size_t end, std::size_t grain,
                     absl::FunctionRef<void(std::size_t, std::size_t)> body);
 
-// Calls both, each its own task that may have loops in it, and waits. Where the workers are busy with the pieces of
-// one, the other is done by whoever is free first.
+// Runs both as separate tasks, which may contain loops, and waits for both. If all workers are busy with one of them,
+// the first free worker runs the other.
 void ParallelBoth(absl::FunctionRef<void()> first, absl::FunctionRef<void()> second);
 
-// Calls body(i) for each i in [begin, end), each its own task.
+// Calls body(i) for each i in [begin, end), each as a separate task.
 template <typename Body>
 void ParallelEach(std::size_t begin, std::size_t end, const Body& body) {
   ParallelRanges(begin, end, 1, [&](std::size_t first, std::size_t last) {
@@ -29,7 +28,7 @@ void ParallelEach(std::size_t begin, std::size_t end, const Body& body) {
   });
 }
 
-// Calls work() with `threads` threads for the loops in it, this one among them, also where the machine has fewer.
+// Runs work() with `threads` threads for the loops in it, including this one, even if the machine has fewer.
 // REQUIRES: threads > 0
 void RunWithThreads(int threads, absl::FunctionRef<void()> work);
 
@@ -46,7 +45,7 @@ auto WithThreads(int threads, const Work& work) {
   }
 }
 
-// Returns how many threads a loop that begins here has at most.
+// Returns the maximum number of threads of a loop that starts here.
 int MaxConcurrency();
 
 }  // namespace octavo

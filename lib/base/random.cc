@@ -6,7 +6,7 @@
 namespace octavo {
 
 std::array<std::uint32_t, 4> Philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
-  // Multipliers and Weyl increments of the paper.
+  // Multipliers and Weyl increments from the paper.
   constexpr std::uint64_t kM0 = 0xD2511F53;
   constexpr std::uint64_t kM1 = 0xCD9E8D57;
   constexpr std::uint32_t kW0 = 0x9E3779B9;
@@ -64,7 +64,7 @@ float RandomStream::NextNormal() {
     has_spare_normal_ = false;
     return spare_normal_;
   }
-  const double u = (static_cast<double>(Next32()) + 0.5) * 0x1.0p-32;  // in (0, 1): its logarithm is finite
+  const double u = (static_cast<double>(Next32()) + 0.5) * 0x1.0p-32;  // in (0, 1), so that its logarithm is finite
   const double v = static_cast<double>(Next32()) * 0x1.0p-32;
   const double radius = std::sqrt(-2.0 * std::log(u));
   const double angle = 2.0 * std::numbers::pi * v;

@@ -1,4 +1,4 @@
-// Errors: absl::Status everywhere, with a kind that decides the program's exit code.
+// Errors: absl::Status everywhere, with a kind that determines the program's exit code.
 //
 // A message names the file and the line or byte, what was found, what was expected, and the next step where there is
 // one. Nothing in lib/ prints or exits.
@@ -13,11 +13,11 @@ namespace octavo {
 
 // The values are the program's exit codes.
 enum class ErrorKind {
-  kRuntime = 1,  // I/O error, disk full, NaN loss: anything not below
+  kRuntime = 1,  // I/O error, disk full, NaN loss: anything not listed below
   kUsage = 2,    // wrong flags, configuration or paths
   kInput = 3,    // malformed input data
-  kCorrupt = 4,  // files of a graph or run that are damaged, foreign or of another version
-  kBusy = 5,     // another process has the run
+  kCorrupt = 4,  // files of a graph or run that are damaged, foreign or of an unsupported version
+  kBusy = 5,     // another process holds the run
 };
 
 absl::Status RuntimeError(std::string_view message);
@@ -26,18 +26,18 @@ absl::Status InputError(std::string_view message);
 absl::Status CorruptError(std::string_view message);
 absl::Status BusyError(std::string_view message);
 
-// Returns RuntimeError("`what`: text of `error_number`"), e.g. ErrnoError("write RUN/STATE", ENOSPC), and for a full
-// disk what to do about it.
+// Returns RuntimeError("`what`: text of `error_number`"), e.g. ErrnoError("write RUN/STATE", ENOSPC). For a full disk
+// the message adds what to do about it.
 absl::Status ErrnoError(std::string_view what, int error_number);
-// Whether ErrnoError made it: the system's fault, which may pass, and not the data's.
+// Whether ErrnoError made this status: an error of the system, which may be transient, not of the data.
 bool IsSystemError(const absl::Status& status);
 
-// A runtime error of numbers that have become infinite or none: the fault of what was to be computed, and no system's.
+// A runtime error: a value became infinite or NaN. The computation is at fault, not the system.
 absl::Status DivergedError(std::string_view message);
 // Whether DivergedError made it.
 bool IsDiverged(const absl::Status& status);
 
-// Returns the kind that one of the functions above gave the status, kRuntime for any other error.
+// Returns the kind given by one of the functions above; kRuntime for any other error.
 // REQUIRES: !status.ok()
 ErrorKind KindOf(const absl::Status& status);
 

@@ -1,4 +1,4 @@
-// The measurements of this folder as charts. Pure functions; the caller adds a note on machine and time.
+// The measurements of this folder as charts. Pure functions; the caller adds a note about machine and time.
 #pragma once
 
 #include <vector>
@@ -9,6 +9,7 @@
 #include "bench/orders.h"
 #include "bench/prefetch.h"
 #include "bench/scaling.h"
+#include "bench/tables.h"
 #include "chart/svg_chart.h"
 
 namespace octavo {
@@ -18,6 +19,7 @@ ChartPage KernelCharts(const KernelShape& shape, const std::vector<KernelRate>& 
 ChartPage PrefetchCharts(const std::vector<PrefetchRow>& rows);
 ChartPage LockCharts(const LockReport& report);
 ChartPage OrderCharts(const std::vector<OrderLoads>& rows);
+ChartPage TableCharts(const TableReport& report);
 ChartPage ScalingCharts(const ScalingReport& report);
 
 }  // namespace octavo

@@ -31,7 +31,8 @@ struct Work {
                         take(relation_floats), take(negative_floats), take(negative_floats)};
     };
     const auto in = parts(rows);
-    input = {.edges = shape.chunk,
+    begins = OneQueryEach(shape.chunk);
+    input = {.begins = begins,
              .negatives = shape.negatives,
              .heads = in[0],
              .tails = in[1],
@@ -55,6 +56,7 @@ struct Work {
 
   ChunkKernel kernel;
   std::size_t relation_floats;
+  std::vector<std::uint32_t> begins;
   std::vector<float> rows, gradients, weights;
   ChunkInput input;
   ChunkGradients output;
@@ -64,7 +66,7 @@ struct Work {
 
 double KernelEdgesPerSecond(const ModelSpec& model, const KernelShape& shape, int threads, double seconds) {
   tbb::enumerable_thread_specific<std::unique_ptr<Work>> works([&] { return std::make_unique<Work>(model, shape); });
-  // As many for each thread, so that none waits for the others.
+  // The same number for each thread, so that none waits for the others.
   const std::size_t chunks = RoundUp(16, static_cast<std::size_t>(threads));
   const double calls = WithThreads(threads, [&] {
     return IdleCallsPerSecond(threads, seconds, [&](std::uint64_t) {

@@ -1,4 +1,4 @@
-// How fast the training kernel of each model runs, of its own flops, against the peak of matrix products.
+// Measures the speed of each model's training kernel, counting its own flops, relative to the peak of matrix products.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace octavo {
 
 struct KernelShape {
   std::size_t chunk = 256;
-  std::size_t negatives = 512;  // a side
+  std::size_t negatives = 512;  // per side
   std::size_t dim = 200;
 };
 
@@ -19,15 +19,15 @@ struct KernelRate {
   ModelSpec model;
   int threads = 0;
   double edges_per_second = 0;
-  double gflops = 0;              // of the model: 2 sides x 3 products x 2 x negatives x dim an edge
-  double share_of_gemm_peak = 0;  // of as many threads
+  double gflops = 0;              // of the model: 2 sides x 3 products x 2 x negatives x dim per edge
+  double share_of_gemm_peak = 0;  // of the same number of threads
 };
 
-// Scores, loss (softmax) and gradients of chunks of random rows in the caches, with nothing gathered or applied: each
-// model, on one thread and on `threads`, and the peak of both, by processor time. About `seconds` each.
+// Measures scores, loss (softmax) and gradients of chunks of random rows in the caches, without gathering or applying:
+// each model, on one thread and on `threads`, and the peak of both, in processor time. About `seconds` per figure.
 std::vector<KernelRate> MeasureKernels(const KernelShape& shape, int threads, double seconds);
 
-// The same of one model, in edges a second.
+// The same for one model, in edges per second.
 double KernelEdgesPerSecond(const ModelSpec& model, const KernelShape& shape, int threads, double seconds);
 
 // E.g. "complex", "transe l1".

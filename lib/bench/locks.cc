@@ -9,25 +9,26 @@
 #include <thread>
 
 #include "base/random.h"
+#include "base/stopwatch.h"
 #include "bench/kernels.h"
 #include "bench/rate.h"
+#include "run/options.h"
 #include "tables/mmap_manager.h"
 #include "tables/stripe_locks.h"
-#include "train/options.h"
 
 namespace octavo {
 namespace {
 
 constexpr std::size_t kRowFloats = 128;
 constexpr std::uint64_t kRows = std::uint64_t{1} << 19;
-constexpr std::size_t kDraws = 1 << 16;  // a thread goes round them
+constexpr std::size_t kDraws = 1 << 16;  // each thread cycles through them
 constexpr std::size_t kAhead = 4;
 
-// Zipf's law with exponent 1, nearly: the logarithm of the rank is uniform.
+// Approximates Zipf's law with exponent 1: the logarithm of the rank is uniform.
 std::uint64_t DrawRow(RandomStream& random, bool skewed) {
   if (!skewed) return random.Below(kRows);
   const double rank = std::pow(static_cast<double>(kRows), static_cast<double>(random.NextFloat()));
-  // Ranks lie anywhere in the table, as hashed ids do.
+  // Scatters the ranks over the table, as hashed ids do.
   return static_cast<std::uint64_t>(rank) * 0x9e3779b97f4a7c15U % kRows;
 }
 
@@ -101,9 +102,9 @@ double WithOneLock(std::vector<float>& table, int threads, bool skewed, double s
   });
 }
 
-// Seconds of a thread: the middle of five differences, each of two figures that were measured next to each other, as a
-// lock takes less than a neighbour's burst. A batch updates each of its rows once, by one thread: rows are drawn
-// evenly, and apart with and without locks, so that what is added is the lock alone.
+// Seconds of one thread per lock: the median of five differences, each between two measurements in direct succession,
+// because a lock takes less than the noise of a shared machine. A batch updates each of its rows once, by one thread.
+// So rows are uniform, and disjoint both with and without locks: the difference is the lock alone.
 double SecondsOfALock(std::vector<float>& table, int threads, double seconds) {
   std::array<double, 5> differences{};
   for (double& difference : differences) {

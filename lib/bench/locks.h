@@ -1,4 +1,4 @@
-// What the locks of rows cost: none, stripes, and one lock for all, over threads and skew.
+// Measures the cost of row locks: none, stripes, and one lock for all, by threads and skew.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@ struct LockRate {
   double updates_per_second = 0;
 };
 
-// What the locks take of a training at most: ComplEx with the defaults of octavo train. Rows come in random order here,
-// sorted there, where a row mostly finds the lock of the one before it in the cache.
+// An upper bound for the locks' share of a training: ComplEx with the defaults of octavo train. Rows are in random
+// order here. A training has them sorted, and a row mostly finds the lock of the previous row in the cache.
 struct LockShare {
-  double seconds_a_row = 0;  // of a thread: with the default stripes, less without locks; 0 where it is not seen
-  // Updated: its two nodes, and its share of the chunk's negatives. In `async` twice that, where reads lock, too.
+  double seconds_a_row = 0;  // of one thread: default stripes minus no locks; 0 if not measurable
+  // Updated rows: the edge's two nodes, and its share of the chunk's negatives. Twice that in `async`, where reads lock
+  // too.
   double locked_rows_an_edge = 0;
-  double seconds_an_edge = 0;  // of a thread: scores, loss and gradients alone
-  double of_training = 0;      // of all of these, so a bit more than of the whole training
+  double seconds_an_edge = 0;  // of one thread: only scores, loss and gradients
+  double of_training = 0;      // relative to the sum of the above, so slightly too high
 };
 
 struct LockReport {
@@ -30,9 +31,9 @@ struct LockReport {
   LockShare share;
 };
 
-// Updates of rows of 512 bytes at random places of a 256 MiB table: a gradient is added to a row under its exclusive
-// lock. Without locks each thread has rows of its own. On one thread, two, four and so on up to `threads`; about
-// `seconds` a figure.
+// Measures updates of 512-byte rows at random places of a 256 MiB table: a gradient is added to a row under its
+// exclusive lock. Without locks each thread has its own rows. On 1, 2, 4, ... up to `threads` threads; about `seconds`
+// per figure.
 LockReport MeasureLocks(int threads, double seconds);
 
 }  // namespace octavo

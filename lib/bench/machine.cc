@@ -26,20 +26,20 @@ constexpr std::uint64_t kDiskBytes = std::uint64_t{1} << 30;
 struct GemmShape {
   std::size_t m, n, k;
 };
-// Scores of a chunk, the gradients of its queries and those of its negatives, for 200 dimensions; two for 400, the last
-// of a large chunk.
+// For 200 dimensions: the scores of a chunk, the gradients of its queries and those of its negatives. For 400: two
+// shapes, the last one of a large chunk.
 constexpr std::array<GemmShape, 5> kShapes = {
     {{256, 512, 200}, {256, 200, 512}, {512, 200, 256}, {256, 512, 400}, {1024, 1024, 400}}};
-// Of a call: enough that handing products to the threads costs nothing.
+// Per call: enough to make the cost of distributing products to threads negligible.
 constexpr double kCallFlops = 3e9;
 
-struct GemmRun {
+struct GemmResult {
   GemmRate rate;
-  double had = 0;  // of the processors' time
+  double had = 0;  // share of the processors' time
   double could_have = 0;
 };
 
-GemmRun MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, double seconds, RateClock clock) {
+GemmResult MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, double seconds, RateClock clock) {
   const std::size_t m = shape.m;
   const std::size_t n = shape.n;
   const std::size_t k = shape.k;
@@ -47,10 +47,10 @@ GemmRun MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads, do
   const std::vector<float> b = RandomFloats(k * n, 2);
   tbb::enumerable_thread_specific<std::vector<float>> results([&] { return std::vector<float>(m * n); });
   const double flops = 2.0 * static_cast<double>(m * n * k);
-  // As many for each thread, so that none waits for the others.
+  // The same number for each thread, so that none waits for the others.
   const std::size_t products =
       RoundUp(static_cast<std::size_t>(std::ceil(kCallFlops / flops)), static_cast<std::size_t>(threads));
-  GemmRun run{.rate = {std::string(GemmBackendName(backend)), m, n, k, threads}};
+  GemmResult run{.rate = {std::string(GemmBackendName(backend)), m, n, k, threads}};
   const double calls = WithThreads(threads, [&] {
     const auto multiply = [&](std::uint64_t) {
       ParallelEach(0, products, [&](std::size_t) {
@@ -108,7 +108,7 @@ std::string ProcessorName() {
 double GemmPeak(int threads, double seconds, RateClock clock) {
   double peak = 0;
   for (const GemmShape& shape : kShapes) {
-    const GemmRun run = MeasureGemm(ActiveGemmBackend(), shape, threads, seconds / kShapes.size(), clock);
+    const GemmResult run = MeasureGemm(ActiveGemmBackend(), shape, threads, seconds / kShapes.size(), clock);
     peak = std::max(peak, run.rate.gflops);
   }
   return peak;
@@ -143,7 +143,7 @@ MachineReport MeasureMachine(int threads, const std::filesystem::path& folder, d
   for (const GemmBackend backend : backends) {
     for (const GemmShape& shape : kShapes) {
       for (const int count : counts) {
-        const GemmRun run = MeasureGemm(backend, shape, count, seconds, RateClock::kProcessor);
+        const GemmResult run = MeasureGemm(backend, shape, count, seconds, RateClock::kProcessor);
         report.gemm.push_back(run.rate);
         if (count == threads) {
           had += run.had;

@@ -22,11 +22,11 @@ std::uint64_t RowByRow(std::uint32_t partitions, std::uint32_t resident) {
   for (std::uint32_t i = 0; i < partitions; ++i) {
     for (std::uint32_t j = 0; j < partitions; ++j) uses.insert(uses.end(), {i, j});
   }
-  // At each use, when the partition is used next.
+  // For each use, when the partition is used next.
   std::vector<std::size_t> next(uses.size());
   std::vector<std::size_t> coming(partitions, uses.size());
   for (std::size_t at = uses.size(); at-- > 0;) next[at] = std::exchange(coming[uses[at]], at);
-  std::map<std::uint32_t, std::size_t> memory;  // and when each is used next
+  std::map<std::uint32_t, std::size_t> memory;  // with the next use of each
   std::uint64_t loads = 0;
   for (std::size_t at = 0; at < uses.size(); ++at) {
     if (!memory.contains(uses[at])) {

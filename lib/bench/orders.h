@@ -1,4 +1,4 @@
-// Loads of partitions an epoch by the order of the buckets.
+// Partition loads per epoch by the order of the buckets.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@ namespace octavo {
 struct OrderLoads {
   std::uint32_t partitions = 0;
   std::uint32_t resident = 0;
-  // Loads of an epoch behind the filling of memory.
+  // Loads per epoch after memory is filled.
   std::uint64_t beta = 0;
   std::uint64_t inside_out = 0;
   std::uint64_t random = 0;
-  std::uint64_t row_by_row = 0;  // buckets in the order of a table; what is needed again last leaves (Belady)
-  std::uint64_t least = 0;       // no order has fewer
+  std::uint64_t row_by_row = 0;  // buckets in row-major order; the partition whose next use is farthest leaves (Belady)
+  std::uint64_t least = 0;       // a lower bound for every order
 };
 
-// For several numbers of partitions and of them resident. A pure function.
+// For several numbers of partitions and resident partitions. A pure function.
 std::vector<OrderLoads> CountOrders();
 
 }  // namespace octavo

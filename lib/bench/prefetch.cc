@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "bench/rate.h"
+#include "base/stopwatch.h"
 #include "prefetch/double_buffered_prefetcher.h"
 
 namespace octavo {
@@ -18,11 +18,10 @@ void Compute(double seconds) {
   }
 }
 
-struct Nothing {};
-
 PrefetchRow MeasureRow(double fetch, double compute, std::uint64_t items) {
-  DoubleBufferedPrefetcher<Nothing> prefetcher([fetch](std::uint64_t, Nothing&) {
+  DoubleBufferedPrefetcher<std::uint64_t> prefetcher([fetch](std::uint64_t item, std::uint64_t& buffer) {
     std::this_thread::sleep_for(std::chrono::duration<double>(fetch));
+    buffer = item;
     return absl::OkStatus();
   });
   PrefetchRow row{.fetch_seconds = fetch, .compute_seconds = compute};

@@ -1,4 +1,4 @@
-// Numbers to compute with: their values do not matter, but that they are no zeros and not denormal.
+// Numbers to compute with. Their values do not matter, except that they are not denormal.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How often a piece of work can be done in a second.
+// Measures how often a piece of work can be done per second.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace octavo {
 inline double SteadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-// Of all threads of this process: on a busy processor less than passes.
+// Of all threads of this process. On a busy machine it advances more slowly than real time.
 inline double ProcessorSeconds() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Calls work(i) for i = 0, 1, ... for about `seconds` of the clock `now` in three rounds, behind one that warms up, and
-// returns the calls a second of the middle round: a neighbour's burst does not count. A round also ends when four times
-// its seconds have passed on the wall, as where a quota lets the processor's time pass slowly.
+// Calls work(i) for i = 0, 1, ... for about `seconds` of the clock `now`, in three rounds after one that warms up, and
+// returns the calls per second of the median round, so that a burst of other load does not count. A round also ends
+// when four times its seconds have passed on the wall clock, e.g. where a quota limits the processor time.
 template <typename Work, typename Now = double (*)(), typename Wall = double (*)()>
 double CallsPerSecond(double seconds, const Work& work, const Now& now = SteadySeconds,
                       const Wall& wall = SteadySeconds) {
@@ -47,13 +47,13 @@ double CallsPerSecond(double seconds, const Work& work, const Now& now = SteadyS
   return rates[kRounds / 2];
 }
 
-// Of `threads` threads; more than the machine has processors count as those.
+// Processors used by `threads` threads: at most those of the machine.
 inline double ProcessorsOf(int threads) {
   return std::min(threads, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
 }
 
-// The same for work that keeps `threads` threads busy, on an otherwise idle machine: on a busy one, too, it is the time
-// that they had of the processors that counts.
+// The same for work that keeps `threads` threads busy, as on an otherwise idle machine: counts the processor time they
+// received.
 template <typename Work, typename Now = double (*)(), typename Wall = double (*)()>
 double IdleCallsPerSecond(int threads, double seconds, const Work& work, const Now& now = ProcessorSeconds,
                           const Wall& wall = SteadySeconds) {

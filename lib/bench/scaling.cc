@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "bench/machine.h"
-#include "train/memory_estimate.h"
+#include "run/footprint.h"
 
 namespace octavo {
 namespace {
@@ -18,8 +18,8 @@ double FlopsAnEdge(const TrainOptions& options, std::uint64_t negatives) {
   return 12.0 * static_cast<double>(negatives * options.dim);
 }
 
-// Rows gathered, gradients written and read again, rows and their state read and written: of the edge's two nodes, and
-// of its share of the chunk's negatives.
+// Bytes of rows gathered, gradients written and read, and rows with their state read and written: for the edge's two
+// nodes and its share of the chunk's negatives.
 double BytesAnEdge(const TrainOptions& options, std::uint64_t negatives) {
   const double rows = 2.0 + 2.0 * static_cast<double>(negatives) / static_cast<double>(options.chunk);
   const double row = static_cast<double>(options.dim) * sizeof(float);
@@ -28,7 +28,7 @@ double BytesAnEdge(const TrainOptions& options, std::uint64_t negatives) {
   return rows * (3 * stored + 2 * row + 2 * state);
 }
 
-// From 1 up by doubling.
+// 1, 2, 4, ... up to `threads`.
 std::vector<int> ThreadCounts(int threads) {
   std::vector<int> counts = {1};
   while (counts.back() < threads) counts.push_back(std::min(2 * counts.back(), threads));
@@ -37,7 +37,7 @@ std::vector<int> ThreadCounts(int threads) {
 
 std::vector<TrainOptions> Variants(const TrainOptions& options) {
   std::vector<Schedule> schedules = {Schedule::kSync};
-  if (options.accumulate == 1) schedules.insert(schedules.end(), {Schedule::kPipelined, Schedule::kAsync});
+  if (options.accumulate == 1) schedules.push_back(Schedule::kAsync);
   std::vector<TrainOptions> variants;
   for (const Schedule schedule : schedules) {
     for (const std::uint64_t chunk :
@@ -63,7 +63,7 @@ absl::StatusOr<ScalingReport> MeasureScaling(const TrainOptions& options, const 
   ScalingReport report;
   std::map<std::pair<Schedule, std::uint64_t>, TrainingRate> alone;  // on one thread, by schedule and chunk
   for (const int count : ThreadCounts(threads)) {
-    const double peak = GemmPeak(count, seconds, RateClock::kWall);  // as the training's rate is
+    const double peak = GemmPeak(count, seconds, RateClock::kWall);  // the same clock as the training's rate
     for (const TrainOptions& tried : Variants(options)) {
       ASSIGN_OR_RETURN(const TrainingRate rate,
                        WithThreads(count, [&] { return ProbeTraining(tried, graph, folder, rows, seconds); }));

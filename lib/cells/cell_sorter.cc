@@ -20,20 +20,20 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kMaxPartitions = 64;
-constexpr std::size_t kParts = 3;
+constexpr std::size_t kSplits = 3;
 constexpr std::uint64_t kPageBytes = 4096;
-// Cells above this are sorted by several threads.
+// Cells larger than this are sorted by several threads.
 constexpr std::size_t kParallelSortEdges = std::size_t{1} << 16;
 
 std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> Triple(const EdgeRecord& edge) {
   return {edge.head, edge.relation(), edge.tail};
 }
 
-// Tells the system about the whole pages of `bytes`.
+// Gives the kernel advice about the whole pages of `bytes`.
 void Advise(std::span<const std::byte> bytes, int advice) {
   const auto begin = RoundUp(reinterpret_cast<std::uintptr_t>(bytes.data()), kPageBytes);
   const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size()) / kPageBytes * kPageBytes;
-  // Advice: without it there is only more memory in use.
+  // Only advice: if it fails, more memory is used.
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, advice);
 }
 
@@ -46,16 +46,16 @@ PartitionLayout PartitionLayoutFor(std::uint64_t node_count) {
   return layout;
 }
 
-// First to the rows of cells, where a run has many edges for each, and then, row by row, to the cells: edges go to some
-// hundred places at once and no thread counts for another.
-SortedEdges::SortedEdges(EdgeRuns runs, const PartitionLayout& partitions)
-    : partitions_(partitions), begin_(std::size_t{cell_count()} * kParts + 1) {
+// Two passes, so that a pass writes to only some hundred places: first edges go to the rows of cells, then, row by row,
+// to the cells. Threads share no counters.
+SortedEdges::SortedEdges(EdgeChunks chunks, const PartitionLayout& partitions)
+    : partitions_(partitions), begin_(std::size_t{cell_count()} * kSplits + 1) {
   const auto rows = static_cast<std::uint32_t>(partitions_.rows);
-  // By run and row: how many edges, and then where the next one goes.
-  std::vector<std::vector<std::uint64_t>> next(runs.size(), std::vector<std::uint64_t>(partitions_.count));
-  ParallelEach(0, runs.size(), [&](std::size_t run) {
-    for (const EdgeRecord& record : runs[run]) {
-      if (record.part() != Part::kDropped) ++next[run][record.head / rows];
+  // By chunk and row: first the number of edges, then where the next edge goes.
+  std::vector<std::vector<std::uint64_t>> next(chunks.size(), std::vector<std::uint64_t>(partitions_.count));
+  ParallelEach(0, chunks.size(), [&](std::size_t chunk) {
+    for (const EdgeRecord& record : chunks[chunk]) {
+      if (record.split() != EdgeSplit::kDropped) ++next[chunk][record.head / rows];
     }
   });
   std::uint64_t total = 0;
@@ -68,27 +68,26 @@ SortedEdges::SortedEdges(EdgeRuns runs, const PartitionLayout& partitions)
   begin_.back() = total;
   memory_ = std::make_unique_for_overwrite<std::byte[]>(total * sizeof(EdgeRecord));
   edges_ = reinterpret_cast<EdgeRecord*>(memory_.get());
-  // Page by page: it is filled from many places at once, and with huge pages all of it would be there after the first
-  // few edges, while the runs that it replaces are still there, too.
+  // Small pages. The array is filled in many places at once: with huge pages all of it would be resident after the
+  // first few edges, while the chunks that it replaces still exist.
   Advise(std::as_bytes(All()), MADV_NOHUGEPAGE);
-  ParallelEach(0, runs.size(), [&](std::size_t run) {
-    const std::vector<EdgeRecord> records = std::exchange(runs[run], {});
+  ParallelEach(0, chunks.size(), [&](std::size_t chunk) {
+    const std::vector<EdgeRecord> records = std::exchange(chunks[chunk], {});
     for (const EdgeRecord& record : records) {
-      if (record.part() != Part::kDropped) edges_[next[run][record.head / rows]++] = record;
+      if (record.split() != EdgeSplit::kDropped) edges_[next[chunk][record.head / rows]++] = record;
     }
   });
   ParallelEach(0, partitions_.count,
                [&](std::size_t row) { SortRow(static_cast<std::uint32_t>(row), row_begin[row], row_begin[row + 1]); });
 }
 
-// As McIlroy, Bostic and McIlroy, Engineering Radix Sort (1993), their American flag sort: in place, each edge is moved
-// once.
+// American flag sort (McIlroy, Bostic and McIlroy, Engineering Radix Sort, 1993): in place, moves each edge once.
 void SortedEdges::SortRow(std::uint32_t row, std::uint64_t begin, std::uint64_t end) {
   const auto rows = static_cast<std::uint32_t>(partitions_.rows);
   const auto place_of = [&](const EdgeRecord& record) {
-    return record.tail / rows * kParts + static_cast<std::size_t>(record.part());
+    return record.tail / rows * kSplits + static_cast<std::size_t>(record.split());
   };
-  const std::size_t places = partitions_.count * kParts;
+  const std::size_t places = partitions_.count * kSplits;
   std::vector<std::uint64_t> ends(places);
   for (const EdgeRecord& record : std::span(edges_ + begin, edges_ + end)) ++ends[place_of(record)];
   std::vector<std::uint64_t> next(places);
@@ -106,19 +105,19 @@ void SortedEdges::SortRow(std::uint32_t row, std::uint64_t begin, std::uint64_t 
   }
 }
 
-std::span<EdgeRecord> SortedEdges::Edges(std::uint32_t cell, Part part) {
-  const std::size_t place = cell * kParts + static_cast<std::size_t>(part);
+std::span<EdgeRecord> SortedEdges::Edges(std::uint32_t cell, EdgeSplit split) {
+  const std::size_t place = cell * kSplits + static_cast<std::size_t>(split);
   return {edges_ + begin_[place], begin_[place + 1] - begin_[place]};
 }
 
 void SortedEdges::Release(std::span<const EdgeRecord> cells) { Advise(std::as_bytes(cells), MADV_DONTNEED); }
 
 std::span<EdgeRecord> SortedEdges::Cell(std::uint32_t cell) {
-  const std::size_t place = cell * kParts;
-  return {edges_ + begin_[place], begin_[place + kParts] - begin_[place]};
+  const std::size_t place = cell * kSplits;
+  return {edges_ + begin_[place], begin_[place + kSplits] - begin_[place]};
 }
 
-// 64-bit ids in the hash, so that the order does not depend on how an import stores them on the way.
+// Hashes 64-bit ids, so that the order does not depend on how an import stores them temporarily.
 std::uint64_t OrderKey(const EdgeRecord& edge) {
   const std::array<std::uint64_t, 3> triple = {edge.head, edge.relation(), edge.tail};
   return Checksum64(AsBytes(triple));
@@ -127,14 +126,14 @@ std::uint64_t OrderKey(const EdgeRecord& edge) {
 bool OrderedBefore(const KeyedEdge& a, const KeyedEdge& b) {
   if (a.key != b.key) return a.key < b.key;
   if (Triple(a.edge) != Triple(b.edge)) return Triple(a.edge) < Triple(b.edge);
-  if (a.edge.part() != b.edge.part()) return a.edge.part() < b.edge.part();
+  if (a.edge.split() != b.edge.split()) return a.edge.split() < b.edge.split();
   return a.edge.weight < b.edge.weight;
 }
 
 void OrderCell(std::span<EdgeRecord> edges) {
   std::vector<KeyedEdge> keyed(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) keyed[i] = {OrderKey(edges[i]), edges[i]};
-  // A lambda, so that the sorts inline it.
+  // A lambda, so that the sorts can inline it.
   const auto before = [](const KeyedEdge& a, const KeyedEdge& b) { return OrderedBefore(a, b); };
   if (keyed.size() >= kParallelSortEdges) {
     tbb::parallel_sort(keyed.begin(), keyed.end(), before);
@@ -153,7 +152,7 @@ std::size_t HandleDuplicates(std::span<EdgeRecord> edges, bool merge, std::uint6
     duplicates += end - i - 1;
     if (merge) {
       edges[kept] = edges[i];
-      // A sum above the largest float stays finite.
+      // Clamps a sum above the largest float, so that it stays finite.
       edges[kept++].weight =
           static_cast<float>(std::min(weight, static_cast<double>(std::numeric_limits<float>::max())));
     }

@@ -15,8 +15,8 @@ absl::Status CellStream::Push(std::uint32_t cell, const EdgeRecord& edge) {
     RETURN_IF_ERROR(EndCell());
     cell_ = cell;
   }
-  const bool copy = has_last_ && last_.part() == edge.part() && SameTriple(last_, edge);
-  if (copy) ++out_.duplicates[static_cast<std::size_t>(edge.part())];
+  const bool copy = has_last_ && last_.split() == edge.split() && SameTriple(last_, edge);
+  if (copy) ++out_.duplicates[static_cast<std::size_t>(edge.split())];
   if (!merge_) {
     last_ = edge;
     has_last_ = true;
@@ -35,36 +35,36 @@ absl::Status CellStream::Push(std::uint32_t cell, const EdgeRecord& edge) {
 absl::Status CellStream::Finish() { return EndCell(); }
 
 absl::Status CellStream::Emit(const EdgeRecord& edge) {
-  const auto part = static_cast<std::size_t>(edge.part());
-  std::vector<EdgeRecord>& block = blocks_[part];
+  const auto split = static_cast<std::size_t>(edge.split());
+  std::vector<EdgeRecord>& block = blocks_[split];
   block.push_back(edge);
-  // A sum above the largest float stays finite.
+  // Clamps a sum above the largest float, so that it stays finite.
   if (merge_) {
     block.back().weight =
         static_cast<float>(std::min(last_weight_, static_cast<double>(std::numeric_limits<float>::max())));
   }
-  if (edge.part() == Part::kTrain) {
+  if (edge.split() == EdgeSplit::kTrain) {
     ++out_.relation_train_edges[edge.relation()];
     train_ = edge;
     has_train_ = true;
   } else if (has_train_ && SameTriple(train_, edge)) {
-    ++out_.also_in_train[part];
+    ++out_.also_in_train[split];
   }
-  return block.size() == kMaxBlockEdges ? WriteBlock(part) : absl::OkStatus();
+  return block.size() == kMaxBlockEdges ? WriteBlock(split) : absl::OkStatus();
 }
 
 absl::Status CellStream::EndCell() {
   if (std::exchange(has_last_, false) && merge_) RETURN_IF_ERROR(Emit(last_));
-  for (std::size_t part = 0; part < blocks_.size(); ++part) RETURN_IF_ERROR(WriteBlock(part));
+  for (std::size_t split = 0; split < blocks_.size(); ++split) RETURN_IF_ERROR(WriteBlock(split));
   return absl::OkStatus();
 }
 
-absl::Status CellStream::WriteBlock(std::size_t part) {
-  if (blocks_[part].empty()) return absl::OkStatus();
+absl::Status CellStream::WriteBlock(std::size_t split) {
+  if (blocks_[split].empty()) return absl::OkStatus();
   const EncodedCell block =
-      EncodeCell(blocks_[part], cell_ / layout_.partition_count, cell_ % layout_.partition_count, layout_);
-  blocks_[part].clear();
-  return writers_[part].Append(block);
+      EncodeCell(blocks_[split], cell_ / layout_.partition_count, cell_ % layout_.partition_count, layout_);
+  blocks_[split].clear();
+  return writers_[split].Append(block);
 }
 
 }  // namespace octavo

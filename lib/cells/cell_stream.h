@@ -1,4 +1,4 @@
-// Writes edges that come one by one, in their final order, into the cells of the three parts.
+// Writes edges that arrive one by one, in their final order, into the cells of the three splits.
 #pragma once
 
 #include <array>
@@ -13,31 +13,31 @@
 
 namespace octavo {
 
-// Arrays are indexed by Part.
+// Arrays are indexed by EdgeSplit.
 struct WrittenEdges {
   std::array<CellsHeader, 3> headers;
-  std::array<std::uint64_t, 3> duplicates{};        // copies of an edge that is in the same part
+  std::array<std::uint64_t, 3> duplicates{};        // copies of an edge in the same split
   std::array<std::uint64_t, 3> also_in_train{};     // valid and test only
   std::vector<std::uint64_t> relation_train_edges;  // by relation
 };
 
-// Holds one block of each part, however large a cell is. One owner, one thread. What it writes and counts is what
-// OrderCell, HandleDuplicates, CountShared and EncodeCell make of whole cells.
+// Holds one block of each split, however large a cell is. One owner, one thread. Writes and counts the same as
+// OrderCell, HandleDuplicates, CountShared and EncodeCell do for whole cells.
 class CellStream {
  public:
-  // `writers` has one for each part. Counts are added to `out`. Borrows all.
+  // `writers` has one for each split. Adds counts to `out`. Keeps references to all arguments.
   CellStream(std::span<CellWriter> writers, const CellsHeader& layout, bool merge_duplicates, WrittenEdges& out)
       : writers_(writers), layout_(layout), merge_(merge_duplicates), out_(out) {}
 
-  // REQUIRES: cells come in row-major order, the edges of a cell in the order of OrderedBefore, none dropped
+  // REQUIRES: cells come in row-major order, edges within a cell in the order of OrderedBefore; none is kDropped
   absl::Status Push(std::uint32_t cell, const EdgeRecord& edge);
-  // Ends the last cell. To be called before anything else writes to the writers, and at the end.
+  // Ends the last cell. Call it before anything else uses the writers, and at the end.
   absl::Status Finish();
 
  private:
   absl::Status Emit(const EdgeRecord& edge);
   absl::Status EndCell();
-  absl::Status WriteBlock(std::size_t part);
+  absl::Status WriteBlock(std::size_t split);
 
   const std::span<CellWriter> writers_;
   const CellsHeader& layout_;
@@ -47,10 +47,10 @@ class CellStream {
   std::uint32_t cell_ = 0;
   std::array<std::vector<EdgeRecord>, 3> blocks_;
   bool has_last_ = false;
-  EdgeRecord last_;         // of this cell; with merge_ not emitted yet
-  double last_weight_ = 0;  // of all its copies
+  EdgeRecord last_;         // last edge of this cell; with merge_ not emitted yet
+  double last_weight_ = 0;  // summed over all its copies
   bool has_train_ = false;
-  EdgeRecord train_;  // the last one of train that was emitted
+  EdgeRecord train_;  // the last edge of train that was emitted
 };
 
 }  // namespace octavo

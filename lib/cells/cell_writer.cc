@@ -10,7 +10,7 @@
 namespace octavo {
 namespace {
 
-// Appends one column of a block: `value(edge)` of every edge.
+// Appends one column of a block: `value(edge)` for every edge.
 template <typename Value>
 void AppendColumn(std::span<const EdgeRecord> edges, std::vector<std::byte>& bytes, const Value& value) {
   using Element = decltype(value(edges.front()));
@@ -28,7 +28,7 @@ void AppendColumn(std::span<const EdgeRecord> edges, std::vector<std::byte>& byt
 
 EncodedCell EncodeCell(std::span<const EdgeRecord> edges, std::uint32_t head_partition, std::uint32_t tail_partition,
                        const CellsHeader& layout) {
-  // 32 bits hold any id of an import.
+  // 32 bits are enough for any id of an import.
   const auto first_head = static_cast<std::uint32_t>(head_partition * layout.partition_rows);
   const auto first_tail = static_cast<std::uint32_t>(tail_partition * layout.partition_rows);
   EncodedCell cell;

@@ -14,7 +14,7 @@
 
 namespace octavo {
 
-// A cell as it stands in the file. Offsets in `records` count from the cell's first byte.
+// A cell as it is stored in the file. Offsets in `records` count from the cell's first byte.
 struct EncodedCell {
   std::vector<std::byte> bytes;
   std::vector<BlockRecord> records;
@@ -28,13 +28,13 @@ EncodedCell EncodeCell(std::span<const EdgeRecord> edges, std::uint32_t head_par
 // One owner, one thread.
 class CellWriter {
  public:
-  // `layout` gives everything but the counts and checksums.
+  // `layout` provides the header except counts and checksums.
   static absl::StatusOr<CellWriter> Create(const std::filesystem::path& path, const CellsHeader& layout);
 
   // Appends a cell. REQUIRES: cells come in row-major order
   absl::Status Append(const EncodedCell& cell);
 
-  // Writes the index and the header and returns the header. To be called once, last.
+  // Writes the index and the header and returns the header. Call it once, last.
   absl::StatusOr<CellsHeader> Finish();
 
  private:

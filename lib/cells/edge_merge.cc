@@ -8,24 +8,24 @@
 namespace octavo {
 namespace {
 
-// Edges between two calls of the tick: some milliseconds of work.
+// Edges between two calls of the tick: a few milliseconds of work.
 constexpr std::uint64_t kTickEdges = std::uint64_t{64} << 10;
 
 class SpanSource : public EdgeSource {
  public:
-  explicit SpanSource(std::span<const EdgeRecord> run) : run_(run) {}
-  absl::StatusOr<std::span<const EdgeRecord>> Next() override { return std::exchange(run_, {}); }
+  explicit SpanSource(std::span<const EdgeRecord> edges) : edges_(edges) {}
+  absl::StatusOr<std::span<const EdgeRecord>> Next() override { return std::exchange(edges_, {}); }
 
  private:
-  std::span<const EdgeRecord> run_;
+  std::span<const EdgeRecord> edges_;
 };
 
 class SpillSource : public EdgeSource {
  public:
-  SpillSource(const SpillFile& file, SpillExtent run, std::size_t buffer_bytes)
+  SpillSource(const SpillFile& file, SpillExtent extent, std::size_t buffer_bytes)
       : file_(file),
-        next_(run.begin),
-        end_(run.end),
+        next_(extent.begin),
+        end_(extent.end),
         buffer_(std::max<std::size_t>(1, buffer_bytes / sizeof(EdgeRecord))) {}
 
   absl::StatusOr<std::span<const EdgeRecord>> Next() override {
@@ -43,7 +43,7 @@ class SpillSource : public EdgeSource {
   std::vector<EdgeRecord> buffer_;
 };
 
-// The next edge of one source, with its place.
+// The next edge of one source, with its position in the order.
 struct Head {
   std::uint32_t cell = 0;
   KeyedEdge edge{};
@@ -56,7 +56,7 @@ bool Before(const Head& a, const Head& b) {
   return OrderedBefore(a.edge, b.edge);
 }
 
-// A binary heap of heads, the first one on top. The next edge of the top's source takes its place.
+// A binary heap of heads with the first one on top. The next edge of the top's source replaces the top.
 class Merge {
  public:
   explicit Merge(const PartitionLayout& partitions)
@@ -118,9 +118,9 @@ class Merge {
 
 }  // namespace
 
-std::unique_ptr<EdgeSource> SourceOf(std::span<const EdgeRecord> run) { return std::make_unique<SpanSource>(run); }
-std::unique_ptr<EdgeSource> SourceOf(const SpillFile& file, SpillExtent run, std::size_t buffer_bytes) {
-  return std::make_unique<SpillSource>(file, run, buffer_bytes);
+std::unique_ptr<EdgeSource> SourceOf(std::span<const EdgeRecord> edges) { return std::make_unique<SpanSource>(edges); }
+std::unique_ptr<EdgeSource> SourceOf(const SpillFile& file, SpillExtent extent, std::size_t buffer_bytes) {
+  return std::make_unique<SpillSource>(file, extent, buffer_bytes);
 }
 
 absl::Status MergeEdges(std::vector<std::unique_ptr<EdgeSource>> sources, const PartitionLayout& partitions,

@@ -1,4 +1,4 @@
-// Merges runs of edges that are in their final order, each within itself, into one.
+// Merges sequences of edges, each in final order, into one.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace octavo {
 
-// Where a merge takes one run from.
+// Reads one sequence for a merge.
 class EdgeSource {
  public:
   virtual ~EdgeSource() = default;
@@ -23,16 +23,16 @@ class EdgeSource {
   virtual absl::StatusOr<std::span<const EdgeRecord>> Next() = 0;
 };
 
-// A run in memory, which must outlive the source.
-std::unique_ptr<EdgeSource> SourceOf(std::span<const EdgeRecord> run);
-// A run in a spill file, as EdgeRecords one behind the other.
-std::unique_ptr<EdgeSource> SourceOf(const SpillFile& file, SpillExtent run, std::size_t buffer_bytes);
+// Edges in memory, which must outlive the source.
+std::unique_ptr<EdgeSource> SourceOf(std::span<const EdgeRecord> edges);
+// An extent of a spill file: consecutive EdgeRecords.
+std::unique_ptr<EdgeSource> SourceOf(const SpillFile& file, SpillExtent extent, std::size_t buffer_bytes);
 
 using EdgeSink = std::function<absl::Status(std::uint32_t cell, const EdgeRecord& edge)>;
 using EdgeTick = std::function<absl::Status(std::uint64_t edges)>;
 
-// Gives all edges of `sources` to `out`, by cell and OrderedBefore. `tick`, if there is one, is called now and then
-// with the edges given since the last call. An error of either ends the merge. One thread.
+// Passes all edges of `sources` to `out`, ordered by cell and OrderedBefore. `tick`, if set, is called regularly with
+// the number of edges since the last call. An error of either ends the merge. One thread.
 absl::Status MergeEdges(std::vector<std::unique_ptr<EdgeSource>> sources, const PartitionLayout& partitions,
                         const EdgeSink& out, const EdgeTick& tick);
 

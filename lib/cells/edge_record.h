@@ -1,4 +1,4 @@
-// One edge, 16 bytes, on its way into the cells.
+// One edge, 16 bytes, before it is written to a cell.
 #pragma once
 
 #include <cstdint>
@@ -6,23 +6,23 @@
 
 namespace octavo {
 
-// Where an edge goes: the values of Split, and kDropped for an edge that is left out.
-enum class Part : std::uint32_t { kTrain = 0, kValid = 1, kTest = 2, kDropped = 3 };
+// Where an edge goes: the values of Split, and kDropped for an edge that is omitted.
+enum class EdgeSplit : std::uint32_t { kTrain = 0, kValid = 1, kTest = 2, kDropped = 3 };
 
 struct EdgeRecord {
-  // While names are still coming in, the ids that NameTable gave; after EncodeIds the final ones.
+  // Ids from NameTable during parsing; final ids after EncodeIds.
   std::uint32_t head = 0;
   std::uint32_t tail = 0;
-  std::uint32_t relation_and_part = 0;  // relation in the low 30 bits, Part in the high 2
+  std::uint32_t relation_and_split = 0;  // relation in the low 30 bits, EdgeSplit in the high 2
   float weight = 1.0F;
 
-  std::uint32_t relation() const { return relation_and_part & kRelationMask; }
-  Part part() const { return static_cast<Part>(relation_and_part >> kRelationBits); }
+  std::uint32_t relation() const { return relation_and_split & kRelationMask; }
+  EdgeSplit split() const { return static_cast<EdgeSplit>(relation_and_split >> kRelationBits); }
   void set_relation(std::uint32_t relation) {
-    relation_and_part = (relation_and_part & ~kRelationMask) | (relation & kRelationMask);
+    relation_and_split = (relation_and_split & ~kRelationMask) | (relation & kRelationMask);
   }
-  void set_part(Part part) {
-    relation_and_part = (relation_and_part & kRelationMask) | (static_cast<std::uint32_t>(part) << kRelationBits);
+  void set_split(EdgeSplit split) {
+    relation_and_split = (relation_and_split & kRelationMask) | (static_cast<std::uint32_t>(split) << kRelationBits);
   }
 
   static constexpr unsigned kRelationBits = 30;
@@ -30,7 +30,7 @@ struct EdgeRecord {
 };
 static_assert(sizeof(EdgeRecord) == 16);
 
-// The edges of the whole input, in runs: one for each chunk of text, in input order.
-using EdgeRuns = std::vector<std::vector<EdgeRecord>>;
+// The edges of the whole input, a vector for each chunk of text, in input order.
+using EdgeChunks = std::vector<std::vector<EdgeRecord>>;
 
 }  // namespace octavo

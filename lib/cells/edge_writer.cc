@@ -18,67 +18,68 @@
 namespace octavo {
 namespace {
 
-constexpr std::array<Part, 3> kParts = {Part::kTrain, Part::kValid, Part::kTest};
+constexpr std::array<EdgeSplit, 3> kSplits = {EdgeSplit::kTrain, EdgeSplit::kValid, EdgeSplit::kTest};
 
-// What is held for an edge beside it: its key and itself while it is sorted, its encoded bytes, and those of an edge of
-// the cells before, which are being written.
+// Bytes per edge in addition to the edge itself: its key and a copy while sorting, its encoded bytes, and the encoded
+// bytes of an edge of the previous cells, which are being written.
 constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + 2 * sizeof(EdgeRecord);
-// Edges that are prepared together: a disk may be slow now and then, and all wait for each other at their end.
+// Edges that are prepared together. Threads wait for each other at the end of each such step, and a disk may be slow at
+// times.
 constexpr std::uint64_t kSmallEdges = std::uint64_t{256} << 10;
-// Bounds of the buffer of one run: enough for a disk's speed, no more than helps.
-constexpr std::uint64_t kMinRunBuffer = std::uint64_t{32} << 10;
-constexpr std::uint64_t kMaxRunBuffer = std::uint64_t{2} << 20;
+// Bounds of the buffer of one extent: enough for a disk's full speed, and no larger than is useful.
+constexpr std::uint64_t kMinMergeBuffer = std::uint64_t{32} << 10;
+constexpr std::uint64_t kMaxMergeBuffer = std::uint64_t{2} << 20;
 constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
 
-// One cell of all three parts.
+// One cell with all three splits.
 struct PreparedCell {
-  std::array<EncodedCell, 3> parts;
+  std::array<EncodedCell, 3> splits;
   std::array<std::uint64_t, 3> duplicates{};
   std::array<std::uint64_t, 3> also_in_train{};
-  std::span<const EdgeRecord> train;  // what stays of it
+  std::span<const EdgeRecord> train;  // the edges of train that are kept
 };
 
 PreparedCell PrepareCell(SortedEdges& edges, std::uint32_t cell, const CellsHeader& layout, bool merge) {
   PreparedCell prepared;
-  for (const Part part : kParts) {
-    const auto i = static_cast<std::size_t>(part);
-    std::span<EdgeRecord> mine = edges.Edges(cell, part);
+  for (const EdgeSplit split : kSplits) {
+    const auto i = static_cast<std::size_t>(split);
+    std::span<EdgeRecord> mine = edges.Edges(cell, split);
     if (mine.empty()) continue;
     OrderCell(mine);
     mine = mine.first(HandleDuplicates(mine, merge, prepared.duplicates[i]));
-    if (part == Part::kTrain) {
+    if (split == EdgeSplit::kTrain) {
       prepared.train = mine;
     } else {
       prepared.also_in_train[i] = CountShared(mine, prepared.train);
     }
     const std::uint32_t partitions = edges.partitions().count;
-    prepared.parts[i] = EncodeCell(mine, cell / partitions, cell % partitions, layout);
+    prepared.splits[i] = EncodeCell(mine, cell / partitions, cell % partitions, layout);
   }
   return prepared;
 }
 
-// The three files, and what is counted on the way.
+// The three files and their counts.
 class Output {
  public:
   static absl::StatusOr<std::unique_ptr<Output>> Create(const GraphPaths& paths, const CellsHeader& layout,
                                                         const EdgeWriterOptions& options) {
     auto output = std::unique_ptr<Output>(new Output(layout, options));
-    for (const Part part : kParts) {
-      ASSIGN_OR_RETURN(CellWriter writer, CellWriter::Create(paths.Cells(static_cast<Split>(part)), layout));
+    for (const EdgeSplit split : kSplits) {
+      ASSIGN_OR_RETURN(CellWriter writer, CellWriter::Create(paths.Cells(static_cast<Split>(split)), layout));
       output->writers_.push_back(std::move(writer));
     }
     output->stream_ = std::make_unique<CellStream>(output->writers_, layout, options.merge_duplicates, output->out_);
     return output;
   }
 
-  // Appends a cell that was prepared.
+  // Appends a prepared cell.
   absl::Status Append(const PreparedCell& cell) {
     std::uint64_t edges = 0;
-    for (std::size_t i = 0; i < kParts.size(); ++i) {
-      if (cell.parts[i].edges > 0) RETURN_IF_ERROR(writers_[i].Append(cell.parts[i]));
+    for (std::size_t i = 0; i < kSplits.size(); ++i) {
+      if (cell.splits[i].edges > 0) RETURN_IF_ERROR(writers_[i].Append(cell.splits[i]));
       out_.duplicates[i] += cell.duplicates[i];
       out_.also_in_train[i] += cell.also_in_train[i];
-      edges += cell.parts[i].edges + (options_.merge_duplicates ? cell.duplicates[i] : 0);
+      edges += cell.splits[i].edges + (options_.merge_duplicates ? cell.duplicates[i] : 0);
     }
     for (const EdgeRecord& edge : cell.train) ++out_.relation_train_edges[edge.relation()];
     return Tick(edges);
@@ -90,9 +91,9 @@ class Output {
     return stream_->Finish();
   }
 
-  // Merges `sources` into a run at the end of `file`.
-  absl::StatusOr<SpillExtent> MergeToRun(std::vector<std::unique_ptr<EdgeSource>> sources,
-                                         const PartitionLayout& partitions, SpillFile& file) {
+  // Merges `sources` into one extent at the end of `file`.
+  absl::StatusOr<SpillExtent> MergeToExtent(std::vector<std::unique_ptr<EdgeSource>> sources,
+                                            const PartitionLayout& partitions, SpillFile& file) {
     SpillWriter out(file, kWriteBytes);
     const auto append = [&](std::uint32_t, const EdgeRecord& edge) { return out.Append(AsBytes(edge)); };
     RETURN_IF_ERROR(MergeEdges(std::move(sources), partitions, append, ticker()));
@@ -100,7 +101,7 @@ class Output {
   }
 
   absl::StatusOr<WrittenEdges> Finish() {
-    for (std::size_t i = 0; i < kParts.size(); ++i) {
+    for (std::size_t i = 0; i < kSplits.size(); ++i) {
       ASSIGN_OR_RETURN(out_.headers[i], writers_[i].Finish());
     }
     return std::move(out_);
@@ -125,20 +126,20 @@ class Output {
   std::vector<CellWriter> writers_;
   WrittenEdges out_;
   std::unique_ptr<CellStream> stream_;
-  std::uint64_t edges_ = 0;  // handled so far, copies too
+  std::uint64_t edges_ = 0;  // handled so far, including copies
 };
 
-// The runs, with buffers that share `buffer_bytes`.
-std::vector<std::unique_ptr<EdgeSource>> SourcesOf(const SpillFile& file, std::span<const SpillExtent> runs,
+// Sources for the extents; their buffers share `buffer_bytes`.
+std::vector<std::unique_ptr<EdgeSource>> SourcesOf(const SpillFile& file, std::span<const SpillExtent> extents,
                                                    std::uint64_t buffer_bytes) {
   const std::uint64_t each =
-      std::clamp(buffer_bytes / std::max<std::uint64_t>(1, runs.size()), kMinRunBuffer, kMaxRunBuffer);
+      std::clamp(buffer_bytes / std::max<std::uint64_t>(1, extents.size()), kMinMergeBuffer, kMaxMergeBuffer);
   std::vector<std::unique_ptr<EdgeSource>> sources;
-  for (const SpillExtent& run : runs) sources.push_back(SourceOf(file, run, each));
+  for (const SpillExtent& extent : extents) sources.push_back(SourceOf(file, extent, each));
   return sources;
 }
 
-// A cell too large to be prepared as a whole: it is sorted piece by piece, in its place, and the pieces are merged.
+// Writes a cell too large to be prepared as a whole: sorts it piece by piece, in place, and merges the pieces.
 absl::Status WriteLargeCell(SortedEdges& edges, std::uint32_t cell, std::uint64_t piece_edges, Output& output) {
   std::vector<std::unique_ptr<EdgeSource>> pieces;
   for (std::span<EdgeRecord> rest = edges.Cell(cell); !rest.empty();) {
@@ -155,8 +156,8 @@ absl::Status WriteLargeCell(SortedEdges& edges, std::uint32_t cell, std::uint64_
 absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& edges, const CellsHeader& layout,
                                         const EdgeWriterOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, options));
-  // Some cells at a time, a row or what comes to kSmallEdges: prepared side by side, while those before them are
-  // appended in order.
+  // Several cells at a time, a row or as many as have kSmallEdges edges: prepared in parallel while the previous ones
+  // are appended in order.
   const std::uint64_t most_edges = std::max<std::uint64_t>(1, options.work_bytes / kWorkBytesOfEdge);
   std::vector<PreparedCell> ready;
   std::span<const EdgeRecord> ready_edges;  // of these cells
@@ -197,38 +198,38 @@ absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& ed
   return output->Finish();
 }
 
-// Twice as much while they grow. The last blocks of the cells are not worth counting.
+// Doubled, because vectors grow by doubling. The last blocks of the cells are negligible.
 std::uint64_t IndexBytes(std::uint64_t edges) { return edges / kMaxBlockEdges * 2 * sizeof(BlockRecord); }
 
-RunLimits EdgeRunLimits(std::uint64_t work_bytes, std::uint64_t edges) {
-  return {.most = (work_bytes - std::min(work_bytes, IndexBytes(edges))) / kMinRunBuffer,
-          .fan_in = work_bytes / kMinRunBuffer};
+MergeLimits EdgeMergeLimits(std::uint64_t work_bytes, std::uint64_t edges) {
+  return {.most = (work_bytes - std::min(work_bytes, IndexBytes(edges))) / kMinMergeBuffer,
+          .fan_in = work_bytes / kMinMergeBuffer};
 }
 
-absl::StatusOr<WrittenEdges> WriteRuns(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> runs,
-                                       const CellsHeader& layout, const EdgeWriterOptions& options) {
+absl::StatusOr<WrittenEdges> WriteExtents(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> extents,
+                                          const CellsHeader& layout, const EdgeWriterOptions& options) {
   std::uint64_t edges = 0;
-  for (const SpillExtent& run : runs) edges += (run.end - run.begin) / sizeof(EdgeRecord);
-  const RunLimits limits = EdgeRunLimits(options.work_bytes, edges);
-  const auto all = static_cast<double>(std::max<std::uint64_t>(1, BytesToMerge(runs, limits) / sizeof(EdgeRecord)));
+  for (const SpillExtent& extent : extents) edges += (extent.end - extent.begin) / sizeof(EdgeRecord);
+  const MergeLimits limits = EdgeMergeLimits(options.work_bytes, edges);
+  const auto all = static_cast<double>(std::max<std::uint64_t>(1, BytesToMerge(extents, limits) / sizeof(EdgeRecord)));
   EdgeWriterOptions write = options;
   if (options.progress) {
-    // An edge is done when all merges have had it.
+    // An edge counts as done after all merges.
     write.progress = [&](std::uint64_t done) {
       options.progress(static_cast<std::uint64_t>(static_cast<double>(edges) * (static_cast<double>(done) / all)));
     };
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, write));
   const PartitionLayout partitions = {layout.partition_rows, layout.partition_count};
-  const auto merge = [&](std::span<const SpillExtent> group) -> absl::StatusOr<std::optional<SpillExtent>> {
-    ASSIGN_OR_RETURN(const SpillExtent run,
-                     output->MergeToRun(SourcesOf(file, group, options.work_bytes), partitions, file));
-    return std::optional<SpillExtent>(run);
+  const auto merge = [&](std::span<const SpillExtent> some) -> absl::StatusOr<std::optional<SpillExtent>> {
+    ASSIGN_OR_RETURN(const SpillExtent extent,
+                     output->MergeToExtent(SourcesOf(file, some, options.work_bytes), partitions, file));
+    return std::optional<SpillExtent>(extent);
   };
-  RETURN_IF_ERROR(ReduceRuns(runs, limits, merge).status());
+  RETURN_IF_ERROR(ReduceExtents(extents, limits, merge).status());
   RETURN_IF_ERROR(file.FinishWriting());
   const std::uint64_t buffers = options.work_bytes - std::min(options.work_bytes, IndexBytes(edges));
-  RETURN_IF_ERROR(output->Merge(SourcesOf(file, runs, buffers), partitions));
+  RETURN_IF_ERROR(output->Merge(SourcesOf(file, extents, buffers), partitions));
   return output->Finish();
 }
 

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "cells/cell_sorter.h"
 #include "cells/cell_stream.h"
-#include "cells/run_reduction.h"
+#include "cells/extent_reduction.h"
 #include "cells/spill_file.h"
 #include "format/cells.h"
 #include "format/paths.h"
@@ -17,26 +17,27 @@ namespace octavo {
 
 struct EdgeWriterOptions {
   bool merge_duplicates = true;
-  std::uint64_t work_bytes = UINT64_MAX;                // for what is held beside the edges, and for buffers
-  std::function<bool()> stop{};                         // may be empty; asked between cells
-  std::function<void(std::uint64_t edges)> progress{};  // may be empty; from one thread at a time
+  std::uint64_t work_bytes = UINT64_MAX;                // for everything held in addition to the edges, and for buffers
+  std::function<bool()> stop{};                         // may be empty; checked between cells
+  std::function<void(std::uint64_t edges)> progress{};  // may be empty; called by one thread at a time
 };
 
-// Orders, deduplicates and writes all cells, several at a time, and gives their memory back; the bytes depend on the
-// edges alone. `layout` gives the headers everything but counts and checksums.
+// Sorts, deduplicates and writes all cells, several at a time, and frees their memory. The bytes depend only on the
+// edges. `layout` provides the headers except counts and checksums.
 absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& edges, const CellsHeader& layout,
                                         const EdgeWriterOptions& options);
 
-// What the indexes of the files hold while so many edges are written.
+// The memory that the indexes of the files need while so many edges are written.
 std::uint64_t IndexBytes(std::uint64_t edges);
 
-// How many runs, with so many edges together, can be merged at once within `work_bytes`; the last merge has the indexes
-// beside it. Its share is below 2 where they leave no room.
-RunLimits EdgeRunLimits(std::uint64_t work_bytes, std::uint64_t edges);
+// How many extents, with so many edges together, can be merged at once within `work_bytes`. The last merge also holds
+// the indexes. The result is below 2 if they leave no room.
+MergeLimits EdgeMergeLimits(std::uint64_t work_bytes, std::uint64_t edges);
 
-// The same for edges that stand in `runs` of a spill file, each in the order of cells and OrderedBefore. Runs that are
-// too many for one merge are merged into longer ones at the end of `file` first. REQUIRES: EdgeRunLimits(...).most >= 2
-absl::StatusOr<WrittenEdges> WriteRuns(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> runs,
-                                       const CellsHeader& layout, const EdgeWriterOptions& options);
+// The same for edges in `extents` of a spill file, each ordered by cell and OrderedBefore. If there are too many
+// extents for one merge, some are first merged into longer extents at the end of `file`. REQUIRES:
+// EdgeMergeLimits(...).most >= 2
+absl::StatusOr<WrittenEdges> WriteExtents(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> extents,
+                                          const CellsHeader& layout, const EdgeWriterOptions& options);
 
 }  // namespace octavo

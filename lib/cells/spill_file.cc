@@ -41,7 +41,7 @@ absl::Status SpillFile::Append(std::span<const std::byte> bytes) {
 absl::Status SpillFile::FinishWriting() {
   const MutexLock lock(mutex_);
   if (absl::Status status = behind_.Finish(file_, size_); !status.ok()) return Explain(status);
-  // No read-ahead, whose pages would come after ReadOnce has dropped them: the reads are large enough themselves.
+  // No read-ahead: its pages would arrive after ReadOnce has dropped the cache. The reads are large enough anyway.
   ::posix_fadvise(file_.descriptor(), 0, 0, POSIX_FADV_RANDOM);
   return absl::OkStatus();
 }
@@ -53,7 +53,7 @@ std::uint64_t SpillFile::size() const {
 
 absl::Status SpillFile::ReadOnce(std::uint64_t offset, std::span<std::byte> bytes) const {
   RETURN_IF_ERROR(file_.ReadAt(offset, bytes));
-  // From the page's beginning: the advice passes over pages that are named in part.
+  // From the start of the page: the kernel ignores partial pages in this advice.
   const std::uint64_t begin = offset / kPageBytes * kPageBytes;
   file_.DropCache(begin, offset - begin + bytes.size());
   return absl::OkStatus();
@@ -65,10 +65,10 @@ absl::Status SpillFile::Explain(const absl::Status& status) const {
   const std::uint64_t written = use_.written_bytes.load(std::memory_order_relaxed);
   const std::uint64_t expected = use_.expected_bytes.load(std::memory_order_relaxed);
   const std::string needed = expected > written ? fmt::format("about {} in all", FormatByteSize(expected)) : "more";
-  return RuntimeError(fmt::format(
-      "{}; the temporary files of this {} have {} and need {}; expected as much free space beside the graph, or a "
-      "--memory that holds the {}",
-      message, use_.work, FormatByteSize(written), needed, use_.work));
+  return RuntimeError(
+      fmt::format("{}; the temporary files of this {} have {} and need {}; expected that much free space in the "
+                  "graph's folder, or a --memory that holds the {}",
+                  message, use_.work, FormatByteSize(written), needed, use_.work));
 }
 
 absl::Status SpillWriter::Flush() {

@@ -1,4 +1,4 @@
-// Temporary files of an import, or another making of a graph, that does not fit its memory.
+// Temporary files of an import, or of another command that makes a graph, whose data does not fit its memory.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@
 
 namespace octavo {
 
-// What the temporary files of one command share: how much they take, for messages and the summary. Any thread.
+// State shared by the temporary files of one command: how much they take, for messages and the summary. Any thread.
 struct SpillUse {
   std::string_view work = "import";  // for messages; constant
-  std::function<bool()> stop;        // may be empty; constant. True: writes end with absl::CancelledError
+  std::function<bool()> stop;        // may be empty; constant. When true, writes end with absl::CancelledError
   std::atomic<std::uint64_t> written_bytes = 0;
-  std::atomic<std::uint64_t> expected_bytes = 0;  // of the whole command, as far as it can be told; 0: not yet
+  std::atomic<std::uint64_t> expected_bytes = 0;  // of the whole command, as far as known; 0: not yet
 };
 
 // Bytes [begin, end) of a spill file.
@@ -34,16 +34,15 @@ struct SpillExtent {
   std::uint64_t end = 0;
 };
 
-// A file that has no name any more from its creation on: it is gone when it is closed, however the process ends. Its
-// page cache is bounded.
+// An unnamed file: it disappears when it is closed, however the process ends. Its page cache is bounded.
 class SpillFile {
  public:
-  // The file is made at `path`, so messages name it. `use` must outlive the file.
+  // The file is made at `path`, which messages name. `use` must outlive the file.
   static absl::StatusOr<std::unique_ptr<SpillFile>> Create(const std::filesystem::path& path, SpillUse& use);
 
-  // Appends `bytes` as one piece. Any thread. The error of a full disk says how much the import needs.
+  // Appends `bytes` as one piece. Any thread. On a full disk the error says how much space is needed.
   absl::Status Append(std::span<const std::byte> bytes) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Ends the writing for now: what follows are reads, and perhaps later more is appended.
+  // Ends a phase of writing. Reads follow; more may be appended later.
   absl::Status FinishWriting() ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -61,7 +60,8 @@ class SpillFile {
   std::uint64_t size_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Appends an extent through a buffer. One thread, and nobody else appends meanwhile. `file` must outlive it.
+// Appends one extent through a buffer. One thread, and nothing else may append at the same time. `file` must outlive
+// it.
 class SpillWriter {
  public:
   SpillWriter(SpillFile& file, std::size_t buffer_bytes) : file_(file), begin_(file.size()), room_(buffer_bytes) {
@@ -73,7 +73,7 @@ class SpillWriter {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
     return absl::OkStatus();
   }
-  // Returns the extent. To be called once, last.
+  // Returns the extent. Call it once, last.
   absl::StatusOr<SpillExtent> Finish() {
     RETURN_IF_ERROR(Flush());
     return SpillExtent{.begin = begin_, .end = file_.size()};
@@ -94,7 +94,7 @@ class SpillReader {
   SpillReader(const SpillFile& file, SpillExtent extent, std::size_t buffer_bytes)
       : file_(file), next_(extent.begin), end_(extent.end), buffer_(buffer_bytes) {}
 
-  // Returns what is buffered, at least `bytes` of it where the extent has as much left. Valid until the next call.
+  // Returns the buffered bytes: at least `bytes` of them, or the rest of the extent. Valid until the next call.
   // REQUIRES: bytes <= buffer_bytes
   absl::StatusOr<std::span<const std::byte>> Peek(std::size_t bytes);
   // REQUIRES: bytes <= what Peek returned
@@ -106,7 +106,7 @@ class SpillReader {
   std::uint64_t end_;
   std::vector<std::byte> buffer_;
   std::size_t first_ = 0;
-  std::size_t last_ = 0;  // buffer_[first_, last_) is what is buffered
+  std::size_t last_ = 0;  // buffer_[first_, last_) holds the buffered bytes
 };
 
 }  // namespace octavo

@@ -14,21 +14,21 @@
 namespace octavo {
 namespace {
 
-// In pixels. A plot has the scale of y on its left and the legend on its right.
+// In pixels. The y axis is left of a plot, the legend right of it.
 constexpr double kWidth = 880;
 constexpr double kMargin = 24;
 constexpr double kPlotLeft = 96;
 constexpr double kPlotWidth = 560;
 constexpr double kPlotHeight = 240;
 constexpr double kLegendLeft = kPlotLeft + kPlotWidth + 20;
-constexpr double kHead = 40;    // of a chart: its title
-constexpr double kFoot = 64;    // of a chart: the ticks of x and its name
-constexpr double kSide = 24;    // free beside the first and the last x
-constexpr double kLetter = 7;   // no narrower than a letter of 12 pixels, about
-constexpr double kRoom = 1.25;  // of the largest value: the numbers above bars, upright
+constexpr double kHead = 40;    // of a chart: space for its title
+constexpr double kFoot = 64;    // of a chart: space for the ticks and the name of x
+constexpr double kSide = 24;    // margin beside the first and the last x
+constexpr double kLetter = 7;   // upper bound for the average width of a 12-pixel letter
+constexpr double kRoom = 1.25;  // of the largest value: room for the numbers above bars, upright
 constexpr int kSteps = 6;
 
-// Okabe and Ito: told apart by people who see fewer colours, and on white.
+// The palette of Okabe and Ito, which is distinguishable with colour-vision deficiency and on white.
 constexpr std::array<std::string_view, 7> kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                       "#56B4E9", "#E69F00", "#444444"};
 std::string_view Colour(std::size_t i) { return kColours[i % kColours.size()]; }
@@ -41,7 +41,7 @@ struct TextStyle {
   std::string_view anchor = "start";
   int size = 12;
   bool bold = false;
-  bool upright = false;  // read from below
+  bool upright = false;  // rotated, read upwards
 };
 
 void Text(Sink out, double x, double y, std::string_view text, const TextStyle& style = {}) {
@@ -67,7 +67,7 @@ std::vector<std::string> Wrapped(std::string_view text, std::size_t letters) {
   return lines;
 }
 
-// The y axis of a plot whose upper edge is at `top`, from 0 to a bit above the largest value.
+// The y axis of a plot whose upper edge is at `top`, from 0 to slightly above the largest value.
 class Scale {
  public:
   Scale(double top, double largest) : top_(top), high_(largest > 0 ? kRoom * largest : 1) {}
@@ -136,7 +136,7 @@ void Draw(Sink out, double top, const LineChart& chart) {
   }
 }
 
-// The value above a bar: level where that fits, upright where that does, else none.
+// Draws the value above a bar: horizontally if it fits, upright if that fits, otherwise not at all.
 void BarValue(Sink out, double middle, double top, double room, double value) {
   const std::string text = ShortNumber(value);
   if (static_cast<double>(text.size()) * kLetter <= room) {
@@ -194,7 +194,7 @@ std::string XmlText(std::string_view text) {
     } else if (rest.starts_with('"')) {
       out += "&quot;";
     } else if (rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF")) {
-      out += "\xEF\xBF\xBD";  // U+FFFE and U+FFFF are UTF-8, but no characters of XML
+      out += "\xEF\xBF\xBD";  // U+FFFE and U+FFFF are valid UTF-8 but not XML characters
       i += 2;
     } else {
       out += rest.front();

@@ -1,4 +1,4 @@
-// Charts as SVG: one file that needs nothing else, dark text on its own white ground. Pure functions.
+// Charts as self-contained SVG files: dark text on their own white background. Pure functions.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace octavo {
 
-// Lines over a logarithmic x axis, which has a tick at each x that occurs. The y axis begins at 0.
+// Lines over a logarithmic x axis with a tick at each x that occurs. The y axis begins at 0.
 struct LineChart {
   struct Line {
     std::string name = {};
     std::vector<std::pair<double, double>> points = {};  // x > 0 and ascending, y >= 0
-    bool dashed = false;                                 // what is computed, beside what was measured
+    bool dashed = false;                                 // a computed line beside measured ones
   };
   std::string title = {};
   std::string x_axis = {};  // with its unit
@@ -21,31 +21,31 @@ struct LineChart {
   std::vector<Line> lines = {};
 };
 
-// Bars in groups, their values above them where there is room. The y axis begins at 0.
+// Grouped bars with their values above them where they fit. The y axis begins at 0.
 struct BarChart {
   struct Bars {
     std::string name = {};
-    std::vector<double> values = {};  // one a group, >= 0
+    std::vector<double> values = {};  // one per group, >= 0
   };
   std::string title = {};
   std::string y_axis = {};  // with its unit
   std::vector<std::string> groups = {};
-  std::vector<Bars> bars = {};  // the same of each group side by side; a single one needs no legend
+  std::vector<Bars> bars = {};  // a group's bars are side by side; a single one has no legend
 };
 
-// A title, some lines that say what was measured, and charts below each other: first those of lines, then of bars.
+// A title, notes about what was measured, and charts below each other: line charts, then bar charts.
 struct ChartPage {
   std::string title = {};
-  std::vector<std::string> notes = {};  // wrapped where they are too long
+  std::vector<std::string> notes = {};  // wrapped if too long
   std::vector<LineChart> line_charts = {};
   std::vector<BarChart> bar_charts = {};
 };
 
-// Returns the page as an SVG document. Texts may hold anything: what XML does not allow is written as Escape does. A
-// value that is not finite counts as 0.
+// Returns the page as an SVG document. Texts may contain anything: characters that XML does not allow are written as in
+// Escape. A value that is not finite counts as 0.
 std::string ToSvg(const ChartPage& page);
 
-// Returns `text` for the content of an element or an attribute.
+// Returns `text` escaped for the content of an element or an attribute.
 std::string XmlText(std::string_view text);
 
 }  // namespace octavo

@@ -9,7 +9,7 @@ namespace octavo {
 
 namespace {
 
-// Returns the least step of 1, 2 or 5 times a power of ten of which at most `most` fit into `width`.
+// Returns the smallest step of 1, 2 or 5 times a power of ten such that at most `most` steps fit into `width`.
 double NiceStep(double width, int most) {
   const double power = std::pow(10.0, std::floor(std::log10(width / most)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -23,7 +23,7 @@ double NiceStep(double width, int most) {
 std::vector<double> NiceTicks(double high, int most) {
   const double step = NiceStep(high, most);
   std::vector<double> ticks;
-  // Half a thousandth more, for steps such as 0.1 that are none of the numbers at hand.
+  // The extra half of a thousandth is for steps such as 0.1 that have no exact double.
   for (int i = 0; i * step <= high + 5e-4 * step; ++i) ticks.push_back(i * step);
   return ticks;
 }
@@ -33,9 +33,9 @@ std::vector<double> TicksBetween(double low, double high, int most, bool whole) 
   if (!(low < high)) return ticks;
   const double step = whole ? std::max(1.0, NiceStep(high - low, most)) : NiceStep(high - low, most);
   const double first = std::ceil(low / step - 5e-4);
-  // Counted: where the range is as narrow as a double's last digits, adding 1 may change nothing.
+  // Counts ticks: in a range as narrow as a double's last digits, adding 1 may change nothing.
   for (int i = 0; i <= most && (first + i) * step <= high + 5e-4 * step; ++i) {
-    ticks.push_back((first + i) * step + 0.0);  // 0 and not -0
+    ticks.push_back((first + i) * step + 0.0);  // 0, not -0
   }
   return ticks;
 }
@@ -45,7 +45,7 @@ std::vector<std::string> TickTexts(const std::vector<double>& ticks) {
   const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 0;
   const double largest = ticks.empty() ? 0 : std::max(std::abs(ticks.front()), std::abs(ticks.back()));
   for (const double tick : ticks) {
-    // Three digits of the largest tell the others apart, or their place behind the point does.
+    // ShortNumber distinguishes large ticks and those with a tiny step. Others need the decimals of the step.
     if (step == 0 || largest >= 999.5 || step < 1e-4) {
       texts.push_back(ShortNumber(tick));
     } else {

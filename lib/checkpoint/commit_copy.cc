@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kPieceBytes = std::uint64_t{4} << 20;
 
-// Copies one table into the first file of another run, partition by partition from the file that the commit names.
+// Copies one table into the first file of another run. Reads each partition from the file that the commit names.
 class TableCopy {
  public:
   TableCopy(const RunPaths& from, const RunPaths& to, TableName table, const NpyShape& shape)
@@ -37,7 +37,7 @@ class TableCopy {
     return absl::OkStatus();
   }
 
-  // Rows [first, last) of file `slot`.
+  // Copies rows [first, last) from file `slot` and compares them with their checksum.
   absl::Status Copy(int slot, std::uint64_t first, std::uint64_t last, std::uint64_t expected_checksum) {
     File& in = in_[static_cast<std::size_t>(slot)];
     if (!in.is_open()) {
@@ -78,6 +78,7 @@ class TableCopy {
   std::vector<std::byte> piece_;
 };
 
+// A commit's rows may be in both files of a table, in any pattern; the copy has all of them in its first.
 absl::Status CopyRows(const RunPaths& from, const RunPaths& to, const Manifest& manifest, bool sync) {
   const ManifestHeader& header = manifest.header;
   TableCopy embeddings(from, to, TableName::kEmbeddings, {header.rows, header.dim, header.element()});
@@ -108,7 +109,7 @@ absl::Status CopyRelations(const RunPaths& from, const RunPaths& to, const Manif
   return states.Finish(sync);
 }
 
-// The first `bytes` bytes, and `event` behind them.
+// Copies the first `bytes` bytes and appends `event`.
 absl::Status CopyBytes(const fs::path& from, const fs::path& to, std::uint64_t bytes, std::string_view event,
                        bool sync) {
   ASSIGN_OR_RETURN(const File in, File::OpenRead(from));
@@ -137,14 +138,16 @@ absl::Status MakeCopy(const RunPaths& from, const RunPaths& to, const CopyAdditi
     const std::uint64_t bytes = KnownRows::FileBytes(manifest.header.rows, manifest.header.relation_rows);
     RETURN_IF_ERROR(CopyBytes(from.KnownRows(), to.KnownRows(), bytes, "", sync));
   }
+  // Only committed events: later ones belong to work that may be repeated.
   std::uint64_t& events = manifest.header.progress.metrics_bytes;
   RETURN_IF_ERROR(CopyBytes(from.Metrics(), to.Metrics(), events, addition.event, sync));
   events += addition.event.size();
   manifest.header.validation = addition.validation;
+  // In the copy all rows are in the first file of each table.
   for (PartitionRecord& record : manifest.partitions) record.slot = 0;
   manifest.header.relation_slot = 0;
   RETURN_IF_ERROR(Failpoint("copy.state"));
-  // Both slots, as any other run has them: the one before names the same rows.
+  // Writes both slots, as in any other run. The older manifest names the same rows.
   const std::uint64_t generation = manifest.header.generation;
   manifest.header.generation = std::max<std::uint64_t>(1, generation - 1);
   ASSIGN_OR_RETURN(StateFile state, StateFile::Create(to.State(), manifest));
@@ -159,12 +162,12 @@ absl::Status RemoveFilesOf(const RunPaths& paths) {
   return RemoveFolderIfEmpty(paths.folder());
 }
 
-// Puts folder `from` in the place of `to`; what was there is then at `from`, if the file system can exchange names, and
-// is gone otherwise.
+// Moves folder `from` to `to`. The previous contents of `to` are afterwards at `from` if the file system can exchange
+// names; otherwise they are removed.
 absl::Status TakePlace(const RunPaths& from, const RunPaths& to) {
   std::error_code ignored;
   if (!fs::exists(to.folder(), ignored)) return RenameFile(from.folder(), to.folder());
-  // Whoever has it open keeps what is there.
+  // Taking the lock fails if another process has the previous copy open; it is then kept.
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(to.Lock()));
   ASSIGN_OR_RETURN(const bool exchanged, ExchangeFiles(from.folder(), to.folder()));
   if (exchanged) return absl::OkStatus();
@@ -185,18 +188,18 @@ absl::Status CheckIsCopy(const RunPaths& from, const RunPaths& place) {
   if (status.type() == fs::file_type::not_found) return absl::OkStatus();
   const std::string folder = place.folder().string();
   if (!fs::is_directory(status)) {
-    return UsageError(
-        fmt::format("{}: is no folder, and the run of the best validation is kept there; move it, or choose another "
-                    "folder for the run",
-                    folder));
+    return UsageError(fmt::format(
+        "{}: is not a folder, but the run of the best validation is stored there; move it, or choose another "
+        "folder for the run",
+        folder));
   }
   ASSIGN_OR_RETURN(const bool there, FileExists(place.State()));
   if (!there || AreOneRun(from, place)) return absl::OkStatus();
-  return UsageError(
-      fmt::format("{}: holds another run, and the run of the best validation is kept there; move it, or choose another "
-                  "folder for the "
-                  "run",
-                  folder));
+  return UsageError(fmt::format(
+      "{}: holds another run, but the run of the best validation is stored there; move it, or choose another "
+      "folder for the "
+      "run",
+      folder));
 }
 
 }  // namespace
@@ -219,9 +222,10 @@ absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, const CopyAddi
   RETURN_IF_ERROR(RemoveRunFolder(unfinished));
   RETURN_IF_ERROR(CreateFolders(unfinished.folder()));
   if (absl::Status status = MakeCopy(from, unfinished, addition, sync); !status.ok()) {
-    static_cast<void>(RemoveRunFolder(unfinished));  // it may be in the way of a disk that was full
+    static_cast<void>(RemoveRunFolder(unfinished));  // it may contribute to a full disk
     return status;
   }
+  // The copy is complete and, with `sync`, on the disk. Only now is the previous one replaced.
   RETURN_IF_ERROR(Failpoint("copy.rename"));
   RETURN_IF_ERROR(TakePlace(unfinished, to));
   if (sync) RETURN_IF_ERROR(SyncFolder(to.folder().parent_path()));

@@ -1,4 +1,4 @@
-// A run's last commit as a run of its own: the best of several is kept beside the last.
+// Copies a run's last commit into a separate run: the best checkpoint is kept beside the last.
 #pragma once
 
 #include <string_view>
@@ -9,26 +9,26 @@
 
 namespace octavo {
 
-// What the copy has beside what is committed: what `from` is going to commit next.
+// What the copy has in addition to the commit: data that `from` will only commit next.
 struct CopyAddition {
   ValidationProgress validation;
-  std::string_view event;  // the line of metrics.jsonl
+  std::string_view event;  // a line for metrics.jsonl
 };
 
-// Makes at `to` a run of what `from` has committed: the same rows, optimizer state, generation, configuration and
-// events, each table in its first file. The copy appears whole, in place of the one that was there before (where the
-// file system cannot exchange two names, a kill between can leave none); rows are compared with their checksums on the
-// way. Under RunPaths::Unfinished it can be left by a kill, and is removed by the next copy. What is at `to` must be
-// nothing, or an earlier copy of this run that nobody has locked. `from` must not commit meanwhile. With `sync` the
-// copy is on the disk when this returns.
+// Makes a run at `to` from the last commit of `from`: the same rows, optimizer state, generation, configuration and
+// events, each table in its first file. Rows are compared with their checksums. The copy is made in
+// RunPaths::Unfinished and then replaces the previous one atomically (on a file system that cannot exchange two names,
+// a kill in between can leave none). An unfinished copy left by a kill is removed by the next copy. `to` must not
+// exist, or be an earlier copy of this run that no process has locked. `from` must not commit during the copy. With
+// `sync` the copy is on the disk on return.
 absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, const CopyAddition& addition, bool sync);
 
-// Checks that `copy` and its RunPaths::Unfinished are nothing, folders without a run, or copies of the run `from`: a
-// usage error where another run is there, or what is no folder. Where `from` has no run, any run is another one.
+// Checks that `copy` and its RunPaths::Unfinished do not exist, or are folders without a run, or copies of the run
+// `from`. Another run, or anything that is not a folder, is a usage error. If `from` has no run, every run is another
+// one.
 absl::Status CheckCopyPlace(const RunPaths& from, const RunPaths& copy);
 
-// Removes the files of a run and its folder; what else is in the folder stays, and so does the folder then. A run that
-// is in use is a busy error.
+// Removes the files of a run, and its folder if nothing else is in it. A run in use is a busy error.
 absl::Status RemoveRunFolder(const RunPaths& paths);
 
 }  // namespace octavo

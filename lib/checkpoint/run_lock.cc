@@ -24,7 +24,7 @@
 namespace octavo {
 namespace {
 
-// The owner writes its line just behind taking the lock. Until then the file may have the line of one that is gone.
+// The owner writes its line just after taking the lock. Until then the file may contain the line of an earlier owner.
 constexpr int kOwnerTries = 50;
 constexpr std::chrono::milliseconds kOwnerWait(10);
 constexpr int kOpenTries = 10;
@@ -39,7 +39,7 @@ std::string ReadOwnerLine(const File& file) {
   return line.empty() ? "unknown" : Escape(line, text.size());
 }
 
-// Whether the line names a process that is there, as far as this one can see.
+// Whether the line names a process that exists, as seen from this process.
 bool NamesLivingProcess(std::string_view line) {
   constexpr std::string_view kBefore = "pid ";
   if (!line.starts_with(kBefore)) return false;
@@ -51,7 +51,7 @@ bool NamesLivingProcess(std::string_view line) {
 std::string OwnerLine(const File& file) {
   for (int attempt = 1;; ++attempt) {
     std::string line = ReadOwnerLine(file);
-    // The owner may be in another container; after half a second it is taken at its word.
+    // The owner may be in another container. After half a second its line is accepted as it is.
     if (attempt == kOwnerTries || NamesLivingProcess(line)) return line;
     std::this_thread::sleep_for(kOwnerWait);
   }
@@ -73,11 +73,11 @@ absl::Status LockFile(const File& file) {
 
 absl::StatusOr<RunLock> RunLock::Take(const std::filesystem::path& path) {
   for (int attempt = 0; attempt < kOpenTries; ++attempt) {
-    // Nothing is truncated: the owner's line must still be readable when the lock is not to be had.
+    // Does not truncate: if the lock is taken, the owner's line must still be readable.
     ASSIGN_OR_RETURN(File file, File::OpenOrCreate(path));
     RETURN_IF_ERROR(Failpoint("run.lock"));
     RETURN_IF_ERROR(LockFile(file));
-    // Its holder may have removed it meanwhile, with the folder of a run that was not to be.
+    // The previous holder may have removed the file together with its run folder.
     if (!HasName(file.descriptor(), path)) continue;
     const std::string line =
         fmt::format("pid {} since {:%Y-%m-%d %H:%M:%S} UTC\n", ::getpid(), fmt::gmtime(std::time(nullptr)));

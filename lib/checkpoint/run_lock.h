@@ -1,4 +1,5 @@
-// One writer a run: an flock on RUN/LOCK, held as long as the object lives and gone with the process however it dies.
+// Allows one writer per run: an flock on RUN/LOCK, held by this object. The kernel releases it when the process ends,
+// however it ends.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +11,9 @@ namespace octavo {
 
 class RunLock {
  public:
-  // Takes the lock and writes pid and start time into the file. Where another process has it: a busy error that names
-  // both. Where the file is gone or another one whenever it is locked: a busy error, too, as whoever exchanges it would
-  // share the run.
+  // Takes the lock and writes pid and start time into the file. If another process holds it: a busy error that names
+  // both. If the file is repeatedly removed or replaced before it is locked: also a busy error, as another process
+  // could then use the run at the same time.
   static absl::StatusOr<RunLock> Take(const std::filesystem::path& path);
 
  private:

@@ -18,7 +18,7 @@ absl::Status RemoveBest(const RunPaths& paths) {
   return RemoveRunFolder(paths.Best().Unfinished());
 }
 
-// STATE first: without it what is left is no run, however far this gets.
+// STATE is removed first: without it the remaining files are not a run, however far this gets.
 absl::Status RemoveFiles(const RunPaths& paths) {
   for (const fs::path& path : paths.All()) {
     if (path != paths.Lock() && path != paths.Configuration()) RETURN_IF_ERROR(RemoveFile(path));
@@ -36,6 +36,7 @@ absl::Status MoveIfThere(const fs::path& file, const RunPaths& to) {
 absl::Status CheckRemovable(const RunPaths& paths) {
   RETURN_IF_ERROR(CheckCopyPlace(paths, paths.Best()));
   for (const RunPaths& best : {paths.Best(), paths.Best().Unfinished()}) {
+    // Taking the lock shows whether a best run is in use; it is released again at once.
     ASSIGN_OR_RETURN(const bool there, FileExists(best.State()));
     if (there) RETURN_IF_ERROR(RunLock::Take(best.Lock()).status());
   }
@@ -44,7 +45,7 @@ absl::Status CheckRemovable(const RunPaths& paths) {
 
 absl::Status RemoveRun(const RunPaths& paths) {
   RETURN_IF_ERROR(CheckRemovable(paths));
-  RETURN_IF_ERROR(RemoveBest(paths));  // before STATE, which says whose it is
+  RETURN_IF_ERROR(RemoveBest(paths));  // before STATE, which identifies the run of the best checkpoint
   return RemoveFiles(paths);
 }
 
@@ -67,14 +68,15 @@ absl::Status SettleReplacement(const RunPaths& paths) {
   ASSIGN_OR_RETURN(const bool begun, IsBeingReplaced(paths));
   if (!begun) return RemoveRunFolder(from);
   RETURN_IF_ERROR(Failpoint("replace.P2"));
-  // As long as run.json has not moved, all that is here is of the older run.
+  // Until run.json has been moved, all files here belong to the older run.
   ASSIGN_OR_RETURN(const bool unmoved, FileExists(from.Configuration()));
   if (unmoved) {
     RETURN_IF_ERROR(RemoveBest(paths));
     RETURN_IF_ERROR(RemoveFiles(paths));
   }
   RETURN_IF_ERROR(Failpoint("replace.P3"));
-  // Each on the disk before the next: no cut may leave run.json behind what comes after it, or STATE before the rest.
+  // Each move must be on the disk before the next: after a power cut, run.json must be there if any later file is, and
+  // STATE only if all others are.
   const auto sync = [&]() -> absl::Status {
     RETURN_IF_ERROR(SyncFolder(paths.folder()));
     return SyncFolder(from.folder());

@@ -255,7 +255,10 @@ absl::Status RunTables::OpenTables() {
   for (const PartitionRecord& record : manifest_.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
   const ManifestHeader& header = manifest_.header;
   const auto open = [&](TableName table, const NpyShape& shape) {
-    return MmapManager::Open({.slots = SlotsOf(paths_, table), .shape = shape, .partition_rows = header.partition_rows},
+    return MmapManager::Open({.slots = SlotsOf(paths_, table),
+                              .shape = shape,
+                              .partition_rows = header.partition_rows,
+                              .own_locks = table == TableName::kEmbeddings},
                              slots);
   };
   ASSIGN_OR_RETURN(embeddings_, open(TableName::kEmbeddings, {header.rows, header.dim, header.element()}));
@@ -284,8 +287,13 @@ absl::Status RunTables::CheckPoison() const {
 absl::Status RunTables::LoadPartition(PartitionId partition) {
   if (Value(partition) >= newest_.size()) return embeddings_->LoadPartition(partition);  // its error
   const PartitionRecord& record = newest_[Value(partition)];
-  RETURN_IF_ERROR(embeddings_->LoadPartition(partition, record.embedding_checksum));
-  return optimizer_->LoadPartition(partition, record.state_checksum);
+  RETURN_IF_ERROR(embeddings_->LoadPartition(partition, record.embedding_checksum, loading_));
+  return optimizer_->LoadPartition(partition, record.state_checksum, loading_);
+}
+
+absl::Status RunTables::CheckLoaded() const {
+  RETURN_IF_ERROR(embeddings_->CheckLoaded());
+  return optimizer_->CheckLoaded();
 }
 
 bool RunTables::IsChanged(PartitionId partition) const {

@@ -13,7 +13,7 @@
 //   R1  the run's lock is taken                                                 (checkpoint/run_lock.h)
 //   R2  both manifests are read, and the newest that is whole is taken
 //   R3  configuration, graph, headers and sizes are checked: a run that is refused stays as it was
-//   R4  rows are checked against their checksums as they are loaded
+//   R4  rows are checked against their checksums when they are loaded, or, mapped, before anything is written
 //   R5  the manifest's identical bytes are written into its own slot and synced (checkpoint/state_file.cc)
 //   R6  what it does not name is free: missing second files are made again
 // Invariants: a slot that the newest durable manifest names is never written; a manifest is written only after the
@@ -99,9 +99,13 @@ class RunTables {
   const ValidationProgress& validation() const { return manifest_.header.validation; }
   std::uint64_t generation() const { return manifest_.header.generation; }
 
+  // How partitions are loaded from now on; at first kDirect. REQUIRES: as MmapManager::LoadPartition
+  void LoadBy(Loading loading) { loading_ = loading; }
   // Loads both rows' partition with its checksums verified: the newest rows, also where they were evicted since the
-  // last commit.
+  // last commit. Mapped rows are verified in the background, and before anything is written.
   absl::Status LoadPartition(PartitionId partition);
+  // The first error so far of rows that are verified in the background.
+  absl::Status CheckLoaded() const;
   // Writes both rows' partition to its other slot if it changed, for the next commit to name, and gives its memory
   // back. An error poisons the run. Partitions are evicted by this and never by the tables alone.
   absl::Status EvictPartition(PartitionId partition);
@@ -141,6 +145,7 @@ class RunTables {
 
   const RunPaths paths_;
   const bool sync_;
+  Loading loading_ = Loading::kDirect;
   std::optional<StateFile> state_;
   Manifest manifest_;                    // the committed one
   std::vector<PartitionRecord> newest_;  // of what was written last, committed or not

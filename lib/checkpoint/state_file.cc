@@ -16,7 +16,7 @@
 namespace octavo {
 namespace {
 
-// More partitions than any import makes; a larger file is not a STATE.
+// A limit far above the partitions that an import makes; a larger file is not a STATE.
 constexpr std::uint64_t kMaxStateBytes = std::uint64_t{1} << 30;
 
 absl::StatusOr<std::uint64_t> SlotBytesOf(const File& file) {
@@ -28,10 +28,13 @@ absl::StatusOr<std::uint64_t> SlotBytesOf(const File& file) {
   return size / 2;
 }
 
+// Decodes a slot. One that is not valid is empty (all zeros), foreign (of another version, or in the wrong slot) or
+// torn.
 ManifestSlot DecodeSlot(std::span<const std::byte> bytes, std::uint64_t slot, const std::string& file_name) {
   using State = ManifestSlot::State;
   absl::StatusOr<Manifest> manifest = DecodeManifest(bytes, fmt::format("{}: slot {}", file_name, slot));
   if (!manifest.ok()) {
+    // The slot is invalid: its first bytes only serve to tell why.
     const ManifestHeader blank;
     ManifestHeader header;
     std::memcpy(&header, bytes.data(), sizeof(header));
@@ -65,6 +68,7 @@ absl::StatusOr<Manifest> ReadNewest(const File& file) {
     return CorruptError(
         fmt::format("{}; {}; no commit can be read", MessageOf(slots[0].status), MessageOf(slots[1].status)));
   }
+  // One slot is invalid, e.g. after an interrupted commit: the other one is the newest.
   if (!slots[0].status.ok()) return std::move(slots[1].manifest);
   if (!slots[1].status.ok()) return std::move(slots[0].manifest);
   const bool second = slots[1].manifest.header.generation > slots[0].manifest.header.generation;
@@ -84,11 +88,10 @@ absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path) {
     const std::filesystem::path folder = path.parent_path();
     ASSIGN_OR_RETURN(const bool is_graph, FileExists(GraphPaths(folder).Description()));
     if (is_graph) {
-      return UsageError(fmt::format(
-          "{}: is a graph, and no run; expected the folder of a run, as octavo train makes it", folder.string()));
+      return UsageError(
+          fmt::format("{}: is a graph, not a run; expected a run folder, as made by octavo train", folder.string()));
     }
-    return UsageError(
-        fmt::format("{}: no such file; expected the folder of a run, as octavo train makes it", path.string()));
+    return UsageError(fmt::format("{}: no such file; expected a run folder, as made by octavo train", path.string()));
   }
   ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
   return ReadNewest(file);

@@ -1,5 +1,5 @@
-// RUN/STATE: two manifest slots (format/manifest.h). Generation g goes to slot g % 2, so that the one before survives a
-// torn write.
+// RUN/STATE: two manifest slots (format/manifest.h). Generation g goes to slot g % 2, so that a torn write never
+// damages the previous manifest.
 #pragma once
 
 #include <array>
@@ -13,40 +13,40 @@
 
 namespace octavo {
 
-// What stands in one of the two slots.
+// The contents of one of the two slots.
 struct ManifestSlot {
   enum class State {
     kValid,
-    kEmpty,    // zeros: nothing was committed to it yet
-    kTorn,     // neither: a commit that was cut, or damage
-    kForeign,  // of another version, or a valid manifest where it does not belong
+    kEmpty,    // zeros: never written
+    kTorn,     // neither valid nor empty: an interrupted commit, or damage
+    kForeign,  // of another version, or a valid manifest in the wrong slot
   };
   State state = State::kEmpty;
   Manifest manifest;    // if valid
-  absl::Status status;  // what is wrong, if anything: names the file and the slot
+  absl::Status status;  // the error, if any; names the file and the slot
 };
 
-// Returns both slots; a corrupt-file error where the file has not the size of two.
+// Returns both slots. A file with the wrong size is a corrupt-file error.
 absl::StatusOr<std::array<ManifestSlot, 2>> ReadManifestSlots(const std::filesystem::path& path);
 
-// Returns the newest valid manifest of the file. No file is a usage error (no run here), no valid slot a corrupt-file
-// error that says what is wrong with each.
+// Returns the newest valid manifest of the file. A missing file is a usage error (there is no run). If no slot is
+// valid, the corrupt-file error describes both.
 absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path);
 
-// The writer's side; one owner.
+// Writes the manifests of a run. One owner.
 class StateFile {
  public:
-  // Makes the file with the manifest in its slot, synced, under a temporary name first: where there is a STATE, there
-  // is a run that can be opened.
+  // Makes the file with the manifest in its slot, synced, first under a temporary name: if STATE exists, there is a run
+  // that can be opened.
   static absl::StatusOr<StateFile> Create(const std::filesystem::path& path, const Manifest& first);
 
-  // Opens the file, takes the newest valid manifest into `newest`, and writes its identical bytes into its own slot
-  // and syncs: after a failed sync a manifest can be in the page cache only, and nothing may build on it before it is
-  // on the disk (restart step R5).
+  // Opens the file, reads the newest valid manifest into `newest`, writes the same bytes into its slot again and syncs.
+  // After a failed sync, a manifest may be only in the page cache; it must be on the disk before anything builds on it
+  // (restart step R5).
   static absl::StatusOr<StateFile> Open(const std::filesystem::path& path, bool sync, Manifest& newest);
 
-  // Writes the manifest into slot generation % 2; with `sync` its return is the commit point. After an error nothing
-  // may be written any more.
+  // Writes the manifest into slot generation % 2. With `sync`, success is the commit point. After an error nothing more
+  // may be written.
   absl::Status Write(const Manifest& manifest, bool sync);
 
  private:

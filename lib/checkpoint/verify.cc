@@ -23,7 +23,7 @@ using State = ManifestSlot::State;
 
 constexpr TableName kNodeTables[] = {TableName::kEmbeddings, TableName::kOptimizer};
 constexpr TableName kRelationTables[] = {TableName::kRelations, TableName::kRelationOptimizer};
-// How often rows that a training writes on are tried again.
+// How many times to read rows again that a running training overwrites.
 constexpr int kTries = 20;
 
 NpyShape ShapeOf(const ManifestHeader& header, TableName table) {
@@ -40,12 +40,13 @@ NpyShape ShapeOf(const ManifestHeader& header, TableName table) {
   return {};
 }
 
+// An unchanged record means that no commit has written the partition since: its slot has not been touched.
 bool SameRecord(const PartitionRecord& a, const PartitionRecord& b) {
   return a.slot == b.slot && a.generation == b.generation && a.embedding_checksum == b.embedding_checksum &&
          a.state_checksum == b.state_checksum;
 }
 
-// The newest manifest as far as it was read; any thread.
+// The newest manifest read so far. Thread-safe.
 class NewestCommit {
  public:
   NewestCommit(const RunPaths& paths, Manifest manifest) : path_(paths.State()), manifest_(std::move(manifest)) {}
@@ -67,9 +68,9 @@ class NewestCommit {
     return manifest_;
   }
 
-  // Reads STATE again. An error where another run stands there.
+  // Reads STATE again. Returns an error if it belongs to another run now.
   absl::Status Refresh() ABSL_LOCKS_EXCLUDED(mutex_) {
-    // Not while the mutex is held: a slot that is being written is waited for.
+    // Without holding the mutex: this waits while a slot is being written.
     ASSIGN_OR_RETURN(const auto slots, ReadSettledSlots(path_));
     const MutexLock lock(mutex_);
     bool another_run = false;
@@ -81,7 +82,7 @@ class NewestCommit {
       if (same && slot.manifest.header.generation > manifest_.header.generation) manifest_ = slot.manifest;
     }
     if (another_run && !same_run) {
-      return RuntimeError(fmt::format("{}: another run stands there now; check it again", path_.string()));
+      return RuntimeError(fmt::format("{}: another run is there now; check it again", path_.string()));
     }
     return absl::OkStatus();
   }
@@ -106,7 +107,7 @@ class TablesCheck {
     CheckFiles();
     CheckPartitions();
     CheckRelations();
-    // What was committed meanwhile: the partitions that it changed are checked as it left them.
+    // Commits in the meantime: checks the partitions that they changed, as they left them.
     for (int round = 0; round < kRounds; ++round) {
       const std::uint64_t before = newest_.generation();
       RETURN_IF_ERROR(Refresh());
@@ -124,6 +125,7 @@ class TablesCheck {
   Manifest manifest() const { return newest_.Copy(); }
 
  private:
+  // How often to check the changes of commits made in the meantime; a training may commit faster than this checks.
   static constexpr int kRounds = 3;
 
   absl::Status Refresh() {
@@ -151,9 +153,11 @@ class TablesCheck {
     return std::ranges::any_of(manifest.partitions, [&](const PartitionRecord& record) { return record.slot == slot; });
   }
 
-  // Header and size of each file that the newest manifest names.
+  // Checks header and size of each file that the newest manifest names.
   void CheckFiles() {
     for (const TableName table :
+         // A commit may replace a file while it is checked: a fault counts only if the newest manifest is still the
+         // same afterwards.
          {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer}) {
       for (const std::uint64_t slot : {0U, 1U}) {
         for (int tries = 0; tries < kTries && Names(table, slot); ++tries) {
@@ -175,7 +179,7 @@ class TablesCheck {
       return CorruptError(fmt::format("{} bytes; expected {} for a shape of ({}, {})", reader.size(), bytes, shape.rows,
                                       shape.columns));
     }
-    ASSIGN_OR_RETURN(const auto head, reader.Window(0, kNpyHeaderBytes));
+    ASSIGN_OR_RETURN(const auto head, reader.Bytes(0, kNpyHeaderBytes));
     ASSIGN_OR_RETURN(const NpyShape found, DecodeNpyHeader(head, path.string()));
     if (found.element != shape.element) {
       return CorruptError(
@@ -197,7 +201,7 @@ class TablesCheck {
                  [&](std::size_t i) { CheckPartition(kNodeTables[i / partitions], i % partitions, i); });
   }
 
-  // Checks one partition of one table, unless the newest record of it was checked before.
+  // Checks one partition of one table, unless its newest record has been checked before.
   void CheckPartition(TableName table, std::size_t partition, std::size_t index) {
     for (int tries = 0; tries < kTries; ++tries) {
       const PartitionRecord record = newest_.Record(partition);
@@ -208,11 +212,11 @@ class TablesCheck {
         return;
       }
       if (!Refresh().ok()) return;
-      if (!SameRecord(newest_.Record(partition), record)) continue;  // a commit came between
+      if (!SameRecord(newest_.Record(partition), record)) continue;  // a commit came in between
       checked_[index] = record;
       const std::filesystem::path path = FileOf(table, record.slot);
       std::error_code error;
-      if (!std::filesystem::exists(path, error)) return;  // said of the file as a whole
+      if (!std::filesystem::exists(path, error)) return;  // CheckFiles has reported the file as a whole
       report_.Fault(path, PlaceOf(table, partition), status);
       return;
     }
@@ -235,7 +239,7 @@ class TablesCheck {
                            table == TableName::kEmbeddings ? record.embedding_checksum : record.state_checksum);
   }
 
-  // Rows [first, last) against their checksum.
+  // Compares rows [first, last) with their checksum.
   absl::Status CompareChecksum(const std::filesystem::path& path, const NpyShape& shape, std::uint64_t first,
                                std::uint64_t last, std::uint64_t expected) const {
     ASSIGN_OR_RETURN(PieceReader reader, PieceReader::Open(path, options_.reading));
@@ -251,7 +255,7 @@ class TablesCheck {
     return absl::OkStatus();
   }
 
-  // Each commit writes the relations anew, so they are compared with one and the same commit.
+  // Each commit rewrites all relations, so all of them are compared with the same commit.
   void CheckRelations() {
     for (const TableName table : kRelationTables) {
       bool done = false;
@@ -272,7 +276,7 @@ class TablesCheck {
     }
   }
 
-  // What the newest manifest names of each file.
+  // Reports how much of each file the newest manifest names.
   void CountFiles() {
     const Manifest manifest = newest_.Copy();
     const ManifestHeader& header = manifest.header;
@@ -301,7 +305,7 @@ class TablesCheck {
   const CommitCheckOptions& options_;
   CheckReport& report_;
   NewestCommit newest_;
-  // What each partition of embeddings and then of optimizer state was last compared with; each entry one worker's.
+  // The record that each partition was last compared with: embeddings, then optimizer state. One worker per entry.
   std::vector<std::optional<PartitionRecord>> checked_;
   mutable Mutex mutex_;
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
@@ -323,7 +327,7 @@ absl::StatusOr<CheckedCommit> VerifyCommit(const RunPaths& paths, const CommitCh
 
 absl::Status RewriteTornSlot(const RunPaths& paths, const CheckedCommit& commit, const RunLock&) {
   Manifest manifest;
-  // Writes the manifest that stays once more and syncs it, before another one is built on it.
+  // Open writes the newest manifest again and syncs it before the next one builds on it.
   ASSIGN_OR_RETURN(StateFile state, StateFile::Open(paths.State(), /*sync=*/true, manifest));
   if (!commit.torn_slot || manifest.header.generation != commit.manifest->header.generation) {
     return RuntimeError(fmt::format("{}: changed since it was checked; check it again", paths.State().string()));

@@ -17,9 +17,9 @@ namespace {
 using State = ManifestSlot::State;
 
 constexpr int kSlotTries = 6;
-constexpr std::chrono::milliseconds kSlotPause{1};  // the first one; each is twice the one before
+constexpr std::chrono::milliseconds kSlotPause{1};  // the first pause; each one is twice the previous
 
-// Whether no commit can have come between the reading of the two: neither is torn, and one follows the other.
+// Whether no commit can have happened between reading the two slots: neither is torn, and one follows the other.
 bool IsSettled(const std::array<ManifestSlot, 2>& slots) {
   if (slots[0].state == State::kTorn || slots[1].state == State::kTorn) return false;
   if (slots[0].state != State::kValid || slots[1].state != State::kValid) return true;
@@ -28,7 +28,7 @@ bool IsSettled(const std::array<ManifestSlot, 2>& slots) {
   return a + 1 == b || b + 1 == a;
 }
 
-// STATE: its slots, what they hold beside their manifests, and whether the two follow each other.
+// Checks STATE: its slots, the bytes after their manifests, and whether one generation follows the other.
 class StateCheck {
  public:
   StateCheck(const RunPaths& paths, const CommitCheckOptions& options, CheckReport& report)
@@ -56,6 +56,7 @@ class StateCheck {
     } else {
       for (const int slot : {0, 1}) report_.Fault(path_, "", At(*slots, slot).status);
     }
+    // The slot may be rewritten only if nothing else is wrong with STATE.
     if (report_.FindingsOf(path_.string()) > 1) commit.torn_slot.reset();
     report_.Checked(path_, bytes_, fmt::format("slot 0: {}, slot 1: {}", commit.slots[0], commit.slots[1]));
     return commit;
@@ -84,23 +85,24 @@ class StateCheck {
     if (const absl::StatusOr<File> file = File::OpenRead(path_); file.ok()) file->DropCache(0, 0);
   }
 
-  // Checks the slot beside the newest one.
+  // Checks the slot that does not hold the newest manifest.
   void CheckOther(const std::array<ManifestSlot, 2>& slots, int newest, CheckedCommit& commit) {
     const ManifestSlot& other = At(slots, 1 - newest);
     const std::uint64_t generation = commit.manifest->header.generation;
     const std::string place = fmt::format("slot {}", 1 - newest);
+    // After the first commit the other slot has never been written.
     if (other.state == State::kEmpty && generation == 1) return;
     if (other.state == State::kEmpty || other.state == State::kTorn) {
       commit.torn_slot = 1 - newest;
       report_.Damage(path_, place,
-                     other.state == State::kEmpty ? "no manifest" : "a torn manifest: a commit that was cut, or damage",
-                     fmt::format("generation {} or {}; the run stands at generation {}, and resume or --repair writes "
-                                 "the slot anew",
+                     other.state == State::kEmpty ? "no manifest" : "a torn manifest: an interrupted commit, or damage",
+                     fmt::format("generation {} or {}; the run is at generation {}, and resume or --repair rewrites "
+                                 "the slot",
                                  generation - 1, generation + 1, generation));
       return;
     }
     if (other.state == State::kForeign) {
-      report_.Fault(path_, "", other.status);  // which names the slot
+      report_.Fault(path_, "", other.status);  // the status names the slot
     } else if (!IsSameRun(other.manifest.header, commit.manifest->header)) {
       report_.Damage(path_, place, "a manifest of another run", fmt::format("that of slot {}", newest));
     } else if (other.manifest.header.generation + 1 != generation) {
@@ -109,7 +111,7 @@ class StateCheck {
     }
   }
 
-  // Each slot holds its manifest and zeros behind it, and the file both and no more.
+  // Checks that each slot holds its manifest and then zeros, and that the file consists of both slots.
   void CheckBytes(const Manifest& manifest, const std::array<ManifestSlot, 2>& slots) {
     const std::uint64_t slot_bytes = ManifestSlotBytes(manifest.partitions.size());
     const auto check = [&]() -> absl::Status {
@@ -123,13 +125,13 @@ class StateCheck {
         if (At(slots, slot).state != State::kValid) continue;
         std::vector<std::byte> found(slot_bytes);
         RETURN_IF_ERROR(file.ReadAt(static_cast<std::uint64_t>(slot) * slot_bytes, found));
-        // A newer manifest can have come meanwhile; the bytes behind it are zeros all the same.
+        // A newer manifest may have been written by now; the bytes after it are still zeros.
         const std::size_t payload = ManifestBytes(manifest.partitions.size());
         const auto differs = std::ranges::find_if(found.begin() + static_cast<std::ptrdiff_t>(payload), found.end(),
                                                   [](std::byte b) { return b != std::byte{0}; });
         if (differs != found.end()) {
           report_.Damage(path_, fmt::format("slot {}, byte {}", slot, differs - found.begin()),
-                         "a byte that is not 0 behind the manifest", fmt::format("zeros up to byte {}", slot_bytes));
+                         "a byte that is not 0 after the manifest", fmt::format("zeros up to byte {}", slot_bytes));
         }
       }
       return absl::OkStatus();

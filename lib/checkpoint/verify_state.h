@@ -1,25 +1,25 @@
-// The part of VerifyCommit that is about STATE.
+// The part of VerifyCommit that checks STATE.
 #pragma once
 
 #include <array>
 #include <filesystem>
 
 #include "absl/status/statusor.h"
+#include "checkpoint/checked_commit.h"
 #include "checkpoint/state_file.h"
-#include "checkpoint/verify.h"
 #include "format/manifest.h"
 #include "format/paths.h"
 #include "io/check_report.h"
 
 namespace octavo {
 
-// Checks the file's size, both manifests against each other, and what stands behind them.
+// Checks the file's size, both manifests against each other, and the bytes after them.
 CheckedCommit VerifyState(const RunPaths& paths, const CommitCheckOptions& options, CheckReport& report);
 
-// Reads both slots, again for a moment as long as one looks torn: a commit may be writing it.
+// Reads both slots. If one looks torn, a commit may be writing it: reads again for a short time.
 absl::StatusOr<std::array<ManifestSlot, 2>> ReadSettledSlots(const std::filesystem::path& path);
 
-// Whether both are of one run, as it was started.
+// Whether both manifests belong to the same run.
 bool IsSameRun(const ManifestHeader& a, const ManifestHeader& b);
 
 }  // namespace octavo

@@ -1,4 +1,4 @@
-// The nodes that answers are ranked among: all of them, or a random sample.
+// The nodes that answers are ranked against: all of them, a random sample, or given ones.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,14 +14,14 @@
 
 namespace octavo {
 
-// Candidates in memory, ascending by node id. Valid during the call that gets it.
+// Candidates in memory, ascending by node id. Valid during the call that receives it.
 struct CandidateBlock {
-  std::span<const std::uint64_t> ids;  // of a sample; empty where the nodes are first, first + 1, ...
+  std::span<const std::uint64_t> ids;  // unless all nodes are candidates; empty if the nodes are first, first + 1, ...
   std::uint64_t first = 0;
   std::size_t count = 0;
   std::span<const float> rows;  // [count, dim]
 
-  // Calls `use(column)` for each of `nodes`, which ascend, that is a candidate in columns [begin, end).
+  // Calls `use(column)` for each of `nodes` (ascending) that is a candidate in columns [begin, end).
   template <typename Use>
   void ForEachColumn(std::span<const std::uint64_t> nodes, std::size_t begin, std::size_t end, const Use& use) const;
 };
@@ -30,29 +31,33 @@ class CandidateSet {
  public:
   // All nodes [0, node_count).
   explicit CandidateSet(std::uint64_t node_count) : node_count_(node_count) {}
-  // `sample` different nodes, drawn uniformly: a pure function of the arguments. All nodes if there are no more.
+  // `sample` distinct nodes, drawn uniformly; all nodes if there are no more. A pure function of the arguments.
   CandidateSet(std::uint64_t node_count, std::uint64_t sample, std::uint64_t seed);
+  // The given nodes, ascending and distinct. REQUIRES: some
+  CandidateSet(std::uint64_t node_count, std::vector<std::uint64_t> nodes)
+      : node_count_(node_count), nodes_(std::move(nodes)) {}
 
-  std::uint64_t size() const { return all() ? node_count_ : sample_.size(); }
-  bool all() const { return sample_.empty(); }
+  std::uint64_t size() const { return all() ? node_count_ : nodes_.size(); }
+  bool all() const { return nodes_.empty(); }
   bool Contains(std::uint64_t node) const;
   // Returns the number of candidates in [begin, end).
   std::uint64_t CountIn(std::uint64_t begin, std::uint64_t end) const;
 
-  // Calls `visit` with the candidates in [begin, end), at most `block_rows` at a time, in order; rows are checked for
-  // NaN and infinity. Stops at the first error.
+  // Calls `visit` with the candidates in [begin, end) in order, at most `block_rows` at a time. Checks rows for NaN and
+  // infinity. Stops at the first error.
   absl::Status Stream(const EmbeddedGraph& embedded, std::uint64_t begin, std::uint64_t end, std::uint64_t block_rows,
                       const std::function<absl::Status(const CandidateBlock&)>& visit) const;
 
  private:
-  std::span<const std::uint64_t> SampleIn(std::uint64_t begin, std::uint64_t end) const;
+  std::span<const std::uint64_t> NodesIn(std::uint64_t begin, std::uint64_t end) const;
 
   std::uint64_t node_count_;
-  std::vector<std::uint64_t> sample_;  // ascending; empty: all nodes
+  std::vector<std::uint64_t> nodes_;  // ascending; empty: all nodes
 };
 
-// Returns `count` different numbers below `bound`, ascending and uniformly drawn: a pure function of the arguments.
-// `stream` tells apart what the numbers are for. REQUIRES: count <= bound
+// Returns `count` distinct numbers below `bound`, ascending, drawn uniformly: a pure function of the arguments.
+// `stream` separates the uses of a seed.
+// REQUIRES: count <= bound
 std::vector<std::uint64_t> DrawWithoutReplacement(std::uint64_t count, std::uint64_t bound, std::uint64_t seed,
                                                   std::uint32_t stream);
 

@@ -4,85 +4,67 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
-#include <limits>
-#include <string>
+#include <memory>
 #include <utility>
 
 #include "base/byte_size.h"
+#include "base/escape.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "evaluate/label_counts.h"
-#include "evaluate/logistic_regression.h"
+#include "evaluate/label_split.h"
+#include "evaluate/one_vs_rest.h"
 #include "evaluate/wanted_rows.h"
 #include "fmt/format.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 
 namespace octavo {
 namespace {
 
 constexpr std::uint64_t kDefaultMemory = std::uint64_t{1} << 30;
 constexpr std::uint64_t kGatherBytes = 2 << 20;  // rows are gathered in pieces of this size
-constexpr std::size_t kTestGrain = 64;           // nodes that one task tests
+constexpr std::size_t kTasksPerThread = 4;       // so that no thread is idle for long at the end
 
-// The labelled nodes, by their places in NodeLabels, in the order of one repeat, and how many of them train. The rest
-// is tested.
-struct NodeSplit {
-  std::span<const std::uint32_t> order;
-  std::size_t train_nodes = 0;
-
-  std::span<const std::uint32_t> train() const { return order.first(train_nodes); }
-  std::span<const std::uint32_t> test() const { return order.subspan(train_nodes); }
-};
-
-// The values of one fraction in all repeats.
+// The scores of one fraction in all repeats.
 struct FractionScores {
   std::vector<double> micro_f1;
   std::vector<double> macro_f1;
 };
 
 std::size_t FractionsOf(const ClassificationOptions& options) {
-  return options.test_nodes ? 1 : options.train_fractions.size();
+  return options.split_is_given() ? 1 : options.train_fractions.size();
 }
-std::uint64_t RepeatsOf(const ClassificationOptions& options) { return options.test_nodes ? 1 : options.repeats; }
+std::uint64_t RepeatsOf(const ClassificationOptions& options) { return options.split_is_given() ? 1 : options.repeats; }
 
-// Features of a node.
+// The number of features of a node.
 std::size_t WidthOf(const EmbeddedGraph& embedded, const ClassificationOptions& options) {
   return ColumnsOf(options.part, embedded.model).size();
 }
 
-std::uint64_t WeightCount(const EmbeddedGraph& embedded, const NodeLabels& labels,
-                          const ClassificationOptions& options) {
-  return labels.names.size() * (WidthOf(embedded, options) + 1);
-}
-
-// What does not depend on how many repeats are under way: rows, the work of each thread, and the values of all repeats.
+// Memory that does not depend on the number of concurrent repeats: rows, each thread's work, the scores of all repeats.
 std::uint64_t FixedBytes(const EmbeddedGraph& embedded, const NodeLabels& labels, const ClassificationOptions& options,
                          int threads) {
   const std::uint64_t nodes = labels.nodes.size();
+  const std::size_t width = WidthOf(embedded, options);
   constexpr std::uint64_t kWantedBytes = sizeof(WantedRow) + sizeof(std::uint64_t);
-  // The gathering is over when the fits begin.
   const auto workers = static_cast<std::uint64_t>(std::max(1, threads));
+  // Gathering ends before the fits begin.
   const std::uint64_t gathering =
       nodes * kWantedBytes + 2 * std::max(kGatherBytes, workers * embedded.model.dim * sizeof(float));
-  // Vectors of the solver, too, each of one weight a feature.
-  const std::uint64_t fit = nodes * kFitBytesPerRow + (WidthOf(embedded, options) + 1) * 16 * sizeof(double);
-  const std::uint64_t test = labels.names.size() * (sizeof(std::pair<double, std::uint32_t>) + sizeof(std::uint32_t));
+  const std::uint64_t work = OneVsRestBytes(nodes, width) + LabelSplit::TestBytes(labels);
   const std::uint64_t scores =
       FractionsOf(options) * (sizeof(FractionScores) + RepeatsOf(options) * 2 * sizeof(double));
-  return nodes * FeatureRows::BytesPerRow(WidthOf(embedded, options)) + scores +
-         std::max(gathering, workers * (fit + test));
+  return nodes * FeatureRows::BytesPerRow(width) + scores + std::max(gathering, workers * work);
 }
 
-// Order, weights and counts of one repeat with all its fractions.
+// Memory of one repeat with all its fractions.
 std::uint64_t RepeatBytes(const EmbeddedGraph& embedded, const NodeLabels& labels,
                           const ClassificationOptions& options) {
-  const std::uint64_t split = WeightCount(embedded, labels, options) * sizeof(double) +
-                              labels.names.size() * (sizeof(LabelCounts) + sizeof(char)) + 2 * sizeof(NodeSplit);
-  return labels.nodes.size() * sizeof(std::uint32_t) + FractionsOf(options) * split;
+  const std::size_t width = WidthOf(embedded, options);
+  return LabelOrder::Bytes(labels, width) + FractionsOf(options) * LabelSplit::Bytes(labels, width);
 }
 
-// All labelled nodes in the order of `repeat`: of those who train a fraction, the first ones.
+// All labelled nodes in the order of `repeat`; the first ones train.
 std::vector<std::uint32_t> ShuffledNodes(std::size_t nodes, std::uint64_t seed, std::uint64_t repeat) {
   std::vector<std::uint32_t> order(nodes);
   for (std::size_t i = 0; i < nodes; ++i) order[i] = static_cast<std::uint32_t>(i);
@@ -91,138 +73,85 @@ std::vector<std::uint32_t> ShuffledNodes(std::size_t nodes, std::uint64_t seed, 
   return order;
 }
 
-// Those that train, then those of `test_nodes`; returns how many train.
-std::size_t GivenOrder(const NodeLabels& labels, const std::vector<std::uint64_t>& test_nodes,
-                       std::vector<std::uint32_t>& order) {
-  order.resize(labels.nodes.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  const auto first_test = std::stable_partition(order.begin(), order.end(), [&](std::uint32_t place) {
-    return !std::binary_search(test_nodes.begin(), test_nodes.end(), labels.nodes[place]);
-  });
-  return static_cast<std::size_t>(first_test - order.begin());
+// The positions of the given nodes: those that train, then those that are tested.
+struct GivenSplit {
+  std::vector<std::uint32_t> order;
+  std::size_t train_nodes = 0;
+};
+
+absl::StatusOr<GivenSplit> GivenSplitOf(const EmbeddedGraph& embedded, const NodeLabels& labels,
+                                        const ClassificationOptions& options) {
+  const auto contains = [](const std::optional<std::vector<std::uint64_t>>& nodes, std::uint64_t node) {
+    return nodes && std::binary_search(nodes->begin(), nodes->end(), node);
+  };
+  GivenSplit split;
+  std::vector<std::uint32_t> tested;
+  for (std::size_t i = 0; i < labels.nodes.size(); ++i) {
+    const bool trains = contains(options.train_nodes, labels.nodes[i]);
+    const bool tests = contains(options.test_nodes, labels.nodes[i]);
+    if (trains && tests) {
+      return UsageError(
+          fmt::format("\"{}\" is among the nodes to train on and among those to test; expected it in one list",
+                      Escape(embedded.graph.nodes().Name(NodeId{labels.nodes[i]}))));
+    }
+    if (trains || (!options.train_nodes && !tests)) split.order.push_back(static_cast<std::uint32_t>(i));
+    if (tests || (!options.test_nodes && !trains)) tested.push_back(static_cast<std::uint32_t>(i));
+  }
+  split.train_nodes = split.order.size();
+  split.order.insert(split.order.end(), tested.begin(), tested.end());
+  if (split.train_nodes > 0 && !tested.empty()) return split;
+  return UsageError(
+      fmt::format("of the {} labelled nodes, {} are to be trained on and {} to be tested; expected at least one each",
+                  labels.nodes.size(), split.train_nodes, tested.size()));
 }
 
-// floor(fraction * nodes), but 0.29 * 100 is 29.
+// floor(fraction * nodes), robust to rounding: 0.29 * 100 gives 29.
 std::size_t TrainNodes(double fraction, std::size_t nodes) {
   return static_cast<std::size_t>(fraction * static_cast<double>(nodes) + 1e-9);
 }
 
-// The splits of some repeats: their weights and what became of their test nodes.
+// The splits of some repeats, trained and tested together.
 class SplitBatch {
  public:
-  // Labels, features and what the splits point to must outlive this object. `advance` is called from any thread.
-  SplitBatch(const NodeLabels& labels, const FeatureRows& features, double cost, std::vector<NodeSplit> splits,
-             std::function<void(std::size_t split, double share)> advance)
-      : labels_(labels),
-        features_(features),
-        cost_(cost),
-        splits_(std::move(splits)),
-        advance_(std::move(advance)),
-        weights_(splits_.size() * labels.names.size() * (features.columns() + 1)),
-        kinds_(splits_.size() * labels.names.size()),
-        counts_(splits_.size() * labels.names.size()) {}
+  // `advance` is called from any thread with the number of training nodes of a split whenever a label has been fitted.
+  SplitBatch(const ClassificationOptions& options, absl::FunctionRef<void(std::size_t train_nodes)> advance)
+      : cost_(options.cost), advance_(advance) {}
+
+  // Adds an order and its splits.
+  void Add(std::unique_ptr<LabelOrder> order, std::span<const std::size_t> train_nodes) {
+    for (const std::size_t count : train_nodes) {
+      splits_.push_back({std::make_unique<LabelSplit>(*order, count), count});
+    }
+    orders_.push_back(std::move(order));
+  }
 
   void Run() {
-    const std::size_t count = labels_.names.size();
-    ParallelEach(0, splits_.size() * count, [&](std::size_t task) {
-      Fit(task / count, task % count);
-      advance_(task / count, 1 / static_cast<double>(count));
+    // A task is a range of the labels of one split: all of them where there are enough splits for all threads.
+    const std::size_t labels = orders_[0]->label_count();
+    const std::size_t tasks = kTasksPerThread * static_cast<std::size_t>(MaxConcurrency());
+    const std::size_t ranges = std::clamp<std::size_t>((tasks + splits_.size() - 1) / splits_.size(), 1, labels);
+    ParallelEach(0, splits_.size() * ranges, [&](std::size_t task) {
+      const Split& split = splits_[task / ranges];
+      const std::size_t range = task % ranges;
+      split.work->Fit(range * labels / ranges, (range + 1) * labels / ranges, cost_,
+                      [&] { advance_(split.train_nodes); });
     });
-    for (std::size_t split = 0; split < splits_.size(); ++split) {
-      ParallelRanges(0, splits_[split].test().size(), kTestGrain,
-                     [&](std::size_t first, std::size_t last) { Test(split, first, last); });
-    }
+    for (const Split& split : splits_) split.work->Test();
   }
 
-  std::span<const LabelCounts> CountsOf(std::size_t split) const {
-    return std::span(counts_).subspan(split * labels_.names.size(), labels_.names.size());
-  }
+  std::size_t size() const { return splits_.size(); }
+  std::span<const LabelCounts> CountsOf(std::size_t split) const { return splits_[split].work->counts(); }
 
  private:
-  // Which training nodes have a label.
-  enum Kind : char { kSome, kNone, kAll };
-
-  struct Worker {
-    std::vector<std::uint32_t> train;
-    std::vector<char> positive;
-    std::vector<std::pair<double, std::uint32_t>> scores;  // negated, so that the order of pairs is that of ranks
-    std::vector<std::uint32_t> predicted;
+  struct Split {
+    std::unique_ptr<LabelSplit> work;
+    std::size_t train_nodes = 0;
   };
 
-  std::span<double> WeightsOf(std::size_t split, std::size_t label) {
-    const std::size_t width = features_.columns() + 1;
-    return std::span(weights_).subspan((split * labels_.names.size() + label) * width, width);
-  }
-
-  void Fit(std::size_t split, std::size_t label) {
-    // In the order of memory: the solver goes through the rows some hundred times.
-    std::vector<std::uint32_t>& train = workers_.local().train;
-    train.assign(splits_[split].train().begin(), splits_[split].train().end());
-    std::sort(train.begin(), train.end());
-    std::vector<char>& positive = workers_.local().positive;
-    positive.resize(train.size());
-    std::size_t positives = 0;
-    for (std::size_t i = 0; i < train.size(); ++i) {
-      const std::span<const std::uint32_t> own = labels_.Of(train[i]);
-      positive[i] = std::binary_search(own.begin(), own.end(), static_cast<std::uint32_t>(label)) ? 1 : 0;
-      positives += positive[i] != 0 ? 1U : 0U;
-    }
-    char& kind = kinds_[split * labels_.names.size() + label];
-    kind = positives == 0 ? kNone : positives == train.size() ? kAll : kSome;
-    if (kind == kSome) FitLogisticRegression(features_, train, positive, cost_, WeightsOf(split, label));
-  }
-
-  double Score(std::size_t split, std::size_t label, std::size_t place) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    const char kind = kinds_[split * labels_.names.size() + label];
-    if (kind != kSome) return kind == kAll ? kInfinity : -kInfinity;
-    return features_.Decide(place, WeightsOf(split, label));
-  }
-
-  // Predicts the labels of test nodes [first, last) of a split and counts them.
-  void Test(std::size_t split, std::size_t first, std::size_t last) {
-    Worker& worker = workers_.local();
-    const std::span<const std::uint32_t> test = splits_[split].test();
-    const std::size_t count = labels_.names.size();
-    worker.scores.resize(count);
-    for (std::size_t i = first; i < last; ++i) {
-      const std::span<const std::uint32_t> own = labels_.Of(test[i]);
-      for (std::size_t label = 0; label < count; ++label) {
-        worker.scores[label] = {-Score(split, label, test[i]), static_cast<std::uint32_t>(label)};
-      }
-      const auto end = worker.scores.begin() + static_cast<std::ptrdiff_t>(own.size());
-      std::partial_sort(worker.scores.begin(), end, worker.scores.end());
-      worker.predicted.clear();
-      for (auto score = worker.scores.begin(); score != end; ++score) worker.predicted.push_back(score->second);
-      std::sort(worker.predicted.begin(), worker.predicted.end());
-      Count(split, worker.predicted, own);
-    }
-  }
-
-  // Both ascend. Relaxed: sums of whole numbers, looked at when all threads are done.
-  void Count(std::size_t split, std::span<const std::uint32_t> predicted, std::span<const std::uint32_t> own) {
-    LabelCounts* const counts = &counts_[split * labels_.names.size()];
-    const auto add = [](std::uint64_t& count) {
-      std::atomic_ref<std::uint64_t>(count).fetch_add(1, std::memory_order_relaxed);
-    };
-    for (const std::uint32_t label : predicted) {
-      const bool right = std::binary_search(own.begin(), own.end(), label);
-      add(right ? counts[label].right : counts[label].wrong);
-    }
-    for (const std::uint32_t label : own) {
-      if (!std::binary_search(predicted.begin(), predicted.end(), label)) add(counts[label].missed);
-    }
-  }
-
-  const NodeLabels& labels_;
-  const FeatureRows& features_;
   const double cost_;
-  const std::vector<NodeSplit> splits_;
-  const std::function<void(std::size_t, double)> advance_;
-  std::vector<double> weights_;      // [splits, labels, columns + 1]
-  std::vector<char> kinds_;          // [splits, labels], of Kind
-  std::vector<LabelCounts> counts_;  // [splits, labels]
-  tbb::enumerable_thread_specific<Worker> workers_;
+  const absl::FunctionRef<void(std::size_t)> advance_;
+  std::vector<std::unique_ptr<LabelOrder>> orders_;
+  std::vector<Split> splits_;
 };
 
 absl::Status GatherFeatures(const EmbeddedGraph& embedded, const NodeLabels& labels,
@@ -243,19 +172,9 @@ absl::Status CheckSplit(double fraction, std::size_t train_nodes, std::size_t no
                   fraction, nodes, train_nodes, nodes - train_nodes));
 }
 
-// Returns how many nodes train, for each fraction. With test_nodes that is for the one split, whose order is `given`.
-absl::StatusOr<std::vector<std::size_t>> CountTrainNodes(const NodeLabels& labels, const ClassificationOptions& options,
-                                                         std::vector<std::uint32_t>& given) {
-  const std::size_t nodes = labels.nodes.size();
+// Returns the number of training nodes for each fraction.
+absl::StatusOr<std::vector<std::size_t>> CountTrainNodes(std::size_t nodes, const ClassificationOptions& options) {
   std::vector<std::size_t> train_nodes;
-  if (options.test_nodes) {
-    train_nodes = {GivenOrder(labels, *options.test_nodes, given)};
-    if (train_nodes[0] > 0 && train_nodes[0] < nodes) return train_nodes;
-    return UsageError(
-        fmt::format("{} of the {} labelled nodes are to be tested; expected at least one, and at least "
-                    "one to train on",
-                    nodes - train_nodes[0], nodes));
-  }
   for (const double fraction : options.train_fractions) {
     train_nodes.push_back(TrainNodes(fraction, nodes));
     RETURN_IF_ERROR(CheckSplit(fraction, train_nodes.back(), nodes));
@@ -263,35 +182,35 @@ absl::StatusOr<std::vector<std::size_t>> CountTrainNodes(const NodeLabels& label
   return train_nodes;
 }
 
-// Trains and tests all repeats, `at_once` of them at a time.
+// Trains and tests all repeats, `at_once` of them concurrently.
 std::vector<FractionScores> ScoreRepeats(const NodeLabels& labels, const FeatureRows& features,
                                          const ClassificationOptions& options, const std::vector<std::uint32_t>& given,
                                          std::span<const std::size_t> train_nodes, std::uint64_t at_once) {
   const std::uint64_t repeats = RepeatsOf(options);
-  // A fit takes as long as it has rows.
+  // A fit takes time in proportion to its rows.
   double work = 0;
-  for (const std::size_t count : train_nodes) work += static_cast<double>(repeats * count);
+  for (const std::size_t count : train_nodes) work += static_cast<double>(repeats * count * labels.names.size());
   std::atomic<double> done{0};
+  const auto advance = [&](std::size_t count) {
+    if (!options.progress) return;
+    const double step = static_cast<double>(count) / work;
+    options.progress(std::min(1.0, done.fetch_add(step, std::memory_order_relaxed) + step));  // only for display
+  };
   std::vector<FractionScores> scores(train_nodes.size());
   for (FractionScores& fraction : scores) {
     fraction.micro_f1.reserve(repeats);
     fraction.macro_f1.reserve(repeats);
   }
   for (std::uint64_t first = 0; first < repeats; first += at_once) {
-    const std::uint64_t last = std::min(first + at_once, repeats);
-    std::vector<std::vector<std::uint32_t>> orders;
-    std::vector<NodeSplit> splits;
-    for (std::uint64_t repeat = first; repeat < last; ++repeat) {
-      orders.push_back(options.test_nodes ? given : ShuffledNodes(labels.nodes.size(), options.seed, repeat));
-      for (const std::size_t count : train_nodes) splits.push_back({orders.back(), count});
+    SplitBatch batch(options, advance);
+    for (std::uint64_t repeat = first; repeat < std::min(first + at_once, repeats); ++repeat) {
+      batch.Add(std::make_unique<LabelOrder>(
+                    labels, features,
+                    options.split_is_given() ? given : ShuffledNodes(labels.nodes.size(), options.seed, repeat)),
+                train_nodes);
     }
-    SplitBatch batch(labels, features, options.cost, splits, [&](std::size_t split, double share) {
-      if (!options.progress) return;
-      const double step = share * static_cast<double>(splits[split].train_nodes) / work;
-      options.progress(std::min(1.0, done.fetch_add(step, std::memory_order_relaxed) + step));  // for the eye only
-    });
     batch.Run();
-    for (std::size_t split = 0; split < splits.size(); ++split) {
+    for (std::size_t split = 0; split < batch.size(); ++split) {
       FractionScores& fraction = scores[split % scores.size()];
       fraction.micro_f1.push_back(MicroF1(batch.CountsOf(split)));
       fraction.macro_f1.push_back(MacroF1(batch.CountsOf(split)));
@@ -300,20 +219,21 @@ std::vector<FractionScores> ScoreRepeats(const NodeLabels& labels, const Feature
   return scores;
 }
 
+// `nodes`: how many train or are tested.
 ClassificationReport ReportOf(std::span<const FractionScores> scores, std::span<const std::size_t> train_nodes,
-                              const NodeLabels& labels, const ClassificationOptions& options) {
-  const std::size_t nodes = labels.nodes.size();
+                              std::size_t nodes, const NodeLabels& labels, const ClassificationOptions& options) {
   ClassificationReport report;
   report.repeats = RepeatsOf(options);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     ClassificationReport::Fraction fraction;
     fraction.train_nodes = train_nodes[i];
     fraction.test_nodes = nodes - train_nodes[i];
-    fraction.train_fraction = options.test_nodes ? static_cast<double>(train_nodes[i]) / static_cast<double>(nodes)
-                                                 : options.train_fractions[i];
+    fraction.train_fraction = options.split_is_given()
+                                  ? static_cast<double>(train_nodes[i]) / static_cast<double>(nodes)
+                                  : options.train_fractions[i];
     fraction.micro_f1 = MeanOf(scores[i].micro_f1);
     fraction.macro_f1 = MeanOf(scores[i].macro_f1);
-    // With one label a node and one prediction, right ones are to all as F1 says.
+    // With one label and one prediction per node, micro F1 is the accuracy.
     if (!labels.multi_label()) fraction.accuracy = fraction.micro_f1;
     report.fractions.push_back(fraction);
   }
@@ -352,14 +272,23 @@ absl::StatusOr<ClassificationReport> ClassifyNodes(const EmbeddedGraph& embedded
                     "expected fewer of them or more memory",
                     nodes, RepeatsOf(options), FractionsOf(options), FormatByteSize(least), FormatByteSize(memory)));
   }
-  std::vector<std::uint32_t> given;
-  ASSIGN_OR_RETURN(const std::vector<std::size_t> train_nodes, CountTrainNodes(labels, options, given));
+  GivenSplit given;
+  std::vector<std::size_t> train_nodes;
+  if (options.split_is_given()) {
+    ASSIGN_OR_RETURN(given, GivenSplitOf(embedded, labels, options));
+    train_nodes = {given.train_nodes};
+  } else {
+    ASSIGN_OR_RETURN(train_nodes, CountTrainNodes(nodes, options));
+  }
   FeatureRows features(nodes, WidthOf(embedded, options));
   RETURN_IF_ERROR(GatherFeatures(embedded, labels, options, features));
   const std::uint64_t room = memory - FixedBytes(embedded, labels, options, threads);
-  const std::uint64_t at_once =
-      std::clamp<std::uint64_t>(room / RepeatBytes(embedded, labels, options), 1, RepeatsOf(options));
-  return ReportOf(ScoreRepeats(labels, features, options, given, train_nodes, at_once), train_nodes, labels, options);
+  // More repeats than give each thread some splits only take memory.
+  const std::uint64_t useful = std::min(RepeatsOf(options), 2 * static_cast<std::uint64_t>(threads));
+  const std::uint64_t at_once = std::clamp<std::uint64_t>(room / RepeatBytes(embedded, labels, options), 1, useful);
+  const std::size_t used = options.split_is_given() ? given.order.size() : nodes;
+  const auto scores = ScoreRepeats(labels, features, options, given.order, train_nodes, at_once);
+  return ReportOf(scores, train_nodes, used, labels, options);
 }
 
 }  // namespace octavo

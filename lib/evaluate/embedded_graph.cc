@@ -14,7 +14,7 @@ namespace octavo {
 namespace {
 
 // Returns the index of the first value that is NaN or infinite, or values.size(). A float is finite unless its exponent
-// bits are all ones; the integer form lets the compiler check eight at a time.
+// bits are all ones. The integer form lets the compiler check eight at a time.
 std::size_t FirstNotFinite(std::span<const float> values) {
   constexpr std::uint32_t kExponent = 0x7F800000;
   constexpr std::size_t kStep = 1024;
@@ -41,7 +41,7 @@ absl::Status CheckEmbeddedGraph(const EmbeddedGraph& embedded) {
   const std::uint64_t relation_rows = embedded.graph.relation_count() * (embedded.reciprocal ? 2ULL : 1ULL);
   const std::size_t width = embedded.model.RelationWidth();
   if (embedded.embeddings.rows() != nodes || embedded.embeddings.columns() != embedded.model.dim) {
-    return CorruptError(fmt::format("embeddings: {} rows of {}; expected {} rows of {}, one a node",
+    return CorruptError(fmt::format("embeddings: {} rows of {}; expected {} rows of {}, one per node",
                                     embedded.embeddings.rows(), embedded.embeddings.columns(), nodes,
                                     embedded.model.dim));
   }

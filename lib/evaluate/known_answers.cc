@@ -17,8 +17,8 @@
 namespace octavo {
 namespace {
 
-constexpr std::size_t kGroupBlocks = 2;  // that one task reads: up to 128 KiB
-constexpr std::size_t kGrain = 1024;     // questions or answers a task
+constexpr std::size_t kBlocksOfTask = 2;  // blocks that one task reads: up to 128 KiB
+constexpr std::size_t kGrain = 1024;      // questions or answers per task
 constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
 
 struct Answer {
@@ -26,13 +26,13 @@ struct Answer {
   std::uint64_t node = 0;
 };
 
-// Which cells can hold answers.
+// Selects the cells that can hold answers.
 struct CellFilter {
-  NodeRange nodes;
-  std::uint32_t first = 0;  // partitions with those nodes
+  AnswerRange nodes;
+  std::uint32_t first = 0;  // partitions of the nodes
   std::uint32_t last = 0;
-  std::vector<bool> heads;  // partitions of the known nodes of Side::kTail
-  std::vector<bool> tails;  // of Side::kHead
+  std::vector<bool> heads;  // partitions of the known nodes in questions with Side::kTail
+  std::vector<bool> tails;  // with Side::kHead
 
   bool Wanted(std::uint32_t partition) const { return partition >= first && partition < last; }
   bool HasTailAnswers(const BlockRecord& block) const {
@@ -50,7 +50,7 @@ struct Worker {
   std::vector<Answer> answers;
 };
 
-CellFilter MakeCellFilter(const Graph& graph, const QuestionIndex& questions, const NodeRange& nodes) {
+CellFilter MakeCellFilter(const Graph& graph, const QuestionIndex& questions, const AnswerRange& nodes) {
   const std::size_t partitions = graph.description().partition_count;
   const std::uint64_t rows = graph.description().partition_rows;
   CellFilter filter{nodes, static_cast<std::uint32_t>(nodes.first / rows),
@@ -84,20 +84,20 @@ absl::Status ReadAnswers(const CellReader& cells, std::size_t block, const CellF
   return absl::OkStatus();
 }
 
-std::size_t GroupCount(const CellReader& cells) { return (cells.block_count() + kGroupBlocks - 1) / kGroupBlocks; }
+std::size_t TaskCount(const CellReader& cells) { return (cells.block_count() + kBlocksOfTask - 1) / kBlocksOfTask; }
 
-// Reads one group of blocks, unless more answers were found than there is room for, and takes those found from it.
-absl::Status ReadGroup(const CellReader& cells, std::size_t group, const CellFilter& filter,
-                       const QuestionIndex& questions, Worker& worker, std::atomic<std::int64_t>& room) {
-  const std::size_t first = group * kGroupBlocks;
-  const std::size_t last = std::min(first + kGroupBlocks, cells.block_count());
+// Reads one task of blocks and subtracts its answers from `room`. Does nothing once `room` is used up.
+absl::Status ReadBlocks(const CellReader& cells, std::size_t task, const CellFilter& filter,
+                        const QuestionIndex& questions, Worker& worker, std::atomic<std::int64_t>& room) {
+  const std::size_t first = task * kBlocksOfTask;
+  const std::size_t last = std::min(first + kBlocksOfTask, cells.block_count());
   const auto wanted = [&](std::size_t block) {
     return filter.HasTailAnswers(cells.block(block)) || filter.HasHeadAnswers(cells.block(block));
   };
   if (wanted(first) && wanted(last - 1)) cells.WillRead(first, last);
   absl::Status status;
   for (std::size_t block = first; block < last; ++block) {
-    // Relaxed: it only ends the reading early. What was found is looked at when all threads are done.
+    // Relaxed: it only ends the reading early. The result is checked when all threads are done.
     if (room.load(std::memory_order_relaxed) < 0) break;
     const std::size_t before = worker.answers.size();
     status.Update(ReadAnswers(cells, block, filter, questions, worker));
@@ -107,17 +107,17 @@ absl::Status ReadGroup(const CellReader& cells, std::size_t group, const CellFil
   return status;
 }
 
-// Reads all splits, in parallel and as one loop, so that no thread waits for the end of a small one.
+// Reads all splits in one parallel loop, so that no thread waits for the end of a small split.
 absl::Status ReadSplits(const Graph& graph, const CellFilter& filter, const QuestionIndex& questions,
                         tbb::enumerable_thread_specific<Worker>& workers, std::atomic<std::int64_t>& room) {
-  std::size_t groups = 0;
-  for (const Split split : kSplits) groups += GroupCount(graph.Edges(split));
+  std::size_t tasks = 0;
+  for (const Split split : kSplits) tasks += TaskCount(graph.Edges(split));
   std::mutex mutex;
   absl::Status status;  // guarded by mutex: the first error met
-  ParallelEach(0, groups, [&](std::size_t group) {
+  ParallelEach(0, tasks, [&](std::size_t task) {
     auto split = std::begin(kSplits);
-    for (; group >= GroupCount(graph.Edges(*split)); ++split) group -= GroupCount(graph.Edges(*split));
-    const absl::Status read = ReadGroup(graph.Edges(*split), group, filter, questions, workers.local(), room);
+    for (; task >= TaskCount(graph.Edges(*split)); ++split) task -= TaskCount(graph.Edges(*split));
+    const absl::Status read = ReadBlocks(graph.Edges(*split), task, filter, questions, workers.local(), room);
     if (read.ok()) return;
     const std::lock_guard<std::mutex> lock(mutex);
     status.Update(read);
@@ -135,7 +135,7 @@ void ForEachAnswer(tbb::enumerable_thread_specific<Worker>& workers, const Use& 
   }
 }
 
-// Returns what it was before. Relaxed: looked at when the loop has been joined.
+// Returns the previous value. Relaxed: read after the loop has been joined.
 std::uint64_t Increment(std::uint64_t& count) {
   return std::atomic_ref<std::uint64_t>(count).fetch_add(1, std::memory_order_relaxed);
 }
@@ -150,7 +150,7 @@ QuestionIndex::QuestionIndex(std::vector<LinkQuestion> questions) : questions_(s
     for (std::size_t i = first; i < last; ++i) {
       for (std::size_t slot = SlotOf(questions_[i]);; slot = After(slot)) {
         std::uint32_t free = kAbsent;
-        // Relaxed: looked up when the loop has been joined.
+        // Relaxed: the table is read after the loop has been joined.
         if (std::atomic_ref<std::uint32_t>(slots_[slot])
                 .compare_exchange_strong(free, static_cast<std::uint32_t>(i), std::memory_order_relaxed)) {
           break;
@@ -173,14 +173,14 @@ std::uint32_t QuestionIndex::Find(const LinkQuestion& question) const {
 }
 
 absl::StatusOr<std::optional<KnownAnswers>> KnownAnswers::Gather(const Graph& graph, const QuestionIndex& questions,
-                                                                 const NodeRange& nodes, std::uint64_t max_answers) {
+                                                                 const AnswerRange& nodes, std::uint64_t max_answers) {
   const CellFilter filter = MakeCellFilter(graph, questions, nodes);
   tbb::enumerable_thread_specific<Worker> workers;
   std::atomic<std::int64_t> room{static_cast<std::int64_t>(std::min<std::uint64_t>(max_answers, INT64_MAX))};
   RETURN_IF_ERROR(ReadSplits(graph, filter, questions, workers, room));
   if (room < 0) return std::optional<KnownAnswers>();
 
-  // A counting sort by question, then one by node for each question.
+  // A counting sort by question, then a sort by node within each question.
   KnownAnswers known;
   known.ends_.assign(questions.size(), 0);
   ForEachAnswer(workers, [&](const Answer& answer) { Increment(known.ends_[answer.question]); });

@@ -1,4 +1,4 @@
-// The filter of filtered ranking (Bordes et al., NIPS 2013): for each question (known node, relation, side), the nodes
+// The filter for filtered ranking (Bordes et al., NIPS 2013): for each question (known node, relation, side), the nodes
 // that answer it in train, valid or test.
 #pragma once
 
@@ -25,10 +25,10 @@ struct LinkQuestion {
   friend auto operator<=>(const LinkQuestion&, const LinkQuestion&) = default;
 };
 
-// Different questions and the index of each. Constant after construction; any thread.
+// Distinct questions and the index of each. Constant after construction; any thread.
 class QuestionIndex {
  public:
-  // Sorts the questions and drops the repeated ones.
+  // Sorts the questions and removes duplicates.
   explicit QuestionIndex(std::vector<LinkQuestion> questions);
 
   static constexpr std::uint32_t kAbsent = UINT32_MAX;
@@ -38,36 +38,37 @@ class QuestionIndex {
   std::uint32_t Find(const LinkQuestion& question) const;
 
  private:
-  // Returns where the search for `question` begins.
+  // Returns the slot where the search for `question` begins.
   std::size_t SlotOf(const LinkQuestion& question) const;
   std::size_t After(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
 
   std::vector<LinkQuestion> questions_;
-  // Indices, or kAbsent: open addressing with linear probing, at most half full, so that several threads can fill it.
+  // Indices, or kAbsent. Open addressing with linear probing, at most half full; several threads can fill it.
   std::vector<std::uint32_t> slots_;
 };
 
 // The nodes with ids in [first, last).
-struct NodeRange {
+struct AnswerRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 
   std::uint64_t size() const { return last - first; }
   bool Contains(NodeId node) const { return Value(node) >= first && Value(node) < last; }
-  friend bool operator==(const NodeRange&, const NodeRange&) = default;
+  friend bool operator==(const AnswerRange&, const AnswerRange&) = default;
 };
 
-// Ascending, different node ids for each question. Constant after Gather; any thread.
+// Ascending, distinct node ids for each question. Constant after Gather; any thread.
 class KnownAnswers {
  public:
-  // Of one answer, with its copies while they are gathered.
+  // Memory of one answer, including its copies while gathering.
   static constexpr std::uint64_t kBytes = 64;
 
-  // Streams the edges of all three splits, in parallel, and keeps the answers to `questions` among `nodes`. Cells that
-  // can hold none are not read. Empty where there are more than `max_answers`, those that come several times counted as
-  // often: then it gave up as soon as it knew. REQUIRES: nodes.last <= graph.node_count()
+  // Reads the edges of all three splits, in parallel, and keeps the answers to `questions` among `nodes`. Skips cells
+  // that cannot hold answers. Returns empty, as early as possible, if there are more than `max_answers`, counting
+  // repeated ones each time.
+  // REQUIRES: nodes.last <= graph.node_count()
   static absl::StatusOr<std::optional<KnownAnswers>> Gather(const Graph& graph, const QuestionIndex& questions,
-                                                            const NodeRange& nodes, std::uint64_t max_answers);
+                                                            const AnswerRange& nodes, std::uint64_t max_answers);
 
   // REQUIRES: question < the questions' size()
   std::span<const std::uint64_t> Of(std::size_t question) const {

@@ -14,7 +14,7 @@
 namespace octavo {
 namespace {
 
-constexpr std::size_t kGroupBlocks = 8;  // that one task reads: up to half a MiB
+constexpr std::size_t kBlocksOfTask = 8;  // blocks that one task reads: up to half a MiB
 constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
 
 struct TripleKey {
@@ -29,14 +29,14 @@ struct TripleKey {
   }
 };
 
-// What the match takes for the same has the same key.
+// Triples that the match treats as equal have equal keys.
 TripleKey KeyOf(const Edge& edge, const EdgeMatch& match) {
   TripleKey key{Value(edge.head), Value(edge.tail), match.any_relation ? 0 : Value(edge.relation)};
   if (match.either_way && key.head > key.tail) std::swap(key.head, key.tail);
   return key;
 }
 
-using KnownTriples = absl::flat_hash_map<TripleKey, char>;  // to whether it is an edge
+using KnownTriples = absl::flat_hash_map<TripleKey, char>;  // value: whether it is an edge
 
 struct Worker {
   std::vector<Edge> edges;
@@ -48,7 +48,7 @@ absl::Status MarkBlock(const CellReader& cells, std::size_t block, const EdgeMat
   worker.edges.resize(cells.block(block).edges);
   RETURN_IF_ERROR(cells.ReadBlock(block, worker.edges, worker.scratch));
   for (const Edge& edge : worker.edges) {
-    // The map itself does not change. Relaxed: looked at when all threads are done.
+    // The map itself does not change. Relaxed: read when all threads are done.
     if (const auto found = triples.find(KeyOf(edge, match)); found != triples.end()) {
       std::atomic_ref<char>(found->second).store(1, std::memory_order_relaxed);
     }
@@ -68,9 +68,9 @@ absl::StatusOr<std::vector<char>> FindEdges(const Graph& graph, std::span<const 
   absl::Status status;  // guarded by mutex: the first error met
   for (const Split split : kSplits) {
     const CellReader& cells = graph.Edges(split);
-    ParallelEach(0, (cells.block_count() + kGroupBlocks - 1) / kGroupBlocks, [&](std::size_t group) {
-      const std::size_t first = group * kGroupBlocks;
-      const std::size_t last = std::min(first + kGroupBlocks, cells.block_count());
+    ParallelEach(0, (cells.block_count() + kBlocksOfTask - 1) / kBlocksOfTask, [&](std::size_t task) {
+      const std::size_t first = task * kBlocksOfTask;
+      const std::size_t last = std::min(first + kBlocksOfTask, cells.block_count());
       cells.WillRead(first, last);
       for (std::size_t block = first; block < last; ++block) {
         const absl::Status read = MarkBlock(cells, block, match, workers.local(), known);

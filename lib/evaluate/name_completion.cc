@@ -8,15 +8,15 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kNamesBetweenLooks = 1024;  // at the clock, which takes as long as a few names
+constexpr std::uint64_t kNamesBetweenLooks = 1024;  // between two looks at the clock, which take as long as a few names
 
-// Shortens `common` to what `name` begins with, too.
+// Shortens `common` to its common prefix with `name`.
 void Shorten(std::string_view name, std::string& common) {
   const auto end = std::mismatch(common.begin(), common.end(), name.begin(), name.end()).first;
   common.erase(end, common.end());
 }
 
-// Takes the first bytes of a character off the end. `name` goes on behind them.
+// Removes an incomplete UTF-8 character from the end of `common`; `name` shows the bytes that follow.
 void CutWithinCharacter(std::string_view name, std::string& common) {
   const auto continues = [&](std::size_t i) { return (static_cast<unsigned char>(name[i]) & 0xC0U) == 0x80; };
   while (!common.empty() && common.size() < name.size() && continues(common.size())) common.pop_back();

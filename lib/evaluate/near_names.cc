@@ -9,10 +9,10 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kMaxNames = 2'000'000;
-constexpr std::uint64_t kNamesBetweenLooks = 1024;  // at the clock
+constexpr std::uint64_t kNamesBetweenLooks = 1024;  // between two looks at the clock
 constexpr std::size_t kMaxShown = 3;
 constexpr std::size_t kMaxDistance = 2;
-constexpr std::size_t kPrefixRank = 10;  // behind every distance
+constexpr std::size_t kPrefixRank = 10;  // after every distance
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -21,7 +21,7 @@ bool EqualButForCase(std::string_view a, std::string_view b) {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return Lower(x) == Lower(y); });
 }
 
-// How near `name` is to `wanted`, less is nearer, or nothing.
+// Returns a rank of `name` (lower is nearer to `wanted`), or nothing.
 std::optional<std::size_t> Rank(std::string_view wanted, std::string_view name) {
   if (EqualButForCase(wanted, name)) return 0;
   const std::size_t limit = std::min(kMaxDistance, (wanted.size() + 1) / 3);
@@ -60,7 +60,7 @@ SameEnd FindNamesEnding(std::string_view wanted, std::uint64_t size,
 std::size_t SpellingDistance(std::string_view a, std::string_view b, std::size_t limit) {
   const std::size_t difference = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
   if (difference > limit) return limit + 1;
-  // Optimal string alignment over three rows of the table, but for cells off the diagonal by more than `limit`.
+  // Optimal string alignment with three rows of the table, without the cells farther than `limit` from the diagonal.
   const std::size_t far = limit + 1;
   std::array<std::vector<std::size_t>, 3> rows;
   for (auto& row : rows) row.assign(b.size() + 1, far);

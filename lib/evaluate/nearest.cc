@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "evaluate/known_windows.h"
+#include "evaluate/answer_ranges.h"
 #include "evaluate/row_stream.h"
 #include "model/scorer.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
@@ -29,17 +29,17 @@ float NormOf(std::span<const float> row) {
 // Adjusts the raw score of a candidate row.
 using Adjust = std::function<float(float, std::span<const float>)>;
 
-std::uint64_t MemoryOf(const SearchOptions& options) {
+std::uint64_t MemoryOf(const NodeSearchOptions& options) {
   return options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
 }
 
-// An eighth of the memory each for the block that is searched, the one that is read and its pages in the cache.
-std::uint64_t BlockRowsOf(const SearchOptions& options, std::size_t dim) {
+// An eighth of the memory each for the block being searched, the block being read, and its pages in the cache.
+std::uint64_t BlockRowsOf(const NodeSearchOptions& options, std::size_t dim) {
   if (options.block_rows > 0) return options.block_rows;
   return std::max<std::uint64_t>(1, std::min(kMaxBlockBytes, MemoryOf(options) / 8) / (dim * sizeof(float)));
 }
 
-// What the rows are compared with, and how.
+// The query vector and how rows are compared with it.
 struct Search {
   const EmbeddedGraph& embedded;
   ModelSpec model;
@@ -47,9 +47,9 @@ struct Search {
   Adjust adjust;
 };
 
-// Streams the rows of `nodes` and returns the k best of those that `skip`, ascending, does not name.
-absl::StatusOr<TopK> SearchTable(const Search& search, const NodeRange& nodes, std::span<const std::uint64_t> skip,
-                                 const SearchOptions& options) {
+// Reads the rows of `nodes` and returns the k best. Leaves out the nodes in `skip`, which ascend.
+absl::StatusOr<TopK> SearchTable(const Search& search, const AnswerRange& nodes, std::span<const std::uint64_t> skip,
+                                 const NodeSearchOptions& options) {
   struct Worker {
     TopK best;
     ScoreScratch scratch;
@@ -57,17 +57,17 @@ absl::StatusOr<TopK> SearchTable(const Search& search, const NodeRange& nodes, s
   };
   const std::size_t dim = search.model.dim;
   tbb::enumerable_thread_specific<Worker> workers([&] { return Worker{TopK(options.k), {}, {}}; });
-  const auto score_block = [&](const RowRun& run) -> absl::Status {
+  const auto score_block = [&](const RowBlock& block) -> absl::Status {
     if (options.stop && options.stop()) return absl::CancelledError("the search was stopped");
-    RETURN_IF_ERROR(CheckFinite(search.embedded, run.first, run.values));
-    const std::size_t rows = run.values.size() / dim;
+    RETURN_IF_ERROR(CheckFinite(search.embedded, block.first, block.values));
+    const std::size_t rows = block.values.size() / dim;
     ParallelRanges(0, rows, kTileRows, [&](std::size_t begin, std::size_t end) {
       Worker& worker = workers.local();
       worker.scores.resize(end - begin);
-      const std::span<const float> tile = run.values.subspan(begin * dim, (end - begin) * dim);
+      const std::span<const float> tile = block.values.subspan(begin * dim, (end - begin) * dim);
       ScoreBlock(search.model, search.query, 1, tile, end - begin, worker.scratch, worker.scores);
       for (std::size_t i = 0; i < end - begin; ++i) {
-        const std::uint64_t node = run.first + begin + i;
+        const std::uint64_t node = block.first + begin + i;
         if (std::binary_search(skip.begin(), skip.end(), node)) continue;
         const float score =
             search.adjust ? search.adjust(worker.scores[i], tile.subspan(i * dim, dim)) : worker.scores[i];
@@ -95,12 +95,12 @@ absl::StatusOr<std::vector<float>> ReadNode(const EmbeddedGraph& embedded, NodeI
 }  // namespace
 
 std::uint64_t LeastSearchMemory(const EmbeddedGraph& embedded) {
-  // Blocks of at least half a MiB, or a few rows.
+  // Enough for blocks of half a MiB or a few rows.
   return std::max<std::uint64_t>(4 << 20, 32 * embedded.model.dim * sizeof(float));
 }
 
 absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedded, NodeId node, Similarity similarity,
-                                                     const SearchOptions& options) {
+                                                     const NodeSearchOptions& options) {
   RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
   ASSIGN_OR_RETURN(const std::vector<float> row, ReadNode(embedded, node));
   const float norm = NormOf(row);
@@ -117,7 +117,7 @@ absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedd
 }
 
 absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
-                                         KnownEdges known_edges, const SearchOptions& options) {
+                                         KnownEdges known_edges, const NodeSearchOptions& options) {
   RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
   ASSIGN_OR_RETURN(const std::vector<float> row, ReadNode(embedded, question.known));
   std::vector<float> query(embedded.model.dim);
@@ -125,8 +125,8 @@ absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const Li
   const Search search{embedded, embedded.model, query, Adjust()};
   TopK best(options.k);
   Predictions predictions;
-  absl::flat_hash_set<std::uint64_t> known_best;  // of all that `best` ever held
-  const auto search_window = [&](const NodeRange& nodes, const KnownAnswers& answers) -> absl::Status {
+  absl::flat_hash_set<std::uint64_t> known_best;  // the known nodes that `best` ever held
+  const auto search_range = [&](const AnswerRange& nodes, const KnownAnswers& answers) -> absl::Status {
     const std::span<const std::uint64_t> known = answers.Of(0);
     predictions.known += known.size();
     const bool hide = known_edges == KnownEdges::kHide;
@@ -140,8 +140,8 @@ absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const Li
   };
   const QuestionIndex questions({question});
   const std::uint64_t max_answers = MemoryOf(options) / 4 / KnownAnswers::kBytes;
-  for (const NodeRange& window : MakeKnownWindows(embedded.graph, max_answers)) {
-    RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, questions, window, max_answers, search_window));
+  for (const AnswerRange& range : MakeAnswerRanges(embedded.graph, max_answers)) {
+    RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, questions, range, max_answers, search_range));
   }
   for (const ScoredNode& scored : best.TakeSorted()) {
     predictions.nodes.push_back({scored.node, scored.score, known_best.contains(Value(scored.node))});

@@ -15,8 +15,8 @@ namespace octavo {
 namespace {
 
 constexpr std::size_t kMaxLabelBytes = 1024;  // a label is a word or a number
-// A label name beside its characters: a key of the hash map, which may be half empty and old and new at once, and a
-// string in the sorted list.
+// Memory of a label name apart from its characters: a key of the hash map, which may be half empty or being copied to a
+// larger one, and a string in the sorted list.
 constexpr std::uint64_t kLabelBytes = 192;
 
 struct LabelledNode {
@@ -26,21 +26,21 @@ struct LabelledNode {
   friend auto operator<=>(const LabelledNode&, const LabelledNode&) = default;
 };
 
-// A pair while the vector of them grows to twice its size, which is more than the pair and its place in the result.
+// Memory of a pair while their vector doubles, which is more than the pair and its entry in the result.
 constexpr std::uint64_t kPairBytes = 3 * sizeof(LabelledNode);
 
 InputLimits LimitsOf(std::uint64_t max_bytes) {
-  // Half of the memory for the window of a zstd frame, which is gone when the labels are sorted out.
+  // Half of the memory is for the window of a zstd frame, which is freed before the labels are sorted.
   return {std::clamp<std::uint64_t>(max_bytes / 2, std::uint64_t{1} << 20, std::uint64_t{128} << 20), 0};
 }
 
-// Finds nodes by their names and counts what it does not find.
+// Finds nodes by their names and counts names that are not found.
 class NodeFinder {
  public:
   explicit NodeFinder(const NodeNames& names) : names_(names) {}
 
   std::optional<std::uint64_t> Find(std::string_view name) {
-    constexpr std::uint64_t kReadings = 4096;  // some pages each, given back now and then
+    constexpr std::uint64_t kReadings = 4096;  // between two drops of the pages they touch from the cache
     if (++readings_ % kReadings == 0) names_.Forget(0, names_.size());
     if (const std::optional<NodeId> node = names_.Find(name)) return Value(*node);
     if (unknown_.lines++ == 0) unknown_.first = std::string(name);
@@ -64,7 +64,7 @@ absl::Status TooManyError(const LineReader& reader, std::string_view what, std::
 
 absl::Status NobodyKnownError(const std::string& path, const Graph& graph, const UnknownNames& unknown) {
   if (unknown.lines == 0) {
-    return InputError(fmt::format("{}: found no line with a name; expected names of nodes, one a line", path));
+    return InputError(fmt::format("{}: found no line with a name; expected names of nodes, one per line", path));
   }
   return InputError(fmt::format(
       "{}: found no name of the graph in {} line{}, the first \"{}\"; expected names that "
@@ -72,7 +72,7 @@ absl::Status NobodyKnownError(const std::string& path, const Graph& graph, const
       path, unknown.lines, unknown.lines == 1 ? "" : "s", Escape(unknown.first), graph.paths().NodeNames().string()));
 }
 
-// Takes the next word off `text`; empty at its end.
+// Removes the next word from `text` and returns it; empty at the end.
 std::string_view TakeWord(std::string_view& text) {
   constexpr std::string_view kBlanks = " \t";
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
@@ -81,7 +81,7 @@ std::string_view TakeWord(std::string_view& text) {
   return word;
 }
 
-// Gathers the labels line by line.
+// Collects the labels line by line.
 class LabelCollector {
  public:
   LabelCollector(const Graph& graph, std::uint64_t max_bytes) : finder_(graph.nodes()), max_bytes_(max_bytes) {}
@@ -99,7 +99,7 @@ class LabelCollector {
     std::string_view rest = line.substr(tab);
     std::string_view label = TakeWord(rest);
     if (label.empty()) {
-      return InputError(fmt::format("{}: found no label behind the tab in \"{}\"; expected node<TAB>label [label ...]",
+      return InputError(fmt::format("{}: found no label after the tab in \"{}\"; expected node<TAB>label [label ...]",
                                     reader.Place(), Escape(line)));
     }
     const std::optional<std::uint64_t> node = finder_.Find(line.substr(0, tab));

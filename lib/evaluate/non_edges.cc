@@ -10,12 +10,13 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint32_t kSideDraws = 32;  // at one end, before the other one has its turn
+constexpr std::uint32_t kSideDraws = 32;  // at one end, before the other end is drawn
 constexpr std::uint32_t kMaxDraws = 1023;
-// One draw is an edge now and then in a dense graph only, but every pass over the edges is dear: the first takes two.
+// A draw is rarely an edge, except in a dense graph. But every pass over the edges is expensive, so the first checks
+// two.
 constexpr std::uint32_t kFirstDraws = 2;
 
-// Returns a node other than `other`, uniformly. REQUIRES: nodes > 1
+// Returns a uniformly drawn node other than `other`. REQUIRES: nodes > 1
 NodeId DrawOtherNode(std::uint64_t nodes, NodeId other, RandomStream& random) {
   const std::uint64_t node = random.Below(nodes - 1);
   return NodeId{node + (node >= Value(other) ? 1 : 0)};
@@ -42,12 +43,12 @@ absl::StatusOr<std::vector<std::optional<Edge>>> DrawNonEdges(const Graph& graph
                                                               std::uint64_t first_number, const NonEdgeRule& rule) {
   std::vector<std::optional<Edge>> non_edges(edges.size());
   if (graph.node_count() < 2) return non_edges;
-  std::vector<std::size_t> open(edges.size());  // that have none yet
+  std::vector<std::size_t> open(edges.size());  // those without a non-edge yet
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
   std::uint32_t begin = 0;
   for (std::uint32_t draws = kFirstDraws; !open.empty() && begin < kMaxDraws; draws *= 2) {
     const std::uint32_t end = std::min(begin + draws, kMaxDraws);
-    // As many draws at a time as the first pass has.
+    // As many draws per pass as in the first one.
     const std::size_t step = std::max<std::size_t>(1, edges.size() * kFirstDraws / (end - begin));
     std::vector<std::size_t> left;
     std::vector<Edge> drawn;

@@ -5,8 +5,8 @@
 namespace octavo {
 namespace {
 
-constexpr std::size_t kMostPairs = 32;           // the least number of columns that a product is made of
-constexpr std::size_t kBlockBytes = 128 * 1024;  // of the copies: longer rows are worth a product of their own
+constexpr std::size_t kMostPairs = 32;           // the smallest number of columns that a product computes
+constexpr std::size_t kBlockBytes = 128 * 1024;  // size of the copies: longer rows are worth separate products
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Scores pairs of a query and a row that come one by one.
+// Scores pairs of a query and a row that arrive one by one.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace octavo {
 
-// A product of two vectors costs little less than one of some dozen by as many, so each thread collects pairs and
-// scores them as a block, of which the diagonal is wanted: the same bits (ScoreBlock).
+// A product of two vectors takes almost as long as one of some dozen by as many. So each thread collects pairs and
+// scores them as a block, of which only the diagonal is used. The bits are the same (ScoreBlock).
 class PairScorer {
  public:
   explicit PairScorer(const ModelSpec& model);
 
-  // Copies query and row, both [dim]; `score` is written by the time that Finish returns. Any thread.
+  // Copies query and row, both [dim]. `score` is written before Finish returns. Any thread.
   void Add(std::span<const float> query, std::span<const float> row, float& score);
-  // Scores what is left. Not beside Add.
+  // Scores the remaining pairs. Not concurrently with Add.
   void Finish();
 
  private:
@@ -32,7 +32,7 @@ class PairScorer {
   void Score(Block& block) const;
 
   const ModelSpec model_;
-  const std::size_t pairs_;  // of a whole block
+  const std::size_t pairs_;  // in a full block
   tbb::enumerable_thread_specific<Block> blocks_;
 };
 

@@ -23,7 +23,7 @@ namespace octavo {
 namespace {
 
 constexpr std::array<Side, 2> kSides = {Side::kTail, Side::kHead};
-constexpr std::size_t kGrain = 512;  // triples or questions a task
+constexpr std::size_t kGrain = 512;  // triples or questions per task
 
 LinkQuestion QuestionOf(const Edge& triple, Side side) {
   return {side == Side::kTail ? triple.head : triple.tail, triple.relation, side};
@@ -31,8 +31,8 @@ LinkQuestion QuestionOf(const Edge& triple, Side side) {
 
 std::uint64_t AnswerOf(const Edge& triple, Side side) { return Value(side == Side::kTail ? triple.tail : triple.head); }
 
-// The first product of a program makes libxsmm lay out its tables: some milliseconds, in which no other thread can map
-// memory. Sorting questions maps little and takes as long.
+// The first product of a program makes libxsmm allocate its tables: some milliseconds, in which no other thread can map
+// memory. Sorting the questions maps little and takes as long, so both run at once.
 void WarmUp(const ModelSpec& model) {
   const std::vector<float> row(model.dim);
   ScoreScratch scratch;
@@ -40,7 +40,7 @@ void WarmUp(const ModelSpec& model) {
   ScoreBlock(model, row, 1, row, 1, scratch, std::span(&score, 1));
 }
 
-// Large pages are made present and given back in a fraction of the time. A wish: nothing depends on it.
+// Large pages are populated and freed in a fraction of the time. Best effort.
 void WishLargePages(std::span<float> memory) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = RoundUp(reinterpret_cast<std::uintptr_t>(memory.data()), page);
@@ -60,7 +60,7 @@ std::vector<LinkQuestion> QuestionsOf(std::span<const Edge> triples) {
 }  // namespace
 
 std::uint64_t QuestionBatch::BytesPerTriple(const ModelSpec& model) {
-  // A side: query, threshold and its bins, answer, question with up to four slots of its index and with its ranges of
+  // Per side: query, threshold and its bins, answer, question with up to four slots of its index and with its ranges of
   // thresholds and known answers, wanted row and its node.
   constexpr std::uint64_t kSideBytes = sizeof(float) + 4 * sizeof(std::uint64_t) + sizeof(Answer) +
                                        sizeof(LinkQuestion) + 4 * sizeof(std::uint32_t) + sizeof(ThresholdRange) +
@@ -131,7 +131,7 @@ absl::Status QuestionBatch::CheckScores() const {
 }
 
 void QuestionBatch::MakeThresholds() {
-  // A counting sort by question, then one by score for each question.
+  // A counting sort by question, then a sort by score within each question.
   ranges_.resize(questions_.size());
   for (const Answer& answer : answers_) ++ranges_[answer.question].count;
   for (std::size_t i = 1; i < ranges_.size(); ++i) ranges_[i].first = ranges_[i - 1].first + ranges_[i - 1].count;
@@ -184,7 +184,7 @@ QuestionBatch::Ranks QuestionBatch::RanksOf(std::size_t triple, Side side, bool 
   const std::size_t bin = 2 * answer.threshold;
   const std::uint64_t equal = candidate_bins_[bin];
   const std::uint64_t above = candidate_bins_[bin + 1];
-  // The answer is among the known ones, and among the candidates wherever those are: taken off once, either way.
+  // The answer is one of the known answers, and a candidate whenever they are, so this subtracts it exactly once.
   return {TiedRank(above - known_bins_[bin + 1], equal - known_bins_[bin]),
           TiedRank(above, equal - (answer_is_candidate ? 1 : 0))};
 }

@@ -1,4 +1,4 @@
-// A batch of triples to be ranked: its questions as query vectors, and the exact scores of their answers.
+// A batch of triples to rank: its questions as query vectors, and the exact scores of their answers.
 #pragma once
 
 #include <cstddef>
@@ -15,30 +15,30 @@
 
 namespace octavo {
 
-// Triples that ask the same question share one query vector, and answers with the same score share one threshold.
-// Built, in parallel, and read by one owner, but for the bins, which AddToBins fills from several threads.
+// Triples with the same question share a query vector, and answers with the same score share a threshold. Built in
+// parallel and used by one owner, except that AddToBins fills the bins from several threads.
 class QuestionBatch {
  public:
-  // Reads the rows of the batch's nodes and makes the queries. `embedded` must outlive the batch.
+  // Reads the rows of the batch's nodes and computes the queries. `embedded` must outlive the batch.
   static absl::StatusOr<QuestionBatch> Make(const EmbeddedGraph& embedded, std::span<const Edge> triples);
 
   // Rows of nodes are gathered in pieces of this size.
   static constexpr std::uint64_t kGatherBytes = 2 << 20;
 
-  // Memory of one triple in a batch, both sides, with what Make needs meanwhile.
+  // Memory of one triple in a batch, both sides, including what Make needs temporarily.
   static std::uint64_t BytesPerTriple(const ModelSpec& model);
 
   const QuestionIndex& questions() const { return questions_; }
   std::size_t size() const { return questions_.size(); }
   // Returns the query vectors of questions [begin, end): [end - begin, dim].
   std::span<const float> Queries(std::size_t begin, std::size_t end) const;
-  // Returns the different scores of the answers to `question`, ascending.
+  // Returns the distinct scores of the answers to `question`, ascending.
   std::span<const float> Thresholds(std::size_t question) const;
-  // Returns where AddToBins counts for `question`: all candidates, or the known answers among them.
+  // The bins in which AddToBins counts for `question`: all candidates, or the known answers among them.
   std::span<std::uint64_t> CandidateBins(std::size_t question) { return BinsOf(candidate_bins_, question); }
   std::span<std::uint64_t> KnownBins(std::size_t question) { return BinsOf(known_bins_, question); }
 
-  // Ranks of one triple. The bins must have been summed by SumBins.
+  // Ranks of one triple. SumBins must have been called.
   struct Ranks {
     double filtered = 0;
     double raw = 0;
@@ -56,7 +56,7 @@ class QuestionBatch {
     std::size_t threshold = 0;  // index in thresholds_
   };
 
-  // The thresholds of one question in thresholds_, which has room for as many as there are answers.
+  // The thresholds of one question in thresholds_, which has room for one per answer.
   struct ThresholdRange {
     std::size_t first = 0;
     std::size_t count = 0;
@@ -74,7 +74,7 @@ class QuestionBatch {
   const EmbeddedGraph* embedded_;
   QuestionIndex questions_;
   std::vector<Answer> answers_;         // [triples][tail side, head side]
-  std::unique_ptr<float[]> queries_;    // [questions, dim]; its pages are first touched by the threads that fill it
+  std::unique_ptr<float[]> queries_;    // [questions, dim]; pages are first touched by the threads that fill it
   std::vector<float> thresholds_;       // [answers]
   std::vector<ThresholdRange> ranges_;  // [questions]
   std::vector<std::uint64_t> candidate_bins_;

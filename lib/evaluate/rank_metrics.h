@@ -1,16 +1,16 @@
-// Sums over ranks, and the means that are reported of them.
+// Sums over ranks, and the reported means.
 #pragma once
 
 #include <cstdint>
 
 namespace octavo {
 
-// Returns the mean of the best and the worst rank of an answer that `above` candidates beat and `equal` others tie.
+// Returns the mean of the best and the worst rank of an answer with `above` better and `equal` tied candidates.
 constexpr double TiedRank(std::uint64_t above, std::uint64_t equal) {
   return 1.0 + static_cast<double>(above) + static_cast<double>(equal) / 2.0;
 }
 
-// Sums over queries. Added to in a fixed order, so that the means are the same bits for any number of threads.
+// Sums over queries. Values are added in a fixed order, so that the means have the same bits for any number of threads.
 struct RankSums {
   std::uint64_t count = 0;
   std::uint64_t hits_1 = 0;  // ranks <= 1
@@ -37,7 +37,7 @@ struct RankSums {
             a.ranks + b.ranks};
   }
 
-  // The means; 0 where nothing was counted.
+  // The means; 0 if nothing was counted.
   double MeanReciprocalRank() const { return Mean(reciprocal_ranks); }
   double MeanRank() const { return Mean(ranks); }
   double HitsAt1() const { return Mean(static_cast<double>(hits_1)); }

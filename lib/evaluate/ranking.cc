@@ -7,13 +7,14 @@
 
 #include "base/parallel.h"
 #include "base/status.h"
+#include "evaluate/answer_ranges.h"
 #include "evaluate/candidates.h"
 #include "evaluate/known_answers.h"
-#include "evaluate/known_windows.h"
 #include "evaluate/question_batch.h"
 #include "evaluate/score_bins.h"
 #include "evaluate/triple_reader.h"
 #include "fmt/format.h"
+#include "format/paths.h"
 #include "model/scorer.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
 
@@ -21,44 +22,45 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kDefaultMemory = std::uint64_t{1} << 30;
-// While the first block is read, nothing else runs; a larger one has enough tasks for all threads where queries are
-// few.
+// Nothing else runs while the first block is read. Larger blocks are used only if there are few queries, so that all
+// threads have tasks.
 constexpr std::uint64_t kBlockBytes = 2 << 20;
 constexpr std::uint64_t kMaxBlockBytes = 16 << 20;
-// One task scores this many queries against this many candidates: at dim 200 its rows and scores are 1.2 MB, inside a
-// core's second-level cache, and enough queries share a transposed candidate for that not to matter.
+// One task scores this many queries against this many candidates. At dim 200 its rows and scores are 1.2 MB, which fits
+// a core's second-level cache, and enough queries share a transposed candidate that its cost is negligible.
 constexpr std::size_t kTileQueries = 256;
 constexpr std::size_t kTileCandidates = 512;
-constexpr std::uint64_t kMaxBatchTriples = std::uint64_t{1} << 30;  // two questions a triple fit 32 bits
+constexpr std::uint64_t kMaxBatchTriples = std::uint64_t{1} << 30;  // two questions per triple fit 32 bits
 
-// What does not become less with less memory: scratch of the threads, and what the options ask for.
+// Memory that does not depend on the limit: scratch of the threads, and what the options need.
 std::uint64_t FixedBytes(const Graph& graph, const RankingOptions& options, int threads) {
-  // The scores of a tile; the panel of candidates that is packed for them, edges while known answers are gathered.
+  // The scores of a tile, the packed panel of its candidates, and edges while known answers are gathered.
   constexpr std::uint64_t kWorkerBytes = kTileQueries * kTileCandidates * sizeof(float) + (512 << 10);
   // Numbers drawn without replacement: in a hash set and a vector.
   constexpr std::uint64_t kDrawnBytes = 32;
   const std::uint64_t drawn = std::min(options.sample, graph.Edges(options.split).edge_count()) +
-                              (options.candidates < graph.node_count() ? options.candidates : 0);
+                              (options.candidates < graph.node_count() ? options.candidates : 0) +
+                              options.candidate_nodes.size();
   const std::uint64_t relations = options.per_relation ? graph.relation_count() : 0;
   return static_cast<std::uint64_t>(std::max(1, threads)) * kWorkerBytes + drawn * kDrawnBytes +
          relations * sizeof(RankingReport::Relation);
 }
 
-// The least that is worth sharing out: a batch gathers its rows in pieces, with their pages in the cache beside them,
-// and a block should have some rows.
+// The smallest useful remainder: a batch gathers its rows in pieces, with their pages in the cache as well, and a block
+// should have some rows.
 std::uint64_t LeastSharedBytes(const ModelSpec& model) {
   return std::max<std::uint64_t>(4 * QuestionBatch::kGatherBytes, 256 * model.dim * sizeof(float));
 }
 
-// How the rest is shared out: half for a batch, a quarter for its filter, three sixteenths for the block of rows that
-// is scored, the one that is read and its pages in the cache.
+// How the remaining memory is divided: half for a batch, a quarter for its filter, three sixteenths for the block being
+// scored, the block being read and its pages in the cache.
 struct RankingPlan {
   std::uint64_t batch_triples = 1;
   std::uint64_t block_rows = 1;
   std::uint64_t known_answers = 1;  // in memory at once
 };
 
-// Some tasks for each thread, in whole tiles.
+// A few tasks for each thread, in whole tiles.
 std::uint64_t BlockRows(std::uint64_t row_bytes, std::uint64_t shared, std::uint64_t queries) {
   const std::uint64_t tiles = std::max<std::uint64_t>(1, (queries + kTileQueries - 1) / kTileQueries);
   const std::uint64_t wanted =
@@ -68,7 +70,7 @@ std::uint64_t BlockRows(std::uint64_t row_bytes, std::uint64_t shared, std::uint
   return rows < kTileCandidates ? rows : rows - rows % kTileCandidates;
 }
 
-// For `triples` in all.
+// The plan for `triples` in all.
 RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& options, std::uint64_t triples) {
   const std::uint64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
   const std::uint64_t fixed = FixedBytes(embedded.graph, options, MaxConcurrency());
@@ -86,15 +88,15 @@ RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& option
 // Scores one batch against candidates, tile by tile.
 class BatchScorer {
  public:
-  // `advance(pairs)` is called as pairs are scored. All three must outlive this object.
+  // Calls `advance(pairs)` as pairs are scored. All three must outlive this object.
   BatchScorer(const ModelSpec& model, QuestionBatch& batch, const std::function<void(std::uint64_t)>& advance)
       : model_(model), batch_(batch), advance_(advance) {}
 
-  // Counts `block` in the batch's bins.
+  // Counts the scores of `block` in the batch's bins.
   void CountBlock(const CandidateBlock& block, const KnownAnswers& known) {
     const std::size_t query_tiles = (batch_.size() + kTileQueries - 1) / kTileQueries;
     const std::size_t candidate_tiles = (block.count + kTileCandidates - 1) / kTileCandidates;
-    // Query tiles run fastest, so that neighbours in time share their candidates.
+    // Query tiles vary fastest, so that consecutive tasks share their candidates.
     ParallelEach(0, query_tiles * candidate_tiles,
                  [&](std::size_t tile) { CountTile(block, known, tile % query_tiles, tile / query_tiles); });
   }
@@ -135,10 +137,12 @@ class BatchScorer {
   tbb::enumerable_thread_specific<Worker> workers_;
 };
 
-// The sums of one evaluation, added to triple by triple in the split's order.
+// The sums of one evaluation. Triples are added in the split's order.
 class ReportBuilder {
  public:
-  ReportBuilder(const Graph& graph, const CandidateSet& candidates, bool per_relation) : candidates_(candidates) {
+  // `candidates_only`: ends that are no candidates are not ranked.
+  ReportBuilder(const Graph& graph, const CandidateSet& candidates, bool candidates_only, bool per_relation)
+      : candidates_(candidates), candidates_only_(candidates_only) {
     report_.candidates = candidates.size();
     report_.all_candidates = candidates.all();
     if (per_relation) report_.relations.resize(graph.relation_count());
@@ -146,57 +150,64 @@ class ReportBuilder {
 
   void Add(const QuestionBatch& batch, std::span<const Edge> triples) {
     for (std::size_t i = 0; i < triples.size(); ++i) {
-      const Edge& triple = triples[i];
-      const QuestionBatch::Ranks tail = batch.RanksOf(i, Side::kTail, candidates_.Contains(Value(triple.tail)));
-      const QuestionBatch::Ranks head = batch.RanksOf(i, Side::kHead, candidates_.Contains(Value(triple.head)));
-      AddTo(report_.tail, tail);
-      AddTo(report_.head, head);
-      if (report_.relations.empty()) continue;
-      AddTo(report_.relations[Value(triple.relation)].tail, tail);
-      AddTo(report_.relations[Value(triple.relation)].head, head);
+      RankingReport::Relation* const relation =
+          report_.relations.empty() ? nullptr : &report_.relations[Value(triples[i].relation)];
+      const bool tail = Add(batch, i, Side::kTail, triples[i].tail, report_.tail, relation ? &relation->tail : nullptr);
+      const bool head = Add(batch, i, Side::kHead, triples[i].head, report_.head, relation ? &relation->head : nullptr);
+      if (!tail && !head) continue;
+      ++report_.triples;
+      if (relation) ++relation->triples;
     }
-    report_.triples += triples.size();
   }
 
   RankingReport Finish() && {
     std::vector<RankingReport::Relation>& relations = report_.relations;
     for (std::uint32_t r = 0; r < relations.size(); ++r) relations[r].relation = RelationId{r};
-    std::erase_if(relations, [](const RankingReport::Relation& relation) { return relation.tail.raw.count == 0; });
+    std::erase_if(relations, [](const RankingReport::Relation& relation) { return relation.triples == 0; });
     std::stable_sort(relations.begin(), relations.end(),
-                     [](const auto& a, const auto& b) { return a.tail.raw.count > b.tail.raw.count; });
+                     [](const auto& a, const auto& b) { return a.triples > b.triples; });
     return std::move(report_);
   }
 
  private:
-  static void AddTo(SideSums& sums, const QuestionBatch::Ranks& ranks) {
-    sums.filtered.Add(ranks.filtered);
-    sums.raw.Add(ranks.raw);
+  // Adds the rank of one end; false if it is not ranked.
+  bool Add(const QuestionBatch& batch, std::size_t triple, Side side, NodeId end, SideSums& sums, SideSums* relation) {
+    const bool is_candidate = candidates_.Contains(Value(end));
+    if (candidates_only_ && !is_candidate) return false;
+    const QuestionBatch::Ranks ranks = batch.RanksOf(triple, side, is_candidate);
+    for (SideSums* const to : {&sums, relation}) {
+      if (to == nullptr) continue;
+      to->filtered.Add(ranks.filtered);
+      to->raw.Add(ranks.raw);
+    }
+    return true;
   }
 
   const CandidateSet& candidates_;
+  const bool candidates_only_;
   RankingReport report_;
 };
 
-// Streams all candidates past one batch. `progress` gets the share of the batch that is done.
+// Scores all candidates against one batch. `progress` receives the share of the batch that is done.
 absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candidates, const RankingPlan& plan,
-                       const std::vector<NodeRange>& windows, QuestionBatch& batch,
+                       const std::vector<AnswerRange>& ranges, QuestionBatch& batch,
                        const std::function<void(double)>& progress, const std::function<bool()>& stop) {
   const double work = static_cast<double>(batch.size()) * static_cast<double>(candidates.size());
   std::atomic<std::uint64_t> done{0};
   const std::function<void(std::uint64_t)> advance = [&](std::uint64_t pairs) {
-    const std::uint64_t sum = done.fetch_add(pairs, std::memory_order_relaxed) + pairs;  // for the eye only
+    const std::uint64_t sum = done.fetch_add(pairs, std::memory_order_relaxed) + pairs;  // only for display
     progress(static_cast<double>(sum) / work);
   };
   BatchScorer scorer(embedded.model, batch, advance);
-  const auto rank = [&](const NodeRange& nodes, const KnownAnswers& known) {
+  const auto rank = [&](const AnswerRange& nodes, const KnownAnswers& known) {
     return candidates.Stream(embedded, nodes.first, nodes.last, plan.block_rows, [&](const CandidateBlock& block) {
       scorer.CountBlock(block, known);
       return stop && stop() ? absl::CancelledError("stopped") : absl::OkStatus();
     });
   };
-  for (const NodeRange& window : windows) {
-    if (candidates.CountIn(window.first, window.last) == 0) continue;
-    RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, batch.questions(), window, plan.known_answers, rank));
+  for (const AnswerRange& range : ranges) {
+    if (candidates.CountIn(range.first, range.last) == 0) continue;
+    RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, batch.questions(), range, plan.known_answers, rank));
   }
   batch.SumBins();
   return absl::OkStatus();
@@ -215,10 +226,12 @@ absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const R
   if (triples.size() == 0) {
     return EmptySplitError(embedded.graph, options.split);
   }
-  const CandidateSet candidates(embedded.graph.node_count(), options.candidates, options.seed);
+  const bool given = !options.candidate_nodes.empty();
+  const CandidateSet candidates = given ? CandidateSet(embedded.graph.node_count(), options.candidate_nodes)
+                                        : CandidateSet(embedded.graph.node_count(), options.candidates, options.seed);
   const RankingPlan plan = MakePlan(embedded, options, triples.size());
-  const std::vector<NodeRange> windows = MakeKnownWindows(embedded.graph, plan.known_answers);
-  ReportBuilder builder(embedded.graph, candidates, options.per_relation);
+  const std::vector<AnswerRange> ranges = MakeAnswerRanges(embedded.graph, plan.known_answers);
+  ReportBuilder builder(embedded.graph, candidates, given, options.per_relation);
   std::uint64_t done = 0;
   while (done < triples.size()) {
     ASSIGN_OR_RETURN(const std::vector<Edge> edges, triples.Next(plan.batch_triples));
@@ -228,11 +241,16 @@ absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const R
       const double ranked = static_cast<double>(done) + share * static_cast<double>(edges.size());
       options.progress(std::min(1.0, ranked / static_cast<double>(triples.size())));
     };
-    RETURN_IF_ERROR(RankBatch(embedded, candidates, plan, windows, batch, progress, options.stop));
+    RETURN_IF_ERROR(RankBatch(embedded, candidates, plan, ranges, batch, progress, options.stop));
     builder.Add(batch, edges);
     done += edges.size();
   }
-  return std::move(builder).Finish();
+  RankingReport report = std::move(builder).Finish();
+  if (report.triples > 0) return report;
+  return UsageError(
+      fmt::format("none of the {} candidates is an end of one of the {} {} edges; expected the nodes "
+                  "among which the answers are",
+                  candidates.size(), triples.size(), SplitName(options.split)));
 }
 
 }  // namespace octavo

@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace octavo {
 namespace HWY_NAMESPACE {
 
-// Returns how many scores are not above, and how many equal to, `threshold`. A NaN is neither.
+// Returns how many scores are at most `threshold`, and how many equal it. A NaN counts as neither.
 std::pair<std::size_t, std::size_t> CountTarget(const float* scores, std::size_t n, float threshold) {
   std::size_t not_above = 0;
   std::size_t equal = 0;
@@ -38,7 +38,7 @@ HWY_AFTER_NAMESPACE();
 namespace octavo {
 namespace {
 
-// With more thresholds than this a binary search a score is the cheaper way.
+// With more thresholds than this, a binary search for each score is faster.
 constexpr std::size_t kMaxPasses = 24;
 
 HWY_EXPORT(CountTarget);
@@ -52,7 +52,7 @@ void Add(std::uint64_t& bin, std::uint64_t count) {
 
 void AddToBins(std::span<const float> scores, std::span<const float> thresholds, std::span<std::uint64_t> bins) {
   if (thresholds.size() <= kMaxPasses) {
-    std::size_t below_next = scores.size();  // of the scores; NaN is below none and above all
+    std::size_t below_next = scores.size();  // number of scores; a NaN is above all thresholds
     for (std::size_t i = thresholds.size(); i-- > 0;) {
       const auto [not_above, equal] = HWY_DYNAMIC_DISPATCH(CountTarget)(scores.data(), scores.size(), thresholds[i]);
       Add(bins[2 * i], equal);

@@ -1,8 +1,8 @@
-// Counts how many of a stream of scores are above, and how many equal to, each of a few thresholds.
+// Counts how many scores of a stream are above, and how many equal to, each of a few thresholds.
 //
-// For A different thresholds t_0 < ... < t_(A-1) there are 2A bins: bin 2i counts the scores equal to t_i, bin 2i + 1
-// those above t_i and below t_(i+1). Scores come block by block, from several threads at once; the counts are integers,
-// so their order does not matter.
+// For A distinct thresholds t_0 < ... < t_(A-1) there are 2A bins: bin 2i counts the scores equal to t_i, bin 2i + 1
+// those above t_i and below t_(i+1). Scores arrive in blocks, from several threads at once. The counts are integers, so
+// their order does not matter.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace octavo {
 
-// Adds 1 to the bin of each score; a NaN, which an overflow can make of finite rows, counts as above them all. Bins are
-// added to atomically. Few thresholds cost a vectorised pass over the scores each, many a binary search a score.
+// Adds 1 to the bin of each score, atomically. A NaN, which overflow can produce from finite rows, counts as above all
+// thresholds. Few thresholds cost one vectorised pass over the scores each; many cost a binary search per score.
 // REQUIRES: thresholds ascend strictly and are not NaN; bins.size() == 2 * thresholds.size()
 void AddToBins(std::span<const float> scores, std::span<const float> thresholds, std::span<std::uint64_t> bins);
 
-// Replaces the counts, so that bin 2i holds those equal to t_i and bin 2i + 1 those above it.
+// Replaces the counts: bin 2i then holds the scores equal to t_i, bin 2i + 1 those above it.
 void SumBinsAbove(std::span<std::uint64_t> bins);
 
 }  // namespace octavo

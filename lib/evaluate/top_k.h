@@ -1,4 +1,4 @@
-// The k best of a stream of scored nodes.
+// Keeps the k best of a stream of scored nodes.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +20,18 @@ struct ScoredNode {
   friend bool operator==(const ScoredNode&, const ScoredNode&) = default;
 };
 
-// Higher scores first, the lower id first among equals: a total order, so the best k do not depend on how they came.
+// Higher scores first; among equal scores the lower id first. A total order, so the best k do not depend on the order
+// of arrival.
 inline bool RanksBefore(const ScoredNode& a, const ScoredNode& b) {
   return a.score != b.score ? a.score > b.score : a.node < b.node;
 }
 
-// Keeps the best k. Not for concurrent use: one for each worker, merged by adding the Nodes() of one to the other.
+// Keeps the best k. Not for concurrent use: use one per worker and merge them by adding the Nodes() of one to another.
 class TopK {
  public:
   explicit TopK(std::size_t k) : k_(k) {}
 
-  // A NaN, which an overflow can make of finite rows, is the lowest score there is.
+  // A NaN, which overflow can produce from finite rows, counts as the lowest score.
   void Add(ScoredNode scored) {
     if (std::isnan(scored.score)) scored.score = -std::numeric_limits<float>::infinity();
     if (nodes_.size() < k_) {
@@ -43,10 +44,10 @@ class TopK {
     }
   }
 
-  // In no order.
+  // Unordered.
   const std::vector<ScoredNode>& Nodes() const { return nodes_; }
 
-  // Best first. Leaves the object empty.
+  // Returns the nodes, best first. Leaves the object empty.
   std::vector<ScoredNode> TakeSorted() {
     std::sort(nodes_.begin(), nodes_.end(), RanksBefore);
     return std::move(nodes_);

@@ -12,7 +12,7 @@ namespace octavo {
 namespace {
 
 constexpr std::uint32_t kTripleStream = 1;
-constexpr std::size_t kGroupBlocks = 64;  // at most 4 MiB of the page cache
+constexpr std::size_t kBlocksAhead = 64;  // at most 4 MiB of the page cache
 
 }  // namespace
 
@@ -23,9 +23,9 @@ TripleReader::TripleReader(const CellReader& cells, std::uint64_t sample, std::u
 
 absl::Status TripleReader::ReadNextBlock() {
   first_edge_ += edges_.size();
-  if (next_block_ % kGroupBlocks == 0) {
-    cells_.Forget(next_block_ - std::min(next_block_, kGroupBlocks), next_block_);
-    cells_.WillRead(next_block_, std::min(next_block_ + kGroupBlocks, cells_.block_count()));
+  if (next_block_ % kBlocksAhead == 0) {
+    cells_.Forget(next_block_ - std::min(next_block_, kBlocksAhead), next_block_);
+    cells_.WillRead(next_block_, std::min(next_block_ + kBlocksAhead, cells_.block_count()));
   }
   edges_.resize(cells_.block(next_block_).edges);
   return cells_.ReadBlock(next_block_++, edges_, scratch_);

@@ -1,4 +1,4 @@
-// Reads the triples of a split in order, a batch at a time: all of them, or a random sample.
+// Reads the triples of a split in order, batch by batch: all of them, or a random sample.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace octavo {
 // One reader; not for concurrent use.
 class TripleReader {
  public:
-  // Draws `sample` different triples, a pure function of the arguments; 0, or more than there are, takes all. `cells`
-  // must outlive the reader.
+  // Draws `sample` distinct triples, a pure function of the arguments. Takes all if `sample` is 0 or more than there
+  // are. `cells` must outlive the reader.
   TripleReader(const CellReader& cells, std::uint64_t sample, std::uint64_t seed);
 
-  // Triples in all, read or not.
+  // The total number of triples, read or not.
   std::uint64_t size() const { return sampled_ ? sample_.size() : cells_.edge_count(); }
   // Returns the next `count` triples in file order, fewer at the end. REQUIRES: count > 0
   absl::StatusOr<std::vector<Edge>> Next(std::uint64_t count);
@@ -29,7 +29,7 @@ class TripleReader {
   const CellReader& cells_;
   bool sampled_;
   std::vector<std::uint64_t> sample_;  // ascending positions in the file
-  std::uint64_t taken_ = 0;            // triples given out
+  std::uint64_t taken_ = 0;            // triples returned so far
 
   // The block that holds the next triple, if edges_ is not empty.
   std::vector<Edge> edges_;

@@ -12,7 +12,7 @@
 namespace octavo {
 namespace {
 
-constexpr std::size_t kShare = 512;  // rows that one task reads: a fraction of a millisecond, and a large read or some
+constexpr std::size_t kShare = 512;  // rows that one task reads: a fraction of a millisecond, in one or a few reads
 
 }  // namespace
 
@@ -25,15 +25,15 @@ absl::Status ForEachWantedRow(const EmbeddedGraph& embedded, std::vector<WantedR
   const std::size_t at_once = std::clamp<std::size_t>(shares, 1, static_cast<std::size_t>(MaxConcurrency()));
   const std::uint64_t bytes = max_bytes / at_once;
   std::mutex mutex;
-  std::size_t failed = shares;  // guarded by mutex: the first share that did
+  std::size_t failed = shares;  // guarded by mutex: the first share that failed
   absl::Status status;          // and its error
   ParallelEach(0, shares, [&](std::size_t share) {
     if (const std::lock_guard<std::mutex> lock(mutex); failed < share) return;
     const std::span<const WantedRow> rows =
         std::span<const WantedRow>(wanted).subspan(share * kShare, std::min(kShare, wanted.size() - share * kShare));
-    const auto visit = [&](std::size_t begin, std::size_t end, const RowRun& run) -> absl::Status {
+    const auto visit = [&](std::size_t begin, std::size_t end, const RowBlock& block) -> absl::Status {
       for (std::size_t i = begin; i < end; ++i) {
-        const std::span<const float> row = run.Row(rows[i].node);
+        const std::span<const float> row = block.Row(rows[i].node);
         if (i == begin || rows[i].node != rows[i - 1].node) RETURN_IF_ERROR(CheckFinite(embedded, rows[i].node, row));
         use(rows[i].index, row);
       }

@@ -1,4 +1,4 @@
-// Gathers the rows of given nodes from the table of embeddings, in any order, and hands each to whoever wants it.
+// Gathers the rows of given nodes from the embedding table, in any order, and passes each to its user.
 #pragma once
 
 #include <compare>
@@ -13,7 +13,7 @@
 
 namespace octavo {
 
-// A node whose row is wanted, and the number of what wants it.
+// A node whose row is wanted, and the index of its user.
 struct WantedRow {
   std::uint64_t node = 0;
   std::uint32_t index = 0;
@@ -21,10 +21,10 @@ struct WantedRow {
   friend auto operator<=>(const WantedRow&, const WantedRow&) = default;
 };
 
-// Calls `use(index, row)` for each wanted row, in parallel, and once for each entry of `wanted`, which it sorts. Rows
-// are checked for NaN and infinity; the error is that of the first node that has one. Holds a node id for each entry
-// and twice `max_bytes`, or, where that is more, twice a row for each thread (VisitRows). row: [dim], valid during the
-// call. REQUIRES: every node < graph.node_count()
+// Calls `use(index, row)` for each entry of `wanted`, in parallel; sorts `wanted`. Checks rows for NaN and infinity;
+// the error is that of the first such node. Holds a node id for each entry and twice `max_bytes`, or twice a row for
+// each thread if that is more (VisitRows). row: [dim], valid during the call.
+// REQUIRES: every node < graph.node_count()
 absl::Status ForEachWantedRow(const EmbeddedGraph& embedded, std::vector<WantedRow>& wanted, std::uint64_t max_bytes,
                               absl::FunctionRef<void(std::size_t index, std::span<const float> row)> use);
 

@@ -42,20 +42,20 @@ std::uint16_t HalfOf(float value) {
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
   const std::uint32_t magnitude = bits & 0x7FFF'FFFFU;
   constexpr std::uint32_t kInfinity = 0x7F80'0000U;
-  if (magnitude > kInfinity) {  // a NaN keeps the upper bits of its payload, of which one must be left
+  if (magnitude > kInfinity) {  // a NaN keeps the upper bits of its payload, at least one of them set
     const std::uint32_t payload = magnitude >> 13 & 0x3FFU;
     return static_cast<std::uint16_t>(sign | 0x7C00U | (payload == 0 ? 1 : payload));
   }
-  constexpr std::uint32_t kTooLarge = 0x477F'F000U;  // 65,520: half-way behind the largest half
+  constexpr std::uint32_t kTooLarge = 0x477F'F000U;  // 65,520: halfway from the largest half to 2^16
   if (magnitude >= kTooLarge) return static_cast<std::uint16_t>(sign | 0x7C00U);
   constexpr std::uint32_t kSmallestNormal = 0x3880'0000U;  // 2^-14
   if (magnitude < kSmallestNormal) {
-    // In units of the smallest half, 2^-24. Adding 2^23 makes the processor round off all below, ties to even.
+    // In units of the smallest half, 2^-24. Adding 2^23 makes the processor round off all bits below, ties to even.
     constexpr float kMagic = 8'388'608.0F;
     const float units = std::bit_cast<float>(magnitude) * 16'777'216.0F;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(units + kMagic) & 0xFFFFU));
   }
-  // 13 bits of the mantissa go; a carry out of it is one up in the exponent, which begins at -14 instead of -126.
+  // Drops 13 bits of the mantissa; a carry increments the exponent, which is rebased from -126 to -14.
   const std::uint32_t rounded = magnitude + 0xFFFU + (magnitude >> 13 & 1U);
   return static_cast<std::uint16_t>(sign | (rounded - (112U << 23)) >> 13);
 }

@@ -22,7 +22,7 @@ namespace {
               visit(H5Awrite) visit(H5Dcreate2) visit(H5Dget_offset) visit(H5T_IEEE_F32LE_g) visit(H5T_STD_I64LE_g) \
                   visit(H5T_NATIVE_INT64_g) visit(H5P_CLS_FILE_ACCESS_ID_g) visit(H5P_CLS_DATASET_CREATE_ID_g)
 
-// Functions, and the numbers of types and classes, which are there after H5open.
+// The library's functions, and its ids of types and classes, which are valid after H5open.
 struct Library {
 #define OCTAVO_DECLARE(name) decltype(&::name) name = nullptr;
   OCTAVO_HDF5_SYMBOLS(OCTAVO_DECLARE)
@@ -30,7 +30,7 @@ struct Library {
 };
 
 absl::StatusOr<Library> LoadLibrary() {
-  void* handle = ::dlopen(OCTAVO_HDF5_LIBRARY, RTLD_NOW | RTLD_LOCAL);  // for good: it cannot be unloaded
+  void* handle = ::dlopen(OCTAVO_HDF5_LIBRARY, RTLD_NOW | RTLD_LOCAL);  // never unloaded: not supported
   if (handle == nullptr) {
     return RuntimeError(
         fmt::format("format hdf5: {}; expected the HDF5 library {} to be installed", ::dlerror(), OCTAVO_HDF5_LIBRARY));
@@ -44,12 +44,12 @@ absl::StatusOr<Library> LoadLibrary() {
   if (library.name == nullptr) return missing(#name);
   OCTAVO_HDF5_SYMBOLS(OCTAVO_RESOLVE)
 #undef OCTAVO_RESOLVE
-  if (library.H5open() < 0) return RuntimeError("format hdf5: the HDF5 library does not start");
-  library.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it would print
+  if (library.H5open() < 0) return RuntimeError("format hdf5: the HDF5 library cannot be initialised");
+  library.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it would print errors
   return library;
 }
 
-// Anything of the library that has a number; closed in the end.
+// An id of any object of the library; closed by the destructor.
 class Handle {
  public:
   Handle(const Library& library, hid_t id) : library_(library), id_(id) {}
@@ -58,17 +58,17 @@ class Handle {
   ~Handle() {
     if (id_ >= 0) library_.H5Idec_ref(id_);
   }
-  operator hid_t() const { return id_; }  // NOLINT: it stands for the number
+  operator hid_t() const { return id_; }  // NOLINT: it represents the id
 
  private:
   const Library& library_;
   const hid_t id_;
 };
 
-// The memory that the library makes the file in. What it would need for rows is refused: none are written.
+// The memory in which the library makes the file. Requests for the rows' space fail, as no rows are written.
 struct Image {
   static constexpr std::size_t kMaxBytes = 64 << 10;
-  std::string bytes;  // when the file is closed
+  std::string bytes;  // set when the file is closed
   std::size_t size = 0;
 
   static void* Allocate(std::size_t size, H5FD_file_image_op_t, void*) { return std::malloc(size); }
@@ -87,7 +87,7 @@ struct Image {
   static herr_t Unshare(void*) { return 0; }
 };
 
-// Makes the file in `image` and returns where the rows begin.
+// Makes the file in `image` and returns the offset of the rows.
 absl::StatusOr<std::uint64_t> MakeImage(const Library& hdf5, std::uint64_t rows, std::size_t columns, Image& image) {
   const absl::Status failed = RuntimeError("format hdf5: the HDF5 library cannot make the file");
   const Handle access(hdf5, hdf5.H5Pcreate(*hdf5.H5P_CLS_FILE_ACCESS_ID_g));
@@ -95,7 +95,7 @@ absl::StatusOr<std::uint64_t> MakeImage(const Library& hdf5, std::uint64_t rows,
                                            Image::Share,    Image::Unshare, &image};
   if (hdf5.H5Pset_fapl_core(access, 1, /*backing_store=*/0) < 0) return failed;
   if (hdf5.H5Pset_file_image_callbacks(access, &callbacks) < 0) return failed;
-  constexpr unsigned kTruncate = 2;  // H5F_ACC_TRUNC, which is a macro that calls the library
+  constexpr unsigned kTruncate = 2;  // the value of H5F_ACC_TRUNC, a macro that calls the library
   const Handle file(hdf5, hdf5.H5Fcreate("embeddings", kTruncate, H5P_DEFAULT, access));
   const Handle scalar(hdf5, hdf5.H5Screate(H5S_SCALAR));
   const Handle version(
@@ -106,7 +106,7 @@ absl::StatusOr<std::uint64_t> MakeImage(const Library& hdf5, std::uint64_t rows,
   if (hdf5.H5Pset_layout(creation, H5D_CONTIGUOUS) < 0) return failed;
   if (hdf5.H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY) < 0) return failed;
   if (hdf5.H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) < 0) return failed;
-  if (hdf5.H5Pset_obj_track_times(creation, false) < 0) return failed;  // the same bytes at any time
+  if (hdf5.H5Pset_obj_track_times(creation, false) < 0) return failed;  // so that the bytes do not depend on the time
   const std::array<hsize_t, 2> shape = {rows, columns};
   const Handle space(hdf5, hdf5.H5Screate_simple(2, shape.data(), nullptr));
   const Handle dataset(
@@ -123,7 +123,7 @@ absl::StatusOr<std::string> MakeHdf5Head(std::uint64_t rows, std::size_t columns
   Image image;
   ASSIGN_OR_RETURN(const std::uint64_t offset, MakeImage(*library, rows, columns, image));
   std::string head = std::move(image.bytes);
-  // The superblock says where the file ends (HDF5 File Format Specification, version 0): right behind the rows.
+  // Sets the end of the file in the superblock (HDF5 File Format Specification, version 0): just after the rows.
   constexpr std::size_t kEndOfFile = 40;
   std::uint64_t end = 0;
   if (head.size() >= kEndOfFile + sizeof(end)) std::memcpy(&end, head.data() + kEndOfFile, sizeof(end));
@@ -134,7 +134,7 @@ absl::StatusOr<std::string> MakeHdf5Head(std::uint64_t rows, std::size_t columns
   }
   return RuntimeError(
       fmt::format("format hdf5: the HDF5 library has laid out {} bytes of head, rows from byte {} on and "
-                  "an end at byte {}; expected the rows behind the head and nothing else",
+                  "an end at byte {}; expected the head, then the rows, and nothing else",
                   head.size(), offset, end));
 }
 

@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Linux transfers at most 2,147,479,552 bytes a call; stay below with a round number.
+// Linux transfers at most 2,147,479,552 bytes per call; a round number below that.
 constexpr std::size_t kMaxTransferBytes = std::size_t{1} << 30;
 
-constexpr std::size_t kPieceBytes = 256 << 10;  // as long as a window of zstd's default level pays
-constexpr std::size_t kBatchPieces = 8;         // compressed at once
+constexpr std::size_t kPieceBytes = 256 << 10;  // the largest useful window of zstd's default level
+constexpr std::size_t kBatchPieces = 8;         // compressed in parallel
 
-// The partial files that there are.
+// All partial files of this process.
 struct {
   Mutex mutex;
   std::set<fs::path> paths ABSL_GUARDED_BY(mutex);
@@ -52,7 +52,7 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path, Compression
     output.owns_stream_ = true;
     return output;
   }
-  // Through a link, the file that it points to is replaced, not the link.
+  // A link stays; the file that it points to is replaced.
   output.replaces_ = fs::exists(status);
   output.final_ = output.replaces_ ? fs::canonical(path, error) : fs::path(path);
   const fs::path folder = output.final_.parent_path();
@@ -60,8 +60,8 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path, Compression
     return UsageError(fmt::format("{}: no folder {} to write it in", path, folder.string()));
   }
   RemoveAbandonedFiles(output.final_);
-  // A name of this output's own: a file that somebody has beside it, or another export to it, stays untouched.
-  const MutexLock lock(partial_files.mutex);  // or RemovePartialFiles could come between
+  // A name that nobody else uses: other files beside it, and other exports to the same path, stay untouched.
+  const MutexLock lock(partial_files.mutex);  // so that RemovePartialFiles cannot run in between
   ASSIGN_OR_RETURN(PartialName partial, MakePartial(output.final_, [&](const fs::path& name) -> absl::StatusOr<bool> {
                      const absl::Status made = File::CreateNew(name).status();
                      std::error_code ignored;
@@ -73,7 +73,7 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path, Compression
   partial_files.paths.insert(partial.path);
   output.partial_ = std::move(partial.path);
   output.lock_.emplace(std::move(partial.lock));
-  // By its name, now that nobody removes it: another one may stand there than the one that was made first.
+  // Opened by name while the lock prevents its removal: the file may have been made again since the first attempt.
   ASSIGN_OR_RETURN(output.file_, File::OpenReadWrite(output.partial_));
   return output;
 }
@@ -147,7 +147,7 @@ absl::Status OutputFile::WriteToStream(std::span<const std::byte> bytes) {
 }
 
 absl::Status OutputFile::Finish() {
-  // Nothing at all is an empty frame.
+  // Compressed empty output is one empty frame.
   if (compressed() && (!pending_.empty() || bytes_ == 0)) RETURN_IF_ERROR(Compress());
   if (!file_.is_open()) {
     if (!owns_stream_) return absl::OkStatus();
@@ -167,10 +167,10 @@ absl::Status OutputFile::Commit() {
 
 absl::Status OutputFile::CommitAll(std::span<OutputFile* const> files) {
   for (OutputFile* const file : files) RETURN_IF_ERROR(file->Finish());
-  // Held over all of them: a signal between two would leave the new one of a set beside an old one.
+  // Held for all renames: a signal between two of them would leave a new file beside an old one.
   const MutexLock lock(partial_files.mutex);
   for (OutputFile* const file : files) {
-    if (file->partial_.empty()) continue;  // a stream
+    if (file->partial_.empty()) continue;  // a stream has none
     RETURN_IF_ERROR(RenameFile(file->partial_, file->final_));
     partial_files.paths.erase(file->partial_);
     file->partial_.clear();

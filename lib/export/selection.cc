@@ -20,15 +20,15 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kNamesAhead = 16'384;          // names read at a time, where all are
-constexpr std::uint64_t kNameReadings = 1024;          // elsewhere: some pages each, given back now and then
+constexpr std::uint64_t kNamesAhead = 16'384;          // names read at a time, if all are read
+constexpr std::uint64_t kNameReadings = 1024;          // otherwise: reads between two drops of their pages
 constexpr std::uint64_t kPageBytes = 4096;             // of the page cache
-constexpr std::uint64_t kReadThroughBytes = 64 << 10;  // a random read of a fast disk takes as long as so much more
+constexpr std::uint64_t kReadThroughBytes = 64 << 10;  // a fast disk reads this much in the time of one random read
 constexpr std::uint64_t kMaxReadBytes = 1 << 20;
 
 absl::StatusOr<std::unique_ptr<RE2>> Compile(const std::string& match) {
   RE2::Options options;
-  options.set_log_errors(false);  // it would print
+  options.set_log_errors(false);  // it would print errors
   auto expression = std::make_unique<RE2>(match, options);
   if (expression->ok()) return expression;
   return UsageError(
@@ -39,8 +39,8 @@ bool Matches(const RE2& expression, std::string_view name) {
   return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), expression);
 }
 
-absl::Status Add(std::uint64_t row, const SelectionOptions& options, Selection& selection) {
-  if ((selection.rows.size() + 1) * Selection::kRowBytes > options.max_bytes) {
+absl::Status Add(std::uint64_t row, const SelectionOptions& options, RowSelection& selection) {
+  if ((selection.rows.size() + 1) * RowSelection::kRowBytes > options.max_bytes) {
     return UsageError(fmt::format(
         "the selection has more than {} rows, and the {} that --memory leaves for it hold no more; expected a larger "
         "--memory",
@@ -51,8 +51,8 @@ absl::Status Add(std::uint64_t row, const SelectionOptions& options, Selection& 
 }
 
 absl::Status SelectListed(const VectorTable& table, const SelectionOptions& options, const RE2& expression,
-                          Selection& selection) {
-  constexpr std::uint64_t kWindowBytes = 8 << 20;  // of a zstd frame: what every decoder should bear (RFC 8878)
+                          RowSelection& selection) {
+  constexpr std::uint64_t kWindowBytes = 8 << 20;  // of a zstd frame: what every decoder should support (RFC 8878)
   ASSIGN_OR_RETURN(LineReader reader, LineReader::Open(options.list, {kWindowBytes, 0}));
   std::uint64_t names = 0;
   while (true) {
@@ -70,12 +70,12 @@ absl::Status SelectListed(const VectorTable& table, const SelectionOptions& opti
     if (row && Matches(expression, *name)) RETURN_IF_ERROR(Add(*row, options, selection));
   }
   if (!selection.rows.empty()) return absl::OkStatus();
-  return InputError(fmt::format("{}: found no row for its {} name{}; expected names of the graph, one a line",
+  return InputError(fmt::format("{}: found no row for its {} name{}; expected names of the graph, one per line",
                                 options.list, names, names == 1 ? "" : "s"));
 }
 
 absl::Status SelectMatching(const VectorTable& table, const SelectionOptions& options, const RE2& expression,
-                            Selection& selection) {
+                            RowSelection& selection) {
   for (std::uint64_t first = 0; first < table.rows; first += kNamesAhead) {
     const std::uint64_t count = std::min(kNamesAhead, table.rows - first);
     if (table.will_name) table.will_name(first, count);
@@ -88,10 +88,10 @@ absl::Status SelectMatching(const VectorTable& table, const SelectionOptions& op
   return UsageError(fmt::format("the expression \"{}\" matches none of {} names", Escape(options.match), table.rows));
 }
 
-// Reads rows in any order, those that are near each other at once.
+// Reads rows in any order; rows close to each other with one read.
 class RowPicker {
  public:
-  RowPicker(VectorTable whole, Selection selection) : whole_(std::move(whole)), selection_(std::move(selection)) {}
+  RowPicker(VectorTable whole, RowSelection selection) : whole_(std::move(whole)), selection_(std::move(selection)) {}
 
   std::uint64_t size() const { return selection_.rows.size(); }
 
@@ -122,14 +122,14 @@ class RowPicker {
       for (std::size_t i = begin; i < end; ++i) {
         std::copy_n(&buffer_[(row_of(order_[i]) - low) * columns], columns, &values[order_[i] * columns]);
       }
-      // A read fills whole pages, many more than are asked for.
+      // A read fills whole pages, many more than were requested.
       cached_bytes_ += buffer_.size() * sizeof(float) + 2 * kPageBytes;
       if (cached_bytes_ > kMaxReadBytes) ForgetAll();
     }
     return absl::OkStatus();
   }
 
-  // Of the one that reads.
+  // Only called by the reading thread.
   void ForgetAll() {
     Forget();
     cached_bytes_ = 0;
@@ -142,9 +142,9 @@ class RowPicker {
   }
 
   const VectorTable whole_;
-  const Selection selection_;
-  std::atomic<std::uint64_t> readings_ = 0;  // a count and nothing else: relaxed
-  // Of the one that reads.
+  const RowSelection selection_;
+  std::atomic<std::uint64_t> readings_ = 0;  // only a count: relaxed
+  // Used by the reading thread only.
   std::vector<std::uint64_t> order_;
   std::vector<float> buffer_;
   std::uint64_t cached_bytes_ = 0;
@@ -152,17 +152,17 @@ class RowPicker {
 
 }  // namespace
 
-absl::StatusOr<Selection> SelectRows(const VectorTable& table, const SelectionOptions& options) {
+absl::StatusOr<RowSelection> SelectRows(const VectorTable& table, const SelectionOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RE2> expression, Compile(options.match));
-  Selection selection;
+  RowSelection selection;
   RETURN_IF_ERROR(options.list.empty() ? SelectMatching(table, options, *expression, selection)
                                        : SelectListed(table, options, *expression, selection));
   return selection;
 }
 
-VectorTable SelectedRows(VectorTable whole, Selection selection) {
+VectorTable SelectedRows(VectorTable whole, RowSelection selection) {
   const std::size_t columns = whole.columns;
-  // Shared by the functions, which std::function requires to be copyable.
+  // Shared, because std::function requires its functions to be copyable.
   const auto picker = std::make_shared<RowPicker>(std::move(whole), std::move(selection));
   return {.rows = picker->size(),
           .columns = columns,

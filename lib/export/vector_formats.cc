@@ -16,7 +16,7 @@
 namespace octavo {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "floats are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "floats are written in memory order");
 
 struct FormatTraits {
   VectorFormat format;
@@ -63,7 +63,8 @@ std::size_t Utf8Length(std::string_view text) {
   return length;
 }
 
-// Takes the next character off `text` and appends it, or U+FFFD for a byte that is none; returns whether it was one.
+// Removes the next character from `text` and appends it to `out`; U+FFFD if its first byte is invalid. Returns whether
+// it was valid.
 bool TakeCharacter(std::string_view& text, std::string& out) {
   const std::size_t length = Utf8Length(text);
   out += length > 0 ? text.substr(0, length) : kReplacementCharacter;
@@ -87,7 +88,7 @@ bool AppendWord(std::string_view name, std::string& out) {
   return changed;
 }
 
-// A string of JSON (RFC 8259).
+// Appends a JSON string (RFC 8259).
 bool AppendJson(std::string_view name, std::string& out) {
   bool changed = false;
   out += '"';
@@ -119,7 +120,7 @@ void AppendBytes(std::span<const float> values, std::string& out) {
   out.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
 }
 
-// Values with `separator` between them.
+// Appends values separated by `separator`.
 void AppendDecimals(char separator, std::span<const float> values, std::string& out) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i > 0) out += separator;

@@ -13,7 +13,7 @@
 namespace octavo {
 
 VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings) {
-  // Shared by the copies of the function below, which std::function requires to be copyable.
+  // Shared by the copies of the function below: std::function requires its functions to be copyable.
   const auto checks = std::make_shared<RowChecks>(embeddings);
   return {embeddings.rows(),
           static_cast<std::size_t>(embeddings.columns()),
@@ -36,7 +36,7 @@ VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings) {
 VectorTable ColumnsOf(VectorTable whole, std::size_t first, std::size_t end) {
   VectorTable part = whole;
   part.columns = end - first;
-  // Shared by the copies of the function below, which std::function requires to be copyable.
+  // Shared by the copies of the function below: std::function requires its functions to be copyable.
   const auto rows = std::make_shared<std::vector<float>>();
   part.read = [read = std::move(whole.read), width = whole.columns, columns = part.columns, first, rows](
                   std::uint64_t row, std::span<float> values) -> absl::Status {
@@ -54,7 +54,7 @@ VectorTable ColumnsOf(VectorTable whole, std::size_t first, std::size_t end) {
 
 VectorTable RelationVectors(const Graph& graph, std::span<const float> relations, std::size_t width) {
   const std::uint64_t rows = width == 0 ? 0 : relations.size() / width;
-  // Shared by the copies of the function below, which std::function requires to be copyable.
+  // Shared by the copies of the function below: std::function requires its functions to be copyable.
   const auto names = std::make_shared<std::vector<std::string>>();
   const auto rows_of = std::make_shared<absl::flat_hash_map<std::string, std::uint64_t>>();
   for (std::uint64_t row = 0; row < rows; ++row) {

@@ -1,4 +1,4 @@
-// Named vectors to be exported: the embeddings of a run, or its relations.
+// Named vectors for export: the embeddings of a run, or its relations.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,32 @@
 
 namespace octavo {
 
-// The functions may be called from any thread, `read` by one at a time; rows < this->rows.
+// Any thread may call the functions, `read` one thread at a time. REQUIRES: row < this->rows
 struct VectorTable {
   std::uint64_t rows = 0;
   std::size_t columns = 0;
   std::function<std::string_view(std::uint64_t)> name;  // valid as long as the table
   std::function<absl::Status(std::uint64_t first, std::span<float> values)> read;
-  // The row of a name; empty where rows were chosen already.
+  // Returns the row of a name. Empty if rows have already been selected.
   std::function<std::optional<std::uint64_t>(std::string_view)> find = {};
-  // Hints that spare reads and memory, or empty: the names of `count` rows from `first` on will be asked for; rows and
-  // names from there are done with, though what `name` returned stays valid.
+  // Hints that save reads and memory; may be empty. will_name: the names of `count` rows from `first` on will be
+  // requested. done: these rows and names are no longer needed; names returned before stay valid.
   std::function<void(std::uint64_t first, std::uint64_t count)> will_name = {};
   std::function<void(std::uint64_t first, std::uint64_t count)> done = {};
 };
 
-// The rows of `embeddings` in id order, named as the graph's nodes. Partitions that are read whole and in order are
-// compared with their checksums, if `embeddings` has them. Both must outlive the result.
+// The rows of `embeddings` in id order, named by the graph's nodes. Partitions that are read completely and in order
+// are compared with their checksums, if `embeddings` has them. Both must outlive the result.
 VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings);
 
-// Columns [first, end) of `whole`, which are read with the others. REQUIRES: first < end <= whole.columns
+// Columns [first, end) of `whole`; the other columns are read too. REQUIRES: first < end <= whole.columns
 VectorTable ColumnsOf(VectorTable whole, std::size_t first, std::size_t end);
 
-// What the name of a relation's reciprocal ends in.
+// The suffix of the name of a reciprocal relation.
 inline constexpr std::string_view kReciprocalSuffix = "^-1";
 
-// The rows of `relations` [rows, width] in id order, named as the graph's relations; with twice as many rows as there
-// are relations the second half are their reciprocals. Both must outlive the result.
+// The rows of `relations` [rows, width] in id order, named by the graph's relations. If there are twice as many rows as
+// relations, the second half are the reciprocals. Both must outlive the result.
 VectorTable RelationVectors(const Graph& graph, std::span<const float> relations, std::size_t width);
 
 }  // namespace octavo

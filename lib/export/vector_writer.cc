@@ -18,7 +18,7 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = 8 << 20;
-constexpr std::size_t kPieces = 16;          // a block is formatted in this many pieces, each by one worker
+constexpr std::size_t kPieces = 16;          // a block is formatted in this many parallel pieces
 constexpr std::uint64_t kNameRows = 16'384;  // names written at a time
 
 void Normalize(std::span<float> row) {
@@ -29,7 +29,7 @@ void Normalize(std::span<float> row) {
   for (float& x : row) x = static_cast<float>(static_cast<double>(x) * scale);
 }
 
-// A piece of a block as it is written; the memory is kept from block to block.
+// One formatted piece of a block; its memory is reused for all blocks.
 struct Piece {
   std::string bytes;
   std::string scales;
@@ -70,14 +70,14 @@ void AppendQuantized(std::span<const float> values, Piece& piece) {
 absl::Status FormatRow(const VectorTable& table, const WriteOptions& options, std::uint64_t row,
                        std::span<const float> values, Piece& piece) {
   if (options.element == VectorElement::kInt8) {
-    RETURN_IF_ERROR(CheckFinite("int8 has finite numbers alone", table.name(row), row, values));
+    RETURN_IF_ERROR(CheckFinite("int8 can only hold finite numbers", table.name(row), row, values));
     AppendQuantized(values, piece);
   } else if (options.element == VectorElement::kFloat16) {
     AppendHalves(values, piece);
   } else {
     const std::string_view name = HoldsNames(options.format) ? table.name(row) : "";
     if (options.format == VectorFormat::kJsonLines) {
-      RETURN_IF_ERROR(CheckFinite("JSON has finite numbers alone", name, row, values));
+      RETURN_IF_ERROR(CheckFinite("JSON can only hold finite numbers", name, row, values));
     }
     piece.report.names_changed += AppendVector(options.format, name, values, piece.bytes) ? 1 : 0;
   }

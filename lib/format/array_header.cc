@@ -46,7 +46,7 @@ absl::StatusOr<ArrayHeader> DecodeArrayHeader(std::span<const std::byte> bytes, 
                   fmt::format("version {}; import the graph again", blank.version));
   }
   if (header.header_checksum != HeaderChecksum(header)) {
-    return refuse("a header that its checksum does not match", "an unharmed one; import the graph again");
+    return refuse("a header whose checksum does not match", "an undamaged one; import the graph again");
   }
   if (header.kind != kind) {
     return refuse(fmt::format("an array of kind {}", static_cast<std::uint32_t>(header.kind)),

@@ -1,8 +1,8 @@
 // The 64-byte header of the arrays of 64-bit integers in a graph folder: nodes.hash and nodes.offsets.
 //
 //   nodes.hash     u64[node_count]      hashes of the names, strictly ascending: id is the position
-//   nodes.offsets  u64[node_count + 1]  where line i of nodes.names begins; the last one is the file's size
-// The array begins right behind the header. All integers are little-endian.
+//   nodes.offsets  u64[node_count + 1]  where line i of nodes.names begins; the last entry is the file's size
+// The array follows the header directly. All integers are little-endian.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ struct ArrayHeader {
   std::array<char, 8> magic{'O', 'C', 'T', 'V', 'A', 'R', 'R', 'Y'};
   std::uint32_t version = 1;
   ArrayKind kind = ArrayKind::kNodeHashes;
-  std::uint64_t count = 0;      // of elements
-  std::uint64_t hash_seed = 0;  // kNodeHashes: the seed that gave no collision; otherwise 0
+  std::uint64_t count = 0;      // number of elements
+  std::uint64_t hash_seed = 0;  // kNodeHashes: the seed without collisions; otherwise 0
   std::uint64_t data_checksum = 0;
   std::array<std::uint64_t, 2> reserved{};
   std::uint64_t header_checksum = 0;  // XXH3-64 of the bytes before this field
@@ -31,7 +31,7 @@ static_assert(sizeof(ArrayHeader) == 64);
 
 std::array<std::byte, sizeof(ArrayHeader)> EncodeArrayHeader(ArrayHeader header);
 
-// Checks magic, version, kind, checksum, and that the file has exactly the bytes that `count` asks for.
+// Checks magic, version, kind, checksum, and that the file has exactly the size that `count` requires.
 absl::StatusOr<ArrayHeader> DecodeArrayHeader(std::span<const std::byte> bytes, ArrayKind kind,
                                               std::uint64_t file_bytes, std::string_view file_name);
 

@@ -15,7 +15,7 @@ namespace octavo {
 namespace {
 
 constexpr std::size_t kSummedHeaderBytes = offsetof(CellsHeader, header_checksum);
-// Ids inside a partition and relation ids are stored in 32 bits.
+// Ids within a partition and relation ids are stored in 32 bits.
 constexpr std::uint64_t kMax32 = std::uint64_t{1} << 32;
 
 std::uint64_t HeaderChecksum(const CellsHeader& header) { return XXH3_64bits(&header, kSummedHeaderBytes); }
@@ -24,14 +24,14 @@ absl::Status Refuse(std::string_view file_name, std::string_view found, std::str
   return CorruptError(fmt::format("{}: {}; expected {}", file_name, found, expected));
 }
 
-// The header came from this program unharmed (its checksum is right); what it says must still make sense.
+// The header's checksum is right, so this program wrote it; checks that its counts are consistent.
 absl::Status CheckCounts(const CellsHeader& header, std::string_view file_name) {
   if (header.has_relations > 1 || header.has_weights > 1) {
     return Refuse(file_name, fmt::format("flags {} and {}", header.has_relations, header.has_weights), "0 or 1");
   }
   if (header.partition_rows == 0 || header.partition_rows % kPartitionRowQuantum != 0 ||
       header.partition_rows > kMax32) {
-    return Refuse(file_name, fmt::format("{} rows a partition", header.partition_rows),
+    return Refuse(file_name, fmt::format("{} rows per partition", header.partition_rows),
                   fmt::format("a multiple of {} up to {}", kPartitionRowQuantum, kMax32));
   }
   const std::uint64_t partitions =
@@ -53,7 +53,7 @@ absl::Status CheckSizes(const CellsHeader& header, std::uint64_t file_bytes, std
   const auto index_offset = edge_bytes ? CheckedAdd(*edge_bytes, kCellsHeaderBytes) : std::nullopt;
   if (!index_offset || *index_offset != header.index_offset) {
     return Refuse(file_name, fmt::format("block index at byte {}", header.index_offset),
-                  fmt::format("it right behind {} edges", header.edge_count));
+                  fmt::format("it right after {} edges", header.edge_count));
   }
   const auto index_bytes = CheckedMultiply(header.block_count, sizeof(BlockRecord));
   const auto total = index_bytes ? CheckedAdd(*index_offset, *index_bytes) : std::nullopt;
@@ -96,11 +96,11 @@ absl::StatusOr<CellsHeader> DecodeCellsHeader(std::span<const std::byte> bytes, 
                   fmt::format("version {}; import the graph again", blank.version));
   }
   if (header.header_checksum != HeaderChecksum(header)) {
-    return Refuse(file_name, "a header that its checksum does not match", "an unharmed one; import the graph again");
+    return Refuse(file_name, "a header whose checksum does not match", "an undamaged one; import the graph again");
   }
   const auto padding = bytes.subspan(sizeof(header), kCellsHeaderBytes - sizeof(header));
   if (std::ranges::any_of(padding, [](std::byte b) { return b != std::byte{0}; })) {
-    return Refuse(file_name, "a byte that is not 0 behind the header's fields", "zeros up to byte 4096");
+    return Refuse(file_name, "a byte that is not 0 after the header's fields", "zeros up to byte 4096");
   }
   RETURN_IF_ERROR(CheckCounts(header, file_name));
   RETURN_IF_ERROR(CheckSizes(header, file_bytes, file_name));
@@ -113,7 +113,7 @@ absl::Status CheckBlockRecords(const CellsHeader& header, std::span<const BlockR
     return Refuse(file_name, fmt::format("{} block records", records.size()), fmt::format("{}", header.block_count));
   }
   if (XXH3_64bits(records.data(), records.size_bytes()) != header.index_checksum) {
-    return Refuse(file_name, "a block index that its checksum does not match", "an unharmed one; import again");
+    return Refuse(file_name, "a block index whose checksum does not match", "an undamaged one; import the graph again");
   }
   std::uint64_t offset = kCellsHeaderBytes;
   std::uint64_t edges = 0;

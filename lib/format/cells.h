@@ -1,7 +1,7 @@
 // The edge file of one split: GRAPH/train.cells, valid.cells, test.cells.
 //
-// Edges lie in cells, one for each (head partition, tail partition), in row-major order of the two; a cell is a run of
-// blocks of at most kMaxBlockEdges edges; each block has its own checksum. All integers are little-endian.
+// Edges are grouped into cells, one for each (head partition, tail partition), in row-major order. A cell is a sequence
+// of blocks of at most kMaxBlockEdges edges. Each block has its own checksum. All integers are little-endian.
 //
 //   [0, 4096)            CellsHeader, zero-padded
 //   [4096, index_offset) blocks, each 4-byte aligned: u32 head[n], u32 tail[n], u32 relation[n] if there are several
@@ -56,12 +56,12 @@ std::size_t EdgeBytes(const CellsHeader& header);
 // Returns the header's bytes with header_checksum filled in.
 std::array<std::byte, kCellsHeaderBytes> EncodeCellsHeader(CellsHeader header);
 
-// Checks magic, version, checksum, that every size fits `file_bytes` without overflow, and that partitions cover the
-// nodes. `file_name` is for messages.
+// Checks magic, version and checksum, that every size fits `file_bytes` without overflow, and that the partitions cover
+// the nodes. `file_name` is for messages.
 absl::StatusOr<CellsHeader> DecodeCellsHeader(std::span<const std::byte> bytes, std::uint64_t file_bytes,
                                               std::string_view file_name);
 
-// Checks the records against the header: checksum, ranges, order, sum of edges.
+// Checks the records against the header: checksum, ranges, order, total number of edges.
 absl::Status CheckBlockRecords(const CellsHeader& header, std::span<const BlockRecord> records,
                                std::string_view file_name);
 

@@ -15,13 +15,14 @@
 namespace octavo {
 namespace {
 
-// Not the ordered kind, which copies what it has as more comes in, with stack for each level of nesting.
+// The unordered kind: nlohmann's ordered kind copies its elements as it grows, and uses stack for each level of
+// nesting.
 using Json = nlohmann::json;
 
 constexpr std::string_view kFormatName = "octavo graph";
 constexpr std::uint64_t kFormatVersion = 1;
 
-// Takes typed values out of the parsed object; the first thing that is missing or wrong stays in status().
+// Takes typed values out of the parsed object. status() keeps the first error.
 class ObjectReader {
  public:
   ObjectReader(const Json& object, std::string_view file_name) : object_(object), file_name_(file_name) {}
@@ -59,7 +60,7 @@ class ObjectReader {
   const absl::Status& status() const { return status_; }
 
  private:
-  // Of an array or object the type only: to write one out takes stack for each level of its nesting.
+  // Returns only the type of an array or object: printing one uses stack for each level of nesting.
   std::string Found(Json::const_iterator found) const {
     if (found == object_.end()) return "nothing";
     return found->is_structured() ? fmt::format("an {}", found->type_name()) : found->dump();
@@ -85,7 +86,7 @@ std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const Ar
                                const ArrayHeader& offsets, std::string_view relations) {
   std::vector<std::uint64_t> sums;
   for (const CellsHeader& header : cells) {
-    // The checksum of the header as it is on disk; callers may hold one that was never encoded.
+    // The checksum as it is on disk; computed here, as callers may hold a header that was never encoded.
     sums.push_back(XXH3_64bits(&header, offsetof(CellsHeader, header_checksum)));
     sums.push_back(header.index_checksum);
   }

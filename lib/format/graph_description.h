@@ -1,4 +1,4 @@
-// graph.json: what an imported graph is, and which one.
+// graph.json: describes an imported graph and identifies it.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace octavo {
 
-// What graph.json says.
+// The contents of graph.json.
 struct GraphDescription {
   std::uint64_t node_count = 0;
   std::uint32_t relation_count = 0;  // at least 1
@@ -21,13 +21,14 @@ struct GraphDescription {
   std::uint32_t partition_count = 0;
   bool has_relations = false;  // the input had a relation column
   bool has_weights = false;
-  // How lines became its edges, for whoever adds some; false in graphs from before it was kept.
-  bool undirected = false;        // each gave both directions
+  // How input lines became edges; a command that adds edges follows it. False in graphs written before this was
+  // recorded.
+  bool undirected = false;        // each line gave an edge in both directions
   bool keeps_duplicates = false;  // copies of an edge were not merged
   std::uint64_t train_edges = 0;
   std::uint64_t valid_edges = 0;
   std::uint64_t test_edges = 0;
-  // GraphFingerprint: which graph this is. A run keeps it and refuses another graph.
+  // GraphFingerprint. A run records it and refuses any other graph.
   std::uint64_t fingerprint = 0;
 
   std::uint64_t Edges(Split split) const {
@@ -36,20 +37,20 @@ struct GraphDescription {
   friend bool operator==(const GraphDescription&, const GraphDescription&) = default;
 };
 
-// The name of the relation of a graph whose input had no relation column.
+// The relation's name in a graph whose input had no relation column.
 inline constexpr std::string_view kOnlyRelationName = "edge";
 
-// XXH3-64 over the header and index checksums of the cells (train, valid, test), the data checksums of the node arrays,
+// XXH3-64 of the header and index checksums of the cells (train, valid, test), the data checksums of the node arrays,
 // and the bytes of relations.tsv.
 std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const ArrayHeader& hashes,
                                const ArrayHeader& offsets, std::string_view relations);
 
-// Returns the text of graph.json. `origin_json` is a JSON object with the options and statistics of the command that
-// made the graph, `origin`, kept for people and not read back. REQUIRES: `origin_json` is well-formed JSON
+// Returns the text of graph.json. `origin_json` is a JSON object with the options and statistics of the command
+// `origin` that made the graph. It is for people and is not read back. REQUIRES: `origin_json` is well-formed JSON
 std::string EncodeGraphDescription(const GraphDescription& description, std::string_view origin_json,
                                    std::string_view origin = "import");
 
-// Parses graph.json; a corrupt-file error names the key, what was found and what was expected.
+// Parses graph.json. A corrupt-file error names the key, what was found and what was expected.
 absl::StatusOr<GraphDescription> DecodeGraphDescription(std::string_view text, std::string_view file_name);
 
 }  // namespace octavo

@@ -44,7 +44,7 @@ absl::StatusOr<IndexHeader> DecodeIndexHeader(std::span<const std::byte> bytes, 
     return refuse(fmt::format("version {}", header.version), fmt::format("version {}", blank.version));
   }
   if (header.header_checksum != HeaderChecksum(header)) {
-    return refuse("a header that its checksum does not match", "an unharmed one");
+    return refuse("a header whose checksum does not match", "an undamaged one");
   }
   if (header.m < kMinIndexM || header.m > kMaxIndexM || header.nodes == 0 || header.nodes > kMaxIndexNodes) {
     return refuse(fmt::format("m {} and {} nodes", header.m, header.nodes),

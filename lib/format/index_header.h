@@ -1,6 +1,6 @@
-// The 128 bytes beside an index of a run's vectors, FILE.octavo, which say whose index FILE is and what it must hold.
-// FILE itself is hnswlib's own (index/cosine_index.h), in which there is no room for it. All integers are
-// little-endian.
+// The 128-byte file FILE.octavo beside FILE, the index of a run's vectors. It says which run and commit FILE belongs to
+// and what FILE must contain. FILE itself is in hnswlib's own format (index/cosine_index.h), which has no room for
+// this. All integers are little-endian.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@ namespace octavo {
 struct IndexHeader {
   std::array<char, 8> magic{'O', 'C', 'T', 'V', 'H', 'N', 'S', 'W'};
   std::uint32_t version = 1;
-  std::uint32_t m = 0;                    // links of a node above the lowest level, where it has twice as many
-  std::array<std::uint64_t, 2> run_id{};  // of the run's manifest,
-  std::uint64_t generation = 0;           // and the commit that was indexed
+  std::uint32_t m = 0;                    // links of a node per level; twice as many at the lowest level
+  std::array<std::uint64_t, 2> run_id{};  // of the run's manifest
+  std::uint64_t generation = 0;           // the commit that was indexed
   std::uint64_t nodes = 0;
   std::uint64_t dim = 0;
   std::uint64_t ef_construction = 0;
@@ -32,9 +32,9 @@ static_assert(sizeof(IndexHeader) == 128);
 
 inline constexpr std::uint32_t kMinIndexM = 2;
 inline constexpr std::uint32_t kMaxIndexM = 1024;
-inline constexpr std::uint64_t kMaxIndexNodes = 2'147'483'647;  // hnswlib's ids are ints here and there
+inline constexpr std::uint64_t kMaxIndexNodes = 2'147'483'647;  // hnswlib stores some ids as int
 
-// Returns where the header of the index at `path` stands.
+// Returns the path of the header that belongs to the index at `path`.
 std::filesystem::path IndexHeaderPath(const std::filesystem::path& path);
 
 std::array<std::byte, sizeof(IndexHeader)> EncodeIndexHeader(IndexHeader header);

@@ -12,7 +12,7 @@
 namespace octavo {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "words are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "words are written in memory order");
 
 struct Header {
   std::array<char, 8> magic{'O', 'C', 'T', 'V', 'K', 'N', 'W', 'N'};
@@ -67,10 +67,11 @@ absl::StatusOr<KnownRows> DecodeKnownRows(std::string_view bytes, std::uint64_t 
   Header header;
   if (bytes.size() < sizeof(header)) return fail(fmt::format("{} bytes", bytes.size()), "a header of 64");
   std::memcpy(&header, bytes.data(), sizeof(header));
-  if (header.magic != Header().magic) return fail("other first bytes", "the marks of known rows");
+  if (header.magic != Header().magic)
+    return fail("wrong first bytes", "a file of known rows, which begins with \"OCTVKNWN\"");
   if (header.version != 1) return fail(fmt::format("version {}", header.version), "1");
   if (header.header_checksum != HeaderChecksum(header))
-    return fail("a header that its checksum does not match", "a whole one");
+    return fail("a header whose checksum does not match", "an undamaged one");
   if (header.nodes != nodes || header.relation_rows != relation_rows) {
     return fail(fmt::format("marks of {} nodes and {} relation rows", header.nodes, header.relation_rows),
                 fmt::format("{} and {}, as the run has", nodes, relation_rows));

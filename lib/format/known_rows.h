@@ -1,5 +1,5 @@
-// known.rows: which rows of a run began as rows of the run, or vectors of the file, that --init named. Needed as long
-// as these are treated otherwise than the others: kept as they are, or their edges not trained.
+// known.rows: the rows that --init initialised from the run or vector file it names. Kept as long as those rows are
+// treated differently: frozen, or with edges that are not trained.
 //
 //   [0, 64)   magic "OCTVKNWN", u32 version, u32 0, u64 nodes, u64 relation rows, u64 checksum of the data (XXH3-64),
 //             u64 0, u64 0, u64 checksum of the bytes before
@@ -18,7 +18,7 @@
 
 namespace octavo {
 
-// A bit for each row. Marking is one thread's; reading any.
+// One bit for each row. One thread may mark; any may read.
 class RowMarks {
  public:
   explicit RowMarks(std::uint64_t rows = 0) : rows_(rows), words_((rows + 63) / 64) {}
@@ -39,15 +39,15 @@ class RowMarks {
 
 struct KnownRows {
   RowMarks nodes;
-  RowMarks relations;  // with reciprocal relations two a relation
+  RowMarks relations;  // two for each relation with reciprocal relations
 
   static std::uint64_t FileBytes(std::uint64_t nodes, std::uint64_t relation_rows);
 };
 
 std::string EncodeKnownRows(const KnownRows& known);
 
-// A corrupt-file error says what was found and expected: other checksums, or another size than the counts ask for,
-// which must be `nodes` and `relation_rows`.
+// A corrupt-file error says what was found and what was expected: a wrong checksum, a wrong size, or counts other than
+// `nodes` and `relation_rows`.
 absl::StatusOr<KnownRows> DecodeKnownRows(std::string_view bytes, std::uint64_t nodes, std::uint64_t relation_rows,
                                           std::string_view file_name);
 

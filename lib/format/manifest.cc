@@ -13,7 +13,7 @@
 namespace octavo {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the structs are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "the structs are written in memory order");
 static_assert(std::is_trivially_copyable_v<ManifestHeader> && std::is_trivially_copyable_v<PartitionRecord>);
 static_assert(std::has_unique_object_representations_v<PartitionRecord>);
 static_assert(sizeof(ManifestHeader) == 16 + 8 * 13 + 8 * 10 + 8 * 4 + 8 * 4, "no padding: every byte is checksummed");

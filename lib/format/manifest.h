@@ -1,8 +1,8 @@
-// The manifest: what one commit of a run consists of. RUN/STATE holds two of them, generation g in slot g % 2.
+// The manifest describes one commit of a run. RUN/STATE holds two manifests, generation g in slot g % 2.
 //
 // The file is two slots of ManifestSlotBytes(partitions) bytes each. A slot is, in little-endian order,
 //   ManifestHeader, PartitionRecord[partition_count], XXH3-128 of all bytes before it (canonical order), zeros.
-// The checksum tells a whole manifest from a torn one; the readers take the valid one with the higher generation.
+// The checksum detects a torn manifest. Readers take the valid one with the higher generation.
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@
 
 namespace octavo {
 
-// How far a run has come: exactly the batches whose effects are in the tables that the manifest names.
+// A run's progress: exactly the batches whose effects are in the tables that the manifest names.
 struct Progress {
   std::uint64_t epoch = 0;        // epochs done
-  std::uint64_t batch = 0;        // batches done in the epoch under way
-  std::uint64_t step = 0;         // updates done since the start (Adam's count)
-  std::uint64_t epoch_edges = 0;  // edges trained in the epoch under way
-  double epoch_loss = 0;          // sums over those edges
+  std::uint64_t batch = 0;        // batches done in the current epoch
+  std::uint64_t step = 0;         // updates since the start (Adam's count)
+  std::uint64_t epoch_edges = 0;  // edges trained in the current epoch
+  double epoch_loss = 0;          // summed over those edges
   double epoch_penalty = 0;
-  std::uint64_t metrics_bytes = 0;  // length of metrics.jsonl that belongs to this commit
-  // How the tables are divided (plan/epoch_plan.h), and the epoch from which on they are.
+  std::uint64_t metrics_bytes = 0;  // length of the part of metrics.jsonl that belongs to this commit
+  // How the tables are divided (plan/epoch_plan.h), and since which epoch.
   std::uint64_t partitions = 1;
   std::uint64_t resident = 1;
   std::uint64_t plan_epoch = 0;
@@ -34,14 +34,14 @@ struct Progress {
   friend bool operator==(const Progress&, const Progress&) = default;
 };
 
-// What the validations of the run have come to (train/validation.h); zeros where there was none.
+// Results of the run's validations (run/validation.h); zeros if there was none.
 struct ValidationProgress {
   double best_mrr = 0;
   std::uint32_t best_epoch = 0;       // epochs done at the best validation
-  std::uint32_t validated_epoch = 0;  // at the last one
-  std::uint32_t falls = 0;            // of the learning rate on plateaus
-  std::uint32_t fall_epoch = 0;       // epochs done at the last of them
-  std::uint32_t patience_epoch = 0;   // from which on patience counts, where a stopped run was told to go on
+  std::uint32_t validated_epoch = 0;  // epochs done at the last validation
+  std::uint32_t falls = 0;            // reductions of the learning rate on plateaus
+  std::uint32_t fall_epoch = 0;       // epochs done at the last reduction
+  std::uint32_t patience_epoch = 0;   // patience counts from this epoch; set when a stopped run is resumed
   std::uint32_t reserved = 0;
 
   friend bool operator==(const ValidationProgress&, const ValidationProgress&) = default;
@@ -67,7 +67,7 @@ struct ManifestHeader {
   std::uint64_t relation_slot = 0;      // 0 or 1, of relations and relations.optimizer
   std::uint64_t relation_checksum = 0;  // XXH3-64 of the rows
   std::uint64_t relation_state_checksum = 0;
-  std::uint64_t embedding_element = 0;  // NpyElement; 0, float32, before there was a choice
+  std::uint64_t embedding_element = 0;  // NpyElement; 0 (float32) in runs from before there was a choice
   ValidationProgress validation;
 
   NpyElement element() const { return static_cast<NpyElement>(embedding_element); }
@@ -95,8 +95,8 @@ std::uint64_t ManifestSlotBytes(std::uint64_t partition_count);
 // Returns the bytes of a slot, ManifestSlotBytes long. Sets header.partition_count.
 std::vector<std::byte> EncodeManifest(const Manifest& manifest);
 
-// Parses a slot. A corrupt-file error where the checksum does not match (a torn or never written slot), or magic,
-// version, sizes or slots are not what they must be. `file_name` is for messages.
+// Parses a slot. A corrupt-file error if the checksum does not match (a torn or never written slot) or if magic,
+// version, sizes or slots are invalid. `file_name` is for messages.
 absl::StatusOr<Manifest> DecodeManifest(std::span<const std::byte> slot, std::string_view file_name);
 
 }  // namespace octavo

@@ -16,10 +16,10 @@ namespace {
 // Magic "\x93NUMPY", major 1, minor 0, then the length of the dictionary as u16.
 constexpr std::array<unsigned char, 8> kMagic = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
 constexpr std::size_t kPreambleBytes = kMagic.size() + 2;
-// NumPy's own headers have 128 bytes; those of structured types, which are not read here, may have more.
+// NumPy's own headers have 128 bytes. Those of structured types, which are not supported here, may be longer.
 constexpr std::size_t kMaxHeaderBytes = std::size_t{64} << 10;
 
-// Walks over the dictionary as NumPy writes it: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+// Parses the dictionary as NumPy writes it: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class DictionaryParser {
  public:
   explicit DictionaryParser(std::string_view text) : text_(text) {}
@@ -37,7 +37,7 @@ class DictionaryParser {
     text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
     return true;
   }
-  // The shape of two dimensions, and the end of the dictionary behind it.
+  // Parses a two-dimensional shape and the end of the dictionary.
   bool ShapeAndEnd(std::uint64_t& rows, std::uint64_t& columns) {
     return Literal("'shape':") && Literal("(") && Number(rows) && Literal(",") && Number(columns) &&
            (Literal(",") || true) && Literal(")") && (Literal(",") || true) && Literal("}") && AtEnd();
@@ -76,7 +76,7 @@ std::array<std::byte, kNpyHeaderBytes> EncodeNpyHeader(std::string_view type, st
 
 namespace {
 
-// The message of a status is what was found.
+// The message of an error status says only what was found.
 absl::StatusOr<NpyLayout> ParseHeader(std::span<const std::byte> bytes, bool any_length) {
   const auto fail = [](std::string_view found) { return CorruptError(std::string(found)); };
   if (bytes.size() < (any_length ? kPreambleBytes : kNpyHeaderBytes)) {

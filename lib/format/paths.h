@@ -1,4 +1,4 @@
-// Every file name inside the folder of a graph, a run or a search.
+// Every file name inside the folder of a graph, a run or a tuning search.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class GraphPaths {
   std::filesystem::path NodeOffsets() const { return folder_ / "nodes.offsets"; }
   std::filesystem::path Relations() const { return folder_ / "relations.tsv"; }
   std::filesystem::path Cells(Split split) const;
-  // The name of every file that a graph folder has: what --overwrite may replace.
+  // The name of every file in a graph folder: what --overwrite may replace.
   static std::vector<std::string> FileNames();
 
  private:
@@ -45,31 +45,31 @@ class RunPaths {
   std::filesystem::path State() const { return folder_ / "STATE"; }
   std::filesystem::path Metrics() const { return folder_ / "metrics.jsonl"; }
   std::filesystem::path Lock() const { return folder_ / "LOCK"; }
-  // Scratch, made anew by each process: sums of gradients, the edges that are trained where these are not all, and
-  // vectors on their way into the order of the nodes.
+  // Scratch files, made anew by each process: sums of gradients; the trained edges where these are a subset; vectors
+  // that are being sorted into node order.
   std::filesystem::path Gradients() const { return folder_ / "gradients.map"; }
   std::filesystem::path TrainedEdges() const { return folder_ / "edges.cells"; }
   std::filesystem::path UnsortedVectors() const { return folder_ / "vectors.spill"; }
-  // Empty. Of a warm start, which has events before its first commit: there until that, so without STATE nothing was
-  // trained.
+  // An empty file that marks a warm start before its first commit. Such a run already has events; without STATE nothing
+  // was trained.
   std::filesystem::path Beginning() const { return folder_ / "beginning"; }
-  // Empty. Of a run that replaces an older one together with a graph: there until both have their places, it says that
-  // the run is the one that stands as soon as its graph has its name (train/run_exchange.h).
+  // An empty file in a run that replaces an older run together with its graph, until both are in place. It means: this
+  // run is the valid one as soon as its graph has its final name (run/run_exchange.h).
   std::filesystem::path Growth() const { return folder_ / "growth"; }
-  // Which rows --init has given, where that matters on (format/known_rows.h).
+  // The rows initialised by --init, if that matters later (format/known_rows.h).
   std::filesystem::path KnownRows() const { return folder_ / "known.rows"; }
-  // The run of the best validation, a folder of its own.
+  // The run of the best validation, in its own folder.
   RunPaths Best() const { return RunPaths(folder_ / "best"); }
-  // Where a run is made that is to take the place of this one once it is committed (checkpoint/run_replacement.h).
+  // Where a run is made that will replace this one after its first commit (checkpoint/run_replacement.h).
   RunPaths Replacement() const { return RunPaths(folder_ / ".replacement"); }
-  // Where a copy of a run is made that is to take the place of this one.
+  // Where a copy of a run is made that will replace this one.
   RunPaths Unfinished() const {
     return RunPaths(folder_.parent_path() / (folder_.filename().string() + ".unfinished"));
   }
   // embeddings.npy, optimizer.npy, relations.npy, relations.optimizer.npy and their .other.npy.
   // REQUIRES: slot is 0 or 1
   std::filesystem::path Table(TableName table, int slot) const;
-  // The files that appear when they are whole: a kill can leave each under a temporary name (io/file.h: PartialPath).
+  // The files that are replaced atomically: a kill can leave each under a temporary name (io/file.h: PartialPath).
   std::vector<std::filesystem::path> WrittenWhole() const { return {Configuration(), State(), KnownRows()}; }
   // Every file that a run can have: what --overwrite may remove.
   std::vector<std::filesystem::path> All() const;

@@ -4,14 +4,11 @@
 
 #include "base/status.h"
 #include "fmt/format.h"
-#include "generate/knowledge_graph.h"
-#include "generate/rmat.h"
-#include "generate/stochastic_blocks.h"
 
 namespace octavo {
 namespace {
 
-// The streams of RandomPurpose::kGenerate: one for the structure of a graph, one for its blocks of edges.
+// Streams of RandomPurpose::kGenerate: one for the graph's structure, one for its blocks of edges.
 constexpr std::uint32_t kStructure = 0;
 constexpr std::uint32_t kEdges = 1;
 
@@ -52,18 +49,6 @@ void EdgeGenerator::MakeBlock(std::uint64_t block, std::vector<GeneratedEdge>& e
   Draw(random, edges);
   const std::uint64_t first = block * kBlockEdges;
   for (std::uint64_t i = 0; i < edges.size() && first + i < fixed_heads_; ++i) edges[i].head = first + i;
-}
-
-std::unique_ptr<EdgeGenerator> MakeEdgeGenerator(const GenerateOptions& options) {
-  switch (options.kind) {
-    case GraphKind::kRmat:
-      return std::make_unique<Rmat>(options);
-    case GraphKind::kSbm:
-      return std::make_unique<StochasticBlocks>(options);
-    case GraphKind::kKg:
-      return std::make_unique<KnowledgeGraph>(options);
-  }
-  return nullptr;
 }
 
 }  // namespace octavo

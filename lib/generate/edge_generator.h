@@ -1,14 +1,13 @@
 // Synthetic graphs of any size as streams of edges.
 //
-// The edges come in blocks that are each drawn from a random stream of their own, so that the graph is a function of
-// its options alone: blocks may be made in any order, by any number of threads. Nothing is kept from block to block;
-// memory does not grow with nodes or edges. Edges repeat and, but for kSbm and kKg, may be loops, as such models have
-// it; octavo import merges copies and can drop loops.
+// The edges come in blocks. Each block is drawn from its own random stream, so the graph depends only on its options,
+// and threads may make blocks in any order. No state is kept between blocks; memory does not grow with nodes or edges.
+// Edges may repeat and, except with kSbm and kKg, may be loops, as in the original models; octavo import merges copies
+// and can drop loops.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -21,14 +20,14 @@ namespace octavo {
 
 enum class GraphKind {
   kRmat,  // generate/rmat.h: degrees as skewed as a social network's
-  kSbm,   // generate/stochastic_blocks.h: communities, degrees alike
+  kSbm,   // generate/stochastic_blocks.h: communities, similar degrees
   kKg,    // generate/knowledge_graph.h: typed relations that a model can learn
 };
 
 struct GenerateOptions {
   GraphKind kind = GraphKind::kRmat;
-  std::uint64_t nodes = 0;  // at most; one that no edge has drawn is missing
-  bool every_node = false;  // kRmat: edge i begins at node i as long as there are nodes, so that none is missing
+  std::uint64_t nodes = 0;  // at most: nodes that no edge has drawn are missing
+  bool every_node = false;  // kRmat: edge i begins at node i while there are nodes left, so that none is missing
   std::uint64_t edges = 0;  // exactly
   std::uint64_t seed = 1;
   std::uint64_t relations = 10;  // kKg
@@ -42,13 +41,13 @@ inline constexpr std::uint64_t kMaxGeneratedEdges = std::uint64_t{1} << 44;
 inline constexpr std::uint64_t kMaxGeneratedRelations = 1'000'000;
 inline constexpr std::uint64_t kMaxGeneratedTypes = 10'000;
 
-// Checks what depends on several options together; the flag that a message names is the program's.
+// Checks the options, also in combination. Messages name the flags of the program.
 absl::Status CheckGenerateOptions(const GenerateOptions& options);
 
 struct GeneratedEdge {
   std::uint64_t head = 0;
   std::uint64_t tail = 0;
-  std::uint64_t relation = 0;  // 0 where the kind has none
+  std::uint64_t relation = 0;  // 0 if the kind has no relations
 
   friend bool operator==(const GeneratedEdge&, const GeneratedEdge&) = default;
 };
@@ -63,13 +62,14 @@ class EdgeGenerator {
   EdgeGenerator& operator=(const EdgeGenerator&) = delete;
 
   std::uint64_t block_count() const { return (edges_ + kBlockEdges - 1) / kBlockEdges; }
-  // Replaces `edges` by those of a block: kBlockEdges of them, fewer in the last. REQUIRES: block < block_count()
+  // Replaces `edges` with those of a block: kBlockEdges of them, fewer in the last block.
+  // REQUIRES: block < block_count()
   void MakeBlock(std::uint64_t block, std::vector<GeneratedEdge>& edges) const;
 
  protected:
   explicit EdgeGenerator(const GenerateOptions& options)
       : seed_(options.seed), edges_(options.edges), fixed_heads_(options.every_node ? options.nodes : 0) {}
-  // What the graph as a whole draws; edges have other streams.
+  // Random numbers for the graph's structure; edges use other streams.
   RandomStream StructureStream(std::uint64_t place) const;
 
  private:
@@ -77,10 +77,7 @@ class EdgeGenerator {
 
   std::uint64_t seed_;
   std::uint64_t edges_;
-  std::uint64_t fixed_heads_;  // edges below this begin at the node of their number
+  std::uint64_t fixed_heads_;  // edges with smaller numbers begin at the node with their number
 };
-
-// REQUIRES: the options pass CheckGenerateOptions
-std::unique_ptr<EdgeGenerator> MakeEdgeGenerator(const GenerateOptions& options);
 
 }  // namespace octavo

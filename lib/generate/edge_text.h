@@ -1,4 +1,4 @@
-// Generated edges as lines of text: head, relation if there are any, tail, with tabs between.
+// Generated edges as lines of text: head, relation (if there are relations) and tail, separated by tabs.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace octavo {
 
 enum class NameStyle {
   kInteger,  // 123
-  kString,   // node_0000123, relation_07: zeros up to the length of the last one
+  kString,   // node_0000123, relation_07: zero-padded to the length of the last name
 };
 
 // Constant after construction; any thread.
@@ -19,9 +19,9 @@ class EdgeText {
  public:
   EdgeText(const GenerateOptions& options, NameStyle style);
 
-  // Bytes of the longest line.
+  // Length of the longest line in bytes.
   std::size_t max_line_bytes() const;
-  // Appends a line for each edge.
+  // Appends one line for each edge.
   void Append(std::span<const GeneratedEdge> edges, std::string& text) const;
 
  private:
@@ -29,7 +29,7 @@ class EdgeText {
 
   bool has_relations_;
   NameStyle style_;
-  std::size_t node_digits_;  // of the last one
+  std::size_t node_digits_;  // digits of the last node's number
   std::size_t relation_digits_;
 };
 

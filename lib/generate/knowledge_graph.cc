@@ -5,13 +5,13 @@
 namespace octavo {
 namespace {
 
-// Places of the structure's random streams: relation r has its own, r.
+// Places of the structure's random streams. Relation r uses place r.
 constexpr std::uint64_t kTypePlace = std::uint64_t{1} << 62;
 constexpr std::uint64_t kRelationPlace = kTypePlace + 1;
 
 Permutation MakePermutation(std::uint64_t count, RandomStream random) { return Permutation(count, random); }
 
-// A rank that `zipf` gives, below `count`.
+// Returns a rank below `count`, drawn from `zipf`.
 std::uint64_t DrawBelow(const Zipf& zipf, std::uint64_t count, RandomStream& random) {
   while (true) {
     if (const std::uint64_t rank = zipf.Draw(random); rank < count) return rank;
@@ -48,7 +48,8 @@ std::uint64_t KnowledgeGraph::DrawOfType(std::uint64_t type, RandomStream& rando
 std::uint64_t KnowledgeGraph::DrawOfCluster(std::uint64_t type, std::uint64_t cluster, RandomStream& random) const {
   const std::uint64_t members = (SizeOf(type) - cluster + clusters_ - 1) / clusters_;
   const std::uint64_t rank = DrawBelow(cluster_ranks_, members, random);
-  // Each cluster begins its ranks at another member: else the lowest numbers of a type would be its most frequent.
+  // Each cluster starts its ranks at another member. Otherwise the lowest numbers of a type would be its most frequent
+  // nodes.
   const std::uint64_t member = (rank + rank_to_node_[type](cluster)) % members;
   return (member * clusters_ + cluster) * types_ + type;
 }

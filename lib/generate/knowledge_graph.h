@@ -1,16 +1,18 @@
 // A knowledge graph with typed relations and a structure that a model can learn.
 //
-// Node n is of type n mod `types`, and the m-th node of a type (m = n / types) is of cluster m mod C, C being one for
-// every kClusterNodes nodes of a type. Each relation r has a head type, a tail type and a shift. An edge is drawn so:
+// Node n has type n mod `types`. The m-th node of a type (m = n / types) is in cluster m mod C; C is a type's number of
+// nodes divided by kClusterNodes. Each relation r has a head type, a tail type and a shift. An edge is drawn
+// as follows:
 //
 //   r      by Zipf's law over the relations
 //   head   by Zipf's law over the nodes of r's head type
 //   tail   from cluster (head's cluster + r's shift) mod C of r's tail type, by Zipf's law over its nodes;
 //          or, in a share `mixing` of the edges, by Zipf's law over all nodes of r's tail type
 //
-// Who knows the clusters therefore ranks a tail among the few nodes of one cluster, about kClusterNodes of them, in all
-// but the `mixing` edges; who knows only the types, among nodes / types. Adding a shift to a cluster is what TransE,
-// RotatE and ComplEx can express exactly. Ranks are permuted, so that the number of a node says nothing of its degree.
+// A model that has learned the clusters therefore ranks a tail among the nodes of one cluster, about kClusterNodes of
+// them, in all edges except the share `mixing`. A model that knows only the types ranks it among nodes / types. TransE,
+// RotatE and ComplEx can express adding a shift to a cluster exactly. Ranks are permuted, so that a node's number says
+// nothing about its degree.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,7 @@
 
 namespace octavo {
 
-// No edge is a loop.
+// Makes no loops.
 class KnowledgeGraph final : public EdgeGenerator {
  public:
   static constexpr std::uint64_t kClusterNodes = 16;
@@ -35,7 +37,7 @@ class KnowledgeGraph final : public EdgeGenerator {
   // REQUIRES: relation < the options' relations
   std::uint64_t HeadType(std::uint64_t relation) const { return relations_[relation].head_type; }
   std::uint64_t TailType(std::uint64_t relation) const { return relations_[relation].tail_type; }
-  // Returns the cluster that the tails of heads in `head_cluster` are drawn from.
+  // Returns the cluster of the tails for heads in `head_cluster`.
   std::uint64_t TailCluster(std::uint64_t relation, std::uint64_t head_cluster) const {
     return (head_cluster + relations_[relation].shift) % clusters_;
   }
@@ -55,7 +57,7 @@ class KnowledgeGraph final : public EdgeGenerator {
   std::uint64_t nodes_;
   std::uint64_t types_;
   std::uint64_t clusters_;  // of each type
-  std::uint64_t mixing_;    // of 2^32
+  std::uint64_t mixing_;    // as a fraction of 2^32
   std::vector<Relation> relations_;
   std::vector<Permutation> rank_to_node_;  // [types]
   Permutation rank_to_relation_;

@@ -13,9 +13,9 @@ Permutation::Permutation(std::uint64_t count, RandomStream& random) : count_(cou
 }
 
 std::uint64_t Permutation::operator()(std::uint64_t number) const {
-  // Each step can be undone in k bits: an odd factor has an inverse, and the upper half, which the shift leaves alone,
-  // tells what was added to the lower one. A result past the end goes round again, fewer than two times on average:
-  // along its cycle some number below count comes, and for each only one ("cycle walking", Black and Rogaway 2002).
+  // Each step is invertible in k bits: an odd factor has an inverse, and the shift leaves the upper half unchanged,
+  // which determines what was added to the lower half. A result past the end is permuted again ("cycle walking", Black
+  // and Rogaway 2002): fewer than two rounds on average, and still one-to-one.
   do {
     for (const Round& round : rounds_) {
       number = (number * round.factor + round.addend) & mask_;

@@ -1,4 +1,4 @@
-// A pseudo-random permutation of the numbers below n that takes no memory, whatever n.
+// A pseudo-random permutation of the numbers below n that needs no memory for any n.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@ namespace octavo {
 // Constant after construction; any thread.
 class Permutation {
  public:
-  // Keyed by the next numbers of `random`. REQUIRES: 0 < count < 2^63
+  // The key is drawn from `random`. REQUIRES: 0 < count < 2^63
   Permutation(std::uint64_t count, RandomStream& random);
 
-  // Returns where `number` goes; every result below count() belongs to exactly one number. REQUIRES: number < count()
+  // Returns the image of `number`, below count(). One-to-one. REQUIRES: number < count()
   std::uint64_t operator()(std::uint64_t number) const;
   std::uint64_t count() const { return count_; }
 
@@ -25,7 +25,7 @@ class Permutation {
   };
 
   std::uint64_t count_;
-  std::uint64_t mask_;  // the smallest 2^k - 1 that is not below count - 1
+  std::uint64_t mask_;  // the smallest 2^k - 1 that is at least count - 1
   unsigned shift_;      // half of k, at least 1
   std::array<Round, 3> rounds_;
 };

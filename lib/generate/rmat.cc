@@ -32,7 +32,7 @@ Rmat::Rmat(const GenerateOptions& options)
 }
 
 void Rmat::MakeColumns() {
-  // Vose's construction (1991): a column that lacks mass takes it from one that has more than its share.
+  // Vose's construction (1991): a column with too little mass takes some from one with more than its share.
   std::array<double, 256> mass;
   std::vector<unsigned> small;
   std::vector<unsigned> large;
@@ -56,7 +56,7 @@ void Rmat::MakeColumns() {
 
 void Rmat::Draw(RandomStream& random, std::span<GeneratedEdge> edges) const {
   const unsigned draws = (levels_ + kLevelsADraw - 1) / kLevelsADraw;
-  const unsigned surplus = draws * kLevelsADraw - levels_;  // lowest bits drawn for nothing
+  const unsigned surplus = draws * kLevelsADraw - levels_;  // lowest bits, drawn but not used
   for (GeneratedEdge& edge : edges) {
     do {
       std::uint64_t head = 0;

@@ -1,4 +1,4 @@
-// The stochastic block model (Holland, Laskey and Leinhardt, 1983) with blocks of one size: a graph with communities.
+// The stochastic block model (Holland, Laskey and Leinhardt, 1983) with equal blocks: a graph with communities.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace octavo {
 
-// Node n is of block n mod `blocks`. A head is any node; its tail is another node of its block, or, in a share `mixing`
-// of the edges, any node of another block. Of the other probabilities all are equal, so degrees are Poisson around
-// 2 * edges / nodes. No edge is a loop.
+// Node n is in block n mod `blocks`. A head is any node. Its tail is another node of the same block or, in a share
+// `mixing` of the edges, any node of another block. Both draws are uniform, so degrees are Poisson with mean 2 * edges
+// / nodes. No edge is a loop.
 class StochasticBlocks final : public EdgeGenerator {
  public:
   explicit StochasticBlocks(const GenerateOptions& options);
@@ -21,7 +21,7 @@ class StochasticBlocks final : public EdgeGenerator {
 
   std::uint64_t nodes_;
   std::uint64_t blocks_;
-  std::uint64_t mixing_;  // of 2^32
+  std::uint64_t mixing_;  // as a fraction of 2^32
 };
 
 }  // namespace octavo

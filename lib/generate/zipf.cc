@@ -5,8 +5,8 @@
 namespace octavo {
 namespace {
 
-// Returns 1/m + 1/(m + 1) + ... + 1/(2m - 1) for m = 2^k. Only sums, products and quotients, which round alike
-// everywhere; a library's logarithm need not.
+// Returns 1/m + 1/(m + 1) + ... + 1/(2m - 1) for m = 2^k. Uses only sums, products and quotients, which round the same
+// on every platform; a library's logarithm may not.
 double OctaveWeight(unsigned k) {
   const double m = static_cast<double>(std::uint64_t{1} << k);
   if (k >= 10) {
@@ -39,14 +39,15 @@ std::uint64_t Zipf::Draw(RandomStream& random) const {
     unsigned octave = 0;
     while (place >= ends_[octave]) ++octave;
     const std::uint64_t first = std::uint64_t{1} << octave;
-    // Inside the octave: uniform, and taken with a probability of first / number.
+    // Within the octave: draw uniformly and accept with probability first / number.
     std::uint64_t number = 0;
     unsigned __int128 chance = 0;
     do {
       number = first + ((octave > 32 ? random.Next64() : random.Next32()) & (first - 1));
       chance = (static_cast<unsigned __int128>(random.Next32()) * number) >> 32;
     } while (chance >= first);
-    // The last octave may reach past the end; a number from there starts over, so that the rest keeps its shares.
+    // The last octave may reach past the end. A number from there starts over, so that the other numbers keep their
+    // shares.
     if (number <= count_) return number - 1;
   }
 }

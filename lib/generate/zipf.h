@@ -1,4 +1,4 @@
-// Zipf's law: rank i of n, counted from 0, with a probability proportional to 1 / (i + 1).
+// Zipf's law: rank i of n, counted from 0, has a probability proportional to 1 / (i + 1).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace octavo {
 
-// Constant after construction; any thread. Takes O(log n) memory and a constant number of draws on average.
+// Constant after construction; any thread. Needs O(log n) memory and a constant number of draws on average.
 class Zipf {
  public:
   // REQUIRES: 0 < count < 2^48
@@ -20,8 +20,8 @@ class Zipf {
 
  private:
   std::uint64_t count_;
-  // Octave k holds the numbers [2^k, 2^(k + 1)), counted from 1, and is drawn by a random 32-bit word in
-  // [ends_[k - 1], ends_[k]).
+  // Octave k holds the numbers [2^k, 2^(k + 1)), counted from 1. It is drawn when a random 32-bit word is in [ends_[k -
+  // 1], ends_[k]).
   std::vector<std::uint64_t> ends_;
 };
 

@@ -10,7 +10,7 @@
 namespace octavo {
 namespace {
 
-// Returns the i-th of the `edges` 32-bit words of one column, wherever it is aligned.
+// Returns the i-th of the `edges` 32-bit words of one column. The column need not be aligned.
 template <typename T>
 T Load(const std::byte* column, std::size_t i) {
   static_assert(sizeof(T) == sizeof(std::uint32_t));
@@ -19,7 +19,7 @@ T Load(const std::byte* column, std::size_t i) {
   return value;
 }
 
-// Rows of partition `partition`: all but the last one are full.
+// Rows of partition `partition`. All partitions except the last are full.
 std::uint64_t RowsOf(const CellsHeader& header, std::uint32_t partition) {
   const std::uint64_t first = partition * header.partition_rows;
   return std::min(header.partition_rows, header.node_count - first);
@@ -49,7 +49,7 @@ absl::Status CellReader::ReadBlock(std::size_t block, std::span<Edge> edges, std
                                     record.offset, found, expected));
   };
   if (Checksum64(scratch) != record.checksum) {
-    return refuse("bytes that its checksum does not match", "unharmed ones; import the graph again");
+    return refuse("bytes whose checksum does not match", "undamaged ones; import the graph again");
   }
   const std::uint64_t first_head = record.head_partition * header_.partition_rows;
   const std::uint64_t first_tail = record.tail_partition * header_.partition_rows;

@@ -15,10 +15,10 @@
 
 namespace octavo {
 
-// Opened once and read from any number of threads. Constant after Open and DropBehind.
+// Opened once, then read by any number of threads. Constant after Open and DropBehind.
 class CellReader {
  public:
-  // Checks the header, the block index and the file's size. Blocks are checked when they are read.
+  // Checks the header, the block index and the file's size. Blocks are checked when read.
   static absl::StatusOr<CellReader> Open(const std::filesystem::path& path);
 
   std::uint64_t edge_count() const { return header_.edge_count; }
@@ -27,16 +27,16 @@ class CellReader {
   // In file order: by cell, row-major. REQUIRES: block < block_count()
   const BlockRecord& block(std::size_t block) const { return records_[block]; }
 
-  // Reads block `block` into `edges`: ids are global, a graph without relations has relation 0, one without weights has
-  // weight 1. Verifies the checksum and the range of every id. Any thread; `scratch` is the caller's own.
+  // Reads block `block` into `edges`. Ids are global; relation is 0 in a graph without relations, weight is 1 in one
+  // without weights. Verifies the checksum and the range of every id. Any thread; each thread passes its own `scratch`.
   // REQUIRES: block < block_count() and edges.size() == this->block(block).edges
   absl::Status ReadBlock(std::size_t block, std::span<Edge> edges, std::vector<std::byte>& scratch) const;
 
-  // For cells that the page cache must not fill up with: from here on Forget drops what was read. Not beside other
+  // Keeps the cells from filling the page cache: from now on Forget drops what was read. Not concurrently with other
   // calls.
   void DropBehind();
-  // Blocks [first, last) will be read at once; were read and will not be soon again. Without DropBehind both do
-  // nothing. REQUIRES: first <= last <= block_count()
+  // WillRead: blocks [first, last) are about to be read. Forget: they were read and are not needed again soon. Both do
+  // nothing without DropBehind. REQUIRES: first <= last <= block_count()
   void WillRead(std::size_t first, std::size_t last) const;
   void Forget(std::size_t first, std::size_t last) const;
 
@@ -47,7 +47,7 @@ class CellReader {
   CellReader(File file, const CellsHeader& header, std::vector<BlockRecord> records)
       : file_(std::move(file)), header_(header), records_(std::move(records)) {}
 
-  // Returns where block `block` begins, or the last one ends.
+  // Returns the offset where block `block` begins; for block_count(), where the last block ends.
   std::uint64_t OffsetOf(std::size_t block) const {
     return block == records_.size() ? header_.index_offset : records_[block].offset;
   }

@@ -12,7 +12,7 @@
 namespace octavo {
 namespace {
 
-// Far above any graph.json; keeps a foreign file from filling memory.
+// Far above any graph.json; a foreign file cannot fill memory.
 constexpr std::uint64_t kMaxDescriptionBytes = std::uint64_t{64} << 20;
 
 absl::Status CheckCells(const GraphDescription& description, Split split, const CellsHeader& cells,
@@ -23,7 +23,7 @@ absl::Status CheckCells(const GraphDescription& description, Split split, const 
   };
   RETURN_IF_ERROR(check("node count", cells.node_count, description.node_count));
   RETURN_IF_ERROR(check("relation count", cells.relation_count, description.relation_count));
-  RETURN_IF_ERROR(check("rows a partition", cells.partition_rows, description.partition_rows));
+  RETURN_IF_ERROR(check("rows per partition", cells.partition_rows, description.partition_rows));
   RETURN_IF_ERROR(check("partition count", cells.partition_count, description.partition_count));
   RETURN_IF_ERROR(check("weight column", cells.has_weights, description.has_weights ? 1 : 0));
   return check("edge count", cells.edge_count, description.Edges(split));
@@ -36,9 +36,8 @@ absl::StatusOr<GraphDescription> ReadGraphDescription(const GraphPaths& paths) {
   if (!there) {
     ASSIGN_OR_RETURN(const bool is_run, FileExists(RunPaths(paths.folder()).State()));
     if (is_run) {
-      return UsageError(
-          fmt::format("{}: is a run, and no graph; expected the folder of a graph, as octavo import makes it",
-                      paths.folder().string()));
+      return UsageError(fmt::format("{}: is a run, not a graph; expected a graph folder, as made by octavo import",
+                                    paths.folder().string()));
     }
     return UsageError(
         fmt::format("{}: not a graph (it has no graph.json); make one with octavo import", paths.folder().string()));
@@ -55,7 +54,7 @@ Graph::Graph(GraphPaths paths, GraphDescription description, std::unique_ptr<Nod
       relations_(std::move(relations)),
       splits_(std::move(splits)) {}
 
-// Opens the files that a folder with a graph.json must have.
+// Opens the files that belong to a graph.json.
 absl::StatusOr<std::unique_ptr<Graph>> Graph::OpenFiles(const std::filesystem::path& folder) {
   GraphPaths paths(folder);
   ASSIGN_OR_RETURN(const GraphDescription description, ReadGraphDescription(paths));
@@ -91,7 +90,7 @@ absl::StatusOr<std::unique_ptr<Graph>> Graph::OpenFiles(const std::filesystem::p
 absl::StatusOr<std::unique_ptr<Graph>> Graph::Open(const std::filesystem::path& folder) {
   absl::StatusOr<std::unique_ptr<Graph>> graph = OpenFiles(folder);
   std::error_code error;
-  // With graph.json there, a file that is missing is damage, not a wrong path.
+  // graph.json exists, so a missing file is damage, not a wrong path.
   if (!graph.ok() && KindOf(graph.status()) == ErrorKind::kUsage &&
       std::filesystem::exists(GraphPaths(folder).Description(), error)) {
     return CorruptError(MessageOf(graph.status()));

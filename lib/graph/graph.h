@@ -26,8 +26,8 @@ absl::StatusOr<GraphDescription> ReadGraphDescription(const GraphPaths& paths);
 // Constant after Open and DropBehind; any thread.
 class Graph {
  public:
-  // Opens and cross-checks every file of the folder but reads no edge. A folder without graph.json is a usage error,
-  // files that do not fit each other are corrupt-file errors.
+  // Opens and cross-checks every file of the folder, but reads no edges. A folder without graph.json is a usage error;
+  // files that do not match each other are corrupt-file errors.
   static absl::StatusOr<std::unique_ptr<Graph>> Open(const std::filesystem::path& folder);
 
   const GraphDescription& description() const { return description_; }
@@ -35,7 +35,7 @@ class Graph {
   std::uint64_t node_count() const { return description_.node_count; }
   std::uint32_t relation_count() const { return description_.relation_count; }
 
-  // Names and cells then leave no more in the page cache than they must. Not beside other calls.
+  // Keeps names and cells from filling the page cache. Not concurrently with other calls.
   void DropBehind();
 
   const NodeNames& nodes() const { return *nodes_; }
@@ -54,7 +54,7 @@ class Graph {
   GraphPaths paths_;
   GraphDescription description_;
   std::unique_ptr<NodeNames> nodes_;
-  std::vector<RelationEntry> relations_;  // sorted by the bytes of the name, so that it is found by binary search
+  std::vector<RelationEntry> relations_;  // sorted by the bytes of the name, for binary search
   std::vector<CellReader> splits_;        // train, valid, test
 };
 

@@ -1,11 +1,6 @@
 #include "graph/node_names.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -14,77 +9,37 @@
 #include "fmt/format.h"
 #include "io/checksum.h"
 #include "io/file.h"
-#include "io/mapped_range.h"
+#include "io/file_mapping.h"
 
 namespace octavo {
 namespace {
 
-// A whole file, mapped read-only. An empty file has no mapping.
-class MappedBytes {
- public:
-  static absl::StatusOr<MappedBytes> Open(const std::filesystem::path& path) {
-    ASSIGN_OR_RETURN(File file, File::OpenRead(path));
-    ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
-    if (size == 0) return MappedBytes();
-    void* const data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor(), 0);
-    if (data == MAP_FAILED) return ErrnoError(fmt::format("{}: mmap of {} bytes", path.string(), size), errno);
-    // Look-ups are random: read-ahead would fetch a megabyte for every name.
-    ::madvise(data, size, MADV_RANDOM);
-    MappedRange range(data, size, path);
-    return MappedBytes(std::move(file), data, size, std::move(range));
-  }
-  MappedBytes() = default;
-  MappedBytes(MappedBytes&& other) noexcept
-      : file_(std::move(other.file_)),
-        data_(std::exchange(other.data_, nullptr)),
-        size_(std::exchange(other.size_, 0)),
-        range_(std::move(other.range_)) {}
-  MappedBytes& operator=(MappedBytes&& other) noexcept {
-    std::swap(file_, other.file_);
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(range_, other.range_);
-    return *this;
-  }
-  ~MappedBytes() {
-    range_ = MappedRange();
-    if (data_ != nullptr) ::munmap(data_, size_);
+// A mapped file that stays open. The mapping ends before the file is closed.
+struct MappedFile {
+  static absl::StatusOr<MappedFile> Open(const std::filesystem::path& path) {
+    MappedFile mapped;
+    ASSIGN_OR_RETURN(mapped.file, File::OpenRead(path));
+    ASSIGN_OR_RETURN(mapped.mapping, FileMapping::Open(mapped.file));
+    return mapped;
   }
 
-  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
-
-  // Both take [begin, end) of the bytes, cut to what there is, and are advice that cannot fail.
-  void WillRead(std::uint64_t begin, std::uint64_t end) const { Advise(begin, end, MADV_WILLNEED); }
+  std::span<const std::byte> bytes() const { return mapping.bytes(); }
   void Drop(std::uint64_t begin, std::uint64_t end) const {
-    // Pages that are mapped stay in the cache, so the mapping lets go of them first.
-    Advise(begin, end, MADV_DONTNEED);
-    end = std::min<std::uint64_t>(end, size_);
-    if (begin < end) file_.DropBehind(begin, end - begin);
+    mapping.LetGo(begin, end);
+    if (begin < end) file.DropBehind(begin, end - begin);
   }
 
- private:
-  MappedBytes(File file, void* data, std::size_t size, MappedRange range)
-      : file_(std::move(file)), data_(data), size_(size), range_(std::move(range)) {}
-  void Advise(std::uint64_t begin, std::uint64_t end, int advice) const {
-    const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    begin = begin / page * page;
-    end = std::min<std::uint64_t>(end, size_);
-    if (begin < end) ::madvise(static_cast<std::byte*>(data_) + begin, end - begin, advice);
-  }
-
-  File file_;
-  void* data_ = nullptr;
-  std::size_t size_ = 0;
-  MappedRange range_;
+  File file;
+  FileMapping mapping;
 };
 
-std::span<const std::uint64_t> ElementsOf(const MappedBytes& file, const ArrayHeader& header) {
-  // The mapping is page-aligned and the header has 64 bytes, so the elements are aligned.
+std::span<const std::uint64_t> ElementsOf(const MappedFile& file, const ArrayHeader& header) {
+  // The elements are aligned: the mapping is page-aligned and the header has 64 bytes.
   return {reinterpret_cast<const std::uint64_t*>(file.bytes().data() + sizeof(ArrayHeader)), header.count};
 }
 
-// Returns the position of `hash` in `hashes`, which ascend strictly and are spread evenly. Interpolation takes
-// log log n steps on such hashes; the middle takes over after 16 steps, so that damaged files cost log n and no more.
+// Returns the position of `hash` in `hashes`, which are strictly ascending and evenly spread. Interpolation search
+// takes log log n steps on such hashes. After 16 steps bisection takes over, so that damaged files cost at most log n.
 std::optional<std::size_t> FindHash(std::span<const std::uint64_t> hashes, std::uint64_t hash) {
   std::size_t low = 0;
   std::size_t high = hashes.size();  // the answer is in [low, high)
@@ -110,16 +65,16 @@ std::optional<std::size_t> FindHash(std::span<const std::uint64_t> hashes, std::
 }  // namespace
 
 struct NodeNames::Mapping {
-  MappedBytes hash_file;
-  MappedBytes name_file;
-  MappedBytes offset_file;
+  MappedFile hash_file;
+  MappedFile name_file;
+  MappedFile offset_file;
   ArrayHeader hash_header;
   ArrayHeader offset_header;
   std::span<const std::uint64_t> hashes;
   std::span<const std::uint64_t> offsets;
   bool drop_behind = false;
 
-  // Returns where an offset stands in its file.
+  // Returns the byte offset of offset `number` in its file.
   std::uint64_t OffsetPlace(std::uint64_t number) const { return sizeof(ArrayHeader) + number * sizeof(offsets[0]); }
 };
 
@@ -129,9 +84,9 @@ NodeNames::~NodeNames() = default;
 absl::StatusOr<std::unique_ptr<NodeNames>> NodeNames::Open(const GraphPaths& paths) {
   auto mapping = std::make_unique<Mapping>();
   Mapping& m = *mapping;
-  ASSIGN_OR_RETURN(m.hash_file, MappedBytes::Open(paths.NodeHashes()));
-  ASSIGN_OR_RETURN(m.name_file, MappedBytes::Open(paths.NodeNames()));
-  ASSIGN_OR_RETURN(m.offset_file, MappedBytes::Open(paths.NodeOffsets()));
+  ASSIGN_OR_RETURN(m.hash_file, MappedFile::Open(paths.NodeHashes()));
+  ASSIGN_OR_RETURN(m.name_file, MappedFile::Open(paths.NodeNames()));
+  ASSIGN_OR_RETURN(m.offset_file, MappedFile::Open(paths.NodeOffsets()));
   ASSIGN_OR_RETURN(m.hash_header, DecodeArrayHeader(m.hash_file.bytes(), ArrayKind::kNodeHashes,
                                                     m.hash_file.bytes().size(), paths.NodeHashes().string()));
   ASSIGN_OR_RETURN(m.offset_header, DecodeArrayHeader(m.offset_file.bytes(), ArrayKind::kNodeOffsets,
@@ -158,7 +113,7 @@ std::string_view NodeNames::Name(NodeId id) const {
   const std::uint64_t begin = mapping_->offsets[Value(id)];
   const std::uint64_t end = mapping_->offsets[Value(id) + 1];
   const auto bytes = mapping_->name_file.bytes();
-  // Only damaged offsets fail this: every name has at least its line end.
+  // Only damaged offsets get here: every name has at least its line end.
   if (begin >= end || end > bytes.size()) return {};
   return {reinterpret_cast<const char*>(bytes.data()) + begin, end - begin - 1};
 }
@@ -166,8 +121,8 @@ std::string_view NodeNames::Name(NodeId id) const {
 void NodeNames::WillRead(std::uint64_t first, std::uint64_t count) const {
   const Mapping& m = *mapping_;
   if (count == 0) return;
-  m.offset_file.WillRead(m.OffsetPlace(first), m.OffsetPlace(first + count + 1));
-  m.name_file.WillRead(m.offsets[first], m.offsets[first + count]);
+  m.offset_file.mapping.WillRead(m.OffsetPlace(first), m.OffsetPlace(first + count + 1));
+  m.name_file.mapping.WillRead(m.offsets[first], m.offsets[first + count]);
 }
 
 void NodeNames::DropBehind() { mapping_->drop_behind = true; }
@@ -177,7 +132,7 @@ void NodeNames::Forget(std::uint64_t first, std::uint64_t count) const {
   if (!m.drop_behind || count == 0) return;
   m.name_file.Drop(m.offsets[first], m.offsets[first + count]);
   m.offset_file.Drop(m.OffsetPlace(first), m.OffsetPlace(first + count + 1));
-  // A name is found by its hash and compared: a few pages a look-up, anywhere.
+  // A lookup by hash touches a few pages anywhere in the file and compares one name.
   m.hash_file.Drop(0, m.hash_file.bytes().size());
 }
 

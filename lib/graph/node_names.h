@@ -13,7 +13,7 @@
 
 namespace octavo {
 
-// Constant after Open and DropBehind; any thread. Memory is page cache only.
+// Constant after Open and DropBehind; any thread. Its memory is page cache only.
 class NodeNames {
  public:
   // Maps nodes.hash, nodes.names and nodes.offsets read-only and checks their headers and sizes against each other.
@@ -21,19 +21,19 @@ class NodeNames {
   ~NodeNames();
 
   std::uint64_t size() const;
-  // Returns the name of `id`: bytes inside the mapping, valid as long as this object; empty where damaged offsets point
-  // out of the file. REQUIRES: id < size()
+  // Returns the name of `id`: bytes of the mapping, valid as long as this object. Empty if damaged offsets point
+  // outside the file. REQUIRES: id < size()
   std::string_view Name(NodeId id) const;
-  // Returns the id of `name`, by interpolation search over the hashes and a comparison of the name.
+  // Returns the id of `name`: interpolation search over the hashes, then a comparison of the name.
   std::optional<NodeId> Find(std::string_view name) const;
 
-  // The names of nodes [first, first + count) will be asked for: the kernel may read them at once, not page by page.
+  // The names of nodes [first, first + count) are about to be read: the kernel may read them at once, not page by page.
   // REQUIRES: first + count <= size(), here and below
   void WillRead(std::uint64_t first, std::uint64_t count) const;
-  // For names that the page cache must not fill up with: from here on Forget drops what was read. Not beside other
+  // Keeps the names from filling the page cache: from now on Forget drops what was read. Not concurrently with other
   // calls.
   void DropBehind();
-  // They were read and will not be soon again. Names got before stay valid; to look at them reads them anew.
+  // They were read and are not needed again soon. Names returned before stay valid; using them reads the page again.
   void Forget(std::uint64_t first, std::uint64_t count) const;
 
   std::uint64_t hash_seed() const;

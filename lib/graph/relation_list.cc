@@ -22,7 +22,7 @@ absl::StatusOr<std::vector<RelationEntry>> ParseRelationList(std::string_view te
     }
     const std::string_view name = line.substr(0, tab);
     if (!relations.empty() && relations.back().name >= name) {
-      return CorruptError(fmt::format("{}:{}: \"{}\" behind \"{}\"; expected names in ascending order", file_name,
+      return CorruptError(fmt::format("{}:{}: \"{}\" after \"{}\"; expected names in ascending order", file_name,
                                       relations.size() + 1, Escape(name), Escape(relations.back().name)));
     }
     relations.push_back({std::string(name), *count});

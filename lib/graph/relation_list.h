@@ -1,4 +1,4 @@
-// relations.tsv: a line a relation, in id order, its name and the number of its training edges behind a tab.
+// relations.tsv: one line per relation, in id order: its name, a tab and the number of its training edges.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ struct RelationEntry {
   std::uint64_t train_edges = 0;
 };
 
-// The file is held in memory as a whole; a larger one is not a list of relations.
+// The whole file is held in memory; a larger one is not a list of relations.
 inline constexpr std::uint64_t kMaxRelationsBytes = std::uint64_t{16} << 30;
 
-// Parses the file. A corrupt-file error names the line: names ascend by their bytes.
+// Parses the file. Names ascend by their bytes. A corrupt-file error names the line.
 absl::StatusOr<std::vector<RelationEntry>> ParseRelationList(std::string_view text, std::string_view file_name);
 
 }  // namespace octavo

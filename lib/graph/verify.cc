@@ -24,7 +24,7 @@
 namespace octavo {
 namespace {
 
-// Far above any graph.json.
+// Far above any graph.json; a foreign file cannot fill memory.
 constexpr std::uint64_t kMaxDescriptionBytes = std::uint64_t{64} << 20;
 constexpr Split kSplits[] = {Split::kTrain, Split::kValid, Split::kTest};
 
@@ -110,7 +110,7 @@ class GraphCheck {
 
   absl::Status CheckSplits() {
     for (std::size_t i = 0; i < splits_.size(); ++i) {
-      // relations.tsv counts the edges of training.
+      // relations.tsv counts training edges.
       const std::span<std::atomic<std::uint64_t>> edges =
           kSplits[i] == Split::kTrain ? std::span(relation_edges_) : std::span<std::atomic<std::uint64_t>>();
       ASSIGN_OR_RETURN(splits_[i], VerifyCells(paths_.Cells(kSplits[i]), options_, edges, report_));
@@ -134,7 +134,7 @@ class GraphCheck {
       const std::filesystem::path path = paths_.Cells(kSplits[i]);
       Compare(path, "nodes", header.node_count, d.node_count);
       Compare(path, "relations", header.relation_count, d.relation_count);
-      Compare(path, "rows a partition", header.partition_rows, d.partition_rows);
+      Compare(path, "rows per partition", header.partition_rows, d.partition_rows);
       Compare(path, "partitions", header.partition_count, d.partition_count);
       Compare(path, "weight columns", header.has_weights, d.has_weights ? 1 : 0);
       Compare(path, "edges", header.edge_count, d.Edges(kSplits[i]));
@@ -163,8 +163,8 @@ class GraphCheck {
     const std::uint64_t found = GraphFingerprint(headers, *nodes_.hashes, *nodes_.offsets, *relation_text_);
     if (found == description_->fingerprint) return;
     report_.Damage(paths_.Description(), "fingerprint", fmt::format("{:016x}", description_->fingerprint),
-                   fmt::format("{:016x}, that of the files; where each of them is whole, relations.tsv was changed or "
-                               "one is of another graph",
+                   fmt::format("{:016x}, computed from the files; if each file is intact, relations.tsv was changed or "
+                               "one belongs to another graph",
                                found));
   }
 

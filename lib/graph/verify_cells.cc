@@ -57,7 +57,7 @@ class CellsCheck {
 
  private:
   absl::Status ReadHeader(PieceReader& reader) {
-    ASSIGN_OR_RETURN(const auto head, reader.Window(0, std::min<std::uint64_t>(reader.size(), kCellsHeaderBytes)));
+    ASSIGN_OR_RETURN(const auto head, reader.Bytes(0, std::min<std::uint64_t>(reader.size(), kCellsHeaderBytes)));
     ASSIGN_OR_RETURN(header_, DecodeCellsHeader(head, reader.size(), path_.string()));
     if (options_.progress) options_.progress(head.size());
     return absl::OkStatus();
@@ -74,7 +74,7 @@ class CellsCheck {
     return CheckBlockRecords(header_, records_, path_.string());
   }
 
-  // All blocks, as many at a time as a piece holds.
+  // Checks all blocks, as many at a time as fit a piece.
   void CheckBlocks() {
     std::vector<std::size_t> begins;
     std::uint64_t bytes = 0;
@@ -99,7 +99,7 @@ class CellsCheck {
     std::uint64_t bytes = 0;
     for (std::size_t block = first; block < last; ++block) {
       const BlockRecord& record = records_[block];
-      const auto found = reader->Window(record.offset, record.offset + record.edges * EdgeBytes(header_));
+      const auto found = reader->Bytes(record.offset, record.offset + record.edges * EdgeBytes(header_));
       if (!found.ok()) {
         report_.Fault(path_, PlaceOf(block), found.status());
         continue;
@@ -133,7 +133,7 @@ class CellsCheck {
         report_.Damage(path_, PlaceOf(block), fmt::format("edge {} has {} {}", i % record.edges, kColumns[column], id),
                        fmt::format("less than {}", bounds[column]));
       } else if (column == 2 && id < relation_edges_.size()) {
-        relation_edges_[id].fetch_add(1, std::memory_order_relaxed);  // read behind the loop's barrier
+        relation_edges_[id].fetch_add(1, std::memory_order_relaxed);  // read after the loop's barrier
       }
     }
     if (columns == 2 && !relation_edges_.empty()) {

@@ -1,4 +1,4 @@
-// The part of VerifyGraph that is about one edge file.
+// The part of VerifyGraph that checks one edge file.
 #pragma once
 
 #include <atomic>
@@ -9,13 +9,14 @@
 
 #include "absl/status/statusor.h"
 #include "format/cells.h"
-#include "graph/verify.h"
+#include "graph/check_options.h"
 #include "io/check_report.h"
 
 namespace octavo {
 
-// Checks header, index and every block, and adds the edges of each relation to `relation_edges`, as far as that
-// reaches. Returns the header if it is right. An error is too little memory for the index. REQUIRES: as VerifyGraph
+// Checks header, index and every block. Adds the edges of each relation to `relation_edges`, ignoring relation ids
+// beyond its size. Returns the header if it is valid. Returns an error if memory is too small for the index.
+// REQUIRES: as VerifyGraph
 absl::StatusOr<std::optional<CellsHeader>> VerifyCells(const std::filesystem::path& path,
                                                        const GraphCheckOptions& options,
                                                        std::span<std::atomic<std::uint64_t>> relation_edges,

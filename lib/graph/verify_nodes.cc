@@ -27,13 +27,13 @@ std::uint64_t ElementAt(std::span<const std::byte> bytes, std::size_t i) {
 
 std::uint64_t PlaceOf(std::uint64_t element) { return sizeof(ArrayHeader) + element * kElementBytes; }
 
-// The header, then all elements: their checksum, and that they ascend strictly.
+// Checks an array file: the header, the checksum of the elements, and that they are strictly ascending.
 class ArrayCheck {
  public:
   ArrayCheck(std::filesystem::path path, ArrayKind kind, const GraphCheckOptions& options, CheckReport& report)
       : path_(std::move(path)), kind_(kind), options_(options), report_(report) {}
 
-  // Returns the header if it is right.
+  // Returns the header if it is valid.
   std::optional<ArrayHeader> Run() {
     absl::StatusOr<PieceReader> reader = PieceReader::Open(path_, options_.reading);
     if (!reader.ok()) {
@@ -41,8 +41,7 @@ class ArrayCheck {
       return std::nullopt;
     }
     const auto header = [&]() -> absl::StatusOr<ArrayHeader> {
-      ASSIGN_OR_RETURN(const auto head,
-                       reader->Window(0, std::min<std::uint64_t>(reader->size(), sizeof(ArrayHeader))));
+      ASSIGN_OR_RETURN(const auto head, reader->Bytes(0, std::min<std::uint64_t>(reader->size(), sizeof(ArrayHeader))));
       return DecodeArrayHeader(head, kind_, reader->size(), path_.string());
     }();
     if (!header.ok()) {
@@ -80,7 +79,7 @@ class ArrayCheck {
       report_.Damage(path_, fmt::format("offset 0 at byte {}", PlaceOf(0)), fmt::format("{}", value), "0");
     } else if (element > 0 && value <= last_) {
       report_.Damage(path_, fmt::format("number {} at byte {}", element, PlaceOf(element)),
-                     fmt::format("{} behind {}", value, last_), "ascending numbers");
+                     fmt::format("{} after {}", value, last_), "ascending numbers");
     }
     last_ = value;
   }
@@ -92,7 +91,7 @@ class ArrayCheck {
   std::uint64_t last_ = 0;
 };
 
-// Names of nodes [first, last), against whole offsets and hashes. One thread.
+// Checks the names of nodes [first, last) against undamaged offsets and hashes. One thread.
 class NameCheck {
  public:
   NameCheck(const GraphPaths& paths, const GraphCheckOptions& options, std::uint64_t seed, CheckReport& report)
@@ -104,11 +103,11 @@ class NameCheck {
     ASSIGN_OR_RETURN(PieceReader offsets, PieceReader::Open(paths_.NodeOffsets(), options_.reading));
     std::uint64_t bytes = 0;
     for (std::uint64_t node = first; node < last; ++node) {
-      ASSIGN_OR_RETURN(const auto place, offsets.Window(PlaceOf(node), PlaceOf(node + 2)));
-      ASSIGN_OR_RETURN(const auto hash, hashes.Window(PlaceOf(node), PlaceOf(node + 1)));
+      ASSIGN_OR_RETURN(const auto place, offsets.Bytes(PlaceOf(node), PlaceOf(node + 2)));
+      ASSIGN_OR_RETURN(const auto hash, hashes.Bytes(PlaceOf(node), PlaceOf(node + 1)));
       const std::uint64_t begin = ElementAt(place, 0);
       const std::uint64_t end = ElementAt(place, 1);
-      if (begin >= end || end > names.size()) continue;  // names.size() was compared with the last one
+      if (begin >= end || end > names.size()) continue;  // names.size() was compared with the last offset
       RETURN_IF_ERROR(CheckName(names, node, begin, end, ElementAt(hash, 0)));
       bytes += end - begin;
     }
@@ -126,7 +125,7 @@ class NameCheck {
     std::uint64_t found = 0;
     bool line_end_inside = false;
     if (end - begin <= options_.reading.piece_bytes) {
-      ASSIGN_OR_RETURN(const auto bytes, names.Window(begin, end));
+      ASSIGN_OR_RETURN(const auto bytes, names.Bytes(begin, end));
       const std::string_view name(reinterpret_cast<const char*>(bytes.data()), bytes.size() - 1);
       found = HashName(name, seed_);
       line_end_inside = name.find('\n') != std::string_view::npos;
@@ -139,7 +138,7 @@ class NameCheck {
       }));
       found = checksum.Digest();
     }
-    ASSIGN_OR_RETURN(const auto last, names.Window(end - 1, end));
+    ASSIGN_OR_RETURN(const auto last, names.Bytes(end - 1, end));
     if (last[0] != std::byte{'\n'}) {
       damage(fmt::format("byte {} is {:#04x}", end - 1, static_cast<unsigned>(last[0])), "the end of the line");
     }
@@ -156,13 +155,13 @@ class NameCheck {
   CheckReport& report_;
 };
 
-// The length of nodes.names, and each name. REQUIRES: nodes.hash and nodes.offsets are whole
+// Checks the length of nodes.names and each name. REQUIRES: nodes.hash and nodes.offsets are undamaged
 absl::Status VerifyNames(const GraphPaths& paths, const CheckedNodes& nodes, const GraphCheckOptions& options,
                          CheckReport& report) {
   const std::uint64_t count = nodes.hashes->count;
   ASSIGN_OR_RETURN(PieceReader names, PieceReader::Open(paths.NodeNames(), options.reading));
   ASSIGN_OR_RETURN(PieceReader offsets, PieceReader::Open(paths.NodeOffsets(), options.reading));
-  ASSIGN_OR_RETURN(const auto last, offsets.Window(PlaceOf(count), PlaceOf(count + 1)));
+  ASSIGN_OR_RETURN(const auto last, offsets.Bytes(PlaceOf(count), PlaceOf(count + 1)));
   if (const std::uint64_t expected = ElementAt(last, 0); names.size() != expected) {
     report.Damage(paths.NodeNames(), "", fmt::format("{} bytes", names.size()),
                   fmt::format("{}, the last number of nodes.offsets", expected));
@@ -193,7 +192,7 @@ CheckedNodes VerifyNodes(const GraphPaths& paths, const GraphCheckOptions& optio
   if (!std::filesystem::exists(paths.NodeNames(), error)) {
     report.Damage(paths.NodeNames(), "", "no such file", "the names of the nodes");
   } else if (report.HasFindings(paths.NodeHashes()) || report.HasFindings(paths.NodeOffsets())) {
-    report.Note(fmt::format("{}: not checked, for want of whole hashes and offsets", paths.NodeNames().string()));
+    report.Note(fmt::format("{}: not checked, as this needs intact hashes and offsets", paths.NodeNames().string()));
   } else if (const absl::Status status = VerifyNames(paths, nodes, options, report); !status.ok()) {
     report.Fault(paths.NodeNames(), "", status);
   }

@@ -1,4 +1,4 @@
-// The part of VerifyGraph that is about nodes.hash, nodes.offsets and nodes.names.
+// The part of VerifyGraph that checks nodes.hash, nodes.offsets and nodes.names.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 #include "format/array_header.h"
 #include "format/paths.h"
-#include "graph/verify.h"
+#include "graph/check_options.h"
 #include "io/check_report.h"
 
 namespace octavo {
 
 struct CheckedNodes {
-  // Of the arrays whose header is right; the data may not be.
+  // Headers that are valid; the data after them may not be.
   std::optional<ArrayHeader> hashes;
   std::optional<ArrayHeader> offsets;
 };

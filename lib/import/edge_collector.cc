@@ -14,26 +14,26 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "import/ordered_work.h"
-#include "import/record_parser.h"
 #include "io/checksum.h"
+#include "parse/record_parser.h"
 
 namespace octavo {
 namespace {
 
-// What became of one chunk.
+// The result of one chunk.
 struct ChunkResult {
   std::size_t file = 0;
   std::optional<FileFormat> opened;
   absl::Status status;
   std::vector<EdgeRecord> records;
-  std::size_t edges = 0;  // lines that hold one
-  ParsedChunk counts;     // its edges are gone with the text
+  std::size_t edges = 0;  // lines with an edge
+  ParsedChunk counts;     // without edges, whose names are freed with the text
 };
 
 NameTable::Name NameOf(std::string_view text) { return {text, HashName(text, 0)}; }
 
-// Sets the relations of `records`. A chunk has few different ones, so they are told apart here first and the shared
-// table is asked once for each.
+// Sets the relations of `records`. A chunk has few distinct relations, so this finds them first and looks up each only
+// once in the shared table.
 absl::Status InternRelations(std::span<const ParsedEdge> edges, NameTable& table, std::vector<EdgeRecord>& records) {
   absl::flat_hash_map<absl::string_view, std::uint32_t> local;
   std::vector<NameTable::Name> names;
@@ -59,7 +59,7 @@ absl::Status InternRelations(std::span<const ParsedEdge> edges, NameTable& table
   return absl::OkStatus();
 }
 
-// What a worker keeps from one chunk to the next: memory, as fresh pages cost more than what is done in them.
+// Buffers that a worker reuses for every chunk: fresh pages would cost more than the work in them.
 struct ChunkMemory {
   std::vector<ParsedEdge> edges;
   std::vector<NameTable::Name> names;
@@ -87,7 +87,7 @@ absl::Status InternNodes(std::span<const ParsedEdge> edges, NameTable& table, st
   return absl::OkStatus();
 }
 
-// Puts the other direction behind all of `records` but self-loops.
+// Appends the opposite direction of all `records` except self-loops.
 void AddOtherDirections(std::vector<EdgeRecord>& records) {
   const std::size_t lines = records.size();
   records.reserve(2 * lines);
@@ -98,17 +98,19 @@ void AddOtherDirections(std::vector<EdgeRecord>& records) {
   }
 }
 
-ChunkResult ProcessChunk(const TextChunk& chunk, Part part, bool undirected, NameTable& nodes, NameTable& relations,
-                         ChunkMemory& memory) {
+// Parses one chunk and interns its names. Runs on any worker; only the name tables are shared.
+ChunkResult ProcessChunk(const TextChunk& chunk, EdgeSplit split, bool undirected, NameTable& nodes,
+                         NameTable& relations, ChunkMemory& memory) {
   ChunkResult result;
   result.file = chunk.file;
   result.opened = chunk.opened;
+  // The parsed names are views into the chunk's text. Interning copies them.
   result.counts = ParseChunk(chunk.text, chunk.layout, std::move(memory.edges));
   memory.edges = std::exchange(result.counts.edges, {});
   const std::span<const ParsedEdge> edges = memory.edges;
   result.records.resize(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    result.records[i].set_part(part);
+    result.records[i].set_split(split);
     result.records[i].weight = edges[i].weight;
   }
   result.status = InternNodes(edges, nodes, result.records, memory);
@@ -121,7 +123,7 @@ ChunkResult ProcessChunk(const TextChunk& chunk, Part part, bool undirected, Nam
   return result;
 }
 
-// Beside a name's entry and text: what ranking it takes, or sorting it for a file.
+// In addition to a name's entry and text: memory to rank it, or to sort it for a file.
 constexpr std::uint64_t kRankingBytesOfName = 36;
 
 }  // namespace
@@ -135,6 +137,7 @@ class EdgeCollector::Merger {
     file_bad_lines_.resize(files.size());
   }
 
+  // Adds one result: its messages, counts and chunk. Line numbers are known only here, where chunks arrive in order.
   absl::Status Add(ChunkResult result) {
     RETURN_IF_ERROR(result.status);
     if (result.file != file_) {
@@ -161,14 +164,14 @@ class EdgeCollector::Merger {
     if (out_.bad_lines > options_.max_bad_lines) return TooManyBadLines();
     edges_ += result.edges;
     out_.file_edges[file_] += result.edges;
-    out_.run_edges += result.records.size();
-    if (!result.records.empty()) out_.runs.push_back(std::move(result.records));
+    out_.held_edges += result.records.size();
+    if (!result.records.empty()) out_.chunks.push_back(std::move(result.records));
     return absl::OkStatus();
   }
 
   std::uint64_t edges() const { return edges_; }
 
-  // Compares what the files held with what their heads promise.
+  // Compares the number of entries in the files with what their headers promise.
   absl::Status CheckPromises(const std::vector<std::optional<std::uint64_t>>& promised) const {
     for (std::size_t file = 0; file < promised.size(); ++file) {
       const std::uint64_t entries = out_.file_edges[file] + file_bad_lines_[file];
@@ -182,7 +185,7 @@ class EdgeCollector::Merger {
  private:
   static std::string NameOf(const InputFile& file) { return file.path == "-" ? "<stdin>" : file.path; }
   std::string FileName() const { return NameOf(files_[file_]); }
-  // The line, and its byte where that is told. NumPy counts the rows of an array from 0.
+  // The line, and the byte in it if known. NumPy counts the rows of an array from 0.
   std::string Place(const BadLine& bad) const {
     const std::uint64_t line = lines_before_ + bad.line;
     if (format_ && format_->format == InputFormat::kNpy) return fmt::format(" row {}", line);
@@ -211,14 +214,14 @@ class EdgeCollector::Merger {
   CollectedEdges& out_;
   std::vector<std::uint64_t> file_bad_lines_;
   std::size_t file_ = 0;
-  std::optional<FileFormat> format_;  // of the current file, once it is known
+  std::optional<FileFormat> format_;  // of the current file, once known
   std::uint64_t lines_before_ = 0;    // of the current file
   std::uint64_t edges_ = 0;
 };
 
 std::uint64_t BytesOf(const CollectedEdges& collected) {
   return collected.nodes.bytes(kRankingBytesOfName) + collected.relations.bytes() +
-         collected.run_edges * sizeof(EdgeRecord);
+         collected.held_edges * sizeof(EdgeRecord);
 }
 
 EdgeCollector::EdgeCollector(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out)
@@ -233,11 +236,12 @@ EdgeCollector::~EdgeCollector() = default;
 
 absl::Status EdgeCollector::Collect() {
   Mutex mutex;
-  std::uint64_t held = 0;  // these two under mutex: by what was delivered
+  std::uint64_t held = 0;  // of delivered chunks; both guarded by mutex
   bool taken = false;
   const auto take = [&]() -> std::optional<TextChunk> {
     {
       const MutexLock lock(mutex);
+      // The first chunk is always taken, so that each call makes progress however small the limit.
       if (std::exchange(taken, true) && held >= options_.max_bytes) return std::nullopt;
     }
     std::optional<TextChunk> chunk = reader_.Next();
@@ -246,15 +250,16 @@ absl::Status EdgeCollector::Collect() {
   };
   const auto process = [this, memory = ChunkMemory()](TextChunk& chunk) mutable {
     const InputFile& file = files_[chunk.file];
-    // A base has both directions already where it was imported so.
+    // A base that was imported with --undirected has both directions already.
     const bool undirected = options_.undirected && file.base == nullptr;
-    ChunkResult result = ProcessChunk(chunk, file.part, undirected, out_.nodes, out_.relations, memory);
+    ChunkResult result = ProcessChunk(chunk, file.split, undirected, out_.nodes, out_.relations, memory);
     if (file.base == nullptr) reader_.Reuse(std::move(chunk.text));
     return result;
   };
   const auto merge = [&](ChunkResult result) {
     absl::Status status = merger_->Add(std::move(result));
     if (options_.progress) options_.progress(merger_->edges(), reader_.bytes_read());
+    // Only the tables know how much memory the new names took.
     const MutexLock lock(mutex);
     held = BytesOf(out_);
     return status;

@@ -1,4 +1,4 @@
-// Turns the text of the input into edge records and name tables, in parallel.
+// Parses the text of the input into edge records and name tables, in parallel.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 #include "absl/status/statusor.h"
 #include "cells/edge_record.h"
-#include "import/input_reader.h"
 #include "import/name_table.h"
+#include "parse/input_reader.h"
 
 namespace octavo {
 
 struct CollectedEdges {
   NameTable nodes;
   NameTable relations;  // empty if the input has no relation column
-  EdgeRuns runs;
-  std::uint64_t run_edges = 0;  // in the runs
+  EdgeChunks chunks;
+  std::uint64_t held_edges = 0;  // in the chunks
   Columns columns;
-  std::vector<InputFormat> formats;       // of each file but those of a base
-  std::vector<std::uint64_t> file_edges;  // lines of each file that hold an edge
-  std::uint64_t lines = 0;                // of the files but those of a base, as below
+  std::vector<InputFormat> formats;       // of each file except a base's
+  std::vector<std::uint64_t> file_edges;  // lines of each file that contain an edge
+  std::uint64_t lines = 0;                // of all files except a base's, here and below
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
-  std::uint64_t literals = 0;  // triples whose object is one
+  std::uint64_t literals = 0;  // triples whose object is a literal
   std::uint64_t bad_lines = 0;
   std::vector<std::string> bad_line_messages;  // "file:line: found ..., expected ...", the first ones in input order
   std::uint64_t bytes_read = 0;                // compressed
@@ -36,29 +36,29 @@ struct CollectOptions {
   LayoutRequest layout;
   std::uint64_t max_bad_lines = 0;
   bool undirected = false;               // a line gives both directions; a self-loop stays one edge
-  std::size_t workers = 0;               // chunks parsed at once; 0: as many as TBB has
-  std::uint64_t max_bytes = UINT64_MAX;  // of names and edges
+  std::size_t workers = 0;               // chunks parsed in parallel; 0: the number of TBB's threads
+  std::uint64_t max_bytes = UINT64_MAX;  // limit for names and edges
   InputLimits limits{};
-  std::function<bool()> stop;  // may be empty; from several threads
-  // May be empty; told how each file is read, in their order, from one thread at a time.
+  std::function<bool()> stop;  // may be empty; called from several threads
+  // May be empty. Called with the format of each file, in file order, by one thread at a time.
   std::function<void(const InputFile& file, const FileFormat& format)> opened;
-  // May be empty; told the edges and compressed bytes so far, from one thread at a time.
+  // May be empty. Called with the edges and compressed bytes so far, by one thread at a time.
   std::function<void(std::uint64_t edges, std::uint64_t bytes)> progress;
 };
 
-// Reads the input, part by part. One owner.
+// Reads the input, split by split. One owner.
 class EdgeCollector {
  public:
-  // Starts to read `files`. Borrows all arguments. What `out` holds of names and edges may be taken out or cleared
-  // between two calls of Collect; the counts go on.
+  // Starts to read `files`. Keeps references to all arguments. Between two calls of Collect the caller may take or
+  // clear the names and edges in `out`; the counts continue.
   EdgeCollector(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out);
   ~EdgeCollector();
 
-  // Adds names and edges to `out` until the input ends or they hold about options.max_bytes, and at least a chunk. More
-  // than max_bad_lines malformed lines are an input error with the first of them. The runs are in input order; only the
-  // ids in them depend on timing. Parallel.
+  // Adds names and edges to `out`, at least one chunk, until the input ends or they take about options.max_bytes. More
+  // than max_bad_lines malformed lines are an input error that quotes the first ones. The chunks are in input order;
+  // only the ids in them depend on timing. Parallel.
   absl::Status Collect();
-  // Whether the input has ended; then the columns, formats and bytes_read of `out` are set.
+  // Whether the input has ended. Columns, formats and bytes_read of `out` are then set.
   bool at_end() const { return at_end_; }
 
  private:
@@ -76,7 +76,7 @@ class EdgeCollector {
 // Reads all of `files`.
 absl::Status CollectEdges(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out);
 
-// What the names and edges hold until they are ranked and distributed, or written to files.
+// Memory of the names and edges until they are ranked and distributed, or written to files.
 std::uint64_t BytesOf(const CollectedEdges& collected);
 
 }  // namespace octavo

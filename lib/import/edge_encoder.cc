@@ -10,7 +10,7 @@
 #include "base/mutex.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "cells/run_spill.h"
+#include "cells/sorted_spill.h"
 #include "format/array_header.h"
 #include "import/edge_spill.h"
 #include "import/hash_slice.h"
@@ -19,25 +19,25 @@
 namespace octavo {
 namespace {
 
-// Edges that one task handles: some milliseconds of work.
+// Edges of one task: a few milliseconds of work.
 constexpr std::uint64_t kPieceEdges = std::uint64_t{32} << 10;
-// What an edge of a batch takes at the worst moment: read and encoded, or sorted with its key.
+// Peak memory per edge of a batch: read and encoded, or sorted with its key.
 constexpr std::uint64_t kBatchBytesOfEdge = 48;
 // Slices begin at whole words of the bits.
 constexpr std::uint64_t kWordNodes = 64;
 constexpr std::size_t kReadBytes = std::size_t{2} << 20;
-// How many edges ahead of its use a bucket, and then a hash, is fetched: the time of a cache miss or two.
+// How many edges ahead a bucket, and then a hash, is prefetched: the time of one or two cache misses.
 constexpr std::size_t kBucketAhead = 16;
 constexpr std::size_t kHashAhead = 8;
 
-// Some edges of a batch, one task.
+// A part of a batch's edges; one task.
 struct Piece {
   std::vector<SpilledEdge> edges;
-  std::vector<EdgeRecord> records;   // of the same edges; ids that were not found so far are kAbsent
-  std::vector<std::uint8_t> unseen;  // of the same edges: a name that is in no training edge
+  std::vector<EdgeRecord> records;   // of the same edges; kAbsent for ids not found yet
+  std::vector<std::uint8_t> unseen;  // of the same edges: has a name that is in no training edge
 };
 
-// A slice of the nodes.
+// A range of the nodes: their hashes, and whether they are in a training edge.
 struct NodeSlice {
   HashSlice hashes;
   std::vector<std::uint64_t> in_train;  // bits; empty if all are
@@ -53,6 +53,8 @@ class Encoder {
   Encoder(const EncoderInput& input, const EncoderOptions& options, SpillFile& out)
       : input_(input), options_(options), out_(out) {
     const std::uint64_t array = input.node_count * HashSlice::kBytesOfHash;
+    // At most half of the memory is for the hashes, the rest for a batch. A slice consists of whole words of the
+    // in-training bits, or of all nodes if they fit.
     const std::uint64_t slice_bytes = std::min(array, options.memory_bytes / 2);
     slice_nodes_ = std::max(kWordNodes, slice_bytes / HashSlice::kBytesOfHash / kWordNodes * kWordNodes);
     if (slice_bytes == array) slice_nodes_ = RoundUp(input.node_count, kWordNodes);
@@ -83,7 +85,7 @@ class Encoder {
   absl::StatusOr<NodeSlice> Load(std::uint64_t first) const {
     const std::uint64_t count = std::min(slice_nodes_, input_.node_count - first);
     std::vector<std::uint64_t> hashes(count);
-    // Piece by piece: what is read would stand in the page cache beside the slice.
+    // In pieces: otherwise the page cache would hold the bytes in addition to the slice.
     std::uint64_t offset = sizeof(ArrayHeader) + first * sizeof(std::uint64_t);
     for (auto rest = std::as_writable_bytes(std::span(hashes)); !rest.empty();) {
       const auto some = rest.first(std::min(rest.size(), kReadBytes));
@@ -101,6 +103,8 @@ class Encoder {
     return slice;
   }
 
+  // Reads a batch, looks up its hashes in every slice of the nodes, decides which edges are kept, and writes a sorted
+  // run.
   absl::Status EncodeBatch(std::uint64_t first, std::uint64_t count) {
     std::vector<Piece> pieces((count + kPieceEdges - 1) / kPieceEdges);
     RETURN_IF_ERROR(Read(first, count, pieces));
@@ -113,9 +117,9 @@ class Encoder {
         Resolve(slice, pieces);
       }
     }
-    EdgeRuns runs = Judge(pieces);
+    EdgeChunks chunks = Judge(pieces);
     RETURN_IF_ERROR(CheckStop());
-    return WriteRun(std::move(runs));
+    return WriteExtent(std::move(chunks));
   }
 
   absl::Status Read(std::uint64_t first, std::uint64_t count, std::vector<Piece>& pieces) const {
@@ -129,7 +133,7 @@ class Encoder {
       pieces[i].records.resize(edges.size());
       pieces[i].unseen.resize(edges.size());
       for (std::size_t k = 0; k < edges.size(); ++k) {
-        pieces[i].records[k] = {HashSlice::kAbsent, HashSlice::kAbsent, edges[k].relation_and_part, edges[k].weight};
+        pieces[i].records[k] = {HashSlice::kAbsent, HashSlice::kAbsent, edges[k].relation_and_split, edges[k].weight};
       }
       pieces[i].edges = std::move(edges);
       const MutexLock lock(mutex);
@@ -138,7 +142,7 @@ class Encoder {
     return status;
   }
 
-  // Sets the ids of the nodes that are in `slice`.
+  // Sets the ids of nodes in `slice`.
   static void Resolve(const NodeSlice& slice, std::vector<Piece>& pieces) {
     const HashSlice& hashes = slice.hashes;
     ParallelEach(0, pieces.size(), [&](std::size_t i) {
@@ -148,8 +152,9 @@ class Encoder {
         if (!hashes.Covers(hash)) return;
         const std::uint32_t rank = hashes.Find(hash);
         if (rank == HashSlice::kAbsent) return;
+        // A hash is in at most one slice, so an id is set at most once.
         id = rank;
-        if (piece.records[k].part() != Part::kTrain && !slice.InTrain(rank)) piece.unseen[k] = 1;
+        if (piece.records[k].split() != EdgeSplit::kTrain && !slice.InTrain(rank)) piece.unseen[k] = 1;
       };
       for (std::size_t k = 0; k < count; ++k) {
         const SpilledEdge& bucket = piece.edges[std::min(k + kBucketAhead, count - 1)];
@@ -164,9 +169,9 @@ class Encoder {
     });
   }
 
-  // Decides which edges stay and gives them their relations; takes the records out of `pieces`.
-  EdgeRuns Judge(std::vector<Piece>& pieces) {
-    EdgeRuns runs(pieces.size());
+  // Decides which edges are kept and sets their relations. Takes the records out of `pieces`.
+  EdgeChunks Judge(std::vector<Piece>& pieces) {
+    EdgeChunks chunks(pieces.size());
     Mutex mutex;
     ParallelEach(0, pieces.size(), [&](std::size_t i) {
       Piece piece = std::exchange(pieces[i], {});
@@ -174,36 +179,37 @@ class Encoder {
       std::array<std::uint64_t, 3> kept{};
       for (std::size_t k = 0; k < piece.records.size(); ++k) {
         EdgeRecord& record = piece.records[k];
-        const auto part = static_cast<std::size_t>(record.part());
-        if (record.part() != Part::kTrain && (piece.unseen[k] != 0 || IsUnseen(record))) {
-          ++unseen[part];
+        const auto split = static_cast<std::size_t>(record.split());
+        // Training edges have only seen names by definition.
+        if (record.split() != EdgeSplit::kTrain && (piece.unseen[k] != 0 || IsUnseen(record))) {
+          ++unseen[split];
           if (input_.drop_unseen) {
-            record.set_part(Part::kDropped);
+            record.set_split(EdgeSplit::kDropped);
             continue;
           }
         }
-        ++kept[part];
+        ++kept[split];
         if (!input_.relations.rank.empty()) record.set_relation(input_.relations.rank[record.relation()]);
       }
-      runs[i] = std::move(piece.records);
+      chunks[i] = std::move(piece.records);
       const MutexLock lock(mutex);
-      for (std::size_t part = 0; part < kept.size(); ++part) {
-        encoded_.unseen[part] += unseen[part];
-        encoded_.kept[part] += kept[part];
+      for (std::size_t split = 0; split < kept.size(); ++split) {
+        encoded_.unseen[split] += unseen[split];
+        encoded_.kept[split] += kept[split];
       }
     });
-    return runs;
+    return chunks;
   }
 
-  // Whether a name of the edge got no row, or its relation is in no training edge.
+  // Whether a name of the edge has no row, or its relation is in no training edge.
   bool IsUnseen(const EdgeRecord& record) const {
     return record.head == HashSlice::kAbsent || record.tail == HashSlice::kAbsent ||
            (input_.relation_marks.size() > 0 && !input_.relation_marks.InTrain(record.relation()));
   }
 
-  absl::Status WriteRun(EdgeRuns runs) {
-    ASSIGN_OR_RETURN(const SpillExtent extent, SpillRun(std::move(runs), input_.partitions, options_.stop, out_));
-    encoded_.runs.push_back(extent);
+  absl::Status WriteExtent(EdgeChunks chunks) {
+    ASSIGN_OR_RETURN(const SpillExtent extent, SpillSorted(std::move(chunks), input_.partitions, options_.stop, out_));
+    encoded_.extents.push_back(extent);
     return absl::OkStatus();
   }
 

@@ -1,5 +1,5 @@
-// Gives the edges of an import that does not fit its memory their final ids, batch by batch, and leaves each batch as a
-// run in the order in which the cells are written.
+// Gives the edges of an import that does not fit its memory their final ids, batch by batch. Writes each batch as a
+// extent in the order in which the cells are written.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@
 namespace octavo {
 
 struct EncoderInput {
-  const SpillFile& edges;        // SpilledEdge, one behind the other
-  std::filesystem::path hashes;  // nodes.hash, finished
+  const SpillFile& edges;        // consecutive SpilledEdge
+  std::filesystem::path hashes;  // nodes.hash, complete
   std::uint64_t node_count = 0;
-  // Bit i % 64 of word i / 64: node i is in a training edge. Null if all of them are.
+  // Bit i % 64 of word i / 64: node i is in a training edge. Null if all are.
   const SpillFile* in_train = nullptr;
   const NameMarks& relation_marks;  // by NameTable id; empty without relations
   const NameRanking& relations;
@@ -30,18 +30,18 @@ struct EncoderInput {
 
 struct EncoderOptions {
   std::uint64_t memory_bytes = 0;                               // for the array of hashes and a batch together
-  std::function<bool()> stop = nullptr;                         // may be empty; asked between steps of a batch
+  std::function<bool()> stop = nullptr;                         // may be empty; checked between steps of a batch
   std::function<void(std::uint64_t edges)> progress = nullptr;  // may be empty
 };
 
-// Arrays are indexed by Part.
+// Arrays are indexed by EdgeSplit.
 struct EncodedEdges {
-  std::vector<SpillExtent> runs;
+  std::vector<SpillExtent> extents;
   std::array<std::uint64_t, 3> unseen{};
   std::array<std::uint64_t, 3> kept{};
 };
 
-// Reads `input`.edges once and appends the runs to `out`. Where the array of hashes takes more than half of the memory
+// Reads `input`.edges once and appends the extents to `out`. If the array of hashes needs more than half of the memory,
 // it is read in slices, all of them for every batch. Parallel.
 absl::StatusOr<EncodedEdges> EncodeEdges(const EncoderInput& input, const EncoderOptions& options, SpillFile& out);
 

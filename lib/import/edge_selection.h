@@ -1,4 +1,4 @@
-// Decides which edges stay and which names get a row.
+// Decides which edges are kept and which names get a row.
 #pragma once
 
 #include <array>
@@ -14,38 +14,39 @@
 namespace octavo {
 
 struct SelectionRules {
-  std::optional<SplitRule> split{};  // replaces the parts that the files gave
-  bool undirected = false;           // both directions of an edge fall into the same part
+  std::optional<SplitRule> split{};  // replaces the splits given by the files
+  bool undirected = false;           // both directions of an edge go to the same split
   bool drop_self_loops = false;
-  bool drop_unseen = false;  // leave out valid and test edges with a name that no training edge has
+  bool drop_unseen = false;  // drop valid and test edges with a name that is in no training edge
 };
 
-// Counts by part are indexed by Part: train, valid, test.
-struct Selection {
-  // By NameTable id: of the edges of all parts, also those that are left out as unseen. Under drop_unseen the names in
-  // training edges get a row, else all that were seen.
+// Counts by split are indexed by EdgeSplit: train, valid, test.
+struct EdgeSelection {
+  // By NameTable id: marks from the edges of all splits, including those dropped as unseen. With drop_unseen the names
+  // in training edges get a row, otherwise all seen names.
   NameMarks nodes;
   NameMarks relations;
   std::uint64_t self_loops = 0;
-  std::uint64_t unseen_nodes = 0;      // different names
-  std::uint64_t unseen_relations = 0;  // different names
+  std::uint64_t unseen_nodes = 0;      // distinct names
+  std::uint64_t unseen_relations = 0;  // distinct names
   std::array<std::uint64_t, 3> unseen_edges{};
   std::array<std::uint64_t, 3> kept_edges{};
 };
 
-// What the rules that look at one edge alone have found. `edges` counts those that stay, by part.
-struct AssignedParts {
+// Results of the rules that depend on one edge alone. `edges` counts the kept edges by split.
+struct AssignedSplits {
   std::uint64_t self_loops = 0;
   std::array<std::uint64_t, 3> edges{};
 };
 
-// Sets the part of every record in `runs` as far as the edge alone decides it: --split and dropped self-loops. Marks
-// the names of the edges that stay; the marks must have room for the tables' ids. Parallel.
-AssignedParts AssignParts(EdgeRuns& runs, const NameTable& nodes, const NameTable& relations,
-                          const SelectionRules& rules, NameMarks& node_marks, NameMarks& relation_marks);
+// Sets the split of every record in `chunks` by the rules that depend on the edge alone: --split and dropped
+// self-loops. Marks the names of the kept edges; the marks must have room for the tables' ids. Parallel.
+AssignedSplits AssignSplits(EdgeChunks& chunks, const NameTable& nodes, const NameTable& relations,
+                            const SelectionRules& rules, NameMarks& node_marks, NameMarks& relation_marks);
 
-// Sets the part of every record in `runs`, kDropped for those that the rules leave out. A name has a row if an edge
-// that stays has it.
-Selection SelectEdges(EdgeRuns& runs, const NameTable& nodes, const NameTable& relations, const SelectionRules& rules);
+// Sets the split of every record in `chunks`; kDropped for those that the rules drop. A name has a row if a kept edge
+// has it.
+EdgeSelection SelectEdges(EdgeChunks& chunks, const NameTable& nodes, const NameTable& relations,
+                          const SelectionRules& rules);
 
 }  // namespace octavo

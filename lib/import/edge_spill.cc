@@ -12,27 +12,27 @@
 namespace octavo {
 namespace {
 
-// Edges of one write: small, as every thread has a buffer of its own.
+// Edges per write. Small, as every thread has its own buffer.
 constexpr std::size_t kBufferEdges = std::size_t{8} << 10;
 
 }  // namespace
 
-absl::Status SpillEdges(EdgeRuns runs, std::span<const std::uint64_t> hashes, SpillFile& file) {
+absl::Status SpillEdges(EdgeChunks chunks, std::span<const std::uint64_t> hashes, SpillFile& file) {
   Mutex mutex;
   absl::Status status;  // the first error; under mutex
-  ParallelEach(0, runs.size(), [&](std::size_t i) {
-    const std::vector<EdgeRecord> run = std::exchange(runs[i], {});
+  ParallelEach(0, chunks.size(), [&](std::size_t i) {
+    const std::vector<EdgeRecord> chunk = std::exchange(chunks[i], {});
     std::vector<SpilledEdge> edges;
-    edges.reserve(std::min(run.size(), kBufferEdges));
+    edges.reserve(std::min(chunk.size(), kBufferEdges));
     const auto append = [&] {
       absl::Status appended = file.Append(std::as_bytes(std::span<const SpilledEdge>(edges)));
       edges.clear();
       const MutexLock lock(mutex);
       if (status.ok()) status = std::move(appended);
     };
-    for (const EdgeRecord& record : run) {
-      if (record.part() == Part::kDropped) continue;
-      edges.push_back({hashes[record.head], hashes[record.tail], record.relation_and_part, record.weight});
+    for (const EdgeRecord& record : chunk) {
+      if (record.split() == EdgeSplit::kDropped) continue;
+      edges.push_back({hashes[record.head], hashes[record.tail], record.relation_and_split, record.weight});
       if (edges.size() == kBufferEdges) append();
     }
     append();

@@ -1,4 +1,4 @@
-// The edges of an import that does not fit its memory, on their way through files.
+// The edges of an import that does not fit its memory, in temporary files.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace octavo {
 
-// An edge whose ids are not known yet: its nodes are the hashes of their names.
+// An edge whose final ids are not known yet: nodes are represented by the hashes of their names.
 struct SpilledEdge {
   std::uint64_t head = 0;
   std::uint64_t tail = 0;
-  std::uint32_t relation_and_part = 0;  // as in EdgeRecord
+  std::uint32_t relation_and_split = 0;  // as in EdgeRecord
   float weight = 1.0F;
 };
 static_assert(sizeof(SpilledEdge) == 24);
 
-// Appends the edges of `runs` that are not dropped, in any order, and frees each run behind it. `hashes` is by
-// NameTable id. Parallel.
-absl::Status SpillEdges(EdgeRuns runs, std::span<const std::uint64_t> hashes, SpillFile& file);
+// Appends the edges of `chunks` that are not dropped, in any order, and frees each chunk after writing it. `hashes` is
+// indexed by NameTable id. Parallel.
+absl::Status SpillEdges(EdgeChunks chunks, std::span<const std::uint64_t> hashes, SpillFile& file);
 
 }  // namespace octavo

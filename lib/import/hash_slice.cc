@@ -7,7 +7,7 @@
 namespace octavo {
 namespace {
 
-// The hashes are spread evenly, so that a bucket of two to four of them ends in one cache line or two.
+// The hashes are evenly spread, so a bucket of two to four of them is in one or two cache lines.
 constexpr std::uint64_t kHashesOfBucket = 4;
 
 }  // namespace
@@ -20,6 +20,7 @@ HashSlice::HashSlice(std::vector<std::uint64_t> hashes, std::uint64_t first_rank
   }
   first_hash_ = hashes_.front();
   last_hash_ = hashes_.back();
+  // Buckets are equal ranges of hashes, a power of two wide: the narrowest with at most one bucket for two hashes.
   const std::uint64_t most = std::max<std::uint64_t>(2, hashes_.size() / kHashesOfBucket * 2);
   while (((last_hash_ - first_hash_) >> shift_) >= most) ++shift_;
   const std::uint64_t count = ((last_hash_ - first_hash_) >> shift_) + 1;

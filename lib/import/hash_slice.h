@@ -1,4 +1,4 @@
-// Finds hashes in an ascending array of them: the join of edges with the ranks of their names.
+// Finds hashes in an ascending array: joins edges with the ranks of their names.
 #pragma once
 
 #include <cstdint>
@@ -7,36 +7,37 @@
 
 namespace octavo {
 
-// A part of nodes.hash, ready for many look-ups. Constant after construction; any thread.
+// A part of nodes.hash, prepared for many lookups. Constant after construction; any thread.
 class HashSlice {
  public:
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFF;
 
-  // `hashes` ascend strictly; the first has the rank `first_rank`. REQUIRES: first_rank + hashes.size() < kAbsent
+  // `hashes` are strictly ascending; the first one has rank `first_rank`.
+  // REQUIRES: first_rank + hashes.size() < kAbsent
   HashSlice(std::vector<std::uint64_t> hashes, std::uint64_t first_rank);
 
-  // Whether a hash of this value would stand in this slice.
+  // Whether `hash` is in the range of this slice.
   bool Covers(std::uint64_t hash) const {
     return !hashes_.empty() && hash >= hashes_.front() && hash <= hashes_.back();
   }
   // Returns the rank of `hash`, or kAbsent.
   std::uint32_t Find(std::uint64_t hash) const;
-  // For a Find that comes soon: first the one, some work later the other.
+  // Two-stage prefetch before Find: PrefetchBucket, later PrefetchHash.
   void PrefetchBucket(std::uint64_t hash) const { __builtin_prefetch(&buckets_[BucketOf(hash)]); }
   void PrefetchHash(std::uint64_t hash) const { __builtin_prefetch(hashes_.data() + buckets_[BucketOf(hash)]); }
 
   std::uint64_t first_rank() const { return first_rank_; }
   std::uint64_t size() const { return hashes_.size(); }
 
-  // What a slice holds for each hash.
+  // Memory of a slice for each hash.
   static constexpr std::uint64_t kBytesOfHash = 10;
 
  private:
-  // The bucket of a hash below the slice is the first one, of one above the last.
+  // Hashes below the slice map to the first bucket, hashes above to the last.
   std::size_t BucketOf(std::uint64_t hash) const;
 
   std::vector<std::uint64_t> hashes_;
-  std::vector<std::uint32_t> buckets_;  // where in hashes_ each bucket begins; one more for the end
+  std::vector<std::uint32_t> buckets_;  // where each bucket begins in hashes_; one more for the end
   std::uint64_t first_rank_;
   std::uint64_t first_hash_ = 0;
   std::uint64_t last_hash_ = 0;

@@ -11,9 +11,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Objects are made by Json::object(): out of memory, the library follows the null pointer of one that [] was to make.
+// Objects are made by Json::object(): if [] runs out of memory while making one, the library dereferences a null
+// pointer.
 
-Json ByPart(const std::array<std::uint64_t, 3>& counts) {
+Json BySplit(const std::array<std::uint64_t, 3>& counts) {
   Json object = Json::object();
   for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
     object[std::string(SplitName(split))] = counts[static_cast<std::size_t>(split)];
@@ -61,11 +62,11 @@ std::string ImportJson(const ImportOptions& options, const ImportSummary& summar
   object["self_loops"] = summary.self_loops;
   object["unseen_nodes"] = summary.unseen_nodes;
   object["unseen_relations"] = summary.unseen_relations;
-  object["unseen_edges"] = ByPart(summary.unseen_edges);
-  object["duplicates"] = ByPart(summary.duplicates);
-  object["also_in_train"] = ByPart(summary.also_in_train);
+  object["unseen_edges"] = BySplit(summary.unseen_edges);
+  object["duplicates"] = BySplit(summary.duplicates);
+  object["also_in_train"] = BySplit(summary.also_in_train);
   object["hash_seed"] = summary.hash_seed;
-  // Paths are bytes; JSON is UTF-8.
+  // Paths are bytes, JSON is UTF-8.
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "import/importer.h"
+#include "import/import_options.h"
 
 namespace octavo {
 
-// Returns an object with the options that shaped the graph and what was counted: no times and no thread counts, so that
-// the same import writes the same bytes.
+// Returns an object with the options that affect the graph and the counts. Without times and thread counts, so that the
+// same import writes the same bytes.
 std::string ImportJson(const ImportOptions& options, const ImportSummary& summary);
 
 }  // namespace octavo

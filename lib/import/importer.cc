@@ -20,14 +20,14 @@
 #include "import/edge_collector.h"
 #include "import/edge_selection.h"
 #include "import/import_report.h"
-#include "import/input_paths.h"
-#include "import/name_list.h"
 #include "import/name_ranking.h"
 #include "import/name_writer.h"
 #include "import/spilled_import.h"
 #include "import/split_rule.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
+#include "parse/input_paths.h"
+#include "parse/name_list.h"
 
 namespace octavo {
 namespace {
@@ -38,33 +38,33 @@ absl::StatusOr<std::vector<InputFile>> FilesOf(const ImportOptions& options, con
   std::vector<InputFile> files;
   for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
     if (base != nullptr && base->description().Edges(split) > 0) {
-      files.push_back({base->paths().Cells(split).string(), static_cast<Part>(split), base});
+      files.push_back({base->paths().Cells(split).string(), static_cast<EdgeSplit>(split), base});
     }
   }
-  const auto add = [&](const std::string& pattern, Part part) -> absl::Status {
+  const auto add = [&](const std::string& pattern, EdgeSplit split) -> absl::Status {
     ASSIGN_OR_RETURN(std::vector<std::string> paths, ExpandPath(pattern));
-    for (std::string& path : paths) files.push_back({std::move(path), part, nullptr});
+    for (std::string& path : paths) files.push_back({std::move(path), split, nullptr});
     return absl::OkStatus();
   };
-  for (const std::string& input : options.inputs) RETURN_IF_ERROR(add(input, Part::kTrain));
-  if (!options.valid.empty()) RETURN_IF_ERROR(add(options.valid, Part::kValid));
-  if (!options.test.empty()) RETURN_IF_ERROR(add(options.test, Part::kTest));
+  for (const std::string& input : options.inputs) RETURN_IF_ERROR(add(input, EdgeSplit::kTrain));
+  if (!options.valid.empty()) RETURN_IF_ERROR(add(options.valid, EdgeSplit::kValid));
+  if (!options.test.empty()) RETURN_IF_ERROR(add(options.test, EdgeSplit::kTest));
   return files;
 }
 
-// Finds wrong options before any work is done.
+// Rejects invalid options before any work is done.
 absl::Status CheckOptions(const ImportOptions& options, const std::vector<InputFile>& files) {
   if (options.inputs.empty()) return UsageError("no input; expected at least one edge list, or - for standard input");
   if (!options.split.empty() && (!options.valid.empty() || !options.test.empty())) {
-    return UsageError("--split and --valid or --test; expected one way to split or the other");
+    return UsageError("--split and --valid or --test; expected only one way to split");
   }
   if (!options.split.empty() && !options.base.empty()) {
     return UsageError(
-        "--split and --base, whose edges are split already; expected --valid or --test for held-out ones");
+        "--split and --base, whose edges are already split; expected --valid or --test for held-out ones");
   }
   const auto names_of_input = std::ranges::count(std::array{options.node_names, options.relation_names}, "-");
   if (std::ranges::count(files, std::string("-"), &InputFile::path) + names_of_input > 1) {
-    return UsageError("- stands for standard input more than once; expected it at most once");
+    return UsageError("- (standard input) is given more than once; expected at most once");
   }
   for (const InputFile& file : files) {
     std::error_code error;
@@ -75,15 +75,15 @@ absl::Status CheckOptions(const ImportOptions& options, const std::vector<InputF
     const std::filesystem::path folder = std::filesystem::canonical(file.path, error).parent_path();
     if (!error && folder == std::filesystem::canonical(options.graph, error) && !error) {
       return UsageError(
-          fmt::format("{}: is a file of the folder {}, which --overwrite replaces; expected an input "
-                      "outside of it",
+          fmt::format("{}: is a file in the folder {}, which --overwrite replaces; expected an input "
+                      "outside it",
                       file.path, options.graph.string()));
     }
   }
   return absl::OkStatus();
 }
 
-// The size of all inputs together, 0 if one of them is no regular file.
+// The size of all inputs together; 0 if one of them is not a regular file.
 std::uint64_t TotalBytes(const std::vector<InputFile>& files) {
   std::uint64_t total = 0;
   for (const InputFile& file : files) {
@@ -109,6 +109,7 @@ class Importer {
     RETURN_IF_ERROR(CheckOptions(options_, files_));
     total_bytes_ = TotalBytes(files_);
     RETURN_IF_ERROR(Prepare());
+    // Files that may be removed: those of a graph, and the spill files, which a kill can leave in a partial folder.
     std::vector<std::string> names = GraphPaths::FileNames();
     for (const std::string_view name : SpilledImport::kFileNames) names.emplace_back(name);
     ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(options_.graph, options_.overwrite, std::move(names)));
@@ -133,7 +134,7 @@ class Importer {
     return {.window_bytes = plan_.window_bytes, .max_cached_bytes = plan_.max_cached_input_bytes};
   }
 
-  // Of the files that can be read twice.
+  // Reports the format of the files that can be read twice.
   absl::Status TellFormats() const {
     for (const InputFile& file : files_) {
       std::error_code error;
@@ -146,14 +147,14 @@ class Importer {
 
   bool Stopped() const { return options_.stop && options_.stop(); }
 
-  // Seconds since the last call.
+  // Seconds since the previous call.
   double Lap() { return SecondsSince(std::exchange(lap_, Clock::now())); }
 
   void Tell(ImportProgress progress) const {
     progress.seconds = SecondsSince(lap_);
     progress_(progress);
   }
-  // A function for a stage that tells how much of it is done; empty if nobody listens.
+  // Returns a function that reports how much of a stage is done; empty if there is no listener.
   SpilledImport::Progress Stage(std::string_view stage, std::string_view unit) const {
     if (!progress_) return nullptr;
     return [this, stage, unit](std::uint64_t done, std::uint64_t total) {
@@ -161,7 +162,7 @@ class Importer {
     };
   }
 
-  // Finds what is wrong with the options' texts and the memory.
+  // Checks the values of the options and the memory.
   absl::Status Prepare() {
     if (options_.memory_plan) {
       plan_ = *options_.memory_plan;
@@ -206,7 +207,7 @@ class Importer {
     return absl::OkStatus();
   }
 
-  // Reads the names of indexes and has the edges make room for them. They are held in at most half of what those have.
+  // Reads the names for indexes and reduces the memory for edges accordingly. The names may take at most half of it.
   absl::Status ReadNames(const std::string& path, NameList& names) {
     if (path.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(names, NameList::Read(path, plan_.collected_bytes / 2, options_.stop));
@@ -214,6 +215,8 @@ class Importer {
     return absl::OkStatus();
   }
 
+  // Makes the graph with the first hash seed without a collision. Only spilled names can fail here: RankNodes tries the
+  // seeds itself.
   absl::Status MakeWithAnySeed(const GraphPaths& paths) {
     ASSIGN_OR_RETURN(bool made, Make(paths));
     while (!made) {
@@ -223,7 +226,7 @@ class Importer {
     return absl::OkStatus();
   }
 
-  // Reads the input and writes all files. False if the hashes of spilled names collide with this seed.
+  // Reads the input and writes all files. Returns false if the hashes of spilled names collide with this seed.
   absl::StatusOr<bool> Make(const GraphPaths& paths) {
     summary_ = {};
     collected_.emplace();
@@ -235,7 +238,7 @@ class Importer {
     return true;
   }
 
-  // What was spilled is of no use with another seed, so the input has to be there a second time.
+  // With another seed the spilled data is useless, so the input must be readable a second time.
   absl::Status TakeNextSeed() {
     if (total_bytes_ == 0) {
       return RuntimeError(
@@ -249,6 +252,7 @@ class Importer {
     return absl::OkStatus();
   }
 
+  // Reads the input to its end. Data beyond the memory is spilled; once anything is spilled, so is the rest.
   absl::Status Read(const GraphPaths& paths) {
     EdgeCollector collector(files_, collect_, *collected_);
     while (!collector.at_end()) {
@@ -272,7 +276,7 @@ class Importer {
     return CheckColumns();
   }
 
-  // Writes what is held to temporary files.
+  // Writes the names and edges in memory to temporary files.
   absl::Status Spill(const GraphPaths& paths) {
     if (spilled_ == nullptr) {
       ASSIGN_OR_RETURN(spilled_, SpilledImport::Create({.folder = paths.folder(),
@@ -293,11 +297,11 @@ class Importer {
   }
 
   absl::Status CheckNotEmpty() const {
-    for (const Part part : {Part::kTrain, Part::kValid, Part::kTest}) {
+    for (const EdgeSplit split : {EdgeSplit::kTrain, EdgeSplit::kValid, EdgeSplit::kTest}) {
       std::uint64_t edges = 0;
       std::string_view first;
       for (std::size_t file = 0; file < files_.size(); ++file) {
-        if (files_[file].part != part || files_[file].base != nullptr) continue;
+        if (files_[file].split != split || files_[file].base != nullptr) continue;
         if (first.empty()) first = files_[file].path;
         edges += collected_->file_edges[file];
       }
@@ -312,7 +316,7 @@ class Importer {
     return absl::OkStatus();
   }
 
-  // A graph's edges have relations, all or none.
+  // The edges of a graph either all have relations or none has.
   absl::Status CheckColumns() const {
     if (base_ == nullptr) return absl::OkStatus();
     const bool has_relations = base_->description().has_relations;
@@ -328,10 +332,10 @@ class Importer {
                                   options_.inputs[0], summary_.input_edges + summary_.base_edges, summary_.self_loops));
   }
 
-  // The rest of an import whose names and edges are all in memory.
+  // The remaining steps of an import whose names and edges are all in memory.
   absl::Status WriteHeld(const GraphPaths& paths) {
     if (const auto tell = Stage("ranking", "names")) tell(0, collected_->nodes.size());
-    const Selection selection = SelectEdges(collected_->runs, collected_->nodes, collected_->relations, rules_);
+    const EdgeSelection selection = SelectEdges(collected_->chunks, collected_->nodes, collected_->relations, rules_);
     summary_.self_loops = selection.self_loops;
     summary_.unseen_nodes = selection.unseen_nodes;
     summary_.unseen_relations = selection.unseen_relations;
@@ -345,19 +349,21 @@ class Importer {
     Describe(nodes.by_rank.size(), relations);
     summary_.rank_seconds = Lap();
     if (Stopped()) return absl::CancelledError("interrupted");
-    if (const auto tell = Stage("encoding", "edges")) tell(0, collected_->run_edges);
-    // The sorted edges stand beside names and unsorted ones only where there is room for all.
-    const bool beside = BytesOf(*collected_) + collected_->run_edges * sizeof(EdgeRecord) <= plan_.merge_bytes;
+    if (const auto tell = Stage("encoding", "edges")) tell(0, collected_->held_edges);
+    // The sorted edges coexist with names and unsorted edges only if memory has room for all.
+    const bool beside = BytesOf(*collected_) + collected_->held_edges * sizeof(EdgeRecord) <= plan_.merge_bytes;
     std::optional<SortedEdges> edges;
-    const auto sort = [&] { edges.emplace(std::move(collected_->runs), partitions()); };
+    const auto sort = [&] { edges.emplace(std::move(collected_->chunks), partitions()); };
     absl::StatusOr<NodeArrays> arrays;
+    // The node files need the names, the edges only the ranks: both proceed at once, and the names' memory is freed
+    // early.
     ParallelBoth(
         [&] {
           arrays = WriteNodes(paths, collected_->nodes, nodes);
           collected_->nodes.Clear();
         },
         [&] {
-          EncodeIds(collected_->runs, nodes, relations);
+          EncodeIds(collected_->chunks, nodes, relations);
           if (beside && !Stopped()) sort();
         });
     RETURN_IF_ERROR(arrays.status());
@@ -377,10 +383,10 @@ class Importer {
     return Finish(paths, relations, *arrays, written);
   }
 
-  // The rest of an import that went through temporary files; false if hashes collide.
+  // The remaining steps of an import through temporary files; returns false if hashes collide.
   absl::StatusOr<bool> WriteSpilled(const GraphPaths& paths) {
-    summary_.self_loops = spilled_->parts().self_loops;
-    RETURN_IF_ERROR(CheckTrainEdges(spilled_->parts().edges[0]));
+    summary_.self_loops = spilled_->assigned().self_loops;
+    RETURN_IF_ERROR(CheckTrainEdges(spilled_->assigned().edges[0]));
     summary_.unseen_relations = spilled_->relation_marks().CountUnseen();
     ASSIGN_OR_RETURN(const std::optional<NodeArrays> arrays, spilled_->WriteNodes(paths, Stage("ranking", "names")));
     if (!arrays) return false;
@@ -408,7 +414,7 @@ class Importer {
     graph.has_relations = collected_->columns.relation >= 0;
     graph.undirected = options_.undirected;
     graph.keeps_duplicates = !options_.merge_duplicates;
-    // An edge without a weight counts 1.
+    // An edge without a weight has weight 1.
     graph.has_weights = collected_->columns.weight >= 0 || (base_ != nullptr && base_->description().has_weights);
   }
   PartitionLayout partitions() const { return {summary_.graph.partition_rows, summary_.graph.partition_count}; }
@@ -425,7 +431,7 @@ class Importer {
     return layout;
   }
 
-  // Writes what is left of the graph: its relations and its description.
+  // Writes the rest of the graph: its relations and its description.
   absl::Status Finish(const GraphPaths& paths, const NameRanking& relations, const NodeArrays& arrays,
                       const WrittenEdges& written) {
     ASSIGN_OR_RETURN(const std::string relation_text,
@@ -445,18 +451,18 @@ class Importer {
 
   const ImportOptions& options_;
   const std::function<void(const ImportProgress&)>& progress_;
-  std::unique_ptr<Graph> base_;  // null for none
+  std::unique_ptr<Graph> base_;  // null: none
   std::vector<InputFile> files_;
   std::uint64_t total_bytes_ = 0;
   MemoryPlan plan_;
-  NameList node_names_;  // both empty where there are none
+  NameList node_names_;  // both empty if none were given
   NameList relation_names_;
   CollectOptions collect_;
   SelectionRules rules_;
   SpillUse spill_use_;
   std::optional<CollectedEdges> collected_;
-  std::unique_ptr<SpilledImport> spilled_;  // null while all is held
-  std::uint64_t hash_seed_ = 0;             // of what is spilled
+  std::unique_ptr<SpilledImport> spilled_;  // null while everything is in memory
+  std::uint64_t hash_seed_ = 0;             // of the spilled names
   Clock::time_point lap_;
   ImportSummary summary_;
 };

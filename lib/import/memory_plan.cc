@@ -10,15 +10,15 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-// The program itself, its threads, and the page cache of the files that are being written.
+// The program itself, its threads, and the page cache of the files being written.
 constexpr std::uint64_t kProgramBytes = 24 * kMiB;
-// A chunk of text that waits, is parsed and is delivered, what its names add to the tables, and a share of the one
-// result that waits for a slower chunk: the most is for lines of four bytes, whose edges take 40 times the room of
+// A chunk of text that waits, is parsed and is delivered; what its names add to the tables; and a share of the one
+// result that waits for a slower chunk. The maximum is for lines of four bytes, whose edges take 40 times the memory of
 // their text.
 constexpr std::uint64_t kWorkerBytes = 24 * kMiB;
-// Fewer make more runs than it is worth.
+// With less there would be too many extents.
 constexpr std::uint64_t kMinCollectedBytes = 8 * kMiB;
-// The window of a zstd frame: of the levels up to 19, and what zstd's own tools take without being asked.
+// The window of a zstd frame: enough for levels up to 19; the default limit of zstd's own tools.
 constexpr std::uint64_t kMinWindowBytes = 8 * kMiB;
 constexpr std::uint64_t kMaxWindowBytes = 128 * kMiB;
 constexpr std::uint64_t kSmallest = kProgramBytes + kWorkerBytes + kMinCollectedBytes + kMinWindowBytes;
@@ -40,7 +40,7 @@ absl::StatusOr<MemoryPlan> PlanMemory(std::uint64_t memory_bytes, std::size_t th
   }
   MemoryPlan plan;
   const std::uint64_t room = memory_bytes - kProgramBytes;
-  // At most half for the workers: what is held before it goes to files decides how many runs there are.
+  // The workers get at most half: the memory for names and edges determines the number of extents.
   plan.workers = std::clamp<std::uint64_t>(room / 2 / kWorkerBytes, 1, std::max<std::size_t>(1, threads));
   const std::uint64_t rest = room - plan.workers * kWorkerBytes;
   plan.window_bytes = std::clamp(rest / 8, kMinWindowBytes, kMaxWindowBytes);

@@ -1,4 +1,4 @@
-// How an import divides the memory that it may take.
+// How an import divides its memory.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 
 namespace octavo {
 
-// The phases follow each other, so each has what the others give back. Reading and parsing take workers,
-// collected_bytes and window_bytes together.
+// The phases run one after the other, and each can use what the previous one has freed. Reading and parsing need
+// workers, collected_bytes and window_bytes together.
 struct MemoryPlan {
-  std::size_t workers = 1;                   // chunks of text that are parsed at once
-  std::uint64_t collected_bytes = 0;         // names and edges that are held before they go to files
-  std::uint64_t window_bytes = 0;            // of a zstd frame of the input
+  std::size_t workers = 1;                   // chunks of text parsed in parallel
+  std::uint64_t collected_bytes = 0;         // names and edges held before they go to files
+  std::uint64_t window_bytes = 0;            // window of a zstd frame of the input
   std::uint64_t max_cached_input_bytes = 0;  // larger input files are dropped from the page cache as they are read
   std::uint64_t encode_bytes = 0;            // the array of hashes and a batch of edges
-  std::uint64_t merge_bytes = 0;             // buffers of a merge; with edges in memory: what sorting takes beside them
+  std::uint64_t merge_bytes = 0;             // buffers of a merge; with edges in memory: extra memory for sorting
 };
 
-// Divides `memory_bytes`, 0 for no limit, among at most `threads` workers. Too little for one worker is a usage error
-// with the smallest that would do.
+// Divides `memory_bytes` (0: no limit) among at most `threads` workers. Too little for one worker is a usage error that
+// names the smallest sufficient amount.
 absl::StatusOr<MemoryPlan> PlanMemory(std::uint64_t memory_bytes, std::size_t threads);
 
 }  // namespace octavo

@@ -1,4 +1,4 @@
-// Where the names of the input were seen.
+// Records in which edges the names of the input occur.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace octavo {
 
-// A mark for each NameTable id. Any thread may set marks while none reads them and none grows them.
+// One byte of marks for each NameTable id. Any thread may set marks, but not while others read or grow them.
 class NameMarks {
  public:
   enum : std::uint8_t { kInTrain = 1, kElsewhere = 2 };
@@ -19,8 +19,8 @@ class NameMarks {
   }
 
   void Set(std::uint32_t id, std::uint8_t mark) {
-    // Relaxed: the marks are read after the threads have been joined. The load spares a locked write, as nearly every
-    // name has its mark already.
+    // Relaxed: the marks are read after the threads have been joined. The load avoids a locked write, as nearly every
+    // name already has its mark.
     const std::atomic_ref<std::uint8_t> cell(marks_[id]);
     if ((cell.load(std::memory_order_relaxed) & mark) == 0) cell.fetch_or(mark, std::memory_order_relaxed);
   }
@@ -29,13 +29,13 @@ class NameMarks {
   bool Seen(std::uint32_t id) const { return marks_[id] != 0; }
   std::size_t size() const { return marks_.size(); }
 
-  // How many names were seen, but in no training edge.
+  // How many names were seen, but not in a training edge.
   std::uint64_t CountUnseen() const {
     std::uint64_t count = 0;
     for (const std::uint8_t mark : marks_) count += mark == kElsewhere ? 1 : 0;
     return count;
   }
-  // Whether the name was seen, with `only_train` in a training edge.
+  // Whether the name was seen; with `only_train`, whether it is in a training edge.
   bool Keeps(std::uint32_t id, bool only_train) const { return only_train ? InTrain(id) : Seen(id); }
 
  private:

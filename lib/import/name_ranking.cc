@@ -18,10 +18,10 @@ struct HashedName {
   std::uint32_t id;
 };
 
-// By NameTable::ShardOf of the hash; of the hashes that the table has these are its shards.
+// By NameTable::ShardOf of the hash. For the table's own hashes these are its shards.
 using Buckets = std::array<std::vector<HashedName>, NameTable::kShards>;
 
-// The names that were seen, each bucket in ascending order of the hashes.
+// The seen names; each bucket in ascending order of the hashes.
 Buckets SortNames(const NameTable& names, const NameMarks& marks, NameHash hash, std::uint64_t seed) {
   Buckets buckets;
   ParallelEach(0, buckets.size(), [&](std::size_t shard) {
@@ -31,6 +31,7 @@ Buckets SortNames(const NameTable& names, const NameMarks& marks, NameHash hash,
       if (marks.Seen(id)) buckets[shard].push_back({HashOf(names, id, hash, seed), id});
     }
   });
+  // With another hash the table's shards are not in the order of the hashes, so distribute the names again.
   if (!HasHash(hash, seed)) {
     const Buckets by_shard = std::exchange(buckets, {});
     for (const auto& shard : by_shard) {
@@ -56,13 +57,16 @@ absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const NameMarks& m
   NameRanking ranking;
   for (; ranking.seed < kMaxHashSeeds; ++ranking.seed) {
     Buckets buckets = SortNames(names, marks, hash, ranking.seed);
+    // All seen names must have distinct hashes, even those without a row: looking one up must not find another.
     if (HasTwoAlike(buckets)) continue;
+    // The buckets are in the order of the hashes: a bucket's first rank is the number of names in the buckets before
+    // it.
     std::array<std::size_t, NameTable::kShards + 1> begin{};
     for (std::size_t i = 0; i < buckets.size(); ++i) {
       if (only_train) std::erase_if(buckets[i], [&](const HashedName& name) { return !marks.InTrain(name.id); });
       begin[i + 1] = begin[i] + buckets[i].size();
     }
-    // New memory: its first touch takes as long as what is written there below.
+    // New memory: its first touch takes as long as the writes below.
     ParallelBoth([&] { ranking.hashes.resize(begin.back()); },
                  [&] {
                    ranking.by_rank.resize(begin.back());
@@ -82,7 +86,8 @@ absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const NameMarks& m
 }
 
 absl::Status NoHashSeedError() {
-  return RuntimeError(fmt::format("{} seeds gave two names the same hash; expected none to", kMaxHashSeeds));
+  return RuntimeError(
+      fmt::format("each of {} seeds gave two names the same hash; expected one without collision", kMaxHashSeeds));
 }
 
 NameRanking RankRelations(const NameTable& names, const NameMarks& marks, bool only_train) {
@@ -96,10 +101,10 @@ NameRanking RankRelations(const NameTable& names, const NameMarks& marks, bool o
   return ranking;
 }
 
-void EncodeIds(EdgeRuns& runs, const NameRanking& nodes, const NameRanking& relations) {
-  ParallelEach(0, runs.size(), [&](std::size_t run) {
-    for (EdgeRecord& record : runs[run]) {
-      if (record.part() == Part::kDropped) continue;
+void EncodeIds(EdgeChunks& chunks, const NameRanking& nodes, const NameRanking& relations) {
+  ParallelEach(0, chunks.size(), [&](std::size_t chunk) {
+    for (EdgeRecord& record : chunks[chunk]) {
+      if (record.split() == EdgeSplit::kDropped) continue;
       record.head = nodes.rank[record.head];
       record.tail = nodes.rank[record.tail];
       if (!relations.rank.empty()) record.set_relation(relations.rank[record.relation()]);

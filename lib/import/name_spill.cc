@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/status.h"
-#include "import/record_parser.h"
 #include "io/file.h"
 #include "oneapi/tbb/parallel_sort.h"
+#include "parse/record_parser.h"
 
 namespace octavo {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxNameBuffer = std::size_t{1} << 20;
 constexpr std::size_t kHeadBytes = 12;
-// Bytes between two calls of the tick: some milliseconds of work.
+// Bytes between two calls of the tick: a few milliseconds of work.
 constexpr std::uint64_t kTickBytes = std::uint64_t{1} << 20;
 constexpr std::uint32_t kLengthMask = (std::uint32_t{1} << 24) - 1;
 static_assert(kMaxNameBytes <= kLengthMask && kHeadBytes + kMaxNameBytes <= kMinNameBuffer);
@@ -35,12 +35,13 @@ absl::Status AppendName(const SpilledName& name, SpillWriter& out) {
   return out.Append(std::as_bytes(std::span<const char>(name.text)));
 }
 
-// One run as it is read.
-class NameRun {
+// Reads one extent.
+class NameReader {
  public:
-  NameRun(const SpillFile& file, SpillExtent extent, std::size_t buffer_bytes) : reader_(file, extent, buffer_bytes) {}
+  NameReader(const SpillFile& file, SpillExtent extent, std::size_t buffer_bytes)
+      : reader_(file, extent, buffer_bytes) {}
 
-  // Moves on to the next name; false at the end of the run.
+  // Moves to the next name; returns false at the end of the extent.
   absl::StatusOr<bool> Next() {
     reader_.Consume(std::exchange(bytes_, 0));
     ASSIGN_OR_RETURN(const std::span<const std::byte> head, reader_.Peek(kHeadBytes));
@@ -56,7 +57,7 @@ class NameRun {
     return true;
   }
   const SpilledName& name() const { return name_; }
-  // Of the current name in the file.
+  // Size of the current name in the file.
   std::size_t bytes() const { return bytes_; }
 
  private:
@@ -82,14 +83,16 @@ absl::StatusOr<SpillExtent> SpillNames(const NameTable& names, const NameMarks& 
   return out.Finish();
 }
 
-absl::StatusOr<bool> MergeNames(const SpillFile& file, std::span<const SpillExtent> runs, std::uint64_t buffer_bytes,
+absl::StatusOr<bool> MergeNames(const SpillFile& file, std::span<const SpillExtent> extents, std::uint64_t buffer_bytes,
                                 const std::function<absl::Status(const SpilledName&)>& visit, const MergeTick& tick) {
   const std::size_t each =
-      std::clamp<std::size_t>(buffer_bytes / std::max<std::size_t>(1, runs.size()), kMinNameBuffer, kMaxNameBuffer);
-  std::vector<std::unique_ptr<NameRun>> heap;
+      std::clamp<std::size_t>(buffer_bytes / std::max<std::size_t>(1, extents.size()), kMinNameBuffer, kMaxNameBuffer);
+  std::vector<std::unique_ptr<NameReader>> heap;
   const auto later = [](const auto& a, const auto& b) { return a->name().hash > b->name().hash; };
-  for (const SpillExtent& run : runs) {
-    auto reader = std::make_unique<NameRun>(file, run, each);
+  // A heap of the extents by their current hash. Equal names from several extents are adjacent and merged into one with
+  // all their marks.
+  for (const SpillExtent& extent : extents) {
+    auto reader = std::make_unique<NameReader>(file, extent, each);
     ASSIGN_OR_RETURN(const bool any, reader->Next());
     if (any) heap.push_back(std::move(reader));
   }
@@ -100,20 +103,21 @@ absl::StatusOr<bool> MergeNames(const SpillFile& file, std::span<const SpillExte
   std::uint64_t read = 0;
   while (!heap.empty()) {
     std::pop_heap(heap.begin(), heap.end(), later);
-    NameRun& run = *heap.back();
-    read += run.bytes();
+    NameReader& extent = *heap.back();
+    read += extent.bytes();
     if (read >= kTickBytes && tick) RETURN_IF_ERROR(tick(std::exchange(read, 0)));
-    if (has_merged && run.name().hash == merged.hash) {
-      if (run.name().text != text) return false;
-      merged.marks |= run.name().marks;
+    // Two names with the same hash: the seed is unusable.
+    if (has_merged && extent.name().hash == merged.hash) {
+      if (extent.name().text != text) return false;
+      merged.marks |= extent.name().marks;
     } else {
       merged.text = text;
       if (has_merged) RETURN_IF_ERROR(visit(merged));
-      text.assign(run.name().text);
-      merged = run.name();
+      text.assign(extent.name().text);
+      merged = extent.name();
       has_merged = true;
     }
-    ASSIGN_OR_RETURN(const bool more, run.Next());
+    ASSIGN_OR_RETURN(const bool more, extent.Next());
     if (more) {
       std::push_heap(heap.begin(), heap.end(), later);
     } else {
@@ -126,19 +130,19 @@ absl::StatusOr<bool> MergeNames(const SpillFile& file, std::span<const SpillExte
   return true;
 }
 
-absl::StatusOr<std::optional<SpillExtent>> MergeNamesToRun(SpillFile& file, std::span<const SpillExtent> runs,
-                                                           std::uint64_t buffer_bytes, const MergeTick& tick) {
+absl::StatusOr<std::optional<SpillExtent>> MergeNamesToExtent(SpillFile& file, std::span<const SpillExtent> extents,
+                                                              std::uint64_t buffer_bytes, const MergeTick& tick) {
   SpillWriter out(file, kWriteBytes);
   const auto append = [&](const SpilledName& name) { return AppendName(name, out); };
-  ASSIGN_OR_RETURN(const bool unique, MergeNames(file, runs, buffer_bytes, append, tick));
+  ASSIGN_OR_RETURN(const bool unique, MergeNames(file, extents, buffer_bytes, append, tick));
   if (!unique) return std::optional<SpillExtent>();
-  ASSIGN_OR_RETURN(const SpillExtent run, out.Finish());
-  return std::optional<SpillExtent>(run);
+  ASSIGN_OR_RETURN(const SpillExtent extent, out.Finish());
+  return std::optional<SpillExtent>(extent);
 }
 
-RunLimits NameRunLimits(std::uint64_t buffer_bytes) {
-  const std::size_t runs = std::max<std::size_t>(2, buffer_bytes / kMinNameBuffer);
-  return {.most = runs, .fan_in = runs};
+MergeLimits NameMergeLimits(std::uint64_t buffer_bytes) {
+  const std::size_t extents = std::max<std::size_t>(2, buffer_bytes / kMinNameBuffer);
+  return {.most = extents, .fan_in = extents};
 }
 
 }  // namespace octavo

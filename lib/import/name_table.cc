@@ -17,20 +17,20 @@ namespace {
 constexpr std::size_t kFirstArenaBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxArenaBytes = std::size_t{1} << 20;
 constexpr std::size_t kFirstSlots = 64;
-// A table larger than the cache misses in a name's slot, its entry and, where that is long, its text. Each is fetched
-// this many names ahead of the next. Entries are not while all texts are short: with a million names to look into slots
-// ahead costs as much as it saves.
+// In a table larger than the cache, a lookup misses in the name's slot, its entry and, if the name is long, its text.
+// Each is prefetched this many names ahead of the next stage. Entries are not prefetched while all texts are short:
+// with a million names, reading slots ahead costs as much as it saves.
 constexpr std::size_t kLookAhead = 6;
-// Names that are sorted by shard at once: they stay in a core's cache, and each shard gets a few hundred.
+// Names sorted by shard at once: few enough for a core's cache, and a few hundred for each shard.
 constexpr std::size_t kPieceNames = std::size_t{16} << 10;
 
 }  // namespace
 
-// A cache line of its own, so that neighbours' locks do not share one.
+// In separate cache lines, so that locks of neighbouring shards do not share one.
 class alignas(64) NameTable::Shard {
  public:
-  // Interns the names at `order`, positions in `names`. Without `wait` it does nothing where another thread is here,
-  // and returns false.
+  // Interns the names at `order`, positions in `names`. Without `wait`, does nothing and returns false if another
+  // thread holds the shard.
   absl::StatusOr<bool> Intern(std::span<const Name> names, std::span<const std::uint32_t> order, std::uint32_t shard,
                               bool wait, std::span<std::uint32_t> ids) ABSL_LOCKS_EXCLUDED(mutex_) {
     if (order.empty()) return true;
@@ -46,12 +46,12 @@ class alignas(64) NameTable::Shard {
   }
 
   std::uint64_t bytes(std::uint64_t bytes_beside) const {
-    // Relaxed: two counts that need not agree.
+    // Relaxed: the two counts need not be consistent.
     return names_.load(std::memory_order_relaxed) * (kBytesOfName + bytes_beside) +
            text_bytes_.load(std::memory_order_relaxed);
   }
 
-  // After the last Intern nobody writes any more, so these take no lock.
+  // Nothing writes after the last Intern, so these take no lock.
   std::size_t size() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return entries_.size(); }
   std::string_view Text(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS { return entries_[i].Text(); }
   void FetchEntryAt(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS { __builtin_prefetch(&entries_[i]); }
@@ -59,12 +59,12 @@ class alignas(64) NameTable::Shard {
   std::uint64_t Hash(std::size_t i) const ABSL_NO_THREAD_SAFETY_ANALYSIS { return entries_[i].hash; }
 
  private:
-  // Half a cache line, with the text in it where that is short (Neumann and Freitag, Umbra, CIDR 2020): room for any
-  // 64-bit number.
+  // Half a cache line. Short texts are stored inline (Neumann and Freitag, Umbra, CIDR 2020): enough for any 64-bit
+  // number.
   struct alignas(32) Entry {
     std::uint64_t hash;
     std::uint32_t bytes;
-    std::array<char, 20> text;  // of a longer one: where it is
+    std::array<char, 20> text;  // for a longer name: a pointer to it
 
     bool is_short() const { return bytes <= text.size(); }
     const char* Far() const {
@@ -76,7 +76,7 @@ class alignas(64) NameTable::Shard {
   };
   static_assert(sizeof(Entry) == 32);
 
-  // Of its entry and of four slots: a table that grows leaves at most so many for each name.
+  // An entry and four slots: the most per name in a growing table.
   static constexpr std::uint64_t kBytesOfName = sizeof(Entry) + 4 * sizeof(std::uint32_t);
 
   absl::Status InternLocked(std::span<const Name> names, std::span<const std::uint32_t> order, std::uint32_t shard,
@@ -102,18 +102,18 @@ class alignas(64) NameTable::Shard {
     return absl::OkStatus();
   }
 
-  // A slot is 0 where it is free. Else its low bits have the place in entries_ plus 1, its high bits some of the hash,
-  // so that a look-up passes over what others have put there without a look at their entries.
+  // A slot is 0 if free. Otherwise its low bits are the position in entries_ plus 1, its high bits a tag from the hash.
+  // A lookup skips slots with other tags without reading their entries.
   static constexpr std::uint32_t kPlaceMask = kMaxNamesInShard;
   static_assert((kPlaceMask & (kPlaceMask + 1)) == 0);
-  // Bits that choose neither the shard nor the slot.
+  // Bits of the hash that determine neither shard nor slot.
   static std::uint32_t TagOf(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 26) & ~kPlaceMask; }
 
   std::size_t FirstSlot(std::uint64_t hash) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     return hash & (slots_.size() - 1);
   }
 
-  // These say what to fetch, null for nothing; GCC 12 would leave out a function that does it and returns nothing.
+  // Return the address to prefetch, or null. GCC 12 would optimise away a function that prefetches and returns nothing.
   const Entry* LikelyEntry(const Name& name) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     const std::uint32_t slot = slots_[FirstSlot(name.hash)];
     return slot == 0 ? nullptr : &entries_[(slot & kPlaceMask) - 1];
@@ -181,7 +181,7 @@ class alignas(64) NameTable::Shard {
   char* free_ ABSL_GUARDED_BY(mutex_) = nullptr;
   std::size_t room_ ABSL_GUARDED_BY(mutex_) = 0;
   std::size_t next_arena_bytes_ ABSL_GUARDED_BY(mutex_) = kFirstArenaBytes / 2;
-  // For whoever asks without the lock: the entries behind the last Intern, the bytes of all arenas.
+  // For callers without the lock: the number of entries after the last Intern, and the bytes of all arenas.
   std::atomic<std::uint64_t> names_ = 0;
   std::atomic<std::uint64_t> text_bytes_ = 0;
 };
@@ -202,8 +202,8 @@ absl::Status NameTable::Intern(std::span<const Name> names, std::span<std::uint3
   std::vector<std::uint32_t> order(names.size());
   auto next = begin;
   for (std::uint32_t i = 0; i < names.size(); ++i) order[next[ShardOf(names[i].hash)]++] = i;
-  // Callers begin at different shards and come back later to those that another one is in: who waited would follow that
-  // one from shard to shard.
+  // Callers start at different shards and first skip those that another thread holds. A caller that waited would follow
+  // that thread from shard to shard.
   const std::uint32_t first = names.empty() ? 0 : static_cast<std::uint32_t>(names[0].hash % kShards);
   std::bitset<kShards> done;
   for (const bool wait : {false, true}) {

@@ -1,4 +1,4 @@
-// The names of the input, each once, with a provisional id in the order in which they happened to come.
+// The distinct names of the input, each with a provisional id that depends on the order of arrival.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace octavo {
 
-// A hash table in kShards parts, each under its own lock. Names are compared byte for byte, so that two with the same
-// hash stay two. Costs about 40 bytes a name, and the bytes of those that have more than 20.
+// A hash table in kShards parts, each with its own lock. Names are compared byte for byte, so two names with the same
+// hash stay distinct. Takes about 40 bytes per name, plus the text of names longer than 20 bytes.
 class NameTable {
  public:
   struct Name {
@@ -26,18 +26,18 @@ class NameTable {
   NameTable();
   ~NameTable();
 
-  // Sets ids[i] to the id of names[i]; a name seen for the first time is copied. Any thread. Which ids names get
-  // depends on the order of the calls. REQUIRES: ids.size() == names.size()
+  // Sets ids[i] to the id of names[i]; copies names that are new. Any thread. The ids depend on the order of the calls.
+  // REQUIRES: ids.size() == names.size()
   absl::Status Intern(std::span<const Name> names, std::span<std::uint32_t> ids);
 
-  // What the names hold, counted as if every table were about to grow, and `bytes_beside` for each. Any thread; what an
-  // Intern adds at the time may be missing.
+  // The memory of the names, counted as if every table were about to grow, plus `bytes_beside` for each. Any thread;
+  // may miss additions of a concurrent Intern.
   std::uint64_t bytes(std::uint64_t bytes_beside = 0) const;
 
-  // Forgets all names and gives their memory back. REQUIRES: no other call at the time
+  // Removes all names and frees their memory. REQUIRES: no concurrent call
   void Clear();
 
-  // The functions below are for the time after the last Intern, from any thread.
+  // For use after the last Intern, from any thread:
 
   std::uint64_t size() const;
   // Every id is below this; not every number below this is an id.
@@ -46,13 +46,13 @@ class NameTable {
   std::string_view Text(std::uint32_t id) const;
   std::uint64_t Hash(std::uint32_t id) const;
   bool Contains(std::uint32_t id) const;
-  // For a Text that comes soon: first the one, some work later the other.
+  // Two-stage prefetch before Text: FetchEntry, later FetchText.
   void FetchEntry(std::uint32_t id) const;
   void FetchText(std::uint32_t id) const;
 
-  // An id is (place in the shard) * kShards + shard.
+  // An id is (position in the shard) * kShards + shard.
   static constexpr std::uint32_t kShards = 64;
-  // By the high bits of the hash: what is in a shard comes before what is in the next, by hash.
+  // The high bits of the hash, so that the shards are in ascending order of the hashes.
   static constexpr std::uint32_t ShardOf(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 58); }
   static_assert(kShards == 1U << (64 - 58));
   static constexpr std::uint32_t kMaxNamesInShard = (std::uint32_t{1} << 26) - 1;

@@ -12,7 +12,7 @@
 namespace octavo {
 namespace {
 
-// How many names ahead of its use an entry is fetched, and then its text: the time of a cache miss or two.
+// How many names ahead an entry, and then its text, is prefetched: the time of one or two cache misses.
 constexpr std::size_t kEntryAhead = 16;
 constexpr std::size_t kTextAhead = 8;
 

@@ -22,21 +22,21 @@ struct NodeArrays {
   ArrayHeader offsets;
 };
 
-// One owner, one thread. Holds three buffers, whatever the number of names.
+// One owner, one thread. Holds three buffers for any number of names.
 class NodeWriter {
  public:
-  // `hash_seed` is the one of all hashes that come.
+  // `hash_seed` is the seed of all appended hashes.
   static absl::StatusOr<std::unique_ptr<NodeWriter>> Create(const GraphPaths& paths, std::uint64_t hash_seed);
 
-  // Appends the node of the next id. REQUIRES: hashes come in ascending order
+  // Appends the node with the next id. REQUIRES: hashes are appended in ascending order
   absl::Status Append(std::uint64_t hash, std::string_view name);
   std::uint64_t count() const { return hashes_.count(); }
 
-  // Writes the headers and returns them. To be called once, last.
+  // Writes the headers and returns them. Call it once, last.
   absl::StatusOr<NodeArrays> Finish();
 
  private:
-  // A file that grows at its end.
+  // A file that is appended to.
   class Output {
    public:
     Output(File file, std::uint64_t begin) : file_(std::move(file)), end_(begin) {}
@@ -49,11 +49,11 @@ class NodeWriter {
    private:
     File file_;
     WriteBehind behind_;
-    std::uint64_t end_;  // of what is written
+    std::uint64_t end_;  // of the written bytes
     std::vector<std::byte> buffer_;
   };
 
-  // An array behind its header, which is written at the end.
+  // An array after its header, which is written at the end.
   class Array {
    public:
     Array(File file, ArrayKind kind, std::uint64_t hash_seed);

@@ -1,4 +1,4 @@
-// Work on a sequence of items by several threads whose results are taken in the order of the items.
+// Processes a sequence of items with several threads and delivers the results in the order of the items.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,19 @@
 
 namespace octavo {
 
-// Takes items until `take()`, a std::optional<Item>, is empty; calls `process(item)` for each, in parallel; and hands
-// the results to `deliver(result)`, an absl::Status, one at a time in the order in which the items were taken. Ends at
-// the first error, which it returns. A worker goes on behind one result that waits for an item which takes longer: at
-// most `workers` + 1 items and results are held at once. Each worker has a copy of `process`, so that it may keep
-// memory from one item to the next, and may take the item apart. `process` and `deliver` must not start parallel work
-// of their own: waiting for it a thread could take up another item and wait for itself. What `process` throws is thrown
-// here.
+// Takes items until `take()`, a std::optional<Item>, is empty; calls `process(item)` for each, in parallel; and passes
+// the results to `deliver(result)`, an absl::Status, one at a time in the order in which the items were taken. Stops at
+// the first error and returns it. Only one result may wait for a slower item before the workers wait too: at most
+// `workers` + 1 items and results are held. Each worker has a copy of `process`, which may keep memory between items
+// and may modify the item. `process` and `deliver` must not start parallel work: a thread waiting for that could start
+// another item and deadlock. Exceptions of `process` are rethrown here.
 template <typename Item, typename Take, typename Process, typename Deliver>
 absl::Status ProcessInOrder(std::size_t workers, const Take& take, const Process& process, const Deliver& deliver) {
   using Result = std::decay_t<std::invoke_result_t<Process&, Item&>>;
   Mutex take_mutex;
-  std::uint64_t taken = 0;  // under take_mutex
+  std::uint64_t taken = 0;  // guarded by take_mutex
   Mutex deliver_mutex;
-  std::map<std::uint64_t, Result> waiting;  // by number; these four under deliver_mutex
+  std::map<std::uint64_t, Result> waiting;  // by number; this and the next three are guarded by deliver_mutex
   std::uint64_t delivered = 0;
   bool ended = false;
   absl::Status status;
@@ -59,7 +58,7 @@ absl::Status ProcessInOrder(std::size_t workers, const Take& take, const Process
       }
     } catch (...) {
       const MutexLock lock(deliver_mutex);
-      ended = true;  // or the others would wait for this item for ever
+      ended = true;  // otherwise the others would wait for this item for ever
       throw;
     }
   });

@@ -8,7 +8,7 @@
 #include "base/byte_size.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "cells/run_reduction.h"
+#include "cells/extent_reduction.h"
 #include "fmt/format.h"
 #include "import/edge_spill.h"
 #include "import/hash_slice.h"
@@ -17,9 +17,9 @@
 namespace octavo {
 namespace {
 
-// Names hashed by one task: some milliseconds of work.
+// Names hashed by one task: a few milliseconds of work.
 constexpr std::size_t kHashGrain = std::size_t{64} << 10;
-// Words of the bits of nodes in training edges that are written at a time.
+// Words of the in-training bits that are written at a time.
 constexpr std::size_t kBufferWords = std::size_t{16} << 10;
 
 std::vector<std::uint64_t> HashesOf(const NameTable& names, NameHash hash, std::uint64_t seed) {
@@ -33,7 +33,7 @@ std::vector<std::uint64_t> HashesOf(const NameTable& names, NameHash hash, std::
   return hashes;
 }
 
-// Bits, appended one by one to a spill file as 64-bit words.
+// Appends bits one by one to a spill file, as 64-bit words.
 class BitWriter {
  public:
   explicit BitWriter(SpillFile& file) : file_(file) {}
@@ -72,6 +72,7 @@ absl::Status SpilledImport::CheckStop() const {
   return absl::OkStatus();
 }
 
+// Estimates the final size of the temporary files from the share of the input read so far.
 void SpilledImport::Expect(const CollectedEdges& collected, std::uint64_t total_bytes) {
   const std::uint64_t now = collected.nodes.bytes() + edges() * (sizeof(SpilledEdge) + sizeof(EdgeRecord));
   const double share = total_bytes > 0 && collected.bytes_read > 0
@@ -83,40 +84,44 @@ void SpilledImport::Expect(const CollectedEdges& collected, std::uint64_t total_
 
 absl::Status SpilledImport::AddGeneration(CollectedEdges& collected, std::uint64_t total_bytes) {
   RETURN_IF_ERROR(CheckStop());
+  // The marks must be complete before the names are spilled, because a name's record contains its marks.
   NameMarks marks(collected.nodes.id_limit());
   relation_marks_.GrowTo(collected.relations.id_limit());
-  const AssignedParts parts =
-      AssignParts(collected.runs, collected.nodes, collected.relations, options_.rules, marks, relation_marks_);
-  parts_.self_loops += parts.self_loops;
-  for (std::size_t i = 0; i < parts.edges.size(); ++i) parts_.edges[i] += parts.edges[i];
+  const AssignedSplits assigned =
+      AssignSplits(collected.chunks, collected.nodes, collected.relations, options_.rules, marks, relation_marks_);
+  assigned_.self_loops += assigned.self_loops;
+  for (std::size_t i = 0; i < assigned.edges.size(); ++i) assigned_.edges[i] += assigned.edges[i];
   Expect(collected, total_bytes);
   {
     const std::vector<std::uint64_t> hashes = HashesOf(collected.nodes, options_.hash, options_.hash_seed);
-    ASSIGN_OR_RETURN(const SpillExtent run, SpillNames(collected.nodes, marks, hashes, *names_));
-    name_runs_.push_back(run);
+    ASSIGN_OR_RETURN(const SpillExtent extent, SpillNames(collected.nodes, marks, hashes, *names_));
+    name_extents_.push_back(extent);
     spilled_names_ += collected.nodes.size();
     RETURN_IF_ERROR(CheckStop());
-    RETURN_IF_ERROR(SpillEdges(std::exchange(collected.runs, {}), hashes, *edges_));
+    RETURN_IF_ERROR(SpillEdges(std::exchange(collected.chunks, {}), hashes, *edges_));
   }
-  collected.run_edges = 0;
+  // Frees the memory. Relations stay in memory, and their ids stay valid.
+  collected.held_edges = 0;
   collected.nodes.Clear();
   relation_bytes_ = collected.relations.bytes();
   return CheckIndex();
 }
 
-// What no temporary file can take: the indexes of the cells, beside the last merge.
+// Checks what must be in memory: the indexes of the cells, together with the last merge.
 absl::Status SpilledImport::CheckIndex() const {
   const std::uint64_t room = Beside(options_.merge_bytes);
-  if (EdgeRunLimits(room, edges()).most >= 2) return absl::OkStatus();
+  if (EdgeMergeLimits(room, edges()).most >= 2) return absl::OkStatus();
   return RuntimeError(
       fmt::format("the index of the {} edges so far takes {} while it grows, and --memory leaves {}; expected a larger "
                   "--memory",
                   edges(), FormatByteSize(IndexBytes(edges())), FormatByteSize(room)));
 }
 
+// Never less than half: Importer::Spill limits the memory of the relations.
 std::uint64_t SpilledImport::Beside(std::uint64_t bytes) const { return bytes - std::min(bytes / 2, relation_bytes_); }
 
 absl::StatusOr<std::optional<NodeArrays>> SpilledImport::WriteNodes(const GraphPaths& paths, const Progress& progress) {
+  // The merged names arrive in id order, so one pass writes the node files and the in-training bits.
   RETURN_IF_ERROR(names_->FinishWriting());
   RETURN_IF_ERROR(edges_->FinishWriting());
   ASSIGN_OR_RETURN(in_train_, SpillFile::Create(options_.folder / kFileNames[2], use_));
@@ -132,7 +137,7 @@ absl::StatusOr<std::optional<NodeArrays>> SpilledImport::WriteNodes(const GraphP
     RETURN_IF_ERROR(bits.Append(in_train));
     return writer->Append(name.hash, name.text);
   };
-  ASSIGN_OR_RETURN(const bool unique, MergeNameRuns(take, progress));
+  ASSIGN_OR_RETURN(const bool unique, MergeNameExtents(take, progress));
   if (!unique) return std::optional<NodeArrays>();
   RETURN_IF_ERROR(bits.Flush());
   RETURN_IF_ERROR(in_train_->FinishWriting());
@@ -142,12 +147,13 @@ absl::StatusOr<std::optional<NodeArrays>> SpilledImport::WriteNodes(const GraphP
   return std::optional<NodeArrays>(arrays);
 }
 
-absl::StatusOr<bool> SpilledImport::MergeNameRuns(const std::function<absl::Status(const SpilledName&)>& take,
-                                                  const Progress& progress) {
-  // The buffers of what is written are small beside a quarter.
+absl::StatusOr<bool> SpilledImport::MergeNameExtents(const std::function<absl::Status(const SpilledName&)>& take,
+                                                     const Progress& progress) {
+  // A quarter is more than enough for the output buffers.
   const std::uint64_t buffer_bytes = Beside(options_.merge_bytes) / 4 * 3;
-  const RunLimits limits = NameRunLimits(buffer_bytes);
-  const auto all = static_cast<double>(BytesToMerge(name_runs_, limits));
+  const MergeLimits limits = NameMergeLimits(buffer_bytes);
+  const auto all = static_cast<double>(BytesToMerge(name_extents_, limits));
+  // Counts the bytes of all passes: names are read several times if there are too many extents for one merge.
   std::uint64_t done = 0;
   const auto tick = [&](std::uint64_t bytes) -> absl::Status {
     RETURN_IF_ERROR(CheckStop());
@@ -156,17 +162,18 @@ absl::StatusOr<bool> SpilledImport::MergeNameRuns(const std::function<absl::Stat
     if (progress) progress(static_cast<std::uint64_t>(static_cast<double>(spilled_names_) * share), spilled_names_);
     return absl::OkStatus();
   };
-  const auto merge = [&](std::span<const SpillExtent> group) {
-    return MergeNamesToRun(*names_, group, buffer_bytes, tick);
+  const auto merge = [&](std::span<const SpillExtent> some) {
+    return MergeNamesToExtent(*names_, some, buffer_bytes, tick);
   };
-  ASSIGN_OR_RETURN(const bool unique, ReduceRuns(name_runs_, limits, merge));
+  ASSIGN_OR_RETURN(const bool unique, ReduceExtents(name_extents_, limits, merge));
   if (!unique) return false;
   RETURN_IF_ERROR(names_->FinishWriting());
-  return MergeNames(*names_, name_runs_, buffer_bytes, take, tick);
+  return MergeNames(*names_, name_extents_, buffer_bytes, take, tick);
 }
 
 absl::Status SpilledImport::Encode(const GraphPaths& paths, const NameRanking& relations,
                                    const PartitionLayout& partitions, const Progress& progress) {
+  // With drop_unseen only names in training edges got a row.
   const bool all_in_train = options_.rules.drop_unseen || unseen_nodes_ == 0;
   const EncoderInput input = {.edges = *edges_,
                               .hashes = paths.NodeHashes(),
@@ -178,9 +185,9 @@ absl::Status SpilledImport::Encode(const GraphPaths& paths, const NameRanking& r
                               .partitions = partitions};
   EncoderOptions encode = {.memory_bytes = Beside(options_.encode_bytes), .stop = options_.stop};
   if (progress) encode.progress = [&](std::uint64_t done) { progress(done, edges()); };
-  ASSIGN_OR_RETURN(runs_, SpillFile::Create(options_.folder / kFileNames[3], use_));
-  ASSIGN_OR_RETURN(encoded_, EncodeEdges(input, encode, *runs_));
-  RETURN_IF_ERROR(runs_->FinishWriting());
+  ASSIGN_OR_RETURN(sorted_edges_, SpillFile::Create(options_.folder / kFileNames[3], use_));
+  ASSIGN_OR_RETURN(encoded_, EncodeEdges(input, encode, *sorted_edges_));
+  RETURN_IF_ERROR(sorted_edges_->FinishWriting());
   edges_.reset();
   in_train_.reset();
   return absl::OkStatus();
@@ -193,7 +200,7 @@ absl::StatusOr<WrittenEdges> SpilledImport::WriteCells(const GraphPaths& paths, 
                              .stop = options_.stop,
                              .progress = nullptr};
   if (progress) write.progress = [&](std::uint64_t done) { progress(done, edges()); };
-  return WriteRuns(paths, *runs_, std::move(encoded_.runs), layout, write);
+  return WriteExtents(paths, *sorted_edges_, std::move(encoded_.extents), layout, write);
 }
 
 }  // namespace octavo

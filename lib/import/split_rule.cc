@@ -29,19 +29,19 @@ absl::StatusOr<SplitRule> SplitRule::Parse(std::string_view text, std::uint64_t 
     fractions[i] = *fraction;
     if (!last) rest.remove_prefix(field.size() + 1);
   }
-  // As near to 1 as sums of decimal fractions come.
+  // The tolerance for rounding in sums of decimal fractions.
   if (fractions[0] <= 0 || std::abs(fractions[0] + fractions[1] + fractions[2] - 1) > 1e-9) return refuse();
-  // A part of size 0 gets no edge, whatever the sums round to.
+  // A split of size 0 gets no edge, however the sums are rounded.
   const double test_from = fractions[2] == 0 ? 1.0 : fractions[0] + fractions[1];
   const double valid_from = fractions[1] == 0 ? test_from : fractions[0];
   return SplitRule(valid_from, test_from, seed);
 }
 
-Part SplitRule::PartOf(std::uint64_t head, std::uint64_t relation, std::uint64_t tail) const {
+EdgeSplit SplitRule::SplitOf(std::uint64_t head, std::uint64_t relation, std::uint64_t tail) const {
   const std::array<std::uint64_t, 4> key = {seed_, head, relation, tail};
   // The high 53 bits as a number in [0, 1).
   const double place = static_cast<double>(Checksum64(AsBytes(key)) >> 11) * 0x1.0p-53;
-  return place < valid_from_ ? Part::kTrain : place < test_from_ ? Part::kValid : Part::kTest;
+  return place < valid_from_ ? EdgeSplit::kTrain : place < test_from_ ? EdgeSplit::kValid : EdgeSplit::kTest;
 }
 
 }  // namespace octavo

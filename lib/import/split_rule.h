@@ -1,4 +1,4 @@
-// --split: which part of the graph an edge falls into, by the hashes of its names.
+// --split: assigns an edge to a split by the hashes of its names.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace octavo {
 
-// A pure function of the names and the seed: the same for any order of the lines, and copies of an edge stay together.
+// A pure function of the names and the seed: independent of the order of the lines, and the same for copies of an edge.
 class SplitRule {
  public:
   // Parses "0.9,0.05,0.05": the fractions of train, valid and test, which must sum to 1; train must be above 0.
@@ -18,7 +18,7 @@ class SplitRule {
   static absl::StatusOr<SplitRule> Parse(std::string_view text, std::uint64_t seed);
 
   // The arguments are HashName(name, 0); relation is 0 without a relation column.
-  Part PartOf(std::uint64_t head, std::uint64_t relation, std::uint64_t tail) const;
+  EdgeSplit SplitOf(std::uint64_t head, std::uint64_t relation, std::uint64_t tail) const;
 
  private:
   SplitRule(double valid_from, double test_from, std::uint64_t seed)

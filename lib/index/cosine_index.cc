@@ -1,6 +1,7 @@
 #include "index/cosine_index.h"
 
-// Its prefetches read behind the lists of links, and its distances know the compiler's target only.
+// hnswlib's own SIMD code is disabled: its prefetches read past the lists of links, and its distances use only the
+// instruction set of the compiler's target.
 #define NO_MANUAL_VECTORIZATION
 #include <hnswlib/hnswlib.h>
 
@@ -27,9 +28,9 @@ namespace {
 constexpr std::size_t kPieceBytes = 1 << 20;  // read or written at a time
 constexpr std::uint64_t kDefaultMemory = 64 << 20;
 constexpr std::uint64_t kMaxBlockBytes = 16 << 20;
-constexpr std::uint64_t kSeed = 100;  // of the levels; hnswlib's default
+constexpr std::uint64_t kSeed = 100;  // for the levels; hnswlib's default
 
-// 1 - cosine of two rows of length 1.
+// 1 - cosine of two rows with length 1.
 float Distance(const void* a, const void* b, const void* dim) {
   return 1.0F - InnerProduct(static_cast<const float*>(a), static_cast<const float*>(b),
                              *static_cast<const std::size_t*>(dim));
@@ -48,17 +49,17 @@ class CosineSpace : public hnswlib::SpaceInterface<float> {
   std::size_t dim_;
 };
 
-// What the file begins with; behind it the nodes of the lowest level, and for each node the bytes of its lists of links
-// above (u32), and the lists.
+// The head of the file. The nodes of the lowest level follow, then for each node the size in bytes (u32) of its lists
+// of links at higher levels, and these lists.
 struct Preamble {
   std::uint64_t lowest_offset = 0;
   std::uint64_t capacity = 0;
   std::uint64_t nodes = 0;
-  std::uint64_t node_bytes = 0;  // of the lowest level: count of links u32, links u32[2 m], float[dim], label u64
+  std::uint64_t node_bytes = 0;  // at the lowest level: count of links u32, links u32[2 m], float[dim], label u64
   std::uint64_t label_offset = 0;
   std::uint64_t vector_offset = 0;
   std::int32_t max_level = 0;
-  std::uint32_t entry = 0;  // a node of the highest level, where searches begin
+  std::uint32_t entry = 0;  // a node of the highest level; searches start here
   std::uint64_t max_m = 0;
   std::uint64_t max_m_lowest = 0;
   std::uint64_t m = 0;
@@ -83,7 +84,7 @@ Preamble PreambleOf(const hnswlib::HierarchicalNSW<float>& graph) {
           graph.ef_construction_};
 }
 
-// Writes a file in pieces, with its checksum.
+// Writes a file in pieces and computes its checksum.
 class PieceWriter {
  public:
   explicit PieceWriter(OutputFile& output) : output_(output) {}
@@ -115,13 +116,13 @@ class PieceWriter {
   std::uint64_t bytes_ = 0;
 };
 
-// Reads a file in pieces, with its checksum.
+// Reads a file in pieces and computes its checksum.
 class PieceReader {
  public:
   PieceReader(const File& file, std::uint64_t file_bytes, bool drop_behind)
       : file_(file), file_bytes_(file_bytes), drop_behind_(drop_behind) {}
 
-  // The end of the file before that is a corrupt-file error.
+  // A file that ends before is a corrupt-file error.
   absl::Status Read(void* bytes, std::size_t size) {
     char* to = static_cast<char*>(bytes);
     for (std::size_t done = 0; done < size;) {
@@ -133,7 +134,7 @@ class PieceReader {
     }
     return absl::OkStatus();
   }
-  // Reads what is left.
+  // Reads the rest of the file.
   absl::Status Finish() {
     while (offset_ < file_bytes_) RETURN_IF_ERROR(Fill());
     return absl::OkStatus();
@@ -160,7 +161,7 @@ class PieceReader {
   const std::uint64_t file_bytes_;
   const bool drop_behind_;
   std::string piece_;
-  std::size_t next_ = 0;  // of the piece that was not asked for yet
+  std::size_t next_ = 0;  // first byte of the piece not yet returned
   std::uint64_t offset_ = 0;
   StreamingChecksum64 checksum_;
 };
@@ -171,7 +172,7 @@ struct CosineIndex::Hnsw {
   Hnsw(std::size_t dim, std::uint64_t nodes, std::uint32_t m, std::uint64_t ef_construction)
       : space(dim), graph(&space, nodes, m, ef_construction, kSeed) {}
 
-  CosineSpace space;  // before the graph, which borrows from it
+  CosineSpace space;  // before the graph, which refers to it
   hnswlib::HierarchicalNSW<float> graph;
 };
 
@@ -179,13 +180,13 @@ namespace {
 
 using HnswGraph = hnswlib::HierarchicalNSW<float>;
 
-// The links of a node: a count and as many ids.
+// The links of a node: a count and that many ids.
 std::span<const std::uint32_t> LinksOf(const HnswGraph& graph, std::uint32_t node, int level) {
   const std::uint32_t* list = level == 0 ? graph.get_linklist0(node) : graph.get_linklist(node, level);
   return {list + 1, *list};
 }
 
-// Reads the lists above the lowest level. What does not fit is refused before it is allocated.
+// Reads the lists above the lowest level. Rejects wrong sizes before allocating.
 absl::Status ReadUpperLists(PieceReader& reader, const std::string& path, const Preamble& preamble, HnswGraph& graph) {
   for (std::uint32_t node = 0; node < preamble.nodes; ++node) {
     std::uint32_t bytes = 0;
@@ -200,14 +201,14 @@ absl::Status ReadUpperLists(PieceReader& reader, const std::string& path, const 
     if (bytes > 0) {
       graph.linkLists_[node] = static_cast<char*>(std::malloc(bytes));
       if (graph.linkLists_[node] == nullptr) return RuntimeError("out of memory for the index");
-      graph.element_levels_[node] = static_cast<int>(levels);  // which makes the list the graph's own
+      graph.element_levels_[node] = static_cast<int>(levels);  // from now on the graph owns the list
       RETURN_IF_ERROR(reader.Read(graph.linkLists_[node], bytes));
     }
   }
   return absl::OkStatus();
 }
 
-// Checks all that a search follows: counts, links and labels.
+// Checks everything that a search follows: counts, links and labels.
 absl::Status CheckLinks(const std::string& path, const Preamble& preamble, const HnswGraph& graph) {
   const auto refuse = [&](std::uint64_t node, int level, std::uint64_t found, std::string_view expected) {
     return CorruptError(fmt::format("{}: node {}, level {}: found {}; expected {}; build the index again", path, node,
@@ -243,9 +244,9 @@ const float* CosineIndex::Vector(std::uint64_t node) const {
 }
 
 std::uint64_t CosineIndex::MemoryBytes(std::uint64_t nodes, std::uint64_t dim, std::uint64_t m) {
-  // Beside vector and links of the lowest level: count and label (12), a lock (40), a level (4), the pointer to the
-  // lists above (8) and their mean (21 for m = 2, 6 for 16), the label's entry in a hash map while it is built (48),
-  // and a mark for each of some searches at once (2).
+  // In addition to vector and links of the lowest level: count and label (12), a lock (40), a level (4), the pointer to
+  // the upper lists (8) and their mean size (21 for m = 2, 6 for 16), the label's entry in a hash map while building
+  // (48), and marks for a few concurrent searches (2).
   constexpr std::uint64_t kNodeBytes = 160;
   constexpr std::uint64_t kFixedBytes = 4 << 20;  // 65,536 locks, and pieces of the file
   return nodes * (4 * dim + 8 * m + kNodeBytes) + kFixedBytes;
@@ -261,11 +262,11 @@ absl::StatusOr<CosineIndex> CosineIndex::Build(const EmbeddedGraph& embedded, co
   auto hnsw = std::make_unique<Hnsw>(dim, nodes, options.m, options.ef_construction);
   hnsw->graph.label_lookup_.reserve(nodes);
   std::vector<float> row(dim);
-  const auto add = [&](const RowRun& run) -> absl::Status {
-    RETURN_IF_ERROR(CheckFinite(embedded, run.first, run.values));
-    const std::uint64_t end = run.first + run.values.size() / dim;
-    for (std::uint64_t node = run.first; node < end; ++node) {
-      const std::span<const float> values = run.Row(node);
+  const auto add = [&](const RowBlock& block) -> absl::Status {
+    RETURN_IF_ERROR(CheckFinite(embedded, block.first, block.values));
+    const std::uint64_t end = block.first + block.values.size() / dim;
+    for (std::uint64_t node = block.first; node < end; ++node) {
+      const std::span<const float> values = block.Row(node);
       const double squares = std::transform_reduce(values.begin(), values.end(), 0.0, std::plus<>(), [](float x) {
         return static_cast<double>(x) * static_cast<double>(x);
       });
@@ -278,7 +279,7 @@ absl::StatusOr<CosineIndex> CosineIndex::Build(const EmbeddedGraph& embedded, co
     return absl::OkStatus();
   };
   const std::uint64_t memory = options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes;
-  constexpr std::uint64_t kProgressRows = 4096;  // so that a person sees it move
+  constexpr std::uint64_t kProgressRows = 4096;  // frequent enough to be visible
   const std::uint64_t block_rows = std::min(kMaxBlockBytes, memory / 4) / (dim * sizeof(float));
   RETURN_IF_ERROR(
       StreamRows(embedded.embeddings, 0, nodes, std::clamp<std::uint64_t>(block_rows, 1, kProgressRows), add));
@@ -322,7 +323,7 @@ absl::StatusOr<CosineIndex> CosineIndex::Load(const std::filesystem::path& path,
   PieceReader reader(file, bytes, drop_behind);
   Preamble preamble;
   absl::Status status = reader.Read(&preamble, sizeof(preamble));
-  constexpr std::int32_t kMostLevels = 64;  // no draw of 64 bits gives more
+  constexpr std::int32_t kMostLevels = 64;  // no 64-bit draw gives more
   expected.entry = preamble.entry;
   expected.max_level = preamble.max_level;
   const bool fits = std::memcmp(&preamble, &expected, sizeof(preamble)) == 0 && preamble.entry < preamble.nodes &&
@@ -331,11 +332,11 @@ absl::StatusOr<CosineIndex> CosineIndex::Load(const std::filesystem::path& path,
   if (status.ok()) status = reader.Read(graph.data_level0_memory_, preamble.nodes * preamble.node_bytes);
   if (status.ok()) status = ReadUpperLists(reader, name, preamble, graph);
   if (status.ok() && reader.position() != bytes) {
-    status = CorruptError(fmt::format("{}: found {} bytes behind the last links; build the index again", name,
-                                      bytes - reader.position()));
+    status = CorruptError(
+        fmt::format("{}: found {} bytes after the last links; build the index again", name, bytes - reader.position()));
   }
   if (IsSystemError(status)) return status;
-  // Whatever is wrong with what a harmed file says, it is harmed.
+  // A damaged file may cause other errors first; report the damage.
   RETURN_IF_ERROR(reader.Finish());
   if (reader.checksum() != header.file_checksum) {
     return CorruptError(fmt::format("{}: checksum {:016x}; expected {:016x} by its header; build the index again", name,
@@ -351,7 +352,7 @@ absl::StatusOr<CosineIndex> CosineIndex::Load(const std::filesystem::path& path,
 std::vector<ScoredNode> CosineIndex::Nearest(NodeId node, std::size_t k, std::size_t ef) const {
   const float* query = Vector(Value(node));
   TopK best(k);
-  // As many as the search keeps; the node finds itself, too.
+  // As many as the search keeps, plus one, because the node finds itself.
   auto found = hnsw_->graph.searchKnn(query, std::min<std::uint64_t>(nodes(), std::max(ef, k + 1)));
   for (; !found.empty(); found.pop()) {
     const std::uint64_t other = found.top().second;

@@ -1,11 +1,11 @@
-// An index of the nodes' vectors that finds most of a node's nearest neighbours by cosine without looking at all of
-// them: a hierarchy of navigable small worlds (Malkov and Yashunin, "Efficient and robust approximate nearest neighbor
-// search using hierarchical navigable small world graphs", TPAMI 2020) by hnswlib.
+// An index of the nodes' vectors that finds most of a node's nearest neighbours by cosine without comparing all
+// vectors: a hierarchical navigable small world graph (Malkov and Yashunin, "Efficient and robust approximate nearest
+// neighbor search using hierarchical navigable small world graphs", TPAMI 2020), by hnswlib.
 //
-// The file is what hnswlib 0.6 writes and reads: its Python module opens it with space "cosine" (or "ip"), labels are
-// node ids, and the vectors in it are divided by their norms (a row of zeros stays). hnswlib itself trusts every byte
-// of a file. So files are written and read here, with a checksum in a header beside (format/index_header.h), and an
-// index is not searched before all that hnswlib would follow has been checked.
+// The file has the format of hnswlib 0.6: its Python module opens it with space "cosine" (or "ip"). Labels are node
+// ids, and vectors are divided by their norms (rows of zeros stay). hnswlib trusts every byte of a file. Therefore
+// files are written and read here, with a checksum in a separate header (format/index_header.h), and an index is only
+// searched after everything that hnswlib follows has been checked.
 #pragma once
 
 #include <cstddef>
@@ -27,27 +27,27 @@ namespace octavo {
 
 struct IndexOptions {
   std::uint32_t m = 16;                 // in [kMinIndexM, kMaxIndexM]
-  std::uint64_t ef_construction = 200;  // candidates kept while a node's links are searched
-  std::uint64_t memory_bytes = 0;       // for the rows on their way; 0: 64 MiB
-  // Called with the nodes done so far, from the calling thread.
+  std::uint64_t ef_construction = 200;  // candidates kept during the search for a node's links
+  std::uint64_t memory_bytes = 0;       // for the buffers of rows; 0: 64 MiB
+  // Called with the number of nodes added so far, from the calling thread.
   std::function<void(std::uint64_t)> progress = {};
 };
 
 // Constant after Build and Load; any thread.
 class CosineIndex {
  public:
-  // What an index holds in memory, at most: nodes * (4 dim + 8 m + 160) bytes and 4 MiB.
+  // Upper bound for the memory of an index: nodes * (4 dim + 8 m + 160) bytes and 4 MiB.
   static std::uint64_t MemoryBytes(std::uint64_t nodes, std::uint64_t dim, std::uint64_t m);
 
-  // What one search holds beside it: marks of the nodes it has seen, and its candidates. The first one's marks are in
-  // MemoryBytes.
+  // Additional memory of one search: marks of the visited nodes, and its candidates. MemoryBytes includes the marks of
+  // one search.
   static std::uint64_t SearchBytes(std::uint64_t nodes, std::uint64_t ef) { return 2 * nodes + 64 * ef; }
 
-  // Adds the nodes in id order, on this thread alone: so the bytes depend on vectors and options only.
+  // Adds the nodes in id order, on this thread only, so that the bytes depend only on vectors and options.
   static absl::StatusOr<CosineIndex> Build(const EmbeddedGraph& embedded, const IndexOptions& options);
 
-  // Reads the index at `path`; with `drop_behind` nothing of the file stays in the page cache. A file that is not what
-  // `header` says, or in which a link leads nowhere, is a corrupt-file error.
+  // Reads the index at `path`; with `drop_behind`, drops the file from the page cache. A file that does not match
+  // `header`, or that has an invalid link, is a corrupt-file error.
   static absl::StatusOr<CosineIndex> Load(const std::filesystem::path& path, const IndexHeader& header,
                                           bool drop_behind);
 
@@ -57,15 +57,17 @@ class CosineIndex {
 
   std::uint64_t nodes() const;
 
-  // Appends the file and returns its header, in which the run is still to be named. Does not commit.
+  // Appends the file and returns its header, without the run's identity. Does not commit.
   absl::StatusOr<IndexHeader> Write(OutputFile& output) const;
 
-  // Returns up to k nodes other than `node` with their cosines, best first, ties by id: the best of the `ef` that the
-  // search keeps, more of which find more. REQUIRES: node < nodes()
+  // Returns up to k nodes other than `node` with their cosines, best first, ties by id: the best among the `ef`
+  // candidates of the search. A larger `ef` finds more true neighbours.
+  // REQUIRES: node < nodes()
   std::vector<ScoredNode> Nearest(NodeId node, std::size_t k, std::size_t ef) const;
 
-  // Returns which part of the k nearest of `sample` nodes, evenly spaced, Nearest finds: what is as near as the k-th of
-  // an exact search counts. On TBB, at most `threads` of it; compares each node of the sample with all.
+  // Returns the share of the k nearest neighbours that Nearest finds, for `sample` evenly spaced nodes. A found node
+  // counts if it is at least as near as the exact k-th neighbour. Runs on TBB with at most `threads` threads; compares
+  // each sampled node with all nodes.
   // REQUIRES: sample, k, threads > 0
   double Recall(std::uint64_t sample, std::size_t k, std::size_t ef, int threads) const;
 
@@ -73,13 +75,13 @@ class CosineIndex {
   struct Hnsw;
   explicit CosineIndex(std::unique_ptr<Hnsw> hnsw);
   const float* Vector(std::uint64_t node) const;
-  // The lowest cosine among the k nearest other nodes, by comparing all.
+  // The lowest cosine among the k nearest other nodes, by exact comparison with all.
   float ExactThreshold(std::uint64_t node, std::size_t k) const;
 
   std::unique_ptr<Hnsw> hnsw_;
 };
 
-// Reads FILE.octavo. An absent one is a usage error.
+// Reads FILE.octavo. A missing file is a usage error.
 absl::StatusOr<IndexHeader> ReadIndexHeader(const std::filesystem::path& path);
 
 }  // namespace octavo

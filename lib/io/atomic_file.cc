@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kInfix = ".partial-";
 constexpr int kLockTries = 100;
 constexpr std::chrono::milliseconds kLockWait(1);
-constexpr int kMostNames = 1000;  // of one process number, before there must be something else wrong
+constexpr int kMostNames = 1000;  // for one process number; if more are taken, something else is wrong
 
 absl::Status FolderError(const fs::path& path, std::string_view operation, const std::error_code& error) {
   return RuntimeError(fmt::format("{}: {}: {}", path.string(), operation, error.message()));
@@ -42,8 +42,7 @@ absl::Status FolderError(const fs::path& path, std::string_view operation, const
 
 fs::path ParentOf(const fs::path& path) { return path.parent_path().empty() ? fs::path(".") : path.parent_path(); }
 
-// Returns the name of an entry of `folder` that is no regular file of the names `replaceable`, or "" where there is
-// none.
+// Returns the name of an entry of `folder` that is not a regular file named in `replaceable`, or "" if there is none.
 std::string ForeignEntry(const fs::path& folder, std::span<const std::string> replaceable) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
@@ -54,7 +53,7 @@ std::string ForeignEntry(const fs::path& folder, std::span<const std::string> re
   return error ? error.message() : std::string();
 }
 
-// Removes the files of the names `replaceable` and then the folder: never more, whatever the path may be.
+// Removes the files named in `replaceable`, then the folder if it is empty. Never removes anything else.
 void RemoveFolderOf(const fs::path& folder, std::span<const std::string> replaceable) {
   for (const std::string& name : replaceable) {
     ::unlink((folder / name).c_str());
@@ -63,7 +62,7 @@ void RemoveFolderOf(const fs::path& folder, std::span<const std::string> replace
   ::rmdir(folder.c_str());
 }
 
-// "graph/", "." and "a/../graph" become the names that they mean: a rename takes no other.
+// Resolves "graph/", "." and "a/../graph" to the names they mean: rename accepts only those.
 fs::path TargetOf(const fs::path& path) {
   std::error_code ignored;
   const fs::path target = fs::absolute(path, ignored).lexically_normal();
@@ -72,20 +71,21 @@ fs::path TargetOf(const fs::path& path) {
 
 std::string PrefixOf(const fs::path& target) { return fmt::format(".{}{}", target.filename().string(), kInfix); }
 
-// Returns the name that the `n`-th partial file or folder of a process has; from 0.
+// Returns the name of the `n`-th partial file or folder of this process, counted from 0.
 fs::path NameOf(const fs::path& final_path, int n) {
   const std::string name = fmt::format("{}{}", PrefixOf(final_path), ::getpid());
   return final_path.parent_path() / (n == 0 ? name : fmt::format("{}.{}", name, n));
 }
 
-// Whether nobody works on the temporary folder or file with `behind` behind the prefix: `<pid>` or `<pid>.<n>`. Its
-// process may be gone by its number and yet live in another container, or have made it and not yet locked it; so both
-// are asked, and makers look whether it still stands when they have the lock.
-bool IsAbandoned(const fs::path& path, std::string_view behind) {
+// Whether no process uses the temporary folder or file whose name is the prefix and `suffix` (`<pid>` or `<pid>.<n>`).
+// The process number alone is not enough: the process may live in another container. The lock alone is not enough
+// either: the maker may not have locked it yet. So both are checked, and makers check after locking that it still
+// exists.
+bool IsAbandoned(const fs::path& path, std::string_view suffix) {
   pid_t pid = 0;
   int n = 0;
-  const char* const last = behind.data() + behind.size();
-  std::from_chars_result number = std::from_chars(behind.data(), last, pid);
+  const char* const last = suffix.data() + suffix.size();
+  std::from_chars_result number = std::from_chars(suffix.data(), last, pid);
   if (number.ec == std::errc() && number.ptr != last && *number.ptr == '.') {
     number = std::from_chars(number.ptr + 1, last, n);
   }
@@ -113,7 +113,7 @@ absl::Status ForeignError(const fs::path& folder, std::string_view entry) {
                                 folder.string(), Escape(entry)));
 }
 
-// Returns `folder` and those around it that are not there, the innermost first.
+// Returns `folder` and its ancestors that do not exist, innermost first.
 std::vector<fs::path> MissingFolders(fs::path folder) {
   std::vector<fs::path> missing;
   std::error_code error;
@@ -124,14 +124,14 @@ std::vector<fs::path> MissingFolders(fs::path folder) {
   return missing;
 }
 
-// Puts `from` in the place of `to`, which is absent or an empty folder (ENOTEMPTY or ENOTDIR otherwise).
+// Renames `from` to `to`, which must be absent or an empty folder (ENOTEMPTY or ENOTDIR otherwise).
 absl::Status Place(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
   return ErrnoError(fmt::format("{}: rename", to.string()), errno);
 }
 
-// Puts `from` in the place of `to` even where a folder stands there: the two change places in one step, so that at no
-// instant there is nothing under the final name; file systems that cannot do that refuse (EINVAL).
+// Exchanges `from` with `to`, which may be a folder with contents, in one step: the final name exists at every instant.
+// File systems without this operation return EINVAL.
 absl::Status Exchange(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return absl::OkStatus();
   if (errno == ENOENT) return Place(from, to);
@@ -153,7 +153,7 @@ absl::StatusOr<ParentFolders> ParentFolders::Make(const fs::path& folder) {
 }
 
 ParentFolders::~ParentFolders() {
-  for (const fs::path& folder : folders_) ::rmdir(folder.c_str());  // one that others use by now is not empty
+  for (const fs::path& folder : folders_) ::rmdir(folder.c_str());  // keeps a folder that others use by now
 }
 
 PathLock::PathLock(const fs::path& path)
@@ -192,10 +192,10 @@ absl::StatusOr<PartialName> MakePartial(const fs::path& final_path,
       if (lock.HoldsOn(path) || lock.unsupported()) return PartialName{path, std::move(lock)};
       std::error_code ignored;
       if (lock.held() || !fs::exists(fs::symlink_status(path, ignored))) break;  // removed
-      std::this_thread::sleep_for(kLockWait);  // somebody looks whether it is abandoned
+      std::this_thread::sleep_for(kLockWait);  // another process holds the lock to check whether it is abandoned
     }
   }
-  return RuntimeError(fmt::format("{}: is taken, and so are {} names more; remove what was left there",
+  return RuntimeError(fmt::format("{}: this name and {} more are taken; remove the leftovers there",
                                   NameOf(final_path, 0).string(), kMostNames - 1));
 }
 
@@ -215,7 +215,7 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
   if (fs::exists(status)) {
     if (!fs::is_directory(status)) return UsageError(fmt::format("{}: exists and is not a folder", target.string()));
     if (!overwrite && !fs::is_empty(target, error)) {
-      return UsageError(fmt::format("{}: exists already; choose another folder or say --overwrite", target.string()));
+      return UsageError(fmt::format("{}: already exists; choose another folder or pass --overwrite", target.string()));
     }
     if (const std::string foreign = ForeignEntry(target, replaceable); !foreign.empty()) {
       return ForeignError(target, foreign);
@@ -246,8 +246,8 @@ AtomicFolder::~AtomicFolder() {
 absl::Status AtomicFolder::Commit() {
   RETURN_IF_ERROR(Failpoint("folder.commit"));
   std::error_code error;
-  // Each waits until the disk has emptied its cache: side by side that is once and not once a file. Where there is no
-  // thread to be had, get() does it.
+  // Each sync waits until the disk has emptied its cache. In parallel the files wait for that once, not once each. If
+  // no thread can be started, get() runs the sync.
   std::vector<std::future<absl::Status>> synced;
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary_, error)) {
     synced.push_back(std::async(SyncFile, entry.path()));
@@ -255,16 +255,16 @@ absl::Status AtomicFolder::Commit() {
   if (error) return FolderError(final_, "list", error);
   for (std::future<absl::Status>& status : synced) RETURN_IF_ERROR(UnderFinalName(status.get()));
   RETURN_IF_ERROR(UnderFinalName(SyncFolder(temporary_)));
-  // The folder is looked at again: something may have come into it since Create.
+  // Checks the folder again: something may have been added since Create.
   if (const std::string foreign = overwrite_ ? ForeignEntry(final_, replaceable_) : ""; !foreign.empty()) {
     if (fs::exists(final_, error)) return ForeignError(final_, foreign);
   }
   RETURN_IF_ERROR(overwrite_ ? Exchange(temporary_, final_) : Place(temporary_, final_));
-  // What stood under the final name, if anything, has the temporary one now.
+  // The temporary name now refers to whatever had the final name before.
   const fs::path old = std::exchange(temporary_, {});
   parents_.Keep();
   RETURN_IF_ERROR(SyncFolder(ParentOf(final_)));
-  // A process of the same number in another container may have removed it and have made its own there.
+  // A process with the same number in another container may have removed it and created its own under this name.
   const PathLock lock(old);
   if (lock.HoldsOn(old) || lock.unsupported()) RemoveFolderOf(old, replaceable_);
   return absl::OkStatus();

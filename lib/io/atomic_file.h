@@ -1,4 +1,4 @@
-// Files and folders that appear under their final name only when they are whole.
+// Files and folders that appear under their final name only when complete.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,10 @@
 
 namespace octavo {
 
-// An flock on a folder or a file, which goes with the process however it dies. One owner.
+// An flock on a folder or a file. The kernel releases it when the process ends, however it ends. One owner.
 class PathLock {
  public:
-  // Not held where another process has it, nothing is there, or the file system knows no locks.
+  // Not held if another process holds it, if nothing is there, or if the file system does not support locks.
   explicit PathLock(const std::filesystem::path& path);
   PathLock(PathLock&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, -1)), unsupported_(other.unsupported_) {}
@@ -23,9 +23,10 @@ class PathLock {
   ~PathLock();
 
   bool held() const { return descriptor_ >= 0; }
-  // Not held, though what is there is nobody's: the file system knows no locks, or this process may open no more files.
+  // Not held, although no other process holds it: the file system does not support locks, or this process may open no
+  // more files.
   bool unsupported() const { return unsupported_; }
-  // Whether it is held and `path` still names what is locked: another holder may have removed it before.
+  // Whether it is held and `path` still names the locked file: an earlier holder may have removed it.
   bool HoldsOn(const std::filesystem::path& path) const;
 
  private:
@@ -33,16 +34,16 @@ class PathLock {
   bool unsupported_ = false;
 };
 
-// Folders that were made to hold another one. Destroyed without Keep they are removed as far as they are empty.
+// Folders that were made to hold another one. Without Keep the destructor removes those that are empty.
 class ParentFolders {
  public:
-  // Makes `folder` and those around it that are not there.
+  // Makes `folder` and its missing ancestors.
   static absl::StatusOr<ParentFolders> Make(const std::filesystem::path& folder);
   ParentFolders(ParentFolders&& other) noexcept : folders_(std::exchange(other.folders_, {})) {}
   ParentFolders& operator=(ParentFolders&&) = delete;
   ~ParentFolders();
 
-  // Whether it made one, and so `folder`, and is to remove it.
+  // Whether it made any folder, and will therefore remove it.
   bool any() const { return !folders_.empty(); }
   void Keep() { folders_.clear(); }
 
@@ -52,35 +53,35 @@ class ParentFolders {
   std::vector<std::filesystem::path> folders_;
 };
 
-// What stands under a temporary name beside a final one and is this owner's alone: `<parent>/.<name>.partial-<pid>`, or
-// with `.<n>` behind where that is taken, as by a process of another container that has the same number. It is locked
-// as long as somebody works on it, where the file system knows locks; where it knows none, what a kill leaves stays
-// there.
+// A file or folder under a temporary name beside a final one: `<parent>/.<name>.partial-<pid>`, or with `.<n>` appended
+// if that name is taken, e.g. by a process with the same number in another container. It belongs to this owner alone
+// and is locked while in use, where the file system supports locks. Where it does not, leftovers of a killed process
+// are not removed.
 struct PartialName {
   std::filesystem::path path;
   PathLock lock;
 };
 
-// Makes one beside `final_path` with `create`, which makes an empty file or folder and says whether it did: false where
-// something has the name. Whoever removes what was abandoned may come between that and the lock; then it is made anew.
+// Makes one beside `final_path`. `create` makes an empty file or folder and returns false if the name is taken. Another
+// process that removes abandoned files may remove it before it is locked; then it is made again.
 absl::StatusOr<PartialName> MakePartial(
     const std::filesystem::path& final_path,
     const std::function<absl::StatusOr<bool>(const std::filesystem::path&)>& create);
 
-// Returns the error with the final name in its message wherever the partial one stands: that one is gone when somebody
-// reads it.
+// Returns the error with the final name in place of the partial one in its message: the partial file is gone when
+// somebody reads it.
 absl::Status UnderFinalName(const absl::Status& status, const std::filesystem::path& partial,
                             const std::filesystem::path& final_path);
 
-// A folder under construction: files are written into path(), a hidden sibling of the final name, and Commit syncs
-// every file (all side by side, each with a thread and a descriptor), renames it and syncs the parent. Destroyed
-// without Commit it removes what it made. One owner.
+// A folder under construction. Files are written into path(), a hidden sibling of the final name. Commit syncs every
+// file (all in parallel, each with its own thread and descriptor), renames the folder and syncs the parent. Without
+// Commit the destructor removes what was made. One owner.
 class AtomicFolder {
  public:
-  // Makes the temporary folder, a PartialName. The final path must not exist or be an empty folder;
-  // or, with `overwrite`, a folder that holds nothing but regular files of the names `replaceable`, which Commit
-  // exchanges for the new one and removes. A folder with anything else in it is somebody's own: a usage error, and it
-  // stays as it is. Leftovers (AbandonedFolders) are removed by the same rule.
+  // Makes the temporary folder, a PartialName. The final path must not exist or be an empty folder. With `overwrite` it
+  // may also be a folder that holds only regular files named in `replaceable`; Commit exchanges it for the new one and
+  // removes it. A folder with anything else in it is a usage error and stays unchanged. Leftovers (AbandonedFolders)
+  // are removed by the same rule.
   static absl::StatusOr<AtomicFolder> Create(const std::filesystem::path& final_path, bool overwrite,
                                              std::vector<std::string> replaceable);
 
@@ -91,7 +92,7 @@ class AtomicFolder {
   const std::filesystem::path& path() const { return temporary_; }
   // Absolute.
   const std::filesystem::path& final_path() const { return final_; }
-  // For what fails in it, up to Commit, whose own errors are so already.
+  // For errors inside the folder before Commit. Commit's own errors already name the final path.
   absl::Status UnderFinalName(const absl::Status& status) const {
     return octavo::UnderFinalName(status, temporary_, final_);
   }
@@ -109,21 +110,21 @@ class AtomicFolder {
 
   ParentFolders parents_;            // first, to be removed last
   std::filesystem::path temporary_;  // empty once committed or moved from
-  PathLock lock_;                    // of the temporary folder, as long as somebody works on it
+  PathLock lock_;                    // of the temporary folder, while it is in use
   std::filesystem::path final_;
   bool overwrite_;
   std::vector<std::string> replaceable_;
 };
 
-// Returns the temporary folders for `final_path` that nobody works on any more: their processes are gone, also as other
-// containers see it, and with them the locks on the folders.
+// Returns the temporary folders for `final_path` that no process uses any more: their processes are gone and their
+// locks are free. The locks also cover processes of other containers.
 std::vector<std::filesystem::path> AbandonedFolders(const std::filesystem::path& final_path);
 
-// Removes the regular files of the names `replaceable` in a folder that AbandonedFolders returned, and then the folder.
-// Returns whether it is gone: with anything else in it, or where somebody works on it by now, it stays.
+// Removes the regular files named in `replaceable` from a folder that AbandonedFolders returned, then the folder.
+// Returns whether the folder is gone: it stays if it holds anything else or if a process uses it by now.
 bool RemoveAbandonedFolder(const std::filesystem::path& folder, const std::vector<std::string>& replaceable);
 
-// Removes the temporary files for `final_path` that nobody works on any more.
+// Removes the temporary files for `final_path` that no process uses any more.
 void RemoveAbandonedFiles(const std::filesystem::path& final_path);
 
 }  // namespace octavo

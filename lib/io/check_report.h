@@ -1,4 +1,4 @@
-// What a check of files finds: each damage with its place, what was looked at, and what a reader should know besides.
+// What a check of files finds: each damage with its place, the files that were checked, and notes.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Finding {
   std::string place;  // "block 3 at byte 8192"; empty: the file as a whole
   std::string found;
   std::string expected;
-  bool unread = false;  // the system could not read it, which says nothing about what is there
+  bool unread = false;  // the system could not read it; its contents may be fine
 };
 
 // Returns "FILE: place: found; expected ...".
@@ -32,31 +32,31 @@ struct CheckedFile {
   std::uint64_t bytes = 0;
 };
 
-// Any thread.
+// Thread-safe.
 class CheckReport {
  public:
-  // Of each file this many findings are kept; more are counted.
+  // Keeps this many findings for each file; further ones are only counted.
   static constexpr std::uint64_t kListedOfAFile = 20;
 
   void Damage(const std::filesystem::path& file, std::string place, std::string found, std::string expected)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Takes the error of a reader apart: "FILE: found; expected ...". A missing file counts as damage, an error of the
-  // system as unread. REQUIRES: !status.ok()
+  // Records a reader's error "FILE: found; expected ...", split into its parts. A missing file counts as damage, a
+  // system error as unread. REQUIRES: !status.ok()
   void Fault(const std::filesystem::path& file, std::string place, const absl::Status& status)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // The file was looked at, `bytes` of it.
+  // Records that `bytes` of the file were checked.
   void Checked(const std::filesystem::path& file, std::uint64_t bytes, std::string what) ABSL_LOCKS_EXCLUDED(mutex_);
-  // What is no damage and yet worth a line.
+  // Records something that is not damage but worth a line.
   void Note(std::string text) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Whether anything was found about the file.
   bool HasFindings(const std::filesystem::path& file) const ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t FindingsOf(const std::string& file) const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Copies, the findings and files sorted by name, so that threads do not show.
+  // Return copies. Findings and files are sorted by name, so that the order does not depend on threads.
   std::vector<Finding> findings() const ABSL_LOCKS_EXCLUDED(mutex_);
   std::vector<CheckedFile> files() const ABSL_LOCKS_EXCLUDED(mutex_);
   std::vector<std::string> notes() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // All findings, also those that are not kept.
+  // All findings, including those that are only counted.
   std::uint64_t damage_count() const ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t unread_count() const ABSL_LOCKS_EXCLUDED(mutex_);
   std::uint64_t bytes() const ABSL_LOCKS_EXCLUDED(mutex_);

@@ -13,7 +13,8 @@ std::uint64_t Checksum64(std::span<const std::byte> bytes);
 // In the canonical (big-endian) byte order of xxHash.
 std::array<std::byte, 16> Checksum128(std::span<const std::byte> bytes);
 
-// The hash whose rank is a node's id. Part of the graph format: XXH3_64bits_withSeed.
+// The hash that orders nodes: a node's id is the rank of its name's hash. Part of the graph format
+// (XXH3_64bits_withSeed).
 std::uint64_t HashName(std::string_view name, std::uint64_t seed);
 
 // Checksum64 of a sequence of pieces; with a seed, HashName.

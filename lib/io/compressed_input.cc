@@ -26,22 +26,22 @@
 namespace octavo {
 namespace {
 
-// Also the most that one call reads: with twice as much, the kernel kept pages that were dropped behind it.
+// Also the largest single read: with twice as much, the kernel kept pages that were dropped after reading.
 constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
-// Read between two advices to drop the page cache; a multiple of any page.
+// Bytes read between two calls that drop the page cache; a multiple of any page size.
 constexpr std::uint64_t kDropBytes = std::uint64_t{4} << 20;
-// How long a wait for a pipe lasts before it looks at the stop flag.
+// How long to wait for a pipe before checking the stop flag again.
 constexpr int kPollMilliseconds = 100;
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 constexpr std::size_t kMaxZstdHeaderBytes = 18;
 
-// A frame that holds no data but, in files of pzstd, the length of the one behind it (RFC 8878, section 3.1.2).
+// A frame without data. In files of pzstd it holds the length of the next frame (RFC 8878, section 3.1.2).
 bool IsSkippableFrame(std::string_view head) {
   return head.size() >= 4 && (head[0] & 0xF0) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18";
 }
 
-// The bytes of a descriptor, buffered. Waits for pipes with an eye on the stop flag.
+// The bytes of a descriptor, buffered. Checks the stop flag while it waits for a pipe.
 class RawInput {
  public:
   RawInput(int descriptor, bool owned, std::string name, std::function<bool()> stop)
@@ -53,15 +53,15 @@ class RawInput {
   }
 
   const std::string& name() const { return name_; }
-  // Bytes taken from the descriptor. Relaxed: only a progress display looks from another thread.
+  // Bytes read from the descriptor. Relaxed: other threads read it only for a progress display.
   std::uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
-  // The offset in the input of the next byte that pending() holds.
+  // The offset in the input of the first byte of pending().
   std::uint64_t offset() const { return bytes_read() - pending().size(); }
-  // What was read and not yet consumed.
+  // Bytes read but not yet consumed.
   std::string_view pending() const { return {buffer_.data() + begin_, end_ - begin_}; }
   void Consume(std::size_t bytes) { begin_ += bytes; }
 
-  // From here on what was read is dropped from the page cache.
+  // From now on, drops the page cache after reading.
   void DropCacheBehind() { drop_cache_ = true; }
 
   // Reads until pending() holds at least `bytes` (at most the buffer's size) or the input ends.
@@ -78,7 +78,7 @@ class RawInput {
     return absl::OkStatus();
   }
 
-  // Reads into `to` without the buffer; 0 only at the end. REQUIRES: nothing is pending
+  // Reads into `to`, past the buffer; returns 0 only at the end. REQUIRES: pending() is empty
   absl::StatusOr<std::size_t> ReadInto(std::span<char> to) {
     std::size_t got = 0;
     while (got == 0 && !at_end_) {
@@ -88,7 +88,7 @@ class RawInput {
   }
 
  private:
-  // 0 at the end, or where it was interrupted.
+  // Returns 0 at the end or when interrupted.
   absl::StatusOr<std::size_t> ReadOnce(std::span<char> to) {
     RETURN_IF_ERROR(Failpoint("input.read"));
     RETURN_IF_ERROR(WaitUntilReadable());
@@ -125,11 +125,11 @@ class RawInput {
   std::size_t end_ = 0;
   bool at_end_ = false;
   bool drop_cache_ = false;
-  std::uint64_t dropped_ = 0;  // bytes before it are not cached any more
+  std::uint64_t dropped_ = 0;  // bytes before this offset are no longer cached
   std::atomic<std::uint64_t> bytes_read_ = 0;
 };
 
-// What the three kinds of input share.
+// What plain, gzip and zstd inputs share.
 class InputBase : public CompressedInput {
  public:
   explicit InputBase(std::unique_ptr<RawInput> raw) : raw_(std::move(raw)) {}
@@ -142,7 +142,7 @@ class InputBase : public CompressedInput {
         fmt::format("{}: {} at compressed byte {}; expected {}", name(), found, raw_->offset(), expected));
   }
   absl::Status Trailing(std::string_view expected) const {
-    return Damaged(fmt::format("\"{}\" behind the end of the compressed data", Escape(raw_->pending(), 8)), expected);
+    return Damaged(fmt::format("\"{}\" after the end of the compressed data", Escape(raw_->pending(), 8)), expected);
   }
 
   std::unique_ptr<RawInput> raw_;
@@ -156,7 +156,7 @@ class PlainInput : public InputBase {
     std::size_t done = 0;
     while (done < buffer.size()) {
       const std::span<char> rest = buffer.subspan(done);
-      if (raw_->pending().empty() && rest.size() >= kBufferBytes) {  // spares a copy
+      if (raw_->pending().empty() && rest.size() >= kBufferBytes) {  // avoids a copy
         ASSIGN_OR_RETURN(const std::size_t bytes, raw_->ReadInto(rest.first(kBufferBytes)));
         if (bytes == 0) break;
         done += bytes;
@@ -174,7 +174,7 @@ class PlainInput : public InputBase {
   }
 };
 
-// One or more gzip members, one behind the other (RFC 1952, section 2.2).
+// One or more concatenated gzip members (RFC 1952, section 2.2).
 class GzipInput : public InputBase {
  public:
   explicit GzipInput(std::unique_ptr<RawInput> raw) : InputBase(std::move(raw)) {}
@@ -196,13 +196,13 @@ class GzipInput : public InputBase {
   }
 
  private:
-  // Starts the member at the head of what is pending; false at the end of the input.
+  // Starts the member at the head of pending(); returns false at the end of the input.
   absl::StatusOr<bool> OpenMember() {
     RETURN_IF_ERROR(raw_->Fill(kGzipMagic.size()));
     if (raw_->pending().empty()) return false;
     if (!raw_->pending().starts_with(kGzipMagic)) return Trailing("another gzip member or the end of the file");
     stream_ = {};
-    // 16 + 15: gzip alone, the largest window.
+    // 16 + 15: only gzip, with the largest window.
     if (::inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) return RuntimeError("zlib: cannot start decompression");
     open_ = true;
     return true;
@@ -212,7 +212,7 @@ class GzipInput : public InputBase {
     if (raw_->pending().empty()) RETURN_IF_ERROR(raw_->Fill(1));
     const std::string_view pending = raw_->pending();
     if (pending.empty()) return Damaged("the end of the file", "the rest of the gzip data; was the file cut?");
-    // zlib counts in 32 bits and takes its input as not const, but does not write to it.
+    // zlib has 32-bit counts, and takes its input as non-const but does not write to it.
     const auto room = static_cast<uInt>(std::min<std::size_t>(out.size(), std::size_t{1} << 30));
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(pending.data()));
     stream_.avail_in = static_cast<uInt>(pending.size());
@@ -223,7 +223,7 @@ class GzipInput : public InputBase {
     if (result == Z_MEM_ERROR) return RuntimeError("zlib: out of memory");
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
       return Damaged(fmt::format("damaged gzip data ({})", stream_.msg == nullptr ? "no detail" : stream_.msg),
-                     "an unharmed file");
+                     "an undamaged file");
     }
     if (result == Z_STREAM_END) {
       ::inflateEnd(&stream_);
@@ -236,14 +236,14 @@ class GzipInput : public InputBase {
   bool open_ = false;  // inside a member
 };
 
-// One or more zstd frames, one behind the other, skippable ones among them (RFC 8878, section 3.1).
+// One or more concatenated zstd frames, skippable ones included (RFC 8878, section 3.1).
 class ZstdInput : public InputBase {
  public:
   ZstdInput(std::unique_ptr<RawInput> raw, std::uint64_t window_bytes)
       : InputBase(std::move(raw)), window_bytes_(std::bit_floor(window_bytes)), stream_(ZSTD_createDStream()) {
     const ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
     const int window_log = static_cast<int>(std::bit_width(window_bytes)) - 1;
-    // Within its bounds it cannot fail.
+    // Cannot fail within the bounds.
     ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, std::clamp(window_log, bounds.lowerBound, bounds.upperBound));
   }
   ~ZstdInput() override { ZSTD_freeDStream(stream_); }
@@ -262,7 +262,7 @@ class ZstdInput : public InputBase {
   }
 
  private:
-  // True if a frame begins at the head of what is pending, false at the end of the input.
+  // Returns true if a frame begins at the head of pending(), false at the end of the input.
   absl::StatusOr<bool> AtFrame() {
     RETURN_IF_ERROR(raw_->Fill(kMaxZstdHeaderBytes));
     const std::string_view pending = raw_->pending();
@@ -289,12 +289,12 @@ class ZstdInput : public InputBase {
                       name(), FormatByteSize(window_bytes_)));
     }
     if (ZSTD_isError(result) != 0) {
-      return Damaged(fmt::format("damaged zstd data ({})", ZSTD_getErrorName(result)), "an unharmed file");
+      return Damaged(fmt::format("damaged zstd data ({})", ZSTD_getErrorName(result)), "an undamaged file");
     }
-    // 0: the frame is whole, and all of it was handed out.
+    // 0: the frame is complete and all of its content was returned.
     inside_frame_ = result != 0;
     frame_bytes_ += out.pos - before;
-    // The library compares them, but not behind a last block that is empty.
+    // The library compares the sizes, except after an empty last block.
     if (!inside_frame_ && declared_bytes_ != ZSTD_CONTENTSIZE_UNKNOWN && frame_bytes_ != declared_bytes_) {
       return Damaged(fmt::format("the end of a zstd frame of {} bytes", frame_bytes_),
                      fmt::format("the {} bytes that its header declares", declared_bytes_));
@@ -308,8 +308,8 @@ class ZstdInput : public InputBase {
   const std::uint64_t window_bytes_;
   ZSTD_DStream* const stream_;
   bool inside_frame_ = false;
-  std::uint64_t declared_bytes_ = 0;  // of the frame's content, or ZSTD_CONTENTSIZE_UNKNOWN
-  std::uint64_t frame_bytes_ = 0;     // of it that were handed out
+  std::uint64_t declared_bytes_ = 0;  // size of the frame's content, or ZSTD_CONTENTSIZE_UNKNOWN
+  std::uint64_t frame_bytes_ = 0;     // bytes of it returned so far
 };
 
 absl::StatusOr<std::unique_ptr<RawInput>> OpenRaw(const std::string& path, std::function<bool()> stop,
@@ -317,7 +317,7 @@ absl::StatusOr<std::unique_ptr<RawInput>> OpenRaw(const std::string& path, std::
   if (path == "-") return std::make_unique<RawInput>(STDIN_FILENO, /*owned=*/false, "<stdin>", std::move(stop));
   int descriptor = -1;
   do {
-    // Not to wait here for somebody who writes to a pipe: WaitUntilReadable does, with an eye on the stop flag.
+    // O_NONBLOCK: do not wait here for a writer of a pipe. WaitUntilReadable waits and checks the stop flag.
     descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   } while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0 && (errno == ENOENT || errno == ENOTDIR)) return UsageError(fmt::format("{}: no such file", path));

@@ -12,11 +12,11 @@ namespace octavo {
 namespace {
 
 absl::StatusOr<std::string> Gzip(const std::string& text) {
-  // The library's counts have 32 bits.
+  // zlib's counts have 32 bits.
   if (text.size() > std::numeric_limits<uInt>::max() / 2) return RuntimeError("gzip: a piece of more than 2 GiB");
   z_stream stream{};
-  constexpr int kGzipWindow = 16 + MAX_WBITS;  // 16 asks for gzip's header and checksum
-  constexpr int kMemoryLevel = 8;              // the default of deflateInit
+  constexpr int kGzipWindow = 16 + MAX_WBITS;  // 16 selects gzip's header and checksum
+  constexpr int kMemoryLevel = 8;              // deflateInit's default
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK) {
     return RuntimeError("gzip: no memory to compress");
   }

@@ -1,5 +1,5 @@
-// Compresses text that is written piece by piece. Each piece is a gzip member or zstd frame of its own, which any
-// reader of the two takes one behind the other, so pieces may be compressed by several threads at once.
+// Compresses text that is written piece by piece. Each piece becomes a separate gzip member or zstd frame. Readers of
+// both formats accept concatenated pieces, so several threads may compress pieces at once.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace octavo {
 
 enum class Compression { kNone, kGzip, kZstd };
 
-// Returns what the extension of `path` asks for: .gz, .zst or any other.
+// Returns the compression that the extension of `path` names: .gz, .zst, or none for any other.
 Compression CompressionOfExtension(std::string_view path);
 
-// Returns `text` compressed. A function of the arguments and the version of the library. Any thread.
+// Returns `text` compressed. Depends only on the arguments and the library's version. Any thread.
 absl::StatusOr<std::string> CompressPiece(Compression compression, std::string text);
 
 }  // namespace octavo

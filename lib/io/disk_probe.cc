@@ -1,5 +1,6 @@
 #include "io/disk_probe.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include "base/checked_math.h"
@@ -21,7 +23,7 @@ namespace {
 constexpr std::size_t kStepBytes = std::size_t{8} << 20;
 constexpr std::size_t kPageBytes = 4096;
 
-// One step in huge pages, as tables lie in them: a direct transfer of small pages takes twice the time.
+// The buffer of one step, in huge pages like the tables: a direct transfer of small pages takes twice as long.
 class Buffer {
  public:
   static absl::StatusOr<Buffer> Make() {
@@ -50,7 +52,7 @@ class Buffer {
   void* mapping_;
 };
 
-// Calls `transfer(offset, step)` for all of [0, bytes) and returns bytes a second.
+// Calls `transfer(offset, step)` for all of [0, bytes) and returns bytes per second.
 template <typename Transfer>
 absl::StatusOr<double> Rate(std::uint64_t bytes, const Transfer& transfer) {
   const auto begin = std::chrono::steady_clock::now();
@@ -67,7 +69,7 @@ absl::StatusOr<DiskRates> ProbeDisk(const std::filesystem::path& folder, std::ui
   bytes = RoundUp(bytes, kPageBytes);
   const std::filesystem::path path = folder / fmt::format(".octavo-probe-{}", ::getpid());
   ASSIGN_OR_RETURN(File file, File::CreateNew(path));
-  ::unlink(path.c_str());  // the descriptor keeps it; a kill leaves nothing
+  ::unlink(path.c_str());  // the descriptor keeps the file; a kill leaves nothing
   RETURN_IF_ERROR(file.Allocate(bytes));
   file.UseDirect();
   ASSIGN_OR_RETURN(const Buffer buffer, Buffer::Make());
@@ -80,6 +82,16 @@ absl::StatusOr<DiskRates> ProbeDisk(const std::filesystem::path& folder, std::ui
   ASSIGN_OR_RETURN(
       rates.read, Rate(bytes, [&](std::uint64_t at, std::size_t step) { return file.ReadAt(at, buffer.First(step)); }));
   return rates;
+}
+
+bool TakesDirectTransfers(std::filesystem::path folder) {
+  folder = folder.empty() ? "." : std::filesystem::absolute(folder);
+  std::error_code error;
+  while (!std::filesystem::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  // An unnamed file: closing it removes it.
+  const int descriptor = ::open(folder.c_str(), O_RDWR | O_TMPFILE | O_DIRECT | O_CLOEXEC, 0600);
+  if (descriptor >= 0) ::close(descriptor);
+  return descriptor >= 0 || errno != EINVAL;  // the error of O_DIRECT; O_TMPFILE has others
 }
 
 }  // namespace octavo

@@ -1,4 +1,4 @@
-// How fast a disk moves long runs of bytes, past the page cache.
+// Measures how fast a disk reads and writes long sequential ranges, past the page cache.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,16 @@
 namespace octavo {
 
 struct DiskRates {
-  double read = 0;   // bytes a second
-  double write = 0;  // bytes a second
+  double read = 0;   // bytes per second
+  double write = 0;  // bytes per second
 };
 
-// Writes `bytes` to a file without a name in `folder`, syncs, and reads them back, in steps of 8 MiB. The file is gone
-// however this ends. REQUIRES: bytes > 0
+// Writes `bytes` to an unnamed file in `folder`, syncs, and reads them back, in steps of 8 MiB. The file never outlives
+// the call. REQUIRES: bytes > 0
 absl::StatusOr<DiskRates> ProbeDisk(const std::filesystem::path& folder, std::uint64_t bytes);
+
+// Whether files in `folder`, or in its nearest existing parent, support transfers past the page cache (O_DIRECT).
+// Writes nothing. Returns true if it cannot tell.
+bool TakesDirectTransfers(std::filesystem::path folder);
 
 }  // namespace octavo

@@ -30,7 +30,7 @@ struct Armed {
   std::uint64_t passes = 0;
 };
 
-// The only state: read without the lock in the common case that nothing is armed.
+// Checked first, without the lock: in the common case nothing is armed.
 std::atomic<bool> any_armed{false};
 
 std::mutex& Mutex() {
@@ -102,7 +102,7 @@ absl::Status Act(Action action, std::string_view name) {
   return absl::OkStatus();
 }
 
-// Reads the environment once, before the first pass. An unreadable value stops the program: a test that arms nothing by
+// Reads the environment once, before the first pass. An invalid value stops the program: a test that arms nothing by
 // mistake would pass for the wrong reason.
 bool ArmFromEnvironment() {
   const char* text = std::getenv("OCTAVO_FAILPOINT");
@@ -117,7 +117,7 @@ absl::Status SetFailpoints(std::string_view specification) {
   ASSIGN_OR_RETURN(std::vector<Armed> points, Parse(specification));
   const std::lock_guard<std::mutex> lock(Mutex());
   ArmedPoints() = std::move(points);
-  // Relaxed everywhere: a thread that misses the flag by an instant passes one failpoint more.
+  // Relaxed everywhere: a thread that sees the flag a moment late only passes one more failpoint.
   any_armed.store(!ArmedPoints().empty(), std::memory_order_relaxed);
   return absl::OkStatus();
 }

@@ -1,8 +1,9 @@
-// Failpoints: named places where tests make the program die or an operation fail.
+// Failpoints: named places where tests kill the program or make an operation fail.
 //
-// OCTAVO_FAILPOINT=name[:n]=action lets the n-th pass (1 by default) through failpoint `name` act: kill (SIGKILL to
-// itself), abort, eio, enospc, short (a short write), or sleep (100 ms, for races). Several are separated by commas.
-// Unset, a failpoint costs one load and a branch that is never taken. Names are listed where they are passed.
+// OCTAVO_FAILPOINT=name[:n]=action lets the n-th pass (default 1) through failpoint `name` act: kill (the process sends
+// itself SIGKILL), abort, eio, enospc, short (a short write), or sleep (100 ms, for races). Commas separate several of
+// them. Without the variable a failpoint costs one load and one untaken branch. The names are in the code that passes
+// them.
 #pragma once
 
 #include <string_view>
@@ -11,10 +12,11 @@
 
 namespace octavo {
 
-// Passes failpoint `name`: ok, an injected error, or no return at all. Any thread.
+// Passes failpoint `name`. Returns ok or an injected error, or does not return. Any thread.
 absl::Status Failpoint(std::string_view name);
 
-// Replaces what OCTAVO_FAILPOINT said, with counts from zero; "" disarms. For tests. An unreadable text is an error.
+// Replaces the setting of OCTAVO_FAILPOINT and restarts the counts; "" disarms all. For tests. Invalid text is an
+// error.
 absl::Status SetFailpoints(std::string_view specification);
 
 }  // namespace octavo

@@ -20,16 +20,16 @@
 namespace octavo {
 namespace {
 
-// Linux transfers at most 2,147,479,552 bytes a call; stay below with a round number.
+// Linux transfers at most 2,147,479,552 bytes per call; a round number below that.
 constexpr std::size_t kMaxTransferBytes = std::size_t{1} << 30;
-// What a direct transfer must be aligned to: at least the block of any disk.
+// The alignment for direct transfers: at least the block size of any disk.
 constexpr std::uint64_t kDirectAlignment = 4096;
 
 absl::Status FileError(std::string_view operation, const std::filesystem::path& path, int error_number) {
   return ErrnoError(fmt::format("{}: {}", path.string(), operation), error_number);
 }
 
-// Tells a listener; the event is made only for one.
+// Reports an event. It is only constructed if there is a listener.
 template <typename MakeEvent>
 void Tell(const MakeEvent& make) {
   if (HasFileListener()) TellFileEvent(make());
@@ -46,7 +46,7 @@ absl::StatusOr<File> File::Open(const std::filesystem::path& path, int flags) {
   RETURN_IF_ERROR(Failpoint("file.open"));
   int descriptor = -1;
   do {
-    // Not to wait for the other end of a pipe that stands where a file belongs; to a file the flag means nothing.
+    // O_NONBLOCK: do not wait for the other end of a pipe in place of a file. The flag has no effect on regular files.
     descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0644);
   } while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0) {
@@ -104,7 +104,7 @@ void File::CloseDescriptors() {
 void File::UseDirect() {
   if (!is_open() || direct_descriptor_ >= 0) return;
   const int mode = ::fcntl(descriptor_, F_GETFL) & O_ACCMODE;
-  // By the descriptor and not by the path, which may name another file by now.
+  // Reopens by descriptor: the path may name another file by now.
   const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
   direct_descriptor_ = ::open(self.c_str(), mode | O_DIRECT | O_CLOEXEC);
 }
@@ -114,7 +114,7 @@ std::pair<int, std::size_t> File::Route(const void* memory, std::uint64_t offset
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   const std::size_t whole = bytes / kDirectAlignment * kDirectAlignment;
   if (direct_descriptor_ < 0 || address % kDirectAlignment != offset % kDirectAlignment) return {descriptor_, bytes};
-  // The part of a page that comes first goes through the cache, and all pages behind it past it.
+  // A partial first page goes through the cache; the whole pages after it bypass it.
   const std::uint64_t over = offset % kDirectAlignment;
   if (over != 0) return {descriptor_, std::min<std::uint64_t>(bytes, kDirectAlignment - over)};
   return whole == 0 ? std::pair(descriptor_, bytes) : std::pair(direct_descriptor_, whole);
@@ -127,16 +127,26 @@ absl::StatusOr<std::uint64_t> File::Size() const {
 }
 
 absl::Status File::ReadAt(std::uint64_t offset, std::span<std::byte> bytes) const {
+  return Read(offset, bytes, /*cached=*/false);
+}
+
+absl::Status File::ReadCachedAt(std::uint64_t offset, std::span<std::byte> bytes) const {
+  return Read(offset, bytes, /*cached=*/true);
+}
+
+absl::Status File::Read(std::uint64_t offset, std::span<std::byte> bytes, bool cached) const {
   std::size_t done = 0;
   while (done < bytes.size()) {
     RETURN_IF_ERROR(Failpoint("file.read"));
-    const auto [descriptor, want] = Route(bytes.data() + done, offset + done, bytes.size() - done);
+    const std::size_t left = bytes.size() - done;
+    const auto [descriptor, want] = cached ? std::pair(descriptor_, std::min(left, kMaxTransferBytes))
+                                           : Route(bytes.data() + done, offset + done, left);
     ssize_t got = ::pread(descriptor, bytes.data() + done, want, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINVAL && descriptor != descriptor_) {  // a disk with larger blocks
       got = ::pread(descriptor_, bytes.data() + done, want, static_cast<off_t>(offset + done));
     }
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FileError("read", path_, errno);
+    if (got < 0) return FileError(fmt::format("read at byte {}", offset + done), path_, errno);
     if (got == 0) {
       return CorruptError(fmt::format("{}: ends at byte {}; expected at least {} bytes", path_.string(), offset + done,
                                       offset + bytes.size()));
@@ -199,7 +209,7 @@ absl::Status File::Sync() {
 absl::Status File::Close() {
   if (!is_open()) return absl::OkStatus();
   if (direct_descriptor_ >= 0) ::close(std::exchange(direct_descriptor_, -1));
-  // The descriptor is gone whatever close returns (Linux), so there is no second try.
+  // Linux closes the descriptor whatever close returns, so there is no retry.
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) return FileError("close", path_, errno);
   return absl::OkStatus();
 }
@@ -211,14 +221,14 @@ void File::DropCache(std::uint64_t offset, std::uint64_t size) const {
 void File::ReadNoFurther() const { ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM); }
 
 void File::WillRead(std::uint64_t offset, std::uint64_t size) const {
-  if (size == 0) return;  // to the kernel, 0 means up to the end
+  if (size == 0) return;  // the kernel takes 0 as "to the end"
   ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
 }
 
 void File::DropBehind(std::uint64_t offset, std::uint64_t size) const {
-  if (size == 0) return;  // to the kernel, 0 means up to the end
-  // The cache is kept in folios of up to some megabytes, and one that is covered in part stays. Measured with reads of
-  // 1.5 MB: without looking back, a table of 218 MB was in the cache as a whole at the end.
+  if (size == 0) return;  // the kernel takes 0 as "to the end"
+  // The kernel caches folios of up to some megabytes and does not drop one that the range covers only in part. So look
+  // back. Measured with reads of 1.5 MB: without it, a table of 218 MB was completely cached at the end.
   constexpr std::uint64_t kLookBack = std::uint64_t{16} << 20;
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t begin = (offset - std::min(offset, kLookBack)) / page * page;
@@ -261,17 +271,18 @@ absl::Status CreateFolders(const std::filesystem::path& folder) {
     if (std::filesystem::exists(status)) {
       return UsageError(fmt::format("{}: {} is not a folder", folder.string(), path.string()));
     }
-    if (status.type() != std::filesystem::file_type::not_found) {  // a name too long: before anything is made
+    if (status.type() !=
+        std::filesystem::file_type::not_found) {  // e.g. a name that is too long: fail before anything is made
       return FileError("create", folder, error.value());
     }
-    if (path.has_filename()) missing.push_back(path);  // "run/" has none
+    if (path.has_filename()) missing.push_back(path);  // "run/" has no file name
   }
   for (auto path = missing.rbegin(); path != missing.rend(); ++path) {
     if (std::filesystem::create_directory(*path, error) || !error) {
       RETURN_IF_ERROR(SyncFolder(path->parent_path()));
       continue;
     }
-    while (path != missing.rbegin()) ::rmdir((--path)->c_str());  // half of the way helps nobody
+    while (path != missing.rbegin()) ::rmdir((--path)->c_str());  // a partly made path is useless
     return FileError("create", folder, error.value());
   }
   return absl::OkStatus();

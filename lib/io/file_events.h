@@ -1,8 +1,8 @@
-// What the program does to its files, told to whoever listens: the seam between the real file layer (io/file.h) and the
-// model of a disk that loses power (tests/support/crash_disk.h).
+// Reports what the program does to its files. Connects the real file layer (io/file.h) to the model of a disk that
+// loses power (tests/support/crash_disk.h).
 //
-// Everything that can matter after a power cut is told, just after the kernel has done it: names made, changed and
-// removed, lengths, bytes, and syncs. Reads are not. With no listener an event costs one load and a branch.
+// Reports everything that can matter after a power cut, just after the kernel has done it: names made, changed and
+// removed, lengths, bytes, and syncs. Reads are not reported. Without a listener an event costs one load and a branch.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace octavo {
 
 struct FileEvent {
   enum class Kind {
-    kCreate,      // `path` is there and empty, whether it was there before or not
+    kCreate,      // `path` now exists and is empty, whether it existed before or not
     kAllocate,    // it is at least `size` bytes long
     kTruncate,    // it is `size` bytes long
     kWrite,       // it has `bytes` at `offset`
@@ -35,17 +35,17 @@ struct FileEvent {
 class FileListener {
  public:
   virtual ~FileListener() = default;
-  // Called by whichever thread did it, several at once.
+  // Called by the thread that did it; several calls may run at once.
   virtual void OnFileEvent(const FileEvent& event) = 0;
 };
 
-// Makes `listener`, which must outlive its time, hear every event of the process; nullptr ends that. For tests.
+// Makes `listener` receive every event of the process; nullptr stops that. It must outlive its use. For tests.
 void SetFileListener(FileListener* listener);
 
-// For lib/io only: tells the listener.
+// For lib/io only: passes the event to the listener.
 void TellFileEvent(const FileEvent& event);
 
-// Whether anybody listens: an event is not even put together otherwise.
+// Whether there is a listener. Otherwise events need not be constructed.
 bool HasFileListener();
 
 }  // namespace octavo

@@ -1,19 +1,22 @@
-// Which file is mapped where. A mapped file that somebody cuts, or whose disk fails, ends the program by SIGBUS when
-// the lost page is touched; a handler of that signal finds the file's name here.
+// Records which file is mapped where. If a mapped file is truncated or its disk fails, touching the lost page raises
+// SIGBUS. The handler of that signal finds the file and the byte here.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <utility>
 
 namespace octavo {
 
-// Keeps [address, address + bytes) entered under the name of `path` as long as it lives; to be destroyed before the
-// range is unmapped. There is room for 64 ranges; what comes on top is not entered. One owner.
+// Registers [address, address + bytes) as the bytes of a file from `offset` on during its lifetime; destroy it before
+// unmapping the range. The file is `path`, open as `descriptor` all the while. There is room for 256 ranges, enough for
+// the 64 partitions of two tables and everything else; further ones are not registered. One owner.
 class MappedRange {
  public:
   MappedRange() = default;
-  MappedRange(const void* address, std::size_t bytes, const std::filesystem::path& path);
+  MappedRange(const void* address, std::size_t bytes, const std::filesystem::path& path, int descriptor,
+              std::uint64_t offset);
   MappedRange(MappedRange&& other) noexcept : entry_(std::exchange(other.entry_, kNone)) {}
   MappedRange& operator=(MappedRange&& other) noexcept {
     std::swap(entry_, other.entry_);
@@ -26,9 +29,14 @@ class MappedRange {
   int entry_ = kNone;
 };
 
-// Returns the name of the file that is mapped at `address`, escaped for messages and cut to some hundred bytes, or
-// null. Takes no lock and no memory, so that a signal handler may call it; the name is valid as long as the range is
-// mapped.
-const char* MappedFileAt(const void* address);
+// What is mapped at an address.
+struct MappedPlace {
+  const char* name = nullptr;  // of the file, escaped for messages and cut to some hundred bytes; null: no file
+  int descriptor = -1;
+  std::uint64_t offset = 0;  // in the file
+};
+
+// Takes no lock and allocates nothing, so a signal handler may call it. The result is valid while the range is mapped.
+MappedPlace MappedPlaceAt(const void* address);
 
 }  // namespace octavo

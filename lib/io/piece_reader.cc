@@ -18,7 +18,7 @@ absl::StatusOr<PieceReader> PieceReader::Open(const std::filesystem::path& path,
   ASSIGN_OR_RETURN(File file, File::OpenRead(path));
   ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
   if (options.deep) {
-    file.DropCache(0, 0);  // to the kernel, 0 means up to the end
+    file.DropCache(0, 0);  // the kernel takes 0 as "to the end"
     file.UseDirect();
   }
   return PieceReader(std::move(file), size, options);
@@ -31,12 +31,12 @@ PieceReader::PieceReader(File file, std::uint64_t size, const PieceOptions& opti
       capacity_(RoundUp(options.piece_bytes, kPageBytes) + 2 * kPageBytes),
       buffer_(static_cast<std::byte*>(::operator new[](capacity_, kAlignment))) {}
 
-absl::StatusOr<std::span<const std::byte>> PieceReader::Window(std::uint64_t begin, std::uint64_t end) {
+absl::StatusOr<std::span<const std::byte>> PieceReader::Bytes(std::uint64_t begin, std::uint64_t end) {
   if (begin < buffer_begin_ || end > buffer_end_) {
     if (end > size_) {
       return CorruptError(fmt::format("{}: ends at byte {}; expected at least {} bytes", path().string(), size_, end));
     }
-    // Both ends on page boundaries, which the way past the cache asks for.
+    // Both ends on page boundaries, as direct reads require.
     buffer_begin_ = begin / kPageBytes * kPageBytes;
     buffer_end_ = std::min(buffer_begin_ + capacity_, size_);
     const std::span<std::byte> bytes(buffer_.get(), buffer_end_ - buffer_begin_);
@@ -53,9 +53,9 @@ absl::StatusOr<std::span<const std::byte>> PieceReader::Window(std::uint64_t beg
 absl::Status PieceReader::Read(std::uint64_t begin, std::uint64_t end,
                                const std::function<absl::Status(std::span<const std::byte>)>& visit) {
   for (std::uint64_t at = begin; at < end;) {
-    // A piece that does not begin on a page boundary is a little shorter, so that the next one does.
+    // A piece that starts within a page is shorter, so that the next one starts on a page boundary.
     const std::uint64_t stop = std::min((at + options_.piece_bytes) / kPageBytes * kPageBytes, end);
-    ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, Window(at, stop));
+    ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, Bytes(at, stop));
     RETURN_IF_ERROR(visit(bytes));
     at = stop;
   }

@@ -1,4 +1,4 @@
-// Reads a file piece by piece through a buffer of its own, from the page cache or from the disk itself.
+// Reads a file piece by piece through its own buffer, from the page cache or directly from the disk.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ namespace octavo {
 
 struct PieceOptions {
   std::size_t piece_bytes = std::size_t{1} << 20;  // at least 4,096
-  // Read the disk and not the page cache: what is cached is dropped, and reads go past the cache where the file system
-  // lets them. Pages that are not written yet are not dropped; they are no disk's fault.
+  // Read the disk, not the page cache: cached pages are dropped, and reads bypass the cache where the file system
+  // allows. Pages not yet written back are not dropped; they are not on the disk.
   bool deep = false;
-  bool drop_behind = false;  // what was read leaves the page cache
+  bool drop_behind = false;  // drop what was read from the page cache
 };
 
-// One thread. Holds piece_bytes and two pages.
+// Used by one thread. Holds piece_bytes and two pages.
 class PieceReader {
  public:
   static absl::StatusOr<PieceReader> Open(const std::filesystem::path& path, const PieceOptions& options);
@@ -31,11 +31,11 @@ class PieceReader {
   std::uint64_t size() const { return size_; }
   const std::filesystem::path& path() const { return file_.path(); }
 
-  // Returns bytes [begin, end), valid until the next call. Reads ahead, so ascending places are cheap. The end of the
-  // file before `end` is a corrupt-file error. REQUIRES: begin <= end, end - begin <= piece_bytes
-  absl::StatusOr<std::span<const std::byte>> Window(std::uint64_t begin, std::uint64_t end);
+  // Returns bytes [begin, end), valid until the next call. Reads ahead, so ascending places are cheap. A file that ends
+  // before `end` is a corrupt-file error. REQUIRES: begin <= end, end - begin <= piece_bytes
+  absl::StatusOr<std::span<const std::byte>> Bytes(std::uint64_t begin, std::uint64_t end);
 
-  // Calls `visit` with [begin, end) in order, a piece at a time, and stops at the first error.
+  // Calls `visit` for [begin, end) in order, piece by piece. Stops at the first error.
   absl::Status Read(std::uint64_t begin, std::uint64_t end,
                     const std::function<absl::Status(std::span<const std::byte>)>& visit);
 
@@ -52,7 +52,7 @@ class PieceReader {
   PieceOptions options_;
   std::size_t capacity_;
   std::unique_ptr<std::byte[], AlignedDelete> buffer_;
-  std::uint64_t buffer_begin_ = 0;  // of the bytes in the buffer
+  std::uint64_t buffer_begin_ = 0;  // offsets in the file of the buffered bytes
   std::uint64_t buffer_end_ = 0;
 };
 

@@ -18,7 +18,7 @@ absl::Status SyncRange(const File& file, std::uint64_t begin, std::uint64_t end,
   if (begin == end) return absl::OkStatus();
   const int result =
       ::sync_file_range(file.descriptor(), static_cast<off_t>(begin), static_cast<off_t>(end - begin), flags);
-  // A file system without it keeps its cache as it likes.
+  // File systems without it manage their cache themselves.
   if (result == 0 || errno == ENOSYS || errno == EINVAL || errno == ESPIPE) return absl::OkStatus();
   return ErrnoError(fmt::format("{}: write of {} bytes at byte {}", file.path().string(), end - begin, begin), errno);
 }
@@ -26,12 +26,12 @@ absl::Status SyncRange(const File& file, std::uint64_t begin, std::uint64_t end,
 }  // namespace
 
 absl::Status WriteBehind::Advance(const File& file, std::uint64_t end) {
-  // A page that is filled only later would be written twice, the second time while all wait for it.
+  // Only whole pages: one that is filled later would be written twice, the second time while everybody waits for it.
   end -= end % kPageBytes;
-  if (end < started_ + window_ / 2) return absl::OkStatus();  // Finish may have been within a page
+  if (end < started_ + window_ / 2) return absl::OkStatus();  // Finish may have ended within a page
   RETURN_IF_ERROR(SyncRange(file, started_, end, SYNC_FILE_RANGE_WRITE));
   started_ = end;
-  // What was started long ago is likely to be written, so that nobody waits.
+  // Drop only what was started long ago: it is likely to be written, so that nobody waits.
   const std::uint64_t kept = window_ / 2 * 3;
   if (end < dropped_ + kept + kPageBytes) return absl::OkStatus();
   const std::uint64_t before = (end - kept) / kPageBytes * kPageBytes;

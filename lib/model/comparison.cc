@@ -25,7 +25,7 @@ float RowScore(Comparison comparison, std::size_t dim, const float* q, const flo
       ForEachLane(dim,
                   [&](auto d, std::size_t l) HWY_ATTR { sum.AddProduct(d, hn::LoadU(d, q + l), hn::LoadU(d, c + l)); });
       return sum.Total();
-    case Comparison::kAbsolute:
+    case Comparison::kL1:
       ForEachLane(dim, [&](auto d, std::size_t l)
                            HWY_ATTR { sum.Add(d, hn::Abs(hn::Sub(hn::LoadU(d, q + l), hn::LoadU(d, c + l)))); });
       return -sum.Total();
@@ -35,7 +35,7 @@ float RowScore(Comparison comparison, std::size_t dim, const float* q, const flo
         sum.AddProduct(d, difference, difference);
       });
       return -std::sqrt(sum.Total());
-    case Comparison::kModulus:
+    case Comparison::kComplexL1:
       ForEachLane(half, [&](auto d, std::size_t l) HWY_ATTR {
         const auto re = hn::Sub(hn::LoadU(d, q + l), hn::LoadU(d, c + l));
         const auto im = hn::Sub(hn::LoadU(d, q + half + l), hn::LoadU(d, c + half + l));
@@ -44,12 +44,6 @@ float RowScore(Comparison comparison, std::size_t dim, const float* q, const flo
       return -sum.Total();
   }
   return 0;
-}
-
-// Adds v to `to` where `add`, else overwrites it.
-template <class D>
-HWY_INLINE void StoreOrAdd(D d, hn::Vec<D> v, bool add, float* to) {
-  hn::StoreU(add ? hn::Add(hn::LoadU(d, to), v) : v, d, to);
 }
 
 // dq += v, dc (+)= -v at element l.
@@ -69,7 +63,7 @@ void BackRow(Comparison comparison, std::size_t dim, const float* q, const float
         StoreOrAdd(d, hn::Mul(gradient, hn::LoadU(d, c + l)), true, dq + l);
         StoreOrAdd(d, hn::Mul(gradient, hn::LoadU(d, q + l)), add, dc + l);
       });
-    case Comparison::kAbsolute:
+    case Comparison::kL1:
       return ForEachLane(dim, [&](auto d, std::size_t l) HWY_ATTR {
         const auto difference = hn::Sub(hn::LoadU(d, c + l), hn::LoadU(d, q + l));
         StoreBoth(d, hn::Mul(hn::Set(d, g), Sign(d, difference)), add, l, dq, dc);
@@ -81,7 +75,7 @@ void BackRow(Comparison comparison, std::size_t dim, const float* q, const float
         StoreBoth(d, hn::Mul(hn::Set(d, h), difference), add, l, dq, dc);
       });
     }
-    case Comparison::kModulus:
+    case Comparison::kComplexL1:
       return ForEachLane(half, [&](auto d, std::size_t l) HWY_ATTR {
         const auto re = hn::Sub(hn::LoadU(d, c + l), hn::LoadU(d, q + l));
         const auto im = hn::Sub(hn::LoadU(d, c + half + l), hn::LoadU(d, q + half + l));
@@ -125,9 +119,9 @@ HWY_EXPORT(BackpropagateRowsTarget);
 Comparison ComparisonOf(const ModelSpec& spec) {
   switch (spec.kind) {
     case ModelKind::kTransE:
-      return spec.norm == Norm::kL1 ? Comparison::kAbsolute : Comparison::kEuclidean;
+      return spec.norm == Norm::kL1 ? Comparison::kL1 : Comparison::kEuclidean;
     case ModelKind::kRotatE:
-      return spec.norm == Norm::kL1 ? Comparison::kModulus : Comparison::kEuclidean;
+      return spec.norm == Norm::kL1 ? Comparison::kComplexL1 : Comparison::kEuclidean;
     default:
       return Comparison::kInner;
   }
@@ -151,11 +145,11 @@ void CompareBlock(Comparison comparison, std::size_t dim, std::size_t n, const f
   switch (comparison) {
     case Comparison::kInner:
       return GemmTransposedB(n, m, dim, queries, dim, candidates, dim, scores, m, false);
-    case Comparison::kAbsolute:
-      return RunPanels(AbsoluteDifferencePanel, n, m, dim, {queries, dim}, {candidates, dim, true}, scores, m, false);
-    case Comparison::kModulus:
-      return RunPanels(ModulusPanel, n, m, half, {queries, dim, false, half}, {candidates, dim, true, half}, scores, m,
-                       false);
+    case Comparison::kL1:
+      return RunPanels(L1Panel, n, m, dim, {queries, dim}, {candidates, dim, true}, scores, m, false);
+    case Comparison::kComplexL1:
+      return RunPanels(ComplexL1Panel, n, m, half, {queries, dim, false, half}, {candidates, dim, true, half}, scores,
+                       m, false);
     case Comparison::kEuclidean:
       return EuclideanScores(dim, n, queries, m, candidates, scratch, scores);
   }
@@ -168,10 +162,10 @@ void BackpropagateBlock(Comparison comparison, std::size_t dim, std::size_t n, c
     case Comparison::kInner:
       Gemm(n, dim, m, g, m, candidates, dim, query_gradients, dim, false);
       return GemmTransposedA(m, dim, n, g, m, queries, dim, candidate_gradients, dim, false);
-    case Comparison::kAbsolute:
-      return AbsoluteGradients(dim, n, queries, m, candidates, g, query_gradients, candidate_gradients);
-    case Comparison::kModulus:
-      return ModulusGradients(dim, n, queries, m, candidates, g, query_gradients, candidate_gradients);
+    case Comparison::kL1:
+      return L1Gradients(dim, n, queries, m, candidates, g, query_gradients, candidate_gradients);
+    case Comparison::kComplexL1:
+      return ComplexL1Gradients(dim, n, queries, m, candidates, g, query_gradients, candidate_gradients);
     case Comparison::kEuclidean:
       return EuclideanGradients(dim, n, queries, m, candidates, scores, scratch, g, query_gradients,
                                 candidate_gradients);

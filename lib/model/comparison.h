@@ -1,20 +1,20 @@
 // How a query is compared with a candidate row: the score, and the way back from its gradient. Internal to model/.
 //
 //   inner      q . c
-//   absolute   -sum_l |q_l - c_l|
+//   l1         -sum_l |q_l - c_l|
 //   euclidean  -sqrt(sum_l (q_l - c_l)^2)
-//   modulus    -sum_l |q_l - c_l| of complex numbers in split layout
+//   complex l1 -sum_l |q_l - c_l| of complex numbers in split layout
 // A distance of 0 has the gradient 0.
 #pragma once
 
 #include <cstddef>
 
 #include "model/model_spec.h"
-#include "model/scorer.h"
+#include "model/score_scratch.h"
 
 namespace octavo {
 
-enum class Comparison { kInner, kAbsolute, kEuclidean, kModulus };
+enum class Comparison { kInner, kL1, kEuclidean, kComplexL1 };
 
 Comparison ComparisonOf(const ModelSpec& spec);
 
@@ -34,16 +34,16 @@ void CompareBlock(Comparison comparison, std::size_t dim, std::size_t n, const f
                   const float* candidates, ScoreScratch& scratch, float* scores);
 
 // With g [n, m] = d loss / d score of CompareBlock, whose scores and scratch are passed on (the scores are read by
-// kEuclidean only): overwrites query_gradients [n, dim] and candidate_gradients [m, dim], and g where it likes.
+// kEuclidean only): overwrites query_gradients [n, dim] and candidate_gradients [m, dim], and clobbers g.
 void BackpropagateBlock(Comparison comparison, std::size_t dim, std::size_t n, const float* queries, std::size_t m,
                         const float* candidates, const float* scores, ScoreScratch& scratch, float* g,
                         float* query_gradients, float* candidate_gradients);
 
 // The same for single comparisons: distance.cc, euclidean.cc.
-void AbsoluteGradients(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,
-                       const float* g, float* query_gradients, float* candidate_gradients);
-void ModulusGradients(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,
-                      const float* g, float* query_gradients, float* candidate_gradients);
+void L1Gradients(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,
+                 const float* g, float* query_gradients, float* candidate_gradients);
+void ComplexL1Gradients(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,
+                        const float* g, float* query_gradients, float* candidate_gradients);
 void EuclideanScores(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,
                      ScoreScratch& scratch, float* scores);
 void EuclideanGradients(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,

@@ -20,13 +20,13 @@ namespace octavo {
 namespace HWY_NAMESPACE {
 
 constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
-constexpr std::size_t kAbsoluteRows = kManyRegisters ? 8 : 4;
-constexpr std::size_t kModulusRows = 4;
+constexpr std::size_t kL1Rows = kManyRegisters ? 8 : 4;
+constexpr std::size_t kComplexL1Rows = 4;
 
 // kRows queries against all candidates at elements l; q, dq point at the first of the rows, g at [kRows, m].
 template <std::size_t kRows, class D>
-HWY_INLINE void AbsoluteGradientBlock(D d, std::size_t l, std::size_t dim, const float* q, std::size_t m,
-                                      const float* c, const float* g, float* dq, float* dc) {
+HWY_INLINE void L1GradientBlock(D d, std::size_t l, std::size_t dim, const float* q, std::size_t m, const float* c,
+                                const float* g, float* dq, float* dc) {
   hn::Vec<D> queries[kRows];
   hn::Vec<D> sums[kRows];
   for (std::size_t r = 0; r < kRows; ++r) {
@@ -49,22 +49,22 @@ HWY_INLINE void AbsoluteGradientBlock(D d, std::size_t l, std::size_t dim, const
   for (std::size_t r = 0; r < kRows; ++r) hn::StoreU(sums[r], d, dq + r * dim + l);
 }
 
-void AbsoluteGradientsTarget(std::size_t dim, std::size_t n, const float* q, std::size_t m, const float* c,
-                             const float* g, float* dq, float* dc) {
+void L1GradientsTarget(std::size_t dim, std::size_t n, const float* q, std::size_t m, const float* c, const float* g,
+                       float* dq, float* dc) {
   std::fill_n(dc, m * dim, 0.0F);
   ForEachLane(dim, [&](auto d, std::size_t l) HWY_ATTR {
     std::size_t i = 0;
-    for (; i + kAbsoluteRows <= n; i += kAbsoluteRows) {
-      AbsoluteGradientBlock<kAbsoluteRows>(d, l, dim, q + i * dim, m, c, g + i * m, dq + i * dim, dc);
+    for (; i + kL1Rows <= n; i += kL1Rows) {
+      L1GradientBlock<kL1Rows>(d, l, dim, q + i * dim, m, c, g + i * m, dq + i * dim, dc);
     }
-    for (; i < n; ++i) AbsoluteGradientBlock<1>(d, l, dim, q + i * dim, m, c, g + i * m, dq + i * dim, dc);
+    for (; i < n; ++i) L1GradientBlock<1>(d, l, dim, q + i * dim, m, c, g + i * m, dq + i * dim, dc);
   });
 }
 
 // The same for complex elements; l < dim / 2.
 template <std::size_t kRows, class D>
-HWY_INLINE void ModulusGradientBlock(D d, std::size_t l, std::size_t dim, const float* q, std::size_t m, const float* c,
-                                     const float* g, float* dq, float* dc) {
+HWY_INLINE void ComplexL1GradientBlock(D d, std::size_t l, std::size_t dim, const float* q, std::size_t m,
+                                       const float* c, const float* g, float* dq, float* dc) {
   const std::size_t half = dim / 2;
   hn::Vec<D> re[kRows];
   hn::Vec<D> im[kRows];
@@ -101,20 +101,20 @@ HWY_INLINE void ModulusGradientBlock(D d, std::size_t l, std::size_t dim, const 
   }
 }
 
-void ModulusGradientsTarget(std::size_t dim, std::size_t n, const float* q, std::size_t m, const float* c,
-                            const float* g, float* dq, float* dc) {
+void ComplexL1GradientsTarget(std::size_t dim, std::size_t n, const float* q, std::size_t m, const float* c,
+                              const float* g, float* dq, float* dc) {
   std::fill_n(dc, m * dim, 0.0F);
   ForEachLane(dim / 2, [&](auto d, std::size_t l) HWY_ATTR {
     std::size_t i = 0;
-    for (; i + kModulusRows <= n; i += kModulusRows) {
-      ModulusGradientBlock<kModulusRows>(d, l, dim, q + i * dim, m, c, g + i * m, dq + i * dim, dc);
+    for (; i + kComplexL1Rows <= n; i += kComplexL1Rows) {
+      ComplexL1GradientBlock<kComplexL1Rows>(d, l, dim, q + i * dim, m, c, g + i * m, dq + i * dim, dc);
     }
-    for (; i < n; ++i) ModulusGradientBlock<1>(d, l, dim, q + i * dim, m, c, g + i * m, dq + i * dim, dc);
+    for (; i < n; ++i) ComplexL1GradientBlock<1>(d, l, dim, q + i * dim, m, c, g + i * m, dq + i * dim, dc);
   });
 }
 
 // One row against two vectors of the panel, or the one that is left: square roots bound the speed, not loads.
-void ModulusPanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
+void ComplexL1PanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
   const FullTag d;
   const std::size_t lanes = hn::Lanes(d);
   const auto term = [&](auto re, auto im, const float* b) HWY_ATTR {
@@ -161,26 +161,26 @@ HWY_AFTER_NAMESPACE();
 namespace octavo {
 namespace {
 
-HWY_EXPORT(AbsoluteGradientsTarget);
-HWY_EXPORT(ModulusGradientsTarget);
-HWY_EXPORT(ModulusPanelTarget);
+HWY_EXPORT(L1GradientsTarget);
+HWY_EXPORT(ComplexL1GradientsTarget);
+HWY_EXPORT(ComplexL1PanelTarget);
 
 }  // namespace
 
-void AbsoluteGradients(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,
-                       const float* g, float* query_gradients, float* candidate_gradients) {
-  HWY_DYNAMIC_DISPATCH(AbsoluteGradientsTarget)
+void L1Gradients(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,
+                 const float* g, float* query_gradients, float* candidate_gradients) {
+  HWY_DYNAMIC_DISPATCH(L1GradientsTarget)
   (dim, n, queries, m, candidates, g, query_gradients, candidate_gradients);
 }
 
-void ModulusGradients(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,
-                      const float* g, float* query_gradients, float* candidate_gradients) {
-  HWY_DYNAMIC_DISPATCH(ModulusGradientsTarget)
+void ComplexL1Gradients(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,
+                        const float* g, float* query_gradients, float* candidate_gradients) {
+  HWY_DYNAMIC_DISPATCH(ComplexL1GradientsTarget)
   (dim, n, queries, m, candidates, g, query_gradients, candidate_gradients);
 }
 
-void ModulusPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
-  HWY_DYNAMIC_DISPATCH(ModulusPanelTarget)(rows, a, panel, c, ldc, accumulate);
+void ComplexL1Panel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(ComplexL1PanelTarget)(rows, a, panel, c, ldc, accumulate);
 }
 
 }  // namespace octavo

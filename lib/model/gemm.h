@@ -27,13 +27,6 @@ void GemmTransposedB(std::size_t m, std::size_t n, std::size_t k, const float* a
 void GemmTransposedA(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b,
                      std::size_t ldb, float* c, std::size_t ldc, bool accumulate);
 
-// Adds the product of a and b to rows that lie anywhere: c[i][j] += sum_l a[i][l] * b[l * ldb + j] for i < m and j < n,
-// b being [k, n]. The sum has the bits that Gemm gives it, and is then added. Rows of c may be the same: they are added
-// to in the order of i. REQUIRES: n is a multiple of kScatterColumns
-inline constexpr std::size_t kScatterColumns = 16;
-void AddProductRows(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
-                    float* const* c);
-
 // Gemm on a chosen backend, for tests and benchmarks. Falls back to the portable one where libxsmm is absent.
 void GemmWith(GemmBackend backend, std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda,
               const float* b, std::size_t ldb, float* c, std::size_t ldc, bool accumulate);

@@ -102,75 +102,8 @@ void MultiplyPanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, 
   }
 }
 
-void AbsoluteDifferencePanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc,
-                                   bool accumulate) {
+void L1PanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
   Strips<NegatedAbsoluteDifference, false>(rows, a.data, a.stride, panel, c, ldc, accumulate);
-}
-
-// kRows rows of AddProductRows and kVectors vectors of columns from `column` on. Rows of c, which lie anywhere, are on
-// their way while the sums are made.
-template <std::size_t kRows, std::size_t kVectors>
-HWY_NOINLINE void ScatterBlock(std::size_t k, const float* const* a, const float* b, std::size_t ldb, float* const* c,
-                               std::size_t column) {
-  const Tag d;
-  const std::size_t lanes = hn::Lanes(d);
-  const float* rows[kRows];
-  Vector sums[kRows][kVectors];
-  for (std::size_t r = 0; r < kRows; ++r) {
-    rows[r] = a[r];
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      __builtin_prefetch(c[r] + column + v * lanes, 1);
-      sums[r][v] = hn::Zero(d);
-    }
-  }
-  b += column;
-  for (std::size_t l = 0; l < k; ++l, b += ldb) {
-    Vector columns[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) columns[v] = hn::LoadU(d, b + v * lanes);
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const Vector x = hn::Set(d, rows[r][l]);
-      for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(x, columns[v], sums[r][v]);
-    }
-  }
-  for (std::size_t r = 0; r < kRows; ++r) {
-    float* const to = c[r] + column;
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(hn::Add(hn::LoadU(d, to + v * lanes), sums[r][v]), d, to + v * lanes);
-    }
-  }
-}
-
-template <std::size_t kRows, std::size_t kVectors>
-HWY_INLINE void ScatterStrip(std::size_t rows, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
-                             float* const* c, std::size_t column) {
-  const auto run = [&](auto block, std::size_t count) HWY_ATTR {
-    for (; rows >= count; rows -= count, a += count, c += count) block(k, a, b, ldb, c, column);
-  };
-  run(ScatterBlock<kRows, kVectors>, kRows);
-  run(ScatterBlock<4, kVectors>, 4);
-  run(ScatterBlock<2, kVectors>, 2);
-  run(ScatterBlock<1, kVectors>, 1);
-}
-
-// Strips of nearly equal width: 25 vectors are 4 + 4 + 4 + 4 + 3 + 3 + 3.
-void ScatterTarget(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
-                   float* const* c) {
-  const std::size_t lanes = hn::Lanes(Tag());
-  for (std::size_t column = 0; column < n;) {
-    const std::size_t left = (n - column) / lanes;
-    const std::size_t strips = (left + kMaxVectors - 1) / kMaxVectors;
-    const std::size_t vectors = (left + strips - 1) / strips;
-    if (vectors == kMaxVectors) {
-      ScatterStrip<6, kMaxVectors>(m, k, a, b, ldb, c, column);
-    } else if (vectors == 3) {
-      ScatterStrip<8, 3>(m, k, a, b, ldb, c, column);
-    } else if (vectors == 2) {
-      ScatterStrip<8, 2>(m, k, a, b, ldb, c, column);
-    } else {
-      ScatterStrip<8, 1>(m, k, a, b, ldb, c, column);
-    }
-    column += vectors * lanes;
-  }
 }
 
 // Transposes kTransposeBlock x kTransposeBlock elements.
@@ -247,8 +180,7 @@ namespace octavo {
 namespace {
 
 HWY_EXPORT(MultiplyPanelTarget);
-HWY_EXPORT(AbsoluteDifferencePanelTarget);
-HWY_EXPORT(ScatterTarget);
+HWY_EXPORT(L1PanelTarget);
 HWY_EXPORT(TransposeTarget);
 
 }  // namespace
@@ -257,13 +189,8 @@ void MultiplyPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::s
   HWY_DYNAMIC_DISPATCH(MultiplyPanelTarget)(rows, a, panel, c, ldc, accumulate);
 }
 
-void AbsoluteDifferencePanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
-  HWY_DYNAMIC_DISPATCH(AbsoluteDifferencePanelTarget)(rows, a, panel, c, ldc, accumulate);
-}
-
-void AddProductRows(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
-                    float* const* c) {
-  HWY_DYNAMIC_DISPATCH(ScatterTarget)(m, n, k, a, b, ldb, c);
+void L1Panel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(L1PanelTarget)(rows, a, panel, c, ldc, accumulate);
 }
 
 void Transpose(std::size_t rows, std::size_t columns, const float* from, std::size_t ldf, float* to, std::size_t ldt) {

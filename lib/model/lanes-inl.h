@@ -33,6 +33,12 @@ HWY_INLINE void ForEachLane(std::size_t n, const Body& body) {
   for (const LaneTag one; i < n; ++i) body(one, i);
 }
 
+// Adds v to `to` where `add`, else overwrites it.
+template <class D>
+HWY_INLINE void StoreOrAdd(D d, hn::Vec<D> v, bool add, float* to) {
+  hn::StoreU(add ? hn::Add(hn::LoadU(d, to), v) : v, d, to);
+}
+
 // A sum over a row: one partial sum a lane and one of the remainder, combined in a fixed order, so that the result
 // depends on the row alone.
 class LaneSum {

@@ -298,12 +298,11 @@ double RowLoss(const LossSpec& spec, const Positives& edges, float* scores, std:
 double LossAndGradientTarget(const LossSpec& spec, std::span<const float> positives, std::span<const float> weights,
                              float* scores, std::size_t negatives, float* positive_gradients,
                              std::span<const std::uint32_t> begins, std::span<const Edge> answers) {
-  const std::size_t rows = begins.empty() ? positives.size() : begins.size() - 1;
   thread_local std::vector<float> scratch;  // kept, as a chunk has as many negatives as the one before
   double total = 0;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::size_t begin = begins.empty() ? i : begins[i];
-    const std::size_t end = begins.empty() ? i + 1 : begins[i + 1];
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+    const std::size_t begin = begins[i] - begins[0];
+    const std::size_t end = begins[i + 1] - begins[0];
     total += RowLoss(spec,
                      {.scores = positives.data() + begin,
                       .weights = weights.data() + begin,

@@ -49,12 +49,12 @@ inline constexpr float kMaskedScore = -std::numeric_limits<float>::infinity();
 
 // Computes, for each of `positives.size()` edges, the loss of its row of `scores` [rows, negatives] and replaces the
 // scores by d loss / d score, times weights[edge]; positive_gradients[edge] gets d loss / d positive, times the weight.
-// Row i belongs to the edges [begins[i], begins[i + 1]), whose losses and gradients are added; without `begins`, to
-// edge i alone. Of answers that compete, edges of a row that have the same tail in `answers` [edges] and stand next to
-// each other are one; without `answers` each is another. Returns the sum over the edges of weight * loss.
+// Row i belongs to the edges [begins[i], begins[i + 1]), counted from begins[0], whose losses and gradients are added.
+// Of answers that compete, edges of a row that have the same tail in `answers` [edges] and stand next to each other are
+// one; without `answers` each is another. Returns the sum over the edges of weight * loss.
 // REQUIRES: each row has an edge
 double LossAndGradient(const LossSpec& spec, std::span<const float> positives, std::span<const float> weights,
                        std::span<float> scores, std::size_t negatives, std::span<float> positive_gradients,
-                       std::span<const std::uint32_t> begins = {}, std::span<const Edge> answers = {});
+                       std::span<const std::uint32_t> begins, std::span<const Edge> answers = {});
 
 }  // namespace octavo

@@ -19,27 +19,30 @@ NodeId NodeOfIndex(std::span<const NodeRange> ranges, std::uint64_t index) {
   return NodeId{};  // not reached: index < sum of the sizes
 }
 
-// An edge of the chunk as "with this known node and relation, this answer stands in the chunk".
+// An edge of the chunk as "with this anchor and relation, this answer stands in the chunk".
 struct Fact {
-  std::uint64_t known = 0;
+  std::uint64_t anchor = 0;
   std::uint32_t relation = 0;
-  std::uint32_t edge = 0;
+  std::uint32_t query = 0;
   std::uint64_t answer = 0;
 
-  bool SameQuestion(const Fact& other) const { return known == other.known && relation == other.relation; }
+  bool SameQuestion(const Fact& other) const { return anchor == other.anchor && relation == other.relation; }
 };
 
-std::vector<Fact> SortedFacts(std::span<const Edge> chunk, Side side) {
-  std::vector<Fact> facts(chunk.size());
-  for (std::size_t i = 0; i < chunk.size(); ++i) {
-    const NodeId known = NodeAt(chunk[i], side == Side::kTail ? Side::kHead : Side::kTail);
-    facts[i] = {Value(known), Value(chunk[i].relation), static_cast<std::uint32_t>(i), Value(NodeAt(chunk[i], side))};
+std::vector<Fact> SortedFacts(std::span<const Edge> chunk, std::span<const std::uint32_t> begins, Side side) {
+  std::vector<Fact> facts;
+  facts.reserve(chunk.size());
+  for (std::uint32_t q = 0; q + 1 < begins.size(); ++q) {
+    for (std::size_t i = begins[q]; i < begins[q + 1]; ++i) {
+      const NodeId anchor = NodeAt(chunk[i], side == Side::kTail ? Side::kHead : Side::kTail);
+      facts.push_back({Value(anchor), Value(chunk[i].relation), q, Value(NodeAt(chunk[i], side))});
+    }
   }
   std::sort(facts.begin(), facts.end(), [](const Fact& a, const Fact& b) {
-    if (a.known != b.known) return a.known < b.known;
+    if (a.anchor != b.anchor) return a.anchor < b.anchor;
     if (a.relation != b.relation) return a.relation < b.relation;
     if (a.answer != b.answer) return a.answer < b.answer;
-    return a.edge < b.edge;
+    return a.query < b.query;
   });
   return facts;
 }
@@ -98,44 +101,32 @@ void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std
   for (std::size_t j = by_degree; j < negatives.size(); ++j) negatives[j] = NodeOfIndex(ranges, stream.Below(nodes));
 }
 
-// A join of the chunk's answers with the negatives, question by question.
-void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const NodeId> negatives, Side side,
-                             std::vector<MaskedPair>& pairs) {
+// A join of the chunk's answers with the negatives, question by question: each query of a question is masked with each
+// answer to it. Queries that edges share are one to a question; the same edge twice in a chunk is two queries or one.
+void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const std::uint32_t> begins,
+                             std::span<const NodeId> negatives, Side side, std::vector<MaskedPair>& pairs) {
   pairs.clear();
   const std::vector<Candidate> candidates = PossibleAnswers(chunk, side, negatives);
   if (candidates.empty()) return;
-  const std::vector<Fact> facts = SortedFacts(chunk, side);
+  const std::vector<Fact> facts = SortedFacts(chunk, begins, side);
+  std::vector<std::uint32_t> queries;  // of the question
   for (std::size_t begin = 0; begin < facts.size();) {
     std::size_t end = begin + 1;
     while (end < facts.size() && facts[end].SameQuestion(facts[begin])) ++end;
+    queries.clear();
+    for (std::size_t f = begin; f < end; ++f) queries.push_back(facts[f].query);
+    std::sort(queries.begin(), queries.end());
+    queries.erase(std::unique(queries.begin(), queries.end()), queries.end());
     for (std::size_t f = begin; f < end; ++f) {
-      if (f > begin && facts[f].answer == facts[f - 1].answer) continue;  // the same edge twice in the chunk
+      if (f > begin && facts[f].answer == facts[f - 1].answer) continue;
       auto hit = std::lower_bound(candidates.begin(), candidates.end(), Candidate{facts[f].answer, 0});
       for (; hit != candidates.end() && hit->node == facts[f].answer; ++hit) {
-        for (std::size_t g = begin; g < end; ++g) pairs.push_back({facts[g].edge, hit->negative});
+        for (const std::uint32_t query : queries) pairs.push_back({query, hit->negative});
       }
     }
     begin = end;
   }
   std::sort(pairs.begin(), pairs.end());
-}
-
-void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const std::uint32_t> begins,
-                             std::span<const NodeId> negatives, std::vector<MaskedPair>& pairs) {
-  pairs.clear();
-  const std::vector<Candidate> candidates = PossibleAnswers(chunk, Side::kTail, negatives);
-  if (candidates.empty()) return;
-  for (std::size_t group = 0; group + 1 < begins.size(); ++group) {
-    for (std::size_t i = begins[group]; i < begins[group + 1]; ++i) {
-      const std::uint64_t tail = Value(chunk[i].tail);
-      auto hit = std::lower_bound(candidates.begin(), candidates.end(), Candidate{tail, 0});
-      for (; hit != candidates.end() && hit->node == tail; ++hit) {
-        pairs.push_back({static_cast<std::uint32_t>(group), hit->negative});
-      }
-    }
-  }
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 }
 
 }  // namespace octavo

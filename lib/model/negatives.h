@@ -30,21 +30,17 @@ void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std
                      float degree_fraction, std::span<NodeId> negatives, DegreeBy degree = DegreeBy::kEdges);
 
 struct MaskedPair {
-  std::uint32_t edge = 0;      // index in the chunk, or of a group of edges
+  std::uint32_t query = 0;     // index in the chunk
   std::uint32_t negative = 0;  // index in the chunk's negatives
 
   friend auto operator<=>(const MaskedPair&, const MaskedPair&) = default;
 };
 
-// Finds the accidental positives of a chunk: the pairs (i, j) where putting negatives[j] in place of edge i's node at
-// `side` gives an edge that stands in `chunk`, edge i itself included. The pairs come sorted, without duplicates.
-// Costs a sort, not edges x negatives look-ups. `pairs` is overwritten.
-void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const NodeId> negatives, Side side,
-                             std::vector<MaskedPair>& pairs);
-
-// The same for edges in groups, group i being chunk[begins[i], begins[i + 1]) of the same head and relation: the pairs
-// (i, j) where negatives[j] is the tail of an edge in `chunk` with group i's head and relation.
+// Finds the accidental positives of a chunk, whose query q is asked by the edges [begins[q], begins[q + 1]): the pairs
+// (q, j) where putting negatives[j] in place of the node at `side` of such an edge gives one that stands in `chunk`,
+// itself included. The pairs come sorted, without duplicates. Costs a sort, not edges x negatives look-ups. `pairs` is
+// overwritten. REQUIRES: the edges of a query have one relation and one node at the other side
 void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const std::uint32_t> begins,
-                             std::span<const NodeId> negatives, std::vector<MaskedPair>& pairs);
+                             std::span<const NodeId> negatives, Side side, std::vector<MaskedPair>& pairs);
 
 }  // namespace octavo

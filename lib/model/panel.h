@@ -51,9 +51,9 @@ void MultiplyPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::s
 void LibxsmmMultiplyPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate);
 bool LibxsmmWorks();
 // PanelKernel with term -|a - b|. REQUIRES: !a.transposed
-void AbsoluteDifferencePanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate);
+void L1Panel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate);
 // PanelKernel with term -|a - b| of complex numbers. REQUIRES: !a.transposed, a.half > 0
-void ModulusPanel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate);
+void ComplexL1Panel(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate);
 
 // Writes panel[l * kPanelColumns + j] = b(l, j) for l < depth and j < columns, 0 for columns <= j < width.
 void PackPanel(std::size_t depth, std::size_t columns, std::size_t width, MatrixView b, float* panel);

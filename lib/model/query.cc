@@ -43,11 +43,6 @@ HWY_INLINE Complex<D> Rotation(D d, const float* phases, std::size_t i) {
 }
 
 template <class D>
-HWY_INLINE void StoreOrAdd(D d, hn::Vec<D> v, bool add, float* to) {
-  hn::StoreU(add ? hn::Add(hn::LoadU(d, to), v) : v, d, to);
-}
-
-template <class D>
 HWY_INLINE void StoreOrAdd(D d, const Complex<D>& z, bool add, float* row, std::size_t half, std::size_t i) {
   StoreOrAdd(d, z.re, add, row + i);
   StoreOrAdd(d, z.im, add, row + half + i);
@@ -76,100 +71,100 @@ void MoveHalfBack(std::size_t half, bool first, const float* g, bool add, float*
 }
 
 // One row of the table of query.h.
-void MakeRow(const ModelSpec& spec, Side side, const float* known, const float* relation, float* query) {
+void MakeRow(const ModelSpec& spec, Side side, const float* anchor, const float* relation, float* query) {
   const bool tail = side == Side::kTail;
   const std::size_t half = spec.dim / 2;
   switch (spec.kind) {
     case ModelKind::kDot:
       return ForEachLane(spec.dim,
-                         [&](auto d, std::size_t i) HWY_ATTR { hn::StoreU(hn::LoadU(d, known + i), d, query + i); });
+                         [&](auto d, std::size_t i) HWY_ATTR { hn::StoreU(hn::LoadU(d, anchor + i), d, query + i); });
     case ModelKind::kDistMult:
       return ForEachLane(spec.dim, [&](auto d, std::size_t i) HWY_ATTR {
-        hn::StoreU(hn::Mul(hn::LoadU(d, known + i), hn::LoadU(d, relation + i)), d, query + i);
+        hn::StoreU(hn::Mul(hn::LoadU(d, anchor + i), hn::LoadU(d, relation + i)), d, query + i);
       });
     case ModelKind::kTransE:
       return ForEachLane(spec.dim, [&](auto d, std::size_t i) HWY_ATTR {
-        const auto k = hn::LoadU(d, known + i);
+        const auto k = hn::LoadU(d, anchor + i);
         const auto r = hn::LoadU(d, relation + i);
         hn::StoreU(tail ? hn::Add(k, r) : hn::Sub(k, r), d, query + i);
       });
     case ModelKind::kComplEx:
       return ForEachLane(half, [&](auto d, std::size_t i) HWY_ATTR {
-        const auto k = Complex<decltype(d)>::Load(d, known, half, i);
+        const auto k = Complex<decltype(d)>::Load(d, anchor, half, i);
         const auto r = Complex<decltype(d)>::Load(d, relation, half, i);
         (tail ? k.Times(r) : k.TimesConjugate(r)).Store(d, query, half, i);
       });
     case ModelKind::kRotatE:
       return ForEachLane(half, [&](auto d, std::size_t i) HWY_ATTR {
-        const auto k = Complex<decltype(d)>::Load(d, known, half, i);
+        const auto k = Complex<decltype(d)>::Load(d, anchor, half, i);
         const auto r = Rotation(d, relation, i);
         (tail ? k.Times(r) : k.TimesConjugate(r)).Store(d, query, half, i);
       });
     case ModelKind::kSourceContext:
-      return MoveHalf(half, tail, known, query);
+      return MoveHalf(half, tail, anchor, query);
   }
 }
 
 // With g the gradient of the query. Products: dk = g * conj r (tail side), g * r (head side); dr = g * conj k, and its
 // conjugate for the head side. A phase turns the query q = k e^(ir) by dq/dr = i q: dr = Im(g conj q) on the tail side,
 // minus that on the head side.
-void BackRow(const ModelSpec& spec, Side side, const float* known, const float* relation, const float* g, bool add,
-             float* known_gradient, float* relation_gradient) {
+void BackRow(const ModelSpec& spec, Side side, const float* anchor, const float* relation, const float* g, bool add,
+             float* anchor_gradient, float* relation_gradient) {
   const bool tail = side == Side::kTail;
   const std::size_t half = spec.dim / 2;
   switch (spec.kind) {
     case ModelKind::kDot:
       return ForEachLane(spec.dim, [&](auto d, std::size_t i)
-                                       HWY_ATTR { StoreOrAdd(d, hn::LoadU(d, g + i), add, known_gradient + i); });
+                                       HWY_ATTR { StoreOrAdd(d, hn::LoadU(d, g + i), add, anchor_gradient + i); });
     case ModelKind::kDistMult:
       return ForEachLane(spec.dim, [&](auto d, std::size_t i) HWY_ATTR {
         const auto gradient = hn::LoadU(d, g + i);
-        StoreOrAdd(d, hn::Mul(gradient, hn::LoadU(d, relation + i)), add, known_gradient + i);
-        hn::StoreU(hn::Mul(gradient, hn::LoadU(d, known + i)), d, relation_gradient + i);
+        StoreOrAdd(d, hn::Mul(gradient, hn::LoadU(d, relation + i)), add, anchor_gradient + i);
+        hn::StoreU(hn::Mul(gradient, hn::LoadU(d, anchor + i)), d, relation_gradient + i);
       });
     case ModelKind::kTransE:
       return ForEachLane(spec.dim, [&](auto d, std::size_t i) HWY_ATTR {
         const auto gradient = hn::LoadU(d, g + i);
-        StoreOrAdd(d, gradient, add, known_gradient + i);
+        StoreOrAdd(d, gradient, add, anchor_gradient + i);
         hn::StoreU(tail ? gradient : hn::Neg(gradient), d, relation_gradient + i);
       });
     case ModelKind::kComplEx:
       return ForEachLane(half, [&](auto d, std::size_t i) HWY_ATTR {
         const auto gradient = Complex<decltype(d)>::Load(d, g, half, i);
-        const auto k = Complex<decltype(d)>::Load(d, known, half, i);
+        const auto k = Complex<decltype(d)>::Load(d, anchor, half, i);
         const auto r = Complex<decltype(d)>::Load(d, relation, half, i);
-        StoreOrAdd(d, tail ? gradient.TimesConjugate(r) : gradient.Times(r), add, known_gradient, half, i);
+        StoreOrAdd(d, tail ? gradient.TimesConjugate(r) : gradient.Times(r), add, anchor_gradient, half, i);
         (tail ? gradient.TimesConjugate(k) : k.TimesConjugate(gradient)).Store(d, relation_gradient, half, i);
       });
     case ModelKind::kRotatE:
       return ForEachLane(half, [&](auto d, std::size_t i) HWY_ATTR {
         const auto gradient = Complex<decltype(d)>::Load(d, g, half, i);
-        const auto k = Complex<decltype(d)>::Load(d, known, half, i);
+        const auto k = Complex<decltype(d)>::Load(d, anchor, half, i);
         const auto r = Rotation(d, relation, i);
-        StoreOrAdd(d, tail ? gradient.TimesConjugate(r) : gradient.Times(r), add, known_gradient, half, i);
+        StoreOrAdd(d, tail ? gradient.TimesConjugate(r) : gradient.Times(r), add, anchor_gradient, half, i);
         const auto turned = gradient.TimesConjugate(tail ? k.Times(r) : k.TimesConjugate(r));
         hn::StoreU(tail ? turned.im : hn::Neg(turned.im), d, relation_gradient + i);
       });
     case ModelKind::kSourceContext:
-      return MoveHalfBack(half, tail, g, add, known_gradient);
+      return MoveHalfBack(half, tail, g, add, anchor_gradient);
   }
 }
 
-void MakeQueriesTarget(const ModelSpec& spec, Side side, std::size_t n, const float* known, const float* relations,
+void MakeQueriesTarget(const ModelSpec& spec, Side side, std::size_t n, const float* anchors, const float* relations,
                        float* queries) {
   const std::size_t width = spec.RelationWidth();
   for (std::size_t i = 0; i < n; ++i) {
-    MakeRow(spec, side, known + i * spec.dim, relations + i * width, queries + i * spec.dim);
+    MakeRow(spec, side, anchors + i * spec.dim, relations + i * width, queries + i * spec.dim);
   }
 }
 
-void BackpropagateQueriesTarget(const ModelSpec& spec, Side side, std::size_t n, const float* known,
-                                const float* relations, const float* query_gradients, bool add, float* known_gradients,
+void BackpropagateQueriesTarget(const ModelSpec& spec, Side side, std::size_t n, const float* anchors,
+                                const float* relations, const float* query_gradients, bool add, float* anchor_gradients,
                                 float* relation_gradients) {
   const std::size_t width = spec.RelationWidth();
   for (std::size_t i = 0; i < n; ++i) {
-    BackRow(spec, side, known + i * spec.dim, relations + i * width, query_gradients + i * spec.dim, add,
-            known_gradients + i * spec.dim, relation_gradients + i * width);
+    BackRow(spec, side, anchors + i * spec.dim, relations + i * width, query_gradients + i * spec.dim, add,
+            anchor_gradients + i * spec.dim, relation_gradients + i * width);
   }
 }
 
@@ -186,15 +181,15 @@ HWY_EXPORT(BackpropagateQueriesTarget);
 
 }  // namespace
 
-void MakeQueries(const ModelSpec& spec, Side side, std::size_t n, const float* known, const float* relations,
+void MakeQueries(const ModelSpec& spec, Side side, std::size_t n, const float* anchors, const float* relations,
                  float* queries) {
-  HWY_DYNAMIC_DISPATCH(MakeQueriesTarget)(spec, side, n, known, relations, queries);
+  HWY_DYNAMIC_DISPATCH(MakeQueriesTarget)(spec, side, n, anchors, relations, queries);
 }
 
-void BackpropagateQueries(const ModelSpec& spec, Side side, std::size_t n, const float* known, const float* relations,
-                          const float* query_gradients, bool add, float* known_gradients, float* relation_gradients) {
+void BackpropagateQueries(const ModelSpec& spec, Side side, std::size_t n, const float* anchors, const float* relations,
+                          const float* query_gradients, bool add, float* anchor_gradients, float* relation_gradients) {
   HWY_DYNAMIC_DISPATCH(BackpropagateQueriesTarget)
-  (spec, side, n, known, relations, query_gradients, add, known_gradients, relation_gradients);
+  (spec, side, n, anchors, relations, query_gradients, add, anchor_gradients, relation_gradients);
 }
 
 }  // namespace octavo

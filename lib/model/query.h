@@ -1,4 +1,5 @@
-// The query of a known node and a relation, and the way back from its gradient. Internal to model/.
+// The query of an anchor, the node that is given, and a relation, and the way back from its gradient. Internal to
+// model/.
 //
 //            query of the tail side, from the head h     query of the head side, from the tail t
 //   dot      h                                           t
@@ -15,13 +16,13 @@
 
 namespace octavo {
 
-// Writes the queries of n rows. known: [n, dim], relations: [n, RelationWidth()], queries: [n, dim].
-void MakeQueries(const ModelSpec& spec, Side side, std::size_t n, const float* known, const float* relations,
+// Writes the queries of n rows. anchors: [n, dim], relations: [n, RelationWidth()], queries: [n, dim].
+void MakeQueries(const ModelSpec& spec, Side side, std::size_t n, const float* anchors, const float* relations,
                  float* queries);
 
-// Turns gradients of queries [n, dim] into those of the known rows (added where `add`) and of the relations
+// Turns gradients of queries [n, dim] into those of the anchors' rows (added where `add`) and of the relations
 // (overwritten).
-void BackpropagateQueries(const ModelSpec& spec, Side side, std::size_t n, const float* known, const float* relations,
-                          const float* query_gradients, bool add, float* known_gradients, float* relation_gradients);
+void BackpropagateQueries(const ModelSpec& spec, Side side, std::size_t n, const float* anchors, const float* relations,
+                          const float* query_gradients, bool add, float* anchor_gradients, float* relation_gradients);
 
 }  // namespace octavo

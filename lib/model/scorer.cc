@@ -5,9 +5,9 @@
 
 namespace octavo {
 
-void MakeQuery(const ModelSpec& spec, Side side, std::span<const float> known, std::span<const float> relation,
+void MakeQuery(const ModelSpec& spec, Side side, std::span<const float> anchor, std::span<const float> relation,
                std::span<float> query) {
-  MakeQueries(spec, side, 1, known.data(), relation.data(), query.data());
+  MakeQueries(spec, side, 1, anchor.data(), relation.data(), query.data());
 }
 
 void ScoreBlock(const ModelSpec& spec, std::span<const float> queries, std::size_t n,

@@ -1,30 +1,22 @@
 // Scores without gradients: the one expression of each model that training, evaluation and queries share.
 //
-// A score splits into a query, made from the known node and the relation, and a comparison of the query with a
-// candidate node (inner product, or negated distance), so that scoring a set of queries against a set of candidates is
-// one matrix product (Euclidean distances by |q|^2 + |c|^2 - 2 q.c, L1 distances by a blocked kernel).
+// A score splits into a query, made from the anchor, the node that is given, and the relation, and a comparison of the
+// query with a candidate node (inner product, or negated distance), so that scoring a set of queries against a set of
+// candidates is one matrix product (Euclidean distances by |q|^2 + |c|^2 - 2 q.c, L1 distances by a blocked kernel).
 #pragma once
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "model/model_spec.h"
+#include "model/score_scratch.h"
 
 namespace octavo {
 
-// Writes the query of (known node, relation): for Side::kTail the known node is the head, for Side::kHead the tail.
-// known: [dim], relation: [RelationWidth()], query: [dim].
-void MakeQuery(const ModelSpec& spec, Side side, std::span<const float> known, std::span<const float> relation,
+// Writes the query of (anchor, relation): for Side::kTail the anchor is the head, for Side::kHead the tail.
+// anchor: [dim], relation: [RelationWidth()], query: [dim].
+void MakeQuery(const ModelSpec& spec, Side side, std::span<const float> anchor, std::span<const float> relation,
                std::span<float> query);
-
-// Memory that block kernels reuse, for Euclidean distances only; one owner.
-struct ScoreScratch {
-  std::vector<float> query_norms;  // squared
-  std::vector<float> candidate_norms;
-  std::vector<float> query_sums;  // of the gradients; training only
-  std::vector<float> candidate_sums;
-};
 
 // Writes scores[i * candidates + j] = score of query i against candidate j. queries: [n, dim], candidate_rows:
 // [candidates, dim], scores: [n, candidates]. The score of a pair does not depend on the shapes or on its place among

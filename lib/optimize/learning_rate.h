@@ -1,5 +1,5 @@
-// Learning rate over the course of a run: constant, linear to zero, half a cosine to zero, or constant but for what
-// validations make of it; each behind a linear rise.
+// The learning rate over a run: constant, linear decay to zero, half a cosine to zero, or constant except for
+// reductions on validation plateaus. Each starts with a linear warm-up.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,17 @@ enum class LearningRateSchedule { kConstant, kLinear, kCosine, kPlateau };
 std::string_view LearningRateScheduleName(LearningRateSchedule schedule);
 absl::StatusOr<LearningRateSchedule> ParseLearningRateSchedule(std::string_view name);
 
-// Where in a training a batch is, and what it was told.
+// The position of a batch in the training.
 struct LearningRatePlace {
   std::uint64_t batch = 0;  // from 0, over all epochs
   std::uint64_t total_batches = 1;
-  double warmup_batches = 0;  // until the rate is whole; with parts of one
-  double plateau_factor = 1;  // product of the falls so far, of kPlateau
+  double warmup_batches = 0;  // warm-up length in batches; may be fractional
+  double plateau_factor = 1;  // kPlateau: product of the reductions so far
 };
 
-// Returns the rate for a batch. Without a warm-up and falls it is `base` at the first one; linear and cosine fall
-// towards zero, which batch `total_batches` would have. Of `warmup_batches` W, batch b < W has (b + 1) / (W + 1) of it.
+// Returns the rate for a batch. Without warm-up and reductions the first batch has `base`. Linear and cosine decay
+// towards zero, which batch `total_batches` would reach. With a warm-up of W batches, batch b < W is scaled by (b + 1)
+// / (W + 1).
 // REQUIRES: batch < total_batches
 float LearningRateAt(LearningRateSchedule schedule, float base, const LearningRatePlace& place);
 

@@ -1,5 +1,5 @@
-// Naive version: the formulas of optimizer.h, element by element. Element-wise updates give an element the same bits in
-// a vector and in the remainder; the mean of row-adagrad adds in an order that depends on the width alone.
+// Naive version: the formulas of optimizer.h, element by element. An element gets the same bits in a vector and in the
+// remainder. The mean of row-adagrad is summed in an order that depends only on the width.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "optimize/optimizer.cc"
 #include "hwy/foreach_target.h"  // before highway.h
@@ -22,9 +22,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using FullTag = hn::ScalableTag<float>;
 using LaneTag = hn::CappedTag<float, 1>;
 
-// Calls body(d, i) with vectors that cover [0, n), single lanes at the end.
+// Calls body(d, i) with full vectors that cover [0, n), then with single lanes for the remainder.
 template <class Body>
-HWY_INLINE void ForEachLane(std::size_t n, const Body& body) {
+HWY_INLINE void ForEachVector(std::size_t n, const Body& body) {
   const FullTag full;
   std::size_t i = 0;
   for (; i + hn::Lanes(full) <= n; i += hn::Lanes(full)) body(full, i);
@@ -46,13 +46,13 @@ float SumOfSquares(std::size_t n, const float* x) {
 
 // row -= rate * gradient
 void Descend(std::size_t n, float rate, const float* gradient, float* row) {
-  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
+  ForEachVector(n, [&](auto d, std::size_t i) HWY_ATTR {
     hn::StoreU(hn::NegMulAdd(hn::Set(d, rate), hn::LoadU(d, gradient + i), hn::LoadU(d, row + i)), d, row + i);
   });
 }
 
 void Adagrad(std::size_t n, float rate, float epsilon, const float* gradient, float* row, float* state) {
-  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
+  ForEachVector(n, [&](auto d, std::size_t i) HWY_ATTR {
     const auto g = hn::LoadU(d, gradient + i);
     const auto sum = hn::MulAdd(g, g, hn::LoadU(d, state + i));
     const auto step = hn::Div(hn::Mul(hn::Set(d, rate), g), hn::Add(hn::Sqrt(sum), hn::Set(d, epsilon)));
@@ -61,10 +61,10 @@ void Adagrad(std::size_t n, float rate, float epsilon, const float* gradient, fl
   });
 }
 
-// `rate` and `inverse_root` carry the bias corrections: rate / (1 - beta1^t), 1 / sqrt(1 - beta2^t).
+// `rate` and `inverse_root` include the bias corrections: rate / (1 - beta1^t), 1 / sqrt(1 - beta2^t).
 void Adam(std::size_t n, const OptimizerSpec& spec, float rate, float inverse_root, const float* gradient, float* row,
           float* state) {
-  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
+  ForEachVector(n, [&](auto d, std::size_t i) HWY_ATTR {
     const auto g = hn::LoadU(d, gradient + i);
     const auto m = hn::MulAdd(hn::Set(d, spec.beta1), hn::LoadU(d, state + i), hn::Mul(hn::Set(d, 1 - spec.beta1), g));
     const auto v = hn::MulAdd(hn::Set(d, spec.beta2), hn::LoadU(d, state + n + i),

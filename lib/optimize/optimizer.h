@@ -1,9 +1,9 @@
-// Optimizers of single rows. Pure: the state lives in the caller's tables.
+// Optimizers for single rows. Pure: the caller's tables hold the state.
 //
 //   sgd          x -= lr * g                                                             no state
 //   adagrad      s += g^2; x -= lr * g / (sqrt(s) + eps)                                 [width], Duchi et al. 2011
-//   row-adagrad  s += mean(g^2); x -= lr * g / (sqrt(s) + eps)                           [1] a row
-//   adam         lazy rows: m, v move only when the row has a gradient; bias is corrected by the global step
+//   row-adagrad  s += mean(g^2); x -= lr * g / (sqrt(s) + eps)                           [1]
+//   adam         lazy: m, v change only when the row has a gradient; bias is corrected by the global step
 //                                                                                        [2 * width]: m then v
 #pragma once
 
@@ -29,10 +29,10 @@ struct OptimizerSpec {
 std::string_view OptimizerName(OptimizerKind kind);
 absl::StatusOr<OptimizerKind> ParseOptimizer(std::string_view name);
 
-// Floats of state for a row of `width` floats. A fresh state is all zeros.
+// Floats of state for a row of `width` floats. The initial state is all zeros.
 std::size_t StateWidth(OptimizerKind kind, std::size_t width);
 
-// Applies one gradient to one row. `step` counts updates of the whole model from 1 (Adam's bias correction).
+// Applies one gradient to one row. `step` counts the updates of the whole model from 1 (for Adam's bias correction).
 // REQUIRES: gradient.size() == row.size() and state.size() == StateWidth(spec.kind, row.size())
 void UpdateRow(const OptimizerSpec& spec, float learning_rate, std::uint64_t step, std::span<const float> gradient,
                std::span<float> row, std::span<float> state);

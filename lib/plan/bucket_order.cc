@@ -29,7 +29,7 @@ void AddCells(const Bucket& bucket, const std::vector<std::uint32_t>& first_unit
   }
 }
 
-// The exchanges of the BETA order, drawn at random where the algorithm leaves a choice.
+// The exchanges of the BETA order. Random where the algorithm leaves a choice.
 std::vector<Exchange> BetaSequence(std::uint32_t partitions, std::uint32_t resident, RandomStream& random) {
   std::vector<std::uint32_t> in_memory(resident);
   std::iota(in_memory.begin(), in_memory.end(), 0U);
@@ -44,7 +44,7 @@ std::vector<Exchange> BetaSequence(std::uint32_t partitions, std::uint32_t resid
       std::swap(in_memory.back(), next);
     }
     Shuffle(std::span(on_disk), random);
-    // Those that stayed have met every other partition and are done.
+    // The partitions that stayed have met every other partition and are done.
     const std::size_t replaced = std::min<std::size_t>(resident - 1, on_disk.size());
     for (std::size_t i = 0; i < replaced; ++i) {
       sequence.push_back({.leaves = in_memory[i], .enters = on_disk[i]});
@@ -55,12 +55,12 @@ std::vector<Exchange> BetaSequence(std::uint32_t partitions, std::uint32_t resid
   return sequence;
 }
 
-// Gives each cell to a random one of the states that hold both its partitions.
+// Assigns each cell to a random state among those that hold both its partitions.
 std::vector<OrderState> SpreadCells(const std::vector<Exchange>& sequence, std::span<const std::uint32_t> units,
                                     std::uint32_t resident, RandomStream& random) {
   const auto partitions = static_cast<std::uint32_t>(units.size());
   std::vector<OrderState> states(sequence.size() + 1);
-  // holds[p * states + s]: state s has partition p.
+  // holds[p * states + s]: state s holds partition p.
   std::vector<bool> holds(states.size() * partitions);
   std::vector<bool> now(partitions);
   std::fill_n(now.begin(), resident, true);
@@ -92,7 +92,7 @@ std::vector<OrderState> SpreadCells(const std::vector<Exchange>& sequence, std::
 std::vector<Bucket> InsideOutSequence(std::uint32_t partitions, RandomStream& random) {
   std::vector<Bucket> sequence;
   for (std::uint32_t layer = 0; layer < partitions; ++layer) {
-    // Back and forth: a layer begins with the partitions that the one before ended with.
+    // Back and forth: a layer begins with the partitions that ended the previous layer.
     for (std::uint32_t i = 0; i < layer; ++i) {
       const std::uint32_t other = layer % 2 == 0 ? i : layer - 1 - i;
       const bool head_first = random.Below(2) == 0;
@@ -113,7 +113,7 @@ std::vector<Bucket> RandomSequence(std::uint32_t partitions, RandomStream& rando
   return sequence;
 }
 
-// Memory under Belady's rule while a known sequence of buckets passes.
+// Simulates memory under Belady's rule for a known sequence of buckets.
 class BeladyMemory {
  public:
   BeladyMemory(const std::vector<Bucket>& sequence, std::uint32_t partitions, std::uint32_t resident)
@@ -125,7 +125,7 @@ class BeladyMemory {
     std::fill_n(in_memory_.begin(), resident, true);
   }
 
-  // Makes room for what bucket `at` needs and returns the exchanges.
+  // Makes room for the partitions of bucket `at` and returns the exchanges.
   std::vector<Exchange> Admit(std::size_t at, const Bucket& bucket) {
     std::vector<Exchange> exchanges;
     for (const std::uint32_t wanted : {bucket.head, bucket.tail}) {
@@ -138,7 +138,7 @@ class BeladyMemory {
   }
 
  private:
-  // The partition in memory, not of `bucket`, whose next use behind `at` is farthest.
+  // Returns the partition in memory, not of `bucket`, whose next use after `at` is farthest.
   std::uint32_t NeededLast(std::size_t at, const Bucket& bucket) {
     std::uint32_t last = 0;
     std::size_t farthest = 0;
@@ -160,7 +160,7 @@ class BeladyMemory {
     return next < uses_[partition].size() ? uses_[partition][next] : ~std::size_t{0};
   }
 
-  std::vector<std::vector<std::size_t>> uses_;  // of each partition: places in the sequence, ascending
+  std::vector<std::vector<std::size_t>> uses_;  // by partition: positions in the sequence, ascending
   std::vector<std::size_t> next_use_;           // index into uses_
   std::vector<bool> in_memory_;
 };

@@ -9,21 +9,21 @@
 namespace octavo {
 namespace {
 
-// Cuts `partitions` into `count` groups whose sizes differ by at most one and adds them to `groups`.
-void AddGroups(std::span<const PartitionId> partitions, std::size_t count,
-               std::vector<std::vector<PartitionId>>& groups) {
+// Cuts `partitions` into `count` sets whose sizes differ by at most one, and appends them to `sets`.
+void AddPartitions(std::span<const PartitionId> partitions, std::size_t count,
+                   std::vector<std::vector<PartitionId>>& sets) {
   std::size_t begin = 0;
   for (std::size_t g = 0; g < count; ++g) {
     const std::size_t end = partitions.size() * (g + 1) / count;
-    groups.emplace_back(partitions.begin() + static_cast<std::ptrdiff_t>(begin),
-                        partitions.begin() + static_cast<std::ptrdiff_t>(end));
+    sets.emplace_back(partitions.begin() + static_cast<std::ptrdiff_t>(begin),
+                      partitions.begin() + static_cast<std::ptrdiff_t>(end));
     begin = end;
   }
 }
 
 }  // namespace
 
-std::uint32_t LargestGroup(std::uint32_t fine_partitions, std::uint32_t partitions) {
+std::uint32_t LargestPartition(std::uint32_t fine_partitions, std::uint32_t partitions) {
   return (fine_partitions + partitions - 1) / partitions;
 }
 
@@ -59,34 +59,34 @@ const EpochPlan& EpochPlanner::Plan(std::uint64_t epoch) {
   return plan_;
 }
 
-// The groups of the first state stand first: those that are in memory already, among themselves.
-std::vector<std::vector<PartitionId>> EpochPlanner::DrawGroups(std::uint64_t epoch) const {
-  RandomStream random(seed_, RandomPurpose::kPartitionGroups, static_cast<std::uint32_t>(epoch), 0);
-  std::vector<std::vector<PartitionId>> groups;
+// The partitions of the first state come first; they are drawn from the fine ones that are already in memory.
+std::vector<std::vector<PartitionId>> EpochPlanner::DrawPartitions(std::uint64_t epoch) const {
+  RandomStream random(seed_, RandomPurpose::kPartitions, static_cast<std::uint32_t>(epoch), 0);
+  std::vector<std::vector<PartitionId>> sets;
   std::vector<PartitionId> others(fine_partitions_);
   for (std::uint32_t p = 0; p < fine_partitions_; ++p) others[p] = static_cast<PartitionId>(p);
   if (carried_.empty()) {
     Shuffle(std::span(others), random);
-    AddGroups(others, shape_.partitions, groups);
-    return groups;
+    AddPartitions(others, shape_.partitions, sets);
+    return sets;
   }
   std::vector<PartitionId> carried = carried_;
   std::erase_if(others, [&](PartitionId p) { return std::binary_search(carried.begin(), carried.end(), p); });
   Shuffle(std::span(carried), random);
   Shuffle(std::span(others), random);
-  AddGroups(carried, shape_.resident, groups);
-  AddGroups(others, shape_.partitions - shape_.resident, groups);
-  return groups;
+  AddPartitions(carried, shape_.resident, sets);
+  AddPartitions(others, shape_.partitions - shape_.resident, sets);
+  return sets;
 }
 
 void EpochPlanner::MakePlan(std::uint64_t epoch) {
-  const std::vector<std::vector<PartitionId>> groups = DrawGroups(epoch);
+  const std::vector<std::vector<PartitionId>> sets = DrawPartitions(epoch);
   const RandomStream random(seed_, RandomPurpose::kBucketOrder, static_cast<std::uint32_t>(epoch), 0);
   std::vector<std::uint32_t> sizes;
   std::vector<PartitionId> units;
-  for (const std::vector<PartitionId>& group : groups) {
-    sizes.push_back(static_cast<std::uint32_t>(group.size()));
-    units.insert(units.end(), group.begin(), group.end());
+  for (const std::vector<PartitionId>& set : sets) {
+    sizes.push_back(static_cast<std::uint32_t>(set.size()));
+    units.insert(units.end(), set.begin(), set.end());
   }
   const std::vector<OrderState> order = MakeBucketOrder(order_, sizes, shape_.resident, random);
   const auto sorted = [](std::vector<PartitionId> partitions) {
@@ -97,14 +97,14 @@ void EpochPlanner::MakePlan(std::uint64_t epoch) {
   plan_.exchanges = order.size() - 1;
   std::vector<PartitionId> resident;
   for (std::uint32_t g = 0; g < shape_.resident; ++g) {
-    resident.insert(resident.end(), groups[g].begin(), groups[g].end());
+    resident.insert(resident.end(), sets[g].begin(), sets[g].end());
   }
   std::sort(resident.begin(), resident.end());
   for (const OrderState& state : order) {
     PlannedState planned;
     if (state.exchange) {
-      planned.leaving = sorted(groups[state.exchange->leaves]);
-      planned.entering = sorted(groups[state.exchange->enters]);
+      planned.leaving = sorted(sets[state.exchange->leaves]);
+      planned.entering = sorted(sets[state.exchange->enters]);
       std::erase_if(resident, [&](PartitionId p) {
         return std::binary_search(planned.leaving.begin(), planned.leaving.end(), p);
       });

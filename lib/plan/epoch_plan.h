@@ -1,8 +1,8 @@
-// What an epoch loads, trains and gives back, in terms of the graph's fine partitions and cells.
+// What an epoch loads, trains and writes back, in fine partitions and cells of the graph.
 //
-// A memory budget groups the fine partitions of the import into `partitions` groups of about the same size, of which
-// `resident` are in memory. The groups are drawn anew for each epoch (COMET, Waleffe et al., EuroSys 2023), so that no
-// two nodes are strangers for the whole training; what is in memory at the end of an epoch is what the next one begins
+// A memory budget combines the fine partitions of the import into `partitions` partitions of about the same size,
+// `resident` of which are in memory. They are drawn anew for each epoch (COMET, Waleffe et al., EuroSys 2023), so
+// that any two nodes meet in some epoch. Each epoch starts with the partitions in memory that the previous one ended
 // with.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace octavo {
 
-// How a run divides its tables. All in memory is {1, 1}.
+// How a run divides its tables. {1, 1} means all in memory.
 struct PartitionShape {
   std::uint32_t partitions = 1;
   std::uint32_t resident = 1;
@@ -33,32 +33,32 @@ struct CellId {
 };
 
 struct PlannedState {
-  // Against the state before, ascending; both empty for the first state.
+  // Relative to the previous state, ascending; both empty for the first state.
   std::vector<PartitionId> leaving;
   std::vector<PartitionId> entering;
-  std::vector<PartitionId> resident;  // all that are in memory, ascending
+  std::vector<PartitionId> resident;  // all in memory, ascending
   std::vector<CellId> cells;          // trained in this state, ascending; may be empty
 };
 
 struct EpochPlan {
   std::vector<PlannedState> states;
-  std::uint64_t exchanges = 0;  // of groups, one for each state but the first
+  std::uint64_t exchanges = 0;  // of partitions, one for each state except the first
 };
 
 // The plans of consecutive epochs. One owner.
 class EpochPlanner {
  public:
-  // `fine_partitions` of the graph, divided by `shape` from epoch `first_epoch` on.
-  // REQUIRES: fine_partitions >= shape.partitions >= shape.resident >= 1; resident >= 2 where partitions > 1
+  // For `fine_partitions` of the graph, divided by `shape` since epoch `first_epoch`.
+  // REQUIRES: fine_partitions >= shape.partitions >= shape.resident >= 1; resident >= 2 if partitions > 1
   EpochPlanner(std::uint32_t fine_partitions, const PartitionShape& shape, BucketOrder order, std::uint64_t seed,
                std::uint64_t first_epoch = 0);
 
-  // Returns the plan of epoch `epoch`, a pure function of it and of the constructor's arguments; valid until the next
-  // call. Costs the epochs between, so that they are best asked for in order. REQUIRES: epoch >= first_epoch
+  // Returns the plan of epoch `epoch`, valid until the next call. It depends only on the epoch and the constructor's
+  // arguments. Plans skipped epochs too, so call in ascending order. REQUIRES: epoch >= first_epoch
   const EpochPlan& Plan(std::uint64_t epoch);
 
  private:
-  std::vector<std::vector<PartitionId>> DrawGroups(std::uint64_t epoch) const;
+  std::vector<std::vector<PartitionId>> DrawPartitions(std::uint64_t epoch) const;
   void MakePlan(std::uint64_t epoch);
 
   const std::uint32_t fine_partitions_;
@@ -78,13 +78,13 @@ struct Traffic {
   std::uint64_t written = 0;
 };
 
-// Returns what the tables move from state `first_state` on: with `cold` its partitions come into memory first; what
-// leaves is written, and at the end of the epoch what is resident, by the commit. `bytes_of` has the size of a
-// partition.
+// Returns the bytes that the tables move from state `first_state` on. With `cold`, the partitions of that state are
+// loaded first. Leaving partitions are written; so are resident ones at the end of the epoch, by the commit. `bytes_of`
+// returns the size of a partition.
 Traffic PlannedTraffic(const EpochPlan& plan, const std::function<std::uint64_t(PartitionId)>& bytes_of,
                        std::size_t first_state, bool cold);
 
-// Fine partitions of the largest group.
-std::uint32_t LargestGroup(std::uint32_t fine_partitions, std::uint32_t partitions);
+// The number of fine partitions in the largest partition.
+std::uint32_t LargestPartition(std::uint32_t fine_partitions, std::uint32_t partitions);
 
 }  // namespace octavo

@@ -17,10 +17,10 @@ std::optional<std::uint64_t> ReadNumber(const std::string& path) {
   std::ifstream file(path);
   std::string text;
   if (!(file >> text)) return std::nullopt;
-  return ParseWholeNumber(text);  // "max" is no number: no limit
+  return ParseWholeNumber(text);  // "max" is not a number: no limit
 }
 
-// The names of a control group's files and, in memory.stat, of the page cache that it has and its children have.
+// File names of a control group and, in memory.stat, the keys of the page cache of the group and its children.
 struct GroupNames {
   std::string_view root;
   std::string_view limit;
@@ -32,7 +32,7 @@ constexpr GroupNames kVersion1{"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
                                "total_inactive_file", "total_active_file"};
 constexpr GroupNames kVersion2{"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file", "active_file"};
 
-// Bytes of files that the group keeps while nobody else wants the memory.
+// Bytes of page cache that the group can give up.
 std::uint64_t GroupCache(const std::string& folder, const GroupNames& names) {
   std::ifstream file(fmt::format("{}/memory.stat", folder));
   std::uint64_t cache = 0;
@@ -43,11 +43,11 @@ std::uint64_t GroupCache(const std::string& folder, const GroupNames& names) {
   return cache;
 }
 
-// What the limit of the control group at `folder` leaves, or empty without one.
+// What the limit of the control group at `folder` leaves, or empty if there is no limit.
 std::optional<std::uint64_t> GroupRoom(const std::string& folder, const GroupNames& names) {
   const auto limit = ReadNumber(fmt::format("{}/{}", folder, names.limit));
   const auto usage = ReadNumber(fmt::format("{}/{}", folder, names.usage));
-  // Version 1 writes a number near 2^63 for no limit.
+  // Version 1 expresses "no limit" as a number near 2^63.
   if (!limit || *limit > (std::uint64_t{1} << 60)) return std::nullopt;
   const std::uint64_t held = usage.value_or(0) - std::min(usage.value_or(0), GroupCache(folder, names));
   return *limit - std::min(*limit, held);
@@ -78,7 +78,7 @@ std::uint64_t DefaultMemoryLimit() {
     const bool version2 = controllers.empty();
     if (!version2 && controllers.find("memory") == std::string::npos) continue;
     const GroupNames& names = version2 ? kVersion2 : kVersion1;
-    // A limit of any ancestor binds too. Inside a container the path may be that of the host; then the root has it.
+    // Limits of ancestors apply too. In a container the path may be the host's; the limit is then at the root.
     while (true) {
       const auto left = GroupRoom(std::string(names.root) + path, names);
       if (left) room = std::min(room, *left);

@@ -11,10 +11,11 @@
 namespace octavo {
 namespace {
 
-// What an exchange costs beside its bytes, in bytes of the disk's: a barrier, a short batch, page tables.
+// The cost of an exchange apart from its bytes (a barrier, a short batch, page tables), expressed as bytes of disk
+// transfer.
 constexpr std::uint64_t kExchangeBytes = std::uint64_t{4} << 20;
 
-// The resident counts that the request allows with `partitions` partitions: [first, last], none where first > last.
+// The resident counts that the request allows with `partitions` partitions: [first, last]; none if first > last.
 struct ResidentRange {
   std::uint32_t first = 1;
   std::uint32_t last = 0;
@@ -25,22 +26,22 @@ ResidentRange AllowedResident(const PartitionRequest& request, std::uint32_t par
   if (partitions == 1) return request.resident <= 1 || request.partitions == 1 ? ResidentRange{1, 1} : ResidentRange{};
   if (request.resident > partitions) return {};
   if (request.resident != 0) return {request.resident, request.resident};
-  // With all of them resident their number changes nothing: one is as good, unless it was asked for.
+  // With all of them resident their number has no effect: use one, unless a number was requested.
   return {2, request.partitions == 0 ? partitions - 1 : partitions};
 }
 
 std::uint64_t Cost(const PartitionRequest& request, const PartitionShape& shape) {
   if (shape.WholeGraph()) return 0;
-  const std::uint64_t group = LargestGroup(request.fine_partitions, shape.partitions) * request.fine_bytes;
-  return CountExchanges(request.order, shape) * (group + kExchangeBytes);
+  const std::uint64_t largest = LargestPartition(request.fine_partitions, shape.partitions) * request.fine_bytes;
+  return CountExchanges(request.order, shape) * (largest + kExchangeBytes);
 }
 
 }  // namespace
 
 std::uint64_t ResidentBytes(const PartitionRequest& request, const PartitionShape& shape) {
   if (shape.WholeGraph()) return request.table_bytes;
-  const std::uint64_t groups = std::uint64_t{shape.resident} + 1;
-  const std::uint64_t fine = groups * LargestGroup(request.fine_partitions, shape.partitions);
+  const std::uint64_t held = std::uint64_t{shape.resident} + 1;
+  const std::uint64_t fine = held * LargestPartition(request.fine_partitions, shape.partitions);
   return CheckedMultiply(std::min<std::uint64_t>(fine, request.fine_partitions), request.fine_bytes)
       .value_or(~std::uint64_t{0});
 }
@@ -83,7 +84,7 @@ std::optional<PartitionShape> ChoosePartitions(const PartitionRequest& request) 
   std::uint64_t best_cost = 0;
   for (std::uint32_t p = 1; p <= request.fine_partitions; ++p) {
     const ResidentRange range = AllowedResident(request, p);
-    // The more of them are resident, the less is moved.
+    // More resident partitions means fewer bytes moved.
     std::uint32_t c = range.last;
     while (c >= range.first && TotalBytes(request, {p, c}) > request.memory) --c;
     if (c < range.first) continue;

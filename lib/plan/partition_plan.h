@@ -1,4 +1,4 @@
-// How a memory budget divides the tables of a training: into how many partitions, and how many of them are resident.
+// How a memory budget divides the tables of a training: how many partitions, and how many of them are resident.
 #pragma once
 
 #include <cstdint>
@@ -11,35 +11,34 @@
 
 namespace octavo {
 
-// What the choice depends on. Sizes in bytes.
+// Input of the choice. Sizes in bytes.
 struct PartitionRequest {
   std::uint32_t fine_partitions = 1;
-  std::uint64_t fine_bytes = 0;   // of one fine partition, all its tables together
-  std::uint64_t table_bytes = 0;  // of all partitions; the last one may be short
-  // Returns what the training holds beside the partitions.
+  std::uint64_t fine_bytes = 0;   // one fine partition in all tables together
+  std::uint64_t table_bytes = 0;  // all partitions; the last one may be short
+  // Returns what the training holds apart from the partitions.
   std::function<std::uint64_t(const PartitionShape&)> other_bytes;
   std::uint64_t memory = 0;
   BucketOrder order = BucketOrder::kBeta;
-  // 0: to be chosen. With partitions > 1, resident is at least 2.
+  // 0: choose. If partitions > 1, resident is at least 2.
   std::uint32_t partitions = 0;
   std::uint32_t resident = 0;
 };
 
-// Returns what the tables take with that shape: the resident partitions and the one in flight, or all of them.
+// Returns the size of the tables with this shape: the resident partitions and the one in flight, or all of them.
 std::uint64_t ResidentBytes(const PartitionRequest& request, const PartitionShape& shape);
 
-// Returns all that the training holds.
+// Returns everything that the training holds.
 std::uint64_t TotalBytes(const PartitionRequest& request, const PartitionShape& shape);
 
-// Returns how many exchanges an epoch has.
+// Returns the number of exchanges in an epoch.
 std::uint64_t CountExchanges(BucketOrder order, const PartitionShape& shape);
 
-// A usage error that names what is allowed where the numbers asked for cannot be, whatever the memory.
+// Returns a usage error that names what is allowed, if the requested numbers are impossible with any memory.
 absl::Status CheckPartitionNumbers(const PartitionRequest& request);
 
-// Returns the shape that moves the fewest bytes an epoch within the budget (everything resident where that fits), or
-// the one that was asked for; none where no shape fits. A pure function of the request.
-// REQUIRES: CheckPartitionNumbers is ok
+// Returns the shape that moves the fewest bytes per epoch within the budget (everything resident if that fits), or the
+// requested one; empty if no shape fits. A pure function of the request. REQUIRES: CheckPartitionNumbers is ok
 std::optional<PartitionShape> ChoosePartitions(const PartitionRequest& request);
 
 // Returns the allowed shape that takes the least memory. REQUIRES: as above

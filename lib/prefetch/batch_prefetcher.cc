@@ -1,107 +1,113 @@
 #include "prefetch/batch_prefetcher.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "fmt/format.h"
+#include "prefetch/query_groups.h"
 
 namespace octavo {
 namespace {
 
-// kAuto prefetches where a read takes more than this share of the training of a window: below, hiding it gains less
-// than a second buffer costs.
+// kAuto prefetches where reading takes more than this share of the time of training: below, hiding it gains less than
+// waking up a second thread costs.
 constexpr double kWorthwhileShare = 0.01;
 
 }  // namespace
 
-BatchPrefetcher::BatchPrefetcher(const CellReader& cells, std::uint64_t seed, std::uint64_t batch_edges,
-                                 std::uint64_t window_edges, PrefetchMode mode,
-                                 std::optional<std::uint32_t> inverse_offset)
-    : mode_(mode),
-      order_(cells, seed, batch_edges, window_edges, inverse_offset),
-      windows_([this](std::uint64_t window, std::vector<Edge>& edges) { return order_.ReadWindow(window, edges); }) {}
+BatchPrefetcher::BatchPrefetcher(const CellReader& cells, const OrderSettings& settings, PrefetchMode mode)
+    : cells_(cells),
+      settings_(settings),
+      mode_(mode),
+      reader_(cells, settings),
+      windows_([this](std::uint64_t window, EdgeWindow& into) { return reader_.Read(*request_.order, window, into); }) {
+}
 
-void BatchPrefetcher::BeginEpoch(std::uint64_t epoch, const EpochPlan& plan) {
-  windows_.Discard();
-  order_.SetEpoch(epoch, plan);
-  front_window_ = asked_window_ = kNone;
-  asked_batch_ = kNone;
+void BatchPrefetcher::BeginEpoch(std::uint64_t epoch, const EpochPlan& plan, const EpochPlan* next) {
+  CountTraining();
+  // Older epochs count less and less.
+  fetch_seconds_ /= 2;
+  train_seconds_ /= 2;
+  front_window_ = kNone;
   current_ = {};
-}
-
-absl::Status BatchPrefetcher::CheckBatch(std::uint64_t batch) const {
-  if (batch < BatchCount()) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::string_view(fmt::format("batch {} of {}", batch, BatchCount())));
-}
-
-void BatchPrefetcher::MakeCurrent(std::uint64_t batch) {
-  const EpochOrder::BatchPlace place = order_.PlaceOf(batch);
-  current_ = std::span<const Edge>(windows_.Front()).subspan(place.first, place.edges);
-}
-
-absl::Status BatchPrefetcher::Load(std::uint64_t batch) {
-  RETURN_IF_ERROR(CheckBatch(batch));
-  if (WindowOf(batch) != front_window_) {
-    asked_window_ = asked_batch_ = kNone;
-    const auto begin = std::chrono::steady_clock::now();
-    RETURN_IF_ERROR(windows_.Load(WindowOf(batch)));
-    read_seconds_ = SecondsSince(begin);
-    front_window_ = WindowOf(batch);
+  auto order = std::make_unique<const EpochOrder>(cells_, settings_, epoch, plan);
+  const bool promised = next_ != nullptr && *next_ == *order;
+  if (!promised || request_.order != next_.get()) {
+    windows_.Discard();
+    request_ = {};
   }
-  MakeCurrent(batch);
+  if (!promised) reader_.Forget();
+  // What was promised may be under way: the filler has its address.
+  order_ = promised ? std::move(next_) : std::move(order);
+  next_ = next == nullptr ? nullptr : std::make_unique<const EpochOrder>(cells_, settings_, epoch + 1, *next);
+}
+
+absl::Status BatchPrefetcher::Advance(std::uint64_t batch) {
+  if (batch >= BatchCount()) {
+    return absl::OutOfRangeError(absl::string_view(fmt::format("batch {} of {}", batch, BatchCount())));
+  }
+  const EpochOrder::BatchPlace place = order_->PlaceOf(batch);
+  if (place.window != front_window_) RETURN_IF_ERROR(TurnTo(place.window));
+  current_ = std::span(windows_.Front().edges).subspan(place.first, place.entries);
   return absl::OkStatus();
 }
 
-absl::Status BatchPrefetcher::PrefetchWindow(std::uint64_t window) {
-  RETURN_IF_ERROR(windows_.PrefetchAsync(window));
-  asked_window_ = window;
-  return absl::OkStatus();
-}
-
-absl::Status BatchPrefetcher::PrefetchAsync(std::uint64_t batch) {
-  RETURN_IF_ERROR(CheckBatch(batch));
-  RETURN_IF_ERROR(PrefetchWindow(WindowOf(batch)));
-  asked_batch_ = batch;
-  return absl::OkStatus();
-}
-
-absl::Status BatchPrefetcher::Swap() {
-  const std::uint64_t window = std::exchange(asked_window_, kNone);
-  const std::uint64_t batch = std::exchange(asked_batch_, kNone);
-  RETURN_IF_ERROR(windows_.Swap());
+// Makes `window` of this epoch the front one.
+absl::Status BatchPrefetcher::TurnTo(std::uint64_t window) {
+  CountTraining();
+  const Request wanted{.order = order_.get(), .window = window};
+  const bool prefetched = request_ == wanted;
+  if (!prefetched) {
+    windows_.Discard();
+    request_ = wanted;
+  }
+  const absl::Status status = prefetched ? windows_.Swap() : windows_.Load(window);
+  request_ = {};
+  RETURN_IF_ERROR(status);
   front_window_ = window;
-  if (batch != kNone) MakeCurrent(batch);
-  return absl::OkStatus();
+  window_begin_ = std::chrono::steady_clock::now();
+  fetch_seconds_ += windows_.Front().seconds;
+  counts_.windows += 1;
+  counts_.prefetched_windows += prefetched ? 1 : 0;
+  counts_.read_bytes += windows_.Front().read_bytes;
+  return PrefetchNext();
 }
 
-std::uint64_t BatchPrefetcher::BytesRead() {
-  windows_.Discard();
-  asked_window_ = asked_batch_ = kNone;
-  return order_.bytes_read();
+absl::Status BatchPrefetcher::PrefetchNext() {
+  Request next{.order = order_.get(), .window = front_window_ + 1};
+  if (next.window == order_->window_count()) next = {.order = next_.get(), .window = 0};
+  if (next.order == nullptr || next.order->window_count() == 0 || !WorthPrefetching()) return absl::OkStatus();
+  request_ = next;
+  return windows_.PrefetchAsync(next.window);
+}
+
+// The front window has trained until now.
+void BatchPrefetcher::CountTraining() {
+  if (front_window_ == kNone) return;
+  train_seconds_ += SecondsSince(window_begin_);
+  window_begin_ = std::chrono::steady_clock::now();
 }
 
 bool BatchPrefetcher::WorthPrefetching() const {
   if (mode_ != PrefetchMode::kAuto) return mode_ == PrefetchMode::kOn;
-  return read_seconds_ > kWorthwhileShare * train_seconds_;
+  return fetch_seconds_ > kWorthwhileShare * train_seconds_;
 }
 
-absl::Status BatchPrefetcher::Advance(std::uint64_t batch) {
-  RETURN_IF_ERROR(CheckBatch(batch));
-  if (WindowOf(batch) == front_window_) {
-    MakeCurrent(batch);
-    return absl::OkStatus();
-  }
-  if (front_window_ != kNone) train_seconds_ = SecondsSince(window_begin_);
-  if (asked_window_ == WindowOf(batch)) {
-    RETURN_IF_ERROR(Swap());
-    MakeCurrent(batch);
-  } else {
-    RETURN_IF_ERROR(Load(batch));
-  }
-  window_begin_ = std::chrono::steady_clock::now();
-  const std::uint64_t next = front_window_ + 1;
-  return next < order_.window_count() && WorthPrefetching() ? PrefetchWindow(next) : absl::OkStatus();
+FetchCounts BatchPrefetcher::TakeCounts() {
+  std::tie(counts_.fetch_seconds, counts_.stall_seconds) = windows_.TakeFillAndStallSeconds();
+  return std::exchange(counts_, {});
+}
+
+std::uint64_t BatchPrefetcher::MostBytes(const OrderSettings& settings, std::uint64_t edges) {
+  const OrderSizes sizes = SizesFor(settings, edges);
+  const std::uint64_t pool = std::min(sizes.pool_edges, edges);
+  // Two windows, and the pool that they are cut out of unless it is one window.
+  const std::uint64_t held = sizes.window_edges < pool ? pool + 2 * sizes.window_edges : 2 * pool;
+  const std::uint64_t grouping = settings.inverse_offset ? pool * QueryGroups::kBytesPerEntry : 0;
+  return settings.EntriesPerEdge() * (held * sizeof(Edge) + grouping);
 }
 
 }  // namespace octavo

@@ -1,87 +1,102 @@
 // The batches of an epoch in their order, read from the cell file one window ahead of the training.
 //
 // A buffer of the prefetcher is a window of whole batches (prefetch/epoch_order.h), so most batches are at hand in the
-// front buffer and only every few hundredth one is a swap.
+// front buffer and only every few a swap is due. Near the end of an epoch the first window of the next one is read: a
+// pool is read and shuffled while the last window of the pool before trains, and while an epoch is committed and
+// validated.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "base/edge.h"
 #include "graph/cell_reader.h"
 #include "prefetch/double_buffered_prefetcher.h"
 #include "prefetch/epoch_order.h"
+#include "prefetch/window_reader.h"
 
 namespace octavo {
 
 enum class PrefetchMode {
   kOff,   // each window is read when it is needed
   kOn,    // the next window is read while this one trains
-  kAuto,  // off until the read of a window was measured to take a part of the training of one that is worth hiding
+  kAuto,  // as kOn while reading takes a part of the training's time that is worth hiding
+};
+
+// What fetching edges came to.
+struct FetchCounts {
+  double fetch_seconds = 0;              // reading, on any thread
+  double stall_seconds = 0;              // of the user's thread, waiting for it or reading itself
+  std::uint64_t windows = 0;             // handed to the user
+  std::uint64_t prefetched_windows = 0;  // of these, read ahead
+  std::uint64_t read_bytes = 0;          // of the pools of these windows
 };
 
 // One user thread.
 class BatchPrefetcher {
  public:
-  // Windows hold at least `window_edges` edges, rounded to whole batches. With `inverse_offset` edges are grouped
-  // (prefetch/epoch_order.h). `cells` must outlive this. REQUIRES: batch_edges > 0
-  BatchPrefetcher(const CellReader& cells, std::uint64_t seed, std::uint64_t batch_edges, std::uint64_t window_edges,
-                  PrefetchMode mode, std::optional<std::uint32_t> inverse_offset = {});
+  // `cells` must outlive this.
+  BatchPrefetcher(const CellReader& cells, const OrderSettings& settings, PrefetchMode mode);
 
-  // Turns to epoch `epoch`, divided into the states of `plan`. What was prefetched is thrown away; no batch is current.
-  void BeginEpoch(std::uint64_t epoch, const EpochPlan& plan);
+  // Turns to epoch `epoch`, divided into the states of `plan`; no batch is current. `next` is the plan of the epoch
+  // after it, null where none follows or it is not known yet: then nothing is read ahead across the epochs' border.
+  // Another plan than was promised discards what was read ahead.
+  void BeginEpoch(std::uint64_t epoch, const EpochPlan& plan, const EpochPlan* next);
 
-  // Batches of the epoch, 0 before the first BeginEpoch. The last one of each state may be short.
-  std::uint64_t BatchCount() const { return order_.batch_count(); }
-  // The first batch of a state of the plan, BatchCount() behind the last one; and the state that trains a batch.
-  std::uint64_t FirstBatch(std::size_t state) const { return order_.FirstBatch(state); }
-  std::size_t StateOf(std::uint64_t batch) const { return order_.StateOf(batch); }
+  // Batches of the epoch. The last one of each state may be short. REQUIRES, as all below: BeginEpoch
+  std::uint64_t BatchCount() const { return order_->batch_count(); }
+  // The first batch of a state of the plan, BatchCount() after the last one; and the state that trains a batch.
+  std::uint64_t FirstBatch(std::size_t state) const { return order_->FirstBatch(state); }
+  std::size_t StateOf(std::uint64_t batch) const { return order_->StateOf(batch); }
 
-  // Makes `batch` current: reads its window unless that is the front one. Past the end is an out-of-range error that
-  // leaves the current batch as it was.
-  absl::Status Load(std::uint64_t batch);
-
-  // Starts reading the window of `batch`, and Swap makes the batch current, waiting for it. Swap with nothing asked for
-  // is an error that leaves the current batch as it was.
-  absl::Status PrefetchAsync(std::uint64_t batch);
-  absl::Status Swap();
-
-  // Makes `batch` current by whichever way is at hand and, by the mode, starts the next window. What a training loop
-  // calls.
+  // Makes `batch` current and, by the mode, starts to read the next window. Any order of batches works; only the next
+  // one in order can be at hand. On an error, such as of a batch that does not exist or of a read, the current batch
+  // stays, and the call may be repeated.
   absl::Status Advance(std::uint64_t batch);
 
-  // The current batch's edges; valid until another becomes current. REQUIRES: one is
+  // The current batch's edges; valid until another becomes current or the epoch ends. REQUIRES: one is
   std::span<const Edge> Batch() const { return current_; }
 
-  // Seconds spent reading, on any thread, and waiting for it, since the last call.
-  std::pair<double, double> TakeFetchAndStallSeconds() { return windows_.TakeFillAndStallSeconds(); }
-  // Bytes of edges read so far; a read under way is waited for and thrown away.
-  std::uint64_t BytesRead();
+  // What came to pass since the last call.
+  FetchCounts TakeCounts();
+
+  // Bytes that windows and pools of so many edges take at most.
+  static std::uint64_t MostBytes(const OrderSettings& settings, std::uint64_t edges);
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  absl::Status CheckBatch(std::uint64_t batch) const;
-  std::uint64_t WindowOf(std::uint64_t batch) const { return order_.PlaceOf(batch).window; }
-  void MakeCurrent(std::uint64_t batch);
-  absl::Status PrefetchWindow(std::uint64_t window);
+  // A window of this epoch or the next.
+  struct Request {
+    const EpochOrder* order = nullptr;
+    std::uint64_t window = kNone;
+    friend bool operator==(const Request&, const Request&) = default;
+  };
+
+  absl::Status TurnTo(std::uint64_t window);
+  absl::Status PrefetchNext();
+  void CountTraining();
   bool WorthPrefetching() const;
 
+  const CellReader& cells_;
+  const OrderSettings settings_;
   const PrefetchMode mode_;
-  EpochOrder order_;
+  std::unique_ptr<const EpochOrder> order_;
+  std::unique_ptr<const EpochOrder> next_;  // as promised, or null
   std::uint64_t front_window_ = kNone;
-  std::uint64_t asked_window_ = kNone;  // being read, or read and not swapped
-  std::uint64_t asked_batch_ = kNone;   // of PrefetchAsync
   std::span<const Edge> current_;
-  // For kAuto: the last read of a window, and when the front one came into use.
-  double read_seconds_ = 0;
-  std::chrono::steady_clock::time_point window_begin_{};
+  FetchCounts counts_;
+  // For kAuto, mostly of the last two epochs; and when the front window came into use.
+  double fetch_seconds_ = 0;
   double train_seconds_ = 0;
-  DoubleBufferedPrefetcher<std::vector<Edge>> windows_;  // last: its thread uses order_
+  std::chrono::steady_clock::time_point window_begin_{};
+  // The filler's while it is filling, the user's otherwise.
+  Request request_;  // being read, or read and not swapped
+  WindowReader reader_;
+  DoubleBufferedPrefetcher<EdgeWindow> windows_;  // last: its thread uses the above
 };
 
 }  // namespace octavo

@@ -1,86 +1,130 @@
 // The order in which an epoch visits the edges, as a pure function of graph, seed, epoch and plan.
 //
 // Each state of the plan trains some cells. Their blocks are put in a random order for each epoch, and their edges, end
-// to end, are cut into windows of a fixed number of edges, which are shuffled. So an epoch reads each block once (twice
-// where a window's border falls into it), a window mixes the edges of many cells, and memory is one window. A window
-// holds whole batches; neither windows nor batches cross from one state to the next.
+// to end, are cut three times:
 //
-// Grouped, a window holds the entries of prefetch/query_groups.h instead, two of each edge. A batch is as many edges as
+//   pool     the edges that are read and shuffled together: about kPoolEdges, so part of what the bits depend on
+//   window   a piece of a shuffled pool, what is handed to the training at a time: about kWindowEdges
+//   batch    a piece of a window
+//
+// So an epoch reads each block once (twice where a pool ends in it), a pool mixes the edges of many cells, and a graph
+// of few edges still has several windows. Pools and windows hold whole batches; the last ones of a state, and the last
+// window of a pool, are shorter.
+//
+// Grouped, a pool holds the entries of prefetch/query_groups.h instead, two of each edge. A batch is as many edges as
 // without groups, so twice as long; a group can end in the next batch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "base/edge.h"
 #include "graph/cell_reader.h"
 #include "plan/epoch_plan.h"
-#include "prefetch/query_groups.h"
 
 namespace octavo {
 
+inline constexpr std::uint64_t kPoolEdges = std::uint64_t{1} << 19;
+// Small enough that a graph of 100,000 edges has several windows, large enough that handing one over costs nothing.
+// The bits do not depend on it.
+inline constexpr std::uint64_t kWindowEdges = std::uint64_t{1} << 15;
+
+// What the orders of all epochs of a training have in common.
+struct OrderSettings {
+  std::uint64_t seed = 0;
+  std::uint64_t batch_edges = 1;                // more than 0
+  std::optional<std::uint32_t> inverse_offset;  // edges are grouped, and r^-1 is r + inverse_offset
+  std::uint64_t pool_edges = kPoolEdges;        // rounded up to whole batches
+  std::uint64_t window_edges = kWindowEdges;    // the same
+
+  std::uint64_t EntriesPerEdge() const { return inverse_offset ? 2 : 1; }
+};
+
+// What so many edges are cut into: the largest pool and the largest window, which is no larger than the pool. Whole
+// batches, so that either can be more than the edges.
+struct OrderSizes {
+  std::uint64_t pool_edges = 0;
+  std::uint64_t window_edges = 0;
+};
+OrderSizes SizesFor(const OrderSettings& settings, std::uint64_t edges);
+
+// Constant. All positions in pools and windows are those of entries: edges, or two of each where they are grouped.
 class EpochOrder {
  public:
-  // Where a batch lies: `edges` entries from `first` on of window `window`.
+  // Where a batch lies: `entries` entries from `first` on of window `window`.
   struct BatchPlace {
     std::uint64_t window = 0;
     std::uint64_t first = 0;
-    std::uint64_t edges = 0;
+    std::uint64_t entries = 0;
+  };
+  // Where a window lies: `entries` entries from `first` on of pool `pool`, which has `pool_entries`.
+  struct WindowPlace {
+    std::uint64_t pool = 0;
+    std::uint64_t first = 0;
+    std::uint64_t entries = 0;
+    std::uint64_t pool_entries = 0;
+  };
+  // `edges` edges of block `block` from edge `first` on.
+  struct BlockPart {
+    std::uint32_t block = 0;
+    std::uint32_t first = 0;
+    std::uint32_t edges = 0;
   };
 
-  // `cells` must outlive this. Windows have at least `window_edges` edges where there are as many, rounded to whole
-  // batches. With `inverse_offset` edges are grouped. REQUIRES: batch_edges > 0
-  EpochOrder(const CellReader& cells, std::uint64_t seed, std::uint64_t batch_edges, std::uint64_t window_edges,
-             std::optional<std::uint32_t> inverse_offset = {});
+  // Draws the order of epoch `epoch`, whose states are those of `plan`. `cells` must outlive this.
+  EpochOrder(const CellReader& cells, const OrderSettings& settings, std::uint64_t epoch, const EpochPlan& plan);
 
-  // Draws the order of epoch `epoch`, whose states are those of `plan`. Not while a window is read.
-  void SetEpoch(std::uint64_t epoch, const EpochPlan& plan);
-
+  std::uint64_t epoch() const { return epoch_; }
   std::uint64_t batch_count() const { return states_.back().first_batch; }
   std::uint64_t window_count() const { return states_.back().first_window; }
-  // The first batch of a state; batch_count() behind the last one. REQUIRES: state <= states of the plan
+  // The first batch of a state; batch_count() after the last one. REQUIRES: state <= states of the plan
   std::uint64_t FirstBatch(std::size_t state) const { return states_[state].first_batch; }
   // The state that trains the batch. REQUIRES: batch < batch_count()
   std::size_t StateOf(std::uint64_t batch) const;
   // REQUIRES: batch < batch_count()
   BatchPlace PlaceOf(std::uint64_t batch) const;
-
-  // Bytes of blocks read so far. Not while a window is read.
-  std::uint64_t bytes_read() const { return bytes_read_; }
-
-  // Reads window `window` of the epoch, shuffled, and verifies its blocks' checksums. One thread at a time.
   // REQUIRES: window < window_count()
-  absl::Status ReadWindow(std::uint64_t window, std::vector<Edge>& edges);
+  WindowPlace PlaceOfWindow(std::uint64_t window) const;
+
+  // The edges of a pool before they are shuffled. REQUIRES: pool is that of a window
+  std::vector<BlockPart> PartsOfPool(std::uint64_t pool) const;
+
+  // Whether both visit the same edges of the same file in the same order. REQUIRES: the same cells and settings
+  friend bool operator==(const EpochOrder& a, const EpochOrder& b) {
+    return a.epoch_ == b.epoch_ && a.states_ == b.states_ && a.blocks_ == b.blocks_;
+  }
 
  private:
   // Where the edges of a state begin in the epoch's order; one more for the end.
   struct StateBegin {
     std::uint64_t first_edge = 0;
+    std::uint64_t first_pool = 0;
     std::uint64_t first_window = 0;
     std::uint64_t first_batch = 0;
+    friend bool operator==(const StateBegin&, const StateBegin&) = default;
   };
 
-  absl::Status ReadEdges(std::uint64_t begin, std::uint64_t end, std::vector<Edge>& edges);
-  std::uint64_t EntriesPerEdge() const { return groups_ ? 2 : 1; }
-  void AddState(std::uint64_t epoch, std::size_t state, std::span<const CellId> cells);
+  // Edges [begin, end) of the epoch.
+  struct EdgeRange {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+
+  void EndState(std::size_t first_block);
+  std::size_t StateWith(std::uint64_t index, std::uint64_t StateBegin::*first) const;
+  EdgeRange EdgesOfPool(std::uint64_t pool) const;
 
   const CellReader& cells_;
-  const std::uint64_t seed_;
+  const std::uint64_t epoch_;
   const std::uint64_t batch_edges_;
-  const std::uint64_t window_edges_;          // whole batches
-  std::vector<std::uint32_t> first_of_cell_;  // block of each cell, row-major; one more for the end
-  std::optional<QueryGroups> groups_;
-  std::uint64_t epoch_ = 0;
-  std::uint64_t bytes_read_ = 0;
+  const OrderSizes sizes_;
+  const std::uint64_t windows_per_pool_;
+  const std::uint64_t entries_per_edge_;
   std::vector<StateBegin> states_;
   std::vector<std::uint32_t> blocks_;      // in the epoch's order
   std::vector<std::uint64_t> first_edge_;  // first_edge_[i] is the place of the first edge of blocks_[i]
-  // Kept between reads for their memory.
-  std::vector<std::byte> scratch_;
-  std::vector<Edge> block_edges_;
 };
 
 }  // namespace octavo

@@ -20,7 +20,7 @@ PartitionLoader::PartitionLoader(Move load, Move evict, bool ahead)
     : load_(std::move(load)),
       evict_(std::move(evict)),
       ahead_(ahead),
-      exchanges_([this](std::uint64_t state, Nothing&) { return MakeExchange(state); }) {}
+      exchanges_([this](std::uint64_t state) { return MoveTo(plan_->states[state].resident); }) {}
 
 absl::Status PartitionLoader::MoveTo(const std::vector<PartitionId>& target) {
   while (!leaving_.empty()) {
@@ -31,17 +31,14 @@ absl::Status PartitionLoader::MoveTo(const std::vector<PartitionId>& target) {
   for (const PartitionId partition : Without(target, resident_)) {
     RETURN_IF_ERROR(load_(partition));
     resident_.insert(std::upper_bound(resident_.begin(), resident_.end(), partition), partition);
-    ++loads_;
   }
   return absl::OkStatus();
 }
 
-absl::Status PartitionLoader::MakeExchange(std::uint64_t state) { return MoveTo(plan_->states[state].resident); }
-
 absl::Status PartitionLoader::StartNext() {
   if (!ahead_ || state_ + 1 >= plan_->states.size()) return absl::OkStatus();
   asked_ = true;
-  return exchanges_.PrefetchAsync(state_ + 1);
+  return exchanges_.Start(state_ + 1);
 }
 
 absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
@@ -53,7 +50,7 @@ absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
   leaving_ = Without(resident_, target);
   // What goes stays until the next exchange where nothing has to come now: an epoch begins with what the last one left.
   began_cold_ = !Without(target, resident_).empty();
-  if (began_cold_) RETURN_IF_ERROR(exchanges_.Load(state));
+  if (began_cold_) RETURN_IF_ERROR(exchanges_.Run(state));
   return StartNext();
 }
 
@@ -61,9 +58,9 @@ absl::Status PartitionLoader::Advance() {
   const std::size_t next = state_ + 1;
   if (asked_) {
     asked_ = false;
-    RETURN_IF_ERROR(exchanges_.Swap());
+    RETURN_IF_ERROR(exchanges_.Take());
   } else {
-    RETURN_IF_ERROR(exchanges_.Load(next));
+    RETURN_IF_ERROR(exchanges_.Run(next));
   }
   state_ = next;
   leaving_ = Without(resident_, plan_->states[next].resident);

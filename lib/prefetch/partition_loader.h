@@ -15,12 +15,12 @@
 #include "absl/status/status.h"
 #include "base/ids.h"
 #include "plan/epoch_plan.h"
-#include "prefetch/double_buffered_prefetcher.h"
+#include "prefetch/background_task.h"
 
 namespace octavo {
 
-// One user thread. Loading and evicting happen on the prefetcher's thread or inside the calls, never on two threads at
-// once; what else uses the same tables calls Wait first.
+// One user thread. Loading and evicting happen in the background or inside the calls, never on two threads at once;
+// what else uses the same tables calls Wait first.
 class PartitionLoader {
  public:
   using Move = std::function<absl::Status(PartitionId)>;
@@ -40,17 +40,13 @@ class PartitionLoader {
 
   // Waits for an exchange under way, so that for now only the user's thread touches the tables. Returns its error,
   // which stays for Advance: the partitions of this state are in memory all the same.
-  absl::Status Wait() { return exchanges_.WaitForFill(); }
+  absl::Status Wait() { return exchanges_.Wait(); }
 
-  std::size_t state() const { return state_; }
-  // Partitions loaded so far. After Wait.
-  std::uint64_t loads() const { return loads_; }
   // Seconds spent loading and evicting, on any thread, and waiting for it, since the last call.
-  std::pair<double, double> TakeFetchAndStallSeconds() { return exchanges_.TakeFillAndStallSeconds(); }
+  std::pair<double, double> TakeFetchAndStallSeconds() { return exchanges_.TakeWorkAndStallSeconds(); }
 
  private:
-  // Gives `leaving_` back and loads what `state` adds to the state before.
-  absl::Status MakeExchange(std::uint64_t state);
+  // Gives `leaving_` back and loads what of `target` is not in memory.
   absl::Status MoveTo(const std::vector<PartitionId>& target);
   absl::Status StartNext();
 
@@ -64,9 +60,7 @@ class PartitionLoader {
   // The exchange's while one is under way, the user's otherwise.
   std::vector<PartitionId> resident_;  // in memory, ascending; those of leaving_ among them
   std::vector<PartitionId> leaving_;   // not needed any more
-  std::uint64_t loads_ = 0;
-  struct Nothing {};
-  DoubleBufferedPrefetcher<Nothing> exchanges_;  // last: its thread uses the above
+  BackgroundTask exchanges_;           // an item is the state to come; last: its thread uses the above
 };
 
 }  // namespace octavo

@@ -13,6 +13,9 @@ namespace octavo {
 // One owner; keeps its memory.
 class QueryGroups {
  public:
+  // What is kept for each entry of the largest set of edges so far.
+  static constexpr std::uint64_t kBytesPerEntry = sizeof(std::uint64_t) + sizeof(Edge);
+
   // r^-1 is r + `inverse_offset`.
   QueryGroups(std::uint64_t seed, std::uint32_t inverse_offset) : seed_(seed), inverse_offset_(inverse_offset) {}
 
@@ -25,6 +28,7 @@ class QueryGroups {
     std::uint64_t key = 0;  // random, of the group
     Edge edge;
   };
+  static_assert(sizeof(Entry) == kBytesPerEntry);
 
   void Add(std::uint32_t epoch, const Edge& edge);
 

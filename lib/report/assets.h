@@ -1,4 +1,4 @@
-// The files report.css and report.js of this folder, as they are.
+// The contents of this folder's report.css and report.js.
 #pragma once
 
 #include <string_view>

@@ -13,9 +13,9 @@
 namespace octavo {
 namespace {
 
-constexpr double kNearLimit = 4;  // --memory is drawn where it is at most so many times what was used
+constexpr double kNearLimit = 4;  // draws --memory only if it is at most this many times the use
 
-// The unit in which sizes up to `largest` are drawn.
+// The unit for sizes up to `largest`.
 struct ByteUnit {
   double bytes = 1;
   std::string_view name = "B";
@@ -29,7 +29,7 @@ ByteUnit UnitFor(double largest) {
   return unit;
 }
 
-// [epoch, member] of each epoch, over `unit`.
+// The points [epoch, member], in `unit`.
 template <typename T>
 std::vector<std::pair<double, double>> Course(const RunHistory& history, T EpochEvent::*member, double unit = 1) {
   std::vector<std::pair<double, double>> points;
@@ -53,7 +53,7 @@ double Largest(const RunHistory& history, T EpochEvent::*member) {
   return largest;
 }
 
-// A quantity as measured, over what was planned.
+// A measured quantity drawn over the planned one.
 LineFigure Planned(std::string title, std::string_view y_axis, std::vector<std::pair<double, double>> measured,
                    std::vector<std::pair<double, double>> planned) {
   return {.title = std::move(title),
@@ -102,21 +102,21 @@ std::string WorkSection(const RunHistory& history) {
   if (history.epochs.empty()) return "";
   const LineFigure rate = {.title = "Speed",
                            .x_axis = "epoch",
-                           .y_axis = "edges a second",
+                           .y_axis = "edges/s",
                            .lines = {{.name = "edges", .points = Course(history, &EpochEvent::edges_per_second)}}};
-  StackFigure phases = {.title = "Time of an epoch",
+  StackFigure phases = {.title = "Time per epoch",
                         .x_axis = "epoch",
                         .y_axis = "seconds",
                         .layers = {{"compute", Values(history, &EpochEvent::compute_seconds)},
                                    {"apply", Values(history, &EpochEvent::apply_seconds)},
                                    {"stall", Values(history, &EpochEvent::stall_seconds)},
                                    {"commit", Values(history, &EpochEvent::commit_seconds)}},
-                        .lines = {{"fetch, behind them", Values(history, &EpochEvent::fetch_seconds)},
-                                  {"exchange, behind them", Values(history, &EpochEvent::exchange_seconds)}}};
+                        .lines = {{"fetch, in the background", Values(history, &EpochEvent::fetch_seconds)},
+                                  {"exchange, in the background", Values(history, &EpochEvent::exchange_seconds)}}};
   for (const EpochEvent& event : history.epochs) phases.x.push_back(static_cast<double>(event.epoch));
   const double peak = Largest(history, &EpochEvent::peak_rss_bytes);
   const double budget = Largest(history, &EpochEvent::memory_bytes);
-  // A limit far above what is used would press the line of the use to the ground.
+  // A limit far above the use would flatten the line of the use.
   const bool near = budget <= kNearLimit * peak;
   const ByteUnit unit = UnitFor(near ? std::max(peak, budget) : peak);
   LineFigure memory = {
@@ -128,7 +128,7 @@ std::string WorkSection(const RunHistory& history) {
   if (budget > 0 && near) {
     LineFigure::Line allowed = {.name = "allowed (--memory)", .style = LineFigure::Style::kDashed};
     for (const EpochEvent& event : history.epochs) {
-      if (event.memory_bytes == 0) continue;  // of a version that did not say
+      if (event.memory_bytes == 0) continue;  // from a version that did not record it
       allowed.points.emplace_back(static_cast<double>(event.epoch),
                                   static_cast<double>(event.memory_bytes) / unit.bytes);
     }
@@ -145,12 +145,12 @@ std::string DiskSection(const RunHistory& history, const Residency* residency) {
     const ByteUnit written = UnitFor(
         std::max(Largest(history, &EpochEvent::written_bytes), Largest(history, &EpochEvent::planned_written_bytes)));
     std::vector<Figure> figures = {
-        Planned("Read in an epoch", read.name, Course(history, &EpochEvent::read_bytes, read.bytes),
+        Planned("Read per epoch", read.name, Course(history, &EpochEvent::read_bytes, read.bytes),
                 Course(history, &EpochEvent::planned_read_bytes, read.bytes)),
-        Planned("Written in an epoch", written.name, Course(history, &EpochEvent::written_bytes, written.bytes),
+        Planned("Written per epoch", written.name, Course(history, &EpochEvent::written_bytes, written.bytes),
                 Course(history, &EpochEvent::planned_written_bytes, written.bytes))};
     if (Largest(history, &EpochEvent::partitions) > 1) {
-      figures.emplace_back(Planned("Loads of partitions in an epoch", "partitions",
+      figures.emplace_back(Planned("Partition loads per epoch", "partitions",
                                    Course(history, &EpochEvent::partition_loads),
                                    Course(history, &EpochEvent::planned_partition_loads)));
     }
@@ -160,14 +160,14 @@ std::string DiskSection(const RunHistory& history, const Residency* residency) {
     SpanFigure spans = {.title = fmt::format("Partitions in memory, epoch {}", residency->epoch),
                         .x_axis = "edges of the epoch, %",
                         .y_axis = "partition"};
-    for (std::size_t i = 0; i < residency->groups.size(); ++i) {
-      spans.rows.push_back({fmt::format("{}", i + 1), residency->groups[i].spans});
+    for (std::size_t i = 0; i < residency->partitions.size(); ++i) {
+      spans.rows.push_back({fmt::format("{}", i + 1), residency->partitions[i].spans});
     }
     body += Figures({spans});
     body +=
         Note(fmt::format("By the plan: {} at a time of {}, {} exchanges; one row for the partitions of the graph that "
-                         "come and go together, by when they come first.",
-                         residency->resident, Plural(residency->groups.size(), "partition"), residency->loads));
+                         "are loaded together, ordered by first use.",
+                         residency->resident, Plural(residency->partitions.size(), "partition"), residency->loads));
   }
   return body.empty() ? body : Section("disk", "Disk", body);
 }

@@ -1,4 +1,4 @@
-// The sections of a page with what changed from epoch to epoch. Pure functions.
+// The sections of a page about values that change from epoch to epoch. Pure functions.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace octavo {
 // Loss, validations and learning rate.
 std::string LearningSection(const RunHistory& history);
 
-// Edges a second, where the time went, and memory; empty where no epoch is done.
+// Edges per second, where the time went, and memory. Empty if no epoch is done.
 std::string WorkSection(const RunHistory& history);
 
-// What was read, written and loaded, beside what was planned, and which partitions were in memory. `residency` may be
-// null; empty where there is nothing of both.
+// Data read, written and loaded, compared with the plan, and which partitions were in memory. `residency` may be null.
+// Empty if there is nothing to show.
 std::string DiskSection(const RunHistory& history, const Residency* residency);
 
 }  // namespace octavo

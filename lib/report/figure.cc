@@ -14,20 +14,20 @@
 namespace octavo {
 namespace {
 
-// In units of the drawing, which are about pixels. Above a plot stands the name of y, below it the ticks and name of x.
+// In units of the drawing, about one pixel each. The name of y is above a plot, the ticks and name of x are below it.
 constexpr double kNarrow = 520;
 constexpr double kWide = 1080;
 constexpr double kTop = 26;
 constexpr double kBottom = 44;
 constexpr double kRight = 16;
 constexpr double kPlotHeight = 190;
-constexpr double kLetter = 6.6;  // no narrower than a letter of 12 units, about
+constexpr double kLetter = 6.6;  // upper bound for the average width of a 12-unit letter
 constexpr int kTicksY = 6;
 constexpr int kTicksX = 8;
-constexpr std::size_t kMostPoints = 600;  // of a line
-constexpr std::size_t kMostMarks = 60;    // above it a line has no dots
-constexpr std::size_t kMostBars = 80;     // of a stack
-constexpr std::size_t kNameBytes = 40;    // of a bar or row; the whole name is in its <title>
+constexpr std::size_t kMostPoints = 600;  // points of a line
+constexpr std::size_t kMostMarks = 60;    // lines with more points have no dots
+constexpr std::size_t kMostBars = 80;     // bars of a stack
+constexpr std::size_t kNameBytes = 40;    // of the name of a bar or row; the <title> has the whole name
 constexpr int kShades = 7;                // of a heat map, classes h1 to h7
 
 using Sink = std::back_insert_iterator<std::string>;
@@ -53,7 +53,7 @@ void Line(Sink out, double x1, double y1, double x2, double y2, std::string_view
                  kind);
 }
 
-// A rectangle that says what it is.
+// Draws a rectangle with its meaning as <title>.
 void Box(Sink out, double x, double y, double width, double height, std::string_view kind, std::string_view title) {
   fmt::format_to(out, "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\">", x, y, width,
                  height, kind);
@@ -83,7 +83,7 @@ std::string Empty(std::string_view title) {
   return fmt::format("<figure><figcaption>{}</figcaption><p class=\"note\">no values</p></figure>\n", HtmlText(title));
 }
 
-// Linear axes of a plot over whole x.
+// Linear axes of a plot over whole-numbered x.
 class Plot {
  public:
   Plot(double width, double x_low, double x_high, double y_low, double y_high)
@@ -122,7 +122,7 @@ class Plot {
   }
 
  private:
-  double right_;  // where it ends
+  double right_;  // right end
   double x_low_;
   double x_high_;
   std::vector<double> y_ticks_;
@@ -134,7 +134,7 @@ class Plot {
 
 using Points = std::vector<std::pair<double, double>>;
 
-// Returns the finite ones, thinned out to the last of as many as make one.
+// Returns the finite points, thinned out: of each group of points that becomes one, the last is kept.
 Points Shown(const Points& points) {
   Points finite;
   for (const auto& point : points) {
@@ -148,7 +148,7 @@ Points Shown(const Points& points) {
   return thin;
 }
 
-// Draws a line and its dots; `kind` is its class.
+// Draws a line and its dots with the class `kind`.
 void DrawLine(Sink out, const Plot& plot, const Points& points, std::string_view name, const std::string& kind,
               LineFigure::Style style) {
   std::string places;
@@ -175,7 +175,7 @@ std::string KindOf(std::size_t colour, LineFigure::Style style) {
 
 double WidthOf(bool wide) { return wide ? kWide : kNarrow; }
 
-// Upper end of an axis from 0 whose largest value is `largest`.
+// Upper end of an axis that starts at 0 and whose largest value is `largest`.
 double Above(double largest) { return largest > 0 ? 1.04 * largest : 1; }
 
 }  // namespace
@@ -207,7 +207,7 @@ std::string ToHtml(const LineFigure& figure) {
   const Sink out = std::back_inserter(drawing);
   plot.Draw(out, figure.x_axis, figure.y_axis);
   std::vector<Key> keys;
-  for (const bool bands : {true, false}) {  // bands lie beneath
+  for (const bool bands : {true, false}) {  // bands are drawn below the lines
     for (std::size_t i = 0; i < shown.size(); ++i) {
       const LineFigure::Line& line = figure.lines[i];
       if ((line.style == LineFigure::Style::kBand) == bands) {
@@ -225,7 +225,7 @@ std::string ToHtml(const StackFigure& figure) {
   if (figure.x.empty()) return Empty(figure.title);
   const std::size_t together = (figure.x.size() + kMostBars - 1) / kMostBars;
   const std::size_t bars = (figure.x.size() + together - 1) / together;
-  // The mean of bar `bar`; what is not finite counts as 0.
+  // The mean over the values of bar `bar`; a value that is not finite counts as 0.
   const auto mean = [&](const StackFigure::Layer& layer, std::size_t bar) {
     double sum = 0;
     const std::size_t end = std::min((bar + 1) * together, figure.x.size());
@@ -319,7 +319,7 @@ std::string ToHtml(const HeatFigure& figure) {
     high = std::max(high, cell.to);
     most = std::max(most, cell.count);
   }
-  // Ticks at such numbers, as many as there is room for: 1, 2 and 5 times powers of ten, or a linear scale's between.
+  // As many ticks as fit: 1, 2 and 5 times powers of ten, or those of a linear scale if there are too few.
   std::vector<double> ticks;
   for (double power = std::pow(10.0, std::floor(std::log10(low))); power <= high; power *= 10) {
     for (const double factor : {1.0, 2.0, 5.0}) {
@@ -352,7 +352,7 @@ std::string ToHtml(const HeatFigure& figure) {
                     cell.from, cell.to, ShortNumber(static_cast<double>(cell.count)), figure.counted));
   }
   Line(out, left, kTop + kHeight, right, kTop + kHeight, "base");
-  double free = 0;  // where the last text ends
+  double free = 0;  // right end of the last text
   for (std::size_t i = 0; i < figure.columns.size(); ++i) {
     const double middle = left + width * (static_cast<double>(i) + 0.5);
     const double half = TextWidth(figure.columns[i]) / 2;
@@ -383,7 +383,7 @@ std::string ToHtml(const SpanFigure& figure) {
     Line(out, x, kTop, x, bottom, "grid");
     Text(out, x, bottom + 18, "middle", fmt::format("{}", percent));
   }
-  double free = 0;  // below the last name
+  double free = 0;  // lower end of the last name
   for (std::size_t i = 0; i < figure.rows.size(); ++i) {
     const double y = kTop + row * static_cast<double>(i);
     if (const double baseline = y + row / 2 + 4; baseline - 11 >= free) {

@@ -34,7 +34,7 @@ std::string HtmlText(std::string_view text) {
 std::string ScriptJson(const nlohmann::ordered_json& json) {
   std::string out;
   for (const char c : json.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::ordered_json::error_handler_t::replace)) {
-    switch (c) {  // outside of strings JSON has none of them
+    switch (c) {  // JSON has these characters only inside strings
       case '<':
         out += "\\u003c";
         break;

@@ -14,13 +14,13 @@ namespace octavo {
 namespace {
 
 constexpr std::size_t kDegreeRanges = 1 + 2 * 64;
-// Norms from 2^-24 to 2^24; what lies beyond counts as the last one there is.
+// Norms from 2^-24 to 2^24; those beyond count in the first or last range.
 constexpr int kNormOctaves = 24;
 constexpr std::size_t kNormRanges = 2 * kNormOctaves * DegreeNorms::kNormSteps;
 
-constexpr std::uint64_t kMostBlockBytes = std::uint64_t{8} << 20;        // of rows; more makes no disk faster
-constexpr std::uint64_t kEdgeBytes = 2 * kMaxBlockEdges * sizeof(Edge);  // a block, and as it is stored
-constexpr std::uint64_t kReaderBytes = 2 << 20;  // of the page cache: blocks of edges that are read in order
+constexpr std::uint64_t kMostBlockBytes = std::uint64_t{8} << 20;  // rows of a block; larger ones are not read faster
+constexpr std::uint64_t kEdgeBytes = 2 * kMaxBlockEdges * sizeof(Edge);  // a block, stored and decoded
+constexpr std::uint64_t kReaderBytes = 2 << 20;  // page cache for blocks of edges that are read in order
 constexpr std::uint64_t kBlocksAhead = 64;
 constexpr std::uint64_t kFixedBytes = kDegreeRanges * kNormRanges * sizeof(std::uint64_t) + kEdgeBytes + kReaderBytes;
 
@@ -28,7 +28,7 @@ double NormAt(std::size_t range) {
   return std::exp2(static_cast<double>(range) / DegreeNorms::kNormSteps - kNormOctaves);
 }
 
-// The best `size` of the nodes that it is shown.
+// Keeps the best `size` of the nodes added.
 class TopNodes {
  public:
   TopNodes(std::uint64_t size, std::span<const std::uint64_t> first) : size_(size), first_(first) {}
@@ -65,11 +65,11 @@ class TopNodes {
 
   std::uint64_t size_;
   std::span<const std::uint64_t> first_;
-  std::vector<Entry> heap_;  // its front is the one that goes next
+  std::vector<Entry> heap_;  // the front is the next to be replaced
 };
-constexpr std::uint64_t kTopBytes = 64;  // of a node in the heap and in the result, as vectors grow
+constexpr std::uint64_t kTopBytes = 64;  // per node, in the heap and in the result, including growth
 
-// Counts the ends of training edges at nodes [begin, begin + degrees.size()), whole partitions.
+// Counts the ends of training edges at nodes [begin, begin + degrees.size()), which are whole partitions.
 absl::Status CountDegrees(const CellReader& train, std::uint64_t begin, std::span<std::uint32_t> degrees) {
   std::fill(degrees.begin(), degrees.end(), 0);
   const std::uint64_t rows = train.header().partition_rows;
@@ -162,7 +162,7 @@ absl::StatusOr<NodeSurvey> SurveyNodes(const EmbeddedGraph& embedded, const Surv
   const CellReader& train = embedded.graph.Edges(Split::kTrain);
   const std::uint64_t fixed = kFixedBytes + std::min(options.top, graph.node_count) * kTopBytes;
   const std::uint64_t shared = options.memory_bytes - std::min(options.memory_bytes, fixed);
-  // Half goes to the degrees, half to two blocks of rows and the pages that they are read from.
+  // Half is for the degrees, half for two blocks of rows and their pages in the cache.
   const std::uint64_t part_rows =
       std::max<std::uint64_t>(1, shared / 2 / sizeof(std::uint32_t) / graph.partition_rows) * graph.partition_rows;
   const std::uint64_t row_bytes = embedded.model.dim * sizeof(float);
@@ -174,11 +174,11 @@ absl::StatusOr<NodeSurvey> SurveyNodes(const EmbeddedGraph& embedded, const Surv
     const std::uint64_t end = std::min(begin + part_rows, graph.node_count);
     degrees.resize(end - begin);
     RETURN_IF_ERROR(CountDegrees(train, begin, degrees));
-    const auto visit = [&](const RowRun& run) {
-      RETURN_IF_ERROR(CheckFinite(embedded, run.first, run.values));
-      const std::uint64_t last = run.first + run.values.size() / run.columns;
-      for (std::uint64_t node = run.first; node < last; ++node) {
-        survey.norms.Add(degrees[node - begin], NormOf(run.Row(node)));
+    const auto visit = [&](const RowBlock& block) {
+      RETURN_IF_ERROR(CheckFinite(embedded, block.first, block.values));
+      const std::uint64_t last = block.first + block.values.size() / block.columns;
+      for (std::uint64_t node = block.first; node < last; ++node) {
+        survey.norms.Add(degrees[node - begin], NormOf(block.Row(node)));
         top.Add({node, degrees[node - begin]});
       }
       if (options.progress) options.progress(static_cast<double>(last) / static_cast<double>(graph.node_count));

@@ -24,9 +24,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Sink = std::back_insert_iterator<std::string>;
 
-constexpr std::size_t kMostRelations = 30;  // that have a bar
+constexpr std::size_t kMostRelations = 30;  // relations with a bar
 constexpr std::size_t kMostNormRanges = 40;
-// Of a name on the map, and of its JSON, where most letters that are no ASCII take six bytes each.
+// For a name on the map, and for its JSON, in which most letters outside ASCII take six bytes each.
 constexpr std::size_t kMapNameBytes = 256;
 constexpr std::size_t kMapJsonBytes = 384;
 
@@ -55,10 +55,10 @@ std::vector<KeyNumber> KeyNumbers(const RunPage& page) {
   }
   if (const ValidationEvent* const best = BestValidation(history)) {
     numbers.push_back(
-        {"best validation MRR", fmt::format("{:.4f}", best->scores.mrr), fmt::format("behind epoch {}", best->epoch)});
+        {"best validation MRR", fmt::format("{:.4f}", best->scores.mrr), fmt::format("after epoch {}", best->epoch)});
     const ValidationEvent& last = history.validations.back();
     numbers.push_back(
-        {"last validation MRR", fmt::format("{:.4f}", last.scores.mrr), fmt::format("behind epoch {}", last.epoch)});
+        {"last validation MRR", fmt::format("{:.4f}", last.scores.mrr), fmt::format("after epoch {}", last.epoch)});
   }
   if (history.epochs.empty()) return numbers;
   const EpochEvent& last = history.epochs.back();
@@ -72,7 +72,7 @@ std::vector<KeyNumber> KeyNumbers(const RunPage& page) {
     peak = std::max(peak, event.peak_rss_bytes);
   }
   std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2), rates.end());
-  numbers.push_back({"edges a second", ShortNumber(rates[rates.size() / 2]), "median epoch"});
+  numbers.push_back({"edges/s", ShortNumber(rates[rates.size() / 2]), "median epoch"});
   numbers.push_back({"time in epochs", DurationText(seconds), Plural(history.epochs.size(), "epoch")});
   numbers.push_back({"peak memory", FormatByteSize(peak),
                      last.memory_bytes > 0 ? fmt::format("of {} allowed", FormatByteSize(last.memory_bytes))

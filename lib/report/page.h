@@ -1,4 +1,4 @@
-// A run as one page of HTML that needs nothing else: no network, no other file. Pure assembly.
+// A run as one self-contained HTML page: no network, no other file. Pure assembly.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,29 @@
 #include "report/node_survey.h"
 #include "report/residency.h"
 #include "report/run_history.h"
-#include "train/options.h"
+#include "run/options.h"
 
 namespace octavo {
 
-// A name as the map has it: readable, and without its middle where it is longer than 256 bytes, or fewer where they are
-// no ASCII.
+// A readable name for the map. If it is longer than 256 bytes, or fewer with letters outside ASCII, its middle is left
+// out.
 std::string MapName(std::string_view name);
 
-// Labels that the map names; of what has another one it says so.
+// The most labels that the map names; other nodes are shown as having another label.
 inline constexpr std::size_t kMostMapLabels = 1000;
 
 // Nodes as points of a plane.
 struct EmbeddingMap {
   struct Node {
-    std::string name = {};  // as MapName has it
+    std::string name = {};  // from MapName
     std::uint64_t degree = 0;
     double x = 0;
     double y = 0;
-    std::optional<std::uint32_t> label = {};  // of `labels`, or kMostMapLabels
+    std::optional<std::uint32_t> label = {};  // index into `labels`, or kMostMapLabels
   };
   std::vector<Node> nodes = {};          // those to be named first come first
-  std::vector<std::string> labels = {};  // the first by falling number of nodes, as MapName has them; empty: none given
-  double x_share = 0;                    // of the variance of the rows shown
+  std::vector<std::string> labels = {};  // by descending number of nodes, from MapName; empty: none given
+  double x_share = 0;                    // share of the variance of the shown rows
   double y_share = 0;
 };
 
@@ -49,9 +49,9 @@ struct RelationQuality {
 
 struct HeldOutQuality {
   std::string split = {};
-  std::uint64_t edges = 0;  // of the split
+  std::uint64_t edges = 0;  // number in the split
   RankingReport ranks = {};
-  std::vector<RelationQuality> relations = {};  // most frequent first; empty where there is only one
+  std::vector<RelationQuality> relations = {};  // most frequent first; empty if there is only one
 };
 
 struct RunPage {
@@ -61,8 +61,8 @@ struct RunPage {
   GraphDescription description = {};
   TrainOptions options = {};
   std::uint64_t epochs_done = 0;
-  std::uint64_t batches_done = 0;  // of the next epoch
-  std::string committed = {};      // when: "2024-05-06 07:08 UTC"
+  std::uint64_t batches_done = 0;  // of the current epoch
+  std::string committed = {};      // the time, e.g. "2024-05-06 07:08 UTC"
   RunHistory history = {};
   std::optional<Residency> residency = {};
   std::optional<HeldOutQuality> quality = {};
@@ -70,10 +70,10 @@ struct RunPage {
   std::optional<EmbeddingMap> map = {};
 };
 
-// Returns the page. Names may hold any bytes; those that are not UTF-8 are shown as U+FFFD.
+// Returns the page. Names may contain any bytes; those that are not UTF-8 are shown as U+FFFD.
 std::string ToHtml(const RunPage& page);
 
-// Bytes that a page and its making take for each node of its map, at most.
+// Upper bound for the memory of a page and of making it, for each node of its map.
 inline constexpr std::uint64_t kMapNodeBytes = 4096;
 
 }  // namespace octavo

@@ -13,17 +13,17 @@ namespace {
 
 using Eigen::Index;
 
-constexpr Index kPanelRows = 64;  // are added to the covariance together
+constexpr Index kPanelRows = 64;  // rows added to the covariance together
 constexpr std::uint64_t kMostReadBytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t kLeastReadBytes = std::uint64_t{256} << 10;
 
-// The covariance, the eigenvectors and what the solver needs beside them; a panel; ids, order and points of the nodes.
+// Memory for the covariance, the eigenvectors and the solver; a panel; ids, order and points of the nodes.
 std::uint64_t HeldBytes(const EmbeddedGraph& embedded, std::uint64_t nodes) {
   const std::uint64_t dim = embedded.model.dim;
   return 4 * dim * dim * sizeof(double) + (kPanelRows + 8) * dim * sizeof(double) + nodes * 6 * sizeof(double);
 }
 
-// Calls `use(place, row)` for each node, in order of the ids. row: [dim], valid during the call
+// Calls `use(place, row)` for each node, in id order. row: [dim], valid during the call
 class RowVisits {
  public:
   RowVisits(const EmbeddedGraph& embedded, std::span<const std::uint64_t> nodes, std::uint64_t read_bytes)
@@ -35,10 +35,10 @@ class RowVisits {
 
   absl::Status Visit(const std::function<void(std::size_t, Eigen::Map<const Eigen::VectorXf>)>& use) const {
     return VisitRows(embedded_.embeddings, ids_, read_bytes_,
-                     [&](std::size_t begin, std::size_t end, const RowRun& run) {
-                       RETURN_IF_ERROR(CheckFinite(embedded_, run.first, run.values));
+                     [&](std::size_t begin, std::size_t end, const RowBlock& block) {
+                       RETURN_IF_ERROR(CheckFinite(embedded_, block.first, block.values));
                        for (std::size_t i = begin; i < end; ++i) {
-                         use(places_[i], {run.Row(ids_[i]).data(), static_cast<Index>(run.columns)});
+                         use(places_[i], {block.Row(ids_[i]).data(), static_cast<Index>(block.columns)});
                        }
                        return absl::OkStatus();
                      });
@@ -57,7 +57,7 @@ absl::StatusOr<Eigen::VectorXd> MeanOf(const RowVisits& rows, Index dim, std::si
   return Eigen::VectorXd(sum / static_cast<double>(nodes));
 }
 
-// Returns the lower half of the covariance, [dim, dim].
+// Returns the lower half of the covariance matrix, [dim, dim].
 absl::StatusOr<Eigen::MatrixXd> CovarianceOf(const RowVisits& rows, const Eigen::VectorXd& mean, std::size_t nodes) {
   const Index dim = mean.size();
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(dim, dim);
@@ -94,7 +94,8 @@ absl::StatusOr<PrincipalPlane> ProjectNodes(const EmbeddedGraph& embedded, std::
   {
     ASSIGN_OR_RETURN(const Eigen::MatrixXd covariance, CovarianceOf(rows, mean, nodes.size()));
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);  // ascending
-    if (solver.info() != Eigen::Success) return RuntimeError("the principal axes of the embeddings do not converge");
+    if (solver.info() != Eigen::Success)
+      return RuntimeError("the computation of the principal axes of the embeddings did not converge");
     const double variance = covariance.trace();
     for (Index i = 0; i < axes.cols(); ++i) {
       axes.col(i) = solver.eigenvectors().col(dim - 1 - i);

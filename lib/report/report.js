@@ -1,5 +1,5 @@
-// The map of the embeddings: points on a canvas that can be moved, zoomed and searched. Names reach the page as text
-// only. `page.html#find=NAME` opens with that search.
+// The map of the embeddings: points on a canvas that can be moved, zoomed and searched. Names are inserted only as
+// text. `page.html#find=NAME` opens with that search.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("map-data")?.textContent ?? "null");
@@ -9,24 +9,24 @@
   const input = document.getElementById("find");
   const count = data.names.length;
   const lower = data.names.map((name) => name.toLowerCase());
-  // Of labels, those of most nodes first; grey is for the others.
+  // For the most frequent labels, in that order; grey is for the others.
   const palette = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c7", "--c8"];
-  const mostMatches = 12;  // that are listed
-  const mostNames = 28;  // that are written beside their points
+  const mostMatches = 12;  // listed
+  const mostNames = 28;  // written next to their points
   const crowd = Math.max(0.65, Math.min(1, Math.sqrt(1500 / count)));  // many points are smaller
   const radius = data.degrees.map((degree) => crowd * (1.6 + 0.55 * Math.log2(1 + degree) ** 0.9));
   const range = (values) => values.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)], [Infinity, -Infinity]);
   const [left, right] = range(data.x);
   const [bottom, top] = range(data.y);
   const whole = { scale: 1, x: (left + right) / 2, y: (bottom + top) / 2 };
-  let view = { ...whole };  // what is at the middle, and how large
+  let view = { ...whole };  // centre and scale
   let found = new Set();
   let chosen = -1;
   let drag = null;
   let width = 0;
   let height = 0;
 
-  // Ends of long names tell more than their beginnings: of an IRI, a path, a date.
+  // The end of a long name says more than its beginning: of an IRI, a path, a date.
   const brief = (name, most) => {
     const letters = [...name];
     if (letters.length <= most) return name;
@@ -34,7 +34,7 @@
     return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - most + head + 1).join("")}`;
   };
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  // Pixels for 1; both axes have the same, so that distances are seen as they are.
+  // Pixels per unit; equal on both axes, so that distances are undistorted.
   const unit = () => 0.92 * view.scale * Math.min(width / Math.max(right - left, 1e-9), height / Math.max(top - bottom, 1e-9), 1e4);
   const place = (i) => [
     width / 2 + (data.x[i] - view.x) * unit(),
@@ -57,7 +57,7 @@
     context.clearRect(0, 0, width, height);
     const fills = new Map();
     const searching = found.size > 0;
-    for (let i = count - 1; i >= 0; --i) {  // those of high degree lie above
+    for (let i = count - 1; i >= 0; --i) {  // those of high degree are drawn on top
       const [x, y] = place(i);
       if (x < -9 || y < -9 || x > width + 9 || y > height + 9) continue;
       const name = colourOf(i);
@@ -80,7 +80,7 @@
     writeNames(context, searching);
   }
 
-  // Names of the first nodes that are in sight, as far as none lies on another.
+  // Names of the first visible nodes, without overlaps.
   function writeNames(context, searching) {
     const boxes = [];
     context.font = '12px system-ui, "DejaVu Sans", sans-serif';
@@ -138,7 +138,7 @@
   function zoom(factor, x = width / 2, y = height / 2) {
     const before = unit();
     view.scale = Math.min(400, Math.max(0.5, view.scale * factor));
-    // What is at (x, y) stays there.
+    // The point at (x, y) stays there.
     view.x += (x - width / 2) * (1 / before - 1 / unit());
     view.y -= (y - height / 2) * (1 / before - 1 / unit());
     showTip(-1);
@@ -205,7 +205,7 @@
   canvas.addEventListener("pointercancel", () => { drag = null; });
   canvas.addEventListener("pointerleave", () => showTip(-1));
   canvas.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey) return;  // scrolls the page
+    if (!event.ctrlKey && !event.metaKey) return;  // scroll the page
     event.preventDefault();
     const bounds = canvas.getBoundingClientRect();
     zoom(Math.exp(-0.0015 * event.deltaY), event.clientX - bounds.left, event.clientY - bounds.top);
@@ -222,7 +222,7 @@
     if (event.key === "Enter" && found.size > 0) document.querySelector("#matches button").click();
   });
   window.addEventListener("resize", draw);
-  // Paper is light: the canvas, too, is drawn in those colours.
+  // Paper is light: draw the canvas in light colours, too.
   window.addEventListener("beforeprint", () => {
     document.documentElement.dataset.print = "";
     draw();

@@ -50,9 +50,9 @@ Residency PlannedResidency(const Progress& progress, BucketOrder order, std::uin
     }
   }
   Residency residency = {.epoch = epoch + 1, .resident = progress.resident, .loads = plan.exchanges};
-  std::map<Spans, std::uint64_t> groups;
-  for (Spans& own : spans) ++groups[std::move(own)];
-  for (const auto& [own, partitions] : groups) residency.groups.push_back({partitions, own});
+  std::map<Spans, std::uint64_t> fine_partitions;
+  for (Spans& own : spans) ++fine_partitions[std::move(own)];
+  for (const auto& [own, count] : fine_partitions) residency.partitions.push_back({count, own});
   return residency;
 }
 

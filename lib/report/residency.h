@@ -1,4 +1,4 @@
-// Which partitions of the tables an epoch has in memory, and when: the plan (plan/epoch_plan.h), made again.
+// Which partitions of the tables an epoch has in memory, and when. Recomputed from the plan (plan/epoch_plan.h).
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,21 @@
 namespace octavo {
 
 struct Residency {
-  // Fine partitions of the graph that come and go together, and when they are in memory: [from, to) in shares of the
-  // epoch's edges, ascending. Spans are not empty.
-  struct Group {
-    std::uint64_t partitions = 0;
+  // Fine partitions of the graph that are loaded together, and when they are in memory: spans [from, to) as shares of
+  // the epoch's edges, ascending and not empty.
+  struct Partition {
+    std::uint64_t fine_partitions = 0;
     std::vector<std::pair<double, double>> spans;
   };
-  std::uint64_t epoch = 0;         // from 1
-  std::uint64_t resident = 0;      // groups that are in memory together
-  std::uint64_t loads = 0;         // exchanges of groups, without the filling of memory
-  std::vector<Group> groups = {};  // by when they come first
+  std::uint64_t epoch = 0;                 // from 1
+  std::uint64_t resident = 0;              // partitions in memory at the same time
+  std::uint64_t loads = 0;                 // exchanges of partitions, after memory is filled
+  std::vector<Partition> partitions = {};  // by first use
 };
 
-// Returns the residency of the last epoch that was done with the division that `progress` has, or, where there was
-// none, of the next one. `train` has the graph's training edges. REQUIRES: progress.partitions > progress.resident
+// Returns the residency of the last completed epoch with the division that `progress` records, or of the next epoch if
+// there is none. `train` has the graph's training edges.
+// REQUIRES: progress.partitions > progress.resident
 Residency PlannedResidency(const Progress& progress, BucketOrder order, std::uint64_t seed, const CellReader& train);
 
 }  // namespace octavo

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Reads the members of one event; the first that is no number of its kind is what is wrong.
+// Reads the members of one event. Remembers the first that has the wrong type.
 class EventReader {
  public:
   explicit EventReader(const Json& event) : event_(event) {}
@@ -39,18 +39,18 @@ class EventReader {
       Refuse(key, *found, "a number");
     }
   }
-  // The same of a key without which the event means nothing.
+  // The same for a key that is required.
   template <typename T>
   void Require(const char* key, T& value) {
     if (event_.contains(key)) return Read(key, value);
-    if (wrong_.empty()) wrong_ = fmt::format("no \"{}\"; expected one in each such event", key);
+    if (wrong_.empty()) wrong_ = fmt::format("no \"{}\"; expected one in each event of this kind", key);
   }
   const std::string& wrong() const { return wrong_; }
 
  private:
   void Refuse(const char* key, const Json& found, std::string_view expected) {
     if (!wrong_.empty()) return;
-    // What is nested could be so deep that writing it out takes all of the stack.
+    // Does not print nested values: their depth could exhaust the stack.
     const std::string text =
         found.is_structured() ? found.type_name() : found.dump(-1, ' ', false, Json::error_handler_t::replace);
     wrong_ = fmt::format("\"{}\" is {}; expected {}", key, Escape(text), expected);
@@ -74,6 +74,8 @@ EpochEvent ReadEpoch(EventReader& reader) {
   reader.Read("compute_seconds", event.compute_seconds);
   reader.Read("apply_seconds", event.apply_seconds);
   reader.Read("stall_seconds", event.stall_seconds);
+  reader.Read("windows", event.windows);
+  reader.Read("prefetched_windows", event.prefetched_windows);
   reader.Read("commit_seconds", event.commit_seconds);
   reader.Read("partitions", event.partitions);
   reader.Read("resident", event.resident);
@@ -104,7 +106,7 @@ ValidationEvent ReadValidation(EventReader& reader) {
   return event;
 }
 
-// Returns what is wrong with the line; empty if nothing is.
+// Returns what is wrong with the line; empty if it is valid.
 std::string AddEvent(std::string_view line, RunHistory& history) {
   const Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!event.is_object() || !event.contains("event") || !event["event"].is_string()) {

@@ -1,4 +1,4 @@
-// The events of metrics.jsonl (train/telemetry.h), read back.
+// Reads the events of metrics.jsonl (run/telemetry.h).
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,19 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "train/telemetry.h"
+#include "run/telemetry.h"
 
 namespace octavo {
 
 struct RunHistory {
-  std::vector<EpochEvent> epochs;            // in the order of the file
-  std::vector<ValidationEvent> validations;  // the same
+  std::vector<EpochEvent> epochs;            // in file order
+  std::vector<ValidationEvent> validations;  // in file order
 };
 
-// Reads the first `committed_bytes` of the file, as many as there are, or nothing where there is no file: what a
-// training is writing behind them is not committed yet. Events of other kinds, and keys that are not known, are passed
-// over; what an older event lacks is 0, and a number that is null is NaN. A line that is no such event is a
-// corrupt-file error "file:line: found, expected". Holds the bytes and the events.
+// Reads at most the first `committed_bytes` of the file: what a running training writes after them is not committed
+// yet. Returns no events if there is no file. Ignores other kinds of events and unknown keys. A value that an older
+// event lacks is 0; null is NaN. An invalid line is a corrupt-file error "file:line: found, expected". Holds the bytes
+// and the events.
 absl::StatusOr<RunHistory> ReadRunHistory(const std::filesystem::path& path, std::uint64_t committed_bytes);
 
 }  // namespace octavo

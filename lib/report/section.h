@@ -1,4 +1,4 @@
-// What the sections of a page are made of. Texts may hold any bytes. Pure functions.
+// The elements of a page's sections. Texts may contain any bytes. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,22 @@
 
 namespace octavo {
 
-// Returns "1,234,567", and with a noun "1 batch" or "1,234 batches".
+// Whole returns "1,234,567"; Plural adds a noun: "1 batch" or "1,234 batches".
 std::string Whole(std::uint64_t number);
 std::string Plural(std::uint64_t count, std::string_view noun);
 
 // Returns a paragraph of small print.
 std::string Note(std::string_view text);
 
-// Returns a section under a heading; `id` and `body` are HTML.
+// Returns a section with a heading. `id` and `body` are HTML.
 std::string Section(std::string_view id, std::string_view title, std::string_view body);
 
-// Returns a table of two columns.
+// Returns a table with two columns.
 std::string Table(const std::vector<std::pair<std::string, std::string>>& rows);
 
 using Figure = std::variant<LineFigure, StackFigure, BarFigure, HeatFigure, SpanFigure>;
 
-// Returns figures two in a row. Where one of an odd number would leave half a row empty, the first has a row of its
-// own.
+// Returns the figures in rows of two. If an odd number would leave half a row empty, the first figure gets a whole row.
 std::string Figures(std::vector<Figure> figures);
 
 }  // namespace octavo

@@ -14,17 +14,19 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
+#include "tables/product_sums.h"
 
 namespace octavo {
 namespace {
 
-// The file begins with a page that says what it is; the rows follow.
-constexpr std::uint64_t kHeaderBytes = 4096;
+// The file begins with a page that says what it is; the blocks follow, then the accumulated rows, each from a new page.
+constexpr std::uint64_t kPageBytes = 4096;
 struct GradientHeader {
   std::array<char, 8> magic{'O', 'C', 'T', 'V', 'G', 'R', 'A', 'D'};
-  std::uint64_t version = 1;
+  std::uint64_t version = 2;
   std::uint64_t dim = 0;
-  std::uint64_t max_rows = 0;
+  std::uint64_t block_floats = 0;
+  std::uint64_t accumulated_rows = 0;
 };
 
 // How far the pages of the mapping are brought in at a time.
@@ -32,20 +34,62 @@ constexpr std::uint64_t kPopulateBytes = std::uint64_t{1} << 20;
 
 // Rows handled by one task: enough work to outweigh handing it over.
 constexpr std::size_t kRowsPerTask = 64;
+// Rows lie anywhere in memory: those of a few nodes ahead are on their way while one is worked on.
+constexpr std::size_t kRowsAhead = 4;
+// Of a row with many gradients the first ones: more would push out what is needed sooner.
+constexpr std::uint32_t kGradientsAhead = 8;
+
+std::optional<std::uint64_t> WholePages(std::optional<std::uint64_t> floats) {
+  const auto bytes = floats ? CheckedMultiply(*floats, sizeof(float)) : std::nullopt;
+  if (!bytes || *bytes > std::numeric_limits<std::uint64_t>::max() - kPageBytes) return std::nullopt;
+  return RoundUp(*bytes, kPageBytes);
+}
+
+// Calls update_one(node, sum_of(i)) for segments [first, last) in turn.
+template <typename SumOf, typename UpdateOne>
+void UpdateSegments(std::span<const GradientsByNode::Segment> segments, std::size_t first, std::size_t last,
+                    const MmapManager& embeddings, const MmapManager& state, const SumOf& sum_of,
+                    const UpdateOne& update_one) {
+  for (std::size_t i = first; i < last; ++i) {
+    if (i + kRowsAhead < last) {
+      embeddings.PrefetchRow(segments[i + kRowsAhead].node);
+      state.PrefetchRow(segments[i + kRowsAhead].node);
+    }
+    update_one(segments[i].node, sum_of(i));
+  }
+}
+
+// Updates a row that no other thread uses.
+auto WithoutLock(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding,
+                 std::span<float> wide) {
+  return [=, &embeddings, &state, &rounding](NodeId node, std::span<const float> sum) {
+    embeddings.UpdateRowUnlocked(node, rounding, wide,
+                                 [&](std::span<float> row) { update(sum, row, state.MutableStateRow(node)); });
+  };
+}
 
 }  // namespace
 
+// ---- The file.
+
+std::optional<std::uint64_t> MmapGradientAccumulator::FileBytes(std::size_t dim, const GradientCapacity& capacity) {
+  const auto blocks = WholePages(capacity.block_floats);
+  const auto accumulated = WholePages(CheckedMultiply(dim, capacity.accumulated_rows));
+  const auto rows = blocks && accumulated ? CheckedAdd(*blocks, *accumulated) : std::nullopt;
+  return rows ? CheckedAdd(*rows, kPageBytes) : std::nullopt;
+}
+
 absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator::Create(
-    const std::filesystem::path& path, std::size_t dim, std::uint64_t max_rows) {
-  const auto row_bytes = CheckedMultiply(dim, sizeof(float));
-  const auto data_bytes = row_bytes ? CheckedMultiply(*row_bytes, max_rows) : std::nullopt;
-  const auto bytes = data_bytes ? CheckedAdd(*data_bytes, kHeaderBytes) : std::nullopt;
-  if (!bytes || max_rows >= std::numeric_limits<std::uint32_t>::max()) {
-    return UsageError(fmt::format("{}: {} gradient rows of {} floats are too many", path.string(), max_rows, dim));
+    const std::filesystem::path& path, std::size_t dim, const GradientCapacity& capacity) {
+  const auto bytes = FileBytes(dim, capacity);
+  if (!bytes || capacity.accumulated_rows >= std::numeric_limits<std::uint32_t>::max()) {
+    return UsageError(fmt::format("{}: {} floats of gradients and {} rows of {} are too many", path.string(),
+                                  capacity.block_floats, capacity.accumulated_rows, dim));
   }
   GradientHeader header;
   header.dim = dim;
-  header.max_rows = max_rows;
+  header.block_floats = capacity.block_floats;
+  header.accumulated_rows = capacity.accumulated_rows;
   ASSIGN_OR_RETURN(File file, File::Create(path));
   absl::Status status = file.Allocate(*bytes);
   if (status.ok()) status = file.WriteAt(0, AsBytes(header));
@@ -59,143 +103,243 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
   void* mapping = ::mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.descriptor(), 0);
   if (mapping == MAP_FAILED) return ErrnoError(fmt::format("{}: map {} bytes", path.string(), *bytes), errno);
   return std::unique_ptr<MmapGradientAccumulator>(
-      new MmapGradientAccumulator(std::move(file), static_cast<std::byte*>(mapping), *bytes, dim, max_rows));
+      new MmapGradientAccumulator(std::move(file), static_cast<std::byte*>(mapping), *bytes, dim, capacity));
 }
 
 MmapGradientAccumulator::MmapGradientAccumulator(File file, std::byte* mapping, std::uint64_t mapped_bytes,
-                                                 std::size_t dim, std::uint64_t max_rows)
+                                                 std::size_t dim, const GradientCapacity& capacity)
     : file_(std::move(file)),
       mapping_(mapping),
       mapped_bytes_(mapped_bytes),
-      range_(mapping, mapped_bytes, file_.path()),
+      range_(mapping, mapped_bytes, file_.path(), file_.descriptor(), 0),
       dim_(dim),
-      max_rows_(max_rows) {}
+      capacity_(capacity) {
+  const std::uint64_t blocks_end = kPageBytes + *WholePages(capacity.block_floats);
+  block_region_ = {.begin = kPageBytes, .end = blocks_end, .populated = kPageBytes};
+  accumulated_region_ = {.begin = blocks_end, .end = mapped_bytes, .populated = blocks_end};
+}
 
 MmapGradientAccumulator::~MmapGradientAccumulator() {
   range_ = MappedRange();
   ::munmap(mapping_, mapped_bytes_);
 }
 
-float* MmapGradientAccumulator::Row(std::uint32_t row) const {
-  return reinterpret_cast<float*>(mapping_ + kHeaderBytes) + std::size_t{row} * dim_;
-}
-
-absl::Status MmapGradientAccumulator::Accumulate(NodeId node, std::span<const float> gradient) {
-  if (gradient.size() != dim_) {
-    return absl::InvalidArgumentError(absl::string_view(
-        fmt::format("{}: a gradient of {} floats; expected {}", file_.path().string(), gradient.size(), dim_)));
-  }
-  const Contribution contribution{node, gradient.data()};
-  return AccumulateBatch(std::span<const Contribution>(&contribution, 1));
-}
-
-absl::Status MmapGradientAccumulator::AssignRows() {
-  std::uint64_t next = nodes_.size();
-  auto known = nodes_.cbegin();
-  segment_rows_.clear();
-  for (const ContributionsByNode::Segment& segment : by_node_.segments()) {
-    known = std::lower_bound(known, nodes_.cend(), segment.node);
-    const bool fresh = known == nodes_.cend() || *known != segment.node;
-    segment_rows_.push_back(
-        {.row = fresh ? static_cast<std::uint32_t>(next++) : rows_[static_cast<std::size_t>(known - nodes_.cbegin())],
-         .fresh = fresh});
-  }
-  if (next > max_rows_) {
-    return absl::ResourceExhaustedError(absl::string_view(
-        fmt::format("{}: a window touches {} rows; room for {}", file_.path().string(), next, max_rows_)));
-  }
-  return Populate(next);
-}
-
 // The first store to a page reads it from the file, and a disk that has failed would make that SIGBUS. So the pages of
-// the first `rows` rows are brought in before, where it is an error. From then on they are memory of this process.
-absl::Status MmapGradientAccumulator::Populate(std::uint64_t rows) {
-  const std::uint64_t wanted = kHeaderBytes + rows * dim_ * sizeof(float);
-  if (wanted <= populated_bytes_) return absl::OkStatus();
-  const std::uint64_t end = std::min(RoundUp(wanted, kPopulateBytes), mapped_bytes_);
-  // Kernels before 5.14 do not know the advice; there the stores bring them.
-  if (::madvise(mapping_ + populated_bytes_, end - populated_bytes_, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
-    const int error_number = errno == EFAULT ? EIO : errno;  // EFAULT says that a store would be SIGBUS
-    return ErrnoError(fmt::format("{}: map {} bytes", file_.path().string(), end), error_number);
+// the region's first `bytes` bytes are brought in before, where it is an error. From then on they are memory of this
+// process, and the file's own leave the page cache, where they would be a second copy.
+absl::Status MmapGradientAccumulator::Populate(Region& region, std::uint64_t bytes) {
+  while (region.populated - region.begin < bytes) {
+    const std::uint64_t size = std::min(kPopulateBytes, region.end - region.populated);
+    // Kernels before 5.14 do not know the advice; there the stores bring them.
+    if (::madvise(mapping_ + region.populated, size, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+      const int error_number = errno == EFAULT ? EIO : errno;  // EFAULT says that a store would be SIGBUS
+      return ErrnoError(fmt::format("{}: map {} bytes", file_.path().string(), region.populated + size), error_number);
+    }
+    file_.DropCache(region.populated, size);
+    region.populated += size;
   }
-  populated_bytes_ = RoundUp(end, kHeaderBytes);
   return absl::OkStatus();
 }
 
-void MmapGradientAccumulator::MergeTouched() {
+absl::Status MmapGradientAccumulator::BeginBatch(std::span<const std::uint64_t> floats) {
+  batch_.Clear();
+  blocks_.clear();
+  auto* const first = reinterpret_cast<float*>(mapping_ + block_region_.begin);
+  std::uint64_t used = 0;
+  for (const std::uint64_t size : floats) {
+    if (size > capacity_.block_floats - used) {
+      return absl::ResourceExhaustedError(absl::string_view(
+          fmt::format("{}: a batch of more gradients than {} floats", file_.path().string(), capacity_.block_floats)));
+    }
+    blocks_.emplace_back(first + used, size);
+    used += size;
+  }
+  return Populate(block_region_, used * sizeof(float));
+}
+
+// ---- Sums over several batches: rows in the order in which their nodes came first, and the nodes sorted beside them.
+
+float* MmapGradientAccumulator::AccumulatedRow(std::uint32_t row) const {
+  return reinterpret_cast<float*>(mapping_ + accumulated_region_.begin) + std::size_t{row} * dim_;
+}
+
+// Gives each segment of the batch its row, a new one where its node has none.
+absl::Status MmapGradientAccumulator::AssignRows() {
+  std::uint64_t next = nodes_.size();
+  auto there = nodes_.cbegin();
+  segments_.clear();
+  for (const GradientsByNode::Segment& segment : batch_.segments()) {
+    there = std::lower_bound(there, nodes_.cend(), segment.node);
+    const bool fresh = there == nodes_.cend() || *there != segment.node;
+    segments_.push_back(
+        {.row = fresh ? static_cast<std::uint32_t>(next++) : rows_[static_cast<std::size_t>(there - nodes_.cbegin())],
+         .fresh = fresh});
+  }
+  if (next > capacity_.accumulated_rows) {
+    return absl::ResourceExhaustedError(
+        absl::string_view(fmt::format("{}: the batches of an update touch {} rows; room for {}", file_.path().string(),
+                                      next, capacity_.accumulated_rows)));
+  }
+  return Populate(accumulated_region_, next * dim_ * sizeof(float));
+}
+
+// Merges the nodes of fresh segments into the sorted ones.
+void MmapGradientAccumulator::MergeNodes() {
   std::vector<NodeId> nodes;
   std::vector<std::uint32_t> rows;
-  const std::span<const ContributionsByNode::Segment> segments = by_node_.segments();
+  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
   nodes.reserve(nodes_.size() + segments.size());
   rows.reserve(nodes_.size() + segments.size());
-  std::size_t known = 0;
-  const auto take_known_while = [&](const auto& takes) {
-    for (; known < nodes_.size() && takes(nodes_[known]); ++known) {
-      nodes.push_back(nodes_[known]);
-      rows.push_back(rows_[known]);
+  std::size_t there = 0;
+  const auto take_while = [&](const auto& takes) {
+    for (; there < nodes_.size() && takes(nodes_[there]); ++there) {
+      nodes.push_back(nodes_[there]);
+      rows.push_back(rows_[there]);
     }
   };
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    if (!segment_rows_[i].fresh) continue;
-    take_known_while([&](NodeId node) { return node < segments[i].node; });
+    if (!segments_[i].fresh) continue;
+    take_while([&](NodeId node) { return node < segments[i].node; });
     nodes.push_back(segments[i].node);
-    rows.push_back(segment_rows_[i].row);
+    rows.push_back(segments_[i].row);
   }
-  take_known_while([](NodeId) { return true; });
+  take_while([](NodeId) { return true; });
   nodes_.swap(nodes);
   rows_.swap(rows);
 }
 
-absl::Status MmapGradientAccumulator::AccumulateBatch(std::span<const Contribution> contributions) {
-  by_node_.Order(contributions);
+absl::Status MmapGradientAccumulator::Accumulate() {
   RETURN_IF_ERROR(AssignRows());
-  const std::span<const ContributionsByNode::Segment> segments = by_node_.segments();
+  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
   ParallelRanges(0, segments.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
-      float* sum = Row(segment_rows_[i].row);
+      float* sum = AccumulatedRow(segments_[i].row);
       std::uint32_t at = segments[i].begin;
-      if (segment_rows_[i].fresh) std::memcpy(sum, by_node_.gradient(at++), dim_ * sizeof(float));
+      if (segments_[i].fresh) std::memcpy(sum, batch_.gradient(at++), dim_ * sizeof(float));
       for (; at < segments[i].end; ++at) {
-        const float* gradient = by_node_.gradient(at);
+        const float* gradient = batch_.gradient(at);
         for (std::size_t d = 0; d < dim_; ++d) sum[d] += gradient[d];
       }
     }
   });
-  MergeTouched();
+  MergeNodes();
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Gradient(NodeId node) const {
+absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Sum(NodeId node) const {
   const auto found = std::lower_bound(nodes_.begin(), nodes_.end(), node);
   if (found == nodes_.end() || *found != node) {
-    return absl::NotFoundError(absl::string_view(fmt::format("node {} has no gradient in this window", Value(node))));
+    return absl::NotFoundError(absl::string_view(fmt::format("node {} has no accumulated gradient", Value(node))));
   }
-  return std::span<const float>(Row(rows_[static_cast<std::size_t>(found - nodes_.begin())]), dim_);
+  return std::span<const float>(AccumulatedRow(rows_[static_cast<std::size_t>(found - nodes_.begin())]), dim_);
+}
+
+// ---- Updates.
+
+// The sum of a segment's gradients: the gradient itself where there is one, else in `sum`. Those of the segments up to
+// `last` that come soon are on their way meanwhile.
+std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_node, std::size_t segment,
+                                                      std::size_t last, std::vector<float>& sum) const {
+  if (segment + kRowsAhead < last) {
+    const GradientsByNode::Segment& ahead = by_node.segments()[segment + kRowsAhead];
+    const std::uint32_t end = std::min(ahead.end, ahead.begin + kGradientsAhead);
+    for (std::uint32_t at = ahead.begin; at < end; ++at) PrefetchFloats(by_node.gradient(at), dim_);
+  }
+  const auto [node, begin, end] = by_node.segments()[segment];
+  if (end - begin == 1) return {by_node.gradient(begin), dim_};
+  std::memcpy(sum.data(), by_node.gradient(begin), dim_ * sizeof(float));
+  for (std::uint32_t at = begin + 1; at < end; ++at) {
+    const float* one = by_node.gradient(at);
+    for (std::size_t d = 0; d < dim_; ++d) sum[d] += one[d];
+  }
+  return {sum.data(), dim_};
+}
+
+// The sums are there.
+void MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                               const RowRounding& rounding) {
+  ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+    Worker& worker = workers_.local();
+    worker.wide.resize(embeddings.columns());
+    const auto update_one = WithoutLock(update, embeddings, state, rounding, worker.wide);
+    for (std::size_t i = first; i < last; ++i) update_one(nodes_[i], {AccumulatedRow(rows_[i]), dim_});
+  });
+}
+
+// Sums each row of the batch and updates it while the sum is in the first-level cache.
+void MmapGradientAccumulator::ApplyRows(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                        const RowRounding& rounding) {
+  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
+  ParallelRanges(0, segments.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+    Worker& worker = workers_.local();
+    worker.sums.resize(dim_);
+    worker.wide.resize(embeddings.columns());
+    const auto sum_of = [&](std::size_t i) { return SumOf(batch_, i, last, worker.sums); };
+    UpdateSegments(segments, first, last, embeddings, state, sum_of,
+                   WithoutLock(update, embeddings, state, rounding, worker.wide));
+  });
+}
+
+// Sums a range of rows at a time, while the factors of their products are in the second-level cache.
+void MmapGradientAccumulator::ApplyProducts(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                            const RowRounding& rounding) {
+  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
+  const std::size_t stride = ProductStride(dim_);
+  const std::size_t each = RowsOfRange(segments.size(), dim_);
+  ParallelEach(0, (segments.size() + each - 1) / each, [&](std::size_t range) {
+    const std::size_t first = range * each;
+    const std::size_t last = std::min(first + each, segments.size());
+    Worker& worker = workers_.local();
+    worker.wide.resize(embeddings.columns());
+    SumSegments(batch_, first, last, dim_, worker.sums);
+    const auto sum_of = [&](std::size_t i) {
+      return std::span<const float>(worker.sums).subspan((i - first) * stride, dim_);
+    };
+    UpdateSegments(segments, first, last, embeddings, state, sum_of,
+                   WithoutLock(update, embeddings, state, rounding, worker.wide));
+  });
 }
 
 absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                            std::optional<RowRounding> rounding) const {
+                                            const std::optional<RowRounding>& rounding) {
   RETURN_IF_ERROR(embeddings.CheckRounding(rounding));
-  for (const NodeId node : nodes_) {
-    RETURN_IF_ERROR(embeddings.CheckRow(node));
-    RETURN_IF_ERROR(state.CheckRow(node));
-  }
-  ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
-    std::vector<float> wide = embeddings.WideRow();
-    for (std::size_t i = first; i < last; ++i) {
-      const NodeId node = nodes_[i];
-      const WriterStripeLock lock(embeddings.LockFor(node));
-      embeddings.UpdateRow(node, rounding.value_or(RowRounding()), wide, [&](std::span<float> row) {
-        update(std::span<const float>(Row(rows_[i]), dim_), row, state.MutableCompanionRow(node));
-      });
+  const RowRounding draws = rounding.value_or(RowRounding());
+  if (!nodes_.empty()) {
+    for (const NodeId node : nodes_) {
+      RETURN_IF_ERROR(embeddings.CheckRow(node));
+      RETURN_IF_ERROR(state.CheckRow(node));
     }
-  });
+    ApplyAccumulated(update, embeddings, state, draws);
+    nodes_.clear();
+    rows_.clear();
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(batch_.CheckRows(embeddings, state));
+  if (batch_.has_products()) {
+    ApplyProducts(update, embeddings, state, draws);
+  } else {
+    ApplyRows(update, embeddings, state, draws);
+  }
   return absl::OkStatus();
 }
 
-void MmapGradientAccumulator::Zero() {
-  nodes_.clear();
-  rows_.clear();
+absl::Status MmapGradientAccumulator::UpdateUnderLocks(const GradientsByNode& chunk, RowUpdate update,
+                                                       MmapManager& embeddings, MmapManager& state,
+                                                       const std::optional<RowRounding>& rounding) {
+  RETURN_IF_ERROR(embeddings.CheckRounding(rounding));
+  RETURN_IF_ERROR(chunk.CheckRows(embeddings, state));
+  Worker& worker = workers_.local();
+  worker.sums.resize(dim_);
+  worker.wide.resize(embeddings.columns());
+  const std::size_t last = chunk.segments().size();
+  const auto sum_of = [&](std::size_t i) { return SumOf(chunk, i, last, worker.sums); };
+  const auto update_one = [&](NodeId node, std::span<const float> sum) {
+    const WriterStripeLock lock(embeddings.LockFor(node));
+    embeddings.UpdateRow(node, rounding.value_or(RowRounding()), worker.wide,
+                         [&](std::span<float> row) { update(sum, row, state.MutableStateRow(node)); });
+  };
+  UpdateSegments(chunk.segments(), 0, last, embeddings, state, sum_of, update_one);
+  return absl::OkStatus();
 }
 
 }  // namespace octavo

@@ -1,12 +1,14 @@
-// The gradients of an accumulation window of several batches: compact rows for the nodes that the window touched, in a
-// mapped scratch file. Cost and memory are O(touched rows), whatever the size of the graph. A window of one batch needs
-// none of this: its sums are used as they are made (tables/contributions.h).
+// The gradients of one update, of a batch or of several, in a mapped scratch file: a block for each chunk of the batch
+// under way and, where several batches make an update, a row for each node that they touched, with its sum so far.
 //
-// Sums are deterministic: the contributions to a row are added in the order in which they were handed over, on one
-// thread, whatever the number of threads. The file is mapped copy-on-write, so gradients never reach the disk, and
-// holds nothing that outlives the process: it is made anew each time.
+// Who computes a chunk writes its block, alone, between BeginBatch and the call that sums it; that call reads it, on
+// all threads; a block is valid until the next BeginBatch, an accumulated row until the Apply that updates by it.
 //
-// Threads: one caller at a time; AccumulateBatch and Apply use TBB's workers inside.
+// Sums are deterministic: the gradients of a row are added in the order in which they were listed, on one thread,
+// whatever the number of threads. The file is mapped copy-on-write, so gradients never reach the disk, and holds
+// nothing that outlives the process: it is made anew each time. Cost is O(listed rows), whatever the size of the graph.
+//
+// Threads: one caller at a time, which uses TBB's workers inside; UpdateUnderLocks is for all threads at once.
 #pragma once
 
 #include <cstddef>
@@ -17,61 +19,103 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/ids.h"
 #include "io/file.h"
 #include "io/mapped_range.h"
-#include "tables/contributions.h"
+#include "oneapi/tbb/enumerable_thread_specific.h"
+#include "tables/gradients_by_node.h"
 #include "tables/mmap_manager.h"
 
 namespace octavo {
 
+// Updates one row: gradient, the row, its optimizer state. All are floats, whatever the rows are stored as.
+using RowUpdate = absl::FunctionRef<void(std::span<const float>, std::span<float>, std::span<float>)>;
+
+// What the file has room for at most.
+struct GradientCapacity {
+  std::uint64_t block_floats = 0;      // of all chunks of a batch together
+  std::uint64_t accumulated_rows = 0;  // sums over several batches; for one batch none are kept
+};
+
 class MmapGradientAccumulator {
  public:
-  // Makes the scratch file for at most `max_rows` rows of `dim` floats in one window. An old file of that name is
-  // replaced: gradients of an earlier process never surface.
+  // Makes the scratch file for rows of `dim` floats. An old file of that name is replaced: gradients of an earlier
+  // process never surface.
   static absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> Create(const std::filesystem::path& path,
-                                                                         std::size_t dim, std::uint64_t max_rows);
+                                                                         std::size_t dim,
+                                                                         const GradientCapacity& capacity);
+  // The file's size; nullopt where that overflows.
+  static std::optional<std::uint64_t> FileBytes(std::size_t dim, const GradientCapacity& capacity);
   ~MmapGradientAccumulator();
   MmapGradientAccumulator(const MmapGradientAccumulator&) = delete;
   MmapGradientAccumulator& operator=(const MmapGradientAccumulator&) = delete;
 
-  // Adds one gradient to the row of `node`; one of another width than dim is an error.
-  absl::Status Accumulate(NodeId node, std::span<const float> gradient);
-  // Adds many, in parallel over nodes; those to one node in the order of `contributions`. More nodes in the window
-  // than max_rows, or a disk or memory that fails, is an error, and then the window is as it was.
-  absl::Status AccumulateBatch(std::span<const Contribution> contributions);
+  // ---- A batch.
 
-  // Nodes touched since Zero, ascending.
-  std::span<const NodeId> touched() const { return nodes_; }
-  // Returns the sum for `node`, valid until the next call; an error where the window did not touch it.
-  absl::StatusOr<std::span<const float>> Gradient(NodeId node) const;
+  // Gives each chunk its block, of floats[i] floats, one after the other; what they hold is undefined, and nothing is
+  // listed. More floats than block_floats, or a disk or memory that fails, is an error.
+  absl::Status BeginBatch(std::span<const std::uint64_t> floats);
+  std::span<float> block(std::size_t chunk) const { return blocks_[chunk]; }
+  // Lists and orders the batch's gradients. They may be written meanwhile.
+  GradientsByNode& batch() { return batch_; }
 
-  // Calls `update` for each touched row, in parallel, each under the row's exclusive lock in `embeddings`. `state` has
-  // the same rows. The gradients stay until Zero.
-  // A touched node without a resident row is an error and nothing is updated; so are embeddings of bf16 without a
-  // `rounding`.
+  // ---- An update. REQUIRES: batch() is ordered and its gradients are written
+
+  // Adds the batch to the accumulated sums, for an update by several batches. More nodes than accumulated_rows, or a
+  // disk or memory that fails, is an error, and then the sums are as they were. REQUIRES: no gradient is a product
+  absl::Status Accumulate();
+  // The nodes that have such a sum, ascending.
+  std::span<const NodeId> accumulated() const { return nodes_; }
+  // Returns the sum for `node`, valid until the next call; an error where it has none.
+  absl::StatusOr<std::span<const float>> Sum(NodeId node) const;
+
+  // Calls `update` once for each row that has gradients, with their sum, on all threads: the accumulated sums, or where
+  // there are none those of the batch. Nothing is accumulated then. A row without a resident partition is an error and
+  // nothing is updated; so are embeddings of bf16 without a `rounding`. Takes no locks, as each row is updated by one
+  // task. REQUIRES: no other thread reads or writes a row of the tables meanwhile
   absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                     std::optional<RowRounding> rounding = std::nullopt) const;
+                     const std::optional<RowRounding>& rounding = std::nullopt);
 
-  // Starts the next window.
-  void Zero();
+  // ---- An update by one chunk alone.
+
+  // Updates the rows of `chunk`, which is ordered and has no products, each under its exclusive lock in `embeddings`.
+  // Any threads at once, each with its own chunk.
+  absl::Status UpdateUnderLocks(const GradientsByNode& chunk, RowUpdate update, MmapManager& embeddings,
+                                MmapManager& state, const std::optional<RowRounding>& rounding = std::nullopt);
 
  private:
-  // The row of the mapping that a segment of by_node_ is summed in.
+  // Bytes [begin, end) of the mapping, of which those before `populated` are pages of this process.
+  struct Region {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t populated = 0;
+  };
+  // Each thread's.
+  struct Worker {
+    std::vector<float> sums;
+    std::vector<float> wide;  // of rows of bf16
+  };
+  // The accumulated row that a segment of the batch is added to.
   struct SegmentRow {
     std::uint32_t row = 0;
-    bool fresh = true;  // it holds nothing of this window yet
+    bool fresh = true;  // it holds no sum yet
   };
 
   MmapGradientAccumulator(File file, std::byte* mapping, std::uint64_t mapped_bytes, std::size_t dim,
-                          std::uint64_t max_rows);
+                          const GradientCapacity& capacity);
 
-  float* Row(std::uint32_t row) const;
+  float* AccumulatedRow(std::uint32_t row) const;
+  absl::Status Populate(Region& region, std::uint64_t bytes);
   absl::Status AssignRows();
-  absl::Status Populate(std::uint64_t rows);
-  void MergeTouched();
+  void MergeNodes();
+  std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, std::size_t last,
+                               std::vector<float>& sum) const;
+  void ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
+  void ApplyRows(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
+  void ApplyProducts(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
 
   // Constant after construction.
   const File file_;
@@ -79,14 +123,16 @@ class MmapGradientAccumulator {
   const std::uint64_t mapped_bytes_;
   MappedRange range_;
   const std::size_t dim_;
-  const std::uint64_t max_rows_;
+  const GradientCapacity capacity_;
   // The caller's.
-  std::uint64_t populated_bytes_ = 0;  // of the mapping, from its beginning: pages that are this process's own
-  std::vector<NodeId> nodes_;          // touched, ascending
-  std::vector<std::uint32_t> rows_;    // rows_[i] is the mapping's row of nodes_[i]
-  // Kept between calls for their memory.
-  ContributionsByNode by_node_;
-  std::vector<SegmentRow> segment_rows_;  // of each segment
+  Region block_region_;
+  Region accumulated_region_;
+  std::vector<std::span<float>> blocks_;
+  GradientsByNode batch_;
+  std::vector<NodeId> nodes_;         // that have accumulated sums, ascending
+  std::vector<std::uint32_t> rows_;   // rows_[i] is the row of nodes_[i]
+  std::vector<SegmentRow> segments_;  // of the batch's segments, kept for its memory
+  tbb::enumerable_thread_specific<Worker> workers_;
 };
 
 }  // namespace octavo

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <future>
+#include <string>
 #include <utility>
 
 #include "base/checked_math.h"
@@ -18,22 +19,12 @@
 namespace octavo {
 namespace {
 
-// Memory is asked for in steps of this size just before it is read into, while it is warm.
-constexpr std::uint64_t kLoadStepBytes = std::uint64_t{8} << 20;
-// Where the kernel has huge pages, rows lie in them: fewer misses when rows are gathered, and a direct transfer has
-// fewer pages to hold.
+// Rows begin on a border of huge pages, so that they can lie in such.
 constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 std::uint64_t GroupCount(std::uint64_t rows) { return (rows + StripeLocks::kGroupRows - 1) / StripeLocks::kGroupRows; }
 
 std::uint64_t PageBytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
-
-// Makes the pages of the range present, so that a machine without memory is an error here. Kernels before 5.14 do not
-// know the advice; there the read brings them.
-int Populate(std::span<std::byte> memory) {
-  if (::madvise(memory.data(), memory.size(), MADV_POPULATE_WRITE) == 0 || errno == EINVAL) return 0;
-  return errno;
-}
 
 absl::Status CheckLayout(const TableLayout& layout, const std::vector<std::uint8_t>& committed_slots) {
   if (layout.partition_rows == 0 || layout.partition_rows % kPartitionRowQuantum != 0) {
@@ -100,6 +91,7 @@ MmapManager::MmapManager(TableLayout layout, std::vector<std::uint8_t> committed
       rows_(reinterpret_cast<std::byte*>(RoundUp(reinterpret_cast<std::uintptr_t>(reserved), kHugePageBytes))),
       files_(std::move(files)),
       partitions_(committed_slots.size()),
+      locks_(layout_.own_locks ? StripeLocks::kDefaultStripes : 0),
       touched_(GroupCount(layout_.shape.rows)),
       stale_{AtomicBitmap(GroupCount(layout_.shape.rows)), AtomicBitmap(GroupCount(layout_.shape.rows))} {
   for (std::uint32_t p = 0; p < partitions_.size(); ++p) {
@@ -111,6 +103,7 @@ MmapManager::MmapManager(TableLayout layout, std::vector<std::uint8_t> committed
 }
 
 MmapManager::~MmapManager() {
+  for (Partition& partition : partitions_) partition.range = MappedRange();
   if (reserved_ != nullptr) ::munmap(reserved_, reserved_bytes_);
 }
 
@@ -135,48 +128,10 @@ std::uint64_t MmapManager::resident_bytes() const {
   return bytes;
 }
 
-absl::StatusOr<std::uint64_t> MmapManager::MapPartition(PartitionId partition, bool wants_checksum) {
-  RETURN_IF_ERROR(Failpoint("table.load"));
+PartitionPlace MmapManager::PlaceOf(PartitionId partition) const {
   const RowRange rows = RowsOf(partition);
-  const std::span<std::byte> memory = BytesOf(rows);
-  const File& file = files_[NewestSlot(partition)];
-  const std::uint64_t offset = RowOffset(layout_.shape, rows.begin);
-  const auto out_of_memory = [&](int error_number) {
-    return ErrnoError(
-        fmt::format("{}: {} bytes of memory for partition {}", file.path().string(), memory.size(), Value(partition)),
-        error_number);
-  };
-  void* mapped =
-      ::mmap(memory.data(), memory.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  if (mapped == MAP_FAILED) return out_of_memory(errno);
-  static_cast<void>(::madvise(mapped, memory.size(), MADV_HUGEPAGE));  // a wish
-  // While the disk is at one step, another thread, where one is to be had, makes the memory of the next one present and
-  // checksums the one before.
-  const auto step_at = [&](std::uint64_t at) {
-    at = std::min<std::uint64_t>(at, memory.size());
-    return memory.subspan(at, std::min<std::uint64_t>(kLoadStepBytes, memory.size() - at));
-  };
-  StreamingChecksum64 checksum;
-  if (const int error_number = Populate(step_at(0)); error_number != 0) return out_of_memory(error_number);
-  std::span<std::byte> before;
-  for (std::uint64_t at = 0; at < memory.size(); at += kLoadStepBytes) {
-    std::future<int> beside = std::async([&checksum, before, next = step_at(at + kLoadStepBytes)] {
-      checksum.Update(before);
-      return next.empty() ? 0 : Populate(next);
-    });
-    RETURN_IF_ERROR(file.ReadAt(offset + at, step_at(at)));
-    if (const int error_number = beside.get(); error_number != 0) return out_of_memory(error_number);
-    if (wants_checksum) before = step_at(at);
-  }
-  checksum.Update(before);
-  return checksum.Digest();
-}
-
-void MmapManager::UnmapPartition(PartitionId partition) {
-  const std::span<std::byte> memory = BytesOf(RowsOf(partition));
-  if (memory.empty()) return;
-  // Replaces the pages by inaccessible ones in one step, so the range is never free for others to take.
-  ::mmap(memory.data(), memory.size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  return {
+      .memory = BytesOf(rows), .file = files_[NewestSlot(partition)], .offset = RowOffset(layout_.shape, rows.begin)};
 }
 
 absl::Status MmapManager::CheckPartition(PartitionId partition) const {
@@ -185,28 +140,49 @@ absl::Status MmapManager::CheckPartition(PartitionId partition) const {
       fmt::format("{}: partition {} of {}", layout_.slots[0].string(), Value(partition), partitions_.size())));
 }
 
-absl::Status MmapManager::LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum) {
+absl::Status MmapManager::BringIn(PartitionId partition, std::optional<std::uint64_t> expected_checksum,
+                                  Loading loading) {
+  Partition& state = partitions_[Value(partition)];
+  const PartitionPlace place = PlaceOf(partition);
+  const std::string name = fmt::format("partition {}", Value(partition));
+  std::uint64_t found = Checksum64({});
+  if (!place.memory.empty()) {
+    RETURN_IF_ERROR(Failpoint("table.load"));
+    if (loading != Loading::kDirect) {
+      state.range = MappedRange(place.memory.data(), place.memory.size(), place.file.path(), place.file.descriptor(),
+                                place.offset);
+    }
+    if (loading == Loading::kMapped) {
+      RETURN_IF_ERROR(MapPartition(place));
+      state.has_clean_pages = true;
+      if (expected_checksum) checks_.Add({&place.file, place.offset, place.memory.size(), *expected_checksum, name});
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(found, loading == Loading::kPopulated ? PopulatePartition(place, expected_checksum.has_value())
+                                                           : ReadPartition(place, expected_checksum.has_value()));
+    bytes_read_ += place.memory.size();
+  }
+  if (!expected_checksum || found == *expected_checksum) return absl::OkStatus();
+  return ChecksumError(place.file, name, place.offset, found, *expected_checksum);
+}
+
+void MmapManager::Release(PartitionId partition) {
+  Partition& state = partitions_[Value(partition)];
+  state.range = MappedRange();
+  state.has_clean_pages = false;
+  ReleaseMemory(BytesOf(RowsOf(partition)));
+}
+
+absl::Status MmapManager::LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum,
+                                        Loading loading) {
   RETURN_IF_ERROR(CheckPartition(partition));
   Partition& state = partitions_[Value(partition)];
   if (state.resident) return absl::OkStatus();
-  const std::span<std::byte> memory = BytesOf(RowsOf(partition));
-  absl::Status status;
-  if (!memory.empty() || expected_checksum.has_value()) {
-    const absl::StatusOr<std::uint64_t> found =
-        memory.empty() ? Checksum64(memory) : MapPartition(partition, expected_checksum.has_value());
-    status = found.status();
-    if (status.ok() && expected_checksum.has_value() && *found != *expected_checksum) {
-      status = CorruptError(fmt::format("{}: partition {} (byte {} on): checksum {:016x}; expected {:016x}",
-                                        files_[state.newest].path().string(), Value(partition),
-                                        RowOffset(layout_.shape, RowsOf(partition).begin), *found, *expected_checksum));
-    }
-  }
-  if (!status.ok()) {
-    UnmapPartition(partition);
+  if (absl::Status status = BringIn(partition, expected_checksum, loading); !status.ok()) {
+    Release(partition);
     return status;
   }
   state.resident = true;
-  bytes_read_ += memory.size();
   return absl::OkStatus();
 }
 
@@ -218,7 +194,7 @@ absl::Status MmapManager::EvictPartition(PartitionId partition) {
     if (absl::StatusOr<std::uint64_t> checksum = WritePartition(partition); !checksum.ok()) return checksum.status();
   }
   state.resident = false;
-  UnmapPartition(partition);
+  Release(partition);
   return absl::OkStatus();
 }
 
@@ -242,10 +218,10 @@ absl::Status MmapManager::CheckRow(NodeId node) const {
 
 absl::Status MmapManager::ReadRow(NodeId node, std::span<float> out) const {
   const ReaderStripeLock lock(LockFor(node));
-  return ReadQuietRow(node, out);
+  return ReadRowUnlocked(node, out);
 }
 
-absl::Status MmapManager::ReadQuietRow(NodeId node, std::span<float> out) const {
+absl::Status MmapManager::ReadRowUnlocked(NodeId node, std::span<float> out) const {
   RETURN_IF_ERROR(CheckRow(node));
   if (out.size() != layout_.shape.columns) {
     return absl::InvalidArgumentError(absl::string_view(
@@ -286,7 +262,7 @@ absl::Status MmapManager::WriteStaleGroups(PartitionId partition, std::uint8_t s
     run = {begin, end};
   });
   flush();
-  // What of the drained groups the file has is unknown now.
+  // The file may hold any subset of these groups.
   if (!status.ok()) stale_[slot].SetRange(groups.begin, groups.end);
   return status;
 }
@@ -296,6 +272,14 @@ absl::StatusOr<std::uint64_t> MmapManager::WritePartition(PartitionId partition)
   Partition& state = partitions_[Value(partition)];
   if (!state.resident) {
     return absl::FailedPreconditionError("a partition is written only while it is loaded");
+  }
+  // The file that is written may be the one that a check still reads.
+  RETURN_IF_ERROR(checks_.Wait());
+  // The first write is of all rows, as it is unknown what the other slot holds. It must not go to a file whose clean
+  // pages are in use, now or at a later commit.
+  if (state.has_clean_pages) {
+    RETURN_IF_ERROR(MakePrivate(PlaceOf(partition)));
+    state.has_clean_pages = false;
   }
   const RowRange groups = GroupsOf(RowsOf(partition));
   touched_.Drain(groups.begin, groups.end, [this](std::uint64_t group) {

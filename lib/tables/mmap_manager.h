@@ -1,15 +1,27 @@
-// One table of a run, embeddings or optimizer state, in mapped memory: rows addressed by node id through one flat
-// reserved address range, of which partitions are loaded and evicted.
+// One table of a run, embeddings or optimizer state, in memory: rows addressed by node id in one flat reserved address
+// range, into which partitions are loaded and from which they are evicted.
 //
-// A table has two slots, two .npy files of the same shape. For each partition one slot holds the committed rows and is
-// never written. Loading reads the newest rows, past the page cache, into private memory that is mapped at the
-// partition's place; so training cannot touch committed bytes, the kernel never writes a half-trained page back, and
-// memory is exactly what is loaded. WritePartition puts the rows into the other slot; MarkCommitted turns the slots
-// around once a manifest that says so is durable. Rows of a partition that is not loaded are PROT_NONE.
+// A table has two slots, two .npy files of the same shape. For each partition one slot holds the committed rows; it is
+// never written. What is mapped where, and when:
 //
-// Threads: rows are read and written by any thread under LockFor(row), or read without it while no thread writes them
-// (ReadQuietRow). Loading, evicting, writing and committing are
-// for one thread at a time, and not while another thread uses a row of that partition.
+//   Open            Reserves addresses for all rows as PROT_NONE: accessing a row that is not loaded faults.
+//   LoadPartition   Puts private memory with the newest rows at the partition's place, in one of three ways
+//                   (tables/partition_loading.h): maps the slot's file there copy-on-write without reading it (mapped),
+//                   or with every page copied at once (populated), or reads the file into huge pages (direct). In all
+//                   three, no store reaches the file and the kernel never writes a half-trained page back.
+//   WritePartition  Writes the changed rows to the slot that is not committed. The first time that is all rows, so a
+//                   mapped partition's pages all become private copies then. The file stays mapped until the eviction,
+//                   but nothing is read from it any more: no file is ever written while clean pages of it are in use.
+//   MarkCommitted   Swaps the slots, once a manifest that says so is durable.
+//   EvictPartition  Writes what changed and makes the place PROT_NONE again.
+//
+// Memory holds what is loaded. Of a mapped partition it holds what was touched, and in the page cache the clean page of
+// each private copy until the first write.
+//
+// Threads: where threads use rows that others write, each takes LockFor(row): the schedule `async`, readers beside a
+// writer. Where disjoint rows or a barrier exclude everybody already, the Unlocked methods do without: a lock that
+// excludes nobody would only move its cache line between the cores. Loading, evicting, writing and committing are for
+// one thread at a time, and not while another thread uses a row of that partition.
 //
 // The sketch of these classes in ruvector-gnn showed what to guard against; tests/tables/mmap_manager_test.cc names
 // each weakness.
@@ -30,8 +42,11 @@
 #include "base/ids.h"
 #include "format/npy_header.h"
 #include "io/file.h"
+#include "io/mapped_range.h"
 #include "tables/atomic_bitmap.h"
 #include "tables/bfloat16.h"
+#include "tables/mapped_checks.h"
+#include "tables/partition_loading.h"
 #include "tables/stripe_locks.h"
 
 namespace octavo {
@@ -51,6 +66,8 @@ struct TableLayout {
   std::array<std::filesystem::path, 2> slots;
   NpyShape shape;                    // [rows, columns] of floats or bf16 words; columns may be 0
   std::uint64_t partition_rows = 0;  // a multiple of kPartitionRowQuantum, whose bytes are whole pages
+  // False: its rows are guarded by the locks of another table, and it has none (optimizer state beside its embeddings).
+  bool own_locks = true;
 };
 
 class MmapManager {
@@ -74,17 +91,22 @@ class MmapManager {
 
   // ---- Residency. A partition past the end is an error.
 
-  // Maps the newest rows of the partition. With `expected_checksum` (XXH3-64 of its rows) they are compared with it;
-  // a difference is a corrupt-file error and the partition stays out. Loading what is loaded does nothing.
-  absl::Status LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum = std::nullopt);
+  // Loads the newest rows of the partition. With `expected_checksum` (XXH3-64 of its rows) they are compared with it: a
+  // difference is a corrupt-file error and the partition is not loaded. kMapped returns at once; another thread then
+  // reads and compares the rows, and CheckLoaded and the next WritePartition return the error. Loading what is loaded
+  // does nothing. REQUIRES: CanMapTables(), or loading is kDirect
+  absl::Status LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum = std::nullopt,
+                             Loading loading = Loading::kDirect);
+  // The first error so far of comparing mapped rows. Any thread.
+  absl::Status CheckLoaded() const { return checks_.Check(); }
   // Writes the partition if it changed, and gives its memory back. Evicting what is not loaded does nothing. After an
   // error it is still loaded and changed.
   absl::Status EvictPartition(PartitionId partition);
   bool IsResident(PartitionId partition) const { return partitions_[Value(partition)].resident; }
-  // Bytes of memory that resident partitions hold.
+  // Bytes of rows in resident partitions.
   std::uint64_t resident_bytes() const;
-  // Bytes loaded from and written to the files since Open.
-  std::uint64_t bytes_read() const { return bytes_read_; }
+  // Bytes loaded from and written to the files since Open. Mapped rows count once they are compared.
+  std::uint64_t bytes_read() const { return bytes_read_ + checks_.bytes_read(); }
   std::uint64_t bytes_written() const { return bytes_written_; }
 
   // ---- Rows. A row past the end or of a partition that is not loaded is an error, before anything is touched.
@@ -92,13 +114,13 @@ class MmapManager {
   // Begins to bring the row of `node` into the processor's cache. Advice: any node will do.
   void PrefetchRow(NodeId node) const { PrefetchBytes(Row(node), row_bytes_); }
 
-  // Copies the row of `node` into `out` as floats, under its lock; out.size() must be columns().
+  // Copies the row of `node` into `out` as floats, under its lock; out.size() must be columns(). REQUIRES: own_locks
   absl::Status ReadRow(NodeId node, std::span<float> out) const;
-  // The same without the lock, whose cache line readers on other cores take from each other. REQUIRES: no thread writes
-  // the row meanwhile
-  absl::Status ReadQuietRow(NodeId node, std::span<float> out) const;
+  // The same without the lock. REQUIRES: no thread writes the row meanwhile
+  absl::Status ReadRowUnlocked(NodeId node, std::span<float> out) const;
 
   // Returns the lock of the stripe that `node` falls in. Two nodes may share a stripe, so hold at most one at a time.
+  // REQUIRES: own_locks
   StripeMutex& LockFor(NodeId node) const ABSL_LOCK_RETURNED(locks_.LockFor(node)) { return locks_.LockFor(node); }
 
   // Says whether `node` has a row that may be touched now.
@@ -110,16 +132,18 @@ class MmapManager {
 
   // An error where rows of bf16 would be updated without a rounding.
   absl::Status CheckRounding(const std::optional<RowRounding>& rounding) const;
-  // Memory for UpdateRow: nothing where it needs none.
-  std::vector<float> WideRow() const { return std::vector<float>(element() == NpyElement::kFloat32 ? 0 : columns()); }
-
   // Calls update(row) with the row of `node` for writing, [columns] floats, and marks it changed. Of a table of bf16
-  // words the floats are a copy in `wide`, [columns] or more, and what `update` leaves there is rounded by chance,
-  // drawn at `rounding` and node (tables/bfloat16.h); of floats neither has a part in it. REQUIRES: CheckRow(node) is
-  // ok and LockFor(node) is held.
+  // words the floats are a copy in `wide`, [columns] or more, and what `update` leaves there is rounded stochastically,
+  // with draws that depend on `rounding` and node (tables/bfloat16.h); float32 tables ignore both. REQUIRES:
+  // CheckRow(node) is ok and LockFor(node) is held.
   template <typename Update>
   void UpdateRow(NodeId node, const RowRounding& rounding, std::span<float> wide, const Update& update)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(LockFor(node)) {
+    UpdateRowUnlocked(node, rounding, wide, update);
+  }
+  // The same without the lock. REQUIRES: CheckRow(node) is ok and no other thread reads or writes the row meanwhile
+  template <typename Update>
+  void UpdateRowUnlocked(NodeId node, const RowRounding& rounding, std::span<float> wide, const Update& update) {
     if (element() == NpyElement::kFloat32) {
       update(TouchFloats(node));
       return;
@@ -131,16 +155,17 @@ class MmapManager {
     RoundStochastically(rounding, node, wide, words);
   }
 
-  // MutableRow for a table whose rows are guarded by the lock of the row with the same id in another table (optimizer
-  // state beside its embeddings). REQUIRES: element() is kFloat32, CheckRow(node) is ok and that lock is held.
-  std::span<float> MutableCompanionRow(NodeId node) { return TouchFloats(node); }
+  // MutableRow of optimizer state, for who may write the row with the same id in the embeddings: under its lock there,
+  // or alone. REQUIRES: element() is kFloat32 and CheckRow(node) is ok
+  std::span<float> MutableStateRow(NodeId node) { return TouchFloats(node); }
 
   // ---- Commit. The order of these steps belongs to checkpoint/run_tables.h.
 
   // Whether rows of the partition changed since they were last written.
   bool IsChanged(PartitionId partition) const;
   // Writes what the slot that is not committed lacks of the partition's rows (dirty 64-row groups only) and returns
-  // the XXH3-64 of all its rows. After an error all of it counts as changed. REQUIRES: the partition is resident
+  // the XXH3-64 of all its rows. First waits until all mapped rows of the table are compared, so that nothing builds on
+  // rows that were not verified. After an error all of it counts as changed. REQUIRES: the partition is resident
   absl::StatusOr<std::uint64_t> WritePartition(PartitionId partition);
   // Counts every row of the partition as changed, so that the next commit moves it to its other slot.
   void MarkChanged(PartitionId partition);
@@ -158,6 +183,8 @@ class MmapManager {
     std::uint8_t committed = 0;
     std::uint8_t newest = 0;
     bool resident = false;
+    bool has_clean_pages = false;  // of the newest slot's file, which is mapped
+    MappedRange range;             // registered while a file is mapped
   };
   struct RowRange {
     std::uint64_t begin = 0;
@@ -189,9 +216,10 @@ class MmapManager {
   std::span<std::byte> BytesOf(RowRange rows) const;
   // The 64-row groups that cover the rows.
   static RowRange GroupsOf(RowRange rows);
-  // Reads the partition's newest rows into fresh memory at its place, and returns their checksum where it is wanted.
-  absl::StatusOr<std::uint64_t> MapPartition(PartitionId partition, bool wants_checksum);
-  void UnmapPartition(PartitionId partition);
+  PartitionPlace PlaceOf(PartitionId partition) const;
+  // Loads the partition's newest rows to its place and compares them, or starts that.
+  absl::Status BringIn(PartitionId partition, std::optional<std::uint64_t> expected_checksum, Loading loading);
+  void Release(PartitionId partition);
   absl::Status WriteStaleGroups(PartitionId partition, std::uint8_t slot);
 
   // Constant after construction.
@@ -207,6 +235,7 @@ class MmapManager {
   std::uint64_t bytes_read_ = 0;
   std::uint64_t bytes_written_ = 0;
   std::vector<Partition> partitions_;
+  MappedChecks checks_;  // declared after the files, which its thread reads
   // Shared. touched_ has the groups changed since the last WritePartition; stale_[s] those whose rows in slot s are not
   // the newest.
   StripeLocks locks_;

@@ -1,9 +1,14 @@
 // Reader-writer locks for the rows of a table: a power-of-two array of spin locks, one for each group of 64 rows by
 // hash.
 //
+// A lock is taken where it excludes somebody: in the schedule `async`, whose chunks read and update rows that other
+// chunks update meanwhile, and by who reads rows beside a writer. It is not taken where everybody is excluded already:
+// in `sync` no row is written while chunks copy rows out, there is a barrier between that and the updates, and each row
+// is then updated by one task. Optimizer state has no locks: it is used with its node's row, under that row's lock.
+//
 // Rules: hold at most one stripe at a time, so there is no lock order to get wrong; keep sections as short as a row's
-// copy or update; no span into a row outlives its lock. Fair enough for such sections: tbb::spin_rw_mutex prefers
-// writers. Clang checks the rules where methods are annotated (-Werror=thread-safety).
+// copy or update; no span into a row outlives its lock. tbb::spin_rw_mutex prefers writers, which is acceptable for
+// such short sections. Clang checks the rules where methods are annotated (-Werror=thread-safety).
 #pragma once
 
 #include <cstddef>
@@ -60,7 +65,7 @@ class StripeLocks {
   // cache.
   static constexpr std::size_t kDefaultStripes = 4096;
 
-  // REQUIRES: stripes is a power of two
+  // REQUIRES: stripes is a power of two, or 0: then there is no lock to ask for
   explicit StripeLocks(std::size_t stripes = kDefaultStripes);
 
   std::size_t size() const { return stripes_.size(); }

@@ -66,4 +66,10 @@ absl::StatusOr<NpyShape> ReadTableShape(const std::filesystem::path& path) {
   return CheckedShape(file);
 }
 
+absl::Status ChecksumError(const File& file, std::string_view what, std::uint64_t offset, std::uint64_t found,
+                           std::uint64_t expected) {
+  return CorruptError(fmt::format("{}: {} (byte {} on): checksum {:016x}; expected {:016x}", file.path().string(), what,
+                                  offset, found, expected));
+}
+
 }  // namespace octavo

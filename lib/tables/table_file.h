@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "format/npy_header.h"
 #include "io/file.h"
@@ -24,6 +26,11 @@ absl::StatusOr<File> OpenSpareTableFile(const std::filesystem::path& path, const
 
 // Returns the shape that the file's header declares, after checking the file's size against it.
 absl::StatusOr<NpyShape> ReadTableShape(const std::filesystem::path& path);
+
+// The error of rows that have another XXH3-64 than they should: a corrupt-file error with the file, `what` they are and
+// the byte that they begin at.
+absl::Status ChecksumError(const File& file, std::string_view what, std::uint64_t offset, std::uint64_t found,
+                           std::uint64_t expected);
 
 // Returns where row `row` begins. REQUIRES: row <= shape.rows
 inline std::uint64_t RowOffset(const NpyShape& shape, std::uint64_t row) {

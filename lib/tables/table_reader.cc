@@ -41,22 +41,52 @@ TableReader::TableReader(std::array<File, 2> files, const NpyShape& shape, std::
       partition_rows_(partition_rows),
       slot_of_partition_(std::move(slot_of_partition)) {}
 
+void TableReader::Map() {
+  for (std::size_t slot = 0; slot < files_.size(); ++slot) {
+    if (!files_[slot].is_open() || mappings_[slot].is_open()) continue;
+    if (absl::StatusOr<FileMapping> mapping = FileMapping::Open(files_[slot]); mapping.ok()) {
+      mappings_[slot] = *std::move(mapping);
+    }
+  }
+}
+
+absl::Status TableReader::CheckRows(std::uint64_t first, std::uint64_t rows) const {
+  if (first <= shape_.rows && rows <= shape_.rows - first) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::string_view(fmt::format("rows {} and {} more of {}", first, rows, shape_.rows)));
+}
+
+std::span<const std::byte> TableReader::MappedRows(std::uint64_t partition, std::uint64_t first,
+                                                   std::uint64_t rows) const {
+  // A few pages are read when they are accessed; advice would take longer.
+  constexpr std::uint64_t kWorthAsking = 16 * 1024;
+  const FileMapping& mapping = mappings_[slot_of_partition_[partition]];
+  if (!mapping.is_open()) return {};
+  const std::uint64_t begin = RowOffset(shape_, first);
+  const std::uint64_t bytes = rows * shape_.row_bytes();
+  if (bytes >= kWorthAsking) mapping.WillRead(begin, begin + bytes);
+  return mapping.bytes().subspan(begin, bytes);
+}
+
 absl::Status TableReader::ReadRows(std::uint64_t first, std::span<float> out) const {
   if (shape_.columns == 0) return absl::OkStatus();
   std::uint64_t rows = out.size() / shape_.columns;
-  if (first > shape_.rows || rows > shape_.rows - first) {
-    return absl::OutOfRangeError(absl::string_view(fmt::format("rows {} and {} more of {}", first, rows, shape_.rows)));
-  }
+  RETURN_IF_ERROR(CheckRows(first, rows));
   while (rows > 0) {
     const std::uint64_t partition = first / partition_rows_;
     const std::uint64_t run = std::min(rows, (partition + 1) * partition_rows_ - first);
-    const File& file = files_[slot_of_partition_[partition]];
     const std::span<float> part = out.first(run * shape_.columns);
     // Words are read into the last half of the floats' place.
-    const std::span<std::byte> bytes = std::as_writable_bytes(part).last(run * shape_.row_bytes());
-    RETURN_IF_ERROR(file.ReadAt(RowOffset(shape_, first), bytes));
+    const std::span<std::byte> place = std::as_writable_bytes(part).last(run * shape_.row_bytes());
+    std::span<const std::byte> bytes = MappedRows(partition, first, run);
+    const bool mapped = !bytes.empty();
+    if (!mapped) {
+      RETURN_IF_ERROR(files_[slot_of_partition_[partition]].ReadAt(RowOffset(shape_, first), place));
+      bytes = place;
+    }
     if (shape_.element == NpyElement::kBfloat16) {
       Widen({reinterpret_cast<const std::uint16_t*>(bytes.data()), part.size()}, part);
+    } else if (mapped) {
+      std::ranges::copy(bytes, place.begin());
     }
     out = out.subspan(part.size());
     first += run;
@@ -65,16 +95,32 @@ absl::Status TableReader::ReadRows(std::uint64_t first, std::span<float> out) co
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::span<const float>> TableReader::Rows(std::uint64_t first, std::uint64_t rows,
+                                                         std::vector<float>& buffer) const {
+  RETURN_IF_ERROR(CheckRows(first, rows));
+  if (rows > 0 && shape_.element == NpyElement::kFloat32) {
+    const auto slots =
+        std::span(slot_of_partition_)
+            .subspan(first / partition_rows_, (first + rows - 1) / partition_rows_ - first / partition_rows_ + 1);
+    const bool one_file = std::ranges::all_of(slots, [&](std::uint8_t slot) { return slot == slots.front(); });
+    const auto mapped = one_file ? MappedRows(first / partition_rows_, first, rows) : std::span<const std::byte>();
+    if (!mapped.empty()) return std::span(reinterpret_cast<const float*>(mapped.data()), rows * shape_.columns);
+  }
+  buffer.resize(rows * shape_.columns);
+  RETURN_IF_ERROR(ReadRows(first, buffer));
+  return buffer;
+}
+
 absl::Status TableReader::CompareChecksum(std::uint64_t partition, std::uint64_t found) const {
   const std::uint64_t wanted = expected_.checksums[partition];
   if (found == wanted || (expected_.is_current && !expected_.is_current(partition))) return absl::OkStatus();
-  return CorruptError(fmt::format("{}: partition {} (byte {} on): checksum {:016x}; expected {:016x}",
-                                  files_[slot_of_partition_[partition]].path().string(), partition,
-                                  RowOffset(shape_, partition * partition_rows_), found, wanted));
+  return ChecksumError(files_[slot_of_partition_[partition]], fmt::format("partition {}", partition),
+                       RowOffset(shape_, partition * partition_rows_), found, wanted);
 }
 
 void TableReader::DropBehind() {
   drop_behind_ = true;
+  mappings_ = {};  // a mapped page would stay in the cache
   for (const File& file : files_) {
     if (file.is_open()) file.ReadNoFurther();
   }

@@ -1,4 +1,5 @@
-// Reads the committed rows of a table that has two slots, without mapping or changing anything.
+// Reads the committed rows of a table that has two slots, without changing anything. If memory has room for the table,
+// its files are mapped and rows are used in place. Otherwise rows are read in pieces and dropped from the page cache.
 #pragma once
 
 #include <array>
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "format/npy_header.h"
 #include "io/file.h"
+#include "io/file_mapping.h"
 
 namespace octavo {
 
@@ -23,7 +25,7 @@ struct ExpectedRows {
   std::function<bool(std::uint64_t partition)> is_current;
 };
 
-// Constant after Open, DropBehind and Expect; any thread.
+// Constant after Open, Map, DropBehind and Expect; any thread.
 class TableReader {
  public:
   // Opens the slots that `slot_of_partition` names (0 or 1 for each partition of `partition_rows` rows) and checks
@@ -40,6 +42,12 @@ class TableReader {
   // REQUIRES: out.size() is a multiple of columns()
   absl::Status ReadRows(std::uint64_t first, std::span<float> out) const;
 
+  // Returns rows [first, first + rows) as floats: in the mapping if they are floats in a single mapped file, otherwise
+  // read into `buffer`. Valid while the buffer and the mapping are. While a training commits, mapped rows can change to
+  // those of a later commit.
+  absl::StatusOr<std::span<const float>> Rows(std::uint64_t first, std::uint64_t rows,
+                                              std::vector<float>& buffer) const;
+
   // From here on CompareChecksum compares. Not beside other calls. REQUIRES: a checksum for each partition
   void Expect(ExpectedRows expected) { expected_ = std::move(expected); }
   bool has_checksums() const { return !expected_.checksums.empty(); }
@@ -47,8 +55,11 @@ class TableReader {
   // not the expected one, unless the partition changed meanwhile. REQUIRES: has_checksums()
   absl::Status CompareChecksum(std::uint64_t partition, std::uint64_t found) const;
 
-  // For tables that the page cache must not fill up with: from here on Forget drops what was read. Not beside other
-  // calls.
+  // For tables that memory has room for: maps the files. Best effort: without address space, rows are read as before.
+  // If a mapped file is truncated, accessing it raises SIGBUS (io/mapped_range.h). Not concurrently with other calls.
+  void Map();
+  // For tables that memory has no room for: from now on nothing is mapped, and Forget drops what was read. Not
+  // concurrently with other calls.
   void DropBehind();
   // Rows [first, first + rows) were read and will not be soon again. REQUIRES: first + rows <= this->rows()
   void Forget(std::uint64_t first, std::uint64_t rows) const;
@@ -57,7 +68,12 @@ class TableReader {
   TableReader(std::array<File, 2> files, const NpyShape& shape, std::uint64_t partition_rows,
               std::vector<std::uint8_t> slot_of_partition);
 
+  absl::Status CheckRows(std::uint64_t first, std::uint64_t rows) const;
+  // Returns rows that are all in the partition's file, and starts to read them; empty if the file is not mapped.
+  std::span<const std::byte> MappedRows(std::uint64_t partition, std::uint64_t first, std::uint64_t rows) const;
+
   std::array<File, 2> files_;
+  std::array<FileMapping, 2> mappings_;  // after the files
   NpyShape shape_;
   std::uint64_t partition_rows_;
   std::vector<std::uint8_t> slot_of_partition_;

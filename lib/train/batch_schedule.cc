@@ -1,81 +1,16 @@
 #include "train/batch_schedule.h"
 
 #include "base/parallel.h"
-#include "train/async_schedule.h"
-#include "train/pipelined_schedule.h"
-#include "train/sync_schedule.h"
+#include "base/status.h"
+#include "base/stopwatch.h"
+#include "optimize/optimizer.h"
+#include "train/divergence.h"
 
 namespace octavo {
+namespace {
 
-bool UpdatesLag(const TrainOptions& options) {
-  return options.schedule == Schedule::kPipelined && options.batch <= options.chunk && PiecesOf(options, 1) == 1;
-}
-
-std::unique_ptr<BatchSchedule> BatchSchedule::Make(const TrainOptions& options, const Graph& graph,
-                                                   const StepTables& tables) {
-  switch (options.schedule) {
-    case Schedule::kSync:
-      break;
-    case Schedule::kPipelined:
-      if (UpdatesLag(options)) return std::make_unique<PipelinedSchedule>(options, graph, tables);
-      break;
-    case Schedule::kAsync:
-      return std::make_unique<AsyncSchedule>(options, graph, tables);
-  }
-  return std::make_unique<SyncSchedule>(options, graph, tables);
-}
-
-BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, const StepTables& tables)
-    : options_(options),
-      graph_(graph),
-      tables_(tables),
-      work_(options, graph, tables.embeddings, tables.relations, tables.frozen),
-      updates_(options),
-      workers_([this] { return Worker(options_); }),
-      factored_(options.dim),
-      relation_gradients_(tables.relations.rows(), tables.relations.columns()) {}
-
-void BatchSchedule::DrawChunks(const BatchTask& task, std::span<ChunkResult> results) {
-  ParallelEach(0, results.size(),
-               [&](std::size_t c) { work_.Draw(work_.PlaceOf(task.place, task.edges, c), results[c]); });
-}
-
-void BatchSchedule::GatherChunks(const BatchTask& task, std::span<ChunkResult> results) {
-  rows_.resize(std::max(rows_.size(), results.size()));
-  ParallelEach(0, results.size(),
-               [&](std::size_t c) { work_.Gather(work_.PlaceOf(task.place, task.edges, c), rows_[c], results[c]); });
-}
-
-void BatchSchedule::ComputeGathered(const BatchTask& task, std::span<ChunkResult> results) {
-  const std::size_t pieces = PiecesOf(options_, results.size());
-  const auto place_of = [&](std::size_t chunk) { return work_.PlaceOf(task.place, task.edges, chunk); };
-  if (pieces == 1) {
-    return ParallelEach(0, results.size(), [&](std::size_t c) {
-      work_.Compute(place_of(c), rows_[c], workers_.local().scratch, results[c]);
-    });
-  }
-  ParallelEach(0, results.size(), [&](std::size_t c) { work_.Prepare(place_of(c), pieces, rows_[c], results[c]); });
-  ParallelEach(0, results.size() * pieces, [&](std::size_t i) {
-    const std::size_t c = i / pieces;
-    work_.ComputePiece(place_of(c), rows_[c], i % pieces, workers_.local().scratch, results[c]);
-  });
-  for (ChunkResult& result : results) work_.Conclude(result);
-}
-
-void BatchSchedule::ComputeChunks(const BatchTask& task, std::span<ChunkResult> results) {
-  if (PiecesOf(options_, results.size()) > 1) {
-    GatherChunks(task, results);
-    return ComputeGathered(task, results);
-  }
-  ParallelEach(0, results.size(), [&](std::size_t c) {
-    const ChunkPlace place = work_.PlaceOf(task.place, task.edges, c);
-    Worker& worker = workers_.local();
-    work_.Gather(place, worker.rows, results[c]);
-    work_.Compute(place, worker.rows, worker.scratch, results[c]);
-  });
-}
-
-absl::StatusOr<ChunkLoss> BatchSchedule::LossOf(std::span<const ChunkResult> results) const {
+// The losses of the batch's chunks; an error where one has failed.
+absl::StatusOr<ChunkLoss> LossOf(std::span<const ChunkResult> results) {
   ChunkLoss sum;
   for (const ChunkResult& result : results) {
     if (!result.status.ok()) return result.status;
@@ -85,39 +20,148 @@ absl::StatusOr<ChunkLoss> BatchSchedule::LossOf(std::span<const ChunkResult> res
   return sum;
 }
 
-void BatchSchedule::OrderNodes(const BatchPlace& place, std::span<const Edge> edges,
-                               std::span<const ChunkResult> results) {
-  contributions_.clear();
-  for (std::size_t c = 0; c < results.size(); ++c) {
-    work_.ListNodes(work_.PlaceOf(place, edges, c), results[c], contributions_);
+}  // namespace
+
+BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, const StepTables& tables)
+    : options_(options),
+      graph_(graph),
+      tables_(tables),
+      optimizer_(options.optimizer_spec()),
+      work_(options, graph, tables.embeddings, tables.relations, tables.frozen),
+      relation_gradients_(tables.relations.rows(), tables.relations.columns()),
+      workers_([this] { return Worker(options_); }) {}
+
+absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
+  last_ = task.place;
+  const std::size_t chunks = work_.ChunkCount(task.edges.size());
+  if (results_.size() < chunks) results_.resize(chunks);
+  const std::span<ChunkResult> results = std::span(results_).first(chunks);
+  const bool async = options_.schedule == Schedule::kAsync;
+  {
+    const Stopwatch watch(times_.compute_seconds);
+    if (absl::Status status = Draw(task, results); !status.ok()) return status;
+    if (async) {
+      ComputeAndUpdate(task, results);
+    } else {
+      ParallelBoth([&] { Compute(task, results); }, [&] { OrderNodes(task, results); });
+    }
   }
-  if (options_.accumulate == 1) by_node_.Order(contributions_);
+  absl::StatusOr<ChunkLoss> loss = LossOf(results);
+  if (!loss.ok()) return loss;
+  const Stopwatch watch(times_.apply_seconds);
+  absl::Status status;
+  if (async) {
+    UpdateRelations(task, results);
+  } else {
+    ParallelBoth([&] { status = UpdateNodes(task); }, [&] { UpdateRelations(task, results); });
+  }
+  if (!status.ok()) return status;
+  return loss;
 }
 
-void BatchSchedule::CollectRelations(const BatchPlace& place, std::span<const Edge> edges,
-                                     std::span<const ChunkResult> results) {
+// Each chunk draws its negatives, and takes a block of the gradients' file for what it will compute.
+absl::Status BatchSchedule::Draw(const BatchTask& task, std::span<ChunkResult> results) {
+  ParallelEach(0, results.size(), [&](std::size_t c) { work_.Draw(PlaceOf(task, c), results[c]); });
+  floats_.clear();
+  for (const ChunkResult& result : results) floats_.push_back(BlockFloats(options_, result.shape));
+  RETURN_IF_ERROR(tables_.gradients.BeginBatch(floats_));
+  for (std::size_t c = 0; c < results.size(); ++c) work_.TakeBlock(tables_.gradients.block(c), results[c]);
+  return absl::OkStatus();
+}
+
+// Copies out the rows of each chunk and computes it.
+void BatchSchedule::Compute(const BatchTask& task, std::span<ChunkResult> results) {
+  const std::size_t pieces = PiecesOf(options_, results.size());
+  if (pieces > 1) return ComputeInPieces(task, pieces, results);
+  ParallelEach(0, results.size(), [&](std::size_t c) {
+    const ChunkPlace place = PlaceOf(task, c);
+    Worker& worker = workers_.local();
+    work_.Gather(place, worker.rows, results[c]);
+    work_.Compute(place, worker.rows, worker.kernel, results[c]);
+  });
+}
+
+// The same of few chunks: several threads compute one, each some of its queries.
+void BatchSchedule::ComputeInPieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results) {
+  shared_rows_.resize(std::max(shared_rows_.size(), results.size()));
+  ParallelEach(0, results.size(), [&](std::size_t c) {
+    const ChunkPlace place = PlaceOf(task, c);
+    work_.Gather(place, shared_rows_[c], results[c]);
+    work_.Prepare(place, pieces, shared_rows_[c], results[c]);
+  });
+  ParallelEach(0, results.size() * pieces, [&](std::size_t i) {
+    const std::size_t c = i / pieces;
+    work_.ComputePiece(PlaceOf(task, c), shared_rows_[c], i % pieces, workers_.local().kernel, results[c]);
+  });
+  for (ChunkResult& result : results) work_.Conclude(result);
+}
+
+// Needs what Draw did; the gradients may be computed meanwhile. One thread.
+void BatchSchedule::OrderNodes(const BatchTask& task, std::span<const ChunkResult> results) {
+  GradientsByNode& batch = tables_.gradients.batch();
+  for (std::size_t c = 0; c < results.size(); ++c) work_.ListNodes(PlaceOf(task, c), results[c], batch);
+  batch.Order();
+}
+
+// Sums what was ordered, and updates the rows of nodes by it; in a window of batches with its last one.
+absl::Status BatchSchedule::UpdateNodes(const BatchTask& task) {
+  if (options_.accumulate > 1) {
+    RETURN_IF_ERROR(tables_.gradients.Accumulate());
+    if (!task.ends_window) return absl::OkStatus();
+  }
+  const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
+    UpdateNode(task, gradient, row, state);
+  };
+  RETURN_IF_ERROR(tables_.gradients.Apply(update, tables_.embeddings, tables_.optimizer, RoundingOf(task)));
+  NoteBrokenRows(task);
+  return absl::OkStatus();
+}
+
+// Each worker takes a chunk from its rows to its updates.
+void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results) {
+  const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
+    UpdateNode(task, gradient, row, state);
+  };
+  ParallelEach(0, results.size(), [&](std::size_t c) {
+    const ChunkPlace place = PlaceOf(task, c);
+    Worker& worker = workers_.local();
+    work_.Gather(place, worker.rows, results[c]);
+    work_.Compute(place, worker.rows, worker.kernel, results[c]);
+    if (!results[c].status.ok()) return;
+    worker.gradients.Clear();
+    work_.ListNodes(place, results[c], worker.gradients);
+    worker.gradients.Order();
+    results[c].status = tables_.gradients.UpdateUnderLocks(worker.gradients, update, tables_.embeddings,
+                                                           tables_.optimizer, RoundingOf(task));
+  });
+  NoteBrokenRows(task);
+}
+
+// Adds the batch's gradients of relations to the window, and ends it with its last batch.
+void BatchSchedule::UpdateRelations(const BatchTask& task, std::span<const ChunkResult> results) {
   relation_contributions_.clear();
   for (std::size_t c = 0; c < results.size(); ++c) {
-    work_.ListRelations(work_.PlaceOf(place, edges, c), results[c], relation_contributions_);
+    work_.ListRelations(PlaceOf(task, c), results[c], relation_contributions_);
   }
   relation_gradients_.Accumulate(relation_contributions_);
+  if (!task.ends_window) return;
+  const float rate = task.learning_rate * static_cast<float>(options_.relation_rate_factor);
+  relation_gradients_.ApplyAndZero(optimizer_, rate, task.step, tables_.relations, tables_.relation_optimizer);
 }
 
-void BatchSchedule::UpdateRelations(float learning_rate, std::uint64_t step) {
-  const float rate = learning_rate * static_cast<float>(options_.relation_rate_factor);
-  relation_gradients_.ApplyAndZero(options_.optimizer_spec(), rate, step, tables_.relations,
-                                   tables_.relation_optimizer);
+void BatchSchedule::UpdateNode(const BatchTask& task, std::span<const float> gradient, std::span<float> row,
+                               std::span<float> state) {
+  UpdateRow(optimizer_, task.learning_rate, task.step, gradient, row, state);
+  if (!AllFinite(row)) finite_.store(false, std::memory_order_relaxed);
 }
 
-absl::Status BatchSchedule::UpdateRows(const RowUpdates::Window& update) {
-  MmapManager& rows = tables_.embeddings;
-  return KeepsFactors(options_)
-             ? factored_.UpdateAllRows(by_node_, update, rows, tables_.optimizer, update.rounding)
-             : by_node_.UpdateAllRows(options_.dim, update, rows, tables_.optimizer, update.rounding);
+void BatchSchedule::NoteBrokenRows(const BatchTask& task) {
+  if (!finite_.load(std::memory_order_relaxed) && !broken_place_) broken_place_ = task.place;
 }
 
 absl::Status BatchSchedule::CheckRows() const {
-  return updates_.Check(graph_, tables_.embeddings, tables_.relations, work_.resident_nodes(), last_);
+  return CheckRowsFinite(graph_, tables_.embeddings, tables_.relations, work_.resident_nodes(),
+                         broken_place_.has_value(), broken_place_.value_or(last_));
 }
 
 }  // namespace octavo

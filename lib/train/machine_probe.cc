@@ -1,32 +1,31 @@
 #include "train/machine_probe.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/checked_math.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "fmt/format.h"
 #include "io/disk_probe.h"
+#include "io/scratch_folder.h"
 #include "prefetch/query_groups.h"
+#include "run/footprint.h"
+#include "run/initial_rows.h"
 #include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
 #include "tables/table_file.h"
 #include "train/batch_schedule.h"
-#include "train/initial_rows.h"
 #include "train/memory_estimate.h"
 
 namespace octavo {
@@ -35,32 +34,10 @@ namespace {
 constexpr std::uint64_t kDiskBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 17;
 constexpr double kProbeSeconds = 1.5;
-constexpr double kWarmShare = 0.15;  // of the time behind it
+constexpr double kWarmShare = 0.15;  // relative to the measured time after it
 
-// A folder of its own that goes away with it.
-class ScratchFolder {
- public:
-  static absl::StatusOr<ScratchFolder> Make(const std::filesystem::path& parent) {
-    std::string path = (parent / ".octavo-plan-XXXXXX").string();
-    if (::mkdtemp(path.data()) == nullptr) return ErrnoError(path, errno);
-    return ScratchFolder(path);
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-};
-
-// Edges of the graph's first blocks, their nodes folded onto `rows` rows: the relations and the skew are the graph's.
-// Edges of one node stay so with `keep_groups`; otherwise they are spread.
+// Edges of the graph's first blocks, with their nodes mapped onto `rows` rows: relations and skew stay those of the
+// graph. With `keep_groups`, edges of one node stay together; otherwise they are spread.
 absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64_t count, std::uint64_t rows,
                                             bool keep_groups) {
   std::vector<Edge> edges;
@@ -84,19 +61,20 @@ absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64
   return edges;
 }
 
+// A loaded table whose file, of zeros, is made in `folder` unless it is there.
 absl::StatusOr<std::unique_ptr<MmapManager>> ProbeTable(const std::filesystem::path& folder, const std::string& name,
-                                                        const NpyShape& shape) {
+                                                        const NpyShape& shape, bool own_locks, Loading loading) {
   const TableLayout layout{.slots = {folder / (name + ".npy"), folder / (name + ".other.npy")},
                            .shape = shape,
-                           .partition_rows = RoundUp(shape.rows, kPartitionRowQuantum)};
-  ASSIGN_OR_RETURN(File file, CreateTableFile(layout.slots[0], layout.shape));
-  RETURN_IF_ERROR(file.Close());
+                           .partition_rows = RoundUp(shape.rows, kPartitionRowQuantum),
+                           .own_locks = own_locks};
+  RETURN_IF_ERROR(OpenSpareTableFile(layout.slots[0], layout.shape).status());
   ASSIGN_OR_RETURN(std::unique_ptr<MmapManager> table, MmapManager::Open(layout, {0}));
-  RETURN_IF_ERROR(table->LoadPartition(PartitionId{0}));
+  RETURN_IF_ERROR(table->LoadPartition(PartitionId{0}, std::nullopt, loading));
   return table;
 }
 
-// Tables of `rows` nodes and the graph's relations, with initial values.
+// Tables for `rows` nodes and the graph's relations, with initial values that are in memory only.
 struct ProbeTables {
   std::unique_ptr<MmapManager> embeddings;
   std::unique_ptr<MmapManager> state;
@@ -105,39 +83,40 @@ struct ProbeTables {
   std::unique_ptr<MmapGradientAccumulator> gradients;
 };
 
-// The files are gone when it returns: the tables need only what they have open, and a kill leaves nothing.
 absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph& graph,
-                                       const std::filesystem::path& parent, std::uint64_t rows) {
-  ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(parent));
-  const std::filesystem::path& folder = scratch.path();
+                                       const std::filesystem::path& folder, std::uint64_t rows, Loading loading) {
   ProbeTables tables;
-  ASSIGN_OR_RETURN(tables.embeddings, ProbeTable(folder, "rows", {rows, options.dim, options.storage}));
-  ASSIGN_OR_RETURN(tables.state, ProbeTable(folder, "state", {rows, StateWidth(options.optimizer, options.dim)}));
+  ASSIGN_OR_RETURN(tables.embeddings,
+                   ProbeTable(folder, "rows", {rows, options.dim, options.storage}, /*own_locks=*/true, loading));
+  ASSIGN_OR_RETURN(tables.state, ProbeTable(folder, "state", {rows, StateWidth(options.optimizer, options.dim)},
+                                            /*own_locks=*/false, loading));
   const std::size_t width = options.model_spec().RelationWidth();
   const std::uint64_t relation_rows = std::uint64_t{graph.relation_count()} * (options.reciprocal ? 2 : 1);
-  const std::array<std::filesystem::path, 2> unused;  // relations are never written here
+  const std::array<std::filesystem::path, 2> unused;  // relations are not written here
   tables.relations = std::make_unique<RelationTable>(unused, NpyShape{relation_rows, width});
   tables.relation_state = std::make_unique<RelationTable>(
       unused, NpyShape{relation_rows, width == 0 ? 0 : StateWidth(options.optimizer, width)});
   const double scale = InitialScale(options, rows);
-  std::vector<float> wide(options.dim);
-  for (std::uint64_t row = 0; row < rows; ++row) {
-    const auto node = static_cast<NodeId>(row);
-    const WriterStripeLock lock(tables.embeddings->LockFor(node));
-    tables.embeddings->UpdateRow(node, {.seed = options.seed}, wide,
-                                 [&](std::span<float> values) { InitialEmbedding(options, scale, row, values); });
-  }
+  ParallelRanges(0, rows, 1024, [&](std::size_t begin, std::size_t end) {
+    std::vector<float> wide(options.dim);
+    for (std::uint64_t row = begin; row < end; ++row) {
+      const auto node = static_cast<NodeId>(row);
+      tables.embeddings->UpdateRowUnlocked(node, {.seed = options.seed}, wide, [&](std::span<float> values) {
+        InitialEmbedding(options, scale, row, values);
+      });
+    }
+  });
   for (std::uint64_t row = 0; row < relation_rows; ++row) {
     InitialRelation(options, scale, row, tables.relations->Row(row));
   }
   GraphDescription small = graph.description();
   small.node_count = rows;
   ASSIGN_OR_RETURN(tables.gradients, MmapGradientAccumulator::Create(folder / "gradients.map", options.dim,
-                                                                     MaxWindowRows(options, small, {1, 1})));
+                                                                     GradientCapacityOf(options, small, {1, 1})));
   return tables;
 }
 
-// Trains batches of `edges` for `enough` seconds.
+// Trains batches of `edges` for `enough` seconds, after a warm-up.
 absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSchedule& schedule,
                                          std::span<const Edge> edges, double enough) {
   auto begin = std::chrono::steady_clock::now();
@@ -156,7 +135,6 @@ absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSched
                                       .step = step});
     if (!loss.ok()) return loss.status();
     done += options.batch;
-    if (ends_window && (batch + 1) % kPipelineBatches == 0) RETURN_IF_ERROR(schedule.Finish());
     const double seconds = SecondsSince(begin);
     if (!warm && seconds > kWarmShare * enough) {
       warm = true;
@@ -164,7 +142,6 @@ absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSched
       done = 0;
       schedule.TakeTimes();
     } else if (warm && seconds > enough) {
-      RETURN_IF_ERROR(schedule.Finish());
       const StepTimes times = schedule.TakeTimes();
       const auto edges_done = static_cast<double>(done);
       return TrainingRate{edges_done / SecondsSince(begin), times.compute_seconds / edges_done,
@@ -175,28 +152,59 @@ absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSched
 
 }  // namespace
 
-absl::StatusOr<TrainingRate> ProbeTraining(TrainOptions options, const Graph& graph,
-                                           const std::filesystem::path& folder, std::uint64_t rows, double seconds) {
-  options.batch = std::min(options.batch, graph.description().train_edges);
-  options.chunk = std::min(options.chunk, options.batch);
+struct TrainingProbe::Parts {
+  TrainOptions options;
+  std::vector<Edge> edges;
+  ProbeTables tables;
+  std::unique_ptr<BatchSchedule> schedule;  // uses the tables
+};
+
+TrainingProbe::TrainingProbe(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+TrainingProbe::TrainingProbe(TrainingProbe&&) noexcept = default;
+TrainingProbe::~TrainingProbe() = default;
+
+absl::StatusOr<TrainingProbe> TrainingProbe::Make(const TrainOptions& options, const Graph& graph,
+                                                  const std::filesystem::path& folder, std::uint64_t rows,
+                                                  Loading loading) {
+  auto parts = std::make_unique<Parts>();
+  parts->options = options;
+  TrainOptions& own = parts->options;
+  own.batch = std::min(own.batch, graph.description().train_edges);
+  own.chunk = std::min(own.chunk, own.batch);
   constexpr std::uint64_t kEnoughEdges = std::uint64_t{1} << 17;
-  ASSIGN_OR_RETURN(std::vector<Edge> edges, SomeEdges(graph.Edges(Split::kTrain), std::max(options.batch, kEnoughEdges),
-                                                      rows, options.group_queries));
-  if (const auto inverse_offset = options.InverseOffset(graph.relation_count())) {
-    QueryGroups(options.seed, *inverse_offset).Group(0, edges);
+  ASSIGN_OR_RETURN(parts->edges,
+                   SomeEdges(graph.Edges(Split::kTrain), std::max(own.batch, kEnoughEdges), rows, own.group_queries));
+  if (const auto inverse_offset = own.InverseOffset(graph.relation_count())) {
+    QueryGroups(own.seed, *inverse_offset).Group(0, parts->edges);
   }
-  ASSIGN_OR_RETURN(const ProbeTables tables, MakeTables(options, graph, folder, rows));
-  const std::unique_ptr<BatchSchedule> schedule = BatchSchedule::Make(
-      options, graph,
-      {*tables.embeddings, *tables.state, *tables.relations, *tables.relation_state, *tables.gradients});
-  schedule->SetResidentNodes({{0, rows}});
-  return TimeBatches(options, *schedule, edges, seconds);
+  ASSIGN_OR_RETURN(parts->tables, MakeTables(own, graph, folder, rows, loading));
+  const ProbeTables& tables = parts->tables;
+  parts->schedule = std::make_unique<BatchSchedule>(
+      own, graph,
+      StepTables{*tables.embeddings, *tables.state, *tables.relations, *tables.relation_state, *tables.gradients});
+  parts->schedule->SetResidentNodes({{0, rows}});
+  return TrainingProbe(std::move(parts));
+}
+
+absl::StatusOr<TrainingRate> TrainingProbe::Train(double seconds) {
+  return TimeBatches(parts_->options, *parts_->schedule, parts_->edges, seconds);
+}
+
+absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
+                                           const std::filesystem::path& folder, std::uint64_t rows, double seconds) {
+  const auto make = [&]() -> absl::StatusOr<TrainingProbe> {
+    // Gone when the training begins: the tables need only what they have open, and a kill leaves nothing.
+    ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(folder, "octavo-plan"));
+    return TrainingProbe::Make(options, graph, scratch.path(), rows, Loading::kDirect);
+  };
+  ASSIGN_OR_RETURN(TrainingProbe probe, make());
+  return probe.Train(seconds);
 }
 
 absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
                                           const std::filesystem::path& folder, std::uint64_t memory) {
   ASSIGN_OR_RETURN(const DiskRates disk, ProbeDisk(folder, kDiskBytes));
-  // As many rows as a quarter of the budget holds: enough to miss the caches.
+  // As many rows as fit a quarter of the budget: enough to miss the caches.
   const std::uint64_t fitting = std::max<std::uint64_t>(1024, memory / 4 / NodeBytes(options));
   const std::uint64_t rows = std::min({kMostRows, graph.node_count(), fitting});
   MachineRates rates{.disk_read = disk.read, .disk_write = disk.write};

@@ -1,37 +1,58 @@
-// What this machine does with a training, measured in some seconds.
+// Measures in a few seconds how fast this machine trains.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
-#include "train/options.h"
+#include "run/options.h"
+#include "tables/partition_loading.h"
 
 namespace octavo {
 
-// Bytes and edges a second.
+// Bytes and edges per second.
 struct MachineRates {
   double disk_read = 0;
   double disk_write = 0;
-  double training = 0;  // everything resident
+  double training = 0;  // with everything resident
 };
 
-// A training of batches alone: nothing is read, exchanged or committed.
+// Training batches only: nothing is read, exchanged or committed.
 struct TrainingRate {
   double edges_per_second = 0;
-  double compute_seconds = 0;  // an edge: sampling, gathering, scores and gradients, and what runs beside them
-  double apply_seconds = 0;    // an edge: summing gradients and updating rows, where nothing else runs beside
+  double compute_seconds = 0;  // per edge: sampling, gathering, scores, gradients, and concurrent updates
+  double apply_seconds = 0;    // per edge: summing gradients and updating rows, if done separately
 };
 
-// Trains batches of the graph's first edges for `seconds`, and a moment before to warm up, on tables of `rows` nodes,
-// which take a moment of disk in `folder`. Leaves nothing behind. Runs on TBB's workers.
-// REQUIRES: rows > 0; the graph has training edges
-absl::StatusOr<TrainingRate> ProbeTraining(TrainOptions options, const Graph& graph,
+// Tables of any number of rows, and batches of a graph's first edges to train on them. One user thread; runs on TBB's
+// workers.
+class TrainingProbe {
+ public:
+  // Makes tables of `rows` nodes in memory. Creates their files, of zeros, in `folder`, unless they are there: two
+  // probes may share them. They can be removed afterwards. REQUIRES: rows > 0; the graph, which must outlive this, has
+  // training edges
+  static absl::StatusOr<TrainingProbe> Make(const TrainOptions& options, const Graph& graph,
+                                            const std::filesystem::path& folder, std::uint64_t rows, Loading loading);
+  TrainingProbe(TrainingProbe&&) noexcept;
+  ~TrainingProbe();
+
+  // Trains for `seconds`, after a short warm-up.
+  absl::StatusOr<TrainingRate> Train(double seconds);
+
+ private:
+  struct Parts;
+  explicit TrainingProbe(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+// The same with tables in huge pages, which briefly use disk in `folder`. Leaves nothing there.
+absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
                                            const std::filesystem::path& folder, std::uint64_t rows, double seconds);
 
-// Writes and reads past the page cache in `folder`, where the run will stand, and trains batches of the graph's first
-// edges on a table that takes a quarter of `memory` bytes at most. Leaves nothing behind. Runs on TBB's workers.
+// Measures the disk of `folder`, where the run will be, past the page cache; then trains batches of the graph's first
+// edges on a table that takes at most a quarter of `memory` bytes. Leaves nothing there. Runs on TBB's workers.
 absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
                                           const std::filesystem::path& folder, std::uint64_t memory);
 

@@ -11,9 +11,10 @@
 #include "format/cells.h"
 #include "format/known_rows.h"
 #include "plan/partition_plan.h"
-#include "train/batch_schedule.h"
+#include "prefetch/batch_prefetcher.h"
+#include "run/footprint.h"
+#include "tables/product_sums.h"
 #include "train/chunk_work.h"
-#include "train/factored_updates.h"
 
 namespace octavo {
 namespace {
@@ -44,7 +45,7 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 std::string TooLittleMemory(const MemoryEstimate& needed, std::uint64_t limit, std::uint64_t enough) {
   return fmt::format(
       "training needs {} (tables {}, edges {}, gradients {}, workers {}, {}program {}) and --memory allows {}; the "
-      "smallest --memory that would do is {}MiB",
+      "smallest sufficient --memory is {}MiB",
       FormatByteSize(needed.total()), FormatByteSize(needed.tables), FormatByteSize(needed.edges),
       FormatByteSize(needed.gradients), FormatByteSize(needed.workers),
       needed.validation == 0 ? std::string() : fmt::format("validations {}, ", FormatByteSize(needed.validation)),
@@ -65,7 +66,7 @@ PartitionRequest RequestFor(const TrainOptions& options, const GraphDescription&
 // Nodes that negatives are drawn from at a time.
 std::uint64_t ResidentRows(const GraphDescription& graph, const PartitionShape& shape) {
   if (shape.WholeGraph()) return graph.node_count;
-  const std::uint64_t fine = std::uint64_t{shape.resident} * LargestGroup(graph.partition_count, shape.partitions);
+  const std::uint64_t fine = std::uint64_t{shape.resident} * LargestPartition(graph.partition_count, shape.partitions);
   return std::min(fine * graph.partition_rows, graph.node_count);
 }
 
@@ -84,16 +85,6 @@ std::uint64_t NegativesOfBatch(const TrainOptions& options, std::uint64_t batch,
 }
 std::uint64_t RowsOfBatch(const TrainOptions& options, std::uint64_t batch, std::uint64_t negatives) {
   return Sum(EdgeRowsOfBatch(options, batch), NegativesOfBatch(options, batch, negatives));
-}
-
-// Their gradients. Of negatives it may be the factors: slopes for each query of the chunk, and the queries.
-std::uint64_t GradientBytes(const TrainOptions& options, std::uint64_t batch, std::uint64_t negatives) {
-  const std::uint64_t row = options.dim * sizeof(float);
-  if (!KeepsFactors(options)) return Product(RowsOfBatch(options, batch, negatives), row);
-  const std::uint64_t queries = std::min(options.EntriesPerChunk(), Product(options.EntriesPerEdge(), batch));
-  return Sum(Product(EdgeRowsOfBatch(options, batch), row),
-             Product(NegativesOfBatch(options, batch, negatives), queries, sizeof(float)),
-             Product(2, batch, FactorStride(options.dim), sizeof(float)));
 }
 
 std::uint64_t AllRelations(const TrainOptions& options, const GraphDescription& graph) {
@@ -120,22 +111,40 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
   const bool drops = options.dropout_spec().any();
   const std::uint64_t edge_rows = (grouped ? 6 : 4) + (drops ? 3 : 0);
   const bool predicts = options.relation_prediction > 0;
-  const std::uint64_t candidates = std::max(negatives, predicts ? AllRelations(options, graph) : 0);
+  const std::uint64_t candidates = Sum(negatives, predicts ? AllRelations(options, graph) : 0);
   return Sum(ChunkRowBytes(options, chunk, negatives),
              Product((edge_rows + (predicts ? 6 : 0)) * chunk, options.dim * sizeof(float)),
              Product(2, negatives, options.dim * sizeof(float)), Product(2, chunk, candidates, sizeof(float)),
              Product(drops ? 2 : 0, chunk, options.model_spec().RelationWidth() * sizeof(float)),
-             KeepsFactors(options) ? FactoredUpdates::kSumBytes : 0,
+             KeepsFactors(options) ? kRangeSumBytes : 0,
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 
-// Rows of chunks that threads share: of those that are computed in pieces and, where updates lag, of any.
+// Rows of chunks that threads share: of those that are computed in pieces.
 std::uint64_t SharedRowBytes(const TrainOptions& options, const GraphDescription& graph, std::uint64_t chunks,
                              std::uint64_t negatives) {
   std::uint64_t shared = std::min(chunks, kMostChunksInPieces);
-  const bool any = UpdatesLag(options);
-  while (shared > 0 && !any && PiecesOf(options, shared) == 1) --shared;
+  while (shared > 0 && PiecesOf(options, shared) == 1) --shared;
   return Product(shared, ChunkRowBytes(options, EntriesOfChunk(options, graph), negatives));
+}
+
+std::uint64_t EdgesOfBatch(const TrainOptions& options, const GraphDescription& graph) {
+  return std::min(options.batch, std::max<std::uint64_t>(1, graph.train_edges));
+}
+
+// The blocks of a batch's chunks, where no edges share a query.
+std::uint64_t BlockFloatsOfBatch(const TrainOptions& options, const GraphDescription& graph,
+                                 const PartitionShape& shape) {
+  const std::uint64_t batch = EdgesOfBatch(options, graph);
+  const auto block = [&](std::uint64_t edges) {
+    const std::uint64_t entries = options.EntriesPerEdge() * edges;
+    return BlockFloats(options, {.edges = entries,
+                                 .queries = entries,
+                                 .negatives = NegativesPerSide(options, graph, shape),
+                                 .relations = options.relation_prediction > 0 ? AllRelations(options, graph) : 0});
+  };
+  const std::uint64_t left = batch % options.chunk;
+  return Sum(Product(batch / options.chunk, block(options.chunk)), left == 0 ? 0 : block(left));
 }
 
 // A ranking's scratch of each thread and its least batch and block (evaluate/ranking.h), and beside it what it opens:
@@ -206,15 +215,15 @@ std::uint64_t EnoughMemory(const TrainOptions& options, const GraphDescription& 
 
 }  // namespace
 
-std::uint64_t NodeBytes(const TrainOptions& options) {
-  return options.dim * ElementBytes(options.storage) + StateWidth(options.optimizer, options.dim) * sizeof(float);
-}
-
-std::uint64_t MaxWindowRows(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
-  if (options.accumulate == 1) return 0;
-  const std::uint64_t rows =
-      Product(options.accumulate, RowsOfBatch(options, options.batch, NegativesPerSide(options, graph, shape)));
-  return std::min(rows, ResidentRows(graph, shape));
+GradientCapacity GradientCapacityOf(const TrainOptions& options, const GraphDescription& graph,
+                                    const PartitionShape& shape) {
+  GradientCapacity capacity{.block_floats = BlockFloatsOfBatch(options, graph, shape), .accumulated_rows = 0};
+  if (options.accumulate > 1) {
+    const std::uint64_t rows =
+        Product(options.accumulate, RowsOfBatch(options, options.batch, NegativesPerSide(options, graph, shape)));
+    capacity.accumulated_rows = std::min(rows, ResidentRows(graph, shape));
+  }
+  return capacity;
 }
 
 MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDescription& graph, int threads,
@@ -222,34 +231,29 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t negatives = NegativesPerSide(options, graph, shape);
   const std::uint64_t row = options.dim * sizeof(float);
   const std::uint64_t relation_width = options.model_spec().RelationWidth() * sizeof(float);
-  const std::uint64_t batch = std::min(options.batch, std::max<std::uint64_t>(1, graph.train_edges));
-  const std::uint64_t entries = options.EntriesPerEdge();
+  const std::uint64_t batch = EdgesOfBatch(options, graph);
   const std::uint64_t relation_rows = AllRelations(options, graph);
 
   MemoryEstimate estimate;
   estimate.tables = Sum(ResidentBytes(RequestFor(options, graph), shape), Product(relation_rows, relation_width, 3U),
                         // The file is read whole, and marks are made of it.
                         options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0);
-  // Two windows, what groups one of them, and of each block of edges its record, its place in the epoch and in the
-  // file.
+  // Pool and windows, and of each block of edges its record, and its place in the orders of two epochs and of a third
+  // that is compared with them.
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
   const std::uint64_t blocks = Sum(graph.train_edges / kMaxBlockEdges, std::min(cells, graph.train_edges));
-  const std::uint64_t window = Product(entries, std::min(RoundUp(kWindowEdges, batch), graph.train_edges));
-  estimate.edges = Sum(Product(2, window, sizeof(Edge)), Product(options.group_queries ? 3 : 0, window, sizeof(Edge)),
-                       Product(blocks, 64U));
-  // Each chunk keeps its gradients until they are summed. Where updates lag the batch before is still there, with its
-  // edges.
+  const OrderSettings order{.batch_edges = options.batch,
+                            .inverse_offset = options.InverseOffset(graph.relation_count)};
+  estimate.edges = Sum(BatchPrefetcher::MostBytes(order, graph.train_edges), Product(blocks, 96U));
+  // Each chunk keeps its gradients until they are summed.
   const std::uint64_t rows_of_batch = RowsOfBatch(options, batch, negatives);
-  const bool two = UpdatesLag(options);
   const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;
   const std::uint64_t predicted = options.relation_prediction > 0 ? relation_rows : 0;
-  const std::uint64_t kept =
-      Sum(GradientBytes(options, batch, negatives), Product(rows_of_batch, sizeof(NodeId)),
-          Product(2, batch, relation_width), Product(chunks, predicted, relation_width + kContributionBytes));
+  const GradientCapacity capacity = GradientCapacityOf(options, graph, shape);
   estimate.gradients =
-      Sum(Product(two ? 2 : 1, kept), Product(rows_of_batch, kContributionBytes),
-          Product(two ? entries * batch : 0, sizeof(Edge)), SharedRowBytes(options, graph, chunks, negatives),
-          Product(MaxWindowRows(options, graph, shape), row));
+      Sum(Product(capacity.block_floats, sizeof(float)), Product(capacity.accumulated_rows, row),
+          Product(rows_of_batch, sizeof(NodeId)), Product(chunks, predicted, kContributionBytes),
+          Product(rows_of_batch, kContributionBytes), SharedRowBytes(options, graph, chunks, negatives));
   estimate.workers = Product(static_cast<std::uint64_t>(std::max(1, threads)), WorkerBytes(options, graph, shape));
   if (options.validate_every > 0) estimate.validation = ValidationBytes(options, graph, threads);
   estimate.program = kProgramBytes;

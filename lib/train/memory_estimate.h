@@ -8,17 +8,15 @@
 #include "absl/status/statusor.h"
 #include "format/graph_description.h"
 #include "plan/epoch_plan.h"
-#include "train/options.h"
+#include "run/options.h"
+#include "tables/mmap_gradient_accumulator.h"
 
 namespace octavo {
 
-// Measured on an idle program with its libraries and TBB's arenas, rounded up.
-inline constexpr std::uint64_t kProgramBytes = std::uint64_t{48} << 20;
-
 struct MemoryEstimate {
   std::uint64_t tables = 0;      // resident embeddings and optimizer state, what is in flight, relations
-  std::uint64_t edges = 0;       // windows of edges and the block index
-  std::uint64_t gradients = 0;   // of a batch's chunks and of the accumulation window
+  std::uint64_t edges = 0;       // a pool, its windows and the block index
+  std::uint64_t gradients = 0;   // of a batch's chunks and of several batches' rows
   std::uint64_t workers = 0;     // scratch of each thread
   std::uint64_t validation = 0;  // the least of a ranking of valid edges, and the graph and run that it opens
   std::uint64_t program = 0;     // code, libraries, names that are looked up
@@ -26,14 +24,12 @@ struct MemoryEstimate {
   std::uint64_t total() const { return tables + edges + gradients + workers + validation + program; }
 };
 
-// Bytes of a node's rows in all tables.
-std::uint64_t NodeBytes(const TrainOptions& options);
-
 MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDescription& graph, int threads,
                                       const PartitionShape& shape);
 
-// Rows whose sums of gradients an accumulation window keeps at most; one of a single batch keeps none.
-std::uint64_t MaxWindowRows(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape);
+// What the file of gradients has room for: the chunks of a batch and, where several batches make an update, their rows.
+GradientCapacity GradientCapacityOf(const TrainOptions& options, const GraphDescription& graph,
+                                    const PartitionShape& shape);
 
 // A usage error with both figures where the estimate is above `limit` bytes.
 absl::Status CheckMemory(const MemoryEstimate& estimate, std::uint64_t limit);

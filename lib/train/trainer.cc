@@ -16,13 +16,16 @@
 #include "format/paths.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
-#include "train/initial_vectors.h"
+#include "io/resolved_path.h"
+#include "run/initial_vectors.h"
+#include "run/new_run.h"
+#include "run/resumption.h"
+#include "run/run_configuration.h"
+#include "run/run_exchange.h"
+#include "run/run_folder.h"
+#include "run/trainable.h"
+#include "train/chunk_work.h"
 #include "train/memory_estimate.h"
-#include "train/new_run.h"
-#include "train/resumption.h"
-#include "train/run_configuration.h"
-#include "train/run_exchange.h"
-#include "train/run_place.h"
 #include "train/training_loop.h"
 
 namespace octavo {
@@ -31,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Where the edges do not fit beside what the training holds, they leave the page cache once they are read. Returns
-// whether that is so.
+// whether that is so. Tables are mapped only if their clean pages fit in addition.
 bool LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph.description(), settings.threads, shape);
   const std::uint64_t edges = graph.description().train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
@@ -52,9 +55,8 @@ absl::Status CheckInit(const TrainOptions& options, const InitialSource& init, c
     return UsageError(fmt::format("{} has no meaning without --init, whose rows are the old ones",
                                   options.freeze == Freeze::kOld ? "freeze old" : "edges new"));
   }
-  std::error_code error;
-  const fs::path source = fs::weakly_canonical(init.source, error);
-  const fs::path folder = fs::weakly_canonical(paths.folder(), error);
+  ASSIGN_OR_RETURN(const fs::path source, ResolvedPath(init.source));
+  ASSIGN_OR_RETURN(const fs::path folder, ResolvedPath(paths.folder()));
   if (std::mismatch(folder.begin(), folder.end(), source.begin(), source.end()).first != folder.end()) {
     return absl::OkStatus();
   }
@@ -85,6 +87,16 @@ absl::Status CheckPlace(const Graph& graph, const TrainOptions& options, bool ov
   return has_older ? CheckCopyPlace(paths, paths.Best()) : absl::OkStatus();
 }
 
+// `pipelined` is another name of `sync`, and a new run has the first one. So a run of that name is one of an older
+// program, which updated the rows of nodes a batch late where a batch was one chunk in one piece.
+TrainOptions WithoutAliases(TrainOptions options) {
+  if (options.schedule == Schedule::kPipelined) options.schedule = Schedule::kSync;
+  return options;
+}
+bool BeganWithLateUpdates(const TrainOptions& options) {
+  return options.schedule == Schedule::kPipelined && options.batch <= options.chunk && PiecesOf(options, 1) == 1;
+}
+
 // Opens and checks what a run in `paths` is made of. The graph may not have its name yet, which is `graph_name`.
 absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& graph_name, const RunPaths& paths,
                                   const TrainOptions& options, const TrainSettings& settings,
@@ -94,9 +106,10 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   RETURN_IF_ERROR(CheckTrainable(*run.graph, options));
   ASSIGN_OR_RETURN(run.division, ChooseShape(options, run.graph->description(), settings.memory, settings.threads));
   if (callbacks.on_division) callbacks.on_division({.shape = run.division, .from_epoch = 1});
+  run.gradients = GradientCapacityOf(options, run.graph->description(), run.division);
   run.drop_behind = LeaveRoom(*run.graph, options, run.division, settings);
   ASSIGN_OR_RETURN(run.vectors, OpenInit(*run.graph, options, settings, init, paths));
-  run.configuration = {.options = options,
+  run.configuration = {.options = WithoutAliases(options),
                        .graph = fs::absolute(graph_name),
                        .init = {.source = init.given() ? fs::absolute(init.source) : fs::path(),
                                 .names = init.names.empty() ? fs::path() : fs::absolute(init.names),
@@ -105,9 +118,37 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   return run;
 }
 
+// Returns how a resumed run goes on from its next epoch, and tells the caller.
+absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const TrainSettings& settings,
+                                            const TrainCallbacks& callbacks) {
+  const TrainOptions& options = resumption.configuration.options;
+  const GraphDescription& graph = resumption.graph->description();
+  const Progress& progress = resumption.manifest.header.progress;
+  const PartitionShape now = DivisionOf(progress);
+  PartitionShape next = now;
+  const bool ends = progress.epoch + (progress.batch > 0 ? 1 : 0) >= options.epochs;  // there is no next epoch
+  if (settings.divide_anew && !ends) {
+    ASSIGN_OR_RETURN(next, ChooseShape(options, graph, settings.memory, settings.threads));
+  }
+  const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, settings.threads, now);
+  if (progress.batch > 0 || (next == now && !ends)) {
+    if (const absl::Status status = CheckMemory(estimate, settings.memory); !status.ok()) {
+      return UsageError(fmt::format("{} divides the tables into {} partitions, {} of them resident: {}",
+                                    progress.batch > 0 ? "the epoch that was begun" : "the run", now.partitions,
+                                    now.resident, MessageOf(status)));
+    }
+  }
+  if (callbacks.on_division) {
+    const std::uint64_t from = progress.epoch + (progress.batch > 0 && next != now ? 2 : 1);
+    callbacks.on_division(
+        {.shape = next, .from_epoch = from, .changed = next != now, .before = now, .memory_before = estimate.total()});
+  }
+  return next;
+}
+
 // Makes `run` in its place, up to its first commit, and moves it there where an older one is or the graph of `unnamed`,
 // which may be null, has no name yet: that gets it in between.
-absl::StatusOr<BegunRun> PutRun(NewRun& run, const RunPlace& place, AtomicFolder* unnamed) {
+absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicFolder* unnamed) {
   const RunPaths& paths = place.paths();
   const TrainOptions& options = run.configuration.options;
   const GraphDescription& graph = run.graph->description();
@@ -127,13 +168,13 @@ absl::StatusOr<BegunRun> PutRun(NewRun& run, const RunPlace& place, AtomicFolder
   RETURN_IF_ERROR(CheckRemovable(paths));
   if (unnamed != nullptr) RETURN_IF_ERROR(unnamed->Commit());
   RETURN_IF_ERROR(ReplaceRun(paths));
-  ASSIGN_OR_RETURN(begun.gradients, MakeGradients(paths, options, graph, run.division, run.division));
+  ASSIGN_OR_RETURN(begun.gradients, MmapGradientAccumulator::Create(paths.Gradients(), options.dim, run.gradients));
   ASSIGN_OR_RETURN(begun.tables, RunTables::Open(paths, ShapeOf(options, graph, run.division), full));
   ASSIGN_OR_RETURN(begun.edges, MakeTrainedEdges(*run.graph, options, paths, begun.known, run.drop_behind));
   return begun;
 }
 
-absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunPlace& place, AtomicFolder* unnamed,
+absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunFolder& place, AtomicFolder* unnamed,
                                       const TrainSettings& settings, const TrainCallbacks& callbacks) {
   const RunPaths& paths = place.paths();
   const TrainOptions& options = run.configuration.options;
@@ -142,7 +183,7 @@ absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunPlace& place, AtomicFolder
     RETURN_IF_ERROR(CheckDiskSpace(paths, space, /*beside=*/run.vectors != nullptr));
   }
   place.Keep();
-  const absl::StatusOr<BegunRun> begun = PutRun(run, place, unnamed);
+  const absl::StatusOr<BegunRun> begun = InstallRun(run, place, unnamed);
   if (!begun.ok()) {
     // With its graph named the new run is the one that stands; a disk that has just failed is not asked to move it.
     const bool named = unnamed != nullptr && unnamed->path().empty();
@@ -170,28 +211,16 @@ absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunPlace& place, AtomicFolder
 
 }  // namespace
 
-absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options) {
-  RETURN_IF_ERROR(ValidateTrainOptions(options));
-  if (options.validate_every > 0 && graph.description().valid_edges == 0) {
-    return UsageError(
-        fmt::format("{}: no edges to validate with; expected validate-every 0, or a graph imported with "
-                    "--valid FILE or --split",
-                    graph.paths().folder().string()));
-  }
-  if (graph.description().train_edges > 0) return absl::OkStatus();
-  return UsageError(fmt::format("{}: no training edges", graph.paths().folder().string()));
-}
-
 absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::path& folder, const TrainOptions& options,
                                       bool overwrite, const TrainSettings& settings, const TrainCallbacks& callbacks,
                                       const InitialSource& init) {
   const RunPaths paths(folder);
   ASSIGN_OR_RETURN(NewRun run, PrepareRun(graph_folder, graph_folder, paths, options, settings, callbacks, init));
-  ASSIGN_OR_RETURN(RunPlace place, RunPlace::Take(folder, overwrite));
+  ASSIGN_OR_RETURN(RunFolder place, RunFolder::Take(folder, overwrite));
   return TrainNew(run, place, nullptr, settings, callbacks);
 }
 
-absl::StatusOr<TrainOutcome> GrowRun(AtomicFolder graph, RunPlace place, const TrainOptions& options,
+absl::StatusOr<TrainOutcome> GrowRun(AtomicFolder graph, RunFolder place, const TrainOptions& options,
                                      const TrainSettings& settings, const TrainCallbacks& callbacks,
                                      const InitialSource& init) {
   const auto train = [&]() -> absl::StatusOr<TrainOutcome> {
@@ -211,7 +240,7 @@ absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs:
   TrainingStart start;
   start.options = options;
   start.train_edges = graph->description().train_edges;
-  ASSIGN_OR_RETURN(start.plan, PlanTraining(options, *graph, settings.memory, settings.threads, nullptr));
+  ASSIGN_OR_RETURN(start.plan, PlanTraining(options, *graph, settings.memory, settings.threads, folder, nullptr));
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckPlace(*graph, options, overwrite, settings, init, paths));
   ASSIGN_OR_RETURN(const bool has_older, FileExists(paths.State()));
@@ -242,7 +271,8 @@ absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t 
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckIsRun(paths));
   RETURN_IF_ERROR(CheckSettled(paths));
-  ASSIGN_OR_RETURN(const Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings, {}));
+  ASSIGN_OR_RETURN(const Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings.exchange));
+  ASSIGN_OR_RETURN(const PartitionShape next, NextDivision(resumption, settings, {}));
   const ManifestHeader& header = resumption.manifest.header;
   TrainingStart start;
   start.options = resumption.configuration.options;
@@ -250,10 +280,10 @@ absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t 
   start.generation = header.generation;
   start.epoch = header.progress.epoch;
   start.batch = header.progress.batch;
-  start.options.partitions = resumption.next.partitions;
-  start.options.resident = resumption.next.resident;
+  start.options.partitions = next.partitions;
+  start.options.resident = next.resident;
   ASSIGN_OR_RETURN(start.plan,
-                   PlanTraining(start.options, *resumption.graph, settings.memory, settings.threads, nullptr));
+                   PlanTraining(start.options, *resumption.graph, settings.memory, settings.threads, folder, nullptr));
   RETURN_IF_ERROR(CheckDiskSpace(paths, DiskSpaceOf(start.options, resumption.graph->description(), start.plan.shape),
                                  /*beside=*/false));
   return start;
@@ -265,16 +295,28 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   RETURN_IF_ERROR(CheckIsRun(paths));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
   RETURN_IF_ERROR(SettleRun(paths));
-  ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings, callbacks));
-  const auto& [configuration, configuration_changed, graph, manifest, next] = resumption;
+  ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings.exchange));
+  ASSIGN_OR_RETURN(const PartitionShape next, NextDivision(resumption, settings, callbacks));
+  const auto& [configuration, configuration_changed, graph, manifest] = resumption;
   const TrainOptions& options = configuration.options;
   const Progress& done = manifest.header.progress;
+  if (BeganWithLateUpdates(options) && done.epoch < options.epochs && callbacks.on_warning) {
+    callbacks.on_warning(
+        fmt::format("{}: was begun with updates a batch late (schedule pipelined); from here on its bits are those of "
+                    "schedule sync",
+                    folder.string()));
+  }
   const bool drop_behind = LeaveRoom(*graph, options, next, settings);
   const RunShape shape = ShapeOf(options, graph->description(), DivisionOf(done));
   ASSIGN_OR_RETURN(const std::optional<KnownRows> known, ReadKnownRows(options, paths, shape));
   NewFiles made(paths);
+  // Room for both divisions of the tables.
+  GradientCapacity capacity = GradientCapacityOf(options, graph->description(), DivisionOf(done));
+  const GradientCapacity then = GradientCapacityOf(options, graph->description(), next);
+  capacity.block_floats = std::max(capacity.block_floats, then.block_floats);
+  capacity.accumulated_rows = std::max(capacity.accumulated_rows, then.accumulated_rows);
   ASSIGN_OR_RETURN(const std::unique_ptr<MmapGradientAccumulator> gradients,
-                   MakeGradients(paths, options, graph->description(), DivisionOf(done), next));
+                   MmapGradientAccumulator::Create(paths.Gradients(), options.dim, capacity));
   ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables,
                    RunTables::Open(paths, shape, options.durability == Durability::kFull));
   RETURN_IF_ERROR(RemoveFile(paths.Beginning()));

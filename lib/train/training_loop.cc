@@ -12,8 +12,8 @@
 #include "fmt/format.h"
 #include "io/failpoint.h"
 #include "optimize/learning_rate.h"
+#include "run/validation.h"
 #include "train/memory_estimate.h"
-#include "train/validation.h"
 
 namespace octavo {
 namespace {
@@ -52,25 +52,35 @@ TrainingLoop::TrainingLoop(const Graph& graph, const CellReader& edges, const Kn
       settings_(settings),
       callbacks_(callbacks),
       progress_(tables.progress()),
-      batches_(edges, options.seed, options.batch, kWindowEdges, options.prefetch,
-               options.InverseOffset(graph.relation_count())),
+      batches_(edges,
+               {.seed = options.seed,
+                .batch_edges = options.batch,
+                .inverse_offset = options.InverseOffset(graph.relation_count())},
+               options.prefetch),
       partitions_([this](PartitionId partition) { return tables_.LoadPartition(partition); },
                   [this](PartitionId partition) { return tables_.EvictPartition(partition); },
                   options.prefetch != PrefetchMode::kOff) {}
 
 absl::Status TrainingLoop::Prepare() {
-  schedule_ = BatchSchedule::Make(options_, graph_,
-                                  {.embeddings = tables_.embeddings(),
-                                   .optimizer = tables_.optimizer(),
-                                   .relations = tables_.relations(),
-                                   .relation_optimizer = tables_.relation_optimizer(),
-                                   .gradients = gradients_,
-                                   .frozen = frozen_});
+  schedule_ = std::make_unique<BatchSchedule>(options_, graph_,
+                                              StepTables{.embeddings = tables_.embeddings(),
+                                                         .optimizer = tables_.optimizer(),
+                                                         .relations = tables_.relations(),
+                                                         .relation_optimizer = tables_.relation_optimizer(),
+                                                         .gradients = gradients_,
+                                                         .frozen = frozen_});
   ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
   metrics_ = std::make_unique<MetricsLog>(std::move(log));
   if (progress_.batch == 0) DivideTables();
+  ChooseLoading();
   MakePlanner();
   return absl::OkStatus();
+}
+
+void TrainingLoop::ChooseLoading() {
+  loading_ = octavo::ChooseLoading(options_, graph_, settings_.memory, settings_.threads, shape(), paths_.folder());
+  tables_.LoadBy(loading_.loading);
+  if (callbacks_.on_loading) callbacks_.on_loading(loading_);
 }
 
 // Between two epochs: the next shape is the shape from here on.
@@ -89,33 +99,33 @@ void TrainingLoop::MakePlanner() {
 }
 
 void TrainingLoop::UseState(std::size_t state) {
-  schedule_->SetResidentNodes(NodesOf(plan_->states[state].resident, graph_.description()));
+  schedule_->SetResidentNodes(NodesOf(plan_.states[state].resident, graph_.description()));
 }
 
 absl::Status TrainingLoop::BeginEpoch(std::size_t state) {
   counters_ = {};
   counters_.begin = Clock::now();
   counters_.tables_before = {tables_.bytes_read(), tables_.bytes_written()};
-  counters_.edge_bytes_before = batches_.BytesRead();
-  RETURN_IF_ERROR(partitions_.Begin(*plan_, state));
+  RETURN_IF_ERROR(partitions_.Begin(plan_, state));
   const bool cold = partitions_.began_cold();
   counters_.loads = cold ? std::min(shape().resident, shape().partitions) : 0;
-  counters_.planned_loads = counters_.loads + plan_->states.size() - 1 - state;
+  counters_.planned_loads = counters_.loads + plan_.states.size() - 1 - state;
   counters_.planned_tables = PlannedTraffic(
-      *plan_, [this](PartitionId p) { return tables_.PartitionBytes(p); }, state, cold);
+      plan_, [this](PartitionId p) { return tables_.PartitionBytes(p); }, state, cold);
   return absl::OkStatus();
 }
 
 absl::Status TrainingLoop::RunEpoch() {
-  plan_ = &planner_->Plan(progress_.epoch);
-  batches_.BeginEpoch(progress_.epoch, *plan_);
+  plan_ = planner_->Plan(progress_.epoch);
+  const bool next_is_known = progress_.epoch + 1 < options_.epochs && shape() == next_shape_;
+  batches_.BeginEpoch(progress_.epoch, plan_, next_is_known ? &planner_->Plan(progress_.epoch + 1) : nullptr);
   std::size_t state = progress_.batch == 0 ? 0 : batches_.StateOf(progress_.batch);
   RETURN_IF_ERROR(BeginEpoch(state));
   while (true) {
     UseState(state);
     RETURN_IF_ERROR(RunState(batches_.FirstBatch(state + 1)));
     if (Stopping() && progress_.batch != batches_.BatchCount()) return CommitHere();
-    if (++state == plan_->states.size()) break;
+    if (++state == plan_.states.size()) break;
     RETURN_IF_ERROR(partitions_.Advance());
     ++counters_.loads;
   }
@@ -127,24 +137,17 @@ absl::Status TrainingLoop::RunState(std::uint64_t end) {
   while (progress_.batch < end) {
     const std::uint64_t batch = progress_.batch;
     RETURN_IF_ERROR(Failpoint("train.batch"));
+    RETURN_IF_ERROR(tables_.CheckLoaded());  // of mapped rows, whose checksums are verified in the background
     // A window ends with its state, as its rows may leave.
     const bool ends_window = (batch + 1) % options_.accumulate == 0 || batch + 1 == end;
     RETURN_IF_ERROR(RunBatch(batch, ends_window));
     if (!ends_window) continue;
-    if (IsCut(batch, end)) RETURN_IF_ERROR(schedule_->Finish());
     ReportBatch();
-    // At a cut the tables are whole: there, and only there, is a commit or a stop.
-    if (!IsCut(batch, end)) continue;
+    // Between windows the tables are whole: there, and only there, is a commit or a stop.
     if (Stopping()) break;
     if (batch + 1 != batches_.BatchCount() && CommitDue()) RETURN_IF_ERROR(CommitHere());
   }
   return schedule_->CheckRows();
-}
-
-// Whether nothing of the schedule is under way behind the window that `batch` ends. A matter of the batch's number
-// alone, so that a run that commits often has the bits of one that does not.
-bool TrainingLoop::IsCut(std::uint64_t batch, std::uint64_t end) const {
-  return !UpdatesLag(options_) || (batch + 1) % kPipelineBatches == 0 || batch + 1 == end;
 }
 
 absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
@@ -200,7 +203,7 @@ absl::Status TrainingLoop::CommitHere() {
 }
 
 EpochEvent TrainingLoop::MakeEvent() {
-  const auto [fetch, fetch_stall] = batches_.TakeFetchAndStallSeconds();
+  const FetchCounts fetch = batches_.TakeCounts();
   const auto [exchange, exchange_stall] = partitions_.TakeFetchAndStallSeconds();
   const StepTimes times = schedule_->TakeTimes();
   const double sides = 2.0 * static_cast<double>(progress_.epoch_edges);
@@ -213,19 +216,21 @@ EpochEvent TrainingLoop::MakeEvent() {
   event.learning_rate = counters_.learning_rate;
   event.seconds = SecondsSince(counters_.begin);
   event.edges_per_second = static_cast<double>(counters_.edges) / event.seconds;
-  event.fetch_seconds = fetch;
+  event.fetch_seconds = fetch.fetch_seconds;
   event.exchange_seconds = exchange;
   event.compute_seconds = times.compute_seconds;
   event.apply_seconds = times.apply_seconds;
-  event.stall_seconds = fetch_stall + exchange_stall;
+  event.stall_seconds = fetch.stall_seconds + exchange_stall;
+  event.windows = fetch.windows;
+  event.prefetched_windows = fetch.prefetched_windows;
   event.commit_seconds = counters_.commit_seconds;
   event.partitions = progress_.partitions;
   event.resident = progress_.resident;
+  event.exchange = loading_.loading;
   event.partition_loads = counters_.loads;
   event.planned_partition_loads = counters_.planned_loads;
   event.planned_read_bytes = counters_.planned_tables.read + edge_bytes;
-  event.read_bytes =
-      tables_.bytes_read() - counters_.tables_before.read + batches_.BytesRead() - counters_.edge_bytes_before;
+  event.read_bytes = tables_.bytes_read() - counters_.tables_before.read + fetch.read_bytes;
   event.planned_written_bytes = counters_.planned_tables.written + tables_.relation_bytes();
   event.written_bytes = tables_.bytes_written() - counters_.tables_before.written;
   event.peak_rss_bytes = PeakResidentBytes();
@@ -253,7 +258,10 @@ absl::Status TrainingLoop::CommitEpoch() {
                                           .plan_epoch = progress_.plan_epoch},
                                  seal));
   progress_ = tables_.progress();
-  DivideTables();
+  if (shape() != next_shape_) {
+    DivideTables();
+    ChooseLoading();
+  }
   MakePlanner();
   last_commit_ = Clock::now();
   if (callbacks_.on_epoch) callbacks_.on_epoch(event);

@@ -14,11 +14,12 @@
 #include "plan/epoch_plan.h"
 #include "prefetch/batch_prefetcher.h"
 #include "prefetch/partition_loader.h"
+#include "run/options.h"
+#include "run/telemetry.h"
 #include "tables/mmap_gradient_accumulator.h"
 #include "train/batch_schedule.h"
-#include "train/options.h"
-#include "train/telemetry.h"
-#include "train/trainer.h"
+#include "train/loading_choice.h"
+#include "train/training_settings.h"
 
 namespace octavo {
 
@@ -47,7 +48,6 @@ class TrainingLoop {
     std::uint64_t planned_loads = 0;
     Traffic planned_tables;
     Traffic tables_before;
-    std::uint64_t edge_bytes_before = 0;
   };
 
   absl::Status Prepare();
@@ -55,12 +55,12 @@ class TrainingLoop {
   absl::Status Validate();
   std::uint64_t ValidationMemory() const;
   void DivideTables();
+  void ChooseLoading();
   void MakePlanner();
   absl::Status BeginEpoch(std::size_t state);
   absl::Status RunEpoch();
   absl::Status RunState(std::uint64_t end);
   absl::Status RunBatch(std::uint64_t batch, bool ends_window);
-  bool IsCut(std::uint64_t batch, std::uint64_t end) const;
   void ReportBatch() const;
   absl::Status CommitHere();
   absl::Status CommitEpoch();
@@ -82,9 +82,10 @@ class TrainingLoop {
   const PartitionShape next_shape_;
   const TrainSettings& settings_;
   const TrainCallbacks& callbacks_;
-  Progress progress_;  // of the work done, committed or not
+  Progress progress_;      // of the work done, committed or not
+  LoadingChoice loading_;  // of partitions that are loaded from now on
   std::unique_ptr<EpochPlanner> planner_;
-  const EpochPlan* plan_ = nullptr;  // of the epoch under way
+  EpochPlan plan_;  // of the epoch under way
   BatchPrefetcher batches_;
   PartitionLoader partitions_;
   std::unique_ptr<BatchSchedule> schedule_;

@@ -6,11 +6,12 @@
 #include "format/cells.h"
 #include "format/npy_header.h"
 #include "plan/partition_plan.h"
+#include "run/footprint.h"
 
 namespace octavo {
 namespace {
 
-// The plan of an epoch, and what its tables and edges move.
+// The loads of partitions in an epoch, and the bytes of its tables and edges.
 struct PlannedEpoch {
   std::uint64_t loads = 0;
   Traffic traffic;
@@ -45,13 +46,14 @@ void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const
            static_cast<double>(traffic.written) / rates.disk_write;
   };
   const double compute = static_cast<double>(graph.train_edges) / rates.training;
-  // The exchanges go on behind the training; the commit at the end does not.
-  const double groups = plan.shape.WholeGraph() ? 0 : plan.shape.resident;
-  const std::uint64_t at_commit =
-      plan.shape.WholeGraph() ? plan.epoch.written : static_cast<std::uint64_t>(groups) * plan.group_bytes;
-  Traffic behind = plan.epoch;
-  behind.written -= std::min(behind.written, at_commit);
-  plan.epoch_seconds = std::max(compute, seconds(behind)) + seconds({0, at_commit});
+  // Exchanges overlap with training; the commit at the end does not.
+  const double resident = plan.shape.WholeGraph() ? 0 : plan.shape.resident;
+  const std::uint64_t at_commit = plan.shape.WholeGraph()
+                                      ? plan.epoch.written
+                                      : static_cast<std::uint64_t>(resident) * plan.largest_partition_bytes;
+  Traffic background = plan.epoch;
+  background.written -= std::min(background.written, at_commit);
+  plan.epoch_seconds = std::max(compute, seconds(background)) + seconds({0, at_commit});
   Traffic outside = plan.training;
   outside.read -= std::min(outside.read, plan.first_epoch.read + (options.epochs - 1) * plan.epoch.read);
   outside.written -= std::min(outside.written, plan.first_epoch.written + (options.epochs - 1) * plan.epoch.written);
@@ -64,8 +66,10 @@ void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const
 DiskSpace DiskSpaceOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
   const std::uint64_t tables =
       graph.node_count * NodeBytes(options) + RelationBytes(options, graph) + 4 * kNpyHeaderBytes;
-  const std::uint64_t gradients = MaxWindowRows(options, graph, shape) * options.dim * sizeof(float);
-  // The best run, and the one that is to take its place.
+  const std::uint64_t gradients =
+      MmapGradientAccumulator::FileBytes(options.dim, GradientCapacityOf(options, graph, shape))
+          .value_or(UINT64_MAX / 2);
+  // The best run and the copy that replaces it.
   const std::uint64_t copies = options.keep == Keep::kBest ? 2 : 0;
   return {.beginning = 2 * tables + gradients,
           .training = (2 + copies) * tables + gradients,
@@ -73,15 +77,17 @@ DiskSpace DiskSpaceOf(const TrainOptions& options, const GraphDescription& graph
 }
 
 absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Graph& graph, std::uint64_t memory,
-                                          int threads, const MachineRates* rates) {
+                                          int threads, const std::filesystem::path& folder, const MachineRates* rates) {
   const GraphDescription& description = graph.description();
   TrainingPlan plan;
   plan.memory = memory;
   ASSIGN_OR_RETURN(plan.shape, ChooseShape(options, description, memory, threads));
+  plan.loading = ChooseLoading(options, graph, memory, threads, plan.shape, folder);
   plan.estimate = EstimateTrainingMemory(options, description, threads, plan.shape);
   const std::uint64_t tables = description.node_count * NodeBytes(options);
   const std::uint64_t fine_bytes = description.partition_rows * NodeBytes(options);
-  plan.group_bytes = std::min(tables, LargestGroup(description.partition_count, plan.shape.partitions) * fine_bytes);
+  plan.largest_partition_bytes =
+      std::min(tables, LargestPartition(description.partition_count, plan.shape.partitions) * fine_bytes);
   const std::uint64_t relations = RelationBytes(options, description);
   EpochPlanner planner(description.partition_count, plan.shape, options.order, options.seed);
   const PlannedEpoch first = PlanEpoch(options, graph, planner, plan.shape, 0, relations);
@@ -90,10 +96,10 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
   plan.epoch_loads = later.loads;
   plan.first_epoch = first.traffic;
   plan.epoch = later.traffic;
-  // Each epoch's commit turns every slot around, so behind an odd number of epochs all rows stand in the second files
+  // Each epoch's commit moves all rows to the other slot. After an odd number of epochs they are in the second files
   // and are copied back.
   const bool back = options.epochs % 2 == 1;
-  const std::uint64_t resident = plan.shape.WholeGraph() ? tables : plan.shape.resident * plan.group_bytes;
+  const std::uint64_t resident = plan.shape.WholeGraph() ? tables : plan.shape.resident * plan.largest_partition_bytes;
   const std::uint64_t later_epochs = options.epochs - 1;
   plan.training.read =
       first.traffic.read + later_epochs * later.traffic.read + (back ? tables - std::min(tables, resident) : 0);

@@ -37,7 +37,7 @@ void Halving::AddResult(double mrr) {
   const std::uint64_t trial = members_[next_];
   places_[trial].rung = rung_;
   places_[trial].mrr = mrr;
-  // Members come in ascending order, so one of an equal MRR goes behind those that are there.
+  // Members are processed in ascending order, so a trial goes after those with the same MRR.
   const auto at = std::find_if(best_.begin(), best_.end(), [&](std::uint64_t t) { return places_[t].mrr < mrr; });
   best_.insert(at, trial);
   if (best_.size() > Kept(rung_)) {
@@ -67,10 +67,10 @@ bool Halving::IsOut(std::uint64_t trial) const { return out_[trial]; }
 
 std::vector<Halving::Place> Halving::Ranking() const {
   std::vector<Place> ranking = places_;
-  const auto group = [](const Place& place) { return place.failed ? 2 : place.rung ? 0 : 1; };
+  const auto place_class = [](const Place& place) { return place.failed ? 2 : place.rung ? 0 : 1; };
   std::stable_sort(ranking.begin(), ranking.end(), [&](const Place& a, const Place& b) {
-    if (group(a) != group(b)) return group(a) < group(b);
-    if (group(a) != 0) return false;
+    if (place_class(a) != place_class(b)) return place_class(a) < place_class(b);
+    if (place_class(a) != 0) return false;
     return *a.rung != *b.rung ? *a.rung > *b.rung : a.mrr > b.mrr;
   });
   return ranking;

@@ -1,6 +1,6 @@
 // Successive halving (Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization",
-// AISTATS 2016): all trials are trained for a few epochs, the best 1/eta of them for eta times as many, and so on.
-// Pure arithmetic on results; one thread.
+// AISTATS 2016): trains all trials for a few epochs, the best 1/eta of them for eta times as many, and so on. Pure
+// arithmetic on results; one thread.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,31 @@
 namespace octavo {
 
 struct Rung {
-  std::uint64_t epochs = 0;  // done at its end, those of the rungs before with them
-  std::uint64_t trials = 0;  // that begin it, where none fails
+  std::uint64_t epochs = 0;  // at its end, including earlier rungs
+  std::uint64_t trials = 0;  // that begin it if none fails
 
   friend bool operator==(const Rung&, const Rung&) = default;
 };
 
-// Returns the rungs: rung r ends at epochs_least * eta^r epochs with trials / eta^r trials, rounded down and at least
-// one; the last one, floor(log_eta(epochs / epochs_least)), at `epochs`.
+// Returns the rungs. Rung r ends at epochs_least * eta^r epochs and has trials / eta^r trials, rounded down, at least
+// one. The last one, floor(log_eta(epochs / epochs_least)), ends at `epochs`.
 // REQUIRES: trials >= 1, 1 <= epochs_least <= epochs <= 2^32, 2 <= eta <= 2^31
 std::vector<Rung> MakeRungs(std::uint64_t trials, std::uint64_t epochs_least, std::uint64_t epochs, std::uint64_t eta);
 
 class Halving {
  public:
-  // Trial `trial` is to be trained to the end of rung `rung`.
+  // Train trial `trial` to the end of rung `rung`.
   struct Task {
     std::size_t rung = 0;
     std::uint64_t trial = 0;
 
     friend bool operator==(const Task&, const Task&) = default;
   };
-  // Where a trial stands.
+  // A trial's position in the ranking.
   struct Place {
     std::uint64_t trial = 0;
-    std::optional<std::size_t> rung;  // the last one that it came to the end of
-    double mrr = 0;                   // there
+    std::optional<std::size_t> rung;  // the last rung that it completed
+    double mrr = 0;                   // at the end of that rung
     bool failed = false;
 
     friend bool operator==(const Place&, const Place&) = default;
@@ -42,20 +42,20 @@ class Halving {
 
   explicit Halving(std::vector<Rung> rungs);
 
-  // Returns what is to be done next, rung by rung and in each by number of trial; nothing when all is done. Trials go
-  // on from a rung when all that began it are through it.
+  // Returns the next task; nothing when all is done. Tasks are ordered by rung, then by number of trial. The next rung
+  // begins when every trial of a rung has finished or failed.
   std::optional<Task> Next() const;
   // The result of Next().
   void AddResult(double mrr);
-  // Next() has failed: it is worse than every trial that has not.
+  // Next() has failed. It ranks below every trial that has not failed.
   void AddFailure();
 
-  // Whether the trial has no part in what is still to come, nor is the best: known as soon as enough others are better.
+  // Whether the trial is neither the best nor needed for any further task. Known as soon as enough others are better.
   bool IsOut(std::uint64_t trial) const;
-  // All trials, the best first: those that came further are before the others, then the higher MRR, then the lower
-  // number; behind them those without a result, and last those that failed.
+  // All trials, best first: by the rung reached, then higher MRR, then lower number. Trials without a result follow,
+  // then failed ones.
   std::vector<Place> Ranking() const;
-  // Trials that are through the rung, failed in it or not.
+  // The number of trials that completed the rung or failed in it.
   std::uint64_t Done(std::size_t rung) const { return done_[rung]; }
 
   const std::vector<Rung>& rungs() const { return rungs_; }
@@ -65,13 +65,13 @@ class Halving {
   void Advance();
 
   std::vector<Rung> rungs_;
-  std::vector<std::uint64_t> done_;     // of each rung
-  std::vector<Place> places_;           // of each trial
-  std::vector<bool> out_;               // of each trial
-  std::size_t rung_ = 0;                // under way
-  std::vector<std::uint64_t> members_;  // that began it, ascending
-  std::size_t next_ = 0;                // of the members
-  std::vector<std::uint64_t> best_;     // of the members that are through it, at most Kept(rung_), the best first
+  std::vector<std::uint64_t> done_;     // by rung
+  std::vector<Place> places_;           // by trial
+  std::vector<bool> out_;               // by trial
+  std::size_t rung_ = 0;                // the current rung
+  std::vector<std::uint64_t> members_;  // trials of the current rung, ascending
+  std::size_t next_ = 0;                // index into the members
+  std::vector<std::uint64_t> best_;     // completed members, best first, at most Kept(rung_)
 };
 
 }  // namespace octavo

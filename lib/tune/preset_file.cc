@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "fmt/format.h"
-#include "train/option_toml.h"
+#include "run/option_toml.h"
 
 namespace octavo {
 
 std::string PresetText(const SearchSpace& space, const TrainOptions& options, std::string_view comment) {
   const auto belongs = [&](const OptionField& field) {
-    if (field.group == "work") return false;  // changes no bit, and is a matter of where one trains
+    if (field.section == "work") return false;  // does not change any bit, and depends on the machine
     if (field.name == "epochs" || field.name == "seed") return true;
     const bool validates = field.name == "validate-every" || field.name == "validation-sample";
     if (validates && options.learning_rate_schedule == LearningRateSchedule::kPlateau) return true;

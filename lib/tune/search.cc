@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-absl::Status CheckOptions(const SearchOptions& options, const Graph& graph) {
+absl::Status CheckOptions(const TuneOptions& options, const Graph& graph) {
   const std::string folder = graph.paths().folder().string();
   if (options.epochs < options.epochs_least) {
     return UsageError(
@@ -41,9 +41,9 @@ absl::Status CheckOptions(const SearchOptions& options, const Graph& graph) {
       fmt::format("{}: no edges to validate with; expected a graph imported with --valid FILE or --split", folder));
 }
 
-// What every trial has before the space is looked at. Validations are behind each rung, and where its epochs are no
-// multiples of the first one's, in between as well.
-TrainOptions BaseOptions(const SearchOptions& options) {
+// The options of every trial before those of the space. Validates after each rung; if its epochs are not multiples of
+// the first rung's, also in between.
+TrainOptions BaseOptions(const TuneOptions& options) {
   TrainOptions base;
   base.epochs = options.epochs;
   base.seed = options.seed;
@@ -54,7 +54,7 @@ TrainOptions BaseOptions(const SearchOptions& options) {
 
 absl::Status CheckValidations(const std::filesystem::path& space, const std::vector<Trial>& trials,
                               const std::vector<Rung>& rungs) {
-  const std::uint64_t every = trials[0].options.validate_every;  // the same in all
+  const std::uint64_t every = trials[0].options.validate_every;  // the same in all trials
   for (const Rung& rung : rungs) {
     if (every > 0 && rung.epochs % every == 0) continue;
     return UsageError(fmt::format(
@@ -64,24 +64,24 @@ absl::Status CheckValidations(const std::filesystem::path& space, const std::vec
   return absl::OkStatus();
 }
 
-// Runs of other seeds would be ranked on other edges, and the luckiest sample would win.
+// With several seeds trials would be ranked on different edges, and the luckiest sample would win.
 absl::Status CheckSample(const std::filesystem::path& space, const std::vector<Trial>& trials) {
   const TrainOptions& first = trials[0].options;
   const auto differs = [&](const Trial& trial) { return trial.options.seed != first.seed; };
   if (first.validation_sample == 0 || std::ranges::none_of(trials, differs)) return absl::OkStatus();
-  return UsageError(
-      fmt::format("{}: seed: found several, by which --validation-sample is drawn; expected one seed, or no "
-                  "--validation-sample",
-                  space.string()));
+  return UsageError(fmt::format(
+      "{}: seed: found several, but the seed determines the edges of --validation-sample; expected one seed, or no "
+      "--validation-sample",
+      space.string()));
 }
 
-SearchArguments ArgumentsOf(const SearchOptions& options, const Graph& graph) {
-  // A graph that has moved is the same.
+SearchArguments ArgumentsOf(const TuneOptions& options, const Graph& graph) {
+  // A graph that was moved is still the same graph, so compare its fingerprint.
   SearchArguments arguments = {{"--graph", fmt::format("fingerprint {:016x}", graph.description().fingerprint)},
                                {"--trials", std::to_string(options.trials)},
                                {"--epochs-least", std::to_string(options.epochs_least)},
                                {"--epochs", std::to_string(options.epochs)},
-                               {"--halve", std::to_string(options.halve)},
+                               {"--reduction-factor", std::to_string(options.reduction_factor)},
                                {"--validation-sample", std::to_string(options.validation_sample)},
                                {"--seed", std::to_string(options.seed)}};
   for (const SpaceOption& option : options.space.options) {
@@ -90,7 +90,7 @@ SearchArguments ArgumentsOf(const SearchOptions& options, const Graph& graph) {
   return arguments;
 }
 
-// A folder that is somebody's own is not searched in.
+// A folder with other contents is not used.
 absl::Status CheckFolder(const SearchPaths& paths) {
   std::error_code error;
   if (!fs::exists(paths.folder(), error)) return absl::OkStatus();
@@ -100,10 +100,10 @@ absl::Status CheckFolder(const SearchPaths& paths) {
   ASSIGN_OR_RETURN(const bool has_search, FileExists(paths.Log()));
   if (has_search) return absl::OkStatus();
   for (fs::directory_iterator entry(paths.folder(), error), end; !error && entry != end; entry.increment(error)) {
-    // A search that was killed in its first moments leaves these.
+    // Leftovers of a search that was killed at its start.
     if (entry->path() == paths.Lock() || entry->path() == PartialPath(paths.Log())) continue;
     return UsageError(
-        fmt::format("{}: is there and belongs to no search; choose another --output", entry->path().string()));
+        fmt::format("{}: exists and does not belong to a search; choose another --output", entry->path().string()));
   }
   if (error) return RuntimeError(fmt::format("{}: {}", paths.folder().string(), error.message()));
   return absl::OkStatus();
@@ -111,15 +111,15 @@ absl::Status CheckFolder(const SearchPaths& paths) {
 
 class Search {
  public:
-  Search(const SearchOptions& options, const SearchCallbacks& callbacks, const std::atomic<int>* stop,
-         const Graph& graph, std::vector<Trial> trials, SearchLog log)
+  Search(const TuneOptions& options, const SearchCallbacks& callbacks, const std::atomic<int>* stop, const Graph& graph,
+         std::vector<Trial> trials, SearchLog log)
       : options_(options),
         callbacks_(callbacks),
         stop_(stop),
         graph_(graph),
         paths_(options.folder),
         trials_(std::move(trials)),
-        halving_(MakeRungs(trials_.size(), options.epochs_least, options.epochs, options.halve)),
+        halving_(MakeRungs(trials_.size(), options.epochs_least, options.epochs, options.reduction_factor)),
         log_(std::move(log)) {}
 
   absl::StatusOr<SearchOutcome> Run() {
@@ -129,7 +129,7 @@ class Search {
       if (ShouldEnd()) break;
       RETURN_IF_ERROR(RunTask(*task));
     }
-    if (!halving_.Next()) end_ = SearchEnd::kDone;  // also where the budget ended with the last task
+    if (!halving_.Next()) end_ = SearchEnd::kDone;  // also if the last task used up the budget
     const std::optional<std::uint64_t> best = Best();
     if (best) RETURN_IF_ERROR(WritePreset(*best));
     return SearchOutcome{.end = end_,
@@ -140,7 +140,7 @@ class Search {
   }
 
  private:
-  // Asked at each batch; once it says so it says so for good.
+  // Called at each batch; once true it stays true.
   bool ShouldEnd() {
     if (end_ != SearchEnd::kDone) return true;
     const double spent = log_.seconds() + SecondsSince(last_event_);
@@ -181,7 +181,7 @@ class Search {
     }
   }
 
-  // Trains the trial to the end of its rung, or until the search is to end, and notes what came of it.
+  // Trains the trial to the end of its rung, or until the search should end, and records the result.
   absl::Status RunTask(const Halving::Task& task) {
     if (callbacks_.on_begin) callbacks_.on_begin(halving_, task, trials_[task.trial]);
     ASSIGN_OR_RETURN(SearchEvent event, TrainTrial(task));
@@ -202,7 +202,7 @@ class Search {
     const std::uint64_t epoch = halving_.rungs()[task.rung].epochs;
     SearchEvent event = {.kind = SearchEvent::Kind::kFailed, .trial = task.trial, .rung = task.rung};
     const absl::StatusOr<TrainSettings> settings = FittingSettings(trial.options);
-    // A run that did fit when it was begun has not failed: it wants the memory that there was.
+    // A run that fitted when it began has not failed; it needs the memory that was available then.
     ASSIGN_OR_RETURN(const bool begun, FileExists(paths_.Trial(task.trial).State()));
     if (!settings.ok() && (begun || KindOf(settings.status()) != ErrorKind::kUsage)) return settings.status();
     if (!settings.ok()) {
@@ -228,7 +228,7 @@ class Search {
     return event;
   }
 
-  // A usage error where the trial cannot be trained in the memory that there is.
+  // Returns a usage error if the trial cannot be trained in the available memory.
   absl::StatusOr<TrainSettings> FittingSettings(const TrainOptions& options) const {
     ASSIGN_OR_RETURN(TrainSettings settings, callbacks_.settings(options, graph_));
     RETURN_IF_ERROR(ChooseShape(options, graph_.description(), settings.memory, settings.threads).status());
@@ -251,13 +251,13 @@ class Search {
     const Trial& trial = trials_[best];
     const std::string comment = fmt::format(
         "Found by octavo tune: the best of {}, validation MRR {:.4f}, Hits@10 {:.4f}.\n"
-        "Trial {}, behind epoch {} of {}.",
+        "Trial {}, after epoch {} of {}.",
         CountText(trials_.size(), "trial"), trial.scores.mrr, trial.scores.hits_at_10, best, trial.epochs_done,
         trial.options.epochs);
     return WriteWholeFileAtomically(paths_.Preset(), PresetText(options_.space, trial.options, comment));
   }
 
-  const SearchOptions& options_;
+  const TuneOptions& options_;
   const SearchCallbacks& callbacks_;
   const std::atomic<int>* const stop_;
   const Graph& graph_;
@@ -265,12 +265,12 @@ class Search {
   std::vector<Trial> trials_;
   Halving halving_;
   SearchLog log_;
-  SearchEnd end_ = SearchEnd::kDone;  // why the search ends, as far as something has ended it
+  SearchEnd end_ = SearchEnd::kDone;  // the reason, if something has ended the search
   std::chrono::steady_clock::time_point last_event_ = std::chrono::steady_clock::now();
 };
 
-// Draws the trials, and checks what can be before any of them.
-absl::StatusOr<std::vector<Trial>> MakeTrials(const SearchOptions& options, const Graph& graph) {
+// Draws the trials and does all checks that are possible before training.
+absl::StatusOr<std::vector<Trial>> MakeTrials(const TuneOptions& options, const Graph& graph) {
   RETURN_IF_ERROR(CheckOptions(options, graph));
   ASSIGN_OR_RETURN(std::vector<TrialDraw> draws,
                    DrawTrials(options.space, BaseOptions(options), options.seed, options.trials));
@@ -279,47 +279,49 @@ absl::StatusOr<std::vector<Trial>> MakeTrials(const SearchOptions& options, cons
     trials.push_back({.number = trials.size(), .options = std::move(draw.options), .values = std::move(draw.values)});
   }
   RETURN_IF_ERROR(CheckSample(options.space.path, trials));
-  RETURN_IF_ERROR(CheckValidations(options.space.path, trials,
-                                   MakeRungs(trials.size(), options.epochs_least, options.epochs, options.halve)));
+  RETURN_IF_ERROR(
+      CheckValidations(options.space.path, trials,
+                       MakeRungs(trials.size(), options.epochs_least, options.epochs, options.reduction_factor)));
   return trials;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<Rung>> CheckSearch(const SearchOptions& options) {
+absl::StatusOr<std::vector<Rung>> CheckSearch(const TuneOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
   ASSIGN_OR_RETURN(const std::vector<Trial> trials, MakeTrials(options, *graph));
   RETURN_IF_ERROR(CheckFolder(SearchPaths(options.folder)));
-  return MakeRungs(trials.size(), options.epochs_least, options.epochs, options.halve);
+  return MakeRungs(trials.size(), options.epochs_least, options.epochs, options.reduction_factor);
 }
 
-std::vector<std::string> SearchNotes(const SearchOptions& options, const std::vector<Rung>& rungs) {
+std::vector<std::string> SearchNotes(const TuneOptions& options, const std::vector<Rung>& rungs) {
   std::vector<std::string> notes = options.space.notes;
   for (std::size_t i = 0; i + 1 < rungs.size(); ++i) {
-    if (rungs[i].trials % options.halve == 0) continue;
-    notes.push_back(fmt::format("1 in {} of {} trials is no whole number: {} go on from epoch {} to {}", options.halve,
-                                rungs[i].trials, rungs[i + 1].trials, rungs[i].epochs, rungs[i + 1].epochs));
+    if (rungs[i].trials % options.reduction_factor == 0) continue;
+    notes.push_back(fmt::format("1 in {} of {} trials is not a whole number: {} continue from epoch {} to {}",
+                                options.reduction_factor, rungs[i].trials, rungs[i + 1].trials, rungs[i].epochs,
+                                rungs[i + 1].epochs));
   }
   if (rungs.size() == 1 && options.epochs > options.epochs_least) {
     notes.push_back(fmt::format("--epochs {} is less than {} times --epochs-least {}: there is one rung, of all trials",
-                                options.epochs, options.halve, options.epochs_least));
-  } else if (rungs.size() > 1 && rungs.back().epochs != rungs[rungs.size() - 2].epochs * options.halve) {
+                                options.epochs, options.reduction_factor, options.epochs_least));
+  } else if (rungs.size() > 1 && rungs.back().epochs != rungs[rungs.size() - 2].epochs * options.reduction_factor) {
     notes.push_back(fmt::format("--epochs {} is not --epochs-least {} times a power of {}: the last rung is longer",
-                                options.epochs, options.epochs_least, options.halve));
+                                options.epochs, options.epochs_least, options.reduction_factor));
   }
   const std::uint64_t every = BaseOptions(options).validate_every;
   const bool chosen = std::ranges::any_of(
       options.space.options, [](const SpaceOption& option) { return option.field->name == "validate-every"; });
   if (!chosen && every < rungs[0].epochs) {
     notes.push_back(
-        fmt::format("validations are behind every {} epochs, the most that divides --epochs-least and "
-                    "--epochs, though only those at the ends of rungs count",
+        fmt::format("validations run after every {} epochs, the greatest common divisor of --epochs-least and "
+                    "--epochs; only those at the ends of rungs count",
                     every));
   }
   return notes;
 }
 
-absl::StatusOr<SearchOutcome> RunSearch(const SearchOptions& options, const SearchCallbacks& callbacks,
+absl::StatusOr<SearchOutcome> RunSearch(const TuneOptions& options, const SearchCallbacks& callbacks,
                                         const std::atomic<int>* stop) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
   ASSIGN_OR_RETURN(std::vector<Trial> trials, MakeTrials(options, *graph));

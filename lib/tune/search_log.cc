@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 using Kind = SearchEvent::Kind;
 
 constexpr int kSearchFormatVersion = 1;
-// 10,000 trials in 20 rungs, a reason of 1 KiB each.
+// Room for 10,000 trials in 20 rungs, with a reason of 1 KiB each.
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
 constexpr std::pair<Kind, std::string_view> kKinds[] = {
@@ -50,7 +50,7 @@ std::string EventLine(const SearchEvent& event) {
   return Line(json);
 }
 
-// Takes a number out of an object; false where it is missing or none.
+// Reads a number from an object; returns false if it is missing or not a number.
 template <typename Number>
 bool Take(const Json& json, const char* key, Number& value) {
   const auto at = json.find(key);
@@ -85,11 +85,11 @@ std::optional<SearchEvent> ParseEvent(const Json& json) {
   return event;
 }
 
-// A usage error for the first argument that is not the search's.
+// Returns a usage error for the first argument that differs from the search's.
 absl::Status CheckArguments(const std::string& folder, const Json& before, const SearchArguments& arguments) {
   const auto differs = [&](std::string_view name, std::string_view found, std::string_view expected) {
     return UsageError(
-        fmt::format("{}: has a search with another {}: found {}, expected {}; say as before to go on, or "
+        fmt::format("{}: has a search with another {}: found {}, expected {}; use the same value to continue, or "
                     "choose another --output",
                     folder, Escape(name), Escape(found, 400), Escape(expected, 400)));
   };
@@ -115,12 +115,11 @@ absl::StatusOr<SearchLog> SearchLog::Open(const std::filesystem::path& path, con
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path, kMostBytes));
   ASSIGN_OR_RETURN(File file, File::OpenReadWrite(path));
   SearchLog log(std::move(file));
-  const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is none
+  const std::size_t whole = text.rfind('\n') + 1;  // 0 if there is none
   RETURN_IF_ERROR(log.Replay(std::string_view(text).substr(0, whole), arguments));
   log.bytes_ = whole;
   if (whole < text.size()) RETURN_IF_ERROR(log.file_.Truncate(whole));
-  // What was read may be in the page cache only, behind a failed sync; nothing may build on it before it is on the
-  // disk.
+  // After a failed sync, the data read may be only in the page cache. Sync it before anything depends on it.
   RETURN_IF_ERROR(log.file_.Sync());
   return log;
 }

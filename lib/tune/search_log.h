@@ -1,5 +1,5 @@
-// tune.jsonl: what a search was asked for, and what has come of it. One JSON object a line, each on the disk before the
-// search goes on, so that a kill at any instant loses nothing that was said.
+// tune.jsonl: the arguments and the events of a search, one JSON object per line. Each line is on the disk before the
+// search continues, so a kill never loses anything reported.
 #pragma once
 
 #include <cstdint>
@@ -11,42 +11,43 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "io/file.h"
-#include "train/validation.h"
+#include "run/validation.h"
 
 namespace octavo {
 
 struct SearchEvent {
   enum class Kind {
-    kResult,  // the trial came to the end of the rung
+    kResult,  // the trial completed the rung
     kFailed,  // it never will
-    kPaused,  // the search was stopped while the trial was under way
+    kPaused,  // the search was stopped during this trial
   };
 
   Kind kind = Kind::kResult;
   std::uint64_t trial = 0;
   std::uint64_t rung = 0;
-  std::uint64_t epoch = 0;       // of a result: epochs done
+  std::uint64_t epoch = 0;       // epochs done, of a result
   ValidationScores scores = {};  // of a result
   std::string reason = {};       // of a failure
-  double seconds = 0;            // since the event before, or the start of this process's search
+  double seconds = 0;            // since the previous event, or since this process started the search
 };
 
-// What two calls must agree in to be of one search: names and values, in order.
+// Names and values, in order. Two calls with equal arguments belong to the same search.
 using SearchArguments = std::vector<std::pair<std::string, std::string>>;
 
 // One owner.
 class SearchLog {
  public:
-  // Opens the log, or makes one. A last line that a kill has cut is removed. Other arguments than the search was begun
-  // with are a usage error that says which, malformed lines a corrupt-file error with their number.
+  // Opens the log, or creates it. Removes a last line that a kill has truncated. Arguments that differ from those of
+  // the existing search are a usage error that names the first difference; malformed lines are a corrupt-file error
+  // with their line number.
   static absl::StatusOr<SearchLog> Open(const std::filesystem::path& path, const SearchArguments& arguments);
 
-  // Appends the event and syncs. After an error nothing may be appended any more.
+  // Appends the event and syncs. After an error nothing more may be appended.
   absl::Status Append(const SearchEvent& event);
 
-  // Those that were there, in order.
+  // The events that existed on opening, in order.
   const std::vector<SearchEvent>& events() const { return events_; }
-  // Of all events, also those appended.
+  // Of all events, including appended ones.
   double seconds() const { return seconds_; }
 
  private:

@@ -9,12 +9,12 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "fmt/format.h"
-#include "train/option_toml.h"
+#include "run/option_toml.h"
 
 namespace octavo {
 namespace {
 
-// What the search decides by its own flags or by itself.
+// A key that the search determines itself or by its own flags.
 struct OwnKey {
   std::string_view name;
   std::string_view instead;
@@ -22,8 +22,8 @@ struct OwnKey {
 constexpr OwnKey kOwnKeys[] = {
     {"epochs", "the flags --epochs-least and --epochs"},
     {"validation-sample", "the flag --validation-sample"},
-    {"patience", "none: the search itself ends the trials that are behind"},
-    {"keep", "none: the search keeps the run of the best trial"},
+    {"patience", "no such key: the search ends trials with worse results itself"},
+    {"keep", "no such key: the search keeps the run of the best trial"},
 };
 
 std::string Place(const std::filesystem::path& path, const toml::source_region& source, const OptionField& field) {
@@ -56,7 +56,7 @@ absl::StatusOr<ValueChoice> ReadChoice(const OptionField& field, const toml::arr
   return choice;
 }
 
-// The entries of a range's table, still as text.
+// The entries of a range's table, as text.
 struct RangeEntries {
   std::optional<std::string> least;
   std::optional<std::string> most;
@@ -133,8 +133,8 @@ absl::StatusOr<SpaceOption> ReadRange(const OptionField& field, const toml::tabl
   const WholeRange range{
       .least = *least, .most = *least + (*most - *least) / step * step, .step = step, .log = entries.log};
   if (range.most < *most) {
-    notes.push_back(fmt::format("{}: max {} is no step of {} from {}: the largest value is {}", where, *most, step,
-                                *least, range.most));
+    notes.push_back(fmt::format("{}: max {} is not reached in steps of {} from {}: the largest value is {}", where,
+                                *most, step, *least, range.most));
   }
   option.values = range;
   return option;
@@ -182,7 +182,7 @@ absl::StatusOr<SearchSpace> LoadSearchSpace(const std::filesystem::path& path) {
     }
     space.options.push_back(std::move(option));
   }
-  // The fields are one array, so their addresses have its order.
+  // The fields are elements of one array, so sorting by address gives their order.
   std::sort(space.options.begin(), space.options.end(),
             [](const SpaceOption& a, const SpaceOption& b) { return a.field < b.field; });
   if (std::none_of(space.options.begin(), space.options.end(), [](const SpaceOption& o) { return o.Varies(); })) {

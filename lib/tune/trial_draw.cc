@@ -15,7 +15,7 @@
 namespace octavo {
 namespace {
 
-// Draws of one trial: with a share of one in a hundred that fit, all but one search in 20,000 finds one.
+// Draws per trial. If one point in a hundred is valid, all but one search in 20,000 find one.
 constexpr int kMostDraws = 1000;
 
 // In [0, 1), with 53 random bits.
@@ -33,19 +33,19 @@ std::string Draw(const WholeRange& range, RandomStream& stream) {
   const std::uint64_t steps = (range.most - range.least) / range.step;
   std::uint64_t drawn = 0;
   if (range.log) {
-    // The whole number n stands for the reals up to the next one.
+    // The whole number n represents the reals up to n + 1.
     const auto least = static_cast<double>(range.least);
     const auto step = static_cast<double>(range.step);
     const double real = LogUniform(least, static_cast<double>(range.most) + step, stream);
     drawn = std::min(steps, static_cast<std::uint64_t>(std::max(0.0, (real - least) / step)));
   } else {
-    // A range of all 64-bit numbers would have one more than there are.
+    // A range of all 64-bit numbers has 2^64 values, one more than fits.
     drawn = steps == ~std::uint64_t{0} ? stream.Next64() : stream.Below(steps + 1);
   }
   return std::to_string(range.least + drawn * range.step);
 }
 
-// Rounded to a thousandth or less of what it may differ by: presets are read by people.
+// Rounds to a thousandth of the possible range or less, for readable presets.
 std::string Draw(const RealRange& range, RandomStream& stream) {
   const double width = range.most - range.least;
   const double real = range.log ? LogUniform(range.least, range.most, stream) : range.least + width * NextUnit(stream);
@@ -60,7 +60,7 @@ std::string Draw(const RealRange& range, RandomStream& stream) {
   return rounded;
 }
 
-// Also what only `train` refuses, since its --config takes what the search finds.
+// Includes the checks of `train`, whose --config takes the search's result.
 absl::Status CheckFit(const TrainOptions& options) {
   RETURN_IF_ERROR(ValidateTrainOptions(options));
   if (options.reciprocal && options.model_spec().RelationWidth() == 0) {
@@ -102,7 +102,7 @@ absl::StatusOr<std::vector<TrialDraw>> DrawTrials(const SearchSpace& space, cons
     if (trials.size() <= t) break;
   }
   if (!trials.empty()) return trials;
-  return UsageError(fmt::format("{}: of {} points of the space none can be trained, the last one since: {}",
+  return UsageError(fmt::format("{}: none of {} points of the space can be trained; the last one: {}",
                                 space.path.string(), kMostDraws, MessageOf(refused)));
 }
 

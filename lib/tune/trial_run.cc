@@ -10,12 +10,12 @@
 #include "fmt/format.h"
 #include "io/file.h"
 #include "nlohmann/json.hpp"
-#include "train/run_configuration.h"
+#include "run/run_configuration.h"
 
 namespace octavo {
 namespace {
 
-// A million epochs' events of 1 KiB.
+// Room for the events of a million epochs, 1 KiB each.
 constexpr std::uint64_t kMostMetricsBytes = std::uint64_t{1} << 30;
 
 double NumberAt(const nlohmann::json& json, const char* key) {
@@ -23,7 +23,7 @@ double NumberAt(const nlohmann::json& json, const char* key) {
   return at != json.end() && at->is_number() ? at->get<double>() : 0;
 }
 
-// Returns the scores where the line is the event of that validation.
+// Returns the scores if the line is the event of that validation.
 std::optional<ValidationScores> ScoresOf(std::string_view line, std::uint64_t epoch) {
   const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("event") || json["event"] != "validation") return std::nullopt;
@@ -44,11 +44,11 @@ absl::StatusOr<std::optional<ValidationScores>> CommittedScores(const RunPaths& 
   ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(run.State()));
   if (manifest.header.validation.validated_epoch < epoch) return std::nullopt;
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(run.Metrics(), kMostMetricsBytes));
-  // Events behind the last commit belong to work that will be done again.
+  // Events after the last commit belong to work that will be repeated.
   std::string_view events = std::string_view(text).substr(0, manifest.header.progress.metrics_bytes);
   while (!events.empty()) {
     events.remove_suffix(events.ends_with('\n') ? 1 : 0);
-    const std::size_t begin = events.rfind('\n') + 1;  // 0 where there is none
+    const std::size_t begin = events.rfind('\n') + 1;  // 0 if there is none
     if (const auto scores = ScoresOf(events.substr(begin), epoch)) return scores;
     events = events.substr(0, begin);
   }
@@ -57,7 +57,7 @@ absl::StatusOr<std::optional<ValidationScores>> CommittedScores(const RunPaths& 
 
 namespace {
 
-// The run of a graph that has moved since learns where it is now.
+// Records the graph's current path in the run; the graph may have been moved.
 absl::Status NameGraph(const std::filesystem::path& graph, const RunPaths& run) {
   ASSIGN_OR_RETURN(RunConfiguration configuration, ReadRunConfiguration(run.Configuration()));
   std::filesystem::path now = std::filesystem::absolute(graph);
@@ -74,7 +74,7 @@ absl::StatusOr<std::optional<ValidationScores>> TrainToEpoch(const std::filesyst
                                                              const TrainCallbacks& callbacks,
                                                              const std::function<bool()>& should_stop) {
   ASSIGN_OR_RETURN(const std::optional<ValidationScores> before, CommittedScores(run, epoch));
-  // Behind the last epoch a run has something left to do: its tables return to one file each.
+  // After the last epoch a run still has work to do: its tables return to one file each.
   if (before && epoch < options.epochs) return before;
   std::atomic<int> stop = 0;
   TrainSettings stopping = settings;
@@ -82,7 +82,7 @@ absl::StatusOr<std::optional<ValidationScores>> TrainToEpoch(const std::filesyst
   const auto stop_if = [&stop](bool asked) {
     if (asked) stop.store(1, std::memory_order_relaxed);
   };
-  // A validator that gives up where it is told to stop is looked at together with what told it so.
+  // If the validator stops because it was asked to, also check what asked it.
   if (settings.validate) {
     stopping.validate = [&](const auto&... arguments) {
       auto scores = settings.validate(arguments...);

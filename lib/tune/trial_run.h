@@ -1,5 +1,5 @@
-// One trial of a search, trained as far as a rung asks: a run that is stopped between two epochs, and gone on with
-// later to the bits of an unbroken one.
+// Trains one trial of a search as far as a rung requires: a run that is stopped between two epochs and resumed later,
+// with the bits of an uninterrupted run.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 #include "absl/status/statusor.h"
 #include "format/paths.h"
-#include "train/options.h"
+#include "run/options.h"
 #include "train/trainer.h"
 
 namespace octavo {
 
-// Returns what the validation behind `epoch` came to, if the run's last commit knows it. No run has none.
+// Returns the scores of the validation after `epoch`, if the run's last commit contains them. Empty if there is no run.
 absl::StatusOr<std::optional<ValidationScores>> CommittedScores(const RunPaths& run, std::uint64_t epoch);
 
-// Trains the run to the validation behind `epoch` and stops there; begins it where there is none, and overwrites what
-// belongs to none. Nothing is returned where `should_stop`, asked at each batch, said so before: what is trained by
-// then is committed. options.epochs is what the learning rate stretches over, whatever `epoch` is. settings.stop is not
-// used. REQUIRES: options.validate_every divides `epoch`, and epoch <= options.epochs
+// Trains the run to the validation after `epoch` and stops there. Begins the run if there is none, and overwrites files
+// that belong to no run. Returns empty if `should_stop`, called at each batch, returned true before; the work until
+// then is committed. The learning rate is scheduled over options.epochs, whatever `epoch` is. Ignores settings.stop.
+// REQUIRES: options.validate_every divides `epoch`, and epoch <= options.epochs
 absl::StatusOr<std::optional<ValidationScores>> TrainToEpoch(const std::filesystem::path& graph, const RunPaths& run,
                                                              const TrainOptions& options, std::uint64_t epoch,
                                                              const TrainSettings& settings,

@@ -58,9 +58,8 @@ absl::StatusOr<std::optional<NamedVector>> NpySource::Read() {
   const std::uint64_t rows = layout_.shape.rows;
   if (!name && next_ == rows) return std::nullopt;
   if (!name || next_ == rows) {
-    return InputError(fmt::format("{}: {} the {} rows of {}; expected a name a line, as many as rows", names_.Place(),
-                                  name ? "a line more than" : "the last line, and fewer than", rows,
-                                  file_.path().string()));
+    return InputError(fmt::format("{}: found {} names than the {} rows of {}; expected one name per line and row",
+                                  names_.Place(), name ? "more" : "fewer", rows, file_.path().string()));
   }
   if (next_ == first_ + rows_) RETURN_IF_ERROR(ReadBlock());
   const std::size_t at = (next_ - first_) * columns();

@@ -1,4 +1,4 @@
-// The rows of a NumPy array with the names of a text file, one a line.
+// The rows of a NumPy array, named by the lines of a text file.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace octavo {
 
 class NpySource : public VectorSource {
  public:
-  // Line i of `names`, plain or compressed, names row i; more or fewer lines than rows are an input error when they are
+  // Line i of `names`, plain or compressed, names row i. Fewer or more lines than rows are an input error when they are
   // reached.
   static absl::StatusOr<std::unique_ptr<NpySource>> Open(const std::filesystem::path& path,
                                                          const std::filesystem::path& names);
@@ -34,7 +34,7 @@ class NpySource : public VectorSource {
   NpyLayout layout_;
   LineReader names_;
   std::uint64_t next_ = 0;
-  std::uint64_t first_ = 0;  // of the block
+  std::uint64_t first_ = 0;  // first row of the block
   std::uint64_t rows_ = 0;
   std::vector<std::byte> bytes_;
   std::vector<float> block_;  // [rows_, columns]

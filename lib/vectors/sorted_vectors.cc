@@ -14,7 +14,7 @@
 namespace octavo {
 namespace {
 
-// A record: this, the values, the name.
+// A record: this struct, the values, the name.
 struct RecordHead {
   std::uint64_t hash = 0;
   std::uint64_t number = 0;  // in the source
@@ -35,12 +35,12 @@ void Append(std::span<const std::byte> bytes, std::vector<std::byte>& out) {
 
 }  // namespace
 
-// A sorted run in the file, and its record at hand.
-struct SortedVectors::Run {
-  Run(const SpillFile& file, SpillExtent extent, std::size_t buffer, std::size_t columns)
+// Reads a sorted extent of the file, and its current record.
+struct SortedVectors::Reader {
+  Reader(const SpillFile& file, SpillExtent extent, std::size_t buffer, std::size_t columns)
       : reader(file, extent, buffer), value_bytes(columns * sizeof(float)) {}
 
-  // Turns to the next record; false at the end.
+  // Moves to the next record; returns false at the end.
   absl::StatusOr<bool> Advance() {
     reader.Consume(record.size());
     record = {};
@@ -88,7 +88,7 @@ absl::Status SortedVectors::Sort(std::uint64_t memory_bytes, const std::filesyst
     ASSIGN_OR_RETURN(const std::optional<NamedVector> vector, source_->Next());
     if (!vector) break;
     Hold(*vector);
-    // A vector that grows holds its bytes twice for a moment.
+    // A growing vector briefly holds its bytes twice.
     if (2 * (held_.size() + keys_.size() * sizeof(Key)) >= memory_bytes) RETURN_IF_ERROR(SpillHeld(spill));
   }
   if (file_ == nullptr) {
@@ -119,7 +119,7 @@ void SortedVectors::SortHeld() {
     return std::string_view(reinterpret_cast<const char*>(held_.data()) + key.begin + before_name,
                             key.bytes - before_name);
   };
-  // Records stand in the order of their numbers.
+  // Records are in the order of their numbers.
   std::ranges::sort(keys_, [&](const Key& a, const Key& b) {
     return std::tuple(a.hash, name(a), a.begin) < std::tuple(b.hash, name(b), b.begin);
   });
@@ -144,14 +144,14 @@ absl::Status SortedVectors::BeginMerge(std::uint64_t memory_bytes) {
   const std::size_t buffer = std::max(kBufferBytes, largest_record_);
   if (extents_.size() * buffer > memory_bytes) {
     return UsageError(
-        fmt::format("{}: to bring the vectors into the order of the nodes takes {} more than --memory allows",
+        fmt::format("{}: sorting the vectors into the order of the nodes needs {} more than --memory allows",
                     source_->PlaceOf(0), FormatByteSize(extents_.size() * buffer - memory_bytes)));
   }
   for (const SpillExtent& extent : extents_) {
-    runs_.push_back(std::make_unique<Run>(*file_, extent, buffer, columns()));
-    RETURN_IF_ERROR(runs_.back()->Advance().status());
+    readers_.push_back(std::make_unique<Reader>(*file_, extent, buffer, columns()));
+    RETURN_IF_ERROR(readers_.back()->Advance().status());
   }
-  std::ranges::make_heap(runs_, std::ranges::greater(), [](const auto& run) { return run->key(); });
+  std::ranges::make_heap(readers_, std::ranges::greater(), [](const auto& reader) { return reader->key(); });
   return absl::OkStatus();
 }
 
@@ -175,25 +175,25 @@ absl::StatusOr<bool> SortedVectors::ReadSorted() {
 }
 
 absl::StatusOr<bool> SortedVectors::ReadMerged() {
-  const auto key = [](const auto& run) { return run->key(); };
-  if (runs_.empty()) return false;
-  std::ranges::pop_heap(runs_, std::ranges::greater(), key);
-  Run& first = *runs_.back();
+  const auto key = [](const auto& reader) { return reader->key(); };
+  if (readers_.empty()) return false;
+  std::ranges::pop_heap(readers_, std::ranges::greater(), key);
+  Reader& first = *readers_.back();
   Take(first.record);
   ASSIGN_OR_RETURN(const bool more, first.Advance());
   if (!more) {
-    runs_.pop_back();
+    readers_.pop_back();
     return true;
   }
-  std::ranges::push_heap(runs_, std::ranges::greater(), key);
+  std::ranges::push_heap(readers_, std::ranges::greater(), key);
   return true;
 }
 
-// Behind every read: in order, and no name twice.
+// Runs after every read: checks the order, and that no name occurs twice.
 absl::Status SortedVectors::CheckOrder() {
   if (std::exchange(any_, true)) {
     if (hash_ == last_hash_ && name_ == last_name_) {
-      return InputError(fmt::format("{}: \"{}\" stands there already, at {}; expected each name once",
+      return InputError(fmt::format("{}: found \"{}\" again, first at {}; expected each name once",
                                     source_->PlaceOf(number_), Escape(name_), source_->PlaceOf(last_number_)));
     }
     if (hash_ < last_hash_) {

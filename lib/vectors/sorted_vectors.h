@@ -1,5 +1,5 @@
-// The vectors of a source in the order of their names' hashes, which is that of a graph's nodes: through temporary
-// files where they do not fit the memory.
+// The vectors of a source sorted by the hashes of their names, which is the order of a graph's nodes. Uses temporary
+// files if they do not fit the memory.
 #pragma once
 
 #include <filesystem>
@@ -22,30 +22,30 @@ struct HashedVector {
 // One reader; not for concurrent use.
 class SortedVectors {
  public:
-  // Reads all of `source`, unless its names come in the order of that seed's hashes already. What is held at a time
-  // takes about `memory_bytes`; the rest goes to a file at `spill`, which has no name any more when this returns. A
-  // usage error where the memory is too little for a buffer a run. `use.stop` ends this, and Next, soon, with
-  // absl::CancelledError. `use` must outlive this.
+  // Reads all of `source`, unless its names are already in the order of this seed's hashes. Holds about `memory_bytes`;
+  // the rest goes to a file at `spill`, which is already unlinked on return. A usage error if the memory is too small
+  // for one buffer per extent. `use.stop` ends this call, and Next, with absl::CancelledError. `use` must outlive this
+  // object.
   static absl::StatusOr<std::unique_ptr<SortedVectors>> Make(std::unique_ptr<VectorSource> source,
                                                              std::uint64_t hash_seed, std::uint64_t memory_bytes,
                                                              const std::filesystem::path& spill, SpillUse& use);
   ~SortedVectors();
 
   std::size_t columns() const { return source_->columns(); }
-  // Returns the next vector, empty at the end; those of one hash by name. A name that comes twice is an input error
-  // that names both places.
+  // Returns the next vector, empty at the end. Vectors with equal hashes are ordered by name. A repeated name is an
+  // input error that names both places.
   absl::StatusOr<std::optional<HashedVector>> Next();
-  // Vectors of the source, at the end.
+  // The number of vectors in the source. Valid after the end.
   std::uint64_t count() const { return source_->count(); }
 
  private:
-  // Of a record that is held.
+  // The key of a record in memory.
   struct Key {
     std::uint64_t hash = 0;
     std::size_t begin = 0;  // in held_
     std::size_t bytes = 0;
   };
-  struct Run;
+  struct Reader;
 
   SortedVectors(std::unique_ptr<VectorSource> source, std::uint64_t hash_seed, SpillUse& use);
 
@@ -63,21 +63,21 @@ class SortedVectors {
   const std::unique_ptr<VectorSource> source_;
   const std::uint64_t hash_seed_;
   SpillUse& use_;
-  // What is held: records one behind the other, and where each begins, in order.
+  // Records in memory, concatenated, and the keys that order them.
   std::vector<std::byte> held_;
   std::vector<Key> keys_;
-  std::size_t next_ = 0;  // of keys_
-  // What is not.
+  std::size_t next_ = 0;  // index into keys_
+  // Records in the file.
   std::unique_ptr<SpillFile> file_;
   std::vector<SpillExtent> extents_;
   std::size_t largest_record_ = 0;
-  std::vector<std::unique_ptr<Run>> runs_;  // a heap by key; the first one's record was handed out last
-  // The vector that was handed out last.
+  std::vector<std::unique_ptr<Reader>> readers_;  // a heap by key; the first one's record was returned last
+  // The vector returned last.
   std::uint64_t hash_ = 0;
   std::uint64_t number_ = 0;
   std::string name_;
   std::vector<float> values_;
-  // And the one before.
+  // The vector returned before it.
   std::uint64_t last_hash_ = 0;
   std::uint64_t last_number_ = 0;
   std::string last_name_;

@@ -1,4 +1,4 @@
-// The rows of a run's table with the names of its graph, in id order and so in the order of the names' hashes.
+// The rows of a run's table with the names of its graph, in id order, which is the order of the names' hashes.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace octavo {
 
-// Reads blocks of kBlockBytes and gives what is behind it to Forget of both. Each partition is compared with its
-// checksum when it is read, before the block that ends it is handed out.
+// Reads blocks of kBlockBytes and drops each from the page cache afterwards (Forget of both). Each partition is
+// compared with its checksum before the block that ends it is returned.
 class TableSource : public VectorSource {
  public:
-  // Borrows both. REQUIRES: as many names as rows, and a checksum for each partition
+  // Keeps references to both. REQUIRES: as many names as rows, and a checksum for each partition
   TableSource(const TableReader& table, const NodeNames& names, std::string file)
       : table_(table), names_(names), file_(std::move(file)), checks_(table) {}
 
@@ -34,7 +34,7 @@ class TableSource : public VectorSource {
   const NodeNames& names_;
   const std::string file_;
   RowChecks checks_;
-  std::uint64_t first_ = 0;  // of the block
+  std::uint64_t first_ = 0;  // first row of the block
   std::uint64_t rows_ = 0;
   std::uint64_t next_ = 0;
   std::vector<float> block_;  // [rows_, columns]

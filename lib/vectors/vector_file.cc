@@ -14,11 +14,11 @@
 namespace octavo {
 namespace {
 
-// Holds the first line, the longest name and what tells text from binary behind it.
+// Enough for the first line, the longest name and the bytes after it that distinguish text from binary.
 constexpr std::size_t kHeadBytes = std::size_t{128} << 10;
 
-// `rows`: what stands behind the first line. A line of text has a number behind the name's blank; the first byte of a
-// binary one can be a line end.
+// `rows`: the bytes after the first line. In text, a number follows the name and a blank. The first byte of a binary
+// row can be a line end.
 bool IsText(std::string_view rows, const Word2VecHeader& header) {
   constexpr std::size_t kLooked = 64;
   const std::size_t blank = rows.find(' ');

@@ -1,4 +1,4 @@
-// Opens a file of vectors by what its first bytes are.
+// Opens a file of vectors; its first bytes determine the format.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace octavo {
 
-// A .npy file, whose names are the lines of `names`, or a word2vec file, text or binary, which has its own: then
-// `names` must be empty. Of word2vec it is text where what stands behind the first name is written in the characters of
-// numbers. Anything else is an input error, names that are missing or too many a usage error.
+// Opens a .npy file, whose names are the lines of `names`, or a word2vec file, text or binary, which contains its
+// names; `names` must then be empty. A word2vec file is text if only characters of numbers follow the first name.
+// Anything else is an input error; missing or superfluous `names` are a usage error.
 absl::StatusOr<std::unique_ptr<VectorSource>> OpenVectorFile(const std::filesystem::path& path,
                                                              const std::filesystem::path& names);
 

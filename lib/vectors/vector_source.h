@@ -1,4 +1,4 @@
-// Vectors with names, one behind the other: those of a run, or of a file of another program.
+// A sequence of vectors with names: those of a run, or of a file that another program wrote.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,15 @@ class VectorSource {
   virtual ~VectorSource() = default;
 
   virtual std::size_t columns() const = 0;
-  // The seed by whose HashName the names ascend strictly; empty where they stand in any order.
+  // The seed under which the hashes (HashName) of the names are strictly ascending; empty if the names are in no such
+  // order.
   virtual std::optional<std::uint64_t> order() const { return std::nullopt; }
-  // Where vector `number`, from 0, stands: "vectors.txt:7".
+  // The place of vector `number`, counted from 0: "vectors.txt:7".
   virtual std::string PlaceOf(std::uint64_t number) const = 0;
 
-  // Returns the next vector, empty at the end. A value that is not finite is an input error with its place.
+  // Returns the next vector, empty at the end. A value that is not finite is an input error that names its place.
   absl::StatusOr<std::optional<NamedVector>> Next();
-  // Vectors that Next has returned.
+  // The number of vectors that Next has returned.
   std::uint64_t count() const { return count_; }
 
  protected:

@@ -22,7 +22,7 @@ absl::Status VectorsByNode::Copy(std::uint64_t first, std::span<float> rows, con
     const NodeId node{first + i};
     const std::string_view name = nodes_.Name(node);
     const std::uint64_t hash = HashName(name, nodes_.hash_seed());
-    // Names of one hash ascend, but the graph has one of them only.
+    // Skips names that the graph does not have. Names with equal hashes ascend.
     while (at_hand_ && (at_hand_->hash < hash || (at_hand_->hash == hash && at_hand_->name < name))) {
       RETURN_IF_ERROR(Advance());
     }

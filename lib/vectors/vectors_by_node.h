@@ -1,5 +1,5 @@
-// The vectors that a source has of the nodes of a graph: a merge by the hashes of the names, of which neither side's
-// need to fit the memory.
+// Finds the vectors of a source that belong to nodes of a graph, by merging on the hashes of the names. Neither side
+// has to fit the memory.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,20 @@ namespace octavo {
 // One owner; not for concurrent use.
 class VectorsByNode {
  public:
-  // `vectors` by the hash seed of `nodes`, which must outlive this.
+  // `vectors` are sorted by the hash seed of `nodes`, which must outlive this object.
   VectorsByNode(std::unique_ptr<SortedVectors> vectors, const NodeNames& nodes)
       : vectors_(std::move(vectors)), nodes_(nodes) {}
 
-  // Copies the vectors of nodes [first, first + rows.size() / columns()) that the source has to `rows` [n, columns],
-  // leaves the others as they are, and calls `found` with each node that has one. What was looked at of the names is
-  // given to Forget. REQUIRES: `first` is where the last call ended
+  // For nodes [first, first + rows.size() / columns()): copies the vectors that the source has into `rows` [n,
+  // columns], leaves the other rows unchanged, and calls `found` with each node that has a vector. Drops the names it
+  // read from the cache (Forget). REQUIRES: `first` is where the last call ended
   absl::Status Copy(std::uint64_t first, std::span<float> rows, const std::function<void(NodeId)>& found);
 
-  // Reads what is left, so that whatever is wrong with it is found.
+  // Reads the rest of the source, to find any error in it.
   absl::Status Finish();
 
   std::size_t columns() const { return vectors_->columns(); }
-  // Vectors of the source. REQUIRES: Finish was called
+  // The number of vectors in the source. REQUIRES: Finish was called
   std::uint64_t count() const { return vectors_->count(); }
 
  private:

@@ -14,9 +14,9 @@
 namespace octavo {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "floats are read as they lie in the file");
+static_assert(std::endian::native == std::endian::little, "floats are read in file order");
 
-// What an import takes for a name, and far above any word.
+// The limit of an import; far above any word.
 constexpr std::size_t kMaxNameBytes = std::size_t{64} << 10;
 constexpr std::size_t kMaxColumns = 65536;
 constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
@@ -28,11 +28,11 @@ absl::Status HeaderError(std::string_view place, std::string_view line) {
                   place, Escape(line, 80)));
 }
 
-// Takes a number off the head of `text`: any decimal, of which the nearest float is taken.
+// Parses a decimal at the head of `text` and removes it. `value` is the nearest float.
 bool TakeNumber(std::string_view& text, float& value) {
   const char* const end = text.data() + text.size();
   std::from_chars_result result = std::from_chars(text.data(), end, value);
-  if (result.ec == std::errc::result_out_of_range) {  // near 0 it is 0, and infinity is refused where it is seen
+  if (result.ec == std::errc::result_out_of_range) {  // underflow becomes 0; infinity is rejected by the caller
     double wide = 0;
     result = std::from_chars(text.data(), end, wide);
     value = static_cast<float>(wide);
@@ -73,7 +73,7 @@ absl::StatusOr<std::optional<NamedVector>> Word2VecText::Read() {
     return InputError(fmt::format("{}: found {}; expected {}", PlaceOf(count()), found, expected));
   };
   if (!line || count() == header_.rows) {
-    return fail(line ? "a line more" : "the end", CountText(header_.rows, "vector") + ", as the first line says");
+    return fail(line ? "another line" : "the end", CountText(header_.rows, "vector") + ", as the first line says");
   }
   const std::size_t blank = line->find(' ');
   if (blank == 0 || blank == std::string_view::npos) {
@@ -91,7 +91,7 @@ absl::StatusOr<std::optional<NamedVector>> Word2VecText::Read() {
   }
   SkipBlanks(rest);
   if (!rest.empty()) {
-    return fail(fmt::format("\"{}\" behind number {} of \"{}\"", Escape(rest, 40), values_.size(), Escape(name)),
+    return fail(fmt::format("\"{}\" after number {} of \"{}\"", Escape(rest, 40), values_.size(), Escape(name)),
                 fmt::format("{} numbers", values_.size()));
   }
   return NamedVector{name, values_};
@@ -145,7 +145,7 @@ absl::StatusOr<std::optional<NamedVector>> Word2VecBinary::Read() {
   name_ = at_hand().substr(0, blank);
   begin_ += blank + 1;
   if (at_hand().size() < row_bytes) {
-    return fail(fmt::format("{} bytes behind \"{}\"", at_hand().size(), Escape(name_)),
+    return fail(fmt::format("{} bytes after \"{}\"", at_hand().size(), Escape(name_)),
                 fmt::format("{}, of {} floats", row_bytes, values_.size()));
   }
   std::memcpy(values_.data(), at_hand().data(), row_bytes);

@@ -1,8 +1,8 @@
 // Vectors in the formats of word2vec (Mikolov et al. 2013), as gensim and octavo export write them, plain or
 // compressed:
 //
-//   text    "ROWS COLUMNS\n", then a line "NAME value value ...\n" a row
-//   binary  the same first line, then "NAME ", the row as little-endian floats, and perhaps "\n"
+//   text    "ROWS COLUMNS\n", then one line "NAME value value ...\n" per row
+//   binary  the same first line, then for each row "NAME ", the values as little-endian floats, and optionally "\n"
 #pragma once
 
 #include <memory>
@@ -20,12 +20,12 @@ struct Word2VecHeader {
   std::uint64_t rows = 0;
   std::size_t columns = 0;  // 1 to 65536
 
-  // Empty where the line, without its end, is none.
+  // Parses a line without its end; empty if it is not such a header.
   static std::optional<Word2VecHeader> Parse(std::string_view line);
 };
 
-// Errors, of kind input, name line and file: another first line, a name without all its values, a value that is no
-// number, more or fewer rows than the first line says.
+// Input errors name file and line: a wrong first line, a name with missing values, a value that is not a number, more
+// or fewer rows than the first line says.
 class Word2VecText : public VectorSource {
  public:
   static absl::StatusOr<std::unique_ptr<Word2VecText>> Open(const std::string& path);
@@ -46,7 +46,7 @@ class Word2VecText : public VectorSource {
   std::vector<float> values_;
 };
 
-// The same, but the place is the number of the vector.
+// The same in binary. Places are vector numbers.
 class Word2VecBinary : public VectorSource {
  public:
   static absl::StatusOr<std::unique_ptr<Word2VecBinary>> Open(const std::string& path);
@@ -59,14 +59,14 @@ class Word2VecBinary : public VectorSource {
 
  private:
   explicit Word2VecBinary(std::unique_ptr<CompressedInput> input) : input_(std::move(input)) {}
-  // Reads until `bytes` bytes are at hand, or all that there are.
+  // Reads until `bytes` bytes are buffered, or to the end.
   absl::Status Fill(std::size_t bytes);
   std::string_view at_hand() const { return std::string_view(text_).substr(begin_); }
 
   std::unique_ptr<CompressedInput> input_;
   Word2VecHeader header_;
-  std::string text_;       // what was read and not yet dropped
-  std::size_t begin_ = 0;  // of what is at hand in text_
+  std::string text_;       // read but not yet consumed or discarded
+  std::size_t begin_ = 0;  // where unconsumed bytes begin in text_
   bool ended_ = false;
   std::string name_;
   std::vector<float> values_;

@@ -13,14 +13,14 @@
 namespace octavo {
 namespace {
 
-// Blocks that one task reads: half a megabyte, enough for a disk's speed.
+// Blocks that one task reads: half a megabyte, enough for a disk's full speed.
 constexpr std::size_t kBlocksPerTask = 16;
 // Rows that one task sorts.
 constexpr std::size_t kRowsPerTask = 256;
-// Large arrays come and go in pieces, so that the page cache never has one as a whole beside it.
+// Large arrays are written and read in pieces, so that the page cache never holds a second copy of a whole one.
 constexpr std::size_t kPieceBytes = std::size_t{2} << 20;
 
-// Calls take(edges) for every block of [first, end), several at a time, on many threads.
+// Calls take(edges) for every block of [first, end), concurrently on many threads.
 template <typename Take>
 absl::Status ForEachBlock(const CellReader& cells, std::size_t first, std::size_t end, const Take& take) {
   Mutex mutex;
@@ -45,7 +45,7 @@ absl::Status ForEachBlock(const CellReader& cells, std::size_t first, std::size_
   return status;
 }
 
-// The blocks of the cells of the partitions, which stand together.
+// The blocks of the partitions' cells; they are consecutive.
 std::pair<std::size_t, std::size_t> BlocksOf(const CellReader& cells, const PartitionRange& range) {
   const auto first_of = [&](std::uint32_t partition) {
     std::size_t low = 0;
@@ -63,8 +63,8 @@ std::pair<std::size_t, std::size_t> BlocksOf(const CellReader& cells, const Part
   return {first_of(range.first_partition), first_of(range.end_partition)};
 }
 
-// An edge of a row while it waits for its place, in the room of its sum: tail, then weight. Weights are above 0, so
-// their bits ascend as they do.
+// An edge waits in the memory of its weight sum until its row is sorted: tail, then weight. Weights are positive, so
+// their bits have the same order.
 double PackEdge(std::uint32_t tail, float weight) {
   return std::bit_cast<double>((std::uint64_t{tail} << 32) | std::bit_cast<std::uint32_t>(weight));
 }
@@ -111,11 +111,11 @@ absl::StatusOr<Adjacency> Adjacency::Build(const CellReader& cells, const Partit
   return rows;
 }
 
-// begin_[i] becomes the end of row i.
+// Afterwards begin_[i] is the end of row i.
 absl::Status Adjacency::Count(const CellReader& cells, std::size_t first_block, std::size_t end_block) {
   RETURN_IF_ERROR(ForEachBlock(cells, first_block, end_block, [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) {
-      // Relaxed, here and below: read after the threads have been joined.
+      // Relaxed, here and below: read only after the threads were joined.
       std::atomic_ref(begin_[Value(edge.head) - first_node_]).fetch_add(1, std::memory_order_relaxed);
     }
   }));
@@ -124,7 +124,7 @@ absl::Status Adjacency::Count(const CellReader& cells, std::size_t first_block, 
   return absl::OkStatus();
 }
 
-// Rows are filled from their ends, so that begin_[i] is the beginning of row i at last.
+// Fills rows from their ends, so that begin_[i] ends up as the beginning of row i.
 absl::Status Adjacency::Fill(const CellReader& cells, std::size_t first_block, std::size_t end_block) {
   return ForEachBlock(cells, first_block, end_block, [&](std::span<const Edge> edges) {
     for (const Edge& edge : edges) {

@@ -1,4 +1,4 @@
-// The neighbours of the nodes of some partitions, in rows: what a walk looks at.
+// The neighbours of the nodes of some partitions, in rows; walks read them.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace octavo {
 
-// Consecutive partitions and their nodes and training edges.
+// Consecutive partitions with their nodes and training edges.
 struct PartitionRange {
   std::uint32_t first_partition = 0;
   std::uint32_t end_partition = 0;
@@ -21,18 +21,18 @@ struct PartitionRange {
   std::uint64_t edges = 0;
 };
 
-// Constant after construction; any thread. A row is a function of the graph alone: tails ascend, copies of an edge by
+// Constant after construction; any thread. A row depends only on the graph: tails ascend; copies of an edge ascend by
 // weight.
 class Adjacency {
  public:
-  // The bytes that it takes for so many nodes and edges.
+  // The bytes needed for so many nodes and edges.
   static std::uint64_t BytesOf(std::uint64_t nodes, std::uint64_t edges, bool weighted);
 
-  // Reads the edges from the nodes of `range`. Parallel. Of `cells` at most a few blocks a thread stay in the page
-  // cache if it drops behind.
+  // Reads the edges whose heads are in `range`. Parallel. If `cells` drops behind, at most a few of its blocks per
+  // thread stay in the page cache.
   static absl::StatusOr<Adjacency> Build(const CellReader& cells, const PartitionRange& range);
 
-  // The way to a temporary file and back.
+  // Writes to a temporary file; Load reads it back.
   absl::StatusOr<SpillExtent> Save(SpillFile& file) const;
   static absl::StatusOr<Adjacency> Load(const SpillFile& file, const SpillExtent& extent, const PartitionRange& range,
                                         bool weighted);
@@ -43,7 +43,7 @@ class Adjacency {
     const std::uint64_t begin = begin_[node - first_node_];
     return {tails_.data() + begin, begin_[node - first_node_ + 1] - begin};
   }
-  // The sums of the weights up to each neighbour and with it; empty where the graph has no weights.
+  // Prefix sums of the weights, including each neighbour itself; empty if the graph has no weights.
   std::span<const double> WeightSums(std::uint32_t node) const {
     if (sums_.empty()) return {};
     const std::uint64_t begin = begin_[node - first_node_];
@@ -67,8 +67,8 @@ class Adjacency {
 // The partitions of `cells`, one range each.
 std::vector<PartitionRange> PartitionRanges(const CellReader& cells);
 
-// Joins neighbours of `partitions` as long as the adjacency of what is joined takes at most `bytes`; a partition that
-// takes more stands alone.
+// Joins adjacent `partitions` as long as the adjacency of the joined range takes at most `bytes`. A larger partition
+// stays alone.
 std::vector<PartitionRange> JoinPartitions(std::span<const PartitionRange> partitions, bool weighted,
                                            std::uint64_t bytes);
 

@@ -21,7 +21,7 @@ absl::Status CopyFile(const std::filesystem::path& from, const std::filesystem::
   ASSIGN_OR_RETURN(File out, File::Create(to));
   ASSIGN_OR_RETURN(const std::uint64_t size, in.Size());
   std::vector<std::byte> piece(std::min(size, kPieceBytes));
-  WriteBehind behind;
+  WriteBehind write_behind;
   for (std::uint64_t at = 0; at < size;) {
     if (stop && stop()) return absl::CancelledError("interrupted");
     const auto some = std::span(piece).first(std::min<std::uint64_t>(piece.size(), size - at));
@@ -29,9 +29,9 @@ absl::Status CopyFile(const std::filesystem::path& from, const std::filesystem::
     in.DropBehind(at, some.size());
     RETURN_IF_ERROR(out.WriteAt(at, some));
     at += some.size();
-    RETURN_IF_ERROR(behind.Advance(out, at));
+    RETURN_IF_ERROR(write_behind.Advance(out, at));
   }
-  RETURN_IF_ERROR(behind.Finish(out, size));
+  RETURN_IF_ERROR(write_behind.Finish(out, size));
   return out.Close();
 }
 

@@ -1,4 +1,4 @@
-// Takes over what the graph of pairs has of the graph that was walked: nodes, and edges that are held out.
+// Copies the parts that the new graph shares with the walked graph: nodes and held-out edges.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace octavo {
 
-// Copies nodes.hash, nodes.names and nodes.offsets, byte by byte. `stop`, which may be empty, is asked on the way.
+// Copies nodes.hash, nodes.names and nodes.offsets byte by byte. `stop`, which may be empty, is checked regularly.
 absl::Status CopyNodes(const GraphPaths& from, const GraphPaths& to, const std::function<bool()>& stop);
 
-// Writes the edges of `from`, in their order, as the cells of `path`, which are replaced, and returns the header.
-// `layout` gives everything but counts and checksums; `stop` is as above.
+// Writes the edges of `from`, in their order, as the cell file `path`, replacing it, and returns the header. `layout`
+// provides everything except counts and checksums; `stop` as above.
 absl::StatusOr<CellsHeader> CopyCells(const CellReader& from, const std::filesystem::path& path,
                                       const CellsHeader& layout, const std::function<bool()>& stop);
 

@@ -10,7 +10,7 @@
 namespace octavo {
 namespace {
 
-// Walks of one task: some hundred microseconds of work.
+// Walks of one task: a few hundred microseconds of work.
 constexpr std::uint64_t kWalksPerTask = 128;
 
 class HeldWalks {

@@ -9,30 +9,30 @@
 #include "base/byte_size.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "cells/run_spill.h"
+#include "cells/sorted_spill.h"
 #include "fmt/format.h"
 #include "hwy/contrib/sort/vqsort.h"
 
 namespace octavo {
 namespace {
 
-// Keys that a writer takes room for at once: 8 KiB, so that a few hundred of them lie in a core's cache.
+// Keys in one chunk of a writer: 8 KiB, so that the chunks of a few hundred buckets fit a core's cache.
 constexpr std::size_t kChunkKeys = 1024;
 constexpr std::size_t kChunksPerSlab = 128;
-// More buckets are sorted no faster and make more chunks that are not full.
+// More buckets would not sort faster, but leave more chunks partly filled.
 constexpr std::uint64_t kMaxBuckets = 256;
-// Where few keys differ, Highway 1.0.3's sort reads, on NEON, the vector of 16 bytes behind the last key and writes it
-// back as it was (MaybePartitionTwoValue; google/highway issue 2281 is a crash by it).
+// Padding after the last key. If few keys differ, Highway 1.0.3's sort on NEON reads the 16 bytes after the last key
+// and writes them back unchanged (MaybePartitionTwoValue; google/highway issue 2281 is a crash caused by it).
 constexpr std::size_t kKeysBehind = 2;
-// Whole numbers up to it are floats, so that weights add up to the same sum in any order.
+// Whole numbers up to this are exact as float, so that weights add up to the same sum in any order.
 constexpr std::uint32_t kMaxCount = std::uint32_t{1} << 24;
 constexpr std::uint64_t kCountBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
-// What an edge takes at the worst moment of sorting it into a run.
+// Peak bytes per edge while sorting it into an extent.
 constexpr std::uint64_t kSpillBytesOfRecord = 48;
-// The edges, and the part of them that has been distributed but not freed yet.
+// Bytes per edge, including the part that has been distributed but not freed yet.
 constexpr std::uint64_t kHeldBytesOfRecord = 24;
 
-// Different pairs and how often each came, in ascending order; a count above kMaxCount goes on in the next entry.
+// Distinct pairs and their counts, in ascending order. A count above kMaxCount continues in the next entry.
 struct Counts {
   std::vector<std::uint64_t> keys;
   std::vector<std::uint32_t> counts;
@@ -51,7 +51,7 @@ struct Counts {
   }
 };
 
-// Returns how many entries of `counts` from `at` on have its key, and adds their counts to `sum`.
+// Returns how many entries of `counts`, starting at `at`, have the key of entry `at`, and adds their counts to `sum`.
 std::size_t SameKey(const Counts& counts, std::size_t at, std::uint64_t& sum) {
   std::size_t end = at;
   for (; end < counts.keys.size() && counts.keys[end] == counts.keys[at]; ++end) sum += counts.counts[end];
@@ -64,7 +64,7 @@ std::size_t RunLength(std::span<const std::uint64_t> keys, std::size_t at) {
   return end - at;
 }
 
-// Calls take(key, count) for each different key of both, in ascending order.
+// Calls take(key, count) for each distinct key of both, in ascending order.
 template <typename Take>
 void ForEachSum(const Counts& before, std::span<const std::uint64_t> keys, const Take& take) {
   std::size_t i = 0;
@@ -89,7 +89,7 @@ void ForEachSum(const Counts& before, std::span<const std::uint64_t> keys, const
   }
 }
 
-// The sums of `before` and of sorted keys.
+// Merges `before` with the counts of sorted keys.
 Counts Join(const Counts& before, std::span<const std::uint64_t> keys) {
   std::size_t size = 0;
   ForEachSum(before, keys, [&](std::uint64_t, std::uint64_t count) { size += (count + kMaxCount - 1) / kMaxCount; });
@@ -102,15 +102,15 @@ Counts Join(const Counts& before, std::span<const std::uint64_t> keys) {
 }  // namespace
 
 struct PairCounter::Bucket {
-  std::vector<std::uint64_t*> chunks;  // of kChunkKeys, in the slabs; under mutex_ while there are writers
+  std::vector<std::uint64_t*> chunks;  // of kChunkKeys, in the slabs; guarded by mutex_ while there are writers
   Counts counts;
-  std::uint64_t self_loops = 0;  // entries of counts that have no other direction
+  std::uint64_t self_loops = 0;  // entries of counts without an opposite direction
 };
 
 PairCounter::PairCounter(PairCounterOptions options, SpillUse& use) : options_(std::move(options)), use_(use) {
   constexpr std::uint64_t kChunkBytes = kChunkKeys * sizeof(std::uint64_t);
   chunk_limit_ = options_.key_bytes / kChunkBytes;
-  // Chunks that are not full take at most a quarter.
+  // Partly filled chunks take at most a quarter.
   const std::uint64_t most = std::clamp<std::uint64_t>(chunk_limit_ / 4 / options_.writers, 1, kMaxBuckets);
   bucket_bits_ = static_cast<unsigned>(std::bit_width(most)) - 1;
   buckets_.resize(std::size_t{1} << bucket_bits_);
@@ -138,7 +138,7 @@ std::uint64_t* PairCounter::TakeChunk(std::size_t bucket) {
 
 std::uint64_t PairCounter::Room() const {
   const MutexLock lock(mutex_);
-  // Each writer may begin one chunk of each bucket that stays nearly empty.
+  // Each writer may start one chunk of each bucket that stays nearly empty.
   const std::uint64_t used = chunks_taken_ + writers_.size() * buckets_.size();
   return used < chunk_limit_ ? (chunk_limit_ - used) * kChunkKeys : 0;
 }
@@ -154,7 +154,7 @@ std::uint64_t PairCounter::pairs() const {
   return pairs;
 }
 
-// Returns the keys of a bucket, sorted.
+// Returns the sorted keys of a bucket.
 std::vector<std::uint64_t> PairCounter::TakeKeys(std::size_t bucket) {
   const std::vector<std::uint64_t*> chunks = std::exchange(buckets_[bucket].chunks, {});
   std::vector<std::uint64_t> keys;
@@ -192,7 +192,7 @@ std::uint64_t PairCounter::CountBytes() const {
   return bytes;
 }
 
-// The edges that the counts are going to be.
+// The number of edges that the counts will become.
 std::uint64_t PairCounter::Records() const {
   std::uint64_t records = 0;
   for (const Bucket& bucket : buckets_) {
@@ -221,19 +221,19 @@ std::vector<EdgeRecord> PairCounter::TakeRecords(Bucket& bucket) const {
   return records;
 }
 
-EdgeRuns PairCounter::TakeRuns(std::size_t first, std::size_t end) {
-  EdgeRuns runs(end - first);
-  ParallelEach(0, runs.size(), [&](std::size_t i) { runs[i] = TakeRecords(buckets_[first + i]); });
-  return runs;
+EdgeChunks PairCounter::TakeChunks(std::size_t first, std::size_t end) {
+  EdgeChunks chunks(end - first);
+  ParallelEach(0, chunks.size(), [&](std::size_t i) { chunks[i] = TakeRecords(buckets_[first + i]); });
+  return chunks;
 }
 
-// Gives back the room for keys. REQUIRES: right after Compact
+// Frees the memory for keys. REQUIRES: just after Compact
 void PairCounter::ReleaseKeys() {
   const MutexLock lock(mutex_);
   slabs_.clear();
 }
 
-// Writes what is counted to the file, in as many runs as the room for keys, which is empty, allows.
+// Writes the counts to the file, in as many extents as the memory for keys, which is empty, requires.
 absl::Status PairCounter::Spill() {
   ReleaseKeys();
   if (file_ == nullptr) {
@@ -246,8 +246,9 @@ absl::Status PairCounter::Spill() {
       records += 2 * buckets_[end].counts.keys.size();
       if (end > first && records > most) break;
     }
-    ASSIGN_OR_RETURN(const SpillExtent run, SpillRun(TakeRuns(first, end), options_.partitions, options_.stop, *file_));
-    if (run.end > run.begin) runs_.push_back(run);
+    ASSIGN_OR_RETURN(const SpillExtent extent,
+                     SpillSorted(TakeChunks(first, end), options_.partitions, options_.stop, *file_));
+    if (extent.end > extent.begin) extents_.push_back(extent);
     first = end;
   }
   return absl::OkStatus();
@@ -262,12 +263,12 @@ absl::StatusOr<WrittenEdges> PairCounter::Write(
       .merge_duplicates = true, .work_bytes = options_.write_bytes, .stop = options_.stop, .progress = nullptr};
   std::uint64_t total = Records();
   const bool held =
-      runs_.empty() && CountBytes() + total * kHeldBytesOfRecord + IndexBytes(total) <= options_.write_bytes;
+      extents_.empty() && CountBytes() + total * kHeldBytesOfRecord + IndexBytes(total) <= options_.write_bytes;
   if (!held) {
     RETURN_IF_ERROR(Spill());
     RETURN_IF_ERROR(file_->FinishWriting());
     total = file_->size() / sizeof(EdgeRecord);
-    if (EdgeRunLimits(options_.write_bytes, total).most < 2) {
+    if (EdgeMergeLimits(options_.write_bytes, total).most < 2) {
       return RuntimeError(
           fmt::format("the index of {} pairs takes {} while it grows, and --memory leaves {}; expected a larger "
                       "--memory",
@@ -275,8 +276,8 @@ absl::StatusOr<WrittenEdges> PairCounter::Write(
     }
   }
   if (progress) write.progress = [&](std::uint64_t done) { progress(done, total); };
-  if (!held) return WriteRuns(paths, *file_, std::move(runs_), layout, write);
-  SortedEdges edges(TakeRuns(0, buckets_.size()), options_.partitions);
+  if (!held) return WriteExtents(paths, *file_, std::move(extents_), layout, write);
+  SortedEdges edges(TakeChunks(0, buckets_.size()), options_.partitions);
   write.work_bytes -= edges.All().size_bytes() + IndexBytes(total);
   return WriteEdges(paths, edges, layout, write);
 }

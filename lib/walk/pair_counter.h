@@ -1,10 +1,10 @@
 // Counts pairs of nodes and writes them as the weighted training edges of a graph.
 //
-// Pairs come as 8-byte keys into buckets by their hash, so that a node that is in most pairs fills all buckets alike.
-// When the room for them is full, each bucket is sorted and joined with what was counted before: 12 bytes for each
-// different pair. When those are too many they go to a temporary file as a run of edges, and the runs are merged in the
-// end. Counts are whole numbers, so the edges depend on the pairs alone and not on their order, the room or the
-// threads.
+// Pairs arrive as 8-byte keys and go into buckets by their hash, so that a node in most pairs still fills all buckets
+// evenly. When the memory for keys is full, each bucket is sorted and merged with the counts so far: 12 bytes for each
+// distinct pair. When there are too many of these, they are written to a temporary file as an extent of sorted edges;
+// the extents are merged at the end. Counts are whole numbers, so the edges depend only on the pairs, not on their
+// order, the memory or the threads.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ namespace octavo {
 
 struct PairCounterOptions {
   PartitionLayout partitions;
-  bool both_directions = false;  // a pair counts for the other direction, too
+  bool both_directions = false;  // a pair also counts for the opposite direction
   bool keep_self_loops = false;
   std::size_t writers = 1;
-  std::uint64_t key_bytes = 0;    // room for pairs as they come
-  std::uint64_t count_bytes = 0;  // room for different pairs with their counts
-  std::uint64_t write_bytes = 0;  // for Write, when the walks have given back what they held
-  std::filesystem::path spill;    // where a temporary file may be made
+  std::uint64_t key_bytes = 0;    // memory for keys
+  std::uint64_t count_bytes = 0;  // memory for distinct pairs with their counts
+  std::uint64_t write_bytes = 0;  // memory for Write, after the walks have freed theirs
+  std::filesystem::path spill;    // folder for a temporary file
   std::function<bool()> stop;     // may be empty
 };
 
@@ -44,7 +44,7 @@ class PairCounter {
  public:
   static constexpr std::string_view kFileName = "pairs.spill";
 
-  // Takes pairs, from one thread at a time.
+  // Adds pairs. One thread at a time.
   class Writer {
    public:
     void Add(std::uint32_t head, std::uint32_t tail) {
@@ -69,7 +69,7 @@ class PairCounter {
     std::span<std::uint64_t> Filled(std::span<std::uint64_t> chunk, std::size_t bucket) const;
 
     PairCounter* counter_;
-    std::vector<Open> open_;  // of each bucket
+    std::vector<Open> open_;  // by bucket
     std::uint64_t pairs_ = 0;
   };
 
@@ -79,23 +79,23 @@ class PairCounter {
 
   // REQUIRES: i < options.writers
   Writer& writer(std::size_t i) { return writers_[i]; }
-  // How many pairs the writers may add, together, before the next Compact.
+  // How many more pairs all writers together may add before the next Compact.
   std::uint64_t Room() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Room() right after Compact.
+  // Room() just after Compact.
   std::uint64_t WholeRoom() const;
-  // Counts what the writers have added. Not beside Add. Parallel.
+  // Counts what the writers have added. Not concurrently with Add. Parallel.
   absl::Status Compact() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Pairs added so far: of a pair that counts for both directions, one.
+  // Pairs added so far. A pair that counts for both directions is one.
   std::uint64_t pairs() const;
 
-  // Writes train.cells, and empty cells for the other parts. To be called once, last. Parallel.
+  // Writes train.cells, and empty cells for the other splits. Call it once, last. Parallel.
   absl::StatusOr<WrittenEdges> Write(const GraphPaths& paths, const CellsHeader& layout,
                                      const std::function<void(std::uint64_t done, std::uint64_t total)>& progress)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // Fibonacci hashing: the highest bits of a product with 2^64 over the golden ratio.
+  // Fibonacci hashing: the highest bits of the product with 2^64 / golden ratio.
   std::size_t BucketOf(std::uint64_t key) const { return key * 0x9E3779B97F4A7C15 >> 1 >> (63 - bucket_bits_); }
   std::uint64_t* TakeChunk(std::size_t bucket) ABSL_LOCKS_EXCLUDED(mutex_);
   void ReleaseKeys() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -103,7 +103,7 @@ class PairCounter {
   std::uint64_t Records() const;
   std::uint64_t CountBytes() const;
   std::vector<EdgeRecord> TakeRecords(Bucket& bucket) const;
-  EdgeRuns TakeRuns(std::size_t first, std::size_t end);
+  EdgeChunks TakeChunks(std::size_t first, std::size_t end);
   absl::Status Spill();
 
   const PairCounterOptions options_;
@@ -113,7 +113,7 @@ class PairCounter {
   std::vector<Writer> writers_;
   std::uint64_t chunk_limit_ = 0;
   std::unique_ptr<SpillFile> file_;
-  std::vector<SpillExtent> runs_;
+  std::vector<SpillExtent> extents_;
 
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<std::uint64_t[]>> slabs_ ABSL_GUARDED_BY(mutex_);

@@ -14,10 +14,10 @@
 namespace octavo {
 namespace {
 
-// Walks that begin, for one task.
+// Walks that one task starts.
 constexpr std::uint64_t kWalksPerTask = 4096;
 
-// The neighbours of each range, in a temporary file.
+// The neighbours of each range, stored in a temporary file.
 class RangeFile {
  public:
   static absl::StatusOr<RangeFile> Build(const WalkSource& source) {
@@ -80,7 +80,7 @@ class StreamedWalks {
   std::size_t RangeOf(std::uint32_t node) const {
     return range_of_partition_[node / source_.cells.header().partition_rows];
   }
-  // The bucket of a walk at `node` that came from `previous`.
+  // The bucket of a walk that came from `previous` and is at `node`.
   std::size_t BucketOf(std::uint32_t previous, std::uint32_t node) const {
     return second_order() ? RangeOf(node) * range_count_ + RangeOf(previous) : RangeOf(node);
   }
@@ -99,7 +99,7 @@ class StreamedWalks {
                      all);
   }
 
-  // Takes step `step` of all walks, which stand in `from`, or begin if that is null.
+  // Takes step `step` of all walks: those in `from`, or new ones if that is null.
   absl::Status TakeStep(std::uint64_t step, const WalkerFile* from, WalkerFile& to) {
     for (std::size_t range = 0; range < range_count_; ++range) {
       RETURN_IF_ERROR(source_.CheckStop());
@@ -113,7 +113,7 @@ class StreamedWalks {
     return absl::OkStatus();
   }
 
-  // The walks whose node is in `range`, one range of previous nodes after the other.
+  // Takes the step of the walks whose node is in `range`, one range of previous nodes after the other.
   absl::Status TakeStepFrom(std::uint64_t step, std::size_t range, const WalkerFile& from, WalkerFile& to) {
     const std::size_t buckets = second_order() ? range_count_ : 1;
     std::optional<Adjacency> rows;
@@ -132,7 +132,7 @@ class StreamedWalks {
     return absl::OkStatus();
   }
 
-  // Calls work(worker, task) for tasks of the given numbers of walks, as many at a time as the counter has room for.
+  // Calls work(worker, task) for tasks with the given numbers of walks, as many at a time as the counter has room for.
   template <typename WalksOf, typename Work>
   absl::Status InBatches(std::uint64_t step, std::uint64_t tasks, const WalksOf& walks_of, const Work& work) {
     const std::uint64_t pairs = options_.windowed() ? std::min(step, options_.window) : 1;
@@ -197,7 +197,7 @@ class StreamedWalks {
     return status;
   }
 
-  // Takes step `step` of one walk and leaves it in its next bucket, unless it ends.
+  // Takes step `step` of one walk and writes it to its next bucket, unless it ends.
   void Step(std::uint64_t step, const Adjacency& rows, const Adjacency& previous_rows, std::uint32_t* walker,
             PairCounter::Writer& pairs, WalkerFile::Writer& to) const {
     const std::uint64_t walk = WalkerLayout::Number(walker);
@@ -235,7 +235,7 @@ class StreamedWalks {
   const SecondOrderStep second_order_;
   const WalkerLayout layout_;
   std::vector<std::uint32_t> range_of_partition_;
-  std::vector<std::vector<std::uint32_t>> scratch_;  // of each worker
+  std::vector<std::vector<std::uint32_t>> scratch_;  // by worker
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Ids are 32-bit words on the way.
+// Walks hold ids as 32-bit words.
 constexpr std::uint64_t kMaxNodes = (std::uint64_t{1} << 32) - 1;
 
 absl::Status CheckGraph(const WalkGraphOptions& options, const Graph& graph) {
@@ -119,7 +119,7 @@ class WalkGraph {
     return layout;
   }
 
-  // Walks, and writes the cells of all parts.
+  // Takes the walks and writes the cells of all splits.
   absl::StatusOr<WrittenEdges> WriteCells(const GraphPaths& paths) {
     PairCounter counter({.partitions = partitions(),
                          .both_directions = options_.walk.pairs == PairDirection::kBoth,
@@ -160,7 +160,8 @@ class WalkGraph {
     return written;
   }
 
-  // Edges come from files that are open all along, names from those that now have their names.
+  // Edges were read from files opened at the start, names from files opened now by name; checks that both belong to the
+  // same graph.
   absl::Status CheckSource() const {
     const absl::StatusOr<std::unique_ptr<Graph>> now = Graph::Open(options_.graph);
     if (now.ok() && (*now)->description().fingerprint == summary_.source_fingerprint) return absl::OkStatus();
@@ -177,7 +178,7 @@ class WalkGraph {
     return file.Close();
   }
 
-  // Writes what is left of the graph: nodes, relations and description.
+  // Writes the rest of the graph: nodes, relations and description.
   absl::Status Finish(const GraphPaths& paths, const WrittenEdges& written) {
     RETURN_IF_ERROR(CopyNodes(graph_->paths(), paths, options_.stop));
     GraphDescription& graph = summary_.graph;
@@ -185,7 +186,7 @@ class WalkGraph {
     summary_.source_fingerprint = graph.fingerprint;
     RETURN_IF_ERROR(CheckSource());
     graph.has_weights = true;
-    graph.undirected = graph.keeps_duplicates = false;  // of lines, which these edges are not
+    graph.undirected = graph.keeps_duplicates = false;  // they describe input lines; these edges do not come from lines
     graph.train_edges = written.headers[0].edge_count;
     const std::string relations = fmt::format("{}\t{}\n", graph_->RelationName(RelationId{0}), graph.train_edges);
     RETURN_IF_ERROR(WriteText(paths.Relations(), relations));

@@ -1,12 +1,12 @@
-// octavo walk: a graph becomes the graph of the pairs of nodes that come near each other on its walks.
+// octavo walk: makes a graph of the pairs of nodes that are close to each other on random walks of another graph.
 //
-// The training edges of the new graph are those pairs, weighted by how often each came, in the same cells as those of
-// an import: training, evaluation and verification take it like any other graph. Its nodes, and so their ids and names,
-// are those of the graph; valid and test edges are taken over as they are, and no walk steps on them.
+// The training edges of the new graph are these pairs, weighted by how often each occurred, in cells like those of an
+// import: training, evaluation and verification use it like any other graph. It has the same nodes, ids and names as
+// the walked graph. Valid and test edges are copied; walks do not use them.
 //
-// Where the neighbours of all nodes fit the memory, walks are taken from end to end; otherwise all of them step by
-// step, those whose next step needs the same partitions together. Pairs that do not fit go through temporary files. The
-// files are the same bytes for any number of threads and any memory.
+// If the neighbours of all nodes fit the memory, each walk is taken from end to end. Otherwise all walks advance
+// together, step by step, grouped by the partitions that their next step needs. Pairs that do not fit the memory go
+// through temporary files. The bytes of the result do not depend on the number of threads or the memory.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +28,16 @@ struct WalkGraphOptions {
   std::filesystem::path output{};  // the folder to make
   bool overwrite = false;
   WalkOptions walk{};
-  std::uint64_t memory_bytes = 0;  // of everything that is held, page cache of its own files included; 0: no limit
-  // In place of what memory_bytes would give: for tests.
+  std::uint64_t memory_bytes = 0;  // of everything held, including its files in the page cache; 0: no limit
+  // Replaces the plan that memory_bytes would give. For tests.
   std::optional<WalkPlan> plan{};
-  bool check_only = false;       // end behind all checks, with the graph that would be walked, and leave nothing
-  std::function<bool()> stop{};  // may be empty; any thread. True: give up soon, with absl::CancelledError
+  bool check_only = false;       // end after all checks, return the graph that would be walked, and leave nothing
+  std::function<bool()> stop{};  // may be empty; any thread. True: return absl::CancelledError soon
 };
 
 struct WalkSummary {
   GraphDescription graph;
-  std::uint64_t source_fingerprint = 0;  // of the graph that was walked
+  std::uint64_t source_fingerprint = 0;  // of the walked graph
   std::uint64_t walks = 0;
   std::uint64_t pairs = 0;          // counted in one direction
   bool streamed = false;            // neighbours did not fit the memory
@@ -53,13 +53,12 @@ struct WalkProgress {
   std::uint64_t total = 0;
 };
 
-// Makes the folder. A graph of several relations is a usage error: a walk has no use for them. On any error nothing
-// stands under the folder's name that was not there before. `progress` may be empty; from one thread at a time. Runs on
-// TBB's workers.
+// Makes the folder. A graph with several relations is a usage error: walks ignore relations. An error leaves nothing
+// new under the folder's name. `progress` may be empty; one thread at a time calls it. Runs on TBB's workers.
 absl::StatusOr<WalkSummary> MakeWalkGraph(const WalkGraphOptions& options,
                                           const std::function<void(const WalkProgress&)>& progress = nullptr);
 
-// The options and counts as a JSON object, as graph.json has them: no times and no thread counts.
+// The options and counts as a JSON object for graph.json. Without times and thread counts.
 std::string WalkJson(const WalkOptions& options, const WalkSummary& summary);
 
 }  // namespace octavo

@@ -23,7 +23,7 @@ absl::Status CheckReal(std::string_view flag, double found, double least, double
 std::uint64_t WalkOptions::pairs_of_walk() const {
   if (!windowed()) return 1;
   const std::uint64_t full = std::min(window, length - 1);
-  // Node i has min(i, window) nodes before it.
+  // Node i is preceded by min(i, window) nodes.
   return full * (full + 1) / 2 + (length - 1 - full) * full;
 }
 

@@ -12,20 +12,20 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-// The program itself, its threads, and the page cache of the files that are being written.
+// The program itself, its threads, and the page cache of the files being written.
 constexpr std::uint64_t kProgramBytes = 32 * kMiB;
-// Blocks that a thread reads and what they are decoded to.
+// Blocks that a thread reads, and their decoded edges.
 constexpr std::uint64_t kWorkerBytes = 2 * kMiB;
 constexpr std::uint64_t kMinKeyBytes = 8 * kMiB;
 constexpr std::uint64_t kMinCountBytes = 4 * kMiB;
-// With no limit given: more keys at once make nothing faster.
+// The limit if none was given: more keys at once would not be faster.
 constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 36;
 
 std::uint64_t BytesOf(const PartitionRange& range, bool weighted) {
   return Adjacency::BytesOf(range.end_node - range.first_node, range.edges, weighted);
 }
 
-// What the walks and their graph ask for.
+// What the walks and their graph need.
 struct WalkNeeds {
   std::uint64_t nodes = 0;
   std::uint64_t edges = 0;
@@ -34,7 +34,7 @@ struct WalkNeeds {
 };
 
 WalkNeeds NeedsOf(const WalkOptions& options, std::span<const PartitionRange> partitions, bool weighted) {
-  // The pairs of one walk at a time, and what counts them.
+  // The pairs of one walk, and the counter for them.
   const std::uint64_t walk_bytes = options.pairs_of_walk() * sizeof(std::uint64_t);
   WalkNeeds needs{.beside_bytes = std::max(kMinKeyBytes + kMinCountBytes, 6 * walk_bytes)};
   for (const PartitionRange& range : partitions) {
@@ -45,15 +45,16 @@ WalkNeeds NeedsOf(const WalkOptions& options, std::span<const PartitionRange> pa
   return needs;
 }
 
-// Divides what is left for the counter. While keys become counts it holds the keys (K), the counts of before (C = K/2)
-// and up to 12 bytes for each new key of 8, sorted bucket by bucket: K + C + 1.5 K, and K/2 for the buckets under way.
+// Divides the remaining memory for the counter. While keys become counts it holds the keys (K), the previous counts (C
+// = K/2), up to 12 bytes for each new 8-byte key, sorted bucket by bucket (1.5 K), and K/2 for the buckets in progress:
+// K + C + 1.5 K + K/2.
 void ShareCounterBytes(std::uint64_t bytes, WalkPlan& plan) {
   plan.key_bytes = bytes / 7 * 2;
   plan.count_bytes = bytes / 7;
 }
 
-// Walks on their way: half for the writers' pages, half for the numbers of all pages of the step before and of the one
-// that is written. An eighth of `rest`, or as much more, up to a quarter, as the numbers take.
+// Memory for walks between steps: half for the writers' pages, half for the page numbers of the previous step and of
+// the one being written. An eighth of `rest`; more, up to a quarter, if the page numbers need it.
 bool ShareWalkerBytes(const WalkOptions& options, std::uint64_t walks, std::uint64_t rest, WalkPlan& plan) {
   const WalkerLayout layout(options.carried_nodes());
   const std::size_t buckets = options.walker_buckets(plan.ranges.size());
@@ -68,7 +69,7 @@ bool ShareWalkerBytes(const WalkOptions& options, std::uint64_t walks, std::uint
   return false;
 }
 
-// The plan of so many workers in `room`, where that is enough.
+// Returns the plan for so many workers in `room`, or nothing if `room` is too small.
 std::optional<WalkPlan> PlanOf(const WalkOptions& options, std::span<const PartitionRange> partitions, bool weighted,
                                const WalkNeeds& needs, std::uint64_t room, std::size_t workers) {
   if (room < workers * kWorkerBytes + 2 * needs.beside_bytes) return std::nullopt;
@@ -82,7 +83,7 @@ std::optional<WalkPlan> PlanOf(const WalkOptions& options, std::span<const Parti
     ShareCounterBytes(rest - whole, plan);
     return plan;
   }
-  // One range, or for node2vec two, at a time.
+  // One range at a time; two for node2vec.
   const std::uint64_t range_bytes = rest / 4 / (options.kind == WalkKind::kNode2Vec ? 2 : 1);
   if (needs.largest_bytes > range_bytes) return std::nullopt;
   plan.ranges = JoinPartitions(partitions, weighted, range_bytes);
@@ -107,7 +108,7 @@ absl::StatusOr<WalkPlan> PlanWalks(const WalkOptions& options, std::span<const P
        workers > 0; workers /= 2) {
     if (std::optional<WalkPlan> plan = plan_of(memory, workers)) return *std::move(plan);
   }
-  // The least MiB that would do, for one worker.
+  // Searches for the smallest sufficient MiB, for one worker.
   std::uint64_t low = memory / kMiB;
   std::uint64_t high = std::max<std::uint64_t>(1, low);
   while (!plan_of(high * kMiB, 1)) high *= 2;

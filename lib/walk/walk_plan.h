@@ -1,4 +1,4 @@
-// How the walks divide the memory that they may take.
+// How the walks divide their memory.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,22 @@
 namespace octavo {
 
 struct WalkPlan {
-  // One range of partitions: all neighbours are held, and each walk is taken from end to end. Several: all walks are
-  // taken step by step, through temporary files.
+  // One range of partitions: all neighbours are held, and each walk is taken from end to end. Several: all walks
+  // advance step by step, through temporary files.
   std::vector<PartitionRange> ranges;
   std::size_t workers = 1;
   std::uint64_t key_bytes = 0;  // as in PairCounterOptions
   std::uint64_t count_bytes = 0;
   std::uint64_t write_bytes = 0;
-  // For the pages of walks on their way from step to step, as of WalkerFile; the numbers of all pages take as much
-  // again.
+  // For the pages of walks between steps (WalkerFile). The page numbers take the same amount again.
   std::uint64_t walker_bytes = 0;
 
   bool streamed() const { return ranges.size() > 1; }
 };
 
-// Divides `memory_bytes`, 0 for no limit, among `threads` threads for walks on the graph of `partitions`, which holds
-// `held_bytes` as long as it is open. Too little is a usage error with the smallest that would do: a partition, one hub
-// of which may have most of all edges, is never divided.
+// Divides `memory_bytes` (0: no limit) among `threads` threads for walks on the graph of `partitions`, which holds
+// `held_bytes` while it is open. Too little memory is a usage error that names the smallest sufficient amount. A
+// partition is never divided: one hub in it may have most of all edges.
 absl::StatusOr<WalkPlan> PlanWalks(const WalkOptions& options, std::span<const PartitionRange> partitions,
                                    bool weighted, std::uint64_t held_bytes, std::uint64_t memory_bytes,
                                    std::size_t threads);

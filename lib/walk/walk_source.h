@@ -1,4 +1,4 @@
-// What the two ways of taking walks share: what they walk on, and how their work is spread over threads.
+// What both ways of taking walks share: their input, and how work is distributed over threads.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace octavo {
 
-// Borrows all.
+// Keeps references to everything.
 struct WalkSource {
   const WalkOptions& options;
   const WalkPlan& plan;
@@ -32,12 +32,12 @@ struct WalkSource {
   absl::Status CheckStop() const { return stop && stop() ? absl::CancelledError("interrupted") : absl::OkStatus(); }
 };
 
-// Calls work(worker, i) for each i in [begin, end), each worker (0 to workers - 1) on one thread at a time.
+// Calls work(worker, i) for each i in [begin, end). Each worker (0 to workers - 1) runs on one thread at a time.
 template <typename Work>
 void ParallelWorkers(std::size_t workers, std::uint64_t begin, std::uint64_t end, const Work& work) {
   std::atomic<std::uint64_t> next = begin;
   ParallelEach(0, workers, [&](std::size_t worker) {
-    // Relaxed: it orders nothing but itself.
+    // Relaxed: the counter orders no other data.
     for (std::uint64_t i = next.fetch_add(1, std::memory_order_relaxed); i < end;
          i = next.fetch_add(1, std::memory_order_relaxed)) {
       work(worker, i);
@@ -48,10 +48,10 @@ void ParallelWorkers(std::size_t workers, std::uint64_t begin, std::uint64_t end
 // Takes every walk from end to end, with the neighbours of all nodes in memory.
 absl::Status TakeHeldWalks(const WalkSource& source, PairCounter& counter);
 
-// Takes all walks step by step: those whose next step needs the same partitions, one behind the other. The same pairs.
+// Takes all walks step by step, those whose next step needs the same partitions together. Counts the same pairs.
 absl::Status TakeStreamedWalks(const WalkSource& source, PairCounter& counter);
 
-// The temporary files of TakeStreamedWalks, for the moment between their creation and their unlinking.
+// The names of TakeStreamedWalks' temporary files. They exist only between creation and unlinking.
 inline constexpr std::string_view kAdjacencyFileName = "adjacency.spill";
 inline constexpr std::string_view kWalkerFileName = "walkers.spill";
 

@@ -8,7 +8,7 @@
 namespace octavo {
 namespace {
 
-// Larger pages make no disk faster.
+// Larger pages would not be faster.
 constexpr std::uint64_t kMaxPageBytes = std::uint64_t{256} << 10;
 
 }  // namespace
@@ -20,7 +20,7 @@ std::uint64_t WalkerFile::PageWalkers(const WalkerLayout& layout, std::size_t bu
 
 std::uint64_t WalkerFile::IndexBytes(std::uint64_t walkers, const WalkerLayout& layout, std::size_t buckets,
                                      std::size_t writers, std::uint64_t buffer_bytes) {
-  // Twice as many while vectors grow.
+  // Doubled, because vectors grow by doubling.
   const std::uint64_t pages = walkers / PageWalkers(layout, buckets, writers, buffer_bytes);
   return 2 * pages * sizeof(std::uint32_t) + buckets * (sizeof(Bucket) + writers * sizeof(std::vector<std::uint32_t>));
 }

@@ -1,4 +1,4 @@
-// Walks that are on their way through a temporary file, sorted by the partitions that they need for their next step.
+// Stores walks between two steps in a temporary file, grouped by the partitions that their next step needs.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace octavo {
 
-// A walk between two steps: 64 bits of its number, then its last nodes, the latest one first, as 32-bit words.
+// A walk between two steps: its 64-bit number, then its last nodes as 32-bit words, latest first.
 class WalkerLayout {
  public:
   explicit WalkerLayout(std::size_t nodes) : nodes_(nodes) {}
@@ -33,17 +33,16 @@ class WalkerLayout {
   std::size_t nodes_;
 };
 
-// The walks of one step, in buckets. First writers fill it, then it is read.
+// The walks of one step, in buckets. Writers fill it first; then it is read.
 //
-// A bucket's walkers come in pages of one size, which stand in the file as they were filled; the pages that the writers
-// have begun, and not filled, follow behind all others, those of one bucket together. So memory holds four bytes a
-// page.
+// The walkers of a bucket are in pages of one size, stored in the file in the order in which they were filled. The
+// partly filled pages of all writers follow at the end, grouped by bucket. Memory holds only four bytes per page.
 class WalkerFile {
  public:
-  // Of one thread at a time.
+  // One thread at a time.
   class Writer {
    public:
-    // Returns where the next walker of the bucket is to be written, before the next call. Errors wait for Finish.
+    // Returns where to write the next walker of the bucket, valid until the next call. Finish returns errors.
     std::uint32_t* Next(std::size_t bucket);
 
    private:
@@ -51,37 +50,37 @@ class WalkerFile {
     Writer(WalkerFile& file, std::size_t buckets) : file_(&file), buffers_(buckets) {}
 
     WalkerFile* file_;
-    std::vector<std::vector<std::uint32_t>> buffers_;  // each with its whole capacity from the first walker on
+    std::vector<std::vector<std::uint32_t>> buffers_;  // each has its full capacity from the first walker on
   };
 
-  // Walkers of a page where the writers' buffers, of one page each, take at most `buffer_bytes` together, or one walker
-  // each where that is too little.
+  // Walkers per page such that the writers' buffers, of one page each, take at most `buffer_bytes` together; at least
+  // 1.
   static std::uint64_t PageWalkers(const WalkerLayout& layout, std::size_t buckets, std::size_t writers,
                                    std::uint64_t buffer_bytes);
-  // What a file of so many walkers holds beside the buffers.
+  // The memory of a file with so many walkers, in addition to the buffers.
   static std::uint64_t IndexBytes(std::uint64_t walkers, const WalkerLayout& layout, std::size_t buckets,
                                   std::size_t writers, std::uint64_t buffer_bytes);
 
-  // `file` must be empty. REQUIRES: no more walkers come than 2^32 pages hold
+  // `file` must be empty. REQUIRES: all walkers fit into 2^32 pages
   WalkerFile(std::unique_ptr<SpillFile> file, const WalkerLayout& layout, std::size_t buckets, std::size_t writers,
              std::uint64_t buffer_bytes);
 
   Writer& writer(std::size_t i) { return writers_[i]; }
-  // Writes what the buffers hold. Once, when all is written; the first error of all writers.
+  // Writes what the buffers hold. Call it once, after all writes. Returns the first error of any writer.
   absl::Status Finish() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Those of a bucket are in pieces of a page or less, and of at least one walker. REQUIRES: Finish
+  // A bucket is read in pieces of at most one page and at least one walker. REQUIRES: Finish
   std::size_t Pieces(std::size_t bucket) const;
   // REQUIRES: piece < Pieces(bucket)
   std::uint64_t Walkers(std::size_t bucket, std::size_t piece) const;
   absl::Status Read(std::size_t bucket, std::size_t piece, std::vector<std::uint32_t>& walkers) const;
-  // Of all buckets.
+  // In all buckets.
   std::uint64_t walkers() const { return walkers_; }
 
  private:
-  // Pages, then what is behind them.
+  // Full pages, then the partly filled ones.
   struct Bucket {
-    std::vector<std::uint32_t> pages;  // their numbers; under mutex_ while there are writers
+    std::vector<std::uint32_t> pages;  // page numbers; guarded by mutex_ while there are writers
     SpillExtent rest;
   };
 
@@ -94,7 +93,7 @@ class WalkerFile {
   const std::size_t page_words_;
   std::vector<Writer> writers_;
   std::vector<Bucket> buckets_;
-  std::uint32_t next_page_ = 0;  // under mutex_ while there are writers
+  std::uint32_t next_page_ = 0;  // guarded by mutex_ while there are writers
   std::uint64_t walkers_ = 0;
   mutable Mutex mutex_;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

@@ -37,7 +37,7 @@ TEST(Escape, WritesBytesThatAreNoUtf8AsHexadecimal) {
 TEST(Escape, CutsLongText) {
   EXPECT_EQ(Escape("abcdef", 3), "abc...");
   EXPECT_EQ(Escape("abc", 3), "abc");
-  EXPECT_EQ(Escape("ab\xe6\x9d\xb1x", 3), "ab\xe6\x9d\xb1...");  // never through a character
+  EXPECT_EQ(Escape("ab\xe6\x9d\xb1x", 3), "ab\xe6\x9d\xb1...");  // never splits a character
 }
 
 TEST(EscapeName, CutsTheMiddle) {
@@ -45,7 +45,7 @@ TEST(EscapeName, CutsTheMiddle) {
   EXPECT_EQ(EscapeName(iri), iri);
   EXPECT_EQ(EscapeName(iri, 16), "http:.../country/C3");
   EXPECT_EQ(EscapeName("\x1b[31mabcdefgh", 9), "\\x1B[3...cdefgh");
-  // Never through a character, and bytes that are none cost no more.
+  // Never splits a character; invalid bytes take no more room.
   EXPECT_EQ(EscapeName("a\xe6\x9d\xb1"
                        "bc\xe6\x9d\xb1"
                        "d",
@@ -90,7 +90,7 @@ TEST(ReadableText, KeepsCharactersAndReplacesWhatIsNone) {
   EXPECT_EQ(ReadableText("abc", 3), "abc");
   EXPECT_EQ(ReadableText("abcd", 3), "a\u2026cd");
   EXPECT_EQ(ReadableText("a\u00E4\u00E4", 3), "a\u2026\u00E4");
-  EXPECT_EQ(ReadableText("abc\u00E4d", 3), "a\u2026d");  // not in the middle of a character
+  EXPECT_EQ(ReadableText("abc\u00E4d", 3), "a\u2026d");  // never splits a character
 }
 
 }  // namespace

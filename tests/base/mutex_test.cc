@@ -8,7 +8,7 @@
 namespace octavo {
 namespace {
 
-// From another thread, as a thread may not try a lock that it holds.
+// From another thread: a thread must not try a lock that it holds.
 bool IsFree(Mutex& mutex) {
   bool free = false;
   std::thread([&] {
@@ -26,7 +26,7 @@ TEST(Mutex, TryLockTakesWhatIsFreeAndNothingElse) {
     const MutexLock lock(mutex);
     EXPECT_FALSE(IsFree(mutex));
   }
-  EXPECT_TRUE(IsFree(mutex));  // the lock that took it over has let go of it, too
+  EXPECT_TRUE(IsFree(mutex));  // the adopting lock has released it too
 }
 
 }  // namespace

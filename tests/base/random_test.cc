@@ -100,5 +100,20 @@ TEST(Shuffle, IsAPermutationThatDependsOnTheStream) {
   EXPECT_EQ(a, sorted);
 }
 
+// The trained bits depend on it.
+TEST(Shuffle, IsFisherAndYatesFromTheEnd) {
+  for (const std::size_t size : {0U, 1U, 2U, 3U, 31U, 32U, 33U, 34U, 64U, 65U, 66U, 1000U}) {
+    std::vector<int> shuffled(size);
+    std::iota(shuffled.begin(), shuffled.end(), 0);
+    std::vector<int> expected = shuffled;
+    RandomStream stream(5, RandomPurpose::kBlockOrder, 1, size);
+    RandomStream naive = stream;
+    Shuffle(std::span(shuffled), stream);
+    for (std::size_t i = size; i > 1; --i) std::swap(expected[i - 1], expected[naive.Below(i)]);
+    EXPECT_EQ(shuffled, expected) << size;
+    EXPECT_EQ(stream.Next64(), naive.Next64()) << "the same draws";
+  }
+}
+
 }  // namespace
 }  // namespace octavo

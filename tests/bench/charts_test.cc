@@ -62,7 +62,7 @@ TEST(LockCharts, TellsEvenAndSkewedApart) {
   for (const BarChart& chart : page.bar_charts) {
     EXPECT_THAT(chart.groups, ElementsAre("1 thread"));
     EXPECT_THAT(chart.bars,
-                ElementsAre(Field(&BarChart::Bars::name, "none, rows apart"),
+                ElementsAre(Field(&BarChart::Bars::name, "none, disjoint rows"),
                             Field(&BarChart::Bars::name, "64 stripes"), Field(&BarChart::Bars::name, "one for all")));
   }
   EXPECT_THAT(page.bar_charts[0].bars[1].values, ElementsAre(7));

@@ -1,4 +1,4 @@
-// Speed of the kernels of lib/model, in GFLOP/s. Compare rates of one run with each other: clocks and neighbours vary.
+// Speed of the kernels of lib/model, in GFLOP/s. Compare rates within one run: clocks and other load vary.
 //   model_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only
 #include <string>
 #include <vector>
@@ -68,9 +68,11 @@ void BM_Loss(benchmark::State& state, LossKind kind) {
   const std::vector<float> weights(edges, 1.0F);
   auto scores = before;
   std::vector<float> gradients(edges);
+  const std::vector<std::uint32_t> begins = OneQueryEach(edges);
   for (auto _ : state) {
     std::copy(before.begin(), before.end(), scores.begin());
-    benchmark::DoNotOptimize(LossAndGradient({kind, 1.0F, 1.0F}, positives, weights, scores, negatives, gradients));
+    benchmark::DoNotOptimize(
+        LossAndGradient({kind, 1.0F, 1.0F}, positives, weights, scores, negatives, gradients, begins));
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(edges * negatives));
 }
@@ -79,7 +81,7 @@ BENCHMARK_CAPTURE(BM_Loss, logistic, LossKind::kLogistic);
 BENCHMARK_CAPTURE(BM_Loss, ranking, LossKind::kRanking);
 BENCHMARK_CAPTURE(BM_Loss, self_adversarial, LossKind::kSelfAdversarial);
 
-// Counts 2 sides x 3 products x 2 x E x N x D flops for every model, those without a product too.
+// Counts 2 sides x 3 products x 2 x E x N x D flops for every model, including those without a product.
 void BM_Chunk(benchmark::State& state, ModelKind kind, Norm norm, LossKind loss) {
   const auto edges = static_cast<std::size_t>(state.range(0));
   const auto negatives = static_cast<std::size_t>(state.range(1));

@@ -9,12 +9,12 @@
 namespace octavo {
 namespace {
 
-constexpr double kThreeRounds = 3;  // of a second each, behind half a second that warms up
+constexpr double kThreeRounds = 3;  // one second each, after half a second of warm-up
 
 double NoTimeOnTheWall() { return 0; }
 
 TEST(CallsPerSecond, ReturnsTheMiddleOfThreeRounds) {
-  // Of each call: those that warm up, and rounds of 4, 2 and 8 calls.
+  // The times of the calls: warm-up, then rounds of 4, 2 and 8 calls.
   constexpr std::array<double, 16> kSeconds = {0.25,  0.25,  0.25,  0.25,  0.25,  0.25,  0.5,   0.5,
                                                0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125};
   double time = 100;

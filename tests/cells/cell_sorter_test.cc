@@ -16,7 +16,7 @@ namespace {
 using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
 EdgeRecord Record(std::uint32_t head, std::uint32_t relation, std::uint32_t tail, float weight = 1.0F) {
-  return {.head = head, .tail = tail, .relation_and_part = relation, .weight = weight};
+  return {.head = head, .tail = tail, .relation_and_split = relation, .weight = weight};
 }
 
 Key KeyOf(const EdgeRecord& edge) { return {edge.head, edge.relation(), edge.tail}; }
@@ -114,19 +114,19 @@ TEST(CountShared, CountsEdgesThatAreAlsoInTrain) {
 }
 
 TEST(SortedEdges, DistributesByCellAndPart) {
-  EdgeRuns runs(3);
-  std::map<std::tuple<std::uint32_t, std::uint32_t, Part>, std::size_t> expected;
+  EdgeChunks chunks(3);
+  std::map<std::tuple<std::uint32_t, std::uint32_t, EdgeSplit>, std::size_t> expected;
   for (std::uint32_t i = 0; i < 3000; ++i) {
     EdgeRecord record = Record(2999 - i, 0, 2999 - i * 7 % 3000);
-    record.set_part(static_cast<Part>(i % 4));
-    if (i % 4 != 3) ++expected[{(2999 - i) / 1024, (2999 - i * 7 % 3000) / 1024, record.part()}];
-    runs[i % 3].push_back(record);
+    record.set_split(static_cast<EdgeSplit>(i % 4));
+    if (i % 4 != 3) ++expected[{(2999 - i) / 1024, (2999 - i * 7 % 3000) / 1024, record.split()}];
+    chunks[i % 3].push_back(record);
   }
-  SortedEdges edges(std::move(runs), {.rows = 1024, .count = 3});
+  SortedEdges edges(std::move(chunks), {.rows = 1024, .count = 3});
   for (std::uint32_t cell = 0; cell < edges.cell_count(); ++cell) {
-    for (const Part part : {Part::kTrain, Part::kValid, Part::kTest}) {
-      const auto mine = edges.Edges(cell, part);
-      EXPECT_EQ(mine.size(), (expected[{cell / 3, cell % 3, part}]));
+    for (const EdgeSplit split : {EdgeSplit::kTrain, EdgeSplit::kValid, EdgeSplit::kTest}) {
+      const auto mine = edges.Edges(cell, split);
+      EXPECT_EQ(mine.size(), (expected[{cell / 3, cell % 3, split}]));
       for (const EdgeRecord& edge : mine) {
         EXPECT_EQ(edge.head / 1024, cell / 3);
         EXPECT_EQ(edge.tail / 1024, cell % 3);
@@ -136,24 +136,24 @@ TEST(SortedEdges, DistributesByCellAndPart) {
   }
 }
 
-// Where many runs have few edges of a cell, and one has very many.
+// Where many chunks have few edges of a cell, and one has very many.
 TEST(SortedEdges, KeepsEachEdgeOnce) {
   constexpr std::uint32_t kNodes = 5 * 1024;
-  EdgeRuns runs(40);
+  EdgeChunks chunks(40);
   std::vector<Key> expected;
   for (std::uint32_t i = 0; i < 20000; ++i) {
     EdgeRecord record = Record(i * 7919 % kNodes, i, i % 3 == 0 ? 1500 : i * 104729 % kNodes);
-    record.set_part(static_cast<Part>(i % 5 == 0 ? i % 4 : 0));
-    if (record.part() != Part::kDropped) expected.push_back(KeyOf(record));
-    runs[i % runs.size()].push_back(record);
+    record.set_split(static_cast<EdgeSplit>(i % 5 == 0 ? i % 4 : 0));
+    if (record.split() != EdgeSplit::kDropped) expected.push_back(KeyOf(record));
+    chunks[i % chunks.size()].push_back(record);
   }
-  SortedEdges edges(std::move(runs), {.rows = 1024, .count = 5});
+  SortedEdges edges(std::move(chunks), {.rows = 1024, .count = 5});
   std::vector<Key> found;
   for (std::uint32_t cell = 0; cell < edges.cell_count(); ++cell) {
-    for (const Part part : {Part::kTrain, Part::kValid, Part::kTest}) {
-      for (const EdgeRecord& edge : edges.Edges(cell, part)) {
+    for (const EdgeSplit split : {EdgeSplit::kTrain, EdgeSplit::kValid, EdgeSplit::kTest}) {
+      for (const EdgeRecord& edge : edges.Edges(cell, split)) {
         EXPECT_EQ(edge.head / 1024 * 5 + edge.tail / 1024, cell);
-        EXPECT_EQ(edge.part(), part);
+        EXPECT_EQ(edge.split(), split);
         found.push_back(KeyOf(edge));
       }
     }
@@ -163,11 +163,11 @@ TEST(SortedEdges, KeepsEachEdgeOnce) {
   EXPECT_EQ(found, expected);
 }
 
-// Pages that were given back read as zeros.
+// Released pages read as zeros.
 TEST(SortedEdges, ReleasesTheMemoryOfSomeCells) {
-  EdgeRuns runs(1);
-  for (std::uint32_t i = 0; i < 30000; ++i) runs[0].push_back(Record(i % 2048 + 1, 0, 1));
-  SortedEdges edges(std::move(runs), {.rows = 1024, .count = 3});
+  EdgeChunks chunks(1);
+  for (std::uint32_t i = 0; i < 30000; ++i) chunks[0].push_back(Record(i % 2048 + 1, 0, 1));
+  SortedEdges edges(std::move(chunks), {.rows = 1024, .count = 3});
   const auto is_empty = [](const EdgeRecord& edge) { return edge.head == 0; };
   const std::span<const EdgeRecord> kept = edges.Cell(3);
   const std::span<const EdgeRecord> released = edges.Cell(0);

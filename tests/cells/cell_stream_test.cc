@@ -1,5 +1,5 @@
-// The bytes that it writes are compared with those of whole cells in edge_merge_test.cc; here are the edges of the
-// counts and of the blocks.
+// edge_merge_test.cc compares the written bytes with those of whole cells; this file tests the edge cases of counts and
+// blocks.
 #include "cells/cell_stream.h"
 
 #include <array>
@@ -25,17 +25,17 @@ class CellStreamTest : public ::testing::Test {
     layout_.node_count = 2000;
     layout_.relation_count = 1;
     out_.relation_train_edges.resize(1);
-    for (const std::string part : {"0", "1", "2"}) {
-      writers_.push_back(CellWriter::Create(folder_ / part, layout_).value());
+    for (const std::string split : {"0", "1", "2"}) {
+      writers_.push_back(CellWriter::Create(folder_ / split, layout_).value());
     }
   }
-  static EdgeRecord Edge(std::uint32_t head, std::uint32_t tail, Part part, float weight = 1) {
+  static EdgeRecord Edge(std::uint32_t head, std::uint32_t tail, EdgeSplit split, float weight = 1) {
     EdgeRecord edge{.head = head, .tail = tail, .weight = weight};
-    edge.set_part(part);
+    edge.set_split(split);
     return edge;
   }
-  std::vector<octavo::Edge> Read(const std::string& part) {
-    return CellReader::Open(folder_ / part).value().ReadAll().value();
+  std::vector<octavo::Edge> Read(const std::string& split) {
+    return CellReader::Open(folder_ / split).value().ReadAll().value();
   }
 
   TemporaryFolder folder_;
@@ -46,12 +46,12 @@ class CellStreamTest : public ::testing::Test {
 
 TEST_F(CellStreamTest, MergesCopiesOfAPartAndCountsThoseOfTrain) {
   CellStream stream(writers_, layout_, true, out_);
-  for (const float weight : {0.5F, 1.0F, 2.0F}) ASSERT_OK(stream.Push(0, Edge(1, 2, Part::kTrain, weight)));
-  for (int i = 0; i < 2; ++i) ASSERT_OK(stream.Push(0, Edge(1, 2, Part::kValid)));
-  ASSERT_OK(stream.Push(0, Edge(1, 2, Part::kTest)));
-  ASSERT_OK(stream.Push(0, Edge(3, 2, Part::kTest, FLT_MAX)));
-  ASSERT_OK(stream.Push(0, Edge(3, 2, Part::kTest, FLT_MAX)));
-  ASSERT_OK(stream.Push(3, Edge(1025, 1026, Part::kValid)));
+  for (const float weight : {0.5F, 1.0F, 2.0F}) ASSERT_OK(stream.Push(0, Edge(1, 2, EdgeSplit::kTrain, weight)));
+  for (int i = 0; i < 2; ++i) ASSERT_OK(stream.Push(0, Edge(1, 2, EdgeSplit::kValid)));
+  ASSERT_OK(stream.Push(0, Edge(1, 2, EdgeSplit::kTest)));
+  ASSERT_OK(stream.Push(0, Edge(3, 2, EdgeSplit::kTest, FLT_MAX)));
+  ASSERT_OK(stream.Push(0, Edge(3, 2, EdgeSplit::kTest, FLT_MAX)));
+  ASSERT_OK(stream.Push(3, Edge(1025, 1026, EdgeSplit::kValid)));
   ASSERT_OK(stream.Finish());
   for (CellWriter& writer : writers_) ASSERT_OK(writer.Finish());
   EXPECT_EQ(out_.duplicates, (std::array<std::uint64_t, 3>{2, 1, 1}));
@@ -65,8 +65,8 @@ TEST_F(CellStreamTest, MergesCopiesOfAPartAndCountsThoseOfTrain) {
 
 TEST_F(CellStreamTest, KeepsCopiesWhereTheyAreKept) {
   CellStream stream(writers_, layout_, false, out_);
-  for (int i = 0; i < 5000; ++i) ASSERT_OK(stream.Push(0, Edge(1, 2, Part::kTrain)));
-  for (int i = 0; i < 3; ++i) ASSERT_OK(stream.Push(0, Edge(1, 2, Part::kValid)));
+  for (int i = 0; i < 5000; ++i) ASSERT_OK(stream.Push(0, Edge(1, 2, EdgeSplit::kTrain)));
+  for (int i = 0; i < 3; ++i) ASSERT_OK(stream.Push(0, Edge(1, 2, EdgeSplit::kValid)));
   ASSERT_OK(stream.Finish());
   for (CellWriter& writer : writers_) ASSERT_OK(writer.Finish());
   EXPECT_EQ(out_.duplicates, (std::array<std::uint64_t, 3>{4999, 2, 0}));
@@ -77,7 +77,7 @@ TEST_F(CellStreamTest, KeepsCopiesWhereTheyAreKept) {
 
 TEST_F(CellStreamTest, WriteErrorsComeBack) {
   CellStream stream(writers_, layout_, true, out_);
-  ASSERT_OK(stream.Push(0, Edge(1, 2, Part::kTrain)));
+  ASSERT_OK(stream.Push(0, Edge(1, 2, EdgeSplit::kTrain)));
   ASSERT_OK(SetFailpoints("file.write=enospc"));
   EXPECT_ERROR(stream.Finish(), kRuntime, "No space left");
   ASSERT_OK(SetFailpoints(""));

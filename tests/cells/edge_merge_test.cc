@@ -29,7 +29,7 @@ CellsHeader Layout() {
   return layout;
 }
 
-// Edges in all parts, with copies; heads near 0, so that cells differ in size.
+// Edges in all splits, with copies; heads near 0, so that cells differ in size.
 std::vector<EdgeRecord> RandomEdges(std::size_t count) {
   std::mt19937 generator(1);
   const auto random = [&] { return static_cast<std::uint32_t>(generator()); };
@@ -39,7 +39,7 @@ std::vector<EdgeRecord> RandomEdges(std::size_t count) {
                     .tail = random() % (1 + random() % kNodes),
                     .weight = 0.1F * static_cast<float>(1 + random() % 5)};
     edge.set_relation(random() % 3);
-    edge.set_part(static_cast<Part>(random() % 3));
+    edge.set_split(static_cast<EdgeSplit>(random() % 3));
     edges.push_back(edge);
     if (random() % 3 == 0) edges.push_back(edge);
   }
@@ -48,9 +48,9 @@ std::vector<EdgeRecord> RandomEdges(std::size_t count) {
 
 std::uint32_t CellOf(const EdgeRecord& edge) { return edge.head / 1024 * 3 + edge.tail / 1024; }
 
-// Sorts as the runs are sorted: the whole order, from cells and keys.
-void SortRun(std::span<EdgeRecord> run) {
-  std::ranges::sort(run, [](const EdgeRecord& a, const EdgeRecord& b) {
+// Sorts as the extents are sorted: the whole order, from cells and keys.
+void SortRun(std::span<EdgeRecord> extent) {
+  std::ranges::sort(extent, [](const EdgeRecord& a, const EdgeRecord& b) {
     if (CellOf(a) != CellOf(b)) return CellOf(a) < CellOf(b);
     return OrderedBefore({OrderKey(a), a}, {OrderKey(b), b});
   });
@@ -60,8 +60,8 @@ class EdgeMergeTest : public ::testing::Test {
  protected:
   std::vector<CellWriter> Writers(const std::string& name) {
     std::vector<CellWriter> writers;
-    for (const char part : {'0', '1', '2'}) {
-      writers.push_back(CellWriter::Create(folder_ / (name + part), Layout()).value());
+    for (const char split : {'0', '1', '2'}) {
+      writers.push_back(CellWriter::Create(folder_ / (name + split), Layout()).value());
     }
     return writers;
   }
@@ -69,23 +69,23 @@ class EdgeMergeTest : public ::testing::Test {
     return FileBytes(folder_ / (name + "0")) + FileBytes(folder_ / (name + "1")) + FileBytes(folder_ / (name + "2"));
   }
 
-  // The oracle: every cell as a whole, by the functions for cells in memory.
+  // The oracle: the functions for whole cells in memory.
   WrittenEdges WriteWhole(std::vector<EdgeRecord> edges, bool merge) {
     WrittenEdges out;
     out.relation_train_edges.resize(3);
     std::vector<CellWriter> writers = Writers("whole");
     for (std::uint32_t cell = 0; cell < 9; ++cell) {
       std::vector<EdgeRecord> train;
-      for (std::size_t part = 0; part < 3; ++part) {
+      for (std::size_t split = 0; split < 3; ++split) {
         std::vector<EdgeRecord> mine;
         for (const EdgeRecord& edge : edges) {
-          if (CellOf(edge) == cell && edge.part() == static_cast<Part>(part)) mine.push_back(edge);
+          if (CellOf(edge) == cell && edge.split() == static_cast<EdgeSplit>(split)) mine.push_back(edge);
         }
         OrderCell(mine);
-        mine.resize(HandleDuplicates(mine, merge, out.duplicates[part]));
-        if (part == 0) train = mine;
-        if (part > 0) out.also_in_train[part] += CountShared(mine, train);
-        EXPECT_OK(writers[part].Append(EncodeCell(mine, cell / 3, cell % 3, Layout())));
+        mine.resize(HandleDuplicates(mine, merge, out.duplicates[split]));
+        if (split == 0) train = mine;
+        if (split > 0) out.also_in_train[split] += CountShared(mine, train);
+        EXPECT_OK(writers[split].Append(EncodeCell(mine, cell / 3, cell % 3, Layout())));
       }
       for (const EdgeRecord& edge : train) ++out.relation_train_edges[edge.relation()];
     }
@@ -101,17 +101,17 @@ TEST_F(EdgeMergeTest, WritesAndCountsWhatWholeCellsGive) {
   for (const bool merge : {true, false}) {
     const WrittenEdges expected = WriteWhole(edges, merge);
     EXPECT_GT(expected.also_in_train[1], 20U);
-    for (const std::size_t runs : {1UL, 2UL, 3UL, 8UL, 100UL}) {
-      for (const std::size_t buffer_bytes : {1UL, 1000UL, 1000000UL}) {  // every other run is in a file
+    for (const std::size_t extents : {1UL, 2UL, 3UL, 8UL, 100UL}) {
+      for (const std::size_t buffer_bytes : {1UL, 1000UL, 1000000UL}) {  // every other extent is in a file
         std::vector<EdgeRecord> sorted = edges;
         SpillUse use;
-        ASSERT_OK_AND_ASSIGN(const auto file, SpillFile::Create(folder_ / "runs", use));
+        ASSERT_OK_AND_ASSIGN(const auto file, SpillFile::Create(folder_ / "extents", use));
         std::vector<std::unique_ptr<EdgeSource>> sources;
-        for (std::size_t run = 0; run < runs; ++run) {
-          const std::size_t first = sorted.size() * run / runs;
-          const auto mine = std::span(sorted).subspan(first, sorted.size() * (run + 1) / runs - first);
+        for (std::size_t extent = 0; extent < extents; ++extent) {
+          const std::size_t first = sorted.size() * extent / extents;
+          const auto mine = std::span(sorted).subspan(first, sorted.size() * (extent + 1) / extents - first);
           SortRun(mine);
-          if (run % 2 == 0) {
+          if (extent % 2 == 0) {
             sources.push_back(SourceOf(mine));
             continue;
           }
@@ -125,19 +125,19 @@ TEST_F(EdgeMergeTest, WritesAndCountsWhatWholeCellsGive) {
         std::vector<CellWriter> writers = Writers("merged");
         const CellsHeader layout = Layout();
         CellStream stream(writers, layout, merge, out);
-        std::uint64_t told = 0;
+        std::uint64_t reported = 0;
         const auto push = [&](std::uint32_t cell, const EdgeRecord& edge) { return stream.Push(cell, edge); };
         ASSERT_OK(MergeEdges(std::move(sources), kPartitions, push, [&](std::uint64_t more) {
-          told += more;
+          reported += more;
           return absl::OkStatus();
         }));
         ASSERT_OK(stream.Finish());
         for (CellWriter& writer : writers) ASSERT_OK(writer.Finish());
-        EXPECT_EQ(told, edges.size());
+        EXPECT_EQ(reported, edges.size());
         EXPECT_EQ(out.duplicates, expected.duplicates);
         EXPECT_EQ(out.also_in_train, expected.also_in_train);
         EXPECT_EQ(out.relation_train_edges, expected.relation_train_edges);
-        EXPECT_TRUE(Bytes("merged") == Bytes("whole")) << merge << runs << buffer_bytes;
+        EXPECT_TRUE(Bytes("merged") == Bytes("whole")) << merge << extents << buffer_bytes;
       }
     }
   }

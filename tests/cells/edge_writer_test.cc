@@ -1,5 +1,5 @@
-// Whole imports test what WriteEdges and WriteRuns write (importer_test.cc, spilled_import_test.cc); here is how much
-// they hold, and that they stop.
+// Whole imports test what WriteEdges and WriteExtents write (importer_test.cc, spilled_import_test.cc); here is how
+// much they hold, and that they stop.
 #include "cells/edge_writer.h"
 
 #include <string>
@@ -25,9 +25,9 @@ CellsHeader Layout() {
 }
 
 SortedEdges Edges() {
-  EdgeRuns runs(1);
-  for (std::uint32_t i = 0; i < 30000; ++i) runs[0].push_back({.head = i * 7919 % 2048, .tail = i * i % 1500});
-  return SortedEdges(std::move(runs), kPartitions);
+  EdgeChunks extents(1);
+  for (std::uint32_t i = 0; i < 30000; ++i) extents[0].push_back({.head = i * 7919 % 2048, .tail = i * i % 1500});
+  return SortedEdges(std::move(extents), kPartitions);
 }
 
 TEST(WriteEdges, WritesTheSameBytesHoweverManyCellsFit) {
@@ -39,12 +39,13 @@ TEST(WriteEdges, WritesTheSameBytesHoweverManyCellsFit) {
   EXPECT_GT(expected.duplicates[0], 0U);
   for (const std::uint64_t work_bytes : {1U, 100000U, 500000U, 1000000U}) {
     SortedEdges again = Edges();
-    std::uint64_t told = 0;
-    ASSERT_OK_AND_ASSIGN(const WrittenEdges written,
-                         WriteEdges(paths, again, Layout(),
-                                    {.work_bytes = work_bytes, .progress = [&](std::uint64_t done) { told = done; }}));
+    std::uint64_t reported = 0;
+    ASSERT_OK_AND_ASSIGN(
+        const WrittenEdges written,
+        WriteEdges(paths, again, Layout(),
+                   {.work_bytes = work_bytes, .progress = [&](std::uint64_t done) { reported = done; }}));
     EXPECT_EQ(written.duplicates, expected.duplicates);
-    EXPECT_EQ(told, 30000U);
+    EXPECT_EQ(reported, 30000U);
     EXPECT_TRUE(FileBytes(paths.Cells(Split::kTrain)) == bytes) << work_bytes;
   }
 }
@@ -59,12 +60,12 @@ TEST(WriteEdges, Stops) {
   }
 }
 
-TEST(EdgeRunLimits, LeaveRoomForTheIndexAndABufferEach) {
-  EXPECT_EQ(EdgeRunLimits(std::uint64_t{1} << 20, 0).most, 32U);
-  EXPECT_EQ(EdgeRunLimits(std::uint64_t{1} << 20, 0).fan_in, 32U);
-  EXPECT_EQ(EdgeRunLimits(std::uint64_t{1} << 20, std::uint64_t{1} << 40).most, 0U);
+TEST(EdgeMergeLimits, LeaveRoomForTheIndexAndABufferEach) {
+  EXPECT_EQ(EdgeMergeLimits(std::uint64_t{1} << 20, 0).most, 32U);
+  EXPECT_EQ(EdgeMergeLimits(std::uint64_t{1} << 20, 0).fan_in, 32U);
+  EXPECT_EQ(EdgeMergeLimits(std::uint64_t{1} << 20, std::uint64_t{1} << 40).most, 0U);
   // 2^32 edges are 2^20 blocks of 32 bytes, twice; only the last merge has them.
-  const RunLimits limits = EdgeRunLimits((std::uint64_t{64} << 20) + (1 << 20), std::uint64_t{1} << 32);
+  const MergeLimits limits = EdgeMergeLimits((std::uint64_t{64} << 20) + (1 << 20), std::uint64_t{1} << 32);
   EXPECT_EQ(limits.most, 32U);
   EXPECT_EQ(limits.fan_in, 65U * 32);
 }

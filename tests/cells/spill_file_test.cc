@@ -98,7 +98,7 @@ TEST(SpillReader, ReadsAnExtentThroughABufferOfAnySize) {
     for (std::size_t step = 1;; step = step % 10 + 1) {
       ASSERT_OK_AND_ASSIGN(const auto bytes, reader.Peek(step));
       if (bytes.empty()) break;
-      // Less than was asked for only at the end.
+      // Less than requested only at the end.
       EXPECT_TRUE(bytes.size() >= step || found.size() + bytes.size() == extent.end - extent.begin);
       const auto some = bytes.first(std::min(step, bytes.size()));
       found += Text(some);

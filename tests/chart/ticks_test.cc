@@ -39,7 +39,7 @@ TEST(TicksBetween, AreMultiplesOfTheirStepWithinTheRange) {
   EXPECT_THAT(TicksBetween(1, 3, 8, /*whole=*/true), ElementsAre(1, 2, 3));
   EXPECT_THAT(TicksBetween(2, 2, 8), ElementsAre());
   EXPECT_FALSE(std::signbit(TicksBetween(0, 10, 6)[0]));
-  // Steps below what a double of that size can tell apart.
+  // Steps below the resolution of a double of that size.
   const double loss = 0.6931471805599453;
   EXPECT_LE(TicksBetween(loss, std::nextafter(std::nextafter(loss, 1), 1), 6).size(), 7U);
 }

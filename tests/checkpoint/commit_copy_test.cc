@@ -27,7 +27,7 @@ class CommitCopyTest : public ::testing::Test {
     EXPECT_OK(tables);
     tables_ = *std::move(tables);
   }
-  // Ends at a commit that names both files of the tables.
+  // Ends at a commit that names both files of each table.
   void Train(std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t step = first; step <= last; ++step) EXPECT_OK(TrainStep(*tables_, step, shape_));
   }
@@ -92,7 +92,7 @@ TEST_F(CommitCopyTest, AFailureLeavesTheOneBeforeAndTheNextCopyCleansUp) {
     EXPECT_TRUE(copied == ContentsAfter(1, shape_)) << failure;
     EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder())) << failure;
   }
-  // Cut behind the whole copy, as by a kill: the one before, or already the new one.
+  // Cut after the complete copy, as by a kill: the previous run, or already the new one.
   for (const auto& [failure, steps] : {std::pair("copy.rename=eio", 1), std::pair("copy.remove=eio", 2)}) {
     ASSERT_OK(SetFailpoints(failure));
     EXPECT_FALSE(CopyCommit(run_, copy_, kAddition, true).ok()) << failure;
@@ -126,7 +126,7 @@ TEST_F(CommitCopyTest, AnotherRunOrNoFolderIsNotTouched) {
   EXPECT_TRUE(there == InitialContents(shape_));
   std::filesystem::remove_all(copy_.folder());
   WriteFileBytes(copy_.folder(), "a file");
-  EXPECT_ERROR(CopyCommit(run_, copy_, kAddition, true), kUsage, "is no folder");
+  EXPECT_ERROR(CopyCommit(run_, copy_, kAddition, true), kUsage, "is not a folder");
   EXPECT_EQ(FileBytes(copy_.folder()), "a file");
 }
 
@@ -146,7 +146,7 @@ TEST_F(CommitCopyTest, RemovalKeepsWhatIsNoRuns) {
   std::filesystem::remove(copy_.folder() / "notes.txt");
   ASSERT_OK(RemoveRunFolder(copy_));
   EXPECT_FALSE(std::filesystem::exists(copy_.folder()));
-  ASSERT_OK(RemoveRunFolder(copy_));  // nothing there
+  ASSERT_OK(RemoveRunFolder(copy_));  // nothing exists
 }
 
 }  // namespace

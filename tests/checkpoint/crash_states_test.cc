@@ -1,5 +1,5 @@
 // Power cuts at every instant of a run, by the model of a disk (tests/support/crash_disk.h): whatever a cut leaves, the
-// run opens at the last acknowledged commit or at the one under way, holds exactly that, and goes on.
+// run opens at the last acknowledged commit or at the one under way, holds exactly that, and continues.
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -24,7 +24,7 @@ using Kind = FileEvent::Kind;
 
 constexpr std::uint64_t kNothing = ~std::uint64_t{0};  // no commit was acknowledged
 
-// What a program did, and which step it had acknowledged (kNothing before the first) when it did it.
+// The actions of a program, and the step that it had acknowledged at each (kNothing before the first).
 struct Recording {
   FolderContents before;
   std::vector<RecordedEvent> events;
@@ -45,14 +45,15 @@ Recording Record(const fs::path& folder, std::uint64_t acknowledged,
   return recording;
 }
 
-// The step after the acknowledged one may have its commit on the disk already.
+// The commit of the step after the acknowledged one may already be on the disk.
 bool MayStandAt(std::uint64_t step, std::uint64_t acknowledged) {
   return acknowledged == kNothing ? step == 0 : step == acknowledged || step == acknowledged + 1;
 }
 
-class CrashStatesTest : public ::testing::Test {
+// With partitions that are mapped, and with ones that are read.
+class CrashStatesTest : public ::testing::TestWithParam<Loading> {
  protected:
-  // Looks at one thing that a cut can leave; returns what is wrong, or "".
+  // Checks one state that a cut can leave; returns what is wrong, or "".
   std::string Examine(const FolderContents& contents, std::uint64_t acknowledged) {
     ++states_;
     WriteFolder(cut_.path(), contents);
@@ -61,6 +62,7 @@ class CrashStatesTest : public ::testing::Test {
     // Nothing is cut here, so nothing need be synced.
     auto tables = RunTables::Open(paths, shape_, /*sync=*/false);
     if (!tables.ok()) return std::string(MessageOf(tables.status()));
+    (*tables)->LoadBy(GetParam());
     const std::uint64_t step = (*tables)->progress().step;
     if (!MayStandAt(step, acknowledged)) return "it stands at step " + std::to_string(step);
     const auto open = ReadOpen(**tables);
@@ -71,10 +73,10 @@ class CrashStatesTest : public ::testing::Test {
       return std::string(MessageOf(status));
     const auto next = ReadCommitted(paths);
     if (!next.ok()) return std::string(MessageOf(next.status()));
-    return *next == after_[step + 1] ? "" : "it goes on to other rows";
+    return *next == after_[step + 1] ? "" : "it continues to other rows";
   }
 
-  // Cuts the power behind each event. Returns the first thing that went wrong, or "".
+  // Cuts the power after each event. Returns the first error, or "".
   std::string Cut(const Recording& recording, std::size_t random_cuts) {
     CrashDisk disk(recording.before);
     for (std::size_t i = 0; i <= recording.events.size(); ++i) {
@@ -89,8 +91,8 @@ class CrashStatesTest : public ::testing::Test {
     return "";
   }
 
-  // The same on a disk that forgets the syncs for which `forgets` says so. What is not synced is lost there: all of it,
-  // or all but one thing.
+  // The same on a disk that ignores the syncs for which `forgets` returns true. What is not synced is lost there: all
+  // of it, or all except one thing.
   std::string CutForgetful(const Recording& recording, const std::function<bool(const RecordedEvent&)>& forgets) {
     CrashDisk disk(recording.before);
     RandomStream random(1, RandomPurpose::kSplit, 2, 0);
@@ -116,7 +118,7 @@ class CrashStatesTest : public ::testing::Test {
   Recording RecordRun() {
     const TemporaryFolder folder(FastPlace());
     return Record(folder.path(), kNothing, [&](const auto& acknowledge) {
-      ASSERT_OK(TrainToTheEnd(RunPaths(folder.path()), shape_, /*sync=*/true, acknowledge));
+      ASSERT_OK(TrainToTheEnd(RunPaths(folder.path()), shape_, /*sync=*/true, acknowledge, GetParam()));
     });
   }
 
@@ -132,15 +134,15 @@ class CrashStatesTest : public ::testing::Test {
   std::size_t states_ = 0;
 };
 
-TEST_F(CrashStatesTest, NoCutLosesACommit) {
+TEST_P(CrashStatesTest, NoCutLosesACommit) {
   const Recording recording = RecordRun();
   EXPECT_EQ(Cut(recording, 2), "");
   EXPECT_GE(states_, 2000U);
   std::printf("%zu states after %zu events\n", states_, recording.events.size());
 }
 
-// The second cut comes while the run is opened after the first, or in the step behind.
-TEST_F(CrashStatesTest, NoSecondCutDoesEither) {
+// The second cut comes while the run is opened after the first, or in the step that follows.
+TEST_P(CrashStatesTest, NoSecondCutDoesEither) {
   const Recording recording = RecordRun();
   CrashDisk disk;
   RandomStream random(3, RandomPurpose::kSplit, 3, 0);
@@ -156,7 +158,8 @@ TEST_F(CrashStatesTest, NoSecondCutDoesEither) {
     const std::uint64_t acknowledged = recording.acknowledged[i + 1];
     const Recording again = Record(folder.path(), acknowledged, [&](const auto& acknowledge) {
       ASSERT_OK_AND_ASSIGN(const auto tables, RunTables::Open(RunPaths(folder.path()), shape_, /*sync=*/true));
-      // Opening writes the manifest that it chose once more and syncs it: from here on it stands.
+      tables->LoadBy(GetParam());
+      // Opening rewrites and syncs the manifest that it chose: from then on that commit is durable.
       acknowledge(tables->progress().step);
       if (tables->progress().step == kSteps) return;
       ASSERT_OK(TrainStep(*tables, tables->progress().step + 1, shape_));
@@ -168,8 +171,8 @@ TEST_F(CrashStatesTest, NoSecondCutDoesEither) {
   EXPECT_GE(cuts, 6U);
 }
 
-// The model must find what is wrong: a program without one of its syncs loses something.
-TEST_F(CrashStatesTest, EverySyncIsNeeded) {
+// The model must find faults: a program that lacks one of its syncs loses something.
+TEST_P(CrashStatesTest, EverySyncIsNeeded) {
   const Recording recording = RecordRun();
   std::map<std::string, int> syncs;
   for (const RecordedEvent& event : recording.events) {
@@ -186,6 +189,9 @@ TEST_F(CrashStatesTest, EverySyncIsNeeded) {
   const auto forgets = [](const RecordedEvent& event) { return event.kind == Kind::kSyncFolder; };
   EXPECT_NE(CutForgetful(recording, forgets), "");
 }
+
+INSTANTIATE_TEST_SUITE_P(Ways, CrashStatesTest, ::testing::Values(Loading::kMapped, Loading::kDirect),
+                         [](const auto& way) { return std::string(LoadingName(way.param)); });
 
 }  // namespace
 }  // namespace octavo

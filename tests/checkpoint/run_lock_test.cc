@@ -144,7 +144,7 @@ TEST_F(RunLockTest, OfManyStartersExactlyOneWins) {
   EXPECT_OK(RunLock::Take(path_));
 }
 
-// Who came while the owner was about to write its line named the owner before, or nobody.
+// A process that came while the owner was about to write its line named the previous owner, or nobody.
 TEST_F(RunLockTest, TheLineOfAnEarlierOwnerIsNotTakenForThisOnes) {
   const pid_t gone = StartChild([] { return 0; });
   WaitForChild(gone);
@@ -162,10 +162,10 @@ TEST_F(RunLockTest, TheLineOfAnEarlierOwnerIsNotTakenForThisOnes) {
   WaitForChild(holder);
 }
 
-// Two could have the lock of a folder: one of a file that its holder had removed, one of the next.
+// Two processes could own the lock of a folder: one by a file that its owner had removed, one by the next file.
 TEST_F(RunLockTest, ALockThatWasRemovedMeanwhileIsNone) {
   absl::StatusOr<RunLock> taken = absl::UnknownError("");
-  do {  // again where this thread came too late
+  do {  // again if this thread came too late
     absl::StatusOr<RunLock> holder = RunLock::Take(path_);
     ASSERT_OK(holder);
     ASSERT_OK(SetFailpoints("run.lock:1=sleep"));
@@ -180,12 +180,12 @@ TEST_F(RunLockTest, ALockThatWasRemovedMeanwhileIsNone) {
   EXPECT_ERROR(RunLock::Take(path_), kBusy, "in use");
 }
 
-// After the last try it was taken all the same, of a file without a name: another could have the run, too.
+// After the last attempt the lock was taken all the same, on a removed file: another process could own the run, too.
 TEST_F(RunLockTest, OneThatIsAlwaysRemovedIsNeverTaken) {
   std::string sleeps;
   for (int pass = 1; pass <= 10; ++pass) sleeps += fmt::format("{}run.lock:{}=sleep", pass == 1 ? "" : ",", pass);
   absl::StatusOr<RunLock> taken = absl::UnknownError("");
-  for (int i = 0; i < 3 && KindOf(taken.status()) != ErrorKind::kBusy; ++i) {  // again where this thread came too late
+  for (int i = 0; i < 3 && KindOf(taken.status()) != ErrorKind::kBusy; ++i) {  // again if this thread came too late
     ASSERT_OK(SetFailpoints(sleeps));
     std::atomic<bool> done = false;
     std::thread taker([&] {

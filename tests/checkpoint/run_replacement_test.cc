@@ -1,4 +1,4 @@
-// At every operation of a replacement in turn the older run stands, or the new one does, whole.
+// At every operation of a replacement, either the older run or the new one is intact.
 #include "checkpoint/run_replacement.h"
 
 #include <filesystem>
@@ -24,7 +24,7 @@ class RunReplacementTest : public ::testing::Test {
  protected:
   void TearDown() override { EXPECT_OK(SetFailpoints("")); }
 
-  // An older run at step 3 with a best one and marks, a file of somebody's, and a new run at step 2 that waits.
+  // An older run at step 3 with a best one and marks, a user's file, and a new run at step 2 that waits.
   void Prepare() const {
     const RunPaths made(folder_ / "made");
     if (!fs::exists(made.folder())) {
@@ -45,7 +45,7 @@ class RunReplacementTest : public ::testing::Test {
     for (std::uint64_t step = 1; step <= steps; ++step) ASSERT_OK(TrainStep(*tables, step, SmallShape()));
     ASSERT_OK(tables->Finish());
   }
-  // Which step's run stands there, 0 for none that is whole.
+  // The step of the run in the folder, 0 if none is intact.
   std::uint64_t Standing() const {
     const auto contents = ReadCommitted(run_);
     if (!contents.ok()) return 0;
@@ -73,7 +73,7 @@ TEST_F(RunReplacementTest, TakesThePlace) {
   EXPECT_EQ(FileBytes(run_.folder() / "diary"), "mine");
 }
 
-// Killed, or refused by the disk, at each operation.
+// Killed, or stopped by a disk error, at each operation.
 TEST_F(RunReplacementTest, WhateverStopsItOneOfTheTwoStands) {
   int older = 0;
   int newer = 0;

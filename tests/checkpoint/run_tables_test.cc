@@ -28,15 +28,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class RunTablesTest : public ::testing::Test {
+// With partitions that are loaded in each way.
+class RunTablesTest : public ::testing::TestWithParam<Loading> {
+ protected:
+  static absl::StatusOr<std::unique_ptr<RunTables>> LoadedByParam(absl::StatusOr<std::unique_ptr<RunTables>> tables) {
+    if (tables.ok()) (*tables)->LoadBy(GetParam());
+    return tables;
+  }
+  static absl::StatusOr<std::unique_ptr<RunTables>> Create(const RunPaths& paths, const RunShape& shape,
+                                                           bool sync = true) {
+    return LoadedByParam(CreateRun(paths, shape, sync));
+  }
+  static absl::StatusOr<std::unique_ptr<RunTables>> Open(const RunPaths& paths, const RunShape& shape, bool sync) {
+    return LoadedByParam(RunTables::Open(paths, shape, sync));
+  }
+  // Opens the run and loads all rows. Mapped rows are verified when the next commit writes.
+  static absl::Status Verify(const RunPaths& paths, const RunShape& shape) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables, Open(paths, shape, true));
+    RETURN_IF_ERROR(ReadOpen(*tables).status());
+    SetRow(*tables, 0, 1);
+    return tables->Commit(Progress{.step = 9});
+  }
+
+  const TemporaryFolder folder_;
+  const RunPaths paths_{folder_.path()};
+  const RunShape shape_ = SmallShape();
+};
+
+class RunTablesDamageTest : public ::testing::Test {
  protected:
   const TemporaryFolder folder_;
   const RunPaths paths_{folder_.path()};
   const RunShape shape_ = SmallShape();
 };
 
-TEST_F(RunTablesTest, ANewRunHoldsWhatItsInitializersSay) {
-  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+TEST_P(RunTablesTest, ANewRunHoldsWhatItsInitializersSay) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
   EXPECT_EQ(tables->generation(), 1U);
   EXPECT_EQ(tables->progress(), Progress());
   ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
@@ -54,11 +81,11 @@ TEST_F(RunTablesTest, ANewRunHoldsWhatItsInitializersSay) {
   EXPECT_EQ(bytes, shape_.rows * 4 * sizeof(float));
 }
 
-TEST_F(RunTablesTest, WithoutRelationsOrOptimizerState) {
+TEST_P(RunTablesTest, WithoutRelationsOrOptimizerState) {
   RunShape shape = shape_;
   shape.state_width = shape.relation_width = shape.relation_state_width = 0;
   shape.rows = 1;
-  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape));
+  ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape));
   ASSERT_OK(tables->LoadPartition(P(0)));
   SetRow(*tables, 0, 4);
   ASSERT_OK(tables->Commit(Progress{.step = 1}));
@@ -68,7 +95,7 @@ TEST_F(RunTablesTest, WithoutRelationsOrOptimizerState) {
 }
 
 // The rows of a new run, and through commits, evictions and openings those of its updates, in half the bytes.
-TEST_F(RunTablesTest, EmbeddingsOfBfloat16) {
+TEST_P(RunTablesTest, EmbeddingsOfBfloat16) {
   RunShape shape = shape_;
   shape.dim = 4;
   shape.element = NpyElement::kBfloat16;
@@ -78,7 +105,7 @@ TEST_F(RunTablesTest, EmbeddingsOfBfloat16) {
   Widen(words, expected.embeddings);
   EXPECT_EQ(expected.embeddings[4 * 100], 100.0F) << "100.25 lies between 100 and 100.5";
   {
-    ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape));
+    ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape));
     ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
     EXPECT_TRUE(open == expected);
     EXPECT_EQ(tables->PartitionBytes(P(0)), 1024 * (4 * 2 + 4));
@@ -96,9 +123,8 @@ TEST_F(RunTablesTest, EmbeddingsOfBfloat16) {
   }
   RunShape floats = shape;
   floats.element = NpyElement::kFloat32;
-  EXPECT_ERROR(RunTables::Open(paths_, floats, true), kCorrupt,
-               "embeddings of bf16; expected float32 as run.json says");
-  ASSERT_OK_AND_ASSIGN(const auto tables, RunTables::Open(paths_, shape, true));
+  EXPECT_ERROR(Open(paths_, floats, true), kCorrupt, "embeddings of bf16; expected float32 as run.json says");
+  ASSERT_OK_AND_ASSIGN(const auto tables, Open(paths_, shape, true));
   ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
   EXPECT_TRUE(open == expected);
   ASSERT_OK(tables->Finish());
@@ -106,10 +132,9 @@ TEST_F(RunTablesTest, EmbeddingsOfBfloat16) {
   EXPECT_TRUE(finished == expected);
 }
 
-TEST_F(RunTablesTest, ACommitIsWhatTheNextOpeningFinds) {
+TEST_P(RunTablesTest, ACommitIsWhatTheNextOpeningFinds) {
   for (std::uint64_t step = 0; step <= 3; ++step) {
-    absl::StatusOr<std::unique_ptr<RunTables>> tables =
-        step == 0 ? CreateRun(paths_, shape_) : RunTables::Open(paths_, shape_, true);
+    absl::StatusOr<std::unique_ptr<RunTables>> tables = step == 0 ? Create(paths_, shape_) : Open(paths_, shape_, true);
     ASSERT_OK(tables);
     EXPECT_EQ((*tables)->generation(), step + 1);
     EXPECT_EQ((*tables)->progress().step, step);
@@ -124,8 +149,8 @@ TEST_F(RunTablesTest, ACommitIsWhatTheNextOpeningFinds) {
   }
 }
 
-TEST_F(RunTablesTest, SealCompletesTheProgressOrEndsTheCommit) {
-  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+TEST_P(RunTablesTest, SealCompletesTheProgressOrEndsTheCommit) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
   ASSERT_OK(tables->Commit(Progress{.step = 1}, [](Progress& next) {
     next.metrics_bytes = 77;
     return absl::OkStatus();
@@ -141,8 +166,8 @@ TEST_F(RunTablesTest, SealCompletesTheProgressOrEndsTheCommit) {
 
 // Evicted rows were written to a slot of which the run did not know: another load was a checksum error, the next commit
 // left them out, and the one after wrote into the slot that the manifest named.
-TEST_F(RunTablesTest, RowsEvictedBetweenCommitsAreLoadedAndCommitted) {
-  ASSERT_OK_AND_ASSIGN(auto tables, CreateRun(paths_, shape_));
+TEST_P(RunTablesTest, RowsEvictedBetweenCommitsAreLoadedAndCommitted) {
+  ASSERT_OK_AND_ASSIGN(auto tables, Create(paths_, shape_));
   ASSERT_OK(tables->LoadPartition(P(0)));
   SetRow(*tables, 5, 50);
   ASSERT_OK(tables->EvictPartition(P(0)));
@@ -164,13 +189,13 @@ TEST_F(RunTablesTest, RowsEvictedBetweenCommitsAreLoadedAndCommitted) {
   const Contents before = committed;
   ASSERT_OK_AND_ASSIGN(committed, ReadCommitted(paths_));
   EXPECT_TRUE(committed == before);
-  ASSERT_OK_AND_ASSIGN(tables, RunTables::Open(paths_, shape_, true));
+  ASSERT_OK_AND_ASSIGN(tables, Open(paths_, shape_, true));
   ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
   EXPECT_TRUE(open == before);
 }
 
-TEST_F(RunTablesTest, RowsWrittenBehindItsBackAreAnErrorAndNotALoss) {
-  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+TEST_P(RunTablesTest, RowsWrittenBehindItsBackAreAnErrorAndNotALoss) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
   ASSERT_OK(tables->LoadPartition(P(0)));
   SetRow(*tables, 5, 50);
   ASSERT_OK(tables->embeddings().EvictPartition(P(0)));
@@ -180,20 +205,20 @@ TEST_F(RunTablesTest, RowsWrittenBehindItsBackAreAnErrorAndNotALoss) {
   EXPECT_TRUE(committed == InitialContents(shape_));
 }
 
-TEST_F(RunTablesTest, PartitionPastTheEndIsAnError) {
-  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+TEST_P(RunTablesTest, PartitionPastTheEndIsAnError) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
   EXPECT_EQ(tables->LoadPartition(P(3)).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(tables->EvictPartition(P(3)).code(), absl::StatusCode::kOutOfRange);
   EXPECT_OK(tables->Commit(Progress{.step = 1}));
 }
 
-TEST_F(RunTablesTest, AnyErrorPoisonsTheRun) {
+TEST_P(RunTablesTest, AnyErrorPoisonsTheRun) {
   for (const std::string point :
        {"commit.C1=eio", "commit.C2=eio", "file.write=enospc", "commit.C3=eio", "file.sync=eio", "commit.C4=eio",
         "commit.C5=eio", "commit.C6=eio", "commit.C7=eio"}) {
     const TemporaryFolder folder;
     const RunPaths paths(folder.path());
-    ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths, shape_));
+    ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths, shape_));
     ASSERT_OK(tables->LoadPartition(P(0)));
     SetRow(*tables, 5, 50);
     ASSERT_OK(SetFailpoints(point));
@@ -207,8 +232,8 @@ TEST_F(RunTablesTest, AnyErrorPoisonsTheRun) {
   }
 }
 
-TEST_F(RunTablesTest, AFailedEvictionPoisonsTheRun) {
-  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+TEST_P(RunTablesTest, AFailedEvictionPoisonsTheRun) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
   ASSERT_OK(tables->LoadPartition(P(0)));
   SetRow(*tables, 5, 50);
   ASSERT_OK(SetFailpoints("file.write=eio"));
@@ -219,9 +244,9 @@ TEST_F(RunTablesTest, AFailedEvictionPoisonsTheRun) {
   EXPECT_ERROR(tables->Commit(Progress{.step = 1}), kRuntime, "earlier write failed (failpoint file.write");
 }
 
-TEST_F(RunTablesTest, WithoutSyncNothingIsSynced) {
-  ASSERT_OK_AND_ASSIGN(auto tables, CreateRun(paths_, shape_, /*sync=*/false));
-  ASSERT_OK_AND_ASSIGN(tables, RunTables::Open(paths_, shape_, /*sync=*/false));
+TEST_P(RunTablesTest, WithoutSyncNothingIsSynced) {
+  ASSERT_OK_AND_ASSIGN(auto tables, Create(paths_, shape_, /*sync=*/false));
+  ASSERT_OK_AND_ASSIGN(tables, Open(paths_, shape_, /*sync=*/false));
   ASSERT_OK(tables->LoadPartition(P(0)));
   SetRow(*tables, 5, 50);
   ASSERT_OK(SetFailpoints("file.sync=eio"));
@@ -229,12 +254,12 @@ TEST_F(RunTablesTest, WithoutSyncNothingIsSynced) {
   ASSERT_OK(SetFailpoints(""));
 }
 
-TEST_F(RunTablesTest, EveryFileIsSyncedBeforeTheManifest) {
-  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+TEST_P(RunTablesTest, EveryFileIsSyncedBeforeTheManifest) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
   // Embeddings, optimizer, both of the relations, and STATE: five syncs, each of which ends the commit.
   int syncs = 0;
   for (int n = 1;; ++n, ++syncs) {
-    ASSERT_OK_AND_ASSIGN(const auto run, RunTables::Open(paths_, shape_, true));
+    ASSERT_OK_AND_ASSIGN(const auto run, Open(paths_, shape_, true));
     ASSERT_OK(run->LoadPartition(P(0)));
     SetRow(*run, 5, static_cast<float>(n));
     ASSERT_OK(SetFailpoints("file.sync:" + std::to_string(n) + "=eio"));
@@ -250,11 +275,11 @@ TEST_F(RunTablesTest, EveryFileIsSyncedBeforeTheManifest) {
 
 // ---- Finish.
 
-TEST_F(RunTablesTest, FinishLeavesFirstFilesOnly) {
+TEST_P(RunTablesTest, FinishLeavesFirstFilesOnly) {
   for (std::uint64_t steps = 0; steps <= 3; ++steps) {
     const TemporaryFolder folder;
     const RunPaths paths(folder.path());
-    ASSERT_OK_AND_ASSIGN(auto tables, CreateRun(paths, shape_));
+    ASSERT_OK_AND_ASSIGN(auto tables, Create(paths, shape_));
     for (std::uint64_t step = 1; step <= steps; ++step) ASSERT_OK(TrainStep(*tables, step, shape_));
     WriteFileBytes(paths.Gradients(), "scratch");
     ASSERT_OK(tables->Finish());
@@ -266,7 +291,7 @@ TEST_F(RunTablesTest, FinishLeavesFirstFilesOnly) {
     ASSERT_OK_AND_ASSIGN(const Contents contents, ReadCommitted(paths));
     EXPECT_TRUE(contents == ContentsAfter(steps, shape_)) << steps;
     // Opening makes the second files again, whole, and training goes on.
-    ASSERT_OK_AND_ASSIGN(tables, RunTables::Open(paths, shape_, true));
+    ASSERT_OK_AND_ASSIGN(tables, Open(paths, shape_, true));
     for (const TableName table : kTables) {
       EXPECT_EQ(fs::file_size(paths.Table(table, 1)), fs::file_size(paths.Table(table, 0)));
     }
@@ -276,8 +301,8 @@ TEST_F(RunTablesTest, FinishLeavesFirstFilesOnly) {
   }
 }
 
-TEST_F(RunTablesTest, FinishRefusesRowsThatAreNotCommitted) {
-  ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+TEST_P(RunTablesTest, FinishRefusesRowsThatAreNotCommitted) {
+  ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
   ASSERT_OK(tables->LoadPartition(P(0)));
   SetRow(*tables, 5, 50);
   EXPECT_EQ(tables->Finish().code(), absl::StatusCode::kFailedPrecondition);
@@ -290,15 +315,15 @@ TEST_F(RunTablesTest, FinishRefusesRowsThatAreNotCommitted) {
 }
 
 // A commit that fails behind the write of its manifest leaves one that names second files.
-TEST_F(RunTablesTest, FinishAfterAFailedCommitRemovesNothing) {
-  ASSERT_OK_AND_ASSIGN(auto tables, CreateRun(paths_, shape_));
+TEST_P(RunTablesTest, FinishAfterAFailedCommitRemovesNothing) {
+  ASSERT_OK_AND_ASSIGN(auto tables, Create(paths_, shape_));
   ASSERT_OK(tables->LoadPartition(P(0)));
   SetRow(*tables, 5, 50);
   ASSERT_OK(SetFailpoints("commit.C6=eio"));
   EXPECT_ERROR(tables->Commit(Progress{.step = 1}), kRuntime, "commit.C6");
   ASSERT_OK(SetFailpoints(""));
   EXPECT_FALSE(tables->Finish().ok());
-  ASSERT_OK_AND_ASSIGN(tables, RunTables::Open(paths_, shape_, true));
+  ASSERT_OK_AND_ASSIGN(tables, Open(paths_, shape_, true));
   EXPECT_EQ(tables->progress().step, 1U);
   ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
   EXPECT_EQ(open.embeddings[15], 50.0F);
@@ -306,11 +331,11 @@ TEST_F(RunTablesTest, FinishAfterAFailedCommitRemovesNothing) {
 
 // ---- Creating.
 
-TEST_F(RunTablesTest, AFailedCreationLeavesNothing) {
+TEST_P(RunTablesTest, AFailedCreationLeavesNothing) {
   for (const std::string name : {"file.open", "file.allocate", "file.write", "file.sync"}) {
     for (int n = 1; n < 100; ++n) {
       ASSERT_OK(SetFailpoints(name + ":" + std::to_string(n) + "=enospc"));
-      const auto made = CreateRun(paths_, shape_);
+      const auto made = Create(paths_, shape_);
       ASSERT_OK(SetFailpoints(""));
       if (made.ok()) {
         EXPECT_GT(n, 1) << name << " was never passed";
@@ -324,12 +349,12 @@ TEST_F(RunTablesTest, AFailedCreationLeavesNothing) {
 
 // ---- Foreign and harmed files.
 
-TEST_F(RunTablesTest, AnotherShapeGraphOrConfigurationIsRefused) {
-  CreateRun(paths_, shape_)->reset();
+TEST_P(RunTablesTest, AnotherShapeGraphOrConfigurationIsRefused) {
+  Create(paths_, shape_)->reset();
   const auto refused = [&](auto change, const std::string& text) {
     RunShape shape = shape_;
     change(shape);
-    EXPECT_ERROR(RunTables::Open(paths_, shape, true), kCorrupt, text);
+    EXPECT_ERROR(Open(paths_, shape, true), kCorrupt, text);
   };
   refused([](RunShape& s) { ++s.graph_fingerprint; }, "fingerprint");
   refused([](RunShape& s) { ++s.configuration_hash; }, "run.json");
@@ -340,15 +365,15 @@ TEST_F(RunTablesTest, AnotherShapeGraphOrConfigurationIsRefused) {
   refused([](RunShape& s) { ++s.relation_width; }, "relation width 3");
   refused([](RunShape& s) { ++s.relation_state_width; }, "relation optimizer width 1");
   refused([](RunShape& s) { s.partition_rows *= 2; }, "rows a partition");
-  EXPECT_OK(RunTables::Open(paths_, shape_, true));
+  EXPECT_OK(Open(paths_, shape_, true));
 }
 
-TEST_F(RunTablesTest, ATableOfAnotherRunIsDetected) {
+TEST_P(RunTablesTest, ATableOfAnotherRunIsDetected) {
   const TemporaryFolder other_folder;
   const RunPaths other(other_folder.path());
   {
-    ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
-    ASSERT_OK_AND_ASSIGN(const auto other_tables, CreateRun(other, shape_));
+    ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
+    ASSERT_OK_AND_ASSIGN(const auto other_tables, Create(other, shape_));
     ASSERT_OK(TrainStep(*other_tables, 1, shape_));
     ASSERT_OK(other_tables->Finish());
   }
@@ -359,22 +384,18 @@ TEST_F(RunTablesTest, ATableOfAnotherRunIsDetected) {
       fs::copy_file(entry.path(), mixed_folder.path() / entry.path().filename());
     }
     fs::copy_file(other.Table(table, 0), mixed.Table(table, 0), fs::copy_options::overwrite_existing);
-    absl::StatusOr<std::unique_ptr<RunTables>> tables = RunTables::Open(mixed, shape_, true);
-    const absl::Status status = tables.ok() ? ReadOpen(**tables).status() : tables.status();
+    const absl::Status status = Verify(mixed, shape_);
     EXPECT_ERROR(status, kCorrupt, mixed.Table(table, 0).string());
     EXPECT_ERROR(status, kCorrupt, "checksum");
   }
 }
 
-TEST_F(RunTablesTest, HarmedTablesAreErrorsThatNameTheFile) {
-  CreateRun(paths_, shape_)->reset();
+TEST_P(RunTablesTest, HarmedTablesAreErrorsThatNameTheFile) {
+  Create(paths_, shape_)->reset();
   for (const TableName table : kTables) {
     const fs::path path = paths_.Table(table, 0);
     const std::string whole = FileBytes(path);
-    const auto expect_corrupt = [&] {
-      absl::StatusOr<std::unique_ptr<RunTables>> tables = RunTables::Open(paths_, shape_, true);
-      EXPECT_ERROR(tables.ok() ? ReadOpen(**tables).status() : tables.status(), kCorrupt, path.string());
-    };
+    const auto expect_corrupt = [&] { EXPECT_ERROR(Verify(paths_, shape_), kCorrupt, path.string()); };
     for (const std::size_t size :
          {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{4096}, whole.size() / 2, whole.size() - 1}) {
       if (size == whole.size()) continue;
@@ -393,16 +414,14 @@ TEST_F(RunTablesTest, HarmedTablesAreErrorsThatNameTheFile) {
     EXPECT_FALSE(fs::exists(path)) << "committed rows are never made up";
     WriteFileBytes(path, whole);
   }
-  absl::StatusOr<std::unique_ptr<RunTables>> tables = RunTables::Open(paths_, shape_, true);
-  ASSERT_OK(tables);
-  EXPECT_OK(ReadOpen(**tables));
+  EXPECT_OK(Verify(paths_, shape_));
 }
 
 // The generation before has lost slots to the newest one: where the newest manifest is torn and the data moved on, that
 // is an error and no old rows.
-TEST_F(RunTablesTest, ATornManifestWhoseDataMovedOnIsDetected) {
+TEST_P(RunTablesTest, ATornManifestWhoseDataMovedOnIsDetected) {
   {
-    ASSERT_OK_AND_ASSIGN(const auto tables, CreateRun(paths_, shape_));
+    ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
     for (std::uint64_t step = 1; step <= 2; ++step) ASSERT_OK(TrainStep(*tables, step, shape_));
     // Working data of generation 4 goes into the slots that generation 2 named.
     ASSERT_OK(tables->LoadPartition(P(1)));
@@ -411,19 +430,37 @@ TEST_F(RunTablesTest, ATornManifestWhoseDataMovedOnIsDetected) {
   }
   const std::uint64_t slot = fs::file_size(paths_.State()) / 2;
   FlipByte(paths_.State(), slot + 100);  // generation 3
-  absl::StatusOr<std::unique_ptr<RunTables>> tables = RunTables::Open(paths_, shape_, true);
-  const absl::Status status = tables.ok() ? ReadOpen(**tables).status() : tables.status();
-  EXPECT_ERROR(status, kCorrupt, "checksum");
+  EXPECT_ERROR(Verify(paths_, shape_), kCorrupt, "checksum");
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, RunTablesTest,
+                         ::testing::Values(Loading::kMapped, Loading::kPopulated, Loading::kDirect),
+                         [](const auto& way) { return std::string(LoadingName(way.param)); });
+
+// Damage that is found while training goes on: the run stays as it was, and nothing is committed any more.
+TEST_F(RunTablesDamageTest, DamagedRowsAreFoundBeforeTheNextCommit) {
+  CreateRun(paths_, shape_)->reset();
+  FlipByte(paths_.Table(TableName::kOptimizer, 0), 4096 + 1500 * 4);
+  ASSERT_OK_AND_ASSIGN(const auto tables, RunTables::Open(paths_, shape_, true));
+  tables->LoadBy(Loading::kMapped);
+  for (std::uint32_t p = 0; p < 3; ++p) ASSERT_OK(tables->LoadPartition(P(p)));
+  SetRow(*tables, 5, 50);
+  EXPECT_ERROR(tables->Commit(Progress{.step = 1}), kCorrupt, "optimizer.npy: partition 1 (byte 8192 on): checksum");
+  EXPECT_ERROR(tables->CheckLoaded(), kCorrupt, "optimizer.npy: partition 1");
+  EXPECT_ERROR(tables->EvictPartition(P(0)), kRuntime, "generation 1");
+  EXPECT_EQ(ReadNewestManifest(paths_.State())->header.generation, 1U);
 }
 
 // ---- Kills and errors at every place.
 
-class RunTablesFailpoints : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+using Failing = std::tuple<std::string, std::string, Loading>;  // where, how, and how partitions are loaded
+class RunTablesFailpoints : public ::testing::TestWithParam<Failing> {};
 
 // A child trains with the n-th pass of a failpoint armed, for each n until the run comes to its end. After each death
 // or error the run must stand exactly at the last acknowledged commit or the next one, and lead to the same end.
 TEST_P(RunTablesFailpoints, LeaveTheLastGenerationOrTheNext) {
-  const auto& [name, action] = GetParam();
+  const auto& name = std::get<0>(GetParam());
+  const auto& action = std::get<1>(GetParam());
   const RunShape shape = SmallShape();
   int deaths = 0;
   for (int n = 1; n < 1000; ++n) {
@@ -437,9 +474,9 @@ TEST_P(RunTablesFailpoints, LeaveTheLastGenerationOrTheNext) {
       // One thread: TBB's are not in a child.
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 1);
       if (!SetFailpoints(armed).ok()) return 9;
-      const absl::Status status = TrainToTheEnd(paths, shape, /*sync=*/true, [&](std::uint64_t step) {
-        std::ofstream(acknowledged) << step + 1 << std::flush;
-      });
+      const auto acknowledge = [&](std::uint64_t step) { std::ofstream(acknowledged) << step + 1 << std::flush; };
+      const absl::Status status =
+          TrainToTheEnd(paths, shape, /*sync=*/true, acknowledge, std::get<Loading>(GetParam()));
       return status.ok() ? 0 : 1;
     };
     const ChildEnd end = RunChild([&] { return train(failpoints); });
@@ -478,8 +515,9 @@ TEST_P(RunTablesFailpoints, LeaveTheLastGenerationOrTheNext) {
   EXPECT_GT(deaths, 0) << "never passed";
 }
 
-std::string NameOf(const ::testing::TestParamInfo<std::tuple<std::string, std::string>>& info) {
-  std::string name = std::get<0>(info.param) + "_" + std::get<1>(info.param);
+std::string NameOf(const ::testing::TestParamInfo<Failing>& info) {
+  std::string name =
+      std::get<0>(info.param) + "_" + std::get<1>(info.param) + "_" + std::string(LoadingName(std::get<2>(info.param)));
   std::ranges::replace(name, '.', '_');
   return name;
 }
@@ -489,13 +527,19 @@ INSTANTIATE_TEST_SUITE_P(Kill, RunTablesFailpoints,
                                                               "commit.C5", "commit.C6", "commit.C7", "finish.remove",
                                                               "table.load", "file.open", "file.read", "file.write",
                                                               "file.allocate", "file.sync"),
-                                            ::testing::Values("kill")),
+                                            ::testing::Values("kill"),
+                                            ::testing::Values(Loading::kMapped, Loading::kDirect)),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Error, RunTablesFailpoints,
                          ::testing::Combine(::testing::Values("commit.C1", "commit.C4", "commit.C6", "commit.C7",
                                                               "finish.remove", "file.open", "file.write",
                                                               "file.allocate", "file.sync"),
-                                            ::testing::Values("eio")),
+                                            ::testing::Values("eio"),
+                                            ::testing::Values(Loading::kMapped, Loading::kDirect)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(MappedRows, RunTablesFailpoints,
+                         ::testing::Combine(::testing::Values("table.check"), ::testing::Values("kill", "eio"),
+                                            ::testing::Values(Loading::kMapped)),
                          NameOf);
 
 }  // namespace

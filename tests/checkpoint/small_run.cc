@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 float InitialEmbedding(std::uint64_t row) { return static_cast<float>(row) + 0.25F; }
 float InitialRelation(std::uint64_t row) { return static_cast<float>(row) - 0.5F; }
 
-// The rows that step `step` of the training below sets, and to what: a few, spread over some partitions.
+// The rows that step `step` of the training below sets, with their values: a few, spread over some partitions.
 struct Update {
   std::uint64_t row = 0;
   float value = 0;
@@ -26,7 +26,7 @@ struct Update {
 std::vector<Update> UpdatesOf(std::uint64_t step, const RunShape& shape) {
   RandomStream random(shape.seed, RandomPurpose::kSplit, 1, step);
   std::vector<Update> updates;
-  // Step 3 leaves partition 0 alone, so that slots drift apart.
+  // Step 3 does not change partition 0, so that slots drift apart.
   const std::uint64_t first = step == 3 ? 1024 : 0;
   for (int i = 0; i < 12; ++i) updates.push_back({first + random.Below(shape.rows - first), random.NextFloat()});
   return updates;
@@ -116,7 +116,7 @@ absl::StatusOr<Contents> ReadOpen(RunTables& tables) {
   const auto read = [](const MmapManager& table, std::vector<float>& values) -> absl::Status {
     std::vector<float> row(table.columns());
     for (std::uint64_t i = 0; i < table.rows(); ++i) {
-      RETURN_IF_ERROR(table.ReadRow(NodeId{i}, row));
+      RETURN_IF_ERROR(table.ReadRowUnlocked(NodeId{i}, row));
       values.insert(values.end(), row.begin(), row.end());
     }
     return absl::OkStatus();
@@ -134,7 +134,7 @@ void SetRow(RunTables& tables, std::uint64_t row, float value) {
   const WriterStripeLock lock(tables.embeddings().LockFor(node));
   std::vector<float> wide(tables.embeddings().columns());
   tables.embeddings().UpdateRow(node, {}, wide, [&](std::span<float> values) { std::ranges::fill(values, value); });
-  std::ranges::fill(tables.optimizer().MutableCompanionRow(node), value + 1);
+  std::ranges::fill(tables.optimizer().MutableStateRow(node), value + 1);
 }
 
 void SetRelations(RunTables& tables, float value) {
@@ -156,13 +156,14 @@ absl::Status TrainStep(RunTables& tables, std::uint64_t step, const RunShape& sh
 }
 
 absl::Status TrainToTheEnd(const RunPaths& paths, const RunShape& shape, bool sync,
-                           const std::function<void(std::uint64_t)>& acknowledge) {
+                           const std::function<void(std::uint64_t)>& acknowledge, Loading loading) {
   std::unique_ptr<RunTables> tables;
   if (fs::exists(paths.State())) {
     ASSIGN_OR_RETURN(tables, RunTables::Open(paths, shape, sync));
   } else {
     ASSIGN_OR_RETURN(tables, CreateRun(paths, shape, sync));
   }
+  tables->LoadBy(loading);
   acknowledge(tables->progress().step);
   for (std::uint64_t step = tables->progress().step + 1; step <= kSteps; ++step) {
     absl::Status status = TrainStep(*tables, step, shape);
@@ -175,6 +176,7 @@ absl::Status TrainToTheEnd(const RunPaths& paths, const RunShape& shape, bool sy
     if (step != 3) continue;
     RETURN_IF_ERROR(tables->Finish());
     ASSIGN_OR_RETURN(tables, RunTables::Open(paths, shape, sync));
+    tables->LoadBy(loading);
   }
   return tables->Finish();
 }

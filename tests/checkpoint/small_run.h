@@ -1,4 +1,4 @@
-// A run of three partitions whose rows are known after each step: what the tests of commits and of crashes train.
+// A run of three partitions whose rows are known after each step, for the tests of commits and of crashes.
 #pragma once
 
 #include <cstdint>
@@ -36,23 +36,23 @@ Contents ContentsAfter(std::uint64_t steps, const RunShape& shape);
 
 absl::StatusOr<std::unique_ptr<RunTables>> CreateRun(const RunPaths& paths, const RunShape& shape, bool sync = true);
 
-// What the newest manifest of the folder names, read without the writer's code. Checksums are compared by the caller
-// where it opens the run too.
+// The contents named by the newest manifest of the folder, read without the writer's code. The caller compares
+// checksums if it also opens the run.
 absl::StatusOr<Contents> ReadCommitted(const RunPaths& paths);
-// What an open run holds, partition by partition, with its checksums verified.
+// The contents of an open run, partition by partition, with its checksums verified.
 absl::StatusOr<Contents> ReadOpen(RunTables& tables);
 
 void SetRow(RunTables& tables, std::uint64_t row, float value);
 void SetRelations(RunTables& tables, float value);
 
-// One step of the training: partitions come and go between its updates. Ends with a commit.
+// One step of the training: partitions are loaded and evicted between its updates. Ends with a commit.
 absl::Status TrainStep(RunTables& tables, std::uint64_t step, const RunShape& shape);
 
 inline constexpr std::uint64_t kSteps = 5;
 
-// A run from wherever the folder stands to the end. It is finished after step 3, opened again, and finished after the
-// last one. `acknowledge(step)` follows each commit.
+// Continues a run from the present state of the folder to the end. The run is finished after step 3, opened again, and
+// finished after the last step. `acknowledge(step)` follows each commit.
 absl::Status TrainToTheEnd(const RunPaths& paths, const RunShape& shape, bool sync,
-                           const std::function<void(std::uint64_t)>& acknowledge);
+                           const std::function<void(std::uint64_t)>& acknowledge, Loading loading = Loading::kDirect);
 
 }  // namespace octavo

@@ -35,7 +35,7 @@ std::string Encoded(std::uint64_t generation) {
 
 class StateFileTest : public ::testing::Test {
  protected:
-  // A file with generation 1, and those up to `generation` written.
+  // A file with generation 1 and the following ones up to `generation`.
   void Make(std::uint64_t generation) {
     absl::StatusOr<StateFile> state = StateFile::Create(path_, Sample(1));
     ASSERT_OK(state);
@@ -136,7 +136,7 @@ TEST_F(StateFileTest, OpeningRewritesIdenticalBytes) {
 }
 
 TEST_F(StateFileTest, NoFileIsAUsageError) {
-  EXPECT_ERROR(ReadNewestManifest(path_), kUsage, "expected the folder of a run");
+  EXPECT_ERROR(ReadNewestManifest(path_), kUsage, "expected a run folder");
   Manifest newest;
   EXPECT_ERROR(StateFile::Open(path_, true, newest), kUsage, "STATE");
   EXPECT_FALSE(ReadNewestManifest(folder_ / std::string(5000, 'x')).ok()) << "and no exception";
@@ -156,7 +156,7 @@ TEST_F(StateFileTest, OddSizesAreCorruptErrors) {
   EXPECT_ERROR(ReadNewestManifest(path_), kCorrupt, "bytes");
 }
 
-// A kill between the creation of STATE and its first manifest left a file that is no run and cannot be started anew.
+// A kill between the creation of STATE and its first manifest left a file that was no run and prevented a new start.
 TEST_F(StateFileTest, AFailedCreationLeavesNoState) {
   for (const std::string point : {"file.open=eio", "file.write=enospc", "file.sync=eio"}) {
     ASSERT_OK(SetFailpoints(point));
@@ -166,7 +166,7 @@ TEST_F(StateFileTest, AFailedCreationLeavesNoState) {
   }
 }
 
-TEST_F(StateFileTest, FailpointsOfACommitStandBeforeAndBehindTheWrite) {
+TEST_F(StateFileTest, FailpointsOfACommitAreBeforeAndAfterTheWrite) {
   ASSERT_OK_AND_ASSIGN(StateFile state, StateFile::Create(path_, Sample(1)));
   ASSERT_OK(SetFailpoints("commit.C5=eio"));
   EXPECT_ERROR(state.Write(Sample(2), true), kRuntime, "commit.C5");

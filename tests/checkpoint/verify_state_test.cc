@@ -24,7 +24,7 @@ std::string Encoded(std::uint64_t generation, std::uint64_t run = 1) {
 
 class VerifyStateTest : public ::testing::Test {
  protected:
-  // Checks a file of these bytes; returns what was found, one a line.
+  // Checks a file of these bytes; returns what was found, one per line.
   std::string Findings(const std::string& bytes) {
     WriteFileBytes(paths_.State(), bytes);
     CheckReport report;
@@ -55,7 +55,7 @@ TEST_F(VerifyStateTest, ATornOrEmptySlotIsOneThatCanBeWrittenAnew) {
   EXPECT_EQ(Findings(zeros + Encoded(3)), "slot 0: no manifest\n");
   EXPECT_EQ(commit_.torn_slot, 0);
   EXPECT_EQ(Findings(Encoded(2) + Encoded(3).substr(0, 100) + std::string(zeros.size() - 100, '\0')),
-            "slot 1: a torn manifest: a commit that was cut, or damage\n");
+            "slot 1: a torn manifest: an interrupted commit, or damage\n");
   EXPECT_EQ(commit_.torn_slot, 1);
   EXPECT_EQ(commit_.slots[1], "torn");
 }
@@ -71,10 +71,10 @@ TEST_F(VerifyStateTest, SlotsThatDoNotBelongTogetherAreLeftAlone) {
   EXPECT_FALSE(commit_.torn_slot.has_value());
 }
 
-TEST_F(VerifyStateTest, BytesBehindAManifestAndOddSizesAreDamage) {
+TEST_F(VerifyStateTest, BytesAfterAManifestAndOddSizesAreDamage) {
   std::string bytes = Encoded(2) + Encoded(3);
   bytes[bytes.size() - 1] = 1;
-  EXPECT_EQ(Findings(bytes), "slot 1, byte 4095: a byte that is not 0 behind the manifest\n");
+  EXPECT_EQ(Findings(bytes), "slot 1, byte 4095: a byte that is not 0 after the manifest\n");
   EXPECT_NE(Findings(Encoded(2)), "");
   EXPECT_FALSE(commit_.manifest.has_value());
   EXPECT_NE(Findings(""), "");

@@ -48,7 +48,7 @@ absl::Status TrainStep(RunTables& tables, std::uint64_t step) {
     std::vector<float> wide(tables.embeddings().columns());
     tables.embeddings().UpdateRow(
         node, {}, wide, [&](std::span<float> values) { std::ranges::fill(values, static_cast<float>(step)); });
-    std::ranges::fill(tables.optimizer().MutableCompanionRow(node), static_cast<float>(step) + 1);
+    std::ranges::fill(tables.optimizer().MutableStateRow(node), static_cast<float>(step) + 1);
   }
   for (std::uint64_t row = 0; row < tables.relations().rows(); ++row) {
     std::ranges::fill(tables.relations().Row(row), static_cast<float>(step));
@@ -56,7 +56,7 @@ absl::Status TrainStep(RunTables& tables, std::uint64_t step) {
   return tables.Commit(Progress{.step = step});
 }
 
-// Whether the two contents of the table differ where the manifest names it: naively, row by row.
+// Whether the two contents of the table differ in the parts that the manifest names: naively, row by row.
 bool IsNamed(const RunPaths& paths, const Manifest& manifest, const fs::path& path, const std::string& a,
              const std::string& b) {
   const ManifestHeader& header = manifest.header;
@@ -77,14 +77,14 @@ bool IsNamed(const RunPaths& paths, const Manifest& manifest, const fs::path& pa
       return false;
     }
   }
-  return true;  // relations are named whole
+  return true;  // relations are named as a whole
 }
 
 class VerifyCommitTest : public ::testing::Test {
  protected:
   VerifyCommitTest() : folder_(FastPlace()) {}
 
-  // A run of `steps` commits behind the first, left open.
+  // A run of `steps` commits after the first, left open.
   std::unique_ptr<RunTables> Train(std::uint64_t steps, const RunShape& shape = SmallShape()) {
     const RowInitializer numbers = [](std::uint64_t row, std::span<float> values) {
       std::ranges::fill(values, static_cast<float>(row));
@@ -138,7 +138,7 @@ TEST_F(VerifyCommitTest, WithoutRelationsOrOptimizerState) {
   EXPECT_EQ(Damages(), 0U) << texts_;
 }
 
-// Indifferent: a file that the newest manifest does not name, and the rows in a file that it does not name there.
+// May be damaged: a file that the newest manifest does not name, and the rows in a file that it does not name there.
 TEST_F(VerifyCommitTest, EveryDamageOfEveryNamedFileIsFoundAndNamed) {
   for (const auto& [finished, element] : {std::pair(false, NpyElement::kFloat32), std::pair(true, NpyElement::kFloat32),
                                           std::pair(false, NpyElement::kBfloat16)}) {
@@ -185,7 +185,7 @@ TEST_F(VerifyCommitTest, EveryByteOfEverySlotIsChecked) {
   }
 }
 
-TEST_F(VerifyCommitTest, GoesOnBehindTheFirstDamageAndSaysThePlace) {
+TEST_F(VerifyCommitTest, ContinuesAfterTheFirstDamageAndNamesThePlace) {
   Train(0);
   FlipByte(paths_.Table(TableName::kEmbeddings, 0), kNpyHeaderBytes);
   FlipByte(paths_.Table(TableName::kEmbeddings, 0), kNpyHeaderBytes + 2400 * 12);
@@ -209,7 +209,7 @@ TEST_F(VerifyCommitTest, MissingAndSwappedTablesAreDamage) {
     EXPECT_EQ(Damages(), 1U) << texts_;
     EXPECT_NE(texts_.find(path.string() + ": no such file"), std::string::npos) << texts_;
     fs::rename(folder_ / "away", path);
-    fs::remove(paths_.Table(table, 1));  // nothing names it
+    fs::remove(paths_.Table(table, 1));  // no manifest names it
   }
   EXPECT_EQ(Damages(), 0U) << texts_;
   fs::rename(paths_.State(), folder_ / "away");
@@ -232,7 +232,7 @@ TEST_F(VerifyCommitTest, AManifestOfAnotherRunInTheOtherSlotIsDamage) {
   EXPECT_NE(texts_.find("slot 1: a manifest of another run"), std::string::npos) << texts_;
 }
 
-// The newest manifest is torn, so the one before stands; what it names must still be there.
+// The newest manifest is torn, so the previous one is used; its files must still exist.
 TEST_F(VerifyCommitTest, ATornSlotIsRewrittenWhereAllElseIsWhole) {
   Train(0);
   WriteFileBytes(paths_.State(), std::string("torn").append(FileBytes(paths_.State()).substr(4)));
@@ -247,13 +247,13 @@ TEST_F(VerifyCommitTest, ATornSlotIsRewrittenWhereAllElseIsWhole) {
   EXPECT_EQ(repaired.manifest->header.generation, 2U);
   EXPECT_EQ(repaired.slots[1], "generation 1");
   EXPECT_FALSE(repaired.torn_slot.has_value());
-  // Nothing but the number is new.
+  // Only the number is new.
   EXPECT_EQ(repaired.manifest->header.progress, commit.manifest->header.progress);
   EXPECT_TRUE(RunTables::Open(paths_, SmallShape(), /*sync=*/false).ok());
   EXPECT_EQ(RewriteTornSlot(paths_, commit, lock).ok(), false) << "once only";
 }
 
-// A commit that ends in the midst of C5: resumed and repaired runs go on alike.
+// A commit that ends in the middle of C5: resumed and repaired runs continue alike.
 TEST_F(VerifyCommitTest, ARepairedRunGoesOnAsAResumedOne) {
   std::unique_ptr<RunTables> tables = Train(2);
   const std::string before = FileBytes(paths_.State());
@@ -297,7 +297,7 @@ TEST_F(VerifyCommitTest, AManifestOfAnotherVersionIsNotCalledTorn) {
   EXPECT_NE(texts_.find("version 3"), std::string::npos) << texts_;
 }
 
-// Commits come all the while, also those that finish a run and remove its second files: never is it damage.
+// Commits go on all the time, also those that finish a run and remove its second files: that is never damage.
 TEST_F(VerifyCommitTest, BesideATrainingNothingIsDamage) {
   std::unique_ptr<RunTables> tables = Train(1);
   std::atomic<bool> stop{false};
@@ -321,10 +321,10 @@ TEST_F(VerifyCommitTest, BesideATrainingNothingIsDamage) {
   EXPECT_GT(commits, 0U) << "the checks met no commit";
 }
 
-// Damage beside a training is still damage.
+// Damage during a training is still damage.
 TEST_F(VerifyCommitTest, BesideATrainingDamageIsFound) {
   std::unique_ptr<RunTables> tables = Train(1);
-  // Odd steps leave partition 0 alone.
+  // Odd steps do not change partition 0.
   const std::uint64_t slot = Verify().manifest->partitions[0].slot;
   std::atomic<bool> stop{false};
   std::thread training([&] {
@@ -347,7 +347,7 @@ TEST_F(VerifyCommitTest, AnotherRunInItsPlaceIsAnErrorAndNoDamage) {
   shape.seed = 6;
   Train(0, shape);
   const std::string other = FileBytes(paths_.State());
-  // The first look finds the old run's manifest, the second one the new run's.
+  // The first read finds the old run's manifest, the second one the new run's.
   WriteFileBytes(paths_.State(), state);
   FlipByte(paths_.Table(TableName::kEmbeddings, 0), kNpyHeaderBytes);
   CheckReport report;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Checks a chart of octavo bench: it parses, needs nothing else, and no text lies on another or beyond the edge.
+"""Checks a chart of octavo bench: it parses, needs nothing else, and no text overlaps another or the edge.
 
-usage: check_chart.py FILE TEXT...     each TEXT must stand in the chart: titles, axes with units, names of the legend
+usage: check_chart.py FILE TEXT...     each TEXT must be in the chart: titles, axes with units, names of the legend
 """
 
 import re
@@ -10,11 +10,11 @@ import xml.etree.ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
 KNOWN = {"svg", "title", "rect", "line", "polyline", "circle", "text"}  # nothing that loads or runs anything
-LETTER = 0.58  # of the size: a letter of DejaVu Sans, about
+LETTER = 0.58  # of the size: approximate width of a letter of DejaVu Sans
 
 
 def box(element):
-    """The rectangle that a text takes: left, top, right, bottom."""
+    """The rectangle of a text: left, top, right, bottom."""
     x, y, size = (float(element.get(name)) for name in ("x", "y", "font-size"))
     width = LETTER * size * len(element.text or "")
     before = {"start": 0, "middle": width / 2, "end": width}[element.get("text-anchor")]

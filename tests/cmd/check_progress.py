@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Runs a command on a terminal of its own and checks the progress it draws.
+"""Runs a command on its own terminal and checks the progress it draws.
 
 usage: check_progress.py COLUMNS PHASE COMMAND...
 
 Some drawing must have the phase, a bar, a share and the memory; none may be wider than the terminal; the last screen
-must have none of it.
+must contain none of it.
 """
 
 import fcntl

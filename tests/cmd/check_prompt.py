@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Talks to the prompt of octavo query as a person at a terminal does.
 
-usage: check_prompt.py OCTAVO RUN WEB_RUN      the runs of reading.bash; exit 0 when all is as it should be
+usage: check_prompt.py OCTAVO RUN WEB_RUN      the runs of reading.bash; exit 0 when everything is correct
 """
 
 import json
@@ -13,12 +13,12 @@ import subprocess
 import sys
 
 PROMPT = "octavo> "
-SECONDS = 15  # of a busy machine
+SECONDS = 15  # on a busy machine
 UP, TAB, CTRL_C, CTRL_D, CTRL_Z = "\x1b[A", "\t", "\x03", "\x04", "\x1a"
 
 
 class Terminal:
-    """The program on a terminal of its own; what it shows, without the terminal's escapes."""
+    """The program on its own terminal; its output without the terminal's escapes."""
 
     def __init__(self, *command):
         self.pid, self.fd = pty.fork()
@@ -29,7 +29,7 @@ class Terminal:
 
     def read(self):
         if not select.select([self.fd], [], [], SECONDS)[0]:
-            raise AssertionError(f"nothing more within {SECONDS} s behind:\n{self.text}")
+            raise AssertionError(f"nothing more within {SECONDS} s after:\n{self.text}")
         try:
             data = os.read(self.fd, 65536)
         except OSError:  # the other end is closed
@@ -38,7 +38,7 @@ class Terminal:
         return bool(data)
 
     def expect(self, wanted):
-        """Waits for the text, and returns what is shown before it."""
+        """Waits for the text and returns the output before it."""
         while wanted not in self.text:
             if not self.read():
                 raise AssertionError(f"ended without {wanted!r}:\n{self.text}")
@@ -49,7 +49,7 @@ class Terminal:
         os.write(self.fd, keys.encode())
 
     def ask(self, line):
-        """Types a line at the prompt that stands there, and returns what comes before the next one."""
+        """Types a line at the current prompt and returns the output before the next one."""
         self.type(line + "\n")
         return self.expect("\n" + PROMPT).split("\n", 1)[-1]
 
@@ -78,7 +78,7 @@ def main():
     terminal = Terminal(octavo, "query", "--run", run, "-k", "3")
     has(terminal.expect(PROMPT), "14 nodes, 2 relations")
 
-    # Every way to ask, as the command line answers it.
+    # Every way to ask gives the answers of the command line.
     paris = once("neighbors", "New York", "-k", "3")
     for line in ('neighbors "New York"', "neighbors New York", '"New York"', "New York", '"New\\x20York"'):
         same(terminal.ask(line), paris)
@@ -88,9 +88,9 @@ def main():
     same(terminal.ask("? in country2"), once("predict", "?", "in", "country2", "-k", "3"))
     same(terminal.ask("k 2"), "k 2")
     same(terminal.ask("city1"), once("neighbors", "city1", "-k", "2"))
-    has(terminal.ask("help"), "predict HEAD RELATION ?", "TAB", "The ? stands for what is asked for")
+    has(terminal.ask("help"), "predict HEAD RELATION ?", "TAB", "The ? stands for the wanted name")
 
-    # Flags behind a question are for it alone; a tail that is left out is asked for.
+    # Flags after a question apply only to it; an omitted tail is the wanted one.
     for line in ("city1 -k 4", "neighbors city1 --k 4"):
         same(terminal.ask(line), once("neighbors", "city1", "-k", "4"))
     marked = once("predict", "city1", "in", "?", "-k", "14", "--known", "mark")
@@ -98,13 +98,13 @@ def main():
         same(terminal.ask(line), marked)
     same(terminal.ask("predict city1 in"), once("predict", "city1", "in", "?", "-k", "2"))
     same(terminal.ask('neighbors New York -k 2'), once("neighbors", "New York", "-k", "2"))
-    has(terminal.ask("city1 -k"), "-k: found nothing behind it; expected a whole number")
+    has(terminal.ask("city1 -k"), "-k: found nothing after it; expected a whole number")
     has(terminal.ask("city1 -k 0"), "expected a whole number from 1 to 1000")
     has(terminal.ask("city1 in ? --known all"), '--known: found "all"; expected hide or mark')
     has(terminal.ask('city1 "-k" 3'), r'no node "city1 \"-k\" 3"')
     same(terminal.ask("-k 2"), "k 2")
 
-    # What is wrong is told, and the conversation goes on.
+    # Errors are reported, and the prompt continues.
     has(terminal.ask("New Yrok"), 'no node "New Yrok"; did you mean "New York"?')
     has(terminal.ask("city1 nera ?"), 'no relation "nera"; did you mean "near"?')
     has(terminal.ask("city1 ?"), "the graph has 2 relations")
@@ -115,7 +115,7 @@ def main():
     has(terminal.ask("k 0"), "expected a whole number from 1 to 1000")
     same(terminal.ask("k"), "k 2")
 
-    # TAB: commands, names with blanks, relations, and a choice of many.
+    # TAB: commands, names with blanks, relations, and many choices.
     terminal.type("neig" + TAB + "New" + TAB + "\n")
     has(terminal.expect("\n\n"), 'neighbors of "New York"')
     terminal.expect(PROMPT)
@@ -131,11 +131,11 @@ def main():
     terminal.type(TAB)  # in an empty line: the commands
     has(terminal.expect("\n" + PROMPT), "neighbors", "predict", "quit")
 
-    # History, and Ctrl-C that clears the line.
+    # History, and Ctrl-C, which clears the line.
     terminal.type("nothing like it" + CTRL_C)
     terminal.expect("^C\n" + PROMPT)
     same(terminal.ask("k 1"), "k 1")
-    terminal.type(UP + UP + UP)  # behind k 1: the last line, then country's, which was cleared and is not there
+    terminal.type(UP + UP + UP)  # after k 1: the last line, then country's; the cleared line is not in the history
     terminal.type("\n")
     has(terminal.expect("\n\n"), 'neighbors of "New York"')
     terminal.expect(PROMPT)
@@ -143,7 +143,7 @@ def main():
     terminal.type(CTRL_D)
     same(terminal.end(), 0)
 
-    # TAB by the last part of a name: one, many of one place, and of several.
+    # TAB by the last part of a name: one match, many at one place, and at several.
     terminal = Terminal(octavo, "query", "--run", web_run, "-k", "1")
     terminal.expect(PROMPT)
     terminal.type("C3" + TAB)
@@ -158,7 +158,7 @@ def main():
     terminal.type("\x15quit\n")
     same(terminal.end(), 0)
 
-    # By another subcommand, as JSON; a quoted name that is none of the commands.
+    # With another subcommand, as JSON; a quoted name that is not a command.
     terminal = Terminal(octavo, "--quiet", "query", "--run", run, "--json", "prompt", "--metric", "dot")
     terminal.expect(PROMPT)
     same(json.loads(terminal.ask("city1")), json.loads(once("neighbors", "city1", "--metric", "dot", "--json")))
@@ -166,7 +166,7 @@ def main():
     terminal.type("quit\n")
     same(terminal.end(), 0)
 
-    # Ctrl-Z gives the terminal to the shell, which goes on with what was typed.
+    # Ctrl-Z returns the terminal to the shell, which continues with the typed line.
     terminal = Terminal("/bin/bash", "--norc", "-i")
     terminal.type(f"{octavo} -q query --run {run}\n")
     terminal.expect(PROMPT)

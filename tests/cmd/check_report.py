@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Checks a page of octavo report by other means: its elements are closed, it needs nothing from elsewhere, and its map
-is what numpy makes of the run and its edge list.
+"""Checks a page of octavo report independently: its elements are closed, it needs nothing from elsewhere, and its map
+equals what numpy computes from the run and its edge list.
 
 usage: check_report.py PAGE RUN GRAPH EDGES     EDGES: lines head<TAB>relation<TAB>tail, all training edges
 """

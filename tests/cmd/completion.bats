@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# Completion: what the program says may stand in a place, and bash, zsh and fish as people type into them.
+# Completion: what the program says is allowed at a place, and bash, zsh and fish as people type into them.
 
 setup() { cd "$BATS_TEST_TMPDIR" && mkdir -p some-graph other && touch edges.tsv; }
 
-# offers WORD... -- CANDIDATE...: exactly these, and the last names what the shell adds.
+# offers WORD... -- CANDIDATE...: exactly these; the last one names what the shell adds.
 offers() {
   local words=()
   while [[ "$1" != -- ]]; do words+=("$1"); shift; done
@@ -25,8 +25,8 @@ offers() {
   offers train --dim 8 --storage "" -- float32 bf16 :none
   offers train --negatives "" -- all :none
   offers train --graph "" -- :dirs
-  offers train --config karate -- karate-dot :files  # of configs/, beside a build tree's program
-  offers tune --space umls -- umls-complex :files    # of configs/tune
+  offers train --config karate -- karate-dot :files  # from configs/, for a build tree's program
+  offers tune --space umls -- umls-complex :files    # from configs/tune
   offers train --graph=so -- :dirs
   offers train --thr -- --threads :none
   offers train --nosuch=x -- :none
@@ -48,7 +48,7 @@ offers() {
   done
 }
 
-@test "an installed program offers its presets, and --config takes them by name" {
+@test "an installed program offers its presets, and --config accepts their names" {
   mkdir -p root/bin root/share/octavo/configs
   cp "$OCTAVO" root/bin/octavo
   printf 'dim = 24\n' >root/share/octavo/configs/small.toml
@@ -72,7 +72,7 @@ offers() {
   done
 }
 
-@test "another shell is refused" {
+@test "another shell is rejected" {
   run "$OCTAVO" completion csh
   [ "$status" -eq 2 ]
 }

@@ -29,8 +29,8 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [[ "$("$OCTAVO" --quiet evaluate --run run --split train --sample 7 --json | json 'o["triples"]')" == 7 ]]
 }
 
-# A graph that had moved was once no graph, and nothing told of --graph.
-@test "readers of a run say where its graph was, and take its new place" {
+# The graph of a run was moved; the error said that it is not a graph, and did not mention --graph.
+@test "readers of a run say where its graph was, and accept its new path" {
   cp -r graph mine
   "$OCTAVO" --quiet train --graph mine --run moved --model complex --dim 8 --epochs 1 --seed 1
   mv mine elsewhere
@@ -49,12 +49,12 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   rm -r elsewhere moved grown grown-run warm
 }
 
-@test "a graph in place of a run, and a run in place of a graph, are told so" {
+@test "a graph in place of a run, and a run in place of a graph, are reported as such" {
   for command in "evaluate" "query neighbors city1" "report --output y.html" "export --output y.npy" "resume"; do
-    fails 2 "graph: is a graph, and no run" "$OCTAVO" $command --run graph
+    fails 2 "graph: is a graph, not a run" "$OCTAVO" $command --run graph
   done
-  fails 2 "run: is a run, and no graph; expected the folder of a graph" "$OCTAVO" evaluate --run run --graph run
-  fails 2 "run: is a run, and no graph; expected the folder of a graph" "$OCTAVO" train --graph run --run new
+  fails 2 "run: is a run, not a graph; expected a graph folder" "$OCTAVO" evaluate --run run --graph run
+  fails 2 "run: is a run, not a graph; expected a graph folder" "$OCTAVO" train --graph run --run new
 }
 
 @test "evaluate: wrong usage" {
@@ -63,11 +63,11 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   fails 2 "expected a whole number" "$OCTAVO" evaluate --run run --candidates -1
   fails 2 "nowhere" "$OCTAVO" evaluate --run nowhere
   fails 2 "--run is required" "$OCTAVO" evaluate
-  fails 2 "and --memory allows 1.0 MiB; the smallest --memory that would do is" \
+  fails 2 "and --memory allows 1.0 MiB; the smallest sufficient --memory is" \
     "$OCTAVO" evaluate --run run --memory 1MiB
-  # The smallest that it names does, and one MiB less does not.
+  # The smallest amount that it names is sufficient, and one MiB less is not.
   local least
-  least="$(sed -E 's/.*would do is ([0-9]+)MiB/\1/' err.log)"
+  least="$(sed -E 's/.*sufficient --memory is ([0-9]+)MiB/\1/' err.log)"
   "$OCTAVO" --quiet evaluate --run run --memory "${least}MiB" >/dev/null
   fails 2 "evaluate needs" "$OCTAVO" evaluate --run run --memory "$((least - 1))MiB"
 }
@@ -76,7 +76,7 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   cp -r run spoilt
   printf '\xff\xff\xff\xff' | dd of=spoilt/embeddings.npy bs=1 seek=$((4096 + 3 * 8 * 4 + 4)) conv=notrunc 2>/dev/null
   fails 1 "row 3 (node \"$(sed -n 4p graph/nodes.names)\") holds -nan in column 1" "$OCTAVO" evaluate --run spoilt
-  # Whoever reads the partition whole finds that no training wrote it.
+  # Readers of the whole partition find that no training wrote it.
   fails 4 "spoilt/embeddings.npy: partition 0" "$OCTAVO" query --run spoilt neighbors city1
 }
 
@@ -128,10 +128,10 @@ make_labels() {
   "$OCTAVO" evaluate --run run --labels labels.txt --label-test test-nodes.txt --normalize --cost 10 --json >report.json 2>err.log
   grep -q 'test-nodes.txt: left out 1 line with names' err.log
   [[ "$(json '[(f["train_nodes"], f["test_nodes"], f["micro_f1_deviation"]) for f in o["fractions"]]' <report.json)" == "[(12, 2, None)]" ]]
-  "$OCTAVO" --quiet evaluate --run run --labels labels.txt --label-test test-nodes.txt 2>/dev/null | grep -q 'tested on those of test-nodes.txt'
+  "$OCTAVO" --quiet evaluate --run run --labels labels.txt --label-test test-nodes.txt 2>/dev/null | grep -q 'tested on the nodes of test-nodes.txt'
 }
 
-@test "evaluate --labels: by half of source-context rows" {
+@test "evaluate --labels: by one half of source-context rows" {
   make_labels
   "$OCTAVO" --quiet train --graph graph --run halves --model source-context --dim 6 --epochs 1
   for part in source context all; do
@@ -165,16 +165,72 @@ make_labels() {
   fails 2 "--split excludes --labels" "$OCTAVO" evaluate --run run --labels labels.txt --split test
   fails 2 "--repeats requires --labels" "$OCTAVO" evaluate --run run --repeats 3
   fails 2 "--repeats excludes --label-test" "$OCTAVO" evaluate --run run --labels labels.txt --label-test a --repeats 3
-  fails 2 "are both standard input" "$OCTAVO" evaluate --run run --labels - --label-test -
+  fails 2 "expected at most one to be standard input" "$OCTAVO" evaluate --run run --labels - --label-test -
   fails 2 "the graph has no valid edges" "$OCTAVO" evaluate --run run --link-prediction --split valid
   local verb least
   for verb in "--labels labels.txt" "--link-prediction"; do
     # shellcheck disable=SC2086
-    fails 2 "the smallest --memory that would do is" "$OCTAVO" evaluate --run run $verb --memory 1MiB
-    least="$(sed -nE 's/.*would do is ([0-9]+)MiB/\1/p' err.log)"
+    fails 2 "the smallest sufficient --memory is" "$OCTAVO" evaluate --run run $verb --memory 1MiB
+    least="$(sed -nE 's/.*sufficient --memory is ([0-9]+)MiB/\1/p' err.log)"
     # shellcheck disable=SC2086
     "$OCTAVO" --quiet evaluate --run run $verb --memory "${least}MiB" >/dev/null
     # shellcheck disable=SC2086
     fails 2 "evaluate --l" "$OCTAVO" evaluate --run run $verb --memory "$((least - 1))MiB"
   done
+}
+
+# Fixed candidates were not possible: Countries ranks each country among the regions only.
+@test "evaluate --candidates FILE: ranks the ends that the file names among them" {
+  printf 'country0\ncountry1\ncountry2\nNarnia\n' >countries.txt
+  "$OCTAVO" evaluate --run run --split train --candidates countries.txt --per-relation >table 2>err.log
+  grep -q '11 train triples of run .*, those ends that countries.txt names ranked among its 3 nodes' table
+  grep -q 'tails' table
+  [[ "$(grep -c 'heads' table)" == 0 ]]
+  grep -q 'warning: countries.txt: left out 1 line with names that .*graph lacks, the first "Narnia"' err.log
+  "$OCTAVO" --quiet evaluate --run run --split train --candidates countries.txt --json >report.json 2>/dev/null
+  [[ "$(json '[o["triples"], o["candidates"], o["head"]["mrr"], o["tail"]["mrr"] == o["mrr"], o["mean_rank"] <= 3]' <report.json)" == "[11, 3, None, True, True]" ]]
+  "$OCTAVO" --quiet evaluate --run run --split train --candidates - --json <countries.txt 2>/dev/null |
+    json '{**o, "seconds": 0, "candidates_file": 0}' >stdin.json
+  json '{**o, "seconds": 0, "candidates_file": 0}' <report.json | cmp - stdin.json
+  printf 'New York\n' >none.txt
+  fails 2 'none of the 1 candidates is an end of one of the 2 test edges' \
+    "$OCTAVO" evaluate --run run --candidates none.txt
+  fails 2 'found "nowhere.txt", which is no file; expected a whole number, or a file with names of nodes' \
+    "$OCTAVO" evaluate --run run --candidates nowhere.txt
+}
+
+@test "evaluate --link-prediction: given negatives and candidates" {
+  printf 'city1\tnear\tcity5\ncity2\tnear\tcity9\ncity1\tin\tcountry1\ncity1\tin\tNarnia\n' >negatives.txt
+  "$OCTAVO" evaluate --run run --link-prediction --negatives negatives.txt >table 2>err.log
+  grep -q '^2 test edges of run .* and 3 negatives of negatives.txt$' table
+  grep -q 'left out 1 line with names that .*graph lacks, the first "Narnia"' err.log
+  grep -q 'warning: negatives.txt: 1 of 3 negatives are edges of the graph' err.log
+  printf 'country0\ncountry1\ncountry2\n' >countries.txt
+  "$OCTAVO" --quiet evaluate --run run --split train --link-prediction --candidates countries.txt --json |
+    json '[o["edges"], o["non_edges"], o["candidates_file"], 0 < o["average_precision"] <= 1]' >found
+  [[ "$(cat found)" == "[22, 22, 'countries.txt', True]" ]]  # 11 edges to a country, 2 others each
+  printf 'city1 near\n' >short.txt
+  fails 3 'short.txt:1: found two fields in "city1 near"; expected head<TAB>relation<TAB>tail' \
+    "$OCTAVO" evaluate --run run --link-prediction --negatives short.txt
+  fails 2 'requires --link-prediction' "$OCTAVO" evaluate --run run --negatives negatives.txt
+  fails 2 'found --candidates with a number' "$OCTAVO" evaluate --run run --link-prediction --candidates 5
+}
+
+# The splits of Planetoid train on few nodes and test on some of the others.
+@test "evaluate --label-train: a fixed split" {
+  make_labels
+  printf 'city0\ncity1\ncountry0\ncountry1\n' >train-nodes.txt
+  printf 'city5\ncountry2\n' >test-nodes.txt
+  counts='[(f["train_nodes"], f["test_nodes"]) for f in o["fractions"]]'
+  evaluate=("$OCTAVO" --quiet evaluate --run run --labels labels.txt --json)
+  [[ "$("${evaluate[@]}" --label-train train-nodes.txt 2>/dev/null | json "$counts")" == "[(4, 10)]" ]]
+  [[ "$("${evaluate[@]}" --label-test test-nodes.txt 2>/dev/null | json "$counts")" == "[(12, 2)]" ]]
+  [[ "$("${evaluate[@]}" --label-train train-nodes.txt --label-test test-nodes.txt 2>/dev/null | json "$counts")" == "[(4, 2)]" ]]
+  "$OCTAVO" --quiet evaluate --run run --labels labels.txt --label-train train-nodes.txt --label-test test-nodes.txt \
+    >table 2>/dev/null
+  grep -q 'trained on the nodes of train-nodes.txt, tested on the nodes of test-nodes.txt$' table
+  fails 2 'is among the nodes to train on and among those to test' \
+    "$OCTAVO" --quiet evaluate --run run --labels labels.txt --label-train train-nodes.txt --label-test train-nodes.txt
+  fails 2 'expected at most one to be standard input' \
+    "$OCTAVO" evaluate --run run --labels - --label-train - --label-test test-nodes.txt
 }

@@ -8,15 +8,15 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [[ ! -e out.npy.partial ]]
 }
 
-@test "export: the ending of the name says the format, and the log which" {
+@test "export: the extension determines the format, and the log says which" {
   "$OCTAVO" export --run run --output ending.vec.gz 2>ending.log
   grep -q "^ending.vec.gz: word2vec, " ending.log
   "$OCTAVO" --quiet export --run run --output named.txt --format word2vec
   zcat ending.vec.gz | cmp - named.txt
 }
 
-# interrupted SIGNAL PARTIAL COMMAND...: the signal comes when the partial file is there; the exit code is the signal's,
-# and nothing of the files is left.
+# interrupted SIGNAL PARTIAL COMMAND...: the signal comes when the partial file exists; the exit code is the signal's,
+# and no file is left.
 interrupted() {
   local signal="$1" partial="$2" status=0 pid
   shift 2
@@ -42,7 +42,7 @@ interrupted() {
   [ "$(ls -A | tr '\n' ' ')" = "err.log out.log " ]
 }
 
-@test "export: files that belong together appear when all are whole" {
+@test "export: files that belong together appear when all are complete" {
   echo old >kept.names
   for failing in 1 2; do
     OCTAVO_FAILPOINT="file.sync:$failing=eio" fails 1 "file.sync" \
@@ -78,7 +78,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   fails 2 "source" "$OCTAVO" export --run halves --output x --part target
 }
 
-# Names that formats cannot hold, all rows and some, plain and compressed; the checker must see a row that is not right.
+# Names that formats cannot hold, all rows and some, plain and compressed; the checker must detect a wrong row.
 @test "export: numpy, gensim, h5py, json and csv read every format" {
   end_to_end="$BATS_TEST_DIRNAME/../end_to_end"
   printf '%s\t%s\n' 'New York' 'Zürich' 'a "b" \c' 'x' $'caf\xe9' 'New York' '東京' '#lead' 'x' 'NaN' >names.txt
@@ -112,7 +112,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   [[ ! -e x ]]
 }
 
-@test "export: the JSON names of hdf5 and the metadata of projector go beside" {
+@test "export: the JSON names of hdf5 and the metadata of projector are written beside the output" {
   mkdir beside
   "$OCTAVO" --quiet export --run run --output beside/vectors.tsv --format projector
   cmp beside/metadata.tsv graph/nodes.names
@@ -120,7 +120,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   "$OCTAVO" --quiet export --run run --output written.h5 --format hdf5
   cmp piped.h5 written.h5
   fails 2 "expected --metadata FILE" "$OCTAVO" export --run run --output - --format projector
-  fails 2 "--metadata x: --output goes there too" "$OCTAVO" export --run run --output x --format projector --metadata x
+  fails 2 "--metadata x: --output writes to the same file" "$OCTAVO" export --run run --output x --format projector --metadata x
   fails 2 "is a file of the run" "$OCTAVO" export --run run --output x --type int8 --scales run/STATE
   fails 2 "--scales: found none with --type int8" "$OCTAVO" export --run run --output x --type int8
   fails 2 "--scales: found one with --type float16" "$OCTAVO" export --run run --output x --type float16 --scales y
@@ -129,16 +129,16 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   [[ ! -e x && ! -e y ]]
 }
 
-@test "export: wrong usage leaves every file as it was" {
+@test "export: wrong usage changes no file" {
   cp -r run before
   fails 2 "is a file of the run or its graph" "$OCTAVO" export --run run --output run/embeddings.npy
   fails 2 "is a file of the run or its graph" "$OCTAVO" export --run run --output x.npy --names run/../graph/nodes.names
-  fails 2 "the smallest --memory that would do is" "$OCTAVO" export --run run --output x --memory 1MiB
+  fails 2 "the smallest sufficient --memory is" "$OCTAVO" export --run run --output x --memory 1MiB
   [[ ! -e x ]]
   fails 2 "hdf6" "$OCTAVO" export --run run --output x --format hdf6
   fails 2 "no folder absent" "$OCTAVO" export --run run --output absent/x.npy
   fails 2 "is a folder" "$OCTAVO" export --run run --output graph
-  fails 2 "--output goes there too" "$OCTAVO" export --run run --output x --names x
+  fails 2 "--output writes to the same file" "$OCTAVO" export --run run --output x --names x
   diff -r run before
 }
 
@@ -147,8 +147,8 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   [[ ! -e full.npy && ! -e full.npy.partial ]]
 }
 
-# The vectors used to be in their place already when the names met the full disk.
-@test "export: names that find no room leave the vectors as they were" {
+# The vectors were already in place when the names met the full disk.
+@test "export: names that do not fit the disk leave the vectors unchanged" {
   echo old >both.npy
   OCTAVO_FAILPOINT=file.write:1=enospc fails 1 "No space left on device; make room there" \
     "$OCTAVO" --quiet export --run run --output both.npy --names both.names
@@ -158,52 +158,52 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   [[ -z "$(find . -name '.both*')" ]]
 }
 
-@test "export: a reader that left is an error with a message" {
+@test "export: a reader that closed the pipe is an error with a message" {
   { sleep 0.3; fails 1 "the reader closed the pipe" "$OCTAVO" --quiet export --run run --output /dev/fd/9 9>&1; echo $? >code; } | true
   for _ in 1 2 3 4 5 6 7 8 9 10; do [[ -s code ]] && break; sleep 0.3; done
   [[ "$(cat code)" == 0 ]]
 }
 
 @test "export, evaluate and query: a damaged table exits with 4, names the file, and leaves nothing" {
-  cp -r run harmed
-  printf x | dd of=harmed/embeddings.npy bs=1 seek=4200 conv=notrunc status=none
-  before="$(cd harmed && sha256sum -- *)"
+  cp -r run damaged
+  printf x | dd of=damaged/embeddings.npy bs=1 seek=4200 conv=notrunc status=none
+  before="$(cd damaged && sha256sum -- *)"
   for format in npy word2vec word2vec-binary tsv jsonl hdf5; do
-    fails 4 "harmed/embeddings.npy: partition 0 (byte 4096 on): checksum" \
-      "$OCTAVO" --quiet export --run harmed --output harmed.out --format "$format"
-    [[ ! -e harmed.out && ! -e harmed.out.partial ]]
+    fails 4 "damaged/embeddings.npy: partition 0 (byte 4096 on): checksum" \
+      "$OCTAVO" --quiet export --run damaged --output damaged.out --format "$format"
+    [[ ! -e damaged.out && ! -e damaged.out.partial ]]
   done
-  fails 4 "harmed/embeddings.npy: partition 0" "$OCTAVO" evaluate --run harmed
-  fails 4 "harmed/embeddings.npy: partition 0" "$OCTAVO" query --run harmed neighbors city1
+  fails 4 "damaged/embeddings.npy: partition 0" "$OCTAVO" evaluate --run damaged
+  fails 4 "damaged/embeddings.npy: partition 0" "$OCTAVO" query --run damaged neighbors city1
   for file in embeddings.npy relations.npy STATE run.json; do
-    rm -r harmed
-    cp -r run harmed
-    truncate -s -1 "harmed/$file"
-    [[ "$file" != run.json ]] || truncate -s 100 "harmed/$file"
-    before="$(cd harmed && sha256sum -- *)"
-    fails 4 "harmed/$file" "$OCTAVO" export --run harmed --output harmed.out
-    fails 4 "harmed/$file" "$OCTAVO" evaluate --run harmed
-    fails 4 "harmed/$file" "$OCTAVO" query --run harmed neighbors city1
-    [[ "$(cd harmed && sha256sum -- *)" == "$before" ]]
+    rm -r damaged
+    cp -r run damaged
+    truncate -s -1 "damaged/$file"
+    [[ "$file" != run.json ]] || truncate -s 100 "damaged/$file"
+    before="$(cd damaged && sha256sum -- *)"
+    fails 4 "damaged/$file" "$OCTAVO" export --run damaged --output damaged.out
+    fails 4 "damaged/$file" "$OCTAVO" evaluate --run damaged
+    fails 4 "damaged/$file" "$OCTAVO" query --run damaged neighbors city1
+    [[ "$(cd damaged && sha256sum -- *)" == "$before" ]]
   done
-  rm -r harmed
+  rm -r damaged
 }
 
 @test "export, evaluate and query: a damaged graph exits with 4, names the file, and changes nothing" {
-  cp -r graph harmed
+  cp -r graph damaged
   for file in graph.json nodes.hash nodes.offsets nodes.names relations.tsv train.cells valid.cells test.cells; do
-    cp "graph/$file" "harmed/$file"
-    truncate -s -2 "harmed/$file"
-    before="$(cd harmed && sha256sum -- *)"
-    for command in "export --output harmed.out" "evaluate" "query neighbors city1"; do
-      # shellcheck disable=SC2086 # words of a command
-      fails 4 "harmed/$file" "$OCTAVO" ${command%% *} --run run --graph harmed $(cut -s -d' ' -f2- <<<"$command")
+    cp "graph/$file" "damaged/$file"
+    truncate -s -2 "damaged/$file"
+    before="$(cd damaged && sha256sum -- *)"
+    for command in "export --output damaged.out" "evaluate" "query neighbors city1"; do
+      # shellcheck disable=SC2086 # shellcheck disable=SC2086 # words of a command
+      fails 4 "damaged/$file" "$OCTAVO" ${command%% *} --run run --graph damaged $(cut -s -d' ' -f2- <<<"$command")
     done
-    fails 4 "harmed/$file" "$OCTAVO" inspect harmed
-    fails 4 "harmed/$file" "$OCTAVO" train --graph harmed --run harmed.run
-    [[ ! -e harmed.out && ! -e harmed.run ]]
-    [[ "$(cd harmed && sha256sum -- *)" == "$before" ]]
-    cp "graph/$file" "harmed/$file"
+    fails 4 "damaged/$file" "$OCTAVO" inspect damaged
+    fails 4 "damaged/$file" "$OCTAVO" train --graph damaged --run damaged.run
+    [[ ! -e damaged.out && ! -e damaged.run ]]
+    [[ "$(cd damaged && sha256sum -- *)" == "$before" ]]
+    cp "graph/$file" "damaged/$file"
   done
-  rm -r harmed
+  rm -r damaged
 }

@@ -36,7 +36,7 @@ setup() { load reading.bash; cd "$BATS_TEST_TMPDIR" || return 1; }
   "$OCTAVO" --quiet train --graph g --run run --model complex --dim 32 --epochs 15 --negatives 100 --seed 1
   "$OCTAVO" --quiet evaluate --run run --json >report.json
   json 'o["mrr"]' <report.json
-  # By chance among 800 nodes: 0.009; who knows no more than the types of nodes ranks among 100.
+  # A random ranking among 800 nodes: 0.009; knowing only the types of nodes means ranking among 100.
   [ "$(json 'o["mrr"] > 0.2' <report.json)" = True ]
 }
 
@@ -57,7 +57,7 @@ setup() { load reading.bash; cd "$BATS_TEST_TMPDIR" || return 1; }
   [ ! -e out ]
 }
 
-@test "generate: Ctrl-C leaves nothing and the old file as it was" {
+@test "generate: Ctrl-C leaves nothing new and the old file unchanged" {
   echo old >out
   "$OCTAVO" --quiet generate --kind rmat --nodes 1000000 --edges 10000000000 --output out 2>err.log &
   local pid=$! status=0

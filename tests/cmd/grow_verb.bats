@@ -3,7 +3,7 @@
 
 load training.bash
 
-# $BATS_FILE_TMPDIR/graph and run, and edges to add: 12 new nodes, a new relation.
+# Makes $BATS_FILE_TMPDIR/graph and run, and edges to add: 12 new nodes, a new relation.
 setup_file() {
   make_graph
   awk 'BEGIN { srand(4); for (i = 0; i < 120; ++i) printf "n%d\tr%d\tn%d\n", 28 + i % 24, rand() * 4, rand() * 52 }' \
@@ -14,7 +14,7 @@ setup_file() {
 setup() {
   cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR"/{graph,run,add.tsv,train.tsv} .
   cat >named.py <<'PYTHON'
-# Rows by name, of the files alone.
+# Rows by name, from the files alone.
 import json, numpy
 def tables(run):
     graph = json.load(open(run + "/run.json"))["graph"]
@@ -25,7 +25,7 @@ def tables(run):
     return {name: dict(zip(names, load(name))) for name, names in [
         ("embeddings", nodes), ("optimizer", nodes), ("relations", relations), ("relations.optimizer", relations)]}
 def same(a, b):
-    """Of the names that both have, how many there are and how many have the same bytes."""
+    """Of the names in both, how many there are and how many have the same bytes."""
     both = [name for name in a if name in b]
     return len(both), sum(bool((a[name] == b[name]).all()) for name in both)
 PYTHON
@@ -33,7 +33,7 @@ PYTHON
 
 grow() { "$OCTAVO" grow --run run --add add.tsv --graph grown --output "$@"; }
 
-@test "a graph that was added to is the graph of all lines" {
+@test "a graph with added edges equals the graph of all lines" {
   "$OCTAVO" --quiet import train.tsv add.tsv --graph all
   "$OCTAVO" import add.tsv --base graph --graph grown --json >grown.json
   [ "$(wc -l <all/nodes.names)" = 52 ]
@@ -44,10 +44,10 @@ grow() { "$OCTAVO" grow --run run --add add.tsv --graph grown --output "$@"; }
   /usr/bin/python3 -c 'import json; g = json.load(open("grown.json")); assert g["base_edges"] > 300 and g["input_edges"] == 120, g'
 }
 
-@test "what was trained is kept bit for bit with --freeze old, through a kill and whatever the threads" {
+@test "trained rows are kept bit for bit with --freeze old, after a kill and for any number of threads" {
   before="$(cd run/ && sha256sum -- *)"
   grow frozen --freeze old --edges new --threads 1 2>err.log
-  grep -q '^40 of 52 nodes and 6 of 8 relation rows begin with those of run, .*with optimizer state$' err.log
+  grep -q '^40 of 52 nodes and 6 of 8 relation rows start with those of run, .*with optimizer state$' err.log
   [ "$before" = "$(cd run/ && sha256sum -- *)" ]
   PYTHONPATH=. /usr/bin/python3 - <<'PYTHON'
 from named import *
@@ -71,20 +71,20 @@ PYTHON
   diff <(tables frozen) <(tables broken)
 }
 
-@test "without freezing all rows train on, from where they were" {
+@test "without freezing all rows continue to train" {
   grow free --epochs 2
   PYTHONPATH=. /usr/bin/python3 - <<'PYTHON'
 from named import *
 run, free = tables("run"), tables("free")
 assert same(free["embeddings"], run["embeddings"]) == (40, 0)
 assert json.load(open("free/run.json"))["options"]["epochs"] == 2
-# Adagrad's state only grows.
+# Adagrad's state can only grow.
 grew = [(free["optimizer"][n].view("f4") >= run["optimizer"][n].view("f4")).all() for n in run["optimizer"]]
 assert all(grew)
 PYTHON
 }
 
-@test "vectors of every exported format begin a run, and so do numpy's and gensim's" {
+@test "vectors of every exported format can start a run, and so can numpy's and gensim's" {
   local format
   for format in npy word2vec word2vec-binary; do
     "$OCTAVO" --quiet export --run run --output "vectors.$format" --format "$format" --names names
@@ -110,7 +110,7 @@ from named import *
 assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40)'
 }
 
-@test "what cannot be grown is refused before anything is made" {
+@test "what cannot be grown is rejected before anything is made" {
   fails 2 "dim" grow out --dim 10
   fails 2 "absent" "$OCTAVO" grow --run absent --add add.tsv --graph grown --output out
   fails 2 "is in the folder of the run that is made of it" "$OCTAVO" grow --run run --add add.tsv --graph grown --output run
@@ -118,30 +118,32 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
   fails 3 "pairs.tsv: columns head,tail; expected a relation" "$OCTAVO" grow --run run --add pairs.tsv --graph grown --output out
   fails 2 "--init" "$OCTAVO" train --graph graph --run out "${tiny[@]}" --init-names names
   fails 2 "--init" "$OCTAVO" train --graph graph --run out "${tiny[@]}" --freeze old
+  ln -s loop loop
+  fails 1 "loop/out: resolve: Too many levels" "$OCTAVO" train --graph graph --run loop/out "${tiny[@]}" --init run
   [ ! -e grown ] && [ ! -e out ]
 }
 
-# The graph was replaced first, and what was wrong found out then.
-@test "a growth that is refused replaces no graph" {
+# The graph was replaced first, and the error was found only afterwards.
+@test "a rejected growth replaces no graph" {
   "$OCTAVO" --quiet import train.tsv --graph grown
   before="$(sha256sum grown/*)"
   fails 2 "expected 10, the dim of the training" grow out --overwrite --dim 10
   fails 2 "is in the folder of the run that is made of it" grow run --overwrite
   fails 2 "is a graph" grow graph --overwrite
-  fails 2 "is --graph, too" grow ./grown --overwrite
+  fails 2 "is also --graph" grow ./grown --overwrite
   fails 2 "no edges to validate with" grow out --overwrite --validate-every 1
   fails 2 "--memory" grow out --overwrite --memory 1MiB
   echo mine >file
   fails 2 "is not a folder" grow file --overwrite
   mkdir mine && echo mine >mine/embeddings.npy
-  fails 2 "belongs to no run" "$OCTAVO" grow --run run --add add.tsv --graph other --output mine
+  fails 2 "does not belong to a run" "$OCTAVO" grow --run run --add add.tsv --graph other --output mine
   [ "$before" = "$(sha256sum grown/*)" ] && [ ! -e other ] && [ ! -e out ]
   "$OCTAVO" --quiet grow --run run --add add.tsv --graph grown --output out --overwrite --valid add.tsv \
     --validate-every 2 --epochs 2
 }
 
-# The graph was replaced first, and the older run had none until the new one was there.
-@test "a growth over a graph and its run replaces both or none, whenever it is killed" {
+# The graph was replaced first, and the older run had no graph until the new one was complete.
+@test "a growth over a graph and its run replaces both or none, at whatever moment it is killed" {
   pair() { (cd pair && sha256sum -- *) && tables out; }
   killed() {  # PLACE
     local status=0
@@ -161,16 +163,16 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
     "$OCTAVO" --quiet evaluate --run out --split train >/dev/null
   done
   killed replace.P1
-  fails 2 "octavo resume --run out finishes that" "$OCTAVO" evaluate --run out --split train
-  fails 2 "octavo resume --run out finishes that" "$OCTAVO" resume --run out --dry-run
-  "$OCTAVO" verify out 2>/dev/null | grep -q "out/.replacement: holds the run, which was taking the place of an older one"
+  fails 2 "octavo resume --run out completes that" "$OCTAVO" evaluate --run out --split train
+  fails 2 "octavo resume --run out completes that" "$OCTAVO" resume --run out --dry-run
+  "$OCTAVO" verify out 2>/dev/null | grep -q "out/.replacement: holds the run, which was replacing an older one"
   "$OCTAVO" --quiet resume --run out
   [ "$new" = "$(pair)" ]
   [ "$(ls -A | grep -c partial)" = 0 ]
   "$OCTAVO" --quiet verify out && "$OCTAVO" --quiet verify pair
 }
 
-@test "a replacement that was cut is told, with the command that goes on" {
+@test "an interrupted replacement is reported, with the command that continues" {
   "$OCTAVO" --quiet train --graph graph --run out "${tiny[@]}" --seed 9
   older="$(tables out)"
   cut() {  # PLACE
@@ -180,19 +182,19 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
   }
   cut replace.P1
   "$OCTAVO" evaluate --run out --split train >/dev/null 2>err.log
-  grep -q '^warning: out/.replacement: a run that is to take the place of out, which still stands' err.log
+  grep -q '^warning: out/.replacement: a run that will replace out, which is still valid' err.log
   "$OCTAVO" resume --run out --dry-run 2>err.log
-  grep -q '^warning: out/.replacement: a run that is to take the place of out, which still stands' err.log
+  grep -q '^warning: out/.replacement: a run that will replace out, which is still valid' err.log
   [ "$older" = "$(tables out)" ]
   cut replace.P2
-  fails 2 "octavo resume --run out finishes that" "$OCTAVO" evaluate --run out --split train
-  fails 2 "octavo resume --run out finishes that" "$OCTAVO" resume --run out --dry-run
+  fails 2 "octavo resume --run out completes that" "$OCTAVO" evaluate --run out --split train
+  fails 2 "octavo resume --run out completes that" "$OCTAVO" resume --run out --dry-run
   "$OCTAVO" --quiet resume --run out
   [ "$older" != "$(tables out)" ]
 }
 
-# The lock was given back before the import.
-@test "a growth has its run folder from the import on, and leaves none that it did not come to use" {
+# The lock was released before the import.
+@test "a growth locks its run folder before the import, and leaves none that it did not use" {
   mkfifo lines
   exec 7<>lines  # which never ends
   "$OCTAVO" grow --run run --add - --graph grown --output new/out <&7 2>err.log &
@@ -207,8 +209,8 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
   [ ! -e new ] && [ ! -e grown ]
 }
 
-# The message named a folder that was gone by then.
-@test "what fails in a new graph is told by the name that it was to have" {
+# The message named a folder that no longer existed.
+@test "an error in a new graph names its final path" {
   limited() { bash -c 'ulimit -f 1 && "$@"' _ "$@"; }
   fails 1 "error: $(pwd -P)/new/grown/train.cells: write of" \
     limited "$OCTAVO" --quiet grow --run run --add add.tsv --graph new/grown --output out
@@ -218,21 +220,21 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
   [ ! -e new ] && [ ! -e grown ] && [ ! -e out ] && [ ! -e vectors ]
 }
 
-@test "the help says what growth takes over from the import" {
+@test "the help says what growth inherits from the import" {
   "$OCTAVO" grow --help >help
-  grep -q 'Take each added line for both directions.*; by default as the graph of the run was imported$' help
+  grep -q 'Use each added line for both directions.*; by default as the graph of the run was imported$' help
   grep -q -- '^  --duplicates TEXT:{merge,keep}$' help
   grep -q 'merge into one, weights added, or keep; by default as the graph of the run was imported$' help
 }
 
-@test "added lines become edges as those of the graph did, unless flags say otherwise" {
+@test "added lines become edges like those of the graph, unless flags say otherwise" {
   printf 'a\tb\na\tb\nb\tc\n' >lines.tsv
   printf 'c\td\nc\td\n' >more.tsv
   edges() { "$OCTAVO" inspect "$1" --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["train_edges"])'; }
   "$OCTAVO" --quiet import lines.tsv --graph both --undirected --duplicates keep
   "$OCTAVO" import more.tsv --base both --graph kept 2>err.log
-  grep -q '^both was imported with --undirected, and so are the added edges$' err.log
-  grep -q '^both was imported with --duplicates keep, and so are the added edges$' err.log
+  grep -q '^both was imported with --undirected; the same applies to the added edges$' err.log
+  grep -q '^both was imported with --duplicates keep; the same applies to the added edges$' err.log
   [ "$(edges both) $(edges kept)" = "6 10" ]
   "$OCTAVO" --quiet import more.tsv --base both --graph one --directed
   [ "$(edges one)" = 8 ]
@@ -246,7 +248,7 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
   cmp more/train.cells kept/train.cells
 }
 
-@test "a signal while rows are taken over leaves no run, and an older one as it was" {
+@test "a signal while rows are copied leaves no run, and an older one unchanged" {
   stop() {  # FOLDER SIGNAL CODE FLAGS...: the signal comes when the tables are in the folder
     local folder="$1" signal="$2" code="$3" status=0
     shift 3
@@ -267,8 +269,8 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
   [ "$before" = "$(tables out)$(sha256sum out/STATE)" ] && [ ! -e out/.replacement ]
 }
 
-# What growing is for: a third of the epochs on top of the run of a part of the graph come near a training of all.
-@test "UMLS grown by the edges of a tenth of its nodes comes near a full training in a third of the epochs" {
+# The purpose of growing: after a third of the epochs, the quality is close to that of a full training.
+@test "UMLS grown by the edges of a tenth of its nodes is close to a full training after a third of the epochs" {
   data="${OCTAVO_DATA:-$OCTAVO_DATA_DEFAULT}/UMLS"
   [ -e "$data/train.txt.zst" ] || { [ "${CI:-}" != true ] && skip "UMLS is absent"; }
   for part in train valid test; do

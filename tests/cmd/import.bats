@@ -13,7 +13,7 @@ import_text() {
   run "$OCTAVO" import input.txt --graph g "$@"
 }
 
-# The last run failed with exit code $1 and a message that has $2; nothing was left behind.
+# The last run failed with exit code $1 and a message that contains $2; it left nothing.
 failed_with() {
   echo "status $status: $output"
   [ "$status" -eq "$1" ]
@@ -107,20 +107,20 @@ failed_with() {
   [[ "$output" == *'3 nodes'* ]]
 }
 
-@test "a line of titles is told, and --skip-lines passes over it" {
+@test "a line of titles is reported, and --skip-lines skips it" {
   import_text 'source,target,weight\nann,bob,2\nbob,cid,3\n' --columns head,tail,-
   [ "$status" -eq 0 ]
-  [[ "$output" == *'warning: input.txt:1: "source,target,weight" looks like the titles of the columns and is taken for an edge; --skip-lines 1 passes over it'* ]]
+  [[ "$output" == *'warning: input.txt:1: "source,target,weight" looks like column titles but is read as an edge; --skip-lines 1 skips it'* ]]
   [[ "$output" == *'g: 5 nodes, '* ]]
   mv g with-titles
   import_text 'source,target,weight\nann,bob,2\nbob,cid,3\n' --columns head,tail,- --dry-run
-  [[ "$output" == *'--skip-lines 1 passes over it'* ]]
+  [[ "$output" == *'--skip-lines 1 skips it'* ]]
   import_text 'source,target,weight\nann,bob,2\nbob,cid,3\n' --columns head,tail,weight --skip-lines 1
   [ "$status" -eq 0 ]
   [[ "$output" != *warning* ]]
   [[ "$output" == *'read 3 lines (1 comment, 0 blank), csv'* && "$output" == *'g: 3 nodes, '* ]]
   grep -Eq '"skip_lines": *1' g/graph.json
-  # The columns are those of the lines behind, and of each file as many lines are passed over.
+  # The columns are those of the following lines; the same number of lines is skipped in each file.
   printf 'made by hand, in three columns\nx,y\nann,bob\n' >one.csv
   printf '\n\nbob,cid\n' | gzip >two.csv.gz
   "$OCTAVO" import one.csv two.csv.gz --graph skipped --skip-lines 2 2>err.log
@@ -148,7 +148,7 @@ failed_with() {
     failed_with 3 'was the file cut?'
     { cat "whole.tsv.$kind"; echo junk; } > trailing
     run "$OCTAVO" import trailing --graph g
-    failed_with 3 'behind the end of the compressed data'
+    failed_with 3 'after the end of the compressed data'
   done
   cat whole.tsv.gz whole.tsv.gz > twice
   "$OCTAVO" import twice --graph g
@@ -172,7 +172,7 @@ failed_with() {
   done
 }
 
-@test "an existing graph is kept unless --overwrite" {
+@test "an existing graph is kept without --overwrite" {
   import_text 'a\tb\n'
   [ "$status" -eq 0 ]
   cp -r g before
@@ -188,10 +188,10 @@ failed_with() {
   grep -qx c g/nodes.names
 }
 
-@test "a signal leaves nothing, even while standard input waits" {
+@test "a signal leaves nothing, even while waiting for standard input" {
   for signal in INT TERM; do
     mkfifo "pipe-$signal"
-    # A shell's background jobs ignore SIGINT; env sets it back.
+    # A shell's background jobs ignore SIGINT; env restores the default.
     env --default-signal=INT "$OCTAVO" import - --graph g < "pipe-$signal" &
     pid=$!
     exec 7> "pipe-$signal"
@@ -226,7 +226,7 @@ failed_with() {
   [[ "$output" == *'duplicates: 1 train'* ]]
   [[ "$output" == *'self-loops: 1; kept'* ]]
   [[ "$output" == *'1 node and 0 relations'* ]]
-  [[ "$output" == *'1 valid and 0 test edges also stand in train'* ]]
+  [[ "$output" == *'1 valid and 0 test edges are also in train'* ]]
   [[ "$output" == *'4 nodes, 1 relation, 2 train, 2 valid and 0 test edges'* ]]
   import_text 'a\tr\tb\na\tr\tb\nc\tr\tc\n' --valid valid.txt --overwrite --duplicates keep --self-loops drop --unseen drop
   [[ "$output" == *'2 nodes, 1 relation, 2 train, 1 valid and 0 test edges'* ]]
@@ -249,20 +249,20 @@ failed_with() {
   [ "$(tail -n 1 out)" = "}" ]
 }
 
-# Writes input.txt, a graph of $1 edges and some 30 MB a million, which 64 MiB do not hold from 600,000 on.
+# Writes input.txt, a graph of $1 edges that needs about 30 MB per million; from 600,000 on it does not fit 64 MiB.
 many_edges() {
   awk -v n="$1" 'BEGIN { srand(2); for (i = 0; i < n; ++i) printf "node-%d\tnode-%d\n", rand() * n, rand() * n }' \
     > input.txt
 }
 
-@test "a --memory that is too small is refused before any work" {
+@test "a --memory that is too small is rejected before any work" {
   printf 'a\tb\n' > input.txt
   run "$OCTAVO" import input.txt --graph g --memory 63MiB
   failed_with 2 'expected at least 64MiB'
   "$OCTAVO" import input.txt --graph g --memory 64MiB
 }
 
-@test "what --memory does not hold goes through files and gives the same graph" {
+@test "an import larger than --memory goes through files and gives the same graph" {
   many_edges 700000
   "$OCTAVO" import input.txt --graph held --split 0.8,0.1,0.1 --memory 2GiB --json > held.json
   "$OCTAVO" import input.txt --graph spilled --split 0.8,0.1,0.1 --memory 64MiB --json > spilled.json 2> err
@@ -281,7 +281,7 @@ many_edges() {
     run env OCTAVO_FAILPOINT="$point=kill" "$OCTAVO" import input.txt --graph g --memory 64MiB
     [ "$status" -eq 137 ]
     [ ! -e g ]
-    # What a kill leaves are files of the graph; the temporary ones are gone at once.
+    # A kill leaves files of the graph; the temporary ones disappear at once.
     [ -z "$(find . -name '*.spill')" ]
   done
   env --default-signal=INT "$OCTAVO" import input.txt --graph g --memory 64MiB &
@@ -295,7 +295,7 @@ many_edges() {
   [ -z "$(find . -name '.g.partial*')" ]
 }
 
-@test "inspect says what it cannot inspect" {
+@test "inspect reports what it cannot inspect" {
   run "$OCTAVO" inspect none
   [ "$status" -eq 2 ]
   mkdir empty

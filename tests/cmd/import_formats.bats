@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # octavo import of triples, matrices, arrays and patterns. OCTAVO is the program. The oracle is write_formats.py, which
-# draws the graph and writes both the file and, as tab-separated text, what it has to become.
+# draws the graph and writes both the file and the expected result as tab-separated text.
 
 setup_file() {
   cd "$BATS_FILE_TMPDIR"
@@ -12,7 +12,8 @@ setup() {
   rm -rf g expected
 }
 
-# Imports $1 with the other arguments as g: the graph of the text $expected, but for what graph.json tells of the input.
+# Imports $1 with the other arguments as g, which must be the graph of the text $expected, except what graph.json says
+# about the input.
 becomes() {
   expected="$1"
   shift
@@ -25,7 +26,7 @@ becomes() {
   done
 }
 
-# An import of the arguments behind it fails with exit code $1 and a message that has $2, and leaves nothing.
+# An import with the remaining arguments fails with exit code $1 and a message that contains $2, and leaves nothing.
 fails_with() {
   rm -rf g
   run "$OCTAVO" import "${@:3}" --graph g
@@ -35,11 +36,11 @@ fails_with() {
   [ ! -e g ]
 }
 
-@test "N-Triples become what they say, literals as they are wanted" {
+@test "N-Triples give the expected graph, with and without literals" {
   becomes kg.tsv kg.nt
   [[ "$output" == *'reading kg.nt as N-Triples (by extension)'* ]]
   literals=$(($(wc -l < literals.tsv) - $(wc -l < kg.tsv)))
-  [[ "$output" == *"literals: $literals triples; left out"* ]]
+  [[ "$output" == *"literals: $literals triples; dropped"* ]]
   becomes literals.tsv kg.nt --literals keep
   run "$OCTAVO" import kg.nt --graph g --overwrite --json --quiet
   [[ "$output" == *"\"literals\": $literals,"* ]]
@@ -49,7 +50,7 @@ fails_with() {
   [[ "$output" == *'reading unnamed as N-Triples (by its first lines)'* ]]
 }
 
-@test "N-Quads lose their graphs, and triples are quads" {
+@test "N-Quads lose their graphs, and triples are valid quads" {
   becomes quads.tsv kg.nq.gz
   becomes kg.tsv kg.nt --format nquads
   run "$OCTAVO" import - --graph g --overwrite < <(gzip -dc kg.nq.gz)
@@ -66,7 +67,7 @@ fails_with() {
   diff -r one small
 }
 
-@test "a pattern is its files in order, and one without files an error" {
+@test "a pattern stands for its files in order; one without files is an error" {
   becomes kg.tsv 'part-*.nt*'
   [ "$(grep -c 'reading part' <<< "$output")" -eq 1 ]
   expected_flags='--valid kg.tsv' becomes kg.tsv 'part-?.nt*' --valid 'part-*'
@@ -77,7 +78,7 @@ fails_with() {
 @test "a malformed statement names the file, the line and the byte" {
   printf '<a:a> <r:r> <b:b> .\n# c\n<a:a> <r:r> 1 .\n<a:a> <r:r> <b:b> <g:g> .\n%% no comment\n' > bad.nt
   fails_with 3 "bad.nt:3:13: found \"1 .\", expected a statement of N-Triples; expected: ':', '<', or '_'" bad.nt
-  [[ "$output" == *'bad.nt:4:1: found '*'a graph behind the object, which --format nquads takes'* ]]
+  [[ "$output" == *'bad.nt:4:1: found '*'a graph after the object, which requires --format nquads'* ]]
   [[ "$output" == *'bad.nt:5:1: found '* ]]
   fails_with 3 '3 malformed lines; --max-bad-lines allows 2' bad.nt --max-bad-lines 2
   run "$OCTAVO" import bad.nt --graph g --max-bad-lines 3
@@ -98,7 +99,7 @@ fails_with() {
   expected_flags='--columns head,tail,weight --undirected --split 0.8,0.1,0.1' \
     becomes <(awk '$1 >= $2' symmetric.tsv) symmetric.mtx --undirected --split 0.8,0.1,0.1
   becomes skew.tsv skew.mtx --columns head,tail,-
-  fails_with 2 'skew.mtx: found values that are no weights' skew.mtx
+  fails_with 2 'skew.mtx: found values that are not weights' skew.mtx
   fails_with 2 'symmetric.mtx: found a symmetric matrix and --split, expected --undirected' symmetric.mtx \
     --split 0.8,0.1,0.1
   head -n 50 general.mtx > cut.mtx
@@ -107,7 +108,7 @@ fails_with() {
   fails_with 3 'outside.mtx:20: found the column "201", expected a number from 1 to 200' outside.mtx
 }
 
-@test "lists of SNAP are read as they are" {
+@test "lists of SNAP are read unchanged" {
   becomes pattern.tsv snap.txt
   [[ "$output" == *'(2 comments, 0 blank)'* ]]
 }
@@ -125,7 +126,7 @@ fails_with() {
   cmp g/train.cells expected/train.cells
 }
 
-@test "an array that is none, is cut, or points nowhere is refused" {
+@test "an invalid or truncated array, or one with an invalid index, is rejected" {
   head -n 99 nodes.txt > few.txt
   fails_with 3 'triples-int64.npy: row ' triples-int64.npy --node-names few.txt
   [[ "$output" == *' 99, expected one below 99, the number of names in few.txt'* ]]
@@ -136,7 +137,7 @@ fails_with() {
   head -c 100 pairs.npy > cut.npy
   fails_with 3 'cut.npy: found 100 bytes, expected a header of 128; was the file cut?' cut.npy
   cat pairs.npy pairs.npy > twice.npy
-  fails_with 3 'twice.npy: found bytes behind row 6000, the last one, expected the end' twice.npy
+  fails_with 3 'twice.npy: found bytes after row 6000, the last one, expected the end' twice.npy
   /usr/bin/python3 -c 'import numpy; a = numpy.load("pairs.npy")
 numpy.save("f.npy", a.T); numpy.save("four.npy", numpy.hstack([a, a])); numpy.save("real.npy", a.astype("f8"))'
   fails_with 3 'numpy.ascontiguousarray' f.npy
@@ -144,7 +145,7 @@ numpy.save("f.npy", a.T); numpy.save("four.npy", numpy.hstack([a, a])); numpy.sa
   fails_with 3 "real.npy: found the header \"{'descr': '<f8'" real.npy
 }
 
-@test "where extension and content disagree the messages say so" {
+@test "if extension and content disagree, the messages say so" {
   cp kg.tsv wrong.nt
   fails_with 3 'wrong.nt is read as N-Triples (by extension), but looks like tab-separated text; --format tsv reads' \
     wrong.nt
@@ -160,17 +161,17 @@ numpy.save("f.npy", a.T); numpy.save("four.npy", numpy.hstack([a, a])); numpy.sa
   [[ "$output" == *'warning: reading wrong.tsv as tab-separated text (by extension), but looks like N-Triples'* ]]
 }
 
-@test "files of several formats make one graph where their columns agree" {
+@test "files of several formats make one graph if their columns agree" {
   expected_flags='--valid quads.tsv --test kg.tsv' becomes kg.tsv kg.nt --valid kg.nq.gz --test kg.tsv
   fails_with 3 'pairs.npy: found the columns head,tail, expected head,relation,tail, as the files before it have' \
     kg.nt --valid pairs.npy
   fails_with 3 'general.mtx: found the columns head,tail,weight, expected head,tail' pairs.npy general.mtx
 }
 
-# Turtle and RDF/XML were once taken for text that blanks separate.
-@test "other syntaxes of RDF are refused with what makes N-Triples of them" {
+# Turtle and RDF/XML were once read as blank-separated text.
+@test "other syntaxes of RDF are rejected with a command that converts them to N-Triples" {
   printf '# a world\n@prefix ex: <http://example.org/> .\nex:a ex:b ex:c .\n' >world.ttl
-  fails_with 3 'world.ttl: found Turtle (by extension), expected an edge list or triples, which this makes of it: serdi -i turtle -o ntriples world.ttl >world.nt' world.ttl
+  fails_with 3 'world.ttl: found Turtle (by extension), expected an edge list or triples, to which this command converts it: serdi -i turtle -o ntriples world.ttl >world.nt' world.ttl
   cp world.ttl world.nt
   fails_with 3 'world.nt: found Turtle (by its first lines)' world.nt
   gzip -kf world.ttl
@@ -179,7 +180,7 @@ numpy.save("f.npy", a.T); numpy.save("four.npy", numpy.hstack([a, a])); numpy.sa
   fails_with 3 'world: found RDF/XML (by its first lines)' world
   cp world world.owl
   fails_with 3 'rapper -i rdfxml -o ntriples world.owl >world.nt' world.owl
-  # N-Triples are Turtle, too, and what is asked for is read.
+  # N-Triples are also valid Turtle; an explicit --format is respected.
   cp kg.nt kg.ttl
   becomes kg.tsv kg.ttl
   printf 'a r b\n' >edges.xml

@@ -27,7 +27,7 @@ assert run["kind"] == "run" and run["finished"] is True and run["epochs_done"] =
 assert run["embeddings"] == [40, 8] and run["relations"] == [3, 4], run'
 }
 
-@test "what is neither graph nor run is refused" {
+@test "a path that is neither graph nor run is rejected" {
   cd "$BATS_TEST_TMPDIR"
   mkdir empty
   fails 2 "empty" "$OCTAVO" inspect empty

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The manual pages: roff without a warning, and all that the help has.
+# The manual pages: valid roff without warnings, and complete with regard to the help.
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
@@ -20,7 +20,7 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
   grep -qF -- 'octavo train --run DIR --graph DIR' page.txt || grep -qF -- 'octavo train [OPTIONS] --run DIR --graph DIR' page.txt
 }
 
-@test "every help has an example of flags that there are, and ends with a page that is there" {
+@test "every help has examples with existing flags, and ends with an existing page" {
   for verb in "" $(verbs); do
     "$OCTAVO" $verb --help >help.txt
     sed -n '/^Examples:$/,/^$/s/^  //p' help.txt >examples.txt
@@ -47,18 +47,18 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
   done
 }
 
-@test "exit codes are the same in help, manual and README, and variables are those that the sources read" {
+@test "exit codes are the same in help, manual and reference, and the variables are those that the sources read" {
   "$OCTAVO" --help | sed -n '/^Exit codes:/,/^$/s/^  \([0-9, ]*[0-9]\)  .*/\1/p' | tr -d ' ' | tr ',' '\n' | sort >help.txt
   "$OCTAVO" __manual | sed -n '/^.SH EXIT/,/^.SH ENV/s/^\\fB\(.*\)\\fR$/\1/p' | tr -d ' ' | tr ',' '\n' | sort >manual.txt
-  sed -n '/^## Exit codes/,/^## Libraries/s/^| \([0-9, ]*[0-9]\) | .*/\1/p' "$BATS_TEST_DIRNAME/../../README.md" |
-    tr -d ' ' | tr ',' '\n' | sort >readme.txt
+  sed -n '/^## Exit codes/,/^## Env/s/^| \([0-9, ]*[0-9]\) | .*/\1/p' "$BATS_TEST_DIRNAME/../../docs/reference.md" |
+    tr -d ' ' | tr ',' '\n' | sort >reference.txt
   [ -s help.txt ]
   cmp help.txt manual.txt
-  cmp help.txt readme.txt
+  cmp help.txt reference.txt
   cd "$BATS_TEST_DIRNAME/../.."
   for name in $(grep -rhoP 'getenv\("\K[A-Z_]+' lib cmd); do
     "$OCTAVO" --help | grep -q "^  $name "
     "$OCTAVO" __manual | grep -q "^.fB$name"
-    grep -q "$name" README.md
+    grep -q "$name" docs/reference.md
   done
 }

@@ -18,11 +18,12 @@ settings=(--graph large --model dot --dim 32 --negatives 8 --batch 500 --chunk 1
 @test "the plan is a table with what is needed, moved and expected" {
   "$OCTAVO" plan "${settings[@]}" --partitions 8 --resident 3 --what-if >out.log 2>err.log
   cat out.log
-  for row in memory partitions "  resident" "loads an epoch" "read an epoch" "written an epoch" "disk space" \
-    "expected an epoch" measured; do
+  for row in memory partitions "  resident" "loads per epoch" "read per epoch" "written per epoch" "disk space" \
+    "expected per epoch" measured; do
     grep -q "^$row" out.log || { echo "no row $row"; return 1; }
   done
-  [ "$(grep -c . err.log)" -eq 0 ]
+  [ "$(grep -c ': exchange ' err.log)" -eq 3 ]  # how tables come into memory at each limit, and nothing else
+  [ "$(grep -c . err.log)" -eq 3 ]
   [ -z "$(find . -name '.octavo*')" ]
 }
 
@@ -43,7 +44,7 @@ assert "epoch_seconds" not in plan
 PYTHON
 }
 
-@test "embeddings of bf16 are half as large, and the plan says so" {
+@test "bf16 embeddings are half as large, and the plan says so" {
   for storage in float32 bf16; do
     "$OCTAVO" plan "${settings[@]}" --storage "$storage" --no-probe --json >"$storage.json"
   done
@@ -63,16 +64,16 @@ PYTHON
 }
 
 @test "half of too little memory is a row without a plan, too little itself an error" {
-  smallest_of() { sed -n 's/.*the smallest --memory that would do is \([0-9]*MiB\).*/\1/p' err.log; }
+  smallest_of() { sed -n 's/.*the smallest sufficient --memory is \([0-9]*MiB\).*/\1/p' err.log; }
   fails 2 "training needs" "$OCTAVO" plan "${settings[@]}" --memory 2MiB
   smallest="$(smallest_of)"
   "$OCTAVO" plan "${settings[@]}" --no-probe --memory "$smallest" --what-if >out.log 2>err.log
   grep -q '^partitions .* -  ' out.log
-  grep -q "smallest --memory that would do" err.log
+  grep -q "smallest sufficient --memory" err.log
   "$OCTAVO" --quiet train "${settings[@]}" --memory "$smallest" --run run
 }
 
-@test "numbers of partitions that cannot be are refused" {
+@test "impossible numbers of partitions are rejected" {
   fails 2 "partitions: found 10; expected at most 9" "$OCTAVO" plan "${settings[@]}" --partitions 10
   fails 2 "resident: found 1; expected at least 2" "$OCTAVO" train "${settings[@]}" --partitions 4 --resident 1 --run run
   fails 2 '--order: found "hilbert"; expected one of beta, inside-out, random' \
@@ -95,17 +96,17 @@ PYTHON
 
 @test "another budget on resume warns that the bits differ" {
   fails 2 "training needs" "$OCTAVO" train "${settings[@]}" --partitions 9 --resident 2 --run run --memory 1MiB
-  tight="$(sed -n 's/.*the smallest --memory that would do is \([0-9]*MiB\).*/\1/p' err.log)"
+  tight="$(sed -n 's/.*the smallest sufficient --memory is \([0-9]*MiB\).*/\1/p' err.log)"
   "$OCTAVO" train "${settings[@]}" --run run --memory "$tight" --quiet
   "$OCTAVO" resume --run run --epochs 3 --quiet --memory "$tight" 2>err.log
   [ ! -s err.log ]
   "$OCTAVO" resume --run run --epochs 4 --memory 2GiB 2>err.log
-  text='all tables are in memory, as --memory of 2.0 GiB has it (so far tables in [0-9]* partitions, [0-9]* of them in memory, which takes [0-9.]* MiB)'
-  grep -q "^warning: from epoch 4 on: $text; from there on the bits differ from those of the run as it was$" err.log
+  text='all tables are in memory, to fit --memory 2.0 GiB (so far tables in [0-9]* partitions, [0-9]* of them in memory, which takes [0-9.]* MiB)'
+  grep -q "^warning: from epoch 4 on: $text; from then on the bits differ from those that the previous division would give$" err.log
 }
 
-# The default budget once took a group whose limit was reached by files in the page cache for one without memory.
-@test "page cache is memory that a training may have" {
+# The default budget once treated a group whose limit was reached by cached files as one without memory.
+@test "page cache counts as available memory" {
   [[ "$(stat -f -c %T .)" != tmpfs ]] || skip "files in memory are no page cache that can go"
   status=0
   "$BATS_TEST_DIRNAME/../support/memory_cgroup" --limit 400MiB --report report.json -- bash -c '
@@ -128,9 +129,9 @@ assert 200 < memory <= 280, memory'
   [ -z "$(find . -name '.octavo*')" ]
 }
 
-@test "a machine that cannot be measured is a warning, and the plan stands" {
+@test "a machine that cannot be measured is a warning, and the plan is still printed" {
   "$OCTAVO" plan "${settings[@]}" --run /proc/run --json >plan.json 2>err.log
-  grep -q '^warning: the machine could not be measured, so no times are expected: /proc/' err.log
+  grep -q '^warning: the machine could not be measured, so no times are estimated: /proc/' err.log
   grep -q '"partitions": ' plan.json
   ! grep -q seconds plan.json
 }

@@ -55,7 +55,7 @@ PYTHON
   grep -qF -- 'a whole number from 1 to 65536' help.txt
 }
 
-@test "the version is the first line, that of the changelog, and facts of the build follow" {
+@test "the version is the first line, that of the changelog, followed by facts about the build" {
   run "$OCTAVO" --version
   [ "$status" -eq 0 ]
   [[ "${lines[0]}" =~ ^octavo\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
@@ -65,7 +65,7 @@ PYTHON
   OCTAVO_GEMM=portable "$OCTAVO" --version | grep -q '^GEMM *portable$'
 }
 
-@test "an unknown verb is named, and no verb is an error" {
+@test "an unknown verb is named, and a missing verb is an error" {
   fails 2 'unknown verb "trian"' "$OCTAVO" trian
   fails 2 'unknown verb "trian"' "$OCTAVO" --threads 2 trian --graph graph
   fails 2 'unknown verb "trian"; did you mean "train"? see octavo --help' "$OCTAVO" trian --graph graph --run run
@@ -75,7 +75,7 @@ PYTHON
   fails 2 "--nosuch" "$OCTAVO" --nosuch train --graph graph --run run
 }
 
-@test "an unknown flag is named with what was meant, even where one that is needed is misspelt" {
+@test "an unknown flag is named with what was meant, even if a required one is misspelt" {
   fails 2 'unknown flag "--grpah"; did you mean "--graph"? see octavo train --help' "$OCTAVO" train --grpah graph --run run
   fails 2 'unknown flag "--lerning-rate"; did you mean "--learning-rate"?' \
     "$OCTAVO" train --lerning-rate=0.1 --graph graph --run run
@@ -86,19 +86,19 @@ PYTHON
     "$OCTAVO" query --run run neighbors a --metrc dot
   fails 2 'unknown subcommand "neighbours"; did you mean "neighbors"? see octavo query --help' \
     "$OCTAVO" query --run run neighbours a
-  fails 2 '--run is required; found "graph", which belongs to no flag' "$OCTAVO" train graph run
+  fails 2 '--run is required; found "graph", which does not belong to a flag' "$OCTAVO" train graph run
 }
 
-@test "global flags stand before or behind the verb" {
+@test "global flags are allowed before and after the verb" {
   fails 2 '--memory: found "much"; expected a size' "$OCTAVO" --memory much train --graph graph --run run
   fails 2 '--memory: found "much"; expected a size' "$OCTAVO" train --graph graph --run run --memory much
   fails 2 '--threads: found "-2"' "$OCTAVO" train --graph graph --run run --threads=-2
   fails 2 "--log-format" "$OCTAVO" --log-format xml train --graph graph --run run
   "$OCTAVO" --quiet --threads 1 train --graph graph --run before "${tiny[@]}" 2>err.log
   [ ! -s err.log ]
-  "$OCTAVO" train --graph graph --run behind "${tiny[@]}" --quiet --threads 1 2>err.log
+  "$OCTAVO" train --graph graph --run after "${tiny[@]}" --quiet --threads 1 2>err.log
   [ ! -s err.log ]
-  [ "$(tables before)" = "$(tables behind)" ]
+  [ "$(tables before)" = "$(tables after)" ]
 }
 
 @test "--quiet leaves errors, --verbose adds details" {
@@ -108,7 +108,7 @@ PYTHON
   grep -q 'fetch .* compute .* apply .* stall .* commit ' err.log
 }
 
-@test "a log that is no terminal has no control bytes" {
+@test "a log that is not a terminal has no control bytes" {
   "$OCTAVO" train --graph graph --run run "${tiny[@]}" 2>err.log
   ! LC_ALL=C grep -q '[[:cntrl:]]' err.log
 }
@@ -118,7 +118,7 @@ PYTHON
   json_lines err.log
   fails 2 "" "$OCTAVO" train --graph graph --run run --log-format json
   json_lines err.log
-  # Errors of the flags themselves were text.
+  # Errors of the flags themselves were printed as text.
   fails 2 "" "$OCTAVO" train --graph graph --run run --dim 0 --log-format json
   json_lines err.log
   fails 2 "" "$OCTAVO" --log-format=json train --graph graph --run run --nosuch

@@ -1,7 +1,7 @@
 setup_file() { load reading.bash; make_run && make_web_run; }
 setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
 
-@test "query neighbors: table and JSON name the same nodes in falling order" {
+@test "query neighbors: table and JSON name the same nodes in descending order" {
   "$OCTAVO" query --run run neighbors "New York" -k 3 >table
   grep -q 'neighbors of "New York"' table
   "$OCTAVO" query neighbors "New York" -k 3 --run run --json >answer
@@ -11,32 +11,32 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [[ "$("$OCTAVO" query --run run neighbors city1 --json -k 100 | json 'len(o["neighbors"])')" == 13 ]]
 }
 
-@test "query predict: hides or marks the known, on both sides" {
+@test "query predict: hides or marks known answers, on both sides" {
   "$OCTAVO" query --run run predict city1 in '?' -k 14 --json >hidden
   [[ "$(json '"country1" in [p["node"] for p in o["predictions"]], len(o["predictions"])' <hidden)" == "(False, 13)" ]]
   "$OCTAVO" query --run run predict city1 in '?' -k 14 --known mark --json >marked
   [[ "$(json '[p["node"] for p in o["predictions"] if p["known"]]' <marked)" == "['country1']" ]]
   "$OCTAVO" query --run run predict '?' in country2 -k 14 --known mark >table
   [[ "$(grep -c ' known$' table)" == 3 ]]
-  # A test edge is known too.
+  # A test edge is a known answer too.
   [[ "$("$OCTAVO" query --run run predict city1 near '?' -k 14 --json | json '"city7" in [p["node"] for p in o["predictions"]]')" == False ]]
 }
 
-@test "query: unknown names are errors with near spellings" {
+@test "query: unknown names are errors with similar spellings" {
   fails 2 'no node "New Yrok"; did you mean "New York"?' "$OCTAVO" query --run run neighbors "New Yrok"
   fails 2 'no node "nothing like it"' "$OCTAVO" query --run run neighbors "nothing like it"
   fails 2 'no node "esc\x1B[31m"' "$OCTAVO" query --run run neighbors $'esc\e[31m'
-  # A name in brackets was once taken for a list.
+  # A name in brackets was once read as a list.
   fails 2 'no node "[x,y]"' "$OCTAVO" query --run run predict '[x,y]' in '?'
   fails 2 'no relation "nera"; did you mean "near"?' "$OCTAVO" query --run run predict city1 nera '?'
 }
 
-# A query for C3 once found nothing where the node is http://example.org/country/C3.
-@test "query: the last part of a name leads to the whole one" {
-  fails 2 'web-graph: no node "C3"; one node ends with that behind a / or #: "http://example.org/country/C3"; expected its whole name' \
+# A query for C3 found nothing when the node is http://example.org/country/C3.
+@test "query: the last part of a name leads to the full one" {
+  fails 2 'web-graph: no node "C3"; one node ends with that after a / or #: "http://example.org/country/C3"; expected its full name' \
     "$OCTAVO" query --run web-run neighbors C3
-  fails 2 'no node "A1"; 2 nodes end with that behind a / or #, such as "http://example.org/' "$OCTAVO" query --run web-run neighbors A1
-  fails 2 'no relation "in"; one relation ends with that behind a / or #: "http://example.org/terms#in"' \
+  fails 2 'no node "A1"; 2 nodes end with that after a / or #, such as "http://example.org/' "$OCTAVO" query --run web-run neighbors A1
+  fails 2 'no relation "in"; one relation ends with that after a / or #: "http://example.org/terms#in"' \
     "$OCTAVO" query --run web-run predict http://example.org/city/A1 in '?'
   "$OCTAVO" query --run web-run neighbors http://example.org/country/C3 -k 1 >table
 }
@@ -50,12 +50,12 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [[ "$("$OCTAVO" query --run run predict '?' in country1 -k 1 --json --known mark | json 'o["known"], o["known_answers"]')" == "('mark', 4)" ]]
 }
 
-@test "query predict: the tail may be left out" {
+@test "query predict: the tail may be omitted" {
   "$OCTAVO" query --run run predict city1 in -k 3 | diff - <("$OCTAVO" query --run run predict city1 in '?' -k 3)
   fails 2 'no relation "city2"' "$OCTAVO" query --run run predict city1 city2
 }
 
-@test "query: long names keep their ends in tables and are whole in JSON, as far as memory goes" {
+@test "query: long names keep their ends in tables and are complete in JSON, if memory suffices" {
   /usr/bin/python3 - >long.tsv <<'PYTHON'
 for i in range(100):
     print(f"http://example.org/{'x' * 60000}/{i}\tr\thttp://example.org/{'y' * 60000}/{i}")
@@ -73,7 +73,7 @@ PYTHON
   grep -qE 'the names of the first [0-9]+ answers take .* expected a smaller -k or a larger --memory' lines
 }
 
-@test "query: words without a subcommand are told where they belong" {
+@test "query: words without a subcommand get an example" {
   fails 2 'unknown subcommand "city1"; expected neighbors, predict, batch, prompt, as in: octavo query --run run neighbors city1;' \
     "$OCTAVO" query --run run city1
   fails 2 "as in: octavo query --run run predict city1 in '?';" "$OCTAVO" query --run run city1 in '?'
@@ -85,7 +85,7 @@ PYTHON
   fails 2 "expected ? for exactly one of them" "$OCTAVO" query --run run predict '?' in '?'
   fails 2 "the graph has 2 relations" "$OCTAVO" query --run run predict city1 '?'
   fails 2 "expected a whole number from 1" "$OCTAVO" query --run run neighbors city1 -k 0
-  fails 2 "the smallest --memory that would do is" "$OCTAVO" query --run run neighbors city1 --memory 1MiB
+  fails 2 "the smallest sufficient --memory is" "$OCTAVO" query --run run neighbors city1 --memory 1MiB
   fails 2 "NAME" "$OCTAVO" query --run run neighbors
   fails 2 "subcommand" "$OCTAVO" query --run run
 }
@@ -134,10 +134,10 @@ PYTHON
   "$OCTAVO" query --run run --json batch questions --index near.hnsw --ef 50 >lines
   [[ "$(head -n 1 lines | json 'o["ef"], len(o["neighbors"])')" == "(50, 10)" ]]
   [[ "$(tail -n 1 lines | json 'len(o["predictions"])')" == 10 ]]
-  fails 2 "an index is by cosine" "$OCTAVO" query --run run batch questions --index near.hnsw --metric dot
+  fails 2 "an index only supports cosine" "$OCTAVO" query --run run batch questions --index near.hnsw --metric dot
 }
 
-@test "query batch: what cannot be answered is told, the others are answered" {
+@test "query batch: unanswerable questions are reported, the others are answered" {
   printf 'New Yrok\ncity1\nfriends\tcity1\npredict\tcity1\t?\nneighbors\tcity1\tcity2\nneighbors\t\n\xff\ncity2' >questions
   local status=0
   "$OCTAVO" query --run run -k 1 --json batch questions >lines 2>log || status=$?
@@ -148,9 +148,9 @@ import json
 for line in open("lines"): o = json.loads(line); print(o["line"], o.get("error", o.get("node")))' | sed "s|$PWD/||")" == \
 "1 graph: no node \"New Yrok\"; did you mean \"New York\"?
 2 city1
-3 found \"friends\" and 1 field behind it; expected neighbors<TAB>NAME, predict<TAB>HEAD<TAB>RELATION<TAB>? or, without a tab, NAME
+3 found \"friends\" and 1 field after it; expected neighbors<TAB>NAME, predict<TAB>HEAD<TAB>RELATION<TAB>? or, without a tab, NAME
 4 predict: found 2 words; expected HEAD RELATION ? or ? RELATION TAIL, as the graph has 2 relations
-5 found \"neighbors\" and 2 fields behind it; expected neighbors<TAB>NAME, predict<TAB>HEAD<TAB>RELATION<TAB>? or, without a tab, NAME
+5 found \"neighbors\" and 2 fields after it; expected neighbors<TAB>NAME, predict<TAB>HEAD<TAB>RELATION<TAB>? or, without a tab, NAME
 6 graph: no node \"\"
 7 graph: no node \"\\xFF\"
 8 city2" ]]
@@ -158,7 +158,7 @@ for line in open("lines"): o = json.loads(line); print(o["line"], o.get("error",
   "$OCTAVO" query --run run -k 1 batch - <questions >blocks 2>log || status=$?
   [[ "$status" == 3 && "$(grep -c '^neighbors of' blocks)" == 2 ]]
   grep -q '<stdin>:1: .*graph: no node "New Yrok"' log
-  # Near spellings are looked for so often and no more.
+  # Similar spellings are searched for only so many times.
   printf 'New Yrok\n%.0s' {1..30} | "$OCTAVO" query --run run --json batch - 2>log >lines || status=$?
   [[ "$(grep -c 'did you mean' lines) $(wc -l <lines)" == "20 30" ]]
 }
@@ -188,7 +188,7 @@ PYTHON
 )" == held ]]
 }
 
-@test "query prompt: a conversation at a terminal" {
+@test "query prompt: a session at a terminal" {
   fails 2 "octavo query batch -" "$OCTAVO" query --run run prompt
   "$BATS_TEST_DIRNAME/check_prompt.py" "$OCTAVO" run web-run
 }

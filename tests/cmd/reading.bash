@@ -1,6 +1,6 @@
 # A small trained run for the tests of the verbs that read runs. Sourced by bats files; $OCTAVO is the program.
 
-# Makes graph and run in $BATS_FILE_TMPDIR: four cities and the like, two relations, one node named "New York".
+# Makes graph and run in $BATS_FILE_TMPDIR: cities and countries, two relations, one node named "New York".
 make_run() {
   cd "$BATS_FILE_TMPDIR" || return 1
   local i
@@ -14,7 +14,7 @@ make_run() {
   "$OCTAVO" --quiet train --graph graph --run run --model complex --dim 8 --epochs 2 --seed 1
 }
 
-# Makes web-graph and web-run beside them: nodes and relations are IRIs, C3 is one country, and A1 stands in two places.
+# Also makes web-graph and web-run: nodes and relations are IRIs, C3 is one country, and A1 is at two places.
 make_web_run() {
   local i
   for i in 0 1 2 3 4 5 6 7; do
@@ -26,10 +26,10 @@ make_web_run() {
   "$OCTAVO" --quiet train --graph web-graph --run web-run --model complex --dim 8 --epochs 1 --seed 1
 }
 
-# json EXPRESSION: evaluates a Python expression over the object `o` that standard input holds.
+# json EXPRESSION: evaluates a Python expression on the object `o` read from standard input.
 json() { /usr/bin/python3 -c 'import json, sys; o = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 
-# fails CODE TEXT COMMAND...: the command exits with CODE and says TEXT on standard error, nothing on standard output.
+# fails CODE TEXT COMMAND...: the command exits with CODE and prints TEXT on standard error, nothing on standard output.
 fails() {
   local code="$1" text="$2" status=0
   shift 2

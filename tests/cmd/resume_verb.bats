@@ -9,11 +9,11 @@ setup() { cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR/graph" graph; }
 
 train() { "$OCTAVO" train --graph graph --run run "${tiny[@]}" "$@"; }
 
-# stop SIGNAL CODE [flags]: starts a slow training, sends the signal in its midst, and checks the exit code.
+# stop SIGNAL CODE [flags]: starts a slow training, sends the signal in the middle of it, and checks the exit code.
 stop() {
   local signal="$1" code="$2" status=0
   shift 2
-  # A background job of a script has SIGINT ignored; a person's has not.
+  # A script's background jobs ignore SIGINT; a person's do not.
   OCTAVO_FAILPOINT="$(printf 'train.batch:%d=sleep,' {2..60})" env --default-signal=INT "$OCTAVO" train --graph graph \
     --run run "${tiny[@]}" "$@" 2>err.log 3>&- &
   local pid=$!
@@ -25,10 +25,10 @@ stop() {
   [ "$status" -eq "$code" ]
 }
 
-@test "SIGTERM and SIGINT commit, say how to go on, and exit with 143 and 130; resume gives an unbroken run's bytes" {
+@test "SIGTERM and SIGINT commit, say how to continue, and exit with 143 and 130; resume gives an uninterrupted run's bytes" {
   "$OCTAVO" --quiet train --graph graph --run unbroken "${tiny[@]}"
   stop TERM 143
-  grep -q 'stopped by SIGTERM: generation [0-9]* is committed; go on with: octavo resume --run run' err.log
+  grep -q 'stopped by SIGTERM: generation [0-9]* is committed; continue with: octavo resume --run run' err.log
   "$OCTAVO" --quiet resume --run run
   [ "$(tables run)" = "$(tables unbroken)" ]
   stop INT 130 --overwrite
@@ -65,7 +65,7 @@ stop() {
   )
 }
 
-@test "a second signal of another kind ends the program at once, too" {
+@test "a second signal of another kind also ends the program at once" {
   OCTAVO_FAILPOINT="$(printf 'train.batch:%d=sleep,' {2..60})" "$OCTAVO" --quiet train --graph graph --run run \
     "${tiny[@]}" 3>&- &
   pid=$!
@@ -74,12 +74,12 @@ stop() {
   kill -TERM "$pid" || true
   status=0
   wait "$pid" || status=$?
-  # 143 where the second came before the commit was through, 129 where it came behind it.
+  # 143 if the second signal came before the commit was complete, 129 if it came after it.
   [ "$status" -eq 143 ] || [ "$status" -eq 129 ]
   "$OCTAVO" --quiet resume --run run
 }
 
-@test "SIGUSR1 commits and the training goes on" {
+@test "SIGUSR1 commits and the training continues" {
   "$OCTAVO" --quiet train --graph graph --run unbroken "${tiny[@]}"
   OCTAVO_FAILPOINT="$(printf 'train.batch:%d=sleep,' {2..60})" "$OCTAVO" train --graph graph --run run "${tiny[@]}" \
     2>err.log 3>&- &
@@ -94,7 +94,7 @@ stop() {
   [ "$(tables run)" = "$(tables unbroken)" ]
 }
 
-@test "more epochs give what a longer training would have" {
+@test "more epochs give the result of a longer training" {
   "$OCTAVO" --quiet train --graph graph --run longer "${tiny[@]/3/6}"
   train --quiet
   "$OCTAVO" resume --run run --epochs 6 2>err.log
@@ -116,7 +116,7 @@ stop() {
 @test "wrong usage exits with 2" {
   fails 2 "absent: no run here" "$OCTAVO" resume --run absent
   [ ! -e absent ]
-  fails 2 "graph: is a graph, and no run; octavo train makes one" "$OCTAVO" resume --run graph
+  fails 2 "graph: is a graph, not a run; octavo train makes one" "$OCTAVO" resume --run graph
   fails 2 "--run" "$OCTAVO" resume
   train --quiet
   fails 2 '--epochs: found "0"; expected a whole number from 1 to 1000000' "$OCTAVO" resume --run run --epochs 0
@@ -146,7 +146,7 @@ stop() {
   fails 4 "run" "$OCTAVO" resume --run run --epochs 4
 }
 
-@test "a graph that is gone or another one is said to be so" {
+@test "a missing graph and another graph are reported as such" {
   cp -r "$BATS_FILE_TMPDIR/graph" mine
   "$OCTAVO" --quiet train --graph mine --run run "${tiny[@]}"
   mv mine elsewhere
@@ -154,7 +154,7 @@ stop() {
     "$OCTAVO" resume --run run --epochs 4
   cp -r run unmoved
   "$OCTAVO" --quiet resume --run run --epochs 4 --graph elsewhere
-  "$OCTAVO" --quiet resume --run run --epochs 5  # which knows the new place
+  "$OCTAVO" --quiet resume --run run --epochs 5  # which now has the new path
   "$OCTAVO" --quiet train --graph elsewhere --run whole "${tiny[@]/3/5}"
   [ "$(tables run)" = "$(tables whole)" ]
   rm -r run && mv unmoved run

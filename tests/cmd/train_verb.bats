@@ -25,7 +25,7 @@ assert numpy.isfinite(rows).all()
 assert numpy.load("run/relations.npy").shape == (3, 8)
 assert numpy.load("run/optimizer.npy").shape == (40, 1)
 events = [json.loads(line) for line in open("run/metrics.jsonl")]
-keys = """event epoch loss edges seconds edges_per_second fetch_seconds compute_seconds apply_seconds stall_seconds
+keys = """event epoch loss edges seconds edges_per_second fetch_seconds compute_seconds apply_seconds stall_seconds windows prefetched_windows
 partition_loads planned_read_bytes read_bytes written_bytes peak_rss_bytes memory_bytes""".split()
 assert [e["epoch"] for e in events] == [1, 2, 3]
 assert all(key in event for key in keys for event in events)
@@ -33,8 +33,8 @@ assert json.load(open("run/run.json"))["options"]["dim"] == 8
 PYTHON
 }
 
-# The file that numpy opens, the verbs that read it, a damage, a kill and a resume.
-@test "embeddings of bf16 are words of half the size, and every verb knows them" {
+# The file as numpy opens it, the verbs that read it, damage, a kill and a resume.
+@test "bf16 embeddings are words of half the size, and every verb supports them" {
   train --storage bf16
   "$OCTAVO" inspect run | grep -Eq '^embeddings +40 x 8 of bf16$'
   "$OCTAVO" inspect run/embeddings.npy | grep -Eq '^table of <u2 +40 x 8 of bf16 words$'
@@ -109,11 +109,11 @@ PYTHON
 END
 }
 
-@test "a negative number behind a blank is a value, not a flag" {
+@test "a negative number after a blank is a value, not a flag" {
   fails 2 '--dim: found "-1"; expected a whole number' "$OCTAVO" train --graph graph --run run --dim -1
 }
 
-@test "what does not fit together exits with 2 and makes nothing" {
+@test "inconsistent options exit with 2 and make nothing" {
   fails 2 "chunk is 200 and batch 100" "$OCTAVO" train --graph graph --run run --chunk 200 --batch 100
   fails 2 "7" "$OCTAVO" train --graph graph --run run --dim 7
   fails 2 "regularizer is none" train --regularization 0.1
@@ -132,7 +132,7 @@ END
   [ ! -e run ]
 }
 
-@test "a graph that is none exits with 2, a damaged one with 4" {
+@test "a folder without a graph exits with 2, a damaged one with 4" {
   fails 2 "absent: not a graph" "$OCTAVO" train --graph absent --run run
   mkdir empty
   fails 2 "empty: not a graph" "$OCTAVO" train --graph empty --run run
@@ -144,10 +144,10 @@ END
   fails 4 "damaged/graph.json" "$OCTAVO" train --graph damaged --run run
 }
 
-@test "a folder with a run is kept unless --overwrite is said" {
+@test "a folder with a run is kept without --overwrite" {
   train --quiet
   before="$(tables run)"
-  fails 2 "run: has a run; go on with it by octavo resume --run run, or say --overwrite" train
+  fails 2 "run: has a run; continue it with octavo resume --run run, or pass --overwrite" train
   [ "$(tables run)" = "$before" ]
   train --quiet --overwrite --seed 2
   [ "$(tables run)" != "$before" ]
@@ -155,14 +155,14 @@ END
   [ "$(tables run)" = "$before" ]
 }
 
-@test "files that belong to no run are kept unless --overwrite is said" {
+@test "files that do not belong to a run are kept without --overwrite" {
   mkdir run
   echo mine >run/embeddings.npy
   fails 2 "run/embeddings.npy" train
   [ "$(cat run/embeddings.npy)" = mine ]
 }
 
-@test "a path that is no folder is refused" {
+@test "a path that is not a folder is rejected" {
   echo x >run
   fails 2 "run: exists and is not a folder" train
   [ "$(cat run)" = x ]
@@ -171,7 +171,7 @@ END
 }
 
 @test "a folder that may not be written is an error with its name" {
-  folder="$(mktemp -d)"  # where another user may come, too: nothing is forbidden to root
+  folder="$(mktemp -d)"  # accessible to another user: root may do everything
   cp -r "$BATS_FILE_TMPDIR/graph" "$OCTAVO" "$folder"
   mkdir "$folder/locked"
   chmod -R a+rX,a-w "$folder"
@@ -185,7 +185,7 @@ END
   [[ "$(cat err.log)" == *"ermission denied"* ]]
 }
 
-@test "a configuration file sets options and flags go over it" {
+@test "a configuration file sets options and flags override it" {
   printf 'model = "distmult"\ndim = 12\nepochs = 1\nreciprocal = true\nbatch = 64\nchunk = 16\n' >a.toml
   "$OCTAVO" --quiet train --graph graph --run run --config a.toml --dim 10
   /usr/bin/python3 -c 'import json
@@ -193,7 +193,7 @@ options = json.load(open("run/run.json"))["options"]
 assert (options["model"], options["dim"], options["reciprocal"]) == ("distmult", 10, True), options'
 }
 
-# --reciprocal=false was ignored, and so a flag could not go over a file that says true.
+# --reciprocal=false was ignored, so a flag could not override a file that says true.
 @test "a switch of a configuration file can be switched off" {
   printf 'reciprocal = true\nepochs = 1\nbatch = 64\nchunk = 16\n' >a.toml
   "$OCTAVO" --quiet train --graph graph --run run --config a.toml --reciprocal=false
@@ -207,7 +207,7 @@ assert (options["model"], options["dim"], options["reciprocal"]) == ("distmult",
   fails 2 "" "$OCTAVO" --quiet=perhaps train --graph graph --run run
 }
 
-@test "a configuration file that is wrong exits with 2 and names file and line" {
+@test "an invalid configuration file exits with 2 and names file and line" {
   printf 'model = "dot"\nlearning_rate = 0.1\n' >a.toml
   fails 2 'a.toml:2: unknown key "learning_rate"; did you mean learning-rate?' train --config a.toml
   printf 'dim = "ten"\n' >a.toml
@@ -221,17 +221,18 @@ assert (options["model"], options["dim"], options["reciprocal"]) == ("distmult",
   [ ! -e run ]
 }
 
-@test "too little memory exits with 2 and names the smallest that would do, which does" {
+@test "too little memory exits with 2 and names the smallest sufficient amount, which suffices" {
   fails 2 "training needs " train --memory 1MiB
   [ ! -e run ]
-  smallest="$(sed -n 's/.*the smallest --memory that would do is \([0-9]*MiB\).*/\1/p' err.log)"
+  smallest="$(sed -n 's/.*the smallest sufficient --memory is \([0-9]*MiB\).*/\1/p' err.log)"
   echo "$smallest"
   fails 2 "training needs " train --memory "$((${smallest%MiB} - 1))MiB"
   train --quiet --memory "$smallest"
 }
 
-# The estimate is what --memory is held against: not below what is used, and not so far above that it refuses at will.
-@test "the estimate of memory covers what a training takes" {
+# --memory is compared with the estimate: it must not be below the actual use, nor so far above that trainings are
+# refused needlessly.
+@test "the memory estimate covers what a training uses" {
   awk 'BEGIN { srand(4); for (i = 0; i < 200000; ++i) printf "n%d\tn%d\n", i % 100000, rand() * 100000 }' >big.tsv
   "$OCTAVO" --quiet import big.tsv --graph big --columns head,tail
   flags=(--graph big --run run --model dot --dim 200 --optimizer adagrad --epochs 1 --batch 20000 --threads 2
@@ -239,7 +240,7 @@ assert (options["model"], options["dim"], options["reciprocal"]) == ("distmult",
   for whole in "" "--partitions 1"; do
     # shellcheck disable=SC2086
     fails 2 "training needs " "$OCTAVO" train "${flags[@]}" $whole --memory 1MiB
-    smallest="$(sed -n 's/.*the smallest --memory that would do is \([0-9]*\)MiB.*/\1/p' err.log)"
+    smallest="$(sed -n 's/.*the smallest sufficient --memory is \([0-9]*\)MiB.*/\1/p' err.log)"
     # shellcheck disable=SC2086
     "$OCTAVO" --quiet train "${flags[@]}" $whole --memory "${smallest}MiB" --overwrite
     /usr/bin/python3 - "$smallest" "$whole" <<'PYTHON'
@@ -252,7 +253,7 @@ PYTHON
   done
 }
 
-@test "a rate that explodes exits with 1, names batch and relation, and the last commit opens" {
+@test "a diverging rate exits with 1, names batch and relation, and the last commit opens" {
   fails 1 "the loss is not finite" "$OCTAVO" train --graph graph --run run --dim 8 --batch 64 --chunk 16 \
     --epochs 50 --optimizer sgd --learning-rate 1000 --initial-scale 1
   grep -q 'in epoch [0-9]*, batch [0-9]*, at the edge "n[0-9]*" "r[0-9]" "n[0-9]*"; the last commit stands' err.log
@@ -270,10 +271,10 @@ PYTHON
   fails 5 "the run is in use by pid $owner" "$OCTAVO" resume --run run
   kill -KILL "$owner"
   wait "$owner" || true
-  "$OCTAVO" --quiet resume --run run  # the lock went with its owner
+  "$OCTAVO" --quiet resume --run run  # the lock was released with its owner
 }
 
-@test "threads and the way edges are read change no bit" {
+@test "threads and prefetching change no bit" {
   train --quiet --threads 1
   one="$(tables run)"
   train --quiet --overwrite --threads 2 --prefetch on
@@ -282,7 +283,7 @@ PYTHON
   [ "$(tables run)" = "$one" ]
 }
 
-@test "on a terminal a bar, rate, time left, loss and memory, and nothing with --quiet" {
+@test "a terminal shows a bar, rate, time left, loss and memory, and nothing with --quiet" {
   naps="$(printf 'train.batch:%d=sleep,' {2..20})"
   for columns in 60 140; do
     OCTAVO_FAILPOINT="$naps" "$BATS_TEST_DIRNAME/check_progress.py" "$columns" "epoch 1/3" "$OCTAVO" --memory 600MiB \

@@ -9,10 +9,10 @@ make_graph() {
   "$OCTAVO" --quiet import train.tsv --graph graph --columns head,relation,tail
 }
 
-# Flags of a training that takes a moment.
+# Flags for a training that takes only a moment.
 tiny=(--dim 8 --batch 64 --chunk 16 --negatives 8 --epochs 3)
 
-# fails CODE TEXT COMMAND...: the command exits with CODE and says TEXT on standard error, nothing on standard output.
+# fails CODE TEXT COMMAND...: the command exits with CODE and prints TEXT on standard error, nothing on standard output.
 fails() {
   local code="$1" text="$2" status=0
   shift 2
@@ -24,7 +24,7 @@ fails() {
   fi
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds.
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds.
 wait_for() {
   local end=$((SECONDS + $1))
   shift

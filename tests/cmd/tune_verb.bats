@@ -23,10 +23,10 @@ END
 setup() { cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR"/{graph,space.toml,unbroken,unbroken.json} .; }
 
 # Flags of a search that takes a moment, and the search with them.
-short=(--graph graph --space space.toml --trials 6 --epochs-least 1 --epochs 4 --halve 2 --seed 3)
+short=(--graph graph --space space.toml --trials 6 --epochs-least 1 --epochs 4 --reduction-factor 2 --seed 3)
 tune() { "$OCTAVO" --quiet tune "${short[@]}" "$@"; }
 
-# with FLAG VALUE [FLAG VALUE]... -- FLAGS...: the same with other values of some flags.
+# with FLAG VALUE [FLAG VALUE]... -- FLAGS...: the same with other values for some flags.
 with() {
   local flags=("${short[@]}") i
   while [ "$1" != -- ]; do
@@ -39,7 +39,7 @@ with() {
   "$OCTAVO" --quiet tune "${flags[@]}" "$@"
 }
 
-# Without the times and the folder's name.
+# Without times and the folder's name.
 results() {
   /usr/bin/python3 - "$1" <<'PYTHON'
 import json, sys
@@ -57,7 +57,7 @@ PYTHON
   [ "$(ls unbroken | LC_ALL=C sort | tr '\n' ' ')" = "LOCK best.toml $best tune.jsonl " ]
   "$OCTAVO" --quiet train --graph graph --run run --config unbroken/best.toml
   [ "$(tables run)" = "$(tables "unbroken/$best")" ]
-  # The MRR is that of evaluate.
+  # The MRR is the same as evaluate's.
   "$OCTAVO" --quiet evaluate --run "unbroken/$best" --split valid --json >evaluated.json
   /usr/bin/python3 - <<'PYTHON'
 import json
@@ -90,7 +90,7 @@ PYTHON
   [ "$(results out.json)" = "$(results unbroken.json)" ]
 }
 
-@test "killed anywhere and called again, it comes to the same" {
+@test "killed anywhere and called again, it gives the same result" {
   for place in tune.append:1 tune.sync:2 tune.trained:4 tune.remove:5 tune.append:7 tune.remove:8 tune.sync:10 \
     train.batch:3 train.batch:40 train.validate:2 commit.C5:6 commit.C6:9; do
     status=0
@@ -103,7 +103,7 @@ PYTHON
   done
 }
 
-@test "SIGTERM and SIGINT commit and exit with 143 and 130, and the same call goes on" {
+@test "SIGTERM and SIGINT commit and exit with 143 and 130, and the same call continues" {
   for signal in TERM INT; do
     status=0
     OCTAVO_FAILPOINT="$(printf 'train.batch:%d=sleep,' {12..90})" env --default-signal=INT "$OCTAVO" tune "${short[@]}" \
@@ -115,7 +115,7 @@ PYTHON
     wait "$pid" || status=$?
     echo "exit $status: $(cat err.log)"
     [ "$status" -eq "$([ "$signal" = TERM ] && echo 143 || echo 130)" ]
-    grep -q "stopped by SIG$signal; trials so far: [1-6] of 6 to epoch 1, .*; say the same again to go on" err.log
+    grep -q "stopped by SIG$signal; trials so far: [1-6] of 6 to epoch 1, .*; repeat the command to continue" err.log
     [ "$(wc -l <table)" -eq 7 ]
     tune --output search --json >out.json
     [ "$(results out.json)" = "$(results unbroken.json)" ]
@@ -123,7 +123,7 @@ PYTHON
   done
 }
 
-@test "a budget that is spent exits with 0 and says how far it came; more of it goes on" {
+@test "a spent budget exits with 0 and reports the progress; a larger one continues" {
   "$OCTAVO" tune "${short[@]}" --output search --budget 0.000001s >table 2>err.log
   grep -q 'the --budget is spent after [0-9.]* s; trials so far: 0 of 6 to epoch 1, 0 of 3 to epoch 2, 0 of 1 to epoch 4' err.log
   [ "$(grep -c 'not trained yet' table)" -eq 6 ]
@@ -132,7 +132,7 @@ PYTHON
   [ "$(results out.json)" = "$(results unbroken.json)" ]
 }
 
-@test "other arguments in the same folder are refused with what differs" {
+@test "other arguments in the same folder are rejected with the difference" {
   before="$(cat unbroken/tune.jsonl)"
   fails 2 "another --trials: found 5, expected 6" with --trials 5 -- --output unbroken
   sed 's/\[4, 8\]/[4, 8, 12]/' space.toml >other.toml
@@ -140,10 +140,10 @@ PYTHON
   [ "$(cat unbroken/tune.jsonl)" = "$before" ]
   mkdir mine
   touch mine/notes
-  fails 2 "mine/notes: is there and belongs to no search" tune --output mine
+  fails 2 "mine/notes: exists and does not belong to a search" tune --output mine
 }
 
-@test "a trial that diverges, or does not fit the memory, is the last, with the reason" {
+@test "a trial that diverges, or does not fit the memory, ranks last, with the reason" {
   printf 'dim = 8\nbatch = 64\nchunk = 16\noptimizer = "sgd"\nlearning-rate = [0.01, 1000]\n' >a.toml
   with --space a.toml --epochs-least 20 --epochs 40 -- --output search >table 2>err.log
   sed -n 3p table | grep -qE '^- +[01] +- +- +0 +[0-9.]+ +1000 +the (loss|row of the .*) is not finite'
@@ -156,14 +156,14 @@ PYTHON
   status=0
   with --space c.toml -- --output none --memory 64MiB >table 2>err.log || status=$?
   [ "$status" -eq 1 ]
-  grep -q 'every trial has failed, the first one since: ' err.log
+  grep -q 'every trial has failed, the first one because: ' err.log
   [ "$(wc -l <table)" -eq 3 ]
 }
 
 @test "wrong values and spaces exit with 2 and make nothing" {
   fails 2 '--budget: found "2"; expected a time above 0 such as' tune --output new --budget 2
   fails 2 '--budget: found "0h"' tune --output new --budget 0h
-  fails 2 '--halve: found "1"; expected a whole number from 2' with --halve 1 -- --output new
+  fails 2 '--reduction-factor: found "1"; expected a whole number from 2' with --reduction-factor 1 -- --output new
   fails 2 '--trials: found "0"' with --trials 0 -- --output new
   fails 2 '--epochs is 4 and --epochs-least 9' with --epochs-least 9 -- --output new
   fails 2 '--space' "$OCTAVO" tune --graph graph --output new
@@ -184,8 +184,8 @@ PYTHON
     name="$(basename "$space" .toml)"
     grep -q "^# *octavo tune .*--space $name " "$space"
     with --space "$space" --trials 2 --epochs 1 -- --output "search-$name" >table
-    mkdir "$name"  # a folder is no space
-    with --space "$name" --trials 2 --epochs 1 -- --output "search-$name" >again  # by its name: goes on, and is done
+    mkdir "$name"  # a folder is not a space
+    with --space "$name" --trials 2 --epochs 1 -- --output "search-$name" >again  # by its name: continues, and is done
     cmp table again
   done
 }

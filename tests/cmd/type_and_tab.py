@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Types command lines and a tab into a real shell, and reads what it made of them.
+"""Types command lines and a tab into a real shell, and reads the result.
 
 usage: type_and_tab.py bash|zsh|fish OCTAVO       in a folder with some-graph/, other/ and edges.tsv
 """
@@ -11,7 +11,7 @@ import sys
 
 import pexpect
 
-# What is typed, and what stands there after a tab.
+# What is typed, and the line after a tab.
 LINES = [
     ("octavo tra", "octavo train "),
     ("octavo train --learning-rate-s", "octavo train --learning-rate-schedule "),
@@ -26,7 +26,7 @@ LINES = [
     ("octavo completion zs", "octavo completion zsh "),
 ]
 
-SHOW = "\x14"  # Control-T, which each shell is told to take for: print the line as it stands, and clear it
+SHOW = "\x14"  # Control-T, which each shell is configured to treat as: print the current line and clear it
 
 
 def fish(script, environment):

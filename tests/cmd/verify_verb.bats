@@ -14,7 +14,7 @@ setup() {
   cp -r "$BATS_FILE_TMPDIR/graph" "$BATS_FILE_TMPDIR/run" .
 }
 
-# damaged TEXT COMMAND...: the command exits with 4, says TEXT on standard output, and the sum on standard error.
+# damaged TEXT COMMAND...: the command exits with 4, prints TEXT on standard output, and the summary on standard error.
 damaged() {
   local text="$1" status=0
   shift
@@ -26,7 +26,7 @@ damaged() {
   fi
 }
 
-# flip FILE BYTE: turns over one bit.
+# flip FILE BYTE: flips one bit.
 flip() {
   /usr/bin/python3 -c 'import sys
 with open(sys.argv[1], "r+b") as file:
@@ -36,7 +36,7 @@ with open(sys.argv[1], "r+b") as file:
 
 sums() { find "$1" -type f ! -name LOCK -exec sha256sum {} + | sort -k2; }
 
-@test "a whole graph and a whole run: a line a file, a sum, exit 0, nothing changed" {
+@test "an undamaged graph and run: one line per file, a summary, exit 0, nothing changed" {
   before="$(sums .)"
   "$OCTAVO" verify graph >out.log
   for file in graph.json nodes.hash nodes.names nodes.offsets relations.tsv train.cells valid.cells test.cells; do
@@ -66,7 +66,7 @@ assert o["damages"] == 1 and o["findings"][0]["place"].startswith("block 0 at by
 assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["expected"], o'
 }
 
-@test "every damage is told with its file and place, in one go" {
+@test "all damage is reported with its file and place, in one run" {
   flip graph/train.cells 4100
   flip graph/nodes.names 3
   truncate -s 100 graph/test.cells
@@ -80,38 +80,38 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
   grep -q "run/relations.npy: no such file" out.log
 }
 
-@test "a graph that is gone is a note and no damage" {
+@test "a missing graph is a note, not damage" {
   "$OCTAVO" verify run >out.log
   ! grep -q '^note' out.log
   sed -i "s|\"graph\": .*|\"graph\": \"$PWD/absent\",|" run/run.json
   "$OCTAVO" verify run >out.log
-  grep -q "^note: $PWD/absent: is not there" out.log
+  grep -q "^note: $PWD/absent: does not exist" out.log
 }
 
-@test "what is neither graph nor run is refused" {
+@test "a folder that is neither graph nor run is rejected" {
   mkdir empty
   fails 2 "empty: found no file of a graph or a run" "$OCTAVO" verify empty
   fails 2 "absent: no such folder" "$OCTAVO" verify absent
   fails 2 "graph/graph.json: no such folder" "$OCTAVO" verify graph/graph.json
   fails 2 "" "$OCTAVO" verify
   fails 2 "verify needs" "$OCTAVO" verify graph --memory 1MiB
-  # A graph or a run that lost its description is one.
+  # A graph or a run that lost its description is still one.
   rm graph/graph.json
   damaged "graph.json: no such file" "$OCTAVO" verify graph
   rm run/STATE
   damaged "STATE: no such file" "$OCTAVO" verify run
 }
 
-@test "--repair writes a torn slot anew, removes what cut work left, and touches nothing else" {
+@test "--repair rewrites a torn slot, removes leftovers of interrupted work, and changes nothing else" {
   tables="$(tables run)"
   cp run/STATE state
-  # The slot of the older generation is harmed, so that the newer one stands.
+  # The slot of the older generation is damaged, so the newer one stays valid.
   newest="$("$OCTAVO" verify run --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["generation"])')"
   flip run/STATE $(((newest + 1) % 2 * 4096 + 50))
   echo half >run/run.json.partial
   echo half >run/STATE.partial
   damaged "slot $(((newest + 1) % 2)): a torn manifest" "$OCTAVO" verify run
-  grep -q 'note: run/STATE.partial: a training that was cut left it' out.log
+  grep -q 'note: run/STATE.partial: left by an interrupted training' out.log
   "$OCTAVO" verify run --repair >out.log
   grep -q "^repaired: run/STATE: slot $(((newest + 1) % 2)): wrote generation $((newest + 1)), which names the same rows as generation $newest" out.log
   grep -q "^repaired: run/run.json.partial: removed" out.log
@@ -124,7 +124,7 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
   [ "$(tables run)" = "$(tables longer)" ]
 }
 
-@test "--repair finishes what was taking the place of a run, or removes what had not come so far" {
+@test "--repair completes the replacement of a run, or removes an early one" {
   local before place
   "$OCTAVO" --quiet train --graph graph --run source "${tiny[@]}" --durability process
   "$OCTAVO" --quiet train --graph graph --run whole "${tiny[@]}" --seed 5 --init source
@@ -143,7 +143,7 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
   [ "$(tables run)" = "$(tables whole)" ]
 }
 
-@test "--repair leaves a run with damaged tables as it is" {
+@test "--repair does not change a run with damaged tables" {
   flip run/STATE 50
   flip run/optimizer.npy 4100
   before="$(sums run)"
@@ -151,7 +151,7 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
   [ "$(sums run)" = "$before" ]
 }
 
-@test "the run of the best validation is checked with its run, and a cut copy of it removed" {
+@test "the run of the best validation is checked with its run, and an unfinished copy of it removed" {
   head -40 "$BATS_FILE_TMPDIR/train.tsv" >valid.tsv
   "$OCTAVO" --quiet import "$BATS_FILE_TMPDIR/train.tsv" --valid valid.tsv --graph valid-graph \
     --columns head,relation,tail
@@ -159,7 +159,7 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
   cp -r kept/best kept/best.unfinished
   "$OCTAVO" verify kept >out.log
   grep -Eq '^ok +best/embeddings.npy ' out.log
-  grep -q '^note: kept/best.unfinished: a training is making it, or was cut and left it; --repair removes what was left' out.log
+  grep -q '^note: kept/best.unfinished: a training is making it, or was interrupted; --repair removes the leftovers' out.log
   "$OCTAVO" verify kept --repair >out.log
   grep -q '^repaired: kept/best.unfinished: removed' out.log
   [ ! -e kept/best.unfinished ]
@@ -167,22 +167,22 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
   damaged "DAMAGED best/embeddings.npy" "$OCTAVO" verify kept
 }
 
-@test "--repair removes what a cut import left beside the graph, and no more" {
+@test "--repair removes what an interrupted import left beside the graph, and nothing else" {
   bash -c 'mkdir ".graph.partial-$$"; echo x >".graph.partial-$$/train.cells"; echo mine >other'
   bash -c 'mkdir ".graph.partial-$$"; echo x >".graph.partial-$$/diary"'
-  mkdir ".graph.partial-$$"  # of a process that lives
+  mkdir ".graph.partial-$$"  # of a running process
   damaged_sums="$(sums graph)"
   "$OCTAVO" verify graph >out.log
-  [ "$(grep -c '^note: .*: an import that was cut left it' out.log)" -eq 2 ]
+  [ "$(grep -c '^note: .*: left by an interrupted import' out.log)" -eq 2 ]
   "$OCTAVO" verify graph --repair >out.log
-  [ "$(grep -c '^repaired: .*: removed, what an import that was cut had left' out.log)" -eq 1 ]
-  grep -q 'holds something that no import made, so it stays' out.log
+  [ "$(grep -c '^repaired: .*: removed, left by an interrupted import' out.log)" -eq 1 ]
+  grep -q 'holds something that is not from an import, so it is kept' out.log
   [ "$(ls -d .graph.partial-* | wc -l)" -eq 2 ]
   [ -d ".graph.partial-$$" ] && [ -e other ]
   [ "$(sums graph)" = "$damaged_sums" ]
 }
 
-@test "beside a training: the newest commit is checked, and --repair is refused with 5" {
+@test "during a training: the newest commit is checked, and --repair is refused with 5" {
   OCTAVO_FAILPOINT="$(printf 'train.batch:%d=sleep,' {2..20})" "$OCTAVO" --quiet train --graph graph --run live \
     "${tiny[@]/3/60}" --durability process 3>&- &
   pid=$!

@@ -33,7 +33,7 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
     "$OCTAVO" --quiet train --graph pairs --run run --overwrite --model "$model" --dim 16 --epochs 3
     "$OCTAVO" --quiet evaluate --run run --split test --json >report.json
     json 'o["mrr"]' <report.json
-    # By chance among some thousand nodes: 0.003.
+    # A random ranking among some thousand nodes: 0.003.
     [ "$(json 'o["mrr"] > 0.01' <report.json)" = True ]
   done
 }
@@ -58,7 +58,7 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [ "$(cat mine/file)" = hello ]
 }
 
-@test "walk: --config is as the flags, which go over it, and --print-config is such a file" {
+@test "walk: --config equals the flags, which override it, and --print-config writes such a file" {
   printf 'kind = "node2vec"\nwalks = 2\nlength = 6\nwindow = 2\np = 0.25\nq = 2\npairs = "forward"\nseed = 3\n' >walks.toml
   "$OCTAVO" --quiet walk --graph graph --output flags --overwrite --kind node2vec --walks 2 --length 6 --window 2 --p 0.25 --q 2 --pairs forward --seed 3
   "$OCTAVO" --quiet walk --graph graph --output config --overwrite --config walks.toml
@@ -73,7 +73,7 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [ "$("$OCTAVO" walk --print-config --kind ppr | tail -n +2 | cut -d ' ' -f 1 | xargs)" = "kind samples alpha pairs self-loops seed" ]
 }
 
-@test "walk: what is wrong in a file is refused with its line" {
+@test "walk: errors in a file are reported with their line" {
   local flags=(walk --graph graph --output out --config wrong.toml)
   wrong() { printf '%b' "$1" >wrong.toml; fails 2 "$2" "$OCTAVO" "${flags[@]}" "${@:3}"; }
   wrong '\nwalk = 2\n' 'wrong.toml:2: unknown key "walk"; did you mean "walks"'

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Writes one graph in every format that octavo imports, and what it has to become as tab-separated text.
+"""Writes one graph in every format that octavo imports, and the expected result as tab-separated text.
 
 usage: write_formats.py EDGES     into the current folder
 
-The names and triples are drawn here; the files are written by a few lines each that know nothing of octavo's parsers.
+The names and triples are drawn here; each file is written by a few lines that are independent of octavo's parsers.
 """
 
 import gzip
@@ -27,13 +27,13 @@ def tsv(edges):
 
 
 def escaped(iri):
-    """Some of the letters behind the scheme as escapes, which stand for the same text."""
+    """Some of the letters after the scheme as escapes, which stand for the same text."""
     scheme, text = iri.split(":", 1)
     return scheme + ":" + "".join(c if random.random() < 0.7 else f"\\u{ord(c):04X}" if ord(c) < 65536 and random.random() < 0.5
                    else f"\\U{ord(c):08X}" for c in text)
 
 
-# Triples: (written, name) of each place. The canonical form of a literal is spelt out.
+# Triples: (written, name) for each position. The canonical form of a literal is spelt out.
 NODES = [(f"<{escaped(iri)}>", iri) for iri in
          [f"http://www.example.org/entity/Q{i}" for i in range(300)] + [f"urn:caf\u00e9:{i}/\U0001F600" for i in range(50)]]
 NODES += [(f"_:b{i}.x", f"_:b{i}.x") for i in range(50)]
@@ -74,7 +74,7 @@ with gzip.open("part-1.nt.gz", "wb") as file:
     file.write(text[:half].encode())
 write("part-2.nt", text[half:])
 
-# Matrices: (row, column, value), each place once.
+# Matrices: (row, column, value), each position once.
 size = 200
 places = random.sample(range(size * size), min(edge_count, size * size // 2))
 entries = [(place // size + 1, place % size + 1, random.choice([0.25, 1, 2.5])) for place in places]
@@ -108,5 +108,5 @@ write("triples.tsv", tsv(rows.tolist()))
 write("pairs.tsv", tsv(rows[:, [0, 2]].tolist()))
 write("named.csv", "".join(f'"{nodes[h]}",{relations[r]},"{nodes[t]}"\n' for h, r, t in rows.tolist()))
 
-# As SNAP has them.
+# In SNAP's format.
 write("snap.txt", "# Directed graph\n# FromNodeId\tToNodeId\n" + tsv([entry[:2] for entry in entries]))

@@ -33,7 +33,7 @@ def features(solver, rows):
 
 
 def predict(solver, cost, train_rows, train_labels, test_rows, test_labels):
-    """Whether each test row is given each label: as many labels as it has, those of highest score."""
+    """Whether each test row is given each label: as many labels as it has, those with the highest scores."""
     scores = numpy.full(test_labels.shape, -numpy.inf)
     for label in range(train_labels.shape[1]):
         positive = train_labels[:, label]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Draws random pairs that are no edges and compares what scikit-learn makes of inner products with what
-octavo evaluate --link-prediction printed. The pairs are others than octavo's, so the figures agree within chance.
+"""Draws random pairs that are no edges and compares scikit-learn's figures for their inner products with those that
+octavo evaluate --link-prediction printed. octavo draws other pairs, so the figures agree within statistical error.
 
 usage: check_links.py --embeddings FILE.npy --names nodes.names --train FILE --test FILE --report FILE.json
 exit 0 when AUC and average precision agree, 1 with one line for each that does not

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Opens what octavo export wrote with the readers that people use: numpy, gensim, h5py, json, csv.
+"""Opens what octavo export wrote with common readers: numpy, gensim, h5py, json, csv.
 
 usage: check_readers.py EMBEDDINGS.npy NODES.names FOLDER [SELECTED]
-EMBEDDINGS.npy is the run's own table, of floats or of bf16 words. FOLDER has vectors.FORMAT for each format, plain or
-.zst, metadata.tsv, the names of hdf5 as names.json, and half.npy, int8.npy and scales.npy. Every file must hold the
-same rows, bit for bit (half and int8: as numpy rounds them), under the names of NODES.names: all of them, or those that
-the file SELECTED names, in its order.
+EMBEDDINGS.npy is the run's table, of floats or of bf16 words. FOLDER has vectors.FORMAT for each format, plain or .zst,
+metadata.tsv, the names of hdf5 as names.json, and half.npy, int8.npy and scales.npy. Every file must hold the same
+rows, bit for bit (half and int8: as numpy rounds them), under the names of NODES.names: all of them, or those in the
+file SELECTED, in its order.
 exit 0 when all agree; an exception or a message and exit 1 otherwise
 """
 
@@ -58,7 +58,7 @@ def main():
     folder = pathlib.Path(folder)
 
     def exported(name):
-        """The path of the file, decompressed by the program of its format."""
+        """The path of the file, decompressed by the program for its format."""
         path, packed = folder / name, folder / f"{name}.zst"
         if packed.exists():
             subprocess.run(["zstd", "-dqf", packed, "-o", path], check=True)

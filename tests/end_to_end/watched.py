@@ -1,4 +1,4 @@
-"""octavo as a child that is watched: how it ends, what it says and holds, and what it leaves behind.
+"""octavo as a watched child: how it ends, what it prints and holds, and what it leaves.
 
 For the scripts in this folder. A Watch has a scratch folder with a small graph and a run of it to copy from; nothing
 outside the scratch folder is written.
@@ -21,9 +21,9 @@ import tempfile
 import threading
 
 NOBODY = 65534
-# What a message must never hold: it reaches terminals.
+# What a message must never contain: it reaches terminals.
 CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
-# Files whose bytes a command may change although it fails: who had the run last.
+# Files whose bytes a command may change although it fails: the last owner of the run.
 LIVELY = {"LOCK"}
 
 
@@ -39,14 +39,14 @@ class Ended:
     code: int  # negative: a signal
     out: bytes
     err: bytes
-    peak_bytes: int  # resident; at least what this interpreter holds, whose child it was
+    peak_bytes: int  # resident; at least that of this interpreter, its parent
 
     def said(self):
         return self.err.decode(errors="backslashreplace")
 
 
 def snapshot(folder):
-    """Returns {name: what it is} of all that is in the folder, without following a link or opening a pipe."""
+    """Returns {name: what it is} of everything in the folder, without following a link or opening a pipe."""
     found = {}
     for parent, folders, files in os.walk(folder):
         for name in folders + files:
@@ -63,7 +63,8 @@ def snapshot(folder):
 
 
 def differences(before, after, made=()):
-    """Returns a line for each thing that is there, gone, or changed and not in `made` (with what is in such a folder)."""
+    """Returns a line for each thing that is new, gone, or changed and not in `made` (and for what is in such a
+    folder)."""
     lines = []
     for name in sorted(before.keys() | after.keys()):
         if name in made or any(name.startswith(f"{folder}/") for folder in made) or name.split("/")[-1] in LIVELY:
@@ -79,7 +80,7 @@ def tables(run):
 
 
 class Reading:
-    """What comes out of a pipe, read by a thread. A file in its place would be under the child's limits."""
+    """What comes out of a pipe, read by a thread. A file instead would be subject to the child's limits."""
 
     def __init__(self, pipe):
         self.pieces = []
@@ -99,7 +100,7 @@ class Reading:
 class Watch:
     def __init__(self, octavo, prefix):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix=prefix))
-        os.chmod(self.scratch, 0o755)  # where another user comes, too
+        os.chmod(self.scratch, 0o755)  # another user comes here, too
         self.octavo = self.scratch / "octavo"
         shutil.copy(octavo, self.octavo)
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
@@ -125,7 +126,8 @@ class Watch:
         shutil.rmtree(folder)
 
     def start(self, arguments, folder, *, prefix=(), environment=None, stdin=subprocess.DEVNULL, user=None, shell=None):
-        """Returns (process, what reads its outputs, its command line). `shell`: redirections that a shell makes last."""
+        """Returns (process, readers of its outputs, its command line). `shell`: redirections that a shell makes
+        last."""
         command = [str(part) for part in [*prefix, self.octavo, *arguments]]
         if user is not None and os.geteuid() == 0:
             command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--", *command]
@@ -188,9 +190,8 @@ TINY = [f"--{option}={value}" for option, value in TINY_OPTIONS.items()]
 
 
 def judge(ended, codes, message, silent=True):
-    """Raises a Failure unless the child ended with one of the codes and, where it failed, said the regular expression
-    (of bytes made text) on standard error, nothing unfit for a terminal,
-        and with `silent` nothing on standard output."""
+    """Raises a Failure unless the child ended with one of the codes and, if it failed, standard error matches the
+    regular expression and contains nothing unfit for a terminal; with `silent` standard output must be empty then."""
     if ended.code < 0:
         raise Failure(f"died of {signal.Signals(-ended.code).name}: {ended.said()}")
     if ended.code not in codes:

@@ -33,7 +33,7 @@ NodeLabels MakeLabels(const std::vector<std::vector<std::uint32_t>>& of_node, st
   return made;
 }
 
-// Node i has label i % 3, which its row tells but for some noise; every fifth node has no label.
+// Node i has label i % 3, which its row encodes with some noise; every fifth node has no label.
 class ClassificationTest : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kNodes = 150;
@@ -83,7 +83,7 @@ TEST_F(ClassificationTest, TellsLabelsThatTheRowsTell) {
   EXPECT_EQ(report.fractions[1].accuracy->mean, report.fractions[1].micro_f1.mean);
 }
 
-// Rows of source-context: the source half tells the labels, the context half is noise.
+// Rows of source-context: the source half encodes the labels, the context half is noise.
 TEST_F(ClassificationTest, ByHalfOfTheRows) {
   EmbeddedFixture halves({.model = {ModelKind::kSourceContext, Norm::kL1, 2 * kDim}, .nodes = kNodes, .relations = 1});
   RandomStream random(7, RandomPurpose::kInitialEmbeddings, 0, 0);
@@ -130,7 +130,7 @@ TEST_F(ClassificationTest, TheSameForAnyThreadsAndMemory) {
   EXPECT_NE(other.fractions[0].micro_f1.mean, expected.fractions[0].micro_f1.mean);
 }
 
-// The values that are averaged were held beside --memory.
+// The averaged values were not counted in --memory.
 TEST_F(ClassificationTest, RepeatsTimesFractionsAreCounted) {
   ClassificationOptions options{.train_fractions = std::vector<double>(1000, 0.5), .repeats = 1'000'000};
   const auto least = [&] { return LeastClassificationMemory(fixture_.Embedded(), labels_, options, 1); };
@@ -177,15 +177,20 @@ TEST_F(ClassificationTest, ErrorsNameWhatIsThere) {
                "a training fraction of 0.001 of the 120 labelled nodes leaves 0 to train on and 120 to test");
   ClassificationOptions given;
   given.test_nodes = {0, 5, 10};  // without labels
-  EXPECT_ERROR(Classify(given), kUsage, "0 of the 120 labelled nodes are to be tested");
+  EXPECT_ERROR(Classify(given), kUsage, "of the 120 labelled nodes, 120 are to be trained on and 0 to be tested");
   given.test_nodes = labels_.nodes;
-  EXPECT_ERROR(Classify(given), kUsage, "120 of the 120 labelled nodes are to be tested");
+  EXPECT_ERROR(Classify(given), kUsage, "of the 120 labelled nodes, 0 are to be trained on and 120 to be tested");
+  given.train_nodes = {7, 8};
+  given.test_nodes = {8, 9};
+  EXPECT_ERROR(Classify(given), kUsage,
+               "\"" + std::string(fixture_.opened().nodes().Name(NodeId{8})) +
+                   "\" is among the nodes to train on and among those to test");
   fixture_.naive.embeddings[kDim * 7 + 1] = std::nanf("");
   fixture_.Write();
   EXPECT_ERROR(Classify({}), kRuntime, "row 7 ");
 }
 
-// The rows of these are far apart: what a classifier makes of them is plain.
+// The rows are far apart, so the classifier's results are obvious.
 TEST(Classification, GivenTestNodesByHand) {
   EmbeddedFixture fixture(Options(8));
   std::vector<float>& rows = fixture.naive.embeddings;
@@ -195,8 +200,8 @@ TEST(Classification, GivenTestNodesByHand) {
   for (const std::size_t node : {2, 3, 7}) place(node, 1);
   for (const std::size_t node : {4, 5}) place(node, 2);
   fixture.Write();
-  // Nodes 0 to 3 train: rows like 0 mean label 0, like 2 label 1. Label 2 has no training node, so its node 4 gets
-  // another one, which is wrong; node 7 has two labels and gets the first two, of which label 1 is right for certain.
+  // Nodes 0 to 3 train: rows like 0 mean label 0, like 2 label 1. Label 2 has no training node, so its node 4 gets a
+  // wrong label; node 7 has two labels and gets the first two, of which label 1 is certainly right.
   const NodeLabels labels = MakeLabels({{0}, {0}, {1}, {1}, {2}, {}, {0}, {1, 2}}, 3);
   ClassificationOptions options;
   options.test_nodes = {4, 5, 6, 7};
@@ -207,12 +212,38 @@ TEST(Classification, GivenTestNodesByHand) {
   EXPECT_FALSE(report.fractions[0].accuracy.has_value());
   EXPECT_DOUBLE_EQ(report.fractions[0].micro_f1.mean, 0.5);  // 2 right of 4
   EXPECT_FALSE(report.fractions[0].micro_f1.deviation.has_value());
-  // Node 4 lies between 0 and 1 (decisions are equal but for rounding): label 0 or 1 has one wrong prediction, and node
-  // 7 gives label 0 another one.
+  // Node 4 lies between 0 and 1 (decisions are equal except for rounding): label 0 or 1 has one wrong prediction, and
+  // node 7 adds another one to label 0.
   const double either = report.fractions[0].macro_f1.mean;
   const double label_0_twice = (2.0 / 4 + 1 + 0) / 3;
   const double once_each = (2.0 / 3 + 2.0 / 3 + 0) / 3;
   EXPECT_TRUE(std::abs(either - label_0_twice) < 1e-12 || std::abs(either - once_each) < 1e-12) << either;
+}
+
+// A fixed split of a benchmark trains on few nodes and tests some of the others; the rest has no part in it.
+TEST_F(ClassificationTest, GivenTrainingNodes) {
+  const auto classify = [&](std::optional<std::vector<std::uint64_t>> train,
+                            std::optional<std::vector<std::uint64_t>> test) {
+    ClassificationOptions options{.cost = 10};
+    options.train_nodes = std::move(train);
+    options.test_nodes = std::move(test);
+    return Classify(options);
+  };
+  std::vector<std::uint64_t> first;
+  std::vector<std::uint64_t> rest;
+  for (const std::uint64_t node : labels_.nodes) (node < 60 ? first : rest).push_back(node);
+  ASSERT_OK_AND_ASSIGN(const ClassificationReport both, classify(first, rest));
+  EXPECT_EQ(both.fractions[0].train_nodes, first.size());
+  EXPECT_EQ(both.fractions[0].test_nodes, rest.size());
+  EXPECT_GT(both.fractions[0].micro_f1.mean, 0.8);
+  ASSERT_OK_AND_ASSIGN(const ClassificationReport train_only, classify(first, std::nullopt));
+  ExpectSame(train_only, both);
+  ASSERT_OK_AND_ASSIGN(const ClassificationReport test_only, classify(std::nullopt, rest));
+  ExpectSame(test_only, both);
+  ASSERT_OK_AND_ASSIGN(const ClassificationReport some, classify(first, std::vector<std::uint64_t>{61, 62, 65}));
+  EXPECT_EQ(some.fractions[0].train_nodes, first.size());
+  EXPECT_EQ(some.fractions[0].test_nodes, 2U);  // node 65 has no label
+  EXPECT_DOUBLE_EQ(some.fractions[0].train_fraction, 48.0 / 50);
 }
 
 TEST(Classification, ALabelThatAllTrainingNodesHaveComesFirst) {

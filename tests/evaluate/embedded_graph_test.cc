@@ -21,7 +21,7 @@ TEST(CheckEmbeddedGraph, RefusesShapesThatDoNotFit) {
   embedded.model.dim = 8;
   EXPECT_EQ(KindOf(CheckEmbeddedGraph(embedded)), ErrorKind::kCorrupt);
   EmbeddedGraph reciprocal = fixture.Embedded();
-  reciprocal.reciprocal = true;  // twice as many relation rows as there are
+  reciprocal.reciprocal = true;  // needs twice as many relation rows
   EXPECT_EQ(KindOf(CheckEmbeddedGraph(reciprocal)), ErrorKind::kCorrupt);
 }
 

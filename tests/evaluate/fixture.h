@@ -1,4 +1,4 @@
-// A random graph with random parameters, in memory for the oracle and on disk for what is tested.
+// A random graph with random parameters, in memory for the oracle and on disk for the tested code.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct FixtureOptions {
   bool reciprocal = false;
   std::uint64_t nodes = 12;
   std::uint32_t relations = 3;
-  std::array<std::size_t, 3> edges = {40, 10, 10};  // train, valid, test; before the repeated ones are dropped
+  std::array<std::size_t, 3> edges = {40, 10, 10};  // train, valid, test; before duplicates are dropped
   // Parameters are whole numbers of [-range, range], so that scores are exact in any order of summation and often tie.
   // RotatE's phases are 0: other rotations are not exact.
   std::uint64_t range = 2;
@@ -63,7 +63,7 @@ class EmbeddedFixture {
     Write();
   }
 
-  // Writes the graph and the table as they now stand.
+  // Writes the current graph and table.
   void Write() {
     opened_ = WriteGraph(graph_, folder_.path() / "graph");
     table_.emplace(WriteTable(naive.embeddings, naive.spec.dim, graph_.partition_rows, folder_.path()));
@@ -90,7 +90,7 @@ class EmbeddedFixture {
   std::optional<TableReader> table_;
 };
 
-// Every model, small enough for whole-number scores to be exact.
+// Every model, small enough for exact whole-number scores.
 inline std::vector<ModelSpec> AllModels() {
   return {{ModelKind::kSourceContext, Norm::kL1, 6}, {ModelKind::kDot, Norm::kL1, 5},
           {ModelKind::kDistMult, Norm::kL1, 5},      {ModelKind::kComplEx, Norm::kL1, 6},

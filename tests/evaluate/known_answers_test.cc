@@ -44,7 +44,7 @@ TEST(QuestionIndex, FindsAllOfManyOnAnyNumberOfThreads) {
   }
 }
 
-// The answers to `question` in [begin, end), by looking at every edge.
+// The answers to `question` in [begin, end), found by checking every edge.
 std::vector<std::uint64_t> NaiveAnswers(const EdgeSet& edges, const LinkQuestion& question, std::uint64_t begin,
                                         std::uint64_t end) {
   std::set<std::uint64_t> answers;
@@ -83,7 +83,7 @@ TEST(KnownAnswers, AreThoseOfAllSplitsInTheAskedRange) {
   }
 }
 
-// Each thread has thousands of answers of one question, which they count and place together.
+// Each thread has thousands of answers to one question, and counts and places them together with the others.
 TEST(KnownAnswers, OfAHubAreCountedByAllThreads) {
   EmbeddedFixture fixture({.nodes = 30'000, .relations = 1, .edges = {0, 0, 1}});
   for (std::uint64_t i = 0; i < 30'000; ++i) {
@@ -134,7 +134,7 @@ TEST(KnownAnswers, GivesUpAboveTheMost) {
   }
   fixture.Write();
   const QuestionIndex question({{NodeId{0}, RelationId{0}, Side::kTail}});
-  const auto gather = [&](const NodeRange& nodes, std::uint64_t most) {
+  const auto gather = [&](const AnswerRange& nodes, std::uint64_t most) {
     return *KnownAnswers::Gather(fixture.opened(), question, nodes, most);
   };
   EXPECT_EQ(gather({0, 12}, 5)->Of(0).size(), 5U);

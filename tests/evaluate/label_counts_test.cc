@@ -7,7 +7,7 @@ namespace {
 
 TEST(LabelCounts, F1OfFourNodesByHand) {
   // Theirs:    a | b c | a | c
-  // Predicted: a | a b | c | c      nobody has d, and nobody is given it
+  // Predicted: a | a b | c | c      no node has or gets d
   const LabelCounts labels[] = {{1, 1, 1}, {1, 0, 0}, {1, 1, 1}, {0, 0, 0}};
   EXPECT_DOUBLE_EQ(labels[0].F1(), 0.5);
   EXPECT_DOUBLE_EQ(labels[1].F1(), 1.0);

@@ -63,6 +63,72 @@ TEST(PredictHeldOutEdges, AsAllPairsOfAnEdgeAndANonEdge) {
   }
 }
 
+std::vector<std::optional<Edge>> Given(const std::vector<Edge>& edges) { return {edges.begin(), edges.end()}; }
+
+// A benchmark's own negatives, one of which is an edge.
+TEST(PredictHeldOutEdges, GivenNegatives) {
+  EmbeddedFixture fixture({.nodes = 25, .relations = 3, .edges = {120, 30, 40}});
+  const std::vector<Edge> edges = *fixture.opened().Edges(Split::kTest).ReadAll();
+  LinkPredictionOptions options;
+  const auto drawn = DrawNonEdges(fixture.opened(), std::span(edges).first(15), 0, {7, {}});
+  ASSERT_OK(drawn);
+  for (const std::optional<Edge>& edge : *drawn) options.negatives.push_back(*edge);
+  options.negatives.push_back(fixture.graph().train[0]);
+  for (const std::uint64_t memory : {std::uint64_t{1}, std::uint64_t{1} << 30}) {
+    options.memory_bytes = memory;
+    ASSERT_OK_AND_ASSIGN(const LinkPredictionReport report, PredictHeldOutEdges(fixture.Embedded(), options));
+    EXPECT_EQ(report.edges, edges.size());
+    EXPECT_EQ(report.non_edges, 16U);
+    EXPECT_EQ(report.known_negatives, 1U);
+    EXPECT_NEAR(report.auc, NaiveAuc(fixture, edges, Given(options.negatives)), 1e-12);
+  }
+}
+
+// The regions of Countries: each edge against the same edge with the other regions.
+TEST(PredictHeldOutEdges, GivenCandidates) {
+  EmbeddedFixture fixture({.nodes = 25, .relations = 3, .edges = {120, 30, 40}});
+  const SmallGraph& graph = fixture.graph();
+  LinkPredictionOptions options{.candidate_nodes = {1, 4, 9, 16, 20}};
+  const auto is_candidate = [&](NodeId node) {
+    return std::ranges::find(options.candidate_nodes, Value(node)) != options.candidate_nodes.end();
+  };
+  const auto is_edge = [&](const Edge& triple) {
+    for (const std::vector<Edge>* split : {&graph.train, &graph.valid, &graph.test}) {
+      for (const Edge& edge : *split) {
+        if (edge.head == triple.head && edge.tail == triple.tail && edge.relation == triple.relation) return true;
+      }
+    }
+    return false;
+  };
+  std::vector<Edge> negatives;
+  for (const Edge& edge : graph.test) {
+    for (const std::uint64_t node : options.candidate_nodes) {
+      Edge tail = edge;
+      tail.tail = NodeId{node};
+      if (is_candidate(edge.tail) && !is_edge(tail)) negatives.push_back(tail);
+      Edge head = edge;
+      head.head = NodeId{node};
+      if (is_candidate(edge.head) && !is_edge(head)) negatives.push_back(head);
+    }
+  }
+  ASSERT_FALSE(negatives.empty());
+  for (const std::uint64_t memory : {std::uint64_t{1}, std::uint64_t{1} << 30}) {
+    options.memory_bytes = memory;
+    ASSERT_OK_AND_ASSIGN(const LinkPredictionReport report, PredictHeldOutEdges(fixture.Embedded(), options));
+    EXPECT_EQ(report.non_edges, negatives.size());
+    EXPECT_NEAR(report.auc, NaiveAuc(fixture, graph.test, Given(negatives)), 1e-12);
+  }
+}
+
+TEST(PredictHeldOutEdges, CandidatesThatAreNoAnswersAreAUsageError) {
+  EmbeddedFixture fixture({.nodes = 60, .edges = {100, 0, 1}});
+  const Edge& edge = fixture.graph().test[0];
+  std::uint64_t other = 0;
+  while (NodeId{other} == edge.head || NodeId{other} == edge.tail) ++other;
+  EXPECT_ERROR(PredictHeldOutEdges(fixture.Embedded(), {.candidate_nodes = {other}}), kUsage,
+               "no test edge has a negative among the 1 candidates");
+}
+
 TEST(PredictHeldOutEdges, OneWhereTheScoresAreTheGraph) {
   // Nodes of two groups with edges inside them only: their inner products are 1 and 0.
   EmbeddedFixture fixture({.model = {ModelKind::kDot, Norm::kL1, 2}, .nodes = 12, .relations = 1, .edges = {0, 0, 0}});
@@ -80,7 +146,7 @@ TEST(PredictHeldOutEdges, OneWhereTheScoresAreTheGraph) {
   EXPECT_EQ(report.average_precision, 1.0);
 }
 
-// An edge of another relation, which a model without relations scores the same, was drawn as a non-edge.
+// An edge with another relation, which a model without relations scores the same, was drawn as a non-edge.
 TEST(PredictHeldOutEdges, WithoutRelationParametersAnEdgeOfAnyRelationIsOne) {
   for (const ModelKind kind : {ModelKind::kDot, ModelKind::kSourceContext}) {
     EmbeddedFixture fixture({.model = {kind, Norm::kL1, 4}, .nodes = 12, .relations = 5, .edges = {0, 0, 0}});
@@ -105,7 +171,7 @@ TEST(PredictHeldOutEdges, TheSameForAnyThreadsAndMemory) {
     ASSERT_OK_AND_ASSIGN(const LinkPredictionReport expected,
                          WithThreads(1, [&] { return PredictHeldOutEdges(fixture.Embedded(), options); }));
     EXPECT_EQ(expected.edges, sample == 0 ? fixture.graph().train.size() : sample);
-    options.memory_bytes = 1;  // the least
+    options.memory_bytes = 1;  // the minimum
     double last = 0;
     options.progress = [&](double share) { last = share; };
     ASSERT_OK_AND_ASSIGN(const LinkPredictionReport report,
@@ -124,7 +190,7 @@ TEST(PredictHeldOutEdges, ErrorsNameWhatIsThere) {
   fixture.Write();
   EXPECT_ERROR(PredictHeldOutEdges(fixture.Embedded(), {}), kRuntime, "expected a finite number");
   EmbeddedFixture lonely({.nodes = 1, .relations = 1, .edges = {0, 0, 1}});
-  EXPECT_ERROR(PredictHeldOutEdges(lonely.Embedded(), {}), kRuntime, "found no pair of nodes that is no edge");
+  EXPECT_ERROR(PredictHeldOutEdges(lonely.Embedded(), {}), kRuntime, "found only edges among");
 }
 
 }  // namespace

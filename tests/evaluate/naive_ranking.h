@@ -1,5 +1,5 @@
-// Ranking as its definition reads: double loops over everything in memory, scores in double precision. The oracle of
-// the tests here; shares no code with lib/evaluate or lib/model.
+// Ranking by its definition: double loops over everything in memory, scores in double precision. The oracle of these
+// tests; shares no code with lib/evaluate or lib/model.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ struct NaiveModel {
 
   double E(std::uint64_t node, std::size_t i) const { return embeddings[node * spec.dim + i]; }
 
-  // The score of (head, row of the relation table, tail).
+  // The score of (head, relation row, tail).
   double Score(std::uint64_t head, std::uint64_t relation, std::uint64_t tail) const {
     const std::size_t dim = spec.dim;
     const std::size_t half = dim / 2;
@@ -94,7 +94,7 @@ inline EdgeSet SetOf(std::span<const std::vector<Edge>> splits) {
   return set;
 }
 
-// The rank of one answer among the nodes that `candidate` takes, without the other edges in `filter`.
+// The rank of one answer among the nodes for which `candidate` is true, without the other edges in `filter`.
 inline double NaiveRank(const NaiveModel& model, const Edge& edge, Side side, const EdgeSet& filter,
                         const std::function<bool(std::uint64_t)>& candidate) {
   const std::uint64_t answer = Value(side == Side::kTail ? edge.tail : edge.head);

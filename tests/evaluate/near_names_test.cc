@@ -67,7 +67,7 @@ TEST(NearNames, ShortNamesAndStrangersHaveNone) {
   EXPECT_THAT(Near("gimp", {}), IsEmpty());
 }
 
-TEST(ShortName, IsBehindTheLastSlashOrHash) {
+TEST(ShortName, FollowsTheLastSlashOrHash) {
   EXPECT_EQ(ShortName("http://www.wikidata.org/entity/Q42"), "Q42");
   EXPECT_EQ(ShortName("http://www.w3.org/1999/02/22-rdf-syntax-ns#type"), "type");
   EXPECT_EQ(ShortName("/m/027rn"), "027rn");

@@ -66,7 +66,7 @@ TEST(NearestNodes, FewerNodesThanAsked) {
 TEST(NearestNodes, StopsBetweenBlocks) {
   EmbeddedFixture fixture({.nodes = 100, .edges = {0, 0, 0}});
   int asked = 0;
-  SearchOptions options{.block_rows = 10};
+  NodeSearchOptions options{.block_rows = 10};
   options.stop = [&] { return ++asked == 3; };
   EXPECT_TRUE(absl::IsCancelled(NearestNodes(fixture.Embedded(), NodeId{4}, Similarity::kDot, options).status()));
   EXPECT_EQ(asked, 3);
@@ -117,8 +117,7 @@ TEST(PredictLinks, AgreeWithScoringEveryEdgeAndKnowTheKnown) {
           for (std::size_t i = 0; i < expected.size(); ++i) {
             EXPECT_EQ(found->nodes[i].node, expected[i].node) << i;
             EXPECT_EQ(found->nodes[i].known, expected[i].known) << i;
-            EXPECT_FLOAT_EQ(found->nodes[i].score, expected[i].score)
-                << i;  // roots may be a unit off in the last place
+            EXPECT_FLOAT_EQ(found->nodes[i].score, expected[i].score) << i;  // square roots may differ in the last bit
           }
         }
       }
@@ -146,7 +145,7 @@ TEST(PredictLinks, SameForAnyMemory) {
     const auto first = PredictLinks(fixture.Embedded(), question, known, {.k = 40});
     ASSERT_TRUE(first.ok());
     EXPECT_EQ(first->known, 1500U);
-    // 1,500 known answers of 64 bytes: the smaller ones take the nodes in many windows.
+    // 1,500 known answers of 64 bytes: the smaller ones take the nodes in many ranges.
     for (const std::uint64_t memory : {1 << 12, 1 << 16, 1 << 20}) {
       EXPECT_EQ(*PredictLinks(fixture.Embedded(), question, known, {.k = 40, .memory_bytes = memory}), *first);
     }

@@ -52,7 +52,7 @@ TEST_F(NodeLabelsTest, SeveralLabelsOnALineOrOnSeveral) {
                        Read("# of people\na\tx z\nNew York\tcity\n\nb\ty\r\na\t y\tx  \nb\ty\nnobody\tw\nnobody\tx\n"));
   EXPECT_EQ(Named(labels), (std::map<std::string, std::vector<std::string>>{
                                {"a", {"x", "y", "z"}}, {"b", {"y"}}, {"New York", {"city"}}}));
-  EXPECT_THAT(labels.names, ElementsAre("city", "x", "y", "z"));  // w is nobody's
+  EXPECT_THAT(labels.names, ElementsAre("city", "x", "y", "z"));  // no node has w
   EXPECT_TRUE(std::is_sorted(labels.nodes.begin(), labels.nodes.end()));
   EXPECT_TRUE(labels.multi_label());
   EXPECT_EQ(labels.unknown.lines, 2U);
@@ -82,7 +82,7 @@ TEST_F(NodeLabelsTest, CompressedFiles) {
 TEST_F(NodeLabelsTest, MalformedLinesAreNamed) {
   EXPECT_ERROR(Read("a\tx\nb y\n"), kInput, "labels:2: found no tab in \"b y\"; expected node<TAB>label [label ...]");
   EXPECT_ERROR(Read("a\tx\n\tx\n"), kInput, "labels:2: found an empty name");
-  EXPECT_ERROR(Read("\n\na\t \t\n"), kInput, "labels:3: found no label behind the tab in \"a\\t \\t\"");
+  EXPECT_ERROR(Read("\n\na\t \t\n"), kInput, "labels:3: found no label after the tab in \"a\\t \\t\"");
   EXPECT_ERROR(Read("nobody\t\n"), kInput, "labels:1: found no label");
   EXPECT_ERROR(Read("a\t" + std::string(1025, 'x') + "\n"), kInput, "labels:1: found a label of 1025 bytes");
   EXPECT_ERROR(Read(""), kInput, "labels: found no line with a name");

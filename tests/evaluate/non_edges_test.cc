@@ -37,7 +37,7 @@ TEST(DrawNonEdges, PairsOfAGraphWithoutRelations) {
       EXPECT_FALSE(either_way && Has(fixture, {drawn->tail, drawn->head, drawn->relation, 1.0F}));
       ++counts[{Value(drawn->head), Value(drawn->tail)}];
     }
-    // Every pair that may come does, and as often as the others: five standard deviations.
+    // Every possible pair occurs, equally often: within five standard deviations.
     std::size_t pairs = 0;
     for (std::uint64_t head = 0; head < 15; ++head) {
       for (std::uint64_t tail = 0; tail < 15; ++tail) {
@@ -66,7 +66,7 @@ TEST(DrawNonEdges, ReplacesTailsAndHeadsInTurn) {
 }
 
 TEST(DrawNonEdges, AFunctionOfTheNumberAlone) {
-  EmbeddedFixture fixture({.nodes = 12, .relations = 2, .edges = {150, 20, 20}});  // dense: draws are edges often
+  EmbeddedFixture fixture({.nodes = 12, .relations = 2, .edges = {150, 20, 20}});  // dense: draws are often edges
   const std::vector<Edge>& edges = fixture.graph().train;
   const std::vector<std::optional<Edge>> all = MustDraw(fixture, edges, 0);
   std::vector<std::optional<Edge>> pieces;
@@ -82,7 +82,7 @@ TEST(DrawNonEdges, AFunctionOfTheNumberAlone) {
 }
 
 TEST(DrawNonEdges, WhereThereIsNone) {
-  // Every pair of three nodes is an edge with relation 0. With relation 1 only the tails of node 0 are all taken.
+  // Every pair of three nodes is an edge with relation 0. With relation 1 only the tails of node 0 are exhausted.
   EmbeddedFixture fixture({.nodes = 3, .relations = 2, .edges = {0, 0, 0}});
   std::vector<Edge>& train = fixture.graph().train;
   for (std::uint64_t head = 0; head < 3; ++head) {

@@ -37,7 +37,7 @@ TEST(QuestionBatch, ThresholdsAreTheScoresOfTheAnswers) {
       }
       const auto thresholds = batch->Thresholds(q);
       ASSERT_EQ(thresholds.size(), expected.size());
-      // Roots may be a unit off in the last place.
+      // Square roots may differ in the last bit.
       for (const float threshold : thresholds) {
         EXPECT_FLOAT_EQ(threshold, *expected.begin());
         expected.erase(expected.begin());

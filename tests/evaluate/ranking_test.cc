@@ -11,6 +11,7 @@
 #include "evaluate/candidates.h"
 #include "oneapi/tbb/global_control.h"
 #include "tests/evaluate/fixture.h"
+#include "tests/support/expect_status.h"
 
 namespace octavo {
 namespace {
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 
 const auto kEveryNode = [](std::uint64_t) { return true; };
 
-// The report that double loops give.
+// The report computed by double loops.
 RankingReport NaiveReport(EmbeddedFixture& fixture, const std::vector<Edge>& triples,
                           const std::function<bool(std::uint64_t)>& candidate = kEveryNode) {
   RankingReport report;
@@ -75,7 +76,8 @@ TEST(RankTriples, AgreesWithDoubleLoopsForEveryModel) {
 }
 
 TEST(RankTriples, ManyKnownAnswersAndManyTriplesOfOneQuestion) {
-  // One hub that answers to nearly every node, so that questions have more answers than the vectorised passes take.
+  // One hub that answers nearly every node, so that questions have more answers than the limit of the vectorised
+  // passes.
   EmbeddedFixture fixture({.nodes = 150, .relations = 1, .edges = {0, 0, 0}});
   for (std::uint64_t i = 0; i < 150; ++i) {
     std::vector<Edge>& split = i % 3 == 0 ? fixture.graph().train : fixture.graph().test;
@@ -90,7 +92,7 @@ TEST(RankTriples, SeveralPartitions) {
   ASSERT_EQ(fixture.opened().description().partition_count, 3U);
   const RankingReport naive = NaiveReport(fixture, fixture.graph().test);
   ExpectSame(Rank(fixture), naive);
-  // Too little memory for all partitions' filters at once, and for more than a few triples at a time.
+  // Too little memory for all partitions' filters at once and for more than a few triples at a time.
   ExpectSame(Rank(fixture, {.memory_bytes = 8192}), naive);
 }
 
@@ -117,7 +119,7 @@ TEST(RankTriples, OneNode) {
 TEST(RankTriples, SameNumbersForAnyThreadsBlocksAndMemory) {
   EmbeddedFixture fixture(
       {.model = {ModelKind::kTransE, Norm::kL2, 16}, .nodes = 1100, .edges = {900, 50, 90}, .range = 7});
-  // Fractions, so that scores are not exact and a score that depended on its place would show.
+  // Fractions, so that scores are not exact: a score that depends on its position would show.
   for (float& x : fixture.naive.embeddings) x *= 0.137F;
   fixture.Write();
   const RankingReport first = Rank(fixture);
@@ -151,8 +153,9 @@ TEST(RankTriples, PerRelationSumsToTheWhole) {
     const RankingReport naive = NaiveReport(fixture, by_relation[Value(relation.relation)]);
     ExpectSame(relation.tail.filtered, naive.tail.filtered);
     ExpectSame(relation.head.raw, naive.head.raw);
-    EXPECT_LE(relation.tail.raw.count, last);
-    last = relation.tail.raw.count;
+    EXPECT_EQ(relation.triples, relation.tail.raw.count);
+    EXPECT_LE(relation.triples, last);
+    last = relation.triples;
   }
   EXPECT_TRUE(Rank(fixture).relations.empty());
 }
@@ -173,6 +176,44 @@ TEST(RankTriples, CandidatesAreTheSameSampleForAllTriples) {
   all.candidates = 60;
   ExpectSame(Rank(fixture, all), Rank(fixture));
   EXPECT_TRUE(Rank(fixture, all).all_candidates);
+}
+
+// The regions of Countries: tails are ranked among a few given nodes, and heads, which are not among them, are not
+// ranked.
+TEST(RankTriples, GivenCandidates) {
+  EmbeddedFixture fixture({.nodes = 60, .relations = 3, .edges = {100, 0, 40}});
+  RankingOptions options{.per_relation = true};
+  for (std::uint64_t node = 3; node < 60; node += 4) options.candidate_nodes.push_back(node);
+  const auto is_candidate = [](std::uint64_t node) { return node % 4 == 3; };
+  std::vector<Edge> tails;
+  std::vector<Edge> heads;
+  std::uint64_t triples = 0;
+  for (const Edge& edge : fixture.graph().test) {
+    if (is_candidate(Value(edge.tail))) tails.push_back(edge);
+    if (is_candidate(Value(edge.head))) heads.push_back(edge);
+    triples += is_candidate(Value(edge.tail)) || is_candidate(Value(edge.head)) ? 1 : 0;
+  }
+  const RankingReport report = Rank(fixture, options);
+  EXPECT_EQ(report.triples, triples);
+  EXPECT_EQ(report.candidates, options.candidate_nodes.size());
+  EXPECT_FALSE(report.all_candidates);
+  ExpectSame(report.tail.filtered, NaiveReport(fixture, tails, is_candidate).tail.filtered);
+  ExpectSame(report.tail.raw, NaiveReport(fixture, tails, is_candidate).tail.raw);
+  ExpectSame(report.head.filtered, NaiveReport(fixture, heads, is_candidate).head.filtered);
+  std::uint64_t sum = 0;
+  for (const RankingReport::Relation& relation : report.relations) sum += relation.triples;
+  EXPECT_EQ(sum, triples);
+}
+
+TEST(RankTriples, GivenCandidatesWithoutAnAnswerAreAUsageError) {
+  EmbeddedFixture fixture({.nodes = 60, .edges = {100, 0, 1}});
+  const Edge& edge = fixture.graph().test[0];
+  std::uint64_t other = 0;
+  while (NodeId{other} == edge.head || NodeId{other} == edge.tail) ++other;
+  RankingOptions options;
+  options.candidate_nodes = {other};
+  EXPECT_ERROR(RankTriples(fixture.Embedded(), options), kUsage,
+               "none of the 1 candidates is an end of one of the 1 test edges");
 }
 
 TEST(RankTriples, SampleOfTheSplit) {
@@ -241,7 +282,7 @@ TEST(LeastRankingMemory, GrowsWithWhatIsAskedFor) {
   EXPECT_GT(LeastRankingMemory(embedded.graph, embedded.model, {.candidates = 500}, 1), least);
   EXPECT_GT(LeastRankingMemory(embedded.graph, embedded.model, {.per_relation = true}, 1), least);
   EXPECT_EQ(LeastRankingMemory(embedded.graph, embedded.model, {.candidates = 3000}, 1), least);
-  // At the least it works as with plenty.
+  // The minimum gives the same result as plenty of memory.
   ExpectSame(Rank(fixture, {.memory_bytes = least}), Rank(fixture));
 }
 

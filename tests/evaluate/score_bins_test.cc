@@ -45,7 +45,7 @@ TEST(ScoreBins, FewAndManyThresholdsAgreeWithComparingEachPair) {
   for (const std::size_t count : {0UL, 1UL, 3UL, 15UL, 16UL, 17UL, 63UL, 1000UL}) {
     for (const std::size_t thresholds : {1UL, 2UL, 23UL, 24UL, 25UL, 200UL}) {
       std::vector<float> scores(count);
-      // Few different values, so that many tie; infinities among them.
+      // Few distinct values, so that many tie; including infinities.
       for (float& score : scores) score = static_cast<float>(random.Below(2 * thresholds)) / 2;
       if (count > 10) scores[3] = -std::numeric_limits<float>::infinity();
       if (count > 10) scores[5] = std::numeric_limits<float>::infinity();
@@ -62,7 +62,7 @@ TEST(ScoreBins, NanCountsAsAboveEverything) {
   std::vector<float> scores = {std::nanf(""), 1.0F, 2.0F};
   std::vector<float> thresholds = {1.0F, 2.0F};
   EXPECT_EQ(Counts(scores, thresholds), (std::vector<std::uint64_t>{1, 2, 1, 1}));
-  scores.resize(40, std::nanf(""));  // in whole vectors, too
+  scores.resize(40, std::nanf(""));  // including whole vectors
   EXPECT_EQ(Counts(scores, thresholds), NaiveCounts(scores, thresholds));
   for (int i = 0; i < 30; ++i) thresholds.push_back(3.0F + static_cast<float>(i));
   EXPECT_EQ(Counts(scores, thresholds), NaiveCounts(scores, thresholds));

@@ -56,7 +56,7 @@ TEST(ForEachWantedRow, NamesTheFirstWantedRowThatIsNotFinite) {
   std::vector<WantedRow> drawn = DrawWanted(6000, 2500);
   drawn.push_back({901, 6000});
   drawn.push_back({2400, 6001});
-  std::erase_if(drawn, [](const WantedRow& row) { return row.node == 3; });  // beside those that are read
+  std::erase_if(drawn, [](const WantedRow& row) { return row.node == 3; });  // node 3 is between wanted rows
   for (const int threads : {1, 4}) {
     std::vector<WantedRow> wanted = drawn;
     const absl::Status status = WithThreads(threads, [&] {

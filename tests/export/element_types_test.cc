@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// The value of a finite half by the formula of IEEE 754.
+// The value of a finite half, by the formula of IEEE 754.
 float ValueOf(std::uint16_t half) {
   const int exponent = half >> 10 & 0x1F;
   const int mantissa = half & 0x3FF;
@@ -23,10 +23,10 @@ float ValueOf(std::uint16_t half) {
   return half >> 15 != 0 ? -magnitude : magnitude;
 }
 
-// Each half, each point half-way between two of them, and the floats on both sides of it.
+// Each half, each midpoint between two of them, and the floats on both sides of it.
 TEST(HalfOf, IsTheNearestAndTiesAreEven) {
   for (std::uint16_t half = 0; half < 0x7C00; ++half) {
-    const auto next = static_cast<std::uint16_t>(half + 1);  // behind the largest one stands infinity
+    const auto next = static_cast<std::uint16_t>(half + 1);  // infinity comes after the largest one
     const float value = ValueOf(half);
     const float above = half == 0x7BFF ? 65'536.0F : ValueOf(next);
     const float middle = (value + above) / 2;  // exact: it has 12 bits

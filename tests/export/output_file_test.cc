@@ -35,7 +35,7 @@ std::string ContentsOf(const std::filesystem::path& path) {
 
 class OutputFileTest : public testing::Test {
  protected:
-  // Outputs to path_ and, where a file is, to beside_, with a word in each.
+  // Outputs to path_ and, if that is a file, to beside_, with a word in each.
   std::vector<OutputFile> OpenTwo() const {
     std::ofstream(beside_) << "old";
     std::vector<OutputFile> outputs;
@@ -104,7 +104,7 @@ TEST_F(OutputFileTest, NothingCompressedIsAWholeFile) {
   }
 }
 
-// A fixed name for the unfinished file once let an export destroy what the user had under it.
+// With a fixed name for the unfinished file, an export once destroyed the user's file of that name.
 TEST_F(OutputFileTest, LeavesTheUsersOwnFilesAlone) {
   std::ofstream(path_ + ".partial") << "mine";
   auto output = OutputFile::Open(path_);
@@ -163,7 +163,7 @@ TEST_F(OutputFileTest, FullDiskAndFailedSyncLeaveNothing) {
   }
 }
 
-// The first of two took its place before the second one was written.
+// The first of two was renamed before the second one was written.
 TEST_F(OutputFileTest, FilesThatBelongTogetherAppearWhenAllAreWhole) {
   for (const std::string failpoint : {"file.sync:1=eio", "file.sync:2=eio", ""}) {
     {
@@ -198,7 +198,7 @@ TEST_F(OutputFileTest, WhatAKilledProcessLeftIsRemovedByTheNext) {
   EXPECT_TRUE(std::filesystem::exists(partial_)) << "its own is locked";
 }
 
-// One of a process of the same number in another container was an error.
+// A file of a process with the same number in another container was an error.
 TEST_F(OutputFileTest, APartialFileOfTheSameNumberIsLeftAlone) {
   std::ofstream(partial_) << "theirs";
   const PathLock lock(partial_);
@@ -212,7 +212,7 @@ TEST_F(OutputFileTest, APartialFileOfTheSameNumberIsLeftAlone) {
   EXPECT_EQ(ContentsOf(partial_), "theirs");
 }
 
-// A signal between the two renames left the new file of one beside the old one of the other.
+// A signal between the two renames left the new file of one and the old file of the other.
 TEST_F(OutputFileTest, NoSignalComesBetweenTheRenamesOfASet) {
   std::vector<OutputFile> outputs = OpenTwo();
   ASSERT_TRUE(SetFailpoints("folder.sync:1=sleep").ok());

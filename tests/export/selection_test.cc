@@ -19,7 +19,7 @@ using testing::HasSubstr;
 class SelectionTest : public testing::Test {
  protected:
   static constexpr std::size_t kColumns = 3;
-  static constexpr std::uint64_t kNodes = 40'000;  // so that rows are both near each other and far
+  static constexpr std::uint64_t kNodes = 40'000;  // enough for selected rows both close together and far apart
 
   SelectionTest() : values_(kNodes * kColumns) {
     std::vector<std::string> names = NumberedNames(kNodes - 2);
@@ -33,7 +33,7 @@ class SelectionTest : public testing::Test {
     std::ofstream(list_) << text;
     return list_;
   }
-  absl::StatusOr<Selection> Select(SelectionOptions options) {
+  absl::StatusOr<RowSelection> Select(SelectionOptions options) {
     if (options.max_bytes == 0) options.max_bytes = 1 << 20;
     return SelectRows(NodeVectors(*graph_, *reader_), options);
   }
@@ -101,7 +101,7 @@ TEST_F(SelectionTest, MoreRowsThanMemoryHolds) {
 
 TEST_F(SelectionTest, ReadsRowsInAnyOrder) {
   RandomStream random(5, RandomPurpose::kSplit, 0, 0);
-  Selection selection;
+  RowSelection selection;
   for (std::uint64_t i = 0; i < 3000; ++i) {
     selection.rows.push_back(i % 3 == 0 ? random.Below(kNodes) : i % 3 == 1 ? 100 + random.Below(50) : kNodes - 1 - i);
   }

@@ -153,7 +153,7 @@ TEST(VectorHeader, EachFormat) {
   EXPECT_EQ(Header(VectorFormat::kHdf5).substr(0, 8), "\x89HDF\r\n\x1A\n");
 }
 
-// What the library would have to hold must not grow with the rows.
+// The library's memory must not grow with the rows.
 TEST(VectorHeader, OfAnHdf5FileOfManyRows) {
   const auto head = VectorHeader(VectorFormat::kHdf5, VectorElement::kFloat32, 5'000'000'000, 400);
   ASSERT_TRUE(head.ok()) << head.status().message();

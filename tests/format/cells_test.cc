@@ -81,7 +81,7 @@ TEST(CellsHeader, SaysWhatIsWrongWithFilesThatAreNone) {
   }
 }
 
-// A header with a right checksum whose numbers make no sense: made by another program, or on purpose.
+// A header with a valid checksum and inconsistent numbers: made by another program, or deliberately.
 TEST(CellsHeader, RefusesNumbersThatMakeNoSense) {
   const std::pair<const char*, std::function<void(CellsHeader&)>> kCases[] = {
       {"relations flag", [](CellsHeader& h) { h.has_relations = 2; }},
@@ -128,7 +128,7 @@ TEST(BlockRecords, RefusesARecordThatDoesNotFit) {
   }
   std::vector<BlockRecord> records = SampleRecords();
   records[0].checksum = 9;
-  EXPECT_ERROR(CheckBlockRecords(SampleHeader(), records, "f"), kCorrupt, "its checksum does not match");
+  EXPECT_ERROR(CheckBlockRecords(SampleHeader(), records, "f"), kCorrupt, "whose checksum does not match");
 }
 
 }  // namespace

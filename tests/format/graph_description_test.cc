@@ -37,7 +37,7 @@ TEST(GraphDescription, ReadsBackWhatItWrote) {
 }
 
 TEST(GraphDescription, KnowsHowLinesBecameEdges) {
-  EXPECT_EQ(EncodeGraphDescription(Sample(), "{}").find("undirected"), std::string::npos) << "as graphs of before";
+  EXPECT_EQ(EncodeGraphDescription(Sample(), "{}").find("undirected"), std::string::npos) << "as in older graphs";
   for (const bool undirected : {false, true}) {
     GraphDescription sample = Sample();
     sample.undirected = undirected;
@@ -74,7 +74,7 @@ TEST(GraphDescription, NamesTheKeyThatIsWrong) {
                "\"partitions\" is nothing");
 }
 
-// The message wrote the value out, with stack for each level: the program died of a damaged file.
+// The message printed the value, with stack for each level: a damaged file crashed the program.
 TEST(GraphDescription, RefusesDeepNesting) {
   const std::string nested = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   const std::string text = EncodeGraphDescription(Sample(), "{}");

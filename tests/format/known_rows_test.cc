@@ -27,7 +27,7 @@ TEST(KnownRows, ReadsBackWhatItWrote) {
   EXPECT_TRUE(known.relations.Has(2));
 }
 
-// Runs of before have these bytes.
+// Older runs have these bytes.
 TEST(KnownRows, IsTheLayoutOfItsHead) {
   const std::string bytes = EncodeKnownRows(Some());
   ASSERT_EQ(bytes.size(), 64U + 4 * 8);

@@ -52,7 +52,7 @@ Manifest Sample(std::uint64_t partitions) {
   return manifest;
 }
 
-// Bytes that the checksum covers, and the checksum.
+// The bytes covered by the checksum, and the checksum.
 std::size_t UsedBytes(const Manifest& manifest) {
   return sizeof(ManifestHeader) + manifest.partitions.size() * sizeof(PartitionRecord) + 16;
 }
@@ -91,7 +91,7 @@ TEST(Manifest, EveryFlippedByteIsDetected) {
       slot[byte] ^= flip;
     }
   }
-  // Behind the checksum there is nothing to harm, and a manifest must not be lost for it.
+  // No byte after the checksum matters, so a manifest must not be lost because of one.
   slot.back() ^= std::byte{1};
   EXPECT_OK(DecodeManifest(slot, "STATE"));
 }
@@ -152,8 +152,8 @@ TEST(Manifest, ContradictionsUnderAValidChecksumAreRefused) {
   refused([](Manifest& m) { m.header.magic[0] = 'X'; }, "no manifest");
 }
 
-// The checksum is XXH3-128 in canonical order over all before it, as the header of the file says: computed elsewhere, a
-// changed manifest is whole again.
+// The checksum is XXH3-128 in canonical order over all bytes before it, as the file's header says. Computed
+// independently, it makes a changed manifest valid again.
 TEST(Manifest, ChecksumIsTheDocumentedOne) {
   const Manifest manifest = Sample(3);
   std::vector<std::byte> slot = EncodeManifest(manifest);

@@ -1,5 +1,5 @@
-// Edge files. Behind an 'r' the bytes of a file; behind an 'm' a recipe for one: which fields and checksums are made
-// right, the header's fields, the block records, and the words of the blocks.
+// Edge files. After an 'r' come the bytes of a file; after an 'm' a recipe for one: which fields and checksums are set
+// correctly, the header's fields, the block records, and the words of the blocks.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -22,7 +22,7 @@ enum Flags : std::uint8_t { kOffsets = 1, kCounts = 2, kBlockSums = 4, kIndexSum
 constexpr std::size_t kMostBlockBytes = (kMaxBlockEdges + 16) * std::size_t{16};
 
 std::string FileOfRecipe(FuzzInput input) {
-  const auto flags = static_cast<std::uint8_t>(~input.Value<std::uint8_t>());  // zeros: all is made right
+  const auto flags = static_cast<std::uint8_t>(~input.Value<std::uint8_t>());  // zeros: everything is set correctly
   CellsHeader header;
   const auto columns = input.Value<std::uint8_t>();
   header.has_relations = columns & 7U;
@@ -98,7 +98,7 @@ void CheckEdges(const CellReader& reader, const std::vector<Edge>& edges, std::s
   MUST(at == header.index_offset && at + reader.block_count() * sizeof(BlockRecord) == file.size());
 }
 
-// What a training would see: the first error, or ok.
+// The result for a training: the first error, or ok.
 absl::Status ReadAll(const std::string& path, std::string_view bytes) {
   ASSIGN_OR_RETURN(const CellReader reader, CellReader::Open(path));
   ASSIGN_OR_RETURN(const std::vector<Edge> edges, reader.ReadAll());
@@ -114,7 +114,7 @@ void Run(std::string_view bytes) {
   const absl::Status status = ReadAll(file.path(), bytes);
   if (!status.ok()) CheckError(status, {ErrorKind::kCorrupt});
 
-  // verify finds something exactly where the reader does.
+  // verify finds something exactly if the reader does.
   CheckReport report;
   std::array<std::atomic<std::uint64_t>, 8> relation_edges{};
   GraphCheckOptions options;

@@ -1,6 +1,6 @@
-// Inputs as they lie on the disk, up to chunks of whole lines. Behind an 'r' the bytes of a file. Behind a 'g' or 'z' a
-// recipe for one: flags, two lengths, and a text that is compressed as one or two gzip members or zstd frames and then
-// cut, added to or changed.
+// Inputs as stored on disk, up to chunks of whole lines. After an 'r' come the bytes of a file. After a 'g' or 'z'
+// comes a recipe for one: flags, two lengths, and a text that is compressed as one or two gzip members or zstd frames
+// and then truncated, extended or changed.
 #include <zlib.h>
 #include <zstd.h>
 
@@ -11,21 +11,21 @@
 #include <utility>
 #include <vector>
 
-#include "import/line_chunker.h"
-#include "import/record_parser.h"
 #include "io/compressed_input.h"
+#include "parse/line_chunker.h"
+#include "parse/record_parser.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace octavo {
 namespace {
 
-// Small bombs go off in full, large ones are left alone behind this.
+// Small bombs are decompressed completely, larger ones are cut off here.
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 constexpr InputLimits kLimits = {.window_bytes = std::uint64_t{1} << 20};
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 enum Flags : std::uint8_t { kTwoPieces = 1, kCut = 2, kAppend = 4, kChange = 8, kSkippable = 16 };
-constexpr unsigned kRepeat = 0xE0;  // all of these bits: seldom, as it is slow
+constexpr unsigned kRepeat = 0xE0;  // all of these bits: rarely, as it is slow
 
 std::string Gzip(std::string_view text) {
   z_stream stream{};
@@ -57,7 +57,7 @@ struct Read {
 
 void CheckInputError(const absl::Status& status) { CheckError(status, {ErrorKind::kInput, ErrorKind::kUsage}); }
 
-// The first piece has `piece` bytes, each other one twice as many as the one before.
+// The first piece has `piece` bytes; each next one is twice as long as the previous one.
 Read ReadPlainly(const std::string& path, std::size_t piece) {
   Read read;
   auto input = CompressedInput::Open(path, nullptr, kLimits);
@@ -86,7 +86,7 @@ Read ReadChunks(const std::string& path) {
   auto input = CompressedInput::Open(path, nullptr, kLimits);
   MUST(input.ok());
   LineChunker chunker(*std::move(input));
-  bool ended = true;  // the chunk before ended with a line end
+  bool ended = true;  // the previous chunk ended with a line end
   while (read.text.size() < kMostBytes) {
     const absl::StatusOr<std::optional<std::string>> chunk = chunker.Next();
     if (!chunk.ok()) {
@@ -114,13 +114,13 @@ bool HasLongLine(std::string_view text) {
   return false;
 }
 
-// Both ways of reading agree; returns the plain one.
+// Both ways of reading agree; returns the result of the plain one.
 Read ReadFile(std::string_view bytes, std::size_t piece) {
   static MemoryFile file;
   file.Fill(bytes);
   Read plain = ReadPlainly(file.path(), piece);
   const Read chunks = ReadChunks(file.path());
-  // Where damage shows depends on how much was asked for, so the offsets in the two messages may differ.
+  // The place where damage shows depends on how much was requested, so the offsets in the two messages may differ.
   if (std::max(plain.text.size(), chunks.text.size()) < kMostBytes) {
     MUST(chunks.whole == plain.whole && chunks.status.code() == plain.status.code());
   }
@@ -144,7 +144,7 @@ void CheckRecipe(bool gzip, FuzzInput input) {
   const auto split = input.Value<std::uint16_t>();
   const auto place = input.Value<std::uint16_t>();
   std::string text(input.rest());
-  // Up to 1.5 MiB: chunks, and lines across their borders.
+  // Up to 1.5 MiB: chunks, and lines across their boundaries.
   if ((flags & kRepeat) == kRepeat && !text.empty()) {
     const std::string once = text;
     for (std::size_t times = std::min<std::size_t>(split, (std::size_t{3} << 19) / once.size()); times > 0; --times) {
@@ -172,7 +172,7 @@ void CheckRecipe(bool gzip, FuzzInput input) {
   } else if (file.size() == first_bytes || file.size() == second_begin) {
     MUST(read.whole && read.text == std::string_view(text).substr(0, cut));
   } else if (file.size() >= 4) {
-    // A shorter piece of the magic is text.
+    // An incomplete magic is text.
     MUST(!read.whole && std::string_view(text).starts_with(read.text));
   }
 }

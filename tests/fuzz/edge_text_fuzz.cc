@@ -1,5 +1,5 @@
 // Lines of an edge list. The first line of the input is the format (tsv, csv, blank or ? to guess it), a blank, and the
-// columns (none: guess them); the other lines are the edge list.
+// columns (if missing: guess them); the other lines are the edge list.
 #include <cmath>
 #include <cstdint>
 #include <deque>
@@ -9,10 +9,11 @@
 
 #include "base/number.h"
 #include "fmt/format.h"
-#include "import/field_splitter.h"
-#include "import/input_format.h"
-#include "import/record_parser.h"
-#include "import/title_line.h"
+#include "parse/field_splitter.h"
+#include "parse/format_guess.h"
+#include "parse/header_line.h"
+#include "parse/input_format.h"
+#include "parse/record_parser.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace octavo {
@@ -25,12 +26,12 @@ struct NaiveEdge {
   double weight = 1;
 };
 
-// Splits a line letter by letter; empty where its quotes are wrong.
+// Splits a line letter by letter; empty if its quotes are wrong.
 std::optional<std::vector<std::string>> NaiveFields(std::string_view line, InputFormat format) {
   std::vector<std::string> fields(1);
   bool quoted = false;  // inside quotes
-  bool closed = false;  // behind the closing one
-  bool empty = true;    // nothing of the field was seen
+  bool closed = false;  // after the closing quote
+  bool empty = true;    // nothing of the field has been read
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     if (format == InputFormat::kBlank && (c == ' ' || c == '\t')) {
@@ -78,7 +79,7 @@ std::optional<NaiveEdge> NaiveData(std::string_view line, const LineLayout& layo
   return edge;
 }
 
-// REQUIRES: no line of `text` is near a limit of length
+// REQUIRES: no line of `text` is close to the length limit
 void CheckAgainstNaive(std::string_view text, const LineLayout& layout, const ParsedChunk& parsed) {
   std::uint64_t lines = 0;
   std::uint64_t bad = 0;
@@ -120,7 +121,7 @@ std::string Quoted(std::string_view name) {
   return out + "\"";
 }
 
-// What was parsed, written as CSV and parsed again.
+// The parsed edges, written as CSV and parsed again.
 void CheckWrittenAgain(const ParsedChunk& parsed) {
   std::string text;
   for (const ParsedEdge& edge : parsed.edges) {
@@ -136,7 +137,7 @@ void CheckWrittenAgain(const ParsedChunk& parsed) {
   }
 }
 
-// Two chunks, cut at a line end, hold what one does.
+// Two chunks, cut at a line end, contain the same as one.
 void CheckCut(std::string_view text, const LineLayout& layout, const ParsedChunk& parsed) {
   const std::size_t cut = text.find('\n', text.size() / 2);
   if (cut == std::string_view::npos) return;
@@ -168,11 +169,11 @@ void Run(std::string_view input) {
   if (const auto columns = ParseColumns(head.substr(std::min(blank + 1, head.size()))); columns.ok()) {
     layout.columns = *columns;
   }
-  // An empty view may have no address, which a chunk always has.
+  // An empty view may have no address, but a chunk always has one.
   const ParsedChunk parsed = ParseChunk(text.empty() ? std::string_view("") : text, layout);
   MUST(guess.has_value() || parsed.edges.empty());
   if (layout.columns.count > 0) {
-    const std::optional<TitleLine> titles = FindTitleLine(text, layout.format, layout.columns);
+    const std::optional<HeaderLine> titles = FindHeaderLine(text, layout.format, layout.columns);
     MUST(!titles || (titles->line >= 1 && titles->line <= parsed.lines && KindOfLine(titles->text) == LineKind::kData));
   }
   CheckAgainstNaive(text, layout, parsed);

@@ -1,5 +1,5 @@
-// Everything short that people write: sizes, numbers, columns, splits, failpoints, and names in messages. The first
-// byte says which, the rest is the text.
+// All short texts that people write: sizes, numbers, columns, splits, failpoints, and names in messages. The first byte
+// says which; the rest is the text.
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -8,15 +8,15 @@
 #include "base/byte_size.h"
 #include "base/escape.h"
 #include "base/number.h"
-#include "import/input_format.h"
 #include "import/split_rule.h"
 #include "io/failpoint.h"
+#include "parse/input_format.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace octavo {
 namespace {
 
-// A second reader of sizes: digits with a fraction, a unit by its first letter.
+// An independent reader of sizes: digits with a fraction, a unit by its first letter.
 std::optional<long double> NaiveByteSize(std::string text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   std::string unit = text.substr(digits);
@@ -46,7 +46,7 @@ void CheckByteSize(std::string_view text) {
 }
 
 void CheckNumbers(std::string_view text) {
-  // Twenty digits fit 128 bits, and all numbers that fit 64 have no more, zeros in front apart.
+  // Twenty digits fit 128 bits, and numbers that fit 64 bits have no more, except leading zeros.
   unsigned __int128 value = 0;
   bool fits = !text.empty();
   for (const char c : text) {
@@ -83,9 +83,10 @@ void CheckSplit(std::string_view text) {
   const bool no_valid = *ParseRealNumber(text.substr(comma + 1, text.rfind(',') - comma - 1)) == 0;
   const bool no_test = *ParseRealNumber(text.substr(text.rfind(',') + 1)) == 0;
   for (std::uint64_t edge = 0; edge < 64; ++edge) {
-    const Part part = rule->PartOf(edge, 0, ~edge);
-    MUST(part == rule->PartOf(edge, 0, ~edge));
-    MUST(part == Part::kTrain || (part == Part::kValid && !no_valid) || (part == Part::kTest && !no_test));
+    const EdgeSplit split = rule->SplitOf(edge, 0, ~edge);
+    MUST(split == rule->SplitOf(edge, 0, ~edge));
+    MUST(split == EdgeSplit::kTrain || (split == EdgeSplit::kValid && !no_valid) ||
+         (split == EdgeSplit::kTest && !no_test));
   }
 }
 
@@ -97,7 +98,7 @@ void CheckFailpoints(std::string_view text) {
 
 int HexDigit(char c) { return c >= 'A' ? c - 'A' + 10 : c - '0'; }
 
-// Undoes Escape; what is no escape stands for itself.
+// Undoes Escape; anything that is not an escape stands for itself.
 std::string Unescape(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -124,7 +125,7 @@ void CheckEscape(std::string_view text) {
     const std::string cut = Escape(text, most);
     MUST(IsPrintable(cut) && cut.size() <= 4 * (most + 3) + 3);
     if (most >= text.size()) continue;
-    // A character of several bytes is not cut in two, so it can be all of the text.
+    // A character of several bytes is not split, so it can be the whole text.
     const bool shortened = cut.ends_with("...") && cut != whole;
     MUST(cut == whole || (shortened && text.starts_with(Unescape(cut.substr(0, cut.size() - 3)))));
   }

@@ -1,8 +1,8 @@
-// What the fuzz targets share: an input that is taken apart from the front, checks that end the program, and files that
-// readers can be pointed at.
+// Shared by the fuzz targets: an input that is consumed from the front, checks that end the program, and files for
+// readers.
 //
-// A target is one file with LLVMFuzzerTestOneInput. It builds with libFuzzer (preset fuzz) and, everywhere else, with
-// replay.cc, which runs it on its corpus.
+// A target is one file with LLVMFuzzerTestOneInput. It is built with libFuzzer (preset fuzz) and, in all other builds,
+// with replay.cc, which runs it on its corpus.
 #pragma once
 
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace octavo {
 
-// Ends the program where `condition` is false, in every build: a fuzzer takes that for a find.
+// Ends the program if `condition` is false, in every build: a fuzzer reports that as a finding.
 #define MUST(condition)                                                                   \
   do {                                                                                    \
     if (!(condition)) {                                                                   \
@@ -37,7 +37,7 @@ namespace octavo {
     }                                                                                     \
   } while (false)
 
-// Takes an input apart from its front. Behind the end there are zeros.
+// Consumes an input from the front. After its end there are zeros.
 class FuzzInput {
  public:
   FuzzInput(const std::uint8_t* data, std::size_t size) : rest_(reinterpret_cast<const char*>(data), size) {}
@@ -49,7 +49,7 @@ class FuzzInput {
     if (!bytes.empty()) std::memcpy(&value, bytes.data(), bytes.size());
     return value;
   }
-  // As many bytes as there are, up to `count`.
+  // At most `count` bytes, fewer at the end.
   std::string_view Take(std::size_t count) {
     const std::string_view taken = rest_.substr(0, count);
     rest_.remove_prefix(taken.size());
@@ -63,7 +63,7 @@ class FuzzInput {
 
 inline std::span<const std::byte> BytesOf(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-// Whether a terminal shows `text` as it is: no control bytes, no C1 control characters.
+// Whether a terminal shows `text` unchanged: no control bytes, no C1 control characters.
 inline bool IsPrintable(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -73,7 +73,7 @@ inline bool IsPrintable(std::string_view text) {
   return true;
 }
 
-// A message is for one screen, whatever the input was. The longest ones list the choices of an option.
+// A message fits one screen, whatever the input was. The longest ones list the choices of an option.
 inline constexpr std::size_t kMaxMessageBytes = 2000;
 
 inline void CheckMessage(std::string_view message) {
@@ -82,7 +82,7 @@ inline void CheckMessage(std::string_view message) {
   MUST(good);
 }
 
-// The status is an error of one of `kinds`, made by base/status.h, with a message that a terminal can show.
+// The status is an error of one of `kinds`, made by base/status.h, with a message safe for a terminal.
 inline void CheckError(const absl::Status& status, std::initializer_list<ErrorKind> kinds) {
   MUST(!status.ok());
   bool has_kind = false;
@@ -93,7 +93,7 @@ inline void CheckError(const absl::Status& status, std::initializer_list<ErrorKi
   CheckMessage(MessageOf(status));
 }
 
-// A file in memory, under a path that anything can open; nothing of it is left when the program is killed.
+// A file in memory, under a path that anything can open; it disappears when the program is killed.
 class MemoryFile {
  public:
   MemoryFile() : descriptor_(::memfd_create("fuzz", MFD_CLOEXEC)) {
@@ -120,7 +120,7 @@ class MemoryFile {
   std::string path_;
 };
 
-// For readers of a folder: one for the whole program, in TMPDIR if that is set (scripts/fuzz cleans up there).
+// For readers of a folder: one for the whole program, in TMPDIR if that is set (scripts/fuzz cleans it up).
 inline const std::filesystem::path& ScratchFolder() {
   static const TemporaryFolder folder(std::getenv("TMPDIR") != nullptr ? std::filesystem::temp_directory_path()
                                                                        : FastPlace());

@@ -1,4 +1,4 @@
-// The text files of a graph folder: behind a 'g' graph.json, behind an 'r' relations.tsv.
+// The text files of a graph folder: after a 'g' graph.json, after an 'r' relations.tsv.
 #include <string>
 #include <vector>
 
@@ -29,7 +29,7 @@ void CheckRelations(std::string_view text) {
     MUST(relation.name.find('\n') == std::string::npos);
     written += relation.name + "\t" + std::to_string(relation.train_edges) + "\n";
   }
-  // Zeros in front of a count are all that can get lost.
+  // Only leading zeros of a count can be lost.
   MUST(written.size() <= text.size());
   if (written.size() == text.size()) MUST(written == text);
   const absl::StatusOr<std::vector<RelationEntry>> again = ParseRelationList(written, "relations.tsv");

@@ -1,12 +1,12 @@
-// Inputs of import in formats of their own. The first letter says how the rest is read: as a file of N-Triples (t),
-// N-Quads (q), Matrix Market (m), a NumPy array (a), or what it looks like (?).
+// Inputs of import in binary and structured formats. The first letter selects how the rest is read: as a file of
+// N-Triples (t), N-Quads (q), Matrix Market (m), a NumPy array (a), or by its contents (?).
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "import/edge_collector.h"
-#include "import/statement_reader.h"
+#include "parse/statement_reader.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace octavo {
@@ -17,7 +17,7 @@ std::string Written(const std::string& name) {
   return as_it_is ? name : "<" + name + ">";
 }
 
-// A statement has names that fit a file of lines and are read again from what they are written as.
+// A statement has names that fit a file of lines; written out, they are read again unchanged.
 void CheckStatement(std::string_view line, InputFormat format) {
   StatementReader reader(format, true);
   const StatementReader::Result result = reader.Read(line);
@@ -45,19 +45,19 @@ void CheckFile(std::string_view bytes, std::optional<InputFormat> format) {
   options.max_bad_lines = bytes.size() % 2 == 0 ? 0 : 1000;
   options.workers = 1;
   options.limits.window_bytes = std::uint64_t{1} << 20;
-  const std::vector<InputFile> files = {{.path = file.path(), .part = Part::kTrain}};
+  const std::vector<InputFile> files = {{.path = file.path(), .split = EdgeSplit::kTrain}};
   CollectedEdges out;
   const absl::Status status = CollectEdges(files, options, out);
   if (!status.ok()) {
     MUST(KindOf(status) == ErrorKind::kInput || KindOf(status) == ErrorKind::kUsage);
-    // A line for each of the first malformed ones.
+    // One line for each of the first malformed ones.
     std::string_view message = MessageOf(status);
     while (!message.empty()) CheckMessage(TakeLine(message));
     return;
   }
   MUST(out.bad_lines <= options.max_bad_lines);
   MUST(out.file_edges[0] + out.bad_lines + out.literals + out.comment_lines + out.blank_lines == out.lines);
-  MUST(out.run_edges >= out.file_edges[0] && out.run_edges <= 2 * out.file_edges[0]);
+  MUST(out.held_edges >= out.file_edges[0] && out.held_edges <= 2 * out.file_edges[0]);
 }
 
 }  // namespace

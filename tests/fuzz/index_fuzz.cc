@@ -1,5 +1,5 @@
-// Indexes. Behind an 'h' the bytes of a header; behind an 'i' nodes, dim, m and ef-construction, a byte each, and the
-// bytes of a file, whose size and checksum are made right: whoever makes up a file can do that.
+// Indexes. After an 'h' come the bytes of a header; after an 'i' nodes, dim, m and ef-construction, one byte each, and
+// the bytes of a file, whose size and checksum are set correctly: an attacker can do that.
 #include <cstdint>
 #include <string_view>
 
@@ -18,7 +18,7 @@ void RunHeader(std::string_view bytes) {
   MUST(std::equal(again.begin(), again.end(), BytesOf(bytes).begin()));
 }
 
-// An index that is taken can be searched from every node.
+// An accepted index can be searched from every node.
 void RunIndex(FuzzInput input) {
   IndexHeader header;
   header.nodes = 1 + input.Value<std::uint8_t>() % 64U;

@@ -24,7 +24,7 @@ const Graph& TheGraph() {
   return *graph;
 }
 
-// A second reader of plain text; empty where a line is malformed.
+// An independent reader of plain text; empty if a line is malformed.
 std::optional<Named> ReadNaively(std::string text, std::uint64_t& unknown) {
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   Named named;

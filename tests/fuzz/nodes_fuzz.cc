@@ -1,5 +1,5 @@
 // nodes.hash, nodes.names and nodes.offsets. An input is a recipe: a seed of the hashes, flags, bytes to change, and
-// names, a line each. The three files are made right from the names, then changed.
+// names, one per line. The three files are written correctly from the names, then changed.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -62,7 +62,7 @@ NodeFiles MakeFiles(std::uint64_t seed, std::string_view lines) {
   return made;
 }
 
-// The checksums of what stands in the file now.
+// The checksums of what the file contains now.
 void SumAgain(std::string& file, std::uint8_t flags) {
   if (file.size() < sizeof(ArrayHeader)) return;
   ArrayHeader header;
@@ -74,7 +74,7 @@ void SumAgain(std::string& file, std::uint8_t flags) {
   if ((flags & kKeepHeaderSums) == 0) std::memcpy(file.data(), head.data(), head.size());
 }
 
-// Every name can be asked for, whatever the files hold, and what is found is right. False if a name is not found.
+// Every name can be looked up, whatever the files contain, and what is found is right. False if a name is not found.
 bool ReadNames(NodeNames& names) {
   bool all_found = true;
   std::uint64_t bytes = 0;
@@ -133,7 +133,7 @@ void Run(FuzzInput input) {
   const CheckedNodes checked = WithThreads(1, [&] { return VerifyNodes(paths, options, report); });
   for (const Finding& finding : report.findings()) CheckMessage(DescribeFinding(finding));
   MUST(report.unread_count() == 0);
-  // What verify calls whole can be opened and is found; what was not touched is whole.
+  // What verify accepts can be opened and its names found; unchanged files are accepted.
   if (report.damage_count() == 0) MUST(names.ok() && readable && checked.hashes && checked.offsets);
   if (made.files == right) MUST(report.damage_count() == 0);
   if (made.files == right) {

@@ -1,10 +1,10 @@
-// The main() of the fuzz targets where there is no libFuzzer: runs the target on stored inputs and on mutations of
+// The main() of the fuzz targets in builds without libFuzzer: runs the target on stored inputs and on mutations of
 // them.
 //
 // usage: NAME_fuzz MUTATIONS FILE_OR_FOLDER...
 //
-// The mutations of a file depend on its bytes alone, so a failure comes again with the file and the number of mutations
-// that its message names.
+// The mutations of a file depend only on its bytes, so a failure can be repeated with the file and the number of
+// mutations in its message.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -27,10 +27,10 @@ extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*call
 
 namespace {
 
-// Far above what any target needs; the targets' own inputs have some kilobytes.
+// Far above the need of any target; the targets' own inputs have some kilobytes.
 constexpr long kMaxResidentKilobytes = 256L << 10;
 
-// What is being run, for the handler below.
+// The current input, for the handler below.
 char current[4096];
 
 void TellCurrent() {
@@ -47,7 +47,7 @@ void OnSignal(int signal) {
 void Run(const std::filesystem::path& file, const std::string& bytes, std::uint64_t mutations) {
   std::snprintf(current, sizeof(current), "to see it again: this program with the arguments %llu %s\n",
                 static_cast<unsigned long long>(mutations), file.c_str());
-  // A copy of just that size: what reads behind its end is seen.
+  // A copy of exactly that size, so that reads past its end are detected.
   const std::vector<std::uint8_t> copy(bytes.begin(), bytes.end());
   LLVMFuzzerTestOneInput(copy.data(), copy.size());
 }

@@ -1,5 +1,5 @@
-// The binary files of a run. Behind an 's' the bytes of STATE; behind an 'm' a recipe for one: two manifests, and bytes
-// to change behind them; behind an 'n' the head of a .npy file, behind a 'd' its dictionary alone.
+// The binary files of a run. After an 's' come the bytes of STATE; after an 'm' a recipe for one: two manifests, and
+// bytes to change in it; after an 'n' the head of a .npy file, after a 'd' only its dictionary.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -47,7 +47,7 @@ std::string StateOfRecipe(FuzzInput input) {
   return bytes;
 }
 
-// Both slots as DecodeManifest sees them.
+// Both slots decoded by DecodeManifest.
 void CheckSlots(std::string_view bytes, const std::array<ManifestSlot, 2>& slots) {
   using State = ManifestSlot::State;
   const std::size_t half = bytes.size() / 2;
@@ -64,7 +64,7 @@ void CheckSlots(std::string_view bytes, const std::array<ManifestSlot, 2>& slots
       continue;
     }
     MUST(found.state == (manifest->header.generation % 2 == slot ? State::kValid : State::kForeign));
-    // What was decoded encodes to the same bytes.
+    // Decoded manifests encode to the same bytes.
     const std::string again = TextOf(EncodeManifest(*manifest));
     const std::size_t payload = ManifestBytes(manifest->partitions.size());
     MUST(again.substr(0, payload) == own.substr(0, payload));
@@ -80,7 +80,7 @@ std::optional<std::uint64_t> NewestGeneration(const std::array<ManifestSlot, 2>&
   return newest;
 }
 
-// REQUIRES: no slot is torn, for which VerifyState would wait
+// REQUIRES: no slot is torn, as VerifyState would wait for it
 void CheckVerify(const RunPaths& paths, const std::array<ManifestSlot, 2>& slots) {
   CheckReport report;
   const CheckedCommit commit = VerifyState(paths, {}, report);
@@ -115,7 +115,7 @@ void CheckState(const std::string& bytes) {
   const std::uint64_t b = (*slots)[1].manifest.header.generation;
   if (!torn && (!both || a + 1 == b || b + 1 == a)) CheckVerify(paths, *slots);
 
-  // To open it for writing changes no byte of a manifest.
+  // Opening it for writing changes no byte of a manifest.
   Manifest opened;
   const absl::StatusOr<StateFile> file = StateFile::Open(paths.State(), /*sync=*/false, opened);
   MUST(file.ok() == newest.ok());

@@ -1,5 +1,5 @@
-// The text files of a run and of a search. Behind a 't' a TOML preset, behind a 'j' run.json, behind an 'e'
-// metrics.jsonl, behind an 's' a search space, behind an 'l' tune.jsonl.
+// The text files of a run and of a search. After a 't' comes a TOML preset, after a 'j' run.json, after an 'e'
+// metrics.jsonl, after an 's' a search space, after an 'l' tune.jsonl.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,11 +8,11 @@
 #include "format/paths.h"
 #include "nlohmann/json.hpp"
 #include "report/run_history.h"
+#include "run/options.h"
+#include "run/run_configuration.h"
+#include "run/verify_run.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/file_bytes.h"
-#include "train/options.h"
-#include "train/run_configuration.h"
-#include "train/verify_run.h"
 #include "tune/preset_file.h"
 #include "tune/search_log.h"
 #include "tune/search_space.h"
@@ -28,7 +28,7 @@ bool SameOptions(const TrainOptions& a, const TrainOptions& b) {
   return ConfigurationHash(a) == ConfigurationHash(b);
 }
 
-// Whatever the options are, run.json gives them back, and so does each field by itself.
+// Whatever the options are, run.json reproduces them, and so does each field separately.
 void CheckWrittenAgain(const RunConfiguration& configuration) {
   const std::filesystem::path path = RunPaths(ScratchFolder()).Configuration();
   const absl::Status status = WriteRunConfiguration(path, configuration);
@@ -65,7 +65,7 @@ void CheckRunJson(std::string_view text) {
   CheckWrittenAgain(*configuration);
 }
 
-// A run whose STATE says that all of metrics.jsonl is committed; it has nothing else.
+// A run whose STATE says that all of metrics.jsonl is committed; it has no other files.
 void CheckEvents(const std::string& text) {
   const RunPaths paths(ScratchFolder() / "events");
   static const bool made = std::filesystem::create_directory(paths.folder());
@@ -98,7 +98,7 @@ void CheckEvents(const std::string& text) {
   for (const Finding& finding : report.findings()) CheckMessage(DescribeFinding(finding));
 }
 
-// What a space has can be trained, or is refused; its preset is read again.
+// A point of a space can be trained or is rejected; its preset can be read again.
 void CheckSpace(std::string_view text) {
   static MemoryFile file;
   file.Fill(text);
@@ -115,13 +115,13 @@ void CheckSpace(std::string_view text) {
     TrainOptions again;
     MUST(LoadTomlConfiguration(preset.path(), again).ok());
     for (const SpaceOption& option : space->options) {
-      const bool written = option.field->group != "work";
+      const bool written = option.field->section != "work";
       MUST(!written || option.field->format(again) == option.field->format(trial.options));
     }
   }
 }
 
-// A log that is read is the same when it is read again, whatever of it was cut off.
+// A log that can be read is the same when it is read again, however it was truncated.
 void CheckSearchLog(const std::string& text) {
   const std::filesystem::path path = SearchPaths(ScratchFolder()).Log();
   WriteFileBytes(path, text);

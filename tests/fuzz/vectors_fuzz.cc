@@ -1,4 +1,4 @@
-// Files of vectors, and the marks of known rows. The input is the file; of a .npy the names are "a", "b", ...
+// Files of vectors, and known.rows. The input is the file; for a .npy the names are "a", "b", ...
 #include <cmath>
 #include <string>
 #include <utility>
@@ -26,7 +26,7 @@ absl::StatusOr<Named> ReadVectors(const std::string& path, const std::string& na
   }
 }
 
-// What was read, written as word2vec's text, is read as the same. Names have no blank where the file's were words.
+// Vectors written as word2vec text are read back equal. Names have no blanks if the file's were words.
 void CheckAgain(const Named& list, MemoryFile& file) {
   std::string text = fmt::format("{} {}\n", list.size(), list.empty() ? 1 : list[0].second.size());
   for (const auto& [name, values] : list) {

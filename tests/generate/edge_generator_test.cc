@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generate/edge_text.h"
+#include "generate/make_generator.h"
 #include "gtest/gtest.h"
 #include "io/checksum.h"
 #include "tests/generate/all_edges.h"
@@ -64,7 +65,7 @@ TEST(EdgeGenerator, TheSeedChangesTheGraph) {
   }
 }
 
-// A change of these changes what everybody's seeds mean.
+// Changing these changes the meaning of all existing seeds.
 TEST(EdgeGenerator, BytesAreTheOnesOfTheFirstVersion) {
   constexpr std::uint64_t kGolden[] = {0xCAEC4B58F6ED7242, 0xDA3F2AC04A66549A, 0xE744671D7ADB9573};
   for (std::size_t i = 0; i < 3; ++i) {

@@ -42,7 +42,7 @@ TEST(KnowledgeGraph, TailsComeFromTheClusterButForTheMixedShare) {
     for (const GeneratedEdge& edge : AllEdges(graph)) {
       outside += graph.ClusterOf(edge.tail) != graph.TailCluster(edge.relation, graph.ClusterOf(edge.head)) ? 1 : 0;
     }
-    // A random tail falls into the cluster by chance, one time in the 62 clusters of a type or somewhat more.
+    // A random tail is in the right cluster by coincidence, one time in the 62 clusters of a type or slightly more.
     EXPECT_NEAR(outside / kEdges, mixing * 61 / 62, mixing == 0 ? 0 : 0.03);
   }
 }

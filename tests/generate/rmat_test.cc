@@ -22,7 +22,7 @@ GenerateOptions Options(std::uint64_t nodes, std::uint64_t edges) {
   return options;
 }
 
-// R-MAT as the paper tells it: a quadrant a level, edges past the last node drawn again.
+// R-MAT as in the paper: one quadrant per level; edges past the last node are drawn again.
 std::vector<GeneratedEdge> NaiveRmat(std::uint64_t nodes, std::uint64_t edges) {
   std::mt19937_64 random(5);
   std::discrete_distribution<int> quadrant({0.57, 0.19, 0.19, 0.05});
@@ -57,7 +57,7 @@ double ShareOfTop(const std::vector<double>& degrees, std::size_t count) {
 
 TEST(Rmat, HasTheDegreesOfTheNaiveOne) {
   constexpr std::uint64_t kEdges = 400'000;
-  for (const std::uint64_t nodes : {4096, 5000}) {  // a power of two, and not one
+  for (const std::uint64_t nodes : {4096, 5000}) {  // a power of two, and another number
     const std::vector<double> made = FallingDegrees(AllEdges(Rmat(Options(nodes, kEdges))), nodes);
     const std::vector<double> naive = FallingDegrees(NaiveRmat(nodes, kEdges), nodes);
     EXPECT_GT(ShareOfTop(made, nodes / 100), 0.1);
@@ -77,7 +77,7 @@ TEST(Rmat, CellsHaveTheProductsOfTheParameters) {
   for (const double first : Rmat::kQuadrants) {
     for (const double second : Rmat::kQuadrants) expected.push_back(kEdges * first * second);
   }
-  // The nodes are renumbered, so cells are known by their size only.
+  // The nodes are renumbered, so cells can only be identified by their size.
   std::sort(cells.begin(), cells.end());
   std::sort(expected.begin(), expected.end());
   for (std::size_t i = 0; i < 16; ++i) EXPECT_NEAR(cells[i], expected[i], 6 * std::sqrt(expected[i]));

@@ -9,8 +9,8 @@
 namespace octavo {
 namespace {
 
-// Draws, and compares how often each rank came with its exact probability, in standard deviations; ranks that are rare
-// are taken together.
+// Draws, and compares the frequency of each rank with its exact probability, in standard deviations. Rare ranks are
+// combined.
 void ExpectZipf(std::uint64_t count, int draws) {
   const Zipf zipf(count);
   RandomStream random(1, RandomPurpose::kGenerate, 0, count);
@@ -40,7 +40,7 @@ TEST(Zipf, OctavesOfALargeCountAreAlike) {
   std::vector<int> octaves(40);
   constexpr int kDraws = 200'000;
   for (int i = 0; i < kDraws; ++i) ++octaves.at(static_cast<std::size_t>(std::log2(zipf.Draw(random) + 1)));
-  // H(2^40) = 28.3; octave k holds ln 2 of it, but for the first few.
+  // H(2^40) = 28.3; octave k has ln 2 of it, except the first few.
   for (std::size_t k = 12; k < 40; ++k) EXPECT_NEAR(octaves[k], kDraws * 0.6931 / 28.303, 6 * std::sqrt(5000.0)) << k;
   EXPECT_NEAR(octaves[0], kDraws / 28.303, 6 * std::sqrt(7000.0));
 }

@@ -108,7 +108,7 @@ TEST_F(CellReaderTest, ForgetsBlocksOnlyWhereAskedToDropBehind) {
   reader.Forget(3, 3);
   EXPECT_EQ(CachedBytes(path_), cached);
   reader.Forget(0, reader.block_count());
-  EXPECT_LE(CachedBytes(path_), 8192U);  // the index behind the blocks
+  EXPECT_LE(CachedBytes(path_), 8192U);  // the index after the blocks
   reader.WillRead(0, reader.block_count());
   EXPECT_EQ(*reader.ReadAll(), before);
 }

@@ -74,8 +74,7 @@ TEST_F(NodeNamesTest, FilesThatDoNotFitEachOtherAreCorrupt) {
   }
 }
 
-// Bytes behind the headers are not checked when a graph is opened; whatever they are, nothing may be read out of
-// bounds.
+// Bytes after the headers are not checked when a graph is opened; whatever they are, no read may be out of bounds.
 TEST_F(NodeNamesTest, DamagedOffsetsAndHashesStayInBounds) {
   std::string text;
   for (int i = 0; i < 300; ++i) text += fmt::format("{}\t{}\n", i, i + 1);

@@ -14,7 +14,7 @@ namespace {
 class VerifyCellsTest : public ::testing::Test {
  protected:
   void Write(const SmallCells& graph) { WriteSmallCells(path_, graph, DistinctEdges(3000, 2500, 3)); }
-  // Returns the number of damages; relation_edges_ has what was counted.
+  // Returns the number of damages; relation_edges_ has the counts.
   std::uint64_t Damages() {
     CheckReport report;
     relation_edges_ = std::vector<std::atomic<std::uint64_t>>(3);
@@ -43,11 +43,11 @@ TEST_F(VerifyCellsTest, CountsTheEdgesOfEachRelation) {
   EXPECT_EQ(relation_edges_[0].load(), 3000U);
 }
 
-// Checksums that are right do not make an id right.
+// A valid checksum does not make an id valid.
 TEST_F(VerifyCellsTest, IdsOutOfRangeAreNamed) {
   std::vector<Edge> edges = DistinctEdges(30, 2500, 3);
   edges[7].relation = RelationId{3};
-  edges[9].tail = NodeId{2500};  // behind the last one of the last, short partition
+  edges[9].tail = NodeId{2500};  // past the end of the last, short partition
   WriteSmallCells(path_, {.node_count = 2500, .relation_count = 3}, edges);
   EXPECT_EQ(Damages(), 2U) << texts_;
   EXPECT_NE(texts_.find("has relation 3; expected less than 3"), std::string::npos) << texts_;

@@ -27,7 +27,7 @@ class VerifyNodesTest : public ::testing::Test {
     for (const std::string& note : report.notes()) texts_ += "note: " + note + "\n";
     return report.damage_count();
   }
-  // Writes the array anew, with a checksum that is right.
+  // Writes the array again with a valid checksum.
   void WriteArray(const std::filesystem::path& path, ArrayKind kind, std::vector<std::uint64_t> values) {
     ArrayHeader header;
     header.kind = kind;
@@ -52,7 +52,7 @@ class VerifyNodesTest : public ::testing::Test {
 
 TEST_F(VerifyNodesTest, WholeArraysAndNamesAreWhole) { EXPECT_EQ(Damages(), 0U) << texts_; }
 
-// Checksums that are right do not make an array right.
+// A valid checksum does not make an array valid.
 TEST_F(VerifyNodesTest, NumbersThatDoNotAscendAreNamed) {
   const std::vector<std::uint64_t> hashes = ReadArray(paths_.NodeHashes());
   std::vector<std::uint64_t> values = hashes;
@@ -74,7 +74,7 @@ TEST_F(VerifyNodesTest, OffsetsThatMeetNoLineEndAreNamed) {
   std::vector<std::uint64_t> values = ReadArray(paths_.NodeOffsets());
   ++values[3];
   WriteArray(paths_.NodeOffsets(), ArrayKind::kNodeOffsets, values);
-  // Line 3 takes a byte of the next: it does not end, has a line end within and another hash, and so has line 4.
+  // Line 3 takes a byte of the next one: it has no line end, a line end inside and another hash; so does line 4.
   EXPECT_EQ(Damages(), 4U) << texts_;
   EXPECT_NE(texts_.find("line 3 at byte "), std::string::npos) << texts_;
   EXPECT_NE(texts_.find("line 4 at byte "), std::string::npos) << texts_;

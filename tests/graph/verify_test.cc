@@ -40,7 +40,7 @@ class VerifyGraphTest : public ::testing::Test {
     ASSERT_OK(ImportText(folder_, SampleText(), options));
   }
 
-  // How often something was found wrong; the messages go to `texts`.
+  // How many findings there are; the messages go to `texts`.
   std::uint64_t Damages(GraphCheckOptions options = {}) {
     CheckReport report;
     const absl::Status status = VerifyGraph(graph(), options, report);
@@ -79,15 +79,15 @@ TEST_F(VerifyGraphTest, WithoutRelationsOrWithNamesOfAnySize) {
   ASSERT_OK(ImportText(folder_, fmt::format("a\tb\n{}\ta\n", std::string(60'000, 'x')), options));
   EXPECT_EQ(Damages(), 0U) << texts_;
   GraphCheckOptions small;
-  small.reading.piece_bytes = 4096;  // less than the name
+  small.reading.piece_bytes = 4096;  // shorter than the name
   EXPECT_EQ(Damages(small), 0U) << texts_;
   const std::string names = FileBytes(graph() / "nodes.names");
   FlipByte(graph() / "nodes.names", names.find("xxx") + 50'000);
   EXPECT_GT(Damages(small), 0U);
 }
 
-// Indifferent: bytes of graph.json that mean the same to its reader (blanks, and what it keeps for people under
-// "import"). Every other byte of the folder is under a checksum or compared.
+// Bytes that do not matter: those of graph.json with the same meaning for its reader (blanks, and the data for people
+// under "import"). Every other byte of the folder is covered by a checksum or compared.
 TEST_F(VerifyGraphTest, EveryDamageOfEveryFileIsFoundAndNamed) {
   for (const std::string& name : GraphPaths::FileNames()) {
     const fs::path path = graph() / name;
@@ -104,7 +104,7 @@ TEST_F(VerifyGraphTest, EveryDamageOfEveryFileIsFoundAndNamed) {
         }
       }
       EXPECT_GT(damages, 0U) << what;
-      // A name of a relation is under the fingerprint only, which is graph.json's.
+      // The name of a relation is only covered by the fingerprint in graph.json.
       EXPECT_TRUE(texts_.find(name) != std::string::npos || name == "relations.tsv") << what << "\n" << texts_;
     });
     EXPECT_EQ(FileBytes(path), whole);
@@ -121,7 +121,7 @@ TEST_F(VerifyGraphTest, EveryByteOfAHeaderOfCellsIsChecked) {
   }
 }
 
-TEST_F(VerifyGraphTest, GoesOnBehindTheFirstDamageAndSaysThePlace) {
+TEST_F(VerifyGraphTest, ContinuesAfterTheFirstDamageAndNamesThePlace) {
   const auto middle = [&](const char* name) { return fs::file_size(graph() / name) / 2; };
   FlipByte(graph() / "train.cells", kCellsHeaderBytes + 8);
   FlipByte(graph() / "test.cells", middle("test.cells"));

@@ -16,19 +16,20 @@ namespace {
 
 class CollectEdgesTest : public ::testing::Test {
  protected:
-  InputFile Write(const std::string& name, const std::string& text, Part part = Part::kTrain) {
+  InputFile Write(const std::string& name, const std::string& text, EdgeSplit split = EdgeSplit::kTrain) {
     WriteFileBytes(folder_ / name, text);
-    return {(folder_ / name).string(), part};
+    return {(folder_ / name).string(), split};
   }
   // Every edge as text, in input order.
   static std::vector<std::string> Texts(const CollectedEdges& collected) {
     std::vector<std::string> texts;
-    for (const auto& run : collected.runs) {
-      for (const EdgeRecord& record : run) {
+    for (const auto& chunk : collected.chunks) {
+      for (const EdgeRecord& record : chunk) {
         const std::string relation =
             collected.columns.relation < 0 ? "-" : std::string(collected.relations.Text(record.relation()));
         texts.push_back(fmt::format("{} {} {} {} {}", collected.nodes.Text(record.head), relation,
-                                    collected.nodes.Text(record.tail), record.weight, static_cast<int>(record.part())));
+                                    collected.nodes.Text(record.tail), record.weight,
+                                    static_cast<int>(record.split())));
       }
     }
     return texts;
@@ -40,8 +41,8 @@ class CollectEdgesTest : public ::testing::Test {
 
 TEST_F(CollectEdgesTest, KeepsTheOrderAndPartsOfTheFiles) {
   CollectedEdges out;
-  ASSERT_OK(CollectEdges({Write("a.tsv", "a\tr\tb\nb\ts\tc\n"), Write("b.csv", "c,r,\"d,e\"\n", Part::kValid),
-                          Write("c.txt", "a s b\n", Part::kTest)},
+  ASSERT_OK(CollectEdges({Write("a.tsv", "a\tr\tb\nb\ts\tc\n"), Write("b.csv", "c,r,\"d,e\"\n", EdgeSplit::kValid),
+                          Write("c.txt", "a s b\n", EdgeSplit::kTest)},
                          options_, out));
   EXPECT_EQ(Texts(out), (std::vector<std::string>{"a r b 1 0", "b s c 1 0", "c r d,e 1 1", "a s b 1 2"}));
   EXPECT_EQ(out.formats, (std::vector<InputFormat>{InputFormat::kTsv, InputFormat::kCsv, InputFormat::kBlank}));

@@ -19,9 +19,9 @@ namespace octavo {
 namespace {
 
 using Fields = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, float>;
-Fields FieldsOf(const EdgeRecord& edge) { return {edge.head, edge.tail, edge.relation_and_part, edge.weight}; }
+Fields FieldsOf(const EdgeRecord& edge) { return {edge.head, edge.tail, edge.relation_and_split, edge.weight}; }
 
-// 2,500 nodes with random hashes, of which every fifth is in no training edge, and random edges about them.
+// 2,500 nodes with random hashes, of which every fifth has no training edge, and random edges between them.
 class EncodeEdgesTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -44,8 +44,8 @@ class EncodeEdgesTest : public ::testing::Test {
       SpilledEdge edge{.head = hashes[random() % 2500], .tail = hashes[random() % 2500]};
       EdgeRecord record;
       record.set_relation(static_cast<std::uint32_t>(random() % 3));
-      record.set_part(static_cast<Part>(random() % 3));
-      edge.relation_and_part = record.relation_and_part;
+      record.set_split(static_cast<EdgeSplit>(random() % 3));
+      edge.relation_and_split = record.relation_and_split;
       edge.weight = static_cast<float>(i);
       spilled_.push_back(edge);
     }
@@ -83,29 +83,29 @@ TEST_F(EncodeEdgesTest, GivesTheIdsThatAMapGivesForAnyMemory) {
     std::array<std::uint64_t, 3> unseen{};
     std::array<std::uint64_t, 3> kept{};
     for (const SpilledEdge& edge : spilled_) {
-      EdgeRecord record{rank_of_[edge.head], rank_of_[edge.tail], edge.relation_and_part, edge.weight};
-      const auto part = static_cast<std::size_t>(record.part());
-      const bool new_here = part != 0 && (record.head % 5 == 0 || record.tail % 5 == 0 || record.relation() == 2);
-      unseen[part] += new_here ? 1 : 0;
+      EdgeRecord record{rank_of_[edge.head], rank_of_[edge.tail], edge.relation_and_split, edge.weight};
+      const auto split = static_cast<std::size_t>(record.split());
+      const bool new_here = split != 0 && (record.head % 5 == 0 || record.tail % 5 == 0 || record.relation() == 2);
+      unseen[split] += new_here ? 1 : 0;
       if (new_here && drop) continue;
-      ++kept[part];
+      ++kept[split];
       record.set_relation(relations_.rank[record.relation()]);
       expected.push_back(FieldsOf(record));
     }
     std::ranges::sort(expected);
     // From one node word and one edge at a time to all at once.
     for (const std::uint64_t memory : {1000U, 20000U, 300000U, 10000000U}) {
-      ASSERT_OK_AND_ASSIGN(const auto out, SpillFile::Create(folder_ / "runs", use_));
+      ASSERT_OK_AND_ASSIGN(const auto out, SpillFile::Create(folder_ / "sorted", use_));
       EncoderInput input = Input();
       input.drop_unseen = drop;
       ASSERT_OK_AND_ASSIGN(const EncodedEdges encoded, EncodeEdges(input, {.memory_bytes = memory}, *out));
       EXPECT_EQ(encoded.unseen, unseen);
       EXPECT_EQ(encoded.kept, kept);
-      EXPECT_EQ(encoded.runs.size() == 1, memory == 10000000U);
+      EXPECT_EQ(encoded.extents.size() == 1, memory == 10000000U);
       std::vector<Fields> found;
-      for (const SpillExtent& run : encoded.runs) {
-        std::vector<EdgeRecord> edges((run.end - run.begin) / sizeof(EdgeRecord));
-        ASSERT_OK(out->ReadOnce(run.begin, std::as_writable_bytes(std::span(edges))));
+      for (const SpillExtent& extent : encoded.extents) {
+        std::vector<EdgeRecord> edges((extent.end - extent.begin) / sizeof(EdgeRecord));
+        ASSERT_OK(out->ReadOnce(extent.begin, std::as_writable_bytes(std::span(edges))));
         const auto before = [](const EdgeRecord& a, const EdgeRecord& b) {
           const auto cell = [](const EdgeRecord& edge) { return edge.head / 1024 * 3 + edge.tail / 1024; };
           if (cell(a) != cell(b)) return cell(a) < cell(b);
@@ -124,10 +124,10 @@ TEST_F(EncodeEdgesTest, ANameWithoutARowMakesAnEdgeUnseen) {
   SpilledEdge edge = spilled_[0];
   edge.head = 12345;
   EdgeRecord record;
-  record.set_part(Part::kTest);
-  edge.relation_and_part = record.relation_and_part;
+  record.set_split(EdgeSplit::kTest);
+  edge.relation_and_split = record.relation_and_split;
   ASSERT_OK(edges_->Append(AsBytes(edge)));
-  ASSERT_OK_AND_ASSIGN(const auto out, SpillFile::Create(folder_ / "runs", use_));
+  ASSERT_OK_AND_ASSIGN(const auto out, SpillFile::Create(folder_ / "sorted", use_));
   EncoderInput input = Input();
   input.in_train = nullptr;
   input.drop_unseen = true;
@@ -138,7 +138,7 @@ TEST_F(EncodeEdgesTest, ANameWithoutARowMakesAnEdgeUnseen) {
 }
 
 TEST_F(EncodeEdgesTest, Stops) {
-  ASSERT_OK_AND_ASSIGN(const auto out, SpillFile::Create(folder_ / "runs", use_));
+  ASSERT_OK_AND_ASSIGN(const auto out, SpillFile::Create(folder_ / "sorted", use_));
   EXPECT_TRUE(
       absl::IsCancelled(EncodeEdges(Input(), {.memory_bytes = 50000, .stop = [] { return true; }}, *out).status()));
 }

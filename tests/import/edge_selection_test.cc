@@ -20,17 +20,17 @@ class SelectEdgesTest : public ::testing::Test {
     EXPECT_OK(table.Intern(names, ids));
     return ids[0];
   }
-  // Each call makes a run of its own.
-  void Add(const std::string& head, const std::string& relation, const std::string& tail, Part part) {
+  // Each call makes another chunk.
+  void Add(const std::string& head, const std::string& relation, const std::string& tail, EdgeSplit split) {
     EdgeRecord record{.head = Id(nodes_, head), .tail = Id(nodes_, tail)};
     record.set_relation(Id(relations_, relation));
-    record.set_part(part);
-    runs_.push_back({record});
+    record.set_split(split);
+    chunks_.push_back({record});
   }
-  std::vector<Part> Parts() const {
-    std::vector<Part> parts;
-    for (const auto& run : runs_) parts.push_back(run[0].part());
-    return parts;
+  std::vector<EdgeSplit> Splits() const {
+    std::vector<EdgeSplit> splits;
+    for (const auto& chunk : chunks_) splits.push_back(chunk[0].split());
+    return splits;
   }
   static std::size_t Kept(const NameMarks& marks, bool only_train) {
     std::size_t kept = 0;
@@ -39,16 +39,16 @@ class SelectEdgesTest : public ::testing::Test {
   }
   NameTable nodes_;
   NameTable relations_;
-  EdgeRuns runs_;
+  EdgeChunks chunks_;
 };
 
 TEST_F(SelectEdgesTest, KeepsAllByDefaultAndCountsWhatIsUnusual) {
-  Add("a", "r", "b", Part::kTrain);
-  Add("a", "r", "a", Part::kTrain);
-  Add("a", "r", "new", Part::kValid);
-  Add("newer", "s", "new", Part::kTest);
-  Add("b", "r", "a", Part::kTest);
-  const Selection selection = SelectEdges(runs_, nodes_, relations_, {});
+  Add("a", "r", "b", EdgeSplit::kTrain);
+  Add("a", "r", "a", EdgeSplit::kTrain);
+  Add("a", "r", "new", EdgeSplit::kValid);
+  Add("newer", "s", "new", EdgeSplit::kTest);
+  Add("b", "r", "a", EdgeSplit::kTest);
+  const EdgeSelection selection = SelectEdges(chunks_, nodes_, relations_, {});
   EXPECT_EQ(selection.self_loops, 1U);
   EXPECT_EQ(selection.unseen_nodes, 2U);
   EXPECT_EQ(selection.unseen_relations, 1U);
@@ -59,12 +59,13 @@ TEST_F(SelectEdgesTest, KeepsAllByDefaultAndCountsWhatIsUnusual) {
 }
 
 TEST_F(SelectEdgesTest, DropsUnseenEdgesAndTheirNames) {
-  Add("a", "r", "b", Part::kTrain);
-  Add("a", "r", "new", Part::kValid);
-  Add("a", "s", "b", Part::kTest);
-  Add("b", "r", "a", Part::kTest);
-  const Selection selection = SelectEdges(runs_, nodes_, relations_, {.drop_unseen = true});
-  EXPECT_EQ(Parts(), (std::vector<Part>{Part::kTrain, Part::kDropped, Part::kDropped, Part::kTest}));
+  Add("a", "r", "b", EdgeSplit::kTrain);
+  Add("a", "r", "new", EdgeSplit::kValid);
+  Add("a", "s", "b", EdgeSplit::kTest);
+  Add("b", "r", "a", EdgeSplit::kTest);
+  const EdgeSelection selection = SelectEdges(chunks_, nodes_, relations_, {.drop_unseen = true});
+  EXPECT_EQ(Splits(),
+            (std::vector<EdgeSplit>{EdgeSplit::kTrain, EdgeSplit::kDropped, EdgeSplit::kDropped, EdgeSplit::kTest}));
   EXPECT_EQ(selection.unseen_edges, (std::array<std::uint64_t, 3>{0, 1, 1}));
   EXPECT_EQ(selection.kept_edges, (std::array<std::uint64_t, 3>{1, 0, 1}));
   EXPECT_EQ(Kept(selection.nodes, true), 2U);
@@ -72,22 +73,23 @@ TEST_F(SelectEdgesTest, DropsUnseenEdgesAndTheirNames) {
 }
 
 TEST_F(SelectEdgesTest, ANameOnlyInADroppedSelfLoopHasNoRow) {
-  Add("a", "r", "b", Part::kTrain);
-  Add("lonely", "r", "lonely", Part::kTrain);
-  Add("lonely", "r", "a", Part::kValid);
-  const Selection selection = SelectEdges(runs_, nodes_, relations_, {.drop_self_loops = true, .drop_unseen = true});
+  Add("a", "r", "b", EdgeSplit::kTrain);
+  Add("lonely", "r", "lonely", EdgeSplit::kTrain);
+  Add("lonely", "r", "a", EdgeSplit::kValid);
+  const EdgeSelection selection =
+      SelectEdges(chunks_, nodes_, relations_, {.drop_self_loops = true, .drop_unseen = true});
   EXPECT_EQ(selection.self_loops, 1U);
-  EXPECT_EQ(Parts(), (std::vector<Part>{Part::kTrain, Part::kDropped, Part::kDropped}));
+  EXPECT_EQ(Splits(), (std::vector<EdgeSplit>{EdgeSplit::kTrain, EdgeSplit::kDropped, EdgeSplit::kDropped}));
   EXPECT_EQ(Kept(selection.nodes, true), 2U);
 }
 
 TEST_F(SelectEdgesTest, ASplitReplacesThePartsAndKeepsCopiesTogether) {
-  for (int i = 0; i < 600; ++i) Add(fmt::format("n{}", i % 200), "r", fmt::format("m{}", i % 200), Part::kTrain);
+  for (int i = 0; i < 600; ++i) Add(fmt::format("n{}", i % 200), "r", fmt::format("m{}", i % 200), EdgeSplit::kTrain);
   const SplitRule split = SplitRule::Parse("0.5,0.25,0.25", 3).value();
-  const Selection selection = SelectEdges(runs_, nodes_, relations_, {.split = split});
+  const EdgeSelection selection = SelectEdges(chunks_, nodes_, relations_, {.split = split});
   for (const std::uint64_t kept : selection.kept_edges) EXPECT_GT(kept, 60U);
-  const std::vector<Part> parts = Parts();
-  for (std::size_t i = 0; i < 400; ++i) EXPECT_EQ(parts[i], parts[i + 200]);
+  const std::vector<EdgeSplit> splits = Splits();
+  for (std::size_t i = 0; i < 400; ++i) EXPECT_EQ(splits[i], splits[i + 200]);
 }
 
 }  // namespace

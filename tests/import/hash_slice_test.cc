@@ -13,7 +13,7 @@ namespace {
 TEST(HashSlice, FindsWhatAMapFinds) {
   std::mt19937_64 random(1);
   for (const std::size_t count : {0UL, 1UL, 2UL, 3UL, 63UL, 1000UL, 50000UL}) {
-    // Spread evenly as hashes are; and as no hash should be: a few values at one end, or side by side.
+    // Evenly spread, as hashes are; and as no hash should be: a few values at one end, or consecutive.
     for (const std::uint64_t mask : {~std::uint64_t{0}, std::uint64_t{0xFFFFF}, std::uint64_t{0xFFFFF} << 44}) {
       std::map<std::uint64_t, std::uint32_t> ranks;
       while (ranks.size() < count) ranks[random() & mask];

@@ -33,7 +33,7 @@ class ImportTest : public ::testing::Test {
     for (const char* name : kGraphFiles) files[name] = FileBytes(folder_ / "graph" / name);
     return files;
   }
-  // What stands in the folder beside the input.
+  // The other entries of the folder, besides the input.
   std::string Leftovers() const {
     std::string names;
     for (const auto& entry : fs::directory_iterator(folder_.path())) {
@@ -208,20 +208,20 @@ TEST_F(ImportTest, UndirectedIsTheGraphOfTheTextInBothDirections) {
 TEST_F(ImportTest, UndirectedSplitHoldsOutBothDirectionsOfAPair) {
   ASSERT_OK(ImportText(folder_, Joined(ManyLines()), {.split = "0.8,0.1,0.1", .undirected = true}));
   const auto graph = Open();
-  std::map<std::tuple<NodeId, RelationId, NodeId>, Split> parts;
+  std::map<std::tuple<NodeId, RelationId, NodeId>, Split> splits;
   for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
     ASSERT_OK_AND_ASSIGN(const std::vector<Edge> edges, graph->Edges(split).ReadAll());
-    for (const Edge& edge : edges) parts[{edge.head, edge.relation, edge.tail}] = split;
+    for (const Edge& edge : edges) splits[{edge.head, edge.relation, edge.tail}] = split;
     EXPECT_GT(edges.size(), 20000U);
   }
-  for (const auto& [triple, part] : parts) {
+  for (const auto& [triple, split] : splits) {
     const auto [head, relation, tail] = triple;
-    const auto other = parts.find({tail, relation, head});
-    ASSERT_TRUE(other != parts.end() && other->second == part);
+    const auto other = splits.find({tail, relation, head});
+    ASSERT_TRUE(other != splits.end() && other->second == split);
   }
 }
 
-// What the input itself holds twice stays, and is told: the other direction counts, too.
+// Duplicates within the input stay, and are counted; the other direction counts, too.
 TEST_F(ImportTest, UndirectedHeldOutEdgesThatStandInTrainTheOtherWayRoundAreCounted) {
   WriteFileBytes(folder_ / "valid.tsv", "b\ta\n");
   ASSERT_OK_AND_ASSIGN(
@@ -234,7 +234,8 @@ TEST_F(ImportTest, UndirectedHeldOutEdgesThatStandInTrainTheOtherWayRoundAreCoun
 TEST_F(ImportTest, RefusesWrongOptions) {
   EXPECT_ERROR(Import({.graph = folder_ / "graph"}), kUsage, "no input");
   EXPECT_ERROR(ImportText(folder_, "a\tb\n", {.valid = "-", .split = "0.9,0.05,0.05"}), kUsage, "--split and --valid");
-  EXPECT_ERROR(ImportText(folder_, "a\tb\n", {.valid = "-", .test = "-"}), kUsage, "standard input more than once");
+  EXPECT_ERROR(ImportText(folder_, "a\tb\n", {.valid = "-", .test = "-"}), kUsage,
+               "(standard input) is given more than once");
   EXPECT_ERROR(ImportText(folder_, "a\tb\n", {.valid = "/none"}), kUsage, "/none: no such file");
   EXPECT_ERROR(ImportText(folder_, "a\tb\n", {.columns = "head"}), kUsage, "--columns");
   EXPECT_ERROR(ImportText(folder_, "a\tb\n", {.split = "1"}), kUsage, "--split");
@@ -262,7 +263,7 @@ TEST_F(ImportTest, AFailureAtAnyStepLeavesNothingNew) {
       ASSERT_OK(SetFailpoints(fmt::format("{}:{}=enospc", point, pass)));
       const auto summary = ImportText(folder_, "c\td\ne\tf\n");
       ASSERT_OK(SetFailpoints(""));
-      if (summary.ok()) {  // fewer passes than that: all were tried
+      if (summary.ok()) {  // the import needs fewer passes: all were tried
         ASSERT_OK(ImportText(folder_, "a\tb\n"));
         break;
       }

@@ -57,7 +57,7 @@ TEST_F(NameRankingTest, LeavesOutNamesThatDoNotStay) {
   EXPECT_EQ(in_train.by_rank, (std::vector<std::uint32_t>{ids[0]}));
 }
 
-// A collision of XXH3 itself is not to be had, so the hash is bent: with seeds 0 and 1 all names are alike.
+// No collision of XXH3 itself is known, so the hash is replaced: with seeds 0 and 1 all names collide.
 TEST_F(NameRankingTest, ACollisionIsCuredByTheNextSeed) {
   Intern({"a", "b", "c"});
   const NameHash bent = [](std::string_view name, std::uint64_t seed) { return seed < 2 ? 7 : HashName(name, seed); };
@@ -84,15 +84,15 @@ TEST(EncodeIds, GivesFinalIdsToWhatStays) {
   nodes.rank = {2, 0, 1};
   NameRanking relations;
   relations.rank = {1, 0};
-  EdgeRuns runs(1, std::vector<EdgeRecord>(2));
-  runs[0][0] = {.head = 0, .tail = 1};
-  runs[0][1] = {.head = 7, .tail = 8};
-  runs[0][1].set_part(Part::kDropped);
-  EncodeIds(runs, nodes, relations);
-  EXPECT_EQ(runs[0][0].head, 2U);
-  EXPECT_EQ(runs[0][0].tail, 0U);
-  EXPECT_EQ(runs[0][0].relation(), 1U);
-  EXPECT_EQ(runs[0][1].head, 7U);
+  EdgeChunks chunks(1, std::vector<EdgeRecord>(2));
+  chunks[0][0] = {.head = 0, .tail = 1};
+  chunks[0][1] = {.head = 7, .tail = 8};
+  chunks[0][1].set_split(EdgeSplit::kDropped);
+  EncodeIds(chunks, nodes, relations);
+  EXPECT_EQ(chunks[0][0].head, 2U);
+  EXPECT_EQ(chunks[0][0].tail, 0U);
+  EXPECT_EQ(chunks[0][0].relation(), 1U);
+  EXPECT_EQ(chunks[0][1].head, 7U);
 }
 
 }  // namespace

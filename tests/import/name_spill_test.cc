@@ -18,7 +18,7 @@ class NameSpillTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_OK_AND_ASSIGN(file_, SpillFile::Create(folder_ / "names", use_)); }
 
-  // Spills names with their marks as one run. `mask` bends the hash.
+  // Spills names with their marks as one extent. `mask` bends the hash.
   void Spill(const std::vector<std::pair<std::string, std::uint8_t>>& marked, std::uint64_t mask = ~std::uint64_t{0}) {
     NameTable table;
     std::vector<NameTable::Name> names;
@@ -31,20 +31,20 @@ class NameSpillTest : public ::testing::Test {
       if (marked[i].second != 0) marks.Set(ids[i], marked[i].second);
       hashes[ids[i]] = names[i].hash & mask;
     }
-    ASSERT_OK_AND_ASSIGN(const SpillExtent run, SpillNames(table, marks, hashes, *file_));
-    runs_.push_back(run);
+    ASSERT_OK_AND_ASSIGN(const SpillExtent extent, SpillNames(table, marks, hashes, *file_));
+    extents_.push_back(extent);
   }
 
   TemporaryFolder folder_;
   SpillUse use_;
   std::unique_ptr<SpillFile> file_;
-  std::vector<SpillExtent> runs_;
+  std::vector<SpillExtent> extents_;
 };
 
 TEST_F(NameSpillTest, MergesNamesAndMarksOfAllRunsByHash) {
   std::mt19937_64 random(1);
   std::map<std::string, std::uint8_t> expected;
-  for (int run = 0; run < 7; ++run) {
+  for (int extent = 0; extent < 7; ++extent) {
     std::map<std::string, std::uint8_t> mine;
     for (int i = 0; i < 3000; ++i) {
       const std::uint64_t number = random() % 5000;
@@ -62,7 +62,7 @@ TEST_F(NameSpillTest, MergesNamesAndMarksOfAllRunsByHash) {
   for (const std::uint64_t buffer_bytes : {std::uint64_t{0}, std::uint64_t{1} << 30}) {
     std::map<std::string, std::uint8_t> found;
     std::uint64_t last = 0;
-    ASSERT_OK_AND_ASSIGN(const bool unique, MergeNames(*file_, runs_, buffer_bytes, [&](const SpilledName& name) {
+    ASSERT_OK_AND_ASSIGN(const bool unique, MergeNames(*file_, extents_, buffer_bytes, [&](const SpilledName& name) {
                            EXPECT_LT(last, name.hash);
                            last = name.hash;
                            EXPECT_EQ(name.hash, HashName(name.text, 0));
@@ -79,22 +79,22 @@ TEST_F(NameSpillTest, MergesOfSomeRunsTakeTheirPlace) {
   Spill({{"b", 2}, {"d", 1}});
   Spill({{"a", 2}, {"e", 1}});
   ASSERT_OK(file_->FinishWriting());
-  std::uint64_t told = 0;
+  std::uint64_t reported = 0;
   const auto tick = [&](std::uint64_t bytes) {
-    told += bytes;
+    reported += bytes;
     return absl::OkStatus();
   };
-  ASSERT_OK_AND_ASSIGN(const auto merged, MergeNamesToRun(*file_, std::span(runs_).first(2), 0, tick));
+  ASSERT_OK_AND_ASSIGN(const auto merged, MergeNamesToExtent(*file_, std::span(extents_).first(2), 0, tick));
   ASSERT_TRUE(merged);
-  EXPECT_EQ(told, runs_[1].end);
-  EXPECT_EQ(merged->begin, runs_[2].end);
+  EXPECT_EQ(reported, extents_[1].end);
+  EXPECT_EQ(merged->begin, extents_[2].end);
   EXPECT_EQ(merged->end, file_->size());
   std::map<std::string, int> found;
   const auto take = [&](const SpilledName& name) {
     EXPECT_TRUE(found.emplace(std::string(name.text), name.marks).second);
     return absl::OkStatus();
   };
-  ASSERT_OK_AND_ASSIGN(const bool unique, MergeNames(*file_, std::vector{runs_[2], *merged}, 0, take));
+  ASSERT_OK_AND_ASSIGN(const bool unique, MergeNames(*file_, std::vector{extents_[2], *merged}, 0, take));
   EXPECT_TRUE(unique);
   EXPECT_EQ(found, (std::map<std::string, int>{{"a", 3}, {"b", 3}, {"c", 2}, {"d", 1}, {"e", 1}}));
 }
@@ -102,20 +102,20 @@ TEST_F(NameSpillTest, MergesOfSomeRunsTakeTheirPlace) {
 TEST_F(NameSpillTest, TwoNamesWithOneHashAreACollision) {
   const auto nothing = [](const SpilledName&) { return absl::OkStatus(); };
   Spill({{"a", 1}, {"b", 0}}, 0);  // a name without a mark is in no edge that stays
-  ASSERT_OK_AND_ASSIGN(bool unique, MergeNames(*file_, runs_, 0, nothing));
+  ASSERT_OK_AND_ASSIGN(bool unique, MergeNames(*file_, extents_, 0, nothing));
   EXPECT_TRUE(unique);
   Spill({{"a", 2}}, 0);
-  ASSERT_OK_AND_ASSIGN(unique, MergeNames(*file_, runs_, 0, nothing));
+  ASSERT_OK_AND_ASSIGN(unique, MergeNames(*file_, extents_, 0, nothing));
   EXPECT_TRUE(unique);
-  Spill({{"c", 2}}, 0);  // in another run
-  ASSERT_OK_AND_ASSIGN(unique, MergeNames(*file_, runs_, 0, nothing));
+  Spill({{"c", 2}}, 0);  // in another extent
+  ASSERT_OK_AND_ASSIGN(unique, MergeNames(*file_, extents_, 0, nothing));
   EXPECT_FALSE(unique);
-  runs_.clear();
+  extents_.clear();
   Spill({{"a", 1}, {"b", 1}}, 0);  // in the same one
-  ASSERT_OK_AND_ASSIGN(unique, MergeNames(*file_, runs_, 0, nothing));
+  ASSERT_OK_AND_ASSIGN(unique, MergeNames(*file_, extents_, 0, nothing));
   EXPECT_FALSE(unique);
-  ASSERT_OK_AND_ASSIGN(const auto run, MergeNamesToRun(*file_, runs_, 0));
-  EXPECT_FALSE(run);
+  ASSERT_OK_AND_ASSIGN(const auto extent, MergeNamesToExtent(*file_, extents_, 0));
+  EXPECT_FALSE(extent);
 }
 
 TEST_F(NameSpillTest, AnErrorOfTheVisitorEndsIt) {
@@ -125,7 +125,7 @@ TEST_F(NameSpillTest, AnErrorOfTheVisitorEndsIt) {
     ++visited;
     return RuntimeError("enough");
   };
-  EXPECT_ERROR(MergeNames(*file_, runs_, 0, refuse), kRuntime, "enough");
+  EXPECT_ERROR(MergeNames(*file_, extents_, 0, refuse), kRuntime, "enough");
   EXPECT_EQ(visited, 1);
 }
 

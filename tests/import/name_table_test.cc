@@ -69,8 +69,8 @@ TEST(NameTable, KeepsTextsOfAnyLength) {
   }
 }
 
-// Of one shard and one first slot, so that they stand behind each other; of few different bits that a slot has.
-TEST(NameTable, FindsNamesBehindOthersOfTheSameSlot) {
+// All in one shard with the same first slot, so that they follow each other; a slot's bits of the hash differ little.
+TEST(NameTable, FindsNamesAfterOthersOfTheSameSlot) {
   NameTable table;
   std::vector<std::string> texts;
   std::vector<NameTable::Name> names;
@@ -105,7 +105,7 @@ TEST(NameTable, InternsFromManyThreads) {
   for (const auto& mine : ids) EXPECT_EQ(mine, ids[0]);
 }
 
-// The first thread finds the same long name again and again, all the while in the shard that the second one needs.
+// The first thread looks up the same long name again and again, all the time in the shard that the second one needs.
 TEST(NameTable, WaitsForAShardThatAnotherThreadIsIn) {
   NameTable table;
   const std::string text(std::size_t{8} << 20, 'x');

@@ -33,7 +33,7 @@ TEST(NodeWriter, WritesWhatTheReaderReadsForAnyCountAndLength) {
     EXPECT_EQ(arrays.hashes.count, count);
     EXPECT_EQ(arrays.hashes.hash_seed, 5U);
     EXPECT_EQ(arrays.offsets.count, count + 1);
-    // The checksum of all at once.
+    // The checksum of all data at once.
     EXPECT_EQ(arrays.hashes.data_checksum, Checksum64(std::as_bytes(std::span<const std::uint64_t>(hashes))));
     ASSERT_OK_AND_ASSIGN(const auto names, NodeNames::Open(paths));
     ASSERT_EQ(names->size(), count);

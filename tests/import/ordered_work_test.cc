@@ -63,7 +63,7 @@ TEST(ProcessInOrder, EachWorkerKeepsWhatItsCopyOfProcessHolds) {
   }
 }
 
-TEST(ProcessInOrder, GoesOnBehindASlowItemAsFarAsOneResultMayWait) {
+TEST(ProcessInOrder, ContinuesPastASlowItemAsFarAsOneResultMayWait) {
   Mutex mutex;
   std::vector<int> processed;
   auto take = Numbers(50);

@@ -1,4 +1,4 @@
-// An import through temporary files makes the files of one in memory, byte for byte, and leaves as little behind.
+// An import through temporary files makes the same files as one in memory, byte for byte, and also leaves nothing else.
 #include "import/spilled_import.h"
 
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Room for the merges, and for less than a chunk of text: each becomes a generation.
+// Room for the merges, and for less than a chunk of text: each chunk becomes a generation.
 MemoryPlan TinyPlan() {
   return {.workers = 2,
           .collected_bytes = std::uint64_t{64} << 10,
@@ -66,7 +66,7 @@ class SpilledImportTest : public ::testing::Test {
     ASSERT_EQ(found.size(), expected.size()) << what;
     for (const auto& [name, bytes] : expected) EXPECT_TRUE(found.at(name) == bytes) << what << ": " << name;
   }
-  // Writes an input, so many lines of `columns` columns about so many nodes, some with names of 64 KiB. Edges repeat.
+  // Writes an input: so many lines of `columns` columns about so many nodes, some with names of 64 KiB. Edges repeat.
   std::string Write(const std::string& name, int lines, int nodes, int columns, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::string text;
@@ -142,7 +142,7 @@ TEST_F(SpilledImportTest, LargeCellsInMemoryHaveTheSameBytes) {
   ASSERT_OK(Make("held", options));
   options.memory_plan = TinyPlan();
   options.memory_plan->collected_bytes = UINT64_MAX;
-  // Edges in memory leave nothing of these, so that every cell is sorted edge by edge, or some of them.
+  // Edges in memory leave almost none of these bytes, so that every cell is sorted edge by edge, or some of them.
   for (const std::uint64_t beside : {std::uint64_t{1}, std::uint64_t{300000}, std::uint64_t{2000000}}) {
     options.memory_plan->merge_bytes = 60000 * 16 + beside;
     ASSERT_OK_AND_ASSIGN(const ImportSummary summary, Make("pieces", options));
@@ -151,7 +151,7 @@ TEST_F(SpilledImportTest, LargeCellsInMemoryHaveTheSameBytes) {
   }
 }
 
-// XXH3 gives no collision, so the hash is bent: with seeds 0 and 1 the names of even length collide.
+// No collision of XXH3 is known, so the hash is replaced: with seeds 0 and 1 the names of even length collide.
 std::uint64_t Bent(std::string_view name, std::uint64_t seed) {
   return seed < 2 && name.size() % 2 == 0 ? 7 : HashName(name, seed);
 }
@@ -223,7 +223,7 @@ TEST_F(SpilledImportTest, AFullDiskSaysHowMuchIsNeeded) {
   ASSERT_OK_AND_ASSIGN(const std::uint64_t needed,
                        ParseByteSize(message.substr(begin, message.find(" in all") - begin)));
   ASSERT_OK_AND_ASSIGN(const ImportSummary whole, Make("graph", {.memory_plan = TinyPlan()}));
-  // Of a small input much is read ahead, so that the estimate is rough.
+  // Much of a small input is read ahead, so the estimate is rough.
   EXPECT_GT(needed, whole.spilled_bytes / 2);
   EXPECT_LT(needed, whole.spilled_bytes * 2);
   EXPECT_TRUE(fs::is_empty(disk.folder()));
@@ -278,12 +278,12 @@ TEST_F(SpilledImportTest, TooManyRelationNamesAreAnError) {
   EXPECT_ERROR(Make("graph", {.memory_plan = plan}), kRuntime, "relations take");
 }
 
-// Runs that had no room for a buffer each were an error: 64 MiB were too little for 40 million edges.
-TEST_F(SpilledImportTest, RunsThatAreTooManyForOneMergeTakeSeveral) {
+// Extents without room for a buffer each were an error: 64 MiB were too little for 40 million edges.
+TEST_F(SpilledImportTest, ExtentsThatAreTooManyForOneMergeTakeSeveral) {
   inputs_ = {Write("a.tsv", 100000, 60000, 4, 1)};
   MemoryPlan plan = TinyPlan();
   plan.encode_bytes = 40000;
-  // Two runs at a time, some, and the runs of names at once.
+  // Two extents at a time, some, and the extents of names at once.
   for (const std::uint64_t merge : {std::uint64_t{140000}, std::uint64_t{400000}, std::uint64_t{3000000}}) {
     plan.merge_bytes = merge;
     ExpectSame({.split = "0.8,0.1,0.1"}, plan, fmt::format("{}", merge));

@@ -13,7 +13,7 @@ std::array<int, 3> Draw(const std::string& text, std::uint64_t seed, int edges) 
   const SplitRule rule = SplitRule::Parse(text, seed).value();
   std::array<int, 3> counts{};
   for (int i = 0; i < edges; ++i)
-    ++counts.at(static_cast<std::size_t>(rule.PartOf(static_cast<std::uint64_t>(i), 1, 2)));
+    ++counts.at(static_cast<std::size_t>(rule.SplitOf(static_cast<std::uint64_t>(i), 1, 2)));
   return counts;
 }
 
@@ -40,11 +40,11 @@ TEST(SplitRule, DependsOnTheSeedAndEveryName) {
   int relation = 0;
   int tail = 0;
   for (std::uint64_t i = 0; i < 1000; ++i) {
-    EXPECT_EQ(a.PartOf(i, 1, 2), a.PartOf(i, 1, 2));
-    seed += a.PartOf(i, 1, 2) != b.PartOf(i, 1, 2) ? 1 : 0;
-    head += a.PartOf(i, 1, 2) != a.PartOf(i + 5000, 1, 2) ? 1 : 0;
-    relation += a.PartOf(i, 1, 2) != a.PartOf(i, 3, 2) ? 1 : 0;
-    tail += a.PartOf(i, 1, 2) != a.PartOf(i, 1, 3) ? 1 : 0;
+    EXPECT_EQ(a.SplitOf(i, 1, 2), a.SplitOf(i, 1, 2));
+    seed += a.SplitOf(i, 1, 2) != b.SplitOf(i, 1, 2) ? 1 : 0;
+    head += a.SplitOf(i, 1, 2) != a.SplitOf(i + 5000, 1, 2) ? 1 : 0;
+    relation += a.SplitOf(i, 1, 2) != a.SplitOf(i, 3, 2) ? 1 : 0;
+    tail += a.SplitOf(i, 1, 2) != a.SplitOf(i, 1, 3) ? 1 : 0;
   }
   // Two independent draws differ with probability 1 - (1/4 + 1/16 + 1/16) = 0.625.
   for (const int changed : {seed, head, relation, tail}) EXPECT_NEAR(changed, 625, 6 * 16);

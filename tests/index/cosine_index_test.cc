@@ -31,7 +31,7 @@ double Cosine(const NaiveModel& model, std::uint64_t a, std::uint64_t b) {
   return aa * bb == 0 ? 0 : ab / std::sqrt(aa * bb);
 }
 
-// The cosines of all others, falling.
+// The cosines of all others, descending.
 std::vector<double> AllCosines(const NaiveModel& model, std::uint64_t node) {
   std::vector<double> cosines;
   for (std::uint64_t other = 0; other < model.nodes; ++other) {
@@ -116,11 +116,11 @@ TEST_F(CosineIndexTest, HnswlibReadsTheFileAndFindsTheSame) {
     for (const ScoredNode& scored : index.Nearest(NodeId{node}, 99, 100)) expected.insert(Value(scored.node));
     std::size_t same = 0;
     for (; !found.empty(); found.pop()) same += expected.contains(found.top().second) ? 1 : 0;
-    EXPECT_GE(same, 99U);  // the last one may be another as near
+    EXPECT_GE(same, 99U);  // the last one may be another node with the same cosine
   }
 }
 
-TEST_F(CosineIndexTest, TheSameBytesAgainAndBehindALoad) {
+TEST_F(CosineIndexTest, TheSameBytesAgainAndAfterALoad) {
   const IndexHeader header = Write(Build());
   const std::string bytes = FileBytes(Path());
   EXPECT_EQ(header.file_bytes, bytes.size());
@@ -143,7 +143,7 @@ TEST_F(CosineIndexTest, AnyDamageIsRefused) {
   });
 }
 
-// Whoever makes up a file can make up its checksum: no link may lead out of the memory, whatever it says.
+// A forged file can have a valid checksum: whatever it contains, no link may lead outside the memory.
 TEST_F(CosineIndexTest, WhatIsMadeUpIsRefusedOrHarmless) {
   IndexHeader header = Write(Build());
   const std::string whole = FileBytes(Path());

@@ -9,7 +9,7 @@
 namespace octavo {
 namespace {
 
-// Whole numbers, so that sums are exact in any order; lengths around those of vectors, at any alignment.
+// Whole numbers, so that sums are exact in any order; lengths around vector widths, at any alignment.
 TEST(InnerProduct, IsTheSumOfProducts) {
   RandomStream random(1, RandomPurpose::kSplit, 0, 0);
   std::vector<float> a(100);

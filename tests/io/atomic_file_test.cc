@@ -26,7 +26,7 @@ class AtomicFolderTest : public ::testing::Test {
  protected:
   void TearDown() override { EXPECT_OK(SetFailpoints("")); }
 
-  // The names in the folder, hidden ones too.
+  // The names in the folder, including hidden ones.
   std::string Names() const {
     std::string names;
     for (const auto& entry : fs::directory_iterator(folder_.path())) names += entry.path().filename().string() + " ";
@@ -56,7 +56,7 @@ TEST_F(AtomicFolderTest, LeavesNothingWithoutCommit) {
 
 TEST_F(AtomicFolderTest, RefusesWhatExistsUnlessToldToOverwrite) {
   fs::create_directory(folder_ / "g");
-  EXPECT_OK(AtomicFolder::Create(folder_ / "g", false, kNames));  // an empty folder is as good as none
+  EXPECT_OK(AtomicFolder::Create(folder_ / "g", false, kNames));  // an empty folder counts as missing
   WriteFileBytes(folder_ / "g" / "old", "1");
   EXPECT_ERROR(AtomicFolder::Create(folder_ / "g", false, kNames), kUsage, "--overwrite");
   WriteFileBytes(folder_ / "file", "1");
@@ -76,14 +76,14 @@ TEST_F(AtomicFolderTest, OverwriteReplacesTheOldFolderWhole) {
   EXPECT_EQ(Names(), "g ");
 }
 
-// A folder given by mistake was once removed with all that was in it.
+// A folder given by mistake was once removed with everything in it.
 TEST_F(AtomicFolderTest, OverwriteNeverTouchesAFolderWithForeignThings) {
   fs::create_directories(folder_ / "home" / "photos");
   WriteFileBytes(folder_ / "home" / "old", "1");
   WriteFileBytes(folder_ / "home" / "photos" / "a", "2");
   EXPECT_ERROR(AtomicFolder::Create(folder_ / "home", true, kNames), kUsage, "photos");
   fs::remove_all(folder_ / "home" / "photos");
-  fs::create_directory(folder_ / "home" / "new");  // a name of ours, but a folder
+  fs::create_directory(folder_ / "home" / "new");  // a replaceable name, but a folder
   EXPECT_ERROR(AtomicFolder::Create(folder_ / "home", true, kNames), kUsage, "\"new\"");
   EXPECT_EQ(FileBytes(folder_ / "home" / "old"), "1");
   EXPECT_EQ(Names(), "home ");
@@ -102,7 +102,7 @@ TEST_F(AtomicFolderTest, WhatCameIntoTheOldFolderMeanwhileStays) {
   EXPECT_EQ(Names(), "g ");
 }
 
-// Two imports to one name: the second one must not remove what the first one made.
+// Two imports to one name: the second one must not remove the first one's folder.
 TEST_F(AtomicFolderTest, WithoutOverwriteALaterOneIsRefusedAtCommit) {
   ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", false, kNames));
   WriteFileBytes(made.path() / "a", "second");
@@ -128,7 +128,7 @@ TEST_F(AtomicFolderTest, AFailedCommitLeavesTheOldFolder) {
   }
 }
 
-// What failed was told by a folder that was gone by then.
+// The error message named a folder that no longer existed.
 TEST_F(AtomicFolderTest, ErrorsGoByTheFinalName) {
   ASSERT_OK_AND_ASSIGN(const AtomicFolder made, AtomicFolder::Create(folder_ / "g", false, kNames));
   const absl::Status failed = made.UnderFinalName(ErrnoError((made.path() / "a").string(), EROFS));
@@ -158,7 +158,7 @@ TEST_F(AtomicFolderTest, RemovesLeftoversOfDeadProcessesOnly) {
   EXPECT_TRUE(fs::exists(folder_ / alive));
 }
 
-// A process of another container is not seen by its number, but its lock is.
+// A process of another container cannot be seen by its number, but its lock can.
 TEST_F(AtomicFolderTest, LeftoversWithALockAreNotAbandoned) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
@@ -201,7 +201,7 @@ TEST_F(AtomicFolderTest, WithoutCommitTheFoldersAroundItGoToo) {
     ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "a/b/c/g", false, kNames));
     WriteFileBytes(folder_ / "a/b/mine", "1");
   }
-  EXPECT_EQ(FileBytes(folder_ / "a/b/mine"), "1") << "somebody came to use one of them";
+  EXPECT_EQ(FileBytes(folder_ / "a/b/mine"), "1") << "another process uses one of them by now";
   EXPECT_FALSE(fs::exists(folder_ / "a/b/c"));
 }
 
@@ -211,7 +211,7 @@ TEST_F(AtomicFolderTest, AFileInThePlaceOfAParentIsAUsageError) {
   EXPECT_EQ(FileBytes(folder_ / "a"), "1");
 }
 
-// A process of another container can have the same number: the two wrote into one folder.
+// A process of another container can have the same number: both wrote into one folder.
 TEST_F(AtomicFolderTest, ANameThatIsTakenIsLeftAlone) {
   const std::string name = fmt::format(".g.partial-{}", ::getpid());
   fs::create_directory(folder_ / name);
@@ -226,13 +226,13 @@ TEST_F(AtomicFolderTest, ANameThatIsTakenIsLeftAlone) {
   EXPECT_EQ(Names(), name + " ");
   fs::create_directory(folder_ / (name + ".1"));
   EXPECT_EQ(AbandonedFolders(folder_ / "g"), std::vector<fs::path>{folder_ / (name + ".1")});
-  EXPECT_FALSE(RemoveAbandonedFolder(folder_ / name, kNames)) << "somebody works on it";
+  EXPECT_FALSE(RemoveAbandonedFolder(folder_ / name, kNames)) << "another process uses it";
   fs::create_directory(folder_ / (name + ".1x"));
   EXPECT_EQ(AbandonedFolders(folder_ / "g").size(), 1U);
 }
 
-// Behind the exchange the older folder has the temporary name: another container's process of the same number removed
-// it, made its own there, and lost its files to the first.
+// After the exchange the older folder has the temporary name. A process of another container with the same number
+// removed it, made its own folder under that name, and lost its files to the first process.
 TEST_F(AtomicFolderTest, WhatAnotherMadeUnderTheOlderFoldersNameStays) {
   fs::create_directory(folder_ / "g");
   WriteFileBytes(folder_ / "g" / "old", "1");
@@ -240,7 +240,7 @@ TEST_F(AtomicFolderTest, WhatAnotherMadeUnderTheOlderFoldersNameStays) {
   ASSERT_OK_AND_ASSIGN(AtomicFolder made, AtomicFolder::Create(folder_ / "g", true, kNames));
   WriteFileBytes(made.path() / "new", "2");
   const fs::path name = made.path();
-  ASSERT_OK(SetFailpoints("folder.sync:2=sleep"));  // the one behind the exchange
+  ASSERT_OK(SetFailpoints("folder.sync:2=sleep"));  // the one after the exchange
   std::thread second([&] {
     while (!fs::exists(folder_ / "g" / "new")) std::this_thread::yield();
     other.emplace(AtomicFolder::Create(folder_ / "g", true, kNames));
@@ -257,14 +257,15 @@ TEST_F(AtomicFolderTest, WhatAnotherMadeUnderTheOlderFoldersNameStays) {
   EXPECT_EQ(FileBytes(folder_ / "g" / "a"), "theirs");
 }
 
-// It was removed between its making and its lock, by who saw no process of that number, and written to no more.
+// Between its creation and its locking, it was removed by a process that did not see the maker's number; writes to it
+// were lost.
 TEST_F(AtomicFolderTest, OneThatIsRemovedBeforeItIsLockedIsMadeAnew) {
   bool removed = false;
   for (int attempt = 0; attempt < 20 && !removed; ++attempt) {
     fs::remove_all(folder_ / "g");
     ASSERT_OK(SetFailpoints("partial.lock:1=sleep"));
     std::atomic<bool> done = false;
-    // To this process, one of its own number that is not locked is that of an earlier process.
+    // A folder with this process's number that is not locked belongs to an earlier process.
     std::thread remover([&] {
       std::vector<fs::path> found;
       while (!done && found.empty()) found = AbandonedFolders(folder_ / "g");

@@ -47,7 +47,7 @@ std::string Zstd(const std::string& text) {
   return out;
 }
 
-// Lines that do not compress to nothing.
+// Lines that do not compress well.
 std::string Text(std::size_t bytes) {
   RandomStream random(1, RandomPurpose::kSplit, 0, 0);
   std::string text;
@@ -69,7 +69,7 @@ absl::StatusOr<std::string> ReadAll(const std::string& path, std::size_t step) {
 
 class CompressedInputTest : public ::testing::Test {
  protected:
-  // A new file each time: ext4 writes a file out at once when it was emptied and filled again.
+  // A new file each time: ext4 writes a file back at once if it was truncated and filled again.
   std::string Write(const std::string& bytes) {
     std::filesystem::remove(path_);
     path_ = (folder_ / ("input" + std::to_string(++files_))).string();
@@ -109,7 +109,7 @@ TEST_F(CompressedInputTest, ReadsSeveralMembersAndFrames) {
   EXPECT_TRUE(*ReadAll(Write(Zstd(a) + skippable + Zstd("b\n")), 5000) == a + "b\n");
 }
 
-// What pzstd writes, each of its frames behind a skippable one with its length, was taken for plain text.
+// Output of pzstd, in which each frame follows a skippable frame with its length, was read as plain text.
 TEST_F(CompressedInputTest, ReadsAFileThatBeginsWithASkippableFrame) {
   const std::string a = Text(3000);
   const std::string skippable("\x50\x2a\x4d\x18\x04\x00\x00\x00\x10\x00\x00\x00", 12);
@@ -118,10 +118,10 @@ TEST_F(CompressedInputTest, ReadsAFileThatBeginsWithASkippableFrame) {
   EXPECT_EQ(*ReadAll(Write("P*M"), 5000), "P*M");
 }
 
-// A frame that ends early was taken for whole where its last block was empty and the reader had less room than the
-// frame declares.
+// A frame that ends early was accepted if its last block was empty and the reader had less room than the frame
+// declares.
 TEST_F(CompressedInputTest, AZstdFrameHoldsWhatItDeclares) {
-  const std::string frame("\x28\xb5\x2f\xfd\x20\x20\x01\x00\x00", 9);  // 32 bytes, in one last block of none
+  const std::string frame("\x28\xb5\x2f\xfd\x20\x20\x01\x00\x00", 9);  // declares 32 bytes; its last block is empty
   for (const std::size_t step : {5, 5000}) {
     EXPECT_ERROR(ReadAll(Write(Zstd("a\tb\n") + frame), step), kInput, "expected");
   }
@@ -154,7 +154,7 @@ TEST_F(CompressedInputTest, FlippedBitsAreErrorsOrHarmless) {
       std::string damaged = whole;
       damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
       const auto read = ReadAll(Write(damaged), 1 << 16);
-      // A few header bits (the time, the name of the system) mean nothing for the contents.
+      // A few header bits (time, operating system) do not affect the contents.
       if (read.ok()) {
         EXPECT_EQ(*read, text) << at;
       } else {
@@ -191,7 +191,7 @@ TEST_F(CompressedInputTest, RefusesAZstdWindowAboveTheLimit) {
   ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 21);
   zstd.resize(ZSTD_compress2(context, zstd.data(), zstd.size(), text.data(), text.size()));
   ZSTD_freeCCtx(context);
-  // A second frame, with a window that the first one's reader would take.
+  // A second frame, with a window that the first frame's reader would accept.
   const std::string path = Write(Zstd("a\tb\n") + zstd);
   std::string out(text.size() + 4, '\0');
   ASSERT_OK_AND_ASSIGN(const auto fits, CompressedInput::Open(path, nullptr, {.window_bytes = 2 << 20}));
@@ -201,7 +201,7 @@ TEST_F(CompressedInputTest, RefusesAZstdWindowAboveTheLimit) {
   EXPECT_ERROR(tight->Read(out), kUsage, path_ + ": a zstd frame with a window above 1.0 MiB");
 }
 
-TEST_F(CompressedInputTest, DropsALargeFileFromThePageCacheBehindIt) {
+TEST_F(CompressedInputTest, DropsALargeFileFromThePageCacheOnceRead) {
   const std::string text = Text(16 << 20);
   const std::string path = Write(text);
   const int descriptor = ::open(path.c_str(), O_RDONLY);

@@ -19,7 +19,7 @@ TEST(CompressionOfExtension, GoesByTheEndOfTheName) {
   EXPECT_EQ(CompressionOfExtension("-"), Compression::kNone);
 }
 
-TEST(CompressPiece, PiecesBehindEachOtherAreReadAsOneText) {
+TEST(CompressPiece, ConsecutivePiecesAreReadAsOneText) {
   const TemporaryFolder folder;
   const std::string first(100'000, 'a');
   const std::string second = "the second piece\n";

@@ -1,5 +1,8 @@
 #include "io/disk_probe.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "gtest/gtest.h"
@@ -30,6 +33,18 @@ TEST(ProbeDisk, AnErrorIsAnErrorAndLeavesNothing) {
   }
   ASSERT_OK(SetFailpoints(""));
   EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
+}
+
+// Of a folder that is missing yet, the nearest one above it that is answers. Nothing is left either way.
+TEST(TakesDirectTransfers, SaysWhatOpenDoes) {
+  const TemporaryFolder folder;
+  const int descriptor = ::open((folder / "file").c_str(), O_RDWR | O_CREAT | O_DIRECT, 0600);
+  const bool direct = descriptor >= 0;
+  ::close(descriptor);
+  std::filesystem::remove(folder / "file");
+  EXPECT_EQ(TakesDirectTransfers(folder.path()), direct);
+  EXPECT_EQ(TakesDirectTransfers(folder / "not" / "yet"), direct);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST_F(FailpointTest, RefusesWhatItCannotRead) {
   }
 }
 
-// The message had the control bytes of the environment in it.
+// The message contained the control bytes of the environment variable.
 TEST_F(FailpointTest, MessagesArePrintable) {
   EXPECT_ERROR(SetFailpoints("\x1b"), kUsage, "\\x1B");
   EXPECT_ERROR(SetFailpoints("a=\x1b"), kUsage, "\\x1B");

@@ -19,7 +19,7 @@ class Counter : public FileListener {
   std::vector<FileEvent::Kind> kinds_;
 };
 
-// What the events say: tests/support/crash_disk_test.cc.
+// For the contents of the events see tests/support/crash_disk_test.cc.
 TEST(FileEventsTest, AreHeardAfterTheyHappenedAndOnlyWhileSomebodyListens) {
   using Kind = FileEvent::Kind;
   const TemporaryFolder folder;

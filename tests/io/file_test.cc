@@ -106,7 +106,7 @@ TEST_F(FileTest, AtomicWriteReplacesAllOrNothing) {
   }
 }
 
-// A resume on a disk that had failed used to say that there is no run.
+// A resume on a failed disk reported that there is no run.
 TEST_F(FileTest, WhatTheDiskCannotTellIsNotMissing) {
   WriteFileBytes(folder_ / "file", "x");
   std::filesystem::create_symlink("loop", folder_ / "loop");
@@ -117,8 +117,8 @@ TEST_F(FileTest, WhatTheDiskCannotTellIsNotMissing) {
   EXPECT_ERROR(FileExists(folder_ / "loop"), kRuntime, "loop: stat: ");
 }
 
-// The folder of a new run used to be made without a sync of the one above: on a file system whose journal is not in
-// order, a power cut could take it with all that was committed in it.
+// The folder of a new run was made without a sync of its parent: on a file system without an ordered journal, a power
+// cut could remove it with everything committed in it.
 TEST_F(FileTest, CreatedFoldersAreSyncedIntoTheOnesAbove) {
   ASSERT_OK(SetFailpoints("folder.sync:1=eio"));
   EXPECT_ERROR(CreateFolders(folder_ / "a" / "b"), kRuntime, "folder.sync");
@@ -126,12 +126,12 @@ TEST_F(FileTest, CreatedFoldersAreSyncedIntoTheOnesAbove) {
   ASSERT_OK(SetFailpoints("folder.sync:2=eio"));
   EXPECT_ERROR(CreateFolders(folder_ / "c" / "d" / ""), kRuntime, "folder.sync");
   ASSERT_OK(SetFailpoints("folder.sync:1=eio"));
-  EXPECT_OK(CreateFolders(folder_ / "c" / "d"));  // is there
+  EXPECT_OK(CreateFolders(folder_ / "c" / "d"));  // already exists
   EXPECT_OK(CreateFolders(""));
 }
 
-// 1.5 MB a piece of a file that is read in order, its head first: what lies behind the reader is not in the cache,
-// whatever the size of the kernel's folios.
+// Pieces of 1.5 MB of a file that is read in order, its head first: what has been read is not in the cache, whatever
+// the size of the kernel's folios.
 TEST_F(FileTest, DropBehindKeepsAFileThatIsReadInOrderOutOfTheCache) {
   OCTAVO_REQUIRE_DISK(folder_.path());
   constexpr std::uint64_t kPiece = 1'562'112;
@@ -151,8 +151,8 @@ TEST_F(FileTest, DropBehindKeepsAFileThatIsReadInOrderOutOfTheCache) {
   EXPECT_LT(CachedBytes(folder_ / "a"), kPieces * kPiece / 2);
 }
 
-// Runs that begin and end inside a page leave those pages in the cache, and no others; once a run that did not begin on
-// a page's border went through it as a whole.
+// Ranges that begin and end within a page leave only those pages in the cache. A range that did not begin on a page
+// boundary once went through the cache completely.
 TEST_F(FileTest, DirectTransfersLeaveOnlyPartsOfPagesInTheCache) {
   OCTAVO_REQUIRE_DISK(folder_.path());
   constexpr std::size_t kBytes = std::size_t{1} << 20;
@@ -169,7 +169,7 @@ TEST_F(FileTest, DirectTransfersLeaveOnlyPartsOfPagesInTheCache) {
   }
   ASSERT_OK(file.Sync());
   EXPECT_LT(CachedBytes(folder_ / "a"), kBytes / 8);
-  // Read through the cache by others and past it by this file, the bytes are the same.
+  // Reading through the cache and past it gives the same bytes.
   std::string expected(bytes.begin(), bytes.end());
   std::fill_n(expected.begin(), 100, '\0');
   std::fill_n(expected.end() - 300, 300, '\0');
@@ -177,12 +177,12 @@ TEST_F(FileTest, DirectTransfersLeaveOnlyPartsOfPagesInTheCache) {
   std::fill(bytes.begin(), bytes.end(), 'z');
   ASSERT_OK(file.ReadAt(50, std::as_writable_bytes(run(50, kBytes))));
   EXPECT_TRUE(std::equal(bytes.begin() + 50, bytes.end(), expected.begin() + 50));
-  EXPECT_LT(CachedBytes(folder_ / "a"), kBytes / 8) << "the kernel reads ahead of a part of a page";
+  EXPECT_LT(CachedBytes(folder_ / "a"), kBytes / 8) << "the kernel reads ahead after a part of a page";
   EXPECT_EQ(FileBytes(folder_ / "a"), expected);
-  // What others have in the cache is not stale behind a write past it.
+  // Cached pages are not stale after a write past the cache.
   ASSERT_OK(file.WriteAt(0, std::as_bytes(run(4096, 3 * 4096))));
   EXPECT_EQ(FileBytes(folder_ / "a").substr(0, 2 * 4096), expected.substr(4096, 2 * 4096));
-  // A buffer that lies otherwise goes through the cache, and to the same end.
+  // An unaligned buffer goes through the cache, with the same result.
   ASSERT_OK(file.WriteAt(1, std::as_bytes(run(4096, 3 * 4096))));
   EXPECT_EQ(FileBytes(folder_ / "a").substr(1, 2 * 4096), expected.substr(4096, 2 * 4096));
 }
@@ -227,11 +227,11 @@ TEST_F(FileTest, RenameAndRemove) {
   EXPECT_ERROR(RenameFile(folder_ / "a", folder_ / "b"), kRuntime, "a: rename to");
   ASSERT_OK(RemoveFile(folder_ / "b"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "b"));
-  ASSERT_OK(RemoveFile(folder_ / "b")) << "it is gone already";
+  ASSERT_OK(RemoveFile(folder_ / "b")) << "it is already gone";
   EXPECT_ERROR(RemoveFile(folder_.path()), kRuntime, "remove");
 }
 
-// A pipe let the program wait for ever, a device was read as an empty file.
+// A pipe made the program wait for ever; a device was read as an empty file.
 TEST_F(FileTest, WhatIsNoFileIsCorrupt) {
   std::filesystem::create_directory(folder_ / "folder");
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);

@@ -50,17 +50,17 @@ TEST_F(PieceReaderTest, ReadsAnyRangeInPiecesOfAnySize) {
 TEST_F(PieceReaderTest, GivesWindowsForwardsAndBackwards) {
   ASSERT_OK_AND_ASSIGN(PieceReader reader, PieceReader::Open(path_, {.piece_bytes = 4096}));
   for (const std::uint64_t begin : {0U, 10U, 4000U, 8191U, 45'925U, 12'288U, 3U}) {
-    ASSERT_OK_AND_ASSIGN(const auto window, reader.Window(begin, begin + 4096));
+    ASSERT_OK_AND_ASSIGN(const auto window, reader.Bytes(begin, begin + 4096));
     EXPECT_EQ(TextOf(window), text_.substr(begin, 4096)) << begin;
   }
 }
 
 TEST_F(PieceReaderTest, TheEndOfTheFileIsACorruptError) {
   ASSERT_OK_AND_ASSIGN(PieceReader reader, PieceReader::Open(path_, {}));
-  EXPECT_ERROR(reader.Window(50'000, 50'022), kCorrupt, "ends at byte 50021");
+  EXPECT_ERROR(reader.Bytes(50'000, 50'022), kCorrupt, "ends at byte 50021");
   std::filesystem::resize_file(path_, 100);
-  EXPECT_ERROR(reader.Window(0, 200), kCorrupt, "ends at byte 100");
-  EXPECT_ERROR(reader.Window(0, 200), kCorrupt, "ends at byte 100") << "nothing of the failed read stays";
+  EXPECT_ERROR(reader.Bytes(0, 200), kCorrupt, "ends at byte 100");
+  EXPECT_ERROR(reader.Bytes(0, 200), kCorrupt, "ends at byte 100") << "nothing of the failed read stays";
   EXPECT_ERROR(PieceReader::Open(folder_ / "absent", {}), kUsage, "absent");
 }
 

@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/gemm.h"
 #include "tests/support/naive_model.h"
 #include "tests/support/random_rows.h"
 
@@ -22,6 +23,7 @@ struct Chunk {
   Chunk(const ModelSpec& model, std::size_t e, std::size_t n, std::uint64_t seed)
       : edges(e),
         negatives(n),
+        begins(OneQueryEach(e)),
         heads(RandomRows(e * model.dim, seed)),
         tails(RandomRows(e * model.dim, seed + 1)),
         relations(RandomRows(e * model.RelationWidth(), seed + 2)),
@@ -35,15 +37,25 @@ struct Chunk {
   }
 
   ChunkInput Input() const {
-    return {edges,   negatives,      heads,          tails,      relations,  head_relations,
-            weights, tail_negatives, head_negatives, tail_masks, head_masks, reciprocal};
+    return {.begins = begins,
+            .negatives = negatives,
+            .heads = heads,
+            .tails = tails,
+            .relations = relations,
+            .head_relations = head_relations,
+            .weights = weights,
+            .tail_negatives = tail_negatives,
+            .head_negatives = head_negatives,
+            .tail_masks = tail_masks,
+            .head_masks = head_masks,
+            .reciprocal = reciprocal};
   }
   ChunkLoss Compute(ChunkKernel& kernel) {
     return kernel.Compute(Input(), {gradient[0], gradient[1], gradient[2], gradient[3], gradient[4], gradient[5]});
   }
   // Leaves the gradients of negatives as factors, and makes them of these.
   ChunkLoss ComputeFactors(ChunkKernel& kernel, std::size_t dim) {
-    const std::size_t stride = FactorStride(dim);
+    const std::size_t stride = dim + 5;
     std::vector<float> slopes[2], queries[2];
     const std::size_t width = edges + 2;
     for (auto& part : slopes) part.assign(negatives * width, 99.0F);
@@ -54,8 +66,8 @@ struct Chunk {
                                                     .head_relations = gradient[3],
                                                     .tail_negatives = {},
                                                     .head_negatives = {},
-                                                    .tail_factors = {slopes[0], queries[0], width},
-                                                    .head_factors = {slopes[1], queries[1], width}});
+                                                    .tail_factors = {slopes[0], queries[0], width, stride},
+                                                    .head_factors = {slopes[1], queries[1], width, stride}});
     for (std::size_t side = 0; side < 2; ++side) {
       Gemm(negatives, dim, edges, slopes[side].data(), width, queries[side].data(), stride, gradient[4 + side].data(),
            dim, false);
@@ -68,6 +80,7 @@ struct Chunk {
   static std::vector<float> Rubbish(const std::vector<float>& like) { return std::vector<float>(like.size(), 99.0F); }
 
   std::size_t edges, negatives;
+  std::vector<std::uint32_t> begins;
   std::vector<float> heads, tails, relations, head_relations, weights, tail_negatives, head_negatives;
   std::vector<float> gradient[6];  // in the order of ChunkGradients
   std::vector<MaskedPair> tail_masks, head_masks;
@@ -214,6 +227,57 @@ TEST(ChunkKernelTest, FactorsHaveTheBitsOfTheGradientsTheyMake) {
         for (std::size_t part = 0; part < 6; ++part) EXPECT_EQ(factors.gradient[part], rows.gradient[part]) << part;
       }
     }
+  }
+}
+
+// Edges that share a query: the gradients of its rows are the sums of those of its edges, each with a query of its own.
+TEST(ChunkKernelTest, SharedQueriesHaveTheSumsOfTheirEdges) {
+  for (const ModelKind kind : {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE}) {
+    const ModelSpec model{kind, Norm::kL2, 10};
+    const std::size_t dim = model.dim;
+    const std::size_t width = model.RelationWidth();
+    const std::vector<std::uint32_t> begins = {0, 3, 4, 6};
+    Chunk shared(model, 6, 9, 1);
+    Chunk alone = shared;
+    for (std::size_t q = 0; q + 1 < begins.size(); ++q) {
+      for (std::size_t i = begins[q]; i < begins[q + 1]; ++i) {
+        std::copy_n(shared.heads.begin() + static_cast<std::ptrdiff_t>(q * dim), dim, alone.heads.data() + i * dim);
+        std::copy_n(shared.relations.begin() + static_cast<std::ptrdiff_t>(q * width), width,
+                    alone.relations.data() + i * width);
+      }
+    }
+    const auto compute = [&](Chunk& chunk, std::span<const std::uint32_t> queries) {
+      ChunkInput input = chunk.Input();
+      input.begins = queries;
+      input.heads = input.heads.first((queries.size() - 1) * dim);
+      input.relations = input.relations.first((queries.size() - 1) * width);
+      input.head_relations = input.head_negatives = {};
+      input.corrupts_heads = false;
+      ChunkKernel kernel(model, {}, {RegularizerKind::kN3, 0.1F});
+      return kernel.Compute(input, {.heads = std::span(chunk.gradient[0]).first(input.heads.size()),
+                                    .tails = chunk.gradient[1],
+                                    .relations = std::span(chunk.gradient[2]).first(input.relations.size()),
+                                    .head_relations = {},
+                                    .tail_negatives = chunk.gradient[4],
+                                    .head_negatives = {}});
+    };
+    const ChunkLoss together = compute(shared, begins);
+    const ChunkLoss expected = compute(alone, OneQueryEach(6));
+    EXPECT_NEAR(together.loss, expected.loss, 1e-5 * expected.loss);
+    EXPECT_NEAR(together.penalty, expected.penalty, 1e-5 * expected.penalty);
+    const auto expect_sums = [&](std::size_t part, std::size_t columns) {
+      for (std::size_t q = 0; q + 1 < begins.size(); ++q) {
+        for (std::size_t l = 0; l < columns; ++l) {
+          float sum = 0;
+          for (std::size_t i = begins[q]; i < begins[q + 1]; ++i) sum += alone.gradient[part][i * columns + l];
+          EXPECT_NEAR(shared.gradient[part][q * columns + l], sum, 1e-4) << ModelName(kind) << ", part " << part;
+        }
+      }
+    };
+    expect_sums(0, dim);
+    expect_sums(2, width);
+    for (std::size_t i = 0; i < 6 * dim; ++i) EXPECT_NEAR(shared.gradient[1][i], alone.gradient[1][i], 1e-5);
+    for (std::size_t i = 0; i < 9 * dim; ++i) EXPECT_NEAR(shared.gradient[4][i], alone.gradient[4][i], 1e-4);
   }
 }
 

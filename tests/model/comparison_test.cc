@@ -5,15 +5,15 @@
 namespace octavo {
 namespace {
 
-constexpr Comparison kAll[] = {Comparison::kInner, Comparison::kAbsolute, Comparison::kEuclidean, Comparison::kModulus};
+constexpr Comparison kAll[] = {Comparison::kInner, Comparison::kL1, Comparison::kEuclidean, Comparison::kComplexL1};
 
 TEST(ComparisonTest, IsThatOfTheModel) {
   EXPECT_EQ(ComparisonOf({ModelKind::kDot, Norm::kL2, 4}), Comparison::kInner);
   EXPECT_EQ(ComparisonOf({ModelKind::kComplEx, Norm::kL2, 4}), Comparison::kInner);
   EXPECT_EQ(ComparisonOf({ModelKind::kSourceContext, Norm::kL2, 4}), Comparison::kInner);
-  EXPECT_EQ(ComparisonOf({ModelKind::kTransE, Norm::kL1, 4}), Comparison::kAbsolute);
+  EXPECT_EQ(ComparisonOf({ModelKind::kTransE, Norm::kL1, 4}), Comparison::kL1);
   EXPECT_EQ(ComparisonOf({ModelKind::kTransE, Norm::kL2, 4}), Comparison::kEuclidean);
-  EXPECT_EQ(ComparisonOf({ModelKind::kRotatE, Norm::kL1, 4}), Comparison::kModulus);
+  EXPECT_EQ(ComparisonOf({ModelKind::kRotatE, Norm::kL1, 4}), Comparison::kComplexL1);
   EXPECT_EQ(ComparisonOf({ModelKind::kRotatE, Norm::kL2, 4}), Comparison::kEuclidean);
 }
 
@@ -21,7 +21,7 @@ TEST(ComparisonTest, RowsAgreeWithNaiveLoopForEveryDim) {
   const std::size_t n = 3;
   for (const Comparison comparison : kAll) {
     for (std::size_t dim = 2; dim <= 257; ++dim) {
-      if (comparison == Comparison::kModulus && dim % 2 != 0) continue;
+      if (comparison == Comparison::kComplexL1 && dim % 2 != 0) continue;
       const auto q = RandomRows(n * dim, dim), c = RandomRows(n * dim, dim + 1), g = RandomRows(n, 7);
       const auto before = RandomRows(n * dim, 8);
       std::vector<float> scores(n);
@@ -55,7 +55,7 @@ TEST(ComparisonTest, GradientOfDistanceZeroIsZero) {
   const std::size_t dim = 22;
   const auto q = RandomRows(dim, 1);
   const float g = 3.0F;
-  for (const Comparison comparison : {Comparison::kAbsolute, Comparison::kEuclidean, Comparison::kModulus}) {
+  for (const Comparison comparison : {Comparison::kL1, Comparison::kEuclidean, Comparison::kComplexL1}) {
     float score = 1.0F;
     std::vector<float> dq(dim), dc(dim, 1.0F);
     CompareRows(comparison, dim, 1, q.data(), q.data(), &score);

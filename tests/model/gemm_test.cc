@@ -31,8 +31,6 @@ std::vector<Shape> Shapes() {
   return shapes;
 }
 
-std::size_t RoundUpTo(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
-
 class GemmTest : public testing::TestWithParam<GemmBackend> {};
 
 INSTANTIATE_TEST_SUITE_P(Backends, GemmTest, testing::Values(GemmBackend::kLibxsmm, GemmBackend::kPortable),
@@ -109,27 +107,6 @@ TEST(GemmTransposedTest, OperandsTransposedBeforehandGiveTheSameBits) {
       ASSERT_EQ(by_a, expected) << m << " x " << n << " x " << k;
       ASSERT_EQ(by_b, expected) << m << " x " << n << " x " << k;
     }
-  }
-}
-
-// Rows here and there, some of c more than once: each has the product's bits added, one after the other.
-TEST(AddProductRowsTest, AddsTheBitsOfGemmInOrder) {
-  for (const auto& [m, columns, k] : Shapes()) {
-    const std::size_t n = RoundUpTo(columns, kScatterColumns), ldb = n + 3, targets = m / 2 + 1;
-    const auto a = RandomRows(m * k, 1), b = RandomRows(k * ldb, 2);
-    std::vector<float> product(m * n);
-    GemmWith(GemmBackend::kPortable, m, n, k, a.data(), k, b.data(), ldb, product.data(), n, false);
-    auto expected = RandomRows(targets * n, 3), c = expected;
-    std::vector<const float*> a_rows;
-    std::vector<float*> c_rows;
-    for (std::size_t i = 0; i < m; ++i) {
-      const std::size_t source = (i * 5 + 2) % m, target = i * i % targets;
-      a_rows.push_back(a.data() + source * k);
-      c_rows.push_back(c.data() + target * n);
-      for (std::size_t j = 0; j < n; ++j) expected[target * n + j] += product[source * n + j];
-    }
-    AddProductRows(m, n, k, a_rows.data(), b.data(), ldb, c_rows.data());
-    ASSERT_EQ(c, expected) << m << " x " << n << " x " << k;
   }
 }
 

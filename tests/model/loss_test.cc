@@ -26,7 +26,7 @@ struct Result {
 Result RunRow(const LossSpec& spec, float positive, std::vector<float> scores, float weight = 1.0F) {
   Result result;
   result.loss = LossAndGradient(spec, std::span(&positive, 1), std::span(&weight, 1), scores, scores.size(),
-                                std::span(&result.positive, 1));
+                                std::span(&result.positive, 1), std::vector<std::uint32_t>{0, 1});
   result.gradients = std::move(scores);
   return result;
 }
@@ -302,7 +302,8 @@ TEST(LossTest, RowsAreIndependent) {
   for (const LossKind kind : kKinds) {
     auto together = scores;
     std::vector<float> gradients(3);
-    const double sum = LossAndGradient({kind, 1.0F, 1.0F}, positives, weights, together, n, gradients);
+    const double sum = LossAndGradient({kind, 1.0F, 1.0F}, positives, weights, together, n, gradients,
+                                       std::vector<std::uint32_t>{0, 1, 2, 3});
     double expected = 0;
     for (std::size_t i = 0; i < 3; ++i) {
       const std::vector<float> row(scores.begin() + static_cast<std::ptrdiff_t>(i * n),

@@ -19,13 +19,13 @@ inline double NaiveComparison(Comparison comparison, std::size_t dim, const floa
     case Comparison::kInner:
       for (std::size_t l = 0; l < dim; ++l) sum += static_cast<double>(q[l]) * c[l];
       return sum;
-    case Comparison::kAbsolute:
+    case Comparison::kL1:
       for (std::size_t l = 0; l < dim; ++l) sum -= std::abs(static_cast<double>(q[l]) - c[l]);
       return sum;
     case Comparison::kEuclidean:
       for (std::size_t l = 0; l < dim; ++l) sum += std::pow(static_cast<double>(q[l]) - c[l], 2);
       return -std::sqrt(sum);
-    case Comparison::kModulus:
+    case Comparison::kComplexL1:
       for (std::size_t l = 0; l < half; ++l) {
         sum -= std::hypot(static_cast<double>(q[l]) - c[l], static_cast<double>(q[half + l]) - c[half + l]);
       }
@@ -41,13 +41,13 @@ inline double NaiveSlope(Comparison comparison, std::size_t dim, const float* q,
   switch (comparison) {
     case Comparison::kInner:
       return c[l];
-    case Comparison::kAbsolute:
+    case Comparison::kL1:
       return difference > 0 ? 1 : difference < 0 ? -1 : 0;
     case Comparison::kEuclidean: {
       const double distance = -NaiveComparison(comparison, dim, q, c);
       return distance == 0 ? 0 : difference / distance;
     }
-    case Comparison::kModulus: {
+    case Comparison::kComplexL1: {
       const std::size_t re = l % half;
       const double modulus =
           std::hypot(static_cast<double>(q[re]) - c[re], static_cast<double>(q[half + re]) - c[half + re]);

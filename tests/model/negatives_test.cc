@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/chunk_kernel.h"
 
 namespace octavo {
 namespace {
@@ -118,9 +121,39 @@ TEST(FindAccidentalPositivesTest, AgreesWithBruteForce) {
     std::vector<NodeId> negatives(random.Below(30));
     for (NodeId& node : negatives) node = NodeId{random.Below(nodes + 3)};
     for (const Side side : {Side::kTail, Side::kHead}) {
-      FindAccidentalPositives(chunk, negatives, side, pairs);
+      FindAccidentalPositives(chunk, OneQueryEach(chunk.size()), negatives, side, pairs);
       ASSERT_EQ(pairs, BruteForce(chunk, negatives, side)) << "trial " << trial;
     }
+  }
+}
+
+// Edges next to each other that ask the same share a query: the pairs of its edges, each once.
+TEST(FindAccidentalPositivesTest, QueriesThatEdgesShareAgreeWithBruteForce) {
+  for (std::uint64_t trial = 0; trial < 200; ++trial) {
+    RandomStream random = Stream(trial);
+    const std::uint64_t nodes = 1 + random.Below(12);
+    std::vector<Edge> chunk(random.Below(40));
+    for (Edge& edge : chunk) {
+      edge = MakeEdge(random.Below(nodes), static_cast<std::uint32_t>(random.Below(3)), random.Below(nodes));
+    }
+    std::ranges::stable_sort(chunk, {}, [](const Edge& edge) { return std::pair(edge.head, edge.relation); });
+    std::vector<std::uint32_t> begins;
+    std::vector<std::uint32_t> query_of(chunk.size());
+    for (std::uint32_t i = 0; i < chunk.size(); ++i) {
+      if (i == 0 || chunk[i].head != chunk[i - 1].head || chunk[i].relation != chunk[i - 1].relation)
+        begins.push_back(i);
+      query_of[i] = static_cast<std::uint32_t>(begins.size() - 1);
+    }
+    begins.push_back(static_cast<std::uint32_t>(chunk.size()));
+    std::vector<NodeId> negatives(random.Below(30));
+    for (NodeId& node : negatives) node = NodeId{random.Below(nodes + 3)};
+    std::set<MaskedPair> expected;
+    for (const MaskedPair& pair : BruteForce(chunk, negatives, Side::kTail)) {
+      expected.insert({query_of[pair.query], pair.negative});
+    }
+    std::vector<MaskedPair> pairs;
+    FindAccidentalPositives(chunk, begins, negatives, Side::kTail, pairs);
+    ASSERT_EQ(pairs, std::vector<MaskedPair>(expected.begin(), expected.end())) << "trial " << trial;
   }
 }
 

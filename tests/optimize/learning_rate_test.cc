@@ -39,7 +39,7 @@ TEST(LearningRateTest, RisesByEqualStepsThroughTheWarmup) {
   EXPECT_FLOAT_EQ(at(LearningRateSchedule::kConstant, 2, 3), 0.6F);
   EXPECT_FLOAT_EQ(at(LearningRateSchedule::kConstant, 3, 3), 0.8F);
   EXPECT_FLOAT_EQ(at(LearningRateSchedule::kLinear, 1, 3), 0.4F * 0.99F);
-  EXPECT_FLOAT_EQ(at(LearningRateSchedule::kConstant, 0, 0.5), 0.8F / 1.5F);  // a part of a batch
+  EXPECT_FLOAT_EQ(at(LearningRateSchedule::kConstant, 0, 0.5), 0.8F / 1.5F);  // a fraction of a batch
   EXPECT_FLOAT_EQ(at(LearningRateSchedule::kConstant, 1, 0.5), 0.8F);
 }
 

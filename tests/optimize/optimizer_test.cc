@@ -90,7 +90,7 @@ TEST(OptimizerTest, ZeroGradientOnFreshStateMovesNothing) {
   }
 }
 
-// Where a row lies in memory, and what lies behind it, is no part of the result.
+// The result does not depend on a row's address, or on what follows it in memory.
 TEST(OptimizerTest, BitsDoNotDependOnAlignment) {
   for (const OptimizerKind kind : kKinds) {
     const std::size_t width = 37;

@@ -16,7 +16,7 @@ std::vector<std::uint32_t> Ones(std::uint32_t partitions) { return std::vector<s
 
 RandomStream Stream(std::uint64_t seed) { return RandomStream(seed, RandomPurpose::kBucketOrder, 0, 0); }
 
-// Follows the states with a set and checks all that MakeBucketOrder promises.
+// Follows the states with a set and checks everything that MakeBucketOrder promises.
 void CheckOrder(const std::vector<OrderState>& states, std::uint32_t partitions, std::uint32_t resident) {
   std::set<std::uint32_t> memory;
   for (std::uint32_t p = 0; p < resident; ++p) memory.insert(p);
@@ -59,7 +59,7 @@ TEST(BucketOrder, BetaMakesAsManyExchangesAsItsFormula) {
   EXPECT_EQ(BetaExchanges(1, 1), 0U);
 }
 
-// The figures that Marius' authors and our own design give for 32 partitions, 8 of them in memory.
+// The figures of Marius' authors and of our design for 32 partitions, 8 of them in memory.
 TEST(BucketOrder, BetaOfThirtyTwoPartitionsAndEight) {
   EXPECT_EQ(BetaExchanges(32, 8), 78U);
   EXPECT_EQ(LeastExchanges(32, 8), 67U);
@@ -72,7 +72,7 @@ TEST(BucketOrder, OrdersRankAsTheyShould) {
   EXPECT_LT(exchanges(BucketOrder::kInsideOut), exchanges(BucketOrder::kRandom));
 }
 
-// Belady's rule is optimal for a sequence: no worse than leaving by the oldest use, on the same buckets.
+// Belady's rule is optimal for a sequence: no worse than replacing the least recently used, on the same buckets.
 TEST(BucketOrder, RandomLosesNothingAgainstLeastRecentlyUsed) {
   const std::uint32_t partitions = 12;
   const std::uint32_t resident = 4;
@@ -150,7 +150,7 @@ TEST(BucketOrder, EachPairOfUnitsStandsInOneState) {
   }
 }
 
-// The cells of a bucket do not stay together: a state has some of many.
+// The cells of a bucket are spread over states: a state has some cells of many buckets.
 TEST(BucketOrder, BetaSpreadsTheCellsOfABucket) {
   const std::vector<std::uint32_t> units(8, 4);
   std::vector<std::set<std::size_t>> states_of(64);

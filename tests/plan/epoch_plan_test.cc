@@ -11,7 +11,7 @@
 namespace octavo {
 namespace {
 
-// Follows a plan with sets. `memory` is what is resident before, empty where that is not known, and after.
+// Follows a plan with sets. `memory` is what is resident, before (empty if unknown) and after.
 void CheckPlan(const EpochPlan& plan, std::uint32_t fine, const PartitionShape& shape, std::set<PartitionId>& memory) {
   const std::size_t least = fine / shape.partitions;
   std::set<CellId> trained;
@@ -20,14 +20,14 @@ void CheckPlan(const EpochPlan& plan, std::uint32_t fine, const PartitionShape& 
     ASSERT_EQ(state.leaving.empty() && state.entering.empty(), s == 0);
     if (s == 0) {
       const std::set<PartitionId> first(state.resident.begin(), state.resident.end());
-      EXPECT_TRUE(memory.empty() || memory == first) << "what was in memory is what is wanted";
+      EXPECT_TRUE(memory.empty() || memory == first) << "starts with what is in memory";
       memory = first;
     }
     for (const PartitionId p : state.leaving) ASSERT_EQ(memory.erase(p), 1U);
     for (const PartitionId p : state.entering) ASSERT_TRUE(memory.insert(p).second);
     ASSERT_TRUE(std::ranges::equal(memory, state.resident));
     ASSERT_GE(state.resident.size(), shape.resident * least);
-    ASSERT_LE(state.resident.size(), shape.resident * LargestGroup(fine, shape.partitions));
+    ASSERT_LE(state.resident.size(), shape.resident * LargestPartition(fine, shape.partitions));
     ASSERT_TRUE(std::ranges::is_sorted(state.cells));
     for (const CellId& cell : state.cells) {
       ASSERT_TRUE(memory.contains(cell.head) && memory.contains(cell.tail));
@@ -74,7 +74,7 @@ TEST(EpochPlan, BeginsAtAnyEpoch) {
   for (std::uint64_t epoch = 7; epoch < 10; ++epoch) CheckPlan(planner.Plan(epoch), 20, {6, 3}, memory);
 }
 
-// Groups of an epoch do not stay together: within a few epochs any two fine partitions have shared one.
+// Groups change between epochs: within a few epochs any two fine partitions have shared one.
 TEST(EpochPlan, GroupsAreDrawnAnew) {
   EpochPlanner planner(12, {4, 2}, BucketOrder::kBeta, 1);
   std::set<std::vector<PartitionId>> groups;
@@ -93,7 +93,8 @@ TEST(PlannedTraffic, CountsWhatMoves) {
   const std::uint64_t exchanges = BetaExchanges(5, 2);
   EXPECT_EQ(PlannedTraffic(plan, bytes_of, 0, true).read, 100 * (2 + exchanges));
   EXPECT_EQ(PlannedTraffic(plan, bytes_of, 0, false).read, 100 * exchanges);
-  EXPECT_EQ(PlannedTraffic(plan, bytes_of, 0, false).written, 100 * (2 + exchanges)) << "at the end the resident ones";
+  EXPECT_EQ(PlannedTraffic(plan, bytes_of, 0, false).written, 100 * (2 + exchanges))
+      << "plus the resident ones at the end";
   EXPECT_EQ(PlannedTraffic(plan, bytes_of, plan.states.size() - 1, true).read, 200U);
   EXPECT_EQ(PlannedTraffic(plan, bytes_of, plan.states.size() - 1, true).written, 200U);
 }

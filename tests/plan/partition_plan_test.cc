@@ -31,15 +31,16 @@ TEST(ChoosePartitions, StaysWithinTheBudgetAndMovesLessWithMore) {
     const PartitionRequest request = Request(memory);
     const PartitionShape shape = ChoosePartitions(request).value();
     EXPECT_LE(TotalBytes(request, shape), memory);
-    const std::uint64_t group = LargestGroup(62, shape.partitions) * request.fine_bytes;
+    const std::uint64_t group = LargestPartition(62, shape.partitions) * request.fine_bytes;
     const std::uint64_t moved = CountExchanges(BucketOrder::kBeta, shape) * (group + 4 * kMiB);
     EXPECT_LE(moved, before) << memory;
     before = moved;
-    // No other shape that fits moves less.
+    // No other shape that fits moves fewer bytes.
     for (std::uint32_t p = 2; p <= 62; ++p) {
       for (std::uint32_t c = 2; c < p; ++c) {
         if (TotalBytes(request, {p, c}) > memory) continue;
-        EXPECT_GE(BetaExchanges(p, c) * (LargestGroup(62, p) * request.fine_bytes + 4 * kMiB), moved) << p << " " << c;
+        EXPECT_GE(BetaExchanges(p, c) * (LargestPartition(62, p) * request.fine_bytes + 4 * kMiB), moved)
+            << p << " " << c;
       }
     }
   }

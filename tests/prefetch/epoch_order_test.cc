@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
-#include "tests/support/file_bytes.h"
 #include "tests/support/small_cells.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/whole_plan.h"
@@ -16,228 +18,174 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kEdges = 3001;
+constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
+
+OrderSettings Settings(std::uint64_t batch, std::uint64_t pool, std::uint64_t window) {
+  return {.seed = 42, .batch_edges = batch, .inverse_offset = {}, .pool_edges = pool, .window_edges = window};
+}
+
+TEST(SizesFor, AreWholeBatchesAndAWindowIsNoLargerThanAPool) {
+  const auto sizes = [](std::uint64_t batch, std::uint64_t pool, std::uint64_t window, std::uint64_t edges) {
+    const OrderSizes s = SizesFor(Settings(batch, pool, window), edges);
+    return std::pair(s.pool_edges, s.window_edges);
+  };
+  EXPECT_EQ(sizes(100, 1000, 250, 5000), std::pair(1000UL, 300UL));
+  EXPECT_EQ(sizes(100, 1001, 1, 5000), std::pair(1100UL, 100UL));
+  EXPECT_EQ(sizes(100, 200, 1000, 5000), std::pair(200UL, 200UL));
+  EXPECT_EQ(sizes(100, kHuge, 1000, 555), std::pair(600UL, 600UL));
+  EXPECT_EQ(sizes(4096, 1000, 1000, 5000), std::pair(4096UL, 4096UL)) << "one batch at least";
+  EXPECT_EQ(sizes(100, 1000, 100, 0), std::pair(100UL, 100UL));
+}
+
+TEST(SizesFor, ByDefaultAGraphOf100000EdgesHasSeveralWindows) {
+  const OrderSizes sizes = SizesFor({.seed = 1, .batch_edges = 4096, .inverse_offset = {}}, 100'000);
+  EXPECT_GE(sizes.pool_edges, 100'000U);
+  EXPECT_LE(3 * sizes.window_edges, 100'000U);
+}
 
 class EpochOrderTest : public ::testing::Test {
  protected:
   EpochOrderTest() {
-    WriteSmallCells(path_, {.node_count = 2500, .relation_count = 3, .has_weights = true, .block_edges = 100}, edges_);
-  }
-  CellReader Open() const {
+    WriteSmallCells(path_, {.node_count = 2500, .relation_count = 3, .has_weights = true, .block_edges = 100},
+                    DistinctEdges(kEdges, 2500, 3));
     absl::StatusOr<CellReader> cells = CellReader::Open(path_);
     EXPECT_OK(cells);
-    return *std::move(cells);
+    cells_.push_back(*std::move(cells));
   }
-  static std::vector<Edge> Epoch(EpochOrder& order) {
-    std::vector<Edge> all;
-    std::vector<Edge> window;
-    for (std::uint64_t w = 0; w < order.window_count(); ++w) {
-      EXPECT_OK(order.ReadWindow(w, window));
-      all.insert(all.end(), window.begin(), window.end());
-    }
-    return all;
-  }
-  static std::vector<Edge> Sorted(std::vector<Edge> edges) {
-    std::ranges::sort(edges, {}, &Edge::weight);
-    return edges;
-  }
+  const CellReader& cells() const { return cells_[0]; }
 
   const TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_ / "train.cells";
-  const std::vector<Edge> edges_ = DistinctEdges(kEdges, 2500, 3);
+  std::vector<CellReader> cells_;                                                  // one
   const EpochPlan plan_ = EpochPlanner(3, {1, 1}, BucketOrder::kBeta, 0).Plan(0);  // all of it in memory
 };
 
-TEST_F(EpochOrderTest, VisitsEveryEdgeExactlyOnceWhateverTheWindow) {
-  const CellReader cells = Open();
-  ASSERT_GT(cells.block_count(), 30U);
-  for (const std::uint64_t window : {std::uint64_t{1}, std::uint64_t{99}, std::uint64_t{100}, std::uint64_t{512},
-                                     kEdges - 1, kEdges, kEdges + 1, std::uint64_t{1} << 40}) {
-    EpochOrder order(cells, 42, 1, window);
-    for (std::uint64_t epoch = 0; epoch < (window == 1 ? 1U : 3U); ++epoch) {
-      order.SetEpoch(epoch, plan_);
-      EXPECT_EQ(order.window_count(), (kEdges + window - 1) / window);
-      EXPECT_EQ(Sorted(Epoch(order)), edges_) << window;
+// Windows tile pools, batches tile windows, and what a pool is made of has as many edges as it says.
+void ExpectTiles(const EpochOrder& order, const CellReader& cells, const EpochPlan& plan,
+                 const OrderSettings& settings) {
+  const std::uint64_t per_edge = settings.EntriesPerEdge();
+  std::set<std::pair<std::uint32_t, std::uint32_t>> edges;  // block, edge
+  std::uint64_t batch = 0;
+  std::uint64_t filled = 0;  // of the pool
+  for (std::uint64_t w = 0; w < order.window_count(); ++w) {
+    const EpochOrder::WindowPlace window = order.PlaceOfWindow(w);
+    if (filled == 0) {
+      std::uint64_t pool_edges = 0;
+      for (const EpochOrder::BlockPart& part : order.PartsOfPool(window.pool)) {
+        const BlockRecord& block = cells.block(part.block);
+        const CellId cell{static_cast<PartitionId>(block.head_partition),
+                          static_cast<PartitionId>(block.tail_partition)};
+        EXPECT_EQ(std::ranges::count(plan.states[order.StateOf(batch)].cells, cell), 1);
+        for (std::uint32_t e = 0; e < part.edges; ++e) {
+          EXPECT_TRUE(edges.emplace(part.block, part.first + e).second) << "twice";
+          EXPECT_LT(part.first + e, block.edges);
+        }
+        pool_edges += part.edges;
+      }
+      EXPECT_EQ(window.pool_entries, pool_edges * per_edge);
+      EXPECT_LE(pool_edges, SizesFor(settings, cells.edge_count()).pool_edges);
+    }
+    EXPECT_EQ(window.first, filled);
+    EXPECT_LE(window.entries, SizesFor(settings, cells.edge_count()).window_edges * per_edge);
+    for (std::uint64_t in_window = 0; in_window < window.entries; ++batch) {
+      const EpochOrder::BatchPlace place = order.PlaceOf(batch);
+      ASSERT_EQ(place.window, w);
+      ASSERT_EQ(place.first, in_window);
+      ASSERT_GT(place.entries, 0U);
+      const bool last = batch + 1 == order.FirstBatch(order.StateOf(batch) + 1);
+      ASSERT_TRUE(place.entries == settings.batch_edges * per_edge || last) << "only a state's last batch is short";
+      in_window += place.entries;
+      ASSERT_LE(in_window, window.entries);
+    }
+    filled += window.entries;
+    if (filled == window.pool_entries) filled = 0;
+  }
+  EXPECT_EQ(filled, 0U);
+  EXPECT_EQ(batch, order.batch_count());
+  EXPECT_EQ(order.FirstBatch(plan.states.size()), order.batch_count());
+  EXPECT_EQ(edges.size(), cells.edge_count()) << "every edge once";
+}
+
+TEST_F(EpochOrderTest, PoolsWindowsAndBatchesTileTheEpoch) {
+  for (const std::uint64_t batch : {1UL, 7UL, 100UL, 2999UL, 3001UL, 5000UL}) {
+    for (const std::uint64_t pool : {1UL, 99UL, 1000UL, kEdges - 1, kEdges, kHuge}) {
+      for (const std::uint64_t window : {1UL, 150UL, 700UL, kHuge}) {
+        OrderSettings settings = Settings(batch, pool, window);
+        if (batch == 100) settings.inverse_offset = 3;
+        SCOPED_TRACE(::testing::Message() << batch << " " << pool << " " << window);
+        ExpectTiles(EpochOrder(cells(), settings, 1, plan_), cells(), plan_, settings);
+      }
     }
   }
 }
 
-TEST_F(EpochOrderTest, GroupedEveryEdgeIsThereTwiceInAsManyBatches) {
-  const CellReader cells = Open();
-  EpochOrder plain(cells, 42, 100, 500);
-  EpochOrder grouped(cells, 42, 100, 500, 3);
-  plain.SetEpoch(0, plan_);
-  grouped.SetEpoch(0, plan_);
-  EXPECT_EQ(grouped.batch_count(), plain.batch_count());
-  const std::vector<Edge> entries = Epoch(grouped);
-  std::vector<Edge> forward;
-  for (const Edge& entry : entries) {
-    if (Value(entry.relation) < 3) forward.push_back(entry);
+TEST_F(EpochOrderTest, StatesTrainTheirCells) {
+  for (const PartitionShape shape : {PartitionShape{3, 2}, PartitionShape{2, 2}, PartitionShape{3, 3}}) {
+    for (const BucketOrder kind : {BucketOrder::kBeta, BucketOrder::kInsideOut, BucketOrder::kRandom}) {
+      EpochPlanner planner(3, shape, kind, 5);
+      const OrderSettings settings = Settings(50, 300, 120);
+      for (const std::uint64_t epoch : {0U, 1U}) {
+        const EpochPlan& plan = planner.Plan(epoch);
+        ExpectTiles(EpochOrder(cells(), settings, epoch, plan), cells(), plan, settings);
+      }
+    }
   }
-  EXPECT_EQ(entries.size(), 2 * kEdges);
-  EXPECT_EQ(Sorted(forward), edges_);
+}
+
+TEST_F(EpochOrderTest, TheLastOnesHaveTheRest) {
+  const EpochOrder order(cells(), Settings(10, 995, 400), 0, plan_);  // pools of 1,000: windows of 400, 400, 200
+  EXPECT_EQ(order.window_count(), 10U);
+  EXPECT_EQ(order.batch_count(), 301U);
+  EXPECT_EQ(order.PlaceOfWindow(7).entries, 400U);
+  EXPECT_EQ(order.PlaceOfWindow(8).entries, 200U);
+  EXPECT_EQ(order.PlaceOfWindow(8).pool, 2U);
+  EXPECT_EQ(order.PlaceOfWindow(9).entries, 1U);
+  EXPECT_EQ(order.PlaceOfWindow(9).pool, 3U);
+  EXPECT_EQ(order.PlaceOf(299).window, 8U);
+  EXPECT_EQ(order.PlaceOf(299).first, 190U);
+  EXPECT_EQ(order.PlaceOf(300).window, 9U);
+  EXPECT_EQ(order.PlaceOf(300).entries, 1U);
+}
+
+TEST_F(EpochOrderTest, GroupedPlacesAreTwiceAsFarInAsManyBatches) {
+  OrderSettings settings = Settings(100, 500, 200);
+  const EpochOrder plain(cells(), settings, 0, plan_);
+  settings.inverse_offset = 3;
+  const EpochOrder grouped(cells(), settings, 0, plan_);
+  ASSERT_EQ(grouped.batch_count(), plain.batch_count());
   for (std::uint64_t batch = 0; batch < plain.batch_count(); ++batch) {
     EXPECT_EQ(grouped.PlaceOf(batch).window, plain.PlaceOf(batch).window);
     EXPECT_EQ(grouped.PlaceOf(batch).first, 2 * plain.PlaceOf(batch).first);
-    EXPECT_EQ(grouped.PlaceOf(batch).edges, 2 * plain.PlaceOf(batch).edges);
+    EXPECT_EQ(grouped.PlaceOf(batch).entries, 2 * plain.PlaceOf(batch).entries);
   }
 }
 
-TEST_F(EpochOrderTest, TheLastWindowHasTheRest) {
-  const CellReader cells = Open();
-  EpochOrder order(cells, 1, 10, 995);  // whole batches
-  order.SetEpoch(0, plan_);
-  ASSERT_EQ(order.window_count(), 4U);
-  EXPECT_EQ(order.batch_count(), 301U);
-  std::vector<Edge> window;
-  ASSERT_OK(order.ReadWindow(2, window));
-  EXPECT_EQ(window.size(), 1000U);
-  ASSERT_OK(order.ReadWindow(3, window));
-  EXPECT_EQ(window.size(), 1U);
-  EXPECT_EQ(order.PlaceOf(299).window, 2U);
-  EXPECT_EQ(order.PlaceOf(299).first, 990U);
-  EXPECT_EQ(order.PlaceOf(300).window, 3U);
-  EXPECT_EQ(order.PlaceOf(300).edges, 1U);
-}
-
-TEST_F(EpochOrderTest, IsAPureFunctionOfSeedAndEpoch) {
-  const CellReader cells = Open();
-  EpochOrder order(cells, 42, 1, 700);
-  order.SetEpoch(5, plan_);
-  const std::vector<Edge> fifth = Epoch(order);
-  order.SetEpoch(2, plan_);
-  const std::vector<Edge> second = Epoch(order);
-  EXPECT_EQ(Epoch(order), second) << "reading changes nothing";
-  order.SetEpoch(5, plan_);
-  EXPECT_EQ(Epoch(order), fifth) << "whatever was before";
-  EpochOrder other(cells, 42, 1, 700);
-  other.SetEpoch(5, plan_);
-  std::vector<Edge> window;
-  ASSERT_OK(other.ReadWindow(3, window));  // windows in any order
-  EXPECT_TRUE(std::equal(window.begin(), window.end(), fifth.begin() + 3 * 700));
-  ASSERT_OK(other.ReadWindow(1, window));
-  EXPECT_TRUE(std::equal(window.begin(), window.end(), fifth.begin() + 700));
-}
-
-TEST_F(EpochOrderTest, EpochsAndSeedsDiffer) {
-  const CellReader cells = Open();
-  EpochOrder order(cells, 42, 1, 700);
-  std::vector<std::vector<Edge>> seen;
-  for (const std::uint64_t epoch : {0U, 1U, 2U}) {
-    order.SetEpoch(epoch, plan_);
-    seen.push_back(Epoch(order));
-  }
-  EpochOrder other(cells, 43, 1, 700);
-  other.SetEpoch(0, plan_);
-  seen.push_back(Epoch(other));
-  seen.push_back(edges_);
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(seen[i], seen[j]) << i << " " << j;
-  }
-}
-
-// Not only the order inside a window but the blocks that it gets change with each epoch and seed.
-TEST_F(EpochOrderTest, WindowsHoldOtherEdgesInOtherEpochs) {
-  const CellReader cells = Open();
-  std::vector<std::vector<Edge>> seen;
-  for (const std::uint64_t seed : {42U, 43U}) {
-    EpochOrder order(cells, seed, 1, 700);
-    for (const std::uint64_t epoch : {0U, 1U}) {
-      order.SetEpoch(epoch, plan_);
-      std::vector<Edge> window;
-      ASSERT_OK(order.ReadWindow(0, window));
-      seen.push_back(Sorted(window));
-    }
-  }
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(seen[i], seen[j]) << i << " " << j;
-  }
-}
-
-TEST_F(EpochOrderTest, AWindowMixesManyCells) {
-  const CellReader cells = Open();
-  EpochOrder order(cells, 42, 1, 1000);
-  order.SetEpoch(0, plan_);
-  std::vector<Edge> window;
-  ASSERT_OK(order.ReadWindow(0, window));
-  // Ten blocks of 100, shuffled: neighbours of one block would agree in their cell nearly always.
-  int same = 0;
-  for (std::size_t i = 1; i < window.size(); ++i) {
-    same += Value(window[i].head) / 1024 == Value(window[i - 1].head) / 1024 &&
-                    Value(window[i].tail) / 1024 == Value(window[i - 1].tail) / 1024
-                ? 1
-                : 0;
-  }
-  EXPECT_LT(same, 500);
-}
-
-TEST_F(EpochOrderTest, CountsTheBytesOfBlocks) {
-  const CellReader cells = Open();
-  EpochOrder order(cells, 42, 1, 1 << 20);
-  order.SetEpoch(0, plan_);
-  EXPECT_EQ(order.bytes_read(), 0U);
-  Epoch(order);
-  EXPECT_EQ(order.bytes_read(), kEdges * 16);
+TEST_F(EpochOrderTest, IsAPureFunctionOfSeedEpochAndPlan) {
+  const OrderSettings settings = Settings(1, 700, 200);
+  const EpochOrder fifth(cells(), settings, 5, plan_);
+  EXPECT_EQ(EpochOrder(cells(), settings, 5, plan_), fifth);
+  EXPECT_NE(EpochOrder(cells(), settings, 6, plan_), fifth);
+  OrderSettings other = settings;
+  other.seed = 43;
+  EXPECT_NE(EpochOrder(cells(), other, 5, plan_), fifth);
+  EpochPlanner divided(3, {3, 2}, BucketOrder::kBeta, 0);
+  EXPECT_NE(EpochOrder(cells(), settings, 5, divided.Plan(5)), fifth);
+  // Not only the order inside a pool but its blocks change with each epoch and seed.
+  const auto first_pool = [](const EpochOrder& order) {
+    std::set<std::uint32_t> blocks;
+    for (const EpochOrder::BlockPart& part : order.PartsOfPool(0)) blocks.insert(part.block);
+    return blocks;
+  };
+  EXPECT_NE(first_pool(EpochOrder(cells(), settings, 6, plan_)), first_pool(fifth));
+  EXPECT_NE(first_pool(EpochOrder(cells(), other, 5, plan_)), first_pool(fifth));
 }
 
 TEST_F(EpochOrderTest, AnEpochWithoutEdgesHasNoWindows) {
   WriteSmallCells(folder_ / "empty.cells", {.node_count = 10}, {});
-  const absl::StatusOr<CellReader> cells = CellReader::Open(folder_ / "empty.cells");
-  ASSERT_OK(cells);
-  EpochOrder order(*cells, 1, 1, 100);
-  EXPECT_EQ(order.window_count(), 0U);
-  order.SetEpoch(3, WholePlan(*cells));
+  ASSERT_OK_AND_ASSIGN(const CellReader empty, CellReader::Open(folder_ / "empty.cells"));
+  const EpochOrder order(empty, Settings(1, 100, 10), 3, WholePlan(empty));
   EXPECT_EQ(order.window_count(), 0U);
   EXPECT_EQ(order.batch_count(), 0U);
-}
-
-TEST_F(EpochOrderTest, AHarmedBlockIsAnErrorThatNamesTheFile) {
-  const CellReader cells = Open();
-  FlipByte(path_, 4096 + 500);
-  EpochOrder order(cells, 42, 1, 1 << 20);
-  order.SetEpoch(0, plan_);
-  std::vector<Edge> window;
-  EXPECT_ERROR(order.ReadWindow(0, window), kCorrupt, "train.cells");
-  FlipByte(path_, 4096 + 500);
-  ASSERT_OK(order.ReadWindow(0, window));
-  EXPECT_EQ(Sorted(window), edges_);
-}
-
-// Every edge once, in the state that the plan gives its cell to, whatever the division; batches stay in their state.
-TEST_F(EpochOrderTest, StatesTrainTheirCells) {
-  const CellReader cells = Open();
-  for (const PartitionShape shape : {PartitionShape{3, 2}, PartitionShape{2, 2}, PartitionShape{3, 3}}) {
-    for (const BucketOrder kind : {BucketOrder::kBeta, BucketOrder::kInsideOut, BucketOrder::kRandom}) {
-      EpochPlanner planner(3, shape, kind, 5);
-      EpochOrder order(cells, 42, 50, 120);  // windows of three batches
-      for (const std::uint64_t epoch : {0U, 1U}) {
-        const EpochPlan& plan = planner.Plan(epoch);
-        order.SetEpoch(epoch, plan);
-        std::vector<Edge> all;
-        std::vector<Edge> window;
-        std::uint64_t read = ~std::uint64_t{0};
-        for (std::uint64_t batch = 0; batch < order.batch_count(); ++batch) {
-          const std::size_t state = order.StateOf(batch);
-          EXPECT_GE(batch, order.FirstBatch(state));
-          EXPECT_LT(batch, order.FirstBatch(state + 1));
-          const EpochOrder::BatchPlace place = order.PlaceOf(batch);
-          if (read != place.window) {
-            ASSERT_OK(order.ReadWindow(place.window, window));
-          }
-          read = place.window;
-          ASSERT_LE(place.first + place.edges, window.size());
-          EXPECT_TRUE(place.edges == 50 || batch + 1 == order.FirstBatch(state + 1));
-          for (std::uint64_t i = place.first; i < place.first + place.edges; ++i) {
-            const CellId cell{static_cast<PartitionId>(Value(window[i].head) / 1024),
-                              static_cast<PartitionId>(Value(window[i].tail) / 1024)};
-            ASSERT_TRUE(std::ranges::binary_search(plan.states[state].cells, cell));
-            all.push_back(window[i]);
-          }
-        }
-        EXPECT_EQ(Sorted(all), edges_);
-        EXPECT_EQ(order.FirstBatch(plan.states.size()), order.batch_count());
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Batches and partitions together, as a training uses them, under many random divisions: every edge is handed out
-// exactly once an epoch, while both its ends' partitions are in memory.
+// Batches and partitions together, as a training uses them, under many random divisions: the batches are those of the
+// naive order, every edge is handed out exactly once an epoch, and both its ends' partitions are in memory then.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -9,6 +9,7 @@
 #include "prefetch/batch_prefetcher.h"
 #include "prefetch/partition_loader.h"
 #include "tests/support/expect_status.h"
+#include "tests/support/naive_order.h"
 #include "tests/support/small_cells.h"
 #include "tests/support/temporary_folder.h"
 
@@ -19,8 +20,8 @@ constexpr std::uint64_t kNodes = 19'500;  // 20 fine partitions
 constexpr std::uint64_t kEdges = 6000;
 
 // Trains two epochs in name only and counts.
-void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrder order, std::uint64_t seed,
-                std::uint64_t batch_edges, std::uint64_t window_edges, PrefetchMode mode) {
+void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrder order, const OrderSettings& settings,
+                PrefetchMode mode) {
   std::set<PartitionId> memory;
   PartitionLoader partitions(
       [&](PartitionId p) {
@@ -32,11 +33,14 @@ void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrde
         return absl::OkStatus();
       },
       mode != PrefetchMode::kOff);
-  BatchPrefetcher batches(cells, seed, batch_edges, window_edges, mode);
-  EpochPlanner planner(cells.header().partition_count, shape, order, seed);
+  BatchPrefetcher batches(cells, settings, mode);
+  EpochPlanner planner(cells.header().partition_count, shape, order, settings.seed);
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
-    const EpochPlan& plan = planner.Plan(epoch);
-    batches.BeginEpoch(epoch, plan);
+    const EpochPlan plan = planner.Plan(epoch);
+    batches.BeginEpoch(epoch, plan, &planner.Plan(epoch + 1));
+    const std::vector<NaiveBatch> expected =
+        NaiveBatches(cells, settings.seed, settings.batch_edges, settings.pool_edges, {}, epoch, plan);
+    ASSERT_EQ(batches.BatchCount(), expected.size());
     ASSERT_OK(partitions.Begin(plan, 0));
     std::vector<int> times(kEdges);
     for (std::size_t state = 0; state < plan.states.size(); ++state) {
@@ -46,6 +50,8 @@ void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrde
       ASSERT_OK(partitions.Wait());  // the set is not for two threads
       for (std::uint64_t batch = batches.FirstBatch(state); batch < batches.FirstBatch(state + 1); ++batch) {
         ASSERT_OK(batches.Advance(batch));
+        ASSERT_TRUE(std::ranges::equal(batches.Batch(), expected[batch].edges)) << epoch << " " << batch;
+        ASSERT_EQ(expected[batch].state, state);
         for (const Edge& edge : batches.Batch()) {
           ++times[static_cast<std::size_t>(edge.weight)];  // its number
           ASSERT_TRUE(memory.contains(static_cast<PartitionId>(Value(edge.head) / 1024)));
@@ -68,12 +74,16 @@ TEST(RandomSettings, EveryEdgeExactlyOnceAnEpoch) {
     shape.partitions = static_cast<std::uint32_t>(1 + random.Below(20));
     shape.resident = shape.partitions == 1 ? 1 : static_cast<std::uint32_t>(2 + random.Below(shape.partitions - 1));
     const auto order = static_cast<BucketOrder>(random.Below(3));
-    const std::uint64_t batch = 1 + random.Below(700);
-    const std::uint64_t window = 1 + random.Below(2000);
+    OrderSettings settings;
+    settings.seed = random.Next64();
+    settings.batch_edges = 1 + random.Below(700);
+    settings.pool_edges = settings.batch_edges * (1 + random.Below(10));
+    settings.window_edges = 1 + random.Below(2000);
     const PrefetchMode mode = random.Below(2) == 0 ? PrefetchMode::kOff : PrefetchMode::kOn;
     SCOPED_TRACE(::testing::Message() << shape.partitions << " partitions, " << shape.resident << " resident, order "
-                                      << static_cast<int>(order) << ", batch " << batch << ", window " << window);
-    CountEdges(cells, shape, order, random.Next64(), batch, window, mode);
+                                      << static_cast<int>(order) << ", batch " << settings.batch_edges << ", pool "
+                                      << settings.pool_edges << ", window " << settings.window_edges);
+    CountEdges(cells, shape, order, settings, mode);
     if (::testing::Test::HasFailure()) return;
   }
 }

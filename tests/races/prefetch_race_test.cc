@@ -1,4 +1,4 @@
-// Prefetchers started, swapped, thrown away and stopped at every moment, for the thread sanitizer.
+// Prefetchers started, swapped, destroyed and stopped at every moment, for the thread sanitizer.
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -30,7 +30,7 @@ TEST(PrefetchRace, AnyOrderOfCallsKeepsTheBuffersApart) {
         });
     std::uint64_t front = 0;
     constexpr std::uint64_t kNothing = 1000;
-    std::uint64_t asked = kNothing;  // to prefetch
+    std::uint64_t asked = kNothing;  // to be prefetched
     ASSERT_OK(prefetcher.Load(0));
     for (std::uint64_t i = random.Below(40); i > 0; --i) {
       const std::uint64_t item = random.Below(100);
@@ -60,7 +60,7 @@ TEST(PrefetchRace, AnyOrderOfCallsKeepsTheBuffersApart) {
       }
       ASSERT_EQ(prefetcher.Front(), std::vector<std::uint64_t>(64, front));
     }
-    // Destroyed in whatever state it is.
+    // Destroyed in any state.
   }
 }
 
@@ -72,17 +72,22 @@ TEST(PrefetchRace, BatchesBesideTheReader) {
   ASSERT_OK_AND_ASSIGN(const CellReader cells, CellReader::Open(folder / "train.cells"));
   RandomStream random(2, RandomPurpose::kSplit, 0, 0);
   for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end;) {
-    BatchPrefetcher batches(cells, 5, 50, 150, PrefetchMode::kOn);
-    for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
-      batches.BeginEpoch(epoch, WholePlan(cells));
+    const OrderSettings settings{
+        .seed = 5, .batch_edges = 50, .inverse_offset = {}, .pool_edges = 400, .window_edges = 150};
+    BatchPrefetcher batches(cells, settings, PrefetchMode::kOn);
+    const EpochPlan plan = WholePlan(cells);
+    std::uint64_t epoch = 0;
+    for (int i = 0; i < 3; ++i) {
+      batches.BeginEpoch(epoch, plan, random.Below(4) == 0 ? nullptr : &plan);
       double sum = 0;
       const std::uint64_t stop = random.Below(60);
       for (std::uint64_t batch = 0; batch < batches.BatchCount() && batch < stop; ++batch) {
         ASSERT_OK(batches.Advance(batch));
         for (const Edge& edge : batches.Batch()) sum += edge.weight;
-        if (random.Below(9) == 0) static_cast<void>(batches.BytesRead());
+        if (random.Below(9) == 0) static_cast<void>(batches.TakeCounts());
       }
       EXPECT_TRUE(stop < batches.BatchCount() || sum == 1999.0 * 2000 / 2) << sum;
+      epoch += 1 + random.Below(4) / 3;  // mostly the next one, as promised
     }
   }
 }

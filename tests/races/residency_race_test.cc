@@ -1,6 +1,6 @@
-// Workers on the resident partitions of a plan while the next ones come and the last ones go, for the thread sanitizer.
-// Each row is counted up in every state that has it: a row that was lost, or changed while it was away, has another
-// count at the end.
+// Workers use the resident partitions of a plan while the next ones are loaded and the previous ones leave, for the
+// thread sanitizer. Each row is counted up in every state that has it: a row that was lost, or changed while it was on
+// disk, has a wrong count at the end.
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -57,8 +57,10 @@ TEST_P(ResidencyRace, NoRowIsLostOnItsWay) {
   const std::unique_ptr<MmapManager> table = MakeTable();
   std::vector<float> counts(kPartitions, 0.0F);
   RandomStream random(1, RandomPurpose::kSplit, 0, 0);
-  PartitionLoader loader([&](PartitionId p) { return table->LoadPartition(p); },
-                         [&](PartitionId p) { return table->EvictPartition(p); }, GetParam());
+  int loads = 0;  // in each way in turn
+  PartitionLoader loader(
+      [&](PartitionId p) { return table->LoadPartition(p, std::nullopt, static_cast<Loading>(loads++ % 3)); },
+      [&](PartitionId p) { return table->EvictPartition(p); }, GetParam());
   EpochPlanner planner(kPartitions, {.partitions = 5, .resident = 2}, BucketOrder::kBeta, 3);
   std::uint64_t epoch = 0;
   for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end; ++epoch) {

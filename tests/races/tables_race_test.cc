@@ -1,4 +1,4 @@
-// Threads on the tables for a second or so. The assertions catch torn rows; the thread sanitizer catches the rest.
+// Threads use the tables for about a second. The assertions catch torn rows; the thread sanitizer catches the rest.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/parallel.h"
 #include "gtest/gtest.h"
 #include "oneapi/tbb/global_control.h"
 #include "tables/atomic_bitmap.h"
@@ -16,6 +17,7 @@
 #include "tables/stripe_locks.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/tables/listed_batch.h"
 #include "tests/tables/loaded_table.h"
 
 namespace octavo {
@@ -33,7 +35,7 @@ class TablesRace : public ::testing::Test {
                                          NpyElement element = NpyElement::kFloat32) const {
     return MakeLoadedTable(folder_.path(), name, kRows, columns, element);
   }
-  // Reads rows until `stop`; every row must be of one piece.
+  // Reads rows until `stop`; no row may be torn.
   static void ReadRows(const MmapManager& table, const std::atomic<bool>& stop, std::uint64_t first,
                        std::uint64_t rows) {
     std::vector<float> row(table.columns());
@@ -46,10 +48,11 @@ class TablesRace : public ::testing::Test {
   const TemporaryFolder folder_;
 };
 
-// Chunks that update the same rows at once: each update of each is there, and no row is torn.
-TEST_F(TablesRace, NoUpdateByContributionsIsLost) {
+// Chunks that update the same rows at the same time: no update is lost, and no row is torn.
+TEST_F(TablesRace, NoUpdateOfChunksIsLost) {
   const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns);
   const std::unique_ptr<MmapManager> state = MakeTable("s", 1);
+  ASSERT_OK_AND_ASSIGN(const auto gradients, MmapGradientAccumulator::Create(folder_ / "g", kColumns, {}));
   constexpr std::size_t kThreads = 4;
   constexpr std::size_t kChunks = 60;
   constexpr std::uint64_t kNodes = 40;
@@ -57,20 +60,18 @@ TEST_F(TablesRace, NoUpdateByContributionsIsLost) {
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      std::vector<Contribution> contributions;
-      for (std::uint64_t i = 0; i < 2 * kNodes; ++i)
-        contributions.push_back({NodeId{(i * (2 * t + 1)) % kNodes}, one.data()});
-      ContributionsByNode by_node;
+      std::vector<RowGradient> listed;
+      for (std::uint64_t i = 0; i < 2 * kNodes; ++i) listed.push_back({NodeId{(i * (2 * t + 1)) % kNodes}, one.data()});
+      GradientsByNode by_node;
       for (std::size_t chunk = 0; chunk < kChunks; ++chunk) {
-        by_node.Order(contributions);
-        ASSERT_OK(by_node.CheckRows(*table, *state));
-        by_node.UpdateRows(
-            0, by_node.segments().size(), kColumns,
+        ListAndOrder(listed, by_node);
+        ASSERT_OK(gradients->UpdateUnderLocks(
+            by_node,
             [](std::span<const float> sum, std::span<float> row, std::span<float> count) {
               count[0] += 1;
               for (std::size_t d = 0; d < row.size(); ++d) row[d] += sum[d];
             },
-            *table, *state);
+            *table, *state));
       }
     });
   }
@@ -108,7 +109,7 @@ TEST_F(TablesRace, ReadersNeverSeeATornRow) {
   EXPECT_TRUE(table->IsChanged(static_cast<PartitionId>(0)));
 }
 
-// A row of words is widened and rounded under its lock, too.
+// A row of words is widened and rounded under its lock too.
 TEST_F(TablesRace, ReadersNeverSeeATornRowOfBfloat16) {
   const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns, NpyElement::kBfloat16);
   std::atomic<bool> stop{false};
@@ -121,7 +122,7 @@ TEST_F(TablesRace, ReadersNeverSeeATornRowOfBfloat16) {
         const NodeId node{i % 200};
         const WriterStripeLock lock(table->LockFor(node));
         table->UpdateRow(node, {.seed = w, .step = i}, wide, [&](std::span<float> row) {
-          const float next = row[0] < 100 ? row[0] + 1 : 0;  // whole numbers, which are words
+          const float next = row[0] < 100 ? row[0] + 1 : 0;  // whole numbers, which are exact as bf16
           std::ranges::fill(row, next);
         });
       }
@@ -157,7 +158,7 @@ TEST_F(TablesRace, UpdatesUnderTheLockAreNeverLost) {
   EXPECT_EQ(sum, kThreads * kRounds);
 }
 
-// A partition is written and evicted beside work on the others.
+// A partition is written and evicted while others are in use.
 TEST_F(TablesRace, LoadingAndEvictingBesideWorkOnOtherPartitions) {
   const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns);
   std::atomic<bool> stop{false};
@@ -190,47 +191,62 @@ TEST_F(TablesRace, LoadingAndEvictingBesideWorkOnOtherPartitions) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_F(TablesRace, ApplyBesideReaders) {
+// Blocks that threads write beside the ordering, and updates of disjoint rows by many threads, which take no locks.
+TEST_F(TablesRace, UpdatesOfDisjointRowsTakeNoLocks) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 4);
   const std::unique_ptr<MmapManager> table = MakeTable("t", kColumns);
   const std::unique_ptr<MmapManager> state = MakeTable("s", 1);
-  ASSERT_OK_AND_ASSIGN(const auto gradients, MmapGradientAccumulator::Create(folder_ / "g", kColumns, kRows));
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> readers;
-  for (int r = 0; r < 2; ++r) readers.emplace_back([&] { ReadRows(*table, stop, 0, kRows); });
-  const std::vector<float> ones(kColumns, 1.0F);
-  std::vector<Contribution> batch;
-  for (std::uint64_t node = 0; node < kRows; ++node) {
-    batch.push_back({NodeId{node}, ones.data()});
-    if (node % 3 == 0) batch.push_back({NodeId{node / 3}, ones.data()});
-  }
-  int windows = 0;
-  for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end; ++windows) {
-    ASSERT_OK(gradients->AccumulateBatch(batch));
+  constexpr std::size_t kBlocks = 8;
+  constexpr std::uint64_t kBlockRows = kRows / 6;
+  ASSERT_OK_AND_ASSIGN(
+      const auto gradients,
+      MmapGradientAccumulator::Create(folder_ / "g", kColumns,
+                                      {.block_floats = kBlocks * kBlockRows * kColumns, .accumulated_rows = kRows}));
+  const std::vector<std::uint64_t> floats(kBlocks, kBlockRows * kColumns);
+  std::vector<float> expected(kRows);
+  int updates = 0;
+  for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end; ++updates) {
+    for (int batch = 0; batch < 1 + updates % 2; ++batch) {  // of one batch and of two
+      ASSERT_OK(gradients->BeginBatch(floats));
+      const auto node_of = [&](std::size_t b, std::uint64_t i) { return (b * kBlockRows / 2 + i) % kRows; };
+      const auto compute = [&] {
+        ParallelEach(0, kBlocks, [&](std::size_t b) { std::ranges::fill(gradients->block(b), 1.0F); });
+      };
+      const auto order = [&] {
+        for (std::size_t b = 0; b < kBlocks; ++b) {
+          for (std::uint64_t i = 0; i < kBlockRows; ++i) {
+            gradients->batch().Add({NodeId{node_of(b, i)}, gradients->block(b).data() + i * kColumns});
+            expected[node_of(b, i)] += 1;
+          }
+        }
+        gradients->batch().Order();
+      };
+      ParallelBoth(compute, order);
+      if (updates % 2 == 1) {
+        ASSERT_OK(gradients->Accumulate());
+      }
+    }
     ASSERT_OK(gradients->Apply(
         [](std::span<const float> gradient, std::span<float> row, std::span<float> row_state) {
           row_state[0] += 1;
           for (std::size_t d = 0; d < row.size(); ++d) row[d] += gradient[d];
         },
         *table, *state));
-    gradients->Zero();
   }
-  stop = true;
-  for (std::thread& reader : readers) reader.join();
   std::vector<float> row(kColumns);
   std::vector<float> row_state(1);
   for (std::uint64_t node = 0; node < kRows; ++node) {
     ASSERT_OK(table->ReadRow(NodeId{node}, row));
     ASSERT_OK(state->ReadRow(NodeId{node}, row_state));
-    ASSERT_EQ(row_state[0], static_cast<float>(windows));
-    ASSERT_EQ(row[0], static_cast<float>(windows * (node < kRows / 3 ? 2 : 1)));
+    ASSERT_EQ(row[0], expected[node]);
+    ASSERT_EQ(row_state[0], static_cast<float>(expected[node] > 0 ? updates : 0));
   }
 }
 
 TEST(AtomicBitmapRace, WhoDrainsABitSeesWhatWasWrittenBeforeIt) {
   constexpr std::size_t kBits = 130;
   AtomicBitmap bitmap(kBits);
-  std::vector<std::uint64_t> values(kBits);  // not atomic: the bitmap hands them over
+  std::vector<std::uint64_t> values(kBits);  // not atomic: the bitmap orders the accesses
   std::vector<std::atomic<std::uint32_t>> owner(kBits);
   std::atomic<bool> stop{false};
   std::uint64_t written = 0;

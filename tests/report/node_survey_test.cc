@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 constexpr std::uint64_t kNodes = 3 * kPartitionRowQuantum + 17;
 constexpr std::uint64_t kDim = 3;
 
-// Four partitions; node i has the norm 1 + i / 1000 and random edges, most of them at the first nodes.
+// Four partitions; node i has norm 1 + i / 1000 and random edges, most of them at the first nodes.
 class NodeSurveyTest : public ::testing::Test {
  protected:
   NodeSurveyTest() : degrees_(kNodes), values_(kNodes * kDim) {

@@ -74,14 +74,14 @@ TEST(RunPage, LongNamesOfTheMapKeepTheirEnds) {
   EXPECT_THAT(longer, ::testing::EndsWith("x/country/C3"));
   EXPECT_THAT(longer, HasSubstr("\u2026"));
   EXPECT_LE(longer.size(), 260U);
-  // Of letters that take more room as JSON fewer are left, but some are.
+  // With letters that take more space as JSON, fewer are kept, but some are.
   std::string others;
   for (int i = 0; i < 1000; ++i) others += "\u4E1C\xFF";
   EXPECT_LE(nlohmann::json(MapName(others)).dump(-1, ' ', /*ensure_ascii=*/true).size(), 384U);
   EXPECT_GE(MapName(others).size(), 60U);
 }
 
-// A limit of 1 GiB once pressed a use of 50 MiB to the ground.
+// A limit of 1 GiB once flattened the line of a use of 50 MiB.
 TEST(RunPage, TheLimitOfMemoryIsDrawnWhereItIsNear) {
   RunPage page = EvilPage();
   EXPECT_THAT(ToHtml(page), HasSubstr("allowed (--memory)"));

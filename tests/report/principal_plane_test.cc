@@ -17,7 +17,7 @@ constexpr std::uint64_t kNodes = kPartitionRowQuantum + 500;
 
 class PrincipalPlaneTest : public ::testing::Test {
  protected:
-  // Writes the rows [kNodes, dim] and a graph of as many nodes.
+  // Writes the rows [kNodes, dim] and a graph with that many nodes.
   void Write(std::vector<float> values, std::uint64_t dim) {
     dim_ = dim;
     values_ = std::move(values);
@@ -35,7 +35,7 @@ class PrincipalPlaneTest : public ::testing::Test {
   std::optional<TableReader> table_;
 };
 
-// Rows mean + a * u + b * v with orthonormal u and v: the plane is theirs, and a and b are the coordinates.
+// Rows mean + a * u + b * v with orthonormal u and v: these span the plane, and a and b are the coordinates.
 TEST_F(PrincipalPlaneTest, FindsThePlaneThatTheRowsWereMadeIn) {
   constexpr std::uint64_t kDim = 6;
   const double u[kDim] = {0, 0.6, 0, -0.8, 0, 0};
@@ -59,7 +59,7 @@ TEST_F(PrincipalPlaneTest, FindsThePlaneThatTheRowsWereMadeIn) {
   ASSERT_OK_AND_ASSIGN(const PrincipalPlane plane, ProjectNodes(embedded(), nodes, 1 << 20));
   EXPECT_NEAR(plane.variance_shares[0] + plane.variance_shares[1], 1, 1e-6);
   EXPECT_GT(plane.variance_shares[0], plane.variance_shares[1]);
-  // Distances are kept, as all that differs is in the plane.
+  // Distances are preserved, because all differences lie in the plane.
   for (std::uint64_t i = 1; i < kNodes; i += 97) {
     const auto& p = plane.points[kNodes - 1 - i];
     const auto& q = plane.points[kNodes - 1];  // of node 0

@@ -23,9 +23,9 @@ std::unique_ptr<Graph> Partitioned(const std::filesystem::path& folder) {
   return WriteGraph(graph, folder);
 }
 
-// Whether group g is in memory at the share `when`.
-bool IsResident(const Residency::Group& group, double when) {
-  return std::any_of(group.spans.begin(), group.spans.end(),
+// Whether partition g is in memory at the share `when`.
+bool IsResident(const Residency::Partition& partition, double when) {
+  return std::any_of(partition.spans.begin(), partition.spans.end(),
                      [&](const auto& span) { return span.first <= when && when < span.second; });
 }
 
@@ -38,8 +38,8 @@ TEST(Residency, HoldsAtEachTimeThePartitionsOfThePlan) {
   EXPECT_EQ(residency.epoch, 3U);
   EXPECT_EQ(residency.resident, 2U);
   EXPECT_EQ(residency.loads, BetaExchanges(6, 2));
-  ASSERT_EQ(residency.groups.size(), 6U);
-  for (const Residency::Group& group : residency.groups) EXPECT_EQ(group.partitions, 2U);
+  ASSERT_EQ(residency.partitions.size(), 6U);
+  for (const Residency::Partition& partition : residency.partitions) EXPECT_EQ(partition.fine_partitions, 2U);
   // By the plan itself, state by state.
   EpochPlanner planner(12, {6, 2}, BucketOrder::kBeta, 7, 1);
   double done = 0;
@@ -50,14 +50,15 @@ TEST(Residency, HoldsAtEachTimeThePartitionsOfThePlan) {
     if (edges == 0) continue;
     const double middle = (done + edges / 2) / static_cast<double>(train.edge_count());
     std::uint64_t there = 0;
-    for (const Residency::Group& group : residency.groups) there += IsResident(group, middle) ? group.partitions : 0;
+    for (const Residency::Partition& partition : residency.partitions)
+      there += IsResident(partition, middle) ? partition.fine_partitions : 0;
     EXPECT_EQ(there, state.resident.size()) << middle;
     done += edges;
     ++states;
   }
   EXPECT_GT(states, 5U);
   EXPECT_EQ(done, static_cast<double>(train.edge_count()));
-  for (std::size_t i = 1; i < 6; ++i) EXPECT_LE(residency.groups[i - 1].spans[0], residency.groups[i].spans[0]);
+  for (std::size_t i = 1; i < 6; ++i) EXPECT_LE(residency.partitions[i - 1].spans[0], residency.partitions[i].spans[0]);
 }
 
 TEST(Residency, IsOfTheNextEpochWhereTheDivisionIsNew) {

@@ -71,7 +71,7 @@ TEST_F(RunHistoryTest, NamesTheDamagedLine) {
   ExpectCorrupt(R"({"event":"epoch","epoch":1,"loss":"low"})", ":1: \"loss\" is \\\"low\\\"; expected a number");
   ExpectCorrupt(R"({"event":"epoch","epoch":-1,"loss":1})", ":1: \"epoch\" is -1; expected a whole number");
   ExpectCorrupt(R"({"event":"validation","epoch":1,"mrr":[]})", ":1: \"mrr\" is array; expected a number");
-  // So deep that nobody may follow it by recursion.
+  // Too deep for a recursive reader.
   ExpectCorrupt(R"({"event":"epoch","loss":1,"epoch":)" + std::string(1 << 20, '[') + std::string(1 << 20, ']') + "}",
                 ":1: \"epoch\" is array; expected a whole number");
   ExpectCorrupt("[]", ":1: found \"[]\"");

@@ -1,4 +1,4 @@
-// Reads one element behind a vector.
+// Reads one element past the end of a vector.
 
 #include <vector>
 

@@ -1,12 +1,15 @@
 #!/usr/bin/python3
-"""Checks that no include of lib/ points upward and that threads stay where they belong.
+"""Checks that no include of lib/ points upward or in a circle, and that threads stay where they belong.
 
-A folder of lib/ may include from itself and from the folders that ALLOWED gives it. lib/README.md is the map for people.
+A folder of lib/ may include from itself and from the folders that ALLOWED gives it. Within a folder a module is x.h with
+x.cc, and each can be read after those that it includes. lib/README.md is the map for people.
 
-usage: layer_check.py [ROOT]       exit 0 when clean, 1 with one line for each breach
-       layer_check.py --self-test  exit 0 when every kind of deliberate breach is caught
+usage: layer_check.py [ROOT]           exit 0 when clean, 1 with one line for each breach
+       layer_check.py --order FOLDER   the modules of lib/FOLDER in an order in which they can be read
+       layer_check.py --self-test      exit 0 when every kind of deliberate breach is caught
 """
 
+import graphlib
 import pathlib
 import re
 import sys
@@ -19,7 +22,8 @@ ALLOWED = {
     "generate": ["base"],
     "cells": ["base", "io", "format"],
     "graph": ["base", "io", "format"],
-    "import": ["base", "io", "format", "cells", "graph"],
+    "parse": ["base", "io", "format", "cells", "graph"],
+    "import": ["base", "io", "format", "cells", "graph", "parse"],
     "walk": ["base", "io", "format", "cells", "graph"],
     "tables": ["base", "io", "format"],
     "vectors": ["base", "io", "format", "cells", "graph", "tables"],
@@ -31,16 +35,16 @@ ALLOWED = {
     "evaluate": ["base", "io", "format", "graph", "tables", "model", "plan"],
     "export": ["base", "io", "format", "graph", "tables"],
     "index": ["base", "io", "format", "graph", "tables", "model", "evaluate", "export"],
-    "train": ["base", "io", "format", "cells", "import", "graph", "tables", "vectors", "plan", "prefetch", "model", "optimize",
-              "checkpoint"],
-    "tune": ["base", "io", "format", "graph", "checkpoint", "train"],
+    "run": ["base", "io", "format", "cells", "graph", "tables", "vectors", "plan", "prefetch", "model", "optimize", "checkpoint"],
+    "train": ["base", "io", "format", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint", "run"],
+    "tune": ["base", "io", "format", "graph", "checkpoint", "run", "train"],
     "chart": ["base"],
-    "report": ["base", "io", "format", "chart", "graph", "tables", "plan", "evaluate", "train"],
-    "bench": ["base", "chart", "io", "model", "optimize", "graph", "tables", "plan", "prefetch", "train"],
+    "report": ["base", "io", "format", "chart", "graph", "tables", "plan", "evaluate", "run"],
+    "bench": ["base", "chart", "io", "import", "model", "optimize", "graph", "tables", "plan", "prefetch", "run", "train"],
 }
 
-# Folders of pure functions and plain files: they start no thread. io keeps a mutex for its failpoints. base/ has the
-# wrappers of TBB's loops and of the mutex, for the folders that may use what is wrapped.
+# Folders of pure functions and plain files: they start no threads. io has a mutex for its failpoints. base/ has the
+# wrappers of TBB's loops and of the mutex, for the folders that may use them.
 NO_TBB = {"base", "io", "format", "generate", "plan", "model", "optimize", "chart"}
 NO_THREADS = NO_TBB - {"io"}
 
@@ -72,6 +76,29 @@ def check_source(path, folder):
             yield f'{path}:{number}: includes "{name}", but {folder}/ may include only: {" ".join(ALLOWED[folder]) or "nothing"}'
 
 
+def modules_of(folder):
+    """Returns, of each module of the folder, the other modules of it that its header and source include."""
+    modules = {}
+    for path in sorted(folder.iterdir()):
+        if path.suffix not in (".h", ".cc"):
+            continue
+        includes = modules.setdefault(path.stem, set())
+        for line in path.read_text(errors="replace").splitlines():
+            match = INCLUDE.match(line)
+            if match and match.group(1).startswith(f"{folder.name}/"):
+                includes.add(pathlib.PurePath(match.group(1)).stem)
+        includes.discard(path.stem)
+    return modules
+
+
+def check_order(folder):
+    try:
+        graphlib.TopologicalSorter(modules_of(folder)).prepare()
+    except graphlib.CycleError as error:
+        circle = " <- ".join(error.args[1])
+        yield f"{folder}: modules that include each other: {circle}; move what both need to a third file"
+
+
 def check(root):
     breaches = []
     for folder in sorted((root / "lib").iterdir()):
@@ -83,11 +110,12 @@ def check(root):
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".h", ".cc"):
                 breaches.extend(check_source(path, folder.name))
+        breaches.extend(check_order(folder))
     return breaches
 
 
 def self_test():
-    # file, its one line, and whether that is a breach
+    # file, its one line, and whether that is a breach; in place of the line, files with theirs
     cases = [
         ("lib/base/a.h", '#include "io/file.h"', True),
         ("lib/tables/a.cc", '#include "train/trainer.h"', True),
@@ -109,12 +137,21 @@ def self_test():
         ("lib/train/a.cc", '#include "checkpoint/commit.h"', False),
         ("lib/format/a.cc", '#include "format/b.h"', False),
         ("lib/base/a.cc", "#include <format>", False),
+        ("lib/train/a.cc", '#include "run/options.h"', False),
+        ("lib/run/a.h", '#include "train/trainer.h"', True),
+        ("lib/report/a.cc", '#include "train/trainer.h"', True),
+        ("lib/parse/a.cc", '#include "import/importer.h"', True),
+        ("a circle of headers", {"lib/io/a.h": '#include "io/b.h"', "lib/io/b.h": '#include "io/a.h"'}, True),
+        ("a circle through a source", {"lib/io/a.cc": '#include "io/b.h"', "lib/io/b.h": '#include "io/a.h"'}, True),
+        ("a circle of three", {f"lib/io/{a}.cc": f'#include "io/{b}.h"' for a, b in ("ab", "bc", "ca")}, True),
+        ("a source and its header", {"lib/io/a.cc": '#include "io/a.h"', "lib/io/b.cc": '#include "io/a.h"'}, False),
     ]
     for name, line, breach in cases:
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, name)
-            path.parent.mkdir(parents=True)
-            path.write_text(line + "\n")
+            for file, text in (line if isinstance(line, dict) else {name: line}).items():
+                path = pathlib.Path(folder, file)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text + "\n")
             found = check(pathlib.Path(folder))
             if bool(found) != breach:
                 sys.exit(f"self-test: {name} with {line!r}: {found or 'no breach found'}")
@@ -124,9 +161,13 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
+    here = pathlib.Path(__file__).parents[2]
+    if len(sys.argv) == 3 and sys.argv[1] == "--order":
+        order = graphlib.TopologicalSorter(modules_of(here / "lib" / sys.argv[2])).static_order()
+        return print("\n".join(order))
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else here)
     breaches = check(root)
-    print("\n".join(breaches) if breaches else "every include of lib/ points downward")
+    print("\n".join(breaches) if breaches else "every include of lib/ points downward, and none in a circle")
     sys.exit(bool(breaches))
 
 

@@ -29,13 +29,13 @@ inline std::uint64_t CachedBytes(const std::filesystem::path& path) {
                                                          [](unsigned char resident) { return (resident & 1) != 0; }));
 }
 
-// Writes the file out, which it must be before any of it can leave the cache.
+// Writes the file out, which is required before any of it can leave the cache.
 inline void SyncFile(const std::filesystem::path& path) {
   absl::StatusOr<File> file = File::OpenReadWrite(path);
   ASSERT_TRUE(file.ok() && file->Sync().ok());
 }
 
-// A folder of memory has no cache to leave.
+// A folder in memory has no cache to leave.
 inline bool IsOnDisk(const std::filesystem::path& path) {
   struct statfs info {};
   return ::statfs(path.c_str(), &info) == 0 && info.f_type != TMPFS_MAGIC && info.f_type != RAMFS_MAGIC;
@@ -43,6 +43,6 @@ inline bool IsOnDisk(const std::filesystem::path& path) {
 
 }  // namespace octavo
 
-// Ends the test as skipped where the page cache cannot be seen at work.
+// Ends the test as skipped if the page cache cannot be observed.
 #define OCTAVO_REQUIRE_DISK(path) \
   if (!::octavo::IsOnDisk(path)) GTEST_SKIP() << (path) << " is in memory: nothing leaves its cache"

@@ -1,4 +1,4 @@
-// Runs a piece of a test in a process of its own, which may be killed.
+// Runs a part of a test in another process, which may be killed.
 #pragma once
 
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 
 namespace octavo {
 
-// How a child ended. It was killed where signal is not 0.
+// How a child ended. It was killed if signal is not 0.
 struct ChildEnd {
   int code = 0;
   int signal = 0;
@@ -25,8 +25,8 @@ inline ChildEnd WaitForChild(pid_t child) {
   return {.code = WEXITSTATUS(status), .signal = 0};
 }
 
-// Forks; the child ends with what `body` returns, without running destructors or handlers of the test program.
-// A child has one thread, so the parent must not hold locks of other threads: fork before starting any.
+// Forks; the child ends with what `body` returns, without running destructors or handlers of the test program. A child
+// has one thread, so the parent must not hold locks of other threads: fork before starting any.
 inline pid_t StartChild(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child != 0) return child;

@@ -81,7 +81,7 @@ CrashDisk::CrashDisk(const FolderContents& synced) {
 
 std::shared_ptr<Inode> CrashDisk::Find(const std::string& name) {
   std::shared_ptr<Inode>& inode = now_[name];
-  if (inode == nullptr) synced_[name] = inode = std::make_shared<Inode>();  // made past the journal: no matter how
+  if (inode == nullptr) synced_[name] = inode = std::make_shared<Inode>();  // made before the recording
   return inode;
 }
 
@@ -114,7 +114,7 @@ void CrashDisk::Apply(const RecordedEvent& event) {
         ChangeNames(now_, unsynced_names_.back());
         return;
       }
-      [[fallthrough]];  // it was there and is emptied
+      [[fallthrough]];  // it existed and is emptied
     case Kind::kAllocate:
     case Kind::kTruncate:
     case Kind::kWrite:

@@ -1,9 +1,9 @@
 // A model of a disk that loses power: what one folder can hold after a cut, given what the program did to its files.
 //
 // It holds the program to what POSIX promises and no more. Data and length of a file are on the disk once the file is
-// synced; a name, a rename or a removal once the folder is. Of what was done since, any part may be there: each write
-// whole, torn between sectors of 512 bytes, or not at all; each length; each name; in any combination. ext4 and XFS
-// keep more order than that (tests/end_to_end/power_cut cuts their power).
+// synced; a name, a rename or a removal once the folder is. Of what was done since, any part may be on the disk: each
+// write whole, torn between sectors of 512 bytes, or not at all; each length; each name; in any combination. ext4 and
+// XFS keep more order than that (tests/end_to_end/power_cut cuts their power).
 #pragma once
 
 #include <cstddef>
@@ -24,20 +24,20 @@ namespace octavo {
 // An event with its bytes, by the name of its file in the folder.
 struct RecordedEvent {
   FileEvent::Kind kind = FileEvent::Kind::kCreate;
-  std::string name = {};  // "" of the folder itself
+  std::string name = {};  // "" for the folder itself
   std::string to = {};
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   std::string bytes = {};
 };
 
-// Records what is done to the files of `folder`, and to no other, while it lives.
+// While it lives, records what is done to the files of `folder`, and to no others.
 class FileJournal : public FileListener {
  public:
   explicit FileJournal(std::filesystem::path folder);
   ~FileJournal() override;
   void OnFileEvent(const FileEvent& event) override;
-  // Of one thread, when the recorded program stands still.
+  // To be called by one thread, while the recorded program stands still.
   const std::vector<RecordedEvent>& events() const { return events_; }
 
  private:
@@ -53,24 +53,24 @@ struct Inode;
 
 class CrashDisk {
  public:
-  // What a cut does to one thing that is not synced.
+  // What happens to one unsynced thing in a cut.
   enum class Fate { kLost, kKept, kTorn };  // only a write can be torn; anything else is kept then
 
   // A disk with these files, all synced.
   explicit CrashDisk(const FolderContents& synced = {});
 
-  // A file that was there when the disk was made may be met by any event.
+  // An event may concern a file that existed when the disk was made.
   void Apply(const RecordedEvent& event);
 
-  // How many things are not synced: writes, lengths, names.
+  // The number of unsynced things: writes, lengths, names.
   std::size_t unsynced() const;
-  // What the folder holds after a cut. `fate` is asked for each thing in turn, from 0; `random` tears.
+  // The content of the folder after a cut. `fate` is called for each thing in turn, from 0; `random` tears.
   FolderContents Cut(const std::function<Fate(std::size_t)>& fate, RandomStream& random) const;
 
  private:
   struct Change {
     RecordedEvent event = {};
-    std::shared_ptr<Inode> inode = {};  // of a name that is made
+    std::shared_ptr<Inode> inode = {};  // of a name that is created
   };
   using Names = std::map<std::string, std::shared_ptr<Inode>>;
 

@@ -18,7 +18,7 @@ RecordedEvent Write(const std::string& name, std::uint64_t offset, const std::st
   return {.kind = Kind::kWrite, .name = name, .offset = offset, .size = bytes.size(), .bytes = bytes};
 }
 
-// Every cut that the model knows of, by all combinations and many tears.
+// Every cut that the model can produce, by all combinations and many tears.
 std::set<FolderContents> AllCuts(const CrashDisk& disk) {
   RandomStream random(1, RandomPurpose::kSplit, 0, 0);
   std::set<FolderContents> cuts;
@@ -69,7 +69,7 @@ TEST(CrashDiskTest, ANameIsThereOnceTheFolderIsSynced) {
   EXPECT_EQ(AllCuts(disk), (std::set<FolderContents>{{{"STATE", "new"}}, {}}));
 }
 
-// A rename without a sync of its data, as many programs do it, can lose both the old file and the new.
+// A rename without a sync of its data, as in many programs, can lose both the old file and the new.
 TEST(CrashDiskTest, ARenameDoesNotSyncTheData) {
   CrashDisk disk(FolderContents{{"a", "old"}});
   disk.Apply({.kind = Kind::kCreate, .name = "b"});
@@ -99,7 +99,7 @@ TEST(CrashDiskTest, TheJournalHasWhatWasDoneToTheFilesOfItsFolder) {
   EXPECT_EQ(journal.events().size(), 7U + 5U + 1U);
   EXPECT_EQ(disk.unsynced(), 1U);
   RandomStream random(1, RandomPurpose::kSplit, 0, 0);
-  // Everything kept is what the folder holds now.
+  // With everything kept it is what the folder holds now.
   EXPECT_EQ(disk.Cut([](std::size_t) { return Fate::kKept; }, random), ReadFolder(folder.path()));
   FolderContents with_c = ReadFolder(folder.path());
   with_c["c"] = "text";

@@ -1,4 +1,4 @@
-// Every way in which the tests harm a file: cut at places that matter, and bits turned over.
+// Every way in which the tests damage a file: cut at places that matter, and flipped bits.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace octavo {
 
-// Calls `look(what, bytes)` with the file harmed in each way, and puts the file back. Cuts: at 0, 1, before, at and
-// behind the header's end, half, one before the end, and one byte more. Bits: one of each byte of the header and of the
+// Calls `look(what, bytes)` with the file damaged in each way, and restores the file. Cuts: at 0, 1, before, at and
+// after the header's end, half, one before the end, and one byte more. Bits: one of each byte of the header and of the
 // last 16 bytes, and `bits` random ones.
 inline void ForEachDamage(const std::filesystem::path& path, std::uint64_t header_bytes, int bits,
                           const std::function<void(const std::string& what, const std::string& bytes)>& look) {
   const std::string whole = FileBytes(path);
-  const auto harmed = [&](const std::string& what, const std::string& bytes) {
+  const auto examine = [&](const std::string& what, const std::string& bytes) {
     if (bytes == whole) return;
     WriteFileBytes(path, bytes);
     look(fmt::format("{}: {}", path.filename().string(), what), bytes);
@@ -30,9 +30,9 @@ inline void ForEachDamage(const std::filesystem::path& path, std::uint64_t heade
   if (header > 0) cuts.insert(header - 1);
   if (!whole.empty()) cuts.insert(whole.size() - 1);
   for (const std::uint64_t cut : cuts) {
-    if (cut < whole.size()) harmed(fmt::format("cut at {}", cut), whole.substr(0, cut));
+    if (cut < whole.size()) examine(fmt::format("cut at {}", cut), whole.substr(0, cut));
   }
-  harmed("one byte longer", whole + "x");
+  examine("one byte longer", whole + "x");
   RandomStream random(1, RandomPurpose::kSplit, 0, whole.size());
   std::set<std::uint64_t> places;  // bits
   for (std::uint64_t byte = 0; byte < header; ++byte) places.insert(byte * 8 + byte % 8);
@@ -43,7 +43,7 @@ inline void ForEachDamage(const std::filesystem::path& path, std::uint64_t heade
   for (const std::uint64_t place : places) {
     std::string bytes = whole;
     bytes[place / 8] = static_cast<char>(bytes[place / 8] ^ (1 << (place % 8)));
-    harmed(fmt::format("bit {} of byte {}", place % 8, place / 8), bytes);
+    examine(fmt::format("bit {} of byte {}", place % 8, place / 8), bytes);
   }
   WriteFileBytes(path, whole);
 }

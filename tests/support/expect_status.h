@@ -1,4 +1,4 @@
-// Expectations about absl::Status and absl::StatusOr, which Debian's Abseil has no matchers for.
+// Expectations about absl::Status and absl::StatusOr; Debian's Abseil has no matchers for them.
 #pragma once
 
 #include <string>

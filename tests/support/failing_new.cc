@@ -1,6 +1,6 @@
 // Loaded into a program by LD_PRELOAD: its n-th operator new, n being OCTAVO_FAIL_NEW, fails with std::bad_alloc, and
-// those behind it succeed. Counted from the program's first call of signal(), which octavo makes as soon as it can
-// catch anything. Where the n-th was reached, one byte is written to the file that OCTAVO_FAIL_NEW_LOG names.
+// the later ones succeed. Counts from the program's first call of signal(), which octavo makes as soon as it can catch
+// exceptions. When the n-th is reached, writes one byte to the file that OCTAVO_FAIL_NEW_LOG names.
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -19,7 +19,7 @@ inline void WriteFileBytes(const std::filesystem::path& path, const std::string&
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-// Turns over one bit of byte `offset`, in place.
+// Flips one bit of byte `offset`, in place.
 inline void FlipByte(const std::filesystem::path& path, std::uint64_t offset) {
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekg(static_cast<std::streamoff>(offset));

@@ -8,7 +8,7 @@
 
 namespace {
 
-// Relaxed: they are looked at when the threads that allocate are done.
+// Relaxed: they are read after the threads that allocate are done.
 std::atomic<std::int64_t> held = 0;
 std::atomic<std::int64_t> most = 0;
 

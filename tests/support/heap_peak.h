@@ -1,12 +1,12 @@
-// What operator new has given out, for tests of what memory a plan says. Replaces the program's operator new: for the
-// programs of one folder, which name heap_peak.cc among their sources. Counts nothing under clang's thread sanitizer.
+// Measures operator new, for tests of planned memory. Replaces the program's operator new: for the test programs of one
+// folder, which list heap_peak.cc among their sources. Counts nothing under clang's thread sanitizer.
 #pragma once
 
 #include <cstdint>
 
 namespace octavo {
 
-// How much more than at its construction was held at the most since. One at a time; the program's other threads count.
+// The most that was held since its construction, beyond what was held then. One at a time; all threads count.
 class HeapPeak {
  public:
   HeapPeak();

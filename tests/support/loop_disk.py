@@ -1,7 +1,7 @@
 """A real file system in a file, whose power can be cut, for tests that run as root.
 
-What is mounted here is seen by this process and its children only, and goes when they do, however they end: the
-process gets a mount namespace of its own, and all files lie in a tmpfs that is mounted there.
+Mounts made here are visible only to this process and its children, and disappear with them, however they end: the
+process gets its own mount namespace, and all files lie in a tmpfs that is mounted there.
 """
 
 import ctypes
@@ -15,21 +15,21 @@ import tempfile
 import time
 
 CLONE_NEWNS = 0x00020000
-FS_IOC_SHUTDOWN = 0x8004587D  # _IOR('X', 125, __u32): XFS's GOINGDOWN, which ext4 and others took over
-NOLOGFLUSH = 2  # what is in memory only, of the journal too, is lost
+FS_IOC_SHUTDOWN = 0x8004587D  # _IOR('X', 125, __u32): XFS's GOINGDOWN, which ext4 and others adopted
+NOLOGFLUSH = 2  # what is only in memory, also of the journal, is lost
 MIB = 1 << 20
-# mkfs.xfs makes none below 300 MiB. Images are sparse.
+# mkfs.xfs refuses sizes below 300 MiB. Images are sparse.
 SMALLEST = {"ext4": 8 * MIB, "xfs": 300 * MIB}
 MKFS = {"ext4": ["mkfs.ext4", "-q", "-F", "-m", "0", "-b", "4096"], "xfs": ["mkfs.xfs", "-q", "-f"]}
 NOTHING_RUN = 77
 
 
 class NotPossible(Exception):
-    """This machine does not let the process mount what the test needs."""
+    """This machine does not permit the process to mount what the test needs."""
 
 
 def call(*command):
-    """Runs a command of the system's; an OSError with what it said if it fails."""
+    """Runs a system command; if it fails, raises an OSError with its message."""
     try:
         result = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True,
                                 text=True, check=False)
@@ -40,7 +40,7 @@ def call(*command):
 
 
 class Scratch:
-    """A tmpfs in a new folder that nobody else sees. With it, the process has its own mounts from there on."""
+    """A tmpfs in a new folder that no other process sees. Creating it gives the process its own mounts."""
 
     def __init__(self, megabytes=2048):
         libc = ctypes.CDLL(None, use_errno=True)
@@ -48,7 +48,7 @@ class Scratch:
             raise NotPossible(f"a mount namespace: {os.strerror(ctypes.get_errno())}")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="octavo-disk-"))
         try:
-            # "Slave": what others mount and unmount still comes in; nothing of ours goes out.
+            # "Slave": mounts of other processes still come in; none of ours go out.
             call("mount", "--make-rslave", "/")
             call("mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "octavo-test", self.folder)
         except OSError as error:
@@ -59,7 +59,7 @@ class Scratch:
         return self.folder
 
     def __exit__(self, *_):
-        # A mount point that is busy still goes with the namespace; the empty folder below it must not stay.
+        # A busy mount point still disappears with the namespace; the empty folder below it must not stay.
         subprocess.run(["umount", "--lazy", self.folder], check=False)
         self.folder.rmdir()
 
@@ -85,7 +85,7 @@ class LoopDisk:
         self.root.rmdir()
 
     def make(self):
-        """Mounts an empty file system, also in the place of the one that is there."""
+        """Mounts an empty file system; replaces the present one."""
         self.unmount()
         self.image.unlink(missing_ok=True)
         with self.image.open("wb") as image:
@@ -97,7 +97,7 @@ class LoopDisk:
             raise NotPossible(str(error)) from error
 
     def mount(self):
-        # The loop device is set to go with the mount.
+        # The loop device is set to detach after the unmount.
         call("mount", "-t", self.kind, "-o", "loop", self.image, self.root)
         self.mounted = True
 
@@ -111,11 +111,11 @@ class LoopDisk:
             except OSError:
                 if attempt == 99:
                     raise
-                time.sleep(0.02)  # a process that was killed keeps its files for an instant
+                time.sleep(0.02)  # a killed process keeps its files for an instant
         self.mounted = False
 
     def cut_power(self):
-        """From now on nothing that is not on the disk gets there: every write and sync fails."""
+        """From now on nothing more reaches the disk: every write and sync fails."""
         descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.ioctl(descriptor, FS_IOC_SHUTDOWN, struct.pack("I", NOLOGFLUSH))
@@ -123,7 +123,7 @@ class LoopDisk:
             os.close(descriptor)
 
     def restart(self):
-        """Mounts what the disk had when the power went; the file system recovers by its journal."""
+        """Mounts what the disk had when the power was cut; the file system recovers by its journal."""
         self.unmount()
         self.mount()
 
@@ -133,6 +133,6 @@ class LoopDisk:
 
 
 def not_possible(reason):
-    """Ends the test that could not be run: skipped, but a failure where CI=true says that all must run."""
-    print(f"NOTHING WAS RUN: this takes root, loop devices, mkfs.ext4 and mkfs.xfs: {reason}", file=sys.stderr)
+    """Ends a test that could not be run: as skipped, or as failed if CI=true requires that all run."""
+    print(f"NOTHING WAS RUN: this requires root, loop devices, mkfs.ext4 and mkfs.xfs: {reason}", file=sys.stderr)
     sys.exit(1 if os.environ.get("CI") in ("true", "1") else NOTHING_RUN)

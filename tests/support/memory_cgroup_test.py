@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Tests the memory control group runner on children that take a known amount.
 
-Exit 77, which ctest takes for skipped, where no group can be made; under CI=true that is a failure.
+Exit 77, which ctest treats as skipped, if no group can be created; under CI=true that is a failure.
 """
 
 import json

@@ -37,7 +37,7 @@ EdgeScores ScoreEdge(const ModelSpec& model, const NaiveChunk& chunk, Side side,
   scores.positive = score(side == Side::kTail ? tail : head);
   for (std::size_t j = 0; j < chunk.negatives; ++j) {
     const bool masked = std::any_of(masks.begin(), masks.end(),
-                                    [&](const MaskedPair& pair) { return pair.edge == i && pair.negative == j; });
+                                    [&](const MaskedPair& pair) { return pair.query == i && pair.negative == j; });
     if (!masked) scores.negatives.push_back(score(Row(candidates, j, model.dim)));
   }
   return scores;
@@ -89,7 +89,7 @@ double SumOfPenalties(const ModelSpec& model, const RegularizerSpec& regularizer
 }  // namespace
 
 NaiveChunk MakeNaiveChunk(const ChunkInput& input) {
-  return {.edges = input.edges,
+  return {.edges = input.edges(),
           .negatives = input.negatives,
           .heads = Widen(input.heads),
           .tails = Widen(input.tails),

@@ -35,7 +35,7 @@ double NaiveScore(const ModelSpec& spec, std::span<const double> head, std::span
 // softmax(temperature * scores) of the negatives of a self-adversarial loss; empty for the other losses.
 std::vector<double> NaiveAdversarialWeights(const LossSpec& spec, std::span<const double> negatives);
 
-// Loss of one positive against its unmasked negatives and, of a softmax, its rivals, the answers that compete with it.
+// Loss of one positive against its unmasked negatives and, for a softmax, its rivals: the answers that compete with it.
 // `adversarial_weights` as returned above.
 double NaiveLoss(const LossSpec& spec, double positive, std::span<const double> negatives,
                  std::span<const double> adversarial_weights, std::span<const double> rivals = {});
@@ -49,7 +49,7 @@ double NaiveDura(double weight, bool complex_layout, std::span<const double> hea
 struct NaiveResult {
   double loss = 0;
   double penalty = 0;
-  // d (loss + penalty) / d each row of the chunk, the weights of a self-adversarial loss held constant.
+  // d (loss + penalty) / d each row of the chunk; the weights of a self-adversarial loss are held constant.
   NaiveChunk gradients;
 };
 

@@ -10,16 +10,16 @@
 #include "base/random.h"
 #include "model/negatives.h"
 #include "prefetch/epoch_order.h"
+#include "prefetch/window_reader.h"
+#include "run/initial_rows.h"
 #include "tests/support/naive_model.h"
-#include "train/batch_schedule.h"
-#include "train/initial_rows.h"
 
 namespace octavo {
 namespace {
 
 using Row = std::vector<double>;
 
-// Gradients of a window: row number -> sum. A row that was part of a batch has an entry, if only of zeros.
+// Gradients of a window: row number -> sum. A row that was part of a batch has an entry, even if it is all zeros.
 using Gradients = std::map<std::uint64_t, Row>;
 
 void AddTo(Gradients& gradients, std::uint64_t row, double factor, const Row& values) {
@@ -106,22 +106,25 @@ class NaiveTrainer {
                                static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options_.resident))};
     EpochPlanner planner(graph_.description().partition_count, shape, options_.order, options_.seed);
     const EpochPlan& plan = planner.Plan(epoch);
-    EpochOrder order(edges_, options_.seed, options_.batch, kWindowEdges,
-                     options_.InverseOffset(graph_.relation_count()));
-    order.SetEpoch(epoch, plan);
+    OrderSettings settings{.seed = options_.seed,
+                           .batch_edges = options_.batch,
+                           .inverse_offset = options_.InverseOffset(graph_.relation_count())};
+    settings.window_edges = settings.pool_edges;
+    const EpochOrder order(edges_, settings, epoch, plan);
+    WindowReader reader(edges_, settings);
     loss_ = penalty_ = 0;
     std::uint64_t window = 0;
     for (std::size_t state = 0; state < plan.states.size(); ++state) {
       if (order.FirstBatch(state) == order.FirstBatch(state + 1)) continue;  // no edges
-      std::vector<Edge> edges;
-      if (!order.ReadWindow(window++, edges).ok()) throw std::runtime_error("read edges");
+      EdgeWindow edges;
+      if (!reader.Read(order, window++, edges).ok()) throw std::runtime_error("read edges");
       resident_.clear();
       for (const PartitionId partition : plan.states[state].resident) {
         const std::uint64_t rows = graph_.description().partition_rows;
         const std::uint64_t begin = Value(partition) * rows;
         resident_.push_back({begin, std::min(begin + rows, graph_.node_count())});
       }
-      TrainState(epoch, order.FirstBatch(state), order.batch_count(), edges);
+      TrainState(epoch, order.FirstBatch(state), order.batch_count(), edges.edges);
     }
     if (window != order.window_count()) throw std::runtime_error("a state of several windows");
     run_.losses.push_back(loss_ / (2.0 * static_cast<double>(edges_.edge_count())));
@@ -132,9 +135,6 @@ class NaiveTrainer {
     const std::uint64_t size = options_.batch * Entries();
     for (std::uint64_t first = 0, batch = first_batch; first < edges.size(); first += size, ++batch) {
       const std::uint64_t end = std::min<std::uint64_t>(first + size, edges.size());
-      // Where updates lag a batch sees the rows as they were before the last one, but for the first behind a cut.
-      const bool stale = UpdatesLag(options_) && first > 0 && batch % kPipelineBatches != 0;
-      seen_ = stale ? &before_update_ : &run_.embeddings;
       TrainBatch(epoch, batch, edges.subspan(first, end - first));
       if ((batch + 1) % options_.accumulate == 0 || end == edges.size()) {
         const double done = static_cast<double>(epoch * batches + batch);
@@ -171,16 +171,16 @@ class NaiveTrainer {
     }
   }
 
-  // How often an edge stands in a batch.
+  // How often an edge occurs in a batch.
   std::uint64_t Entries() const { return options_.group_queries ? 2 : 1; }
 
-  // Whether two edges next to each other share a query.
+  // Whether two adjacent edges share a query.
   bool AskTheSame(const Edge& a, const Edge& b) const {
     return options_.group_queries && a.head == b.head && a.relation == b.relation;
   }
 
-  // Factors of the rows that queries are made of, for each edge of the chunk, or each run of those that ask the same:
-  // the same numbers in the same order as the trainer's.
+  // Factors of the rows of queries, for each edge of the chunk, or for each run of edges with the same query: the same
+  // numbers in the same order as the trainer's.
   void DrawMasks(std::span<const Edge> chunk, RandomStream& stream) {
     const auto draw = [&](double rate, std::size_t width, std::vector<Row>& masks) {
       masks.clear();
@@ -221,7 +221,7 @@ class NaiveTrainer {
     return negatives;
   }
 
-  // The row of the relation that side `side` of the edge is scored with.
+  // The row of the relation that scores side `side` of the edge.
   std::uint64_t RelationRow(const Edge& edge, Side side) const {
     const bool inverse = side == Side::kHead && options_.reciprocal;
     return Value(edge.relation) + (inverse ? graph_.relation_count() : 0);
@@ -238,7 +238,7 @@ class NaiveTrainer {
     }
   }
 
-  // The other answers, each once, of the chunk's edges that ask what edge i does, where they compete.
+  // The other answers, each once, of the chunk's edges with the same query as edge i, if they compete.
   std::vector<NodeId> Rivals(std::span<const Edge> chunk, std::size_t i) const {
     std::vector<NodeId> rivals;
     for (std::size_t k = 0; k < chunk.size() && options_.competing_answers; ++k) {
@@ -262,7 +262,7 @@ class NaiveTrainer {
     return unmasked;
   }
 
-  // Where a score's three rows are.
+  // Where the three rows of a score are.
   struct Triple {
     std::uint64_t head = 0;
     std::uint64_t relation = 0;
@@ -282,11 +282,11 @@ class NaiveTrainer {
     return row;
   }
   Row HeadOf(const Triple& triple) const {
-    const Row& row = (*seen_)[triple.head];
+    const Row& row = run_.embeddings[triple.head];
     return triple.tail_known ? row : Product(row, *known_mask_);
   }
   Row TailOf(const Triple& triple) const {
-    const Row& row = (*seen_)[triple.tail];
+    const Row& row = run_.embeddings[triple.tail];
     return triple.tail_known ? Product(row, *known_mask_) : row;
   }
   Row RelationOf(const Triple& triple) const {
@@ -349,8 +349,8 @@ class NaiveTrainer {
   void AddRelationLoss(const Edge& edge) {
     const double weight = options_.relation_prediction * edge.weight;
     const ModelSpec spec = options_.model_spec();
-    const Row& head = (*seen_)[Value(edge.head)];
-    const Row& tail = (*seen_)[Value(edge.tail)];
+    const Row& head = run_.embeddings[Value(edge.head)];
+    const Row& tail = run_.embeddings[Value(edge.tail)];
     Row scores;
     const std::size_t candidates = options_.group_queries ? run_.relations.size() : graph_.relation_count();
     for (std::size_t r = 0; r < candidates; ++r) {
@@ -375,9 +375,9 @@ class NaiveTrainer {
   }
 
   void PenaliseByDura(const Edge& edge, std::uint64_t relation) {
-    const Row& h = (*seen_)[Value(edge.head)];
+    const Row& h = run_.embeddings[Value(edge.head)];
     const Row& r = run_.relations[relation];
-    const Row& t = (*seen_)[Value(edge.tail)];
+    const Row& t = run_.embeddings[Value(edge.tail)];
     const auto dura = [&](const Row& head, const Row& of_relation, const Row& tail) {
       return NaiveDura(options_.regularizer_spec().weight, options_.model == ModelKind::kComplEx, head, of_relation,
                        tail);
@@ -397,14 +397,13 @@ class NaiveTrainer {
       penalty_ += penalty(rows[row]);
       AddTo(gradients, row, 1, Differences(rows[row], penalty));
     };
-    penalise(node_gradients_, *seen_, Value(edge.head));
-    penalise(node_gradients_, *seen_, Value(edge.tail));
+    penalise(node_gradients_, run_.embeddings, Value(edge.head));
+    penalise(node_gradients_, run_.embeddings, Value(edge.tail));
     if (options_.model != ModelKind::kRotatE) penalise(relation_gradients_, run_.relations, RelationRow(edge, side));
   }
 
   void Update(double rate) {
     ++step_;
-    if (UpdatesLag(options_)) before_update_ = run_.embeddings;
     for (const auto& [row, gradient] : node_gradients_) {
       if (!frozen_.empty() && frozen_[row]) continue;
       UpdateOne(rate, gradient, run_.embeddings[row], run_.optimizer[row]);
@@ -462,13 +461,11 @@ class NaiveTrainer {
   const std::vector<bool> frozen_relations_;
   std::vector<Row> known_masks_;  // of dropout, for each edge of the chunk's side
   std::vector<Row> relation_masks_;
-  const Row* known_mask_ = nullptr;  // of the edge at hand
+  const Row* known_mask_ = nullptr;  // of the current edge
   const Row* relation_mask_ = nullptr;
-  NaiveRows before_update_;          // the embeddings before the last update, where updates lag
-  const NaiveRows* seen_ = nullptr;  // what the batch under way computes with
   Gradients node_gradients_;
   Gradients relation_gradients_;
-  std::vector<NodeRange> resident_;  // of the state under way
+  std::vector<NodeRange> resident_;  // of the current state
   double loss_ = 0;
   double penalty_ = 0;
   int step_ = 0;

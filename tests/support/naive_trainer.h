@@ -1,13 +1,13 @@
 // The oracle of a whole training: serial, in memory, in double, by plain loops. Scores, losses and penalties are those
-// of tests/support/naive_model.h, gradients are central differences joined by the chain rule, optimizers and learning
-// rates are written out here. From lib/ it takes the sources of randomness only: initial rows, order of the partitions
+// of tests/support/naive_model.h; gradients are central differences joined by the chain rule; optimizers and learning
+// rates are written out here. From lib/ it uses only the sources of randomness: initial rows, order of the partitions
 // and edges, drawn negatives.
 #pragma once
 
 #include <vector>
 
 #include "graph/graph.h"
-#include "train/options.h"
+#include "run/options.h"
 
 namespace octavo {
 
@@ -26,12 +26,12 @@ struct NaiveRun {
 struct NaiveBeginning {
   NaiveRun rows;
   int step = 0;                             // updates that the optimizer state has seen
-  const CellReader* edges = nullptr;        // that are trained
+  const CellReader* edges = nullptr;        // the edges that are trained
   std::vector<bool> frozen = {};            // nodes that are never updated; empty: none
   std::vector<bool> frozen_relations = {};  // relation rows, the same
 };
 
-// Trains options.epochs epochs; partitions auto is one. REQUIRES: a state's edges fit one window (train/options.h)
+// Trains options.epochs epochs; partitions auto is one. REQUIRES: a state's edges fit one window (run/options.h)
 NaiveRun TrainNaively(const Graph& graph, const TrainOptions& options);
 NaiveRun TrainNaively(const Graph& graph, const TrainOptions& options, const NaiveBeginning& beginning);
 

@@ -1,6 +1,6 @@
-// A library for LD_PRELOAD that leaves out syncs: fdatasync and fsync of a file whose name, without its folder, fits
-// one of the patterns in OCTAVO_SKIP_SYNC (as of fnmatch, with colons between) return 0 and do nothing. For tests that
-// have to find that a sync is missing.
+// A library for LD_PRELOAD that leaves out syncs: fdatasync and fsync of a file whose name, without its folder, matches
+// one of the patterns in OCTAVO_SKIP_SYNC (as of fnmatch, separated by colons) return 0 and do nothing. For tests that
+// must notice a missing sync.
 #include <fnmatch.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Writes an edge file from a list of edges: simple and slow, and no code of the importer.
+// Writes an edge file from a list of edges, in a simple and slow way, without the importer's code.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,10 @@ struct SmallCells {
   std::uint64_t relation_count = 1;
   std::uint64_t partition_rows = 1024;
   bool has_weights = false;
-  std::uint32_t block_edges = kMaxBlockEdges;  // at most, in a block
+  std::uint32_t block_edges = kMaxBlockEdges;  // per block, at most
 };
 
-// The edges are put into cells in the order given.
+// The edges are put into cells in the given order.
 inline void WriteSmallCells(const std::filesystem::path& path, const SmallCells& graph, std::vector<Edge> edges) {
   const auto head_partition = [&](const Edge& e) {
     return static_cast<std::uint32_t>(Value(e.head) / graph.partition_rows);
@@ -77,7 +77,7 @@ inline void WriteSmallCells(const std::filesystem::path& path, const SmallCells&
             static_cast<std::streamsize>(records.size() * sizeof(BlockRecord)));
 }
 
-// `count` edges among `nodes` nodes, each with a weight of its own, so that no two are equal.
+// `count` edges among `nodes` nodes, each with another weight, so that no two are equal.
 inline std::vector<Edge> DistinctEdges(std::uint64_t count, std::uint64_t nodes, std::uint32_t relations) {
   std::vector<Edge> edges;
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// A real file system of a few MiB, to fill up: a tmpfs in the folder, where this process may mount one.
+// A real file system of a few MiB, to fill up: a tmpfs in the folder, if this process may mount one.
 #pragma once
 
 #include <sys/mount.h>
@@ -16,7 +16,7 @@ class SmallDisk {
     std::filesystem::create_directories(folder_);
     const std::string options = "size=" + std::to_string(bytes);
     mounted_ = ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, options.c_str()) == 0;
-    if (!mounted_) std::fprintf(stderr, "NOT TESTED: a really full disk; to mount a tmpfs takes root\n");
+    if (!mounted_) std::fprintf(stderr, "NOT TESTED: a really full disk; mounting a tmpfs requires root\n");
   }
   ~SmallDisk() {
     if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);

@@ -1,4 +1,4 @@
-// Graphs made in memory and written as GRAPH folders, for the tests of what reads them.
+// Graphs made in memory and written as GRAPH folders, for the tests of their readers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A folder that a test has to itself, removed with all in it at the end.
+// A folder for one test, removed with its content at the end.
 #pragma once
 
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 namespace octavo {
 
-// A place for thousands of syncs that mean nothing to a test: in memory where there is such a file system.
+// A place for thousands of syncs without meaning for a test: in memory if there is such a file system.
 inline std::filesystem::path FastPlace() {
   return ::access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path();
 }

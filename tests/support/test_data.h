@@ -1,5 +1,5 @@
-// The public benchmark graphs that some tests need (data/README.md). They are no part of the project: the environment
-// variable OCTAVO_DATA, or the CMake cache entry of that name, says where they are.
+// The public benchmark graphs that some tests need (data/README.md). They are not part of the project: the environment
+// variable OCTAVO_DATA, or the CMake cache entry of that name, names their folder.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ inline std::filesystem::path TestData(const std::string& name) {
   return std::filesystem::path(folder != nullptr && *folder != '\0' ? folder : OCTAVO_DATA_DEFAULT) / name;
 }
 
-// True where a missing input is a failure: under continuous integration (CI=true) nothing is skipped in silence.
+// True if a missing input is a failure: under continuous integration (CI=true) nothing is skipped silently.
 inline bool MissingDataFails() {
   const char* ci = std::getenv("CI");
   return ci != nullptr && (std::string(ci) == "true" || std::string(ci) == "1");
@@ -24,7 +24,7 @@ inline bool MissingDataFails() {
 
 }  // namespace octavo
 
-// Ends the test as skipped where the benchmark file is absent, as failed under CI=true. First line of a test's body.
+// Ends the test as skipped if the benchmark file is missing, as failed under CI=true. First line of a test's body.
 #define OCTAVO_REQUIRE_DATA(name)                                                                \
   do {                                                                                           \
     if (const auto path_ = ::octavo::TestData(name); !std::filesystem::exists(path_)) {          \

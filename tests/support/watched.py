@@ -1,4 +1,4 @@
-"""Trainings whose messages are read as they come, to be broken at a moment that depends on them."""
+"""Trainings whose messages are read as they come, in order to break them at a moment that depends on the messages."""
 
 import dataclasses
 import json
@@ -12,7 +12,7 @@ TIMEOUT = 120  # seconds that a process may take
 
 
 class Failure(Exception):
-    """What was found, and what was expected. `data` says that data was lost or wrong: what a control has to meet."""
+    """What was found, and what was expected. `data` says that data was lost or wrong: what a control must cause."""
 
     def __init__(self, message, data=False):
         super().__init__(message)
@@ -21,18 +21,18 @@ class Failure(Exception):
 
 @dataclasses.dataclass
 class Moment:
-    """When a process is broken: `delay` seconds behind the start, the k-th acknowledgment, a file, or the end."""
+    """When a process is broken: `delay` seconds after the start, the k-th acknowledgment, a file, or the end."""
     delay: float = 0.0
     acknowledgment: int = 0
     file: str = ""
     end: bool = False
     naps: str = ""  # failpoints
-    cut: bool = True  # or only a kill
+    cut: bool = True  # or only killed
 
 
 @dataclasses.dataclass
 class Saved:
-    """What a run's processes said is saved."""
+    """What the processes of a run acknowledged."""
     generation: int = 0
     epochs: int = 0
     done: bool = False
@@ -65,7 +65,7 @@ class Process:
         self.acknowledgments = 0
 
     def read(self, seconds):
-        """Takes what has come, after waiting for something up to `seconds`. Returns whether more may come."""
+        """Takes what has come, after waiting up to `seconds`. Returns whether more may come."""
         if not select.select([self.child.stderr], [], [], seconds)[0]:
             return True
         try:
@@ -85,7 +85,7 @@ class Process:
         return bool(data)
 
     def wait(self, moment, run):
-        """Comes back at the moment, or when the process has ended. Returns whether it still ran."""
+        """Returns at the moment, or when the process has ended. Returns whether it still ran."""
         met = not (moment.acknowledgment or moment.file or moment.end)
         until = time.monotonic() + (moment.delay if met else TIMEOUT)
         while time.monotonic() < until:

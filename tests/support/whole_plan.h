@@ -1,4 +1,4 @@
-// The plan of an epoch that has the whole graph in memory.
+// The plan of an epoch with the whole graph in memory.
 #pragma once
 
 #include "graph/cell_reader.h"

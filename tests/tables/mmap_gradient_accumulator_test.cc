@@ -18,15 +18,18 @@
 #include <vector>
 
 #include "base/random.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
 #include "oneapi/tbb/global_control.h"
+#include "tests/support/cached_bytes.h"
 #include "tests/support/child_process.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/small_disk.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/tables/listed_batch.h"
 #include "tests/tables/loaded_table.h"
 
 namespace octavo {
@@ -40,7 +43,7 @@ class MmapGradientAccumulatorTest : public ::testing::Test {
  protected:
   std::unique_ptr<MmapGradientAccumulator> Make(std::size_t dim, std::uint64_t max_rows) {
     absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> made =
-        MmapGradientAccumulator::Create(Path(), dim, max_rows);
+        MmapGradientAccumulator::Create(Path(), dim, {.block_floats = 4096, .accumulated_rows = max_rows});
     EXPECT_OK(made);
     return *std::move(made);
   }
@@ -49,8 +52,12 @@ class MmapGradientAccumulatorTest : public ::testing::Test {
                                          NpyElement element = NpyElement::kFloat32) {
     return MakeLoadedTable(folder_.path(), name, rows, columns, element);
   }
+  // A batch of one gradient.
+  static absl::Status Add(MmapGradientAccumulator& gradients, std::uint64_t node, const std::vector<float>& gradient) {
+    return AddBatch(gradients, std::vector<RowGradient>{{NodeId{node}, gradient.data()}});
+  }
   static std::vector<float> Sum(const MmapGradientAccumulator& gradients, std::uint64_t node) {
-    const absl::StatusOr<std::span<const float>> sum = gradients.Gradient(NodeId{node});
+    const absl::StatusOr<std::span<const float>> sum = gradients.Sum(NodeId{node});
     EXPECT_OK(sum);
     return sum.ok() ? std::vector<float>(sum->begin(), sum->end()) : std::vector<float>();
   }
@@ -60,44 +67,46 @@ class MmapGradientAccumulatorTest : public ::testing::Test {
 
 TEST_F(MmapGradientAccumulatorTest, SumsTheGradientsOfANode) {
   const auto gradients = Make(3, 10);
-  ASSERT_OK(gradients->Accumulate(NodeId{7}, std::vector<float>{1, 2, 3}));
-  ASSERT_OK(gradients->Accumulate(NodeId{2}, std::vector<float>{5, 5, 5}));
-  ASSERT_OK(gradients->Accumulate(NodeId{7}, std::vector<float>{10, 20, 30}));
-  EXPECT_THAT(gradients->touched(), ElementsAre(NodeId{2}, NodeId{7}));
+  ASSERT_OK(Add(*gradients, 7, {1, 2, 3}));
+  ASSERT_OK(Add(*gradients, 2, {5, 5, 5}));
+  ASSERT_OK(Add(*gradients, 7, {10, 20, 30}));
+  EXPECT_THAT(gradients->accumulated(), ElementsAre(NodeId{2}, NodeId{7}));
   EXPECT_THAT(Sum(*gradients, 7), ElementsAre(11, 22, 33));
   EXPECT_THAT(Sum(*gradients, 2), ElementsAre(5, 5, 5));
-  EXPECT_EQ(gradients->Gradient(NodeId{3}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(gradients->Sum(NodeId{3}).status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST_F(MmapGradientAccumulatorTest, ZeroStartsAWindowWithoutStaleSums) {
+TEST_F(MmapGradientAccumulatorTest, ApplyLeavesNoStaleSums) {
   const auto gradients = Make(2, 4);
-  ASSERT_OK(gradients->Accumulate(NodeId{1}, std::vector<float>{1, 1}));
-  ASSERT_OK(gradients->Accumulate(NodeId{9}, std::vector<float>{4, 4}));
-  gradients->Zero();
-  EXPECT_THAT(gradients->touched(), IsEmpty());
-  EXPECT_FALSE(gradients->Gradient(NodeId{1}).ok());
-  ASSERT_OK(gradients->Accumulate(NodeId{9}, std::vector<float>{2, 3}));  // takes the row that node 1 had
+  const auto table = MakeTable("t", 10, 2);
+  const auto state = MakeTable("s", 10, 1);
+  ASSERT_OK(Add(*gradients, 1, {1, 1}));
+  ASSERT_OK(Add(*gradients, 9, {4, 4}));
+  ASSERT_OK(gradients->Apply([](auto, auto, auto) {}, *table, *state));
+  EXPECT_THAT(gradients->accumulated(), IsEmpty());
+  EXPECT_FALSE(gradients->Sum(NodeId{1}).ok());
+  ASSERT_OK(Add(*gradients, 9, {2, 3}));  // takes the row that node 1 had
   EXPECT_THAT(Sum(*gradients, 9), ElementsAre(2, 3));
-  EXPECT_THAT(gradients->touched(), ElementsAre(NodeId{9}));
+  EXPECT_THAT(gradients->accumulated(), ElementsAre(NodeId{9}));
 }
 
 TEST_F(MmapGradientAccumulatorTest, StaleGradientsDoNotSurviveAReopen) {
   {
     const auto gradients = Make(2, 4);
-    ASSERT_OK(gradients->Accumulate(NodeId{1}, std::vector<float>{1, 1}));
+    ASSERT_OK(Add(*gradients, 1, {1, 1}));
   }
   const auto gradients = Make(2, 4);
-  EXPECT_THAT(gradients->touched(), IsEmpty());
-  EXPECT_FALSE(gradients->Gradient(NodeId{1}).ok());
-  ASSERT_OK(gradients->Accumulate(NodeId{1}, std::vector<float>{2, 3}));
+  EXPECT_THAT(gradients->accumulated(), IsEmpty());
+  EXPECT_FALSE(gradients->Sum(NodeId{1}).ok());
+  ASSERT_OK(Add(*gradients, 1, {2, 3}));
   EXPECT_THAT(Sum(*gradients, 1), ElementsAre(2, 3));
 }
 
 TEST_F(MmapGradientAccumulatorTest, AnOldOrForeignFileIsReplaced) {
   WriteFileBytes(Path(), std::string(100000, 'x'));
   const auto gradients = Make(2, 4);
-  EXPECT_EQ(fs::file_size(Path()), 4096U + 4U * 8U);
-  ASSERT_OK(gradients->Accumulate(NodeId{1}, std::vector<float>{2, 3}));
+  EXPECT_EQ(fs::file_size(Path()), 4096U + 4096U * 4U + 4096U);
+  ASSERT_OK(Add(*gradients, 1, {2, 3}));
   EXPECT_THAT(Sum(*gradients, 1), ElementsAre(2, 3));
 }
 
@@ -105,42 +114,106 @@ TEST_F(MmapGradientAccumulatorTest, GradientsNeverReachTheFile) {
   const auto gradients = Make(2, 4);
   const std::string before = FileBytes(Path());
   EXPECT_EQ(before.substr(0, 8), "OCTVGRAD");
-  ASSERT_OK(gradients->Accumulate(NodeId{1}, std::vector<float>{2, 3}));
+  ASSERT_OK(Add(*gradients, 1, {2, 3}));
   EXPECT_EQ(FileBytes(Path()), before);
 }
 
-TEST_F(MmapGradientAccumulatorTest, OverflowLeavesTheWindowAsItWas) {
+TEST_F(MmapGradientAccumulatorTest, OverflowLeavesTheSumsAsTheyWere) {
   const auto gradients = Make(1, 3);
   const float one = 1;
-  ASSERT_OK(gradients->Accumulate(NodeId{5}, {&one, 1}));
-  ASSERT_OK(gradients->Accumulate(NodeId{6}, {&one, 1}));
-  const std::vector<Contribution> three = {{NodeId{1}, &one}, {NodeId{5}, &one}, {NodeId{9}, &one}};
-  const absl::Status full = gradients->AccumulateBatch(three);
+  ASSERT_OK(Add(*gradients, 5, {1}));
+  ASSERT_OK(Add(*gradients, 6, {1}));
+  const std::vector<RowGradient> three = {{NodeId{1}, &one}, {NodeId{5}, &one}, {NodeId{9}, &one}};
+  const absl::Status full = AddBatch(*gradients, three);
   EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted) << full;
-  EXPECT_THAT(gradients->touched(), ElementsAre(NodeId{5}, NodeId{6}));
+  EXPECT_THAT(gradients->accumulated(), ElementsAre(NodeId{5}, NodeId{6}));
   EXPECT_THAT(Sum(*gradients, 5), ElementsAre(1));
   // What fits still fits, and rows keep their nodes.
-  ASSERT_OK(gradients->AccumulateBatch(std::span(three).first(2)));
-  EXPECT_THAT(gradients->touched(), ElementsAre(NodeId{1}, NodeId{5}, NodeId{6}));
+  ASSERT_OK(AddBatch(*gradients, std::span(three).first(2)));
+  EXPECT_THAT(gradients->accumulated(), ElementsAre(NodeId{1}, NodeId{5}, NodeId{6}));
   EXPECT_THAT(Sum(*gradients, 5), ElementsAre(2));
   EXPECT_THAT(Sum(*gradients, 6), ElementsAre(1));
   EXPECT_THAT(Sum(*gradients, 1), ElementsAre(1));
-  ASSERT_OK(gradients->AccumulateBatch(std::span(three).first(2)));
+  ASSERT_OK(AddBatch(*gradients, std::span(three).first(2)));
 }
 
-TEST_F(MmapGradientAccumulatorTest, AGradientOfAnotherWidthIsAnError) {
-  const auto gradients = Make(3, 4);
-  EXPECT_EQ(gradients->Accumulate(NodeId{1}, std::vector<float>{1, 2}).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(gradients->Accumulate(NodeId{1}, std::vector<float>{1, 2, 3, 4}).code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(gradients->touched(), IsEmpty());
+// ---- Blocks.
+
+TEST_F(MmapGradientAccumulatorTest, BlocksLieOneAfterTheOtherAndHoldWhatIsWritten) {
+  const auto gradients = Make(2, 0);
+  for (const std::vector<std::uint64_t>& floats :
+       {std::vector<std::uint64_t>{16, 4032, 48}, std::vector<std::uint64_t>{4096},
+        std::vector<std::uint64_t>{32, 0, 16}}) {
+    ASSERT_OK(gradients->BeginBatch(floats));
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      ASSERT_EQ(gradients->block(i).size(), floats[i]);
+      if (i > 0) {
+        EXPECT_EQ(gradients->block(i).data(), gradients->block(i - 1).data() + floats[i - 1]);
+      }
+      std::ranges::fill(gradients->block(i), static_cast<float>(i + 1));
+    }
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(gradients->block(0).data()) % 64, 0U);
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      EXPECT_THAT(gradients->block(i), ::testing::Each(static_cast<float>(i + 1)));
+    }
+  }
+  // The file keeps zeros: the pages are private.
+  EXPECT_EQ(FileBytes(Path()).find_first_not_of('\0', 4096), std::string::npos);
 }
+
+TEST_F(MmapGradientAccumulatorTest, ABatchBeginsWithNothingListed) {
+  const auto gradients = Make(2, 4);
+  ASSERT_OK(Add(*gradients, 1, {1, 1}));
+  ASSERT_OK(gradients->BeginBatch(std::vector<std::uint64_t>{16}));
+  EXPECT_TRUE(gradients->batch().listed().empty());
+  EXPECT_THAT(gradients->accumulated(), ElementsAre(NodeId{1})) << "the sums stay";
+}
+
+TEST_F(MmapGradientAccumulatorTest, MoreThanTheBlocksHoldIsAnError) {
+  const auto gradients = Make(2, 0);
+  for (const std::vector<std::uint64_t>& floats :
+       {std::vector<std::uint64_t>{4097}, std::vector<std::uint64_t>{4096, 1},
+        std::vector<std::uint64_t>{1, std::numeric_limits<std::uint64_t>::max()}}) {
+    EXPECT_EQ(gradients->BeginBatch(floats).code(), absl::StatusCode::kResourceExhausted);
+  }
+  EXPECT_OK(gradients->BeginBatch(std::vector<std::uint64_t>{4096}));
+}
+
+// For one batch nothing is copied: rows are updated by the sums of what the blocks hold.
+TEST_F(MmapGradientAccumulatorTest, AppliesTheBatchWhereNothingIsAccumulated) {
+  const auto gradients = Make(2, 0);
+  const auto table = MakeTable("t", 100, 2);
+  const auto state = MakeTable("s", 100, 1);
+  ASSERT_OK(gradients->BeginBatch(std::vector<std::uint64_t>{16, 16}));
+  gradients->batch().Add({NodeId{7}, gradients->block(0).data()});
+  gradients->batch().Add({NodeId{3}, gradients->block(0).data() + 2});
+  gradients->batch().Add({NodeId{7}, gradients->block(1).data()});
+  gradients->batch().Order();
+  std::ranges::fill(gradients->block(0), 1.0F);  // after the order
+  std::ranges::fill(gradients->block(1), 5.0F);
+  std::atomic<int> calls = 0;
+  ASSERT_OK(gradients->Apply(
+      [&](std::span<const float> gradient, std::span<float> row, std::span<float>) {
+        ++calls;
+        std::ranges::copy(gradient, row.begin());
+      },
+      *table, *state));
+  EXPECT_EQ(calls, 2);
+  std::vector<float> row(2);
+  ASSERT_OK(table->ReadRow(NodeId{7}, row));
+  EXPECT_THAT(row, ElementsAre(6, 6));
+  ASSERT_OK(table->ReadRow(NodeId{3}, row));
+  EXPECT_THAT(row, ElementsAre(1, 1));
+}
+
+// ---- Sums over several batches.
 
 TEST_F(MmapGradientAccumulatorTest, AnEmptyBatchIsFine) {
   const auto gradients = Make(3, 0);
-  EXPECT_OK(gradients->AccumulateBatch({}));
-  EXPECT_THAT(gradients->touched(), IsEmpty());
-  EXPECT_EQ(gradients->Accumulate(NodeId{1}, std::vector<float>{1, 2, 3}).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_OK(AddBatch(*gradients, {}));
+  EXPECT_THAT(gradients->accumulated(), IsEmpty());
+  EXPECT_OK(gradients->BeginBatch({}));
+  EXPECT_EQ(Add(*gradients, 1, {1, 2, 3}).code(), absl::StatusCode::kResourceExhausted);
 }
 
 // A merge of the touched nodes dropped the largest id there is, so that an id past the end lost its error in Apply.
@@ -148,9 +221,9 @@ TEST_F(MmapGradientAccumulatorTest, TheLargestIdIsKeptAndRefusedByApply) {
   const auto gradients = Make(1, 3);
   const float one = 1;
   const NodeId last{std::numeric_limits<std::uint64_t>::max()};
-  ASSERT_OK(gradients->Accumulate(last, {&one, 1}));
-  ASSERT_OK(gradients->Accumulate(NodeId{0}, {&one, 1}));
-  EXPECT_THAT(gradients->touched(), ElementsAre(NodeId{0}, last));
+  ASSERT_OK(AddBatch(*gradients, std::vector<RowGradient>{{last, &one}}));
+  ASSERT_OK(Add(*gradients, 0, {1}));
+  EXPECT_THAT(gradients->accumulated(), ElementsAre(NodeId{0}, last));
   const auto table = MakeTable("t", 100, 1);
   const auto state = MakeTable("s", 100, 1);
   EXPECT_EQ(gradients->Apply([](auto, auto, auto) {}, *table, *state).code(), absl::StatusCode::kOutOfRange);
@@ -158,10 +231,15 @@ TEST_F(MmapGradientAccumulatorTest, TheLargestIdIsKeptAndRefusedByApply) {
 
 TEST_F(MmapGradientAccumulatorTest, SizesThatOverflowAreErrors) {
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
-  EXPECT_ERROR(MmapGradientAccumulator::Create(Path(), kMax / 2, 3), kUsage, "too many");
-  EXPECT_ERROR(MmapGradientAccumulator::Create(Path(), std::size_t{1} << 40, 1 << 30), kUsage, "too many");
-  EXPECT_ERROR(MmapGradientAccumulator::Create(Path(), 4, kMax), kUsage, "too many");
-  EXPECT_ERROR(MmapGradientAccumulator::Create(Path(), 4, std::uint64_t{1} << 32), kUsage, "too many");
+  for (const auto& [dim, capacity] : {std::pair{kMax / 2, GradientCapacity{0, 3}},
+                                      {std::uint64_t{1} << 40, GradientCapacity{0, std::uint64_t{1} << 30}},
+                                      {std::uint64_t{4}, GradientCapacity{0, kMax}},
+                                      {std::uint64_t{4}, GradientCapacity{0, std::uint64_t{1} << 32}},
+                                      {std::uint64_t{4}, GradientCapacity{kMax, 0}},
+                                      {std::uint64_t{4}, GradientCapacity{kMax / 4, 0}},
+                                      {std::uint64_t{4}, GradientCapacity{kMax / 8, kMax / 32}}}) {
+    EXPECT_ERROR(MmapGradientAccumulator::Create(Path(), dim, capacity), kUsage, "too many");
+  }
   EXPECT_FALSE(fs::exists(Path()));
 }
 
@@ -170,12 +248,11 @@ TEST_F(MmapGradientAccumulatorTest, FullDiskIsAnErrorAtOnceAndNoSignal) {
   const SmallDisk disk(folder_ / "disk", std::uint64_t{1} << 20);
   if (!disk.mounted()) return;
   const ChildEnd end = RunChild([&] {
-    const auto made = MmapGradientAccumulator::Create(disk.folder() / "gradients.map", 64, 1 << 14);
+    const auto made = MmapGradientAccumulator::Create(disk.folder() / "gradients.map", 64,
+                                                      {.block_floats = 64 << 14, .accumulated_rows = 0});
     if (!made.ok()) return KindOf(made.status()) == ErrorKind::kRuntime ? 0 : 1;
-    const std::vector<float> gradient(64, 1.0F);
-    for (std::uint64_t node = 0; node < 1 << 14; ++node) {
-      if (!(*made)->Accumulate(NodeId{node}, gradient).ok()) return 2;
-    }
+    if (!(*made)->BeginBatch(std::vector<std::uint64_t>{64 << 14}).ok()) return 2;
+    std::ranges::fill((*made)->block(0), 1.0F);
     return 3;
   });
   EXPECT_EQ(end.signal, 0);
@@ -186,16 +263,17 @@ TEST_F(MmapGradientAccumulatorTest, StoresOnADiskThatFilledUpSucceed) {
   const SmallDisk disk(folder_ / "disk", std::uint64_t{1} << 20);
   if (!disk.mounted()) return;
   const ChildEnd end = RunChild([&] {
-    const auto made = MmapGradientAccumulator::Create(disk.folder() / "gradients.map", 64, 1 << 10);
+    const auto made = MmapGradientAccumulator::Create(disk.folder() / "gradients.map", 64,
+                                                      {.block_floats = 64 << 10, .accumulated_rows = 1 << 10});
     if (!made.ok()) return 1;
     std::ofstream filler(disk.folder() / "filler", std::ios::binary);
     while (filler << std::string(4096, 'x') << std::flush) {
     }
-    const std::vector<float> gradient(64, 1.0F);
-    for (std::uint64_t node = 0; node < 1 << 10; ++node) {
-      if (!(*made)->Accumulate(NodeId{node}, gradient).ok()) return 2;
-    }
-    return 0;
+    if (!(*made)->BeginBatch(std::vector<std::uint64_t>{64 << 10}).ok()) return 2;
+    std::ranges::fill((*made)->block(0), 1.0F);
+    for (std::uint64_t node = 0; node < 1 << 10; ++node) (*made)->batch().Add({NodeId{node}, (*made)->block(0).data()});
+    (*made)->batch().Order();
+    return (*made)->Accumulate().ok() ? 0 : 3;
   });
   EXPECT_EQ(end.signal, 0);
   EXPECT_EQ(end.code, 0);
@@ -206,15 +284,25 @@ TEST_F(MmapGradientAccumulatorTest, StoresOnADiskThatFilledUpSucceed) {
 TEST_F(MmapGradientAccumulatorTest, PagesThatCannotBeReadAreAnErrorAndNoSignal) {
   const auto gradients = Make(1024, 10);
   fs::resize_file(Path(), 4096 + 4096);
-  const std::vector<float> gradient(1024, 1.0F);
-  EXPECT_ERROR(gradients->Accumulate(static_cast<NodeId>(1), gradient), kRuntime, "gradients.map: map ");
-  EXPECT_THAT(gradients->touched(), IsEmpty());
+  EXPECT_ERROR(gradients->BeginBatch(std::vector<std::uint64_t>{4096}), kRuntime, "gradients.map: map ");
+  EXPECT_ERROR(Add(*gradients, 1, std::vector<float>(1024, 1.0F)), kRuntime, "gradients.map: map ");
+  EXPECT_THAT(gradients->accumulated(), IsEmpty());
+}
+
+// The clean pages of the file would be a second copy of what training holds.
+TEST_F(MmapGradientAccumulatorTest, NothingOfTheFileStaysInThePageCache) {
+  ASSERT_OK_AND_ASSIGN(const auto gradients, MmapGradientAccumulator::Create(
+                                                 Path(), 64, {.block_floats = 4 << 20, .accumulated_rows = 1024}));
+  ASSERT_OK(gradients->BeginBatch(std::vector<std::uint64_t>{4 << 20}));
+  std::ranges::fill(gradients->block(0), 1.0F);
+  EXPECT_LT(CachedBytes(Path()), std::uint64_t{1} << 20);
 }
 
 TEST_F(MmapGradientAccumulatorTest, InjectedErrorsAreReported) {
   for (const std::string point : {"file.open=eio", "file.write=enospc", "file.allocate=enospc"}) {
     ASSERT_OK(SetFailpoints(point));
-    EXPECT_ERROR(MmapGradientAccumulator::Create(Path(), 4, 4), kRuntime, "failpoint");
+    EXPECT_ERROR(MmapGradientAccumulator::Create(Path(), 4, {.block_floats = 64, .accumulated_rows = 4}), kRuntime,
+                 "failpoint");
     ASSERT_OK(SetFailpoints(""));
   }
 }
@@ -225,13 +313,13 @@ TEST_F(MmapGradientAccumulatorTest, InjectedErrorsAreReported) {
 // order of summation gives other bits.
 struct Batches {
   static constexpr std::size_t kDim = 12;
-  std::vector<std::vector<Contribution>> batches;
+  std::vector<std::vector<RowGradient>> batches;
   std::vector<std::unique_ptr<std::vector<float>>> values;
 
   explicit Batches(std::uint64_t seed) {
     RandomStream random(seed, RandomPurpose::kSplit, 0, 0);
     for (int b = 0; b < 4; ++b) {
-      std::vector<Contribution>& batch = batches.emplace_back();
+      std::vector<RowGradient>& batch = batches.emplace_back();
       for (int i = 0; i < 6000; ++i) {
         auto& gradient = *values.emplace_back(std::make_unique<std::vector<float>>(kDim));
         for (float& x : gradient) x = std::ldexp(random.NextFloat() - 0.5F, static_cast<int>(random.Below(30)));
@@ -240,14 +328,14 @@ struct Batches {
       }
     }
   }
-  // The oracle: each contribution added in turn.
+  // The oracle: each one added in turn.
   std::map<std::uint64_t, std::vector<float>> SerialSums() const {
     std::map<std::uint64_t, std::vector<float>> sums;
-    for (const std::vector<Contribution>& batch : batches) {
-      for (const Contribution& contribution : batch) {
-        const auto [place, fresh] = sums.try_emplace(Value(contribution.node), kDim);
+    for (const std::vector<RowGradient>& batch : batches) {
+      for (const RowGradient& one : batch) {
+        const auto [place, fresh] = sums.try_emplace(Value(one.node), kDim);
         for (std::size_t d = 0; d < kDim; ++d) {
-          place->second[d] = fresh ? contribution.gradient[d] : place->second[d] + contribution.gradient[d];
+          place->second[d] = fresh ? one.values[d] : place->second[d] + one.values[d];
         }
       }
     }
@@ -262,15 +350,17 @@ TEST_F(MmapGradientAccumulatorTest, SumsAreTheSerialOnesToTheBitForAnyNumberOfTh
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     const auto gradients = Make(Batches::kDim, 3000);
     for (int window = 0; window < 2; ++window) {
-      for (const std::vector<Contribution>& batch : batches.batches) ASSERT_OK(gradients->AccumulateBatch(batch));
-      ASSERT_EQ(gradients->touched().size(), expected.size());
+      for (const std::vector<RowGradient>& batch : batches.batches) ASSERT_OK(AddBatch(*gradients, batch));
+      ASSERT_EQ(gradients->accumulated().size(), expected.size());
       std::size_t i = 0;
       for (const auto& [node, sum] : expected) {
-        ASSERT_EQ(Value(gradients->touched()[i++]), node);
+        ASSERT_EQ(Value(gradients->accumulated()[i++]), node);
         const std::vector<float> found = Sum(*gradients, node);
         ASSERT_EQ(std::memcmp(found.data(), sum.data(), sum.size() * sizeof(float)), 0) << node;
       }
-      gradients->Zero();
+      const auto table = MakeTable(fmt::format("t{}{}", threads, window), 3000, Batches::kDim);
+      const auto state = MakeTable(fmt::format("s{}{}", threads, window), 3000, 1);
+      ASSERT_OK(gradients->Apply([](auto, auto, auto) {}, *table, *state));
     }
   }
 }
@@ -284,7 +374,7 @@ TEST_F(MmapGradientAccumulatorTest, AppliesToTouchedRowsOnlyAndOnce) {
   const auto state = MakeTable("s", kRows, 1);
   const std::set<std::uint64_t> nodes = {0, 1, 64, 1023, 1024, 3000, 4999};
   for (const std::uint64_t node : nodes) {
-    ASSERT_OK(gradients->Accumulate(NodeId{node}, std::vector<float>{static_cast<float>(node), 1}));
+    ASSERT_OK(Add(*gradients, node, {static_cast<float>(node), 1}));
   }
   std::atomic<int> calls{0};
   ASSERT_OK(gradients->Apply(
@@ -306,7 +396,6 @@ TEST_F(MmapGradientAccumulatorTest, AppliesToTouchedRowsOnlyAndOnce) {
   }
   // Only what was applied is dirty: partition 1 has group 16 and group 46.
   EXPECT_FALSE(table->IsChanged(static_cast<PartitionId>(3)));
-  EXPECT_THAT(Sum(*gradients, 64), ElementsAre(64, 1)) << "gradients stay until Zero";
 }
 
 TEST_F(MmapGradientAccumulatorTest, ApplyWorksOnSeveralThreads) {
@@ -315,8 +404,7 @@ TEST_F(MmapGradientAccumulatorTest, ApplyWorksOnSeveralThreads) {
   const auto gradients = Make(1, kRows);
   const auto table = MakeTable("t", kRows, 1);
   const auto state = MakeTable("s", kRows, 0);
-  const float one = 1;
-  for (std::uint64_t node = 0; node < kRows; ++node) ASSERT_OK(gradients->Accumulate(NodeId{node}, {&one, 1}));
+  for (std::uint64_t node = 0; node < kRows; ++node) ASSERT_OK(Add(*gradients, node, {1}));
   std::mutex mutex;
   std::set<std::thread::id> threads;
   ASSERT_OK(gradients->Apply(
@@ -334,23 +422,22 @@ TEST_F(MmapGradientAccumulatorTest, ApplyWorksOnSeveralThreads) {
 TEST_F(MmapGradientAccumulatorTest, ApplyToRowsThatAreNotThereUpdatesNothing) {
   const auto table = MakeTable("t", 3000, 1);
   const auto state = MakeTable("s", 3000, 1);
-  const float one = 1;
   int calls = 0;
   const auto count = [&](std::span<const float>, std::span<float>, std::span<float>) { ++calls; };
   const auto gradients = Make(1, 10);
-  ASSERT_OK(gradients->Accumulate(NodeId{5}, {&one, 1}));
-  ASSERT_OK(gradients->Accumulate(NodeId{3000}, {&one, 1}));
+  ASSERT_OK(Add(*gradients, 5, {1}));
+  ASSERT_OK(Add(*gradients, 3000, {1}));
   EXPECT_EQ(gradients->Apply(count, *table, *state).code(), absl::StatusCode::kOutOfRange);
-  gradients->Zero();
-  ASSERT_OK(gradients->Accumulate(NodeId{5}, {&one, 1}));
-  ASSERT_OK(gradients->Accumulate(NodeId{1030}, {&one, 1}));
+  const auto others = Make(1, 10);
+  ASSERT_OK(Add(*others, 5, {1}));
+  ASSERT_OK(Add(*others, 1030, {1}));
   ASSERT_OK(state->EvictPartition(static_cast<PartitionId>(1)));
-  EXPECT_EQ(gradients->Apply(count, *table, *state).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(others->Apply(count, *table, *state).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(calls, 0);
   EXPECT_FALSE(table->IsChanged(static_cast<PartitionId>(0)));
 }
 
-// Both ways of applying round a row once, where the caller says, and an update sees floats.
+// All ways of updating sum alike, round a row once, where the caller says, and show an update floats.
 TEST_F(MmapGradientAccumulatorTest, RowsOfBfloat16AreRoundedOnceAnUpdate) {
   constexpr std::uint64_t kRows = 4096;
   const Batches batches(1);
@@ -359,19 +446,20 @@ TEST_F(MmapGradientAccumulatorTest, RowsOfBfloat16AreRoundedOnceAnUpdate) {
     for (std::size_t d = 0; d < row.size(); ++d) row[d] -= gradient[d] / row_state[0];
   };
   const auto gradients = Make(Batches::kDim, 3000);
-  const auto table = MakeTable("t", kRows, Batches::kDim, NpyElement::kBfloat16);
-  const auto other = MakeTable("o", kRows, Batches::kDim, NpyElement::kBfloat16);
-  const auto state = MakeTable("s", kRows, 1);
-  const auto other_state = MakeTable("p", kRows, 1);
+  std::vector<std::unique_ptr<MmapManager>> tables, states;  // by the batch, by accumulated sums, under the locks
+  for (const std::string name : {"b", "w", "l"}) {
+    tables.push_back(MakeTable(name, kRows, Batches::kDim, NpyElement::kBfloat16));
+    states.push_back(MakeTable(name + "s", kRows, 1));
+  }
+  GradientsByNode chunk;
+  ListAndOrder(batches.batches[0], chunk);
   std::vector<float> expected(kRows * Batches::kDim);
-  ContributionsByNode by_node;
   for (std::uint64_t step = 1; step <= 3; ++step) {
     const RowRounding rounding{.seed = 5, .step = step};
-    by_node.Order(batches.batches[0]);
-    ASSERT_OK(by_node.UpdateAllRows(Batches::kDim, update, *table, *state, rounding));
-    ASSERT_OK(gradients->AccumulateBatch(batches.batches[0]));
-    ASSERT_OK(gradients->Apply(update, *other, *other_state, rounding));
-    for (const NodeId node : gradients->touched()) {
+    ListAndOrder(batches.batches[0], gradients->batch());
+    ASSERT_OK(gradients->Apply(update, *tables[0], *states[0], rounding));
+    ASSERT_OK(AddBatch(*gradients, batches.batches[0]));
+    for (const NodeId node : gradients->accumulated()) {
       const std::span<float> row = std::span(expected).subspan(Value(node) * Batches::kDim, Batches::kDim);
       const std::vector<float> sum = Sum(*gradients, Value(node));
       for (std::size_t d = 0; d < row.size(); ++d) row[d] -= sum[d] / static_cast<float>(step);
@@ -379,10 +467,11 @@ TEST_F(MmapGradientAccumulatorTest, RowsOfBfloat16AreRoundedOnceAnUpdate) {
       RoundStochastically(rounding, node, row, words);
       Widen(words, row);
     }
-    gradients->Zero();
+    ASSERT_OK(gradients->Apply(update, *tables[1], *states[1], rounding));
+    ASSERT_OK(gradients->UpdateUnderLocks(chunk, update, *tables[2], *states[2], rounding));
   }
   std::vector<float> row(Batches::kDim);
-  for (const MmapManager* found : {table.get(), other.get()}) {
+  for (const std::unique_ptr<MmapManager>& found : tables) {
     for (std::uint64_t node = 0; node < kRows; ++node) {
       ASSERT_OK(found->ReadRow(NodeId{node}, row));
       ASSERT_EQ(std::memcmp(row.data(), expected.data() + node * Batches::kDim, sizeof(float) * Batches::kDim), 0)
@@ -390,9 +479,32 @@ TEST_F(MmapGradientAccumulatorTest, RowsOfBfloat16AreRoundedOnceAnUpdate) {
     }
   }
   EXPECT_GT(std::ranges::count_if(expected, [](float x) { return x != 0; }), 1000);
-  EXPECT_EQ(by_node.UpdateAllRows(Batches::kDim, update, *table, *state).code(), absl::StatusCode::kInvalidArgument)
+  EXPECT_EQ(gradients->Apply(update, *tables[0], *states[0]).code(), absl::StatusCode::kInvalidArgument)
       << "without a rounding";
-  EXPECT_EQ(gradients->Apply(update, *table, *state).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(gradients->UpdateUnderLocks(chunk, update, *tables[2], *states[2]).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// A row's lock is held while it is updated, and no other.
+TEST_F(MmapGradientAccumulatorTest, UpdatesOfAChunkWaitForTheLockOfTheirRow) {
+  const auto gradients = Make(1, 0);
+  const auto table = MakeTable("t", 3000, 1);
+  const auto state = MakeTable("s", 3000, 1);
+  const float one = 1;
+  GradientsByNode chunk;
+  ListAndOrder(std::vector<RowGradient>{{NodeId{5}, &one}}, chunk);
+  std::atomic<int> calls = 0;
+  StripeMutex& lock = table->LockFor(NodeId{5});
+  lock.Lock();
+  std::thread worker([&] {
+    EXPECT_OK(gradients->UpdateUnderLocks(
+        chunk, [&](auto, auto, auto) { ++calls; }, *table, *state));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(calls, 0);
+  lock.Unlock();
+  worker.join();
+  EXPECT_EQ(calls, 1);
 }
 
 }  // namespace

@@ -7,12 +7,15 @@
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "io/checksum.h"
 #include "io/failpoint.h"
+#include "io/mapped_range.h"
 #include "tables/mmap_manager.h"
 #include "tables/table_file.h"
 #include "tests/support/child_process.h"
@@ -45,9 +48,79 @@ TEST_F(MmapManagerFaultsTest, ChecksumMismatchLeavesThePartitionOut) {
 TEST_F(MmapManagerFaultsTest, FileCutAfterOpeningIsAnErrorAndNoSignal) {
   const std::unique_ptr<MmapManager> table = MakeTable(3000, 3);
   fs::resize_file(folder_ / "t.npy", 4096 + 1500 * 12);
-  EXPECT_OK(table->LoadPartition(P(0)));
-  EXPECT_ERROR(table->LoadPartition(P(1)), kCorrupt, "t.npy");
-  EXPECT_ERROR(table->LoadPartition(P(2)), kCorrupt, "t.npy");
+  for (const Loading loading : {Loading::kDirect, Loading::kPopulated}) {
+    EXPECT_OK(table->LoadPartition(P(0), std::nullopt, loading));
+    EXPECT_ERROR(table->LoadPartition(P(1), std::nullopt, loading), kCorrupt, "t.npy: ends at byte 22096");
+    EXPECT_ERROR(table->LoadPartition(P(2), std::nullopt, loading), kCorrupt, "t.npy: ends at byte");
+    EXPECT_EQ(table->resident_bytes(), 1024 * 12U);
+    ASSERT_OK(table->EvictPartition(P(0)));
+  }
+}
+
+// The rows of the first 4 MiB, which is a step of the checks, and some more.
+constexpr std::uint64_t kManyRows = 20 * 1024;
+
+std::uint64_t ChecksumOfFile(const fs::path& path, std::uint64_t first, std::uint64_t rows, std::uint64_t columns) {
+  const std::string bytes = FileBytes(path).substr(4096 + first * columns * 4, rows * columns * 4);
+  return Checksum64(std::as_bytes(std::span<const char>(bytes)));
+}
+
+// Nothing new is written on rows that nobody has compared, whatever they turn out to be.
+TEST_F(MmapManagerFaultsTest, DamagedMappedRowsAreFoundBeforeAnythingIsWritten) {
+  const std::unique_ptr<MmapManager> table = MakeTable(3000, 3);
+  const fs::path path = folder_ / "t.npy";
+  const std::uint64_t first = ChecksumOfFile(path, 0, 1024, 3);
+  const std::uint64_t second = ChecksumOfFile(path, 1024, 1024, 3);
+  FlipByte(path, 4096 + 1024 * 12 + 5);
+  const std::string other = FileBytes(folder_ / "t.other.npy");
+  ASSERT_OK(table->LoadPartition(P(0), first, Loading::kMapped));
+  EXPECT_OK(table->LoadPartition(P(1), second, Loading::kMapped)) << "nothing is read yet";
+  SetRow(*table, 3, 1);
+  EXPECT_ERROR(table->WritePartition(P(0)), kCorrupt, "t.npy: partition 1 (byte 16384 on): checksum");
+  EXPECT_ERROR(table->EvictPartition(P(0)), kCorrupt, "partition 1");
+  EXPECT_ERROR(table->CheckLoaded(), kCorrupt, "partition 1");
+  EXPECT_EQ(table->bytes_written(), 0U);
+  EXPECT_TRUE(FileBytes(folder_ / "t.other.npy") == other);
+  EXPECT_TRUE(table->IsChanged(P(0)));
+}
+
+TEST_F(MmapManagerFaultsTest, AReadThatFailsUnderMappedRowsIsAnErrorOfTheNextWrite) {
+  const std::unique_ptr<MmapManager> table = MakeTable(3000, 3);
+  ASSERT_OK(SetFailpoints("table.check=eio"));
+  ASSERT_OK(table->LoadPartition(P(0), ChecksumOfFile(folder_ / "t.npy", 0, 1024, 3), Loading::kMapped));
+  SetRow(*table, 3, 1);
+  EXPECT_ERROR(table->WritePartition(P(0)), kRuntime, "failpoint table.check");
+  ASSERT_OK(SetFailpoints(""));
+}
+
+// The kernel takes private copies of pages past the new end, too, so no store is lost without an error.
+TEST_F(MmapManagerFaultsTest, AMappedFileThatIsCutIsAnErrorOfTheNextWrite) {
+  const std::unique_ptr<MmapManager> table = MakeTable(kManyRows, 100);
+  ASSERT_OK(table->LoadPartition(P(3), std::nullopt, Loading::kMapped));
+  SetRow(*table, 3 * 1024, 1);
+  fs::resize_file(folder_ / "t.npy", 4096 + 3 * 1024 * 400 + 8192);
+  EXPECT_ERROR(table->WritePartition(P(3)), kCorrupt, "t.npy: ends at byte 1241088");
+}
+
+// The signal's handler (cmd/faults.h) finds the file and the byte by the address.
+TEST_F(MmapManagerFaultsTest, MappedRowsAreKnownByTheirFileAndByte) {
+  for (const Loading loading : {Loading::kMapped, Loading::kPopulated, Loading::kDirect}) {
+    std::unique_ptr<MmapManager> table = MakeTable(3000, 3);
+    ASSERT_OK(table->LoadPartition(P(1), std::nullopt, loading));
+    table->LockFor(NodeId{1030}).Lock();
+    const float* const row = table->MutableRow(NodeId{1030}).data();
+    table->LockFor(NodeId{1030}).Unlock();
+    const MappedPlace place = MappedPlaceAt(row + 1);
+    if (loading == Loading::kDirect) {
+      EXPECT_EQ(place.name, nullptr);
+    } else {
+      ASSERT_NE(place.name, nullptr);
+      EXPECT_TRUE(std::string_view(place.name).ends_with("t.npy"));
+      EXPECT_EQ(place.offset, 4096 + 1030 * 12 + 4U);
+    }
+    table.reset();
+    EXPECT_EQ(MappedPlaceAt(row + 1).name, nullptr);
+  }
 }
 
 TEST_F(MmapManagerFaultsTest, TruncatedFileIsRefused) {

@@ -1,4 +1,4 @@
-// MmapManager against a model in memory: random rounds of loads, changes, evictions, commits and kills.
+// MmapManager against a model in memory: random rounds of loads in each way, changes, evictions, commits and kills.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -53,10 +53,11 @@ class TwoSlotModel {
         if (table_->IsResident(p)) CheckWrite(p);
         break;
       default:
-        EXPECT_OK(table_->LoadPartition(p, ChecksumOf(newest_, p)));
+        EXPECT_OK(table_->LoadPartition(p, ChecksumOf(newest_, p), static_cast<Loading>(random_.Below(3))));
         Modify(p);
     }
     CheckFiles();
+    EXPECT_OK(table_->CheckLoaded());
   }
 
  private:

@@ -34,16 +34,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(MmapManagerTest, ReadsCommittedRowsOfEveryWidth) {
+class MmapManagerLoadingTest : public MmapManagerTest, public ::testing::WithParamInterface<Loading> {};
+INSTANTIATE_TEST_SUITE_P(Ways, MmapManagerLoadingTest,
+                         ::testing::Values(Loading::kMapped, Loading::kPopulated, Loading::kDirect),
+                         [](const auto& way) { return std::string(LoadingName(way.param)); });
+
+TEST_P(MmapManagerLoadingTest, ReadsCommittedRowsOfEveryWidth) {
   for (const std::uint64_t columns : {0U, 1U, 3U, 17U, 100U}) {
     const std::uint64_t rows = 2 * kPartitionRows + 333;  // a short last partition that ends inside a page
     const std::unique_ptr<MmapManager> table = MakeTable(rows, columns);
     EXPECT_EQ(table->rows(), rows);
     EXPECT_EQ(table->columns(), columns);
     ASSERT_EQ(table->partition_count(), 3U);
-    for (std::uint32_t p = 0; p < 3; ++p) ASSERT_OK(table->LoadPartition(P(p)));
+    for (std::uint32_t p = 0; p < 3; ++p) ASSERT_OK(table->LoadPartition(P(p), std::nullopt, GetParam()));
     EXPECT_EQ(table->resident_bytes(), rows * columns * sizeof(float));
-    EXPECT_EQ(table->bytes_read(), rows * columns * sizeof(float));
+    EXPECT_EQ(table->bytes_read(), GetParam() == Loading::kMapped ? 0 : rows * columns * sizeof(float));
     for (const std::uint64_t row : {std::uint64_t{0}, std::uint64_t{1023}, std::uint64_t{1024}, rows - 1}) {
       const std::vector<float> values = RowOf(*table, row);
       for (std::uint64_t c = 0; c < columns; ++c) EXPECT_EQ(values[c], InitialValue(row, c));
@@ -56,7 +61,7 @@ TEST_F(MmapManagerTest, WidthZeroIsLoadedWrittenAndEvicted) {
   const std::unique_ptr<MmapManager> table = MakeTable(1500, 0);
   ASSERT_OK(table->LoadPartition(P(1), Checksum64({})));
   SetRow(*table, 1400, 1);
-  EXPECT_TRUE(table->MutableCompanionRow(NodeId{1400}).empty());
+  EXPECT_TRUE(table->MutableStateRow(NodeId{1400}).empty());
   EXPECT_TRUE(table->IsChanged(P(1)));
   ASSERT_OK_AND_ASSIGN(const std::uint64_t checksum, table->WritePartition(P(1)));
   EXPECT_EQ(checksum, Checksum64({}));
@@ -137,11 +142,11 @@ TEST_F(MmapManagerTest, LoadingTwiceAndEvictingTwiceDoNothing) {
   EXPECT_EQ(table->resident_bytes(), 0U);
 }
 
-TEST_F(MmapManagerTest, CommittedBytesNeverChange) {
+TEST_P(MmapManagerLoadingTest, CommittedBytesNeverChange) {
   const std::uint64_t rows = 3000;
   const std::unique_ptr<MmapManager> table = MakeTable(rows, 5);
   const std::string committed = FileBytes(folder_ / "t.npy");
-  for (std::uint32_t p = 0; p < 3; ++p) ASSERT_OK(table->LoadPartition(P(p)));
+  for (std::uint32_t p = 0; p < 3; ++p) ASSERT_OK(table->LoadPartition(P(p), std::nullopt, GetParam()));
   std::atomic<bool> stop{false};
   std::vector<std::thread> trainers;
   for (std::uint64_t t = 0; t < 2; ++t) {
@@ -155,7 +160,7 @@ TEST_F(MmapManagerTest, CommittedBytesNeverChange) {
   for (std::uint64_t row = 0; row < rows; ++row) SetRow(*table, row, -1);
   EXPECT_EQ(FileBytes(folder_ / "t.npy"), committed);
   ASSERT_OK(table->EvictPartition(P(0)));
-  ASSERT_OK(table->LoadPartition(P(0)));
+  ASSERT_OK(table->LoadPartition(P(0), std::nullopt, GetParam()));
   EXPECT_EQ(RowOf(*table, 0)[0], -1.0F);
   SetRow(*table, 0, -2);
   for (std::uint32_t p = 0; p < 3; ++p) ASSERT_OK(table->WritePartition(P(p)));
@@ -163,10 +168,10 @@ TEST_F(MmapManagerTest, CommittedBytesNeverChange) {
   EXPECT_EQ(FileBytes(folder_ / "t.npy"), committed);
 }
 
-TEST_F(MmapManagerTest, CommitTurnsTheSlotsAround) {
+TEST_P(MmapManagerLoadingTest, CommitTurnsTheSlotsAround) {
   std::unique_ptr<MmapManager> table = MakeTable(1500, 3);
   const NpyShape shape{.rows = 1500, .columns = 3};
-  ASSERT_OK(table->LoadPartition(P(0)));
+  ASSERT_OK(table->LoadPartition(P(0), std::nullopt, GetParam()));
   SetRow(*table, 7, 1);
   EXPECT_TRUE(table->IsChanged(P(0)));
   EXPECT_FALSE(table->IsChanged(P(1)));
@@ -189,32 +194,81 @@ TEST_F(MmapManagerTest, CommitTurnsTheSlotsAround) {
   // Killed here: what the last commit named is whole.
   table.reset();
   ASSERT_OK_AND_ASSIGN(table, MmapManager::Open(Layout(1500, 3), {1, 0}));
-  ASSERT_OK(table->LoadPartition(P(0), checksum));
+  ASSERT_OK(table->LoadPartition(P(0), checksum, GetParam()));
   EXPECT_EQ(RowOf(*table, 7)[0], 1.0F);
   EXPECT_EQ(RowOf(*table, 8)[0], InitialValue(8));
 }
 
+// Whether a table's file is mapped.
+bool IsMapped(const fs::path& path) {
+  return FileBytes("/proc/self/maps").find(path.string() + "\n") != std::string::npos;
+}
+
+// Once it is written, all its pages are private copies, and the next commit may write to the file that it is mapped
+// from.
+TEST_F(MmapManagerTest, AMappedPartitionStaysMappedUntilItIsEvicted) {
+  const std::unique_ptr<MmapManager> table = MakeTable(3000, 3);
+  for (std::uint32_t p = 0; p < 2; ++p) ASSERT_OK(table->LoadPartition(P(p), std::nullopt, Loading::kMapped));
+  EXPECT_TRUE(IsMapped(folder_ / "t.npy"));
+  SetRow(*table, 7, 1);
+  ASSERT_OK(table->WritePartition(P(0)));
+  ASSERT_OK(table->EvictPartition(P(1)));
+  EXPECT_TRUE(IsMapped(folder_ / "t.npy")) << "partition 0 still is";
+  EXPECT_EQ(RowOf(*table, 7)[0], 1.0F);
+  EXPECT_EQ(RowOf(*table, 8)[0], InitialValue(8));
+  table->MarkCommitted();
+  SetRow(*table, 8, 2);
+  ASSERT_OK(table->WritePartition(P(0)));
+  EXPECT_EQ(RowInFile(0, {.rows = 3000, .columns = 3}, 8)[0], 2.0F);
+  // The file may hold anything now: no row is read from it.
+  for (std::uint64_t row = 0; row < 1024; ++row) {
+    ASSERT_EQ(RowOf(*table, row)[0], row == 7 ? 1.0F : row == 8 ? 2.0F : InitialValue(row)) << row;
+  }
+  ASSERT_OK(table->EvictPartition(P(0)));
+  EXPECT_FALSE(IsMapped(folder_ / "t.npy"));
+}
+
+// Evicted and loaded again between two commits, a partition is mapped from the slot that it will be written to.
+TEST_F(MmapManagerTest, AMappedPartitionIsWrittenToTheFileThatItIsMappedFrom) {
+  const std::uint64_t rows = 1000;
+  const std::unique_ptr<MmapManager> table = MakeTable(rows, 100);
+  ASSERT_OK(table->LoadPartition(P(0)));
+  SetRow(*table, 5, 1);
+  ASSERT_OK(table->EvictPartition(P(0)));
+  ASSERT_OK(table->LoadPartition(P(0), std::nullopt, Loading::kMapped));
+  EXPECT_TRUE(IsMapped(folder_ / "t.other.npy"));
+  for (std::uint64_t row = 0; row < rows; row += 50) SetRow(*table, row, 2);
+  ASSERT_OK(table->WritePartition(P(0)));
+  EXPECT_EQ(table->NewestSlot(P(0)), 1);
+  const NpyShape shape{.rows = rows, .columns = 100};
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    const float expected = row % 50 == 0 ? 2.0F : row == 5 ? 1.0F : InitialValue(row);
+    ASSERT_EQ(RowInFile(1, shape, row)[0], expected) << row;
+    ASSERT_EQ(RowOf(*table, row)[0], expected) << row;
+  }
+}
+
 TEST_F(MmapManagerTest, WritesDirtyGroupsOnly) {
   const std::uint64_t columns = 5;
-  const std::uint64_t group_bytes = StripeLocks::kGroupRows * columns * sizeof(float);
+  const std::uint64_t largest_partition_bytes = StripeLocks::kGroupRows * columns * sizeof(float);
   const std::unique_ptr<MmapManager> table = MakeTable(2 * kPartitionRows, columns);
   ASSERT_OK(table->LoadPartition(P(0)));
   ASSERT_OK(table->LoadPartition(P(1)));
   // The first write to a slot of unknown contents is a whole one.
   SetRow(*table, 0, 1);
   ASSERT_OK(table->WritePartition(P(0)));
-  EXPECT_EQ(table->bytes_written(), 16 * group_bytes);
+  EXPECT_EQ(table->bytes_written(), 16 * largest_partition_bytes);
   table->MarkCommitted();
   // Slot 0 lacks the group of row 0; two rows of one group and one of another are new.
   for (const std::uint64_t row : {200U, 201U, 700U}) SetRow(*table, row, 2);
   std::uint64_t before = table->bytes_written();
   ASSERT_OK(table->WritePartition(P(0)));
-  EXPECT_EQ(table->bytes_written() - before, 3 * group_bytes);
+  EXPECT_EQ(table->bytes_written() - before, 3 * largest_partition_bytes);
   // Written again before a commit, the slot lacks only what is newer still.
   SetRow(*table, 1023, 3);
   before = table->bytes_written();
   ASSERT_OK(table->WritePartition(P(0)));
-  EXPECT_EQ(table->bytes_written() - before, group_bytes);
+  EXPECT_EQ(table->bytes_written() - before, largest_partition_bytes);
   before = table->bytes_written();
   ASSERT_OK(table->WritePartition(P(0)));
   ASSERT_OK(table->EvictPartition(P(1)));
@@ -281,7 +335,7 @@ TEST_F(MmapManagerTest, MarkChangedMovesAPartition) {
 TEST_F(MmapManagerTest, CompanionRowsCountAsChanged) {
   const std::unique_ptr<MmapManager> table = MakeTable(1500, 3);
   ASSERT_OK(table->LoadPartition(P(1)));
-  table->MutableCompanionRow(NodeId{1100})[2] = 8;
+  table->MutableStateRow(NodeId{1100})[2] = 8;
   EXPECT_TRUE(table->IsChanged(P(1)));
   EXPECT_EQ(RowOf(*table, 1100)[2], 8.0F);
 }

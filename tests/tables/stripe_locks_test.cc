@@ -34,6 +34,12 @@ TEST(StripeLocks, EveryIdHasAStripe) {
   }
 }
 
+// A table whose rows are guarded elsewhere has none.
+TEST(StripeLocks, ThereMayBeNone) {
+  const StripeLocks none(0);
+  EXPECT_EQ(none.size(), 0U);
+}
+
 TEST(StripeLocks, NeighbouringGroupsSpreadOverTheStripes) {
   const StripeLocks locks(1024);
   std::set<std::size_t> used;

@@ -3,6 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -36,10 +39,14 @@ class TableReaderTest : public ::testing::Test {
   const std::array<std::filesystem::path, 2> paths_{folder_ / "t.npy", folder_ / "t.other.npy"};
 };
 
-TEST_F(TableReaderTest, ReadsEachPartitionFromItsSlot) {
+class MappedTableReaderTest : public TableReaderTest, public ::testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(Mapped, MappedTableReaderTest, ::testing::Bool());
+
+TEST_P(MappedTableReaderTest, ReadsEachPartitionFromItsSlot) {
   for (const std::uint64_t columns : {1U, 3U}) {
     WriteSlots(columns);
-    ASSERT_OK_AND_ASSIGN(const TableReader reader, TableReader::Open(paths_, Shape(columns), 1024, {0, 1, 0}));
+    ASSERT_OK_AND_ASSIGN(TableReader reader, TableReader::Open(paths_, Shape(columns), 1024, {0, 1, 0}));
+    if (GetParam()) reader.Map();
     for (const auto& [first, count] :
          {std::pair<std::uint64_t, std::uint64_t>{0, kRows}, {1000, 100}, {1023, 2}, {2047, 453}, {2499, 1}, {5, 0}}) {
       std::vector<float> out(count * columns);
@@ -52,7 +59,38 @@ TEST_F(TableReaderTest, ReadsEachPartitionFromItsSlot) {
   }
 }
 
-TEST_F(TableReaderTest, MakesFloatsOfWords) {
+// Rows of one file lie where they are mapped; others are read into the buffer. The values are the same.
+TEST_P(MappedTableReaderTest, ShowsRowsWhereTheyAre) {
+  for (const std::uint64_t columns : {0U, 1U, 3U}) {
+    WriteSlots(columns);
+    ASSERT_OK_AND_ASSIGN(TableReader first, TableReader::Open(paths_, Shape(columns), 1024, {0, 0, 1}));
+    TableReader reader = std::move(first);
+    if (GetParam()) reader.Map();
+    for (const auto& [begin, count, one_file] : {std::tuple<std::uint64_t, std::uint64_t, bool>{0, kRows, false},
+                                                 {0, 2048, true},
+                                                 {1000, 100, true},
+                                                 {2047, 2, false},
+                                                 {2048, 452, true},
+                                                 {2499, 1, true},
+                                                 {kRows, 0, false}}) {
+      std::vector<float> buffer;
+      ASSERT_OK_AND_ASSIGN(const std::span<const float> rows, reader.Rows(begin, count, buffer));
+      ASSERT_EQ(rows.size(), count * columns);
+      EXPECT_EQ(buffer.empty(), rows.empty() || (GetParam() && one_file)) << begin;
+      for (std::uint64_t i = 0; i < rows.size(); ++i) {
+        const std::uint64_t row = begin + i / columns;
+        ASSERT_EQ(rows[i], Expected(row / 1024 == 2 ? 1 : 0, row)) << row;
+      }
+    }
+    std::vector<float> buffer;
+    EXPECT_EQ(reader.Rows(kRows, 1, buffer).status().code(), absl::StatusCode::kOutOfRange);
+    reader.DropBehind();  // ends the mapping, whose pages would stay in the cache
+    ASSERT_OK_AND_ASSIGN(const std::span<const float> rows, reader.Rows(5, 3, buffer));
+    EXPECT_EQ(rows.data(), buffer.data());
+  }
+}
+
+TEST_P(MappedTableReaderTest, MakesFloatsOfWords) {
   constexpr std::uint64_t kColumns = 6;
   const NpyShape shape{.rows = kRows, .columns = kColumns, .element = NpyElement::kBfloat16};
   // Words are the upper halves of floats: 0x3F80 is 1, and the next ones rise by 1 / 128.
@@ -64,7 +102,8 @@ TEST_F(TableReaderTest, MakesFloatsOfWords) {
     }
     ASSERT_OK(file.WriteAt(kNpyHeaderBytes, std::as_bytes(std::span<const std::uint16_t>(words))));
   }
-  ASSERT_OK_AND_ASSIGN(const TableReader reader, TableReader::Open(paths_, shape, 1024, {0, 1, 0}));
+  ASSERT_OK_AND_ASSIGN(TableReader reader, TableReader::Open(paths_, shape, 1024, {0, 1, 0}));
+  if (GetParam()) reader.Map();
   for (const auto& [first, count] :
        {std::pair<std::uint64_t, std::uint64_t>{0, kRows}, {1000, 100}, {1023, 2}, {2047, 453}, {2499, 1}, {5, 0}}) {
     std::vector<float> out(count * kColumns);

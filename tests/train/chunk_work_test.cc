@@ -19,9 +19,17 @@ struct FirstChunk {
   ScheduleFixture fixture{options};
   const ChunkWork work{options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations()};
   const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, fixture.edges().first(6), 0);
-  ChunkScratch scratch{options};
+  ChunkKernel kernel = MakeKernel(options);
   ChunkRows rows = {};
   ChunkResult result = {};
+  std::vector<float> block = {};
+
+  // Draws, and takes a block.
+  void Draw() {
+    work.Draw(place, result);
+    block.resize(BlockFloats(options, result.shape));
+    work.TakeBlock(block, result);
+  }
 };
 
 TEST(ChunkWork, PlacesCoverTheBatch) {
@@ -43,36 +51,38 @@ TEST(ChunkWork, PlacesCoverTheBatch) {
 
 TEST(ChunkWork, RowsAreThoseOfTheGatheringWhateverComesAfter) {
   FirstChunk chunk;
-  auto& [options, fixture, work, place, scratch, rows, result] = chunk;
-  work.Draw(place, result);
+  auto& [options, fixture, work, place, kernel, rows, result, block] = chunk;
+  chunk.Draw();
   work.Gather(place, rows, result);
   ASSERT_OK(result.status);
-  work.Compute(place, rows, scratch, result);
+  work.Compute(place, rows, kernel, result);
   const double loss = result.loss.loss;
   for (const Edge& edge : place.edges) fixture.SetRow(edge.head, 0.25F);
-  work.Compute(place, rows, scratch, result);
+  work.Compute(place, rows, kernel, result);
   EXPECT_EQ(result.loss.loss, loss);
   work.Gather(place, rows, result);
-  work.Compute(place, rows, scratch, result);
+  work.Compute(place, rows, kernel, result);
   EXPECT_NE(result.loss.loss, loss);
 }
 
 TEST(ChunkWork, ListsEachGradientOnce) {
   FirstChunk chunk;
-  auto& [options, fixture, work, place, scratch, rows, result] = chunk;
-  work.Draw(place, result);
-  std::vector<Contribution> before;
+  auto& [options, fixture, work, place, kernel, rows, result, block] = chunk;
+  chunk.Draw();
+  GradientsByNode before, nodes;
   work.ListNodes(place, result, before);
   work.Gather(place, rows, result);
-  work.Compute(place, rows, scratch, result);
-  std::vector<Contribution> nodes;
+  work.Compute(place, rows, kernel, result);
   work.ListNodes(place, result, nodes);
-  EXPECT_EQ(nodes.size(), 2 * 6 + 2 * options.negatives);
-  ASSERT_EQ(before.size(), nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {  // the gradients are made where they were said to be
-    EXPECT_EQ(before[i].node, nodes[i].node);
-    EXPECT_EQ(before[i].gradient, nodes[i].gradient);
-    EXPECT_EQ(before[i].product, nodes[i].product);
+  EXPECT_EQ(nodes.listed().size(), 2 * 6 + 2 * options.negatives);
+  ASSERT_EQ(before.listed().size(), nodes.listed().size());
+  for (std::size_t i = 0; i < nodes.listed().size(); ++i) {  // the gradients are made where they were said to be
+    const RowGradient& one = nodes.listed()[i];
+    EXPECT_EQ(before.listed()[i].node, one.node);
+    EXPECT_EQ(before.listed()[i].values, one.values);
+    EXPECT_EQ(before.listed()[i].product, one.product);
+    EXPECT_GE(one.values, block.data());
+    EXPECT_LE(one.values + options.dim, block.data() + block.size());
   }
   std::vector<RelationContribution> relations;
   work.ListRelations(place, result, relations);
@@ -98,28 +108,28 @@ TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
       std::ranges::stable_sort(edges, {}, [](const Edge& edge) { return std::pair(edge.head, edge.relation); });
     }
     const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, edges, 0);
-    ChunkScratch scratch(options);
+    ChunkKernel kernel = MakeKernel(options);
     ChunkRows rows;
     ChunkResult whole;
     work.Draw(place, whole);
+    std::vector<float> whole_block(BlockFloats(options, whole.shape));
+    work.TakeBlock(whole_block, whole);
     work.Gather(place, rows, whole);
     ASSERT_FALSE(rows.tail_masks.empty());
-    work.Compute(place, rows, scratch, whole);
+    work.Compute(place, rows, kernel, whole);
     for (const std::size_t pieces : {2U, 3U, 200U}) {
       ChunkResult cut;
       work.Draw(place, cut);
+      std::vector<float> block(whole_block.size());
+      work.TakeBlock(block, cut);
       work.Gather(place, rows, cut);
       work.Prepare(place, pieces, rows, cut);
-      for (std::size_t piece = pieces; piece-- > 0;) work.ComputePiece(place, rows, piece, scratch, cut);
+      for (std::size_t piece = pieces; piece-- > 0;) work.ComputePiece(place, rows, piece, kernel, cut);
       work.Conclude(cut);
       ASSERT_OK(cut.status);
       EXPECT_NEAR(cut.loss.loss, whole.loss.loss, 1e-12 * whole.loss.loss);
       EXPECT_NEAR(cut.loss.penalty, whole.loss.penalty, 1e-12 * whole.loss.penalty);
-      for (const auto part : {&ChunkResult::heads, &ChunkResult::tails, &ChunkResult::relations,
-                              &ChunkResult::head_relations, &ChunkResult::tail_negatives, &ChunkResult::head_negatives,
-                              &ChunkResult::tail_queries, &ChunkResult::head_queries}) {
-        EXPECT_EQ(cut.*part, whole.*part);
-      }
+      EXPECT_EQ(block, whole_block);
     }
   }
 }
@@ -140,68 +150,6 @@ TEST(PiecesOf, FewChunksOfManyQueries) {
   EXPECT_EQ(PiecesOf(options, 1), 4U);
   options.dropout = 0.1;
   EXPECT_EQ(PiecesOf(options, 1), 1U);
-}
-
-TEST(KeepsFactors, WhereQueriesAreFewBesideDimensionsAndGradientsAreSummedAtOnce) {
-  TrainOptions options = TinyOptions();
-  options.dim = 2 * options.chunk;
-  EXPECT_TRUE(KeepsFactors(options));
-  for (const auto& [name, value] : {std::pair{"chunk", "9"},
-                                    {"group-queries", "true"},
-                                    {"model", "transe"},
-                                    {"accumulate", "2"},
-                                    {"schedule", "async"}}) {
-    TrainOptions other = options;
-    ASSERT_TRUE(FindTrainOption(name)->parse(other, value)) << name;
-    EXPECT_FALSE(KeepsFactors(other)) << name;
-  }
-}
-
-TEST(ChunkWork, NamesTheEdgeWhoseLossIsNotFinite) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  for (const auto& [bad, storage] :
-       {std::pair(kNan, NpyElement::kFloat32), std::pair(kInfinity, NpyElement::kFloat32),
-        std::pair(kNan, NpyElement::kBfloat16), std::pair(kInfinity, NpyElement::kBfloat16)}) {
-    TrainOptions options = TinyOptions();
-    options.storage = storage;
-    options.model = ModelKind::kDistMult;
-    options.negatives = 1;
-    ScheduleFixture fixture(options);
-    const Edge& edge = fixture.edges()[13];
-    fixture.SetRow(edge.head, bad);
-    const auto result =
-        fixture.schedule().Train({.place = {.epoch = 4, .batch = 6}, .edges = std::span(&edge, 1), .step = 1});
-    EXPECT_ERROR(result, kRuntime, "epoch 5, batch 7");
-    const std::string message(MessageOf(result.status()));
-    for (const std::string_view name :
-         {fixture.graph().nodes().Name(edge.head), fixture.graph().nodes().Name(edge.tail),
-          fixture.graph().RelationName(edge.relation)}) {
-      EXPECT_NE(message.find('"' + std::string(name) + '"'), std::string::npos) << message;
-    }
-    EXPECT_NE(message.find("the last commit stands"), std::string::npos) << message;
-  }
-}
-
-// Among edges whose loss is finite.
-TEST(ChunkWork, FindsTheEdgeAmongOthers) {
-  TrainOptions options = TinyOptions();
-  options.model = ModelKind::kDistMult;
-  options.chunk = 20;
-  options.negatives = 1;  // or the row would be among them
-  ScheduleFixture fixture(options);
-  const Edge& culprit = fixture.edges()[11];
-  fixture.SetRow(culprit.head, std::numeric_limits<float>::quiet_NaN());
-  const Edge* first = nullptr;
-  for (const Edge& edge : fixture.edges().first(20)) {
-    if (first == nullptr && (edge.head == culprit.head || edge.tail == culprit.head)) first = &edge;
-  }
-  ASSERT_NE(first, fixture.edges().data());  // what is named where none is found
-  const auto result =
-      fixture.schedule().Train({.place = {.epoch = 0, .batch = 0}, .edges = fixture.edges().first(20), .step = 1});
-  EXPECT_ERROR(result, kRuntime,
-               fmt::format("\"{}\" \"{}\" \"{}\"", fixture.graph().nodes().Name(first->head),
-                           fixture.graph().RelationName(first->relation), fixture.graph().nodes().Name(first->tail)));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Power cuts at every instant of a whole training, by the model of a disk (tests/support/crash_disk.h): run.json,
-// metrics.jsonl and the tables together. Whatever a cut leaves, the training ends with the bits of the unbroken one.
+// metrics.jsonl and the tables together. Whatever a cut leaves, the training ends with the bits of an uninterrupted
+// one.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -32,7 +33,7 @@ TrainOptions Options() {
   return options;
 }
 
-// What does not depend on time, of each event of metrics.jsonl.
+// The fields that do not depend on time, of each event of metrics.jsonl.
 std::vector<std::string> Losses(const fs::path& run) {
   std::vector<std::string> losses;
   std::ifstream file(RunPaths(run).Metrics());
@@ -55,8 +56,7 @@ class TrainingCrashStatesTest : public ::testing::Test {
   fs::path unbroken() const { return runs_ / "unbroken"; }
   fs::path cut() const { return runs_ / "cut"; }
 
-  // Trains and records; `acknowledged` gets the newest generation that was said to be committed, for each event and the
-  // end.
+  // Trains and records; `acknowledged` gets the newest acknowledged generation, for each event and for the end.
   void Record() {
     fs::create_directory(unbroken());
     FileJournal journal(unbroken());
@@ -77,7 +77,7 @@ class TrainingCrashStatesTest : public ::testing::Test {
     acknowledged_.resize(events_.size() + 1, generation);
   }
 
-  // Goes on from what a cut has left; returns what is wrong, or "".
+  // Continues from what a cut has left; returns what is wrong, or "".
   std::string Examine(const FolderContents& contents, std::uint64_t acknowledged) const {
     WriteFolder(cut(), contents);
     const bool is_run = contents.contains("STATE");
@@ -110,7 +110,7 @@ TEST_F(TrainingCrashStatesTest, WhateverACutLeavesTheTrainingEndsTheSame) {
   std::size_t states = 0;
   RandomStream random(5, RandomPurpose::kSplit, 4, 0);
   for (std::size_t i = 0; i <= events_.size(); ++i) {
-    // One or two of the many cuts behind each event; every instant of the tables' commits has tests/checkpoint.
+    // One or two of the many cuts after each event; tests/checkpoint covers every instant of the tables' commits.
     std::vector<FolderContents> cuts;
     ForEachCut(disk, 3, random, [&](const FolderContents& contents) { cuts.push_back(contents); });
     for (int n = 0; n < 2; ++n, ++states) {
@@ -122,7 +122,7 @@ TEST_F(TrainingCrashStatesTest, WhateverACutLeavesTheTrainingEndsTheSame) {
   EXPECT_GE(states, 200U);
 }
 
-// Events of an epoch whose sync is forgotten are lost with their epoch's commit standing.
+// If the sync of an epoch's events is forgotten, the events are lost while the epoch's commit remains.
 TEST_F(TrainingCrashStatesTest, TheSyncOfTheMetricsIsNeeded) {
   Record();
   fs::create_directory(cut());

@@ -1,4 +1,4 @@
-// Trainings that find no room on the disk, at every operation in turn that takes some.
+// Trainings that find the disk full, in turn at every operation that needs space.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -7,15 +7,15 @@
 #include "checkpoint/state_file.h"
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
+#include "run/trained_run.h"
 #include "tests/support/small_disk.h"
 #include "tests/train/tiny_training.h"
-#include "train/trained_run.h"
 #include "train/trainer.h"
 
 namespace octavo {
 namespace {
 
-// More operations than one start has.
+// More operations than one start has
 constexpr int kMostOperations = 60;
 
 std::vector<std::string> NamesIn(const std::filesystem::path& folder) {
@@ -38,7 +38,7 @@ class FullDiskTest : public ::testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(Operations, FullDiskTest, ::testing::Values("file.allocate", "file.write", "file.open"));
 
-// The gradients used to find no room when the run was there already.
+// The gradients were created last, and found no room only after the run existed.
 TEST_P(FullDiskTest, AStartLeavesNoRunOrOneToGoOnWith) {
   const TinyTraining training;
   const RunBytes unbroken = training.Train(TinyOptions(), "unbroken");
@@ -51,7 +51,7 @@ TEST_P(FullDiskTest, AStartLeavesNoRunOrOneToGoOnWith) {
     ++failures;
     EXPECT_ERROR(outcome, kRuntime, "make room there");
     if (std::filesystem::exists(RunPaths(training.run_folder()).State())) {
-      EXPECT_NE(std::string(GetParam()), "file.allocate") << "all space is set aside before the first commit";
+      EXPECT_NE(std::string(GetParam()), "file.allocate") << "all space is reserved before the first commit";
       EXPECT_ERROR(outcome, kRuntime, "is committed; then go on with: octavo resume --run");
       ASSERT_OK(training.Resume()) << n;
     } else {
@@ -64,7 +64,7 @@ TEST_P(FullDiskTest, AStartLeavesNoRunOrOneToGoOnWith) {
   EXPECT_GT(failures, 5);
 }
 
-// A resume that could not make all second files of a finished run again used to leave those that it had made.
+// A resume that could not create all second files of a finished run left those that it had created.
 TEST_P(FullDiskTest, AResumeThatCannotBeginLeavesTheRunAsItWas) {
   const TinyTraining training;
   TrainOptions longer = TinyOptions();
@@ -93,30 +93,32 @@ TEST_P(FullDiskTest, AResumeThatCannotBeginLeavesTheRunAsItWas) {
   EXPECT_GT(failures, 4);
 }
 
-// It was removed first, and the new one found no room.
+// The older run was removed first, and then the new one found no room.
 TEST(FullDisk, AnOlderRunStaysWhereTheNewOneHasNoRoom) {
   const TinyTraining training;
   const SmallDisk disk(training.folder() / "disk", std::uint64_t{1} << 20);
-  if (!disk.mounted()) GTEST_SKIP() << "to mount a tmpfs takes root";
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs requires root";
   const std::filesystem::path run = disk.folder() / "run";
   ASSERT_OK(StartRun(training.graph_folder(), run, TinyOptions(), false, {.memory = kPlenty}, {}));
   const RunBytes older = ReadRunBytes(run);
   TrainOptions larger = TinyOptions();
   larger.dim = 4000;
-  EXPECT_ERROR(StartRun(training.graph_folder(), run, larger, true, {.memory = kPlenty}, {}), kRuntime, "are free and");
+  EXPECT_ERROR(StartRun(training.graph_folder(), run, larger, true, {.memory = kPlenty}, {}), kRuntime, "are free, ");
   EXPECT_TRUE(ReadRunBytes(run) == older);
   EXPECT_OK(StartRun(training.graph_folder(), run, TinyOptions(), true, {.memory = kPlenty}, {}));
 }
 
-// What the older run holds counted as free, though both are there up to the first commit of the new one.
+// The space of the older run counted as free, though both exist until the first commit of the new one.
 TEST(FullDisk, AWarmStartNeedsRoomBesideTheOlderRun) {
   const TinyTraining training;
-  // A run of this dim has 480 KB of embeddings, twice that while it trains.
+  // A run with this dim has 480 KB of embeddings, and needs twice that during the training; the gradients of one edge
+  // are little beside it.
   TrainOptions large = TinyOptions();
   large.dim = 4000;
+  large.batch = large.chunk = large.negatives = 1;
   training.Train(large, "source");
   const SmallDisk disk(training.folder() / "disk", std::uint64_t{5} << 18);
-  if (!disk.mounted()) GTEST_SKIP() << "to mount a tmpfs takes root";
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs requires root";
   const std::filesystem::path run = disk.folder() / "run";
   const InitialSource init = {.source = training.run_folder("source")};
   ASSERT_OK(StartRun(training.graph_folder(), run, large, false, {.memory = kPlenty}, {}));
@@ -124,9 +126,9 @@ TEST(FullDisk, AWarmStartNeedsRoomBesideTheOlderRun) {
   const auto start = [&](const InitialSource& source) {
     return StartRun(training.graph_folder(), run, large, true, {.memory = kPlenty}, {}, source);
   };
-  EXPECT_ERROR(start(init), kRuntime, "needed beside the older run");
+  EXPECT_ERROR(start(init), kRuntime, "needed in addition to the older run");
   EXPECT_ERROR(CheckStart(training.graph_folder(), run, large, true, {.memory = kPlenty}, init), kRuntime,
-               "needed beside the older run");
+               "needed in addition to the older run");
   EXPECT_TRUE(ReadRunBytes(run) == older);
   EXPECT_OK(start({}));
 }

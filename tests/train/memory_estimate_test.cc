@@ -23,17 +23,39 @@ GraphDescription MakeGraph(std::uint64_t nodes, std::uint64_t edges) {
   return graph;
 }
 
-TEST(MaxWindowRows, IsTheWindowsOrTheGraphsAndOfASingleBatchNone) {
+TEST(GradientCapacityOf, RowsAreThoseOfSeveralBatchesOrOfTheGraph) {
   TrainOptions options;
   options.batch = 100;
   options.chunk = 30;
   options.negatives = 5;
-  EXPECT_EQ(MaxWindowRows(options, MakeGraph(1'000'000, 5000), kWhole), 0U);
+  const auto rows = [&](std::uint64_t nodes) {
+    return GradientCapacityOf(options, MakeGraph(nodes, 5000), kWhole).accumulated_rows;
+  };
+  EXPECT_EQ(rows(1'000'000), 0U);
   options.accumulate = 3;
-  EXPECT_EQ(MaxWindowRows(options, MakeGraph(1'000'000, 5000), kWhole), 3U * (2 * 100 + 2 * 4 * 5));
-  EXPECT_EQ(MaxWindowRows(options, MakeGraph(17, 5000), kWhole), 17U);
+  EXPECT_EQ(rows(1'000'000), 3U * (2 * 100 + 2 * 4 * 5));
+  EXPECT_EQ(rows(17), 17U);
   options.negatives = 0;
-  EXPECT_EQ(MaxWindowRows(options, MakeGraph(17, 5000), kWhole), 17U);
+  EXPECT_EQ(rows(17), 17U);
+}
+
+// Three chunks of 32 edges and one of 4, two sides, each a row of 16 floats for node and relation; the last batch of a
+// small graph.
+TEST(GradientCapacityOf, BlocksAreThoseOfAllChunks) {
+  TrainOptions options;
+  options.dim = 16;
+  options.batch = 100;
+  options.chunk = 32;
+  options.negatives = 5;
+  const auto floats = [&](std::uint64_t edges) {
+    return GradientCapacityOf(options, MakeGraph(1000, edges), kWhole).block_floats;
+  };
+  EXPECT_EQ(floats(5000), 16U * (4 * 100 + 4 * 2 * 5));
+  EXPECT_EQ(floats(40), 16U * (4 * 40 + 2 * 2 * 5));
+  options.model = ModelKind::kDot;
+  EXPECT_EQ(floats(5000), 16U * (2 * 100 + 4 * 2 * 5));
+  options.group_queries = true;  // each edge twice, its negatives on one side
+  EXPECT_EQ(floats(5000), 16U * (4 * 100 + 4 * 5));
 }
 
 TEST(EstimateTrainingMemory, CountsTheTables) {
@@ -49,7 +71,18 @@ TEST(EstimateTrainingMemory, CountsTheTables) {
   EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, 1'000'000U * 1200 + 2 * relations);
   options.storage = NpyElement::kBfloat16;
   EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, 1'000'000U * (200 + 800) + 2 * relations);
-  EXPECT_EQ(NodeBytes(options), 1000U);
+}
+
+// A pool and two windows, and 96 bytes of each block.
+TEST(EstimateTrainingMemory, CountsTheEdges) {
+  TrainOptions options;
+  const GraphDescription graph = MakeGraph(1'000'000, 5'000'000);
+  const std::uint64_t blocks = 5'000'000 / 4096 + graph.partition_count * graph.partition_count;
+  const std::uint64_t edges = (std::uint64_t{1} << 19) + 2 * (std::uint64_t{1} << 15);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).edges, edges * sizeof(Edge) + blocks * 96);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 8, kWhole).edges, edges * sizeof(Edge) + blocks * 96);
+  options.group_queries = true;
+  EXPECT_GT(EstimateTrainingMemory(options, graph, 1, kWhole).edges, 2 * edges * sizeof(Edge) + blocks * 96);
 }
 
 TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {
@@ -95,29 +128,9 @@ TEST(EstimateTrainingMemory, FactorsTakeLessThanRows) {
   };
   options.negatives = 1;  // so few that their gradients count nothing beside the rows of chunks
   options.chunk = 100;
-  const std::uint64_t queries = 4 * (2 * 1000 * 400 - 2 * 10 * (400 - 100));
+  // The queries, and for each row of a negative its 100 slopes, which take 112 floats: parts begin on cache lines.
+  const std::uint64_t queries = 4 * (2 * 1000 * 400 - 2 * 10 * (400 - 112));
   EXPECT_EQ(added(), queries + 4 * 4U * 400 * (4 * 100 + 2 * 1));
-}
-
-// Gradients are there twice, with the edges and the rows of the chunk.
-TEST(EstimateTrainingMemory, UpdatesThatLagKeepABatchMore) {
-  TrainOptions options;
-  options.dim = 100;
-  options.model = ModelKind::kDot;
-  options.chunk = 100;
-  options.negatives = 30;
-  const GraphDescription graph = MakeGraph(100'000, 1'000'000);
-  const auto added = [&] {
-    options.schedule = Schedule::kSync;
-    const std::uint64_t sync = EstimateTrainingMemory(options, graph, 3, kWhole).total();
-    options.schedule = Schedule::kPipelined;
-    return EstimateTrainingMemory(options, graph, 3, kWhole).total() - sync;
-  };
-  options.batch = 100;
-  const std::uint64_t chunk_rows = 2 * (100 + 30);
-  EXPECT_EQ(added(), chunk_rows * (400 + sizeof(NodeId)) + options.batch * sizeof(Edge) + chunk_rows * 400);
-  options.batch = 200;
-  EXPECT_EQ(added(), 0U);
 }
 
 // The largest values allowed used to wrap around 64 bits, and the training then ran into an empty machine.
@@ -129,7 +142,7 @@ TEST(EstimateTrainingMemory, NeverWrapsAround) {
   options.chunk = 1;
   options.accumulate = 1 << 20;
   const GraphDescription graph = MakeGraph(std::uint64_t{1} << 36, std::uint64_t{1} << 40);
-  EXPECT_EQ(MaxWindowRows(options, graph, kWhole), graph.node_count);
+  EXPECT_EQ(GradientCapacityOf(options, graph, kWhole).accumulated_rows, graph.node_count);
   std::uint64_t before = 0;
   for (options.chunk = 1 << 20; options.chunk > 0; options.chunk /= 2) {  // more chunks, more negatives
     const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, 1024, kWhole);
@@ -149,7 +162,7 @@ TEST(CheckMemory, NamesTheSmallestThatWouldDo) {
     EXPECT_ERROR(refusal, kUsage, "--memory allows");
     std::smatch match;
     const std::string message(MessageOf(refusal));
-    ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest --memory that would do is (\\S+)"))) << message;
+    ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest sufficient --memory is (\\S+)"))) << message;
     ASSERT_OK_AND_ASSIGN(const std::uint64_t smallest, ParseByteSize(match[1].str()));
     EXPECT_OK(CheckMemory(estimate, smallest));
     EXPECT_LE(smallest, estimate.total() + (1 << 20));
@@ -167,7 +180,7 @@ TEST(ChooseShape, TheSmallestMemoryItNamesDoes) {
       EXPECT_ERROR(refusal, kUsage, "--memory allows 1.0 MiB");
       std::smatch match;
       const std::string message(MessageOf(refusal));
-      ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest --memory that would do is (\\S+)")));
+      ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest sufficient --memory is (\\S+)")));
       ASSERT_OK_AND_ASSIGN(const std::uint64_t smallest, ParseByteSize(match[1].str()));
       ASSERT_OK_AND_ASSIGN(const PartitionShape shape, ChooseShape(options, graph, smallest, threads));
       EXPECT_LE(EstimateTrainingMemory(options, graph, threads, shape).total(), smallest);
@@ -187,7 +200,7 @@ TEST(ChooseShape, TheSmallestMemoryDoesWhereThreadsNeedMuch) {
     const absl::Status refusal = ChooseShape(options, graph, std::uint64_t{1} << 30, 64).status();
     std::smatch match;
     const std::string message(MessageOf(refusal));
-    ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest --memory that would do is (\\S+)"))) << message;
+    ASSERT_TRUE(std::regex_search(message, match, std::regex("smallest sufficient --memory is (\\S+)"))) << message;
     ASSERT_OK_AND_ASSIGN(const std::uint64_t smallest, ParseByteSize(match[1].str()));
     EXPECT_OK(ChooseShape(options, graph, smallest, 64));
     EXPECT_FALSE(ChooseShape(options, graph, smallest - (1 << 20), 64).ok());

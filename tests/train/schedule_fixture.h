@@ -8,9 +8,9 @@
 
 #include "checkpoint/run_tables.h"
 #include "gtest/gtest.h"
+#include "run/initial_rows.h"
 #include "tests/train/tiny_training.h"
 #include "train/batch_schedule.h"
-#include "train/initial_rows.h"
 #include "train/memory_estimate.h"
 
 namespace octavo {
@@ -42,15 +42,15 @@ class ScheduleFixture {
     tables_ = *std::move(tables);
     EXPECT_OK(tables_->LoadPartition(PartitionId{0}));
     auto gradients = MmapGradientAccumulator::Create(paths_.Gradients(), options.dim,
-                                                     MaxWindowRows(options, graph_->description(), {1, 1}));
+                                                     GradientCapacityOf(options, graph_->description(), {1, 1}));
     EXPECT_OK(gradients);
     gradients_ = *std::move(gradients);
-    schedule_ = BatchSchedule::Make(options_, *graph_,
-                                    {.embeddings = tables_->embeddings(),
-                                     .optimizer = tables_->optimizer(),
-                                     .relations = tables_->relations(),
-                                     .relation_optimizer = tables_->relation_optimizer(),
-                                     .gradients = *gradients_});
+    schedule_ = std::make_unique<BatchSchedule>(options_, *graph_,
+                                                StepTables{.embeddings = tables_->embeddings(),
+                                                           .optimizer = tables_->optimizer(),
+                                                           .relations = tables_->relations(),
+                                                           .relation_optimizer = tables_->relation_optimizer(),
+                                                           .gradients = *gradients_});
     auto edges = graph_->Edges(Split::kTrain).ReadAll();
     EXPECT_OK(edges);
     edges_ = *std::move(edges);
@@ -59,15 +59,15 @@ class ScheduleFixture {
   std::vector<float> Rows() {
     std::vector<float> rows(graph_->node_count() * tables_->embeddings().columns());
     for (std::uint64_t i = 0; i < graph_->node_count(); ++i) {
-      EXPECT_OK(tables_->embeddings().ReadRow(
+      EXPECT_OK(tables_->embeddings().ReadRowUnlocked(
           NodeId{i}, std::span(rows).subspan(i * tables_->embeddings().columns(), tables_->embeddings().columns())));
     }
     return rows;
   }
   void SetRow(NodeId node, float value) {
-    const WriterStripeLock lock(tables_->embeddings().LockFor(node));
     std::vector<float> wide(tables_->embeddings().columns());
-    tables_->embeddings().UpdateRow(node, {}, wide, [&](std::span<float> row) { std::ranges::fill(row, value); });
+    tables_->embeddings().UpdateRowUnlocked(node, {}, wide,
+                                            [&](std::span<float> row) { std::ranges::fill(row, value); });
   }
 
   BatchSchedule& schedule() { return *schedule_; }

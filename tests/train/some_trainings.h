@@ -11,10 +11,10 @@
 #include "format/paths.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "run/options.h"
+#include "run/trained_run.h"
 #include "tests/support/expect_status.h"
 #include "tests/train/tiny_training.h"
-#include "train/options.h"
-#include "train/trained_run.h"
 
 namespace octavo {
 
@@ -35,16 +35,6 @@ inline TrainOptions TouchyOptions() {
   return options;
 }
 
-// With a cut within the epoch, two batches before its end.
-inline TrainOptions PipelinedOptions() {
-  TrainOptions options = TouchyOptions();
-  options.accumulate = 1;
-  options.batch = 3;
-  MakeUpdatesLag(options);
-  options.epochs = 2;
-  return options;
-}
-
 inline std::vector<TrainOptions> SomeTrainings() {
   TrainOptions plain = TinyOptions();
   TrainOptions rotate = TouchyOptions();
@@ -58,7 +48,11 @@ inline std::vector<TrainOptions> SomeTrainings() {
   words.storage = NpyElement::kBfloat16;
   TrainOptions words_at_once = words;
   words_at_once.accumulate = 1;
-  return {plain, TouchyOptions(), rotate, dot, words, words_at_once, PipelinedOptions()};
+  TrainOptions one_chunk = TouchyOptions();
+  one_chunk.accumulate = 1;
+  one_chunk.batch = one_chunk.chunk = 3;
+  one_chunk.epochs = 2;
+  return {plain, TouchyOptions(), rotate, dot, words, words_at_once, one_chunk};
 }
 
 // The events of metrics.jsonl.

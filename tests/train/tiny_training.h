@@ -23,7 +23,7 @@ namespace octavo {
 struct TinyGraph {
   std::uint64_t nodes = 30;
   std::uint64_t relations = 3;
-  std::uint64_t edges = 100;  // drawn; repeated ones are merged
+  std::uint64_t edges = 100;  // drawn; duplicates are merged
   bool weights = false;
   double weight_scale = 1;
   double valid_share = 0;
@@ -57,7 +57,7 @@ inline void MakeTinyGraph(const TinyGraph& graph, const std::filesystem::path& f
   ASSERT_EQ(summary->graph.node_count, graph.nodes);
 }
 
-// Options that make several chunks and batches of a tiny graph, the last ones short.
+// Options that give a tiny graph several chunks and batches, with short last ones.
 inline TrainOptions TinyOptions() {
   TrainOptions options;
   options.dim = 8;
@@ -71,13 +71,7 @@ inline TrainOptions TinyOptions() {
   return options;
 }
 
-// The schedule `pipelined` with updates that lag: of batches of one chunk.
-inline void MakeUpdatesLag(TrainOptions& options) {
-  options.schedule = Schedule::kPipelined;
-  options.chunk = options.batch;
-}
-
-// What the runs of two trainings are compared by.
+// The bytes by which the runs of two trainings are compared.
 struct RunBytes {
   std::string embeddings;
   std::string optimizer;
@@ -93,7 +87,7 @@ inline RunBytes ReadRunBytes(const std::filesystem::path& folder) {
           FileBytes(paths.Table(TableName::kRelations, 0)), FileBytes(paths.Table(TableName::kRelationOptimizer, 0))};
 }
 
-// A folder with a graph in it and runs beside.
+// A folder with a graph, and runs next to it.
 class TinyTraining {
  public:
   explicit TinyTraining(const TinyGraph& graph = {}) { MakeTinyGraph(graph, graph_folder()); }
@@ -113,7 +107,7 @@ class TinyTraining {
     return ResumeRun(run_folder(run), epochs, settings, callbacks);
   }
 
-  // The tables of an unbroken training.
+  // The tables of an uninterrupted training.
   RunBytes Train(const TrainOptions& options, const std::string& run = "run") const {
     EXPECT_OK(Start(options, run));
     return ReadRunBytes(run_folder(run));

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "run/trained_run.h"
 #include "tests/support/naive_trainer.h"
 #include "tests/train/tiny_training.h"
-#include "train/batch_schedule.h"
 #include "train/chunk_work.h"
-#include "train/trained_run.h"
 
 namespace octavo {
 namespace {
@@ -178,7 +177,7 @@ TEST_P(TrainerOracleGroups, GroupedQueries) {
   options.accumulate = 1;
   options.negatives = 6;
   options.degree_fraction = 0.5;
-  MakeUpdatesLag(options);
+  options.chunk = options.batch;
   ExpectSameTraining(training, options);
 }
 
@@ -211,9 +210,8 @@ TEST_P(TrainerOracleGroups, FactoredGradients) {
   options.group_queries = true;
   options.competing_answers = true;
   ExpectSameTraining(training, options);
-  options.batch = 8;
-  MakeUpdatesLag(options);
-  ASSERT_TRUE(KeepsFactors(options) && UpdatesLag(options));
+  options.batch = options.chunk = 8;
+  ASSERT_TRUE(KeepsFactors(options));
   options.negatives = 0;
   ExpectSameTraining(training, options);
 }
@@ -298,14 +296,13 @@ TEST_P(TrainerOracle, DropoutSmoothingAndWarmup) {
   ExpectSameTraining(training, options);
 }
 
-// Rows a batch stale, with cuts in the middle of the epoch and behind its last batch.
-TEST_P(TrainerOracle, Pipelined) {
+// Batches of one chunk, and the last one short.
+TEST_P(TrainerOracle, OneChunkABatch) {
   const TinyTraining training({.weights = true});
   TrainOptions options = TinyOptions();
   options.model = GetParam().kind;
   options.norm = GetParam().norm;
-  options.batch = 3;
-  MakeUpdatesLag(options);
+  options.batch = options.chunk = 3;
   ExpectSameTraining(training, options);
   options.reciprocal = true;
   options.regularizer = RegularizerKind::kL2;
@@ -313,8 +310,7 @@ TEST_P(TrainerOracle, Pipelined) {
   options.learning_rate_schedule = LearningRateSchedule::kCosine;
   options.optimizer = OptimizerKind::kAdam;
   options.degree_fraction = 0.5;
-  options.batch = 28;
-  MakeUpdatesLag(options);
+  options.batch = options.chunk = 28;
   ExpectSameTraining(training, options);
 }
 
@@ -365,12 +361,11 @@ TEST(TrainerOraclePartitions, EveryOrder) {
     for (const auto& [partitions, resident] : {std::pair{5U, 2U}, {4U, 3U}, {2U, 2U}}) {
       options.partitions = partitions;
       options.resident = resident;
-      options.schedule = Schedule::kSync;
       options.chunk = 40;
       options.accumulate = 2;
       ExpectSameTraining(training, options);
       options.accumulate = 1;
-      MakeUpdatesLag(options);
+      options.chunk = options.batch;
       ExpectSameTraining(training, options);
     }
   }

@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "run/new_run.h"
+#include "run/run_configuration.h"
 #include "tests/train/some_trainings.h"
 #include "tests/train/tiny_training.h"
 
@@ -111,9 +114,9 @@ TEST(Trainer, AnotherSeedIsAnotherTraining) {
   EXPECT_FALSE(training.Train(options, "two") == one);
 }
 
-// More edges than a window, so that there is something to read ahead.
+// More edges than a pool, and many windows.
 TEST(Trainer, SameBytesHoweverEdgesAreRead) {
-  const TinyTraining training({.nodes = 3000, .relations = 40, .edges = kWindowEdges + kWindowEdges / 8});
+  const TinyTraining training({.nodes = 3000, .relations = 40, .edges = kPoolEdges + kPoolEdges / 8});
   TrainOptions options = TinyOptions();
   options.model = ModelKind::kDot;
   options.dim = 2;
@@ -123,12 +126,20 @@ TEST(Trainer, SameBytesHoweverEdgesAreRead) {
   options.prefetch = PrefetchMode::kOff;
   const RunBytes off = training.Train(options, "off");
   ASSERT_EQ(Events(training.run_folder("off")).size(), 2U);
-  EXPECT_GT(Events(training.run_folder("off"))[0]["edges"], kWindowEdges);
+  EXPECT_GT(Events(training.run_folder("off"))[0]["edges"], kPoolEdges);
   options.prefetch = PrefetchMode::kOn;
   EXPECT_TRUE(training.Train(options, "on") == off);
+  // A pool of 11 windows, one of the rest; all but the very first are read ahead.
+  const auto prefetched = [&](const char* run, int epoch) {
+    const auto event = Events(training.run_folder(run))[static_cast<std::size_t>(epoch)];
+    return std::pair(event["windows"].get<int>(), event["prefetched_windows"].get<int>());
+  };
+  EXPECT_EQ(prefetched("off", 1), std::pair(12, 0));
+  EXPECT_EQ(prefetched("on", 0), std::pair(12, 11));
+  EXPECT_EQ(prefetched("on", 1), std::pair(12, 12));
   options.prefetch = PrefetchMode::kAuto;
   EXPECT_TRUE(training.Train(options, "auto") == off);
-  // Stopped in the second window of the second epoch.
+  // Stopped in the second pool of the second epoch.
   std::atomic<int> stop = 0;
   options.prefetch = PrefetchMode::kOn;
   ASSERT_OK_AND_ASSIGN(const TrainOutcome outcome,
@@ -143,15 +154,50 @@ TEST(Trainer, SameBytesHoweverEdgesAreRead) {
   EXPECT_TRUE(ReadRunBytes(training.run_folder("stopped")) == off);
 }
 
-TEST(Trainer, PipelinedIsAnotherTrainingThatLearnsAsMuch) {
+// Also where a batch is one chunk, whose updates an older program made a batch late.
+TEST(Trainer, PipelinedIsAnotherNameOfSync) {
   const TinyTraining training;
-  TrainOptions options = PipelinedOptions();
-  options.epochs = 30;
-  const RunBytes pipelined = training.Train(options, "pipelined");
-  options.schedule = Schedule::kSync;
-  EXPECT_FALSE(training.Train(options, "sync") == pipelined);
-  EXPECT_NEAR(Events(training.run_folder("pipelined")).back()["loss"].get<double>(),
-              Events(training.run_folder("sync")).back()["loss"].get<double>(), 0.05);
+  TrainOptions options = TinyOptions();
+  for (const std::uint64_t chunk : {options.chunk, options.batch}) {
+    options.chunk = chunk;
+    options.schedule = Schedule::kSync;
+    const RunBytes sync = training.Train(options, fmt::format("sync{}", chunk));
+    options.schedule = Schedule::kPipelined;
+    const std::string name = fmt::format("pipelined{}", chunk);
+    EXPECT_TRUE(training.Train(options, name) == sync);
+    ASSERT_OK_AND_ASSIGN(const RunConfiguration run,
+                         ReadRunConfiguration(RunPaths(training.run_folder(name)).Configuration()));
+    EXPECT_EQ(run.options.schedule, Schedule::kSync) << "an older program goes on with the same bits";
+  }
+}
+
+// A run of an older program has the name in its run.json, which is part of what it is.
+TEST(Trainer, ResumingARunOfLateUpdatesWarnsOnceAndTrainsAsSync) {
+  const TinyTraining training;
+  TrainOptions options = TinyOptions();
+  for (const std::uint64_t chunk : {options.batch, options.chunk}) {
+    options.chunk = chunk;
+    options.schedule = Schedule::kSync;
+    const RunBytes sync = training.Train(options, fmt::format("sync{}", chunk));
+    options.schedule = Schedule::kPipelined;
+    NewRun run;
+    ASSERT_OK_AND_ASSIGN(run.graph, Graph::Open(training.graph_folder()));
+    run.configuration = {.options = options, .graph = training.graph_folder()};
+    run.division = {1, 1};
+    const std::string name = fmt::format("older{}", chunk);
+    std::filesystem::create_directory(training.run_folder(name));
+    ASSERT_OK(BeginRun(run, RunPaths(training.run_folder(name)), /*sync=*/false));
+    std::vector<std::string> warnings;
+    const TrainCallbacks callbacks{.on_warning = [&](std::string_view text) { warnings.emplace_back(text); }};
+    ASSERT_OK(training.Resume(0, name, {.memory = kPlenty}, callbacks));
+    EXPECT_TRUE(ReadRunBytes(training.run_folder(name)) == sync);
+    ASSERT_EQ(warnings.size(), chunk == options.batch ? 1U : 0U);
+    if (!warnings.empty()) {
+      EXPECT_NE(warnings[0].find("from here on its bits are those of schedule sync"), std::string::npos);
+    }
+    ASSERT_OK(training.Resume(0, name, {.memory = kPlenty}, callbacks));
+    EXPECT_LE(warnings.size(), 1U) << "nothing is left to train";
+  }
 }
 
 TEST(Trainer, ExplodingRateStopsWithBatchAndRelationNamed) {

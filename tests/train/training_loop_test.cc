@@ -171,7 +171,8 @@ TEST(PartitionedTraining, ABudgetChoosesThePartitions) {
     EXPECT_LT(events[0].resident, before);
     before = events[0].resident;
   }
-  EXPECT_ERROR(Training().Start(options, NewRun(), {.threads = 1, .memory = whole / 4}), kUsage, "smallest --memory");
+  EXPECT_ERROR(Training().Start(options, NewRun(), {.threads = 1, .memory = whole / 4}), kUsage,
+               "smallest sufficient --memory");
 }
 
 // A division is part of the run: it is chosen once and kept, unless a resume brings another budget.

@@ -32,7 +32,7 @@ TrainOptions Options(std::uint64_t partitions, std::uint64_t resident, NpyElemen
 TrainingPlan Plan(const TrainOptions& options, const MachineRates* rates = nullptr) {
   const auto graph = Graph::Open(Training().graph_folder());
   EXPECT_OK(graph);
-  const auto plan = PlanTraining(options, **graph, kPlenty, 1, rates);
+  const auto plan = PlanTraining(options, **graph, kPlenty, 1, Training().run_folder(), rates);
   EXPECT_OK(plan);
   return *plan;
 }
@@ -64,6 +64,7 @@ TEST(PlanTraining, IsWhatTheTrainingDoes) {
     };
     ASSERT_OK(Training().Start(options, name, {.memory = kPlenty}, callbacks));
     ASSERT_EQ(events.size(), 3U);
+    EXPECT_EQ(events[0].exchange, plan.loading.loading);
     EXPECT_EQ(events[0].partition_loads, plan.first_epoch_loads);
     EXPECT_EQ(events[1].partition_loads, plan.epoch_loads);
     EXPECT_EQ(events[0].planned_read_bytes, plan.first_epoch.read);
@@ -84,7 +85,7 @@ TEST(PlanTraining, Bfloat16HalvesTheEmbeddings) {
   EXPECT_EQ(floats.disk_bytes_after - words.disk_bytes_after, saved);
   EXPECT_EQ(floats.disk_bytes - words.disk_bytes, 2 * saved);
   // Row-wise Adagrad keeps a float beside the 8.
-  EXPECT_EQ(floats.group_bytes * 20, words.group_bytes * 36);
+  EXPECT_EQ(floats.largest_partition_bytes * 20, words.largest_partition_bytes * 36);
 }
 
 TEST(PlanTraining, ExpectsTheLongerOfComputingAndMoving) {
@@ -103,8 +104,10 @@ TEST(PlanTraining, ExpectsTheLongerOfComputingAndMoving) {
 TEST(PlanTraining, RefusesWhatTheTrainingWouldRefuse) {
   const auto graph = Graph::Open(Training().graph_folder());
   ASSERT_OK(graph);
-  EXPECT_ERROR(PlanTraining(Options(0, 0), **graph, 1 << 20, 1, nullptr).status(), kUsage, "smallest --memory");
-  EXPECT_ERROR(PlanTraining(Options(9, 2), **graph, kPlenty, 1, nullptr).status(), kUsage, "partitions: found 9");
+  EXPECT_ERROR(PlanTraining(Options(0, 0), **graph, 1 << 20, 1, Training().run_folder(), nullptr).status(), kUsage,
+               "smallest sufficient --memory");
+  EXPECT_ERROR(PlanTraining(Options(9, 2), **graph, kPlenty, 1, Training().run_folder(), nullptr).status(), kUsage,
+               "partitions: found 9");
 }
 
 }  // namespace

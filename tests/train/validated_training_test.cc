@@ -1,4 +1,4 @@
-// Trainings that validate: what they decide by it, and that no kill or resume changes a bit of it.
+// Trainings that validate: their decisions, and that no kill or resume changes a bit of them.
 #include <atomic>
 #include <cmath>
 #include <filesystem>
@@ -9,13 +9,13 @@
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
 #include "nlohmann/json.hpp"
+#include "run/trained_run.h"
 #include "tests/train/tiny_training.h"
-#include "train/trained_run.h"
 
 namespace octavo {
 namespace {
 
-// Rises to its best at epoch 3 and falls behind it, whatever the rows are.
+// Rises to its best at epoch 3 and falls after it, whatever the rows are.
 absl::StatusOr<ValidationScores> PeakAtThree(const std::filesystem::path& run, const TrainOptions&,
                                              std::uint64_t memory) {
   EXPECT_GE(memory, std::uint64_t{24} << 20);
@@ -73,7 +73,7 @@ TEST_F(ValidatedTraining, LogsKeepsTheBestAndLowersTheRate) {
   for (std::size_t i = 0; i < 8; ++i) {
     EXPECT_FLOAT_EQ(static_cast<float>(rates[i]), i < 5 ? 0.1F : i < 7 ? 0.05F : 0.025F) << i;
   }
-  // The best is the run as it was behind epoch 3.
+  // The best is the run as it was after epoch 3.
   options_.epochs = 3;
   options_.keep = Keep::kLast;
   ASSERT_OK(training_.Start(options_, "three", Validating()));
@@ -95,10 +95,10 @@ TEST_F(ValidatedTraining, PatienceStopsAndMoreEpochsGoOn) {
   EXPECT_TRUE(outcome.stopped_early);
   EXPECT_TRUE(ReadRunBytes(training_.run_folder()) == stopped);
   ASSERT_OK_AND_ASSIGN(outcome, training_.Resume(20, "run", Validating()));
-  EXPECT_EQ(outcome.epochs_done, 9U) << "patience counts anew, and no better one is there either";
+  EXPECT_EQ(outcome.epochs_done, 9U) << "patience starts again, and no better one comes";
 }
 
-// Told to go on behind a stop by patience, and killed on the way: a plain resume goes on, too.
+// A run that is to continue after a stop by patience, and is killed: a plain resume continues it, too.
 TEST_F(ValidatedTraining, GoingOnPastPatienceSurvivesAKill) {
   options_.patience = 3;
   ASSERT_OK(training_.Start(options_, "unbroken", Validating()));
@@ -110,9 +110,9 @@ TEST_F(ValidatedTraining, GoingOnPastPatienceSurvivesAKill) {
       ASSERT_OK(SetFailpoints(step + ":" + count + "=eio"));
       EXPECT_FALSE(training_.Resume(20, "run", Validating()).ok() && count == "1") << step << ":" << count;
       ASSERT_OK(SetFailpoints(""));
-      // Before the first commit nobody knows that it was to go on.
-      const bool told = !step.starts_with("commit") || count != "1";
-      ASSERT_OK(training_.Resume(told ? 0 : 20, "run", Validating()));
+      // Before the first commit the request to continue is not recorded.
+      const bool recorded = !step.starts_with("commit") || count != "1";
+      ASSERT_OK(training_.Resume(recorded ? 0 : 20, "run", Validating()));
       EXPECT_TRUE(ReadRunBytes(training_.run_folder()) == unbroken) << step << ":" << count;
       std::filesystem::remove_all(training_.run_folder());
     }

@@ -20,7 +20,7 @@
 
 namespace octavo {
 
-// `old` has the nodes n0, n1, ... and the relations r0, r1; `grown` a third more nodes and r2, too, but not n0.
+// `old` has the nodes n0, n1, ... and the relations r0, r1; `grown` has a third more nodes and r2, but lacks n0.
 class WarmGraphs {
  public:
   explicit WarmGraphs(std::uint64_t nodes = 30, std::uint64_t edges = 100) {
@@ -32,7 +32,7 @@ class WarmGraphs {
   std::filesystem::path run(const std::string& name) const { return folder_ / name; }
   std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
 
-  // Trains the run that the others begin with.
+  // Trains the run from which the others start.
   void TrainOld(const TrainOptions& options) const {
     ASSERT_OK(StartRun(old_graph(), run("source"), options, /*overwrite=*/true, {.memory = kPlenty}, {}));
   }
@@ -64,7 +64,7 @@ class WarmGraphs {
   const TemporaryFolder folder_;
 };
 
-// The rows of a finished run's tables as bytes, by name: a reader of the files alone. Inverse relations are "NAME^-1".
+// The rows of a finished run's tables as bytes, by name: a reader of the files only. Inverse relations are "NAME^-1".
 using NamedRows = std::map<std::string, std::string>;
 inline NamedRows RowsOf(const std::filesystem::path& table, const std::vector<std::string>& names) {
   const std::string bytes = FileBytes(table);
@@ -102,7 +102,7 @@ inline NamedTables TablesOf(const std::filesystem::path& run, const std::filesys
           RowsOf(paths.Table(TableName::kRelationOptimizer, 0), relations)};
 }
 
-// How many of the names of `rows` are in `source`, and how many of those have its bytes.
+// The number of names of `rows` that are in `source`, and of those with its bytes.
 struct Shared {
   std::uint64_t names = 0;
   std::uint64_t same = 0;

@@ -1,12 +1,12 @@
-// Trainings that begin with the rows of another run against the naive trainer.
+// Trainings that start from the rows of another run, against the naive trainer.
 #include <cstring>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "run/trained_edges.h"
+#include "run/trained_run.h"
 #include "tests/support/naive_trainer.h"
 #include "tests/train/warm_graphs.h"
-#include "train/trained_edges.h"
-#include "train/trained_run.h"
 
 namespace octavo {
 namespace {
@@ -48,7 +48,7 @@ double Distance(const NaiveRows& a, const NaiveRows& b) {
   return distance;
 }
 
-// Every way to begin, to keep rows and to choose edges.
+// Every way to start, to keep rows and to choose edges.
 TEST(WarmStartOracle, TrainsAsTheNaiveTrainerDoes) {
   const WarmGraphs graphs;
   for (int round = 0; round < 8; ++round) {
@@ -59,7 +59,7 @@ TEST(WarmStartOracle, TrainsAsTheNaiveTrainerDoes) {
     options.group_queries = round % 4 == 3;
     options.regularizer = RegularizerKind::kN3;
     options.regularization = 0.02;
-    if (round == 5) MakeUpdatesLag(options);
+    if (round == 5) options.chunk = options.batch;
     graphs.TrainOld(options);
     std::atomic<int> stop = 0;
     const std::string begun = fmt::format("begun{}", round);

@@ -1,4 +1,4 @@
-// Warm starts: which rows a run begins with, and which it keeps.
+// Warm starts: which rows a run starts with, and which it keeps.
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -15,14 +15,14 @@
 #include "io/file_events.h"
 #include "nlohmann/json.hpp"
 #include "oneapi/tbb/global_control.h"
+#include "run/initial_vectors.h"
+#include "run/run_configuration.h"
+#include "run/trained_edges.h"
+#include "run/verify_run.h"
 #include "tests/support/child_process.h"
 #include "tests/support/heap_peak.h"
 #include "tests/train/warm_graphs.h"
-#include "train/initial_vectors.h"
 #include "train/memory_estimate.h"
-#include "train/run_configuration.h"
-#include "train/trained_edges.h"
-#include "train/verify_run.h"
 
 namespace octavo {
 namespace {
@@ -48,7 +48,7 @@ class WarmStart : public ::testing::Test {
  protected:
   void TearDown() override { EXPECT_OK(SetFailpoints("")); }
 
-  // The tables as a run begins with them: it is stopped before its first batch.
+  // The initial tables of a run: it is stopped before its first batch.
   NamedTables Begin(const TrainOptions& options, const InitialSource& init, InitialEvent* event = nullptr) {
     std::atomic<int> stop = init.given() ? 0 : 1;
     fs::remove_all(graphs_.run("begun"));
@@ -112,7 +112,7 @@ TEST_F(WarmStart, TakesOverTheStateWhereTheOptimizerIsTheSame) {
   EXPECT_EQ(begun.optimizer.at("n1"), std::string(4, '\0'));
 }
 
-// Adam's estimates are as old as they are: the number of updates comes with them.
+// Adam's estimates keep their age: the number of updates is copied with them.
 TEST_F(WarmStart, GoesOnCountingAdamsUpdates) {
   TrainOptions options = WarmOptions();
   options.optimizer = OptimizerKind::kAdam;
@@ -153,7 +153,7 @@ TEST_F(WarmStart, StorageMayDiffer) {
   }
 }
 
-// By the same values in three formats, with memory for all of them or little.
+// By the same values in three formats, with memory for all of them or for few.
 TEST_F(WarmStart, TakesVectorsOfFiles) {
   std::vector<std::string> names;
   std::vector<std::vector<float>> rows;
@@ -187,7 +187,7 @@ TEST_F(WarmStart, TakesVectorsOfFiles) {
   }
 }
 
-// Every optimizer, schedule and storage, with several partitions and with commits and resumes on the way.
+// Every optimizer, schedule and storage, with several partitions and with commits and resumes in between.
 TEST(FrozenRows, StayBitForBit) {
   const WarmGraphs graphs(2400, 2600);
   int round = 0;
@@ -202,7 +202,7 @@ TEST(FrozenRows, StayBitForBit) {
     options.regularizer = RegularizerKind::kN3;
     options.regularization = 0.01;
     if (round % 2 == 1) options.storage = NpyElement::kBfloat16;
-    if (round == 1) MakeUpdatesLag(options);
+    if (round == 1) options.chunk = options.batch;
     if (round == 2) options.schedule = Schedule::kAsync;
     if (round == 3) options.accumulate = 2;
     graphs.TrainOld(options);
@@ -260,7 +260,8 @@ TEST_F(WarmStart, HasTheSameBitsForAnyNumberOfThreads) {
   }
 }
 
-// Killed at each place between the folder and the first commits: begun again or resumed, it is the unbroken run.
+// Killed at each point between the folder and the first commits: started again or resumed, it equals the uninterrupted
+// run.
 TEST_F(WarmStart, AKillLosesNothing) {
   graphs_.TrainOld(WarmOptions());
   ASSERT_OK(graphs_.Grow(FrozenOptions(), "unbroken"));
@@ -282,7 +283,7 @@ TEST_F(WarmStart, AKillLosesNothing) {
     EXPECT_EQ(LinesOf(RunPaths(graphs_.run("run")).Metrics()).size(), events);
     fs::remove_all(graphs_.run("run"));
   }
-  // A disk that fails is an error, and what was made is gone.
+  // A failing disk is an error, and everything created is removed.
   for (const std::string place : {"initial.rows", "initial.state", "initial.seal"}) {
     ASSERT_OK(SetFailpoints(place + ":1=eio"));
     EXPECT_ERROR(graphs_.Grow(FrozenOptions(), "run"), kRuntime, place);
@@ -315,15 +316,15 @@ TEST_F(WarmStart, RefusesWhatDoesNotFit) {
   EXPECT_ERROR(StartRun(graphs_.old_graph(), graphs_.run("run"), FrozenOptions(), false, {.memory = kPlenty}, {},
                         {.source = graphs_.run("source")}),
                kUsage, "expected edges all");
-  // It was found out behind the first commit once, and a run without a batch was left.
+  // It was noticed after the first commit, which left a run without a batch.
   EXPECT_FALSE(fs::exists(RunPaths(graphs_.run("run")).State()));
   EXPECT_FALSE(fs::exists(RunPaths(graphs_.run("run")).TrainedEdges()));
   WriteFileBytes(graphs_ / "twice", "3 8\nn1 1 1 1 1 1 1 1 1\nn2 1 1 1 1 1 1 1 1\nn1 2 2 2 2 2 2 2 2\n");
   EXPECT_ERROR(start(WarmOptions(), "run", true, {.source = graphs_ / "twice"}), kInput,
-               "twice:4: \"n1\" stands there already, at " + (graphs_ / "twice").string() + ":2");
+               "twice:4: found \"n1\" again, first at " + (graphs_ / "twice").string() + ":2");
 }
 
-// The older run used to be removed before the source was read.
+// The older run was removed before the source was read.
 TEST_F(WarmStart, AnOlderRunStandsUntilTheNewOneDoes) {
   graphs_.TrainOld(WarmOptions());
   ASSERT_OK(graphs_.Grow(FrozenOptions(), "unbroken"));
@@ -350,7 +351,7 @@ TEST_F(WarmStart, AnOlderRunStandsUntilTheNewOneDoes) {
     EXPECT_EQ(report.damage_count(), 0U);
   };
   const std::string row = " 1 1 1 1 1 1 1 1\n";
-  for (const auto& [text, wrong] : {std::pair("3 8\nn1" + row + "n2" + row + "n1" + row, "stands there already"),
+  for (const auto& [text, wrong] : {std::pair("3 8\nn1" + row + "n2" + row + "n1" + row, " again, first at "),
                                     std::pair("2 8\nn1" + row + "n2 1 1 1 1 1 1 1 nan\n", "expected a finite number"),
                                     std::pair("3 8\nn1" + row + "n2" + row, "expected 3 vectors")}) {
     WriteFileBytes(graphs_ / "vectors", text);
@@ -394,7 +395,7 @@ TEST_F(WarmStart, EndsBeforeItsFirstCommitWhereItIsToldToStop) {
   EXPECT_OK(graphs_.Grow(FrozenOptions(), "run"));
 }
 
-// In its first epoch it has no event but that of the warm start, and was taken for one that had trained nothing.
+// In its first epoch a warm start has only the event of its start, and was treated as a run that had trained nothing.
 TEST_F(WarmStart, ARunWhoseStateIsLostIsLeftAlone) {
   graphs_.TrainOld(WarmOptions());
   std::atomic<int> stop = 0;
@@ -405,7 +406,7 @@ TEST_F(WarmStart, ARunWhoseStateIsLostIsLeftAlone) {
   const RunPaths run(graphs_.run("run"));
   fs::remove(run.State());
   const std::string rows = FileBytes(run.Table(TableName::kEmbeddings, 1));
-  EXPECT_ERROR(graphs_.Grow(FrozenOptions(), "run"), kUsage, "belongs to no run");
+  EXPECT_ERROR(graphs_.Grow(FrozenOptions(), "run"), kUsage, "does not belong to a run");
   EXPECT_EQ(FileBytes(run.Table(TableName::kEmbeddings, 1)), rows);
 }
 
@@ -424,12 +425,12 @@ TEST_F(WarmStart, CountsTheRelationsInItsMemory) {
   const auto open = [&](std::uint64_t memory) {
     return InitialVectors::Open({.source = graphs_ / "vectors"}, *graph, options, memory, paths);
   };
-  // Rows and state of 40,000 relation rows: 20,480,000 bytes. The program and what is on its way were left out once.
+  // Rows and state of 40,000 relation rows: 20,480,000 bytes. The estimate lacked the program and the buffers.
   EXPECT_ERROR(open(std::uint64_t{70} << 20), kUsage, "for the relations of both sides");
   EXPECT_OK(open(std::uint64_t{80} << 20));
 }
 
-// The embeddings that were sorted were held on while the optimizer state was.
+// The sorted embeddings were held while the optimizer state was read.
 TEST_F(WarmStart, HoldsOneTableAtATime) {
   const WarmGraphs graphs(6000, 6100);
   // The order of another seed, so that rows have to be sorted.
@@ -464,7 +465,7 @@ TEST_F(WarmStart, HoldsOneTableAtATime) {
   EXPECT_EQ(event.vectors, 6000U);
 }
 
-// The events of the files that a replacement moves, and what of them was not on the disk then.
+// The events of the files that a replacement moves, and those of them that were not on the disk then.
 class MovedUnsynced : public FileListener {
  public:
   explicit MovedUnsynced(const RunPaths& from) : from_(from) { SetFileListener(this); }
@@ -486,7 +487,7 @@ class MovedUnsynced : public FileListener {
     }
   }
   std::size_t moved() const { return moved_; }
-  // But for scratch, and second slots, of which no manifest names anything yet.
+  // Except scratch, and second slots, which no manifest names yet.
   std::vector<std::string> found() const {
     std::vector<std::string> found;
     for (const std::string& name : found_) {
@@ -505,7 +506,7 @@ class MovedUnsynced : public FileListener {
   std::size_t moved_ = 0;
 };
 
-// With --durability process it was not, and a power cut would have taken both runs.
+// With --durability process the new run was not synced, and a power cut would have taken both runs.
 TEST_F(WarmStart, WhatTakesTheirPlaceIsOnTheDiskBeforeOlderFilesGo) {
   graphs_.TrainOld(WarmOptions());
   ASSERT_EQ(FrozenOptions().durability, Durability::kProcess);
@@ -517,7 +518,7 @@ TEST_F(WarmStart, WhatTakesTheirPlaceIsOnTheDiskBeforeOlderFilesGo) {
   EXPECT_EQ(listener.found(), std::vector<std::string>());
 }
 
-// What the base has no partitions for was refused, though the grown graph may have them.
+// An option with too many partitions for the base was refused, though the grown graph may have enough.
 TEST_F(WarmStart, PartitionsAreNoMatterOfTheBase) {
   graphs_.TrainOld(WarmOptions());
   TrainOptions options = WarmOptions();
@@ -546,7 +547,7 @@ TEST_F(WarmStart, RefusesDamagedSources) {
   EXPECT_OK(graphs_.Grow(WarmOptions(), "run"));
 }
 
-// Without its marks a run would train what it is to keep.
+// Without its marks a run would train the rows that it is to keep.
 TEST_F(WarmStart, RefusesToGoOnWithoutItsMarks) {
   graphs_.TrainOld(WarmOptions());
   ASSERT_OK(graphs_.Grow(FrozenOptions(), "run"));

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using Task = Halving::Task;
 
-// Does all that is left: trial t comes to mrr(task).
+// Runs all remaining tasks: trial t gets the result mrr(task).
 template <typename Mrr>
 std::vector<Task> Finish(Halving& halving, const Mrr& mrr) {
   std::vector<Task> tasks;
@@ -49,7 +49,7 @@ TEST(MakeRungs, TheLastOneEndsWhereItIsTold) {
   EXPECT_EQ(MakeRungs(1, 1, std::uint64_t{1} << 32, std::uint64_t{1} << 31).size(), 2U);
 }
 
-// Six trials, the best two of which go on: by hand.
+// Six trials, the best two of which continue: computed by hand.
 TEST(HalvingTest, GoesOnWithTheBestOfEachRung) {
   Halving halving(MakeRungs(6, 1, 9, 3));
   ASSERT_THAT(halving.rungs(), ElementsAre(Rung{1, 6}, Rung{3, 2}, Rung{9, 1}));
@@ -59,7 +59,7 @@ TEST(HalvingTest, GoesOnWithTheBestOfEachRung) {
   const auto tasks = Finish(halving, [&](const Task& task) { return mrrs.at({task.rung, task.trial}); });
   EXPECT_THAT(tasks, ElementsAre(Task{0, 0}, Task{0, 1}, Task{0, 2}, Task{0, 3}, Task{0, 4}, Task{0, 5}, Task{1, 1},
                                  Task{1, 3}, Task{2, 3}));
-  // What came further is before what did not, though its MRR has fallen.
+  // A trial that got further ranks above one that did not, even if its MRR has fallen.
   EXPECT_THAT(Order(halving), ElementsAre(3, 1, 5, 2, 0, 4));
   EXPECT_EQ(halving.Ranking()[0], (Halving::Place{.trial = 3, .rung = 2, .mrr = 0.39}));
   EXPECT_FALSE(halving.IsOut(3));
@@ -99,7 +99,7 @@ TEST(HalvingTest, AFailureIsWorseThanEverything) {
   halving.AddResult(0.1);
   EXPECT_EQ(halving.Next(), (Task{1, 1}));
   halving.AddResult(0.2);
-  halving.AddFailure();  // 3, which had been the best
+  halving.AddFailure();  // trial 3, which had been the best
   EXPECT_EQ(halving.Next(), (Task{2, 1}));
   halving.AddResult(0.3);
   EXPECT_EQ(halving.Next(), std::nullopt);
@@ -122,7 +122,7 @@ TEST(HalvingTest, ThoseWithoutAResultStandBetween) {
   EXPECT_EQ(halving.Ranking()[1].rung, std::nullopt);
 }
 
-// Against sorting each rung as a whole.
+// Compared with sorting each rung as a whole.
 TEST(HalvingTest, IsWhatSortingGives) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     RandomStream random(seed, RandomPurpose::kTrials, 0, 0);
@@ -132,7 +132,7 @@ TEST(HalvingTest, IsWhatSortingGives) {
     Halving halving(rungs);
     std::vector<std::uint64_t> members(trials);
     for (std::uint64_t t = 0; t < trials; ++t) members[t] = t;
-    std::vector<std::uint64_t> expected;  // the worst first
+    std::vector<std::uint64_t> expected;  // worst first
     for (std::size_t r = 0; r < rungs.size(); ++r) {
       std::vector<std::pair<double, std::uint64_t>> through;
       for (const std::uint64_t trial : members) {

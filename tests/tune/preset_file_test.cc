@@ -1,10 +1,10 @@
 #include "tune/preset_file.h"
 
 #include "gtest/gtest.h"
+#include "run/run_configuration.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/temporary_folder.h"
-#include "train/run_configuration.h"
 #include "tune/trial_draw.h"
 
 namespace octavo {

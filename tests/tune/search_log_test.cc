@@ -59,7 +59,7 @@ TEST_F(SearchLogTest, GivesBackWhatWasAppended) {
   EXPECT_EQ(log.events()[2].trial, 5U);
 }
 
-// A kill cuts the last line anywhere.
+// A kill can truncate the last line anywhere.
 TEST_F(SearchLogTest, ACutLineIsRemoved) {
   {
     ASSERT_OK_AND_ASSIGN(SearchLog log, Open());

@@ -13,14 +13,14 @@
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
 #include "nlohmann/json.hpp"
+#include "run/run_configuration.h"
+#include "run/trained_run.h"
 #include "tests/train/tiny_training.h"
-#include "train/run_configuration.h"
-#include "train/trained_run.h"
 
 namespace octavo {
 namespace {
 
-// Best at a rate of 0.1, and better with each epoch; it depends on nothing but the two.
+// Best at a rate of 0.1, and better with each epoch; depends only on these two.
 absl::StatusOr<ValidationScores> NearATenth(const std::filesystem::path& run, const TrainOptions& options,
                                             std::uint64_t) {
   ASSIGN_OR_RETURN(const TrainedRun opened, OpenTrainedRun(run));
@@ -29,7 +29,7 @@ absl::StatusOr<ValidationScores> NearATenth(const std::filesystem::path& run, co
   return ValidationScores{.mrr = mrr, .hits_at_10 = mrr + 0.1, .triples = 10};
 }
 
-// What a search came to, but for its times.
+// The result of a search, without times.
 std::string Table(const SearchOutcome& outcome) {
   std::string text;
   for (const Halving::Place& place : outcome.halving.Ranking()) {
@@ -48,13 +48,13 @@ class SearchTest : public ::testing::Test {
     options_.trials = 7;
     options_.epochs_least = 1;
     options_.epochs = 4;
-    options_.halve = 2;
+    options_.reduction_factor = 2;
     SetSpace("learning-rate = { min = 0.0001, max = 1, log = true }\nlearning-rate-schedule = \"linear\"\n");
     callbacks_.settings = [](const TrainOptions&, const Graph&) -> absl::StatusOr<TrainSettings> {
       return TrainSettings{.memory = kPlenty, .validate = NearATenth};
     };
   }
-  // What all the tests' trials share goes before what they choose from.
+  // The options of all the tests' trials, before those of the space.
   void SetSpace(const std::string& varying) {
     const std::string common =
         "dim = 4\nnegatives = 8\nbatch = 28\nchunk = 6\ninitial-scale = 0.3\ndurability = \"process\"\n";
@@ -66,9 +66,9 @@ class SearchTest : public ::testing::Test {
   absl::StatusOr<SearchOutcome> Search(const std::atomic<int>* stop = nullptr) const {
     return RunSearch(options_, callbacks_, stop);
   }
-  // The table of an unbroken search in a folder of its own.
+  // The table of an uninterrupted search in its own folder.
   std::string UnbrokenTable() {
-    SearchOptions options = options_;
+    TuneOptions options = options_;
     options.folder = fast_ / "unbroken";
     const auto outcome = RunSearch(options, callbacks_, nullptr);
     EXPECT_OK(outcome);
@@ -87,7 +87,7 @@ class SearchTest : public ::testing::Test {
 
   const TinyTraining training_{{.valid_share = 0.1}};
   const TemporaryFolder fast_{FastPlace()};
-  SearchOptions options_;
+  TuneOptions options_;
   SearchCallbacks callbacks_;
 };
 
@@ -106,7 +106,7 @@ TEST_F(SearchTest, FindsTheBestAndLeavesItsRunAndPreset) {
   for (const auto& place : outcome.halving.Ranking()) epochs.push_back(outcome.trials[place.trial].epochs_done);
   EXPECT_EQ(epochs, (std::vector<std::uint64_t>{4, 2, 2, 1, 1, 1, 1}));
   EXPECT_EQ(Files(), (std::set<std::string>{"LOCK", "tune.jsonl", "best.toml", TrialName(nearest)}));
-  // The preset trains to the bits of the trial, without a stop.
+  // The preset gives the bits of the trial, without a stop.
   TrainOptions preset;
   ASSERT_OK(LoadTomlConfiguration(SearchPaths(options_.folder).Preset(), preset));
   EXPECT_EQ(preset.epochs, 4U);
@@ -167,7 +167,7 @@ TEST_F(SearchTest, StoppedAnywhereItComesToTheSame) {
   EXPECT_GT(stops, 5);
 }
 
-// Each is a kill as far as the files go.
+// For the files, each of these is a kill.
 TEST_F(SearchTest, FailedAnywhereItComesToTheSame) {
   const std::string unbroken = UnbrokenTable();
   for (const std::string step : {"tune.append", "tune.sync", "tune.trained", "tune.remove", "train.validate",
@@ -200,7 +200,7 @@ TEST_F(SearchTest, AGraphThatHasMovedIsTheSame) {
   EXPECT_EQ(Table(outcome), unbroken);
 }
 
-// A trial that was begun, and needs more memory than there is now, has not failed.
+// A trial that has begun and needs more memory than is available now has not failed.
 TEST_F(SearchTest, ATrialThatWasBegunWaitsForItsMemory) {
   const std::string unbroken = UnbrokenTable();
   std::atomic<int> stop = 0;
@@ -224,7 +224,7 @@ TEST_F(SearchTest, TheBudgetEndsItAndMoreOfItGoesOn) {
   EXPECT_EQ(outcome.end, SearchEnd::kBudget);
   EXPECT_EQ(outcome.best, std::nullopt);
   EXPECT_EQ(outcome.halving.Done(0), 0U);
-  // Spent in the middle of a trial, and then for good.
+  // Used up in the middle of a trial, and then completely.
   options_.budget_seconds = 0.001;
   ASSERT_OK(Search());
   ASSERT_OK_AND_ASSIGN(outcome, Search());
@@ -253,23 +253,23 @@ TEST_F(SearchTest, WhatAKillCutsOffSpendsNothing) {
 TEST_F(SearchTest, NotesSayWhatDoesNotDivide) {
   const auto notes = [&] { return fmt::format("{}", fmt::join(SearchNotes(options_, *CheckSearch(options_)), "\n")); };
   EXPECT_EQ(notes(),
-            "1 in 2 of 7 trials is no whole number: 3 go on from epoch 1 to 2\n"
-            "1 in 2 of 3 trials is no whole number: 1 go on from epoch 2 to 4");
+            "1 in 2 of 7 trials is not a whole number: 3 continue from epoch 1 to 2\n"
+            "1 in 2 of 3 trials is not a whole number: 1 continue from epoch 2 to 4");
   options_.trials = 8;
   EXPECT_EQ(notes(), "");
   options_.epochs_least = 4;
   options_.epochs = 6;
   EXPECT_EQ(notes(),
             "--epochs 6 is less than 2 times --epochs-least 4: there is one rung, of all trials\n"
-            "validations are behind every 2 epochs, the most that divides --epochs-least and --epochs, though only "
+            "validations run after every 2 epochs, the greatest common divisor of --epochs-least and --epochs; only "
             "those at the ends of rungs count");
   options_.epochs_least = 2;
   EXPECT_EQ(notes(), "--epochs 6 is not --epochs-least 2 times a power of 2: the last rung is longer");
   options_.epochs = 8;
   SetSpace("learning-rate = [0.1, 0.2]\nplateau-patience = { min = 1, max = 6, step = 2 }\n");
   EXPECT_EQ(notes(), (training_.folder() / "space.toml").string() +
-                         ":8: plateau-patience: max 6 is no step of 2 from 1: the largest value is 5\n"
-                         "1 in 2 of 3 trials is no whole number: 1 go on from epoch 4 to 8");
+                         ":8: plateau-patience: max 6 is not reached in steps of 2 from 1: the largest value is 5\n"
+                         "1 in 2 of 3 trials is not a whole number: 1 continue from epoch 4 to 8");
 }
 
 TEST_F(SearchTest, ATrialThatDivergesIsTheLast) {
@@ -292,7 +292,7 @@ TEST_F(SearchTest, ATrialThatDivergesIsTheLast) {
 
 TEST_F(SearchTest, ATrialThatDoesNotFitIsTheLast) {
   callbacks_.settings = [](const TrainOptions& options, const Graph&) -> absl::StatusOr<TrainSettings> {
-    // Below a rate of 0.01 there is no room for the training, above a rate of 0.1 none for the validation.
+    // Below a rate of 0.01 the training does not fit the memory, above a rate of 0.1 the validation does not.
     if (options.learning_rate > 0.1) return UsageError("validations need more");
     return TrainSettings{.memory = options.learning_rate < 0.01 ? 1 : kPlenty, .validate = NearATenth};
   };
@@ -319,7 +319,7 @@ TEST_F(SearchTest, ATrialThatDoesNotFitIsTheLast) {
   EXPECT_EQ(Table(again), Table(outcome));
 }
 
-// Less memory than before is the caller's matter: a trial that came through a rung has not failed.
+// Less memory than before is not the trial's fault: one that completed a rung has not failed.
 TEST_F(SearchTest, ARunThatFitsNoLongerEndsTheSearch) {
   const std::string unbroken = UnbrokenTable();
   const auto with = [](std::uint64_t memory) {
@@ -347,7 +347,7 @@ TEST_F(SearchTest, WhereAllFailThereIsNoBest) {
   EXPECT_EQ(Files(), (std::set<std::string>{"LOCK", "tune.jsonl"}));
 }
 
-// What is no trial's fault ends the search, which goes on later.
+// An error that is not the trial's ends the search, which can be continued later.
 TEST_F(SearchTest, AFailureOfTheMachineIsNoTrials) {
   callbacks_.settings = [](const TrainOptions&, const Graph&) -> absl::StatusOr<TrainSettings> {
     return TrainSettings{.memory = kPlenty,
@@ -367,7 +367,7 @@ TEST_F(SearchTest, OtherArgumentsAreRefused) {
   options_.trials = 2;
   ASSERT_OK(Search());
   const auto before = FileBytes(SearchPaths(options_.folder).Log());
-  const SearchOptions same = options_;
+  const TuneOptions same = options_;
   options_.trials = 3;
   EXPECT_ERROR(Search(), kUsage, "another --trials: found 3, expected 2");
   options_ = same;
@@ -380,8 +380,8 @@ TEST_F(SearchTest, OtherArgumentsAreRefused) {
   options_.epochs = 5;
   EXPECT_ERROR(Search(), kUsage, "another --epochs: found 5, expected 4");
   options_ = same;
-  options_.halve = 3;
-  EXPECT_ERROR(Search(), kUsage, "another --halve: found 3, expected 2");
+  options_.reduction_factor = 3;
+  EXPECT_ERROR(Search(), kUsage, "another --reduction-factor: found 3, expected 2");
   options_ = same;
   SetSpace("learning-rate = { min = 0.0002, max = 1, log = true }\nlearning-rate-schedule = \"linear\"\n");
   EXPECT_ERROR(Search(), kUsage, "another learning-rate in --space: found 0.0002 to 1, log, expected 0.0001 to 1, log");
@@ -394,7 +394,7 @@ TEST_F(SearchTest, OtherArgumentsAreRefused) {
 TEST_F(SearchTest, AFolderOfSomebodyElseIsRefused) {
   std::filesystem::create_directories(options_.folder);
   WriteFileBytes(options_.folder / "mine.txt", "mine");
-  EXPECT_ERROR(Search(), kUsage, "mine.txt: is there and belongs to no search");
+  EXPECT_ERROR(Search(), kUsage, "mine.txt: exists and does not belong to a search");
   EXPECT_EQ(Files(), (std::set<std::string>{"mine.txt"}));
   options_.folder = options_.folder / "mine.txt";
   EXPECT_ERROR(Search(), kUsage, "mine.txt: exists and is not a folder");
@@ -410,8 +410,7 @@ TEST_F(SearchTest, WhatCannotBeSearchedIsRefusedBeforeTheFolderIsMade) {
   EXPECT_ERROR(Search(), kUsage, "space.toml: validate-every: found 0");
   options_.validation_sample = 5;
   SetSpace("seed = [1, 2]\n");
-  EXPECT_ERROR(Search(), kUsage,
-               "space.toml: seed: found several, by which --validation-sample is drawn; expected one seed");
+  EXPECT_ERROR(Search(), kUsage, "space.toml: seed: found several, but the seed determines the edges");
   SetSpace("dropout = [0.1, 0.2]\n");
   const TinyTraining without;
   options_.graph = without.graph_folder();

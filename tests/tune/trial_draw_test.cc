@@ -23,7 +23,7 @@ class DrawTrialsTest : public ::testing::Test {
     EXPECT_OK(space);
     return space.ok() ? *std::move(space) : SearchSpace();
   }
-  // The values that `count` searches of one trial each draw for the one key of the space.
+  // The values that `count` searches with one trial each draw for the only key of the space.
   std::vector<std::string> Values(const std::string& text, std::uint64_t count) {
     const SearchSpace space = Space(text);
     TrainOptions base;
@@ -46,8 +46,8 @@ class DrawTrialsTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// The largest distance between the drawn and the expected distribution function (Kolmogorov and Smirnov). Of 2,000
-// numbers it is above 0.044 by chance once in a thousand times, and the seeds are always the same.
+// The largest distance between the drawn and the expected distribution function (Kolmogorov and Smirnov). With 2,000
+// numbers it exceeds 0.044 once in a thousand times; the seeds are fixed.
 template <typename Cdf>
 double Distance(const std::vector<double>& sorted, const Cdf& cdf) {
   double distance = 0;
@@ -60,7 +60,7 @@ double Distance(const std::vector<double>& sorted, const Cdf& cdf) {
   return distance;
 }
 constexpr std::uint64_t kDraws = 2000;
-constexpr double kFar = 0.044 + 0.001;  // for the digits that are left out
+constexpr double kFar = 0.044 + 0.001;  // for the digits that are cut off
 
 TEST_F(DrawTrialsTest, RealNumbersAreUniform) {
   const auto numbers = Numbers("learning-rate = { min = 0.2, max = 0.7 }\n", kDraws);
@@ -125,7 +125,7 @@ TEST_F(DrawTrialsTest, ATrialIsAFunctionOfSeedNumberAndKey) {
                        DrawTrials(Space("dim = { min = 2, max = 2000, step = 2 }\n" + rate), TrainOptions(), 7, 9));
   ASSERT_EQ(few.size(), 4U);
   ASSERT_EQ(many.size(), 9U);
-  // Neither more trials nor another key change what is drawn for this one.
+  // More trials or another key do not change what is drawn for this one.
   for (std::size_t t = 0; t < few.size(); ++t) EXPECT_EQ(few[t].values[0], many[t].values[1]);
   ASSERT_OK_AND_ASSIGN(const auto other, DrawTrials(Space(rate), TrainOptions(), 8, 4));
   EXPECT_FALSE(few == other);
@@ -155,7 +155,7 @@ TEST_F(DrawTrialsTest, WhatDoesNotFitIsDrawnAnew) {
     EXPECT_OK(ValidateTrainOptions(trial.options));
     EXPECT_FALSE(trial.options.reciprocal && trial.options.model == ModelKind::kDot);
   }
-  // Three of batch and chunk, two of the regularizer, three of the model: all of them, and none twice.
+  // Three for batch and chunk, two for the regularizer, three for the model: all of them, each once.
   EXPECT_EQ(trials.size(), 18U);
   for (std::size_t a = 0; a < trials.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) EXPECT_FALSE(trials[a] == trials[b]);
@@ -164,7 +164,7 @@ TEST_F(DrawTrialsTest, WhatDoesNotFitIsDrawnAnew) {
 
 TEST_F(DrawTrialsTest, ASpaceWhereNothingFitsIsRefusedWithTheReason) {
   EXPECT_ERROR(DrawTrials(Space("batch = [8, 16]\nchunk = 32\n"), TrainOptions(), 1, 4), kUsage,
-               "a.toml: of 1000 points of the space none can be trained, the last one since: chunk is 32 and batch");
+               "a.toml: none of 1000 points of the space can be trained; the last one: chunk is 32 and batch");
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
+#include "run/trained_run.h"
 #include "tests/train/tiny_training.h"
-#include "train/trained_run.h"
 
 namespace octavo {
 namespace {
 
-// A tenth an epoch.
+// A tenth per epoch.
 absl::StatusOr<ValidationScores> Rising(const std::filesystem::path& run, const TrainOptions&, std::uint64_t) {
   ASSIGN_OR_RETURN(const TrainedRun opened, OpenTrainedRun(run));
   const double epochs = static_cast<double>(opened.epochs_done);
@@ -48,7 +48,7 @@ class TrialRun : public ::testing::Test {
   TrainOptions options_;
 };
 
-// The cosine stretches over six epochs from the first one on.
+// The cosine spans six epochs from the first one on.
 TEST_F(TrialRun, RungByRungIsAnUnbrokenTraining) {
   const RunBytes unbroken = Unbroken();
   for (const std::uint64_t epoch : {2, 4, 6}) {
@@ -112,8 +112,8 @@ TEST_F(TrialRun, FailedAnywhereItGoesOn) {
   }
 }
 
-// Also where nothing but the end of the validation can tell.
-TEST_F(TrialRun, StoppedDuringAValidationItStopsBehindIt) {
+// Even if only the end of the validation shows it.
+TEST_F(TrialRun, StoppedDuringAValidationItStopsAfterIt) {
   bool stop = false;
   const TrainSettings settings = {.memory = kPlenty, .validate = [&](const auto& folder, const auto&... rest) {
                                     stop = true;
@@ -132,7 +132,7 @@ TEST_F(TrialRun, NoRunHasNoScores) {
   EXPECT_EQ(scores, std::nullopt);
 }
 
-TEST_F(TrialRun, EventsBehindTheLastCommitAreNone) {
+TEST_F(TrialRun, EventsAfterTheLastCommitDoNotCount) {
   ASSERT_OK(To(2));
   const std::string events = FileBytes(run().Metrics());
   WriteFileBytes(run().Metrics(), events + "{\"event\":\"validation\",\"epoch\":2,\"mrr\":0.9}\n");
@@ -146,7 +146,7 @@ TEST_F(TrialRun, ALostEventIsDamage) {
   EXPECT_ERROR(CommittedScores(run(), 2), kCorrupt, "metrics.jsonl: no validation of epoch 2");
 }
 
-// The search tells such errors from those of the machine.
+// The search distinguishes such errors from those of the machine.
 TEST_F(TrialRun, DivergenceIsSaid) {
   options_.optimizer = OptimizerKind::kSgd;
   options_.learning_rate = 1000;

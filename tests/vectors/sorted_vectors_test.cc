@@ -40,7 +40,7 @@ std::vector<Named> RandomList(std::uint64_t count) {
   RandomStream random(1, RandomPurpose::kSplit, 0, 0);
   std::vector<Named> list;
   for (std::uint64_t i = 0; i < count; ++i) {
-    // Some names of many bytes, one of them none.
+    // Some long names, and an empty one.
     list.push_back({i == 5 ? "" : fmt::format("{}{}", std::string(random.Below(100) == 0 ? 5000 : 3, 'n'), i),
                     {random.NextFloat(), static_cast<float>(i), -0.0F}});
   }
@@ -75,7 +75,7 @@ TEST(SortedVectors, AreInTheOrderOfTheHashesWhateverTheMemory) {
   SpillUse use;
   EXPECT_ERROR(SortedVectors::Make(std::make_unique<ListSource>(list), 7, 100'000, folder / "spill", use), kUsage,
                "--memory");
-  // What comes in order is handed through; what only says so is not.
+  // A source in order is passed through; one that only claims to be in order is not.
   ASSERT_OK_AND_ASSIGN(auto ordered, SortedVectors::Make(std::make_unique<ListSource>(expected, 7), 7, 0, "", use));
   ASSERT_OK_AND_ASSIGN(const std::vector<Named> found, ReadAll(*ordered));
   EXPECT_TRUE(found == expected);
@@ -94,7 +94,7 @@ TEST(SortedVectors, EndsWhereItIsToldToStop) {
       const auto order = ordered ? std::optional<std::uint64_t>(7) : std::nullopt;
       auto sorted = SortedVectors::Make(std::make_unique<ListSource>(list, order), 7, 1 << 30, folder / "spill", use);
       const absl::Status status = sorted.ok() ? ReadAll(**sorted).status() : sorted.status();
-      // In the order of the list it comes to the first name that is not in its place.
+      // In the order of the list, up to the first name that is out of place.
       EXPECT_TRUE(ordered ? !status.ok() : absl::IsCancelled(status)) << status.ToString();
       EXPECT_LE(asked, last + 1);
     }
@@ -109,7 +109,7 @@ TEST(SortedVectors, RefusesANameThatComesTwice) {
     SpillUse use;
     ASSERT_OK_AND_ASSIGN(auto sorted,
                          SortedVectors::Make(std::make_unique<ListSource>(list), 7, memory, folder / "spill", use));
-    EXPECT_ERROR(ReadAll(*sorted), kInput, "list:4001: \"" + list[17].first + "\" stands there already, at list:18");
+    EXPECT_ERROR(ReadAll(*sorted), kInput, "list:4001: found \"" + list[17].first + "\" again, first at list:18");
   }
 }
 

@@ -52,7 +52,7 @@ TEST_F(VectorFileTest, ReadsWhatExportWrites) {
   }
 }
 
-// Blanks at the end of a line, no line end behind a binary vector, one vector of the bytes of digits, doubles.
+// Blanks at the end of a line, no line end after a binary vector, one vector whose bytes are digits, doubles.
 TEST_F(VectorFileTest, ReadsTheOtherWaysOfWritingThem) {
   ASSERT_OK_AND_ASSIGN(const auto text, ReadFile(Write("2 2\r\na 1  2 \r\nb 1e-60 0.30000000000000004")));
   EXPECT_EQ(text, (std::vector<Named>{{"a", {1, 2}}, {"b", {0, 0.3F}}}));
@@ -74,14 +74,14 @@ TEST_F(VectorFileTest, RefusesMalformedFilesWithTheirPlace) {
       {"2 70000\n", ":1: found"},
       {"-2 2\n", ":1: found"},
       {"2 2\na 1 2\nb 1\n", ":3: found \"\" for number 2 of \"b\"; expected 2 numbers"},
-      {"2 2\na 1 2\nb 1 2 3\n", ":3: found \"3\" behind number 2 of \"b\""},
+      {"2 2\na 1 2\nb 1 2 3\n", ":3: found \"3\" after number 2 of \"b\""},
       {"2 2\na 1 2\nb 1 x\n", ":3: found \"x\" for number 2"},
       {"2 2\na 1 2\n", ":3: found the end; expected 2 vectors"},
-      {"1 2\na 1 2\nb 1 2\n", ":3: found a line more; expected 1 vector,"},
+      {"1 2\na 1 2\nb 1 2\n", ":3: found another line; expected 1 vector,"},
       {"1 2\n 1 2\n", ":2: found \" 1 2\"; expected a name"},
       {"2 2\na 1 2\nb 1 nan\n", ":3: value 2 of \"b\" is nan; expected a finite number"},
       {"1 2\na 1e39 1\n", ":2: value 1 of \"a\" is inf"},
-      {std::string("2 1\na \0\0\0\0b \0\0", 14), ": vector 2: found 2 bytes behind \"b\"; expected 4"},
+      {std::string("2 1\na \0\0\0\0b \0\0", 14), ": vector 2: found 2 bytes after \"b\"; expected 4"},
       {std::string("2 1\na \0\0\0\0", 10), ": vector 2: found the end"},
       {std::string("1 1\na \0\0\0\0b \0\0\0\0", 16), ": vector 2: found more bytes; expected 1 vector,"},
       {std::string("1 1\na \0\0\xC0\x7F", 10), ": vector 1: value 1 of \"a\" is nan"},
@@ -101,14 +101,14 @@ TEST_F(VectorFileTest, RefusesArraysThatDoNotFitTheirNames) {
   const auto npy = Write(text, "v.npy");
   EXPECT_ERROR(ReadFile(npy), kUsage, "v.npy: a .npy file has no names");
   EXPECT_ERROR(ReadFile(npy, Write("a\n", "names")), kInput, "v.npy");
-  EXPECT_ERROR(ReadFile(npy, Write("a\n", "names")), kInput, "names:1: the last line, and fewer than the 2 rows");
+  EXPECT_ERROR(ReadFile(npy, Write("a\n", "names")), kInput, "names:1: found fewer names than the 2 rows");
   EXPECT_ERROR(ReadFile(npy, Write("a\nb\n", "names")), kInput, "v.npy: row 1: value 2 of \"b\" is inf");
   Write(text.substr(0, text.size() - 1), "v.npy");
   EXPECT_ERROR(ReadFile(npy, folder_ / "names"), kInput, "v.npy: 4111 bytes; expected 4112");
   text.resize(text.size() - 4);
   AppendVector(VectorFormat::kNpy, "", std::vector<float>{4}, text);
   Write(text, "v.npy");
-  EXPECT_ERROR(ReadFile(npy, Write("a\nb\nc\n", "names")), kInput, "names:3: a line more than the 2 rows");
+  EXPECT_ERROR(ReadFile(npy, Write("a\nb\nc\n", "names")), kInput, "names:3: found more names than the 2 rows");
   EXPECT_OK(ReadFile(npy, Write("a\nb", "names")));
 }
 

@@ -53,7 +53,7 @@ class AdjacencyTest : public ::testing::Test {
   std::unique_ptr<Graph> graph_;
 };
 
-// The row of a hub was sorted in a copy of 16 bytes an edge, which no plan counts.
+// The row of a hub was sorted in a copy of 16 bytes per edge, which no plan counted.
 TEST_F(AdjacencyTest, AHubTakesNoMoreThanThePlanSays) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += fmt::format("hub\tn{}\t{}\n", i, 1 + i % 7);
@@ -63,7 +63,7 @@ TEST_F(AdjacencyTest, AHubTakesNoMoreThanThePlanSays) {
   const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
   const HeapPeak peak;
   ASSERT_OK_AND_ASSIGN(const Adjacency rows, Adjacency::Build(cells(), all));
-  // A block as it is read and decoded.
+  // A block, encoded and decoded.
   EXPECT_LE(peak.bytes(), Adjacency::BytesOf(all.end_node, all.edges, true) + (256 << 10));
   ExpectRows(rows, all);
 }

@@ -1,5 +1,5 @@
-// What walks do in the mean, from dense matrices of transition probabilities: simple, small graphs only, and no code of
-// the walks.
+// Expected results of walks, from dense matrices of transition probabilities: simple, for small graphs only, and
+// without code of the walks.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline Matrix Transitions(std::size_t n, std::span<const Edge> edges) {
   return weights;
 }
 
-// The probabilities of the step from `node`, of a walk that came from `previous`: the formula of node2vec.
+// The probabilities of the step from `node` of a walk that came from `previous`: the formula of node2vec.
 inline std::vector<double> SecondOrderRow(const Matrix& transitions, std::size_t previous, std::size_t node, double p,
                                           double q) {
   std::vector<double> row = transitions[node];
@@ -51,7 +51,7 @@ inline Matrix Product(const Matrix& a, const Matrix& b) {
   return product;
 }
 
-// How many pairs (earlier, later) one walk from each node gives, with steps that do not remember.
+// How many pairs (earlier, later) one walk from each node gives, with memoryless steps.
 inline Matrix ExpectedPairs(const Matrix& transitions, std::size_t length, std::size_t window) {
   const std::size_t n = transitions.size();
   std::vector<double> at(n, 1.0);  // how many walks are at each node
@@ -73,7 +73,7 @@ inline Matrix ExpectedPairs(const Matrix& transitions, std::size_t length, std::
   return pairs;
 }
 
-// The same for node2vec and a window of 1: a sum over all pairs of nodes that follow each other.
+// The same for node2vec and a window of 1: a sum over all pairs of consecutive nodes.
 inline Matrix ExpectedSecondOrderSteps(const Matrix& transitions, std::size_t length, double p, double q) {
   const std::size_t n = transitions.size();
   Matrix at = transitions;  // how many walks have just gone from u to v
@@ -95,7 +95,7 @@ inline Matrix ExpectedSecondOrderSteps(const Matrix& transitions, std::size_t le
   return pairs;
 }
 
-// Personalised PageRank of each node by power iteration; a node without edges keeps what comes to it.
+// Personalised PageRank of each node by power iteration; a node without edges keeps its probability.
 inline Matrix PersonalPageRank(Matrix transitions, double alpha) {
   const std::size_t n = transitions.size();
   for (std::size_t u = 0; u < n; ++u) {
@@ -115,8 +115,8 @@ inline Matrix PersonalPageRank(Matrix transitions, double alpha) {
   return rank;
 }
 
-// The statistic of the chi-square test, as a standard normal number (Wilson and Hilferty 1931): below 5 for draws of
-// `expected`. Cells of less than 5 are taken together, with the largest one where they are less than 5 even so.
+// The statistic of the chi-square test as a standard normal number (Wilson and Hilferty 1931): below 5 for draws from
+// `expected`. Cells below 5 are combined, and added to the largest one if they are still below 5.
 inline double ChiSquareScore(std::span<const double> observed, std::span<const double> expected) {
   struct Cell {
     double observed = 0;

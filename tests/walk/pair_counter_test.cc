@@ -53,7 +53,7 @@ class PairCounterTest : public ::testing::Test {
     return layout;
   }
 
-  // Counts the pairs, each with one of the writers, and returns train.cells.
+  // Counts the pairs, with alternating writers, and returns train.cells.
   std::string Count(PairCounterOptions options, const std::vector<Pair>& pairs) {
     options.spill = folder_.path();
     SpillUse use;
@@ -121,7 +121,7 @@ TEST_F(PairCounterTest, TheRoomChangesNoByte) {
     options.keep_self_loops = true;
     const std::string whole = Count(options, pairs);
     EXPECT_EQ(spilled_, 0U);
-    // Room for some thousand keys, for few counts, for the last merge only; all of it.
+    // Memory for some thousand keys; for few counts; for only the last merge; for everything.
     options.key_bytes = 256 << 10;
     EXPECT_TRUE(Count(options, pairs) == whole);
     EXPECT_EQ(spilled_, 0U);
@@ -138,7 +138,7 @@ TEST_F(PairCounterTest, TheRoomChangesNoByte) {
   }
 }
 
-// A count above 2^24, where floats no longer have every whole number, is the same sum on either way.
+// A count above 2^24, where floats cannot represent every whole number, gives the same sum both ways.
 TEST_F(PairCounterTest, LargeCountsAreSumsOfExactParts) {
   const std::vector<Pair> pairs((std::size_t{1} << 24) + 5, Pair(1, 2));
   PairCounterOptions options = Options(std::uint64_t{256} << 20, kPlenty, kPlenty);
@@ -150,7 +150,7 @@ TEST_F(PairCounterTest, LargeCountsAreSumsOfExactParts) {
   EXPECT_GT(spilled_, 0U);
 }
 
-// The bucket of a node that is the head of all pairs took several times what the plan gives the counter.
+// The bucket of a node that is the head of all pairs took several times the memory that the plan gives the counter.
 TEST_F(PairCounterTest, AHubTakesNoMoreThanThePlanSays) {
   constexpr std::uint64_t kKeyBytes = 4 << 20;
   PairCounterOptions options = Options(kKeyBytes, kKeyBytes / 2, kPlenty);

@@ -22,7 +22,7 @@ class StepRuleTest : public ::testing::Test {
     transitions_ = Transitions(graph_->node_count(), edges_);
   }
 
-  // Draws many steps of every walk that came from t to u, and compares them with the formula.
+  // Draws many steps of every walk that came from t to u, and compares their frequencies with the formula.
   void ExpectSecondOrder(double p, double q) {
     const Adjacency rows = AllRows(*graph_);
     const SecondOrderStep step(p, q);

@@ -52,7 +52,7 @@ class WalkGraphTest : public ::testing::Test {
     }
     return names;
   }
-  // The weights of the pairs as a matrix.
+  // The weights of the pairs, as a matrix.
   Matrix Observed() const {
     const auto graph = Pairs();
     Matrix counts = Zeros(graph->node_count());
@@ -65,7 +65,7 @@ class WalkGraphTest : public ::testing::Test {
     const auto graph = Source();
     return Transitions(graph->node_count(), TrainEdges(*graph));
   }
-  // All neighbours in pieces of a partition each, and little room for all else.
+  // All neighbours in ranges of one partition, and little memory for everything else.
   WalkPlan StreamedPlan() const {
     WalkPlan plan;
     plan.ranges = PartitionRanges(Source()->Edges(Split::kTrain));
@@ -80,7 +80,7 @@ class WalkGraphTest : public ::testing::Test {
   const TemporaryFolder folder_;
 };
 
-// Pairs of one walk depend on each other, so the bound is on the mean, with room for what many walks leave to chance:
+// Pairs of one walk depend on each other, so the bound is on the mean, with a tolerance for the variance of many walks:
 // a window that is one too small or too large is off by a tenth.
 void ExpectNear(const Matrix& observed, Matrix expected, double walks) {
   double difference = 0;
@@ -235,7 +235,7 @@ TEST_F(WalkGraphTest, KeepsNodesAndHeldOutEdgesAndVerifies) {
     EXPECT_GT(source->Edges(split).edge_count(), 0U);
     EXPECT_EQ(source->Edges(split).ReadAll().value(), pairs->Edges(split).ReadAll().value());
   }
-  // One step is an edge, and none that is held out.
+  // Each step is an edge, and none is a held-out edge.
   std::set<std::pair<NodeId, NodeId>> trained;
   for (const Edge& edge : TrainEdges(*source)) trained.emplace(edge.head, edge.tail);
   for (const Edge& edge : TrainEdges(*pairs)) {
@@ -266,7 +266,7 @@ TEST_F(WalkGraphTest, RefusesWhatItCannotWalkOn) {
   EXPECT_EQ(Leftovers(), "");
 }
 
-// Names of the new graph stood beside edges of the old one.
+// Names of the new graph were combined with edges of the old one.
 TEST_F(WalkGraphTest, AGraphThatIsReplacedMeanwhileIsNoticed) {
   const WalkGraphOptions options{.graph = folder_ / "graph", .output = folder_ / "pairs"};
   for (const bool removed : {false, true}) {

@@ -32,7 +32,7 @@ std::uint64_t LargestRange(const WalkPlan& plan, bool weighted) {
   return largest;
 }
 
-// What two files of all walks take for the numbers of their pages: four bytes, in vectors that may be half empty.
+// The memory of two files of all walks for the numbers of their pages: four bytes, in vectors that may be half empty.
 std::uint64_t PageNumberBytes(const WalkOptions& options, const WalkPlan& plan) {
   const std::uint64_t walks = 64 * 102400 * options.walks_of_node();
   const std::size_t ranges = plan.ranges.size();
@@ -49,7 +49,7 @@ TEST(PlanWalks, KeepsToTheMemory) {
       for (const std::uint64_t mib : {200, 500, 1000, 10000}) {
         ASSERT_OK_AND_ASSIGN(const WalkPlan plan, PlanWalks({.kind = kind}, Partitions(), weighted, 0, mib * kMiB, 4));
         const std::uint64_t at_once = kind == WalkKind::kNode2Vec && plan.streamed() ? 2 : 1;
-        // The counter's most: keys, the counts of before, and 12 bytes for each key of 8 (pair_counter.cc, Compact).
+        // The counter's peak: keys, the previous counts, and 12 bytes for each 8-byte key (pair_counter.cc, Compact).
         const std::uint64_t counting = plan.key_bytes + plan.count_bytes + plan.key_bytes / 8 * 12;
         const std::uint64_t walking = plan.streamed() ? plan.walker_bytes + PageNumberBytes({.kind = kind}, plan) : 0;
         EXPECT_LE(counting + walking + at_once * LargestRange(plan, weighted), (mib - 32) * kMiB);
@@ -67,7 +67,7 @@ TEST(PlanWalks, KeepsToTheMemory) {
   }
 }
 
-// A partition that is heavy alone took more than its share, and nobody less.
+// A partition that is heavy alone took more than its share, without reducing the others' shares.
 TEST(PlanWalks, AHeavyPartitionKeepsToItsShare) {
   std::vector<PartitionRange> partitions = Partitions();
   partitions[5].edges = 60'000'000;  // a hub

@@ -13,7 +13,8 @@
 
 namespace octavo {
 
-// `edges` lines of `nodes` nodes, the first of which are in most of them; some lead back, some nodes have no way out.
+// `edges` lines between `nodes` nodes, the first of which are in most of them; some edges lead back, some nodes are
+// dead ends.
 inline std::string RandomEdges(std::uint64_t nodes, std::uint64_t edges, bool weights, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::string text;
@@ -28,13 +29,13 @@ inline std::string RandomEdges(std::uint64_t nodes, std::uint64_t edges, bool we
 
 inline std::vector<Edge> TrainEdges(const Graph& graph) { return graph.Edges(Split::kTrain).ReadAll().value(); }
 
-// The whole graph's neighbours.
+// The neighbours of the whole graph.
 inline Adjacency AllRows(const Graph& graph) {
   const CellReader& cells = graph.Edges(Split::kTrain);
   return Adjacency::Build(cells, JoinPartitions(PartitionRanges(cells), true, UINT64_MAX).front()).value();
 }
 
-// Zachary's karate club: u<TAB>v, one line for each friendship.
+// Zachary's karate club: u<TAB>v, one line per friendship.
 inline std::string KarateText() { return FileBytes(OCTAVO_KARATE); }
 
 }  // namespace octavo

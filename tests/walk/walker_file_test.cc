@@ -49,7 +49,7 @@ TEST(WalkerFile, ReturnsTheWalkersOfEachBucketWhole) {
   }
 }
 
-// Where each of the pieces is took 16 bytes, which no plan counted.
+// The position of each piece took 16 bytes, which no plan counted.
 TEST(WalkerFile, HoldsNoMoreThanItSays) {
   const TemporaryFolder folder;
   SpillUse use;

@@ -1,4 +1,4 @@
-// Asks for a row again after its lock was released: must not compile.
+// Requests a row again after its lock was released: must not compile.
 
 #include "tables/mmap_manager.h"
 

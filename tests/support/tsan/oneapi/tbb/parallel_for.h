@@ -1,9 +1,9 @@
 // tbb::parallel_for on plain threads, for builds with the thread sanitizer.
 //
-// Debian's TBB library is not built with the sanitizer, which so sees neither how work is handed to TBB's workers nor
-// how their end is awaited: it reports each loop as races, inside TBB and in every loop body, and to suppress what has
-// TBB on its stack would suppress every real race in a body too. This folder stands before TBB's on the include path
-// of such builds. The same pieces run on threads that the sanitizer knows; nothing needs to be suppressed.
+// Debian's TBB library is not built with the sanitizer. The sanitizer thus sees neither how work is passed to TBB's
+// workers nor how its end is awaited, and reports each loop as races, inside TBB and in every loop body. Suppressing
+// all reports with TBB on the stack would suppress every real race in a body too. This folder precedes TBB's on the
+// include path of such builds. The same pieces run on threads that the sanitizer sees; nothing needs to be suppressed.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@
 namespace tbb {
 namespace plain_threads {
 
-// Runs piece(0) ... piece(pieces - 1), each once, on several threads, this one among them. Pieces are dealt out in
+// Runs piece(0) ... piece(pieces - 1), each once, on several threads, this one among them. Pieces are distributed in
 // advance, so that two pieces that race do so on two threads however fast the first is done. The first exception ends
-// the loop and is thrown again.
+// the loop and is rethrown.
 template <typename Piece>
 void RunPieces(std::size_t pieces, const Piece& piece) {
-  // More threads than cores: other interleavings than the machine would give. One stays one: its order is fixed.
+  // More threads than cores: more interleavings than the machine would give. One stays one: its order is fixed.
   const std::size_t allowed = global_control::active_value(global_control::max_allowed_parallelism);
   const std::size_t threads = std::min(pieces, allowed == 1 ? 1 : std::max<std::size_t>(allowed, 4));
   std::atomic<bool> failed{false};  // relaxed below: it must not order pieces that nothing else orders
@@ -50,7 +50,7 @@ void RunPieces(std::size_t pieces, const Piece& piece) {
     try {
       others.emplace_back(work, t);
     } catch (const std::system_error&) {
-      work(t);  // no thread is to be had for a moment, after so many: its pieces are done here
+      work(t);  // no thread can be started at present: its pieces are done here
     }
   }
   work(0);
@@ -58,7 +58,7 @@ void RunPieces(std::size_t pieces, const Piece& piece) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// Splits `range` as far as it goes, or into 1,024 pieces at most, which keeps the sanitizer's work small.
+// Splits `range` as far as possible, or into at most 1,024 pieces, which limits the sanitizer's work.
 template <typename Range>
 void SplitInto(std::vector<Range>& leaves, Range range, std::size_t depth = 10) {
   if (depth == 0 || !range.is_divisible()) {

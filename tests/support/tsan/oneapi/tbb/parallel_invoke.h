@@ -1,4 +1,4 @@
-// tbb::parallel_invoke on plain threads, for builds with the thread sanitizer: parallel_for.h beside this says why.
+// tbb::parallel_invoke on plain threads, for builds with the thread sanitizer: parallel_for.h here explains why.
 #pragma once
 
 #include "oneapi/tbb/parallel_for.h"

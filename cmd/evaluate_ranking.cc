@@ -1,0 +1,153 @@
+// octavo evaluate without --labels and --link-prediction: the ranks of held-out edges.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "base/count_text.h"
+#include "base/escape.h"
+#include "base/status.h"
+#include "cmd/evaluate.h"
+#include "cmd/opened_run.h"
+#include "cmd/reading_memory.h"
+#include "cmd/run_flags.h"
+#include "evaluate/ranking.h"
+#include "format/paths.h"
+#include "nlohmann/json.hpp"
+
+namespace octavo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Longer relation names are cut in the table; --json prints them in full.
+constexpr std::size_t kMaxNameBytes = 40;
+
+// Null for a side that was not ranked.
+void AddMetrics(Json& object, const RankSums& sums) {
+  const auto mean = [&](double value) { return sums.count == 0 ? Json() : Json(value); };
+  object["mrr"] = mean(sums.MeanReciprocalRank());
+  object["hits@1"] = mean(sums.HitsAt1());
+  object["hits@3"] = mean(sums.HitsAt3());
+  object["hits@10"] = mean(sums.HitsAt10());
+  object["mean_rank"] = mean(sums.MeanRank());
+}
+
+Json SideObject(const SideSums& sums) {
+  Json object = Json::object();
+  AddMetrics(object, sums.filtered);
+  AddMetrics(object["raw"] = Json::object(), sums.raw);
+  return object;
+}
+
+Json ReportObject(const HeldOutFlags& flags, const TrainedRun& run, const RankingReport& report, double seconds) {
+  const SideSums both = report.Both();
+  Json object = Json::object();
+  AddMetrics(object, both.filtered);
+  object["triples"] = report.triples;
+  object["filtered"] = true;
+  object["split"] = flags.split;
+  object["candidates"] = report.candidates;
+  object["all_candidates"] = report.all_candidates;
+  if (!flags.candidates.empty()) object["candidates_file"] = flags.candidates;
+  AddMetrics(object["raw"] = Json::object(), both.raw);
+  object["head"] = SideObject(report.head);
+  object["tail"] = SideObject(report.tail);
+  AddRunKeys(object, run, seconds);
+  if (!flags.options.per_relation) return object;
+  object["relations"] = Json::array();
+  for (const RankingReport::Relation& relation : report.relations) {
+    Json entry = Json::object();
+    entry["relation"] = run.graph->RelationName(relation.relation);
+    entry["triples"] = relation.triples;
+    AddMetrics(entry, relation.Both().filtered);
+    entry["head"] = SideObject(relation.head);
+    entry["tail"] = SideObject(relation.tail);
+    object["relations"].push_back(std::move(entry));
+  }
+  return object;
+}
+
+std::string Columns(const RankSums& sums) {
+  return fmt::format("{:8.4f}{:8.4f}{:8.4f}{:9.4f}{:12.1f}\n", sums.MeanReciprocalRank(), sums.HitsAt1(),
+                     sums.HitsAt3(), sums.HitsAt10(), sums.MeanRank());
+}
+
+// A side that was not ranked has no means.
+std::string Row(std::string_view title, const RankSums& sums) {
+  return sums.count == 0 ? "" : fmt::format("{:<22}{}", title, Columns(sums));
+}
+
+std::string CandidatesText(const HeldOutFlags& flags, const TrainedRun& run, const RankingReport& report) {
+  if (!flags.candidates.empty()) {
+    return fmt::format("those ends that {} names ranked among its {}", flags.candidates,
+                       CountText(report.candidates, "node"));
+  }
+  if (report.all_candidates) return "each end ranked among all " + CountText(report.candidates, "node");
+  return fmt::format("each end ranked among {} of {}: not comparable with ranks among all of them",
+                     CountText(report.candidates, "random node"), run.graph->node_count());
+}
+
+std::string ReportTable(const HeldOutFlags& flags, const RunFlags& run_flags, const TrainedRun& run,
+                        const RankingReport& report) {
+  const SideSums both = report.Both();
+  std::string text = fmt::format("{} of {} ({}), {}\n\n", CountText(report.triples, flags.split + " triple"),
+                                 run_flags.run, DescribeRun(run), CandidatesText(flags, run, report));
+  text += fmt::format("{:<22}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
+  text += Row("filtered", both.filtered);
+  text += Row("  tails (h, r, ?)", report.tail.filtered);
+  text += Row("  heads (?, r, t)", report.head.filtered);
+  text += Row("raw", both.raw);
+  text += Row("  tails (h, r, ?)", report.tail.raw);
+  text += Row("  heads (?, r, t)", report.head.raw);
+  return text;
+}
+
+std::string RelationTable(const TrainedRun& run, const RankingReport& report) {
+  std::size_t width = 8;
+  for (const RankingReport::Relation& relation : report.relations) {
+    width = std::max(width, EscapeName(run.graph->RelationName(relation.relation), kMaxNameBytes).size());
+  }
+  std::string text = fmt::format("\n{:<{}}{:>10}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "relation (filtered)", width, "triples",
+                                 "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
+  for (const RankingReport::Relation& relation : report.relations) {
+    text += fmt::format("{:<{}}{:>10}{}", EscapeName(run.graph->RelationName(relation.relation), kMaxNameBytes), width,
+                        relation.triples, Columns(relation.Both().filtered));
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::Status RunRanking(Program& program, const RunFlags& run_flags, const HeldOutFlags& flags, bool json) {
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(run_flags));
+  EvaluationClock clock(program, "ranking");
+  RankingOptions options = flags.options;
+  options.split = SplitOf(flags.split);
+  if (!flags.candidates.empty()) {
+    ASSIGN_OR_RETURN(options.candidate_nodes, ReadCandidates(program, "evaluate", run, flags.candidates));
+  }
+  ASSIGN_OR_RETURN(const ReadingMemory memory,
+                   ShareReadingMemory(program, "evaluate", run,
+                                      LeastRankingMemory(*run.graph, run.model, options, ReadingThreads(program))));
+  options.memory_bytes = memory.bytes;
+  options.progress = [&](double share) { clock.Show(share); };
+  ASSIGN_OR_RETURN(const RankingReport report, RankTriples(EmbeddedOf(run), options));
+  RETURN_IF_ERROR(WarnIfCommitted(program, run_flags, run));
+  program.reporter.EndProgress();
+  const double took = clock.Seconds();
+  if (json) {
+    PrintReport(ReportObject(flags, run, report, took));
+    return absl::OkStatus();
+  }
+  fmt::print("{}", ReportTable(flags, run_flags, run, report));
+  if (options.per_relation) fmt::print("{}", RelationTable(run, report));
+  program.reporter.Info(
+      fmt::format("took {:.1f} s, {:.0f} triples/s", took, static_cast<double>(report.triples) / took));
+  return absl::OkStatus();
+}
+
+}  // namespace octavo

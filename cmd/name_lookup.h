@@ -1,0 +1,25 @@
+// Finds nodes and relations of a graph by the names that a user typed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "base/ids.h"
+#include "graph/graph.h"
+
+namespace octavo {
+
+// Finds a name, or returns a usage error with up to three names that end with it after a / or #, or else with similar
+// spellings. Without `suggest` there are no suggestions, whose search takes up to a second and a quarter in a large
+// graph.
+absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name, bool suggest = true);
+absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name, bool suggest = true);
+
+// Returns a function for the name of a node or relation by number, for callers that go through all in order from 0:
+// reads names ahead and drops them afterwards. Refers to `graph`.
+std::function<std::string_view(std::uint64_t)> NodeNamesInTurn(const Graph& graph);
+std::function<std::string_view(std::uint64_t)> RelationNamesInTurn(const Graph& graph);
+
+}  // namespace octavo

@@ -1,0 +1,30 @@
+#include "cmd/output_target.h"
+
+#include <filesystem>
+#include <vector>
+
+#include "base/status.h"
+#include "fmt/format.h"
+#include "format/paths.h"
+#include "io/resolved_path.h"
+
+namespace octavo {
+
+absl::Status CheckTarget(std::string_view flag, const std::string& path, const RunFlags& flags, const Graph& graph) {
+  const GraphPaths& paths = graph.paths();
+  std::vector<std::filesystem::path> own = RunPaths(flags.run).All();
+  for (const std::string& name : GraphPaths::FileNames()) own.push_back(paths.folder() / name);
+  ASSIGN_OR_RETURN(const std::filesystem::path target, ResolvedPath(path));
+  for (const std::filesystem::path& file : own) {
+    ASSIGN_OR_RETURN(const std::filesystem::path resolved, ResolvedPath(file));
+    if (resolved != target) continue;
+    return UsageError(fmt::format("{} {}: is a file of the run or its graph; choose another name", flag, path));
+  }
+  return absl::OkStatus();
+}
+
+std::string_view ReplacedText(const OutputFile& output) {
+  return output.replaces() ? ", replacing the existing file" : "";
+}
+
+}  // namespace octavo

@@ -1,0 +1,20 @@
+// The outputs of verbs that read a run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "cmd/run_flags.h"
+#include "export/output_file.h"
+#include "graph/graph.h"
+
+namespace octavo {
+
+// Rejects a path that is a file of the run or the graph; `flag` is for the message.
+absl::Status CheckTarget(std::string_view flag, const std::string& path, const RunFlags& flags, const Graph& graph);
+
+// Returns ", replacing the existing file", or nothing if there was none.
+std::string_view ReplacedText(const OutputFile& output);
+
+}  // namespace octavo

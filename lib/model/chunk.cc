@@ -1,0 +1,71 @@
+#include "model/chunk.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace octavo {
+namespace {
+
+// Rows [first, last) of `all`; none of an empty span.
+template <typename T>
+std::span<T> RowsOf(std::span<T> rows, std::size_t all, std::size_t first, std::size_t last) {
+  const std::size_t width = rows.size() / all;
+  return rows.subspan(first * width, (last - first) * width);
+}
+
+// The pairs of queries [first, last).
+std::span<const MaskedPair> MasksOf(std::span<const MaskedPair> pairs, std::size_t first, std::size_t last) {
+  const auto begin = std::ranges::lower_bound(pairs, first, {}, &MaskedPair::query);
+  return {begin, std::ranges::lower_bound(begin, pairs.end(), last, {}, &MaskedPair::query)};
+}
+
+NegativeFactors SliceOf(const NegativeFactors& factors, std::size_t queries, std::size_t first, std::size_t last) {
+  if (!factors.wanted()) return {};
+  return {.slopes = factors.slopes.empty() ? factors.slopes : factors.slopes.subspan(first),
+          .queries = RowsOf(factors.queries, queries, first, last),
+          .stride = factors.stride,
+          .query_stride = factors.query_stride};
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> OneQueryEach(std::size_t edges) {
+  std::vector<std::uint32_t> begins(edges + 1);
+  std::iota(begins.begin(), begins.end(), 0U);
+  return begins;
+}
+
+ChunkInput ChunkInput::Slice(std::size_t first, std::size_t last) const {
+  const auto of_queries = [&](auto rows) { return RowsOf(rows, queries(), first, last); };
+  const auto of_edges = [&](auto rows) {
+    return RowsOf(rows, edges(), begins[first] - begins[0], begins[last] - begins[0]);
+  };
+  ChunkInput slice = *this;
+  slice.begins = begins.subspan(first, last - first + 1);
+  slice.heads = of_queries(heads);
+  slice.tails = of_edges(tails);
+  slice.relations = of_queries(relations);
+  slice.head_relations = of_queries(head_relations);
+  slice.weights = of_edges(weights);
+  slice.first_query = first_query + static_cast<std::uint32_t>(first);
+  slice.tail_masks = MasksOf(tail_masks, first_query + first, first_query + last);
+  slice.head_masks = MasksOf(head_masks, first_query + first, first_query + last);
+  slice.answers = of_edges(answers);
+  slice.edge_relations = of_edges(edge_relations);
+  return slice;
+}
+
+ChunkGradients ChunkGradients::Slice(const ChunkInput& chunk, std::size_t first, std::size_t last) const {
+  const std::size_t queries = chunk.queries();
+  ChunkGradients slice = *this;
+  slice.heads = RowsOf(heads, queries, first, last);
+  slice.tails =
+      RowsOf(tails, chunk.edges(), chunk.begins[first] - chunk.begins[0], chunk.begins[last] - chunk.begins[0]);
+  slice.relations = RowsOf(relations, queries, first, last);
+  slice.head_relations = RowsOf(head_relations, queries, first, last);
+  slice.tail_factors = SliceOf(tail_factors, queries, first, last);
+  slice.head_factors = SliceOf(head_factors, queries, first, last);
+  return slice;
+}
+
+}  // namespace octavo

@@ -1,0 +1,91 @@
+// What the kernel of a chunk takes and gives (model/chunk_kernel.h): the rows of a chunk of edges, and their gradients.
+//
+// The anchor of a query is the node that it begins with: the head of (h, r, ?), the tail of (?, r, t).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/edge.h"
+#include "base/random.h"
+#include "model/negatives.h"
+
+namespace octavo {
+
+// Rows are gathered by the caller and row-major. E edges, Q queries, N negatives a side, D = dim, R = RelationWidth().
+//
+// Query q is asked by the edges [begins[q], begins[q + 1]), counted from begins[0]; they have one head and relation.
+// With `corrupts_heads` (?, r, t) is trained, too: then Q = E, each edge is a query of its own. Without it nothing of
+// the head side is there.
+struct ChunkInput {
+  std::span<const std::uint32_t> begins;  // [Q + 1]
+  std::size_t negatives = 0;
+  std::span<const float> heads;           // [Q, D]
+  std::span<const float> tails;           // [E, D]
+  std::span<const float> relations;       // [Q, R], used for (h, r, ?)
+  std::span<const float> head_relations;  // [Q, R], used for (?, r, t): the same rows, or those of the reciprocals
+  std::span<const float> weights;         // [E]
+  std::span<const float> tail_negatives;  // [N, D], candidates for (h, r, ?)
+  std::span<const float> head_negatives;  // [N, D], candidates for (?, r, t)
+  // Sorted by query. Queries count from first_query.
+  std::span<const MaskedPair> tail_masks;
+  std::span<const MaskedPair> head_masks;
+  std::uint32_t first_query = 0;
+  bool corrupts_heads = true;
+  // Reciprocal relations: (?, r, t) is scored as (t, r^-1, ?), by the tail-side query of the tail row and
+  // head_relations.
+  bool reciprocal = false;
+  // Of competing answers (model/loss.h): the edges, copies of one next to each other. [E], or empty.
+  std::span<const Edge> answers = {};
+  // For relation prediction: every relation's row, A of them, and which of them is the edge's.
+  std::span<const float> all_relations = {};           // [A, R]
+  std::span<const std::uint32_t> edge_relations = {};  // [E]
+  // Draws the masks of dropout: those of the tail side, then those of the head side.
+  RandomStream dropout = RandomStream(0, RandomPurpose::kDropout, 0, 0);
+
+  std::size_t queries() const { return begins.size() - 1; }
+  std::size_t edges() const { return begins.back() - begins.front(); }
+  // The chunk of queries [first, last) alone, against all negatives: a view of the same rows. REQUIRES: first < last
+  ChunkInput Slice(std::size_t first, std::size_t last) const;
+};
+
+// Returns `begins` of edges each of which is a query of its own.
+std::vector<std::uint32_t> OneQueryEach(std::size_t edges);
+
+// The gradients of a side's negatives as the product that they are where scores are inner products: that of negative j
+// is sum_i slopes[j, i] * queries[i]. With fewer queries than dimensions that is less to keep, and rows that occur more
+// than once can be summed while they are made (tables/product_sums.h).
+struct NegativeFactors {
+  std::span<float> slopes;       // [N, Q], row j beginning at j * stride
+  std::span<float> queries;      // [Q, query_stride], zeros after D
+  std::size_t stride = 0;        // at least Q
+  std::size_t query_stride = 0;  // at least D
+
+  bool wanted() const { return !queries.empty(); }
+};
+
+// Every element is overwritten. Sizes as in ChunkInput.
+struct ChunkGradients {
+  std::span<float> heads;               // [Q, D]
+  std::span<float> tails;               // [E, D]
+  std::span<float> relations;           // [Q, R]
+  std::span<float> head_relations;      // [Q, R]
+  std::span<float> tail_negatives;      // [N, D]
+  std::span<float> head_negatives;      // [N, D]
+  std::span<float> all_relations = {};  // [A, R], of relation prediction; the edges' own are in `relations`, too
+  NegativeFactors tail_factors = {};    // where wanted, in the place of tail_negatives; REQUIRES HasInnerProducts
+  NegativeFactors head_factors = {};    // likewise
+
+  // What queries [first, last) of `chunk` make, where the gradients of negatives are factors: those as rows are sums
+  // over all queries.
+  ChunkGradients Slice(const ChunkInput& chunk, std::size_t first, std::size_t last) const;
+};
+
+struct ChunkLoss {
+  double loss = 0;     // sum over the edges of weight * (tail-side + head-side loss + relation's loss)
+  double penalty = 0;  // of the regularizer
+};
+
+}  // namespace octavo

@@ -1,0 +1,58 @@
+#include "model/chunk_penalties.h"
+
+namespace octavo {
+namespace {
+
+// The penalties of rows that stand one after the other; row i counts scale * count(i) times.
+template <typename Count>
+double AddRows(const RegularizerSpec& spec, bool complex_layout, float scale, std::size_t width,
+               std::span<const float> rows, std::span<float> gradients, const Count& count) {
+  double penalty = 0;
+  for (std::size_t i = 0, row = 0; i + width <= rows.size() && width > 0; i += width, ++row) {
+    penalty +=
+        AddRegularizer(spec, complex_layout, scale * count(row), rows.subspan(i, width), gradients.subspan(i, width));
+  }
+  return penalty;
+}
+
+// Dura is of the three rows of an edge together.
+double AddDuraPenalties(const RegularizerSpec& spec, const ModelSpec& model, const ChunkInput& in,
+                        const ChunkGradients& out) {
+  const std::size_t dim = model.dim;
+  const auto add = [&](std::size_t query, std::size_t edge, std::span<const float> relations, std::span<float> slopes) {
+    return AddDura(
+        spec, model.kind == ModelKind::kComplEx,
+        {in.heads.subspan(query * dim, dim), relations.subspan(query * dim, dim), in.tails.subspan(edge * dim, dim)},
+        {out.heads.subspan(query * dim, dim), slopes.subspan(query * dim, dim), out.tails.subspan(edge * dim, dim)});
+  };
+  double penalty = 0;
+  for (std::size_t q = 0; q < in.queries(); ++q) {
+    for (std::size_t i = in.begins[q] - in.begins[0]; i < in.begins[q + 1] - in.begins[0]; ++i) {
+      penalty += add(q, i, in.relations, out.relations);
+      if (in.corrupts_heads) penalty += add(q, i, in.head_relations, out.head_relations);
+    }
+  }
+  return penalty;
+}
+
+}  // namespace
+
+double AddPenalties(const RegularizerSpec& spec, const ModelSpec& model, const ChunkInput& in,
+                    const ChunkGradients& out) {
+  if (spec.kind == RegularizerKind::kNone) return 0;
+  if (spec.kind == RegularizerKind::kDura) return AddDuraPenalties(spec, model, in, out);
+  const auto edges_of = [&](std::size_t q) { return static_cast<float>(in.begins[q + 1] - in.begins[q]); };
+  const auto one = [](std::size_t) { return 1.0F; };
+  const bool complex_nodes = model.kind == ModelKind::kComplEx || model.kind == ModelKind::kRotatE;
+  const float sides = in.corrupts_heads ? 2.0F : 1.0F;
+  double penalty = AddRows(spec, complex_nodes, sides, model.dim, in.heads, out.heads, edges_of);
+  penalty += AddRows(spec, complex_nodes, sides, model.dim, in.tails, out.tails, one);
+  if (model.kind == ModelKind::kRotatE) return penalty;  // phases have no size
+  const bool complex_relations = model.kind == ModelKind::kComplEx;
+  const std::size_t width = model.RelationWidth();
+  penalty += AddRows(spec, complex_relations, 1.0F, width, in.relations, out.relations, edges_of);
+  penalty += AddRows(spec, complex_relations, 1.0F, width, in.head_relations, out.head_relations, one);
+  return penalty;
+}
+
+}  // namespace octavo

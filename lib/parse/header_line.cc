@@ -1,0 +1,109 @@
+#include "parse/header_line.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <deque>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "parse/field_splitter.h"
+
+namespace octavo {
+namespace {
+
+// The same as GuessFormat: more lines add no certainty.
+constexpr std::size_t kLines = 20;
+// One number after a name is not evidence of a header: lists of names and numbers may begin so.
+constexpr std::size_t kLeastNumbers = 2;
+
+// In the form of Bare (below), in either order. Without single letters: small graphs have nodes with such names.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPairs = {
+    {{"head", "tail"},         {"source", "target"},     {"source", "destination"},
+     {"source", "dest"},       {"src", "dst"},           {"src", "dest"},
+     {"src", "tgt"},           {"from", "to"},           {"start", "end"},
+     {"subject", "object"},    {"parent", "child"},      {"citing", "cited"},
+     {"follower", "followee"}, {"follower", "followed"}, {"id1", "id2"},
+     {"ida", "idb"},           {"node1", "node2"},       {"nodea", "nodeb"},
+     {"vertex1", "vertex2"},   {"entity1", "entity2"},   {"user1", "user2"}}};
+
+// Also weights and times: 0.25, -3, 1e6. Words that a parser accepts as numbers do not count: inf, nan.
+bool IsNumber(std::string_view name) {
+  double ignored = 0;
+  const char* const end = name.data() + name.size();
+  const std::from_chars_result read = std::from_chars(name.data(), end, ignored);
+  return read.ec == std::errc() && read.ptr == end && !absl::ascii_isalpha(static_cast<unsigned char>(name.back()));
+}
+
+// A title without additions to its word: "from" for "FromNodeId", "start" for ":START_ID".
+std::string Bare(std::string_view title) {
+  std::string word;
+  for (const char c : title) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c))) word += absl::ascii_tolower(static_cast<unsigned char>(c));
+  }
+  std::string_view bare = word;
+  for (const std::string_view ending : {"id", "name", "node", "entity", "vertex"}) {
+    if (bare.size() > ending.size() && bare.ends_with(ending)) bare.remove_suffix(ending.size());
+  }
+  return std::string(bare);
+}
+
+std::string WithoutDigits(std::string word) {
+  std::erase_if(word, absl::ascii_isdigit);
+  return word;
+}
+
+struct Ends {
+  std::string_view head;
+  std::string_view tail;
+};
+
+// lines[0] may be a header, the others are data.
+bool AreTitles(const std::vector<Ends>& lines) {
+  const auto [head, tail] = lines[0];
+  if (IsNumber(head) || IsNumber(tail)) return false;
+  const auto rest = std::span(lines).subspan(1);
+  const auto numbers = [&](std::string_view Ends::*end) {
+    return rest.size() >= kLeastNumbers && std::ranges::all_of(rest, IsNumber, end);
+  };
+  if (numbers(&Ends::head) || numbers(&Ends::tail)) return true;
+  const std::string one = Bare(head);
+  const std::string other = Bare(tail);
+  const bool is_pair = std::ranges::any_of(kPairs, [&](const auto& pair) {
+    return (pair.first == one && pair.second == other) || (pair.first == other && pair.second == one);
+  });
+  // In a list of names such as "node1 node2" every line looks like titles: compares without digits.
+  const auto is_like = [like = std::array{WithoutDigits(one), WithoutDigits(other)}](std::string_view name) {
+    return std::ranges::find(like, WithoutDigits(Bare(name))) != like.end();
+  };
+  return is_pair && std::ranges::none_of(rest, [&](const Ends& e) { return is_like(e.head) || is_like(e.tail); });
+}
+
+}  // namespace
+
+std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat format, const Columns& columns) {
+  Fields fields;
+  std::deque<std::string> unescaped;
+  std::vector<Ends> lines;
+  HeaderLine first;
+  for (std::uint64_t number = 1; lines.size() < kLines && !text.empty(); ++number) {
+    const std::string_view line = TakeLine(text);
+    if (KindOfLine(line) != LineKind::kData) continue;
+    SplitFields(line, format, fields, unescaped);
+    if (!fields.complaint.empty() || fields.count != columns.count) {
+      if (lines.empty()) return std::nullopt;  // a header line has as many fields as the others
+      continue;
+    }
+    if (lines.empty()) first = {number, std::string(line)};
+    lines.push_back(
+        {fields.values[static_cast<std::size_t>(columns.head)], fields.values[static_cast<std::size_t>(columns.tail)]});
+  }
+  if (lines.empty() || !AreTitles(lines)) return std::nullopt;
+  return first;
+}
+
+}  // namespace octavo

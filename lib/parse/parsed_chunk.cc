@@ -1,0 +1,23 @@
+#include "parse/parsed_chunk.h"
+
+#include <algorithm>
+
+namespace octavo {
+
+namespace {
+
+// For the names of a chunk, which has up to some hundred thousand.
+constexpr std::size_t kKeptBlockBytes = std::size_t{64} << 10;
+
+}  // namespace
+
+std::string_view ParsedChunk::Keep(std::string_view text) {
+  if (unescaped.empty() || unescaped.back().capacity() - unescaped.back().size() < text.size()) {
+    unescaped.emplace_back().reserve(std::max(kKeptBlockBytes, text.size()));
+  }
+  std::string& block = unescaped.back();
+  block += text;
+  return std::string_view(block).substr(block.size() - text.size());
+}
+
+}  // namespace octavo

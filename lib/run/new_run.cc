@@ -1,0 +1,104 @@
+#include "run/new_run.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/status.h"
+#include "io/failpoint.h"
+#include "io/file.h"
+#include "run/initial_rows.h"
+#include "run/trained_edges.h"
+
+namespace octavo {
+namespace {
+
+// Writes what a warm start must have on the disk before its first commit: the rows exist, but no manifest names them
+// yet. Having nothing to train is an error while there is no run yet.
+absl::Status SealInit(InitialVectors& vectors, const Graph& graph, const TrainOptions& options, const RunPaths& paths,
+                      bool drop_behind, bool sync, BegunRun& run, Progress& first) {
+  ASSIGN_OR_RETURN(run.initial, vectors.Finish());
+  if (options.needs_known_rows()) {
+    run.known = vectors.known();
+    RETURN_IF_ERROR(WriteWholeFileAtomically(paths.KnownRows(), EncodeKnownRows(*run.known)));
+  }
+  ASSIGN_OR_RETURN(run.edges, MakeTrainedEdges(graph, options, paths, run.known, drop_behind, vectors.stop()));
+  ASSIGN_OR_RETURN(File mark, File::Create(paths.Beginning()));
+  RETURN_IF_ERROR(mark.Close());
+  ASSIGN_OR_RETURN(MetricsLog metrics, MetricsLog::Open(paths.Metrics(), 0));
+  RETURN_IF_ERROR(metrics.Append(run.initial));
+  if (sync) RETURN_IF_ERROR(metrics.Sync());
+  first.metrics_bytes = metrics.bytes();
+  first.step = vectors.step();
+  return Failpoint("initial.seal");
+}
+
+}  // namespace
+
+RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& division) {
+  const std::size_t relation_width = options.model_spec().RelationWidth();
+  return {.configuration_hash = ConfigurationHash(options),
+          .graph_fingerprint = graph.fingerprint,
+          .rows = graph.node_count,
+          .dim = options.dim,
+          .state_width = StateWidth(options.optimizer, options.dim),
+          .relation_rows = std::uint64_t{graph.relation_count} * (options.reciprocal ? 2 : 1),
+          .relation_width = relation_width,
+          .relation_state_width = relation_width == 0 ? 0 : StateWidth(options.optimizer, relation_width),
+          .partition_rows = graph.partition_rows,
+          .seed = options.seed,
+          .element = options.storage,
+          .partitions = division.partitions,
+          .resident = division.resident};
+}
+
+absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, const TrainOptions& options,
+                                                           const RunPaths& paths, const std::optional<KnownRows>& known,
+                                                           bool drop_behind, const std::function<bool()>& stop) {
+  if (options.edges == TrainEdges::kAll) return std::nullopt;
+  const bool relations = options.model_spec().RelationWidth() > 0;
+  ASSIGN_OR_RETURN(CellReader edges, WriteTrainedEdges(graph, *known, relations, paths.TrainedEdges(), stop));
+  if (drop_behind) edges.DropBehind();
+  return edges;
+}
+
+absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool sync) {
+  const TrainOptions& options = run.configuration.options;
+  const GraphDescription& graph = run.graph->description();
+  InitialVectors* const vectors = run.vectors.get();
+  RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), run.configuration));
+  // Allocated before the first commit, so that a disk that is too small is an error while there is no run yet.
+  BegunRun begun;
+  ASSIGN_OR_RETURN(begun.gradients, MmapGradientAccumulator::Create(paths.Gradients(), options.dim, run.gradients));
+  const RunShape shape = ShapeOf(options, graph, run.division);
+  const double scale = InitialScale(options, shape.rows);
+  const double relation_scale = InitialScale(options, shape.relation_rows);
+  RunBeginning beginning;
+  if (vectors != nullptr) {
+    beginning.embeddings = [&](std::uint64_t first, std::span<float> rows) {
+      return vectors->CopyEmbeddings(first, rows);
+    };
+    beginning.optimizer = [&](std::uint64_t first, std::span<float> rows) {
+      return vectors->CopyOptimizer(first, rows);
+    };
+    beginning.relation_optimizer = [&](std::uint64_t row, std::span<float> values) {
+      vectors->CopyRelationState(row, values);
+    };
+    beginning.seal = [&](Progress& first) {
+      return SealInit(*vectors, *run.graph, options, paths, run.drop_behind, sync, begun, first);
+    };
+  }
+  const auto embedding = [&](std::uint64_t row, std::span<float> values) {
+    InitialEmbedding(options, scale, row, values);
+  };
+  const auto relation = [&](std::uint64_t row, std::span<float> values) {
+    InitialRelation(options, relation_scale, row, values);
+    if (vectors != nullptr) vectors->CopyRelation(row, values);
+  };
+  ASSIGN_OR_RETURN(begun.tables, RunTables::Create(paths, shape, embedding, relation, sync, beginning));
+  RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
+  return begun;
+}
+
+}  // namespace octavo

@@ -1,0 +1,54 @@
+// Makes a run up to its first commit.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "checkpoint/run_tables.h"
+#include "format/graph_description.h"
+#include "format/known_rows.h"
+#include "format/paths.h"
+#include "graph/cell_reader.h"
+#include "graph/graph.h"
+#include "plan/epoch_plan.h"
+#include "run/initial_vectors.h"
+#include "run/options.h"
+#include "run/run_configuration.h"
+#include "run/telemetry.h"
+#include "tables/mmap_gradient_accumulator.h"
+
+namespace octavo {
+
+RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& division);
+
+// The edges that are trained; nullopt means all. A subset requires `known`.
+absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, const TrainOptions& options,
+                                                           const RunPaths& paths, const std::optional<KnownRows>& known,
+                                                           bool drop_behind, const std::function<bool()>& stop = {});
+
+// A run after its first commit, ready for training.
+struct BegunRun {
+  std::unique_ptr<MmapGradientAccumulator> gradients;
+  std::unique_ptr<RunTables> tables;
+  std::optional<KnownRows> known;   // if the options need it
+  std::optional<CellReader> edges;  // the edges to train; empty: all
+  InitialEvent initial;             // of a warm start
+};
+
+// A new run, checked as far as possible without its folder.
+struct NewRun {
+  std::unique_ptr<Graph> graph;
+  RunConfiguration configuration;
+  PartitionShape division;
+  GradientCapacity gradients;               // what the updates need at most
+  bool drop_behind = false;                 // drop edges from the page cache after reading them
+  std::unique_ptr<InitialVectors> vectors;  // null without --init
+};
+
+// Makes a run up to its first commit; with `sync` that commit is on the disk.
+absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool sync);
+
+}  // namespace octavo

@@ -1,0 +1,30 @@
+// Shared by all configuration files: TOML whose top-level keys are the names of TrainOptionFields().
+#pragma once
+
+#include <toml++/toml.h>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "run/options.h"
+
+namespace octavo {
+
+// Parses the file, of at most 16 KiB. A usage error names file, line and column.
+absl::StatusOr<toml::table> ReadTomlFile(const std::filesystem::path& path);
+
+// Returns the key's field. A usage error names file, line, and the most similar key.
+absl::StatusOr<const OptionField*> FieldOfTomlKey(const toml::key& key, const std::filesystem::path& path);
+
+// Returns the value as text for the field's parser, or empty if its type is wrong. Whole numbers from 2^63, which TOML
+// does not have, are written as strings.
+std::optional<std::string> TomlText(const OptionField& field, const toml::node& node);
+
+// Returns "NAME = VALUE" and a line end; reading it gives the same value.
+std::string TomlLine(const OptionField& field, const TrainOptions& options);
+
+// Returns the value as TOML.
+std::string TomlSource(const toml::node& node);
+
+}  // namespace octavo

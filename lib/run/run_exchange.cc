@@ -1,0 +1,102 @@
+#include "run/run_exchange.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/status.h"
+#include "checkpoint/commit_copy.h"
+#include "checkpoint/run_replacement.h"
+#include "checkpoint/state_file.h"
+#include "fmt/format.h"
+#include "graph/graph.h"
+#include "io/atomic_file.h"
+#include "io/file.h"
+#include "run/run_configuration.h"
+
+namespace octavo {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A new run that is made together with a graph.
+struct Growth {
+  fs::path graph;  // its final path
+  std::uint64_t fingerprint = 0;
+};
+
+// Returns the graph of the run in paths.Replacement() if the exchange of that graph decides which run is valid. Empty
+// if the replacement is of another kind, has no commit, or is decided and already being moved.
+absl::StatusOr<std::optional<Growth>> ReadGrowth(const RunPaths& paths) {
+  const RunPaths newer = paths.Replacement();
+  for (const fs::path& file : {newer.State(), newer.Growth(), newer.Configuration()}) {
+    ASSIGN_OR_RETURN(const bool there, FileExists(file));
+    if (!there) return std::nullopt;
+  }
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(newer.State()));
+  ASSIGN_OR_RETURN(const RunConfiguration configuration, ReadRunConfiguration(newer.Configuration()));
+  return Growth{configuration.graph, manifest.header.graph_fingerprint};
+}
+
+enum class GraphPlace { kNamed, kOtherThere, kNoneThere };
+
+absl::StatusOr<GraphPlace> PlaceOf(const Growth& growth, const fs::path& folder) {
+  const auto graph = ReadGraphDescription(GraphPaths(folder));
+  if (graph.ok()) return graph->fingerprint == growth.fingerprint ? GraphPlace::kNamed : GraphPlace::kOtherThere;
+  if (IsSystemError(graph.status())) return graph.status();
+  return GraphPlace::kNoneThere;
+}
+
+}  // namespace
+
+absl::StatusOr<ReplacementStage> StageOfReplacement(const RunPaths& paths) {
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(paths.Replacement().folder(), error))) return ReplacementStage::kNone;
+  ASSIGN_OR_RETURN(const std::optional<Growth> growth, ReadGrowth(paths));
+  bool decided = false;
+  if (growth) {
+    ASSIGN_OR_RETURN(const GraphPlace place, PlaceOf(*growth, growth->graph));
+    decided = place == GraphPlace::kNamed;
+  } else {
+    ASSIGN_OR_RETURN(decided, IsBeingReplaced(paths));
+  }
+  return decided ? ReplacementStage::kDecided : ReplacementStage::kMaking;
+}
+
+absl::Status CheckSettled(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const ReplacementStage stage, StageOfReplacement(paths));
+  if (stage != ReplacementStage::kDecided) return absl::OkStatus();
+  const std::string folder = paths.folder().string();
+  return UsageError(
+      fmt::format("{}: a new run is replacing the one that was here and is still in {}; octavo resume --run {} "
+                  "completes that, if no other process does, and continues the training",
+                  folder, paths.Replacement().folder().string(), folder));
+}
+
+absl::Status SettleRun(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const std::optional<Growth> growth, ReadGrowth(paths));
+  if (!growth) return SettleReplacement(paths);
+  const std::vector<fs::path> abandoned = AbandonedFolders(growth->graph);
+  ASSIGN_OR_RETURN(GraphPlace place, PlaceOf(*growth, growth->graph));
+  for (const fs::path& folder : abandoned) {
+    if (place != GraphPlace::kNoneThere) break;
+    ASSIGN_OR_RETURN(const GraphPlace partial, PlaceOf(*growth, folder));
+    if (partial == GraphPlace::kNamed) place = GraphPlace::kOtherThere;
+  }
+  if (place == GraphPlace::kOtherThere) return RemoveRunFolder(paths.Replacement());
+  if (place == GraphPlace::kNoneThere) {
+    return UsageError(fmt::format(
+        "{}: found no graph; expected that of the new run in {}, with fingerprint {:016x}: put it back, or remove {}",
+        growth->graph.string(), paths.Replacement().folder().string(), growth->fingerprint,
+        paths.Replacement().folder().string()));
+  }
+  // The graph's name must be on the disk before the older run is removed.
+  RETURN_IF_ERROR(SyncFolder(growth->graph.parent_path()));
+  RETURN_IF_ERROR(ReplaceRun(paths));
+  for (const fs::path& older : abandoned) RemoveAbandonedFolder(older, GraphPaths::FileNames());
+  return absl::OkStatus();
+}
+
+}  // namespace octavo

@@ -1,0 +1,157 @@
+// Naive version: for i, j: sum = 0; for l: sum = fma(a[i][l], b[l, j], sum); c[i][j] += sum. The fast one keeps a block
+// of sums in registers, kRows rows of kVectors vectors, as the panel product of model/gemm_portable.cc does.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tables/product_sums.cc"
+#include "hwy/foreach_target.h"  // before highway.h
+
+#include "tables/product_sums.h"
+
+#include <algorithm>
+#include <array>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace octavo {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<float>;
+using Vector = hn::Vec<Tag>;
+
+// Registers of the CPU: 32 with AVX-512 and NEON (4 vectors x 6 rows of sums), 16 elsewhere (2 x 6).
+constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
+constexpr std::size_t kMaxVectors = kManyRegisters ? 4 : 2;
+
+// kRows rows of AddProductRows and kVectors vectors of columns from `column` on. Rows of c, which lie anywhere, are on
+// their way while the sums are made.
+template <std::size_t kRows, std::size_t kVectors>
+HWY_NOINLINE void ScatterBlock(std::size_t k, const float* const* a, const float* b, std::size_t ldb, float* const* c,
+                               std::size_t column) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const float* rows[kRows];
+  Vector sums[kRows][kVectors];
+  for (std::size_t r = 0; r < kRows; ++r) {
+    rows[r] = a[r];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      __builtin_prefetch(c[r] + column + v * lanes, 1);
+      sums[r][v] = hn::Zero(d);
+    }
+  }
+  b += column;
+  for (std::size_t l = 0; l < k; ++l, b += ldb) {
+    Vector columns[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) columns[v] = hn::LoadU(d, b + v * lanes);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const Vector x = hn::Set(d, rows[r][l]);
+      for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(x, columns[v], sums[r][v]);
+    }
+  }
+  for (std::size_t r = 0; r < kRows; ++r) {
+    float* const to = c[r] + column;
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      hn::StoreU(hn::Add(hn::LoadU(d, to + v * lanes), sums[r][v]), d, to + v * lanes);
+    }
+  }
+}
+
+template <std::size_t kRows, std::size_t kVectors>
+HWY_INLINE void ScatterStrip(std::size_t rows, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
+                             float* const* c, std::size_t column) {
+  const auto run = [&](auto block, std::size_t count) HWY_ATTR {
+    for (; rows >= count; rows -= count, a += count, c += count) block(k, a, b, ldb, c, column);
+  };
+  run(ScatterBlock<kRows, kVectors>, kRows);
+  run(ScatterBlock<4, kVectors>, 4);
+  run(ScatterBlock<2, kVectors>, 2);
+  run(ScatterBlock<1, kVectors>, 1);
+}
+
+// Strips of nearly equal width: 25 vectors are 4 + 4 + 4 + 4 + 3 + 3 + 3.
+void ScatterTarget(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
+                   float* const* c) {
+  const std::size_t lanes = hn::Lanes(Tag());
+  for (std::size_t column = 0; column < n;) {
+    const std::size_t left = (n - column) / lanes;
+    const std::size_t strips = (left + kMaxVectors - 1) / kMaxVectors;
+    const std::size_t vectors = (left + strips - 1) / strips;
+    if (vectors == kMaxVectors) {
+      ScatterStrip<6, kMaxVectors>(m, k, a, b, ldb, c, column);
+    } else if (vectors == 3) {
+      ScatterStrip<8, 3>(m, k, a, b, ldb, c, column);
+    } else if (vectors == 2) {
+      ScatterStrip<8, 2>(m, k, a, b, ldb, c, column);
+    } else {
+      ScatterStrip<8, 1>(m, k, a, b, ldb, c, column);
+    }
+    column += vectors * lanes;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace octavo
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace octavo {
+namespace {
+
+HWY_EXPORT(ScatterTarget);
+
+// Ranges of a batch: enough for many threads to end together. Rows below which a range is not worth handing over.
+constexpr std::size_t kRanges = 64;
+constexpr std::size_t kLeastRows = 64;
+// Rows of one product at a time: a multiple of the kernel's blocks of 6 and 8.
+constexpr std::size_t kProductRows = 96;
+// Gradients and slopes lie anywhere in memory: those of a few gradients ahead are on their way.
+constexpr std::size_t kAhead = 12;
+
+}  // namespace
+
+void AddProductRows(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
+                    float* const* c) {
+  HWY_DYNAMIC_DISPATCH(ScatterTarget)(m, n, k, a, b, ldb, c);
+}
+
+std::size_t RowsOfRange(std::size_t rows, std::size_t dim) {
+  const std::size_t most = std::max<std::size_t>(1, kRangeSumBytes / (ProductStride(dim) * sizeof(float)));
+  return std::min(most, std::max(kLeastRows, (rows + kRanges - 1) / kRanges));
+}
+
+void SumSegments(GradientsByNode& by_node, std::size_t first, std::size_t last, std::size_t dim,
+                 std::vector<float>& sums) {
+  const std::size_t stride = ProductStride(dim);
+  sums.assign((last - first) * stride, -0.0F);  // what leaves every addend as it is, 0 included
+  const std::span<const std::uint64_t> arrivals = by_node.Arrivals(first, last);
+  const std::span<const RowGradient> listed = by_node.listed();
+  const auto sum_of = [&](std::uint64_t arrival) { return sums.data() + (arrival & 0xFFFFFFFF) * stride; };
+  std::array<const float*, kProductRows> slopes;
+  std::array<float*, kProductRows> to;
+  for (std::size_t i = 0; i < arrivals.size();) {
+    // Neighbours of one product, or that are rows themselves.
+    const GradientProduct* const product = listed[arrivals[i] >> 32].product;
+    std::size_t rows = 0;
+    for (; rows < kProductRows && i < arrivals.size(); ++i, ++rows) {
+      const RowGradient& one = listed[arrivals[i] >> 32];
+      if (one.product != product) break;
+      if (i + 2 * kAhead < arrivals.size()) __builtin_prefetch(&listed[arrivals[i + 2 * kAhead] >> 32]);
+      if (i + kAhead < arrivals.size()) {
+        const RowGradient& ahead = listed[arrivals[i + kAhead] >> 32];
+        PrefetchFloats(ahead.values, ahead.product == nullptr ? dim : ahead.product->terms);
+      }
+      slopes[rows] = one.values;
+      to[rows] = sum_of(arrivals[i]);
+    }
+    if (product != nullptr) {
+      AddProductRows(rows, stride, product->terms, slopes.data(), product->rows, stride, to.data());
+      continue;
+    }
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t d = 0; d < dim; ++d) to[r][d] += slopes[r][d];
+    }
+  }
+}
+
+}  // namespace octavo
+#endif  // HWY_ONCE

@@ -1,0 +1,106 @@
+#include "train/divergence.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/escape.h"
+#include "base/status.h"
+#include "fmt/format.h"
+#include "model/chunk_kernel.h"
+
+namespace octavo {
+namespace {
+
+std::string Describe(const Graph& graph, const Edge& edge) {
+  const bool inverse = Value(edge.relation) >= graph.relation_count();
+  const std::uint32_t relation = Value(edge.relation) - (inverse ? graph.relation_count() : 0);
+  return fmt::format("\"{}\" \"{}\" \"{}\"", Escape(graph.nodes().Name(inverse ? edge.tail : edge.head)),
+                     Escape(graph.RelationName(static_cast<RelationId>(relation))),
+                     Escape(graph.nodes().Name(inverse ? edge.head : edge.tail)));
+}
+
+// Edge `edge` of query `query` alone, against all negatives.
+ChunkInput OneEdge(const ChunkInput& input, std::size_t query, std::size_t edge,
+                   std::span<const std::uint32_t> one_query) {
+  const std::size_t at = edge - (input.begins[query] - input.begins[0]);
+  const std::size_t dim = input.tails.size() / input.edges();
+  ChunkInput one = input.Slice(query, query + 1);
+  one.begins = one_query;
+  one.tails = one.tails.subspan(at * dim, dim);
+  one.weights = one.weights.subspan(at, 1);
+  one.edge_relations = one.edge_relations.subspan(at, 1);
+  one.answers = {};
+  one.tail_masks = one.head_masks = {};
+  return one;
+}
+
+}  // namespace
+
+// Every bit of the exponent is set in an infinity or NaN. By integers, which the compiler makes vectors of.
+bool AllFinite(std::span<const float> row) {
+  constexpr std::uint32_t kExponent = 0x7f800000;
+  std::uint32_t broken = 0;
+  for (const float value : row) broken |= (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent ? 1U : 0U;
+  return broken == 0;
+}
+
+// The kernel gives the sum of a chunk or piece; one edge at a time shows which one it is.
+absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const ChunkPlace& place,
+                          const ChunkInput& input, const ChunkLoss& loss) {
+  ChunkKernel kernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), {},
+                     static_cast<float>(options.relation_prediction));
+  const std::vector<std::uint32_t> one_query = OneQueryEach(1);
+  const std::size_t relation_width = options.model_spec().RelationWidth();
+  const std::uint64_t relations = relation_width == 0 ? 0 : input.all_relations.size() / relation_width;
+  const ChunkShape shape{.edges = 1, .queries = 1, .negatives = input.negatives, .relations = relations};
+  std::vector<float> block(BlockFloats(options, shape));
+  const ChunkGradients unused = GradientsIn(block, options, shape);
+  const std::span<const Edge> edges = place.edges.subspan(input.begins[0], input.edges());
+  const Edge* culprit = nullptr;
+  for (std::size_t q = 0; q < input.queries() && culprit == nullptr; ++q) {
+    for (std::size_t i = input.begins[q] - input.begins[0]; i < input.begins[q + 1] - input.begins[0]; ++i) {
+      const ChunkLoss alone = kernel.Compute(OneEdge(input, q, i, one_query), unused);
+      if (std::isfinite(alone.loss) && std::isfinite(alone.penalty)) continue;
+      culprit = &edges[i];
+      break;
+    }
+  }
+  return DivergedError(
+      fmt::format("the loss is not finite ({} + {}) in epoch {}, batch {}, {} {}; the last commit stands; try a "
+                  "smaller learning-rate "
+                  "or initial-scale",
+                  loss.loss, loss.penalty, place.batch.epoch + 1, place.batch.batch + 1,
+                  // With floats dropped a loss can be infinite that is finite without.
+                  culprit != nullptr ? "at the edge" : "in the chunk that begins with",
+                  Describe(graph, culprit != nullptr ? *culprit : edges.front())));
+}
+
+absl::Status CheckRowsFinite(const Graph& graph, const MmapManager& embeddings, const RelationTable& relations,
+                             std::span<const NodeRange> resident, bool nodes, const BatchPlace& place) {
+  const auto explain = [&](std::string_view kind, std::string_view name) {
+    return DivergedError(
+        fmt::format("the row of the {} \"{}\" is not finite by epoch {}, batch {}; the last commit stands; try a "
+                    "smaller learning-rate, or smaller weights",
+                    kind, Escape(name), place.epoch + 1, place.batch + 1));
+  };
+  for (std::uint64_t row = 0; row < relations.rows(); ++row) {
+    if (AllFinite(relations.Row(row))) continue;
+    const std::uint64_t relation = row % graph.relation_count();  // reciprocal rows stand after the others
+    return explain("relation", graph.RelationName(static_cast<RelationId>(relation)));
+  }
+  if (!nodes) return absl::OkStatus();
+  std::vector<float> row(embeddings.columns());
+  for (const NodeRange& range : resident) {
+    for (std::uint64_t node = range.begin; node < range.end; ++node) {
+      RETURN_IF_ERROR(embeddings.ReadRowUnlocked(static_cast<NodeId>(node), row));
+      if (!AllFinite(row)) return explain("node", graph.nodes().Name(static_cast<NodeId>(node)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace octavo

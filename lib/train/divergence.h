@@ -1,0 +1,29 @@
+// Numbers that have become infinite or NaN, and the errors that name where.
+#pragma once
+
+#include <span>
+
+#include "absl/status/status.h"
+#include "graph/graph.h"
+#include "model/chunk.h"
+#include "model/negatives.h"
+#include "run/options.h"
+#include "tables/mmap_manager.h"
+#include "tables/relation_table.h"
+#include "train/chunk_block.h"
+
+namespace octavo {
+
+bool AllFinite(std::span<const float> row);
+
+// The error of a loss that is not finite: of `input`, which is the chunk at `place` or a piece of it. It names batch,
+// relation and nodes of the first edge whose loss alone is not finite.
+absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const ChunkPlace& place,
+                          const ChunkInput& input, const ChunkLoss& loss);
+
+// An error that names the first relation, or node of `resident`, whose row is not finite, and the batch `place`. Nodes
+// are looked at with `nodes` only.
+absl::Status CheckRowsFinite(const Graph& graph, const MmapManager& embeddings, const RelationTable& relations,
+                             std::span<const NodeRange> resident, bool nodes, const BatchPlace& place);
+
+}  // namespace octavo
