@@ -230,7 +230,7 @@ TEST(ChunkKernelTest, FactorsHaveTheBitsOfTheGradientsTheyMake) {
   }
 }
 
-// Edges that share a query: the gradients of its rows are the sums of those of its edges, each with a query of its own.
+// If edges share a query, the gradients of its rows are the sums over its edges, each trained as its own query.
 TEST(ChunkKernelTest, SharedQueriesHaveTheSumsOfTheirEdges) {
   for (const ModelKind kind : {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE}) {
     const ModelSpec model{kind, Norm::kL2, 10};
