@@ -132,7 +132,7 @@ TEST(DoubleBufferedPrefetcher, AFailedFillSurfacesAtTheSwapAndLeavesTheFront) {
   AwaitReady(prefetcher);
   EXPECT_ERROR(prefetcher.Swap(), kRuntime, "item 1001");
   EXPECT_EQ(prefetcher.Front()[0], 1U);
-  EXPECT_EQ(prefetcher.Swap().code(), absl::StatusCode::kFailedPrecondition) << "the error is told once";
+  EXPECT_EQ(prefetcher.Swap().code(), absl::StatusCode::kFailedPrecondition) << "the error is reported once";
   ASSERT_OK(prefetcher.PrefetchAsync(2));
   ASSERT_OK(prefetcher.Swap());
   EXPECT_EQ(prefetcher.Front()[0], 2U);
