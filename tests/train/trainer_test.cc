@@ -167,7 +167,7 @@ TEST(Trainer, PipelinedIsAnotherNameOfSync) {
     EXPECT_TRUE(training.Train(options, name) == sync);
     ASSERT_OK_AND_ASSIGN(const RunConfiguration run,
                          ReadRunConfiguration(RunPaths(training.run_folder(name)).Configuration()));
-    EXPECT_EQ(run.options.schedule, Schedule::kSync) << "an older program goes on with the same bits";
+    EXPECT_EQ(run.options.schedule, Schedule::kSync) << "an older program continues with the same bits";
   }
 }
 
