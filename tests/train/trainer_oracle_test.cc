@@ -1,4 +1,4 @@
-// The whole of a training against the naive trainer (tests/support/naive_trainer.h): every model, loss and optimizer.
+// Whole trainings against the naive trainer (tests/support/naive_trainer.h): every model, loss and optimizer.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
