@@ -1,4 +1,4 @@
-// How a query is compared with a candidate row: the score, and the way back from its gradient. Internal to model/.
+// Compares queries with candidate rows: the score, and its backpropagation. Internal to model/.
 //
 //   inner      q . c
 //   l1         -sum_l |q_l - c_l|
@@ -22,14 +22,13 @@ Comparison ComparisonOf(const ModelSpec& spec);
 void CompareRows(Comparison comparison, std::size_t dim, std::size_t n, const float* queries, const float* candidates,
                  float* scores);
 
-// With g = d loss / d score of CompareRows: query_gradients [n, dim] are added to, candidate_gradients [n, dim] are
-// added to where `add`, else overwritten.
+// With g = d loss / d score of CompareRows: adds to query_gradients [n, dim], and adds to candidate_gradients [n, dim]
+// if `add`, else overwrites them.
 void BackpropagateRows(Comparison comparison, std::size_t dim, std::size_t n, const float* queries,
                        const float* candidates, const float* scores, const float* g, float* query_gradients, bool add,
                        float* candidate_gradients);
 
-// scores[i * m + j] = score of query i [n, dim] against candidate j [m, dim]; bit for bit the same whatever n, m and
-// the places of the pair.
+// scores[i * m + j] = score of query i [n, dim] against candidate j [m, dim]; the same bits whatever n, m, i and j.
 void CompareBlock(Comparison comparison, std::size_t dim, std::size_t n, const float* queries, std::size_t m,
                   const float* candidates, ScoreScratch& scratch, float* scores);
 

@@ -1,5 +1,5 @@
-// Single-precision matrix product of the sizes that a chunk needs: libxsmm's JIT on x86-64 where it is compiled in and
-// works, a portable Highway kernel otherwise.
+// Single-precision matrix products of the sizes that a chunk needs: by libxsmm's JIT on x86-64 if it is compiled in and
+// works, otherwise by a portable Highway kernel.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,14 @@ namespace octavo {
 
 enum class GemmBackend { kLibxsmm, kPortable };
 
-// The backend in use: libxsmm where the CPU has it, else portable. Chosen once; OCTAVO_GEMM=portable forces the latter.
+// The backend in use: libxsmm if it supports the CPU, else portable. Chosen once; OCTAVO_GEMM=portable forces the
+// latter.
 GemmBackend ActiveGemmBackend();
 std::string_view GemmBackendName(GemmBackend backend);
 
 // c[i * ldc + j] = sum_l a[i * lda + l] * b[l * ldb + j], or added to c if `accumulate`; a is [m, k], b is [k, n].
 // An element's value depends on its row of a, its column of b and k only (terms are added in the order of l, each by a
-// fused multiply-add where the CPU has one), not on m, n or its place. Any thread.
+// fused multiply-add where the CPU has one), not on m, n, i or j. Any thread.
 void Gemm(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b, std::size_t ldb,
           float* c, std::size_t ldc, bool accumulate);
 

@@ -1,9 +1,9 @@
 // The panel product by libxsmm (Heinecke et al., "LIBXSMM: accelerating small matrix multiplications by runtime code
 // generation", SC 2016). Its matrices are column-major, so our c = a * panel is its c^T = panel^T * a^T.
 //
-// For each shape it generates code once. Rows and depth are cut so that few shapes occur whatever the chunk's size.
-// With two or more vectors of columns its kernels add the terms in order, one fused multiply-add each; GemmTest holds
-// it to that.
+// It generates code once for each shape. Rows and depth are cut so that few shapes occur whatever the chunk's size.
+// With two or more vectors of columns its kernels add the terms in order, each by one fused multiply-add; GemmTest
+// checks this.
 #include "model/panel.h"
 
 #if defined(OCTAVO_HAVE_LIBXSMM)
@@ -18,7 +18,7 @@ namespace octavo {
 namespace {
 
 constexpr std::size_t kRowBlock = 48;   // a multiple of the register blocks of all panel widths: 6, 9 (48 columns), 12
-constexpr std::size_t kRowStep = 6;     // what is left below kRowBlock: a multiple of this, then single shapes below it
+constexpr std::size_t kRowStep = 6;     // the remainder below kRowBlock: a multiple of this, then a single shape
 constexpr std::size_t kDepthStep = 16;  // the same for depth
 
 struct Shape {
@@ -54,8 +54,8 @@ libxsmm_smmfunction Generate(const Shape& shape) {
                              nullptr);
 }
 
-// Handles of this thread's recent shapes, direct-mapped; libxsmm's own registry, which is shared by all threads and
-// keeps the code until the end, is asked on a miss.
+// Handles of this thread's recent shapes, direct-mapped. On a miss it asks libxsmm's own registry, which all threads
+// share and which keeps the code until the program ends.
 libxsmm_smmfunction Find(const Shape& shape) {
   struct Entry {
     Shape shape;
@@ -68,7 +68,7 @@ libxsmm_smmfunction Find(const Shape& shape) {
   return entry.function;
 }
 
-// The largest part of `left` that has a shape of its own.
+// The largest part of `left` for which there is one shape.
 std::size_t Cut(std::size_t left, std::size_t block, std::size_t step) {
   if (left >= block) return block;
   return left >= step ? left / step * step : left;
@@ -111,7 +111,7 @@ void LibxsmmMultiplyPanel(std::size_t rows, MatrixView a, Panel panel, float* c,
                                   .accumulate = add});
       if (function != nullptr) {
         function(part.data, a.Element(i, l), c + i * ldc);
-      } else {  // no code for this shape on this CPU, or the registry is full: the same bits from the portable kernel
+      } else {  // no code for this shape on this CPU, or a full registry: the portable kernel gives the same bits
         MultiplyPanel(block, a.From(i, l), part, c + i * ldc, ldc, add);
       }
       i += block;

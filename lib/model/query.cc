@@ -48,7 +48,7 @@ HWY_INLINE void StoreOrAdd(D d, const Complex<D>& z, bool add, float* row, std::
   StoreOrAdd(d, z.im, add, row + half + i);
 }
 
-// Writes one half of `from` to the other half of `to`, whose rest is 0: the first half where `first`.
+// Writes one half of `from`, the first if `first`, to the other half of `to`, and 0 to the rest of `to`.
 void MoveHalf(std::size_t half, bool first, const float* from, float* to) {
   const float* const source = from + (first ? 0 : half);
   float* const target = to + (first ? half : 0);
@@ -59,7 +59,8 @@ void MoveHalf(std::size_t half, bool first, const float* from, float* to) {
   });
 }
 
-// Adds the half of `g` that the query has to the half of `gradient` that it came from; without `add` the rest is 0.
+// Adds the half of `g` that the query uses to the half of `gradient` that it came from; without `add` overwrites, and
+// the rest is 0.
 void MoveHalfBack(std::size_t half, bool first, const float* g, bool add, float* gradient) {
   const float* const source = g + (first ? half : 0);
   float* const target = gradient + (first ? 0 : half);

@@ -1,5 +1,4 @@
-// The query of an anchor, the node that is given, and a relation, and the way back from its gradient. Internal to
-// model/.
+// Makes queries from anchors and relations, and backpropagates through them. Internal to model/.
 //
 //            query of the tail side, from the head h     query of the head side, from the tail t
 //   dot      h                                           t
@@ -20,8 +19,8 @@ namespace octavo {
 void MakeQueries(const ModelSpec& spec, Side side, std::size_t n, const float* anchors, const float* relations,
                  float* queries);
 
-// Turns gradients of queries [n, dim] into those of the anchors' rows (added where `add`) and of the relations
-// (overwritten).
+// Turns gradients of queries [n, dim] into those of the anchors' rows (added if `add`, else overwritten) and of the
+// relations (overwritten).
 void BackpropagateQueries(const ModelSpec& spec, Side side, std::size_t n, const float* anchors, const float* relations,
                           const float* query_gradients, bool add, float* anchor_gradients, float* relation_gradients);
 

@@ -1,4 +1,4 @@
-// What scoring a block of pairs keeps from call to call.
+// Memory that scoring a block of pairs reuses between calls.
 #pragma once
 
 #include <vector>

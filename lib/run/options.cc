@@ -196,9 +196,8 @@ std::vector<OptionField> LossFields() {
            "Share of the negatives drawn by degree; the others are uniform"),
       Recent(Switch("degree-by-weight", &O::degree_by_weight,
                     "Degrees are sums of weights, e.g. for graphs of octavo walk; otherwise each edge counts 1")),
-      Recent(Switch(
-          "known-negatives", &O::known_negatives,
-          "Begin the negatives of a chunk with its known nodes, so that a node is not ranked as its own answer")),
+      Recent(Switch("known-negatives", &O::known_negatives,
+                    "Begin the negatives of a chunk with its anchors, so that a node is not ranked as its own answer")),
       Recent(Switch("group-queries", &O::group_queries,
                     "Train each side of an edge separately; edges with the same query are grouped and share scores")),
       Recent(Switch("competing-answers", &O::competing_answers,
@@ -206,7 +205,7 @@ std::vector<OptionField> LossFields() {
                     "otherwise only with negatives")),
       Recent(Real("label-smoothing", &O::label_smoothing, 0, 0.99,
                   "Share of a positive's label given to its negatives; for softmax and logistic")),
-      Recent(Real("dropout", &O::dropout, 0, 0.99, "Probability of dropping each float of a known node's row")),
+      Recent(Real("dropout", &O::dropout, 0, 0.99, "Probability of dropping each float of an anchor's row")),
       Recent(Real("relation-dropout", &O::relation_dropout, 0, 0.99,
                   "Probability of dropping each float of a relation's row")),
       Recent(Real("relation-prediction", &O::relation_prediction, 0, 1000,
@@ -476,8 +475,8 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   const std::uint64_t known = options.EntriesPerChunk();
   if (options.known_negatives && options.negatives < known) {
     return UsageError(fmt::format(
-        "negatives is {} and chunk {}; expected at least {} with known-negatives, the known "
-        "nodes of a chunk{}",
+        "negatives is {} and chunk {}; expected at least {} with known-negatives, the anchors "
+        "of a chunk{}",
         options.negatives, options.chunk, known, options.group_queries ? " on both sides of its edges" : ""));
   }
   return ValidateValidationOptions(options);

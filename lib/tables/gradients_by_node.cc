@@ -9,14 +9,15 @@
 
 namespace octavo {
 
-// Puts place `at` of the order, which is of `node`, into the segments; `at` ascends.
+// Adds place `at` of the order, a gradient of `node`, to the segments. `at` ascends from call to call.
 void GradientsByNode::AddToSegments(std::uint32_t at, NodeId node) {
   if (segments_.empty() || node != segments_.back().node) segments_.push_back({.node = node, .begin = at, .end = at});
   segments_.back().end = at + 1;
 }
 
-// Node and place in one word, which sorts an order of magnitude faster than the two apart. No two keys are equal. That
-// matters here and in Arrivals: there is one result, and nothing after the last key is written (walk/pair_counter.cc).
+// Node and place in one word: sorting these is an order of magnitude faster than sorting pairs. No two keys are equal.
+// That matters here and in Arrivals: there is one result, and nothing after the last key is written
+// (walk/pair_counter.cc).
 void GradientsByNode::SortTogether(unsigned index_bits) {
   for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = (Value(listed_[i].node) << index_bits) | i;
   hwy::Sorter()(keys_.data(), keys_.size(), hwy::SortAscending());
@@ -27,7 +28,7 @@ void GradientsByNode::SortTogether(unsigned index_bits) {
   }
 }
 
-// For ids that leave no room for the place.
+// For ids so large that a word has no room for the place.
 void GradientsByNode::SortApart() {
   std::iota(order_.begin(), order_.end(), 0U);
   std::stable_sort(order_.begin(), order_.end(),
@@ -39,7 +40,7 @@ void GradientsByNode::Order() {
   order_.resize(listed_.size());
   keys_.resize(listed_.size());
   segments_.clear();
-  std::uint64_t nodes = 0;  // the bits of them all
+  std::uint64_t nodes = 0;  // the bitwise or of all ids
   for (const RowGradient& gradient : listed_) nodes |= Value(gradient.node);
   const auto index_bits = static_cast<unsigned>(std::bit_width(listed_.size()));
   if (static_cast<unsigned>(std::bit_width(nodes)) + index_bits <= 64) {
@@ -62,7 +63,7 @@ std::span<const std::uint64_t> GradientsByNode::Arrivals(std::size_t first, std:
 }
 
 absl::Status GradientsByNode::CheckRows(const MmapManager& embeddings, const MmapManager& state) const {
-  // Nodes of one partition stand together: the first speaks for all.
+  // Nodes of one partition are adjacent, so checking the first one is enough.
   for (auto segment = segments_.begin(); segment != segments_.end();) {
     RETURN_IF_ERROR(embeddings.CheckRow(segment->node));
     RETURN_IF_ERROR(state.CheckRow(segment->node));

@@ -1,5 +1,5 @@
-// The gradients of a batch or chunk, brought together by node: each row's are summed in one place and in the order in
-// which they were listed, so the sums are the same bits however the work is split.
+// Groups the gradients of a batch or chunk by node. The gradients of a row are summed by one task, in the order in
+// which they were listed, so the sums have the same bits however the work is split.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,22 @@
 
 namespace octavo {
 
-// Gradients of rows as a product: a row's is sum_l slopes[l] * rows[l], l < terms; each row has its own slopes.
+// Gradients of rows as a product: the gradient of a row is sum_l slopes[l] * rows[l], l < terms; each row has its own
+// slopes.
 struct GradientProduct {
   std::size_t terms = 0;
   const float* rows = nullptr;  // [terms, ProductStride(dim)] (tables/product_sums.h)
 };
 
-// A gradient of one row: [dim] floats, or, with a product, the [terms] slopes of it.
+// A gradient of one row: [dim] floats, or, with a product, the [terms] slopes.
 struct RowGradient {
   NodeId node{};
   const float* values = nullptr;
   const GradientProduct* product = nullptr;
 };
 
-// Lists where gradients are; who reads them needs them written. Keeps its memory. One thread at a time, but Arrivals.
+// Lists the addresses of gradients; they must be written before they are read. Keeps its memory. One thread at a time,
+// except in Arrivals.
 class GradientsByNode {
  public:
   // Where the gradients of one node are in the order.
@@ -40,28 +42,28 @@ class GradientsByNode {
     listed_.clear();
     has_products_ = false;
   }
-  // REQUIRES: fewer than 2^32 in all
+  // REQUIRES: fewer than 2^32 gradients in total
   void Add(const RowGradient& gradient) {
     listed_.push_back(gradient);
     has_products_ = has_products_ || gradient.product != nullptr;
   }
   std::span<const RowGradient> listed() const { return listed_; }
   bool has_products() const { return has_products_; }
-  // Orders what was listed since Clear: by node, those of one node as they came. The gradients may be written
+  // Orders the gradients listed since Clear by node, those of one node as listed. The gradients may be written
   // meanwhile.
   void Order();
 
   // ---- After Order.
-  // One for each node, ascending.
+  // One segment per node, in ascending order of nodes.
   std::span<const Segment> segments() const { return segments_; }
   // The floats of the gradient at place `at` of the order.
   const float* gradient(std::uint32_t at) const { return listed_[order_[at]].values; }
-  // The gradients of segments [first, last) as they came: each is its place among those listed, shifted left by 32
-  // bits, and its segment, counted from `first`. Valid until the next call for one of these segments. Threads may ask
-  // for different segments at once.
+  // The gradients of segments [first, last) as listed. Each entry has the gradient's place in the list, shifted left by
+  // 32 bits, and its segment, counted from `first`. Valid until the next call for one of these segments. Threads may
+  // call it concurrently for different segments.
   std::span<const std::uint64_t> Arrivals(std::size_t first, std::size_t last);
 
-  // An error where a node has no resident row in both tables.
+  // Returns an error if a node lacks a resident row in either table.
   absl::Status CheckRows(const MmapManager& embeddings, const MmapManager& state) const;
 
  private:

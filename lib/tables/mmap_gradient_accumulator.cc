@@ -29,14 +29,14 @@ struct GradientHeader {
   std::uint64_t accumulated_rows = 0;
 };
 
-// How far the pages of the mapping are brought in at a time.
+// The step in which pages of the mapping are made present.
 constexpr std::uint64_t kPopulateBytes = std::uint64_t{1} << 20;
 
-// Rows handled by one task: enough work to outweigh handing it over.
+// Rows per task: enough work to outweigh the cost of starting it.
 constexpr std::size_t kRowsPerTask = 64;
-// Rows lie anywhere in memory: those of a few nodes ahead are on their way while one is worked on.
+// Rows lie anywhere in memory, so those of the next few nodes are prefetched while one is worked on.
 constexpr std::size_t kRowsAhead = 4;
-// Of a row with many gradients the first ones: more would push out what is needed sooner.
+// If a row has many gradients, only the first ones are prefetched: more would evict what is needed sooner.
 constexpr std::uint32_t kGradientsAhead = 8;
 
 std::optional<std::uint64_t> WholePages(std::optional<std::uint64_t> floats) {
@@ -94,12 +94,12 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
   absl::Status status = file.Allocate(*bytes);
   if (status.ok()) status = file.WriteAt(0, AsBytes(header));
   if (!status.ok()) {
-    static_cast<void>(RemoveFile(path));  // some file systems keep the part that they got
+    static_cast<void>(RemoveFile(path));  // some file systems keep the allocated part
     return status;
   }
-  // Private: pages that are written become this process's own, so gradients never reach the file. It has no holes: the
-  // first store to a page reads it, and to read a hole takes space on some file systems (tmpfs), where a full disk
-  // would make that SIGBUS.
+  // Private: pages that are written become copies of this process, so gradients never reach the file. The file has no
+  // holes: the first store to a page reads it, and on some file systems (tmpfs) reading a hole allocates space, which
+  // on a full disk would raise SIGBUS.
   void* mapping = ::mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.descriptor(), 0);
   if (mapping == MAP_FAILED) return ErrnoError(fmt::format("{}: map {} bytes", path.string(), *bytes), errno);
   return std::unique_ptr<MmapGradientAccumulator>(
@@ -124,15 +124,15 @@ MmapGradientAccumulator::~MmapGradientAccumulator() {
   ::munmap(mapping_, mapped_bytes_);
 }
 
-// The first store to a page reads it from the file, and a disk that has failed would make that SIGBUS. So the pages of
-// the region's first `bytes` bytes are brought in before, where it is an error. From then on they are memory of this
-// process, and the file's own leave the page cache, where they would be a second copy.
+// The first store to a page reads it from the file, and if the disk has failed that raises SIGBUS. So the pages of the
+// region's first `bytes` bytes are made present beforehand, where a failure is an error status. From then on they are
+// private memory of this process. The file's pages are dropped from the page cache, where they would be a second copy.
 absl::Status MmapGradientAccumulator::Populate(Region& region, std::uint64_t bytes) {
   while (region.populated - region.begin < bytes) {
     const std::uint64_t size = std::min(kPopulateBytes, region.end - region.populated);
-    // Kernels before 5.14 do not know the advice; there the stores bring them.
+    // Kernels before 5.14 do not know this advice; there the stores make the pages present.
     if (::madvise(mapping_ + region.populated, size, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
-      const int error_number = errno == EFAULT ? EIO : errno;  // EFAULT says that a store would be SIGBUS
+      const int error_number = errno == EFAULT ? EIO : errno;  // EFAULT means that a store would raise SIGBUS
       return ErrnoError(fmt::format("{}: map {} bytes", file_.path().string(), region.populated + size), error_number);
     }
     file_.DropCache(region.populated, size);
@@ -157,13 +157,13 @@ absl::Status MmapGradientAccumulator::BeginBatch(std::span<const std::uint64_t> 
   return Populate(block_region_, used * sizeof(float));
 }
 
-// ---- Sums over several batches: rows in the order in which their nodes came first, and the nodes sorted beside them.
+// ---- Sums over several batches: rows in the order in which their nodes first occurred, and the sorted nodes.
 
 float* MmapGradientAccumulator::AccumulatedRow(std::uint32_t row) const {
   return reinterpret_cast<float*>(mapping_ + accumulated_region_.begin) + std::size_t{row} * dim_;
 }
 
-// Gives each segment of the batch its row, a new one where its node has none.
+// Gives each segment of the batch its row, a new one if its node has none yet.
 absl::Status MmapGradientAccumulator::AssignRows() {
   std::uint64_t next = nodes_.size();
   auto there = nodes_.cbegin();
@@ -183,7 +183,7 @@ absl::Status MmapGradientAccumulator::AssignRows() {
   return Populate(accumulated_region_, next * dim_ * sizeof(float));
 }
 
-// Merges the nodes of fresh segments into the sorted ones.
+// Merges the nodes of fresh segments into the sorted list.
 void MmapGradientAccumulator::MergeNodes() {
   std::vector<NodeId> nodes;
   std::vector<std::uint32_t> rows;
@@ -236,8 +236,8 @@ absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Sum(NodeId node)
 
 // ---- Updates.
 
-// The sum of a segment's gradients: the gradient itself where there is one, else in `sum`. Those of the segments up to
-// `last` that come soon are on their way meanwhile.
+// The sum of a segment's gradients: a single gradient itself, otherwise `sum`. Meanwhile prefetches gradients of the
+// next segments before `last`.
 std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_node, std::size_t segment,
                                                       std::size_t last, std::vector<float>& sum) const {
   if (segment + kRowsAhead < last) {
@@ -255,7 +255,7 @@ std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_
   return {sum.data(), dim_};
 }
 
-// The sums are there.
+// The sums are already computed.
 void MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
                                                const RowRounding& rounding) {
   ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {

@@ -1,14 +1,16 @@
-// The gradients of one update, of a batch or of several, in a mapped scratch file: a block for each chunk of the batch
-// under way and, where several batches make an update, a row for each node that they touched, with its sum so far.
+// The gradients of one update, by one batch or by several, in a mapped scratch file. It has a block for each chunk of
+// the current batch. If an update is made by several batches, it also has a row for each node that they touched, with
+// its sum so far.
 //
-// Who computes a chunk writes its block, alone, between BeginBatch and the call that sums it; that call reads it, on
-// all threads; a block is valid until the next BeginBatch, an accumulated row until the Apply that updates by it.
+// The thread that computes a chunk is the only writer of its block, between BeginBatch and the call that sums the
+// block; that call reads it on all threads. A block is valid until the next BeginBatch, an accumulated row until the
+// Apply that uses it.
 //
 // Sums are deterministic: the gradients of a row are added in the order in which they were listed, on one thread,
-// whatever the number of threads. The file is mapped copy-on-write, so gradients never reach the disk, and holds
-// nothing that outlives the process: it is made anew each time. Cost is O(listed rows), whatever the size of the graph.
+// whatever the number of threads. The file is mapped copy-on-write, so gradients never reach the disk. It is made anew
+// by each process. The cost is O(listed rows), whatever the size of the graph.
 //
-// Threads: one caller at a time, which uses TBB's workers inside; UpdateUnderLocks is for all threads at once.
+// Threads: one caller at a time; calls use TBB's workers. Any number of threads may call UpdateUnderLocks concurrently.
 #pragma once
 
 #include <cstddef>
@@ -31,23 +33,24 @@
 
 namespace octavo {
 
-// Updates one row: gradient, the row, its optimizer state. All are floats, whatever the rows are stored as.
+// Updates one row, given its gradient, the row and its optimizer state. All are floats, even if the rows are stored as
+// bf16.
 using RowUpdate = absl::FunctionRef<void(std::span<const float>, std::span<float>, std::span<float>)>;
 
-// What the file has room for at most.
+// The capacity of the file.
 struct GradientCapacity {
-  std::uint64_t block_floats = 0;      // of all chunks of a batch together
-  std::uint64_t accumulated_rows = 0;  // sums over several batches; for one batch none are kept
+  std::uint64_t block_floats = 0;      // of all chunks of a batch
+  std::uint64_t accumulated_rows = 0;  // sums over several batches; 0 if each batch is an update
 };
 
 class MmapGradientAccumulator {
  public:
-  // Makes the scratch file for rows of `dim` floats. An old file of that name is replaced: gradients of an earlier
-  // process never surface.
+  // Makes the scratch file for rows of `dim` floats. Replaces an old file of that name, so gradients of an earlier
+  // process are never read.
   static absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> Create(const std::filesystem::path& path,
                                                                          std::size_t dim,
                                                                          const GradientCapacity& capacity);
-  // The file's size; nullopt where that overflows.
+  // The file's size; nullopt if it overflows.
   static std::optional<std::uint64_t> FileBytes(std::size_t dim, const GradientCapacity& capacity);
   ~MmapGradientAccumulator();
   MmapGradientAccumulator(const MmapGradientAccumulator&) = delete;
@@ -55,8 +58,8 @@ class MmapGradientAccumulator {
 
   // ---- A batch.
 
-  // Gives each chunk its block, of floats[i] floats, one after the other; what they hold is undefined, and nothing is
-  // listed. More floats than block_floats, or a disk or memory that fails, is an error.
+  // Gives chunk i a block of floats[i] floats, with undefined contents, and clears the list of gradients. Returns an
+  // error if this is more than block_floats, or if the disk or memory fails.
   absl::Status BeginBatch(std::span<const std::uint64_t> floats);
   std::span<float> block(std::size_t chunk) const { return blocks_[chunk]; }
   // Lists and orders the batch's gradients. They may be written meanwhile.
@@ -64,30 +67,31 @@ class MmapGradientAccumulator {
 
   // ---- An update. REQUIRES: batch() is ordered and its gradients are written
 
-  // Adds the batch to the accumulated sums, for an update by several batches. More nodes than accumulated_rows, or a
-  // disk or memory that fails, is an error, and then the sums are as they were. REQUIRES: no gradient is a product
+  // Adds the batch to the accumulated sums, for an update by several batches. Returns an error if there are more nodes
+  // than accumulated_rows, or if the disk or memory fails; the sums are then unchanged. REQUIRES: no gradient is a
+  // product
   absl::Status Accumulate();
-  // The nodes that have such a sum, ascending.
+  // The nodes with accumulated sums, ascending.
   std::span<const NodeId> accumulated() const { return nodes_; }
-  // Returns the sum for `node`, valid until the next call; an error where it has none.
+  // Returns the sum for `node`, valid until the next call, or an error if it has none.
   absl::StatusOr<std::span<const float>> Sum(NodeId node) const;
 
-  // Calls `update` once for each row that has gradients, with their sum, on all threads: the accumulated sums, or where
-  // there are none those of the batch. Nothing is accumulated then. A row without a resident partition is an error and
-  // nothing is updated; so are embeddings of bf16 without a `rounding`. Takes no locks, as each row is updated by one
-  // task. REQUIRES: no other thread reads or writes a row of the tables meanwhile
+  // Calls `update` once for each row that has gradients, with their sum, on all threads. Uses the accumulated sums if
+  // there are any, otherwise those of the batch. Then discards the accumulated sums. Returns an error, and updates
+  // nothing, if a row's partition is not resident, or if embeddings are bf16 and `rounding` is missing. Takes no locks,
+  // as each row is updated by one task. REQUIRES: no other thread reads or writes a row of the tables meanwhile
   absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
                      const std::optional<RowRounding>& rounding = std::nullopt);
 
   // ---- An update by one chunk alone.
 
   // Updates the rows of `chunk`, which is ordered and has no products, each under its exclusive lock in `embeddings`.
-  // Any threads at once, each with its own chunk.
+  // Any number of threads concurrently, each with its own chunk.
   absl::Status UpdateUnderLocks(const GradientsByNode& chunk, RowUpdate update, MmapManager& embeddings,
                                 MmapManager& state, const std::optional<RowRounding>& rounding = std::nullopt);
 
  private:
-  // Bytes [begin, end) of the mapping, of which those before `populated` are pages of this process.
+  // Bytes [begin, end) of the mapping. Those before `populated` are private pages of this process.
   struct Region {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -101,7 +105,7 @@ class MmapGradientAccumulator {
   // The accumulated row that a segment of the batch is added to.
   struct SegmentRow {
     std::uint32_t row = 0;
-    bool fresh = true;  // it holds no sum yet
+    bool fresh = true;  // has no sum yet
   };
 
   MmapGradientAccumulator(File file, std::byte* mapping, std::uint64_t mapped_bytes, std::size_t dim,

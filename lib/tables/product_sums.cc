@@ -23,8 +23,8 @@ using Vector = hn::Vec<Tag>;
 constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
 constexpr std::size_t kMaxVectors = kManyRegisters ? 4 : 2;
 
-// kRows rows of AddProductRows and kVectors vectors of columns from `column` on. Rows of c, which lie anywhere, are on
-// their way while the sums are made.
+// kRows rows of AddProductRows and kVectors vectors of columns from `column` on. Rows of c, which lie anywhere in
+// memory, are prefetched while the sums are made.
 template <std::size_t kRows, std::size_t kVectors>
 HWY_NOINLINE void ScatterBlock(std::size_t k, const float* const* a, const float* b, std::size_t ldb, float* const* c,
                                std::size_t column) {
@@ -99,12 +99,12 @@ namespace {
 
 HWY_EXPORT(ScatterTarget);
 
-// Ranges of a batch: enough for many threads to end together. Rows below which a range is not worth handing over.
+// Ranges per batch: enough to balance the load of many threads; and the fewest rows that are worth a task.
 constexpr std::size_t kRanges = 64;
 constexpr std::size_t kLeastRows = 64;
 // Rows of one product at a time: a multiple of the kernel's blocks of 6 and 8.
 constexpr std::size_t kProductRows = 96;
-// Gradients and slopes lie anywhere in memory: those of a few gradients ahead are on their way.
+// Gradients and slopes lie anywhere in memory, so those of the next few gradients are prefetched.
 constexpr std::size_t kAhead = 12;
 
 }  // namespace
@@ -129,7 +129,7 @@ void SumSegments(GradientsByNode& by_node, std::size_t first, std::size_t last, 
   std::array<const float*, kProductRows> slopes;
   std::array<float*, kProductRows> to;
   for (std::size_t i = 0; i < arrivals.size();) {
-    // Neighbours of one product, or that are rows themselves.
+    // Consecutive gradients of one product, or consecutive ones that are rows.
     const GradientProduct* const product = listed[arrivals[i] >> 32].product;
     std::size_t rows = 0;
     for (; rows < kProductRows && i < arrivals.size(); ++i, ++rows) {

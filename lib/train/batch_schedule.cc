@@ -9,7 +9,7 @@
 namespace octavo {
 namespace {
 
-// The losses of the batch's chunks; an error where one has failed.
+// The sum of the losses of the batch's chunks, or the error of the first one that failed.
 absl::StatusOr<ChunkLoss> LossOf(std::span<const ChunkResult> results) {
   ChunkLoss sum;
   for (const ChunkResult& result : results) {
@@ -59,7 +59,7 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
   return loss;
 }
 
-// Each chunk draws its negatives, and takes a block of the gradients' file for what it will compute.
+// Each chunk draws its negatives and gets a block of the gradients' file for its gradients.
 absl::Status BatchSchedule::Draw(const BatchTask& task, std::span<ChunkResult> results) {
   ParallelEach(0, results.size(), [&](std::size_t c) { work_.Draw(PlaceOf(task, c), results[c]); });
   floats_.clear();
@@ -69,7 +69,7 @@ absl::Status BatchSchedule::Draw(const BatchTask& task, std::span<ChunkResult> r
   return absl::OkStatus();
 }
 
-// Copies out the rows of each chunk and computes it.
+// Copies the rows of each chunk and computes it.
 void BatchSchedule::Compute(const BatchTask& task, std::span<ChunkResult> results) {
   const std::size_t pieces = PiecesOf(options_, results.size());
   if (pieces > 1) return ComputeInPieces(task, pieces, results);
@@ -81,7 +81,7 @@ void BatchSchedule::Compute(const BatchTask& task, std::span<ChunkResult> result
   });
 }
 
-// The same of few chunks: several threads compute one, each some of its queries.
+// The same for few chunks: several threads compute a chunk, each some of its queries.
 void BatchSchedule::ComputeInPieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results) {
   shared_rows_.resize(std::max(shared_rows_.size(), results.size()));
   ParallelEach(0, results.size(), [&](std::size_t c) {
@@ -96,14 +96,14 @@ void BatchSchedule::ComputeInPieces(const BatchTask& task, std::size_t pieces, s
   for (ChunkResult& result : results) work_.Conclude(result);
 }
 
-// Needs what Draw did; the gradients may be computed meanwhile. One thread.
+// Call it after Draw; the gradients may be computed concurrently. One thread.
 void BatchSchedule::OrderNodes(const BatchTask& task, std::span<const ChunkResult> results) {
   GradientsByNode& batch = tables_.gradients.batch();
   for (std::size_t c = 0; c < results.size(); ++c) work_.ListNodes(PlaceOf(task, c), results[c], batch);
   batch.Order();
 }
 
-// Sums what was ordered, and updates the rows of nodes by it; in a window of batches with its last one.
+// Sums the ordered gradients and updates the rows of nodes; in a window of batches only after the last one.
 absl::Status BatchSchedule::UpdateNodes(const BatchTask& task) {
   if (options_.accumulate > 1) {
     RETURN_IF_ERROR(tables_.gradients.Accumulate());
@@ -117,7 +117,7 @@ absl::Status BatchSchedule::UpdateNodes(const BatchTask& task) {
   return absl::OkStatus();
 }
 
-// Each worker takes a chunk from its rows to its updates.
+// Each worker handles whole chunks, from copying rows to updating them.
 void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results) {
   const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
     UpdateNode(task, gradient, row, state);
@@ -137,7 +137,7 @@ void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResul
   NoteBrokenRows(task);
 }
 
-// Adds the batch's gradients of relations to the window, and ends it with its last batch.
+// Adds the batch's gradients of relations to the window; after the window's last batch updates the relations.
 void BatchSchedule::UpdateRelations(const BatchTask& task, std::span<const ChunkResult> results) {
   relation_contributions_.clear();
   for (std::size_t c = 0; c < results.size(); ++c) {

@@ -7,10 +7,10 @@
 namespace octavo {
 namespace {
 
-// Parts of a block begin on cache lines.
+// Parts of a block are aligned to cache lines.
 constexpr std::uint64_t kPartFloats = 16;
 
-// Returns gradients whose parts are take(floats), each in turn.
+// Returns gradients whose parts are allocated by take(floats), in order.
 template <typename Take>
 ChunkGradients MakeGradients(const TrainOptions& options, const ChunkShape& shape, const Take& take) {
   const std::size_t dim = options.dim;

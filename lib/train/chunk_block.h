@@ -1,4 +1,4 @@
-// Which chunk of which batch, and where its gradients lie: a chunk's block of the gradients' file
+// The place of a chunk in a batch, and the layout of its gradients in its block of the gradients' file
 // (tables/mmap_gradient_accumulator.h).
 #pragma once
 
@@ -24,7 +24,7 @@ struct ChunkPlace {
   std::span<const Edge> edges_of_batch;  // negatives by degree are drawn from these
 };
 
-// The shape of a chunk: E edges, Q queries, N negatives a side, A relations that are predicted (0: none).
+// The shape of a chunk: E edges, Q queries, N negatives per side, A predicted relations (0: none).
 struct ChunkShape {
   std::uint64_t edges = 0;
   std::uint64_t queries = 0;
@@ -32,12 +32,11 @@ struct ChunkShape {
   std::uint64_t relations = 0;
 };
 
-// Whether chunks leave the gradients of negatives as factors (model/chunk_kernel.h). Where queries are few beside
-// dimensions that is less to keep; the bits are the same. In `async`, and in sums over batches, a gradient is used on
-// its own.
+// Whether chunks keep the gradients of negatives as factors (model/chunk.h). With fewer queries than dimensions the
+// factors take less memory; the bits are the same. `async` and sums over batches need the gradients as rows.
 bool KeepsFactors(const TrainOptions& options);
 
-// The floats of a chunk's block, and the gradients in it. REQUIRES: block.size() is BlockFloats of that shape
+// The number of floats in a chunk's block, and the gradients in it. REQUIRES: block.size() is BlockFloats of that shape
 std::uint64_t BlockFloats(const TrainOptions& options, const ChunkShape& shape);
 ChunkGradients GradientsIn(std::span<float> block, const TrainOptions& options, const ChunkShape& shape);
 

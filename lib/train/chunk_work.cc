@@ -11,14 +11,14 @@
 namespace octavo {
 namespace {
 
-// Rows lie anywhere in memory: those of a few edges ahead are on their way while one is copied.
+// Rows lie anywhere in memory, so those of the next few edges are prefetched while one is copied.
 constexpr std::size_t kRowsAhead = 4;
 
-// Queries that a piece of a full chunk has at least: each packs all the negatives for itself.
+// The fewest queries in a piece of a full chunk: each piece packs all the negatives again.
 constexpr std::size_t kLeastQueries = 40;
 
-// Where the queries of the edges begin, and the end. Grouped, edges next to each other with one head and relation share
-// one; otherwise each has its own.
+// Sets `begins` to the first edge of each query, and the end. Grouped, adjacent edges with the same head and relation
+// share a query; otherwise each edge has its own.
 void FindQueries(std::span<const Edge> edges, bool grouped, std::vector<std::uint32_t>& begins) {
   begins.clear();
   for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -28,7 +28,7 @@ void FindQueries(std::span<const Edge> edges, bool grouped, std::vector<std::uin
   begins.push_back(static_cast<std::uint32_t>(edges.size()));
 }
 
-// Writes the anchor of each query to the front of `out`; returns how many.
+// Writes the anchor of each query to the front of `out` and returns their number.
 std::size_t CopyAnchors(std::span<const Edge> edges, std::span<const std::uint32_t> begins, Side side,
                         std::span<NodeId> out) {
   const std::size_t queries = begins.size() - 1;
@@ -42,7 +42,7 @@ std::size_t CopyAnchors(std::span<const Edge> edges, std::span<const std::uint32
 }  // namespace
 
 std::size_t PiecesOf(const TrainOptions& options, std::uint64_t chunks) {
-  // Floats are dropped, and relations told, by the chunk; gradients as rows would have to be added up.
+  // Dropout and relation prediction need the whole chunk; gradients as rows would have to be added over the pieces.
   const bool whole = !KeepsFactors(options) || options.dropout_spec().any() || options.relation_prediction > 0;
   std::size_t pieces = 1;
   while (!whole && pieces * chunks <= kMostChunksInPieces && options.EntriesPerChunk() >= 2 * pieces * kLeastQueries) {
@@ -103,7 +103,7 @@ void ChunkWork::DrawNegatives(const ChunkPlace& place, ChunkResult& result) cons
   const auto draw = [&](Side side, std::span<NodeId> out) {
     if (out.empty()) return;
     if (options_.known_negatives) out = out.subspan(CopyAnchors(place.edges, result.begins, side, out));
-    // A stream for each (epoch, batch, chunk, side): chunk and side share the low 32 bits of the counter's place.
+    // A stream for each (epoch, batch, chunk, side): chunk and side share the low 32 bits of the stream's number.
     const std::uint64_t stream = (place.batch.batch << 32) | (place.chunk << 1) | (side == Side::kHead ? 1U : 0U);
     SampleNegatives(
         RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(place.batch.epoch), stream),
@@ -122,7 +122,7 @@ absl::Status ChunkWork::GatherRows(std::span<const Edge> edges, const ChunkResul
     for (std::size_t i = 0; i < count; ++i) {
       if (i + kRowsAhead < count) embeddings_.PrefetchRow(node_of(i + kRowsAhead));
       const std::span<float> row = std::span(to).subspan(i * dim, dim);
-      // In `async` alone rows are updated meanwhile.
+      // Only in `async` are rows updated meanwhile.
       RETURN_IF_ERROR(options_.schedule == Schedule::kAsync ? embeddings_.ReadRow(node_of(i), row)
                                                             : embeddings_.ReadRowUnlocked(node_of(i), row));
     }
@@ -251,8 +251,8 @@ void ChunkWork::ListNodes(const ChunkPlace& place, const ChunkResult& result, Gr
   };
   const std::size_t dim = model_.dim;
   const ChunkGradients& made = result.gradients;
-  // The order of the sums: of edges with queries of their own, head and tail in turn; else the heads of all queries,
-  // then the tails.
+  // The order of the sums. If each edge has its own query, head and tail alternate; otherwise the heads of all queries
+  // come first, then the tails.
   const bool in_turn = corrupts_heads();
   for (std::size_t q = 0; q < result.shape.queries; ++q) {
     add(place.edges[result.begins[q]].head, made.heads, q, dim);

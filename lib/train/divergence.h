@@ -1,4 +1,4 @@
-// Numbers that have become infinite or NaN, and the errors that name where.
+// Finds values that became infinite or NaN, and makes errors that name their places.
 #pragma once
 
 #include <span>
@@ -16,13 +16,13 @@ namespace octavo {
 
 bool AllFinite(std::span<const float> row);
 
-// The error of a loss that is not finite: of `input`, which is the chunk at `place` or a piece of it. It names batch,
-// relation and nodes of the first edge whose loss alone is not finite.
+// Returns the error of a loss that is not finite. `input` is the chunk at `place`, or a piece of it. The error names
+// batch, relation and nodes of the first edge whose loss is not finite when computed alone.
 absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const ChunkPlace& place,
                           const ChunkInput& input, const ChunkLoss& loss);
 
-// An error that names the first relation, or node of `resident`, whose row is not finite, and the batch `place`. Nodes
-// are looked at with `nodes` only.
+// Returns an error that names the first relation, or node of `resident`, whose row is not finite, and the batch
+// `place`. Nodes are checked only if `nodes` is true.
 absl::Status CheckRowsFinite(const Graph& graph, const MmapManager& embeddings, const RelationTable& relations,
                              std::span<const NodeRange> resident, bool nodes, const BatchPlace& place);
 

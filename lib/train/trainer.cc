@@ -33,8 +33,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the edges do not fit beside what the training holds, they leave the page cache once they are read. Returns
-// whether that is so. Tables are mapped only if their clean pages fit in addition.
+// If the edges do not fit in addition to what the training holds, drops them from the page cache after reading. Returns
+// whether it does. Tables are mapped only if their clean pages fit in addition.
 bool LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph.description(), settings.threads, shape);
   const std::uint64_t edges = graph.description().train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
@@ -64,7 +64,7 @@ absl::Status CheckInit(const TrainOptions& options, const InitialSource& init, c
                                 init.source.string()));
 }
 
-// Opens what a run begins with; null where that is nothing.
+// Opens the initial vectors of a run; null if it has none.
 absl::StatusOr<std::unique_ptr<InitialVectors>> OpenInit(const Graph& graph, const TrainOptions& options,
                                                          const TrainSettings& settings, const InitialSource& init,
                                                          const RunPaths& paths) {
@@ -74,7 +74,7 @@ absl::StatusOr<std::unique_ptr<InitialVectors>> OpenInit(const Graph& graph, con
   return InitialVectors::Open(init, graph, options, settings.memory, paths, stop);
 }
 
-// All that a start can be refused for by its folder and what it begins with.
+// The checks of a start that concern its folder and its initial vectors.
 absl::Status CheckPlace(const Graph& graph, const TrainOptions& options, bool overwrite, const TrainSettings& settings,
                         const InitialSource& init, const RunPaths& paths) {
   RETURN_IF_ERROR(OpenInit(graph, options, settings, init, paths).status());
@@ -87,8 +87,8 @@ absl::Status CheckPlace(const Graph& graph, const TrainOptions& options, bool ov
   return has_older ? CheckCopyPlace(paths, paths.Best()) : absl::OkStatus();
 }
 
-// `pipelined` is another name of `sync`, and a new run has the first one. So a run of that name is one of an older
-// program, which updated the rows of nodes a batch late where a batch was one chunk in one piece.
+// `pipelined` is another name for `sync`, and new runs are stored as `sync`. So a run with `pipelined` was made by an
+// older program, which updated the rows of nodes one batch late if a batch was one chunk in one piece.
 TrainOptions WithoutAliases(TrainOptions options) {
   if (options.schedule == Schedule::kPipelined) options.schedule = Schedule::kSync;
   return options;
@@ -97,7 +97,7 @@ bool BeganWithLateUpdates(const TrainOptions& options) {
   return options.schedule == Schedule::kPipelined && options.batch <= options.chunk && PiecesOf(options, 1) == 1;
 }
 
-// Opens and checks what a run in `paths` is made of. The graph may not have its name yet, which is `graph_name`.
+// Opens and checks the inputs of a new run in `paths`. The graph may not be at its final path, `graph_name`, yet.
 absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& graph_name, const RunPaths& paths,
                                   const TrainOptions& options, const TrainSettings& settings,
                                   const TrainCallbacks& callbacks, const InitialSource& init) {
@@ -118,7 +118,7 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   return run;
 }
 
-// Returns how a resumed run goes on from its next epoch, and tells the caller.
+// Returns the division of a resumed run from its next epoch on, and reports it to the caller.
 absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const TrainSettings& settings,
                                             const TrainCallbacks& callbacks) {
   const TrainOptions& options = resumption.configuration.options;
@@ -146,24 +146,25 @@ absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const 
   return next;
 }
 
-// Makes `run` in its place, up to its first commit, and moves it there where an older one is or the graph of `unnamed`,
-// which may be null, has no name yet: that gets it in between.
+// Makes `run` up to its first commit and installs it in its place. If an older run or an `unnamed` graph exists, the
+// run is made next to its place first and then moved; the graph is renamed to its path in between. `unnamed` may be
+// null.
 absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicFolder* unnamed) {
   const RunPaths& paths = place.paths();
   const TrainOptions& options = run.configuration.options;
   const GraphDescription& graph = run.graph->description();
   const bool full = options.durability == Durability::kFull;
-  // The older run stands until all that the new one begins with was read.
+  // The older run is kept until the new one's initial vectors have been read.
   const bool beside = unnamed != nullptr || (place.has_older() && run.vectors != nullptr);
   if (!beside || !place.has_older()) RETURN_IF_ERROR(RemoveRun(paths));
   if (!place.has_older()) RETURN_IF_ERROR(CheckRoomForBest(options, graph, paths));
   if (!beside) return BeginRun(run, paths, full);
   RETURN_IF_ERROR(CreateFolders(paths.Replacement().folder()));
-  // The first commit syncs the folder before it says that there is a run.
+  // The first commit syncs the folder before STATE names the run.
   if (unnamed != nullptr) RETURN_IF_ERROR(WriteWholeFileAtomically(paths.Replacement().Growth(), ""));
-  // What takes the place of a run that a power cut would have spared is to survive one as well.
+  // The older run would survive a power cut, so the run that replaces it must, too.
   ASSIGN_OR_RETURN(BegunRun begun, BeginRun(run, paths.Replacement(), /*sync=*/true));
-  begun.tables.reset();  // they know the place by its name
+  begun.tables.reset();  // they hold paths that are about to be renamed
   begun.gradients.reset();
   RETURN_IF_ERROR(CheckRemovable(paths));
   if (unnamed != nullptr) RETURN_IF_ERROR(unnamed->Commit());
@@ -185,7 +186,7 @@ absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunFolder& place, AtomicFolde
   place.Keep();
   const absl::StatusOr<BegunRun> begun = InstallRun(run, place, unnamed);
   if (!begun.ok()) {
-    // With its graph named the new run is the one that stands; a disk that has just failed is not asked to move it.
+    // If the graph has been renamed, the new run is the valid one; it is not moved now, as the disk has just failed.
     const bool named = unnamed != nullptr && unnamed->path().empty();
     if (!named) static_cast<void>(unnamed != nullptr ? RemoveRunFolder(paths.Replacement()) : SettleRun(paths));
     return begun.status();
@@ -194,11 +195,11 @@ absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunFolder& place, AtomicFolde
   run.vectors.reset();  // the training needs their memory
   if (unnamed != nullptr) {
     const std::uint64_t fingerprint = run.graph->description().fingerprint;
-    ASSIGN_OR_RETURN(run.graph, Graph::Open(run.configuration.graph));  // messages go by its name
+    ASSIGN_OR_RETURN(run.graph, Graph::Open(run.configuration.graph));  // messages name its path
     if (run.graph->description().fingerprint != fingerprint) {
       return UsageError(
-          fmt::format("{}: was replaced by another graph meanwhile; octavo resume --run {} --graph DIR goes "
-                      "on with that of the run",
+          fmt::format("{}: was replaced by another graph meanwhile; octavo resume --run {} --graph DIR continues "
+                      "with that of the run",
                       run.configuration.graph.string(), paths.folder().string()));
     }
     if (run.drop_behind) run.graph->DropBehind();
@@ -254,7 +255,7 @@ absl::Status CheckGrownStart(const fs::path& base, bool has_valid_edges, const f
                              const InitialSource& init) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(base));
   RETURN_IF_ERROR(has_valid_edges ? ValidateTrainOptions(options) : CheckTrainable(*graph, options));
-  // More partitions than the base has fine ones may do for the grown graph.
+  // A number of partitions that is too large for the base may be valid for the grown graph.
   TrainOptions on_base = options;
   const std::uint64_t most = graph->description().partition_count;
   if (on_base.partitions > most || on_base.resident > most) on_base.partitions = on_base.resident = 0;
@@ -310,7 +311,7 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   const RunShape shape = ShapeOf(options, graph->description(), DivisionOf(done));
   ASSIGN_OR_RETURN(const std::optional<KnownRows> known, ReadKnownRows(options, paths, shape));
   NewFiles made(paths);
-  // Room for both divisions of the tables.
+  // With capacity for both divisions of the tables.
   GradientCapacity capacity = GradientCapacityOf(options, graph->description(), DivisionOf(done));
   const GradientCapacity then = GradientCapacityOf(options, graph->description(), next);
   capacity.block_floats = std::max(capacity.block_floats, then.block_floats);

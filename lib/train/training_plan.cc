@@ -69,7 +69,7 @@ DiskSpace DiskSpaceOf(const TrainOptions& options, const GraphDescription& graph
   const std::uint64_t gradients =
       MmapGradientAccumulator::FileBytes(options.dim, GradientCapacityOf(options, graph, shape))
           .value_or(UINT64_MAX / 2);
-  // The best run and the copy that replaces it.
+  // The best run, and the copy that is about to replace it.
   const std::uint64_t copies = options.keep == Keep::kBest ? 2 : 0;
   return {.beginning = 2 * tables + gradients,
           .training = (2 + copies) * tables + gradients,

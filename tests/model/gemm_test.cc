@@ -64,7 +64,7 @@ TEST_P(GemmTest, AgreesWithNaiveLoop) {
   }
 }
 
-// An element alone, in a product of 1 x 1 x k, has the bits that it has among others.
+// An element computed alone, in a 1 x 1 x k product, has the same bits as in a larger product.
 TEST_P(GemmTest, ElementDependsOnItsRowColumnAndDepthOnly) {
   for (const auto& [m, n, k] : Shapes()) {
     const auto a = RandomRows(m * k, 1), b = RandomRows(k * n, 2);
@@ -81,7 +81,8 @@ TEST_P(GemmTest, ElementDependsOnItsRowColumnAndDepthOnly) {
   }
 }
 
-// Both add in the order of l with fused multiply-adds: not promised by the header, but why their bits are trusted.
+// Both add in the order of l with fused multiply-adds. The header does not promise this, but the stability of their
+// bits relies on it.
 TEST(GemmBackendTest, BackendsAgreeBitForBit) {
   if (ActiveGemmBackend() != GemmBackend::kLibxsmm) GTEST_SKIP() << "no libxsmm here";
   for (const auto& [m, n, k] : Shapes()) {

@@ -179,7 +179,7 @@ TEST_F(MmapGradientAccumulatorTest, MoreThanTheBlocksHoldIsAnError) {
   EXPECT_OK(gradients->BeginBatch(std::vector<std::uint64_t>{4096}));
 }
 
-// For one batch nothing is copied: rows are updated by the sums of what the blocks hold.
+// If each batch is an update nothing is copied: rows are updated by sums over the blocks.
 TEST_F(MmapGradientAccumulatorTest, AppliesTheBatchWhereNothingIsAccumulated) {
   const auto gradients = Make(2, 0);
   const auto table = MakeTable("t", 100, 2);
@@ -216,7 +216,7 @@ TEST_F(MmapGradientAccumulatorTest, AnEmptyBatchIsFine) {
   EXPECT_EQ(Add(*gradients, 1, {1, 2, 3}).code(), absl::StatusCode::kResourceExhausted);
 }
 
-// A merge of the touched nodes dropped the largest id there is, so that an id past the end lost its error in Apply.
+// A merge of the touched nodes dropped the largest possible id, so Apply did not report an id past the end.
 TEST_F(MmapGradientAccumulatorTest, TheLargestIdIsKeptAndRefusedByApply) {
   const auto gradients = Make(1, 3);
   const float one = 1;
@@ -243,7 +243,7 @@ TEST_F(MmapGradientAccumulatorTest, SizesThatOverflowAreErrors) {
   EXPECT_FALSE(fs::exists(Path()));
 }
 
-// A sparse file made the first store to a page of it SIGBUS where the disk (a tmpfs) was full.
+// With a sparse file the first store to a page raised SIGBUS if the disk (a tmpfs) was full.
 TEST_F(MmapGradientAccumulatorTest, FullDiskIsAnErrorAtOnceAndNoSignal) {
   const SmallDisk disk(folder_ / "disk", std::uint64_t{1} << 20);
   if (!disk.mounted()) return;
@@ -279,8 +279,7 @@ TEST_F(MmapGradientAccumulatorTest, StoresOnADiskThatFilledUpSucceed) {
   EXPECT_EQ(end.code, 0);
 }
 
-// On an XFS that was shut down the first store to a page was SIGBUS. A file that lost its end has no pages to read
-// either.
+// On an XFS that was shut down the first store to a page raised SIGBUS. A truncated file has no pages to read either.
 TEST_F(MmapGradientAccumulatorTest, PagesThatCannotBeReadAreAnErrorAndNoSignal) {
   const auto gradients = Make(1024, 10);
   fs::resize_file(Path(), 4096 + 4096);
@@ -289,7 +288,7 @@ TEST_F(MmapGradientAccumulatorTest, PagesThatCannotBeReadAreAnErrorAndNoSignal) 
   EXPECT_THAT(gradients->accumulated(), IsEmpty());
 }
 
-// The clean pages of the file would be a second copy of what training holds.
+// The clean pages of the file would be a second copy of the gradients.
 TEST_F(MmapGradientAccumulatorTest, NothingOfTheFileStaysInThePageCache) {
   ASSERT_OK_AND_ASSIGN(const auto gradients, MmapGradientAccumulator::Create(
                                                  Path(), 64, {.block_floats = 4 << 20, .accumulated_rows = 1024}));
@@ -309,8 +308,8 @@ TEST_F(MmapGradientAccumulatorTest, InjectedErrorsAreReported) {
 
 // ---- Determinism.
 
-// Contributions of several batches: few nodes get many, many get one; values of very different size, so that another
-// order of summation gives other bits.
+// Contributions of several batches: few nodes get many, many get one. The values differ much in size, so another order
+// of summation gives other bits.
 struct Batches {
   static constexpr std::size_t kDim = 12;
   std::vector<std::vector<RowGradient>> batches;
@@ -437,7 +436,8 @@ TEST_F(MmapGradientAccumulatorTest, ApplyToRowsThatAreNotThereUpdatesNothing) {
   EXPECT_FALSE(table->IsChanged(static_cast<PartitionId>(0)));
 }
 
-// All ways of updating sum alike, round a row once, where the caller says, and show an update floats.
+// All kinds of update compute the same sums, round a row once, with the caller's rounding, and pass floats to the
+// update.
 TEST_F(MmapGradientAccumulatorTest, RowsOfBfloat16AreRoundedOnceAnUpdate) {
   constexpr std::uint64_t kRows = 4096;
   const Batches batches(1);
@@ -485,7 +485,7 @@ TEST_F(MmapGradientAccumulatorTest, RowsOfBfloat16AreRoundedOnceAnUpdate) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// A row's lock is held while it is updated, and no other.
+// Only the row's own lock is held while it is updated.
 TEST_F(MmapGradientAccumulatorTest, UpdatesOfAChunkWaitForTheLockOfTheirRow) {
   const auto gradients = Make(1, 0);
   const auto table = MakeTable("t", 3000, 1);

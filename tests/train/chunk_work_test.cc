@@ -76,7 +76,7 @@ TEST(ChunkWork, ListsEachGradientOnce) {
   work.ListNodes(place, result, nodes);
   EXPECT_EQ(nodes.listed().size(), 2 * 6 + 2 * options.negatives);
   ASSERT_EQ(before.listed().size(), nodes.listed().size());
-  for (std::size_t i = 0; i < nodes.listed().size(); ++i) {  // the gradients are made where they were said to be
+  for (std::size_t i = 0; i < nodes.listed().size(); ++i) {  // the gradients are at the listed addresses
     const RowGradient& one = nodes.listed()[i];
     EXPECT_EQ(before.listed()[i].node, one.node);
     EXPECT_EQ(before.listed()[i].values, one.values);
@@ -101,7 +101,7 @@ TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
     ScheduleFixture fixture(options);
     const ChunkWork work(options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations());
     std::vector<Edge> edges(fixture.edges().begin(), fixture.edges().begin() + 60);
-    if (grouped) {  // entries: both ways, those of one question together
+    if (grouped) {  // entries: both directions, those of one query together
       for (std::size_t i = 0; i < 60; ++i) {
         edges.push_back({.head = edges[i].tail, .tail = edges[i].head, .relation = edges[i].relation, .weight = 1.0F});
       }
