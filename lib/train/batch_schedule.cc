@@ -43,7 +43,7 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
     if (async) {
       ComputeAndUpdate(task, results);
     } else {
-      ParallelBoth([&] { Compute(task, results); }, [&] { OrderNodes(task, results); });
+      ParallelBoth([&] { Compute(results); }, [&] { OrderNodes(results); });
     }
   }
   absl::StatusOr<ChunkLoss> loss = LossOf(results);
@@ -61,7 +61,7 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
 
 // Each chunk draws its negatives, and takes a block of the gradients' file for what it will compute.
 absl::Status BatchSchedule::Draw(const BatchTask& task, std::span<ChunkResult> results) {
-  ParallelEach(0, results.size(), [&](std::size_t c) { work_.Draw(PlaceOf(task, c), results[c]); });
+  ParallelEach(0, results.size(), [&](std::size_t c) { work_.Draw(task.place, task.edges, c, results[c]); });
   floats_.clear();
   for (const ChunkResult& result : results) floats_.push_back(BlockFloats(options_, result.shape));
   RETURN_IF_ERROR(tables_.gradients.BeginBatch(floats_));
@@ -70,36 +70,34 @@ absl::Status BatchSchedule::Draw(const BatchTask& task, std::span<ChunkResult> r
 }
 
 // Copies out the rows of each chunk and computes it.
-void BatchSchedule::Compute(const BatchTask& task, std::span<ChunkResult> results) {
+void BatchSchedule::Compute(std::span<ChunkResult> results) {
   const std::size_t pieces = PiecesOf(options_, results.size());
-  if (pieces > 1) return ComputeInPieces(task, pieces, results);
+  if (pieces > 1) return ComputeInPieces(pieces, results);
   ParallelEach(0, results.size(), [&](std::size_t c) {
-    const ChunkPlace place = PlaceOf(task, c);
     Worker& worker = workers_.local();
-    work_.Gather(place, worker.rows, results[c]);
-    work_.Compute(place, worker.rows, worker.kernel, results[c]);
+    work_.Gather(worker.rows, results[c]);
+    work_.Compute(worker.rows, worker.kernel, results[c]);
   });
 }
 
 // The same of few chunks: several threads compute one, each some of its queries.
-void BatchSchedule::ComputeInPieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results) {
+void BatchSchedule::ComputeInPieces(std::size_t pieces, std::span<ChunkResult> results) {
   shared_rows_.resize(std::max(shared_rows_.size(), results.size()));
   ParallelEach(0, results.size(), [&](std::size_t c) {
-    const ChunkPlace place = PlaceOf(task, c);
-    work_.Gather(place, shared_rows_[c], results[c]);
-    work_.Prepare(place, pieces, shared_rows_[c], results[c]);
+    work_.Gather(shared_rows_[c], results[c]);
+    work_.Prepare(pieces, shared_rows_[c], results[c]);
   });
   ParallelEach(0, results.size() * pieces, [&](std::size_t i) {
     const std::size_t c = i / pieces;
-    work_.ComputePiece(PlaceOf(task, c), shared_rows_[c], i % pieces, workers_.local().kernel, results[c]);
+    work_.ComputePiece(shared_rows_[c], i % pieces, workers_.local().kernel, results[c]);
   });
   for (ChunkResult& result : results) work_.Conclude(result);
 }
 
 // Needs what Draw did; the gradients may be computed meanwhile. One thread.
-void BatchSchedule::OrderNodes(const BatchTask& task, std::span<const ChunkResult> results) {
+void BatchSchedule::OrderNodes(std::span<const ChunkResult> results) {
   GradientsByNode& batch = tables_.gradients.batch();
-  for (std::size_t c = 0; c < results.size(); ++c) work_.ListNodes(PlaceOf(task, c), results[c], batch);
+  for (const ChunkResult& result : results) work_.ListNodes(result, batch);
   batch.Order();
 }
 
@@ -123,13 +121,12 @@ void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResul
     UpdateNode(task, gradient, row, state);
   };
   ParallelEach(0, results.size(), [&](std::size_t c) {
-    const ChunkPlace place = PlaceOf(task, c);
     Worker& worker = workers_.local();
-    work_.Gather(place, worker.rows, results[c]);
-    work_.Compute(place, worker.rows, worker.kernel, results[c]);
+    work_.Gather(worker.rows, results[c]);
+    work_.Compute(worker.rows, worker.kernel, results[c]);
     if (!results[c].status.ok()) return;
     worker.gradients.Clear();
-    work_.ListNodes(place, results[c], worker.gradients);
+    work_.ListNodes(results[c], worker.gradients);
     worker.gradients.Order();
     results[c].status = tables_.gradients.UpdateUnderLocks(worker.gradients, update, tables_.embeddings,
                                                            tables_.optimizer, RoundingOf(task));
@@ -140,9 +137,7 @@ void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResul
 // Adds the batch's gradients of relations to the window, and ends it with its last batch.
 void BatchSchedule::UpdateRelations(const BatchTask& task, std::span<const ChunkResult> results) {
   relation_contributions_.clear();
-  for (std::size_t c = 0; c < results.size(); ++c) {
-    work_.ListRelations(PlaceOf(task, c), results[c], relation_contributions_);
-  }
+  for (const ChunkResult& result : results) work_.ListRelations(result, relation_contributions_);
   relation_gradients_.Accumulate(relation_contributions_);
   if (!task.ends_window) return;
   const float rate = task.learning_rate * static_cast<float>(options_.relation_rate_factor);

@@ -93,14 +93,11 @@ class BatchSchedule {
     GradientsByNode gradients;  // of the chunk, in async
   };
 
-  ChunkPlace PlaceOf(const BatchTask& task, std::size_t chunk) const {
-    return work_.PlaceOf(task.place, task.edges, chunk);
-  }
   // The steps, in order; each on all threads, over the results of all chunks.
   absl::Status Draw(const BatchTask& task, std::span<ChunkResult> results);
-  void Compute(const BatchTask& task, std::span<ChunkResult> results);
-  void ComputeInPieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results);
-  void OrderNodes(const BatchTask& task, std::span<const ChunkResult> results);
+  void Compute(std::span<ChunkResult> results);
+  void ComputeInPieces(std::size_t pieces, std::span<ChunkResult> results);
+  void OrderNodes(std::span<const ChunkResult> results);
   absl::Status UpdateNodes(const BatchTask& task);
   void ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results);
   void UpdateRelations(const BatchTask& task, std::span<const ChunkResult> results);

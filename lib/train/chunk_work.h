@@ -45,6 +45,7 @@ struct ChunkRows {
 
 // What comes of a chunk. The gradients are in its block (tables/mmap_gradient_accumulator.h).
 struct ChunkResult {
+  ChunkPlace place;
   ChunkShape shape;
   std::vector<std::uint32_t> begins;  // [Q + 1], of queries (model/chunk.h)
   std::vector<NodeId> tail_negative_ids, head_negative_ids;
@@ -82,40 +83,38 @@ class ChunkWork {
   std::size_t ChunkCount(std::size_t edges) const {
     return (edges + options_.EntriesPerChunk() - 1) / options_.EntriesPerChunk();
   }
-  ChunkPlace PlaceOf(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk) const;
 
-  // Finds the queries and draws the negatives, which gives the chunk its shape.
-  void Draw(const ChunkPlace& place, ChunkResult& result) const;
+  // Begins chunk `chunk` of a batch of `edges`: finds the queries and draws the negatives, which gives the chunk its
+  // shape. `edges` are used until the result is.
+  void Draw(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk, ChunkResult& result) const;
   // After Draw: the gradients of the chunk are to be in `block`, of BlockFloats floats. From here on they may be
   // listed.
   void TakeBlock(std::span<float> block, ChunkResult& result) const;
   // After Draw: copies the nodes' rows. Except in `async`, no thread may write them meanwhile. A failure is
   // result.status.
-  void Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& result) const;
+  void Gather(ChunkRows& rows, ChunkResult& result) const;
 
   // Computes loss and gradients of gathered rows with the relations' rows as they are now. A loss that is not finite is
   // result.status, an error that names batch, relation and nodes. Does nothing where the status is an error already.
-  void Compute(const ChunkPlace& place, ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const;
+  void Compute(ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const;
 
   // The same in pieces, some of the queries each against all negatives, where a batch has too few chunks for the
   // threads: Prepare, then each piece by any thread, then Conclude. Gradients have the same bits in any number of
   // pieces.
-  void Prepare(const ChunkPlace& place, std::size_t pieces, ChunkRows& rows, ChunkResult& result) const;
-  void ComputePiece(const ChunkPlace& place, const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel,
-                    ChunkResult& result) const;
+  void Prepare(std::size_t pieces, ChunkRows& rows, ChunkResult& result) const;
+  void ComputePiece(const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel, ChunkResult& result) const;
   void Conclude(ChunkResult& result) const;
 
   // Lists the chunk's gradients, each with its row: of nodes, and of relations, except frozen ones. Their addresses are
   // valid after TakeBlock, their values after Compute.
-  void ListNodes(const ChunkPlace& place, const ChunkResult& result, GradientsByNode& gradients) const;
-  void ListRelations(const ChunkPlace& place, const ChunkResult& result,
-                     std::vector<RelationContribution>& contributions) const;
+  void ListNodes(const ChunkResult& result, GradientsByNode& gradients) const;
+  void ListRelations(const ChunkResult& result, std::vector<RelationContribution>& contributions) const;
 
  private:
-  void DrawNegatives(const ChunkPlace& place, ChunkResult& result) const;
-  absl::Status GatherRows(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const;
-  void GatherRelations(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const;
-  ChunkInput InputOf(const ChunkPlace& place, const ChunkRows& rows, const ChunkResult& result) const;
+  void DrawNegatives(ChunkResult& result) const;
+  absl::Status GatherRows(const ChunkResult& result, ChunkRows& rows) const;
+  void GatherRelations(const ChunkResult& result, ChunkRows& rows) const;
+  ChunkInput InputOf(const ChunkRows& rows, const ChunkResult& result) const;
   // Whether (?, r, t) is trained by a query of its own. Grouped, it is an entry (t, r^-1, ?).
   bool corrupts_heads() const { return !options_.group_queries; }
   std::uint64_t HeadSideRelation(RelationId relation) const;
