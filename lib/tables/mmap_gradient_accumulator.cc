@@ -45,27 +45,17 @@ std::optional<std::uint64_t> WholePages(std::optional<std::uint64_t> floats) {
   return RoundUp(*bytes, kPageBytes);
 }
 
-// Calls update_one(node, sum_of(i)) for segments [first, last) in turn.
-template <typename SumOf, typename UpdateOne>
-void UpdateSegments(std::span<const GradientsByNode::Segment> segments, std::size_t first, std::size_t last,
-                    const MmapManager& embeddings, const MmapManager& state, const SumOf& sum_of,
-                    const UpdateOne& update_one) {
-  for (std::size_t i = first; i < last; ++i) {
-    if (i + kRowsAhead < last) {
-      embeddings.PrefetchRow(segments[i + kRowsAhead].node);
-      state.PrefetchRow(segments[i + kRowsAhead].node);
-    }
-    update_one(segments[i].node, sum_of(i));
-  }
-}
-
-// Updates a row that no other thread uses.
-auto WithoutLock(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding,
-                 std::span<float> wide) {
-  return [=, &embeddings, &state, &rounding](NodeId node, std::span<const float> sum) {
-    embeddings.UpdateRowUnlocked(node, rounding, wide,
-                                 [&](std::span<float> row) { update(sum, row, state.MutableStateRow(node)); });
-  };
+// Begins to bring what the update of segment i + kRowsAhead reads; where gradients are products, sums are there
+// already.
+void PrefetchAhead(const GradientsByNode& by_node, std::size_t i, std::size_t dim, const MmapManager& embeddings,
+                   const MmapManager& state) {
+  if (i + kRowsAhead >= by_node.segments().size()) return;
+  const GradientsByNode::Segment& ahead = by_node.segments()[i + kRowsAhead];
+  embeddings.PrefetchRow(ahead.node);
+  state.PrefetchRow(ahead.node);
+  if (by_node.has_products()) return;
+  const std::uint32_t end = std::min(ahead.end, ahead.begin + kGradientsAhead);
+  for (std::uint32_t at = ahead.begin; at < end; ++at) PrefetchFloats(by_node.gradient(at), dim);
 }
 
 }  // namespace
@@ -236,17 +226,12 @@ absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Sum(NodeId node)
 
 // ---- Updates.
 
-// The sum of a segment's gradients: the gradient itself where there is one, else in `sum`. Those of the segments up to
-// `last` that come soon are on their way meanwhile.
+// The sum of a segment's gradients: the gradient itself where there is one, else in `sum`.
 std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_node, std::size_t segment,
-                                                      std::size_t last, std::vector<float>& sum) const {
-  if (segment + kRowsAhead < last) {
-    const GradientsByNode::Segment& ahead = by_node.segments()[segment + kRowsAhead];
-    const std::uint32_t end = std::min(ahead.end, ahead.begin + kGradientsAhead);
-    for (std::uint32_t at = ahead.begin; at < end; ++at) PrefetchFloats(by_node.gradient(at), dim_);
-  }
+                                                      std::vector<float>& sum) const {
   const auto [node, begin, end] = by_node.segments()[segment];
   if (end - begin == 1) return {by_node.gradient(begin), dim_};
+  sum.resize(dim_);
   std::memcpy(sum.data(), by_node.gradient(begin), dim_ * sizeof(float));
   for (std::uint32_t at = begin + 1; at < end; ++at) {
     const float* one = by_node.gradient(at);
@@ -256,70 +241,51 @@ std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_
 }
 
 // The sums are there.
-void MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                               const RowRounding& rounding) {
+absl::Status MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                                       const std::optional<RowRounding>& rounding) {
+  for (const NodeId node : nodes_) {
+    RETURN_IF_ERROR(embeddings.CheckRow(node));
+    RETURN_IF_ERROR(state.CheckRow(node));
+  }
   ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
-    Worker& worker = workers_.local();
-    worker.wide.resize(embeddings.columns());
-    const auto update_one = WithoutLock(update, embeddings, state, rounding, worker.wide);
-    for (std::size_t i = first; i < last; ++i) update_one(nodes_[i], {AccumulatedRow(rows_[i]), dim_});
+    std::vector<float>& wide = workers_.local().wide;
+    wide.resize(embeddings.columns());
+    for (std::size_t i = first; i < last; ++i) {
+      const std::span<const float> sum(AccumulatedRow(rows_[i]), dim_);
+      embeddings.UpdateRowUnlocked(nodes_[i], rounding.value_or(RowRounding()), wide,
+                                   [&](std::span<float> row) { update(sum, row, state.MutableStateRow(nodes_[i])); });
+    }
   });
+  nodes_.clear();
+  rows_.clear();
+  return absl::OkStatus();
 }
 
-// Sums each row of the batch and updates it while the sum is in the first-level cache.
-void MmapGradientAccumulator::ApplyRows(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                        const RowRounding& rounding) {
-  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
-  ParallelRanges(0, segments.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
-    Worker& worker = workers_.local();
-    worker.sums.resize(dim_);
-    worker.wide.resize(embeddings.columns());
-    const auto sum_of = [&](std::size_t i) { return SumOf(batch_, i, last, worker.sums); };
-    UpdateSegments(segments, first, last, embeddings, state, sum_of,
-                   WithoutLock(update, embeddings, state, rounding, worker.wide));
-  });
-}
-
-// Sums a range of rows at a time, while the factors of their products are in the second-level cache.
-void MmapGradientAccumulator::ApplyProducts(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                            const RowRounding& rounding) {
-  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
-  const std::size_t stride = ProductStride(dim_);
-  const std::size_t each = RowsOfRange(segments.size(), dim_);
-  ParallelEach(0, (segments.size() + each - 1) / each, [&](std::size_t range) {
-    const std::size_t first = range * each;
-    const std::size_t last = std::min(first + each, segments.size());
-    Worker& worker = workers_.local();
-    worker.wide.resize(embeddings.columns());
-    SumSegments(batch_, first, last, dim_, worker.sums);
-    const auto sum_of = [&](std::size_t i) {
-      return std::span<const float>(worker.sums).subspan((i - first) * stride, dim_);
-    };
-    UpdateSegments(segments, first, last, embeddings, state, sum_of,
-                   WithoutLock(update, embeddings, state, rounding, worker.wide));
-  });
-}
-
+// Sums a row and updates it while the sum is in the first-level cache. Of products, sums a range of rows while their
+// factors are in the second-level cache, and then updates them.
 absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
                                             const std::optional<RowRounding>& rounding) {
   RETURN_IF_ERROR(embeddings.CheckRounding(rounding));
-  const RowRounding draws = rounding.value_or(RowRounding());
-  if (!nodes_.empty()) {
-    for (const NodeId node : nodes_) {
-      RETURN_IF_ERROR(embeddings.CheckRow(node));
-      RETURN_IF_ERROR(state.CheckRow(node));
-    }
-    ApplyAccumulated(update, embeddings, state, draws);
-    nodes_.clear();
-    rows_.clear();
-    return absl::OkStatus();
-  }
+  if (!nodes_.empty()) return ApplyAccumulated(update, embeddings, state, rounding);
   RETURN_IF_ERROR(batch_.CheckRows(embeddings, state));
-  if (batch_.has_products()) {
-    ApplyProducts(update, embeddings, state, draws);
-  } else {
-    ApplyRows(update, embeddings, state, draws);
-  }
+  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
+  const bool products = batch_.has_products();
+  const std::size_t each = products ? RowsOfRange(segments.size(), dim_) : kRowsPerTask;
+  ParallelEach(0, (segments.size() + each - 1) / each, [&](std::size_t task) {
+    const std::size_t first = task * each;
+    const std::size_t last = std::min(first + each, segments.size());
+    auto& [sums, wide] = workers_.local();
+    wide.resize(embeddings.columns());
+    if (products) SumSegments(batch_, first, last, dim_, sums);
+    for (std::size_t i = first; i < last; ++i) {
+      PrefetchAhead(batch_, i, dim_, embeddings, state);
+      const NodeId node = segments[i].node;
+      const std::span<const float> sum =
+          products ? std::span(sums).subspan((i - first) * ProductStride(dim_), dim_) : SumOf(batch_, i, sums);
+      embeddings.UpdateRowUnlocked(node, rounding.value_or(RowRounding()), wide,
+                                   [&](std::span<float> row) { update(sum, row, state.MutableStateRow(node)); });
+    }
+  });
   return absl::OkStatus();
 }
 
@@ -328,17 +294,16 @@ absl::Status MmapGradientAccumulator::UpdateUnderLocks(const GradientsByNode& ch
                                                        const std::optional<RowRounding>& rounding) {
   RETURN_IF_ERROR(embeddings.CheckRounding(rounding));
   RETURN_IF_ERROR(chunk.CheckRows(embeddings, state));
-  Worker& worker = workers_.local();
-  worker.sums.resize(dim_);
-  worker.wide.resize(embeddings.columns());
-  const std::size_t last = chunk.segments().size();
-  const auto sum_of = [&](std::size_t i) { return SumOf(chunk, i, last, worker.sums); };
-  const auto update_one = [&](NodeId node, std::span<const float> sum) {
+  auto& [sums, wide] = workers_.local();
+  wide.resize(embeddings.columns());
+  for (std::size_t i = 0; i < chunk.segments().size(); ++i) {
+    PrefetchAhead(chunk, i, dim_, embeddings, state);
+    const NodeId node = chunk.segments()[i].node;
+    const std::span<const float> sum = SumOf(chunk, i, sums);
     const WriterStripeLock lock(embeddings.LockFor(node));
-    embeddings.UpdateRow(node, rounding.value_or(RowRounding()), worker.wide,
+    embeddings.UpdateRow(node, rounding.value_or(RowRounding()), wide,
                          [&](std::span<float> row) { update(sum, row, state.MutableStateRow(node)); });
-  };
-  UpdateSegments(chunk.segments(), 0, last, embeddings, state, sum_of, update_one);
+  }
   return absl::OkStatus();
 }
 

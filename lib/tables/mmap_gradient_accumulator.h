@@ -111,11 +111,9 @@ class MmapGradientAccumulator {
   absl::Status Populate(Region& region, std::uint64_t bytes);
   absl::Status AssignRows();
   void MergeNodes();
-  std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, std::size_t last,
-                               std::vector<float>& sum) const;
-  void ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
-  void ApplyRows(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
-  void ApplyProducts(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
+  std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, std::vector<float>& sum) const;
+  absl::Status ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                const std::optional<RowRounding>& rounding);
 
   // Constant after construction.
   const File file_;

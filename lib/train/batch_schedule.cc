@@ -37,11 +37,16 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
   if (results_.size() < chunks) results_.resize(chunks);
   const std::span<ChunkResult> results = std::span(results_).first(chunks);
   const bool async = options_.schedule == Schedule::kAsync;
+  // Updates the row of a node by its summed gradient. Any thread.
+  const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
+    UpdateRow(optimizer_, task.learning_rate, task.step, gradient, row, state);
+    if (!AllFinite(row)) finite_.store(false, std::memory_order_relaxed);
+  };
   {
     const Stopwatch watch(times_.compute_seconds);
     if (absl::Status status = Draw(task, results); !status.ok()) return status;
     if (async) {
-      ComputeAndUpdate(task, results);
+      ComputeAndUpdate(task, results, update);
     } else {
       ParallelBoth([&] { Compute(results); }, [&] { OrderNodes(results); });
     }
@@ -53,7 +58,7 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
   if (async) {
     UpdateRelations(task, results);
   } else {
-    ParallelBoth([&] { status = UpdateNodes(task); }, [&] { UpdateRelations(task, results); });
+    ParallelBoth([&] { status = UpdateNodes(task, update); }, [&] { UpdateRelations(task, results); });
   }
   if (!status.ok()) return status;
   return loss;
@@ -102,24 +107,18 @@ void BatchSchedule::OrderNodes(std::span<const ChunkResult> results) {
 }
 
 // Sums what was ordered, and updates the rows of nodes by it; in a window of batches with its last one.
-absl::Status BatchSchedule::UpdateNodes(const BatchTask& task) {
+absl::Status BatchSchedule::UpdateNodes(const BatchTask& task, RowUpdate update) {
   if (options_.accumulate > 1) {
     RETURN_IF_ERROR(tables_.gradients.Accumulate());
     if (!task.ends_window) return absl::OkStatus();
   }
-  const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
-    UpdateNode(task, gradient, row, state);
-  };
   RETURN_IF_ERROR(tables_.gradients.Apply(update, tables_.embeddings, tables_.optimizer, RoundingOf(task)));
   NoteBrokenRows(task);
   return absl::OkStatus();
 }
 
 // Each worker takes a chunk from its rows to its updates.
-void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results) {
-  const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
-    UpdateNode(task, gradient, row, state);
-  };
+void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results, RowUpdate update) {
   ParallelEach(0, results.size(), [&](std::size_t c) {
     Worker& worker = workers_.local();
     work_.Gather(worker.rows, results[c]);
@@ -142,12 +141,6 @@ void BatchSchedule::UpdateRelations(const BatchTask& task, std::span<const Chunk
   if (!task.ends_window) return;
   const float rate = task.learning_rate * static_cast<float>(options_.relation_rate_factor);
   relation_gradients_.ApplyAndZero(optimizer_, rate, task.step, tables_.relations, tables_.relation_optimizer);
-}
-
-void BatchSchedule::UpdateNode(const BatchTask& task, std::span<const float> gradient, std::span<float> row,
-                               std::span<float> state) {
-  UpdateRow(optimizer_, task.learning_rate, task.step, gradient, row, state);
-  if (!AllFinite(row)) finite_.store(false, std::memory_order_relaxed);
 }
 
 void BatchSchedule::NoteBrokenRows(const BatchTask& task) {

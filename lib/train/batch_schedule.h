@@ -98,12 +98,10 @@ class BatchSchedule {
   void Compute(std::span<ChunkResult> results);
   void ComputeInPieces(std::size_t pieces, std::span<ChunkResult> results);
   void OrderNodes(std::span<const ChunkResult> results);
-  absl::Status UpdateNodes(const BatchTask& task);
-  void ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results);
+  absl::Status UpdateNodes(const BatchTask& task, RowUpdate update);
+  void ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results, RowUpdate update);
   void UpdateRelations(const BatchTask& task, std::span<const ChunkResult> results);
 
-  // Updates one row of a node by its summed gradient. Any thread.
-  void UpdateNode(const BatchTask& task, std::span<const float> gradient, std::span<float> row, std::span<float> state);
   RowRounding RoundingOf(const BatchTask& task) const { return {.seed = options_.seed, .step = task.step}; }
   void NoteBrokenRows(const BatchTask& task);
 
