@@ -242,7 +242,7 @@ std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_
 
 // The sums are there.
 absl::Status MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                                       const std::optional<RowRounding>& rounding) {
+                                                       const RowRounding& rounding) {
   for (const NodeId node : nodes_) {
     RETURN_IF_ERROR(embeddings.CheckRow(node));
     RETURN_IF_ERROR(state.CheckRow(node));
@@ -252,7 +252,7 @@ absl::Status MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapMan
     wide.resize(embeddings.columns());
     for (std::size_t i = first; i < last; ++i) {
       const std::span<const float> sum(AccumulatedRow(rows_[i]), dim_);
-      embeddings.UpdateRowUnlocked(nodes_[i], rounding.value_or(RowRounding()), wide,
+      embeddings.UpdateRowUnlocked(nodes_[i], rounding, wide,
                                    [&](std::span<float> row) { update(sum, row, state.MutableStateRow(nodes_[i])); });
     }
   });
@@ -264,8 +264,7 @@ absl::Status MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapMan
 // Sums a row and updates it while the sum is in the first-level cache. Of products, sums a range of rows while their
 // factors are in the second-level cache, and then updates them.
 absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                            const std::optional<RowRounding>& rounding) {
-  RETURN_IF_ERROR(embeddings.CheckRounding(rounding));
+                                            const RowRounding& rounding) {
   if (!nodes_.empty()) return ApplyAccumulated(update, embeddings, state, rounding);
   RETURN_IF_ERROR(batch_.CheckRows(embeddings, state));
   const std::span<const GradientsByNode::Segment> segments = batch_.segments();
@@ -282,7 +281,7 @@ absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embed
       const NodeId node = segments[i].node;
       const std::span<const float> sum =
           products ? std::span(sums).subspan((i - first) * ProductStride(dim_), dim_) : SumOf(batch_, i, sums);
-      embeddings.UpdateRowUnlocked(node, rounding.value_or(RowRounding()), wide,
+      embeddings.UpdateRowUnlocked(node, rounding, wide,
                                    [&](std::span<float> row) { update(sum, row, state.MutableStateRow(node)); });
     }
   });
@@ -291,8 +290,7 @@ absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embed
 
 absl::Status MmapGradientAccumulator::UpdateUnderLocks(const GradientsByNode& chunk, RowUpdate update,
                                                        MmapManager& embeddings, MmapManager& state,
-                                                       const std::optional<RowRounding>& rounding) {
-  RETURN_IF_ERROR(embeddings.CheckRounding(rounding));
+                                                       const RowRounding& rounding) {
   RETURN_IF_ERROR(chunk.CheckRows(embeddings, state));
   auto& [sums, wide] = workers_.local();
   wide.resize(embeddings.columns());
@@ -301,7 +299,7 @@ absl::Status MmapGradientAccumulator::UpdateUnderLocks(const GradientsByNode& ch
     const NodeId node = chunk.segments()[i].node;
     const std::span<const float> sum = SumOf(chunk, i, sums);
     const WriterStripeLock lock(embeddings.LockFor(node));
-    embeddings.UpdateRow(node, rounding.value_or(RowRounding()), wide,
+    embeddings.UpdateRow(node, rounding, wide,
                          [&](std::span<float> row) { update(sum, row, state.MutableStateRow(node)); });
   }
   return absl::OkStatus();

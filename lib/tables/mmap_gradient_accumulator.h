@@ -74,17 +74,16 @@ class MmapGradientAccumulator {
 
   // Calls `update` once for each row that has gradients, with their sum, on all threads: the accumulated sums, or where
   // there are none those of the batch. Nothing is accumulated then. A row without a resident partition is an error and
-  // nothing is updated; so are embeddings of bf16 without a `rounding`. Takes no locks, as each row is updated by one
+  // nothing is updated. Embeddings of bf16 are rounded by `rounding`. Takes no locks, as each row is updated by one
   // task. REQUIRES: no other thread reads or writes a row of the tables meanwhile
-  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                     const std::optional<RowRounding>& rounding = std::nullopt);
+  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
 
   // ---- An update by one chunk alone.
 
   // Updates the rows of `chunk`, which is ordered and has no products, each under its exclusive lock in `embeddings`.
   // Any threads at once, each with its own chunk.
   absl::Status UpdateUnderLocks(const GradientsByNode& chunk, RowUpdate update, MmapManager& embeddings,
-                                MmapManager& state, const std::optional<RowRounding>& rounding = std::nullopt);
+                                MmapManager& state, const RowRounding& rounding);
 
  private:
   // Bytes [begin, end) of the mapping, of which those before `populated` are pages of this process.
@@ -113,7 +112,7 @@ class MmapGradientAccumulator {
   void MergeNodes();
   std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, std::vector<float>& sum) const;
   absl::Status ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                const std::optional<RowRounding>& rounding);
+                                const RowRounding& rounding);
 
   // Constant after construction.
   const File file_;

@@ -130,8 +130,6 @@ class MmapManager {
   // span after unlocking. REQUIRES: element() is kFloat32, CheckRow(node) is ok and LockFor(node) is held.
   std::span<float> MutableRow(NodeId node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(LockFor(node)) { return TouchFloats(node); }
 
-  // An error where rows of bf16 would be updated without a rounding.
-  absl::Status CheckRounding(const std::optional<RowRounding>& rounding) const;
   // Calls update(row) with the row of `node` for writing, [columns] floats, and marks it changed. Of a table of bf16
   // words the floats are a copy in `wide`, [columns] or more, and what `update` leaves there is rounded stochastically,
   // with draws that depend on `rounding` and node (tables/bfloat16.h); float32 tables ignore both. REQUIRES:

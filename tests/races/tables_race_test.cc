@@ -65,13 +65,13 @@ TEST_F(TablesRace, NoUpdateOfChunksIsLost) {
       GradientsByNode by_node;
       for (std::size_t chunk = 0; chunk < kChunks; ++chunk) {
         ListAndOrder(listed, by_node);
-        ASSERT_OK(gradients->UpdateUnderLocks(
-            by_node,
-            [](std::span<const float> sum, std::span<float> row, std::span<float> count) {
-              count[0] += 1;
-              for (std::size_t d = 0; d < row.size(); ++d) row[d] += sum[d];
-            },
-            *table, *state));
+        ASSERT_OK(
+            gradients->UpdateUnderLocks(by_node,
+                                        [](std::span<const float> sum, std::span<float> row, std::span<float> count) {
+                                          count[0] += 1;
+                                          for (std::size_t d = 0; d < row.size(); ++d) row[d] += sum[d];
+                                        },
+                                        *table, *state, {}));
       }
     });
   }
@@ -231,7 +231,7 @@ TEST_F(TablesRace, UpdatesOfDisjointRowsTakeNoLocks) {
           row_state[0] += 1;
           for (std::size_t d = 0; d < row.size(); ++d) row[d] += gradient[d];
         },
-        *table, *state));
+        *table, *state, {}));
   }
   std::vector<float> row(kColumns);
   std::vector<float> row_state(1);
