@@ -147,81 +147,38 @@ absl::Status MmapGradientAccumulator::BeginBatch(std::span<const std::uint64_t> 
   return Populate(block_region_, used * sizeof(float));
 }
 
-// ---- Sums over several batches: rows in the order in which their nodes came first, and the nodes sorted beside them.
+// ---- Sums over several batches.
 
 float* MmapGradientAccumulator::AccumulatedRow(std::uint32_t row) const {
   return reinterpret_cast<float*>(mapping_ + accumulated_region_.begin) + std::size_t{row} * dim_;
 }
 
-// Gives each segment of the batch its row, a new one where its node has none.
-absl::Status MmapGradientAccumulator::AssignRows() {
-  std::uint64_t next = nodes_.size();
-  auto there = nodes_.cbegin();
-  segments_.clear();
-  for (const GradientsByNode::Segment& segment : batch_.segments()) {
-    there = std::lower_bound(there, nodes_.cend(), segment.node);
-    const bool fresh = there == nodes_.cend() || *there != segment.node;
-    segments_.push_back(
-        {.row = fresh ? static_cast<std::uint32_t>(next++) : rows_[static_cast<std::size_t>(there - nodes_.cbegin())],
-         .fresh = fresh});
-  }
-  if (next > capacity_.accumulated_rows) {
+absl::Status MmapGradientAccumulator::Accumulate() {
+  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
+  std::vector<NodeId> nodes;
+  nodes.reserve(segments.size());
+  for (const GradientsByNode::Segment& segment : segments) nodes.push_back(segment.node);
+  const std::span<const NodeRows::Place> places = accumulated_.Find(std::move(nodes));
+  const std::uint64_t rows = accumulated_.rows_found();
+  if (rows > capacity_.accumulated_rows) {
     return absl::ResourceExhaustedError(
         absl::string_view(fmt::format("{}: the batches of an update touch {} rows; room for {}", file_.path().string(),
-                                      next, capacity_.accumulated_rows)));
+                                      rows, capacity_.accumulated_rows)));
   }
-  return Populate(accumulated_region_, next * dim_ * sizeof(float));
-}
-
-// Merges the nodes of fresh segments into the sorted ones.
-void MmapGradientAccumulator::MergeNodes() {
-  std::vector<NodeId> nodes;
-  std::vector<std::uint32_t> rows;
-  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
-  nodes.reserve(nodes_.size() + segments.size());
-  rows.reserve(nodes_.size() + segments.size());
-  std::size_t there = 0;
-  const auto take_while = [&](const auto& takes) {
-    for (; there < nodes_.size() && takes(nodes_[there]); ++there) {
-      nodes.push_back(nodes_[there]);
-      rows.push_back(rows_[there]);
-    }
-  };
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    if (!segments_[i].fresh) continue;
-    take_while([&](NodeId node) { return node < segments[i].node; });
-    nodes.push_back(segments[i].node);
-    rows.push_back(segments_[i].row);
-  }
-  take_while([](NodeId) { return true; });
-  nodes_.swap(nodes);
-  rows_.swap(rows);
-}
-
-absl::Status MmapGradientAccumulator::Accumulate() {
-  RETURN_IF_ERROR(AssignRows());
-  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
+  RETURN_IF_ERROR(Populate(accumulated_region_, rows * dim_ * sizeof(float)));
   ParallelRanges(0, segments.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
-      float* sum = AccumulatedRow(segments_[i].row);
+      float* sum = AccumulatedRow(places[i].row);
       std::uint32_t at = segments[i].begin;
-      if (segments_[i].fresh) std::memcpy(sum, batch_.gradient(at++), dim_ * sizeof(float));
+      if (places[i].fresh) std::memcpy(sum, batch_.gradient(at++), dim_ * sizeof(float));
       for (; at < segments[i].end; ++at) {
         const float* gradient = batch_.gradient(at);
         for (std::size_t d = 0; d < dim_; ++d) sum[d] += gradient[d];
       }
     }
   });
-  MergeNodes();
+  accumulated_.Keep();
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Sum(NodeId node) const {
-  const auto found = std::lower_bound(nodes_.begin(), nodes_.end(), node);
-  if (found == nodes_.end() || *found != node) {
-    return absl::NotFoundError(absl::string_view(fmt::format("node {} has no accumulated gradient", Value(node))));
-  }
-  return std::span<const float>(AccumulatedRow(rows_[static_cast<std::size_t>(found - nodes_.begin())]), dim_);
 }
 
 // ---- Updates.
@@ -243,21 +200,21 @@ std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_
 // The sums are there.
 absl::Status MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
                                                        const RowRounding& rounding) {
-  for (const NodeId node : nodes_) {
+  const std::span<const NodeId> nodes = accumulated_.nodes();
+  for (const NodeId node : nodes) {
     RETURN_IF_ERROR(embeddings.CheckRow(node));
     RETURN_IF_ERROR(state.CheckRow(node));
   }
-  ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+  ParallelRanges(0, nodes.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
     std::vector<float>& wide = workers_.local().wide;
     wide.resize(embeddings.columns());
     for (std::size_t i = first; i < last; ++i) {
-      const std::span<const float> sum(AccumulatedRow(rows_[i]), dim_);
-      embeddings.UpdateRowUnlocked(nodes_[i], rounding, wide,
-                                   [&](std::span<float> row) { update(sum, row, state.MutableStateRow(nodes_[i])); });
+      const std::span<const float> sum(AccumulatedRow(accumulated_.row(i)), dim_);
+      embeddings.UpdateRowUnlocked(nodes[i], rounding, wide,
+                                   [&](std::span<float> row) { update(sum, row, state.MutableStateRow(nodes[i])); });
     }
   });
-  nodes_.clear();
-  rows_.clear();
+  accumulated_.Clear();
   return absl::OkStatus();
 }
 
@@ -265,7 +222,7 @@ absl::Status MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapMan
 // factors are in the second-level cache, and then updates them.
 absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
                                             const RowRounding& rounding) {
-  if (!nodes_.empty()) return ApplyAccumulated(update, embeddings, state, rounding);
+  if (!accumulated_.nodes().empty()) return ApplyAccumulated(update, embeddings, state, rounding);
   RETURN_IF_ERROR(batch_.CheckRows(embeddings, state));
   const std::span<const GradientsByNode::Segment> segments = batch_.segments();
   const bool products = batch_.has_products();

@@ -28,6 +28,7 @@
 #include "oneapi/tbb/enumerable_thread_specific.h"
 #include "tables/gradients_by_node.h"
 #include "tables/mmap_manager.h"
+#include "tables/node_rows.h"
 
 namespace octavo {
 
@@ -67,10 +68,6 @@ class MmapGradientAccumulator {
   // Adds the batch to the accumulated sums, for an update by several batches. More nodes than accumulated_rows, or a
   // disk or memory that fails, is an error, and then the sums are as they were. REQUIRES: no gradient is a product
   absl::Status Accumulate();
-  // The nodes that have such a sum, ascending.
-  std::span<const NodeId> accumulated() const { return nodes_; }
-  // Returns the sum for `node`, valid until the next call; an error where it has none.
-  absl::StatusOr<std::span<const float>> Sum(NodeId node) const;
 
   // Calls `update` once for each row that has gradients, with their sum, on all threads: the accumulated sums, or where
   // there are none those of the batch. Nothing is accumulated then. A row without a resident partition is an error and
@@ -97,19 +94,12 @@ class MmapGradientAccumulator {
     std::vector<float> sums;
     std::vector<float> wide;  // of rows of bf16
   };
-  // The accumulated row that a segment of the batch is added to.
-  struct SegmentRow {
-    std::uint32_t row = 0;
-    bool fresh = true;  // it holds no sum yet
-  };
 
   MmapGradientAccumulator(File file, std::byte* mapping, std::uint64_t mapped_bytes, std::size_t dim,
                           const GradientCapacity& capacity);
 
   float* AccumulatedRow(std::uint32_t row) const;
   absl::Status Populate(Region& region, std::uint64_t bytes);
-  absl::Status AssignRows();
-  void MergeNodes();
   std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, std::vector<float>& sum) const;
   absl::Status ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
                                 const RowRounding& rounding);
@@ -126,9 +116,7 @@ class MmapGradientAccumulator {
   Region accumulated_region_;
   std::vector<std::span<float>> blocks_;
   GradientsByNode batch_;
-  std::vector<NodeId> nodes_;         // that have accumulated sums, ascending
-  std::vector<std::uint32_t> rows_;   // rows_[i] is the row of nodes_[i]
-  std::vector<SegmentRow> segments_;  // of the batch's segments, kept for its memory
+  NodeRows accumulated_;
   tbb::enumerable_thread_specific<Worker> workers_;
 };
 

@@ -126,10 +126,6 @@ class MmapManager {
   // Says whether `node` has a row that may be touched now.
   absl::Status CheckRow(NodeId node) const;
 
-  // Returns the row of `node` for writing, [columns] floats inside the mapping, and marks it changed. Do not keep the
-  // span after unlocking. REQUIRES: element() is kFloat32, CheckRow(node) is ok and LockFor(node) is held.
-  std::span<float> MutableRow(NodeId node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(LockFor(node)) { return TouchFloats(node); }
-
   // Calls update(row) with the row of `node` for writing, [columns] floats, and marks it changed. Of a table of bf16
   // words the floats are a copy in `wide`, [columns] or more, and what `update` leaves there is rounded stochastically,
   // with draws that depend on `rounding` and node (tables/bfloat16.h); float32 tables ignore both. REQUIRES:
@@ -153,8 +149,9 @@ class MmapManager {
     RoundStochastically(rounding, node, wide, words);
   }
 
-  // MutableRow of optimizer state, for who may write the row with the same id in the embeddings: under its lock there,
-  // or alone. REQUIRES: element() is kFloat32 and CheckRow(node) is ok
+  // Returns the row of `node` for writing, [columns] floats inside the mapping, and marks it changed: of optimizer
+  // state, for who may write the row with the same id in the embeddings, under its lock there or alone. REQUIRES:
+  // element() is kFloat32 and CheckRow(node) is ok
   std::span<float> MutableStateRow(NodeId node) { return TouchFloats(node); }
 
   // ---- Commit. The order of these steps belongs to checkpoint/run_tables.h.
