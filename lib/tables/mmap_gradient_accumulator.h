@@ -26,11 +26,64 @@
 #include "io/file.h"
 #include "io/mapped_range.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "tables/gradients_by_node.h"
 #include "tables/mmap_manager.h"
 #include "tables/node_rows.h"
+#include "tables/product_sums.h"
 
 namespace octavo {
+
+// The gradients of a batch or chunk, brought together by node: each row's are summed in one place and in the order in
+// which they were listed, so the sums are the same bits however the work is split.
+//
+// Lists where gradients are; who reads them needs them written. Keeps its memory. One thread at a time, but Arrivals.
+class GradientsByNode {
+ public:
+  // Where the gradients of one node are in the order.
+  struct Segment {
+    NodeId node{};
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
+
+  void Clear() {
+    listed_.clear();
+    has_products_ = false;
+  }
+  // REQUIRES: fewer than 2^32 in all
+  void Add(const RowGradient& gradient) {
+    listed_.push_back(gradient);
+    has_products_ = has_products_ || gradient.product != nullptr;
+  }
+  std::span<const RowGradient> listed() const { return listed_; }
+  bool has_products() const { return has_products_; }
+  // Orders what was listed since Clear: by node, those of one node as they came. The gradients may be written
+  // meanwhile.
+  void Order();
+
+  // ---- After Order.
+  // One for each node, ascending.
+  std::span<const Segment> segments() const { return segments_; }
+  // The floats of the gradient at place `at` of the order.
+  const float* gradient(std::uint32_t at) const { return listed_[order_[at]].values; }
+  // The gradients of segments [first, last) as they came: each is its place among those listed, shifted left by 32
+  // bits, and its segment, counted from `first`. Valid until the next call for one of these segments. Threads may ask
+  // for different segments at once.
+  std::span<const std::uint64_t> Arrivals(std::size_t first, std::size_t last);
+
+  // An error where a node has no resident row in both tables.
+  absl::Status CheckRows(const MmapManager& embeddings, const MmapManager& state) const;
+
+ private:
+  void AddToSegments(std::uint32_t at, NodeId node);
+  void SortTogether(unsigned index_bits);
+  void SortApart();
+
+  std::vector<RowGradient> listed_;
+  bool has_products_ = false;
+  std::vector<std::uint64_t> keys_;   // a node and, in the low bits, its gradient's place; then arrivals
+  std::vector<std::uint32_t> order_;  // places in listed_
+  std::vector<Segment> segments_;
+};
 
 // Updates one row: gradient, the row, its optimizer state. All are floats, whatever the rows are stored as.
 using RowUpdate = absl::FunctionRef<void(std::span<const float>, std::span<float>, std::span<float>)>;

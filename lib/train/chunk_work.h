@@ -23,13 +23,29 @@
 #include "model/chunk_kernel.h"
 #include "model/negatives.h"
 #include "run/options.h"
-#include "tables/gradients_by_node.h"
+#include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
-#include "train/chunk_block.h"
+#include "train/divergence.h"
 #include "train/relation_gradients.h"
 
 namespace octavo {
+
+// Chunk `chunk` of a batch.
+struct ChunkPlace {
+  BatchPlace batch;
+  std::uint64_t chunk = 0;
+  std::span<const Edge> edges;           // of the chunk; twice as many with options.group_queries
+  std::span<const Edge> edges_of_batch;  // negatives by degree are drawn from these
+};
+
+// The shape of a chunk: E edges, Q queries, N negatives a side, A relations that are predicted (0: none).
+struct ChunkShape {
+  std::uint64_t edges = 0;
+  std::uint64_t queries = 0;
+  std::uint64_t negatives = 0;
+  std::uint64_t relations = 0;
+};
 
 // The rows of nodes that a chunk works on. N negatives a side; what is of the head side is empty where only tails are
 // corrupted.
@@ -59,6 +75,15 @@ struct ChunkResult {
   ChunkLoss loss;  // of all pieces
   absl::Status status;
 };
+
+// Whether chunks leave the gradients of negatives as factors (model/chunk.h). Where queries are few beside
+// dimensions that is less to keep; the bits are the same. In `async`, and in sums over batches, a gradient is used on
+// its own.
+bool KeepsFactors(const TrainOptions& options);
+
+// The floats of a chunk's block, and the gradients in it. REQUIRES: block.size() is BlockFloats of that shape
+std::uint64_t BlockFloats(const TrainOptions& options, const ChunkShape& shape);
+ChunkGradients GradientsIn(std::span<float> block, const TrainOptions& options, const ChunkShape& shape);
 
 // In how many pieces each chunk of a batch is computed: more than one where there are `chunks` of them, too few for
 // some threads. Not a function of the threads, as losses are added by piece.

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "tables/gradients_by_node.h"
 #include "tables/mmap_gradient_accumulator.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/tables/loaded_table.h"
