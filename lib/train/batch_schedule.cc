@@ -90,7 +90,7 @@ void BatchSchedule::ComputeInPieces(std::size_t pieces, std::span<ChunkResult> r
   shared_rows_.resize(std::max(shared_rows_.size(), results.size()));
   ParallelEach(0, results.size(), [&](std::size_t c) {
     work_.Gather(shared_rows_[c], results[c]);
-    work_.Prepare(pieces, shared_rows_[c], results[c]);
+    results[c].pieces.assign(pieces, {});
   });
   ParallelEach(0, results.size() * pieces, [&](std::size_t i) {
     const std::size_t c = i / pieces;

@@ -211,13 +211,6 @@ void ChunkWork::TakeBlock(std::span<float> block, ChunkResult& result) const {
   result.head_product = {result.shape.queries, result.gradients.head_factors.queries.data()};
 }
 
-void ChunkWork::Gather(ChunkRows& rows, ChunkResult& result) const {
-  const std::span<const Edge> edges = result.place.edges;
-  FindAccidentalPositives(edges, result.begins, result.tail_negative_ids, Side::kTail, rows.tail_masks);
-  FindAccidentalPositives(edges, result.begins, result.head_negative_ids, Side::kHead, rows.head_masks);
-  result.status = GatherRows(result, rows);
-}
-
 void ChunkWork::GatherRelations(const ChunkResult& result, ChunkRows& rows) const {
   const std::span<const Edge> edges = result.place.edges;
   const std::size_t width = model_.RelationWidth();
@@ -234,6 +227,14 @@ void ChunkWork::GatherRelations(const ChunkResult& result, ChunkRows& rows) cons
   }
   rows.edge_relations.clear();
   for (const Edge& edge : edges) rows.edge_relations.push_back(Value(edge.relation));
+}
+
+void ChunkWork::Gather(ChunkRows& rows, ChunkResult& result) const {
+  const std::span<const Edge> edges = result.place.edges;
+  FindAccidentalPositives(edges, result.begins, result.tail_negative_ids, Side::kTail, rows.tail_masks);
+  FindAccidentalPositives(edges, result.begins, result.head_negative_ids, Side::kHead, rows.head_masks);
+  GatherRelations(result, rows);
+  result.status = GatherRows(result, rows);
 }
 
 ChunkInput ChunkWork::InputOf(const ChunkRows& rows, const ChunkResult& result) const {
@@ -258,10 +259,16 @@ ChunkInput ChunkWork::InputOf(const ChunkRows& rows, const ChunkResult& result) 
                                   (place.batch.batch << 32) | place.chunk)};
 }
 
-void ChunkWork::Prepare(std::size_t pieces, ChunkRows& rows, ChunkResult& result) const {
+absl::Status ChunkWork::ComputeInput(const ChunkInput& input, const ChunkGradients& gradients, const ChunkPlace& place,
+                                     ChunkKernel& kernel, ChunkLoss& loss) const {
+  loss = kernel.Compute(input, gradients);
+  if (std::isfinite(loss.loss) && std::isfinite(loss.penalty)) return absl::OkStatus();
+  return LossDiverged(options_, graph_, place.batch, place.edges, input, gradients, loss);
+}
+
+void ChunkWork::Compute(const ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const {
   if (!result.status.ok()) return;
-  GatherRelations(result, rows);
-  result.pieces.assign(pieces, {});
+  result.status = ComputeInput(InputOf(rows, result), result.gradients, result.place, kernel, result.loss);
 }
 
 void ChunkWork::ComputePiece(const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel, ChunkResult& result) const {
@@ -270,16 +277,10 @@ void ChunkWork::ComputePiece(const ChunkRows& rows, std::size_t piece, ChunkKern
   const std::size_t first = result.shape.queries * piece / pieces;
   const std::size_t last = result.shape.queries * (piece + 1) / pieces;
   if (first == last) return;
-  ChunkInput input = InputOf(rows, result);
-  ChunkGradients gradients = result.gradients;
-  if (pieces > 1) {
-    gradients = gradients.Slice(input, first, last);
-    input = input.Slice(first, last);
-  }
+  const ChunkInput whole = InputOf(rows, result);
   ChunkResult::Piece& done = result.pieces[piece];
-  done.loss = kernel.Compute(input, gradients);
-  if (std::isfinite(done.loss.loss) && std::isfinite(done.loss.penalty)) return;
-  done.status = LossDiverged(options_, graph_, result.place.batch, result.place.edges, input, gradients, done.loss);
+  done.status = ComputeInput(whole.Slice(first, last), result.gradients.Slice(whole, first, last), result.place, kernel,
+                             done.loss);
 }
 
 void ChunkWork::Conclude(ChunkResult& result) const {
@@ -293,12 +294,6 @@ void ChunkWork::Conclude(ChunkResult& result) const {
     result.loss.loss += piece.loss.loss;
     result.loss.penalty += piece.loss.penalty;
   }
-}
-
-void ChunkWork::Compute(ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const {
-  Prepare(1, rows, result);
-  ComputePiece(rows, 0, kernel, result);
-  Conclude(result);
 }
 
 void ChunkWork::ListNodes(const ChunkResult& result, GradientsByNode& gradients) const {

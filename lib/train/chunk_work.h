@@ -71,8 +71,8 @@ struct ChunkResult {
     ChunkLoss loss;
     absl::Status status;
   };
-  std::vector<Piece> pieces;
-  ChunkLoss loss;  // of all pieces
+  std::vector<Piece> pieces;  // as many as the caller wants, where it is computed in pieces
+  ChunkLoss loss;
   absl::Status status;
 };
 
@@ -115,18 +115,16 @@ class ChunkWork {
   // After Draw: the gradients of the chunk are to be in `block`, of BlockFloats floats. From here on they may be
   // listed.
   void TakeBlock(std::span<float> block, ChunkResult& result) const;
-  // After Draw: copies the nodes' rows. Except in `async`, no thread may write them meanwhile. A failure is
-  // result.status.
+  // After Draw: finds the pairs that are masked and copies the rows. Except in `async`, no thread may write those of
+  // nodes meanwhile. A failure is result.status.
   void Gather(ChunkRows& rows, ChunkResult& result) const;
 
-  // Computes loss and gradients of gathered rows with the relations' rows as they are now. A loss that is not finite is
-  // result.status, an error that names batch, relation and nodes. Does nothing where the status is an error already.
-  void Compute(ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const;
+  // Computes loss and gradients of gathered rows. A loss that is not finite is result.status, an error that names
+  // batch, relation and nodes. Does nothing where the status is an error already.
+  void Compute(const ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const;
 
   // The same in pieces, some of the queries each against all negatives, where a batch has too few chunks for the
-  // threads: Prepare, then each piece by any thread, then Conclude. Gradients have the same bits in any number of
-  // pieces.
-  void Prepare(std::size_t pieces, ChunkRows& rows, ChunkResult& result) const;
+  // threads: each of result.pieces by any thread, then Conclude. Gradients have the same bits in any number of pieces.
   void ComputePiece(const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel, ChunkResult& result) const;
   void Conclude(ChunkResult& result) const;
 
@@ -140,6 +138,8 @@ class ChunkWork {
   absl::Status GatherRows(const ChunkResult& result, ChunkRows& rows) const;
   void GatherRelations(const ChunkResult& result, ChunkRows& rows) const;
   ChunkInput InputOf(const ChunkRows& rows, const ChunkResult& result) const;
+  absl::Status ComputeInput(const ChunkInput& input, const ChunkGradients& gradients, const ChunkPlace& place,
+                            ChunkKernel& kernel, ChunkLoss& loss) const;
   // Whether (?, r, t) is trained by a query of its own. Grouped, it is an entry (t, r^-1, ?).
   bool corrupts_heads() const { return !options_.group_queries; }
   std::uint64_t HeadSideRelation(RelationId relation) const;

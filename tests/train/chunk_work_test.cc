@@ -123,7 +123,7 @@ TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
       std::vector<float> block(whole_block.size());
       work.TakeBlock(block, cut);
       work.Gather(rows, cut);
-      work.Prepare(pieces, rows, cut);
+      cut.pieces.assign(pieces, {});
       for (std::size_t piece = pieces; piece-- > 0;) work.ComputePiece(rows, piece, kernel, cut);
       work.Conclude(cut);
       ASSERT_OK(cut.status);
