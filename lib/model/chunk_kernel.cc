@@ -6,7 +6,6 @@
 #include "model/chunk_penalties.h"
 #include "model/comparison.h"
 #include "model/gemm.h"
-#include "model/query.h"
 #include "model/relation_prediction.h"
 #include "model/shared_queries.h"
 
