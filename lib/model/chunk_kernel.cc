@@ -66,7 +66,7 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
 // BackpropagateBlock of inner products with the gradients of the negatives left as factors.
 void BackpropagateFactors(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* negatives,
                           const float* g, float* query_gradients, const NegativeFactors& factors) {
-  Gemm(n, dim, m, g, m, negatives, dim, query_gradients, dim, false);
+  Gemm(n, dim, m, {g, m}, {negatives, dim}, query_gradients, dim, false);
   Transpose(n, m, g, m, factors.slopes.data(), factors.stride);
   for (std::size_t i = 0; i < n; ++i) {
     float* const row = factors.queries.data() + i * factors.query_stride;

@@ -317,7 +317,7 @@ void CompareBlock(Comparison comparison, std::size_t dim, std::size_t n, const f
   const std::size_t half = dim / 2;
   switch (comparison) {
     case Comparison::kInner:
-      return GemmTransposedB(n, m, dim, queries, dim, candidates, dim, scores, m, false);
+      return Gemm(n, m, dim, {queries, dim}, {candidates, dim, true}, scores, m, false);
     case Comparison::kL1:
       return RunPanels(L1Panel, n, m, dim, {queries, dim}, {candidates, dim, true}, scores, m, false);
     case Comparison::kComplexL1:
@@ -333,8 +333,8 @@ void BackpropagateBlock(Comparison comparison, std::size_t dim, std::size_t n, c
                         float* query_gradients, float* candidate_gradients) {
   switch (comparison) {
     case Comparison::kInner:
-      Gemm(n, dim, m, g, m, candidates, dim, query_gradients, dim, false);
-      return GemmTransposedA(m, dim, n, g, m, queries, dim, candidate_gradients, dim, false);
+      Gemm(n, dim, m, {g, m}, {candidates, dim}, query_gradients, dim, false);
+      return Gemm(m, dim, n, {g, m, true}, {queries, dim}, candidate_gradients, dim, false);
     case Comparison::kL1:
       return L1Gradients(dim, n, queries, m, candidates, g, query_gradients, candidate_gradients);
     case Comparison::kComplexL1:
