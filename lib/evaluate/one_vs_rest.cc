@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/lanes-inl.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 #include "model/gemm.h"
-#include "model/lanes-inl.h"
 
 #ifndef OCTAVO_EVALUATE_ONE_VS_REST_CONSTANTS_
 #define OCTAVO_EVALUATE_ONE_VS_REST_CONSTANTS_

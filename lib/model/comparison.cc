@@ -9,10 +9,10 @@
 
 #include <cmath>
 
+#include "base/lanes-inl.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 #include "model/gemm.h"
-#include "model/lanes-inl.h"
 #include "model/panel.h"
 
 HWY_BEFORE_NAMESPACE();

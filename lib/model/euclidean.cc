@@ -9,10 +9,10 @@
 
 #include <algorithm>
 
+#include "base/lanes-inl.h"
 #include "hwy/highway.h"
 #include "model/comparison.h"
 #include "model/gemm.h"
-#include "model/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {
