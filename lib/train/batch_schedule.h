@@ -3,7 +3,6 @@
 //   sync   draw negatives | copy rows and compute, chunk by chunk, and beside it order their gradients by node |
 //          sum and update rows, and beside it relations |      (| is a barrier)
 //   async  draw negatives | each chunk: copy rows, compute, update its rows, under the stripe locks | update relations
-//   |
 //
 // What one thread alone can do, ordering, is done beside what many can. Relations are updated between batches in both:
 // they are never stale. In `async` a chunk reads rows as the chunks beside it leave them at that moment, each row
