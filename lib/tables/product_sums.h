@@ -1,6 +1,6 @@
-// Sums of gradients that are products: the gradients of negatives, which are made here, row by row, and summed while they
-// are in the second-level cache. As rows, those of a batch of small chunks and many negatives are larger than all caches
-// and go from the cores to memory and back; their factors are not.
+// Sums of gradients that are products: the gradients of negatives, which are made here, row by row, and summed while
+// they are in the second-level cache. As rows, those of a batch of small chunks and many negatives are larger than all
+// caches and go from the cores to memory and back; their factors are not.
 //
 // The sums of a range of rows lie in one piece; the gradients are added to them as they came, those of one product
 // together, by a product of its slopes for these rows with its other factor. So each row has its sum from one thread,
