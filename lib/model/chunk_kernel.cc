@@ -6,7 +6,6 @@
 #include "model/chunk_penalties.h"
 #include "model/comparison.h"
 #include "model/gemm.h"
-#include "model/query.h"
 #include "model/relation_prediction.h"
 #include "model/shared_queries.h"
 
@@ -67,7 +66,7 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
 // BackpropagateBlock for inner products that keeps the gradients of the negatives as factors.
 void BackpropagateFactors(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* negatives,
                           const float* g, float* query_gradients, const NegativeFactors& factors) {
-  Gemm(n, dim, m, g, m, negatives, dim, query_gradients, dim, false);
+  Gemm(n, dim, m, {g, m}, {negatives, dim}, query_gradients, dim, false);
   Transpose(n, m, g, m, factors.slopes.data(), factors.stride);
   for (std::size_t i = 0; i < n; ++i) {
     float* const row = factors.queries.data() + i * factors.query_stride;
@@ -127,13 +126,16 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
   if (shared) Grow(s.edge_gradients, edges * dim);
   const float* const edge_queries = shared ? s.edge_queries.data() : s.queries.data();
   float* const edge_gradients = shared ? s.edge_gradients.data() : s.query_gradients.data();
+  const bool drops = dropout_.any();
   RandomStream dropout = input.dropout;
 
   ChunkLoss result;
   const auto compute_side = [&](const SideView& side) {
     // Scores of each edge's answer, [E], and of each query with all negatives, [Q, N].
-    s.dropped.Drop(dropout_, dropout, side.anchors, side.relations);
-    MakeQueries(model_, side.query_side, queries, s.dropped.anchors(), s.dropped.relations(), s.queries.data());
+    if (drops) s.dropped.Drop(dropout_, dropout, side.anchors, side.relations);
+    const float* const anchors = drops ? s.dropped.anchors() : side.anchors.data();
+    const float* const relations = drops ? s.dropped.relations() : side.relations.data();
+    MakeQueries(model_, side.query_side, queries, anchors, relations, s.queries.data());
     if (shared) SpreadToEdges(input.begins, dim, s.queries.data(), s.edge_queries.data());
     CompareRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data());
     CompareBlock(comparison, dim, queries, s.queries.data(), negatives, side.negatives, s.block, s.scores.data());
@@ -162,16 +164,11 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
     if (shared) AddToQueries(input.begins, dim, s.edge_gradients.data(), s.query_gradients.data());
 
     // Backpropagate through the queries to the rows that they are made of.
-    if (dropout_.any()) {
-      BackpropagateQueries(model_, side.query_side, queries, s.dropped.anchors(), s.dropped.relations(),
-                           s.query_gradients.data(), false, s.dropped.anchor_gradients(queries * dim),
-                           side.relation_gradients.data());
-      s.dropped.Backpropagate(side.add, side.anchor_gradients, side.relation_gradients);
-    } else {
-      BackpropagateQueries(model_, side.query_side, queries, side.anchors.data(), side.relations.data(),
-                           s.query_gradients.data(), side.add, side.anchor_gradients.data(),
-                           side.relation_gradients.data());
-    }
+    BackpropagateQueries(model_, side.query_side, queries, anchors, relations, s.query_gradients.data(),
+                         side.add && !drops,
+                         drops ? s.dropped.anchor_gradients(queries * dim) : side.anchor_gradients.data(),
+                         side.relation_gradients.data());
+    if (drops) s.dropped.Backpropagate(side.add, side.anchor_gradients, side.relation_gradients);
   };
   compute_side(TailSide(input, gradients));
   if (input.corrupts_heads) compute_side(HeadSide(input, gradients));

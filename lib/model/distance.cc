@@ -10,9 +10,9 @@
 
 #include <algorithm>
 
+#include "base/lanes-inl.h"
 #include "hwy/highway.h"
 #include "model/comparison.h"
-#include "model/lanes-inl.h"
 #include "model/panel.h"
 
 HWY_BEFORE_NAMESPACE();

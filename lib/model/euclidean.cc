@@ -9,10 +9,10 @@
 
 #include <algorithm>
 
+#include "base/lanes-inl.h"
 #include "hwy/highway.h"
 #include "model/comparison.h"
 #include "model/gemm.h"
-#include "model/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {
@@ -105,7 +105,7 @@ void EuclideanScores(std::size_t dim, std::size_t n, const float* queries, std::
                      ScoreScratch& scratch, float* scores) {
   if (scratch.query_norms.size() < n) scratch.query_norms.resize(n);
   if (scratch.candidate_norms.size() < m) scratch.candidate_norms.resize(m);
-  GemmTransposedB(n, m, dim, queries, dim, candidates, dim, scores, m, false);
+  Gemm(n, m, dim, {queries, dim}, {candidates, dim, true}, scores, m, false);
   HWY_DYNAMIC_DISPATCH(SquaredNorms)(dim, n, queries, scratch.query_norms.data());
   HWY_DYNAMIC_DISPATCH(SquaredNorms)(dim, m, candidates, scratch.candidate_norms.data());
   for (std::size_t i = 0; i < n; ++i) {
@@ -141,8 +141,8 @@ void EuclideanGradients(std::size_t dim, std::size_t n, const float* queries, st
     }
     scratch.query_sums[i] = HWY_DYNAMIC_DISPATCH(DivideByDistance)(m, row, g + i * m, scratch.candidate_sums.data());
   }
-  Gemm(n, dim, m, g, m, candidates, dim, query_gradients, dim, true);
-  GemmTransposedA(m, dim, n, g, m, queries, dim, candidate_gradients, dim, true);
+  Gemm(n, dim, m, {g, m}, {candidates, dim}, query_gradients, dim, true);
+  Gemm(m, dim, n, {g, m, true}, {queries, dim}, candidate_gradients, dim, true);
   HWY_DYNAMIC_DISPATCH(SubtractScaled)(dim, n, scratch.query_sums.data(), queries, query_gradients);
   HWY_DYNAMIC_DISPATCH(SubtractScaled)(dim, m, scratch.candidate_sums.data(), candidates, candidate_gradients);
 }

@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 
-#include "model/panel.h"
-
 namespace octavo {
 namespace {
 
@@ -85,25 +83,15 @@ std::string_view GemmBackendName(GemmBackend backend) {
   return backend == GemmBackend::kLibxsmm ? "libxsmm" : "portable";
 }
 
-void Gemm(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b, std::size_t ldb,
-          float* c, std::size_t ldc, bool accumulate) {
-  RunPanels(KernelOf(ActiveGemmBackend()), m, n, k, {a, lda, false}, {b, ldb, false}, c, ldc, accumulate);
+void Gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b, float* c, std::size_t ldc,
+          bool accumulate) {
+  RunPanels(KernelOf(ActiveGemmBackend()), m, n, k, a, b, c, ldc, accumulate);
 }
 
-void GemmTransposedB(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b,
-                     std::size_t ldb, float* c, std::size_t ldc, bool accumulate) {
-  RunPanels(KernelOf(ActiveGemmBackend()), m, n, k, {a, lda, false}, {b, ldb, true}, c, ldc, accumulate);
-}
-
-void GemmTransposedA(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b,
-                     std::size_t ldb, float* c, std::size_t ldc, bool accumulate) {
-  RunPanels(KernelOf(ActiveGemmBackend()), m, n, k, {a, lda, true}, {b, ldb, false}, c, ldc, accumulate);
-}
-
-void GemmWith(GemmBackend backend, std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda,
-              const float* b, std::size_t ldb, float* c, std::size_t ldc, bool accumulate) {
+void GemmWith(GemmBackend backend, std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b, float* c,
+              std::size_t ldc, bool accumulate) {
   if (backend == GemmBackend::kLibxsmm && !LibxsmmWorks()) backend = GemmBackend::kPortable;
-  RunPanels(KernelOf(backend), m, n, k, {a, lda, false}, {b, ldb, false}, c, ldc, accumulate);
+  RunPanels(KernelOf(backend), m, n, k, a, b, c, ldc, accumulate);
 }
 
 }  // namespace octavo

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "model/panel.h"
+
 namespace octavo {
 
 enum class GemmBackend { kLibxsmm, kPortable };
@@ -14,23 +16,15 @@ enum class GemmBackend { kLibxsmm, kPortable };
 GemmBackend ActiveGemmBackend();
 std::string_view GemmBackendName(GemmBackend backend);
 
-// c[i * ldc + j] = sum_l a[i * lda + l] * b[l * ldb + j], or added to c if `accumulate`; a is [m, k], b is [k, n].
-// An element's value depends on its row of a, its column of b and k only (terms are added in the order of l, each by a
-// fused multiply-add where the CPU has one), not on m, n, i or j. Any thread.
-void Gemm(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b, std::size_t ldb,
-          float* c, std::size_t ldc, bool accumulate);
-
-// The same with b transposed: c = a * b^T, b is [n, k]. The same bits as Gemm with b transposed beforehand.
-void GemmTransposedB(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b,
-                     std::size_t ldb, float* c, std::size_t ldc, bool accumulate);
-
-// The same with a transposed: c = a^T * b, a is [k, m].
-void GemmTransposedA(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b,
-                     std::size_t ldb, float* c, std::size_t ldc, bool accumulate);
+// c[i * ldc + j] = sum_l a(i, l) * b(l, j), or added to c if `accumulate`; a is [m, k], b is [k, n]. An element's value
+// depends on its row of a, its column of b and k only (terms are added in the order of l, each by a fused multiply-add
+// where the CPU has one), not on m, n, its place, or whether an operand is transposed. Any thread.
+void Gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b, float* c, std::size_t ldc,
+          bool accumulate);
 
 // Gemm on a chosen backend, for tests and benchmarks. Falls back to the portable one where libxsmm is absent.
-void GemmWith(GemmBackend backend, std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda,
-              const float* b, std::size_t ldb, float* c, std::size_t ldc, bool accumulate);
+void GemmWith(GemmBackend backend, std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b, float* c,
+              std::size_t ldc, bool accumulate);
 
 // to[j * ldt + i] = from[i * ldf + j]; from is [rows, columns].
 void Transpose(std::size_t rows, std::size_t columns, const float* from, std::size_t ldf, float* to, std::size_t ldt);

@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "base/escape.h"
+#include "base/lanes-inl.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
-#include "model/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {

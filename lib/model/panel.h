@@ -1,5 +1,5 @@
-// Blocked matrix products: columns are packed into panels, and a panel kernel runs over all rows for each panel. Shared
-// by Gemm and the distance kernels; internal to model/.
+// Matrix operands, and blocked products of them: columns are packed into panels, and a panel kernel runs over all rows
+// for each panel. Shared by Gemm and the distance kernels; except MatrixView, internal to model/.
 //
 // Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 2008, without the packing of A:
 // chunks are small enough that its rows stay in the second-level cache.

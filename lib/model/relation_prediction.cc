@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "model/comparison.h"
 #include "model/loss.h"
-#include "model/query.h"
 #include "model/shared_queries.h"
 
 namespace octavo {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "model/chunk.h"
+#include "model/comparison.h"
 #include "model/model_spec.h"
-#include "model/score_scratch.h"
 
 namespace octavo {
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <span>
 
+#include "model/comparison.h"
 #include "model/model_spec.h"
-#include "model/score_scratch.h"
 
 namespace octavo {
 

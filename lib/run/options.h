@@ -55,15 +55,15 @@ struct TrainOptions {
   std::uint64_t negatives = 512;  // for each side of each chunk; 0: all nodes
   double degree_fraction = 0;
   bool degree_by_weight = false;
-  bool known_negatives = false;  // the first negatives of a side are the anchors of its chunk
-  // Trains each side of an edge separately; those with the same anchor and relation form a group
-  // (model/chunk_kernel.h).
+  bool known_negatives = false;  // the first negatives of a side are the known nodes of its chunk
+  // Trains each side of an edge separately; those with the same known node and relation form a group
+  // (model/chunk.h).
   bool group_queries = false;
   bool competing_answers = false;  // answers of a group compete in the same softmax
   double label_smoothing = 0;
   double dropout = 0;              // for the anchor's row
   double relation_dropout = 0;     // for the relation's row
-  double relation_prediction = 0;  // weight of the relation's own loss (model/chunk_kernel.h)
+  double relation_prediction = 0;  // weight of the relation's own loss (model/relation_prediction.h)
   RegularizerKind regularizer = RegularizerKind::kNone;
   double regularization = 0;
   // The descent.

@@ -28,10 +28,65 @@
 #include "io/file.h"
 #include "io/mapped_range.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "tables/gradients_by_node.h"
 #include "tables/mmap_manager.h"
+#include "tables/node_rows.h"
+#include "tables/product_sums.h"
 
 namespace octavo {
+
+// Groups the gradients of a batch or chunk by node. The gradients of a row are summed by one task, in the order in
+// which they were listed, so the sums have the same bits however the work is split.
+//
+// Lists the addresses of gradients; they must be written before they are read. Keeps its memory. One thread at a time,
+// except in Arrivals.
+class GradientsByNode {
+ public:
+  // Where the gradients of one node are in the order.
+  struct Segment {
+    NodeId node{};
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
+
+  void Clear() {
+    listed_.clear();
+    has_products_ = false;
+  }
+  // REQUIRES: fewer than 2^32 gradients in total
+  void Add(const RowGradient& gradient) {
+    listed_.push_back(gradient);
+    has_products_ = has_products_ || gradient.product != nullptr;
+  }
+  std::span<const RowGradient> listed() const { return listed_; }
+  bool has_products() const { return has_products_; }
+  // Orders the gradients listed since Clear by node, those of one node as listed. The gradients may be written
+  // meanwhile.
+  void Order();
+
+  // ---- After Order.
+  // One segment per node, in ascending order of nodes.
+  std::span<const Segment> segments() const { return segments_; }
+  // The floats of the gradient at place `at` of the order.
+  const float* gradient(std::uint32_t at) const { return listed_[order_[at]].values; }
+  // The gradients of segments [first, last) as listed. Each entry has the gradient's place in the list, shifted left by
+  // 32 bits, and its segment, counted from `first`. Valid until the next call for one of these segments. Threads may
+  // call it concurrently for different segments.
+  std::span<const std::uint64_t> Arrivals(std::size_t first, std::size_t last);
+
+  // Returns an error if a node lacks a resident row in either table.
+  absl::Status CheckRows(const MmapManager& embeddings, const MmapManager& state) const;
+
+ private:
+  void AddToSegments(std::uint32_t at, NodeId node);
+  void SortTogether(unsigned index_bits);
+  void SortApart();
+
+  std::vector<RowGradient> listed_;
+  bool has_products_ = false;
+  std::vector<std::uint64_t> keys_;   // a node and, in the low bits, its gradient's place; then arrivals
+  std::vector<std::uint32_t> order_;  // places in listed_
+  std::vector<Segment> segments_;
+};
 
 // Updates one row, given its gradient, the row and its optimizer state. All are floats, even if the rows are stored as
 // bf16.
@@ -71,24 +126,19 @@ class MmapGradientAccumulator {
   // than accumulated_rows, or if the disk or memory fails; the sums are then unchanged. REQUIRES: no gradient is a
   // product
   absl::Status Accumulate();
-  // The nodes with accumulated sums, ascending.
-  std::span<const NodeId> accumulated() const { return nodes_; }
-  // Returns the sum for `node`, valid until the next call, or an error if it has none.
-  absl::StatusOr<std::span<const float>> Sum(NodeId node) const;
 
-  // Calls `update` once for each row that has gradients, with their sum, on all threads. Uses the accumulated sums if
-  // there are any, otherwise those of the batch. Then discards the accumulated sums. Returns an error, and updates
-  // nothing, if a row's partition is not resident, or if embeddings are bf16 and `rounding` is missing. Takes no locks,
-  // as each row is updated by one task. REQUIRES: no other thread reads or writes a row of the tables meanwhile
-  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                     const std::optional<RowRounding>& rounding = std::nullopt);
+  // Calls `update` once for each row that has gradients, with their sum, on all threads: the accumulated sums, or where
+  // there are none those of the batch. Nothing is accumulated then. A row without a resident partition is an error and
+  // nothing is updated. Embeddings of bf16 are rounded by `rounding`. Takes no locks, as each row is updated by one
+  // task. REQUIRES: no other thread reads or writes a row of the tables meanwhile
+  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
 
   // ---- An update by one chunk alone.
 
   // Updates the rows of `chunk`, which is ordered and has no products, each under its exclusive lock in `embeddings`.
   // Any number of threads concurrently, each with its own chunk.
   absl::Status UpdateUnderLocks(const GradientsByNode& chunk, RowUpdate update, MmapManager& embeddings,
-                                MmapManager& state, const std::optional<RowRounding>& rounding = std::nullopt);
+                                MmapManager& state, const RowRounding& rounding);
 
  private:
   // Bytes [begin, end) of the mapping. Those before `populated` are private pages of this process.
@@ -102,24 +152,15 @@ class MmapGradientAccumulator {
     std::vector<float> sums;
     std::vector<float> wide;  // of rows of bf16
   };
-  // The accumulated row that a segment of the batch is added to.
-  struct SegmentRow {
-    std::uint32_t row = 0;
-    bool fresh = true;  // has no sum yet
-  };
 
   MmapGradientAccumulator(File file, std::byte* mapping, std::uint64_t mapped_bytes, std::size_t dim,
                           const GradientCapacity& capacity);
 
   float* AccumulatedRow(std::uint32_t row) const;
   absl::Status Populate(Region& region, std::uint64_t bytes);
-  absl::Status AssignRows();
-  void MergeNodes();
-  std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, std::size_t last,
-                               std::vector<float>& sum) const;
-  void ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
-  void ApplyRows(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
-  void ApplyProducts(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
+  std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, std::vector<float>& sum) const;
+  absl::Status ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                const RowRounding& rounding);
 
   // Constant after construction.
   const File file_;
@@ -133,9 +174,7 @@ class MmapGradientAccumulator {
   Region accumulated_region_;
   std::vector<std::span<float>> blocks_;
   GradientsByNode batch_;
-  std::vector<NodeId> nodes_;         // that have accumulated sums, ascending
-  std::vector<std::uint32_t> rows_;   // rows_[i] is the row of nodes_[i]
-  std::vector<SegmentRow> segments_;  // of the batch's segments, kept for its memory
+  NodeRows accumulated_;
   tbb::enumerable_thread_specific<Worker> workers_;
 };
 

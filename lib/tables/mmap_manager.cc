@@ -198,11 +198,6 @@ absl::Status MmapManager::EvictPartition(PartitionId partition) {
   return absl::OkStatus();
 }
 
-absl::Status MmapManager::CheckRounding(const std::optional<RowRounding>& rounding) const {
-  if (element() == NpyElement::kFloat32 || rounding) return absl::OkStatus();
-  return absl::InvalidArgumentError("rows of bf16 are updated with a rounding; there is none");
-}
-
 absl::Status MmapManager::CheckRow(NodeId node) const {
   if (Value(node) >= layout_.shape.rows) {
     return absl::OutOfRangeError(

@@ -125,12 +125,6 @@ class MmapManager {
   // OK if the row of `node` is loaded and may be accessed.
   absl::Status CheckRow(NodeId node) const;
 
-  // Returns the row of `node` for writing, [columns] floats inside the mapping, and marks it changed. Do not keep the
-  // span after unlocking. REQUIRES: element() is kFloat32, CheckRow(node) is ok and LockFor(node) is held.
-  std::span<float> MutableRow(NodeId node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(LockFor(node)) { return TouchFloats(node); }
-
-  // Returns an error if rows are bf16 and `rounding` is missing.
-  absl::Status CheckRounding(const std::optional<RowRounding>& rounding) const;
   // Calls update(row) with the row of `node` for writing, [columns] floats, and marks it changed. If the table is bf16,
   // the floats are a copy in `wide`, [columns] or more; the result of `update` is rounded stochastically, with draws
   // that depend on `rounding` and node (tables/bfloat16.h). Float32 tables ignore `rounding` and `wide`. REQUIRES:
@@ -154,8 +148,9 @@ class MmapManager {
     RoundStochastically(rounding, node, wide, words);
   }
 
-  // MutableRow for optimizer state. The caller may write the row with the same id in the embeddings: it holds that
-  // row's lock, or no other thread uses the row. REQUIRES: element() is kFloat32 and CheckRow(node) is ok
+  // Returns the row of `node` for writing, [columns] floats inside the mapping, and marks it changed: of optimizer
+  // state, for who may write the row with the same id in the embeddings, under its lock there or alone. REQUIRES:
+  // element() is kFloat32 and CheckRow(node) is ok
   std::span<float> MutableStateRow(NodeId node) { return TouchFloats(node); }
 
   // ---- Commit. checkpoint/run_tables.h defines the order of these steps.

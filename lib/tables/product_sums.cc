@@ -10,6 +10,7 @@
 #include <array>
 
 #include "hwy/highway.h"
+#include "tables/mmap_manager.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {
@@ -119,12 +120,10 @@ std::size_t RowsOfRange(std::size_t rows, std::size_t dim) {
   return std::min(most, std::max(kLeastRows, (rows + kRanges - 1) / kRanges));
 }
 
-void SumSegments(GradientsByNode& by_node, std::size_t first, std::size_t last, std::size_t dim,
-                 std::vector<float>& sums) {
+void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint64_t> arrivals, std::size_t range_rows,
+                 std::size_t dim, std::vector<float>& sums) {
   const std::size_t stride = ProductStride(dim);
-  sums.assign((last - first) * stride, -0.0F);  // what leaves every addend as it is, 0 included
-  const std::span<const std::uint64_t> arrivals = by_node.Arrivals(first, last);
-  const std::span<const RowGradient> listed = by_node.listed();
+  sums.assign(range_rows * stride, -0.0F);  // what leaves every addend as it is, 0 included
   const auto sum_of = [&](std::uint64_t arrival) { return sums.data() + (arrival & 0xFFFFFFFF) * stride; };
   std::array<const float*, kProductRows> slopes;
   std::array<float*, kProductRows> to;

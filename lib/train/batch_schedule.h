@@ -1,9 +1,8 @@
 // Computes a batch and updates the tables. There are two schedules of the same steps; | is a barrier:
 //
-//   sync   draw negatives | copy rows and compute, by chunk; concurrently order the gradients by node |
-//          sum gradients and update rows; concurrently update relations |
-//   async  draw negatives | each chunk: copy rows, compute, update its rows, under the stripe locks |
-//          update relations |
+//   sync   draw negatives | copy rows and compute, chunk by chunk, and beside it order their gradients by node |
+//          sum and update rows, and beside it relations |      (| is a barrier)
+//   async  draw negatives | each chunk: copy rows, compute, update its rows, under the stripe locks | update relations
 //
 // Ordering uses one thread, so it runs concurrently with steps that use many. Both schedules update relations between
 // batches, so relations are never stale. In `async` a chunk reads each row, under its lock, as concurrent chunks have
@@ -92,20 +91,15 @@ class BatchSchedule {
     GradientsByNode gradients;  // of the chunk, in async
   };
 
-  ChunkPlace PlaceOf(const BatchTask& task, std::size_t chunk) const {
-    return work_.PlaceOf(task.place, task.edges, chunk);
-  }
   // The steps, in order; each uses all threads for the results of all chunks.
   absl::Status Draw(const BatchTask& task, std::span<ChunkResult> results);
-  void Compute(const BatchTask& task, std::span<ChunkResult> results);
-  void ComputeInPieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results);
-  void OrderNodes(const BatchTask& task, std::span<const ChunkResult> results);
-  absl::Status UpdateNodes(const BatchTask& task);
-  void ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results);
+  void Compute(std::span<ChunkResult> results);
+  void ComputeInPieces(std::size_t pieces, std::span<ChunkResult> results);
+  void OrderNodes(std::span<const ChunkResult> results);
+  absl::Status UpdateNodes(const BatchTask& task, RowUpdate update);
+  void ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results, RowUpdate update);
   void UpdateRelations(const BatchTask& task, std::span<const ChunkResult> results);
 
-  // Updates one row of a node by its summed gradient. Any thread.
-  void UpdateNode(const BatchTask& task, std::span<const float> gradient, std::span<float> row, std::span<float> state);
   RowRounding RoundingOf(const BatchTask& task) const { return {.seed = options_.seed, .step = task.step}; }
   void NoteBrokenRows(const BatchTask& task);
 

@@ -23,13 +23,29 @@
 #include "model/chunk_kernel.h"
 #include "model/negatives.h"
 #include "run/options.h"
-#include "tables/gradients_by_node.h"
+#include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
-#include "train/chunk_block.h"
+#include "train/divergence.h"
 #include "train/relation_gradients.h"
 
 namespace octavo {
+
+// Chunk `chunk` of a batch.
+struct ChunkPlace {
+  BatchPlace batch;
+  std::uint64_t chunk = 0;
+  std::span<const Edge> edges;           // of the chunk; twice as many with options.group_queries
+  std::span<const Edge> edges_of_batch;  // negatives by degree are drawn from these
+};
+
+// The shape of a chunk: E edges, Q queries, N negatives per side, A predicted relations (0: none).
+struct ChunkShape {
+  std::uint64_t edges = 0;
+  std::uint64_t queries = 0;
+  std::uint64_t negatives = 0;
+  std::uint64_t relations = 0;
+};
 
 // The rows of a chunk, copied from the tables. N negatives per side; everything of the head side is empty if only tails
 // are corrupted.
@@ -45,6 +61,7 @@ struct ChunkRows {
 
 // The result of a chunk. The gradients are in its block (tables/mmap_gradient_accumulator.h).
 struct ChunkResult {
+  ChunkPlace place;
   ChunkShape shape;
   std::vector<std::uint32_t> begins;  // [Q + 1], of queries (model/chunk.h)
   std::vector<NodeId> tail_negative_ids, head_negative_ids;
@@ -54,10 +71,19 @@ struct ChunkResult {
     ChunkLoss loss;
     absl::Status status;
   };
-  std::vector<Piece> pieces;
-  ChunkLoss loss;  // of all pieces
+  std::vector<Piece> pieces;  // as many as the caller wants, where it is computed in pieces
+  ChunkLoss loss;
   absl::Status status;
 };
+
+// Whether chunks leave the gradients of negatives as factors (model/chunk.h). Where queries are few beside
+// dimensions that is less to keep; the bits are the same. In `async`, and in sums over batches, a gradient is used on
+// its own.
+bool KeepsFactors(const TrainOptions& options);
+
+// The number of floats in a chunk's block, and the gradients in it. REQUIRES: block.size() is BlockFloats of that shape
+std::uint64_t BlockFloats(const TrainOptions& options, const ChunkShape& shape);
+ChunkGradients GradientsIn(std::span<float> block, const TrainOptions& options, const ChunkShape& shape);
 
 // The number of pieces in which each of a batch's `chunks` chunks is computed: more than one if there are too few
 // chunks to occupy many threads. Does not depend on the number of threads, as losses are added by piece.
@@ -82,39 +108,37 @@ class ChunkWork {
   std::size_t ChunkCount(std::size_t edges) const {
     return (edges + options_.EntriesPerChunk() - 1) / options_.EntriesPerChunk();
   }
-  ChunkPlace PlaceOf(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk) const;
 
-  // Finds the queries and draws the negatives, which gives the chunk its shape.
-  void Draw(const ChunkPlace& place, ChunkResult& result) const;
+  // Begins chunk `chunk` of a batch of `edges`: finds the queries and draws the negatives, which gives the chunk its
+  // shape. `edges` are used until the result is.
+  void Draw(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk, ChunkResult& result) const;
   // After Draw: sets the block, of BlockFloats floats, for the chunk's gradients. After this they may be listed.
   void TakeBlock(std::span<float> block, ChunkResult& result) const;
-  // After Draw: copies the nodes' rows. Except in `async`, no thread may write them meanwhile. Sets result.status on a
-  // failure.
-  void Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& result) const;
+  // After Draw: finds the pairs that are masked and copies the rows. Except in `async`, no thread may write those of
+  // nodes meanwhile. A failure is result.status.
+  void Gather(ChunkRows& rows, ChunkResult& result) const;
 
-  // Computes loss and gradients of gathered rows, with the current rows of relations. If the loss is not finite, sets
-  // result.status to an error that names batch, relation and nodes. Does nothing if result.status is already an error.
-  void Compute(const ChunkPlace& place, ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const;
+  // Computes loss and gradients of gathered rows. A loss that is not finite is result.status, an error that names
+  // batch, relation and nodes. Does nothing where the status is an error already.
+  void Compute(const ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const;
 
-  // The same in pieces, for batches with too few chunks for the threads. A piece is some of the queries against all
-  // negatives. Call Prepare, then ComputePiece for each piece on any threads, then Conclude. The gradients have the
-  // same bits with any number of pieces.
-  void Prepare(const ChunkPlace& place, std::size_t pieces, ChunkRows& rows, ChunkResult& result) const;
-  void ComputePiece(const ChunkPlace& place, const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel,
-                    ChunkResult& result) const;
+  // The same in pieces, some of the queries each against all negatives, where a batch has too few chunks for the
+  // threads: each of result.pieces by any thread, then Conclude. Gradients have the same bits in any number of pieces.
+  void ComputePiece(const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel, ChunkResult& result) const;
   void Conclude(ChunkResult& result) const;
 
   // List the chunk's gradients of nodes and of relations, each with its row, except frozen rows. Their addresses are
   // valid after TakeBlock, their values after Compute.
-  void ListNodes(const ChunkPlace& place, const ChunkResult& result, GradientsByNode& gradients) const;
-  void ListRelations(const ChunkPlace& place, const ChunkResult& result,
-                     std::vector<RelationContribution>& contributions) const;
+  void ListNodes(const ChunkResult& result, GradientsByNode& gradients) const;
+  void ListRelations(const ChunkResult& result, std::vector<RelationContribution>& contributions) const;
 
  private:
-  void DrawNegatives(const ChunkPlace& place, ChunkResult& result) const;
-  absl::Status GatherRows(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const;
-  void GatherRelations(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const;
-  ChunkInput InputOf(const ChunkPlace& place, const ChunkRows& rows, const ChunkResult& result) const;
+  void DrawNegatives(ChunkResult& result) const;
+  absl::Status GatherRows(const ChunkResult& result, ChunkRows& rows) const;
+  void GatherRelations(const ChunkResult& result, ChunkRows& rows) const;
+  ChunkInput InputOf(const ChunkRows& rows, const ChunkResult& result) const;
+  absl::Status ComputeInput(const ChunkInput& input, const ChunkGradients& gradients, const ChunkPlace& place,
+                            ChunkKernel& kernel, ChunkLoss& loss) const;
   // Whether (?, r, t) is trained by a head-side query. Grouped, it is an entry (t, r^-1, ?) instead.
   bool corrupts_heads() const { return !options_.group_queries; }
   std::uint64_t HeadSideRelation(RelationId relation) const;

@@ -49,21 +49,17 @@ bool AllFinite(std::span<const float> row) {
 }
 
 // The kernel returns the sum over a chunk or piece; computing one edge at a time finds the one that is not finite.
-absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const ChunkPlace& place,
-                          const ChunkInput& input, const ChunkLoss& loss) {
+absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const BatchPlace& place,
+                          std::span<const Edge> edges, const ChunkInput& input, const ChunkGradients& gradients,
+                          const ChunkLoss& loss) {
   ChunkKernel kernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), {},
                      static_cast<float>(options.relation_prediction));
   const std::vector<std::uint32_t> one_query = OneQueryEach(1);
-  const std::size_t relation_width = options.model_spec().RelationWidth();
-  const std::uint64_t relations = relation_width == 0 ? 0 : input.all_relations.size() / relation_width;
-  const ChunkShape shape{.edges = 1, .queries = 1, .negatives = input.negatives, .relations = relations};
-  std::vector<float> block(BlockFloats(options, shape));
-  const ChunkGradients unused = GradientsIn(block, options, shape);
-  const std::span<const Edge> edges = place.edges.subspan(input.begins[0], input.edges());
+  edges = edges.subspan(input.begins[0], input.edges());
   const Edge* culprit = nullptr;
   for (std::size_t q = 0; q < input.queries() && culprit == nullptr; ++q) {
     for (std::size_t i = input.begins[q] - input.begins[0]; i < input.begins[q + 1] - input.begins[0]; ++i) {
-      const ChunkLoss alone = kernel.Compute(OneEdge(input, q, i, one_query), unused);
+      const ChunkLoss alone = kernel.Compute(OneEdge(input, q, i, one_query), gradients.Slice(input, q, q + 1));
       if (std::isfinite(alone.loss) && std::isfinite(alone.penalty)) continue;
       culprit = &edges[i];
       break;
@@ -73,7 +69,7 @@ absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const
       fmt::format("the loss is not finite ({} + {}) in epoch {}, batch {}, {} {}; the last commit stands; try a "
                   "smaller learning-rate "
                   "or initial-scale",
-                  loss.loss, loss.penalty, place.batch.epoch + 1, place.batch.batch + 1,
+                  loss.loss, loss.penalty, place.epoch + 1, place.batch + 1,
                   // A loss can be infinite with dropout and finite without.
                   culprit != nullptr ? "at the edge" : "in the chunk that begins with",
                   Describe(graph, culprit != nullptr ? *culprit : edges.front())));

@@ -69,8 +69,8 @@ struct Chunk {
                                                     .tail_factors = {slopes[0], queries[0], width, stride},
                                                     .head_factors = {slopes[1], queries[1], width, stride}});
     for (std::size_t side = 0; side < 2; ++side) {
-      Gemm(negatives, dim, edges, slopes[side].data(), width, queries[side].data(), stride, gradient[4 + side].data(),
-           dim, false);
+      Gemm(negatives, dim, edges, {slopes[side].data(), width}, {queries[side].data(), stride},
+           gradient[4 + side].data(), dim, false);
       for (std::size_t i = 0; i < edges; ++i) {
         for (std::size_t l = dim; l < stride; ++l) EXPECT_EQ(queries[side][i * stride + l], 0.0F);
       }

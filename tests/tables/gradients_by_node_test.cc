@@ -1,4 +1,4 @@
-#include "tables/gradients_by_node.h"
+#include "tables/mmap_gradient_accumulator.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -107,9 +107,7 @@ TEST_F(MmapManagerFaultsTest, MappedRowsAreKnownByTheirFileAndByte) {
   for (const Loading loading : {Loading::kMapped, Loading::kPopulated, Loading::kDirect}) {
     std::unique_ptr<MmapManager> table = MakeTable(3000, 3);
     ASSERT_OK(table->LoadPartition(P(1), std::nullopt, loading));
-    table->LockFor(NodeId{1030}).Lock();
-    const float* const row = table->MutableRow(NodeId{1030}).data();
-    table->LockFor(NodeId{1030}).Unlock();
+    const float* const row = table->MutableStateRow(NodeId{1030}).data();
     const MappedPlace place = MappedPlaceAt(row + 1);
     if (loading == Loading::kDirect) {
       EXPECT_EQ(place.name, nullptr);

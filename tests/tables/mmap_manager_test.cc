@@ -119,9 +119,7 @@ TEST_F(MmapManagerDeathTest, TouchingAnEvictedRowFaultsAtOnce) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const std::unique_ptr<MmapManager> table = MakeTable(3000, 3);
   ASSERT_OK(table->LoadPartition(P(1)));
-  table->LockFor(NodeId{1030}).Lock();
-  volatile float* const row = table->MutableRow(NodeId{1030}).data();
-  table->LockFor(NodeId{1030}).Unlock();
+  volatile float* const row = table->MutableStateRow(NodeId{1030}).data();
   *row = 4.0F;
   EXPECT_DEATH({ row[-3 * 1024] = 1.0F; }, "");  // partition 0, never loaded
   ASSERT_OK(table->EvictPartition(P(1)));

@@ -96,7 +96,7 @@ TEST(ProductSums, AreThoseOfRowsMadeFirstForAnyThreads) {
     ASSERT_OK_AND_ASSIGN(const auto accumulator, MmapGradientAccumulator::Create(folder / "g", dim, {}));
     for (const int threads : {1, 2, 5}) {
       ListAndOrder(batch.gradients, accumulator->batch());
-      WithThreads(threads, [&] { ASSERT_OK(accumulator->Apply(update, *table, *state)); });
+      WithThreads(threads, [&] { ASSERT_OK(accumulator->Apply(update, *table, *state, {})); });
       std::vector<float> row(dim), count(1);
       for (std::uint64_t node = 0; node < kRows; ++node) {
         ASSERT_OK(table->ReadRow(NodeId{node}, row));
@@ -120,7 +120,7 @@ TEST(ProductSums, RowsThatAreNotThereUpdateNothing) {
                accumulator->batch());
   int calls = 0;
   const auto count = [&](std::span<const float>, std::span<float>, std::span<float>) { ++calls; };
-  EXPECT_EQ(accumulator->Apply(count, *table, *state).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(accumulator->Apply(count, *table, *state, {}).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(calls, 0);
 }
 

@@ -1,9 +1,9 @@
 // Loops over rows of any length in whole vectors, then quarters, then single lanes. Included once for each target.
-#if defined(OCTAVO_MODEL_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef OCTAVO_MODEL_LANES_INL_H_
-#undef OCTAVO_MODEL_LANES_INL_H_
+#if defined(OCTAVO_BASE_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef OCTAVO_BASE_LANES_INL_H_
+#undef OCTAVO_BASE_LANES_INL_H_
 #else
-#define OCTAVO_MODEL_LANES_INL_H_
+#define OCTAVO_BASE_LANES_INL_H_
 #endif
 
 #include <cstddef>
