@@ -82,7 +82,7 @@ void GradientsByNode::SortTogether(unsigned index_bits) {
   }
 }
 
-// For ids that leave no room for the place.
+// For ids that leave no room for the place: of a million gradients those from 2^44 on. No import refuses such a graph.
 void GradientsByNode::SortApart() {
   std::iota(order_.begin(), order_.end(), 0U);
   std::stable_sort(order_.begin(), order_.end(),
