@@ -128,11 +128,13 @@ std::filesystem::path ProbeFolder(const std::string& run) {
 }
 
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
-  ASSIGN_OR_RETURN(const TrainOptions options, ReadTrainOptions(flags.train));
+  const std::uint64_t memory = MemoryLimit(program);
+  ASSIGN_OR_RETURN(const SettledOptions settled, SettleTrainOptions(flags.train, memory));
+  const TrainOptions& options = settled.options;
+  ReportChoice(program.reporter, settled.choice);
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));
   RETURN_IF_ERROR(CheckTrainable(*graph, options));
   const int threads = ThreadCount(program);
-  const std::uint64_t memory = MemoryLimit(program);
   // Rejects impossible plans before the machine is probed.
   RETURN_IF_ERROR(PlanTraining(options, *graph, memory, threads, flags.run, nullptr).status());
   std::optional<MachineRates> rates;
@@ -176,6 +178,7 @@ void AddPlanVerb(CLI::App& app, Program& program) {
   verb->add_flag("--what-if", flags->what_if, "Also show half and double the memory");
   verb->add_flag("--no-probe", flags->no_probe, "Do not measure the machine: no estimated times");
   verb->add_flag("--json", flags->json, "Print a JSON object");
+  AddPresetFlag(*verb, flags->train);
   AddTrainFlags(*verb, flags->train);
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunPlan(p, *flags); }; });
 }

@@ -1,16 +1,21 @@
 #include "cmd/train_flags.h"
 
 #include <CLI/App.hpp>
+#include <memory>
 
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/presets.h"
 #include "fmt/format.h"
+#include "graph/graph.h"
 #include "run/run_configuration.h"
 
 namespace octavo {
 namespace {
+
+constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kNone = "none";
 
 void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
   const std::string name(field.name);
@@ -25,6 +30,10 @@ void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
   }
   const auto take = [&flags, &field, name, flag](const std::string& text) {
     TrainOptions scratch;
+    if (flags.chooses && text == kAuto && !field.parse(scratch, text)) {
+      flags.chosen.insert(name);
+      return;
+    }
     const absl::Status status = SetTrainOption(scratch, field, text, flag);
     if (!status.ok()) throw CLI::ValidationError(std::string(MessageOf(status)));
     flags.given[name] = text;
@@ -38,7 +47,59 @@ void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
       ->group(fmt::format("The {}", field.section));
 }
 
+// The values of files and flags, not checked as a whole.
+absl::StatusOr<TrainOptions> ReadValues(const TrainFlags& flags, const TrainOptions& defaults) {
+  TrainOptions options = defaults;
+  const bool preset = flags.preset != kAuto && flags.preset != kNone;
+  if (preset && !flags.config.empty()) {
+    return UsageError(
+        fmt::format("--preset {} and --config {}: found both; expected one of them", flags.preset, flags.config));
+  }
+  const std::string& file = preset ? flags.preset : flags.config;
+  if (!file.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(PresetPath(file, "train"), options));
+  for (const auto& [name, value] : flags.given) {
+    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
+  }
+  for (const auto& [name, value] : flags.switches) {
+    if (value.empty()) continue;
+    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
+  }
+  return options;
+}
+
+absl::Status CheckOptions(const TrainOptions& options) {
+  RETURN_IF_ERROR(ValidateTrainOptions(options));
+  // Runs that have both can be resumed, so this only checks the flags.
+  if (options.reciprocal && options.model_spec().RelationWidth() == 0) {
+    return UsageError(fmt::format("reciprocal has no meaning for the {} model, which has no relation parameters",
+                                  ModelName(options.model)));
+  }
+  return absl::OkStatus();
+}
+
+// A preset gives every option, by its defaults if not by its lines.
+GivenOptions GivenBy(const TrainFlags& flags) {
+  GivenOptions given;
+  const bool chooses = flags.chooses && flags.config.empty() && flags.preset == kAuto;
+  for (const OptionField& field : TrainOptionFields()) {
+    const auto switched = flags.switches.find(field.name);
+    const bool flag =
+        flags.given.contains(field.name) || (switched != flags.switches.end() && !switched->second.empty());
+    if (flag || (!chooses && !flags.chosen.contains(field.name))) given.emplace(field.name);
+  }
+  return given;
+}
+
 }  // namespace
+
+void AddPresetFlag(CLI::App& app, TrainFlags& flags) {
+  flags.chooses = true;
+  RefuseEmpty(app.add_option("--preset", flags.preset,
+                             "auto chooses every option below that is not given from the graph; none takes the "
+                             "defaults; the name of an installed preset is as with --config"))
+      ->type_name("NAME")
+      ->capture_default_str();
+}
 
 void AddTrainFlags(CLI::App& app, TrainFlags& flags) {
   RefuseEmpty(app.add_option("--graph", flags.graph, "Graph folder that octavo import made"))
@@ -60,22 +121,25 @@ void AddTrainOptionFlag(CLI::App& app, std::string_view name, TrainFlags& flags)
 }
 
 absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const TrainOptions& defaults) {
-  TrainOptions options = defaults;
-  if (!flags.config.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(PresetPath(flags.config, "train"), options));
-  for (const auto& [name, value] : flags.given) {
-    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
-  }
-  for (const auto& [name, value] : flags.switches) {
-    if (value.empty()) continue;
-    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
-  }
-  RETURN_IF_ERROR(ValidateTrainOptions(options));
-  // Runs that have both can be resumed, so this only checks the flags.
-  if (options.reciprocal && options.model_spec().RelationWidth() == 0) {
-    return UsageError(fmt::format("reciprocal has no meaning for the {} model, which has no relation parameters",
-                                  ModelName(options.model)));
-  }
+  ASSIGN_OR_RETURN(const TrainOptions options, ReadValues(flags, defaults));
+  RETURN_IF_ERROR(CheckOptions(options));
   return options;
+}
+
+absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, std::uint64_t memory) {
+  SettledOptions settled;
+  ASSIGN_OR_RETURN(settled.options, ReadValues(flags, {}));
+  const GivenOptions given = GivenBy(flags);
+  if (!flags.graph.empty() && given.size() < TrainOptionFields().size()) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.graph));
+    if (graph->description().train_edges > 0) {  // otherwise the training refuses it
+      ASSIGN_OR_RETURN(const GraphFacts facts, MeasureFacts(*graph, memory));
+      settled.choice = ChooseOptions(facts, graph->description(), memory, settled.options, given);
+      settled.options = settled.choice->options;
+    }
+  }
+  RETURN_IF_ERROR(CheckOptions(settled.options));
+  return settled;
 }
 
 }  // namespace octavo

@@ -1,11 +1,14 @@
 // The flags that define a training: those of train and plan.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "choose/choice.h"
 #include "run/options.h"
 
 namespace CLI {
@@ -17,10 +20,16 @@ namespace octavo {
 struct TrainFlags {
   std::string graph;
   std::string config;
+  std::string preset = "auto";
+  bool chooses = false;   // "auto" is a value of every option
+  GivenOptions chosen{};  // options that were given as "auto"
   // Values from the command line, by name of the field; they override the file.
   std::map<std::string, std::string, std::less<>> given;
   std::map<std::string, std::string, std::less<>> switches;  // empty if not given
 };
+
+// Adds --preset, and lets every option be "auto": chosen from the graph. Before AddTrainFlags.
+void AddPresetFlag(CLI::App& app, TrainFlags& flags);
 
 // Adds --graph, --config and a flag for each training option. `flags` must outlive the parsing.
 void AddTrainFlags(CLI::App& app, TrainFlags& flags);
@@ -33,5 +42,15 @@ void AddTrainOptionFlag(CLI::App& app, std::string_view name, TrainFlags& flags)
 // Returns the options from `defaults`, the configuration file and the flags, in increasing priority, checked as a
 // whole.
 absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const TrainOptions& defaults = {});
+
+// The options of a training, and their choice if some were chosen.
+struct SettledOptions {
+  TrainOptions options;
+  std::optional<Choice> choice;
+};
+
+// Returns the options of ReadTrainOptions where a preset or a configuration file is given, or no graph. Otherwise, and
+// for options given as "auto", those that the graph's facts and `memory` bytes choose.
+absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, std::uint64_t memory);
 
 }  // namespace octavo

@@ -67,7 +67,7 @@ interrupted() {
 }
 
 @test "export: the halves of source-context rows" {
-  "$OCTAVO" --quiet train --graph graph --run halves --model source-context --dim 6 --epochs 1
+  "$OCTAVO" --quiet train --preset none --graph graph --run halves --model source-context --dim 6 --epochs 1
   for part in source context; do "$OCTAVO" --quiet export --run halves --output "$part.npy" --part "$part"; done
   /usr/bin/python3 -c '
 import numpy
@@ -83,7 +83,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   end_to_end="$BATS_TEST_DIRNAME/../end_to_end"
   printf '%s\t%s\n' 'New York' 'Zürich' 'a "b" \c' 'x' $'caf\xe9' 'New York' '東京' '#lead' 'x' 'NaN' >names.txt
   "$OCTAVO" --quiet import names.txt --graph names
-  "$OCTAVO" --quiet train --graph names --run named --model dot --dim 6 --epochs 1
+  "$OCTAVO" --quiet train --preset none --graph names --run named --model dot --dim 6 --epochs 1
   "$end_to_end/export_all" "$OCTAVO" named plain "" 2>/dev/null
   /usr/bin/python3 "$end_to_end/check_readers.py" named/embeddings.npy names/nodes.names plain
   printf '%s\n' '東京' $'caf\xe9' '#lead' 'x' >selected
@@ -200,7 +200,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
       fails 4 "damaged/$file" "$OCTAVO" ${command%% *} --run run --graph damaged $(cut -s -d' ' -f2- <<<"$command")
     done
     fails 4 "damaged/$file" "$OCTAVO" inspect damaged
-    fails 4 "damaged/$file" "$OCTAVO" train --graph damaged --run damaged.run
+    fails 4 "damaged/$file" "$OCTAVO" train --preset none --graph damaged --run damaged.run
     [[ ! -e damaged.out && ! -e damaged.run ]]
     [[ "$(cd damaged && sha256sum -- *)" == "$before" ]]
     cp "graph/$file" "damaged/$file"

@@ -72,7 +72,7 @@ PYTHON
   fails 2 '--memory: found "much"; expected a size' "$OCTAVO" --memory much
   fails 2 "expected a verb: bench, generate, import" "$OCTAVO"
   fails 2 "octavo --help" "$OCTAVO"
-  fails 2 "--nosuch" "$OCTAVO" --nosuch train --graph graph --run run
+  fails 2 "--nosuch" "$OCTAVO" --nosuch train --preset none --graph graph --run run
 }
 
 @test "an unknown flag is named with what was meant, even if a required one is misspelt" {
@@ -80,7 +80,7 @@ PYTHON
   fails 2 'unknown flag "--lerning-rate"; did you mean "--learning-rate"?' \
     "$OCTAVO" train --lerning-rate=0.1 --graph graph --run run
   fails 2 'unknown flag "-dim"; did you mean "--dim"?' "$OCTAVO" train -dim 8 --graph graph --run run
-  fails 2 'unknown flag "--qiet"; did you mean "--quiet"?' "$OCTAVO" train --graph graph --run run --qiet
+  fails 2 'unknown flag "--qiet"; did you mean "--quiet"?' "$OCTAVO" train --preset none --graph graph --run run --qiet
   fails 2 'unknown flag "--xyzzy"; see octavo train --help' "$OCTAVO" train --xyzzy --graph graph --run run
   fails 2 'unknown flag "--metrc"; did you mean "--metric"? see octavo query neighbors --help' \
     "$OCTAVO" query --run run neighbors a --metrc dot
@@ -90,10 +90,10 @@ PYTHON
 }
 
 @test "global flags are allowed before and after the verb" {
-  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" --memory much train --graph graph --run run
-  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" train --graph graph --run run --memory much
-  fails 2 '--threads: found "-2"' "$OCTAVO" train --graph graph --run run --threads=-2
-  fails 2 "--log-format" "$OCTAVO" --log-format xml train --graph graph --run run
+  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" --memory much train --preset none --graph graph --run run
+  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" train --preset none --graph graph --run run --memory much
+  fails 2 '--threads: found "-2"' "$OCTAVO" train --preset none --graph graph --run run --threads=-2
+  fails 2 "--log-format" "$OCTAVO" --log-format xml train --preset none --graph graph --run run
   "$OCTAVO" --quiet --threads 1 train --graph graph --run before "${tiny[@]}" 2>err.log
   [ ! -s err.log ]
   "$OCTAVO" train --graph graph --run after "${tiny[@]}" --quiet --threads 1 2>err.log
@@ -102,7 +102,7 @@ PYTHON
 }
 
 @test "--quiet leaves errors, --verbose adds details" {
-  fails 2 "error: " "$OCTAVO" --quiet train --graph absent --run run
+  fails 2 "error: " "$OCTAVO" --quiet train --preset none --graph absent --run run
   "$OCTAVO" --verbose train --graph graph --run run "${tiny[@]}" 2>err.log
   grep -q '^learning-rate = 0.1$' err.log
   grep -q 'fetch .* compute .* apply .* stall .* commit ' err.log
@@ -116,12 +116,12 @@ PYTHON
 @test "--log-format json makes each line of the log an object" {
   "$OCTAVO" --log-format json --verbose train --graph graph --run run "${tiny[@]}" 2>err.log
   json_lines err.log
-  fails 2 "" "$OCTAVO" train --graph graph --run run --log-format json
+  fails 2 "" "$OCTAVO" train --preset none --graph graph --run run --log-format json
   json_lines err.log
   # Errors of the flags themselves were printed as text.
-  fails 2 "" "$OCTAVO" train --graph graph --run run --dim 0 --log-format json
+  fails 2 "" "$OCTAVO" train --preset none --graph graph --run run --dim 0 --log-format json
   json_lines err.log
-  fails 2 "" "$OCTAVO" --log-format=json train --graph graph --run run --nosuch
+  fails 2 "" "$OCTAVO" --log-format=json train --preset none --graph graph --run run --nosuch
   json_lines err.log
   fails 2 "" "$OCTAVO" --log-format json train
   json_lines err.log

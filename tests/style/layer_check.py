@@ -37,6 +37,7 @@ ALLOWED = {
     "index": ["base", "io", "format", "graph", "tables", "model", "evaluate", "export"],
     "run": ["base", "io", "format", "cells", "graph", "tables", "vectors", "plan", "prefetch", "model", "optimize", "checkpoint"],
     "train": ["base", "io", "format", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint", "run"],
+    "choose": ["base", "format", "graph", "plan", "model", "optimize", "run", "train"],
     "tune": ["base", "io", "format", "graph", "checkpoint", "run", "train"],
     "chart": ["base"],
     "report": ["base", "io", "format", "chart", "graph", "tables", "plan", "evaluate", "run"],
