@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/status.h"
 #include "choose/edge_sample.h"
+#include "io/file.h"
+#include "nlohmann/json.hpp"
 #include "run/footprint.h"
 
 namespace octavo {
@@ -111,6 +114,14 @@ void MeasureHubs(std::span<const Edge> edges, GraphFacts& facts) {
   facts.hub_share = static_cast<double>(of_hubs) / static_cast<double>(ends.size());
 }
 
+// The command that made a graph has its options under its name in graph.json.
+absl::StatusOr<bool> IsOfWalks(const Graph& graph) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(graph.paths().Description(), kMostBytes));
+  const auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return object.is_object() && object.contains("walk");
+}
+
 }  // namespace
 
 absl::StatusOr<GraphFacts> MeasureFacts(const Graph& graph, std::uint64_t memory) {
@@ -119,6 +130,7 @@ absl::StatusOr<GraphFacts> MeasureFacts(const Graph& graph, std::uint64_t memory
                    .edges = description.train_edges,
                    .relations = description.relation_count,
                    .has_weights = description.has_weights};
+  ASSIGN_OR_RETURN(facts.of_walks, IsOfWalks(graph));
   ASSIGN_OR_RETURN(EdgeSample sample, SampleEdges(graph, SampleSize(memory)));
   facts.sampled = !sample.whole;
   if (sample.edges.empty()) return facts;

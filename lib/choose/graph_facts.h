@@ -14,6 +14,7 @@ struct GraphFacts {
   std::uint64_t edges = 0;  // training edges
   std::uint64_t relations = 0;
   bool has_weights = false;
+  bool of_walks = false;  // made by octavo walk: its edges are the pairs already
   // ---
   bool sampled = false;
   double inverse_share = 0;    // edges (h, r, t) with an edge (t, r', h), where r' is the relation, other than r, for

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/checksum.h"
+#include "walk/walk_options.h"
 
 namespace octavo {
 namespace {
@@ -256,6 +257,19 @@ std::vector<OptionField> DescentFields() {
   };
 }
 
+std::vector<OptionField> WalkFields() {
+  using O = TrainOptions;
+  return {
+      Recent(OneOf<Walk>("walk", &O::walk,
+                         {{"none", Walk::kNone}, {"deepwalk", Walk::kDeepWalk}, {"ppr", Walk::kPersonalPageRank}},
+                         "Trains pairs of nodes that meet on random walks instead of the edges; without relations")),
+      Recent(Whole("walks", &O::walks, 1, kMaxWalks, "Walks from each node")),
+      Recent(Whole("walk-length", &O::walk_length, 2, kMaxLength, "Nodes per walk of deepwalk")),
+      Recent(
+          Whole("walk-window", &O::walk_window, 1, kMaxWindow, "Most steps between the nodes of a pair of deepwalk")),
+  };
+}
+
 std::vector<OptionField> ValidationFields() {
   using O = TrainOptions;
   return {
@@ -327,6 +341,7 @@ std::vector<OptionField> MakeFields() {
     }
   };
   add("model", ModelFields());
+  add("walks", WalkFields());
   add("loss", LossFields());
   add("descent", DescentFields());
   add("validation", ValidationFields());
@@ -465,6 +480,9 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
     return UsageError(
         fmt::format("relation-prediction is not available for the {} model; expected distmult, complex or transe",
                     ModelName(options.model)));
+  }
+  if (options.walk != Walk::kNone && options.edges != TrainEdges::kAll) {
+    return UsageError("edges new trains edges, not the pairs of walks; expected walk none");
   }
   if (options.degree_by_weight && options.degree_fraction == 0) {
     return UsageError("degree-by-weight has no meaning with degree-fraction 0; expected a fraction above 0");

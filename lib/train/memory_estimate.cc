@@ -13,6 +13,7 @@
 #include "plan/partition_plan.h"
 #include "prefetch/batch_prefetcher.h"
 #include "run/footprint.h"
+#include "run/trained_edges.h"
 #include "tables/product_sums.h"
 #include "train/chunk_work.h"
 
@@ -93,7 +94,8 @@ std::uint64_t AllRelations(const TrainOptions& options, const GraphDescription& 
 }
 
 std::uint64_t EntriesOfChunk(const TrainOptions& options, const GraphDescription& graph) {
-  return options.EntriesPerEdge() * std::min(options.chunk, std::max<std::uint64_t>(1, graph.train_edges));
+  return options.EntriesPerEdge() *
+         std::min(options.chunk, std::max<std::uint64_t>(1, MostTrainedEdges(options, graph)));
 }
 
 // The rows of a chunk.
@@ -130,7 +132,7 @@ std::uint64_t SharedRowBytes(const TrainOptions& options, const GraphDescription
 }
 
 std::uint64_t EdgesOfBatch(const TrainOptions& options, const GraphDescription& graph) {
-  return std::min(options.batch, std::max<std::uint64_t>(1, graph.train_edges));
+  return std::min(options.batch, std::max<std::uint64_t>(1, MostTrainedEdges(options, graph)));
 }
 
 // The blocks of a batch's chunks, if no edges share a query.
@@ -242,10 +244,11 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   // Pool and windows; and for each block of edges its record and its places in the orders of two epochs, and of a third
   // that is compared with them.
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
-  const std::uint64_t blocks = Sum(graph.train_edges / kMaxBlockEdges, std::min(cells, graph.train_edges));
+  const std::uint64_t trained = MostTrainedEdges(options, graph);
+  const std::uint64_t blocks = Sum(trained / kMaxBlockEdges, std::min(cells, trained));
   const OrderSettings order{.batch_edges = options.batch,
                             .inverse_offset = options.InverseOffset(graph.relation_count)};
-  estimate.edges = Sum(BatchPrefetcher::MostBytes(order, graph.train_edges), Product(blocks, 96U));
+  estimate.edges = Sum(BatchPrefetcher::MostBytes(order, trained), Product(blocks, 96U));
   // Each chunk keeps its gradients until they are summed.
   const std::uint64_t rows_of_batch = RowsOfBatch(options, batch, negatives);
   const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;

@@ -24,6 +24,7 @@
 #include "run/run_exchange.h"
 #include "run/run_folder.h"
 #include "run/trainable.h"
+#include "run/trained_edges.h"
 #include "train/chunk_work.h"
 #include "train/memory_estimate.h"
 #include "train/training_loop.h"
@@ -37,7 +38,8 @@ namespace fs = std::filesystem;
 // whether it does. Tables are mapped only if their clean pages fit in addition.
 bool LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph.description(), settings.threads, shape);
-  const std::uint64_t edges = graph.description().train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
+  const std::uint64_t edges =
+      MostTrainedEdges(options, graph.description()) * EdgeBytes(graph.Edges(Split::kTrain).header());
   const std::uint64_t needed = estimate.total() + edges;
   const bool drop_behind = needed < edges || needed > settings.memory;
   if (drop_behind) graph.DropBehind();
@@ -107,6 +109,8 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   ASSIGN_OR_RETURN(run.division, ChooseShape(options, run.graph->description(), settings.memory, settings.threads));
   if (callbacks.on_division) callbacks.on_division({.shape = run.division, .from_epoch = 1});
   run.gradients = GradientCapacityOf(options, run.graph->description(), run.division);
+  run.memory_bytes = settings.memory;
+  run.stop = [&settings] { return settings.stop != nullptr && *settings.stop != 0; };
   run.drop_behind = LeaveRoom(*run.graph, options, run.division, settings);
   ASSIGN_OR_RETURN(run.vectors, OpenInit(*run.graph, options, settings, init, paths));
   run.configuration = {.options = WithoutAliases(options),
@@ -171,7 +175,11 @@ absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicF
   RETURN_IF_ERROR(ReplaceRun(paths));
   ASSIGN_OR_RETURN(begun.gradients, MmapGradientAccumulator::Create(paths.Gradients(), options.dim, run.gradients));
   ASSIGN_OR_RETURN(begun.tables, RunTables::Open(paths, ShapeOf(options, graph, run.division), full));
-  ASSIGN_OR_RETURN(begun.edges, MakeTrainedEdges(*run.graph, options, paths, begun.known, run.drop_behind));
+  // Pairs of walks keep their name in the folder, which has moved with them.
+  if (options.walk == Walk::kNone) {
+    ASSIGN_OR_RETURN(begun.edges,
+                     MakeTrainedEdges(*run.graph, options, paths, begun.known, run.memory_bytes, run.drop_behind));
+  }
   return begun;
 }
 
@@ -308,9 +316,13 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
                     folder.string()));
   }
   const bool drop_behind = LeaveRoom(*graph, options, next, settings);
+  const auto stop = [&settings] { return settings.stop != nullptr && *settings.stop != 0; };
   const RunShape shape = ShapeOf(options, graph->description(), DivisionOf(done));
   ASSIGN_OR_RETURN(const std::optional<KnownRows> known, ReadKnownRows(options, paths, shape));
   NewFiles made(paths);
+  // Walks need the memory before the tables do.
+  ASSIGN_OR_RETURN(const std::optional<CellReader> edges,
+                   MakeTrainedEdges(*graph, options, paths, known, settings.memory, drop_behind, stop));
   // With capacity for both divisions of the tables.
   GradientCapacity capacity = GradientCapacityOf(options, graph->description(), DivisionOf(done));
   const GradientCapacity then = GradientCapacityOf(options, graph->description(), next);
@@ -321,7 +333,6 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables,
                    RunTables::Open(paths, shape, options.durability == Durability::kFull));
   RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
-  ASSIGN_OR_RETURN(const std::optional<CellReader> edges, MakeTrainedEdges(*graph, options, paths, known, drop_behind));
   if (configuration_changed) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   made.Keep();
   return TrainingLoop(*graph, edges ? *edges : graph->Edges(Split::kTrain), FrozenRows(options, known), options, paths,
