@@ -1,6 +1,7 @@
 #include "cmd/train_flags.h"
 
 #include <CLI/App.hpp>
+#include <filesystem>
 
 #include "base/escape.h"
 #include "base/status.h"
@@ -61,7 +62,10 @@ void AddTrainOptionFlag(CLI::App& app, std::string_view name, TrainFlags& flags)
 
 absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const TrainOptions& defaults) {
   TrainOptions options = defaults;
-  if (!flags.config.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(PresetPath(flags.config, "train"), options));
+  if (!flags.config.empty()) {
+    ASSIGN_OR_RETURN(const std::filesystem::path preset, FindPreset(flags.config, "train"));
+    RETURN_IF_ERROR(LoadTomlConfiguration(preset, options));
+  }
   for (const auto& [name, value] : flags.given) {
     RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
   }

@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -258,7 +259,8 @@ absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutc
 absl::Status RunTune(Program& program, TuneFlags& flags) {
   flags.search.graph = flags.graph;
   flags.search.folder = flags.output;
-  ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(PresetPath(flags.space, "tune")));
+  ASSIGN_OR_RETURN(const std::filesystem::path space, FindPreset(flags.space, "tune"));
+  ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(space));
   ASSIGN_OR_RETURN(const std::vector<Rung> rungs, CheckSearch(flags.search));
   if (flags.dry_run) {
     for (const Rung& rung : rungs) {

@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -125,7 +126,8 @@ void PrintConfiguration(const WalkFlags& flags) {
 
 absl::Status RunWalk(WalkFlags& flags, Program& program) {
   if (!flags.config.empty()) {
-    RETURN_IF_ERROR(ReadOptionFile(*flags.verb, kWalkGroup, PresetPath(flags.config, "walk")));
+    ASSIGN_OR_RETURN(const std::filesystem::path preset, FindPreset(flags.config, "walk"));
+    RETURN_IF_ERROR(ReadOptionFile(*flags.verb, kWalkGroup, preset));
   }
   RETURN_IF_ERROR(ReadKind(flags));
   if (flags.print_config) {
