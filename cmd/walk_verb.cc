@@ -16,6 +16,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/large_blocks.h"
 #include "cmd/limits.h"
+#include "cmd/next_commands.h"
 #include "cmd/option_file.h"
 #include "cmd/presets.h"
 #include "cmd/program.h"
@@ -155,6 +156,7 @@ absl::Status RunWalk(WalkFlags& flags, Program& program) {
   }
   Report(flags, *summary, program.reporter);
   if (flags.json) PrintJson(flags, *summary);
+  if (summary->graph.train_edges > 0) ReportNext(program.reporter, {NextOfWalk(flags.output)});
   return absl::OkStatus();
 }
 
