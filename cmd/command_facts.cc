@@ -53,8 +53,7 @@ std::vector<InheritedOptions> InheritedOptionsOf(const CLI::App& app) {
     InheritedOptions inherited;
     inherited.title = at->get_parent() == nullptr ? "Options of every command" : "Options of octavo " + at->get_name();
     for (const CLI::Option* option : OptionsOf(*at)) {
-      const bool own = option == at->get_help_ptr() || option == at->get_version_ptr() || option->get_positional();
-      if (!own) inherited.options.push_back(option);
+      if (!IsHelp(*at, option) && !option->get_positional()) inherited.options.push_back(option);
     }
     all.push_back(std::move(inherited));
   }
@@ -63,6 +62,10 @@ std::vector<InheritedOptions> InheritedOptionsOf(const CLI::App& app) {
 
 std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
+}
+
+bool IsHelp(const CLI::App& app, const CLI::Option* option) {
+  return option == app.get_help_ptr() || option == app.get_help_all_ptr() || option == app.get_version_ptr();
 }
 
 std::string Summary(const CLI::App& app) {

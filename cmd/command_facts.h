@@ -40,4 +40,7 @@ std::vector<const CLI::App*> CommandsOf(const CLI::App& app);
 // The first line of a command's description.
 std::string Summary(const CLI::App& app);
 
+// Whether the option prints help or the version, for which each command has its own.
+bool IsHelp(const CLI::App& app, const CLI::Option* option);
+
 }  // namespace octavo

@@ -43,9 +43,16 @@ std::string Values(const CLI::App& command, const OptionFacts& facts, std::strin
   for (const std::string& choice : facts.choices) {
     if (choice.starts_with(prefix)) text += Line(before + choice, choice == facts.default_text ? "the default" : "");
   }
-  if (facts.flags.back() == "--config" || facts.flags.back() == "--space") {
-    for (const std::string& preset : InstalledPresets(command.get_name())) {
+  for (const std::string_view verb : VerbsWithPresets()) {
+    const bool its = command.get_name() == verb && facts.flags.back() == FlagOfPresets(verb);
+    if (!its && facts.value != "PRESET") continue;
+    for (const std::string& preset : InstalledPresets(verb)) {
       if (preset.starts_with(prefix)) text += Line(before + preset, "preset");
+    }
+  }
+  if (facts.value == "VERB") {
+    for (const CLI::App* verb : CommandsOf(*command.get_parent())) {
+      if (verb->get_name().starts_with(prefix)) text += Line(before + verb->get_name(), Summary(*verb));
     }
   }
   const bool folder = facts.value == "DIR";
@@ -88,7 +95,7 @@ std::string Complete(const CLI::App& app, const std::vector<std::string>& words)
     for (const CLI::App* from = at; from != nullptr; from = from->get_parent()) {
       for (const CLI::Option* option : OptionsOf(*from)) {
         const OptionFacts facts = FactsOf(*option);
-        if (facts.positional || (from != at && facts.flags.back() == "--help")) continue;
+        if (facts.positional || (from != at && option != from->get_version_ptr() && IsHelp(*from, option))) continue;
         for (const std::string& flag : facts.flags) {
           if (flag.starts_with(last)) text += Line(flag, facts.help);
         }

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/importing.h"
+#include "cmd/next_commands.h"
 #include "cmd/program.h"
 #include "fmt/format.h"
 #include "import/import_report.h"
@@ -48,6 +49,8 @@ absl::Status RunImportVerb(ImportVerbFlags& flags, Program& program) {
   flags.import.options.base = flags.base;
   ASSIGN_OR_RETURN(const std::optional<ImportSummary> summary, RunImport(flags.import, program));
   if (summary && flags.json) PrintJson(flags.import, *summary);
+  if (summary && summary->graph.train_edges > 0)
+    ReportNext(program.reporter, {NextOfGraph(flags.import.graph, summary->graph)});
   return absl::OkStatus();
 }
 

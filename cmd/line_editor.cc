@@ -2,7 +2,6 @@
 
 #include <histedit.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include <cstdio>
 #include <new>
 #include <utility>
+
+#include "cmd/terminal.h"
 
 namespace octavo {
 namespace {
@@ -24,8 +25,7 @@ std::size_t CharactersOf(std::string_view text) {
 
 // Prints the choices in as many columns as fit the terminal, row by row.
 void PrintChoices(const TabResult& result) {
-  winsize size = {};
-  const std::size_t columns = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+  const std::size_t columns = TerminalColumns(STDOUT_FILENO);
   std::size_t width = 0;
   for (const std::string& choice : result.choices) width = std::max(width, CharactersOf(choice) + 2);
   const std::size_t in_row = std::max<std::size_t>(1, columns / std::max<std::size_t>(1, width));

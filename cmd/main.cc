@@ -35,9 +35,9 @@ namespace octavo {
 namespace {
 
 constexpr void (*kVerbs[])(CLI::App&, Program&) = {
-    AddBenchVerb,  AddGenerateVerb, AddImportVerb,  AddWalkVerb,     AddPlanVerb,      AddTrainVerb,
-    AddResumeVerb, AddGrowVerb,     AddTuneVerb,    AddEvaluateVerb, AddExportVerb,    AddIndexVerb,
-    AddQueryVerb,  AddReportVerb,   AddInspectVerb, AddVerifyVerb,   AddCompletionVerb};
+    AddBenchVerb,   AddGenerateVerb, AddImportVerb,   AddWalkVerb,       AddPlanVerb,  AddTrainVerb, AddResumeVerb,
+    AddGrowVerb,    AddTuneVerb,     AddEvaluateVerb, AddExportVerb,     AddIndexVerb, AddQueryVerb, AddReportVerb,
+    AddInspectVerb, AddVerifyVerb,   AddPresetsVerb,  AddCompletionVerb, AddHelpVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 
@@ -104,6 +104,8 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   app.formatter(MakeHelpFormatter());
+  app.set_help_flag("-h,--help", "Print this help message and exit");
+  app.set_help_all_flag("--help-all", "Print a help message that describes every option, and exit");
   app.set_version_flag("--version", VersionText);
   AddByteSize(app, "--memory", program.options.memory, 1,
               "Upper limit for all memory that the command holds; by default 70 % of what is free");
@@ -114,13 +116,16 @@ int Main(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   for (const auto add : kVerbs) add(app, program);
+  ShowHelpAll(app);
   app.footer(HelpFooter());
   const std::vector<std::string> typed(argv + std::min(argc, 1), argv + argc);
-  if (!typed.empty()) {
-    if (const std::optional<std::string> text = Documentation(app, typed)) {
-      fmt::print("{}", *text);
-      return FlushOutput(program.reporter);
-    }
+  if (typed.empty()) {  // not what a script can want: on standard error, with the exit code of a missing verb
+    std::fputs(ShortHelp(app).c_str(), stderr);
+    return kUsageExit;
+  }
+  if (const std::optional<std::string> text = Documentation(app, typed)) {
+    fmt::print("{}", *text);
+    return FlushOutput(program.reporter);
   }
 
   try {

@@ -27,4 +27,11 @@ std::string_view ReplacedText(const OutputFile& output) {
   return output.replaces() ? ", replacing the existing file" : "";
 }
 
+std::filesystem::path ExistingFolder(const std::string& path) {
+  std::filesystem::path folder = path.empty() ? "." : std::filesystem::absolute(path);
+  std::error_code error;
+  while (!std::filesystem::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  return folder;
+}
+
 }  // namespace octavo

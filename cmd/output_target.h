@@ -1,6 +1,7 @@
-// The outputs of verbs that read a run.
+// The outputs of verbs: files beside a run, and folders that are yet to be made.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,8 @@ absl::Status CheckTarget(std::string_view flag, const std::string& path, const R
 
 // Returns ", replacing the existing file", or nothing if there was none.
 std::string_view ReplacedText(const OutputFile& output);
+
+// Returns the existing part of the path of a future folder; the current folder for "".
+std::filesystem::path ExistingFolder(const std::string& path);
 
 }  // namespace octavo

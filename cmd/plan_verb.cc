@@ -12,6 +12,7 @@
 #include "base/duration.h"
 #include "base/status.h"
 #include "cmd/limits.h"
+#include "cmd/output_target.h"
 #include "cmd/program.h"
 #include "cmd/train_flags.h"
 #include "cmd/training.h"
@@ -119,14 +120,6 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-// The existing part of the path of the future run.
-std::filesystem::path ProbeFolder(const std::string& run) {
-  std::filesystem::path folder = run.empty() ? "." : std::filesystem::absolute(run);
-  std::error_code error;
-  while (!std::filesystem::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-  return folder;
-}
-
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   const std::uint64_t memory = MemoryLimit(program);
   ASSIGN_OR_RETURN(const SettledOptions settled, SettleTrainOptions(flags.train, memory));
@@ -140,7 +133,7 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   std::optional<MachineRates> rates;
   if (!flags.no_probe) {
     // The plan is useful without times: on a full disk, or before a learning rate is found that does not diverge.
-    absl::StatusOr<MachineRates> probed = ProbeMachine(options, *graph, ProbeFolder(flags.run), memory);
+    absl::StatusOr<MachineRates> probed = ProbeMachine(options, *graph, ExistingFolder(flags.run), memory);
     if (probed.ok()) {
       rates = *probed;
     } else {

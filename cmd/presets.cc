@@ -3,10 +3,18 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/escape.h"
+#include "base/status.h"
+#include "cmd/usage.h"
+#include "evaluate/near_names.h"
+#include "fmt/format.h"
+
 namespace octavo {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kVerbs[] = {"train", "walk", "tune"};
 
 fs::path PresetFolder(std::string_view verb) {
   std::error_code error;
@@ -15,6 +23,12 @@ fs::path PresetFolder(std::string_view verb) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> VerbsWithPresets() { return kVerbs; }
+
+std::string_view FlagOfPresets(std::string_view verb) {
+  return verb == "tune" ? "--space" : verb == "train" || verb == "walk" || verb == "plan" ? "--config" : "";
+}
 
 std::vector<std::string> InstalledPresets(std::string_view verb) {
   std::vector<std::string> names;
@@ -26,13 +40,39 @@ std::vector<std::string> InstalledPresets(std::string_view verb) {
   return names;
 }
 
-fs::path PresetPath(const std::string& config, std::string_view verb) {
+fs::path InstalledPreset(const std::string& name, std::string_view verb) {
+  std::error_code error;
+  fs::path preset = PresetFolder(verb) / name;
+  if (preset.extension() != ".toml") preset += ".toml";
+  return fs::exists(preset, error) ? preset : fs::path();
+}
+
+absl::StatusOr<fs::path> FindPreset(const std::string& config, std::string_view verb) {
   std::error_code error;
   const bool is_file = fs::exists(config, error) && !fs::is_directory(config, error);
   if (is_file || config.find('/') != std::string::npos) return config;
-  fs::path preset = PresetFolder(verb) / config;
-  if (preset.extension() != ".toml") preset += ".toml";
-  return fs::exists(preset, error) ? preset : fs::path(config);
+  if (fs::path preset = InstalledPreset(config, verb); !preset.empty()) return preset;
+  return UnknownPreset(config, verb);
+}
+
+absl::Status UnknownPreset(const std::string& name, std::string_view verb) {
+  const std::string stem = name.ends_with(".toml") ? name.substr(0, name.size() - 5) : name;
+  const std::string found = fmt::format("\"{}\" is neither a file nor a preset", Escape(name));
+  for (const std::string_view other : VerbsWithPresets()) {
+    if (verb.empty() || InstalledPreset(stem, other).empty()) continue;
+    return UsageError(fmt::format("{} \"{}\": a preset of octavo {}; octavo presets lists those of octavo {}",
+                                  FlagOfPresets(verb), Escape(name), other, verb));
+  }
+  std::vector<std::string> names;
+  for (const std::string_view each : VerbsWithPresets()) {
+    if (!verb.empty() && each != verb) continue;
+    const std::vector<std::string> installed = InstalledPresets(each);
+    names.insert(names.end(), installed.begin(), installed.end());
+  }
+  const std::string meant =
+      DidYouMean(NearNames(stem, names.size(), [&](std::uint64_t i) -> std::string_view { return names[i]; }));
+  return UsageError(fmt::format("{}{}{}{} octavo presets lists them", FlagOfPresets(verb), verb.empty() ? "" : ": ",
+                                found, meant.empty() ? ";" : meant));
 }
 
 }  // namespace octavo

@@ -4,17 +4,31 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
 namespace octavo {
+
+// The verbs that have presets, and their flag that takes one: "--config" or "--space"; empty for other verbs.
+std::span<const std::string_view> VerbsWithPresets();
+std::string_view FlagOfPresets(std::string_view verb);
 
 // The presets of a verb: their names without .toml, sorted.
 std::vector<std::string> InstalledPresets(std::string_view verb);
 
+// Returns the file of the verb's installed preset with that name, with or without .toml; empty if there is none.
+std::filesystem::path InstalledPreset(const std::string& name, std::string_view verb);
+
 // Returns the file that --config or --space refers to: the path itself or, if there is no such file and it is a bare
-// name, the installed preset with that name for the verb.
-std::filesystem::path PresetPath(const std::string& config, std::string_view verb);
+// name, the installed preset with that name for the verb. A bare name that is neither is a usage error that names
+// similar presets, or the verb whose preset it is.
+absl::StatusOr<std::filesystem::path> FindPreset(const std::string& config, std::string_view verb);
+
+// Returns that error. Without a verb, similar presets of all verbs are suggested.
+absl::Status UnknownPreset(const std::string& name, std::string_view verb);
 
 }  // namespace octavo

@@ -50,6 +50,8 @@ void AddQueryVerb(CLI::App& app, Program& program);
 void AddReportVerb(CLI::App& app, Program& program);
 void AddInspectVerb(CLI::App& app, Program& program);
 void AddVerifyVerb(CLI::App& app, Program& program);
+void AddPresetsVerb(CLI::App& app, Program& program);
 void AddCompletionVerb(CLI::App& app, Program& program);
+void AddHelpVerb(CLI::App& app, Program& program);
 
 }  // namespace octavo

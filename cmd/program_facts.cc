@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_split.h"
 #include "fmt/format.h"
 
 namespace octavo {
@@ -17,6 +18,7 @@ constexpr Fact kExitCodes[] = {
     {"129, 130, 143", "interrupted by SIGHUP, SIGINT, SIGTERM, after a commit"}};
 
 constexpr Fact kEnvironment[] = {
+    {"COLUMNS", "if set, the width of help texts instead of that of the terminal"},
     {"NO_COLOR", "if set, messages on a terminal have no colour"},
     {"OCTAVO_GEMM", "portable: multiply matrices without libxsmm; the bits of a training may differ"},
     {"OCTAVO_FAILPOINT", "for tests: makes an operation fail, or ends the program, at a named place"}};
@@ -36,11 +38,15 @@ constexpr Fact kExamples[] = {
     {"export", "octavo export --run run --output vectors.txt --format word2vec"},
     {"generate", "octavo generate --kind rmat --nodes 10000000 --edges 100000000 --output rmat.tsv.zst"},
     {"grow", "octavo grow --run run --add new.tsv --graph new-graph --output new-run --freeze old --epochs 2"},
+    {"help", "octavo help train"},
+    {"help", "octavo help query neighbors"},
     {"import", "octavo import train.txt --valid valid.txt --test test.txt --graph graph"},
     {"import", "zcat edges.gz | octavo import - --graph graph --columns head,tail --split 0.9,0.05,0.05"},
     {"index", "octavo index --run run --output nodes.hnsw"},
     {"inspect", "octavo inspect run --json"},
     {"plan", "octavo plan --graph graph --dim 128 --memory 512MiB --what-if"},
+    {"presets", "octavo presets"},
+    {"presets", "octavo presets fb15k-237-complex"},
     {"query", "octavo query --run run neighbors bash -k 10"},
     {"query", "octavo query --run run predict nginx depends '?'"},
     {"query", "octavo query --run run --json batch questions.txt"},
@@ -55,13 +61,32 @@ constexpr Fact kExamples[] = {
     {"walk", "octavo walk --graph graph --output walks --kind node2vec --p 0.5 --q 2"},
     {"walk", "octavo walk --graph graph --output walks --config blogcatalog --seed 2"}};
 
-constexpr Fact kPages[] = {
-    {"bench", "docs/performance.md"}, {"completion", "README.md"},       {"evaluate", "docs/evaluating.md"},
-    {"export", "docs/exporting.md"},  {"generate", "docs/importing.md"}, {"grow", "docs/training.md"},
-    {"import", "docs/importing.md"},  {"index", "docs/querying.md"},     {"inspect", "docs/files.md"},
-    {"plan", "docs/partitions.md"},   {"query", "docs/querying.md"},     {"report", "docs/exporting.md"},
-    {"resume", "docs/training.md"},   {"train", "docs/training.md"},     {"tune", "docs/tuning.md"},
-    {"verify", "docs/files.md"},      {"walk", "docs/walks.md"}};
+constexpr Fact kFirstOptions[] = {
+    {"plan",
+     "--graph --config --model --dim --epochs --negatives --storage --memory --what-if --json --help --help-all"},
+    {"train",
+     "--graph --run --config --model --dim --epochs --negatives --learning-rate --memory --overwrite --help "
+     "--help-all"}};
+
+constexpr Fact kPages[] = {{"bench", "docs/performance.md"},
+                           {"completion", "README.md"},
+                           {"evaluate", "docs/evaluating.md"},
+                           {"export", "docs/exporting.md"},
+                           {"generate", "docs/importing.md"},
+                           {"grow", "docs/training.md"},
+                           {"help", "README.md"},
+                           {"presets", "docs/training.md"},
+                           {"import", "docs/importing.md"},
+                           {"index", "docs/querying.md"},
+                           {"inspect", "docs/files.md"},
+                           {"plan", "docs/partitions.md"},
+                           {"query", "docs/querying.md"},
+                           {"report", "docs/exporting.md"},
+                           {"resume", "docs/training.md"},
+                           {"train", "docs/training.md"},
+                           {"tune", "docs/tuning.md"},
+                           {"verify", "docs/files.md"},
+                           {"walk", "docs/walks.md"}};
 
 std::string ExampleLines(std::string_view verb) {
   std::string text = "Examples:\n";
@@ -86,6 +111,17 @@ std::vector<std::string_view> ExamplesOf(std::string_view verb) {
     if (example.name == verb) examples.push_back(example.text);
   }
   return examples;
+}
+
+std::vector<std::string_view> FirstOptionsOf(std::string_view verb) {
+  const Fact* const options = std::ranges::find(kFirstOptions, verb, &Fact::name);
+  if (options == std::end(kFirstOptions)) return {};
+  std::vector<std::string_view> names;
+  for (const absl::string_view name :
+       absl::StrSplit(absl::string_view(options->text.data(), options->text.size()), ' ')) {
+    names.emplace_back(name.data(), name.size());
+  }
+  return names;
 }
 
 std::string_view PageOf(std::string_view verb) {

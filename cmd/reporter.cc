@@ -1,6 +1,5 @@
 #include "cmd/reporter.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "base/escape.h"
+#include "cmd/terminal.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -28,11 +28,6 @@ bool Coloured() {
 constexpr auto kRedrawInterval = std::chrono::milliseconds(100);
 constexpr auto kLineInterval = std::chrono::seconds(10);
 constexpr std::size_t kLineColumns = 200;
-
-std::size_t TerminalColumns() {
-  winsize size = {};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
-}
 
 // By the user's locale: the bar has no useful ASCII equivalent.
 bool Utf8() {
@@ -113,7 +108,8 @@ void Reporter::Show(const ShownProgress& progress) {
   } else if (line_each_time) {
     Print(EscapeControls(ProgressLine(progress, facts, /*bar=*/false, kLineColumns)) + "\n");
   } else {
-    Print(fmt::format("\r\x1b[K{}", EscapeControls(ProgressLine(progress, facts, Utf8(), TerminalColumns() - 1))));
+    Print(fmt::format("\r\x1b[K{}",
+                      EscapeControls(ProgressLine(progress, facts, Utf8(), TerminalColumns(STDERR_FILENO) - 1))));
     progress_shown_ = true;
   }
 }

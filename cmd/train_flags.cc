@@ -1,6 +1,7 @@
 #include "cmd/train_flags.h"
 
 #include <CLI/App.hpp>
+#include <filesystem>
 #include <memory>
 
 #include "base/escape.h"
@@ -56,7 +57,10 @@ absl::StatusOr<TrainOptions> ReadValues(const TrainFlags& flags, const TrainOpti
         fmt::format("--preset {} and --config {}: found both; expected one of them", flags.preset, flags.config));
   }
   const std::string& file = preset ? flags.preset : flags.config;
-  if (!file.empty()) RETURN_IF_ERROR(LoadTomlConfiguration(PresetPath(file, "train"), options));
+  if (!file.empty()) {
+    ASSIGN_OR_RETURN(const std::filesystem::path path, FindPreset(file, "train"));
+    RETURN_IF_ERROR(LoadTomlConfiguration(path, options));
+  }
   for (const auto& [name, value] : flags.given) {
     RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
   }

@@ -9,9 +9,11 @@
 #include "base/status.h"
 #include "cmd/interrupt.h"
 #include "cmd/limits.h"
+#include "cmd/next_commands.h"
 #include "cmd/validation.h"
 #include "fmt/format.h"
 #include "format/paths.h"
+#include "run/training_remarks.h"
 
 namespace octavo {
 namespace {
@@ -113,7 +115,8 @@ void ReportStart(Program& program, const std::filesystem::path& run, const Train
                                              CountText(start.epoch, "epoch"), CountText(start.batch, "batch"));
   program.reporter.Info(fmt::format("{}: {}; {}, dim {}, to epoch {} of {} each", run.string(), from,
                                     ModelName(options.model), options.dim, options.epochs,
-                                    CountText(start.train_edges, "edge")));
+                                    CountText(start.graph.train_edges, "edge")));
+  for (const std::string& remark : TrainingRemarks(start.graph, options)) program.reporter.Info("note: " + remark);
   program.reporter.Info(fmt::format("memory: {} of {}; {}", FormatByteSize(plan.estimate.total()),
                                     FormatByteSize(plan.memory), DivisionText(plan.shape)));
   program.reporter.Info(LoadingText(plan.loading));
@@ -133,6 +136,14 @@ absl::Status RunTraining(
 
   std::uint64_t epochs = 0;
   TrainCallbacks callbacks;
+  GraphDescription graph;
+  bool trained_any = false;
+  callbacks.on_begin = [&](const GraphDescription& description, const TrainOptions& options) {
+    graph = description;
+    program.reporter.Info(fmt::format("trains {}", TrainingText(options)));
+    program.reporter.Info(fmt::format("on {}, in {}", GraphText(graph), run.string()));
+    for (const std::string& remark : TrainingRemarks(graph, options)) program.reporter.Info("note: " + remark);
+  };
   callbacks.on_warning = [&](std::string_view text) { program.reporter.Warning(text); };
   callbacks.on_division = [&](const TrainDivision& division) {
     ReportDivision(program.reporter, division, settings.memory);
@@ -141,6 +152,7 @@ absl::Status RunTraining(
   callbacks.on_initial = [&](const InitialEvent& event) { ReportInit(program.reporter, event); };
   callbacks.on_batch = [&](const TrainProgress& progress) {
     epochs = progress.epochs;
+    trained_any = true;
     program.reporter.Show(ProgressOf(progress));
   };
   callbacks.on_commit = [&](std::uint64_t generation) {
@@ -164,9 +176,12 @@ absl::Status RunTraining(
           "best validation: MRR {:.4f} after epoch {}{}", validation.best_mrr, validation.best_epoch,
           outcome.kept_best ? fmt::format(", kept in {}", RunPaths(run).Best().folder().string()) : std::string()));
     }
-    const std::string name = ShellWord(run.string());
-    program.reporter.Info(fmt::format(
-        "next: octavo evaluate --run {0}, octavo query --run {0}, octavo report --run {0} --output report.html", name));
+    if (!trained_any) {  // it was finished before
+      program.reporter.Info(
+          fmt::format("nothing was left to train; with more epochs: octavo resume --run {} --epochs {}",
+                      ShellWord(run.string()), 2 * outcome.epochs_done));
+    }
+    ReportNext(program.reporter, NextOfRun(run, graph));
     return absl::OkStatus();
   }
   program.reporter.Warning(

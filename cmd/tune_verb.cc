@@ -2,6 +2,8 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +17,11 @@
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/status.h"
+#include "base/stopwatch.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/limits.h"
+#include "cmd/output_target.h"
 #include "cmd/presets.h"
 #include "cmd/program.h"
 #include "cmd/training.h"
@@ -85,7 +89,46 @@ std::string RungText(const Halving& halving, const Halving::Task& task) {
                      task.trial);
 }
 
+// How far a search is, and how long the rest takes by what this process has trained of it so far.
+class SearchClock {
+ public:
+  void Begin(const Halving& halving, Halving::Task task, const Trial& trial) {
+    const std::vector<Rung>& rungs = halving.rungs();
+    all_ = static_cast<double>(EpochsOf(rungs));
+    done_ = static_cast<double>(halving.EpochsDone());
+    first_epoch_ = task.rung == 0 ? 0 : rungs[task.rung - 1].epochs;
+    last_epoch_ = rungs[task.rung].epochs;
+    if (before_ < 0)
+      before_ = done_ + static_cast<double>(trial.epochs_done - std::min(trial.epochs_done, first_epoch_));
+  }
+  ShownProgress Progress(const TrainProgress& progress) const {
+    ShownProgress shown = ProgressOf(progress);
+    const double epochs = static_cast<double>(progress.epoch - 1 - std::min(progress.epoch - 1, first_epoch_));
+    shown.later = last_epoch_ - std::min(last_epoch_, progress.epoch);  // of this trial in this rung
+    shown.detail = fmt::format("{}, {}", Text(done_ + epochs + shown.share), shown.detail);
+    return shown;
+  }
+  // Of the whole search, after a trial of this process has ended.
+  std::string Text(const Halving& halving) const { return Text(static_cast<double>(halving.EpochsDone())); }
+
+ private:
+  std::string Text(double done) const {
+    const double trained = done - before_;
+    const std::string text = fmt::format("search {:.0f} %", 100 * done / all_);
+    if (trained <= 0 || done >= all_) return text;
+    return fmt::format("{}, {} left", text, DurationText((all_ - done) * SecondsSince(begin_) / trained));
+  }
+
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double before_ = -1;  // epochs done when this process began; negative: not known yet
+  double all_ = 1;
+  double done_ = 0;
+  std::uint64_t first_epoch_ = 0;
+  std::uint64_t last_epoch_ = 0;
+};
+
 SearchCallbacks MakeCallbacks(Program& program, const TuneFlags& flags) {
+  const auto clock = std::make_shared<SearchClock>();
   const std::uint64_t limit = MemoryLimit(program);
   SearchCallbacks callbacks;
   callbacks.settings = [&program, limit](const TrainOptions&, const Graph&) -> absl::StatusOr<TrainSettings> {
@@ -96,20 +139,23 @@ SearchCallbacks MakeCallbacks(Program& program, const TuneFlags& flags) {
     settings.validate = MakeValidator(program);
     return settings;
   };
-  callbacks.on_begin = [&](const Halving& halving, Halving::Task task, const Trial& trial) {
+  callbacks.on_begin = [&, clock](const Halving& halving, Halving::Task task, const Trial& trial) {
+    clock->Begin(halving, task, trial);
     program.reporter.Info(fmt::format("{}: {}", RungText(halving, task), VaryingText(flags.search.space, trial)));
   };
-  callbacks.on_end = [&](const Halving& halving, Halving::Task task, const Trial& trial) {
+  callbacks.on_end = [&, clock](const Halving& halving, Halving::Task task, const Trial& trial) {
     program.reporter.EndProgress();
     if (!trial.failure.empty()) {
       program.reporter.Warning(fmt::format("trial {} has failed: {}", task.trial, trial.failure));
       return;
     }
-    program.reporter.Info(fmt::format("  MRR {:.4f}  hits@10 {:.4f}  {} in all{}", trial.scores.mrr,
+    program.reporter.Info(fmt::format("  MRR {:.4f}  hits@10 {:.4f}  {} in all{}; {}", trial.scores.mrr,
                                       trial.scores.hits_at_10, DurationText(trial.seconds),
-                                      halving.IsOut(task.trial) ? "; out" : ""));
+                                      halving.IsOut(task.trial) ? "; out" : "", clock->Text(halving)));
   };
-  callbacks.train.on_batch = [&program](const TrainProgress& progress) { program.reporter.Show(ProgressOf(progress)); };
+  callbacks.train.on_batch = [&program, clock](const TrainProgress& progress) {
+    program.reporter.Show(clock->Progress(progress));
+  };
   callbacks.train.on_epoch = [&program](const EpochEvent& event) {
     program.reporter.Detail(fmt::format("  epoch {}  loss {:.5f}  {:.1f} s  {:.0f} edges/s", event.epoch, event.loss,
                                         event.seconds, event.edges_per_second));
@@ -258,7 +304,8 @@ absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutc
 absl::Status RunTune(Program& program, TuneFlags& flags) {
   flags.search.graph = flags.graph;
   flags.search.folder = flags.output;
-  ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(PresetPath(flags.space, "tune")));
+  ASSIGN_OR_RETURN(const std::filesystem::path space, FindPreset(flags.space, "tune"));
+  ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(space));
   ASSIGN_OR_RETURN(const std::vector<Rung> rungs, CheckSearch(flags.search));
   if (flags.dry_run) {
     for (const Rung& rung : rungs) {
@@ -267,6 +314,12 @@ absl::Status RunTune(Program& program, TuneFlags& flags) {
   }
   for (const std::string& note : SearchNotes(flags.search, rungs)) program.reporter.Info(note);
   if (flags.dry_run) {
+    const absl::StatusOr<double> seconds =
+        EstimateSearchSeconds(flags.search, MemoryLimit(program), ExistingFolder(flags.output));
+    program.reporter.Info(fmt::format(
+        "{} in all{}", CountText(EpochsOf(rungs), "epoch"),
+        seconds.ok() ? fmt::format(", about {} of training here, and the validations", DurationText(*seconds))
+                     : fmt::format("; no time is estimated: {}", MessageOf(seconds.status()))));
     program.reporter.Info("--dry-run: nothing was written");
     return absl::OkStatus();
   }

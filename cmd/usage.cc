@@ -8,6 +8,7 @@
 #include "cmd/command_facts.h"
 #include "evaluate/near_names.h"
 #include "fmt/format.h"
+#include "run/option_aliases.h"
 
 namespace octavo {
 namespace {
@@ -42,7 +43,12 @@ std::vector<std::string> FlagsOf(const CLI::App& command) {
   return flags;
 }
 
+// An option of trainings by the name that it has elsewhere, if it is one of `names`; otherwise similar names.
 std::string Suggest(const std::string& wanted, const std::vector<std::string>& names) {
+  if (wanted.starts_with('-')) {
+    const std::string meant = fmt::format("--{}", OptionMeantBy(wanted.substr(wanted.find_first_not_of('-'))));
+    if (std::ranges::find(names, meant) != names.end()) return DidYouMean({meant});
+  }
   return DidYouMean(NearNames(wanted, names.size(), [&](std::uint64_t i) -> std::string_view { return names[i]; }));
 }
 

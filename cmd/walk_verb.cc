@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/large_blocks.h"
 #include "cmd/limits.h"
+#include "cmd/next_commands.h"
 #include "cmd/option_file.h"
 #include "cmd/presets.h"
 #include "cmd/program.h"
@@ -125,7 +127,8 @@ void PrintConfiguration(const WalkFlags& flags) {
 
 absl::Status RunWalk(WalkFlags& flags, Program& program) {
   if (!flags.config.empty()) {
-    RETURN_IF_ERROR(ReadOptionFile(*flags.verb, kWalkGroup, PresetPath(flags.config, "walk")));
+    ASSIGN_OR_RETURN(const std::filesystem::path preset, FindPreset(flags.config, "walk"));
+    RETURN_IF_ERROR(ReadOptionFile(*flags.verb, kWalkGroup, preset));
   }
   RETURN_IF_ERROR(ReadKind(flags));
   if (flags.print_config) {
@@ -153,6 +156,7 @@ absl::Status RunWalk(WalkFlags& flags, Program& program) {
   }
   Report(flags, *summary, program.reporter);
   if (flags.json) PrintJson(flags, *summary);
+  if (summary->graph.train_edges > 0) ReportNext(program.reporter, {NextOfWalk(flags.output)});
   return absl::OkStatus();
 }
 

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/file.h"
+#include "run/option_aliases.h"
 #include "run/option_json.h"
 
 namespace octavo {
@@ -43,6 +44,7 @@ bool IsPastToml(std::string_view text) {
 }
 
 std::string NearestKey(std::string_view key) {
+  if (const std::string_view meant = OptionMeantBy(key); !meant.empty()) return std::string(meant);
   const auto fields = TrainOptionFields();
   const auto nearest = std::min_element(fields.begin(), fields.end(), [&](const auto& a, const auto& b) {
     return EditDistance(a.name, key) < EditDistance(b.name, key);

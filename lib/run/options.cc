@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/checksum.h"
+#include "run/option_aliases.h"
 #include "walk/walk_options.h"
 
 namespace octavo {
@@ -409,6 +410,8 @@ const OptionField* FindTrainOption(std::string_view name) {
 absl::Status SetTrainOption(TrainOptions& options, const OptionField& field, std::string_view value,
                             std::string_view where) {
   if (field.parse(options, value)) return absl::OkStatus();
+  // Papers and other programs write ComplEx and self_adversarial.
+  if (!field.words.empty() && field.parse(options, PlainWord(value))) return absl::OkStatus();
   return UsageError(fmt::format("{}: found \"{}\"; expected {}", where, Escape(value), field.allowed));
 }
 
@@ -488,7 +491,9 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
     return UsageError("degree-by-weight has no meaning with degree-fraction 0; expected a fraction above 0");
   }
   if (options.known_negatives && options.negatives == 0) {
-    return UsageError("known-negatives has no meaning with negatives all");
+    return UsageError(
+        "known-negatives has no meaning with negatives all, which have every node; expected --known-negatives=false as "
+        "well, or a number of negatives");
   }
   const std::uint64_t known = options.EntriesPerChunk();
   if (options.known_negatives && options.negatives < known) {

@@ -149,8 +149,8 @@ std::span<const OptionField> TrainOptionFields();
 // Returns the field of that name, or nullptr.
 const OptionField* FindTrainOption(std::string_view name);
 
-// Sets one field. A usage error names the key, the value and what is allowed. The message begins with `where` ("--dim",
-// "preset.toml:3: dim").
+// Sets one field; letter case does not count in words. A usage error names the key, the value and what is allowed. The
+// message begins with `where` ("--dim", "preset.toml:3: dim").
 absl::Status SetTrainOption(TrainOptions& options, const OptionField& field, std::string_view value,
                             std::string_view where);
 

@@ -106,6 +106,7 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   NewRun run;
   ASSIGN_OR_RETURN(run.graph, Graph::Open(graph_folder));
   RETURN_IF_ERROR(CheckTrainable(*run.graph, options));
+  if (callbacks.on_begin) callbacks.on_begin(run.graph->description(), options);
   ASSIGN_OR_RETURN(run.division, ChooseShape(options, run.graph->description(), settings.memory, settings.threads));
   if (callbacks.on_division) callbacks.on_division({.shape = run.division, .from_epoch = 1});
   run.gradients = GradientCapacityOf(options, run.graph->description(), run.division);
@@ -248,7 +249,7 @@ absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs:
   RETURN_IF_ERROR(CheckTrainable(*graph, options));
   TrainingStart start;
   start.options = options;
-  start.train_edges = graph->description().train_edges;
+  start.graph = graph->description();
   ASSIGN_OR_RETURN(start.plan, PlanTraining(options, *graph, settings.memory, settings.threads, folder, nullptr));
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckPlace(*graph, options, overwrite, settings, init, paths));
@@ -285,7 +286,7 @@ absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t 
   const ManifestHeader& header = resumption.manifest.header;
   TrainingStart start;
   start.options = resumption.configuration.options;
-  start.train_edges = resumption.graph->description().train_edges;
+  start.graph = resumption.graph->description();
   start.generation = header.generation;
   start.epoch = header.progress.epoch;
   start.batch = header.progress.batch;
@@ -305,6 +306,7 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
   RETURN_IF_ERROR(SettleRun(paths));
   ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings.exchange));
+  if (callbacks.on_begin) callbacks.on_begin(resumption.graph->description(), resumption.configuration.options);
   ASSIGN_OR_RETURN(const PartitionShape next, NextDivision(resumption, settings, callbacks));
   const auto& [configuration, configuration_changed, graph, manifest] = resumption;
   const TrainOptions& options = configuration.options;

@@ -37,7 +37,7 @@ absl::StatusOr<TrainOutcome> GrowRun(AtomicFolder graph, RunFolder place, const 
 struct TrainingStart {
   TrainOptions options;
   TrainingPlan plan;  // of all epochs
-  std::uint64_t train_edges = 0;
+  GraphDescription graph;
   std::uint64_t generation = 0;  // 0 for a new run
   std::uint64_t epoch = 0;       // done
   std::uint64_t batch = 0;       // done in the next epoch

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "format/graph_description.h"
 #include "format/manifest.h"
 #include "plan/epoch_plan.h"
 #include "run/options.h"
@@ -41,6 +42,8 @@ struct TrainDivision {
 // Called on the training thread. All may be empty.
 struct TrainCallbacks {
   std::function<void(std::string_view)> on_warning = {};  // one line for people
+  // Before anything is written or changed: the graph, and the options that the training follows.
+  std::function<void(const GraphDescription&, const TrainOptions&)> on_begin = {};
   std::function<void(const TrainDivision&)> on_division = {};
   std::function<void(const LoadingChoice&)> on_loading = {};  // before the first batch, and if it changes
   std::function<void(const InitialEvent&)> on_initial = {};   // of a warm start, after its commit

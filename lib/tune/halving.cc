@@ -18,6 +18,28 @@ std::vector<Rung> MakeRungs(std::uint64_t trials, std::uint64_t epochs_least, st
   return rungs;
 }
 
+std::uint64_t EpochsOf(const std::vector<Rung>& rungs) {
+  std::uint64_t epochs = 0;
+  std::uint64_t before = 0;
+  for (const Rung& rung : rungs) {
+    epochs += rung.trials * (rung.epochs - before);
+    before = rung.epochs;
+  }
+  return epochs;
+}
+
+std::uint64_t Halving::EpochsDone() const {
+  std::uint64_t epochs = 0;
+  std::uint64_t before = 0;
+  for (std::size_t i = 0; i < rungs_.size(); ++i) {
+    // With failures a rung begins with fewer trials than it could.
+    const std::uint64_t done = i < rung_ ? rungs_[i].trials : std::min(done_[i], rungs_[i].trials);
+    epochs += done * (rungs_[i].epochs - before);
+    before = rungs_[i].epochs;
+  }
+  return epochs;
+}
+
 Halving::Halving(std::vector<Rung> rungs)
     : rungs_(std::move(rungs)),
       done_(rungs_.size()),

@@ -21,6 +21,9 @@ struct Rung {
 // REQUIRES: trials >= 1, 1 <= epochs_least <= epochs <= 2^32, 2 <= eta <= 2^31
 std::vector<Rung> MakeRungs(std::uint64_t trials, std::uint64_t epochs_least, std::uint64_t epochs, std::uint64_t eta);
 
+// Epochs that all rungs train in all if no trial fails.
+std::uint64_t EpochsOf(const std::vector<Rung>& rungs);
+
 class Halving {
  public:
   // Train trial `trial` to the end of rung `rung`.
@@ -55,6 +58,8 @@ class Halving {
   // All trials, best first: by the rung reached, then higher MRR, then lower number. Trials without a result follow,
   // then failed ones.
   std::vector<Place> Ranking() const;
+  // Epochs of EpochsOf(rungs()) that need no training any more: those of trials that have failed count as trained.
+  std::uint64_t EpochsDone() const;
   // The number of trials that completed the rung or failed in it.
   std::uint64_t Done(std::size_t rung) const { return done_[rung]; }
 

@@ -17,6 +17,7 @@
 #include "format/paths.h"
 #include "io/failpoint.h"
 #include "io/file.h"
+#include "train/machine_probe.h"
 #include "train/memory_estimate.h"
 #include "tune/preset_file.h"
 #include "tune/search_log.h"
@@ -292,6 +293,26 @@ absl::StatusOr<std::vector<Rung>> CheckSearch(const TuneOptions& options) {
   ASSIGN_OR_RETURN(const std::vector<Trial> trials, MakeTrials(options, *graph));
   RETURN_IF_ERROR(CheckFolder(SearchPaths(options.folder)));
   return MakeRungs(trials.size(), options.epochs_least, options.epochs, options.reduction_factor);
+}
+
+absl::StatusOr<double> EstimateSearchSeconds(const TuneOptions& options, std::uint64_t memory, const fs::path& folder) {
+  constexpr std::size_t kMostProbes = 4;
+  constexpr double kProbeSeconds = 0.3;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
+  ASSIGN_OR_RETURN(const std::vector<Trial> trials, MakeTrials(options, *graph));
+  const std::size_t probes = std::min(kMostProbes, trials.size());
+  const auto edges = static_cast<double>(graph->description().train_edges);
+  double epoch_seconds = 0;
+  for (std::size_t i = 0; i < probes; ++i) {
+    const TrainOptions& trial = trials[i * trials.size() / probes].options;
+    const std::uint64_t most_rows = std::max<std::uint64_t>(1024, memory / 4 / (trial.dim * sizeof(float)));
+    ASSIGN_OR_RETURN(const TrainingRate rate,
+                     ProbeTraining(trial, *graph, folder, std::min(graph->node_count(), most_rows), kProbeSeconds));
+    epoch_seconds += edges / rate.edges_per_second / static_cast<double>(probes);
+  }
+  const std::vector<Rung> rungs =
+      MakeRungs(trials.size(), options.epochs_least, options.epochs, options.reduction_factor);
+  return epoch_seconds * static_cast<double>(EpochsOf(rungs));
 }
 
 std::vector<std::string> SearchNotes(const TuneOptions& options, const std::vector<Rung>& rungs) {

@@ -66,6 +66,11 @@ struct SearchOutcome {
 // Does the checks of RunSearch before it uses the folder, and returns the rungs. Writes nothing.
 absl::StatusOr<std::vector<Rung>> CheckSearch(const TuneOptions& options);
 
+// Returns how long the trainings of the search take, measured on a few of its trials within a few seconds; validations
+// are not counted. Uses disk in `folder`, which must exist, but leaves nothing there.
+absl::StatusOr<double> EstimateSearchSeconds(const TuneOptions& options, std::uint64_t memory,
+                                             const std::filesystem::path& folder);
+
 // Returns notes for the log where numbers are not divisible: ends of ranges, trials by `reduction_factor`, the epochs
 // of the rungs, and the validations between them.
 std::vector<std::string> SearchNotes(const TuneOptions& options, const std::vector<Rung>& rungs);

@@ -37,12 +37,14 @@ offers() {
   offers query predict h r "" -- :none
   offers evaluate --json --split "" -- train valid test :none
   offers inspect "" -- :files
+  offers help tr -- train :none
+  offers presets kar -- karate-dot :none
   [ "$("$OCTAVO" __complete import -- --he)" = :files ]
 }
 
 @test "every flag of every help is offered" {
   for verb in $("$OCTAVO" __complete "" | sed -n 's/^\([a-z]*\)\t.*/\1/p'); do
-    for flag in $("$OCTAVO" "$verb" --help | grep -oP '^  (-\w,)?\K--[a-z-]+'); do
+    for flag in $("$OCTAVO" "$verb" --help-all | grep -oP '^  (-\w,)?\K--[a-z-]+'); do
       "$OCTAVO" __complete "$verb" "$flag" | grep -q -- "^$flag	"
     done
   done

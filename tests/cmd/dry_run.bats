@@ -73,6 +73,7 @@ assert config == json.load(open("flags/run.json"))["options"]'
   printf 'dim = [8, 16]\nseed = [1, 2, 3]\n' >space.toml
   unchanged "$OCTAVO" tune --graph split --space space.toml --output search --trials 6 --epochs-least 1 --epochs 9 --dry-run
   [ "$(head -n 3 err.log)" = "$(printf '6 trials to epoch 1\n2 trials to epoch 3\n1 trial to epoch 9')" ]
+  grep -qE '^16 epochs in all, about [0-9.:]+ [a-z]+ of training here, and the validations$' err.log
   grep -qx '1 in 3 of 2 trials is not a whole number: 1 continue from epoch 3 to 9' err.log
   fails 2 'absent: not a graph' "$OCTAVO" tune --graph absent --space space.toml --output search --dry-run
 }

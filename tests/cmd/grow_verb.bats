@@ -221,7 +221,7 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
 }
 
 @test "the help says what growth inherits from the import" {
-  "$OCTAVO" grow --help >help
+  COLUMNS=1000 "$OCTAVO" grow --help >help
   grep -q 'Use each added line for both directions.*; by default as the graph of the run was imported$' help
   grep -q -- '^  --duplicates TEXT:{merge,keep}$' help
   grep -q 'merge into one, weights added, or keep; by default as the graph of the run was imported$' help

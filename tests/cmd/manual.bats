@@ -11,7 +11,7 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
     mandoc -T lint -W warning page.1
     MANWIDTH=200 man --warnings -E UTF-8 -l page.1 2>warnings.log | col -b >page.txt
     [ ! -s warnings.log ] || { cat warnings.log; return 1; }
-    for flag in $("$OCTAVO" $verb --help | grep -oP '^  (-\w,)?\K--[a-z-]+'); do
+    for flag in $("$OCTAVO" $verb --help-all | grep -oP '^  (-\w,)?\K--[a-z-]+'); do
       grep -q -- "$flag" page.txt || { echo "octavo-$verb lacks $flag"; return 1; }
     done
   done
@@ -40,7 +40,7 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
 
 @test "the changelog names every flag" {
   for verb in "" $(verbs); do
-    "$OCTAVO" $verb --help >help.txt
+    "$OCTAVO" $verb --help-all >help.txt
     for flag in $(grep -oP '^  (-\w,)?\K--[a-z-]+' help.txt | grep -vxE -- '--(help|graph|run|output|seed|version)'); do
       grep -q -- "$flag\b" "$BATS_TEST_DIRNAME/../../CHANGELOG.md" || { echo "octavo $verb $flag"; return 1; }
     done

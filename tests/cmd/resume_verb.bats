@@ -162,3 +162,11 @@ stop() {
   "$OCTAVO" --quiet import other.tsv --graph mine --columns head,relation,tail
   fails 4 "fingerprint" "$OCTAVO" resume --run run --epochs 4
 }
+
+@test "the resume of a finished run says that nothing was left, and names --epochs" {
+  "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}"
+  "$OCTAVO" resume --run run 2>err.log
+  grep -qx 'nothing was left to train; with more epochs: octavo resume --run run --epochs 6' err.log
+  "$OCTAVO" resume --run run --epochs 6 2>err.log
+  ! grep -q 'nothing was left' err.log
+}

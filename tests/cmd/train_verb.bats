@@ -14,7 +14,8 @@ train() { "$OCTAVO" train --graph graph --run run "${tiny[@]}" "$@"; }
   [ ! -s out.log ]
   grep -q '^epoch 3/3  loss [0-9.]*  ' err.log
   grep -q '^done: 3 epochs' err.log
-  grep -q '^next: octavo evaluate --run [^ ]*, octavo query --run [^ ]*, octavo report --run [^ ]* --output report.html$' err.log
+  [ "$(sed -n 1p err.log)" = 'trains complex, dim 8, 3 epochs: softmax against 8 negatives, row-adagrad at 0.1' ]
+  sed -n 2p err.log | grep -qE '^on 40 nodes, 3 relations, [0-9]+ train, 0 valid and 0 test edges, in run$'
   [ "$(ls -A run | tr '\n' ' ')" = "LOCK STATE embeddings.npy metrics.jsonl optimizer.npy relations.npy relations.optimizer.npy run.json " ] ||
     [ "$(ls -A run | LC_ALL=C sort | tr '\n' ' ')" = "LOCK STATE embeddings.npy metrics.jsonl optimizer.npy relations.npy relations.optimizer.npy run.json " ]
   /usr/bin/python3 - <<'PYTHON'
@@ -98,7 +99,7 @@ PYTHON
 --negatives|0|a whole number from 1 to 16777216, or all
 --negatives|some|a whole number from 1 to 16777216, or all
 --epochs|0|a whole number from 1 to 1000000
---model|TransE|one of dot, distmult, complex, transe, rotate, source-context
+--model|TransX|one of dot, distmult, complex, transe, rotate, source-context
 --loss|hinge|one of softmax, logistic, ranking, self-adversarial
 --optimizer|sdg|one of row-adagrad, adagrad, sgd, adam
 --schedule|hogwild|one of sync, pipelined, async
@@ -291,4 +292,41 @@ PYTHON
   done
   ! "$BATS_TEST_DIRNAME/check_progress.py" 140 "epoch 1/3" "$OCTAVO" --quiet --memory 600MiB \
     train --graph "$BATS_FILE_TMPDIR/graph" --run quiet "${tiny[@]}"
+}
+
+# They were on one line, with an evaluation although nothing was held out.
+@test "the commands that can follow are lines to be copied, and each of them works" {
+  follow() { sed -n 's/^next: octavo //p' err.log | grep -v '^query' >next.txt; }
+  awk '{ print > (NR % 10 ? "t.tsv" : "v.tsv") }' "$BATS_FILE_TMPDIR/train.tsv"
+  for held_out in "" "--valid v.tsv" "--test v.tsv"; do
+    rm -rf "my graph" run "my run"
+    "$OCTAVO" import t.tsv --graph "my graph" $held_out 2>err.log
+    follow
+    [ "$(cat next.txt)" = "train --graph 'my graph' --run run" ]
+    eval "$OCTAVO $(cat next.txt) --epochs 1 --quiet"
+    "$OCTAVO" train --graph "my graph" --run "my run" "${tiny[@]}" 2>err.log
+    grep -qx "next: octavo query --run 'my run'" err.log
+    follow
+    [ "$(grep -c evaluate next.txt || true)" = "$([ -z "$held_out" ] && echo 0 || echo 1)" ]
+    [ "$(wc -l <next.txt)" -ge 1 ]
+    while read -r command; do eval "$OCTAVO $command" >/dev/null 2>&1 </dev/null || { echo "$command"; return 1; }; done <next.txt
+  done
+  "$OCTAVO" import t.tsv --graph other 2>err.log  # there is a run now
+  grep -qx "next: octavo train --graph other --run run-2" err.log
+}
+
+@test "options that do not fit the graph are remarked on" {
+  train --model dot 2>err.log
+  grep -qx 'note: model dot ignores which of the 3 relations an edge has; complex, distmult, transe and rotate learn them' err.log
+  cut -f1,3 "$BATS_FILE_TMPDIR/train.tsv" >pairs.tsv
+  "$OCTAVO" import pairs.tsv --graph pairs 2>err.log
+  grep -q '^next: octavo train --graph pairs --run run-2 --model dot$' err.log
+  "$OCTAVO" train --graph pairs --run plain "${tiny[@]}" --dry-run 2>err.log
+  grep -q '^note: the graph has no relations for model complex; dot is for such graphs' err.log
+  "$OCTAVO" train --graph graph --run run --overwrite --dim 8 --negatives 3600 --dry-run 2>err.log
+  grep -q '^note: negatives is 3600, more than the 40 nodes; --negatives all takes each node once' err.log
+  train --overwrite 2>err.log
+  ! grep -q '^note: ' err.log
+  fails 2 'expected --known-negatives=false as well' \
+    "$OCTAVO" train --graph graph --run run --overwrite --known-negatives --negatives all
 }

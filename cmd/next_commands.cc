@@ -1,0 +1,51 @@
+#include "cmd/next_commands.h"
+
+#include <system_error>
+
+#include "base/escape.h"
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+// "run", or with a number if there is something of that name.
+std::string UnusedRun() {
+  std::error_code error;
+  std::string name = "run";
+  for (int number = 2; std::filesystem::exists(std::filesystem::symlink_status(name, error)); ++number) {
+    name = fmt::format("run-{}", number);
+  }
+  return name;
+}
+
+}  // namespace
+
+void ReportNext(Reporter& reporter, const std::vector<std::string>& commands) {
+  for (const std::string& command : commands) reporter.Info("next: " + command);
+}
+
+std::vector<std::string> NextOfRun(const std::filesystem::path& run, const GraphDescription& graph) {
+  const std::string name = ShellWord(run.string());
+  std::vector<std::string> commands;
+  if (graph.test_edges > 0) {
+    commands.push_back(fmt::format("octavo evaluate --run {}", name));
+  } else if (graph.valid_edges > 0) {
+    commands.push_back(fmt::format("octavo evaluate --run {} --split valid", name));
+  }
+  commands.push_back(fmt::format("octavo query --run {}", name));
+  commands.push_back(fmt::format("octavo report --run {} --output report.html", name));
+  return commands;
+}
+
+std::string NextOfGraph(const std::filesystem::path& folder, const GraphDescription& graph) {
+  return fmt::format("octavo train --graph {} --run {}{}", ShellWord(folder.string()), UnusedRun(),
+                     graph.has_relations ? "" : " --model dot");
+}
+
+std::string NextOfWalk(const std::filesystem::path& folder) {
+  return fmt::format(
+      "octavo train --graph {} --run {} --model dot --negatives 64 --degree-fraction 1 --degree-by-weight",
+      ShellWord(folder.string()), UnusedRun());
+}
+
+}  // namespace octavo

@@ -1,0 +1,54 @@
+#include "run/training_remarks.h"
+
+#include "base/count_text.h"
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+std::string Text(const TrainOptions& options, std::string_view name) { return FindTrainOption(name)->format(options); }
+
+}  // namespace
+
+std::string GraphText(const GraphDescription& graph) {
+  return fmt::format("{}, {}, {} train, {} valid and {}", CountText(graph.node_count, "node"),
+                     CountText(graph.relation_count, "relation"), graph.train_edges, graph.valid_edges,
+                     CountText(graph.test_edges, "test edge"));
+}
+
+std::string TrainingText(const TrainOptions& options) {
+  return fmt::format("{}, dim {}, {}: {} against {} negatives, {} at {}", Text(options, "model"), options.dim,
+                     CountText(options.epochs, "epoch"), Text(options, "loss"), Text(options, "negatives"),
+                     Text(options, "optimizer"), Text(options, "learning-rate"));
+}
+
+std::vector<std::string> TrainingRemarks(const GraphDescription& graph, const TrainOptions& options) {
+  std::vector<std::string> remarks;
+  const bool learns_relations = options.model_spec().RelationWidth() > 0;
+  if (!learns_relations && graph.relation_count > 1) {
+    remarks.push_back(
+        fmt::format("model {} ignores which of the {} relations an edge has; complex, distmult, transe "
+                    "and rotate learn them",
+                    Text(options, "model"), graph.relation_count));
+  }
+  if (learns_relations && !graph.has_relations) {
+    remarks.push_back(
+        fmt::format("the graph has no relations for model {}; dot is for such graphs, and source-context "
+                    "if the direction of edges matters",
+                    Text(options, "model")));
+  }
+  if (options.negatives > graph.node_count) {
+    const std::string_view without = options.known_negatives && options.degree_fraction > 0
+                                         ? " --known-negatives=false --degree-fraction 0"
+                                     : options.known_negatives     ? " --known-negatives=false"
+                                     : options.degree_fraction > 0 ? " --degree-fraction 0"
+                                                                   : "";
+    remarks.push_back(
+        fmt::format("negatives is {}, more than the {}; --negatives all{} takes each node once, which is "
+                    "less work",
+                    options.negatives, CountText(graph.node_count, "node"), without));
+  }
+  return remarks;
+}
+
+}  // namespace octavo
