@@ -70,7 +70,9 @@ struct Export {
 absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
   Export work;
   if (flags.format == "auto") {
-    work.format = FormatOfEnding(flags.output);
+    const absl::StatusOr<VectorFormat> format = FormatOfEnding(flags.output);
+    if (!format.ok()) return UsageError(fmt::format("--output {}: {}", flags.output, MessageOf(format.status())));
+    work.format = *format;
   } else {
     ASSIGN_OR_RETURN(work.format, ParseVectorFormat(flags.format));
   }
@@ -270,8 +272,8 @@ void AddExportVerb(CLI::App& app, Program& program) {
   std::vector<std::string> formats = VectorFormatNames();
   formats.insert(formats.begin(), "auto");
   verb->add_option("--format", flags->format,
-                   "Format of the output; auto: by its ending: .npy, .tsv, .jsonl, .h5, .txt (word2vec), .bin "
-                   "(word2vec-binary), otherwise npy")
+                   "Format of the output; auto: by its ending: .npy, .tsv, .csv, .jsonl, .h5, .safetensors, .txt "
+                   "(word2vec), .bin (word2vec-binary); npy if it has none")
       ->check(CLI::IsMember(std::move(formats)))
       ->type_name("NAME")
       ->capture_default_str();

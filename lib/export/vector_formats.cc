@@ -25,13 +25,15 @@ struct FormatTraits {
   bool names;
 };
 
-constexpr std::array<FormatTraits, 7> kFormats = {{{VectorFormat::kNpy, "npy", false, false},
+constexpr std::array<FormatTraits, 9> kFormats = {{{VectorFormat::kNpy, "npy", false, false},
                                                    {VectorFormat::kWord2Vec, "word2vec", true, true},
                                                    {VectorFormat::kWord2VecBinary, "word2vec-binary", false, true},
                                                    {VectorFormat::kTsv, "tsv", true, true},
+                                                   {VectorFormat::kCsv, "csv", true, true},
                                                    {VectorFormat::kProjector, "projector", true, false},
                                                    {VectorFormat::kJsonLines, "jsonl", true, true},
-                                                   {VectorFormat::kHdf5, "hdf5", false, false}}};
+                                                   {VectorFormat::kHdf5, "hdf5", false, false},
+                                                   {VectorFormat::kSafetensors, "safetensors", false, false}}};
 
 const FormatTraits& TraitsOf(VectorFormat format) { return kFormats[static_cast<std::size_t>(format)]; }
 
@@ -116,6 +118,31 @@ bool AppendField(std::string_view name, std::string& out) {
   return changed;
 }
 
+// Appends a quoted field (RFC 4180). Readers differ in what they take for a number or a blank without quotes.
+void AppendQuoted(std::string_view name, std::string& out) {
+  out += '"';
+  for (const char c : name) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+std::string CsvTitles(std::size_t columns) {
+  std::string titles = "\"name\"";
+  for (std::size_t i = 1; i <= columns; ++i) fmt::format_to(std::back_inserter(titles), FMT_COMPILE(",v{}"), i);
+  return titles + "\n";
+}
+
+// The header is padded, so that the rows are aligned to 8 bytes, as the format recommends.
+std::string SafetensorsHead(std::uint64_t rows, std::size_t columns) {
+  std::string json = fmt::format(R"({{"embeddings":{{"dtype":"F32","shape":[{},{}],"data_offsets":[0,{}]}}}})", rows,
+                                 columns, rows * columns * sizeof(float));
+  json.resize((json.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = json.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof(length)) + json;
+}
+
 void AppendBytes(std::span<const float> values, std::string& out) {
   out.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
 }
@@ -134,12 +161,13 @@ std::string_view VectorFormatName(VectorFormat format) { return TraitsOf(format)
 bool IsText(VectorFormat format) { return TraitsOf(format).text; }
 bool HoldsNames(VectorFormat format) { return TraitsOf(format).names; }
 
-VectorFormat FormatOfEnding(const std::filesystem::path& path) {
+absl::StatusOr<VectorFormat> FormatOfEnding(const std::filesystem::path& path) {
   struct Ending {
     std::string_view text;
     VectorFormat format;
   };
   constexpr Ending kEndings[] = {{".npy", VectorFormat::kNpy},         {".tsv", VectorFormat::kTsv},
+                                 {".csv", VectorFormat::kCsv},         {".safetensors", VectorFormat::kSafetensors},
                                  {".jsonl", VectorFormat::kJsonLines}, {".h5", VectorFormat::kHdf5},
                                  {".hdf5", VectorFormat::kHdf5},       {".txt", VectorFormat::kWord2Vec},
                                  {".vec", VectorFormat::kWord2Vec},    {".bin", VectorFormat::kWord2VecBinary}};
@@ -149,7 +177,11 @@ VectorFormat FormatOfEnding(const std::filesystem::path& path) {
   for (const Ending& known : kEndings) {
     if (known.text == ending) return known.format;
   }
-  return VectorFormat::kNpy;
+  if (ending.empty()) return VectorFormat::kNpy;
+  std::vector<std::string_view> endings;
+  for (const Ending& known : kEndings) endings.push_back(known.text);
+  return UsageError(fmt::format("no format has the ending \"{}\"; expected {}, or --format with {}", Escape(ending),
+                                fmt::join(endings, ", "), fmt::join(VectorFormatNames(), ", ")));
 }
 
 std::vector<std::string> VectorFormatNames() {
@@ -180,6 +212,10 @@ absl::StatusOr<std::string> VectorHeader(VectorFormat format, VectorElement elem
     case VectorFormat::kProjector:
     case VectorFormat::kJsonLines:
       return "";
+    case VectorFormat::kCsv:
+      return CsvTitles(columns);
+    case VectorFormat::kSafetensors:
+      return SafetensorsHead(rows, columns);
     case VectorFormat::kHdf5:
       return MakeHdf5Head(rows, columns);
   }
@@ -189,7 +225,11 @@ absl::StatusOr<std::string> VectorHeader(VectorFormat format, VectorElement elem
 bool AppendName(VectorFormat format, std::string_view name, std::string& out) {
   switch (format) {
     case VectorFormat::kNpy:
+    case VectorFormat::kSafetensors:
       break;
+    case VectorFormat::kCsv:
+      AppendQuoted(name, out);
+      return false;
     case VectorFormat::kWord2Vec:
     case VectorFormat::kWord2VecBinary:
       return AppendWord(name, out);
@@ -209,6 +249,7 @@ bool AppendVector(VectorFormat format, std::string_view name, std::span<const fl
   switch (format) {
     case VectorFormat::kNpy:
     case VectorFormat::kHdf5:
+    case VectorFormat::kSafetensors:
       AppendBytes(values, out);
       return changed;
     case VectorFormat::kWord2VecBinary:
@@ -222,6 +263,10 @@ bool AppendVector(VectorFormat format, std::string_view name, std::span<const fl
     case VectorFormat::kTsv:
       out += '\t';
       AppendDecimals('\t', values, out);
+      break;
+    case VectorFormat::kCsv:
+      out += ',';
+      AppendDecimals(',', values, out);
       break;
     case VectorFormat::kProjector:
       AppendDecimals('\t', values, out);

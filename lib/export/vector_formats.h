@@ -8,6 +8,10 @@
 //   projector        TensorFlow's Embedding Projector: one line "value\tvalue ...\n" per row. The metadata is
 //                    another file, one line "NAME\n" per row without a header, as required for a single column
 //   jsonl            one line {"name":"NAME","vector":[value,value,...]} per row
+//   csv              RFC 4180: the titles "name",v1,v2 ..., then one line "NAME",value,value ... per row; a quote in a
+//                    name is doubled
+//   safetensors      Hugging Face's file: the length of its JSON header, the header, then the rows as the float32
+//                    tensor `embeddings`
 //   hdf5             PyTorch-BigGraph's embeddings file (export/hdf5_head.h), the rows as little-endian floats; the
 //                    names are a JSON list in a separate file
 // Values in text are the shortest decimals that read back as the same float.
@@ -25,14 +29,15 @@
 
 namespace octavo {
 
-enum class VectorFormat { kNpy, kWord2Vec, kWord2VecBinary, kTsv, kProjector, kJsonLines, kHdf5 };
+enum class VectorFormat { kNpy, kWord2Vec, kWord2VecBinary, kTsv, kCsv, kProjector, kJsonLines, kHdf5, kSafetensors };
 
 // "npy", "word2vec", ... as above. The parser's error lists them.
 std::string_view VectorFormatName(VectorFormat format);
 absl::StatusOr<VectorFormat> ParseVectorFormat(std::string_view name);
-// Returns the format for the extension of a file name, ignoring .gz or .zst: .npy, .tsv, .jsonl, .h5 and .hdf5 their
-// format, .txt and .vec word2vec, .bin word2vec-binary. Any other: npy.
-VectorFormat FormatOfEnding(const std::filesystem::path& path);
+// Returns the format for the extension of a file name, ignoring .gz or .zst: .npy, .tsv, .csv, .jsonl, .h5, .hdf5 and
+// .safetensors their format, .txt and .vec word2vec, .bin word2vec-binary; npy for a name without an extension. A usage
+// error for any other lists the extensions and formats.
+absl::StatusOr<VectorFormat> FormatOfEnding(const std::filesystem::path& path);
 // All formats, in this order.
 std::vector<std::string> VectorFormatNames();
 
@@ -48,6 +53,7 @@ absl::StatusOr<std::string> VectorHeader(VectorFormat format, VectorElement elem
 // - word2vec: its readers split at blanks and expect UTF-8. Each ASCII white-space character becomes `_`, each byte
 //   that is not UTF-8 becomes U+FFFD, and an empty name becomes `_`.
 // - tsv, and the metadata of projector: each tab, line feed and carriage return becomes `_`; other bytes are kept.
+// - csv: all bytes are kept.
 // - jsonl, and the list of names of hdf5: a JSON string; each byte that is not UTF-8 becomes U+FFFD.
 bool AppendName(VectorFormat format, std::string_view name, std::string& out);
 

@@ -181,7 +181,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
     truncate -s -1 "damaged/$file"
     [[ "$file" != run.json ]] || truncate -s 100 "damaged/$file"
     before="$(cd damaged && sha256sum -- *)"
-    fails 4 "damaged/$file" "$OCTAVO" export --run damaged --output damaged.out
+    fails 4 "damaged/$file" "$OCTAVO" export --run damaged --output damaged.out --format npy
     fails 4 "damaged/$file" "$OCTAVO" evaluate --run damaged
     fails 4 "damaged/$file" "$OCTAVO" query --run damaged neighbors city1
     [[ "$(cd damaged && sha256sum -- *)" == "$before" ]]
@@ -195,7 +195,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
     cp "graph/$file" "damaged/$file"
     truncate -s -2 "damaged/$file"
     before="$(cd damaged && sha256sum -- *)"
-    for command in "export --output damaged.out" "evaluate" "query neighbors city1"; do
+    for command in "export --output damaged.out --format npy" "evaluate" "query neighbors city1"; do
       # shellcheck disable=SC2086 # shellcheck disable=SC2086 # words of a command
       fails 4 "damaged/$file" "$OCTAVO" ${command%% *} --run run --graph damaged $(cut -s -d' ' -f2- <<<"$command")
     done
@@ -206,4 +206,46 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
     cp "graph/$file" "damaged/$file"
   done
   rm -r damaged
+}
+
+# They were written as NumPy's arrays, with exit code 0.
+@test "export: an ending of no format is refused with the endings and formats that exist" {
+  for name in x.json x.parquet x.arrow x.xlsx.gz; do
+    fails 2 "--output $name: no format has the ending" "$OCTAVO" export --run run --output "$name"
+    grep -q 'expected \.npy, .*\.csv, .*, or --format with npy, .*csv' err.log
+    [ ! -e "$name" ]
+  done
+  "$OCTAVO" --quiet export --run run --output x.json --format jsonl
+  head -n 1 x.json | grep -q '^{"name":'
+  "$OCTAVO" --quiet export --run run --output unnamed  # npy, as there is no ending
+  cmp unnamed run/embeddings.npy
+}
+
+@test "export: csv has titles and quoted names, safetensors one tensor, for their readers" {
+  "$OCTAVO" --quiet export --run run --output all.csv
+  "$OCTAVO" --quiet export --run run --output all.safetensors --names all.names
+  /usr/bin/python3 - <<'PYTHON'
+import csv, json, numpy, struct
+rows = numpy.load("run/embeddings.npy")
+names = open("graph/nodes.names", newline="").read().split("\n")[:-1]
+with open("all.csv", newline="") as file:
+    titles, *lines = csv.reader(file)
+assert titles == ["name"] + [f"v{i}" for i in range(1, rows.shape[1] + 1)], titles
+assert [line[0] for line in lines] == names
+assert any(" " in name for name in names)
+assert (numpy.array([line[1:] for line in lines], numpy.float32) == rows).all()
+data = open("all.safetensors", "rb").read()
+(length,) = struct.unpack("<Q", data[:8])
+header = json.loads(data[8:8 + length])
+assert length % 8 == 0 and list(header) == ["embeddings"], header
+tensor = header["embeddings"]
+assert tensor["dtype"] == "F32" and tensor["shape"] == list(rows.shape) and tensor["data_offsets"] == [0, rows.nbytes]
+assert data[8 + length:] == rows.tobytes()
+PYTHON
+  cmp all.names graph/nodes.names
+  printf 'say "a, b"\tc\nc\td\n' >quotes.tsv
+  "$OCTAVO" --quiet import quotes.tsv --graph quotes --columns head,tail
+  "$OCTAVO" --quiet train --graph quotes --run quotes-run --model dot --dim 2 --epochs 1
+  "$OCTAVO" --quiet export --run quotes-run --output quotes.csv --select <(echo 'say "a, b"')
+  sed -n 2p quotes.csv | grep -q '^"say ""a, b""",-\?[0-9]'
 }

@@ -67,7 +67,7 @@ setup() {
   [[ "$(json "[sorted(n[-3:] for n in o['names']), '$iri' in o['names'], max(map(len, o['names'])) < 300]" <map.json)" == "[['/C3', '/C4', 'b'], True, True]" ]]
   "$OCTAVO" report --run long-run --output long.html 2>err.log
   grep -q 'long.html: .*, replacing the existing file' err.log
-  "$OCTAVO" export --run long-run --output long.html 2>err.log
+  "$OCTAVO" export --run long-run --output long.html --format npy 2>err.log
   grep -q 'long.html: .*, replacing the existing file' err.log
 }
 

@@ -101,3 +101,24 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [ ! -e stopped ]
   [ -z "$(find . -name '.stopped*')" ]
 }
+
+# It said nothing, and the training of 4 pairs a walk reached nothing.
+@test "walk: a directed graph whose walks end early is warned about, with the flag that mends it" {
+  awk 'BEGIN { srand(5); for (i = 0; i < 3000; ++i) print int(rand() * 1000) "\t" 1000 + int(rand() * 1000) }' >bipartite.tsv
+  "$OCTAVO" --quiet import bipartite.tsv --graph one-way --overwrite
+  "$OCTAVO" walk --graph one-way --output out --overwrite 2>err.log
+  grep -qE '^warning: most walks end early: 0\.[0-9]+ pairs a walk, of [0-9]+ that are possible, .* import the graph with --undirected$' err.log
+  "$OCTAVO" walk --graph one-way --output out --overwrite --kind ppr 2>err.log
+  grep -q '^warning: most walks end early' err.log
+  "$OCTAVO" --quiet import bipartite.tsv --graph both-ways --overwrite --undirected
+  for kind in deepwalk node2vec ppr; do
+    "$OCTAVO" walk --graph both-ways --output out --overwrite --kind "$kind" 2>err.log
+    ! grep -q '^warning' err.log
+  done
+  # Each line for both directions, without the flag.
+  awk '{ print; print $2 "\t" $1 }' bipartite.tsv >lines.tsv
+  "$OCTAVO" --quiet import lines.tsv --graph both-ways --overwrite
+  "$OCTAVO" walk --graph both-ways --output out --overwrite 2>err.log
+  ! grep -q '^warning' err.log
+  grep -qE "^next: octavo train --graph out --run run(-[0-9]+)? --model dot --negatives 64 " err.log
+}

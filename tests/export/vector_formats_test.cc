@@ -23,21 +23,27 @@ std::string Name(VectorFormat format, std::string_view name, bool* changed = nul
 }
 
 TEST(VectorFormat, NamesAndParses) {
-  for (const char* name : {"npy", "word2vec", "word2vec-binary", "tsv", "projector", "jsonl", "hdf5"}) {
+  for (const char* name :
+       {"npy", "word2vec", "word2vec-binary", "tsv", "projector", "jsonl", "hdf5", "csv", "safetensors"}) {
     const auto format = ParseVectorFormat(name);
     ASSERT_TRUE(format.ok());
     EXPECT_EQ(VectorFormatName(*format), name);
   }
-  EXPECT_EQ(FormatOfEnding("a.b/vectors.npy"), VectorFormat::kNpy);
-  EXPECT_EQ(FormatOfEnding("vectors.txt.gz"), VectorFormat::kWord2Vec);
-  EXPECT_EQ(FormatOfEnding("vectors.vec"), VectorFormat::kWord2Vec);
-  EXPECT_EQ(FormatOfEnding("vectors.bin.zst"), VectorFormat::kWord2VecBinary);
-  EXPECT_EQ(FormatOfEnding("vectors.tsv"), VectorFormat::kTsv);
-  EXPECT_EQ(FormatOfEnding("vectors.jsonl"), VectorFormat::kJsonLines);
-  EXPECT_EQ(FormatOfEnding("vectors.h5"), VectorFormat::kHdf5);
-  EXPECT_EQ(FormatOfEnding("vectors.hdf5"), VectorFormat::kHdf5);
-  EXPECT_EQ(FormatOfEnding("a.txt/vectors"), VectorFormat::kNpy);
-  EXPECT_EQ(FormatOfEnding("-"), VectorFormat::kNpy);
+  EXPECT_EQ(*FormatOfEnding("a.b/vectors.npy"), VectorFormat::kNpy);
+  EXPECT_EQ(*FormatOfEnding("vectors.txt.gz"), VectorFormat::kWord2Vec);
+  EXPECT_EQ(*FormatOfEnding("vectors.vec"), VectorFormat::kWord2Vec);
+  EXPECT_EQ(*FormatOfEnding("vectors.bin.zst"), VectorFormat::kWord2VecBinary);
+  EXPECT_EQ(*FormatOfEnding("vectors.tsv"), VectorFormat::kTsv);
+  EXPECT_EQ(*FormatOfEnding("vectors.jsonl"), VectorFormat::kJsonLines);
+  EXPECT_EQ(*FormatOfEnding("vectors.h5"), VectorFormat::kHdf5);
+  EXPECT_EQ(*FormatOfEnding("vectors.hdf5"), VectorFormat::kHdf5);
+  EXPECT_EQ(*FormatOfEnding("a.txt/vectors"), VectorFormat::kNpy);
+  EXPECT_EQ(*FormatOfEnding("-"), VectorFormat::kNpy);
+  EXPECT_EQ(*FormatOfEnding("vectors.csv.gz"), VectorFormat::kCsv);
+  EXPECT_EQ(*FormatOfEnding("vectors.safetensors"), VectorFormat::kSafetensors);
+  for (const char* name : {"vectors.json", "vectors.parquet", "vectors.xyz.gz"}) {
+    EXPECT_EQ(KindOf(FormatOfEnding(name).status()), ErrorKind::kUsage) << name;
+  }
   const auto unknown = ParseVectorFormat("hdf");
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(KindOf(unknown.status()), ErrorKind::kUsage);

@@ -56,8 +56,9 @@ TEST_F(VectorWriterTest, NpyIsTheTableItself) {
 }
 
 TEST_F(VectorWriterTest, SameBytesForAnyBlockAndThreads) {
-  for (const VectorFormat format : {VectorFormat::kNpy, VectorFormat::kWord2Vec, VectorFormat::kTsv,
-                                    VectorFormat::kProjector, VectorFormat::kJsonLines, VectorFormat::kHdf5}) {
+  for (const VectorFormat format :
+       {VectorFormat::kNpy, VectorFormat::kWord2Vec, VectorFormat::kTsv, VectorFormat::kProjector,
+        VectorFormat::kJsonLines, VectorFormat::kHdf5, VectorFormat::kCsv, VectorFormat::kSafetensors}) {
     const std::string first = Write({.format = format});
     for (const std::uint64_t bytes : {1, 100, 5000}) EXPECT_EQ(Write({.format = format, .block_bytes = bytes}), first);
     for (const std::size_t threads : {1, 2, 4}) {
