@@ -1,7 +1,6 @@
 // octavo plan: what a training will hold in memory, transfer and take, before it begins.
 
 #include <CLI/App.hpp>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -119,17 +118,10 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-// The existing part of the path of the future run.
-std::filesystem::path ProbeFolder(const std::string& run) {
-  std::filesystem::path folder = run.empty() ? "." : std::filesystem::absolute(run);
-  std::error_code error;
-  while (!std::filesystem::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-  return folder;
-}
-
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   const std::uint64_t memory = MemoryLimit(program);
-  ASSIGN_OR_RETURN(const SettledOptions settled, SettleTrainOptions(flags.train, memory));
+  ASSIGN_OR_RETURN(const SettledOptions settled,
+                   SettleTrainOptions(flags.train, flags.run, memory, ThreadCount(program)));
   const TrainOptions& options = settled.options;
   ReportChoice(program.reporter, settled.choice);
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));
