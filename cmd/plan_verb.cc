@@ -1,7 +1,6 @@
 // octavo plan: what a training will hold in memory, transfer and take, before it begins.
 
 #include <CLI/App.hpp>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -122,7 +121,8 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
 
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   const std::uint64_t memory = MemoryLimit(program);
-  ASSIGN_OR_RETURN(const SettledOptions settled, SettleTrainOptions(flags.train, memory));
+  ASSIGN_OR_RETURN(const SettledOptions settled,
+                   SettleTrainOptions(flags.train, flags.run, memory, ThreadCount(program)));
   const TrainOptions& options = settled.options;
   ReportChoice(program.reporter, settled.choice);
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));

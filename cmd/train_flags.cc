@@ -6,6 +6,8 @@
 
 #include "base/escape.h"
 #include "base/status.h"
+#include "choose/timed_choice.h"
+#include "cmd/duration_flag.h"
 #include "cmd/flags.h"
 #include "cmd/presets.h"
 #include "fmt/format.h"
@@ -103,6 +105,9 @@ void AddPresetFlag(CLI::App& app, TrainFlags& flags) {
                              "defaults; the name of an installed preset is as with --config"))
       ->type_name("NAME")
       ->capture_default_str();
+  AddDuration(app, "--time", flags.seconds,
+              "Choose dimension, negatives and epochs so that the training takes this time on this machine, from a "
+              "measurement of some seconds (such as 90s, 30m or 2h)");
 }
 
 void AddTrainFlags(CLI::App& app, TrainFlags& flags) {
@@ -130,15 +135,33 @@ absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const Tra
   return options;
 }
 
-absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, std::uint64_t memory) {
+std::filesystem::path ProbeFolder(const std::string& run) {
+  std::filesystem::path folder = run.empty() ? "." : std::filesystem::absolute(run);
+  std::error_code error;
+  while (!std::filesystem::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  return folder;
+}
+
+absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
+                                                  int threads) {
   SettledOptions settled;
   ASSIGN_OR_RETURN(settled.options, ReadValues(flags, {}));
   const GivenOptions given = GivenBy(flags);
+  if (flags.seconds > 0 && (given.contains("epochs") || flags.graph.empty())) {
+    return UsageError(
+        fmt::format("--time chooses the epochs: found {}; expected --time alone, or --epochs auto with it",
+                    flags.graph.empty() ? "no --graph" : "epochs that are given"));
+  }
   if (!flags.graph.empty() && given.size() < TrainOptionFields().size()) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.graph));
     if (graph->description().train_edges > 0) {  // otherwise the training refuses it
       ASSIGN_OR_RETURN(const GraphFacts facts, MeasureFacts(*graph, memory));
-      settled.choice = ChooseOptions(facts, graph->description(), memory, settled.options, given);
+      if (flags.seconds > 0) {
+        ASSIGN_OR_RETURN(settled.choice, ChooseForTime(*graph, facts, memory, settled.options, given,
+                                                       {flags.seconds, ProbeFolder(run), threads}));
+      } else {
+        settled.choice = ChooseOptions(facts, graph->description(), memory, settled.options, given);
+      }
       settled.options = settled.choice->options;
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct TrainFlags {
   std::string graph;
   std::string config;
   std::string preset = "auto";
+  double seconds = 0;     // of the training; 0: not given
   bool chooses = false;   // "auto" is a value of every option
   GivenOptions chosen{};  // options that were given as "auto"
   // Values from the command line, by name of the field; they override the file.
@@ -28,7 +30,7 @@ struct TrainFlags {
   std::map<std::string, std::string, std::less<>> switches;  // empty if not given
 };
 
-// Adds --preset, and lets every option be "auto": chosen from the graph. Before AddTrainFlags.
+// Adds --preset and --time, and lets every option be "auto": chosen from the graph. Before AddTrainFlags.
 void AddPresetFlag(CLI::App& app, TrainFlags& flags);
 
 // Adds --graph, --config and a flag for each training option. `flags` must outlive the parsing.
@@ -50,7 +52,12 @@ struct SettledOptions {
 };
 
 // Returns the options of ReadTrainOptions where a preset or a configuration file is given, or no graph. Otherwise, and
-// for options given as "auto", those that the graph's facts and `memory` bytes choose.
-absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, std::uint64_t memory);
+// for options given as "auto", those that the graph's facts and `memory` bytes choose; with --time also the machine's
+// speed, measured in the existing part of the path of the future `run`, or in the current folder if that is empty.
+absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
+                                                  int threads);
+
+// The existing part of the path of the future run.
+std::filesystem::path ProbeFolder(const std::string& run);
 
 }  // namespace octavo

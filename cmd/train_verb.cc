@@ -44,7 +44,8 @@ void PrintConfiguration(const TrainOptions& options) {
 }
 
 absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
-  ASSIGN_OR_RETURN(const SettledOptions settled, SettleTrainOptions(flags.train, MemoryLimit(program)));
+  ASSIGN_OR_RETURN(const SettledOptions settled,
+                   SettleTrainOptions(flags.train, flags.run, MemoryLimit(program), ThreadCount(program)));
   const TrainOptions& options = settled.options;
   if (flags.print_config) {
     PrintConfiguration(options);

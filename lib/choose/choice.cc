@@ -15,8 +15,6 @@
 namespace octavo {
 namespace {
 
-// What a training may cost: on two cores of 2024 about five minutes of matrix products.
-constexpr double kMostFlops = 70e12;
 // A score and its two gradients are three products, each of a multiplication and an addition for each number.
 constexpr double kFlopsPerScore = 6;
 // Up to so many nodes every one is a negative: more scores, but the loss of all answers.
@@ -46,8 +44,8 @@ std::uint64_t EpochsOf(std::uint64_t edges) {
 class Chooser {
  public:
   Chooser(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory, const TrainOptions& options,
-          const GivenOptions& given)
-      : facts_(facts), graph_(graph), memory_(memory), given_(given), options_(options) {}
+          const GivenOptions& given, double most_flops)
+      : facts_(facts), graph_(graph), memory_(memory), given_(given), most_flops_(most_flops), options_(options) {}
 
   Choice Choose() {
     ChooseModel();
@@ -62,7 +60,11 @@ class Chooser {
     }
     ChooseRegularizer();
     FitMemory();
-    return {.options = options_, .facts = FactsText(), .chosen = ChosenText(), .reasons = ReasonsText()};
+    return {.options = options_,
+            .flops = WithRelations() ? Flops() : 0,
+            .facts = FactsText(),
+            .chosen = ChosenText(),
+            .reasons = ReasonsText()};
   }
 
  private:
@@ -93,6 +95,9 @@ class Chooser {
   bool Fits() const;
 
   bool FewNodes() const { return facts_.nodes <= kMostNodesForAll; }
+  double Flops() const {
+    return FlopsPerNumber(options_.group_queries) * static_cast<double>(options_.dim * Negatives());
+  }
   double FlopsPerNumber(bool grouped) const;  // of all epochs, for each dimension and negative
   std::uint64_t Negatives() const { return options_.negatives == 0 ? facts_.nodes : options_.negatives; }
 
@@ -104,6 +109,7 @@ class Chooser {
   const GraphDescription& graph_;
   const std::uint64_t memory_;
   const GivenOptions& given_;
+  const double most_flops_;
   TrainOptions options_;
   GivenOptions chosen_;  // by Set
   std::vector<std::string> reasons_;
@@ -149,7 +155,7 @@ void Chooser::ChooseLoss() {
   // Edges that are alone mix better than groups. Groups are for the cost.
   const bool alone = options_.negatives == 0 || Free("negatives") ? FewNodes() : false;
   const double cost = FlopsPerNumber(/*grouped=*/false) * static_cast<double>(facts_.nodes * kWantedDim);
-  Set("group-queries", &TrainOptions::group_queries, options_.competing_answers || !alone || cost > kMostFlops);
+  Set("group-queries", &TrainOptions::group_queries, options_.competing_answers || !alone || cost > most_flops_);
   if (!options_.group_queries) return;
   if (options_.loss == LossKind::kSoftmax && !Distance()) {
     Set("competing-answers", &TrainOptions::competing_answers, FewNodes() || facts_.query_share >= kFewAnswers);
@@ -184,7 +190,7 @@ void Chooser::ChooseSize() {
   const bool all = FewNodes() && !drawn;
   const std::uint64_t least = options_.EntriesPerChunk();
   const auto dim_for = [&](std::uint64_t negatives) {
-    const double dim = kMostFlops / FlopsPerNumber(options_.group_queries) / static_cast<double>(negatives);
+    const double dim = most_flops_ / FlopsPerNumber(options_.group_queries) / static_cast<double>(negatives);
     return std::min(static_cast<std::uint64_t>(std::min(dim, 1e6)) / kDimStep * kDimStep, kMostDim);
   };
   if (Free("negatives")) {
@@ -202,8 +208,7 @@ void Chooser::ChooseSize() {
   Because(fmt::format(
       "dim {}, {} and {} epochs keep it near {:.0f} TFLOP", options_.dim,
       options_.negatives == 0 ? std::string("all negatives") : fmt::format("{} negatives", options_.negatives),
-      options_.epochs,
-      FlopsPerNumber(options_.group_queries) * static_cast<double>(options_.dim * Negatives()) / 1e12));
+      options_.epochs, Flops() / 1e12));
 }
 
 // The pairs of random walks say more of a node's place than its edges alone.
@@ -336,8 +341,8 @@ std::string Chooser::ChosenText() const {
 }  // namespace
 
 Choice ChooseOptions(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
-                     const TrainOptions& options, const GivenOptions& given) {
-  return Chooser(facts, graph, memory, options, given).Choose();
+                     const TrainOptions& options, const GivenOptions& given, double most_flops) {
+  return Chooser(facts, graph, memory, options, given, most_flops).Choose();
 }
 
 }  // namespace octavo

@@ -73,3 +73,24 @@ option() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[
   fails 2 'no-such-preset' "$OCTAVO" train --graph graph --run run --preset no-such-preset
   [ ! -e run ]
 }
+
+# The machine may be busy, so the time itself is only bounded here.
+@test "--time chooses the epochs by a measurement, writes them once, and a resume keeps them" {
+  "$OCTAVO" --quiet generate kg --nodes 2000 --edges 20000 --relations 5 --seed 1 >kg.tsv 2>/dev/null ||
+    awk 'BEGIN { srand(3); for (i = 0; i < 20000; ++i) printf "n%d\tr%d\tn%d\n", rand() * 2000, rand() * 5, rand() * 2000 }' >kg.tsv
+  "$OCTAVO" --quiet import kg.tsv --graph kg
+  begin=$SECONDS
+  "$OCTAVO" train --graph kg --run run --time 15s --threads 1 2>err.log
+  ((SECONDS - begin < 60))
+  grep -q '^because: .* for the time given' err.log
+  epochs="$(option run epochs)"
+  grep -q "^done: $epochs epoch" err.log
+  "$OCTAVO" --quiet resume --run run
+  [ "$(option run epochs)" = "$epochs" ]
+  "$OCTAVO" plan --graph kg --time 15s >out.log 2>err.log
+  grep -q '^chosen: .*(for 15.*: --epochs [0-9]*)$' err.log
+  fails 2 '--time: found "soon"; expected a time above 0' "$OCTAVO" train --graph kg --run new --time soon
+  fails 2 'epochs that are given' "$OCTAVO" train --graph kg --run new --time 1m --epochs 3
+  fails 2 'epochs that are given' "$OCTAVO" train --graph kg --run new --time 1m --preset none
+  [ ! -e new ]
+}
