@@ -10,6 +10,7 @@
 #include "base/byte_size.h"
 #include "base/count_text.h"
 #include "base/duration.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "cmd/limits.h"
 #include "cmd/program.h"
@@ -116,7 +117,7 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
     json["what_if"] = Json::array();
     for (std::size_t i = 1; i < rows.size(); ++i) json["what_if"].push_back(RowJson(rows[i]));
   }
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(json.dump(2, ' ', false, Json::error_handler_t::replace)));
 }
 
 // The existing part of the path of the future run.

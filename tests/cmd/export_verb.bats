@@ -207,3 +207,17 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   done
   rm -r damaged
 }
+
+@test "export: --escape-formulas keeps a spreadsheet from running names" {
+  printf '=1+1\tnear\t-2\n@x\tnear\tplain\n' >formulas.tsv
+  "$OCTAVO" --quiet import formulas.tsv --graph formulas --format tsv
+  "$OCTAVO" --quiet train --graph formulas --run formulas-run --dim 4 --epochs 1
+  "$OCTAVO" --quiet export --run formulas-run --output safe.tsv --escape-formulas
+  [ "$(cut -f 1 safe.tsv | sort | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
+  "$OCTAVO" --quiet export --run formulas-run --output p.tsv --metadata m.tsv --format projector --escape-formulas
+  [ "$(sort m.tsv | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
+  "$OCTAVO" --quiet export --run formulas-run --output as-they-are.tsv
+  cut -f 1 as-they-are.tsv | grep -qx -- '-2'
+  fails 2 '--escape-formulas: found --format npy; expected tsv or projector' \
+    "$OCTAVO" export --run run --output x.npy --escape-formulas
+}
