@@ -9,6 +9,7 @@
 #include "base/byte_size.h"
 #include "base/count_text.h"
 #include "base/duration.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "cmd/limits.h"
 #include "cmd/output_target.h"
@@ -116,7 +117,7 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
     json["what_if"] = Json::array();
     for (std::size_t i = 1; i < rows.size(); ++i) json["what_if"].push_back(RowJson(rows[i]));
   }
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(json.dump(2, ' ', false, Json::error_handler_t::replace)));
 }
 
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {

@@ -15,6 +15,7 @@
 #include "base/count_text.h"
 #include "base/duration.h"
 #include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "cmd/duration_flag.h"
@@ -229,7 +230,7 @@ void PrintJson(const TuneFlags& flags, const SearchOutcome& outcome) {
     rank += ranked ? 1 : 0;
     json["trials"].push_back(TrialJson(flags.search.space, outcome.trials[place.trial], place, ranked ? rank : 0));
   }
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(json.dump(2, ' ', false, Json::error_handler_t::replace)));
 }
 
 // The progress of a search that ended early.

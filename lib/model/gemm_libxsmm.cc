@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/deep_stack.h"
+
 namespace octavo {
 namespace {
 
@@ -42,7 +44,7 @@ struct Shape {
   }
 };
 
-libxsmm_smmfunction Generate(const Shape& shape) {
+libxsmm_smmfunction GenerateHere(const Shape& shape) {
   const auto lda = static_cast<libxsmm_blasint>(shape.panel_stride);
   const auto ldb = static_cast<libxsmm_blasint>(shape.stride);
   const auto ldc = static_cast<libxsmm_blasint>(shape.ldc);
@@ -52,6 +54,13 @@ libxsmm_smmfunction Generate(const Shape& shape) {
   return libxsmm_smmdispatch(static_cast<libxsmm_blasint>(shape.width), static_cast<libxsmm_blasint>(shape.rows),
                              static_cast<libxsmm_blasint>(shape.depth), &lda, &ldb, &ldc, &alpha, &beta, &flags,
                              nullptr);
+}
+
+// libxsmm keeps 128 KiB of code on the stack while it generates.
+libxsmm_smmfunction Generate(const Shape& shape) {
+  libxsmm_smmfunction function = nullptr;
+  if (!StacksAreSmall() || !RunOnDeepStack([&] { function = GenerateHere(shape); })) function = GenerateHere(shape);
+  return function;
 }
 
 // Handles of this thread's recent shapes, direct-mapped. On a miss it asks libxsmm's own registry, which all threads
@@ -78,7 +87,8 @@ std::size_t Cut(std::size_t left, std::size_t block, std::size_t step) {
 
 bool LibxsmmWorks() {
   static const bool works = [] {
-    libxsmm_init();
+    // It needs more than 256 KiB of stack.
+    if (!StacksAreSmall() || !RunOnDeepStack(libxsmm_init)) libxsmm_init();
     // Without memory for its registry the library would follow a null pointer.
     libxsmm_registry_info registry{};
     if (libxsmm_get_registry_info(&registry) != EXIT_SUCCESS) return false;

@@ -10,6 +10,7 @@
 #include "checkpoint/run_lock.h"
 #include "checkpoint/run_replacement.h"
 #include "checkpoint/run_tables.h"
+#include "checkpoint/verify_state.h"
 #include "fmt/format.h"
 #include "format/cells.h"
 #include "format/known_rows.h"
@@ -305,7 +306,11 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   RETURN_IF_ERROR(CheckIsRun(paths));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
   RETURN_IF_ERROR(SettleRun(paths));
+  // Best effort: the next copy removes it, too.
+  static_cast<void>(RemoveUnfinishedCopy(paths, paths.Best()));
+  const std::string fallback = DescribeFallback(paths.State());
   ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings.exchange));
+  if (!fallback.empty() && callbacks.on_warning) callbacks.on_warning(fallback);
   if (callbacks.on_begin) callbacks.on_begin(resumption.graph->description(), resumption.configuration.options);
   ASSIGN_OR_RETURN(const PartitionShape next, NextDivision(resumption, settings, callbacks));
   const auto& [configuration, configuration_changed, graph, manifest] = resumption;

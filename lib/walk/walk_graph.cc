@@ -120,6 +120,7 @@ class WalkGraph {
 
   // Writes the rest of the graph: nodes, relations and description.
   absl::Status Finish(const GraphPaths& paths, const WrittenEdges& written) {
+    RETURN_IF_ERROR(graph_->nodes().CheckAll(options_.stop));
     RETURN_IF_ERROR(CopyNodes(graph_->paths(), paths, options_.stop));
     GraphDescription& graph = summary_.graph;
     graph = graph_->description();

@@ -249,3 +249,19 @@ PYTHON
   "$OCTAVO" --quiet export --run quotes-run --output quotes.csv --select <(echo 'say "a, b"')
   sed -n 2p quotes.csv | grep -q '^"say ""a, b""",-\?[0-9]'
 }
+
+@test "export: --escape-formulas keeps a spreadsheet from running names" {
+  printf '=1+1\tnear\t-2\n@x\tnear\tplain\n' >formulas.tsv
+  "$OCTAVO" --quiet import formulas.tsv --graph formulas --format tsv
+  "$OCTAVO" --quiet train --graph formulas --run formulas-run --dim 4 --epochs 1
+  "$OCTAVO" --quiet export --run formulas-run --output safe.tsv --escape-formulas
+  [ "$(cut -f 1 safe.tsv | sort | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
+  "$OCTAVO" --quiet export --run formulas-run --output safe.csv --escape-formulas
+  [ "$(tail -n +2 safe.csv | cut -d , -f 1 | sort | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
+  "$OCTAVO" --quiet export --run formulas-run --output p.tsv --metadata m.tsv --format projector --escape-formulas
+  [ "$(sort m.tsv | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
+  "$OCTAVO" --quiet export --run formulas-run --output as-they-are.tsv
+  cut -f 1 as-they-are.tsv | grep -qx -- '-2'
+  fails 2 '--escape-formulas: found --format npy; expected tsv, csv or projector' \
+    "$OCTAVO" export --run run --output x.npy --escape-formulas
+}

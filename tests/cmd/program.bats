@@ -126,3 +126,35 @@ PYTHON
   fails 2 "" "$OCTAVO" --log-format json train
   json_lines err.log
 }
+
+# It aborted.
+@test "a bad OCTAVO_FAILPOINT is an error message" {
+  OCTAVO_FAILPOINT=commit.C2 fails 2 'OCTAVO_FAILPOINT: "commit.C2"; expected name[:n]=action' "$OCTAVO" verify graph
+  OCTAVO_FAILPOINT=a=explode fails 2 'OCTAVO_FAILPOINT: action "explode"' "$OCTAVO" --version
+}
+
+# libxsmm's set-up overflowed the stack.
+@test "a training with little stack has the same bits" {
+  "$OCTAVO" --quiet train --graph graph --run usual "${tiny[@]}"
+  for kib in 256 128; do
+    (ulimit -s "$kib" && "$OCTAVO" --quiet train --graph graph --run "small$kib" "${tiny[@]}")
+    [ "$(tables usual)" = "$(tables "small$kib")" ]
+  done
+}
+
+# OpenBLAS, which liblinear brought, did not end.
+@test "the program ends when address space is scarce" {
+  for kib in 80000 120000 160000; do
+    (ulimit -v "$kib" && timeout 20 "$OCTAVO" --version >/dev/null)
+  done
+}
+
+# Terminals take U+009B for the beginning of a control sequence.
+@test "JSON output has no control characters" {
+  printf 'a\302\233[31mb\tr\tc\nc\tr\td\177\n' >names.tsv
+  "$OCTAVO" --quiet import names.tsv --graph named --columns head,relation,tail
+  "$OCTAVO" --quiet train --graph named --run named-run --dim 4 --epochs 1
+  "$OCTAVO" query --run named-run neighbors c --json >out.json
+  grep -qF 'a\u009b[31mb' out.json
+  grep -qF 'd\u007f' out.json
+}

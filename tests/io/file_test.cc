@@ -44,6 +44,28 @@ TEST_F(FileTest, ReadsBackWhatItWroteAtAnyOffset) {
   ASSERT_OK(file.Close());
 }
 
+// Writing followed links: a folder from elsewhere could make a command overwrite any file.
+TEST_F(FileTest, NothingIsWrittenThroughALink) {
+  namespace fs = std::filesystem;
+  WriteFileBytes(folder_ / "outside", "precious");
+  fs::create_symlink(folder_ / "outside", folder_ / "link");
+  EXPECT_ERROR(File::OpenReadWrite(folder_ / "link"), kCorrupt, "link: is a symbolic link; expected a file");
+  EXPECT_ERROR(File::OpenOrCreate(folder_ / "link"), kCorrupt, "link: is a symbolic link");
+  EXPECT_FALSE(File::CreateNew(folder_ / "link").ok());
+  ASSERT_OK_AND_ASSIGN(File made, File::Create(folder_ / "link"));
+  ASSERT_OK(made.WriteAt(0, Bytes("x")));
+  EXPECT_FALSE(fs::is_symlink(folder_ / "link"));
+  for (const char* place : {"whole", "whole.partial"}) {
+    fs::create_symlink(folder_ / "outside", folder_ / place);
+    ASSERT_OK(WriteWholeFileAtomically(folder_ / "whole", "y"));
+    EXPECT_EQ(FileBytes(folder_ / "whole"), "y");
+  }
+  fs::create_hard_link(folder_ / "outside", folder_ / "hard");
+  ASSERT_OK(File::Create(folder_ / "hard"));
+  EXPECT_EQ(FileBytes(folder_ / "outside"), "precious");
+  EXPECT_ERROR(File::Create(folder_ / "."), kCorrupt, "is a folder; expected a file");
+}
+
 TEST_F(FileTest, AMissingFileIsAUsageError) {
   EXPECT_ERROR(File::OpenRead(folder_ / "none"), kUsage, "no such file");
   EXPECT_ERROR(File::OpenReadWrite(folder_ / "none"), kUsage, "no such file");

@@ -45,11 +45,11 @@ ALLOWED = {
 }
 
 # Folders of pure functions and plain files: they start no threads. io has a mutex for its failpoints. base/ has the
-# wrappers of TBB's loops and of the mutex, for the folders that may use them.
+# wrappers of TBB's loops, of the mutex and of a deep stack, for the folders that may use them.
 NO_TBB = {"base", "io", "format", "generate", "plan", "model", "optimize", "chart"}
 NO_THREADS = NO_TBB - {"io"}
 
-WRAPPERS = {"base/parallel.cc", "base/mutex.h"}
+WRAPPERS = {"base/parallel.cc", "base/mutex.h", "base/deep_stack.cc"}
 TBB = re.compile(r"^(oneapi/)?tbb(/|\.h$)")
 THREADS = re.compile(
     r"^(thread|mutex|shared_mutex|condition_variable|future|semaphore|barrier|latch|stop_token|pthread\.h"
