@@ -19,8 +19,8 @@ namespace {
 // A limit far above the partitions that an import makes; a larger file is not a STATE.
 constexpr std::uint64_t kMaxStateBytes = std::uint64_t{1} << 30;
 
-// Marks that both slots have been written since the file exists: an empty one is damage. Files from before this are not
-// marked; their other slot is empty until the second commit.
+// Marks the manifests that a new file has: if one slot is empty beside the other, that is damage. Files from before this
+// are not marked; their other slot is empty until the second commit.
 std::vector<std::byte> EncodeMarked(Manifest manifest) {
   manifest.header.validation.reserved = 1;
   return EncodeManifest(manifest);
@@ -127,7 +127,7 @@ absl::StatusOr<StateFile> StateFile::Open(const std::filesystem::path& path, boo
 }
 
 absl::Status StateFile::Write(const Manifest& manifest, bool sync) {
-  const std::vector<std::byte> bytes = EncodeMarked(manifest);
+  const std::vector<std::byte> bytes = EncodeManifest(manifest);
   if (bytes.size() > slot_bytes_) {
     return absl::InternalError(absl::string_view(
         fmt::format("{}: a manifest of {} bytes in a slot of {}", file_.path().string(), bytes.size(), slot_bytes_)));

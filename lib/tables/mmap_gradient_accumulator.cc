@@ -83,8 +83,8 @@ void GradientsByNode::SortTogether(unsigned index_bits) {
   }
 }
 
-// For ids so large that a word has no room for the place: with a million gradients those from 2^44 on. No import refuses
-// such a graph.
+// For ids so large that a word has no room for the place: with a million gradients those from 2^44 on. No import
+// refuses such a graph.
 void GradientsByNode::SortApart() {
   std::iota(order_.begin(), order_.end(), 0U);
   std::stable_sort(order_.begin(), order_.end(),

@@ -229,7 +229,8 @@ TEST_F(FileTest, OpenOrCreateKeepsWhatIsThere) {
   ASSERT_OK(File::OpenOrCreate(folder_ / "a"));
   EXPECT_EQ(FileBytes(folder_ / "a"), "text");
   std::filesystem::create_symlink(folder_ / "a", folder_ / "link");
-  EXPECT_ERROR(File::OpenOrCreate(folder_ / "link"), kRuntime, "link: open");
+  EXPECT_ERROR(File::OpenOrCreate(folder_ / "link"), kCorrupt,
+               "link: is a symbolic link; expected a file: remove the link");
 }
 
 TEST_F(FileTest, CreateFoldersMakesWhatIsMissing) {
@@ -261,9 +262,10 @@ TEST_F(FileTest, WhatIsNoFileIsCorrupt) {
   for (const std::string what : {"folder", "pipe", "device"}) {
     const std::string message = (folder_ / what).string() + ": is a " + what + "; expected a file";
     EXPECT_ERROR(File::OpenRead(folder_ / what), kCorrupt, message);
+    EXPECT_ERROR(ReadWholeFile(folder_ / what, 1000), kCorrupt, message);
+    if (what == "device") continue;  // here a link, which is not written through
     EXPECT_ERROR(File::OpenReadWrite(folder_ / what), kCorrupt, message);
     EXPECT_ERROR(File::Create(folder_ / what), kCorrupt, message);
-    EXPECT_ERROR(ReadWholeFile(folder_ / what, 1000), kCorrupt, message);
   }
 }
 

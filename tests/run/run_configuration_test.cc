@@ -76,7 +76,7 @@ TEST_F(TomlConfiguration, NamesFileLineKeyAndWhatIsAllowed) {
   check("learning-rate = true\n", "expected a number");
   check("learning-rate = \"fast\"\n", "found \"fast\"");
   check("model = 3\n", "one of dot");
-  check("model = \"TransE\"\n", "one of dot");
+  check("model = \"TransX\"\n", "one of dot");
 }
 
 TEST_F(TomlConfiguration, SyntaxErrorsHaveTheirPlace) {

@@ -73,6 +73,7 @@ TEST_P(FullDiskTest, AResumeThatCannotBeginLeavesTheRunAsItWas) {
   training.Train(TinyOptions(), "finished");
   const std::vector<std::string> names = NamesIn(training.run_folder("finished"));
   int failures = 0;
+  int successes = 0;  // in a row
   for (int n = 1; n < kMostOperations; ++n) {
     std::filesystem::copy(training.run_folder("finished"), training.run_folder());
     FillUpAt(n);
@@ -88,7 +89,9 @@ TEST_P(FullDiskTest, AResumeThatCannotBeginLeavesTheRunAsItWas) {
     }
     EXPECT_TRUE(ReadRunBytes(training.run_folder()) == unbroken) << n;
     std::filesystem::remove_all(training.run_folder());
-    if (outcome.ok()) break;
+    // What is done at best effort fails without an error.
+    successes = outcome.ok() ? successes + 1 : 0;
+    if (successes == 3) break;
   }
   EXPECT_GT(failures, 4);
 }
