@@ -236,7 +236,7 @@ assert (options["model"], options["dim"], options["reciprocal"]) == ("distmult",
 @test "the memory estimate covers what a training uses" {
   awk 'BEGIN { srand(4); for (i = 0; i < 200000; ++i) printf "n%d\tn%d\n", i % 100000, rand() * 100000 }' >big.tsv
   "$OCTAVO" --quiet import big.tsv --graph big --columns head,tail
-  flags=(--graph big --run run --model dot --dim 200 --optimizer adagrad --epochs 1 --batch 20000 --threads 2
+  flags=(--preset none --graph big --run run --model dot --dim 200 --optimizer adagrad --epochs 1 --batch 20000 --threads 2
     --durability process)
   for whole in "" "--partitions 1"; do
     # shellcheck disable=SC2086
