@@ -19,8 +19,8 @@ namespace {
 // A limit far above the partitions that an import makes; a larger file is not a STATE.
 constexpr std::uint64_t kMaxStateBytes = std::uint64_t{1} << 30;
 
-// Marks the manifests that a new file has: if one slot is empty beside the other, that is damage. Files from before this
-// are not marked; their other slot is empty until the second commit.
+// Marks the manifests that a new file has: if one slot is empty beside the other, that is damage. Files from before
+// this are not marked; their other slot is empty until the second commit.
 std::vector<std::byte> EncodeMarked(Manifest manifest) {
   manifest.header.validation.reserved = 1;
   return EncodeManifest(manifest);
