@@ -4,12 +4,12 @@
 
 #include "base/checked_math.h"
 #include "base/parallel.h"
+#include "base/per_thread.h"
 #include "bench/machine.h"
 #include "bench/random_floats.h"
 #include "bench/rate.h"
 #include "fmt/format.h"
 #include "model/chunk_kernel.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 
 namespace octavo {
 namespace {
@@ -65,7 +65,7 @@ struct Work {
 }  // namespace
 
 double KernelEdgesPerSecond(const ModelSpec& model, const KernelShape& shape, int threads, double seconds) {
-  tbb::enumerable_thread_specific<std::unique_ptr<Work>> works([&] { return std::make_unique<Work>(model, shape); });
+  PerThread<std::unique_ptr<Work>> works([&] { return std::make_unique<Work>(model, shape); });
   // The same number for each thread, so that none waits for the others.
   const std::size_t chunks = RoundUp(16, static_cast<std::size_t>(threads));
   const double calls = WithThreads(threads, [&] {

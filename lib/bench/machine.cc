@@ -8,11 +8,11 @@
 
 #include "base/checked_math.h"
 #include "base/parallel.h"
+#include "base/per_thread.h"
 #include "base/random.h"
 #include "bench/random_floats.h"
 #include "bench/rate.h"
 #include "model/gemm.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 #include "tables/mmap_manager.h"
 
 namespace octavo {
@@ -45,7 +45,7 @@ GemmResult MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads,
   const std::size_t k = shape.k;
   const std::vector<float> a = RandomFloats(m * k, 1);
   const std::vector<float> b = RandomFloats(k * n, 2);
-  tbb::enumerable_thread_specific<std::vector<float>> results([&] { return std::vector<float>(m * n); });
+  PerThread<std::vector<float>> results([&] { return std::vector<float>(m * n); });
   const double flops = 2.0 * static_cast<double>(m * n * k);
   // The same number for each thread, so that none waits for the others.
   const std::size_t products =

@@ -10,8 +10,8 @@
 
 #include "absl/hash/hash.h"
 #include "base/parallel.h"
+#include "base/per_thread.h"
 #include "base/status.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 #include "oneapi/tbb/parallel_sort.h"
 
 namespace octavo {
@@ -109,7 +109,7 @@ absl::Status ReadBlocks(const CellReader& cells, std::size_t task, const CellFil
 
 // Reads all splits in one parallel loop, so that no thread waits for the end of a small split.
 absl::Status ReadSplits(const Graph& graph, const CellFilter& filter, const QuestionIndex& questions,
-                        tbb::enumerable_thread_specific<Worker>& workers, std::atomic<std::int64_t>& room) {
+                        PerThread<Worker>& workers, std::atomic<std::int64_t>& room) {
   std::size_t tasks = 0;
   for (const Split split : kSplits) tasks += TaskCount(graph.Edges(split));
   std::mutex mutex;
@@ -127,7 +127,7 @@ absl::Status ReadSplits(const Graph& graph, const CellFilter& filter, const Ques
 
 // Calls use(answer) for each answer, in parallel.
 template <typename Use>
-void ForEachAnswer(tbb::enumerable_thread_specific<Worker>& workers, const Use& use) {
+void ForEachAnswer(PerThread<Worker>& workers, const Use& use) {
   for (const Worker& worker : workers) {
     ParallelRanges(0, worker.answers.size(), kGrain, [&](std::size_t first, std::size_t last) {
       for (std::size_t i = first; i < last; ++i) use(worker.answers[i]);
@@ -175,7 +175,7 @@ std::uint32_t QuestionIndex::Find(const LinkQuestion& question) const {
 absl::StatusOr<std::optional<KnownAnswers>> KnownAnswers::Gather(const Graph& graph, const QuestionIndex& questions,
                                                                  const AnswerRange& nodes, std::uint64_t max_answers) {
   const CellFilter filter = MakeCellFilter(graph, questions, nodes);
-  tbb::enumerable_thread_specific<Worker> workers;
+  PerThread<Worker> workers;
   std::atomic<std::int64_t> room{static_cast<std::int64_t>(std::min<std::uint64_t>(max_answers, INT64_MAX))};
   RETURN_IF_ERROR(ReadSplits(graph, filter, questions, workers, room));
   if (room < 0) return std::optional<KnownAnswers>();

@@ -8,8 +8,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/parallel.h"
+#include "base/per_thread.h"
 #include "base/status.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 
 namespace octavo {
 namespace {
@@ -63,7 +63,7 @@ absl::StatusOr<std::vector<char>> FindEdges(const Graph& graph, std::span<const 
   known.reserve(triples.size());
   for (const Edge& triple : triples) known.emplace(KeyOf(triple, match), 0);
 
-  tbb::enumerable_thread_specific<Worker> workers;
+  PerThread<Worker> workers;
   std::mutex mutex;
   absl::Status status;  // guarded by mutex: the first error met
   for (const Split split : kSplits) {

@@ -7,11 +7,11 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "base/parallel.h"
+#include "base/per_thread.h"
 #include "base/status.h"
 #include "evaluate/answer_ranges.h"
 #include "evaluate/row_stream.h"
 #include "model/scorer.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 
 namespace octavo {
 namespace {
@@ -56,7 +56,7 @@ absl::StatusOr<TopK> SearchTable(const Search& search, const AnswerRange& nodes,
     std::vector<float> scores;
   };
   const std::size_t dim = search.model.dim;
-  tbb::enumerable_thread_specific<Worker> workers([&] { return Worker{TopK(options.k), {}, {}}; });
+  PerThread<Worker> workers([&] { return Worker{TopK(options.k), {}, {}}; });
   const auto score_block = [&](const RowBlock& block) -> absl::Status {
     if (options.stop && options.stop()) return absl::CancelledError("the search was stopped");
     RETURN_IF_ERROR(CheckFinite(search.embedded, block.first, block.values));

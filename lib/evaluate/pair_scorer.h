@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "base/per_thread.h"
 #include "model/scorer.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 
 namespace octavo {
 
@@ -33,7 +33,7 @@ class PairScorer {
 
   const ModelSpec model_;
   const std::size_t pairs_;  // in a full block
-  tbb::enumerable_thread_specific<Block> blocks_;
+  PerThread<Block> blocks_;
 };
 
 }  // namespace octavo

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "base/per_thread.h"
 #include "base/status.h"
 #include "evaluate/answer_ranges.h"
 #include "evaluate/candidates.h"
@@ -16,7 +17,6 @@
 #include "fmt/format.h"
 #include "format/paths.h"
 #include "model/scorer.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 
 namespace octavo {
 namespace {
@@ -134,7 +134,7 @@ class BatchScorer {
   const ModelSpec& model_;
   QuestionBatch& batch_;
   const std::function<void(std::uint64_t)>& advance_;
-  tbb::enumerable_thread_specific<Worker> workers_;
+  PerThread<Worker> workers_;
 };
 
 // The sums of one evaluation. Triples are added in the split's order.

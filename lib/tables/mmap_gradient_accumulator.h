@@ -25,9 +25,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/ids.h"
+#include "base/per_thread.h"
 #include "io/file.h"
 #include "io/mapped_range.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 #include "tables/mmap_manager.h"
 #include "tables/node_rows.h"
 #include "tables/product_sums.h"
@@ -175,7 +175,7 @@ class MmapGradientAccumulator {
   std::vector<std::span<float>> blocks_;
   GradientsByNode batch_;
   NodeRows accumulated_;
-  tbb::enumerable_thread_specific<Worker> workers_;
+  PerThread<Worker> workers_;
 };
 
 }  // namespace octavo

@@ -23,9 +23,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/edge.h"
+#include "base/per_thread.h"
 #include "format/known_rows.h"
 #include "graph/graph.h"
-#include "oneapi/tbb/enumerable_thread_specific.h"
 #include "run/options.h"
 #include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
@@ -113,7 +113,7 @@ class BatchSchedule {
   std::vector<std::uint64_t> floats_;   // of each chunk's block
   std::vector<ChunkRows> shared_rows_;  // for chunks that are computed in pieces
   std::vector<RelationContribution> relation_contributions_;
-  tbb::enumerable_thread_specific<Worker> workers_;
+  PerThread<Worker> workers_;
   BatchPlace last_;                         // of the last Train
   std::atomic<bool> finite_{true};          // relaxed: read after the loops
   std::optional<BatchPlace> broken_place_;  // the batch of the first update that made a row infinite or NaN
