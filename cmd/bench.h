@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/json_escape.h"
 #include "chart/svg_chart.h"
 #include "cmd/program.h"
 #include "cmd/train_flags.h"
@@ -54,7 +55,9 @@ class Table {
 inline std::string Number(double value, int digits = 1) { return fmt::format("{:.{}f}", value, digits); }
 inline std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-inline void Print(const Json& json) { fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace)); }
+inline void Print(const Json& json) {
+  fmt::print("{}\n", EscapeJsonControls(json.dump(2, ' ', false, Json::error_handler_t::replace)));
+}
 
 // Writes the page to --svg, where it was asked for.
 absl::Status WriteCharts(Program& program, const BenchFlags& flags, ChartPage page);

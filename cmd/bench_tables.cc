@@ -1,4 +1,4 @@
-// octavo bench tables: how tables come into memory, measured.
+// octavo bench tables: measures how tables come into memory.
 
 #include "bench/tables.h"
 

@@ -1,4 +1,4 @@
-// octavo bench: what this machine and the parts of the tool can do, measured now.
+// octavo bench: measures this machine and the parts of the tool.
 
 #include <CLI/App.hpp>
 #include <algorithm>
@@ -34,7 +34,7 @@
 namespace octavo {
 namespace {
 
-// Before minutes of measuring, not behind them.
+// Checks --svg before minutes of measuring, not after them.
 absl::Status CheckSvg(const BenchFlags& flags) {
   const std::filesystem::path path = flags.svg;
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -110,8 +110,8 @@ absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
     Print(json);
     return absl::OkStatus();
   }
-  fmt::print("chunks of {} edges, {} negatives a side, dimension {}; only the model's own flops count\n\n", shape.chunk,
-             shape.negatives, shape.dim);
+  fmt::print("chunks of {} edges, {} negatives per side, dimension {}; only the model's own flops count\n\n",
+             shape.chunk, shape.negatives, shape.dim);
   Table table({"model", "threads", "edges/s", "GFLOP/s", "of GEMM's peak"});
   for (const KernelRate& rate : rates) {
     table.Add({KernelName(rate.model), std::to_string(rate.threads), Number(rate.edges_per_second, 0),
@@ -152,7 +152,7 @@ absl::Status BenchPrefetch(Program& program, const BenchFlags& flags) {
 absl::Status BenchLocks(Program& program, const BenchFlags& flags) {
   const LockReport report = MeasureLocks(ThreadCount(program), flags.seconds);
   RETURN_IF_ERROR(WriteCharts(program, flags, LockCharts(report)));
-  double free = 0;  // of the rows at hand, without locks: they come first
+  double free = 0;  // updates/s without locks, from the row before
   Json json = {{"rates", Json::array()},
                {"share",
                 {{"seconds_a_row", report.share.seconds_a_row},
@@ -222,7 +222,7 @@ absl::Status BenchScaling(Program& program, const BenchFlags& flags) {
   ASSIGN_OR_RETURN(const ScalingReport report, MeasureScaling(options, *graph, flags.folder, MemoryLimit(program),
                                                               ThreadCount(program), flags.seconds));
   ChartPage charts = ScalingCharts(report);
-  charts.notes.push_back(fmt::format("{}, dimension {}, {} negatives a side, batches of {}; {} training edges.",
+  charts.notes.push_back(fmt::format("{}, dimension {}, {} negatives per side, batches of {}; {} training edges.",
                                      ModelName(options.model), options.dim,
                                      options.negatives == 0 ? "all" : std::to_string(options.negatives), options.batch,
                                      graph->description().train_edges));
@@ -292,7 +292,7 @@ void AddBenchVerb(CLI::App& app, Program& program) {
     AddRealNumber(bench, "--seconds", flags->seconds, 0.01, 60, "Seconds for each figure, about");
   };
   const auto add_folder = [&](CLI::App& bench) {
-    bench.add_option("--folder", flags->folder, "Where the disk is measured; what is written there goes again")
+    bench.add_option("--folder", flags->folder, "Folder on the disk to measure; files written there are removed")
         ->type_name("DIR")
         ->capture_default_str();
   };
@@ -302,7 +302,7 @@ void AddBenchVerb(CLI::App& app, Program& program) {
   CLI::App& kernels = AddBench(verb, program, flags, "kernels", "The training kernel of each model", BenchKernels);
   add_seconds(kernels);
   AddWholeNumber(kernels, "--chunk", flags->chunk, 1, 1 << 16, "Edges that share negatives");
-  AddWholeNumber(kernels, "--negatives", flags->negatives, 1, 1 << 16, "Negatives a side");
+  AddWholeNumber(kernels, "--negatives", flags->negatives, 1, 1 << 16, "Negatives per side");
   AddWholeNumber(kernels, "--dim", flags->dim, 2, 1 << 16, "Floats a node");
   add_seconds(AddBench(verb, program, flags, "prefetch", "When a second buffer pays, and when not", BenchPrefetch));
   add_seconds(AddBench(verb, program, flags, "locks", "Row locks against none and one for all", BenchLocks));

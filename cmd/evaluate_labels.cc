@@ -98,7 +98,7 @@ absl::Status RunClassification(Program& program, const RunFlags& run_flags, cons
     return UsageError("of --labels, --label-train and --label-test, expected at most one to be standard input");
   }
   ClassificationFlags flags = given;
-  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(run_flags));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, run_flags));
   ASSIGN_OR_RETURN(flags.options.part, ParsePart(flags.part, "embeddings", run));
   EvaluationClock clock(program, "classifying");
   // The labels determine the memory needed. If there is too little memory even for them, a few are still read, so that

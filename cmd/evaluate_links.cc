@@ -66,7 +66,7 @@ absl::Status RunLinkPrediction(Program& program, const RunFlags& run_flags, cons
     return UsageError(
         "--link-prediction: found --candidates with a number; expected a file with names of nodes, or none");
   }
-  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(run_flags));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, run_flags));
   EvaluationClock clock(program, "scoring");
   const std::string what = "evaluate --link-prediction";
   LinkPredictionOptions options;

@@ -123,7 +123,7 @@ std::string RelationTable(const TrainedRun& run, const RankingReport& report) {
 }  // namespace
 
 absl::Status RunRanking(Program& program, const RunFlags& run_flags, const HeldOutFlags& flags, bool json) {
-  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(run_flags));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, run_flags));
   EvaluationClock clock(program, "ranking");
   RankingOptions options = flags.options;
   options.split = SplitOf(flags.split);

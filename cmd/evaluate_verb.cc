@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "cmd/evaluate.h"
@@ -170,7 +171,9 @@ void AddRunKeys(Json& object, const TrainedRun& run, double seconds) {
   object["seconds"] = seconds;
 }
 
-void PrintReport(const Json& object) { fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace)); }
+void PrintReport(const Json& object) {
+  fmt::print("{}\n", EscapeJsonControls(object.dump(2, ' ', false, Json::error_handler_t::replace)));
+}
 
 void AddEvaluateVerb(CLI::App& app, Program& program) {
   CLI::App* verb = app.add_subcommand("evaluate",

@@ -48,6 +48,7 @@ struct ExportFlags {
   std::string scales;
   SelectionOptions selection;
   std::string unknown = "error";
+  bool escape_formulas = false;
   bool normalize = false;
 };
 
@@ -90,6 +91,12 @@ absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
   }
   if (!flags.metadata.empty() && !projector) {
     return UsageError(fmt::format("--metadata: found --format {}; expected projector", VectorFormatName(work.format)));
+  }
+  const bool sheet = work.format == VectorFormat::kTsv || work.format == VectorFormat::kCsv || projector;
+  if (flags.escape_formulas && !sheet) {
+    return UsageError(
+        fmt::format("--escape-formulas: found --format {}; expected tsv, csv or projector, which spreadsheets open",
+                    VectorFormatName(work.format)));
   }
   std::string metadata = flags.metadata;
   if (projector && metadata.empty()) {
@@ -159,11 +166,12 @@ absl::StatusOr<std::optional<OutputFile>> OpenTarget(const Export& work, std::st
 
 // Writes the names to separate files and returns how many had to be changed.
 absl::StatusOr<std::uint64_t> WriteNameFiles(const Export& work, const VectorTable& table, const ReadingMemory& memory,
-                                             std::optional<OutputFile>& names, std::optional<OutputFile>& metadata) {
+                                             bool escape_formulas, std::optional<OutputFile>& names,
+                                             std::optional<OutputFile>& metadata) {
   const auto write = [&](NamesForm form, std::optional<OutputFile>& file) -> absl::StatusOr<std::uint64_t> {
     if (!file) return 0;
     if (memory.drops_behind) file->WriteBehind(kMaxBlockBytes / 8);
-    return WriteNames(table, form, *file);
+    return WriteNames(table, form, escape_formulas, *file);
   };
   const NamesForm form = work.format == VectorFormat::kHdf5 ? NamesForm::kJsonList : NamesForm::kLines;
   ASSIGN_OR_RETURN(const std::uint64_t in_names, write(form, names));
@@ -191,12 +199,13 @@ void WarnOfChanges(Program& program, const Export& work, const VectorTable& tabl
 }
 
 // All files appear at once, when all are complete.
-absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export& work, const VectorTable& table,
-                        const ReadingMemory& memory) {
+absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export& work, const Graph& graph,
+                        const VectorTable& table, const ReadingMemory& memory) {
   ASSIGN_OR_RETURN(std::optional<OutputFile> names, OpenTarget(work, "--names"));
   ASSIGN_OR_RETURN(std::optional<OutputFile> metadata, OpenTarget(work, "--metadata"));
   ASSIGN_OR_RETURN(std::optional<OutputFile> scales, OpenTarget(work, "--scales"));
-  ASSIGN_OR_RETURN(const std::uint64_t names_changed, WriteNameFiles(work, table, memory, names, metadata));
+  ASSIGN_OR_RETURN(const std::uint64_t names_changed,
+                   WriteNameFiles(work, table, memory, flags.escape_formulas, names, metadata));
   ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output, CompressionOfExtension(flags.output)));
   const std::uint64_t block_bytes = std::min(kMaxBlockBytes, memory.bytes / kBlocksHeld);
   // A number takes up to 4 bytes, or 16 characters.
@@ -206,6 +215,7 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   options.format = work.format;
   options.element = work.element;
   options.scales = scales ? &*scales : nullptr;
+  options.escape_formulas = flags.escape_formulas;
   options.normalize = flags.normalize;
   options.block_bytes = block_bytes;
   options.progress = [&](std::uint64_t rows) {
@@ -216,6 +226,7 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   };
   ASSIGN_OR_RETURN(WriteReport report, WriteVectors(table, options, output));
   report.names_changed += names_changed;
+  RETURN_IF_ERROR(graph.nodes().status());
   // Files needed to read the vectors are committed before them.
   std::vector<OutputFile*> files;
   for (std::optional<OutputFile>* beside : {&names, &metadata, &scales}) {
@@ -234,7 +245,7 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
 absl::Status RunExport(Program& program, const ExportFlags& flags) {
   ASSIGN_OR_RETURN(const Export work, ParseFlags(flags));
   const EndOnInterrupt end(program, flags.output == "-" ? "the export" : flags.output);
-  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, flags.run));
   RETURN_IF_ERROR(CheckTargets(work, flags, *run.graph));
   const bool relations = flags.table == "relations";
   if (relations && run.model.RelationWidth() == 0) {
@@ -255,7 +266,7 @@ absl::Status RunExport(Program& program, const ExportFlags& flags) {
     table = ColumnsOf(std::move(table), columns.first, columns.end);
   }
   ASSIGN_OR_RETURN(table, Select(program, flags, std::move(table), memory));
-  RETURN_IF_ERROR(WriteTable(program, flags, work, table, memory));
+  RETURN_IF_ERROR(WriteTable(program, flags, work, *run.graph, table, memory));
   return WarnIfCommitted(program, flags.run, run);
 }
 
@@ -305,6 +316,9 @@ void AddExportVerb(CLI::App& app, Program& program) {
   RefuseEmpty(verb->add_option("--metadata", flags->metadata,
                                "File for the names of projector; default: metadata.tsv beside the output"))
       ->type_name("FILE");
+  verb->add_flag("--escape-formulas", flags->escape_formulas,
+                 "Write an apostrophe before names that begin with = + - @, which a spreadsheet would run as formulas "
+                 "(tsv, csv, projector)");
   verb->add_flag("--normalize", flags->normalize, "Divide each vector by its Euclidean norm");
   verb->footer(
       "Rows are in id order: row i is line i + 1 of the graph's nodes.names; with --select they are in the order of "

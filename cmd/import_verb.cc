@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/importing.h"
@@ -42,7 +43,7 @@ void PrintJson(const ImportFlags& flags, const ImportSummary& summary) {
   object["spilled_bytes"] = summary.spilled_bytes;
   object["bytes_read"] = summary.bytes_read;
   object.update(nlohmann::ordered_json::parse(ImportJson(flags.options, summary)));
-  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
 absl::Status RunImportVerb(ImportVerbFlags& flags, Program& program) {

@@ -92,7 +92,7 @@ void PrintReport(const IndexFlags& flags, const CosineIndex& index, const ModelS
 
 absl::Status RunIndex(Program& program, const IndexFlags& flags) {
   EndOnInterrupt end(program, flags.output);
-  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, flags.run));
   RETURN_IF_ERROR(CheckOutput(flags, *run.graph));
   const std::uint64_t nodes = run.graph->node_count();
   const std::uint64_t index_bytes = CosineIndex::MemoryBytes(nodes, run.model.dim, flags.m);

@@ -7,6 +7,7 @@
 
 #include "base/byte_size.h"
 #include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "cmd/inspect.h"
 #include "fmt/format.h"
@@ -84,7 +85,7 @@ void PrintJson(const Graph& graph) {
   for (std::uint32_t id = 0; id < graph.relation_count(); ++id) {
     relations[std::string(graph.RelationName(RelationId{id}))] = graph.RelationTrainEdges(RelationId{id});
   }
-  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
 }  // namespace

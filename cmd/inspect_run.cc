@@ -4,6 +4,7 @@
 
 #include "base/byte_size.h"
 #include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "checkpoint/state_file.h"
 #include "cmd/inspect.h"
@@ -81,7 +82,7 @@ void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConf
   for (const OptionField& field : TrainOptionFields()) {
     options[std::string(field.name)] = nlohmann::ordered_json::parse(OptionJson(field, configuration.options));
   }
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
 absl::Status InspectNpy(const std::filesystem::path& path, bool json) {

@@ -30,6 +30,7 @@
 #include "cmd/usage.h"
 #include "cmd/version.h"
 #include "fmt/format.h"
+#include "io/failpoint.h"
 
 namespace octavo {
 namespace {
@@ -97,6 +98,10 @@ int Main(int argc, char** argv) {
   KeepStandardStreams();
   CatchFaults(/*json=*/false);
   Program program;
+  if (const absl::Status failpoints = CheckFailpointEnvironment(); !failpoints.ok()) {
+    program.reporter.Error(MessageOf(failpoints));
+    return kUsageExit;
+  }
   std::uint64_t threads = 0;
   std::string log_format = "text";
 

@@ -46,7 +46,9 @@ absl::Status UnknownName(std::string_view kind, const Graph& graph, std::string_
 
 absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name, bool suggest) {
   if (const std::optional<NodeId> node = graph.nodes().Find(name)) return *node;
-  return UnknownName("node", graph, name, suggest ? graph.node_count() : 0, NodeNamesInTurn(graph));
+  absl::Status unknown = UnknownName("node", graph, name, suggest ? graph.node_count() : 0, NodeNamesInTurn(graph));
+  RETURN_IF_ERROR(graph.nodes().status());  // a damaged name is not found
+  return unknown;
 }
 
 absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name, bool suggest) {

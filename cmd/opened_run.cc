@@ -6,6 +6,7 @@
 #include "base/count_text.h"
 #include "base/status.h"
 #include "checkpoint/run_replacement.h"
+#include "checkpoint/verify_state.h"
 #include "fmt/format.h"
 #include "format/paths.h"
 #include "io/file.h"
@@ -27,9 +28,12 @@ absl::Status CheckGraphPlace(const std::string& run, std::string_view flag) {
                                 run, configuration->graph.string(), flag));
 }
 
-absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags) {
+absl::StatusOr<TrainedRun> OpenRun(Program& program, const RunFlags& flags) {
   if (flags.graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.run, "--graph"));
-  return OpenTrainedRun(flags.run, flags.graph);
+  absl::StatusOr<TrainedRun> run = OpenTrainedRun(flags.run, flags.graph);
+  const std::string fallback = run.ok() ? DescribeFallback(RunPaths(flags.run).State()) : "";
+  if (!fallback.empty()) program.reporter.Warning(fallback);
+  return run;
 }
 
 absl::Status WarnIfToBeReplaced(Program& program, const std::string& run) {

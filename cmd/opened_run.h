@@ -17,7 +17,8 @@ namespace octavo {
 // which its new path can be given. Other errors are left to the functions that open the run.
 absl::Status CheckGraphPlace(const std::string& run, std::string_view flag);
 
-absl::StatusOr<TrainedRun> OpenRun(const RunFlags& flags);
+// Warns if the newest commit cannot be read and the one before is used.
+absl::StatusOr<TrainedRun> OpenRun(Program& program, const RunFlags& flags);
 
 // Warns if another run was going to replace this one and has not yet, because it is still being made or was
 // interrupted.

@@ -1,7 +1,6 @@
 // octavo plan: what a training will hold in memory, transfer and take, before it begins.
 
 #include <CLI/App.hpp>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include "base/byte_size.h"
 #include "base/count_text.h"
 #include "base/duration.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "cmd/limits.h"
 #include "cmd/output_target.h"
@@ -117,15 +117,18 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
     json["what_if"] = Json::array();
     for (std::size_t i = 1; i < rows.size(); ++i) json["what_if"].push_back(RowJson(rows[i]));
   }
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(json.dump(2, ' ', false, Json::error_handler_t::replace)));
 }
 
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
-  ASSIGN_OR_RETURN(const TrainOptions options, ReadTrainOptions(flags.train));
+  const std::uint64_t memory = MemoryLimit(program);
+  ASSIGN_OR_RETURN(const SettledOptions settled,
+                   SettleTrainOptions(flags.train, flags.run, memory, ThreadCount(program)));
+  const TrainOptions& options = settled.options;
+  ReportChoice(program.reporter, settled.choice);
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));
   RETURN_IF_ERROR(CheckTrainable(*graph, options));
   const int threads = ThreadCount(program);
-  const std::uint64_t memory = MemoryLimit(program);
   // Rejects impossible plans before the machine is probed.
   RETURN_IF_ERROR(PlanTraining(options, *graph, memory, threads, flags.run, nullptr).status());
   std::optional<MachineRates> rates;
@@ -169,6 +172,7 @@ void AddPlanVerb(CLI::App& app, Program& program) {
   verb->add_flag("--what-if", flags->what_if, "Also show half and double the memory");
   verb->add_flag("--no-probe", flags->no_probe, "Do not measure the machine: no estimated times");
   verb->add_flag("--json", flags->json, "Print a JSON object");
+  AddPresetFlag(*verb, flags->train);
   AddTrainFlags(*verb, flags->train);
   verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunPlan(p, *flags); }; });
 }

@@ -6,6 +6,7 @@
 
 #include "base/byte_size.h"
 #include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "cmd/name_lookup.h"
 #include "cmd/opened_run.h"
@@ -68,7 +69,7 @@ Answerer::Answerer(Program& program, const QueryFlags& flags, AnswerLimits limit
     : program_(&program), flags_(&flags), limits_(std::move(limits)), run_(std::move(run)) {}
 
 absl::StatusOr<Answerer> Answerer::Open(Program& program, const QueryFlags& flags, AnswerLimits limits) {
-  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, flags.run));
   Answerer answerer(program, flags, std::move(limits), std::move(run));
   RETURN_IF_ERROR(answerer.ShareMemory());
   return answerer;
@@ -137,7 +138,7 @@ absl::Status Answerer::NameRows(std::span<const NodeId> nodes, std::vector<Answe
       rows[i].name = EscapeName(name, kMaxNameBytes);
       continue;
     }
-    bytes += kNameCopies * Json(name).dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    bytes += kNameCopies * EscapeJsonControls(Json(name).dump(-1, ' ', false, Json::error_handler_t::replace)).size();
     if (bytes > most) {
       return UsageError(
           fmt::format("the names of the first {} answers take {} as JSON and --memory leaves {} for them; expected a "
@@ -146,7 +147,7 @@ absl::Status Answerer::NameRows(std::span<const NodeId> nodes, std::vector<Answe
     }
     rows[i].name = name;
   }
-  return absl::OkStatus();
+  return run_.graph->nodes().status();
 }
 
 absl::StatusOr<Answer> Answerer::Ask(const Question& question, std::uint64_t k) {
@@ -230,7 +231,7 @@ void AddAnswer(const QueryFlags& flags, const Answer& answer, Json& object) {
 }
 
 void PrintObject(const Json& object, int indent) {
-  fmt::print("{}\n", object.dump(indent, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(object.dump(indent, ' ', false, Json::error_handler_t::replace)));
 }
 
 }  // namespace octavo

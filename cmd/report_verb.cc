@@ -169,7 +169,7 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   const EndOnInterrupt end(program, flags.output == "-" ? "the page" : flags.output);
   RETURN_IF_ERROR(CheckSettled(RunPaths(flags.run.run)));
   ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(RunPaths(flags.run.run).State()));
-  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(flags.run));
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, flags.run));
   RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags.run, *run.graph));
   ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output));
   ASSIGN_OR_RETURN(const NodeLabels labels, ReadLabels(program, flags, run));
@@ -203,6 +203,7 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   if (nodes > 0) {
     ASSIGN_OR_RETURN(page.map, MakeMap(run, survey.top, labels, memory));
   }
+  RETURN_IF_ERROR(run.graph->nodes().status());
   RETURN_IF_ERROR(output.Append(ToHtml(page)));
   RETURN_IF_ERROR(output.Commit());
   program.reporter.EndProgress();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/escape.h"
+#include "base/json_escape.h"
 #include "cmd/terminal.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -72,7 +73,7 @@ void Reporter::Write(std::string_view level, std::string_view message) {
   ClearProgress();
   if (format_ == Format::kJson) {
     const nlohmann::json line = {{"level", level}, {"message", message}};
-    Print(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    Print(EscapeJsonControls(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) + "\n");
   } else if (level == "error" || level == "warning") {
     const std::string_view colour = level == "error" ? "\x1b[31m" : "\x1b[33m";
     if (Coloured()) {
@@ -104,7 +105,9 @@ void Reporter::Show(const ShownProgress& progress) {
   last_progress_ = now;
   const ProgressFacts facts = meter_.Take(memory_limit_);
   if (format_ == Format::kJson) {
-    Print(ProgressObject(progress, facts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    Print(EscapeJsonControls(
+              ProgressObject(progress, facts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) +
+          "\n");
   } else if (line_each_time) {
     Print(EscapeControls(ProgressLine(progress, facts, /*bar=*/false, kLineColumns)) + "\n");
   } else {

@@ -2,16 +2,23 @@
 
 #include <CLI/App.hpp>
 #include <filesystem>
+#include <memory>
 
 #include "base/escape.h"
 #include "base/status.h"
+#include "choose/timed_choice.h"
+#include "cmd/duration_flag.h"
 #include "cmd/flags.h"
 #include "cmd/presets.h"
 #include "fmt/format.h"
+#include "graph/graph.h"
 #include "run/run_configuration.h"
 
 namespace octavo {
 namespace {
+
+constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kNone = "none";
 
 void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
   const std::string name(field.name);
@@ -26,6 +33,10 @@ void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
   }
   const auto take = [&flags, &field, name, flag](const std::string& text) {
     TrainOptions scratch;
+    if (flags.chooses && text == kAuto && !field.parse(scratch, text)) {
+      flags.chosen.insert(name);
+      return;
+    }
     const absl::Status status = SetTrainOption(scratch, field, text, flag);
     if (!status.ok()) throw CLI::ValidationError(std::string(MessageOf(status)));
     flags.given[name] = text;
@@ -39,7 +50,65 @@ void AddField(CLI::App& app, const OptionField& field, TrainFlags& flags) {
       ->group(fmt::format("The {}", field.section));
 }
 
+// The values of files and flags, not checked as a whole.
+absl::StatusOr<TrainOptions> ReadValues(const TrainFlags& flags, const TrainOptions& defaults) {
+  TrainOptions options = defaults;
+  const bool preset = flags.preset != kAuto && flags.preset != kNone;
+  if (preset && !flags.config.empty()) {
+    return UsageError(
+        fmt::format("--preset {} and --config {}: found both; expected one of them", flags.preset, flags.config));
+  }
+  const std::string& file = preset ? flags.preset : flags.config;
+  if (!file.empty()) {
+    ASSIGN_OR_RETURN(const std::filesystem::path path, FindPreset(file, "train"));
+    RETURN_IF_ERROR(LoadTomlConfiguration(path, options));
+  }
+  for (const auto& [name, value] : flags.given) {
+    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
+  }
+  for (const auto& [name, value] : flags.switches) {
+    if (value.empty()) continue;
+    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
+  }
+  return options;
+}
+
+absl::Status CheckOptions(const TrainOptions& options) {
+  RETURN_IF_ERROR(ValidateTrainOptions(options));
+  // Runs that have both can be resumed, so this only checks the flags.
+  if (options.reciprocal && options.model_spec().RelationWidth() == 0) {
+    return UsageError(fmt::format("reciprocal has no meaning for the {} model, which has no relation parameters",
+                                  ModelName(options.model)));
+  }
+  return absl::OkStatus();
+}
+
+// A preset gives every option, by its defaults if not by its lines.
+GivenOptions GivenBy(const TrainFlags& flags) {
+  GivenOptions given;
+  const bool chooses = flags.chooses && flags.config.empty() && flags.preset == kAuto;
+  for (const OptionField& field : TrainOptionFields()) {
+    const auto switched = flags.switches.find(field.name);
+    const bool flag =
+        flags.given.contains(field.name) || (switched != flags.switches.end() && !switched->second.empty());
+    if (flag || (!chooses && !flags.chosen.contains(field.name))) given.emplace(field.name);
+  }
+  return given;
+}
+
 }  // namespace
+
+void AddPresetFlag(CLI::App& app, TrainFlags& flags) {
+  flags.chooses = true;
+  RefuseEmpty(app.add_option("--preset", flags.preset,
+                             "auto chooses every option below that is not given from the graph; none takes the "
+                             "defaults; the name of an installed preset is as with --config"))
+      ->type_name("NAME")
+      ->capture_default_str();
+  AddDuration(app, "--time", flags.seconds,
+              "Choose dimension, negatives and epochs so that the training takes this time on this machine, from a "
+              "measurement of some seconds (such as 90s, 30m or 2h)");
+}
 
 void AddTrainFlags(CLI::App& app, TrainFlags& flags) {
   RefuseEmpty(app.add_option("--graph", flags.graph, "Graph folder that octavo import made"))
@@ -61,25 +130,43 @@ void AddTrainOptionFlag(CLI::App& app, std::string_view name, TrainFlags& flags)
 }
 
 absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const TrainOptions& defaults) {
-  TrainOptions options = defaults;
-  if (!flags.config.empty()) {
-    ASSIGN_OR_RETURN(const std::filesystem::path preset, FindPreset(flags.config, "train"));
-    RETURN_IF_ERROR(LoadTomlConfiguration(preset, options));
-  }
-  for (const auto& [name, value] : flags.given) {
-    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
-  }
-  for (const auto& [name, value] : flags.switches) {
-    if (value.empty()) continue;
-    RETURN_IF_ERROR(SetTrainOption(options, *FindTrainOption(name), value, "--" + name));
-  }
-  RETURN_IF_ERROR(ValidateTrainOptions(options));
-  // Runs that have both can be resumed, so this only checks the flags.
-  if (options.reciprocal && options.model_spec().RelationWidth() == 0) {
-    return UsageError(fmt::format("reciprocal has no meaning for the {} model, which has no relation parameters",
-                                  ModelName(options.model)));
-  }
+  ASSIGN_OR_RETURN(const TrainOptions options, ReadValues(flags, defaults));
+  RETURN_IF_ERROR(CheckOptions(options));
   return options;
+}
+
+std::filesystem::path ProbeFolder(const std::string& run) {
+  std::filesystem::path folder = run.empty() ? "." : std::filesystem::absolute(run);
+  std::error_code error;
+  while (!std::filesystem::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  return folder;
+}
+
+absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
+                                                  int threads) {
+  SettledOptions settled;
+  ASSIGN_OR_RETURN(settled.options, ReadValues(flags, {}));
+  const GivenOptions given = GivenBy(flags);
+  if (flags.seconds > 0 && (given.contains("epochs") || flags.graph.empty())) {
+    return UsageError(
+        fmt::format("--time chooses the epochs: found {}; expected --time alone, or --epochs auto with it",
+                    flags.graph.empty() ? "no --graph" : "epochs that are given"));
+  }
+  if (!flags.graph.empty() && given.size() < TrainOptionFields().size()) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.graph));
+    if (graph->description().train_edges > 0) {  // otherwise the training refuses it
+      ASSIGN_OR_RETURN(const GraphFacts facts, MeasureFacts(*graph, memory));
+      if (flags.seconds > 0) {
+        ASSIGN_OR_RETURN(settled.choice, ChooseForTime(*graph, facts, memory, settled.options, given,
+                                                       {flags.seconds, ProbeFolder(run), threads}));
+      } else {
+        settled.choice = ChooseOptions(facts, graph->description(), memory, settled.options, given);
+      }
+      settled.options = settled.choice->options;
+    }
+  }
+  RETURN_IF_ERROR(CheckOptions(settled.options));
+  return settled;
 }
 
 }  // namespace octavo

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/limits.h"
 #include "cmd/opened_run.h"
 #include "cmd/program.h"
 #include "cmd/train_flags.h"
@@ -43,11 +44,14 @@ void PrintConfiguration(const TrainOptions& options) {
 }
 
 absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
-  ASSIGN_OR_RETURN(const TrainOptions options, ReadTrainOptions(flags.train));
+  ASSIGN_OR_RETURN(const SettledOptions settled,
+                   SettleTrainOptions(flags.train, flags.run, MemoryLimit(program), ThreadCount(program)));
+  const TrainOptions& options = settled.options;
   if (flags.print_config) {
     PrintConfiguration(options);
     return absl::OkStatus();
   }
+  ReportChoice(program.reporter, settled.choice);
   for (const OptionField& field : TrainOptionFields()) {
     program.reporter.Detail(fmt::format("{} = {}", field.name, field.format(options)));
   }
@@ -92,6 +96,7 @@ void AddTrainVerb(CLI::App& app, Program& program) {
                    "Optimizer state of the run: auto uses it if the optimizer is the same, none starts from zero")
       ->check(CLI::IsMember({"auto", "none"}))
       ->capture_default_str();
+  AddPresetFlag(*verb, flags->train);
   AddTrainFlags(*verb, flags->train);
   verb->add_flag("--dry-run", flags->dry_run, "Check everything and report what would be trained, but write nothing");
   const auto print_config = [flags, run, graph = verb->get_option("--graph")](std::int64_t) {

@@ -91,6 +91,13 @@ ShownProgress ProgressOf(const TrainProgress& progress) {
           .detail = fmt::format("loss {:.4f}", progress.loss)};
 }
 
+void ReportChoice(Reporter& reporter, const std::optional<Choice>& choice) {
+  if (!choice) return;
+  reporter.Info(fmt::format("the graph: {}", choice->facts));
+  reporter.Info(fmt::format("chosen: {}", choice->chosen));
+  reporter.Info(fmt::format("because: {}", choice->reasons));
+}
+
 TrainSettings SettingsOf(const Program& program) {
   TrainSettings settings;
   settings.threads = ThreadCount(program);

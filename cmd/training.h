@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "choose/choice.h"
 #include "cmd/program.h"
 #include "train/trainer.h"
 
@@ -15,6 +17,9 @@ ShownProgress ProgressOf(const TrainProgress& progress);
 
 // Returns how tables come into memory and why: "exchange mapped: nothing is read before the first batch".
 std::string LoadingText(const LoadingChoice& choice);
+
+// Reports what was chosen, in three lines; nothing if nothing was.
+void ReportChoice(Reporter& reporter, const std::optional<Choice>& choice);
 
 // Reports what a training would begin with, for --dry-run.
 void ReportStart(Program& program, const std::filesystem::path& run, const TrainingStart& start);

@@ -15,9 +15,10 @@
 #include "base/count_text.h"
 #include "base/duration.h"
 #include "base/escape.h"
-#include "base/number.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
+#include "cmd/duration_flag.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/limits.h"
@@ -36,8 +37,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMostBudgetSeconds = 1e9;
-
 struct TuneFlags {
   std::string graph;
   std::string space;
@@ -46,32 +45,6 @@ struct TuneFlags {
   bool json = false;
   bool dry_run = false;
 };
-
-// Returns the seconds for "90s", "30m", "2h" or "1.5d".
-std::optional<double> ParseDuration(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  const char unit = text.back();
-  const double seconds = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : unit == 'd' ? 86'400 : 0;
-  const std::optional<double> number = ParseRealNumber(text.substr(0, text.size() - 1));
-  if (seconds == 0 || !number || *number <= 0 || *number * seconds > kMostBudgetSeconds) return std::nullopt;
-  return *number * seconds;
-}
-
-void AddBudget(CLI::App& app, double& seconds) {
-  const auto parse = [&seconds](const std::string& text) {
-    const std::optional<double> parsed = ParseDuration(text);
-    if (!parsed) {
-      throw CLI::ValidationError(
-          fmt::format("--budget: found \"{}\"; expected a time above 0 such as 90s, 30m, 2h or 1.5d", Escape(text)));
-    }
-    seconds = *parsed;
-  };
-  app.add_option_function<std::string>("--budget", parse,
-                                       "End after this time, summed over all calls of the search except what "
-                                       "kills cut off; call again with more time to continue (such as 90s, 30m, "
-                                       "2h or 1.5d)")
-      ->type_name("TIME");
-}
 
 // The keys that differ between trials, with the trial's values: "learning-rate 0.1, dim 64".
 std::string VaryingText(const SearchSpace& space, const Trial& trial) {
@@ -257,7 +230,7 @@ void PrintJson(const TuneFlags& flags, const SearchOutcome& outcome) {
     rank += ranked ? 1 : 0;
     json["trials"].push_back(TrialJson(flags.search.space, outcome.trials[place.trial], place, ranked ? rank : 0));
   }
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(json.dump(2, ' ', false, Json::error_handler_t::replace)));
 }
 
 // The progress of a search that ended early.
@@ -363,7 +336,9 @@ void AddTuneVerb(CLI::App& app, Program& program) {
                  "Edges of the valid split that are ranked, the same each time; 0 ranks all");
   AddWholeNumber(*verb, "--seed", search.seed, 0, ~std::uint64_t{0} >> 1,  // of TOML: best.toml names it
                  "Seed of the points, and of the trainings unless the space sets one");
-  AddBudget(*verb, search.budget_seconds);
+  AddDuration(*verb, "--budget", search.budget_seconds,
+              "End after this time, summed over all calls of the search except what kills cut off; call again with "
+              "more time to continue (such as 90s, 30m, 2h or 1.5d)");
   verb->add_flag("--dry-run", flags->dry_run, "Check everything and show the rungs, but train and write nothing");
   verb->add_flag("--json", flags->json, "Print a JSON object");
   verb->footer(

@@ -14,6 +14,7 @@
 
 #include "base/byte_size.h"
 #include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "checkpoint/commit_copy.h"
 #include "checkpoint/run_lock.h"
@@ -27,6 +28,7 @@
 #include "io/check_report.h"
 #include "nlohmann/json.hpp"
 #include "run/run_exchange.h"
+#include "run/run_folder.h"
 #include "run/verify_run.h"
 
 namespace octavo {
@@ -203,6 +205,14 @@ absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& 
   RETURN_IF_ERROR(HandleReplacement(flags, outcome));
   RETURN_IF_ERROR(HandlePartialFiles(flags, outcome));
   RETURN_IF_ERROR(HandleUnfinishedCopy(flags, outcome));
+  if (IsUntrained(RunPaths(flags.path))) {
+    outcome.commit = CheckedCommit{};
+    outcome.report->Note(
+        fmt::format("{}: a training was stopped before its first commit, or has not reached it: there is nothing to "
+                    "check; octavo train to the same folder starts again",
+                    flags.path));
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(outcome.commit, VerifyRun(flags.path, options, *outcome.report));
   if (!lock || !outcome.commit->torn_slot) return CheckBest(flags, options, outcome);
   const RunPaths paths(flags.path);
@@ -302,7 +312,7 @@ void PrintJson(const VerifyFlags& flags, const Outcome& outcome) {
   }
   object["notes"] = report.notes();
   object["repairs"] = outcome.repairs;
-  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
 absl::Status RunVerify(const VerifyFlags& flags, Program& program) {

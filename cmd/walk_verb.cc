@@ -11,6 +11,7 @@
 #include "base/byte_size.h"
 #include "base/count_text.h"
 #include "base/duration.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
@@ -102,7 +103,7 @@ void PrintJson(const WalkFlags& flags, const WalkSummary& summary) {
   object["streamed"] = summary.streamed;
   object["spilled_bytes"] = summary.spilled_bytes;
   object["walk"] = nlohmann::ordered_json::parse(WalkJson(flags.options.walk, summary));
-  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", EscapeJsonControls(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)));
 }
 
 // A flag that the kind does not use was meant for another one.

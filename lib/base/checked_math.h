@@ -18,6 +18,11 @@ inline std::optional<std::uint64_t> CheckedAdd(std::uint64_t a, std::uint64_t b)
   return sum;
 }
 
+// Returns the largest number where the product does not fit.
+inline std::uint64_t SaturatingProduct(std::uint64_t a, std::uint64_t b) {
+  return CheckedMultiply(a, b).value_or(UINT64_MAX);
+}
+
 // Returns `value` rounded up to a multiple of `quantum`. REQUIRES: quantum > 0 and the result fits.
 constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t quantum) {
   return (value + quantum - 1) / quantum * quantum;

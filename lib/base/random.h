@@ -32,6 +32,7 @@ enum class RandomPurpose : std::uint32_t {
   kDropout = 12,
   kGroupShuffle = 13,
   kWalk = 14,
+  kFactSample = 15,
   kLabelSplit = 20,
   kNonEdges = 21,
   kTrials = 40,

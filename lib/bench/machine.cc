@@ -54,7 +54,7 @@ GemmResult MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads,
   const double calls = WithThreads(threads, [&] {
     const auto multiply = [&](std::uint64_t) {
       ParallelEach(0, products, [&](std::size_t) {
-        GemmWith(backend, m, n, k, a.data(), k, b.data(), n, results.local().data(), n, false);
+        GemmWith(backend, m, n, k, {a.data(), k}, {b.data(), n}, results.local().data(), n, false);
       });
     };
     if (clock == RateClock::kWall) return CallsPerSecond(seconds, multiply);

@@ -175,11 +175,15 @@ absl::Status TakePlace(const RunPaths& from, const RunPaths& to) {
   return RenameFile(from.folder(), to.folder());
 }
 
-// Whether both folders have a run, and the same one.
-bool AreOneRun(const RunPaths& a, const RunPaths& b) {
-  const absl::StatusOr<Manifest> of_a = ReadNewestManifest(a.State());
-  const absl::StatusOr<Manifest> of_b = ReadNewestManifest(b.State());
-  return of_a.ok() && of_b.ok() && of_a->header.run_id == of_b->header.run_id;
+// Whether both folders have a run, and the same one. A STATE that cannot be read is an error.
+absl::StatusOr<bool> AreOneRun(const RunPaths& a, const RunPaths& b) {
+  for (const RunPaths& paths : {a, b}) {
+    ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
+    if (!there) return false;
+  }
+  ASSIGN_OR_RETURN(const Manifest of_a, ReadNewestManifest(a.State()));
+  ASSIGN_OR_RETURN(const Manifest of_b, ReadNewestManifest(b.State()));
+  return of_a.header.run_id == of_b.header.run_id;
 }
 
 absl::Status CheckIsCopy(const RunPaths& from, const RunPaths& place) {
@@ -194,7 +198,9 @@ absl::Status CheckIsCopy(const RunPaths& from, const RunPaths& place) {
         folder));
   }
   ASSIGN_OR_RETURN(const bool there, FileExists(place.State()));
-  if (!there || AreOneRun(from, place)) return absl::OkStatus();
+  if (!there) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool same, AreOneRun(from, place));
+  if (same) return absl::OkStatus();
   return UsageError(fmt::format(
       "{}: holds another run, but the run of the best validation is stored there; move it, or choose another "
       "folder for the "
@@ -209,6 +215,12 @@ absl::Status RemoveRunFolder(const RunPaths& paths) {
   if (!fs::is_directory(fs::symlink_status(paths.folder(), error))) return absl::OkStatus();
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
   return RemoveFilesOf(paths);
+}
+
+absl::Status RemoveUnfinishedCopy(const RunPaths& from, const RunPaths& copy) {
+  const RunPaths unfinished = copy.Unfinished();
+  if (!CheckIsCopy(from, unfinished).ok()) return absl::OkStatus();
+  return RemoveRunFolder(unfinished);
 }
 
 absl::Status CheckCopyPlace(const RunPaths& from, const RunPaths& copy) {

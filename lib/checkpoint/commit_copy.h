@@ -25,8 +25,11 @@ absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, const CopyAddi
 
 // Checks that `copy` and its RunPaths::Unfinished do not exist, or are folders without a run, or copies of the run
 // `from`. Another run, or anything that is not a folder, is a usage error. If `from` has no run, every run is another
-// one.
+// one. A STATE that cannot be read, of either run, is its own error.
 absl::Status CheckCopyPlace(const RunPaths& from, const RunPaths& copy);
+
+// Removes what an interrupted CopyCommit has left of a copy of `from`. Keeps anything else that has its name.
+absl::Status RemoveUnfinishedCopy(const RunPaths& from, const RunPaths& copy);
 
 // Removes the files of a run, and its folder if nothing else is in it. A run in use is a busy error.
 absl::Status RemoveRunFolder(const RunPaths& paths);

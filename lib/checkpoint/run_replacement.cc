@@ -1,6 +1,7 @@
 #include "checkpoint/run_replacement.h"
 
 #include <filesystem>
+#include <system_error>
 
 #include "base/status.h"
 #include "checkpoint/commit_copy.h"
@@ -13,9 +14,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Whether the path itself (not a link) is a folder.
+bool IsFolder(const RunPaths& paths) {
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(paths.folder(), error));
+}
+
+// Renames the best run before its files are removed: a kill leaves it intact, or under the name of an unfinished copy,
+// which the next process removes.
 absl::Status RemoveBest(const RunPaths& paths) {
-  RETURN_IF_ERROR(RemoveRunFolder(paths.Best()));
-  return RemoveRunFolder(paths.Best().Unfinished());
+  const RunPaths best = paths.Best();
+  const RunPaths unfinished = best.Unfinished();
+  RETURN_IF_ERROR(RemoveRunFolder(unfinished));
+  if (!IsFolder(best)) return absl::OkStatus();
+  if (IsFolder(unfinished)) return RemoveRunFolder(best);  // it has files of the user: its name is taken
+  // Fails if another process has the best run open.
+  RETURN_IF_ERROR(RunLock::Take(best.Lock()).status());
+  // In a lower layer of an overlay file system it cannot be renamed.
+  if (!RenameFile(best.folder(), unfinished.folder()).ok()) return RemoveRunFolder(best);
+  RETURN_IF_ERROR(SyncFolder(paths.folder()));
+  RETURN_IF_ERROR(RemoveRunFolder(unfinished));
+  // Files of the user keep their place.
+  return IsFolder(unfinished) ? RenameFile(unfinished.folder(), best.folder()) : absl::OkStatus();
+}
+
+// Marks that the remaining files are not a run as soon as STATE is removed. Best effort: the disk may be full.
+void MarkAsUntrained(const RunPaths& paths) {
+  if (absl::StatusOr<File> mark = File::Create(paths.Beginning()); mark.ok()) static_cast<void>(mark->Close());
 }
 
 // STATE is removed first: without it the remaining files are not a run, however far this gets.
@@ -46,6 +71,8 @@ absl::Status CheckRemovable(const RunPaths& paths) {
 absl::Status RemoveRun(const RunPaths& paths) {
   RETURN_IF_ERROR(CheckRemovable(paths));
   RETURN_IF_ERROR(RemoveBest(paths));  // before STATE, which identifies the run of the best checkpoint
+  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
+  if (there) MarkAsUntrained(paths);
   return RemoveFiles(paths);
 }
 

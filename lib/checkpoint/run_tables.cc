@@ -82,13 +82,13 @@ absl::Status CheckShape(const RunPaths& paths, const ManifestHeader& found, cons
   return absl::OkStatus();
 }
 
-// Rows of a new table on their way to the file: as floats, and as words where it holds such.
+// Buffers for rows of a new table: as floats, and if the table is bf16 as words.
 struct FillBuffer {
   std::vector<float> floats;
   std::vector<std::uint16_t> words;
 };
 
-// Fills rows [first, first + count) of a table file, behind those before, and adds them to `checksum`.
+// Fills rows [first, first + count) of a table file, in ascending order of calls, and adds them to `checksum`.
 absl::Status FillRows(File& file, WriteBehind& cache, const NpyShape& shape, std::uint64_t first, std::uint64_t count,
                       const RowInitializer& initializer, const RowOverlay& overlay, FillBuffer& buffer,
                       StreamingChecksum64& checksum) {
@@ -141,7 +141,7 @@ absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, Tabl
   return checksums;
 }
 
-// Sets aside the space of both slots of a table.
+// Reserves the space of both slots of a table.
 absl::Status AllocateSlots(const RunPaths& paths, TableName table, const NpyShape& shape) {
   for (const int slot : {0, 1}) {
     ASSIGN_OR_RETURN(File file, CreateTableFile(paths.Table(table, slot), shape));
@@ -157,7 +157,7 @@ absl::Status AllocateAll(const RunPaths& paths, const RunShape& shape) {
   return AllocateSlots(paths, TableName::kRelationOptimizer, {shape.relation_rows, shape.relation_state_width});
 }
 
-// Header and size of each file that has rows of the commit.
+// Checks header and size of each file that has rows of the commit.
 absl::Status CheckNamedFiles(const RunPaths& paths, const Manifest& manifest) {
   for (const std::uint64_t slot : {0U, 1U}) {
     const auto named = [slot](const PartitionRecord& record) { return record.slot == slot; };
@@ -210,7 +210,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
     ASSIGN_OR_RETURN(manifest.header.relation_state_checksum, tables->relation_optimizer_.Write(0, sync));
     RETURN_IF_ERROR(tables->OpenTables());
     if (beginning.seal) RETURN_IF_ERROR(beginning.seal(manifest.header.progress));
-    // Every name that the manifest builds on is on the disk before it.
+    // Every file name that the manifest refers to is durable before the manifest.
     if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
     manifest.header.generation = 1;
     tables->newest_ = manifest.partitions;
@@ -218,7 +218,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
     return absl::OkStatus();
   };
   if (absl::Status status = build(); !status.ok()) {
-    // Without STATE there is no run: what was made is of no use and may be in the way of a disk that was full.
+    // Without STATE there is no run: the files are useless and may take the space of a full disk.
     for (const std::filesystem::path& path : paths.All()) {
       if (path != paths.Lock() && path != paths.Configuration()) static_cast<void>(RemoveFile(path));
     }
@@ -244,8 +244,8 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths
   RETURN_IF_ERROR(tables->relation_optimizer_.Load(slot, header.relation_state_checksum));
   RETURN_IF_ERROR(tables->OpenTables());
   RETURN_IF_ERROR(tables->PrepareSpareRelations());
-  // A finished run has lost its second files, and they were made anew now. Their names must be on the disk before a
-  // manifest names them.
+  // A finished run has no second files, so they have just been created again. Their names must be durable before a
+  // manifest refers to them.
   if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
   return tables;
 }
@@ -397,7 +397,7 @@ absl::Status RunTables::Finish() {
   // After a failed commit STATE can hold a manifest that names second files.
   RETURN_IF_ERROR(CheckPoison());
   RETURN_IF_ERROR(CheckUnchanged());
-  // What is in memory first: behind it only one partition at a time is.
+  // Resident partitions come first: after them only one partition at a time is loaded.
   std::vector<PartitionId> partitions;
   for (std::uint32_t p = 0; p < manifest_.partitions.size(); ++p) partitions.push_back(static_cast<PartitionId>(p));
   std::stable_partition(partitions.begin(), partitions.end(),
@@ -405,7 +405,7 @@ absl::Status RunTables::Finish() {
   for (const PartitionId partition : partitions) RETURN_IF_ERROR(MoveToFirstSlot(partition));
   const bool moved = std::ranges::any_of(manifest_.partitions, [](const PartitionRecord& r) { return r.slot != 0; });
   if (moved) RETURN_IF_ERROR(Commit(progress()));
-  // Each commit turns the slot of the relations around.
+  // Each commit swaps the slots of the relations.
   if (manifest_.header.relation_slot != 0) RETURN_IF_ERROR(Commit(progress()));
   RETURN_IF_ERROR(Failpoint("finish.remove"));
   for (const TableName table :

@@ -7,12 +7,12 @@
 //   C4  relations and their optimizer state are written to their other slot and synced; the caller seals the
 //       progress, e.g. appends an event to metrics.jsonl and syncs it
 //   C5  the manifest of generation g + 1 is written into its slot of STATE        (checkpoint/state_file.cc)
-//   C6  STATE is synced: the commit point; only now may anything be said to be saved
-//   C7  what g + 1 no longer names is free to be written
+//   C6  STATE is synced: the commit point; only now may success be reported
+//   C7  what g + 1 no longer names may be overwritten
 // A restart, each step but the lazy one a failpoint "restart.R<n>":
 //   R1  the run's lock is taken                                                 (checkpoint/run_lock.h)
 //   R2  both manifests are read, and the newest that is whole is taken
-//   R3  configuration, graph, headers and sizes are checked: a run that is refused stays as it was
+//   R3  configuration, graph, headers and sizes are checked: a refused run is unchanged
 //   R4  rows are checked against their checksums when they are loaded, or, mapped, before anything is written
 //   R5  the manifest's identical bytes are written into its own slot and synced (checkpoint/state_file.cc)
 //   R6  what it does not name is free: missing second files are made again
@@ -38,7 +38,7 @@
 
 namespace octavo {
 
-// Which shapes a new run has; the fields of ManifestHeader that do not change later.
+// The shapes of a new run; the fields of ManifestHeader that do not change later.
 struct RunShape {
   std::uint64_t configuration_hash = 0;
   std::uint64_t graph_fingerprint = 0;
@@ -51,39 +51,41 @@ struct RunShape {
   std::uint64_t partition_rows = 0;
   std::uint64_t seed = 0;
   NpyElement element = NpyElement::kFloat32;  // of the embeddings; all else is float32
-  // How the first epoch divides the tables; later ones may do it otherwise.
+  // The division of the tables in the first epoch; later ones may differ.
   std::uint64_t partitions = 1;
   std::uint64_t resident = 1;
 };
 
-// What a new run's rows hold; embeddings of bf16 are rounded to the nearest. Each is called for rows in any order, from
-// several threads.
+// The rows of a new run; bf16 embeddings are rounded to the nearest. Called for rows in any order, from several
+// threads.
 using RowInitializer = std::function<void(std::uint64_t row, std::span<float> values)>;
 
-// Changes what it knows better of a new table's rows [first, first + values.size() / columns), which hold what the
-// initializer gave them. Called for each row once, in ascending order, by one thread; an error ends the making.
+// Replaces values of a new table's rows [first, first + values.size() / columns), which hold the initializer's values.
+// Called once for each row, in ascending order, by one thread. An error ends the creation.
 using RowOverlay = std::function<absl::Status(std::uint64_t first, std::span<float> values)>;
 
-// Completes the progress of a commit when all data is written and nothing names it yet; an error ends the commit.
+// Completes the progress of a commit after all data is written and before a manifest names it. An error ends the
+// commit.
 using Seal = std::function<absl::Status(Progress&)>;
 
-// What a new run begins with beside what its initializers give; all may be empty.
+// What a new run begins with in addition to the initializers' values; all may be empty.
 struct RunBeginning {
   RowOverlay embeddings = {};
   RowOverlay optimizer = {};               // on zeros
   RowInitializer relation_optimizer = {};  // the same
-  // Called when all rows are there, before the folder is synced and the first manifest written.
+  // Called after all rows are written, before the folder is synced and the first manifest is written.
   Seal seal = {};
 };
 
-// One writer, one thread at a time (rows are another matter: tables/mmap_manager.h).
+// One writer, one thread at a time; for access to rows see tables/mmap_manager.h.
 class RunTables {
  public:
-  // A new table is filled and written in steps of about this size, of floats; those of bf16 take half as much again.
+  // A new table is filled and written in steps of about this size, in floats; bf16 tables take half as much in
+  // addition.
   static constexpr std::uint64_t kFillStepBytes = std::uint64_t{8} << 20;
 
-  // Makes the tables of a new run in a folder that has no STATE yet, fills them, and commits generation 1. All space
-  // is set aside first, so a full disk is an error now; then the folder is as it was but for files of this run.
+  // Makes the tables of a new run in a folder that has no STATE yet, fills them, and commits generation 1. Reserves all
+  // space first, so a full disk is an error now; the folder is then as before, except for files of this run.
   static absl::StatusOr<std::unique_ptr<RunTables>> Create(const RunPaths& paths, const RunShape& shape,
                                                            const RowInitializer& embeddings,
                                                            const RowInitializer& relations, bool sync,
@@ -101,26 +103,27 @@ class RunTables {
 
   // How partitions are loaded from now on; at first kDirect. REQUIRES: as MmapManager::LoadPartition
   void LoadBy(Loading loading) { loading_ = loading; }
-  // Loads both rows' partition with its checksums verified: the newest rows, also where they were evicted since the
-  // last commit. Mapped rows are verified in the background, and before anything is written.
+  // Loads the partition of both tables, embeddings and optimizer state, and verifies its checksums. Loads the newest
+  // rows, even if they were evicted since the last commit. Mapped rows are verified in the background, and before
+  // anything is written.
   absl::Status LoadPartition(PartitionId partition);
-  // The first error so far of rows that are verified in the background.
+  // The first error so far of verifying rows in the background.
   absl::Status CheckLoaded() const;
-  // Writes both rows' partition to its other slot if it changed, for the next commit to name, and gives its memory
-  // back. An error poisons the run. Partitions are evicted by this and never by the tables alone.
+  // If the partition changed, writes its rows in both tables to the other slot, which the next commit will name. Then
+  // frees its memory. An error poisons the run. Evict partitions only by this, never by the tables.
   absl::Status EvictPartition(PartitionId partition);
 
-  // Commits what the tables hold, as `progress`, which `seal` may still complete.
+  // Commits the tables with `progress`, which `seal` may still complete.
   absl::Status Commit(const Progress& progress, const Seal& seal = {});
-  // The same with what a validation of the last commit has come to, and its progress.
+  // The same with the outcome of a validation of the last commit, and its progress.
   absl::Status CommitValidation(const ValidationProgress& validation, const Seal& seal);
 
-  // Moves what the last commit left in second files to the first ones, commits that, and removes the second files:
-  // every table stands whole in its first file. Partitions that are not resident are loaded one at a time. Rows that
-  // changed since the last commit are an error, as is a poisoned run. The tables must not be used afterwards.
+  // Moves rows that the last commit left in second files to the first files, commits that, and removes the second
+  // files. Every table is then complete in its first file. Partitions that are not resident are loaded one at a time.
+  // Rows that changed since the last commit are an error, as is a poisoned run. The tables must not be used afterwards.
   absl::Status Finish();
 
-  // Bytes of both rows' partition, one slot of each. REQUIRES: there is such a partition
+  // Bytes of the partition in both tables, one slot of each. REQUIRES: the partition exists
   std::uint64_t PartitionBytes(PartitionId partition) const;
   // Bytes of the relations and their optimizer state, one slot of each: what each commit writes.
   std::uint64_t relation_bytes() const;
@@ -132,7 +135,7 @@ class RunTables {
   RunTables(const RunPaths& paths, const RunShape& shape, bool sync);
 
   absl::Status OpenTables();
-  // Makes the relations' spare slots where they are missing, so that no commit has to.
+  // Creates the relations' spare slots if they are missing, so that no commit has to.
   absl::Status PrepareSpareRelations();
   absl::Status CheckPoison() const;
   absl::Status CheckUnchanged() const;

@@ -19,6 +19,13 @@ namespace {
 // A limit far above the partitions that an import makes; a larger file is not a STATE.
 constexpr std::uint64_t kMaxStateBytes = std::uint64_t{1} << 30;
 
+// Marks the manifests that a new file has: if one slot is empty beside the other, that is damage. Files from before this
+// are not marked; their other slot is empty until the second commit.
+std::vector<std::byte> EncodeMarked(Manifest manifest) {
+  manifest.header.validation.reserved = 1;
+  return EncodeManifest(manifest);
+}
+
 absl::StatusOr<std::uint64_t> SlotBytesOf(const File& file) {
   ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
   if (size == 0 || size % (2 * ManifestSlotBytes(0)) != 0 || size > kMaxStateBytes) {
@@ -98,9 +105,13 @@ absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path) {
 }
 
 absl::StatusOr<StateFile> StateFile::Create(const std::filesystem::path& path, const Manifest& first) {
-  const std::vector<std::byte> bytes = EncodeManifest(first);
+  const std::vector<std::byte> bytes = EncodeMarked(first);
   std::string contents(2 * bytes.size(), '\0');
   std::memcpy(contents.data() + first.header.generation % 2 * bytes.size(), bytes.data(), bytes.size());
+  Manifest before = first;
+  --before.header.generation;
+  const std::vector<std::byte> other = EncodeMarked(before);
+  std::memcpy(contents.data() + before.header.generation % 2 * bytes.size(), other.data(), other.size());
   RETURN_IF_ERROR(WriteWholeFileAtomically(path, contents));
   ASSIGN_OR_RETURN(File file, File::OpenReadWrite(path));
   return StateFile(std::move(file), bytes.size());

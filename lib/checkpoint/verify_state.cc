@@ -28,6 +28,13 @@ bool IsSettled(const std::array<ManifestSlot, 2>& slots) {
   return a + 1 == b || b + 1 == a;
 }
 
+// Whether `other` is empty because it was never written: in a file from before STATE was made with both slots, the
+// second commit was the first to write the other one.
+bool IsUnwritten(const ManifestSlot& other, const Manifest& newest) {
+  const ManifestHeader& header = newest.header;
+  return other.state == State::kEmpty && header.generation == 1 && header.validation.reserved == 0;
+}
+
 // Checks STATE: its slots, the bytes after their manifests, and whether one generation follows the other.
 class StateCheck {
  public:
@@ -90,8 +97,7 @@ class StateCheck {
     const ManifestSlot& other = At(slots, 1 - newest);
     const std::uint64_t generation = commit.manifest->header.generation;
     const std::string place = fmt::format("slot {}", 1 - newest);
-    // After the first commit the other slot has never been written.
-    if (other.state == State::kEmpty && generation == 1) return;
+    if (IsUnwritten(other, *commit.manifest)) return;
     if (other.state == State::kEmpty || other.state == State::kTorn) {
       commit.torn_slot = 1 - newest;
       report_.Damage(path_, place,
@@ -161,6 +167,19 @@ absl::StatusOr<std::array<ManifestSlot, 2>> ReadSettledSlots(const std::filesyst
     if (!slots.ok() || IsSettled(*slots) || tries == kSlotTries) return slots;
     std::this_thread::sleep_for(kSlotPause * (1 << (tries - 1)));
   }
+}
+
+std::string DescribeFallback(const std::filesystem::path& path) {
+  const absl::StatusOr<std::array<ManifestSlot, 2>> slots = ReadSettledSlots(path);
+  if (!slots.ok()) return "";
+  for (const std::size_t slot : {0U, 1U}) {
+    const ManifestSlot& invalid = (*slots)[slot];
+    const ManifestSlot& used = (*slots)[1 - slot];
+    if (invalid.state == State::kValid || used.state != State::kValid || IsUnwritten(invalid, used.manifest)) continue;
+    return fmt::format("{}; generation {}, in the other slot, is used, which may be the commit before the last",
+                       MessageOf(invalid.status), used.manifest.header.generation);
+  }
+  return "";
 }
 
 CheckedCommit VerifyState(const RunPaths& paths, const CommitCheckOptions& options, CheckReport& report) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <filesystem>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "checkpoint/checked_commit.h"
@@ -18,6 +19,10 @@ CheckedCommit VerifyState(const RunPaths& paths, const CommitCheckOptions& optio
 
 // Reads both slots. If one looks torn, a commit may be writing it: reads again for a short time.
 absl::StatusOr<std::array<ManifestSlot, 2>> ReadSettledSlots(const std::filesystem::path& path);
+
+// Returns a message if a slot of STATE is damaged, torn or unexpectedly empty, so that readers use the other one, which
+// may be the commit before the last. Empty if both are valid, or none is.
+std::string DescribeFallback(const std::filesystem::path& path);
 
 // Whether both manifests belong to the same run.
 bool IsSameRun(const ManifestHeader& a, const ManifestHeader& b);

@@ -31,7 +31,7 @@ struct CellFilter {
   AnswerRange nodes;
   std::uint32_t first = 0;  // partitions of the nodes
   std::uint32_t last = 0;
-  std::vector<bool> heads;  // partitions of the known nodes in questions with Side::kTail
+  std::vector<bool> heads;  // partitions of the anchors of questions with Side::kTail
   std::vector<bool> tails;  // with Side::kHead
 
   bool Wanted(std::uint32_t partition) const { return partition >= first && partition < last; }

@@ -1,4 +1,4 @@
-// The filter for filtered ranking (Bordes et al., NIPS 2013): for each question (known node, relation, side), the nodes
+// The filter for filtered ranking (Bordes et al., NIPS 2013): for each question (anchor, relation, side), the nodes
 // that answer it in train, valid or test.
 #pragma once
 

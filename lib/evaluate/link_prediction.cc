@@ -203,7 +203,7 @@ absl::Status NoNegativeError(const EmbeddedGraph& embedded, const LinkPrediction
                     "answers are",
                     SplitName(options.split), options.candidate_nodes.size()));
   }
-  return RuntimeError(
+  return InputError(
       fmt::format("{}: found only edges among thousands of drawn pairs of nodes; expected a graph with other pairs",
                   embedded.graph.paths().folder().string()));
 }

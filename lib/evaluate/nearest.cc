@@ -125,7 +125,7 @@ absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const Li
   const Search search{embedded, embedded.model, query, Adjust()};
   TopK best(options.k);
   Predictions predictions;
-  absl::flat_hash_set<std::uint64_t> known_best;  // the known nodes that `best` ever held
+  absl::flat_hash_set<std::uint64_t> known_best;  // the known answers that `best` ever held
   const auto search_range = [&](const AnswerRange& nodes, const KnownAnswers& answers) -> absl::Status {
     const std::span<const std::uint64_t> known = answers.Of(0);
     predictions.known += known.size();

@@ -176,6 +176,7 @@ absl::StatusOr<NodeLabels> ReadNodeLabels(const Graph& graph, const std::string&
     if (!line) break;
     RETURN_IF_ERROR(collector.AddLine(reader, *line));
   }
+  RETURN_IF_ERROR(graph.nodes().status());
   if (collector.empty()) return NobodyKnownError(path, graph, collector.unknown());
   return std::move(collector).Finish();
 }
@@ -194,6 +195,7 @@ absl::StatusOr<NodeList> ReadNodeList(const Graph& graph, const std::string& pat
       return TooManyError(reader, "names", max_bytes / 2);
     }
   }
+  RETURN_IF_ERROR(graph.nodes().status());
   list.unknown = finder.unknown();
   if (list.nodes.empty()) return NobodyKnownError(path, graph, list.unknown);
   std::sort(list.nodes.begin(), list.nodes.end());

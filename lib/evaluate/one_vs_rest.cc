@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/lanes-inl.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 #include "model/gemm.h"
-#include "model/lanes-inl.h"
 
 #ifndef OCTAVO_EVALUATE_ONE_VS_REST_CONSTANTS_
 #define OCTAVO_EVALUATE_ONE_VS_REST_CONSTANTS_
@@ -234,10 +234,10 @@ class Lanes {
     for (std::size_t first = 0; first < rows_; first += kTileRows) {
       const std::size_t count = std::min(kTileRows, rows_ - first);
       const float* const tile = features_.Row(first);
-      Gemm(count, kLanes, width, tile, width, vectors_.data(), kLanes, products_.data(), kLanes, false);
+      Gemm(count, kLanes, width, {tile, width}, {vectors_.data(), kLanes}, products_.data(), kLanes, false);
       float losses[kLanes];
       HWY_DYNAMIC_DISPATCH(SlopesTarget)(count, asks_, products_.data(), &curvatures_[first * kLanes], losses);
-      GemmTransposedA(width, kLanes, count, tile, width, products_.data(), kLanes, tile_sums_.data(), kLanes, false);
+      Gemm(width, kLanes, count, {tile, width, true}, {products_.data(), kLanes}, tile_sums_.data(), kLanes, false);
       for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += tile_sums_[i];
       for (std::size_t lane = 0; lane < kLanes; ++lane) losses_[lane] += losses[lane];
     }
@@ -337,8 +337,8 @@ void ScoreClasses(const FeatureRows& features, std::size_t first, std::size_t co
                   std::span<float> scores) {
   const std::size_t width = features.width();
   const std::size_t classes = weights.size() / width;
-  GemmTransposedB(count, classes, width, features.Row(first), width, weights.data(), width, scores.data(), classes,
-                  false);
+  Gemm(count, classes, width, {features.Row(first), width}, {weights.data(), width, true}, scores.data(), classes,
+       false);
 }
 
 }  // namespace octavo

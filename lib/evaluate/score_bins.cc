@@ -9,8 +9,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/lanes-inl.h"
 #include "hwy/highway.h"
-#include "model/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {

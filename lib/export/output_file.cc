@@ -169,6 +169,13 @@ absl::Status OutputFile::CommitAll(std::span<OutputFile* const> files) {
   for (OutputFile* const file : files) RETURN_IF_ERROR(file->Finish());
   // Held for all renames: a signal between two of them would leave a new file beside an old one.
   const MutexLock lock(partial_files.mutex);
+  // A kill cannot be held off. It must not leave files of two outputs that look like one: the last file, without which
+  // the others are useless, is missing meanwhile.
+  if (files.size() > 1 && !files.back()->partial_.empty()) {
+    const fs::path& last = files.back()->final_;
+    RETURN_IF_ERROR(RemoveFile(last));
+    RETURN_IF_ERROR(SyncFolder(last.parent_path()));
+  }
   for (OutputFile* const file : files) {
     if (file->partial_.empty()) continue;  // a stream has none
     RETURN_IF_ERROR(RenameFile(file->partial_, file->final_));

@@ -11,6 +11,7 @@
 #include "base/escape.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "export/formula_escape.h"
 #include "fmt/format.h"
 #include "format/npy_header.h"
 
@@ -75,10 +76,12 @@ absl::Status FormatRow(const VectorTable& table, const WriteOptions& options, st
   } else if (options.element == VectorElement::kFloat16) {
     AppendHalves(values, piece);
   } else {
-    const std::string_view name = HoldsNames(options.format) ? table.name(row) : "";
+    std::string_view name = HoldsNames(options.format) ? table.name(row) : "";
     if (options.format == VectorFormat::kJsonLines) {
       RETURN_IF_ERROR(CheckFinite("JSON can only hold finite numbers", name, row, values));
     }
+    std::string escaped;
+    if (options.escape_formulas) name = escaped = EscapeFormula(name);
     piece.report.names_changed += AppendVector(options.format, name, values, piece.bytes) ? 1 : 0;
   }
   return absl::OkStatus();
@@ -95,14 +98,16 @@ void FormatPiece(const VectorTable& table, const WriteOptions& options, std::uin
   }
 }
 
-bool AppendName(const VectorTable& table, NamesForm form, std::uint64_t row, std::string& text) {
+bool AppendName(const VectorTable& table, NamesForm form, bool escape_formulas, std::uint64_t row, std::string& text) {
   if (form == NamesForm::kJsonList) text += row == 0 ? "[" : ",\n";
   bool changed = false;
   if (form == NamesForm::kLines) {
     text += table.name(row);
+  } else if (form == NamesForm::kMetadata) {
+    const std::string_view name = table.name(row);
+    changed = AppendName(VectorFormat::kProjector, escape_formulas ? EscapeFormula(name) : std::string(name), text);
   } else {
-    changed = AppendName(form == NamesForm::kMetadata ? VectorFormat::kProjector : VectorFormat::kHdf5, table.name(row),
-                         text);
+    changed = AppendName(VectorFormat::kHdf5, table.name(row), text);
   }
   if (form != NamesForm::kJsonList) text += '\n';
   return changed;
@@ -146,13 +151,16 @@ absl::StatusOr<WriteReport> WriteVectors(const VectorTable& table, const WriteOp
   return report;
 }
 
-absl::StatusOr<std::uint64_t> WriteNames(const VectorTable& table, NamesForm form, OutputFile& output) {
+absl::StatusOr<std::uint64_t> WriteNames(const VectorTable& table, NamesForm form, bool escape_formulas,
+                                         OutputFile& output) {
   std::string text;
   std::uint64_t changed = 0;
   for (std::uint64_t first = 0; first < table.rows; first += kNameRows) {
     const std::uint64_t rows = std::min(kNameRows, table.rows - first);
     if (table.will_name) table.will_name(first, rows);
-    for (std::uint64_t row = first; row < first + rows; ++row) changed += AppendName(table, form, row, text) ? 1 : 0;
+    for (std::uint64_t row = first; row < first + rows; ++row) {
+      changed += AppendName(table, form, escape_formulas, row, text) ? 1 : 0;
+    }
     RETURN_IF_ERROR(output.Append(text));
     text.clear();
     if (table.done) table.done(first, rows);

@@ -16,6 +16,7 @@ struct WriteOptions {
   VectorFormat format = VectorFormat::kNpy;
   VectorElement element = VectorElement::kFloat32;  // others for kNpy only
   OutputFile* scales = nullptr;   // required for kInt8: receives the scales of the rows, npy '<f4' [rows, 1]
+  bool escape_formulas = false;   // names as by EscapeFormula
   bool normalize = false;         // divide each row by its Euclidean norm; rows of zeros stay
   std::uint64_t block_bytes = 0;  // of rows read at a time; 0: 8 MiB. Text formats hold 16 times as much in total.
   // Called with the number of rows written so far, from the calling thread.
@@ -35,7 +36,9 @@ absl::StatusOr<WriteReport> WriteVectors(const VectorTable& table, const WriteOp
 // entity names of PyTorch-BigGraph.
 enum class NamesForm { kLines, kMetadata, kJsonList };
 
-// Appends the name of each row, in row order, and returns how many had to be changed. Does not commit.
-absl::StatusOr<std::uint64_t> WriteNames(const VectorTable& table, NamesForm form, OutputFile& output);
+// Appends the name of each row, in row order, and returns how many had to be changed. With `escape_formulas`, metadata
+// is written as by EscapeFormula; these changes are not counted. Does not commit.
+absl::StatusOr<std::uint64_t> WriteNames(const VectorTable& table, NamesForm form, bool escape_formulas,
+                                         OutputFile& output);
 
 }  // namespace octavo

@@ -2,14 +2,17 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "base/escape.h"
 #include "base/ids.h"
 #include "base/status.h"
 #include "fmt/format.h"
+#include "format/sealed_json.h"
 #include "nlohmann/json.hpp"
 
 namespace octavo {
@@ -21,6 +24,11 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kFormatName = "octavo graph";
 constexpr std::uint64_t kFormatVersion = 1;
+// All keys; the last but one are the commands that make graphs.
+constexpr std::string_view kKeys[] = {
+    "format",        "version",     "nodes",      "relations",        "train_edges",    "valid_edges", "test_edges",
+    "has_relations", "has_weights", "undirected", "keeps_duplicates", "partition_rows", "partitions",  "fingerprint",
+    "import",        "walk",        kSealKey};
 
 // Takes typed values out of the parsed object. status() keeps the first error.
 class ObjectReader {
@@ -56,6 +64,12 @@ class ObjectReader {
   void Refuse(std::string_view key, std::string_view found, std::string_view expected) {
     if (!status_.ok()) return;
     status_ = CorruptError(fmt::format("{}: \"{}\" is {}; expected {}", file_name_, key, Escape(found), expected));
+  }
+  // Refuses keys that are not in the list.
+  void RefuseOthers(std::span<const std::string_view> keys) {
+    for (const auto& [key, value] : object_.items()) {
+      if (std::ranges::find(keys, key) == keys.end()) Refuse(Escape(key), "unknown", "a key of a graph.json");
+    }
   }
   const absl::Status& status() const { return status_; }
 
@@ -115,7 +129,8 @@ std::string EncodeGraphDescription(const GraphDescription& description, std::str
   object["partitions"] = description.partition_count;
   object["fingerprint"] = fmt::format("{:016x}", description.fingerprint);
   object[std::string(origin)] = nlohmann::ordered_json::parse(origin_json);
-  return object.dump(2) + "\n";
+  object[std::string(kSealKey)] = kNoSeal;
+  return SealJson(object.dump(2) + "\n");
 }
 
 absl::StatusOr<GraphDescription> DecodeGraphDescription(std::string_view text, std::string_view file_name) {
@@ -143,7 +158,9 @@ absl::StatusOr<GraphDescription> DecodeGraphDescription(std::string_view text, s
   description.partition_rows = reader.Whole("partition_rows", kPartitionRowQuantum, kMax32 + 1);
   description.partition_count = static_cast<std::uint32_t>(reader.Whole("partitions", 1, kMax32));
   description.fingerprint = ParseFingerprint(reader.Text("fingerprint"), reader);
+  reader.RefuseOthers(kKeys);
   if (!reader.status().ok()) return reader.status();
+  RETURN_IF_ERROR(CheckSeal(text, object.contains(kSealKey), file_name));
   return description;
 }
 

@@ -1,7 +1,9 @@
 #include "graph/node_names.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -32,6 +34,9 @@ struct MappedFile {
   File file;
   FileMapping mapping;
 };
+
+constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kNamesAtOnce = std::uint64_t{64} << 10;
 
 std::span<const std::uint64_t> ElementsOf(const MappedFile& file, const ArrayHeader& header) {
   // The elements are aligned: the mapping is page-aligned and the header has 64 bytes.
@@ -73,6 +78,9 @@ struct NodeNames::Mapping {
   std::span<const std::uint64_t> hashes;
   std::span<const std::uint64_t> offsets;
   bool drop_behind = false;
+  GraphPaths paths{std::filesystem::path()};
+  // A node whose name does not match its hash. Relaxed: it is only compared with kNone and reported.
+  std::atomic<std::uint64_t> damaged = kNone;
 
   // Returns the byte offset of offset `number` in its file.
   std::uint64_t OffsetPlace(std::uint64_t number) const { return sizeof(ArrayHeader) + number * sizeof(offsets[0]); }
@@ -84,6 +92,7 @@ NodeNames::~NodeNames() = default;
 absl::StatusOr<std::unique_ptr<NodeNames>> NodeNames::Open(const GraphPaths& paths) {
   auto mapping = std::make_unique<Mapping>();
   Mapping& m = *mapping;
+  m.paths = paths;
   ASSIGN_OR_RETURN(m.hash_file, MappedFile::Open(paths.NodeHashes()));
   ASSIGN_OR_RETURN(m.name_file, MappedFile::Open(paths.NodeNames()));
   ASSIGN_OR_RETURN(m.offset_file, MappedFile::Open(paths.NodeOffsets()));
@@ -113,15 +122,46 @@ std::string_view NodeNames::Name(NodeId id) const {
   const std::uint64_t begin = mapping_->offsets[Value(id)];
   const std::uint64_t end = mapping_->offsets[Value(id) + 1];
   const auto bytes = mapping_->name_file.bytes();
-  // Only damaged offsets get here: every name has at least its line end.
-  if (begin >= end || end > bytes.size()) return {};
-  return {reinterpret_cast<const char*>(bytes.data()) + begin, end - begin - 1};
+  // Every name has at least its line end.
+  const bool inside = begin < end && end <= bytes.size();
+  const std::string_view line =
+      inside ? std::string_view(reinterpret_cast<const char*>(bytes.data()) + begin, end - begin) : std::string_view();
+  const std::string_view name = line.substr(0, line.size() - (inside ? 1 : 0));
+  if (!inside || line.back() != '\n' || HashName(name, hash_seed()) != mapping_->hashes[Value(id)]) {
+    mapping_->damaged.store(Value(id), std::memory_order_relaxed);
+  }
+  return name;
+}
+
+absl::Status NodeNames::status() const {
+  const Mapping& m = *mapping_;
+  const std::uint64_t node = m.damaged.load(std::memory_order_relaxed);
+  if (node == kNone) return absl::OkStatus();
+  return CorruptError(
+      fmt::format("{}: line {} (bytes {} to {}, as nodes.offsets says): found a name that does not match its hash; "
+                  "expected the one "
+                  "with {:016x}, as nodes.hash says; octavo verify {} shows which file is damaged",
+                  m.paths.NodeNames().string(), node + 1, m.offsets[node], m.offsets[node + 1], m.hashes[node],
+                  m.paths.folder().string()));
+}
+
+absl::Status NodeNames::CheckAll(const std::function<bool()>& stop) const {
+  for (std::uint64_t first = 0; first < size(); first += kNamesAtOnce) {
+    if (stop && stop()) return absl::CancelledError("interrupted");
+    const std::uint64_t count = std::min(kNamesAtOnce, size() - first);
+    WillRead(first, count);
+    for (std::uint64_t node = first; node < first + count; ++node) Name(NodeId{node});
+    Forget(first, count);
+    RETURN_IF_ERROR(status());
+  }
+  return absl::OkStatus();
 }
 
 void NodeNames::WillRead(std::uint64_t first, std::uint64_t count) const {
   const Mapping& m = *mapping_;
   if (count == 0) return;
   m.offset_file.mapping.WillRead(m.OffsetPlace(first), m.OffsetPlace(first + count + 1));
+  m.hash_file.mapping.WillRead(m.OffsetPlace(first), m.OffsetPlace(first + count));
   m.name_file.mapping.WillRead(m.offsets[first], m.offsets[first + count]);
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/ids.h"
 #include "format/array_header.h"
@@ -21,9 +23,14 @@ class NodeNames {
   ~NodeNames();
 
   std::uint64_t size() const;
-  // Returns the name of `id`: bytes of the mapping, valid as long as this object. Empty if damaged offsets point
-  // outside the file. REQUIRES: id < size()
+  // Returns the name of `id`: bytes of the mapping, valid as long as this object. Compares it with its hash; status()
+  // reports a difference. Empty if damaged offsets point outside the file. REQUIRES: id < size()
   std::string_view Name(NodeId id) const;
+  // Returns a corrupt-file error if a name read so far does not match its hash: nodes.names, nodes.offsets or
+  // nodes.hash is damaged. Ask before what was made of names is given out.
+  absl::Status status() const;
+  // Reads every name. `stop` ends it with a cancelled error.
+  absl::Status CheckAll(const std::function<bool()>& stop) const;
   // Returns the id of `name`: interpolation search over the hashes, then a comparison of the name.
   std::optional<NodeId> Find(std::string_view name) const;
 

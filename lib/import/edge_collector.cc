@@ -49,7 +49,7 @@ absl::Status InternRelations(std::span<const ParsedEdge> edges, NameTable& table
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const std::uint32_t id = ids[name_of_edge[i]];
     if (id > EdgeRecord::kRelationMask) {
-      return RuntimeError(
+      return InputError(
           fmt::format("about {} different relations; expected at most {}; is the relation column the "
                       "right one?",
                       id, EdgeRecord::kRelationMask));

@@ -297,7 +297,7 @@ class Importer {
     }
     RETURN_IF_ERROR(spilled_->AddGeneration(*collected_, total_bytes_));
     if (collected_->relations.bytes() <= plan_.collected_bytes / 2) return absl::OkStatus();
-    return RuntimeError(
+    return UsageError(
         fmt::format("the names of {} relations take {}, half of what --memory leaves; expected a larger "
                     "--memory; is the relation column the right one?",
                     collected_->relations.size(), FormatByteSize(collected_->relations.bytes())));

@@ -2,9 +2,9 @@
 #define HWY_TARGET_INCLUDE "index/inner_product.cc"
 #include "hwy/foreach_target.h"  // before highway.h
 
+#include "base/lanes-inl.h"
 #include "hwy/highway.h"
 #include "index/inner_product.h"
-#include "model/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {

@@ -135,6 +135,12 @@ absl::Status Place(const fs::path& from, const fs::path& to) {
 absl::Status Exchange(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return absl::OkStatus();
   if (errno == ENOENT) return Place(from, to);
+  if (errno == EXDEV) {
+    return RuntimeError(
+        fmt::format("{}: it is in a lower layer of an overlay file system, which cannot rename it; remove it first, or "
+                    "choose another folder",
+                    to.string()));
+  }
   return ErrnoError(fmt::format("{}: rename", to.string()), errno);
 }
 
@@ -263,7 +269,10 @@ absl::Status AtomicFolder::Commit() {
   // The temporary name now refers to whatever had the final name before.
   const fs::path old = std::exchange(temporary_, {});
   parents_.Keep();
-  RETURN_IF_ERROR(SyncFolder(ParentOf(final_)));
+  if (const absl::Status named = SyncFolder(ParentOf(final_)); !named.ok()) {
+    return RuntimeError(fmt::format("{}; {} is complete and in its place, but a power cut can undo that",
+                                    MessageOf(named), final_.string()));
+  }
   // A process with the same number in another container may have removed it and created its own under this name.
   const PathLock lock(old);
   if (lock.HoldsOn(old) || lock.unsupported()) RemoveFolderOf(old, replaceable_);

@@ -113,6 +113,11 @@ bool ArmFromEnvironment() {
 
 }  // namespace
 
+absl::Status CheckFailpointEnvironment() {
+  const char* text = std::getenv("OCTAVO_FAILPOINT");
+  return text == nullptr ? absl::OkStatus() : Parse(text).status();
+}
+
 absl::Status SetFailpoints(std::string_view specification) {
   ASSIGN_OR_RETURN(std::vector<Armed> points, Parse(specification));
   const std::lock_guard<std::mutex> lock(Mutex());

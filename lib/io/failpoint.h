@@ -15,6 +15,10 @@ namespace octavo {
 // Passes failpoint `name`. Returns ok or an injected error, or does not return. Any thread.
 absl::Status Failpoint(std::string_view name);
 
+// Returns a usage error if OCTAVO_FAILPOINT is invalid. A program calls it before its first failpoint, which aborts
+// then.
+absl::Status CheckFailpointEnvironment();
+
 // Replaces the setting of OCTAVO_FAILPOINT and restarts the counts; "" disarms all. For tests. Invalid text is an
 // error.
 absl::Status SetFailpoints(std::string_view specification);

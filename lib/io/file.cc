@@ -55,20 +55,31 @@ absl::StatusOr<File> File::Open(const std::filesystem::path& path, int flags) {
       return UsageError(fmt::format("{}: no such file", path.string()));
     }
     if (error_number == EISDIR) return NotAFile(path, S_IFDIR);
+    if (error_number == ELOOP && (flags & O_NOFOLLOW) != 0) {
+      return CorruptError(fmt::format("{}: is a symbolic link; expected a file: remove the link", path.string()));
+    }
     return FileError("open", path, error_number);
   }
   File file(descriptor, path);
   struct stat info {};
   if (::fstat(descriptor, &info) != 0) return FileError("stat", path, errno);
   if (!S_ISREG(info.st_mode)) return NotAFile(path, info.st_mode);
-  if ((flags & (O_TRUNC | O_EXCL)) != 0)
-    Tell([&] { return FileEvent{.kind = FileEvent::Kind::kCreate, .path = path}; });
+  if ((flags & O_EXCL) != 0) Tell([&] { return FileEvent{.kind = FileEvent::Kind::kCreate, .path = path}; });
   return file;
 }
 
 absl::StatusOr<File> File::OpenRead(const std::filesystem::path& path) { return Open(path, O_RDONLY); }
-absl::StatusOr<File> File::OpenReadWrite(const std::filesystem::path& path) { return Open(path, O_RDWR); }
-absl::StatusOr<File> File::Create(const std::filesystem::path& path) { return Open(path, O_RDWR | O_CREAT | O_TRUNC); }
+absl::StatusOr<File> File::OpenReadWrite(const std::filesystem::path& path) { return Open(path, O_RDWR | O_NOFOLLOW); }
+
+absl::StatusOr<File> File::Create(const std::filesystem::path& path) {
+  // A file that is there is not truncated: its name may be a link, and a reader may have mapped it.
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0) {
+    if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode)) return NotAFile(path, info.st_mode);
+    RETURN_IF_ERROR(RemoveFile(path));
+  }
+  return CreateNew(path);
+}
 
 absl::StatusOr<File> File::OpenOrCreate(const std::filesystem::path& path) {
   return Open(path, O_RDWR | O_CREAT | O_NOFOLLOW);
@@ -298,6 +309,7 @@ absl::Status RenameFile(const std::filesystem::path& from, const std::filesystem
 }
 
 absl::Status RemoveFile(const std::filesystem::path& path) {
+  RETURN_IF_ERROR(Failpoint("file.remove"));
   if (::unlink(path.c_str()) != 0) {
     if (errno == ENOENT) return absl::OkStatus();
     return FileError("remove", path, errno);
@@ -309,7 +321,8 @@ absl::Status RemoveFile(const std::filesystem::path& path) {
 absl::StatusOr<bool> ExchangeFiles(const std::filesystem::path& one, const std::filesystem::path& other) {
   RETURN_IF_ERROR(Failpoint("file.rename"));
   if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) return true;
-  if (errno == EINVAL || errno == ENOSYS) return false;
+  // EXDEV: a folder in a lower layer of an overlay file system cannot be renamed.
+  if (errno == EINVAL || errno == ENOSYS || errno == EXDEV) return false;
   return FileError("exchange with another name", one, errno);
 }
 

@@ -22,13 +22,13 @@ class File {
   // Opens an existing file for reading. A missing file is a usage error. Here and below, a folder, pipe or device in
   // its place is a corrupt-file error.
   static absl::StatusOr<File> OpenRead(const std::filesystem::path& path);
-  // Opens an existing file for reading and writing.
+  // Opens an existing file for reading and writing. A link is a corrupt-file error.
   static absl::StatusOr<File> OpenReadWrite(const std::filesystem::path& path);
   // Creates a file. The name must not exist, not even as a link.
   static absl::StatusOr<File> CreateNew(const std::filesystem::path& path);
   // Opens a file for reading and writing and keeps its contents; creates it empty if missing. Does not follow a link.
   static absl::StatusOr<File> OpenOrCreate(const std::filesystem::path& path);
-  // Creates a file for reading and writing; truncates an existing one.
+  // Creates a file for reading and writing in place of an existing file or link; what that led to is unchanged.
   static absl::StatusOr<File> Create(const std::filesystem::path& path);
 
   File() = default;

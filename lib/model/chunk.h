@@ -1,6 +1,6 @@
-// What the kernel of a chunk takes and gives (model/chunk_kernel.h): the rows of a chunk of edges, and their gradients.
+// The input and output of the chunk kernel (model/chunk_kernel.h): the rows of a chunk of edges, and their gradients.
 //
-// The anchor of a query is the node that it begins with: the head of (h, r, ?), the tail of (?, r, t).
+// The anchor of a query is its given node: the head of (h, r, ?), the tail of (?, r, t).
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,12 @@
 
 namespace octavo {
 
-// Rows are gathered by the caller and row-major. E edges, Q queries, N negatives a side, D = dim, R = RelationWidth().
+// The caller gathers the rows. All matrices are row-major. E edges, Q queries, N negatives per side, D = dim, R =
+// RelationWidth().
 //
-// Query q is asked by the edges [begins[q], begins[q + 1]), counted from begins[0]; they have one head and relation.
-// With `corrupts_heads` (?, r, t) is trained, too: then Q = E, each edge is a query of its own. Without it nothing of
-// the head side is there.
+// Edges [begins[q], begins[q + 1]), counted from begins[0], share query q; they have the same head and relation. With
+// `corrupts_heads` (?, r, t) is trained, too; then Q = E, as each edge is its own query. Without it everything of the
+// head side is empty.
 struct ChunkInput {
   std::span<const std::uint32_t> begins;  // [Q + 1]
   std::size_t negatives = 0;
@@ -37,26 +38,27 @@ struct ChunkInput {
   // Reciprocal relations: (?, r, t) is scored as (t, r^-1, ?), by the tail-side query of the tail row and
   // head_relations.
   bool reciprocal = false;
-  // Of competing answers (model/loss.h): the edges, copies of one next to each other. [E], or empty.
+  // With competing answers (model/loss.h): the edges, with copies of an edge adjacent. [E], or empty.
   std::span<const Edge> answers = {};
-  // For relation prediction: every relation's row, A of them, and which of them is the edge's.
+  // For relation prediction: the rows of all A relations, and the relation of each edge.
   std::span<const float> all_relations = {};           // [A, R]
   std::span<const std::uint32_t> edge_relations = {};  // [E]
-  // Draws the masks of dropout: those of the tail side, then those of the head side.
+  // Draws the dropout masks: those of the tail side, then those of the head side.
   RandomStream dropout = RandomStream(0, RandomPurpose::kDropout, 0, 0);
 
   std::size_t queries() const { return begins.size() - 1; }
   std::size_t edges() const { return begins.back() - begins.front(); }
-  // The chunk of queries [first, last) alone, against all negatives: a view of the same rows. REQUIRES: first < last
+  // Returns the chunk with only queries [first, last), against all negatives: a view of the same rows. REQUIRES: first
+  // < last
   ChunkInput Slice(std::size_t first, std::size_t last) const;
 };
 
-// Returns `begins` of edges each of which is a query of its own.
+// Returns `begins` for edges that are each their own query.
 std::vector<std::uint32_t> OneQueryEach(std::size_t edges);
 
-// The gradients of a side's negatives as the product that they are where scores are inner products: that of negative j
-// is sum_i slopes[j, i] * queries[i]. With fewer queries than dimensions that is less to keep, and rows that occur more
-// than once can be summed while they are made (tables/product_sums.h).
+// The gradients of a side's negatives as a product, if scores are inner products: the gradient of negative j is sum_i
+// slopes[j, i] * queries[i]. With fewer queries than dimensions the factors take less memory, and rows that occur more
+// than once can be summed while they are computed (tables/product_sums.h).
 struct NegativeFactors {
   std::span<float> slopes;       // [N, Q], row j beginning at j * stride
   std::span<float> queries;      // [Q, query_stride], zeros after D
@@ -75,11 +77,11 @@ struct ChunkGradients {
   std::span<float> tail_negatives;      // [N, D]
   std::span<float> head_negatives;      // [N, D]
   std::span<float> all_relations = {};  // [A, R], of relation prediction; the edges' own are in `relations`, too
-  NegativeFactors tail_factors = {};    // where wanted, in the place of tail_negatives; REQUIRES HasInnerProducts
+  NegativeFactors tail_factors = {};    // if wanted, instead of tail_negatives; REQUIRES HasInnerProducts
   NegativeFactors head_factors = {};    // likewise
 
-  // What queries [first, last) of `chunk` make, where the gradients of negatives are factors: those as rows are sums
-  // over all queries.
+  // The gradients that queries [first, last) of `chunk` produce. Only with factors: gradients of negatives as rows are
+  // sums over all queries.
   ChunkGradients Slice(const ChunkInput& chunk, std::size_t first, std::size_t last) const;
 };
 

@@ -6,7 +6,6 @@
 #include "model/chunk_penalties.h"
 #include "model/comparison.h"
 #include "model/gemm.h"
-#include "model/query.h"
 #include "model/relation_prediction.h"
 #include "model/shared_queries.h"
 
@@ -18,7 +17,7 @@ void Grow(std::vector<float>& memory, std::size_t size) {
   if (memory.size() < size) memory.resize(size);
 }
 
-// One corrupted side: the anchors of its queries, what is to be found, and where the gradients go.
+// One corrupted side: the anchors of its queries, their targets, and the outputs for the gradients.
 struct SideView {
   Side query_side;  // how queries are made; kTail for a reciprocal head side
   std::span<const float> anchors;
@@ -31,7 +30,7 @@ struct SideView {
   float* target_gradients;
   float* negative_gradients;
   NegativeFactors factors;
-  bool add;  // to the gradients of anchors and targets, which the other side has written
+  bool add;  // adds to the gradients of anchors and targets: the other side has written them
 };
 
 SideView TailSide(const ChunkInput& in, const ChunkGradients& out) {
@@ -64,10 +63,10 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
           .add = true};
 }
 
-// BackpropagateBlock of inner products with the gradients of the negatives left as factors.
+// BackpropagateBlock for inner products that keeps the gradients of the negatives as factors.
 void BackpropagateFactors(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* negatives,
                           const float* g, float* query_gradients, const NegativeFactors& factors) {
-  Gemm(n, dim, m, g, m, negatives, dim, query_gradients, dim, false);
+  Gemm(n, dim, m, {g, m}, {negatives, dim}, query_gradients, dim, false);
   Transpose(n, m, g, m, factors.slopes.data(), factors.stride);
   for (std::size_t i = 0; i < n; ++i) {
     float* const row = factors.queries.data() + i * factors.query_stride;
@@ -86,10 +85,10 @@ struct ChunkKernel::Scratch {
   std::vector<float> queries;             // [Q, D]
   std::vector<float> query_gradients;     // [Q, D]
   std::vector<float> scores;              // [Q, N], then the gradients of the scores
-  std::vector<float> distances;           // [Q, N], a copy of the scores where the way back reads them
+  std::vector<float> distances;           // [Q, N], a copy of the scores if backpropagation reads them
   std::vector<float> positives;           // [E]
   std::vector<float> positive_gradients;  // [E]
-  std::vector<float> edge_queries;        // [E, D], of shared queries: that of each edge
+  std::vector<float> edge_queries;        // [E, D], with shared queries: the query of each edge
   std::vector<float> edge_gradients;      // [E, D]
   DroppedRows dropped;
   ScoreScratch block;
@@ -121,19 +120,22 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
   if (keep_scores) Grow(s.distances, queries * negatives);
   Grow(s.positives, edges);
   Grow(s.positive_gradients, edges);
-  // Where each edge is a query of its own, the rows of edges are those of queries.
+  // If each edge is its own query, the rows of edges are those of queries.
   const bool shared = !input.corrupts_heads;
   if (shared) Grow(s.edge_queries, edges * dim);
   if (shared) Grow(s.edge_gradients, edges * dim);
   const float* const edge_queries = shared ? s.edge_queries.data() : s.queries.data();
   float* const edge_gradients = shared ? s.edge_gradients.data() : s.query_gradients.data();
+  const bool drops = dropout_.any();
   RandomStream dropout = input.dropout;
 
   ChunkLoss result;
   const auto compute_side = [&](const SideView& side) {
-    // Scores: of each edge's answer, [E], and of each query with all negatives, [Q, N].
-    s.dropped.Drop(dropout_, dropout, side.anchors, side.relations);
-    MakeQueries(model_, side.query_side, queries, s.dropped.anchors(), s.dropped.relations(), s.queries.data());
+    // Scores of each edge's answer, [E], and of each query with all negatives, [Q, N].
+    if (drops) s.dropped.Drop(dropout_, dropout, side.anchors, side.relations);
+    const float* const anchors = drops ? s.dropped.anchors() : side.anchors.data();
+    const float* const relations = drops ? s.dropped.relations() : side.relations.data();
+    MakeQueries(model_, side.query_side, queries, anchors, relations, s.queries.data());
     if (shared) SpreadToEdges(input.begins, dim, s.queries.data(), s.edge_queries.data());
     CompareRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data());
     CompareBlock(comparison, dim, queries, s.queries.data(), negatives, side.negatives, s.block, s.scores.data());
@@ -147,7 +149,8 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
                                    std::span(s.scores).first(queries * negatives), negatives,
                                    std::span(s.positive_gradients).first(edges), input.begins, input.answers);
 
-    // Back to negatives and queries, [Q, D]; then through the edges' answers, which add to those of the queries.
+    // Backpropagate to negatives and queries, [Q, D]; then through the edges' answers, which adds to the queries'
+    // gradients.
     if (side.factors.wanted()) {
       BackpropagateFactors(dim, queries, s.queries.data(), negatives, side.negatives, s.scores.data(),
                            s.query_gradients.data(), side.factors);
@@ -160,17 +163,12 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
                       s.positive_gradients.data(), edge_gradients, side.add, side.target_gradients);
     if (shared) AddToQueries(input.begins, dim, s.edge_gradients.data(), s.query_gradients.data());
 
-    // Back through the queries to the rows that they are made of.
-    if (dropout_.any()) {
-      BackpropagateQueries(model_, side.query_side, queries, s.dropped.anchors(), s.dropped.relations(),
-                           s.query_gradients.data(), false, s.dropped.anchor_gradients(queries * dim),
-                           side.relation_gradients.data());
-      s.dropped.Backpropagate(side.add, side.anchor_gradients, side.relation_gradients);
-    } else {
-      BackpropagateQueries(model_, side.query_side, queries, side.anchors.data(), side.relations.data(),
-                           s.query_gradients.data(), side.add, side.anchor_gradients.data(),
-                           side.relation_gradients.data());
-    }
+    // Backpropagate through the queries to the rows that they are made of.
+    BackpropagateQueries(model_, side.query_side, queries, anchors, relations, s.query_gradients.data(),
+                         side.add && !drops,
+                         drops ? s.dropped.anchor_gradients(queries * dim) : side.anchor_gradients.data(),
+                         side.relation_gradients.data());
+    if (drops) s.dropped.Backpropagate(side.add, side.anchor_gradients, side.relation_gradients);
   };
   compute_side(TailSide(input, gradients));
   if (input.corrupts_heads) compute_side(HeadSide(input, gradients));

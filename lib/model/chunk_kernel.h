@@ -1,8 +1,10 @@
-// Loss and gradients of one chunk of edges against the negatives that the chunk shares. Pure: no thread, file or lock.
+// Computes loss and gradients of one chunk of edges against the negatives that its edges share. Pure: no thread, file
+// or lock.
 //
-// For each side that is corrupted: queries from the rows of anchors and relations, scores against the shared negatives
-// by GEMM, loss and its gradient, gradients of queries and negatives by GEMM, and back through the query. The loss of
-// the chunk is the sum over edges of weight * (tail-side loss + head-side loss) plus the penalties.
+// For each side that is corrupted, it makes queries from the rows of anchors and relations, scores them against the
+// shared negatives by GEMM, computes loss and its gradient, then the gradients of queries and negatives by GEMM, and
+// backpropagates through the queries. The loss of the chunk is the sum over edges of weight * (tail-side loss +
+// head-side loss) plus the penalties.
 #pragma once
 
 #include <memory>
@@ -18,7 +20,8 @@ namespace octavo {
 // Whether the scores of the model are inner products.
 bool HasInnerProducts(const ModelSpec& model);
 
-// One for each worker: it owns the scratch, allocated at the first chunk of a size and kept. Not for concurrent use.
+// Each worker has its own kernel, as it owns the scratch, which grows with the largest chunk so far. Not for concurrent
+// use.
 class ChunkKernel {
  public:
   ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer,
@@ -26,7 +29,7 @@ class ChunkKernel {
   ~ChunkKernel();
   ChunkKernel(ChunkKernel&&) noexcept;
 
-  // Deterministic: the same input gives the same bits on one kind of CPU.
+  // Deterministic: the same input gives the same bits on CPUs of the same kind.
   ChunkLoss Compute(const ChunkInput& input, const ChunkGradients& gradients);
 
  private:

@@ -3,7 +3,7 @@
 namespace octavo {
 namespace {
 
-// The penalties of rows that stand one after the other; row i counts scale * count(i) times.
+// The penalties of consecutive rows; row i counts scale * count(i) times.
 template <typename Count>
 double AddRows(const RegularizerSpec& spec, bool complex_layout, float scale, std::size_t width,
                std::span<const float> rows, std::span<float> gradients, const Count& count) {
@@ -15,7 +15,7 @@ double AddRows(const RegularizerSpec& spec, bool complex_layout, float scale, st
   return penalty;
 }
 
-// Dura is of the three rows of an edge together.
+// Dura is a function of the three rows of an edge together.
 double AddDuraPenalties(const RegularizerSpec& spec, const ModelSpec& model, const ChunkInput& in,
                         const ChunkGradients& out) {
   const std::size_t dim = model.dim;
@@ -47,7 +47,7 @@ double AddPenalties(const RegularizerSpec& spec, const ModelSpec& model, const C
   const float sides = in.corrupts_heads ? 2.0F : 1.0F;
   double penalty = AddRows(spec, complex_nodes, sides, model.dim, in.heads, out.heads, edges_of);
   penalty += AddRows(spec, complex_nodes, sides, model.dim, in.tails, out.tails, one);
-  if (model.kind == ModelKind::kRotatE) return penalty;  // phases have no size
+  if (model.kind == ModelKind::kRotatE) return penalty;  // a phase has no magnitude
   const bool complex_relations = model.kind == ModelKind::kComplEx;
   const std::size_t width = model.RelationWidth();
   penalty += AddRows(spec, complex_relations, 1.0F, width, in.relations, out.relations, edges_of);

@@ -1,18 +1,18 @@
-// Block kernels of the distances that are no matrix product: sums of |q - c| over real or complex elements.
+// Block kernels of the distances that are not matrix products: sums of |q - c| over real or complex elements.
 //
 // Naive version of the gradients: for i, j, l: dq[i, l] += g[i, j] * s, dc[j, l] -= g[i, j] * s, where s is the
-// direction from q_l to c_l: the sign of c - q, or the unit complex number. The fast one holds a block of queries and
-// their gradients in registers for one vector of l while all candidates pass by; the terms of dq are added in the order
-// of j, those of dc in the order of i.
+// direction from q_l to c_l: the sign of c - q, or the unit complex number. The fast one keeps a block of queries and
+// their gradients in registers for one vector of l and loops over all candidates; the terms of dq are added in the
+// order of j, those of dc in the order of i.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/distance.cc"
 #include "hwy/foreach_target.h"  // before highway.h
 
 #include <algorithm>
 
+#include "base/lanes-inl.h"
 #include "hwy/highway.h"
 #include "model/comparison.h"
-#include "model/lanes-inl.h"
 #include "model/panel.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -113,7 +113,7 @@ void ComplexL1GradientsTarget(std::size_t dim, std::size_t n, const float* q, st
   });
 }
 
-// One row against two vectors of the panel, or the one that is left: square roots bound the speed, not loads.
+// One row against two vectors of the panel, or the remaining one: square roots limit the speed, not loads.
 void ComplexL1PanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::size_t ldc, bool accumulate) {
   const FullTag d;
   const std::size_t lanes = hn::Lanes(d);

@@ -1,5 +1,5 @@
-// Dropout of the rows that a query is made of (Srivastava et al., JMLR 2014): each float is 0 with a probability and
-// else divided by what is left of 1, so that its expectation stays. Pure.
+// Dropout of the rows that a query is made of (Srivastava et al., JMLR 2014): each float is set to 0 with probability p
+// and otherwise divided by 1 - p, so its expectation is unchanged. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace octavo {
 
 struct DropoutSpec {
   float nodes = 0.0F;      // probability for a float of an anchor's row, in [0, 1)
-  float relations = 0.0F;  // likewise of a relation's row
+  float relations = 0.0F;  // the same for a relation's row
 
   bool any() const { return nodes > 0 || relations > 0; }
 };
@@ -22,12 +22,12 @@ struct DropoutSpec {
 // REQUIRES: 0 < rate < 1
 void DrawDropoutMask(RandomStream& stream, float rate, std::span<float> mask);
 
-// The rows of one side's anchors and relations as its queries are made of them, with some floats dropped, and the way
-// back. One owner; keeps its memory.
+// The rows of one side's anchors and relations with some floats dropped, for making its queries, and their
+// backpropagation. One owner; keeps its memory.
 class DroppedRows {
  public:
-  // Draws the masks of Q queries and drops by them. anchors: [Q, dim], relations: [Q, width]; both must outlive the use
-  // of what follows, where their rate is 0.
+  // Draws the masks of Q queries and applies them. anchors: [Q, dim], relations: [Q, width]. If a rate is 0, its rows
+  // are not copied and must outlive the use of this object.
   void Drop(const DropoutSpec& spec, RandomStream& stream, std::span<const float> anchors,
             std::span<const float> relations);
   const float* anchors() const { return anchors_.rows; }
@@ -35,8 +35,8 @@ class DroppedRows {
 
   // Memory for the gradients of the dropped anchors.
   float* anchor_gradients(std::size_t size);
-  // Turns the gradients of the dropped rows, those of anchors in anchor_gradients, into those of the rows: added to
-  // `anchors` where `add`, else overwriting it; `relations` in place.
+  // Turns the gradients of the dropped rows into those of the rows. Those of anchors are read from anchor_gradients,
+  // and added to `anchors` if `add`, else overwrite it; those of `relations` are changed in place.
   void Backpropagate(bool add, std::span<float> anchors, std::span<float> relations) const;
 
  private:

@@ -1,18 +1,18 @@
 // Euclidean distances of a block by a matrix product: |q - c|^2 = |q|^2 + |c|^2 - 2 q.c.
 //
-// The difference cancels where q and c are close: its error is up to dim * eps * (|q|^2 + |c|^2). So pairs with
-// |q - c|^2 below kCloseFraction of that sum are computed again from the differences, in their score and in their
-// gradient alike; equal rows have the distance 0 exactly. Naive version: comparison.h.
+// The difference cancels where q and c are close: its error is up to dim * eps * (|q|^2 + |c|^2). So the score and
+// gradient of pairs with |q - c|^2 below kCloseFraction of that sum are computed again from the differences; equal rows
+// have distance 0 exactly. Naive version: comparison.h.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/euclidean.cc"
 #include "hwy/foreach_target.h"  // before highway.h
 
 #include <algorithm>
 
+#include "base/lanes-inl.h"
 #include "hwy/highway.h"
 #include "model/comparison.h"
 #include "model/gemm.h"
-#include "model/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {
@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 
 // Bounds the relative error of a distance by dim * eps / (2 * kCloseFraction); in practice it is sqrt(dim) for dim.
 constexpr float kCloseFraction = 1.0F / 16.0F;
-// Stands for a score to compute again: scores are never positive.
+// Marks a score to compute again: real scores are never positive.
 constexpr float kCloseMark = 1.0F;
 
 void SquaredNorms(std::size_t dim, std::size_t n, const float* rows, float* norms) {
@@ -47,7 +47,7 @@ bool ScoreProducts(float query_norm, const float* norms, std::size_t m, float* s
   return marked;
 }
 
-// Whether a score of one query is that of a close pair: the measure of ScoreProducts, from the distance that it led to.
+// Whether a score of one query is that of a close pair: the criterion of ScoreProducts, from the final distance.
 bool AnyClose(float query_norm, const float* norms, std::size_t m, const float* scores) {
   bool any = false;
   ForEachLane(m, [&](auto d, std::size_t j) HWY_ATTR {
@@ -105,7 +105,7 @@ void EuclideanScores(std::size_t dim, std::size_t n, const float* queries, std::
                      ScoreScratch& scratch, float* scores) {
   if (scratch.query_norms.size() < n) scratch.query_norms.resize(n);
   if (scratch.candidate_norms.size() < m) scratch.candidate_norms.resize(m);
-  GemmTransposedB(n, m, dim, queries, dim, candidates, dim, scores, m, false);
+  Gemm(n, m, dim, {queries, dim}, {candidates, dim, true}, scores, m, false);
   HWY_DYNAMIC_DISPATCH(SquaredNorms)(dim, n, queries, scratch.query_norms.data());
   HWY_DYNAMIC_DISPATCH(SquaredNorms)(dim, m, candidates, scratch.candidate_norms.data());
   for (std::size_t i = 0; i < n; ++i) {
@@ -119,7 +119,7 @@ void EuclideanScores(std::size_t dim, std::size_t n, const float* queries, std::
 }
 
 // With h = g / distance: dq_i = sum_j h_ij c_j - (sum_j h_ij) q_i, dc_j = sum_i h_ij q_i - (sum_i h_ij) c_j. Close
-// pairs are taken out of h and added as h (c - q), since that difference cancels too.
+// pairs are excluded from h and added as h (c - q), since that difference cancels too.
 void EuclideanGradients(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* candidates,
                         const float* scores, ScoreScratch& scratch, float* g, float* query_gradients,
                         float* candidate_gradients) {
@@ -141,8 +141,8 @@ void EuclideanGradients(std::size_t dim, std::size_t n, const float* queries, st
     }
     scratch.query_sums[i] = HWY_DYNAMIC_DISPATCH(DivideByDistance)(m, row, g + i * m, scratch.candidate_sums.data());
   }
-  Gemm(n, dim, m, g, m, candidates, dim, query_gradients, dim, true);
-  GemmTransposedA(m, dim, n, g, m, queries, dim, candidate_gradients, dim, true);
+  Gemm(n, dim, m, {g, m}, {candidates, dim}, query_gradients, dim, true);
+  Gemm(m, dim, n, {g, m, true}, {queries, dim}, candidate_gradients, dim, true);
   HWY_DYNAMIC_DISPATCH(SubtractScaled)(dim, n, scratch.query_sums.data(), queries, query_gradients);
   HWY_DYNAMIC_DISPATCH(SubtractScaled)(dim, m, scratch.candidate_sums.data(), candidates, candidate_gradients);
 }

@@ -2,14 +2,12 @@
 
 #include <cstdlib>
 
-#include "model/panel.h"
-
 namespace octavo {
 namespace {
 
 // Rows that go through the tile of a partial panel at once: 12 KiB of stack.
 constexpr std::size_t kTileRows = 48;
-// With few rows the columns of b are read too few times for a packed copy to pay.
+// With few rows the columns of b are read too few times for a packed copy to pay off.
 constexpr std::size_t kDirectRows = 64;
 
 PanelKernel KernelOf(GemmBackend backend) {
@@ -32,7 +30,7 @@ void RunPartialPanel(PanelKernel kernel, std::size_t m, std::size_t columns, Mat
   }
 }
 
-// Packs b [depth, range.columns] into `memory`, or takes it as it lies where packing would cost more than it gains.
+// Packs b [depth, range.columns] into `memory`, or uses it in place if packing would cost more than it gains.
 Panel MakePanel(std::size_t m, std::size_t depth, const PanelRange& range, MatrixView b, float* memory) {
   if (m <= kDirectRows && !b.transposed && range.columns == range.width) {
     return {b.data, b.stride, depth, range.width};
@@ -52,8 +50,8 @@ GemmBackend ChooseBackend() {
 
 }  // namespace
 
-// The sum over k is cut into blocks of kPanelDepth; between them an element rests in c as a float, as it would in a
-// register, so the cuts change no bit.
+// The sum over k is cut into blocks of kPanelDepth; between them an element is kept in c as a float, as it would be in
+// a register, so the cuts change no bit.
 void RunPanels(PanelKernel kernel, std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b, float* c,
                std::size_t ldc, bool accumulate) {
   if (k == 0 && !accumulate) {
@@ -85,25 +83,15 @@ std::string_view GemmBackendName(GemmBackend backend) {
   return backend == GemmBackend::kLibxsmm ? "libxsmm" : "portable";
 }
 
-void Gemm(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b, std::size_t ldb,
-          float* c, std::size_t ldc, bool accumulate) {
-  RunPanels(KernelOf(ActiveGemmBackend()), m, n, k, {a, lda, false}, {b, ldb, false}, c, ldc, accumulate);
+void Gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b, float* c, std::size_t ldc,
+          bool accumulate) {
+  RunPanels(KernelOf(ActiveGemmBackend()), m, n, k, a, b, c, ldc, accumulate);
 }
 
-void GemmTransposedB(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b,
-                     std::size_t ldb, float* c, std::size_t ldc, bool accumulate) {
-  RunPanels(KernelOf(ActiveGemmBackend()), m, n, k, {a, lda, false}, {b, ldb, true}, c, ldc, accumulate);
-}
-
-void GemmTransposedA(std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda, const float* b,
-                     std::size_t ldb, float* c, std::size_t ldc, bool accumulate) {
-  RunPanels(KernelOf(ActiveGemmBackend()), m, n, k, {a, lda, true}, {b, ldb, false}, c, ldc, accumulate);
-}
-
-void GemmWith(GemmBackend backend, std::size_t m, std::size_t n, std::size_t k, const float* a, std::size_t lda,
-              const float* b, std::size_t ldb, float* c, std::size_t ldc, bool accumulate) {
+void GemmWith(GemmBackend backend, std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b, float* c,
+              std::size_t ldc, bool accumulate) {
   if (backend == GemmBackend::kLibxsmm && !LibxsmmWorks()) backend = GemmBackend::kPortable;
-  RunPanels(KernelOf(backend), m, n, k, {a, lda, false}, {b, ldb, false}, c, ldc, accumulate);
+  RunPanels(KernelOf(backend), m, n, k, a, b, c, ldc, accumulate);
 }
 
 }  // namespace octavo

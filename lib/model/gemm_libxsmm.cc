@@ -1,9 +1,9 @@
 // The panel product by libxsmm (Heinecke et al., "LIBXSMM: accelerating small matrix multiplications by runtime code
 // generation", SC 2016). Its matrices are column-major, so our c = a * panel is its c^T = panel^T * a^T.
 //
-// For each shape it generates code once. Rows and depth are cut so that few shapes occur whatever the chunk's size.
-// With two or more vectors of columns its kernels add the terms in order, one fused multiply-add each; GemmTest holds
-// it to that.
+// It generates code once for each shape. Rows and depth are cut so that few shapes occur whatever the chunk's size.
+// With two or more vectors of columns its kernels add the terms in order, each by one fused multiply-add; GemmTest
+// checks this.
 #include "model/panel.h"
 
 #if defined(OCTAVO_HAVE_LIBXSMM)
@@ -14,11 +14,13 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/deep_stack.h"
+
 namespace octavo {
 namespace {
 
 constexpr std::size_t kRowBlock = 48;   // a multiple of the register blocks of all panel widths: 6, 9 (48 columns), 12
-constexpr std::size_t kRowStep = 6;     // what is left below kRowBlock: a multiple of this, then single shapes below it
+constexpr std::size_t kRowStep = 6;     // the remainder below kRowBlock: a multiple of this, then a single shape
 constexpr std::size_t kDepthStep = 16;  // the same for depth
 
 struct Shape {
@@ -42,7 +44,7 @@ struct Shape {
   }
 };
 
-libxsmm_smmfunction Generate(const Shape& shape) {
+libxsmm_smmfunction GenerateHere(const Shape& shape) {
   const auto lda = static_cast<libxsmm_blasint>(shape.panel_stride);
   const auto ldb = static_cast<libxsmm_blasint>(shape.stride);
   const auto ldc = static_cast<libxsmm_blasint>(shape.ldc);
@@ -54,8 +56,15 @@ libxsmm_smmfunction Generate(const Shape& shape) {
                              nullptr);
 }
 
-// Handles of this thread's recent shapes, direct-mapped; libxsmm's own registry, which is shared by all threads and
-// keeps the code until the end, is asked on a miss.
+// libxsmm keeps 128 KiB of code on the stack while it generates.
+libxsmm_smmfunction Generate(const Shape& shape) {
+  libxsmm_smmfunction function = nullptr;
+  if (!StacksAreSmall() || !RunOnDeepStack([&] { function = GenerateHere(shape); })) function = GenerateHere(shape);
+  return function;
+}
+
+// Handles of this thread's recent shapes, direct-mapped. On a miss it asks libxsmm's own registry, which all threads
+// share and which keeps the code until the program ends.
 libxsmm_smmfunction Find(const Shape& shape) {
   struct Entry {
     Shape shape;
@@ -68,7 +77,7 @@ libxsmm_smmfunction Find(const Shape& shape) {
   return entry.function;
 }
 
-// The largest part of `left` that has a shape of its own.
+// The largest part of `left` for which there is one shape.
 std::size_t Cut(std::size_t left, std::size_t block, std::size_t step) {
   if (left >= block) return block;
   return left >= step ? left / step * step : left;
@@ -78,7 +87,8 @@ std::size_t Cut(std::size_t left, std::size_t block, std::size_t step) {
 
 bool LibxsmmWorks() {
   static const bool works = [] {
-    libxsmm_init();
+    // It needs more than 256 KiB of stack.
+    if (!StacksAreSmall() || !RunOnDeepStack(libxsmm_init)) libxsmm_init();
     // Without memory for its registry the library would follow a null pointer.
     libxsmm_registry_info registry{};
     if (libxsmm_get_registry_info(&registry) != EXIT_SUCCESS) return false;
@@ -111,7 +121,7 @@ void LibxsmmMultiplyPanel(std::size_t rows, MatrixView a, Panel panel, float* c,
                                   .accumulate = add});
       if (function != nullptr) {
         function(part.data, a.Element(i, l), c + i * ldc);
-      } else {  // no code for this shape on this CPU, or the registry is full: the same bits from the portable kernel
+      } else {  // no code for this shape on this CPU, or a full registry: the portable kernel gives the same bits
         MultiplyPanel(block, a.From(i, l), part, c + i * ldc, ldc, add);
       }
       i += block;

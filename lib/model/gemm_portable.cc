@@ -2,7 +2,7 @@
 //
 // Naive version: for i, j: for l: c[i, j] = fma(a[i, l], panel[l, j], c[i, j]). The fast one keeps a block of c in
 // registers: kRows rows of kVectors vectors; each step in l loads kVectors vectors of the panel and broadcasts kRows
-// elements of a. The terms of an element are added in the order of l whatever block it falls to.
+// elements of a. The terms of an element are added in the order of l, whichever block it is in.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/gemm_portable.cc"
 #include "hwy/foreach_target.h"  // before highway.h

@@ -2,7 +2,7 @@
 //
 // Naive version: the formulas of loss.h, term by term, in double (tests/support/naive_model.cc). Here exp and log1p are
 // Highway's, with at most 1 and 2 units in the last place of error where their input is in range; every exponent below
-// is at most 0. A row's sum over n negatives is taken in float, one partial sum a lane, so its relative error is below
+// is at most 0. A row's sum over n negatives is in float, one partial sum per lane, so its relative error is below
 // (n / lanes + lanes) * 6e-8; sums over rows are in double.
 //
 // Highway's Exp turns NaN into 0, so rows with NaN or +inf are found beforehand and made NaN as a whole.
@@ -18,17 +18,17 @@
 #include <vector>
 
 #include "base/escape.h"
+#include "base/lanes-inl.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
-#include "model/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {
 namespace HWY_NAMESPACE {
 
-// What the losses need to know of a row before they start.
+// What the losses must know about a row before they start.
 struct RowSurvey {
   float max = kMaskedScore;  // of the unmasked scores
   std::size_t unmasked = 0;
@@ -88,9 +88,9 @@ struct Positives {
   const float* weights;
   float* gradients;
   std::size_t count;
-  const Edge* answers = nullptr;  // of answers that compete, to tell copies
+  const Edge* answers = nullptr;  // with competing answers, to recognise copies
 
-  // Behind the last edge that has the answer of edge `first`.
+  // The end of the edges, from `first` on, that have the answer of edge `first`.
   std::size_t EndOfCopies(std::size_t first) const {
     std::size_t end = first + 1;
     while (answers != nullptr && end < count && answers[end].tail == answers[first].tail) ++end;
@@ -104,11 +104,11 @@ struct Positives {
   }
 };
 
-// Each returns the loss of one row, times the weights of its edges, turns its scores into weight * gradient, and sets
-// the gradients of the positives.
+// Each of these functions returns the loss of one row, times the weights of its edges, replaces the row's scores by
+// weight * gradient, and sets the gradients of the positives.
 //
-// With S the sum over the negatives, an edge's loss is softplus(log S - p), and its gradient by a negative's share of S
-// is the slope of that: one pass over the negatives does for all edges of the row.
+// With S the sum over the negatives, an edge's loss is softplus(log S - p). The gradient by a negative's score is
+// sigmoid(log S - p) times the negative's share of S, so one pass over the negatives is enough for all edges.
 double SoftmaxRow(const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n) {
   if (survey.unmasked == 0) {
     std::fill_n(scores, n, 0.0F);
@@ -163,7 +163,7 @@ double CompetingSoftmaxRow(const Positives& edges, const RowSurvey& survey, floa
   return loss;
 }
 
-// The positives' part of the losses that judge each score on its own.
+// The positives' part of the losses that are sums over single scores.
 double LogisticPositives(const Positives& edges, float margin) {
   double loss = 0;
   for (std::size_t i = 0; i < edges.count; ++i) {
@@ -185,7 +185,7 @@ double LogisticRow(float margin, const Positives& edges, const RowSurvey& survey
   return LogisticPositives(edges, margin) + static_cast<double>(losses.Total()) * share;
 }
 
-// The hinge of each edge is at another place: one pass an edge, which adds to what those before have left in `sums`.
+// The hinge of each edge is at a different score, so each edge has a pass, which adds to `sums`.
 double RankingRow(float margin, const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n,
                   std::vector<float>& sums) {
   sums.assign(n, 0.0F);
@@ -251,7 +251,7 @@ double PlainRow(const LossSpec& spec, const Positives& edges, const RowSurvey& s
 }
 
 // Label smoothing adds e * (p - mean_j s_j): the sum over the negatives is taken before their scores are replaced, and
-// the gradient is the same for each of them. `unmasked` gets which ones count, 1 or 0.
+// the gradient is the same for each of them. `unmasked` is set to 1 for those that count, 0 for the others.
 double SmoothingLoss(const LossSpec& spec, const Positives& edges, const RowSurvey& survey, const float* scores,
                      std::size_t n, std::vector<float>& unmasked) {
   unmasked.resize(n);

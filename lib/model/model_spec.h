@@ -1,7 +1,7 @@
-// Which score function is trained: names, shapes and conventions shared by training, evaluation and queries.
+// The score functions: names, shapes and conventions that training, evaluation and queries share.
 //
 // A node's row is [dim] floats. ComplEx and RotatE read it as dim / 2 complex numbers in split layout: the real parts
-// first, the imaginary parts behind. A relation's row is [RelationWidth()] floats.
+// first, then the imaginary parts. A relation's row is [RelationWidth()] floats.
 //
 //   dot       <h, t>                                                                  no relation parameters
 //   source-context  <source of h, context of t>, a row being [source | context]: the second-order proximity of LINE,
@@ -33,11 +33,11 @@ struct ModelSpec {
   std::size_t dim = 100;
 
   std::size_t RelationWidth() const;
-  // A usage error where dim is 0, above 65,536, or odd for a model whose rows have two halves.
+  // Returns a usage error if dim is 0, above 65,536, or odd for a model whose rows have two halves.
   absl::Status Validate() const;
 };
 
-// A part of the rows: for source-context also one of their halves.
+// A part of each row: all of it, or for source-context also one of its halves.
 enum class RowPart { kAll, kSource, kContext };
 struct ColumnRange {
   std::size_t first = 0;
@@ -48,7 +48,7 @@ struct ColumnRange {
 // REQUIRES: part is kAll, or model.kind is kSourceContext
 ColumnRange ColumnsOf(RowPart part, const ModelSpec& model);
 
-// "dot", "distmult", "complex", "transe", "rotate", "source-context". The error of the parser lists them.
+// "dot", "distmult", "complex", "transe", "rotate", "source-context". The parser's error lists them.
 std::string_view ModelName(ModelKind kind);
 absl::StatusOr<ModelKind> ParseModel(std::string_view name);
 

@@ -19,7 +19,7 @@ NodeId NodeOfIndex(std::span<const NodeRange> ranges, std::uint64_t index) {
   return NodeId{};  // not reached: index < sum of the sizes
 }
 
-// An edge of the chunk as "with this anchor and relation, this answer stands in the chunk".
+// An edge of the chunk as a fact: this answer is known for this anchor and relation.
 struct Fact {
   std::uint64_t anchor = 0;
   std::uint32_t relation = 0;
@@ -54,8 +54,8 @@ struct Candidate {
   friend auto operator<=>(const Candidate&, const Candidate&) = default;
 };
 
-// The negatives that may be an answer of the chunk, sorted: few, as most are told apart by one bit of their hash, and
-// in a large graph mostly none.
+// The negatives that may be an answer of the chunk, sorted. They are few, as one bit per hash excludes most of the
+// others; in a large graph there are mostly none.
 std::vector<Candidate> PossibleAnswers(std::span<const Edge> chunk, Side side, std::span<const NodeId> negatives) {
   constexpr int kBits = 14;
   std::bitset<std::size_t{1} << kBits> answers;
@@ -69,7 +69,7 @@ std::vector<Candidate> PossibleAnswers(std::span<const Edge> chunk, Side side, s
   return candidates;
 }
 
-// Draws by weight, all in one way through the batch: the sum of the weights passes the draws in ascending order.
+// Draws by weight, in one pass through the batch: the running sum of the weights passes the sorted draws.
 void SampleByWeight(RandomStream& stream, std::span<const Edge> batch, Side side, std::span<NodeId> negatives) {
   double total = 0;
   for (const Edge& edge : batch) total += edge.weight;
@@ -101,8 +101,9 @@ void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std
   for (std::size_t j = by_degree; j < negatives.size(); ++j) negatives[j] = NodeOfIndex(ranges, stream.Below(nodes));
 }
 
-// A join of the chunk's answers with the negatives, question by question: each query of a question is masked with each
-// answer to it. Queries that edges share are one to a question; the same edge twice in a chunk is two queries or one.
+// A join of the chunk's answers with the negatives by question (anchor and relation): each query of a question is
+// masked with each answer to it. If edges share queries, a question has one query; otherwise it has one per edge, even
+// for copies of an edge.
 void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const std::uint32_t> begins,
                              std::span<const NodeId> negatives, Side side, std::vector<MaskedPair>& pairs) {
   pairs.clear();

@@ -12,20 +12,21 @@
 
 namespace octavo {
 
-// Ids [begin, end) that negatives may be drawn from; with partitions, one range for each run of resident ones.
+// Ids [begin, end) that negatives may be drawn from; with partitions, one range for each series of adjacent resident
+// ones.
 struct NodeRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
 
-// What makes the degree of a node: its edges, or their weights.
+// The degree of a node: the number of its edges, or the sum of their weights.
 enum class DegreeBy { kEdges, kWeights };
 
 // Fills `negatives` with independent draws. The first round(degree_fraction * size) are the nodes at `side` of edges
-// drawn from `batch`, uniformly (so a node's chance is its share of the batch's edges: degree-weighted, as in
-// PyTorch-BigGraph) or by weight, and then in the order of the batch; the others are uniform over `ranges`. The result
-// is a pure function of the arguments. REQUIRES: ranges hold at least one node; batch is not empty, weights are above
-// 0; 0 <= degree_fraction <= 1
+// drawn from `batch`: uniformly, so a node's probability is its share of the batch's edges (degree-weighted, as in
+// PyTorch-BigGraph), or by weight, then listed in the order of the batch. The others are uniform over `ranges`. The
+// result is a pure function of the arguments. REQUIRES: ranges hold at least one node; batch is not empty, weights are
+// above 0; 0 <= degree_fraction <= 1
 void SampleNegatives(RandomStream stream, std::span<const NodeRange> ranges, std::span<const Edge> batch, Side side,
                      float degree_fraction, std::span<NodeId> negatives, DegreeBy degree = DegreeBy::kEdges);
 
@@ -36,10 +37,10 @@ struct MaskedPair {
   friend auto operator<=>(const MaskedPair&, const MaskedPair&) = default;
 };
 
-// Finds the accidental positives of a chunk, whose query q is asked by the edges [begins[q], begins[q + 1]): the pairs
-// (q, j) where putting negatives[j] in place of the node at `side` of such an edge gives one that stands in `chunk`,
-// itself included. The pairs come sorted, without duplicates. Costs a sort, not edges x negatives look-ups. `pairs` is
-// overwritten. REQUIRES: the edges of a query have one relation and one node at the other side
+// Finds the accidental positives of a chunk in which edges [begins[q], begins[q + 1]) share query q: the pairs (q, j)
+// for which an edge of q, with negatives[j] as its node at `side`, is an edge of `chunk`; it may be the same edge.
+// Overwrites `pairs` with them, sorted, without duplicates. The cost is a sort, not edges x negatives look-ups.
+// REQUIRES: the edges of a query have the same relation and the same node at the other side
 void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const std::uint32_t> begins,
                              std::span<const NodeId> negatives, Side side, std::vector<MaskedPair>& pairs);
 

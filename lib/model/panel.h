@@ -1,5 +1,5 @@
-// Blocked matrix products: columns are packed into panels, and a panel kernel runs over all rows for each panel. Shared
-// by Gemm and the distance kernels; internal to model/.
+// Matrix operands, and blocked products of them: columns are packed into panels, and a panel kernel runs over all rows
+// for each panel. Shared by Gemm and the distance kernels; except MatrixView, internal to model/.
 //
 // Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 2008, without the packing of A:
 // chunks are small enough that its rows stay in the second-level cache.
@@ -14,14 +14,15 @@ namespace octavo {
 // vector libxsmm splits the sum over several accumulators, and the order of terms is lost).
 inline constexpr std::size_t kPanelColumns = 64;
 inline constexpr std::size_t kPanelUnit = 16;
-inline constexpr std::size_t kPanelDepth = 256;  // 64 KiB a panel: fits the second-level cache beside the rows
+inline constexpr std::size_t kPanelDepth = 256;  // 64 KiB per panel: fits the second-level cache together with the rows
 
-// A matrix operand: element (i, j) is data[i * stride + j], or data[j * stride + i] where transposed.
+// A matrix operand: element (i, j) is data[i * stride + j], or data[j * stride + i] if transposed.
 struct MatrixView {
   const float* data = nullptr;
   std::size_t stride = 0;
   bool transposed = false;
-  // Complex numbers in split layout: the imaginary part of element (i, l) of a, or (l, j) of b, is `half` further in l.
+  // Complex numbers in split layout: the imaginary part of element (i, l) of a is (i, l + half), that of (l, j) of b is
+  // (l + half, j).
   std::size_t half = 0;
 
   const float* Element(std::size_t i, std::size_t j) const {
@@ -30,14 +31,15 @@ struct MatrixView {
   MatrixView From(std::size_t i, std::size_t j) const { return {Element(i, j), stride, transposed, half}; }
 };
 
-// Columns of b: element (l, j) is data[l * stride + j], for l < depth and j < width. Packed, or a part of b itself.
+// Columns of b: element (l, j) is data[l * stride + j], for l < depth and j < width. A packed copy, or a part of b
+// itself.
 struct Panel {
   const float* data = nullptr;
   std::size_t stride = kPanelColumns;
   std::size_t depth = 0;
   std::size_t width = 0;
 
-  // From row l on, `rows` of them.
+  // Rows [l, l + rows).
   Panel Rows(std::size_t l, std::size_t rows) const { return {data + l * stride, stride, rows, width}; }
 };
 
@@ -65,8 +67,8 @@ struct PanelRange {
   std::size_t width = 0;    // of the panel: columns rounded up
 };
 
-// Returns the panel that begins at column `begin` of n. Panels are of nearly equal width: 200 columns are 64 + 48 + 48
-// + 40, and not three of 64 and a sliver of 8.
+// Returns the panel that begins at column `begin` of n. Panels have nearly equal widths: 200 columns are 64 + 48 + 48 +
+// 40, not 64 + 64 + 64 + 8.
 inline PanelRange PanelAt(std::size_t begin, std::size_t n) {
   constexpr std::size_t kMaxUnits = kPanelColumns / kPanelUnit;
   const std::size_t units = (n - begin + kPanelUnit - 1) / kPanelUnit;
@@ -75,8 +77,8 @@ inline PanelRange PanelAt(std::size_t begin, std::size_t n) {
   return {begin, std::min(width, n - begin), std::max(width, 2 * kPanelUnit)};
 }
 
-// c = (accumulate ? c : 0) (+) terms of a [m, k] and b [k, n]; c is [m, n] row-major. Where b.half > 0, k is that, and
-// the kernel finds the panel of the imaginary parts kPanelDepth rows behind the panel of the real ones.
+// c = (accumulate ? c : 0) (+) terms of a [m, k] and b [k, n]; c is [m, n] row-major. If b.half > 0, k = b.half, and
+// the panel of the imaginary parts begins kPanelDepth rows after that of the real parts.
 void RunPanels(PanelKernel kernel, std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b, float* c,
                std::size_t ldc, bool accumulate);
 

@@ -8,10 +8,10 @@
 #include <array>
 
 #include "base/escape.h"
+#include "base/lanes-inl.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "hwy/highway.h"
-#include "model/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {

@@ -5,9 +5,9 @@
 //       penalised; its node rows are, by complex moduli.
 //   dura  weight * sum (|h|^2 + |t|^2) (1/2 + 3/2 |r|^2), over the coordinates of DistMult and the complex moduli of
 //         ComplEx: the duality-induced regularizer (Zhang, Cai and Wang, NeurIPS 2020), with the weights of its
-//         authors. Of an edge, not of a row: it draws answers near to the query of their question.
+//         authors. It is a penalty on an edge, not on a row: it pulls an answer towards its query.
 // Each edge is penalised once for each side that is corrupted, as in Lacroix et al., where an edge and its reciprocal
-// are two examples.
+// are two training examples.
 #pragma once
 
 #include <cstddef>
@@ -26,16 +26,16 @@ struct RegularizerSpec {
   float weight = 0.0F;
 };
 
-// "none", "l2", "n3", "dura". The error of the parser lists them.
+// "none", "l2", "n3", "dura". The parser's error lists them.
 std::string_view RegularizerName(RegularizerKind kind);
 absl::StatusOr<RegularizerKind> ParseRegularizer(std::string_view name);
 
-// Adds scale * gradient of the penalty on one row to `gradient` and returns scale * penalty. `complex_layout` says that
-// the row is in split layout and its moduli count for n3. REQUIRES: gradient.size() == row.size(), kind is not dura
+// Adds scale * gradient of the penalty on one row to `gradient` and returns scale * penalty. With `complex_layout` the
+// row is in split layout, and n3 uses its moduli. REQUIRES: gradient.size() == row.size(), kind is not dura
 double AddRegularizer(const RegularizerSpec& spec, bool complex_layout, float scale, std::span<const float> row,
                       std::span<float> gradient);
 
-// The same for dura: adds the gradients of one edge's penalty to those of its three rows, which have one width.
+// The same for dura: adds the gradients of one edge's penalty to those of its three rows, which have the same width.
 struct EdgeRows {
   std::span<const float> head, relation, tail;
 };

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
-#include "model/comparison.h"
 #include "model/loss.h"
-#include "model/query.h"
 #include "model/shared_queries.h"
 
 namespace octavo {
 
-// The models that it is there for are in the head as they are in the relation: what asks for a relation, given head and
-// tail, is the query of the head side with the head's row in the relation's place.
+// The supported models are symmetric in head and relation: the query for a relation, given head and tail, is the query
+// of the head side with the head's row in place of the relation's.
 double RelationPrediction::Add(const ChunkInput& input, const ChunkGradients& gradients) {
   const std::size_t edges = input.edges();
   const std::size_t dim = model_.dim;
@@ -21,12 +19,12 @@ double RelationPrediction::Add(const ChunkInput& input, const ChunkGradients& gr
   }
   for (auto* values : {&positives_, &positive_gradients_, &weights_}) values->resize(edges);
   scores_.resize(edges * relations);
-  begins_ = OneQueryEach(edges);  // each edge asks for its own relation
+  begins_ = OneQueryEach(edges);  // each edge is a query for its relation
   SpreadToEdges(input.begins, dim, input.heads.data(), heads_.data());
   SpreadToEdges(input.begins, dim, input.relations.data(), targets_.data());
   for (std::size_t i = 0; i < edges; ++i) weights_[i] = weight_ * input.weights[i];
 
-  // Scores of each edge's relation and of all relations; its own is no negative.
+  // Scores of each edge's relation and of all relations; the edge's own relation is not a negative.
   MakeQueries(model_, Side::kHead, edges, input.tails.data(), heads_.data(), queries_.data());
   CompareRows(comparison, dim, edges, queries_.data(), targets_.data(), positives_.data());
   CompareBlock(comparison, dim, edges, queries_.data(), relations, input.all_relations.data(), block_, scores_.data());
@@ -35,7 +33,7 @@ double RelationPrediction::Add(const ChunkInput& input, const ChunkGradients& gr
   const double loss = LossAndGradient({.kind = LossKind::kSoftmax}, positives_, weights_, scores_, relations,
                                       positive_gradients_, begins_);
 
-  // Back to all relations, the edge's own, its tail and its head.
+  // Backpropagate to all relations, the edge's own, its tail and its head.
   BackpropagateBlock(comparison, dim, edges, queries_.data(), relations, input.all_relations.data(), distances_.data(),
                      block_, scores_.data(), query_gradients_.data(), gradients.all_relations.data());
   BackpropagateRows(comparison, dim, edges, queries_.data(), targets_.data(), positives_.data(),

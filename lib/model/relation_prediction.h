@@ -1,17 +1,17 @@
-// Relation prediction: for each edge `weight` times the softmax loss of its relation among all others (Chen et al.,
-// "Relation Prediction as an Auxiliary Training Objective", AKBC 2021). Where edges share queries an edge is there both
-// ways, and each of the two copies contributes relation loss. Internal to model/.
+// Relation prediction: for each edge, `weight` times the softmax loss of its relation among all others (Chen et al.,
+// "Relation Prediction as an Auxiliary Training Objective", AKBC 2021). If edges share queries, an edge occurs in both
+// directions, and both copies contribute relation loss. Internal to model/.
 #pragma once
 
 #include <vector>
 
 #include "model/chunk.h"
+#include "model/comparison.h"
 #include "model/model_spec.h"
-#include "model/score_scratch.h"
 
 namespace octavo {
 
-// One for each worker: it keeps its scratch. Not for concurrent use.
+// Each worker has its own, as it keeps scratch. Not for concurrent use.
 class RelationPrediction {
  public:
   // REQUIRES: relations of the model are rows like those of nodes (distmult, complex, transe)
@@ -24,7 +24,7 @@ class RelationPrediction {
  private:
   const ModelSpec model_;
   const float weight_;
-  // Kept for their memory. A relations, E edges, D = dim.
+  // Kept to reuse their memory. A relations, E edges, D = dim.
   std::vector<float> heads_, targets_;                    // [E, D], of each edge: its head, its relation
   std::vector<float> head_gradients_, target_gradients_;  // [E, D]
   std::vector<float> queries_, query_gradients_;          // [E, D]

@@ -1,8 +1,5 @@
 #include "model/scorer.h"
 
-#include "model/comparison.h"
-#include "model/query.h"
-
 namespace octavo {
 
 void MakeQuery(const ModelSpec& spec, Side side, std::span<const float> anchor, std::span<const float> relation,

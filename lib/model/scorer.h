@@ -1,15 +1,15 @@
-// Scores without gradients: the one expression of each model that training, evaluation and queries share.
+// Scores without gradients: the one implementation of each model that training, evaluation and queries share.
 //
-// A score splits into a query, made from the anchor, the node that is given, and the relation, and a comparison of the
-// query with a candidate node (inner product, or negated distance), so that scoring a set of queries against a set of
-// candidates is one matrix product (Euclidean distances by |q|^2 + |c|^2 - 2 q.c, L1 distances by a blocked kernel).
+// A score has two parts: a query, made from the anchor (the given node) and the relation, and a comparison of the query
+// with a candidate node (inner product, or negated distance). So scoring a set of queries against a set of candidates
+// is one matrix product (Euclidean distances by |q|^2 + |c|^2 - 2 q.c, L1 distances by a blocked kernel).
 #pragma once
 
 #include <cstddef>
 #include <span>
 
+#include "model/comparison.h"
 #include "model/model_spec.h"
-#include "model/score_scratch.h"
 
 namespace octavo {
 
@@ -19,8 +19,8 @@ void MakeQuery(const ModelSpec& spec, Side side, std::span<const float> anchor, 
                std::span<float> query);
 
 // Writes scores[i * candidates + j] = score of query i against candidate j. queries: [n, dim], candidate_rows:
-// [candidates, dim], scores: [n, candidates]. The score of a pair does not depend on the shapes or on its place among
-// the others (bit for bit), so that ties are ties.
+// [candidates, dim], scores: [n, candidates]. The bits of a pair's score do not depend on the shapes or on the pair's
+// place, so equal pairs have equal scores.
 void ScoreBlock(const ModelSpec& spec, std::span<const float> queries, std::size_t n,
                 std::span<const float> candidate_rows, std::size_t candidates, ScoreScratch& scratch,
                 std::span<float> scores);

@@ -1,4 +1,4 @@
-// Rows of queries as rows of the edges that ask them, and the way back. `begins` is that of ChunkInput
+// Converts rows of queries to rows of the edges that share them, and back. `begins` is that of ChunkInput
 // (model/chunk.h). Internal to model/.
 #pragma once
 

@@ -6,7 +6,7 @@
 
 namespace octavo {
 
-// Highway's names, the best first: "AVX3_ZEN4", "AVX2", "SSE2".
+// Names as in Highway, the best first: "AVX3_ZEN4", "AVX2", "SSE2".
 std::vector<std::string> CompiledSimdTargets();
 std::string ActiveSimdTarget();
 

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "base/escape.h"
+#include "base/lanes-inl.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "hwy/highway.h"
@@ -17,19 +18,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace octavo {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using FullTag = hn::ScalableTag<float>;
-using LaneTag = hn::CappedTag<float, 1>;
-
-// Calls body(d, i) with full vectors that cover [0, n), then with single lanes for the remainder.
-template <class Body>
-HWY_INLINE void ForEachVector(std::size_t n, const Body& body) {
-  const FullTag full;
-  std::size_t i = 0;
-  for (; i + hn::Lanes(full) <= n; i += hn::Lanes(full)) body(full, i);
-  for (const LaneTag one; i < n; ++i) body(one, i);
-}
 
 float SumOfSquares(std::size_t n, const float* x) {
   const FullTag d;
@@ -46,13 +34,13 @@ float SumOfSquares(std::size_t n, const float* x) {
 
 // row -= rate * gradient
 void Descend(std::size_t n, float rate, const float* gradient, float* row) {
-  ForEachVector(n, [&](auto d, std::size_t i) HWY_ATTR {
+  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
     hn::StoreU(hn::NegMulAdd(hn::Set(d, rate), hn::LoadU(d, gradient + i), hn::LoadU(d, row + i)), d, row + i);
   });
 }
 
 void Adagrad(std::size_t n, float rate, float epsilon, const float* gradient, float* row, float* state) {
-  ForEachVector(n, [&](auto d, std::size_t i) HWY_ATTR {
+  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
     const auto g = hn::LoadU(d, gradient + i);
     const auto sum = hn::MulAdd(g, g, hn::LoadU(d, state + i));
     const auto step = hn::Div(hn::Mul(hn::Set(d, rate), g), hn::Add(hn::Sqrt(sum), hn::Set(d, epsilon)));
@@ -64,7 +52,7 @@ void Adagrad(std::size_t n, float rate, float epsilon, const float* gradient, fl
 // `rate` and `inverse_root` include the bias corrections: rate / (1 - beta1^t), 1 / sqrt(1 - beta2^t).
 void Adam(std::size_t n, const OptimizerSpec& spec, float rate, float inverse_root, const float* gradient, float* row,
           float* state) {
-  ForEachVector(n, [&](auto d, std::size_t i) HWY_ATTR {
+  ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
     const auto g = hn::LoadU(d, gradient + i);
     const auto m = hn::MulAdd(hn::Set(d, spec.beta1), hn::LoadU(d, state + i), hn::Mul(hn::Set(d, 1 - spec.beta1), g));
     const auto v = hn::MulAdd(hn::Set(d, spec.beta2), hn::LoadU(d, state + n + i),

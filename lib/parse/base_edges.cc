@@ -31,10 +31,8 @@ LineLayout BaseEdges::LayoutOf(const GraphDescription& graph) {
 
 absl::StatusOr<std::string_view> BaseEdges::NameOf(NodeId node) const {
   const std::string_view name = graph_.nodes().Name(node);
-  if (!name.empty()) return name;
-  return CorruptError(fmt::format("{}: no name of node {}; expected a line of {}; import the graph again",
-                                  graph_.paths().NodeOffsets().string(), Value(node),
-                                  graph_.paths().NodeNames().string()));
+  RETURN_IF_ERROR(graph_.nodes().status());
+  return name;
 }
 
 // Consecutive blocks mostly share a partition; its names stay in the page cache.

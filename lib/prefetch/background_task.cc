@@ -74,7 +74,7 @@ std::pair<double, double> BackgroundTask::TakeWorkAndStallSeconds() {
   return {std::exchange(work_seconds_, 0.0), std::exchange(stall_seconds_, 0.0)};
 }
 
-// An exception must not leave the task's thread, where nobody could catch it.
+// An exception must not leave the task's thread, where nothing could catch it.
 absl::Status BackgroundTask::GuardedWork(std::uint64_t item) const {
   try {
     return work_(item);

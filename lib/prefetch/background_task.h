@@ -1,4 +1,4 @@
-// A thread that does one thing at a time while its user does another. Blocking reads do not belong on TBB's workers.
+// A thread that does one item of work at a time in the background. Blocking reads do not belong on TBB's workers.
 //
 //   state   Start      the work returns   Take
 //   idle    -> busy                       error
@@ -18,7 +18,7 @@
 namespace octavo {
 
 // One user thread calls everything. The work runs on the task's thread, or on the user's in Run, never on two at once.
-// What it throws becomes an error status. Destruction waits for work under way.
+// An exception of the work becomes an error status. Destruction waits for work under way.
 class BackgroundTask {
  public:
   using Work = std::function<absl::Status(std::uint64_t item)>;
@@ -28,12 +28,12 @@ class BackgroundTask {
   BackgroundTask(const BackgroundTask&) = delete;
   BackgroundTask& operator=(const BackgroundTask&) = delete;
 
-  // Works on `item` on this thread, which counts as a stall. Discards first.
+  // Calls Discard, then works on `item` on this thread, which counts as a stall.
   absl::Status Run(std::uint64_t item);
 
   // Starts to work on `item` and returns at once. An error if an item was started and not taken.
   absl::Status Start(std::uint64_t item);
-  // Waits for the item that was started, which counts as a stall, and returns its status. An error if none was.
+  // Waits for the started item, which counts as a stall, and returns its status. An error if none was started.
   absl::Status Take();
   // Waits for work under way and leaves its status to Take. Returns that status, OK if nothing was started.
   absl::Status Wait();

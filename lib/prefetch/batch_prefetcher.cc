@@ -12,8 +12,8 @@
 namespace octavo {
 namespace {
 
-// kAuto prefetches where reading takes more than this share of the time of training: below, hiding it gains less than
-// waking up a second thread costs.
+// kAuto prefetches if reading takes more than this share of the training time. Below it, hiding the reads gains less
+// than waking up a second thread costs.
 constexpr double kWorthwhileShare = 0.01;
 
 }  // namespace
@@ -28,7 +28,7 @@ BatchPrefetcher::BatchPrefetcher(const CellReader& cells, const OrderSettings& s
 
 void BatchPrefetcher::BeginEpoch(std::uint64_t epoch, const EpochPlan& plan, const EpochPlan* next) {
   CountTraining();
-  // Older epochs count less and less.
+  // The weight of older epochs halves with each epoch.
   fetch_seconds_ /= 2;
   train_seconds_ /= 2;
   front_window_ = kNone;
@@ -40,7 +40,7 @@ void BatchPrefetcher::BeginEpoch(std::uint64_t epoch, const EpochPlan& plan, con
     request_ = {};
   }
   if (!promised) reader_.Forget();
-  // What was promised may be under way: the filler has its address.
+  // A fill of this epoch may be under way, with the address of its order.
   order_ = promised ? std::move(next_) : std::move(order);
   next_ = next == nullptr ? nullptr : std::make_unique<const EpochOrder>(cells_, settings_, epoch + 1, *next);
 }
@@ -84,7 +84,7 @@ absl::Status BatchPrefetcher::PrefetchNext() {
   return windows_.PrefetchAsync(next.window);
 }
 
-// The front window has trained until now.
+// Counts the time until now as training of the front window.
 void BatchPrefetcher::CountTraining() {
   if (front_window_ == kNone) return;
   train_seconds_ += SecondsSince(window_begin_);
@@ -104,7 +104,7 @@ FetchCounts BatchPrefetcher::TakeCounts() {
 std::uint64_t BatchPrefetcher::MostBytes(const OrderSettings& settings, std::uint64_t edges) {
   const OrderSizes sizes = SizesFor(settings, edges);
   const std::uint64_t pool = std::min(sizes.pool_edges, edges);
-  // Two windows, and the pool that they are cut out of unless it is one window.
+  // Two windows, and the pool that they are copied from unless it is a single window.
   const std::uint64_t held = sizes.window_edges < pool ? pool + 2 * sizes.window_edges : 2 * pool;
   const std::uint64_t grouping = settings.inverse_offset ? pool * QueryGroups::kBytesPerEntry : 0;
   return settings.EntriesPerEdge() * (held * sizeof(Edge) + grouping);

@@ -1,9 +1,9 @@
 // The batches of an epoch in their order, read from the cell file one window ahead of the training.
 //
-// A buffer of the prefetcher is a window of whole batches (prefetch/epoch_order.h), so most batches are at hand in the
-// front buffer and only every few a swap is due. Near the end of an epoch the first window of the next one is read: a
-// pool is read and shuffled while the last window of the pool before trains, and while an epoch is committed and
-// validated.
+// A buffer of the prefetcher is a window of whole batches (prefetch/epoch_order.h), so most batches are already in the
+// front buffer, and a swap is needed only at the end of a window. A pool is read and shuffled while the last window of
+// the previous pool trains. The first window of the next epoch is read near the end of an epoch and while it is
+// committed and validated.
 #pragma once
 
 #include <chrono>
@@ -23,13 +23,13 @@ namespace octavo {
 enum class PrefetchMode {
   kOff,   // each window is read when it is needed
   kOn,    // the next window is read while this one trains
-  kAuto,  // as kOn while reading takes a part of the training's time that is worth hiding
+  kAuto,  // as kOn while reading takes a share of the time that is worth hiding
 };
 
-// What fetching edges came to.
+// The cost of fetching edges.
 struct FetchCounts {
   double fetch_seconds = 0;              // reading, on any thread
-  double stall_seconds = 0;              // of the user's thread, waiting for it or reading itself
+  double stall_seconds = 0;              // of the user's thread: waiting for reads, or reading
   std::uint64_t windows = 0;             // handed to the user
   std::uint64_t prefetched_windows = 0;  // of these, read ahead
   std::uint64_t read_bytes = 0;          // of the pools of these windows
@@ -41,9 +41,9 @@ class BatchPrefetcher {
   // `cells` must outlive this.
   BatchPrefetcher(const CellReader& cells, const OrderSettings& settings, PrefetchMode mode);
 
-  // Turns to epoch `epoch`, divided into the states of `plan`; no batch is current. `next` is the plan of the epoch
-  // after it, null where none follows or it is not known yet: then nothing is read ahead across the epochs' border.
-  // Another plan than was promised discards what was read ahead.
+  // Starts epoch `epoch`, divided into the states of `plan`; no batch is current. `next` is the plan of the following
+  // epoch. It is null if there is none or it is not known yet; then nothing is read ahead across the end of this epoch.
+  // If `plan` differs from the previous call's `next`, edges that were read ahead are discarded.
   void BeginEpoch(std::uint64_t epoch, const EpochPlan& plan, const EpochPlan* next);
 
   // Batches of the epoch. The last one of each state may be short. REQUIRES, as all below: BeginEpoch
@@ -52,18 +52,19 @@ class BatchPrefetcher {
   std::uint64_t FirstBatch(std::size_t state) const { return order_->FirstBatch(state); }
   std::size_t StateOf(std::uint64_t batch) const { return order_->StateOf(batch); }
 
-  // Makes `batch` current and, by the mode, starts to read the next window. Any order of batches works; only the next
-  // one in order can be at hand. On an error, such as of a batch that does not exist or of a read, the current batch
-  // stays, and the call may be repeated.
+  // Makes `batch` current and, depending on the mode, starts to read the next window. Batches may come in any order,
+  // but only the next one in order can have been read ahead. After an error (the batch does not exist, or a read
+  // failed) the current batch is unchanged, and the call may be repeated.
   absl::Status Advance(std::uint64_t batch);
 
-  // The current batch's edges; valid until another becomes current or the epoch ends. REQUIRES: one is
+  // The current batch's edges; valid until another batch becomes current or the epoch ends. REQUIRES: a batch is
+  // current
   std::span<const Edge> Batch() const { return current_; }
 
-  // What came to pass since the last call.
+  // The counts since the last call.
   FetchCounts TakeCounts();
 
-  // Bytes that windows and pools of so many edges take at most.
+  // The most bytes that windows and pools take with so many edges.
   static std::uint64_t MostBytes(const OrderSettings& settings, std::uint64_t edges);
 
  private:
@@ -85,15 +86,15 @@ class BatchPrefetcher {
   const OrderSettings settings_;
   const PrefetchMode mode_;
   std::unique_ptr<const EpochOrder> order_;
-  std::unique_ptr<const EpochOrder> next_;  // as promised, or null
+  std::unique_ptr<const EpochOrder> next_;  // as passed to BeginEpoch, or null
   std::uint64_t front_window_ = kNone;
   std::span<const Edge> current_;
   FetchCounts counts_;
-  // For kAuto, mostly of the last two epochs; and when the front window came into use.
+  // For kAuto: times, mostly of the last two epochs, and when the front window was first used.
   double fetch_seconds_ = 0;
   double train_seconds_ = 0;
   std::chrono::steady_clock::time_point window_begin_{};
-  // The filler's while it is filling, the user's otherwise.
+  // Used by the filler while it is filling, by the user otherwise.
   Request request_;  // being read, or read and not swapped
   WindowReader reader_;
   DoubleBufferedPrefetcher<EdgeWindow> windows_;  // last: its thread uses the above

@@ -5,7 +5,7 @@
 //   filling                    error           -> ready         waits, then as ready
 //   ready                      error                            -> idle: buffers change places; or, where the filler
 //                                                               failed, its error and the front intact
-// Double buffering turns t_fetch + t_compute into the larger of the two, so it gains little where one dwarfs the other.
+// Double buffering reduces t_fetch + t_compute to the larger of the two, so it gains little if one is much larger.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,23 @@
 
 namespace octavo {
 
-// One user thread calls everything; the filler runs on the task's thread, or on the user's in Load, never on two at
+// One user thread calls everything. The filler runs on the task's thread, or in Load on the user's, never on both at
 // once. Destruction waits for a fill under way.
 template <typename T>
 class DoubleBufferedPrefetcher {
  public:
-  // Fills `buffer`, which holds what was in it two swaps ago, with item `item`.
+  // Fills `buffer` with item `item`. It still has the contents of two swaps ago.
   using Fill = std::function<absl::Status(std::uint64_t item, T& buffer)>;
 
-  // The back buffer is the filler's while it is filling, the user's otherwise; front_ changes only while nothing is
-  // filled.
+  // The filler uses the back buffer while it is filling; front_ changes only while no fill is under way.
   explicit DoubleBufferedPrefetcher(Fill fill)
       : fills_([this, fill = std::move(fill)](std::uint64_t item) { return fill(item, buffers_[front_ ^ 1]); }) {}
 
-  // Fills on this thread and makes the item the front. A fill under way is waited for and thrown away. On an error the
-  // front is intact.
+  // Fills on this thread and makes the item the front. Waits for a fill under way and discards it. After an error the
+  // front is unchanged.
   absl::Status Load(std::uint64_t item) { return MakeFront(fills_.Run(item)); }
 
-  // Starts filling the back buffer and returns at once. An error where a fill was asked for and not swapped yet.
+  // Starts filling the back buffer and returns at once. An error if an earlier fill was not swapped yet.
   absl::Status PrefetchAsync(std::uint64_t item) { return fills_.Start(item); }
 
   // Whether Swap would return without waiting.
@@ -44,7 +43,7 @@ class DoubleBufferedPrefetcher {
   // Waits for the fill and makes the back buffer the front. The waiting counts as a stall.
   absl::Status Swap() { return MakeFront(fills_.Take()); }
 
-  // Waits for a fill under way and forgets it.
+  // Waits for a fill under way and discards it.
   void Discard() { fills_.Discard(); }
 
   // The front buffer; its contents stay until the next Load or Swap.

@@ -11,7 +11,7 @@ namespace {
 
 std::uint64_t CountOf(std::uint64_t edges, std::uint64_t size) { return edges / size + (edges % size != 0 ? 1 : 0); }
 
-// The first block of each cell, cells row by row; one more for the end.
+// The first block of each cell, cells row by row; an additional element marks the end.
 std::vector<std::uint32_t> FirstBlocks(const CellReader& cells) {
   const std::size_t partitions = cells.header().partition_count;
   std::vector<std::uint32_t> first(partitions * partitions + 1);
@@ -27,7 +27,7 @@ std::vector<std::uint32_t> FirstBlocks(const CellReader& cells) {
 
 OrderSizes SizesFor(const OrderSettings& settings, std::uint64_t edges) {
   const std::uint64_t batch = settings.batch_edges;
-  // More than the graph has would change nothing but overflow.
+  // Larger sizes than the graph would only overflow.
   const auto whole_batches = [&](std::uint64_t size) {
     return std::max<std::uint64_t>(1, CountOf(std::min(size, edges), batch)) * batch;
   };
@@ -58,7 +58,7 @@ EpochOrder::EpochOrder(const CellReader& cells, const OrderSettings& settings, s
   }
 }
 
-// The blocks from `first_block` on are the next state's.
+// Ends a state: its blocks are those from `first_block` on.
 void EpochOrder::EndState(std::size_t first_block) {
   StateBegin next = states_.back();
   for (std::size_t i = first_block; i < blocks_.size(); ++i) {
@@ -73,7 +73,7 @@ void EpochOrder::EndState(std::size_t first_block) {
   states_.push_back(next);
 }
 
-// The state that has item `index` of those that `first` counts; states without any have none.
+// The state that has item `index` of the kind that `first` counts; never one without such items.
 std::size_t EpochOrder::StateWith(std::uint64_t index, std::uint64_t StateBegin::*first) const {
   const auto after = std::upper_bound(states_.begin(), states_.end(), index,
                                       [first](std::uint64_t i, const StateBegin& state) { return i < state.*first; });

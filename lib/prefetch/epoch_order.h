@@ -1,18 +1,18 @@
 // The order in which an epoch visits the edges, as a pure function of graph, seed, epoch and plan.
 //
-// Each state of the plan trains some cells. Their blocks are put in a random order for each epoch, and their edges, end
-// to end, are cut three times:
+// Each state of the plan trains some cells. Their blocks are put in a random order for each epoch, and the resulting
+// sequence of edges is cut three times:
 //
-//   pool     the edges that are read and shuffled together: about kPoolEdges, so part of what the bits depend on
-//   window   a piece of a shuffled pool, what is handed to the training at a time: about kWindowEdges
+//   pool     the edges that are read and shuffled together: about kPoolEdges; the bits depend on it
+//   window   a piece of a shuffled pool, handed to the training as a whole: about kWindowEdges
 //   batch    a piece of a window
 //
 // So an epoch reads each block once (twice where a pool ends in it), a pool mixes the edges of many cells, and a graph
 // of few edges still has several windows. Pools and windows hold whole batches; the last ones of a state, and the last
 // window of a pool, are shorter.
 //
-// Grouped, a pool holds the entries of prefetch/query_groups.h instead, two of each edge. A batch is as many edges as
-// without groups, so twice as long; a group can end in the next batch.
+// Grouped, a pool holds the entries of prefetch/query_groups.h instead, two of each edge. A batch has as many edges as
+// without groups, so twice as many entries; a group can end in the next batch.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ inline constexpr std::uint64_t kPoolEdges = std::uint64_t{1} << 19;
 // The bits do not depend on it.
 inline constexpr std::uint64_t kWindowEdges = std::uint64_t{1} << 15;
 
-// What the orders of all epochs of a training have in common.
+// The settings that the orders of all epochs of a training share.
 struct OrderSettings {
   std::uint64_t seed = 0;
   std::uint64_t batch_edges = 1;                // more than 0
@@ -42,24 +42,24 @@ struct OrderSettings {
   std::uint64_t EntriesPerEdge() const { return inverse_offset ? 2 : 1; }
 };
 
-// What so many edges are cut into: the largest pool and the largest window, which is no larger than the pool. Whole
-// batches, so that either can be more than the edges.
+// The sizes of the largest pool and the largest window for so many edges; the window is no larger than the pool. Both
+// are whole batches, so they can be more than the edges.
 struct OrderSizes {
   std::uint64_t pool_edges = 0;
   std::uint64_t window_edges = 0;
 };
 OrderSizes SizesFor(const OrderSettings& settings, std::uint64_t edges);
 
-// Constant. All positions in pools and windows are those of entries: edges, or two of each where they are grouped.
+// Constant. All positions in pools and windows count entries: edges, or if grouped two per edge.
 class EpochOrder {
  public:
-  // Where a batch lies: `entries` entries from `first` on of window `window`.
+  // The place of a batch: `entries` entries of window `window`, from entry `first` on.
   struct BatchPlace {
     std::uint64_t window = 0;
     std::uint64_t first = 0;
     std::uint64_t entries = 0;
   };
-  // Where a window lies: `entries` entries from `first` on of pool `pool`, which has `pool_entries`.
+  // The place of a window: `entries` entries of pool `pool`, which has `pool_entries`, from entry `first` on.
   struct WindowPlace {
     std::uint64_t pool = 0;
     std::uint64_t first = 0;
@@ -88,7 +88,7 @@ class EpochOrder {
   // REQUIRES: window < window_count()
   WindowPlace PlaceOfWindow(std::uint64_t window) const;
 
-  // The edges of a pool before they are shuffled. REQUIRES: pool is that of a window
+  // The edges of a pool before they are shuffled. REQUIRES: the pool has a window
   std::vector<BlockPart> PartsOfPool(std::uint64_t pool) const;
 
   // Whether both visit the same edges of the same file in the same order. REQUIRES: the same cells and settings
@@ -97,7 +97,7 @@ class EpochOrder {
   }
 
  private:
-  // Where the edges of a state begin in the epoch's order; one more for the end.
+  // Where the edges of a state begin in the epoch's order; an additional element marks the end.
   struct StateBegin {
     std::uint64_t first_edge = 0;
     std::uint64_t first_pool = 0;

@@ -48,7 +48,8 @@ absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
   state_ = state;
   const std::vector<PartitionId>& target = plan.states[state].resident;
   leaving_ = Without(resident_, target);
-  // What goes stays until the next exchange where nothing has to come now: an epoch begins with what the last one left.
+  // If nothing has to be loaded now, as after an epoch that left these partitions in memory, eviction waits for the
+  // next exchange.
   began_cold_ = !Without(target, resident_).empty();
   if (began_cold_) RETURN_IF_ERROR(exchanges_.Run(state));
   return StartNext();

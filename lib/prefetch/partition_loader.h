@@ -1,9 +1,10 @@
-// Keeps the partitions of the plan's state in memory while it trains, and exchanges the next ones meanwhile.
+// Keeps the partitions of the current state of the plan in memory, and exchanges those of the next state meanwhile.
 //
 //   state s trains          | s + 1 trains
 //   loads what s + 1 adds   | writes back what s + 1 no longer has, then loads what s + 2 adds
 //
-// So at most one group of partitions is in memory above those of the state: the one that comes, or the one that goes.
+// So in addition to the state's partitions, at most one group is in memory: the one being loaded or the one being
+// evicted.
 #pragma once
 
 #include <cstddef>
@@ -19,34 +20,34 @@
 
 namespace octavo {
 
-// One user thread. Loading and evicting happen in the background or inside the calls, never on two threads at once;
-// what else uses the same tables calls Wait first.
+// One user thread. Loading and evicting happen in the background or inside the calls, never on two threads at once.
+// Call Wait before anything else uses the same tables.
 class PartitionLoader {
  public:
   using Move = std::function<absl::Status(PartitionId)>;
 
-  // `load` and `evict` bring a partition into memory and give it back. With `ahead` false nothing happens beside the
-  // training: exchanges are made when they are needed.
+  // `load` brings a partition into memory, `evict` frees it. If `ahead` is false, exchanges are made when they are
+  // needed, not in the background.
   PartitionLoader(Move load, Move evict, bool ahead);
 
-  // Turns to state `state` of `plan`, which must outlive the epoch, and waits until its partitions are in memory. Those
-  // of an earlier plan that it does not have are given back. Starts the next state's.
+  // Makes `state` of `plan`, which must outlive the epoch, the current state and waits until its partitions are in
+  // memory. Partitions of an earlier plan that it does not need are evicted. Starts the exchange for the next state.
   absl::Status Begin(const EpochPlan& plan, std::size_t state);
-  // Whether the last Begin had to load; an epoch begins with what the one before left, and then it had not.
+  // Whether the last Begin had to load partitions. It does not if the previous epoch left them in memory.
   bool began_cold() const { return began_cold_; }
-  // Turns to the next state: waits for its partitions and starts those of the state after it.
-  // REQUIRES: Begin; a next state
+  // Makes the next state current: waits for its partitions and starts the exchange for the state after it. REQUIRES:
+  // Begin; a next state
   absl::Status Advance();
 
-  // Waits for an exchange under way, so that for now only the user's thread touches the tables. Returns its error,
-  // which stays for Advance: the partitions of this state are in memory all the same.
+  // Waits for an exchange under way, so that until the next call only the user's thread uses the tables. Returns its
+  // error, which Advance will return too; the partitions of the current state are in memory in any case.
   absl::Status Wait() { return exchanges_.Wait(); }
 
   // Seconds spent loading and evicting, on any thread, and waiting for it, since the last call.
   std::pair<double, double> TakeFetchAndStallSeconds() { return exchanges_.TakeWorkAndStallSeconds(); }
 
  private:
-  // Gives `leaving_` back and loads what of `target` is not in memory.
+  // Evicts `leaving_`, then loads the partitions of `target` that are not in memory.
   absl::Status MoveTo(const std::vector<PartitionId>& target);
   absl::Status StartNext();
 
@@ -57,9 +58,9 @@ class PartitionLoader {
   std::size_t state_ = 0;
   bool asked_ = false;
   bool began_cold_ = false;
-  // The exchange's while one is under way, the user's otherwise.
-  std::vector<PartitionId> resident_;  // in memory, ascending; those of leaving_ among them
-  std::vector<PartitionId> leaving_;   // not needed any more
+  // Used by an exchange while it is under way, by the user otherwise.
+  std::vector<PartitionId> resident_;  // in memory, ascending; includes those of leaving_
+  std::vector<PartitionId> leaving_;   // no longer needed
   BackgroundTask exchanges_;           // an item is the state to come; last: its thread uses the above
 };
 

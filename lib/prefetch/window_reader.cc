@@ -26,7 +26,7 @@ absl::Status WindowReader::Read(const EpochOrder& order, std::uint64_t window, E
   if (place.entries == place.pool_entries) return ReadPool(order, place.pool, into.edges, into.read_bytes);
   if (pool_epoch_ != order.epoch() || pool_number_ != place.pool) {
     Forget();
-    pool_.reserve(most_entries_);  // once: growth would hold two
+    pool_.reserve(most_entries_);  // once: growing it would need memory for two
     RETURN_IF_ERROR(ReadPool(order, place.pool, pool_, into.read_bytes));
     pool_epoch_ = order.epoch();
     pool_number_ = place.pool;
@@ -50,7 +50,7 @@ absl::Status WindowReader::ReadPool(const EpochOrder& order, std::uint64_t pool,
     read_bytes += block_edges_.size() * EdgeBytes(cells_.header());
     next = std::copy_n(block_edges_.begin() + part.first, part.edges, next);
   }
-  cells_.Forget(0, cells_.block_count());  // blocks of a pool lie all over the file
+  cells_.Forget(0, cells_.block_count());  // blocks of a pool are scattered over the file
   const auto epoch = static_cast<std::uint32_t>(order.epoch());
   if (groups_) {
     groups_->Group(epoch, entries);

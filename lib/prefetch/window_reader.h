@@ -1,4 +1,4 @@
-// Windows of an epoch's edges, cut out of the pool that is in memory.
+// Reads windows of an epoch's edges: copies them from the pool in memory.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@ namespace octavo {
 
 struct EdgeWindow {
   std::vector<Edge> edges;       // or entries
-  std::uint64_t read_bytes = 0;  // of the file: of its pool, if this was the first window of it that was asked for
-  double seconds = 0;            // that the reading took
+  std::uint64_t read_bytes = 0;  // from the file: those of its pool for the pool's first requested window, else 0
+  double seconds = 0;            // of reading it
 };
 
 // One thread at a time. Holds one pool.
 class WindowReader {
  public:
-  // Of the orders of `settings`. `cells` must outlive this.
+  // Reads orders with `settings`. `cells` must outlive this.
   WindowReader(const CellReader& cells, const OrderSettings& settings);
 
   // Copies window `window` of `order` to `into`. First, if its pool is not the one in memory, reads and shuffles that,
-  // and verifies its blocks' checksums. A pool of a single window is read into `into` itself. On an error `into` may
-  // have any edges, and the pool is read again. REQUIRES: window < order.window_count()
+  // and verifies its blocks' checksums. A pool of a single window is read directly into `into`. After an error `into`
+  // may have any edges, and the next call reads the pool again. REQUIRES: window < order.window_count()
   absl::Status Read(const EpochOrder& order, std::uint64_t window, EdgeWindow& into);
 
-  // Forgets the pool in memory. Call it when an epoch begins in another order than one that was read from.
+  // Forgets the pool in memory. Call it if an epoch begins with an order other than the one that was read ahead.
   void Forget() { pool_epoch_ = kNone; }
 
  private:
@@ -44,11 +44,11 @@ class WindowReader {
   const std::uint64_t seed_;
   const std::uint64_t most_entries_;  // of a pool
   std::optional<QueryGroups> groups_;
-  // The pool in memory; none where the epoch is kNone.
+  // The pool in memory; none if the epoch is kNone.
   std::uint64_t pool_epoch_ = kNone;
   std::uint64_t pool_number_ = 0;
   std::vector<Edge> pool_;
-  // Kept between reads for their memory.
+  // Kept between reads to reuse their memory.
   std::vector<std::byte> scratch_;
   std::vector<Edge> block_edges_;
 };

@@ -23,7 +23,10 @@ absl::Status SealInit(InitialVectors& vectors, const Graph& graph, const TrainOp
     run.known = vectors.known();
     RETURN_IF_ERROR(WriteWholeFileAtomically(paths.KnownRows(), EncodeKnownRows(*run.known)));
   }
-  ASSIGN_OR_RETURN(run.edges, MakeTrainedEdges(graph, options, paths, run.known, drop_behind, vectors.stop()));
+  if (!run.edges) {
+    ASSIGN_OR_RETURN(
+        run.edges, MakeTrainedEdges(graph, options, paths, run.known, /*memory_bytes=*/0, drop_behind, vectors.stop()));
+  }
   ASSIGN_OR_RETURN(File mark, File::Create(paths.Beginning()));
   RETURN_IF_ERROR(mark.Close());
   ASSIGN_OR_RETURN(MetricsLog metrics, MetricsLog::Open(paths.Metrics(), 0));
@@ -55,7 +58,13 @@ RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, con
 
 absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, const TrainOptions& options,
                                                            const RunPaths& paths, const std::optional<KnownRows>& known,
-                                                           bool drop_behind, const std::function<bool()>& stop) {
+                                                           std::uint64_t memory_bytes, bool drop_behind,
+                                                           const std::function<bool()>& stop) {
+  if (options.walk != Walk::kNone) {
+    ASSIGN_OR_RETURN(CellReader pairs, WriteTrainedPairs(graph, options, memory_bytes, paths.TrainedEdges(), stop));
+    if (drop_behind) pairs.DropBehind();
+    return pairs;
+  }
   if (options.edges == TrainEdges::kAll) return std::nullopt;
   const bool relations = options.model_spec().RelationWidth() > 0;
   ASSIGN_OR_RETURN(CellReader edges, WriteTrainedEdges(graph, *known, relations, paths.TrainedEdges(), stop));
@@ -70,6 +79,11 @@ absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool
   RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), run.configuration));
   // Allocated before the first commit, so that a disk that is too small is an error while there is no run yet.
   BegunRun begun;
+  // Walks need the memory before the tables do.
+  if (options.walk != Walk::kNone) {
+    ASSIGN_OR_RETURN(begun.edges, MakeTrainedEdges(*run.graph, options, paths, std::nullopt, run.memory_bytes,
+                                                   run.drop_behind, run.stop));
+  }
   ASSIGN_OR_RETURN(begun.gradients, MmapGradientAccumulator::Create(paths.Gradients(), options.dim, run.gradients));
   const RunShape shape = ShapeOf(options, graph, run.division);
   const double scale = InitialScale(options, shape.rows);

@@ -24,17 +24,19 @@ namespace octavo {
 
 RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& division);
 
-// The edges that are trained; nullopt means all. A subset requires `known`.
+// The edges that are trained; nullopt means those of the graph. A subset of them requires `known`, walks are taken
+// within `memory_bytes`.
 absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, const TrainOptions& options,
                                                            const RunPaths& paths, const std::optional<KnownRows>& known,
-                                                           bool drop_behind, const std::function<bool()>& stop = {});
+                                                           std::uint64_t memory_bytes, bool drop_behind,
+                                                           const std::function<bool()>& stop = {});
 
 // A run after its first commit, ready for training.
 struct BegunRun {
   std::unique_ptr<MmapGradientAccumulator> gradients;
   std::unique_ptr<RunTables> tables;
   std::optional<KnownRows> known;   // if the options need it
-  std::optional<CellReader> edges;  // the edges to train; empty: all
+  std::optional<CellReader> edges;  // the edges to train; empty: the graph's
   InitialEvent initial;             // of a warm start
 };
 
@@ -44,6 +46,8 @@ struct NewRun {
   RunConfiguration configuration;
   PartitionShape division;
   GradientCapacity gradients;               // what the updates need at most
+  std::uint64_t memory_bytes = 0;           // of the training
+  std::function<bool()> stop = {};          // true: end with absl::CancelledError soon
   bool drop_behind = false;                 // drop edges from the page cache after reading them
   std::unique_ptr<InitialVectors> vectors;  // null without --init
 };

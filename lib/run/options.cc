@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "io/checksum.h"
 #include "run/option_aliases.h"
+#include "walk/walk_options.h"
 
 namespace octavo {
 namespace {
@@ -197,9 +198,8 @@ std::vector<OptionField> LossFields() {
            "Share of the negatives drawn by degree; the others are uniform"),
       Recent(Switch("degree-by-weight", &O::degree_by_weight,
                     "Degrees are sums of weights, e.g. for graphs of octavo walk; otherwise each edge counts 1")),
-      Recent(Switch(
-          "known-negatives", &O::known_negatives,
-          "Begin the negatives of a chunk with its known nodes, so that a node is not ranked as its own answer")),
+      Recent(Switch("known-negatives", &O::known_negatives,
+                    "Begin the negatives of a chunk with its anchors, so that a node is not ranked as its own answer")),
       Recent(Switch("group-queries", &O::group_queries,
                     "Train each side of an edge separately; edges with the same query are grouped and share scores")),
       Recent(Switch("competing-answers", &O::competing_answers,
@@ -207,7 +207,7 @@ std::vector<OptionField> LossFields() {
                     "otherwise only with negatives")),
       Recent(Real("label-smoothing", &O::label_smoothing, 0, 0.99,
                   "Share of a positive's label given to its negatives; for softmax and logistic")),
-      Recent(Real("dropout", &O::dropout, 0, 0.99, "Probability of dropping each float of a known node's row")),
+      Recent(Real("dropout", &O::dropout, 0, 0.99, "Probability of dropping each float of an anchor's row")),
       Recent(Real("relation-dropout", &O::relation_dropout, 0, 0.99,
                   "Probability of dropping each float of a relation's row")),
       Recent(Real("relation-prediction", &O::relation_prediction, 0, 1000,
@@ -255,6 +255,19 @@ std::vector<OptionField> DescentFields() {
                            "Rows that are not trained; old: those given by --init, with their optimizer state")),
       Recent(OneOf<TrainEdges>("edges", &O::edges, {{"all", TrainEdges::kAll}, {"new", TrainEdges::kNew}},
                                "Edges that are trained; new: those with a node or relation that --init does not have")),
+  };
+}
+
+std::vector<OptionField> WalkFields() {
+  using O = TrainOptions;
+  return {
+      Recent(OneOf<Walk>("walk", &O::walk,
+                         {{"none", Walk::kNone}, {"deepwalk", Walk::kDeepWalk}, {"ppr", Walk::kPersonalPageRank}},
+                         "Trains pairs of nodes that meet on random walks instead of the edges; without relations")),
+      Recent(Whole("walks", &O::walks, 1, kMaxWalks, "Walks from each node")),
+      Recent(Whole("walk-length", &O::walk_length, 2, kMaxLength, "Nodes per walk of deepwalk")),
+      Recent(
+          Whole("walk-window", &O::walk_window, 1, kMaxWindow, "Most steps between the nodes of a pair of deepwalk")),
   };
 }
 
@@ -329,6 +342,7 @@ std::vector<OptionField> MakeFields() {
     }
   };
   add("model", ModelFields());
+  add("walks", WalkFields());
   add("loss", LossFields());
   add("descent", DescentFields());
   add("validation", ValidationFields());
@@ -470,6 +484,9 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
         fmt::format("relation-prediction is not available for the {} model; expected distmult, complex or transe",
                     ModelName(options.model)));
   }
+  if (options.walk != Walk::kNone && options.edges != TrainEdges::kAll) {
+    return UsageError("edges new trains edges, not the pairs of walks; expected walk none");
+  }
   if (options.degree_by_weight && options.degree_fraction == 0) {
     return UsageError("degree-by-weight has no meaning with degree-fraction 0; expected a fraction above 0");
   }
@@ -481,8 +498,8 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   const std::uint64_t known = options.EntriesPerChunk();
   if (options.known_negatives && options.negatives < known) {
     return UsageError(fmt::format(
-        "negatives is {} and chunk {}; expected at least {} with known-negatives, the known "
-        "nodes of a chunk{}",
+        "negatives is {} and chunk {}; expected at least {} with known-negatives, the anchors "
+        "of a chunk{}",
         options.negatives, options.chunk, known, options.group_queries ? " on both sides of its edges" : ""));
   }
   return ValidateValidationOptions(options);

@@ -38,6 +38,8 @@ enum class Freeze { kNone, kOld };
 // Which training edges are trained: all, or those with a node, or a relation with parameters, that --init does not
 // have.
 enum class TrainEdges { kAll, kNew };
+// What is trained: the edges, or the pairs of nodes that meet on random walks along them (run/trained_edges.h).
+enum class Walk { kNone, kDeepWalk, kPersonalPageRank };
 
 struct TrainOptions {
   // The model.
@@ -48,6 +50,11 @@ struct TrainOptions {
   Initializer initializer = Initializer::kNormal;
   double initial_scale = 0;  // standard deviation of the initial values; 0: by model (run/initial_rows.h)
   NpyElement storage = NpyElement::kFloat32;  // of the embeddings
+  // The walks.
+  Walk walk = Walk::kNone;
+  std::uint64_t walks = 10;        // from each node
+  std::uint64_t walk_length = 40;  // nodes; deepwalk only, as is the window
+  std::uint64_t walk_window = 5;   // most steps between the nodes of a pair
   // The loss.
   LossKind loss = LossKind::kSoftmax;
   double margin = -1;  // below 0: 1 for ranking, 9 for self-adversarial, 0 for logistic
@@ -57,13 +64,13 @@ struct TrainOptions {
   bool degree_by_weight = false;
   bool known_negatives = false;  // the first negatives of a side are the known nodes of its chunk
   // Trains each side of an edge separately; those with the same known node and relation form a group
-  // (model/chunk_kernel.h).
+  // (model/chunk.h).
   bool group_queries = false;
   bool competing_answers = false;  // answers of a group compete in the same softmax
   double label_smoothing = 0;
-  double dropout = 0;              // for the known node's row
+  double dropout = 0;              // for the anchor's row
   double relation_dropout = 0;     // for the relation's row
-  double relation_prediction = 0;  // weight of the relation's own loss (model/chunk_kernel.h)
+  double relation_prediction = 0;  // weight of the relation's own loss (model/relation_prediction.h)
   RegularizerKind regularizer = RegularizerKind::kNone;
   double regularization = 0;
   // The descent.
@@ -121,7 +128,7 @@ struct OptionField {
   enum class Type { kText, kWholeNumber, kRealNumber, kSwitch, kWholeNumberOrText };
 
   std::string_view name;
-  std::string_view section = {};  // "model", "loss", "descent", "validation", "partitions", "work"
+  std::string_view section = {};  // "model", "walks", "loss", "descent", "validation", "partitions", "work"
   std::string_view help;
   std::string allowed = {};                  // "a whole number from 1 to 65536", "one of dot, distmult, ..."
   std::vector<std::string_view> words = {};  // the allowed words: all values of a text, "auto" for a number

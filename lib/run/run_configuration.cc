@@ -1,10 +1,13 @@
 #include "run/run_configuration.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
+#include "format/sealed_json.h"
 #include "io/file.h"
 #include "nlohmann/json.hpp"
 #include "run/option_json.h"
@@ -55,7 +58,8 @@ absl::StatusOr<std::string> EncodeRunConfiguration(const RunConfiguration& confi
     options[std::string(field.name)] = nlohmann::ordered_json::parse(OptionJson(field, configuration.options));
   }
   try {
-    return json.dump(2) + "\n";
+    json[std::string(kSealKey)] = kNoSeal;
+    return SealJson(json.dump(2) + "\n");
   } catch (const nlohmann::json::type_error&) {  // JSON is UTF-8: reading would give another path
     return UsageError(
         fmt::format("{}: the path of the graph, or of what --init names, is not UTF-8; expected one that "
@@ -112,6 +116,11 @@ absl::StatusOr<RunConfiguration> ReadRunConfiguration(const std::filesystem::pat
       return fail(fmt::format("{}: \"{}\" where {} belongs", key, Escape(value_text), field->allowed));
     }
   }
+  for (const auto& [key, value] : json.items()) {
+    constexpr std::string_view kKeys[] = {"format", "graph", "init", "options", kSealKey};
+    if (std::ranges::find(kKeys, key) == std::end(kKeys)) return fail(fmt::format("unknown key \"{}\"", Escape(key)));
+  }
+  RETURN_IF_ERROR(CheckSeal(text, json.contains(kSealKey), path.string()));
   return configuration;
 }
 

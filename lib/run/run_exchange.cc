@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
+#include "io/link_check.h"
 #include "run/run_configuration.h"
 
 namespace octavo {
@@ -76,6 +77,7 @@ absl::Status CheckSettled(const RunPaths& paths) {
 }
 
 absl::Status SettleRun(const RunPaths& paths) {
+  RETURN_IF_ERROR(CheckNoLink(paths.Replacement().folder()));
   ASSIGN_OR_RETURN(const std::optional<Growth> growth, ReadGrowth(paths));
   if (!growth) return SettleReplacement(paths);
   const std::vector<fs::path> abandoned = AbandonedFolders(growth->graph);
@@ -94,7 +96,9 @@ absl::Status SettleRun(const RunPaths& paths) {
   }
   // The graph's name must be on the disk before the older run is removed.
   RETURN_IF_ERROR(SyncFolder(growth->graph.parent_path()));
-  RETURN_IF_ERROR(ReplaceRun(paths));
+  // Once the older run's STATE is gone, nothing tells to which run its best run belonged: that was checked before.
+  ASSIGN_OR_RETURN(const bool begun, IsBeingReplaced(paths));
+  RETURN_IF_ERROR(begun ? SettleReplacement(paths) : ReplaceRun(paths));
   for (const fs::path& older : abandoned) RemoveAbandonedFolder(older, GraphPaths::FileNames());
   return absl::OkStatus();
 }

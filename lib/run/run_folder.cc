@@ -44,6 +44,16 @@ absl::Status CheckFolder(const RunPaths& paths) {
   return absl::OkStatus();
 }
 
+bool IsUntrained(const RunPaths& paths) {
+  const auto is = [](const fs::path& path, fs::file_type type) {
+    std::error_code error;
+    return fs::symlink_status(path, error).type() == type;
+  };
+  if (!is(paths.State(), fs::file_type::not_found)) return false;
+  if (!is(paths.Metrics(), fs::file_type::not_found) && !is(paths.Beginning(), fs::file_type::regular)) return false;
+  return ReadRunConfiguration(paths.Configuration()).ok();
+}
+
 absl::Status CheckUnused(const RunPaths& paths) {
   const std::string folder = paths.folder().string();
   std::vector<fs::path> there;
@@ -60,8 +70,7 @@ absl::Status CheckUnused(const RunPaths& paths) {
     return UsageError(
         fmt::format("{}: has a run; continue it with octavo resume --run {}, or pass --overwrite", folder, folder));
   }
-  const bool untrained = !has(paths.Metrics()) || has(paths.Beginning());
-  if (untrained && ReadRunConfiguration(paths.Configuration()).ok()) return absl::OkStatus();
+  if (IsUntrained(paths)) return absl::OkStatus();
   for (const fs::path& path : there) {
     return UsageError(fmt::format("{}: exists and does not belong to a run; choose another folder, or pass --overwrite",
                                   path.string()));

@@ -18,10 +18,12 @@ namespace octavo {
 // Checks that an existing folder can become a run.
 absl::Status CheckFolder(const RunPaths& paths);
 
-// Checks that the folder has no run and no files with a run's names from elsewhere; such a folder needs --overwrite. A
-// training that was stopped before its first commit leaves run.json, but neither STATE nor metrics.jsonl, which is
-// written after that commit. A warm start has metrics.jsonl earlier, and a mark; metrics.jsonl without the mark may
-// mean that the vectors are all that is left of a run.
+// Whether the folder is that of a training that was stopped before its first commit. It leaves run.json, but neither
+// STATE nor metrics.jsonl, which is written after that commit. A warm start has metrics.jsonl earlier, and a mark;
+// metrics.jsonl without the mark may mean that the vectors are all that is left of a run.
+bool IsUntrained(const RunPaths& paths);
+
+// Checks that the folder has no run and no files with a run's names from elsewhere; such a folder needs --overwrite.
 absl::Status CheckUnused(const RunPaths& paths);
 
 // Fails if free space plus what the replaced run releases is too little. The files of the replaced run are removed

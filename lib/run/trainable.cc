@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "fmt/format.h"
+#include "walk/walk_pairs.h"
 
 namespace octavo {
 
@@ -13,6 +14,7 @@ absl::Status CheckTrainable(const Graph& graph, const TrainOptions& options) {
                     "--valid FILE or --split",
                     graph.paths().folder().string()));
   }
+  if (options.walk != Walk::kNone) RETURN_IF_ERROR(CheckWalkable(graph));
   if (graph.description().train_edges > 0) return absl::OkStatus();
   return UsageError(fmt::format("{}: no training edges", graph.paths().folder().string()));
 }

@@ -1,10 +1,15 @@
 #include "run/trained_edges.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "base/checked_math.h"
 #include "base/status.h"
 #include "cells/cell_writer.h"
 #include "fmt/format.h"
+#include "format/paths.h"
+#include "io/file.h"
+#include "walk/walk_pairs.h"
 
 namespace octavo {
 namespace {
@@ -42,6 +47,44 @@ class BlockWriter {
 };
 
 }  // namespace
+
+WalkOptions WalksOf(const TrainOptions& options, const GraphDescription& graph) {
+  WalkOptions walks{.kind = options.walk == Walk::kPersonalPageRank ? WalkKind::kPersonalPageRank : WalkKind::kDeepWalk,
+                    .walks = options.walks,
+                    .length = options.walk_length,
+                    .window = options.walk_window,
+                    .samples = options.walks,
+                    .pairs = PairDirection::kForward,
+                    .seed = options.seed};
+  // A symmetric score has no use for the direction of an edge, and walks that follow it end soon.
+  walks.both_ways = options.model != ModelKind::kSourceContext && !graph.undirected;
+  return walks;
+}
+
+std::uint64_t MostTrainedEdges(const TrainOptions& options, const GraphDescription& graph) {
+  if (options.walk == Walk::kNone) return graph.train_edges;
+  const WalkOptions walks = WalksOf(options, graph);
+  const std::uint64_t pairs =
+      SaturatingProduct(graph.node_count, SaturatingProduct(walks.walks_of_node(), walks.pairs_of_walk()));
+  return std::max<std::uint64_t>(1, std::min(pairs, SaturatingProduct(graph.node_count, graph.node_count)));
+}
+
+absl::StatusOr<CellReader> WriteTrainedPairs(const Graph& graph, const TrainOptions& options,
+                                             std::uint64_t memory_bytes, const std::filesystem::path& path,
+                                             const std::function<bool()>& stop) {
+  RETURN_IF_ERROR(CheckWalkable(graph));
+  const WalkOptions walks = WalksOf(options, graph.description());
+  ASSIGN_OR_RETURN(const WalkPlan plan, PlanWalksOn(graph, walks, memory_bytes));
+  const GraphPaths made(path.parent_path());
+  const absl::Status status = WriteWalkPairs(graph, walks, plan, made.folder(), {.stop = stop}).status();
+  for (const Split split : {Split::kValid, Split::kTest}) RETURN_IF_ERROR(RemoveFile(made.Cells(split)));
+  if (!status.ok()) {
+    RETURN_IF_ERROR(RemoveFile(made.Cells(Split::kTrain)));
+    return status;
+  }
+  RETURN_IF_ERROR(RenameFile(made.Cells(Split::kTrain), path));
+  return CellReader::Open(path);
+}
 
 absl::StatusOr<CellReader> WriteTrainedEdges(const Graph& graph, const KnownRows& known, bool relations,
                                              const std::filesystem::path& path, const std::function<bool()>& stop) {

@@ -15,8 +15,8 @@ std::uint64_t AtomicBitmap::MaskIn(std::size_t word, std::size_t begin, std::siz
 void AtomicBitmap::Set(std::size_t bit) {
   const std::uint64_t mask = std::uint64_t{1} << (bit % kWordBits);
   std::atomic<std::uint64_t>& word = words_[bit / kWordBits];
-  // Always a read-modify-write: looking first and writing only a clear bit would lose the bit to a drain in between.
-  // Release: a drain that sees the bit sees the row written before it.
+  // Always a read-modify-write: testing first and writing only a clear bit would lose the bit if a drain came in
+  // between. Release: a drain that sees the bit sees the row written before it.
   word.fetch_or(mask, std::memory_order_release);
 }
 

@@ -1,4 +1,4 @@
-// A fixed number of bits that many threads set while one drains them.
+// A fixed number of bits. Many threads may set them while one thread drains them.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 namespace octavo {
 
 // Any thread may call any method. A bit set while the bitmap is drained is either in that drain or in the next one,
-// never lost: draining takes each word by one atomic exchange. Who looks whether a bit is set before setting it must
-// know that nobody drains it meanwhile.
+// never lost: draining takes each word by one atomic exchange. Testing a bit before setting it is safe only if no other
+// thread can drain it meanwhile.
 class AtomicBitmap {
  public:
   // All bits are clear.

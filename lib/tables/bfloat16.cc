@@ -36,7 +36,7 @@ struct DrawPlace {
 std::uint16_t RoundBits(std::uint32_t bits, std::uint32_t increment) {
   const std::uint32_t magnitude = bits & kMagnitude;
   if (magnitude < kLargestWord) bits += increment;
-  if (magnitude > kInfinity) bits |= kQuietNan;  // its other bits may be among those that go
+  if (magnitude > kInfinity) bits |= kQuietNan;  // its other set bits may be dropped
   return static_cast<std::uint16_t>(bits >> 16);
 }
 
@@ -65,7 +65,7 @@ void WidenWords(std::size_t n, const std::uint16_t* words, float* out) {
   }
 }
 
-#if HWY_TARGET != HWY_SCALAR  // whose vectors have no two lanes to multiply as one
+#if HWY_TARGET != HWY_SCALAR  // its vectors have no pair of lanes to multiply as one
 
 // RoundBits of a vector.
 template <class D32>
@@ -84,7 +84,7 @@ HWY_INLINE void RoundLanes(D32 d32, hn::Vec<D32> increments, const float* row, s
 }
 
 // Rounds the elements of as many blocks as `d64` has lanes, from block `first` of `blocks` on. A lane holds a word of
-// Philox4x32-10 in its low half; in the high half is what the multiplications ignore.
+// Philox4x32-10 in its low half; the multiplications ignore the high half.
 template <class D64>
 HWY_INLINE void RoundBlocks(D64 d64, const DrawPlace& place, std::size_t first, std::size_t blocks, const float* row,
                             std::uint16_t* words) {
@@ -119,13 +119,13 @@ HWY_INLINE void RoundBlocks(D64 d64, const DrawPlace& place, std::size_t first, 
   RoundLanes(d32, hn::ShiftRight<16>(words23), row + 3 * plane + at, words + 3 * plane + at);
 }
 
-// Rounds the elements of all blocks; false, and nothing is done, where a vector has room for more.
+// Rounds the elements of all blocks. Returns false and does nothing if a vector is longer than that.
 template <class D64>
 HWY_INLINE bool RoundAllBlocks(D64 d64, const DrawPlace& place, std::size_t blocks, const float* row,
                                std::uint16_t* words) {
   const std::size_t lanes = hn::Lanes(d64);
   if (blocks < lanes) return false;
-  // The last vector begins earlier where it would end too late, and makes some words again.
+  // If the last vector would end too late, it begins earlier and computes some words again.
   for (std::size_t at = 0; at < blocks; at += lanes) {
     RoundBlocks(d64, place, std::min(at, blocks - lanes), blocks, row, words);
   }

@@ -1,11 +1,11 @@
-// Rows stored as bf16 words, the upper 16 bits of a float32 (format/npy_header.h), and what makes the one of the other.
+// Converts rows between float32 and bf16 words, the upper 16 bits of a float32 (format/npy_header.h).
 //
-// A word keeps 8 bits of a value. An update smaller than half its last place would be lost by rounding to the nearest,
-// each time anew; rounded by chance, up with the probability of what lies above the lower neighbour, the stored value
-// is right in the mean (Gupta et al., "Deep learning with limited numerical precision", ICML 2015).
+// A word keeps 8 bits of a value. Rounding to the nearest would lose every update that is smaller than half the last
+// place. Stochastic rounding rounds up with a probability proportional to the distance from the lower neighbour, so the
+// stored value is right in expectation (Gupta et al., "Deep learning with limited numerical precision", ICML 2015).
 //
-// Pure. No rounding makes an infinity of a finite value: what lies beyond the largest finite word becomes that word.
-// Infinities and NaNs stay what they are.
+// Pure. No rounding turns a finite value into an infinity: a value beyond the largest finite word becomes that word.
+// Infinities and NaNs are kept.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace octavo {
 
-// Makes floats of words, exactly. `words` may lie in the last half of the memory of `out`, and then is overwritten.
-// REQUIRES: as many of both, here and below
+// Converts words to floats, exactly. `words` may lie in the last half of the memory of `out`, and then is overwritten.
+// REQUIRES: both spans have the same size, here and below
 void Widen(std::span<const std::uint16_t> words, std::span<float> out);
 
 // The reverse, for values that Widen made: their words, bit by bit.
@@ -25,20 +25,21 @@ void TakeWords(std::span<const float> widened, std::span<std::uint16_t> words);
 // Rounds to the nearest word, ties to the even one.
 void RoundToNearest(std::span<const float> row, std::span<std::uint16_t> words);
 
-// What the chances of a rounding are drawn from: the same place gives the same words. A row must not be rounded twice
-// in a step, or its errors would be of one sign.
+// Seeds the draws of a stochastic rounding: the same values give the same words. A row must not be rounded twice in one
+// step, or both errors would have the same sign.
 struct RowRounding {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;  // its low 32 bits count
 };
 
-// Rounds by chance: up by one word with probability (value - lower) / (upper - lower), where both are neighbours of the
-// value and `upper` is the one further from 0; drawn as 16 bits, which is exact.
+// Stochastic rounding: rounds up by one word with probability (value - lower) / (upper - lower). Both are the
+// neighbours of the value, and `upper` is further from 0. Drawing 16 bits gives this probability exactly.
 //
-// The draws are the 16-bit halves of the words of RandomStream(seed, kRounding, step, node), eight a block of it. With
-// B = row.size() / 8 blocks, element i < 8 B has of block i % (2 B) / 2
+// The draws are the 16-bit halves of the words of RandomStream(seed, kRounding, step, node), eight per block. With B =
+// row.size() / 8 blocks, element i < 8 B uses of block i % (2 B) / 2
 //   i / (2 B) = 0 or 1: the low or high half of word i % 2;  2 or 3: the low or high half of word 2 + i % 2
-// and element 8 B + k the k-th half of block B, low ones first. So vectors of any width meet their draws in order.
+// and element 8 B + k uses the k-th half of block B, low halves first. So vectors of any width use their draws in
+// order.
 void RoundStochastically(const RowRounding& rounding, NodeId node, std::span<const float> row,
                          std::span<std::uint16_t> words);
 

@@ -5,16 +5,18 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/checked_math.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
-#include "tables/product_sums.h"
+#include "hwy/contrib/sort/vqsort.h"
 
 namespace octavo {
 namespace {
@@ -29,14 +31,14 @@ struct GradientHeader {
   std::uint64_t accumulated_rows = 0;
 };
 
-// How far the pages of the mapping are brought in at a time.
+// The step in which pages of the mapping are made present.
 constexpr std::uint64_t kPopulateBytes = std::uint64_t{1} << 20;
 
-// Rows handled by one task: enough work to outweigh handing it over.
+// Rows per task: enough work to outweigh the cost of starting it.
 constexpr std::size_t kRowsPerTask = 64;
-// Rows lie anywhere in memory: those of a few nodes ahead are on their way while one is worked on.
+// Rows lie anywhere in memory, so those of the next few nodes are prefetched while one is worked on.
 constexpr std::size_t kRowsAhead = 4;
-// Of a row with many gradients the first ones: more would push out what is needed sooner.
+// If a row has many gradients, only the first ones are prefetched: more would evict what is needed sooner.
 constexpr std::uint32_t kGradientsAhead = 8;
 
 std::optional<std::uint64_t> WholePages(std::optional<std::uint64_t> floats) {
@@ -45,30 +47,88 @@ std::optional<std::uint64_t> WholePages(std::optional<std::uint64_t> floats) {
   return RoundUp(*bytes, kPageBytes);
 }
 
-// Calls update_one(node, sum_of(i)) for segments [first, last) in turn.
-template <typename SumOf, typename UpdateOne>
-void UpdateSegments(std::span<const GradientsByNode::Segment> segments, std::size_t first, std::size_t last,
-                    const MmapManager& embeddings, const MmapManager& state, const SumOf& sum_of,
-                    const UpdateOne& update_one) {
-  for (std::size_t i = first; i < last; ++i) {
-    if (i + kRowsAhead < last) {
-      embeddings.PrefetchRow(segments[i + kRowsAhead].node);
-      state.PrefetchRow(segments[i + kRowsAhead].node);
-    }
-    update_one(segments[i].node, sum_of(i));
-  }
-}
-
-// Updates a row that no other thread uses.
-auto WithoutLock(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding,
-                 std::span<float> wide) {
-  return [=, &embeddings, &state, &rounding](NodeId node, std::span<const float> sum) {
-    embeddings.UpdateRowUnlocked(node, rounding, wide,
-                                 [&](std::span<float> row) { update(sum, row, state.MutableStateRow(node)); });
-  };
+// Begins to bring what the update of segment i + kRowsAhead reads; where gradients are products, sums are there
+// already.
+void PrefetchAhead(const GradientsByNode& by_node, std::size_t i, std::size_t dim, const MmapManager& embeddings,
+                   const MmapManager& state) {
+  if (i + kRowsAhead >= by_node.segments().size()) return;
+  const GradientsByNode::Segment& ahead = by_node.segments()[i + kRowsAhead];
+  embeddings.PrefetchRow(ahead.node);
+  state.PrefetchRow(ahead.node);
+  if (by_node.has_products()) return;
+  const std::uint32_t end = std::min(ahead.end, ahead.begin + kGradientsAhead);
+  for (std::uint32_t at = ahead.begin; at < end; ++at) PrefetchFloats(by_node.gradient(at), dim);
 }
 
 }  // namespace
+
+// ---- The order of gradients.
+
+// Adds place `at` of the order, a gradient of `node`, to the segments. `at` ascends from call to call.
+void GradientsByNode::AddToSegments(std::uint32_t at, NodeId node) {
+  if (segments_.empty() || node != segments_.back().node) segments_.push_back({.node = node, .begin = at, .end = at});
+  segments_.back().end = at + 1;
+}
+
+// Node and place in one word: sorting these is an order of magnitude faster than sorting pairs. No two keys are equal.
+// That matters here and in Arrivals: there is one result, and nothing after the last key is written
+// (walk/pair_counter.cc).
+void GradientsByNode::SortTogether(unsigned index_bits) {
+  for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = (Value(listed_[i].node) << index_bits) | i;
+  hwy::Sorter()(keys_.data(), keys_.size(), hwy::SortAscending());
+  const std::uint64_t mask = (std::uint64_t{1} << index_bits) - 1;
+  for (std::uint32_t i = 0; i < keys_.size(); ++i) {
+    order_[i] = static_cast<std::uint32_t>(keys_[i] & mask);
+    AddToSegments(i, static_cast<NodeId>(keys_[i] >> index_bits));
+  }
+}
+
+// For ids so large that a word has no room for the place: with a million gradients those from 2^44 on. No import
+// refuses such a graph.
+void GradientsByNode::SortApart() {
+  std::iota(order_.begin(), order_.end(), 0U);
+  std::stable_sort(order_.begin(), order_.end(),
+                   [this](std::uint32_t a, std::uint32_t b) { return listed_[a].node < listed_[b].node; });
+  for (std::uint32_t i = 0; i < order_.size(); ++i) AddToSegments(i, listed_[order_[i]].node);
+}
+
+void GradientsByNode::Order() {
+  order_.resize(listed_.size());
+  keys_.resize(listed_.size());
+  segments_.clear();
+  std::uint64_t nodes = 0;  // the bits of them all
+  for (const RowGradient& gradient : listed_) nodes |= Value(gradient.node);
+  const auto index_bits = static_cast<unsigned>(std::bit_width(listed_.size()));
+  if (static_cast<unsigned>(std::bit_width(nodes)) + index_bits <= 64) {
+    SortTogether(index_bits);
+  } else {
+    SortApart();
+  }
+}
+
+std::span<const std::uint64_t> GradientsByNode::Arrivals(std::size_t first, std::size_t last) {
+  const std::uint32_t begin = segments_[first].begin;
+  const std::span<std::uint64_t> arrivals = std::span(keys_).subspan(begin, segments_[last - 1].end - begin);
+  for (std::size_t i = first; i < last; ++i) {
+    for (std::uint32_t at = segments_[i].begin; at < segments_[i].end; ++at) {
+      arrivals[at - begin] = std::uint64_t{order_[at]} << 32 | (i - first);
+    }
+  }
+  hwy::Sorter()(arrivals.data(), arrivals.size(), hwy::SortAscending());
+  return arrivals;
+}
+
+absl::Status GradientsByNode::CheckRows(const MmapManager& embeddings, const MmapManager& state) const {
+  // Nodes of one partition are adjacent, so checking the first one is enough.
+  for (auto segment = segments_.begin(); segment != segments_.end();) {
+    RETURN_IF_ERROR(embeddings.CheckRow(segment->node));
+    RETURN_IF_ERROR(state.CheckRow(segment->node));
+    const NodeId end = std::min(embeddings.EndOf(embeddings.PartitionOf(segment->node)),
+                                state.EndOf(state.PartitionOf(segment->node)));
+    segment = std::partition_point(segment, segments_.end(), [end](const Segment& other) { return other.node < end; });
+  }
+  return absl::OkStatus();
+}
 
 // ---- The file.
 
@@ -94,12 +154,12 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
   absl::Status status = file.Allocate(*bytes);
   if (status.ok()) status = file.WriteAt(0, AsBytes(header));
   if (!status.ok()) {
-    static_cast<void>(RemoveFile(path));  // some file systems keep the part that they got
+    static_cast<void>(RemoveFile(path));  // some file systems keep the allocated part
     return status;
   }
-  // Private: pages that are written become this process's own, so gradients never reach the file. It has no holes: the
-  // first store to a page reads it, and to read a hole takes space on some file systems (tmpfs), where a full disk
-  // would make that SIGBUS.
+  // Private: pages that are written become copies of this process, so gradients never reach the file. The file has no
+  // holes: the first store to a page reads it, and on some file systems (tmpfs) reading a hole allocates space, which
+  // on a full disk would raise SIGBUS.
   void* mapping = ::mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.descriptor(), 0);
   if (mapping == MAP_FAILED) return ErrnoError(fmt::format("{}: map {} bytes", path.string(), *bytes), errno);
   return std::unique_ptr<MmapGradientAccumulator>(
@@ -124,15 +184,15 @@ MmapGradientAccumulator::~MmapGradientAccumulator() {
   ::munmap(mapping_, mapped_bytes_);
 }
 
-// The first store to a page reads it from the file, and a disk that has failed would make that SIGBUS. So the pages of
-// the region's first `bytes` bytes are brought in before, where it is an error. From then on they are memory of this
-// process, and the file's own leave the page cache, where they would be a second copy.
+// The first store to a page reads it from the file, and if the disk has failed that raises SIGBUS. So the pages of the
+// region's first `bytes` bytes are made present beforehand, where a failure is an error status. From then on they are
+// private memory of this process. The file's pages are dropped from the page cache, where they would be a second copy.
 absl::Status MmapGradientAccumulator::Populate(Region& region, std::uint64_t bytes) {
   while (region.populated - region.begin < bytes) {
     const std::uint64_t size = std::min(kPopulateBytes, region.end - region.populated);
-    // Kernels before 5.14 do not know the advice; there the stores bring them.
+    // Kernels before 5.14 do not know this advice; there the stores make the pages present.
     if (::madvise(mapping_ + region.populated, size, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
-      const int error_number = errno == EFAULT ? EIO : errno;  // EFAULT says that a store would be SIGBUS
+      const int error_number = errno == EFAULT ? EIO : errno;  // EFAULT means that a store would raise SIGBUS
       return ErrnoError(fmt::format("{}: map {} bytes", file_.path().string(), region.populated + size), error_number);
     }
     file_.DropCache(region.populated, size);
@@ -157,96 +217,48 @@ absl::Status MmapGradientAccumulator::BeginBatch(std::span<const std::uint64_t> 
   return Populate(block_region_, used * sizeof(float));
 }
 
-// ---- Sums over several batches: rows in the order in which their nodes came first, and the nodes sorted beside them.
+// ---- Sums over several batches.
 
 float* MmapGradientAccumulator::AccumulatedRow(std::uint32_t row) const {
   return reinterpret_cast<float*>(mapping_ + accumulated_region_.begin) + std::size_t{row} * dim_;
 }
 
-// Gives each segment of the batch its row, a new one where its node has none.
-absl::Status MmapGradientAccumulator::AssignRows() {
-  std::uint64_t next = nodes_.size();
-  auto there = nodes_.cbegin();
-  segments_.clear();
-  for (const GradientsByNode::Segment& segment : batch_.segments()) {
-    there = std::lower_bound(there, nodes_.cend(), segment.node);
-    const bool fresh = there == nodes_.cend() || *there != segment.node;
-    segments_.push_back(
-        {.row = fresh ? static_cast<std::uint32_t>(next++) : rows_[static_cast<std::size_t>(there - nodes_.cbegin())],
-         .fresh = fresh});
-  }
-  if (next > capacity_.accumulated_rows) {
+absl::Status MmapGradientAccumulator::Accumulate() {
+  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
+  std::vector<NodeId> nodes;
+  nodes.reserve(segments.size());
+  for (const GradientsByNode::Segment& segment : segments) nodes.push_back(segment.node);
+  const std::span<const NodeRows::Place> places = accumulated_.Find(std::move(nodes));
+  const std::uint64_t rows = accumulated_.rows_found();
+  if (rows > capacity_.accumulated_rows) {
     return absl::ResourceExhaustedError(
         absl::string_view(fmt::format("{}: the batches of an update touch {} rows; room for {}", file_.path().string(),
-                                      next, capacity_.accumulated_rows)));
+                                      rows, capacity_.accumulated_rows)));
   }
-  return Populate(accumulated_region_, next * dim_ * sizeof(float));
-}
-
-// Merges the nodes of fresh segments into the sorted ones.
-void MmapGradientAccumulator::MergeNodes() {
-  std::vector<NodeId> nodes;
-  std::vector<std::uint32_t> rows;
-  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
-  nodes.reserve(nodes_.size() + segments.size());
-  rows.reserve(nodes_.size() + segments.size());
-  std::size_t there = 0;
-  const auto take_while = [&](const auto& takes) {
-    for (; there < nodes_.size() && takes(nodes_[there]); ++there) {
-      nodes.push_back(nodes_[there]);
-      rows.push_back(rows_[there]);
-    }
-  };
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    if (!segments_[i].fresh) continue;
-    take_while([&](NodeId node) { return node < segments[i].node; });
-    nodes.push_back(segments[i].node);
-    rows.push_back(segments_[i].row);
-  }
-  take_while([](NodeId) { return true; });
-  nodes_.swap(nodes);
-  rows_.swap(rows);
-}
-
-absl::Status MmapGradientAccumulator::Accumulate() {
-  RETURN_IF_ERROR(AssignRows());
-  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
+  RETURN_IF_ERROR(Populate(accumulated_region_, rows * dim_ * sizeof(float)));
   ParallelRanges(0, segments.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
-      float* sum = AccumulatedRow(segments_[i].row);
+      float* sum = AccumulatedRow(places[i].row);
       std::uint32_t at = segments[i].begin;
-      if (segments_[i].fresh) std::memcpy(sum, batch_.gradient(at++), dim_ * sizeof(float));
+      if (places[i].fresh) std::memcpy(sum, batch_.gradient(at++), dim_ * sizeof(float));
       for (; at < segments[i].end; ++at) {
         const float* gradient = batch_.gradient(at);
         for (std::size_t d = 0; d < dim_; ++d) sum[d] += gradient[d];
       }
     }
   });
-  MergeNodes();
+  accumulated_.Keep();
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::span<const float>> MmapGradientAccumulator::Sum(NodeId node) const {
-  const auto found = std::lower_bound(nodes_.begin(), nodes_.end(), node);
-  if (found == nodes_.end() || *found != node) {
-    return absl::NotFoundError(absl::string_view(fmt::format("node {} has no accumulated gradient", Value(node))));
-  }
-  return std::span<const float>(AccumulatedRow(rows_[static_cast<std::size_t>(found - nodes_.begin())]), dim_);
 }
 
 // ---- Updates.
 
-// The sum of a segment's gradients: the gradient itself where there is one, else in `sum`. Those of the segments up to
-// `last` that come soon are on their way meanwhile.
+// The sum of a segment's gradients: the gradient itself where there is one, else in `sum`.
 std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_node, std::size_t segment,
-                                                      std::size_t last, std::vector<float>& sum) const {
-  if (segment + kRowsAhead < last) {
-    const GradientsByNode::Segment& ahead = by_node.segments()[segment + kRowsAhead];
-    const std::uint32_t end = std::min(ahead.end, ahead.begin + kGradientsAhead);
-    for (std::uint32_t at = ahead.begin; at < end; ++at) PrefetchFloats(by_node.gradient(at), dim_);
-  }
+                                                      std::vector<float>& sum) const {
   const auto [node, begin, end] = by_node.segments()[segment];
   if (end - begin == 1) return {by_node.gradient(begin), dim_};
+  sum.resize(dim_);
   std::memcpy(sum.data(), by_node.gradient(begin), dim_ * sizeof(float));
   for (std::uint32_t at = begin + 1; at < end; ++at) {
     const float* one = by_node.gradient(at);
@@ -256,89 +268,67 @@ std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_
 }
 
 // The sums are there.
-void MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                               const RowRounding& rounding) {
-  ParallelRanges(0, nodes_.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
-    Worker& worker = workers_.local();
-    worker.wide.resize(embeddings.columns());
-    const auto update_one = WithoutLock(update, embeddings, state, rounding, worker.wide);
-    for (std::size_t i = first; i < last; ++i) update_one(nodes_[i], {AccumulatedRow(rows_[i]), dim_});
-  });
-}
-
-// Sums each row of the batch and updates it while the sum is in the first-level cache.
-void MmapGradientAccumulator::ApplyRows(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                        const RowRounding& rounding) {
-  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
-  ParallelRanges(0, segments.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
-    Worker& worker = workers_.local();
-    worker.sums.resize(dim_);
-    worker.wide.resize(embeddings.columns());
-    const auto sum_of = [&](std::size_t i) { return SumOf(batch_, i, last, worker.sums); };
-    UpdateSegments(segments, first, last, embeddings, state, sum_of,
-                   WithoutLock(update, embeddings, state, rounding, worker.wide));
-  });
-}
-
-// Sums a range of rows at a time, while the factors of their products are in the second-level cache.
-void MmapGradientAccumulator::ApplyProducts(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                            const RowRounding& rounding) {
-  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
-  const std::size_t stride = ProductStride(dim_);
-  const std::size_t each = RowsOfRange(segments.size(), dim_);
-  ParallelEach(0, (segments.size() + each - 1) / each, [&](std::size_t range) {
-    const std::size_t first = range * each;
-    const std::size_t last = std::min(first + each, segments.size());
-    Worker& worker = workers_.local();
-    worker.wide.resize(embeddings.columns());
-    SumSegments(batch_, first, last, dim_, worker.sums);
-    const auto sum_of = [&](std::size_t i) {
-      return std::span<const float>(worker.sums).subspan((i - first) * stride, dim_);
-    };
-    UpdateSegments(segments, first, last, embeddings, state, sum_of,
-                   WithoutLock(update, embeddings, state, rounding, worker.wide));
-  });
-}
-
-absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                                            const std::optional<RowRounding>& rounding) {
-  RETURN_IF_ERROR(embeddings.CheckRounding(rounding));
-  const RowRounding draws = rounding.value_or(RowRounding());
-  if (!nodes_.empty()) {
-    for (const NodeId node : nodes_) {
-      RETURN_IF_ERROR(embeddings.CheckRow(node));
-      RETURN_IF_ERROR(state.CheckRow(node));
+absl::Status MmapGradientAccumulator::ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                                       const RowRounding& rounding) {
+  const std::span<const NodeId> nodes = accumulated_.nodes();
+  for (const NodeId node : nodes) {
+    RETURN_IF_ERROR(embeddings.CheckRow(node));
+    RETURN_IF_ERROR(state.CheckRow(node));
+  }
+  ParallelRanges(0, nodes.size(), kRowsPerTask, [&](std::size_t first, std::size_t last) {
+    std::vector<float>& wide = workers_.local().wide;
+    wide.resize(embeddings.columns());
+    for (std::size_t i = first; i < last; ++i) {
+      const std::span<const float> sum(AccumulatedRow(accumulated_.row(i)), dim_);
+      embeddings.UpdateRowUnlocked(nodes[i], rounding, wide,
+                                   [&](std::span<float> row) { update(sum, row, state.MutableStateRow(nodes[i])); });
     }
-    ApplyAccumulated(update, embeddings, state, draws);
-    nodes_.clear();
-    rows_.clear();
-    return absl::OkStatus();
-  }
+  });
+  accumulated_.Clear();
+  return absl::OkStatus();
+}
+
+// Sums a row and updates it while the sum is in the first-level cache. Of products, sums a range of rows while their
+// factors are in the second-level cache, and then updates them.
+absl::Status MmapGradientAccumulator::Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                            const RowRounding& rounding) {
+  if (!accumulated_.nodes().empty()) return ApplyAccumulated(update, embeddings, state, rounding);
   RETURN_IF_ERROR(batch_.CheckRows(embeddings, state));
-  if (batch_.has_products()) {
-    ApplyProducts(update, embeddings, state, draws);
-  } else {
-    ApplyRows(update, embeddings, state, draws);
-  }
+  const std::span<const GradientsByNode::Segment> segments = batch_.segments();
+  const bool products = batch_.has_products();
+  const std::size_t each = products ? RowsOfRange(segments.size(), dim_) : kRowsPerTask;
+  ParallelEach(0, (segments.size() + each - 1) / each, [&](std::size_t task) {
+    const std::size_t first = task * each;
+    const std::size_t last = std::min(first + each, segments.size());
+    auto& [sums, wide] = workers_.local();
+    wide.resize(embeddings.columns());
+    if (products) SumArrivals(batch_.listed(), batch_.Arrivals(first, last), last - first, dim_, sums);
+    for (std::size_t i = first; i < last; ++i) {
+      PrefetchAhead(batch_, i, dim_, embeddings, state);
+      const NodeId node = segments[i].node;
+      const std::span<const float> sum =
+          products ? std::span(sums).subspan((i - first) * ProductStride(dim_), dim_) : SumOf(batch_, i, sums);
+      embeddings.UpdateRowUnlocked(node, rounding, wide,
+                                   [&](std::span<float> row) { update(sum, row, state.MutableStateRow(node)); });
+    }
+  });
   return absl::OkStatus();
 }
 
 absl::Status MmapGradientAccumulator::UpdateUnderLocks(const GradientsByNode& chunk, RowUpdate update,
                                                        MmapManager& embeddings, MmapManager& state,
-                                                       const std::optional<RowRounding>& rounding) {
-  RETURN_IF_ERROR(embeddings.CheckRounding(rounding));
+                                                       const RowRounding& rounding) {
   RETURN_IF_ERROR(chunk.CheckRows(embeddings, state));
-  Worker& worker = workers_.local();
-  worker.sums.resize(dim_);
-  worker.wide.resize(embeddings.columns());
-  const std::size_t last = chunk.segments().size();
-  const auto sum_of = [&](std::size_t i) { return SumOf(chunk, i, last, worker.sums); };
-  const auto update_one = [&](NodeId node, std::span<const float> sum) {
+  auto& [sums, wide] = workers_.local();
+  wide.resize(embeddings.columns());
+  for (std::size_t i = 0; i < chunk.segments().size(); ++i) {
+    PrefetchAhead(chunk, i, dim_, embeddings, state);
+    const NodeId node = chunk.segments()[i].node;
+    const std::span<const float> sum = SumOf(chunk, i, sums);
     const WriterStripeLock lock(embeddings.LockFor(node));
-    embeddings.UpdateRow(node, rounding.value_or(RowRounding()), worker.wide,
+    embeddings.UpdateRow(node, rounding, wide,
                          [&](std::span<float> row) { update(sum, row, state.MutableStateRow(node)); });
-  };
-  UpdateSegments(chunk.segments(), 0, last, embeddings, state, sum_of, update_one);
+  }
   return absl::OkStatus();
 }
 

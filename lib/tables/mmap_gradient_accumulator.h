@@ -1,14 +1,16 @@
-// The gradients of one update, of a batch or of several, in a mapped scratch file: a block for each chunk of the batch
-// under way and, where several batches make an update, a row for each node that they touched, with its sum so far.
+// The gradients of one update, by one batch or by several, in a mapped scratch file. It has a block for each chunk of
+// the current batch. If an update is made by several batches, it also has a row for each node that they touched, with
+// its sum so far.
 //
-// Who computes a chunk writes its block, alone, between BeginBatch and the call that sums it; that call reads it, on
-// all threads; a block is valid until the next BeginBatch, an accumulated row until the Apply that updates by it.
+// The thread that computes a chunk is the only writer of its block, between BeginBatch and the call that sums the
+// block; that call reads it on all threads. A block is valid until the next BeginBatch, an accumulated row until the
+// Apply that uses it.
 //
 // Sums are deterministic: the gradients of a row are added in the order in which they were listed, on one thread,
-// whatever the number of threads. The file is mapped copy-on-write, so gradients never reach the disk, and holds
-// nothing that outlives the process: it is made anew each time. Cost is O(listed rows), whatever the size of the graph.
+// whatever the number of threads. The file is mapped copy-on-write, so gradients never reach the disk. It is made anew
+// by each process. The cost is O(listed rows), whatever the size of the graph.
 //
-// Threads: one caller at a time, which uses TBB's workers inside; UpdateUnderLocks is for all threads at once.
+// Threads: one caller at a time; calls use TBB's workers. Any number of threads may call UpdateUnderLocks concurrently.
 #pragma once
 
 #include <cstddef>
@@ -26,28 +28,84 @@
 #include "io/file.h"
 #include "io/mapped_range.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
-#include "tables/gradients_by_node.h"
 #include "tables/mmap_manager.h"
+#include "tables/node_rows.h"
+#include "tables/product_sums.h"
 
 namespace octavo {
 
-// Updates one row: gradient, the row, its optimizer state. All are floats, whatever the rows are stored as.
+// Groups the gradients of a batch or chunk by node. The gradients of a row are summed by one task, in the order in
+// which they were listed, so the sums have the same bits however the work is split.
+//
+// Lists the addresses of gradients; they must be written before they are read. Keeps its memory. One thread at a time,
+// except in Arrivals.
+class GradientsByNode {
+ public:
+  // Where the gradients of one node are in the order.
+  struct Segment {
+    NodeId node{};
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
+
+  void Clear() {
+    listed_.clear();
+    has_products_ = false;
+  }
+  // REQUIRES: fewer than 2^32 gradients in total
+  void Add(const RowGradient& gradient) {
+    listed_.push_back(gradient);
+    has_products_ = has_products_ || gradient.product != nullptr;
+  }
+  std::span<const RowGradient> listed() const { return listed_; }
+  bool has_products() const { return has_products_; }
+  // Orders the gradients listed since Clear by node, those of one node as listed. The gradients may be written
+  // meanwhile.
+  void Order();
+
+  // ---- After Order.
+  // One segment per node, in ascending order of nodes.
+  std::span<const Segment> segments() const { return segments_; }
+  // The floats of the gradient at place `at` of the order.
+  const float* gradient(std::uint32_t at) const { return listed_[order_[at]].values; }
+  // The gradients of segments [first, last) as listed. Each entry has the gradient's place in the list, shifted left by
+  // 32 bits, and its segment, counted from `first`. Valid until the next call for one of these segments. Threads may
+  // call it concurrently for different segments.
+  std::span<const std::uint64_t> Arrivals(std::size_t first, std::size_t last);
+
+  // Returns an error if a node lacks a resident row in either table.
+  absl::Status CheckRows(const MmapManager& embeddings, const MmapManager& state) const;
+
+ private:
+  void AddToSegments(std::uint32_t at, NodeId node);
+  void SortTogether(unsigned index_bits);
+  void SortApart();
+
+  std::vector<RowGradient> listed_;
+  bool has_products_ = false;
+  std::vector<std::uint64_t> keys_;   // a node and, in the low bits, its gradient's place; then arrivals
+  std::vector<std::uint32_t> order_;  // places in listed_
+  std::vector<Segment> segments_;
+};
+
+// Updates one row, given its gradient, the row and its optimizer state. All are floats, even if the rows are stored as
+// bf16.
 using RowUpdate = absl::FunctionRef<void(std::span<const float>, std::span<float>, std::span<float>)>;
 
-// What the file has room for at most.
+// The capacity of the file.
 struct GradientCapacity {
-  std::uint64_t block_floats = 0;      // of all chunks of a batch together
-  std::uint64_t accumulated_rows = 0;  // sums over several batches; for one batch none are kept
+  std::uint64_t block_floats = 0;      // of all chunks of a batch
+  std::uint64_t accumulated_rows = 0;  // sums over several batches; 0 if each batch is an update
 };
 
 class MmapGradientAccumulator {
  public:
-  // Makes the scratch file for rows of `dim` floats. An old file of that name is replaced: gradients of an earlier
-  // process never surface.
+  // Makes the scratch file for rows of `dim` floats. Replaces an old file of that name, so gradients of an earlier
+  // process are never read.
   static absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> Create(const std::filesystem::path& path,
                                                                          std::size_t dim,
                                                                          const GradientCapacity& capacity);
-  // The file's size; nullopt where that overflows.
+  // The file's size; nullopt if it overflows.
   static std::optional<std::uint64_t> FileBytes(std::size_t dim, const GradientCapacity& capacity);
   ~MmapGradientAccumulator();
   MmapGradientAccumulator(const MmapGradientAccumulator&) = delete;
@@ -55,8 +113,8 @@ class MmapGradientAccumulator {
 
   // ---- A batch.
 
-  // Gives each chunk its block, of floats[i] floats, one after the other; what they hold is undefined, and nothing is
-  // listed. More floats than block_floats, or a disk or memory that fails, is an error.
+  // Gives chunk i a block of floats[i] floats, with undefined contents, and clears the list of gradients. Returns an
+  // error if this is more than block_floats, or if the disk or memory fails.
   absl::Status BeginBatch(std::span<const std::uint64_t> floats);
   std::span<float> block(std::size_t chunk) const { return blocks_[chunk]; }
   // Lists and orders the batch's gradients. They may be written meanwhile.
@@ -64,30 +122,26 @@ class MmapGradientAccumulator {
 
   // ---- An update. REQUIRES: batch() is ordered and its gradients are written
 
-  // Adds the batch to the accumulated sums, for an update by several batches. More nodes than accumulated_rows, or a
-  // disk or memory that fails, is an error, and then the sums are as they were. REQUIRES: no gradient is a product
+  // Adds the batch to the accumulated sums, for an update by several batches. Returns an error if there are more nodes
+  // than accumulated_rows, or if the disk or memory fails; the sums are then unchanged. REQUIRES: no gradient is a
+  // product
   absl::Status Accumulate();
-  // The nodes that have such a sum, ascending.
-  std::span<const NodeId> accumulated() const { return nodes_; }
-  // Returns the sum for `node`, valid until the next call; an error where it has none.
-  absl::StatusOr<std::span<const float>> Sum(NodeId node) const;
 
   // Calls `update` once for each row that has gradients, with their sum, on all threads: the accumulated sums, or where
   // there are none those of the batch. Nothing is accumulated then. A row without a resident partition is an error and
-  // nothing is updated; so are embeddings of bf16 without a `rounding`. Takes no locks, as each row is updated by one
+  // nothing is updated. Embeddings of bf16 are rounded by `rounding`. Takes no locks, as each row is updated by one
   // task. REQUIRES: no other thread reads or writes a row of the tables meanwhile
-  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state,
-                     const std::optional<RowRounding>& rounding = std::nullopt);
+  absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
 
   // ---- An update by one chunk alone.
 
   // Updates the rows of `chunk`, which is ordered and has no products, each under its exclusive lock in `embeddings`.
-  // Any threads at once, each with its own chunk.
+  // Any number of threads concurrently, each with its own chunk.
   absl::Status UpdateUnderLocks(const GradientsByNode& chunk, RowUpdate update, MmapManager& embeddings,
-                                MmapManager& state, const std::optional<RowRounding>& rounding = std::nullopt);
+                                MmapManager& state, const RowRounding& rounding);
 
  private:
-  // Bytes [begin, end) of the mapping, of which those before `populated` are pages of this process.
+  // Bytes [begin, end) of the mapping. Those before `populated` are private pages of this process.
   struct Region {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -98,24 +152,15 @@ class MmapGradientAccumulator {
     std::vector<float> sums;
     std::vector<float> wide;  // of rows of bf16
   };
-  // The accumulated row that a segment of the batch is added to.
-  struct SegmentRow {
-    std::uint32_t row = 0;
-    bool fresh = true;  // it holds no sum yet
-  };
 
   MmapGradientAccumulator(File file, std::byte* mapping, std::uint64_t mapped_bytes, std::size_t dim,
                           const GradientCapacity& capacity);
 
   float* AccumulatedRow(std::uint32_t row) const;
   absl::Status Populate(Region& region, std::uint64_t bytes);
-  absl::Status AssignRows();
-  void MergeNodes();
-  std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, std::size_t last,
-                               std::vector<float>& sum) const;
-  void ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
-  void ApplyRows(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
-  void ApplyProducts(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
+  std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, std::vector<float>& sum) const;
+  absl::Status ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
+                                const RowRounding& rounding);
 
   // Constant after construction.
   const File file_;
@@ -129,9 +174,7 @@ class MmapGradientAccumulator {
   Region accumulated_region_;
   std::vector<std::span<float>> blocks_;
   GradientsByNode batch_;
-  std::vector<NodeId> nodes_;         // that have accumulated sums, ascending
-  std::vector<std::uint32_t> rows_;   // rows_[i] is the row of nodes_[i]
-  std::vector<SegmentRow> segments_;  // of the batch's segments, kept for its memory
+  NodeRows accumulated_;
   tbb::enumerable_thread_specific<Worker> workers_;
 };
 

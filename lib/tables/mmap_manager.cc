@@ -19,7 +19,7 @@
 namespace octavo {
 namespace {
 
-// Rows begin on a border of huge pages, so that they can lie in such.
+// Rows begin on a huge-page boundary, so that they can be in huge pages.
 constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 std::uint64_t GroupCount(std::uint64_t rows) { return (rows + StripeLocks::kGroupRows - 1) / StripeLocks::kGroupRows; }
@@ -41,8 +41,8 @@ absl::Status CheckLayout(const TableLayout& layout, const std::vector<std::uint8
   if (kNpyHeaderBytes % PageBytes() != 0) {
     return RuntimeError(fmt::format("this machine has pages of {} bytes; tables need 4,096", PageBytes()));
   }
-  // A partition is mapped and unmapped by whole pages, which must not be those of the next one. Of floats every
-  // quantum of rows is.
+  // A partition is mapped and unmapped in whole pages, which must not be shared with the next partition. With float32
+  // every quantum of rows is whole pages.
   if (partitions > 1 && layout.partition_rows % PageBytes() * layout.shape.row_bytes() % PageBytes() != 0) {
     return UsageError(fmt::format("{}: {} columns of {}; expected an even number", layout.slots[0].string(),
                                   layout.shape.columns, ElementName(layout.shape.element)));
@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<MmapManager>> MmapManager::Open(TableLayout layou
   RETURN_IF_ERROR(CheckLayout(layout, committed_slots));
   ASSIGN_OR_RETURN(const std::uint64_t file_bytes, NpyFileBytes(layout.shape));
   std::array<File, 2> files;
-  // First the slots with committed rows: where they do not fit the layout, nothing is made or replaced.
+  // First the slots with committed rows: if they do not fit the layout, nothing is created or replaced.
   for (const bool spare : {false, true}) {
     for (std::uint8_t slot = 0; slot < 2; ++slot) {
       const bool holds_rows = std::find(committed_slots.begin(), committed_slots.end(), slot) != committed_slots.end();
@@ -96,7 +96,7 @@ MmapManager::MmapManager(TableLayout layout, std::vector<std::uint8_t> committed
       stale_{AtomicBitmap(GroupCount(layout_.shape.rows)), AtomicBitmap(GroupCount(layout_.shape.rows))} {
   for (std::uint32_t p = 0; p < partitions_.size(); ++p) {
     partitions_[p].committed = partitions_[p].newest = committed_slots[p];
-    // What the slot that is not committed holds is unknown.
+    // The contents of the uncommitted slot are unknown.
     const RowRange groups = GroupsOf(RowsOf(static_cast<PartitionId>(p)));
     stale_[1 - committed_slots[p]].SetRange(groups.begin, groups.end);
   }
@@ -198,11 +198,6 @@ absl::Status MmapManager::EvictPartition(PartitionId partition) {
   return absl::OkStatus();
 }
 
-absl::Status MmapManager::CheckRounding(const std::optional<RowRounding>& rounding) const {
-  if (element() == NpyElement::kFloat32 || rounding) return absl::OkStatus();
-  return absl::InvalidArgumentError("rows of bf16 are updated with a rounding; there is none");
-}
-
 absl::Status MmapManager::CheckRow(NodeId node) const {
   if (Value(node) >= layout_.shape.rows) {
     return absl::OutOfRangeError(
@@ -244,7 +239,7 @@ absl::Status MmapManager::WriteStaleGroups(PartitionId partition, std::uint8_t s
   const RowRange rows = RowsOf(partition);
   const RowRange groups = GroupsOf(rows);
   absl::Status status;
-  RowRange run;  // of rows to write, grown while stale groups are neighbours
+  RowRange run;  // of rows to write: adjacent stale groups
   const auto flush = [&] {
     if (run.begin == run.end || !status.ok()) return;
     unsynced_[slot] = true;
@@ -273,10 +268,10 @@ absl::StatusOr<std::uint64_t> MmapManager::WritePartition(PartitionId partition)
   if (!state.resident) {
     return absl::FailedPreconditionError("a partition is written only while it is loaded");
   }
-  // The file that is written may be the one that a check still reads.
+  // A background check may still read the file that is written here.
   RETURN_IF_ERROR(checks_.Wait());
-  // The first write is of all rows, as it is unknown what the other slot holds. It must not go to a file whose clean
-  // pages are in use, now or at a later commit.
+  // The first write has all rows, as the contents of the other slot are unknown. Neither it nor a later commit may
+  // write to a file whose clean pages are in use.
   if (state.has_clean_pages) {
     RETURN_IF_ERROR(MakePrivate(PlaceOf(partition)));
     state.has_clean_pages = false;
@@ -287,10 +282,10 @@ absl::StatusOr<std::uint64_t> MmapManager::WritePartition(PartitionId partition)
     stale_[1].Set(group);
   });
   const auto target = static_cast<std::uint8_t>(1 - state.committed);
-  // The rows do not change meanwhile, so they are checksummed while the disk takes them.
+  // The rows do not change meanwhile, so they are checksummed while the disk writes them.
   std::future<std::uint64_t> checksum = std::async([rows = BytesOf(RowsOf(partition))] { return Checksum64(rows); });
   if (absl::Status status = WriteStaleGroups(partition, target); !status.ok()) {
-    MarkChanged(partition);  // nothing of it counts as written, so that it can be neither committed nor evicted
+    MarkChanged(partition);  // counts as not written at all, so it can be neither committed nor evicted
     return status;
   }
   state.newest = target;

@@ -15,16 +15,15 @@
 //   MarkCommitted   Swaps the slots, once a manifest that says so is durable.
 //   EvictPartition  Writes what changed and makes the place PROT_NONE again.
 //
-// Memory holds what is loaded. Of a mapped partition it holds what was touched, and in the page cache the clean page of
-// each private copy until the first write.
+// Memory holds the loaded partitions. Of a mapped partition it holds the touched pages and, until the first write, the
+// clean page of each private copy in the page cache.
 //
-// Threads: where threads use rows that others write, each takes LockFor(row): the schedule `async`, readers beside a
-// writer. Where disjoint rows or a barrier exclude everybody already, the Unlocked methods do without: a lock that
-// excludes nobody would only move its cache line between the cores. Loading, evicting, writing and committing are for
-// one thread at a time, and not while another thread uses a row of that partition.
+// Threads: a thread that uses rows which others write concurrently takes LockFor(row); this is so in the schedule
+// `async` and for readers concurrent with a writer. Where disjoint rows or a barrier already exclude other threads, the
+// Unlocked methods take no lock: it would only move its cache line between cores. Loading, evicting, writing and
+// committing are for one thread at a time, and not while another thread uses a row of that partition.
 //
-// The sketch of these classes in ruvector-gnn showed what to guard against; tests/tables/mmap_manager_test.cc names
-// each weakness.
+// A sketch of these classes in ruvector-gnn had weaknesses to avoid; tests/tables/mmap_manager_test.cc names each one.
 #pragma once
 
 #include <array>
@@ -51,13 +50,15 @@
 
 namespace octavo {
 
-// Begins to bring `bytes` bytes at `data` into the processor's cache.
+// Starts to prefetch `bytes` bytes at `data` into the processor's cache.
 inline void PrefetchBytes(const std::byte* data, std::size_t bytes) {
   constexpr std::size_t kLineBytes = 64;
   for (std::size_t i = 0; i < bytes; i += kLineBytes) __builtin_prefetch(data + i);
+  // To GCC a function that only prefetches has no effect, and it removes calls of it. This is an effect, without code.
+  asm volatile("");
 }
 
-// The same of `count` floats.
+// The same for `count` floats.
 inline void PrefetchFloats(const float* data, std::size_t count) {
   PrefetchBytes(reinterpret_cast<const std::byte*>(data), count * sizeof(float));
 }
@@ -66,15 +67,15 @@ struct TableLayout {
   std::array<std::filesystem::path, 2> slots;
   NpyShape shape;                    // [rows, columns] of floats or bf16 words; columns may be 0
   std::uint64_t partition_rows = 0;  // a multiple of kPartitionRowQuantum, whose bytes are whole pages
-  // False: its rows are guarded by the locks of another table, and it has none (optimizer state beside its embeddings).
+  // False: the table has no locks, as those of another table guard its rows (optimizer state: those of the embeddings).
   bool own_locks = true;
 };
 
 class MmapManager {
  public:
   // Opens a table for training. `committed_slots` has the committed slot, 0 or 1, of each partition. A slot that holds
-  // committed rows must be there and of the right shape; one without is created with its space set aside where it is
-  // missing or half-made. Nothing is loaded yet.
+  // committed rows must exist and have the right shape. A slot without committed rows is created, with its space
+  // reserved, if it is missing or incomplete. Nothing is loaded yet.
   static absl::StatusOr<std::unique_ptr<MmapManager>> Open(TableLayout layout,
                                                            std::vector<std::uint8_t> committed_slots);
   ~MmapManager();
@@ -86,32 +87,32 @@ class MmapManager {
   NpyElement element() const { return layout_.shape.element; }
   std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partitions_.size()); }
   PartitionId PartitionOf(NodeId node) const { return static_cast<PartitionId>(Value(node) / layout_.partition_rows); }
-  // The first row behind those of the partition.
+  // The first row after those of the partition.
   NodeId EndOf(PartitionId partition) const { return static_cast<NodeId>(RowsOf(partition).end); }
 
   // ---- Residency. A partition past the end is an error.
 
-  // Loads the newest rows of the partition. With `expected_checksum` (XXH3-64 of its rows) they are compared with it: a
-  // difference is a corrupt-file error and the partition is not loaded. kMapped returns at once; another thread then
-  // reads and compares the rows, and CheckLoaded and the next WritePartition return the error. Loading what is loaded
-  // does nothing. REQUIRES: CanMapTables(), or loading is kDirect
+  // Loads the newest rows of the partition. With `expected_checksum`, the XXH3-64 of the rows is compared: a difference
+  // is a corrupt-file error and the partition is not loaded. kMapped returns at once; another thread then reads and
+  // compares the rows, and CheckLoaded and the next WritePartition return the error. Loading a loaded partition does
+  // nothing. REQUIRES: CanMapTables(), or loading is kDirect
   absl::Status LoadPartition(PartitionId partition, std::optional<std::uint64_t> expected_checksum = std::nullopt,
                              Loading loading = Loading::kDirect);
   // The first error so far of comparing mapped rows. Any thread.
   absl::Status CheckLoaded() const { return checks_.Check(); }
-  // Writes the partition if it changed, and gives its memory back. Evicting what is not loaded does nothing. After an
-  // error it is still loaded and changed.
+  // Writes the partition if it changed, and frees its memory. Evicting a partition that is not loaded does nothing.
+  // After an error it is still loaded and changed.
   absl::Status EvictPartition(PartitionId partition);
   bool IsResident(PartitionId partition) const { return partitions_[Value(partition)].resident; }
   // Bytes of rows in resident partitions.
   std::uint64_t resident_bytes() const;
-  // Bytes loaded from and written to the files since Open. Mapped rows count once they are compared.
+  // Bytes loaded from and written to the files since Open. Mapped rows count when they have been compared.
   std::uint64_t bytes_read() const { return bytes_read_ + checks_.bytes_read(); }
   std::uint64_t bytes_written() const { return bytes_written_; }
 
-  // ---- Rows. A row past the end or of a partition that is not loaded is an error, before anything is touched.
+  // ---- Rows. A row past the end, or of a partition that is not loaded, is an error; nothing is touched then.
 
-  // Begins to bring the row of `node` into the processor's cache. Advice: any node will do.
+  // Starts to prefetch the row of `node` into the processor's cache. A hint: any node is allowed.
   void PrefetchRow(NodeId node) const { PrefetchBytes(Row(node), row_bytes_); }
 
   // Copies the row of `node` into `out` as floats, under its lock; out.size() must be columns(). REQUIRES: own_locks
@@ -123,18 +124,12 @@ class MmapManager {
   // REQUIRES: own_locks
   StripeMutex& LockFor(NodeId node) const ABSL_LOCK_RETURNED(locks_.LockFor(node)) { return locks_.LockFor(node); }
 
-  // Says whether `node` has a row that may be touched now.
+  // OK if the row of `node` is loaded and may be accessed.
   absl::Status CheckRow(NodeId node) const;
 
-  // Returns the row of `node` for writing, [columns] floats inside the mapping, and marks it changed. Do not keep the
-  // span after unlocking. REQUIRES: element() is kFloat32, CheckRow(node) is ok and LockFor(node) is held.
-  std::span<float> MutableRow(NodeId node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(LockFor(node)) { return TouchFloats(node); }
-
-  // An error where rows of bf16 would be updated without a rounding.
-  absl::Status CheckRounding(const std::optional<RowRounding>& rounding) const;
-  // Calls update(row) with the row of `node` for writing, [columns] floats, and marks it changed. Of a table of bf16
-  // words the floats are a copy in `wide`, [columns] or more, and what `update` leaves there is rounded stochastically,
-  // with draws that depend on `rounding` and node (tables/bfloat16.h); float32 tables ignore both. REQUIRES:
+  // Calls update(row) with the row of `node` for writing, [columns] floats, and marks it changed. If the table is bf16,
+  // the floats are a copy in `wide`, [columns] or more; the result of `update` is rounded stochastically, with draws
+  // that depend on `rounding` and node (tables/bfloat16.h). Float32 tables ignore `rounding` and `wide`. REQUIRES:
   // CheckRow(node) is ok and LockFor(node) is held.
   template <typename Update>
   void UpdateRow(NodeId node, const RowRounding& rounding, std::span<float> wide, const Update& update)
@@ -155,27 +150,29 @@ class MmapManager {
     RoundStochastically(rounding, node, wide, words);
   }
 
-  // MutableRow of optimizer state, for who may write the row with the same id in the embeddings: under its lock there,
-  // or alone. REQUIRES: element() is kFloat32 and CheckRow(node) is ok
+  // Returns the row of `node` for writing, [columns] floats inside the mapping, and marks it changed: of optimizer
+  // state, for who may write the row with the same id in the embeddings, under its lock there or alone. REQUIRES:
+  // element() is kFloat32 and CheckRow(node) is ok
   std::span<float> MutableStateRow(NodeId node) { return TouchFloats(node); }
 
-  // ---- Commit. The order of these steps belongs to checkpoint/run_tables.h.
+  // ---- Commit. checkpoint/run_tables.h defines the order of these steps.
 
   // Whether rows of the partition changed since they were last written.
   bool IsChanged(PartitionId partition) const;
-  // Writes what the slot that is not committed lacks of the partition's rows (dirty 64-row groups only) and returns
-  // the XXH3-64 of all its rows. First waits until all mapped rows of the table are compared, so that nothing builds on
-  // rows that were not verified. After an error all of it counts as changed. REQUIRES: the partition is resident
+  // Writes those rows of the partition that the uncommitted slot lacks (dirty 64-row groups only) and returns the
+  // XXH3-64 of all rows of the partition. First waits until all mapped rows of the table are compared, so that nothing
+  // builds on rows that were not verified. After an error the whole partition counts as changed. REQUIRES: the
+  // partition is resident
   absl::StatusOr<std::uint64_t> WritePartition(PartitionId partition);
   // Counts every row of the partition as changed, so that the next commit moves it to its other slot.
   void MarkChanged(PartitionId partition);
-  // Syncs each file that was written since its last sync. After a failed sync every further one fails: the kernel
-  // would report success though the data is gone.
+  // Syncs each file that was written since its last sync. After a failed sync all later ones fail too: the kernel would
+  // report success although the data is lost.
   absl::Status Sync();
   // The slot that holds the newest written rows of the partition, and the committed one.
   std::uint8_t NewestSlot(PartitionId partition) const { return partitions_[Value(partition)].newest; }
   std::uint8_t CommittedSlot(PartitionId partition) const { return partitions_[Value(partition)].committed; }
-  // Makes the newest slot of every partition the committed one. Call when a manifest that says so is durable.
+  // Makes the newest slot of every partition the committed one. Call it when a manifest that says so is durable.
   void MarkCommitted();
 
  private:
@@ -197,8 +194,8 @@ class MmapManager {
   absl::Status CheckPartition(PartitionId partition) const;
   std::byte* Row(NodeId node) const { return rows_ + Value(node) * row_bytes_; }
   const std::uint16_t* Words(NodeId node) const { return reinterpret_cast<const std::uint16_t*>(Row(node)); }
-  // Looks first: the marks of a small table share one cache line, which a write takes from the other cores. No mark is
-  // lost, as the partition of a row in use is not drained.
+  // Tests first: the marks of a small table share one cache line, and a write would take it from the other cores. No
+  // mark is lost, as the partition of a row in use is not drained.
   void Touch(NodeId node) {
     const std::uint64_t group = Value(node) / StripeLocks::kGroupRows;
     if (!touched_.Test(group)) touched_.Set(group);
@@ -217,7 +214,7 @@ class MmapManager {
   // The 64-row groups that cover the rows.
   static RowRange GroupsOf(RowRange rows);
   PartitionPlace PlaceOf(PartitionId partition) const;
-  // Loads the partition's newest rows to its place and compares them, or starts that.
+  // Loads the partition's newest rows to its place and compares them, or starts to compare them.
   absl::Status BringIn(PartitionId partition, std::optional<std::uint64_t> expected_checksum, Loading loading);
   void Release(PartitionId partition);
   absl::Status WriteStaleGroups(PartitionId partition, std::uint8_t slot);
@@ -227,8 +224,8 @@ class MmapManager {
   const std::uint64_t row_bytes_;
   std::byte* const reserved_;  // nullptr when columns is 0
   const std::uint64_t reserved_bytes_;
-  std::byte* const rows_;  // of row 0: inside the reserved range, on a huge page's border
-  // The loading thread's.
+  std::byte* const rows_;  // of row 0: inside the reserved range, aligned to a huge page
+  // Used by the loading thread only.
   std::array<File, 2> files_;
   std::array<bool, 2> unsynced_{};
   bool sync_failed_ = false;
@@ -236,8 +233,8 @@ class MmapManager {
   std::uint64_t bytes_written_ = 0;
   std::vector<Partition> partitions_;
   MappedChecks checks_;  // declared after the files, which its thread reads
-  // Shared. touched_ has the groups changed since the last WritePartition; stale_[s] those whose rows in slot s are not
-  // the newest.
+  // Shared by threads. touched_ has the groups that changed since the last WritePartition; stale_[s] has those whose
+  // rows in slot s are not the newest.
   StripeLocks locks_;
   AtomicBitmap touched_;
   std::array<AtomicBitmap, 2> stale_;

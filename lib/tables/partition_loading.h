@@ -8,8 +8,8 @@
 //              memory holds the rows only once.
 //   direct     Reads the file past the page cache (O_DIRECT) into private huge pages.
 //
-// In all three, the file never sees what is written to the memory, and the rows have the same bits. Each function is
-// for one thread, while no other thread accesses the partition.
+// In all three, the file never sees what is written to the memory, and the rows have the same bits. Call each function
+// from one thread, while no other thread accesses the partition.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ struct PartitionPlace {
 };
 
 // The three ways. Populate and Read return the XXH3-64 of the rows, or 0 without `wants_checksum`. A file that ends too
-// early is a corrupt-file error, one that cannot be read a runtime error, both with the byte. After an error the memory
-// is in an unknown state; call ReleaseMemory.
+// early is a corrupt-file error, one that cannot be read a runtime error, both with the byte offset. After an error the
+// memory is in an unknown state; call ReleaseMemory.
 absl::Status MapPartition(const PartitionPlace& place);
 absl::StatusOr<std::uint64_t> PopulatePartition(const PartitionPlace& place, bool wants_checksum);
 absl::StatusOr<std::uint64_t> ReadPartition(const PartitionPlace& place, bool wants_checksum);

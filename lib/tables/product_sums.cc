@@ -10,6 +10,7 @@
 #include <array>
 
 #include "hwy/highway.h"
+#include "tables/mmap_manager.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {
@@ -23,8 +24,8 @@ using Vector = hn::Vec<Tag>;
 constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
 constexpr std::size_t kMaxVectors = kManyRegisters ? 4 : 2;
 
-// kRows rows of AddProductRows and kVectors vectors of columns from `column` on. Rows of c, which lie anywhere, are on
-// their way while the sums are made.
+// kRows rows of AddProductRows and kVectors vectors of columns from `column` on. Rows of c, which lie anywhere in
+// memory, are prefetched while the sums are made.
 template <std::size_t kRows, std::size_t kVectors>
 HWY_NOINLINE void ScatterBlock(std::size_t k, const float* const* a, const float* b, std::size_t ldb, float* const* c,
                                std::size_t column) {
@@ -99,12 +100,12 @@ namespace {
 
 HWY_EXPORT(ScatterTarget);
 
-// Ranges of a batch: enough for many threads to end together. Rows below which a range is not worth handing over.
+// Ranges per batch: enough to balance the load of many threads; and the fewest rows that are worth a task.
 constexpr std::size_t kRanges = 64;
 constexpr std::size_t kLeastRows = 64;
 // Rows of one product at a time: a multiple of the kernel's blocks of 6 and 8.
 constexpr std::size_t kProductRows = 96;
-// Gradients and slopes lie anywhere in memory: those of a few gradients ahead are on their way.
+// Gradients and slopes lie anywhere in memory, so those of the next few gradients are prefetched.
 constexpr std::size_t kAhead = 12;
 
 }  // namespace
@@ -119,17 +120,15 @@ std::size_t RowsOfRange(std::size_t rows, std::size_t dim) {
   return std::min(most, std::max(kLeastRows, (rows + kRanges - 1) / kRanges));
 }
 
-void SumSegments(GradientsByNode& by_node, std::size_t first, std::size_t last, std::size_t dim,
-                 std::vector<float>& sums) {
+void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint64_t> arrivals, std::size_t range_rows,
+                 std::size_t dim, std::vector<float>& sums) {
   const std::size_t stride = ProductStride(dim);
-  sums.assign((last - first) * stride, -0.0F);  // what leaves every addend as it is, 0 included
-  const std::span<const std::uint64_t> arrivals = by_node.Arrivals(first, last);
-  const std::span<const RowGradient> listed = by_node.listed();
+  sums.assign(range_rows * stride, -0.0F);  // what leaves every addend as it is, 0 included
   const auto sum_of = [&](std::uint64_t arrival) { return sums.data() + (arrival & 0xFFFFFFFF) * stride; };
   std::array<const float*, kProductRows> slopes;
   std::array<float*, kProductRows> to;
   for (std::size_t i = 0; i < arrivals.size();) {
-    // Neighbours of one product, or that are rows themselves.
+    // Consecutive gradients of one product, or consecutive ones that are rows.
     const GradientProduct* const product = listed[arrivals[i] >> 32].product;
     std::size_t rows = 0;
     for (; rows < kProductRows && i < arrivals.size(); ++i, ++rows) {

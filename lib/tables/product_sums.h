@@ -1,41 +1,57 @@
-// Sums of gradients that are products (tables/gradients_by_node.h): the gradients of negatives, which are made here,
-// row by row, and summed while they are in the second-level cache. As rows, those of a batch of small chunks and many
-// negatives are larger than all caches and go from the cores to memory and back; their factors are not.
+// Sums of gradients that are products: the gradients of negatives, which are made here, row by row, and summed while
+// they are in the second-level cache. As rows, those of a batch of small chunks and many negatives are larger than all
+// caches and go from the cores to memory and back; their factors are not.
 //
-// The sums of a range of rows lie in one piece; the gradients are added to them as they came, those of one product
-// together, by a product of its slopes for these rows with its other factor. So each row has its sum from one thread,
-// in the order of the gradients: the bits are those of the gradients made first and added then, whatever threads and
-// ranges.
+// The sums of a range of rows are contiguous. The gradients are added in the order in which they were listed. Those of
+// one product are added together, by a matrix product of their slopes with the other factor. So one thread makes each
+// row's sum, in the order of the gradients: the bits are the same as if the gradients were computed first and added
+// afterwards, whatever the threads and ranges.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
-#include "tables/gradients_by_node.h"
+#include "base/ids.h"
 
 namespace octavo {
 
-// The sums of a range: half of a second-level cache of 1 MiB, the other half is for the factors. The more rows a range
-// has, the fewer times the factors are read. Each thread has so much memory.
+// Gradients of rows as a product: the gradient of a row is sum_l slopes[l] * rows[l], l < terms; each row has its own
+// slopes.
+struct GradientProduct {
+  std::size_t terms = 0;
+  const float* rows = nullptr;  // [terms, ProductStride(dim)]
+};
+
+// A gradient of one row: [dim] floats, or, with a product, the [terms] slopes.
+struct RowGradient {
+  NodeId node{};
+  const float* values = nullptr;
+  const GradientProduct* product = nullptr;
+};
+
+// The size of the sums of a range: half of a second-level cache of 1 MiB; the other half is for the factors. The more
+// rows a range has, the fewer times the factors are read. Each thread has this much memory.
 inline constexpr std::size_t kRangeSumBytes = std::size_t{512} << 10;
 
-// Floats from one row of a product's second factor to the next, zeros after `dim`; of sums, too.
+// Rows of a product's second factor, and of sums, are padded with zeros to a multiple of this many floats.
 inline constexpr std::size_t kProductColumns = 16;
 constexpr std::size_t ProductStride(std::size_t dim) {
   return (dim + kProductColumns - 1) / kProductColumns * kProductColumns;
 }
 
-// How many of `rows` rows make a range.
+// The number of rows in a range, of `rows` rows.
 std::size_t RowsOfRange(std::size_t rows, std::size_t dim);
 
-// Makes `sums` the sums of segments [first, last) of by_node: [last - first, ProductStride(dim)]. Any thread, each with
-// other segments.
-void SumSegments(GradientsByNode& by_node, std::size_t first, std::size_t last, std::size_t dim,
-                 std::vector<float>& sums);
+// Makes `sums` the sums of a range of rows: [range_rows, ProductStride(dim)]. Each of `arrivals` is the place of a
+// gradient in `listed`, shifted left by 32 bits, and its row in the range. Any thread.
+void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint64_t> arrivals, std::size_t range_rows,
+                 std::size_t dim, std::vector<float>& sums);
 
-// Adds the product of a and b to rows that lie anywhere: c[i][j] += sum_l a[i][l] * b[l * ldb + j] for i < m and j < n,
-// b being [k, n]. The sum has the bits of Gemm's (model/gemm.h): terms are added in the order of l by fused
-// multiply-adds; it is then added. Rows of c may be the same: they are added to in the order of i.
+// Adds the product of a and b to rows at any addresses: c[i][j] += sum_l a[i][l] * b[l * ldb + j] for i < m and j < n,
+// b being [k, n]. The sum has the bits of Gemm (model/gemm.h): terms are added in the order of l by fused
+// multiply-adds; then the sum is added to c. Rows of c may be the same: the sums are then added in the order of i.
 // REQUIRES: n is a multiple of kProductColumns
 void AddProductRows(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
                     float* const* c);

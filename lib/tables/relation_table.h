@@ -1,7 +1,7 @@
-// The parameters of the relations and their optimizer state: few rows, held in memory whole, with two slots on disk
-// like the tables of the nodes.
+// The parameters of the relations, or their optimizer state: few rows, all held in memory, with two slots on disk like
+// the tables of the nodes.
 //
-// Threads: the rows are constant while a batch is computed; they are changed between batches by one caller.
+// Threads: the rows are constant while a batch is computed; one caller changes them between batches.
 #pragma once
 
 #include <array>
@@ -30,9 +30,9 @@ class RelationTable {
   }
   std::span<const float> values() const { return values_; }
 
-  // Reads slot `slot` and compares its XXH3-64.
+  // Reads slot `slot` and verifies its XXH3-64.
   absl::Status Load(int slot, std::uint64_t expected_checksum);
-  // Writes all rows to slot `slot`, creating the file where it is missing or half-made, and returns their XXH3-64. With
+  // Writes all rows to slot `slot`, creating the file if it is missing or incomplete, and returns their XXH3-64. With
   // `sync` the rows are on the disk when it returns.
   absl::StatusOr<std::uint64_t> Write(int slot, bool sync);
 

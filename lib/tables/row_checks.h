@@ -1,4 +1,4 @@
-// Compares rows that are read in order with the checksums of their partitions, as they go by.
+// Compares rows that are read in order with the checksums of their partitions.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ class RowChecks {
  public:
   explicit RowChecks(const TableReader& table) : table_(table) {}
 
-  // Rows [first, first + rows.size() / columns) were read. Of each partition whose rows came whole and in order up to
-  // here, the checksum is compared (TableReader::CompareChecksum); parts of partitions are let by.
+  // Rows [first, first + rows.size() / columns) were read. Compares the checksum of each partition whose rows have all
+  // been added, in order (TableReader::CompareChecksum). Partitions that are added in part only are not checked.
   absl::Status Add(std::uint64_t first, std::span<const float> rows);
 
  private:

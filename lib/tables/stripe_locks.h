@@ -1,10 +1,10 @@
-// Reader-writer locks for the rows of a table: a power-of-two array of spin locks, one for each group of 64 rows by
-// hash.
+// Reader-writer locks for the rows of a table: a power-of-two array of spin locks; the hash of a group of 64 rows
+// selects its lock.
 //
-// A lock is taken where it excludes somebody: in the schedule `async`, whose chunks read and update rows that other
-// chunks update meanwhile, and by who reads rows beside a writer. It is not taken where everybody is excluded already:
-// in `sync` no row is written while chunks copy rows out, there is a barrier between that and the updates, and each row
-// is then updated by one task. Optimizer state has no locks: it is used with its node's row, under that row's lock.
+// Locks are taken in the schedule `async`, whose chunks read and update rows that other chunks update concurrently, and
+// by readers that are concurrent with a writer. `sync` takes none: no row is written while chunks copy rows out, a
+// barrier separates that from the updates, and then one task updates each row. Optimizer state has no locks: it is used
+// with its node's row, under that row's lock.
 //
 // Rules: hold at most one stripe at a time, so there is no lock order to get wrong; keep sections as short as a row's
 // copy or update; no span into a row outlives its lock. tbb::spin_rw_mutex prefers writers, which is acceptable for
@@ -61,16 +61,16 @@ class StripeLocks {
  public:
   // Rows of one group share a stripe; also the granularity of dirty tracking.
   static constexpr std::uint64_t kGroupRows = 64;
-  // 4,096 locks of a cache line each are 256 KiB: two of a few dozen threads rarely meet, and half fits a second-level
-  // cache.
+  // 4,096 locks of a cache line each are 256 KiB. A few dozen threads rarely contend for one, and half of them fit a
+  // second-level cache.
   static constexpr std::size_t kDefaultStripes = 4096;
 
-  // REQUIRES: stripes is a power of two, or 0: then there is no lock to ask for
+  // REQUIRES: stripes is a power of two; or 0, and LockFor is never called
   explicit StripeLocks(std::size_t stripes = kDefaultStripes);
 
   std::size_t size() const { return stripes_.size(); }
 
-  // Returns the stripe that `node` falls in; any id is good, also one past the end of a table.
+  // Returns the stripe that `node` falls in; any id is allowed, also one past the end of a table.
   std::size_t StripeIndex(NodeId node) const {
     // Fibonacci hashing: the high bits of the product spread neighbouring groups over the array.
     return static_cast<std::size_t>((Value(node) / kGroupRows * 0x9E3779B97F4A7C15ULL) >> shift_) & mask_;

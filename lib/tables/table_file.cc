@@ -30,7 +30,8 @@ absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const Np
   absl::Status status = file.Allocate(bytes);
   if (status.ok()) status = file.WriteAt(0, EncodeNpyHeader(shape));
   if (!status.ok()) {
-    // Half a table helps nobody, and may hold the last of a full disk: a failed allocation can leave the part it got.
+    // An incomplete table is useless and may take the last space of a full disk: a failed allocation can leave a part
+    // of the space allocated.
     static_cast<void>(RemoveFile(path));
     return status;
   }
@@ -40,7 +41,7 @@ absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const Np
 absl::StatusOr<File> OpenTableFile(const std::filesystem::path& path, const NpyShape& shape, bool writable) {
   absl::StatusOr<File> file = writable ? File::OpenReadWrite(path) : File::OpenRead(path);
   if (!file.ok()) {
-    // A table that its manifest names and that is not there is damage, not a wrong flag.
+    // If a table that the manifest names is missing, the run is damaged; it is not a usage error.
     return KindOf(file.status()) == ErrorKind::kUsage ? CorruptError(MessageOf(file.status())) : file.status();
   }
   ASSIGN_OR_RETURN(const NpyShape found, CheckedShape(*file));

@@ -57,7 +57,7 @@ absl::Status TableReader::CheckRows(std::uint64_t first, std::uint64_t rows) con
 
 std::span<const std::byte> TableReader::MappedRows(std::uint64_t partition, std::uint64_t first,
                                                    std::uint64_t rows) const {
-  // A few pages are read when they are accessed; advice would take longer.
+  // For a few pages no advice is given: it would take longer than reading them on access.
   constexpr std::uint64_t kWorthAsking = 16 * 1024;
   const FileMapping& mapping = mappings_[slot_of_partition_[partition]];
   if (!mapping.is_open()) return {};
@@ -75,7 +75,7 @@ absl::Status TableReader::ReadRows(std::uint64_t first, std::span<float> out) co
     const std::uint64_t partition = first / partition_rows_;
     const std::uint64_t run = std::min(rows, (partition + 1) * partition_rows_ - first);
     const std::span<float> part = out.first(run * shape_.columns);
-    // Words are read into the last half of the floats' place.
+    // Words are read into the last half of the floats' memory.
     const std::span<std::byte> place = std::as_writable_bytes(part).last(run * shape_.row_bytes());
     std::span<const std::byte> bytes = MappedRows(partition, first, run);
     const bool mapped = !bytes.empty();
@@ -120,7 +120,7 @@ absl::Status TableReader::CompareChecksum(std::uint64_t partition, std::uint64_t
 
 void TableReader::DropBehind() {
   drop_behind_ = true;
-  mappings_ = {};  // a mapped page would stay in the cache
+  mappings_ = {};  // mapped pages would stay in the page cache
   for (const File& file : files_) {
     if (file.is_open()) file.ReadNoFurther();
   }

@@ -18,10 +18,10 @@
 
 namespace octavo {
 
-// What the rows of each partition must be.
+// The expected checksums of the partitions.
 struct ExpectedRows {
-  std::vector<std::uint64_t> checksums;  // XXH3-64, one a partition
-  // Whether the partition is still what it was when the checksums were taken: a training that commits changes it.
+  std::vector<std::uint64_t> checksums;  // XXH3-64, one per partition
+  // Whether the partition is unchanged since the checksums were read; a training that commits changes it.
   std::function<bool(std::uint64_t partition)> is_current;
 };
 
@@ -48,11 +48,11 @@ class TableReader {
   absl::StatusOr<std::span<const float>> Rows(std::uint64_t first, std::uint64_t rows,
                                               std::vector<float>& buffer) const;
 
-  // From here on CompareChecksum compares. Not beside other calls. REQUIRES: a checksum for each partition
+  // Sets the checksums for CompareChecksum. Not concurrently with other calls. REQUIRES: a checksum for each partition
   void Expect(ExpectedRows expected) { expected_ = std::move(expected); }
   bool has_checksums() const { return !expected_.checksums.empty(); }
-  // A corrupt-file error that names file and partition where all its rows, as they were read, have a checksum that is
-  // not the expected one, unless the partition changed meanwhile. REQUIRES: has_checksums()
+  // Compares `found`, the checksum of all rows of the partition as read, with the expected one. A difference is a
+  // corrupt-file error that names file and partition, unless the partition changed meanwhile. REQUIRES: has_checksums()
   absl::Status CompareChecksum(std::uint64_t partition, std::uint64_t found) const;
 
   // For tables that memory has room for: maps the files. Best effort: without address space, rows are read as before.
@@ -61,7 +61,8 @@ class TableReader {
   // For tables that memory has no room for: from now on nothing is mapped, and Forget drops what was read. Not
   // concurrently with other calls.
   void DropBehind();
-  // Rows [first, first + rows) were read and will not be soon again. REQUIRES: first + rows <= this->rows()
+  // Call it when rows [first, first + rows) were read and will not be read again soon. REQUIRES: first + rows <=
+  // this->rows()
   void Forget(std::uint64_t first, std::uint64_t rows) const;
 
  private:

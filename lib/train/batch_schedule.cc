@@ -9,7 +9,7 @@
 namespace octavo {
 namespace {
 
-// The losses of the batch's chunks; an error where one has failed.
+// The sum of the losses of the batch's chunks, or the error of the first one that failed.
 absl::StatusOr<ChunkLoss> LossOf(std::span<const ChunkResult> results) {
   ChunkLoss sum;
   for (const ChunkResult& result : results) {
@@ -37,13 +37,18 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
   if (results_.size() < chunks) results_.resize(chunks);
   const std::span<ChunkResult> results = std::span(results_).first(chunks);
   const bool async = options_.schedule == Schedule::kAsync;
+  // Updates the row of a node by its summed gradient. Any thread.
+  const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
+    UpdateRow(optimizer_, task.learning_rate, task.step, gradient, row, state);
+    if (!AllFinite(row)) finite_.store(false, std::memory_order_relaxed);
+  };
   {
     const Stopwatch watch(times_.compute_seconds);
     if (absl::Status status = Draw(task, results); !status.ok()) return status;
     if (async) {
-      ComputeAndUpdate(task, results);
+      ComputeAndUpdate(task, results, update);
     } else {
-      ParallelBoth([&] { Compute(task, results); }, [&] { OrderNodes(task, results); });
+      ParallelBoth([&] { Compute(results); }, [&] { OrderNodes(results); });
     }
   }
   absl::StatusOr<ChunkLoss> loss = LossOf(results);
@@ -53,15 +58,15 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
   if (async) {
     UpdateRelations(task, results);
   } else {
-    ParallelBoth([&] { status = UpdateNodes(task); }, [&] { UpdateRelations(task, results); });
+    ParallelBoth([&] { status = UpdateNodes(task, update); }, [&] { UpdateRelations(task, results); });
   }
   if (!status.ok()) return status;
   return loss;
 }
 
-// Each chunk draws its negatives, and takes a block of the gradients' file for what it will compute.
+// Each chunk draws its negatives and gets a block of the gradients' file for its gradients.
 absl::Status BatchSchedule::Draw(const BatchTask& task, std::span<ChunkResult> results) {
-  ParallelEach(0, results.size(), [&](std::size_t c) { work_.Draw(PlaceOf(task, c), results[c]); });
+  ParallelEach(0, results.size(), [&](std::size_t c) { work_.Draw(task.place, task.edges, c, results[c]); });
   floats_.clear();
   for (const ChunkResult& result : results) floats_.push_back(BlockFloats(options_, result.shape));
   RETURN_IF_ERROR(tables_.gradients.BeginBatch(floats_));
@@ -69,67 +74,58 @@ absl::Status BatchSchedule::Draw(const BatchTask& task, std::span<ChunkResult> r
   return absl::OkStatus();
 }
 
-// Copies out the rows of each chunk and computes it.
-void BatchSchedule::Compute(const BatchTask& task, std::span<ChunkResult> results) {
+// Copies the rows of each chunk and computes it.
+void BatchSchedule::Compute(std::span<ChunkResult> results) {
   const std::size_t pieces = PiecesOf(options_, results.size());
-  if (pieces > 1) return ComputeInPieces(task, pieces, results);
+  if (pieces > 1) return ComputeInPieces(pieces, results);
   ParallelEach(0, results.size(), [&](std::size_t c) {
-    const ChunkPlace place = PlaceOf(task, c);
     Worker& worker = workers_.local();
-    work_.Gather(place, worker.rows, results[c]);
-    work_.Compute(place, worker.rows, worker.kernel, results[c]);
+    work_.Gather(worker.rows, results[c]);
+    work_.Compute(worker.rows, worker.kernel, results[c]);
   });
 }
 
-// The same of few chunks: several threads compute one, each some of its queries.
-void BatchSchedule::ComputeInPieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results) {
+// The same for few chunks: several threads compute a chunk, each some of its queries.
+void BatchSchedule::ComputeInPieces(std::size_t pieces, std::span<ChunkResult> results) {
   shared_rows_.resize(std::max(shared_rows_.size(), results.size()));
   ParallelEach(0, results.size(), [&](std::size_t c) {
-    const ChunkPlace place = PlaceOf(task, c);
-    work_.Gather(place, shared_rows_[c], results[c]);
-    work_.Prepare(place, pieces, shared_rows_[c], results[c]);
+    work_.Gather(shared_rows_[c], results[c]);
+    results[c].pieces.assign(pieces, {});
   });
   ParallelEach(0, results.size() * pieces, [&](std::size_t i) {
     const std::size_t c = i / pieces;
-    work_.ComputePiece(PlaceOf(task, c), shared_rows_[c], i % pieces, workers_.local().kernel, results[c]);
+    work_.ComputePiece(shared_rows_[c], i % pieces, workers_.local().kernel, results[c]);
   });
   for (ChunkResult& result : results) work_.Conclude(result);
 }
 
-// Needs what Draw did; the gradients may be computed meanwhile. One thread.
-void BatchSchedule::OrderNodes(const BatchTask& task, std::span<const ChunkResult> results) {
+// Call it after Draw; the gradients may be computed concurrently. One thread.
+void BatchSchedule::OrderNodes(std::span<const ChunkResult> results) {
   GradientsByNode& batch = tables_.gradients.batch();
-  for (std::size_t c = 0; c < results.size(); ++c) work_.ListNodes(PlaceOf(task, c), results[c], batch);
+  for (const ChunkResult& result : results) work_.ListNodes(result, batch);
   batch.Order();
 }
 
-// Sums what was ordered, and updates the rows of nodes by it; in a window of batches with its last one.
-absl::Status BatchSchedule::UpdateNodes(const BatchTask& task) {
+// Sums the ordered gradients and updates the rows of nodes; in a window of batches only after the last one.
+absl::Status BatchSchedule::UpdateNodes(const BatchTask& task, RowUpdate update) {
   if (options_.accumulate > 1) {
     RETURN_IF_ERROR(tables_.gradients.Accumulate());
     if (!task.ends_window) return absl::OkStatus();
   }
-  const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
-    UpdateNode(task, gradient, row, state);
-  };
   RETURN_IF_ERROR(tables_.gradients.Apply(update, tables_.embeddings, tables_.optimizer, RoundingOf(task)));
   NoteBrokenRows(task);
   return absl::OkStatus();
 }
 
-// Each worker takes a chunk from its rows to its updates.
-void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results) {
-  const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
-    UpdateNode(task, gradient, row, state);
-  };
+// Each worker handles whole chunks, from copying rows to updating them.
+void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results, RowUpdate update) {
   ParallelEach(0, results.size(), [&](std::size_t c) {
-    const ChunkPlace place = PlaceOf(task, c);
     Worker& worker = workers_.local();
-    work_.Gather(place, worker.rows, results[c]);
-    work_.Compute(place, worker.rows, worker.kernel, results[c]);
+    work_.Gather(worker.rows, results[c]);
+    work_.Compute(worker.rows, worker.kernel, results[c]);
     if (!results[c].status.ok()) return;
     worker.gradients.Clear();
-    work_.ListNodes(place, results[c], worker.gradients);
+    work_.ListNodes(results[c], worker.gradients);
     worker.gradients.Order();
     results[c].status = tables_.gradients.UpdateUnderLocks(worker.gradients, update, tables_.embeddings,
                                                            tables_.optimizer, RoundingOf(task));
@@ -137,22 +133,14 @@ void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResul
   NoteBrokenRows(task);
 }
 
-// Adds the batch's gradients of relations to the window, and ends it with its last batch.
+// Adds the batch's gradients of relations to the window; after the window's last batch updates the relations.
 void BatchSchedule::UpdateRelations(const BatchTask& task, std::span<const ChunkResult> results) {
   relation_contributions_.clear();
-  for (std::size_t c = 0; c < results.size(); ++c) {
-    work_.ListRelations(PlaceOf(task, c), results[c], relation_contributions_);
-  }
+  for (const ChunkResult& result : results) work_.ListRelations(result, relation_contributions_);
   relation_gradients_.Accumulate(relation_contributions_);
   if (!task.ends_window) return;
   const float rate = task.learning_rate * static_cast<float>(options_.relation_rate_factor);
   relation_gradients_.ApplyAndZero(optimizer_, rate, task.step, tables_.relations, tables_.relation_optimizer);
-}
-
-void BatchSchedule::UpdateNode(const BatchTask& task, std::span<const float> gradient, std::span<float> row,
-                               std::span<float> state) {
-  UpdateRow(optimizer_, task.learning_rate, task.step, gradient, row, state);
-  if (!AllFinite(row)) finite_.store(false, std::memory_order_relaxed);
 }
 
 void BatchSchedule::NoteBrokenRows(const BatchTask& task) {

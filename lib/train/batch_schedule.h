@@ -1,18 +1,16 @@
-// How a batch becomes updates: two schedules of the same steps.
+// Computes a batch and updates the tables. There are two schedules of the same steps; | is a barrier:
 //
 //   sync   draw negatives | copy rows and compute, chunk by chunk, and beside it order their gradients by node |
 //          sum and update rows, and beside it relations |      (| is a barrier)
 //   async  draw negatives | each chunk: copy rows, compute, update its rows, under the stripe locks | update relations
-//   |
 //
-// What one thread alone can do, ordering, is done beside what many can. Relations are updated between batches in both:
-// they are never stale. In `async` a chunk reads rows as the chunks beside it leave them at that moment, each row
-// whole; a row of several chunks is updated by each of them, so there are more and smaller updates, and the result
-// depends on time.
+// Ordering uses one thread, so it runs concurrently with steps that use many. Both schedules update relations between
+// batches, so relations are never stale. In `async` a chunk reads each row, under its lock, as concurrent chunks have
+// left it. Each chunk updates its rows, so there are more and smaller updates, and the result depends on timing.
 //
-// `sync` is deterministic: each chunk computes on its own (train/chunk_work.h), and the gradients of a row are added in
-// the order of chunk, then place in the chunk. The bits do not depend on the number of threads. `pipelined` is another
-// name of it.
+// `sync` is deterministic: chunks are independent (train/chunk_work.h), and the gradients of a row are added in the
+// order of chunk, then place in the chunk. The bits do not depend on the number of threads. `pipelined` is another name
+// for `sync`.
 #pragma once
 
 #include <atomic>
@@ -37,28 +35,28 @@
 
 namespace octavo {
 
-// The tables that training reads and changes; borrowed for the life of the schedule.
+// The tables that training reads and changes. They must outlive the schedule.
 struct StepTables {
   MmapManager& embeddings;
   MmapManager& optimizer;
   RelationTable& relations;
   RelationTable& relation_optimizer;
   MmapGradientAccumulator& gradients;
-  const KnownRows* frozen = nullptr;  // rows that no update reaches; null: none
+  const KnownRows* frozen = nullptr;  // rows that are never updated; null: none
 };
 
 struct BatchTask {
   BatchPlace place;
   std::span<const Edge> edges;  // used until the call returns; not empty
-  bool ends_window = true;      // rows are updated with this batch; false only with options.accumulate > 1
-  float learning_rate = 0;      // of the window that it ends
-  std::uint64_t step = 0;       // windows from 1
+  bool ends_window = true;      // rows are updated after this batch; false only with options.accumulate > 1
+  float learning_rate = 0;      // of the window that the batch ends
+  std::uint64_t step = 0;       // number of the window, from 1
 };
 
 // Seconds of the calling thread.
 struct StepTimes {
-  double compute_seconds = 0;  // sampling, copying rows, scores and gradients, and what runs beside them
-  double apply_seconds = 0;    // summing gradients and updating rows, where nothing else runs beside
+  double compute_seconds = 0;  // sampling, copying rows, scores and gradients, and concurrent updates
+  double apply_seconds = 0;    // summing gradients and updating rows, if done separately
 };
 
 // One caller; parallel inside.
@@ -69,17 +67,17 @@ class BatchSchedule {
   BatchSchedule(const BatchSchedule&) = delete;
   BatchSchedule& operator=(const BatchSchedule&) = delete;
 
-  // Says which nodes are in memory from now on: negatives are drawn from them. All nodes until the first call.
-  // REQUIRES: at least one node; ranges ascend
+  // Sets the nodes in memory, from which negatives are drawn. All nodes until the first call. REQUIRES: at least one
+  // node; ranges ascend
   void SetResidentNodes(std::vector<NodeRange> nodes) { work_.SetResidentNodes(std::move(nodes)); }
 
   // Computes the batch and updates the rows. A loss that is not finite is an error that names batch, relation and
-  // nodes. After an error nothing may follow. On return the tables have every update, and may be committed, evicted or
-  // read.
+  // nodes. After an error the schedule must not be used any more. On return the tables have every update, and may be
+  // committed, evicted or read.
   absl::StatusOr<ChunkLoss> Train(const BatchTask& task);
 
-  // An error that names row and batch where an update made a row infinite or NaN: a finite loss can have such a
-  // gradient. Call before a commit, which would keep it for good.
+  // Returns an error that names row and batch if an update made a row infinite or NaN: a finite loss can have such a
+  // gradient. Call it before a commit, which would make the row permanent.
   absl::Status CheckRows() const;
 
   // Seconds since the last call.
@@ -93,20 +91,15 @@ class BatchSchedule {
     GradientsByNode gradients;  // of the chunk, in async
   };
 
-  ChunkPlace PlaceOf(const BatchTask& task, std::size_t chunk) const {
-    return work_.PlaceOf(task.place, task.edges, chunk);
-  }
-  // The steps, in order; each on all threads, over the results of all chunks.
+  // The steps, in order; each uses all threads for the results of all chunks.
   absl::Status Draw(const BatchTask& task, std::span<ChunkResult> results);
-  void Compute(const BatchTask& task, std::span<ChunkResult> results);
-  void ComputeInPieces(const BatchTask& task, std::size_t pieces, std::span<ChunkResult> results);
-  void OrderNodes(const BatchTask& task, std::span<const ChunkResult> results);
-  absl::Status UpdateNodes(const BatchTask& task);
-  void ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results);
+  void Compute(std::span<ChunkResult> results);
+  void ComputeInPieces(std::size_t pieces, std::span<ChunkResult> results);
+  void OrderNodes(std::span<const ChunkResult> results);
+  absl::Status UpdateNodes(const BatchTask& task, RowUpdate update);
+  void ComputeAndUpdate(const BatchTask& task, std::span<ChunkResult> results, RowUpdate update);
   void UpdateRelations(const BatchTask& task, std::span<const ChunkResult> results);
 
-  // Updates one row of a node by its summed gradient. Any thread.
-  void UpdateNode(const BatchTask& task, std::span<const float> gradient, std::span<float> row, std::span<float> state);
   RowRounding RoundingOf(const BatchTask& task) const { return {.seed = options_.seed, .step = task.step}; }
   void NoteBrokenRows(const BatchTask& task);
 
@@ -118,12 +111,12 @@ class BatchSchedule {
   RelationGradients relation_gradients_;
   std::vector<ChunkResult> results_;    // chunk i writes results_[i] only
   std::vector<std::uint64_t> floats_;   // of each chunk's block
-  std::vector<ChunkRows> shared_rows_;  // of chunks that are computed in pieces
+  std::vector<ChunkRows> shared_rows_;  // for chunks that are computed in pieces
   std::vector<RelationContribution> relation_contributions_;
   tbb::enumerable_thread_specific<Worker> workers_;
   BatchPlace last_;                         // of the last Train
   std::atomic<bool> finite_{true};          // relaxed: read after the loops
-  std::optional<BatchPlace> broken_place_;  // of the first update that left a row not finite
+  std::optional<BatchPlace> broken_place_;  // the batch of the first update that made a row infinite or NaN
   StepTimes times_;
 };
 

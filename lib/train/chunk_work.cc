@@ -4,21 +4,55 @@
 #include <cmath>
 #include <utility>
 
+#include "base/checked_math.h"
 #include "base/random.h"
 #include "base/status.h"
-#include "train/divergence.h"
+#include "tables/product_sums.h"
 
 namespace octavo {
 namespace {
 
-// Rows lie anywhere in memory: those of a few edges ahead are on their way while one is copied.
+// Parts of a block are aligned to cache lines.
+constexpr std::uint64_t kPartFloats = 16;
+
+// Returns gradients whose parts are allocated by take(floats), in order.
+template <typename Take>
+ChunkGradients MakeGradients(const TrainOptions& options, const ChunkShape& shape, const Take& take) {
+  const std::size_t dim = options.dim;
+  const std::size_t width = options.model_spec().RelationWidth();
+  const bool both = !options.group_queries;
+  ChunkGradients gradients{.heads = take(shape.queries * dim),
+                           .tails = take(shape.edges * dim),
+                           .relations = take(shape.queries * width),
+                           .head_relations = take(both ? shape.queries * width : 0),
+                           .tail_negatives = {},
+                           .head_negatives = {},
+                           .all_relations = take(shape.relations * width)};
+  if (KeepsFactors(options)) {
+    const std::size_t stride = ProductStride(dim);
+    const auto factors = [&] {
+      return NegativeFactors{.slopes = take(shape.negatives * shape.queries),
+                             .queries = take(shape.queries * stride),
+                             .stride = shape.queries,
+                             .query_stride = stride};
+    };
+    gradients.tail_factors = factors();
+    if (both) gradients.head_factors = factors();
+  } else {
+    gradients.tail_negatives = take(shape.negatives * dim);
+    gradients.head_negatives = take(both ? shape.negatives * dim : 0);
+  }
+  return gradients;
+}
+
+// Rows lie anywhere in memory, so those of the next few edges are prefetched while one is copied.
 constexpr std::size_t kRowsAhead = 4;
 
-// Queries that a piece of a full chunk has at least: each packs all the negatives for itself.
+// The fewest queries in a piece of a full chunk: each piece packs all the negatives again.
 constexpr std::size_t kLeastQueries = 40;
 
-// Where the queries of the edges begin, and the end. Grouped, edges next to each other with one head and relation share
-// one; otherwise each has its own.
+// Sets `begins` to the first edge of each query, and the end. Grouped, adjacent edges with the same head and relation
+// share a query; otherwise each edge has its own.
 void FindQueries(std::span<const Edge> edges, bool grouped, std::vector<std::uint32_t>& begins) {
   begins.clear();
   for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -28,7 +62,7 @@ void FindQueries(std::span<const Edge> edges, bool grouped, std::vector<std::uin
   begins.push_back(static_cast<std::uint32_t>(edges.size()));
 }
 
-// Writes the anchor of each query to the front of `out`; returns how many.
+// Writes the anchor of each query to the front of `out` and returns their number.
 std::size_t CopyAnchors(std::span<const Edge> edges, std::span<const std::uint32_t> begins, Side side,
                         std::span<NodeId> out) {
   const std::size_t queries = begins.size() - 1;
@@ -41,8 +75,30 @@ std::size_t CopyAnchors(std::span<const Edge> edges, std::span<const std::uint32
 
 }  // namespace
 
+bool KeepsFactors(const TrainOptions& options) {
+  return HasInnerProducts(options.model_spec()) && 2 * options.EntriesPerChunk() <= options.dim &&
+         options.schedule != Schedule::kAsync && options.accumulate == 1;
+}
+
+std::uint64_t BlockFloats(const TrainOptions& options, const ChunkShape& shape) {
+  std::uint64_t floats = 0;
+  MakeGradients(options, shape, [&](std::uint64_t part) {
+    floats += RoundUp(part, kPartFloats);
+    return std::span<float>();
+  });
+  return floats;
+}
+
+ChunkGradients GradientsIn(std::span<float> block, const TrainOptions& options, const ChunkShape& shape) {
+  return MakeGradients(options, shape, [&](std::uint64_t part) {
+    const std::span<float> taken = block.first(part);
+    block = block.subspan(RoundUp(part, kPartFloats));
+    return taken;
+  });
+}
+
 std::size_t PiecesOf(const TrainOptions& options, std::uint64_t chunks) {
-  // Floats are dropped, and relations told, by the chunk; gradients as rows would have to be added up.
+  // Dropout and relation prediction need the whole chunk; gradients as rows would have to be added over the pieces.
   const bool whole = !KeepsFactors(options) || options.dropout_spec().any() || options.relation_prediction > 0;
   std::size_t pieces = 1;
   while (!whole && pieces * chunks <= kMostChunksInPieces && options.EntriesPerChunk() >= 2 * pieces * kLeastQueries) {
@@ -74,12 +130,6 @@ void ChunkWork::SetResidentNodes(std::vector<NodeRange> nodes) {
   for (const NodeRange& range : resident_) negatives_ += range.end - range.begin;
 }
 
-ChunkPlace ChunkWork::PlaceOf(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk) const {
-  const std::size_t first = chunk * options_.EntriesPerChunk();
-  const std::size_t count = std::min<std::size_t>(options_.EntriesPerChunk(), edges.size() - first);
-  return {.batch = batch, .chunk = chunk, .edges = edges.subspan(first, count), .edges_of_batch = edges};
-}
-
 std::uint64_t ChunkWork::PredictedRelations() const {
   return options_.group_queries ? relations_.rows() : graph_.relation_count();
 }
@@ -88,7 +138,8 @@ std::uint64_t ChunkWork::HeadSideRelation(RelationId relation) const {
   return options_.reciprocal ? std::uint64_t{Value(relation)} + graph_.relation_count() : Value(relation);
 }
 
-void ChunkWork::DrawNegatives(const ChunkPlace& place, ChunkResult& result) const {
+void ChunkWork::DrawNegatives(ChunkResult& result) const {
+  const ChunkPlace& place = result.place;
   result.tail_negative_ids.resize(negatives_);
   result.head_negative_ids.resize(corrupts_heads() ? negatives_ : 0);
   if (options_.negatives == 0) {
@@ -103,7 +154,7 @@ void ChunkWork::DrawNegatives(const ChunkPlace& place, ChunkResult& result) cons
   const auto draw = [&](Side side, std::span<NodeId> out) {
     if (out.empty()) return;
     if (options_.known_negatives) out = out.subspan(CopyAnchors(place.edges, result.begins, side, out));
-    // A stream for each (epoch, batch, chunk, side): chunk and side share the low 32 bits of the counter's place.
+    // A stream for each (epoch, batch, chunk, side): chunk and side share the low 32 bits of the stream's number.
     const std::uint64_t stream = (place.batch.batch << 32) | (place.chunk << 1) | (side == Side::kHead ? 1U : 0U);
     SampleNegatives(
         RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(place.batch.epoch), stream),
@@ -114,7 +165,8 @@ void ChunkWork::DrawNegatives(const ChunkPlace& place, ChunkResult& result) cons
   draw(Side::kHead, result.head_negative_ids);
 }
 
-absl::Status ChunkWork::GatherRows(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const {
+absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) const {
+  const std::span<const Edge> edges = result.place.edges;
   const std::size_t dim = model_.dim;
   // node_of(i) is the node whose row is row i of `to`, [count, dim].
   const auto gather = [&](std::size_t count, std::vector<float>& to, const auto& node_of) -> absl::Status {
@@ -122,7 +174,7 @@ absl::Status ChunkWork::GatherRows(std::span<const Edge> edges, const ChunkResul
     for (std::size_t i = 0; i < count; ++i) {
       if (i + kRowsAhead < count) embeddings_.PrefetchRow(node_of(i + kRowsAhead));
       const std::span<float> row = std::span(to).subspan(i * dim, dim);
-      // In `async` alone rows are updated meanwhile.
+      // Only in `async` are rows updated meanwhile.
       RETURN_IF_ERROR(options_.schedule == Schedule::kAsync ? embeddings_.ReadRow(node_of(i), row)
                                                             : embeddings_.ReadRowUnlocked(node_of(i), row));
     }
@@ -140,10 +192,14 @@ absl::Status ChunkWork::GatherRows(std::span<const Edge> edges, const ChunkResul
   return gather_negatives(result.head_negative_ids, rows.head_negatives);
 }
 
-void ChunkWork::Draw(const ChunkPlace& place, ChunkResult& result) const {
-  FindQueries(place.edges, options_.group_queries, result.begins);
-  DrawNegatives(place, result);
-  result.shape = {.edges = place.edges.size(),
+void ChunkWork::Draw(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk,
+                     ChunkResult& result) const {
+  const std::size_t first = chunk * options_.EntriesPerChunk();
+  const std::size_t count = std::min<std::size_t>(options_.EntriesPerChunk(), edges.size() - first);
+  result.place = {.batch = batch, .chunk = chunk, .edges = edges.subspan(first, count), .edges_of_batch = edges};
+  FindQueries(result.place.edges, options_.group_queries, result.begins);
+  DrawNegatives(result);
+  result.shape = {.edges = count,
                   .queries = result.begins.size() - 1,
                   .negatives = negatives_,
                   .relations = options_.relation_prediction > 0 ? PredictedRelations() : 0};
@@ -155,13 +211,8 @@ void ChunkWork::TakeBlock(std::span<float> block, ChunkResult& result) const {
   result.head_product = {result.shape.queries, result.gradients.head_factors.queries.data()};
 }
 
-void ChunkWork::Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& result) const {
-  FindAccidentalPositives(place.edges, result.begins, result.tail_negative_ids, Side::kTail, rows.tail_masks);
-  FindAccidentalPositives(place.edges, result.begins, result.head_negative_ids, Side::kHead, rows.head_masks);
-  result.status = GatherRows(place.edges, result, rows);
-}
-
-void ChunkWork::GatherRelations(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const {
+void ChunkWork::GatherRelations(const ChunkResult& result, ChunkRows& rows) const {
+  const std::span<const Edge> edges = result.place.edges;
   const std::size_t width = model_.RelationWidth();
   rows.relations.resize(result.shape.queries * width);
   rows.head_relations.resize(corrupts_heads() ? result.shape.queries * width : 0);
@@ -178,7 +229,16 @@ void ChunkWork::GatherRelations(std::span<const Edge> edges, const ChunkResult& 
   for (const Edge& edge : edges) rows.edge_relations.push_back(Value(edge.relation));
 }
 
-ChunkInput ChunkWork::InputOf(const ChunkPlace& place, const ChunkRows& rows, const ChunkResult& result) const {
+void ChunkWork::Gather(ChunkRows& rows, ChunkResult& result) const {
+  const std::span<const Edge> edges = result.place.edges;
+  FindAccidentalPositives(edges, result.begins, result.tail_negative_ids, Side::kTail, rows.tail_masks);
+  FindAccidentalPositives(edges, result.begins, result.head_negative_ids, Side::kHead, rows.head_masks);
+  GatherRelations(result, rows);
+  result.status = GatherRows(result, rows);
+}
+
+ChunkInput ChunkWork::InputOf(const ChunkRows& rows, const ChunkResult& result) const {
+  const ChunkPlace& place = result.place;
   return {.begins = result.begins,
           .negatives = result.tail_negative_ids.size(),
           .heads = rows.heads,
@@ -199,29 +259,28 @@ ChunkInput ChunkWork::InputOf(const ChunkPlace& place, const ChunkRows& rows, co
                                   (place.batch.batch << 32) | place.chunk)};
 }
 
-void ChunkWork::Prepare(const ChunkPlace& place, std::size_t pieces, ChunkRows& rows, ChunkResult& result) const {
-  if (!result.status.ok()) return;
-  GatherRelations(place.edges, result, rows);
-  result.pieces.assign(pieces, {});
+absl::Status ChunkWork::ComputeInput(const ChunkInput& input, const ChunkGradients& gradients, const ChunkPlace& place,
+                                     ChunkKernel& kernel, ChunkLoss& loss) const {
+  loss = kernel.Compute(input, gradients);
+  if (std::isfinite(loss.loss) && std::isfinite(loss.penalty)) return absl::OkStatus();
+  return LossDiverged(options_, graph_, place.batch, place.edges, input, gradients, loss);
 }
 
-void ChunkWork::ComputePiece(const ChunkPlace& place, const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel,
-                             ChunkResult& result) const {
+void ChunkWork::Compute(const ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const {
+  if (!result.status.ok()) return;
+  result.status = ComputeInput(InputOf(rows, result), result.gradients, result.place, kernel, result.loss);
+}
+
+void ChunkWork::ComputePiece(const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel, ChunkResult& result) const {
   if (!result.status.ok()) return;
   const std::size_t pieces = result.pieces.size();
   const std::size_t first = result.shape.queries * piece / pieces;
   const std::size_t last = result.shape.queries * (piece + 1) / pieces;
   if (first == last) return;
-  ChunkInput input = InputOf(place, rows, result);
-  ChunkGradients gradients = result.gradients;
-  if (pieces > 1) {
-    gradients = gradients.Slice(input, first, last);
-    input = input.Slice(first, last);
-  }
+  const ChunkInput whole = InputOf(rows, result);
   ChunkResult::Piece& done = result.pieces[piece];
-  done.loss = kernel.Compute(input, gradients);
-  if (std::isfinite(done.loss.loss) && std::isfinite(done.loss.penalty)) return;
-  done.status = LossDiverged(options_, graph_, place, input, done.loss);
+  done.status = ComputeInput(whole.Slice(first, last), result.gradients.Slice(whole, first, last), result.place, kernel,
+                             done.loss);
 }
 
 void ChunkWork::Conclude(ChunkResult& result) const {
@@ -237,28 +296,23 @@ void ChunkWork::Conclude(ChunkResult& result) const {
   }
 }
 
-void ChunkWork::Compute(const ChunkPlace& place, ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const {
-  Prepare(place, 1, rows, result);
-  ComputePiece(place, rows, 0, kernel, result);
-  Conclude(result);
-}
-
-void ChunkWork::ListNodes(const ChunkPlace& place, const ChunkResult& result, GradientsByNode& gradients) const {
+void ChunkWork::ListNodes(const ChunkResult& result, GradientsByNode& gradients) const {
   const auto add = [&](NodeId node, std::span<const float> rows, std::size_t row, std::size_t width,
                        const GradientProduct* product = nullptr) {
     if (frozen_ != nullptr && frozen_->nodes.Has(Value(node))) return;
     gradients.Add({node, rows.data() + row * width, product});
   };
   const std::size_t dim = model_.dim;
+  const std::span<const Edge> edges = result.place.edges;
   const ChunkGradients& made = result.gradients;
-  // The order of the sums: of edges with queries of their own, head and tail in turn; else the heads of all queries,
-  // then the tails.
+  // The order of the sums. If each edge has its own query, head and tail alternate; otherwise the heads of all queries
+  // come first, then the tails.
   const bool in_turn = corrupts_heads();
   for (std::size_t q = 0; q < result.shape.queries; ++q) {
-    add(place.edges[result.begins[q]].head, made.heads, q, dim);
-    if (in_turn) add(place.edges[q].tail, made.tails, q, dim);
+    add(edges[result.begins[q]].head, made.heads, q, dim);
+    if (in_turn) add(edges[q].tail, made.tails, q, dim);
   }
-  for (std::size_t i = 0; i < place.edges.size() && !in_turn; ++i) add(place.edges[i].tail, made.tails, i, dim);
+  for (std::size_t i = 0; i < edges.size() && !in_turn; ++i) add(edges[i].tail, made.tails, i, dim);
   const auto add_negatives = [&](std::span<const NodeId> nodes, std::span<const float> rows,
                                  const NegativeFactors& factors, const GradientProduct& product) {
     for (std::size_t j = 0; j < nodes.size(); ++j) {
@@ -273,8 +327,7 @@ void ChunkWork::ListNodes(const ChunkPlace& place, const ChunkResult& result, Gr
   add_negatives(result.head_negative_ids, made.head_negatives, made.head_factors, result.head_product);
 }
 
-void ChunkWork::ListRelations(const ChunkPlace& place, const ChunkResult& result,
-                              std::vector<RelationContribution>& contributions) const {
+void ChunkWork::ListRelations(const ChunkResult& result, std::vector<RelationContribution>& contributions) const {
   const std::size_t width = model_.RelationWidth();
   const ChunkGradients& made = result.gradients;
   const auto add = [&](std::uint64_t relation, std::span<const float> rows, std::size_t row) {
@@ -283,7 +336,7 @@ void ChunkWork::ListRelations(const ChunkPlace& place, const ChunkResult& result
   };
   for (std::uint64_t row = 0; row < result.shape.relations; ++row) add(row, made.all_relations, row);
   for (std::size_t q = 0; q < result.shape.queries; ++q) {
-    const RelationId relation = place.edges[result.begins[q]].relation;
+    const RelationId relation = result.place.edges[result.begins[q]].relation;
     add(Value(relation), made.relations, q);
     if (corrupts_heads()) add(HeadSideRelation(relation), made.head_relations, q);
   }

@@ -1,14 +1,14 @@
-// What one chunk of edges does, whatever the schedule: draws the negatives that its edges share, copies the rows out of
-// the tables, computes loss and gradients, and lists the gradients by row.
+// The work on one chunk of edges, the same in every schedule: draws the negatives that its edges share, copies rows
+// from the tables, computes loss and gradients, and lists the gradients with their rows.
 //
-// Deterministic: negatives and dropped floats are drawn by counter (seed, epoch, batch, chunk, side) and each chunk
-// computes on its own. With options.known_negatives the first of a side are the anchors of the chunk's queries: among
-// few uniform ones of many nodes hardly any would be its edge's own, and a model that never learns to tell a node from
-// its answer ranks it first in every symmetric relation.
+// Deterministic: chunks are independent, and negatives and dropped floats are drawn from a counter (seed, epoch, batch,
+// chunk, side). With options.known_negatives the first negatives of a side are the anchors of the chunk's queries:
+// among a few uniform draws from many nodes, an edge's own anchor hardly ever occurs. A model that never learns to
+// distinguish an anchor from its answers ranks the anchor first in every symmetric relation.
 //
-// E edges ask Q queries (model/chunk.h). Q = E, and both sides are corrupted, but with options.group_queries:
-// then the edges are the entries of prefetch/epoch_order.h, two of each edge, of which only tails are corrupted, and
-// those that stand together with one head and relation share a query.
+// E edges have Q queries (model/chunk.h). Without options.group_queries, Q = E, and both sides are corrupted. With it,
+// the edges are the entries of prefetch/query_groups.h, two per edge; only tails are corrupted, and adjacent entries
+// with the same head and relation share a query.
 #pragma once
 
 #include <cstddef>
@@ -23,16 +23,32 @@
 #include "model/chunk_kernel.h"
 #include "model/negatives.h"
 #include "run/options.h"
-#include "tables/gradients_by_node.h"
+#include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
-#include "train/chunk_block.h"
+#include "train/divergence.h"
 #include "train/relation_gradients.h"
 
 namespace octavo {
 
-// The rows of nodes that a chunk works on. N negatives a side; what is of the head side is empty where only tails are
-// corrupted.
+// Chunk `chunk` of a batch.
+struct ChunkPlace {
+  BatchPlace batch;
+  std::uint64_t chunk = 0;
+  std::span<const Edge> edges;           // of the chunk; twice as many with options.group_queries
+  std::span<const Edge> edges_of_batch;  // negatives by degree are drawn from these
+};
+
+// The shape of a chunk: E edges, Q queries, N negatives per side, A predicted relations (0: none).
+struct ChunkShape {
+  std::uint64_t edges = 0;
+  std::uint64_t queries = 0;
+  std::uint64_t negatives = 0;
+  std::uint64_t relations = 0;
+};
+
+// The rows of a chunk, copied from the tables. N negatives per side; everything of the head side is empty if only tails
+// are corrupted.
 struct ChunkRows {
   std::vector<float> heads;                           // [Q, dim]
   std::vector<float> tails;                           // [E, dim]
@@ -43,83 +59,90 @@ struct ChunkRows {
   std::vector<std::uint32_t> edge_relations;     // [E]
 };
 
-// What comes of a chunk. The gradients are in its block (tables/mmap_gradient_accumulator.h).
+// The result of a chunk. The gradients are in its block (tables/mmap_gradient_accumulator.h).
 struct ChunkResult {
+  ChunkPlace place;
   ChunkShape shape;
   std::vector<std::uint32_t> begins;  // [Q + 1], of queries (model/chunk.h)
   std::vector<NodeId> tail_negative_ids, head_negative_ids;
   ChunkGradients gradients;
-  GradientProduct tail_product, head_product;  // where the gradients of negatives are factors (KeepsFactors)
+  GradientProduct tail_product, head_product;  // if the gradients of negatives are factors (KeepsFactors)
   struct Piece {
     ChunkLoss loss;
     absl::Status status;
   };
-  std::vector<Piece> pieces;
-  ChunkLoss loss;  // of all pieces
+  std::vector<Piece> pieces;  // as many as the caller wants, where it is computed in pieces
+  ChunkLoss loss;
   absl::Status status;
 };
 
-// In how many pieces each chunk of a batch is computed: more than one where there are `chunks` of them, too few for
-// some threads. Not a function of the threads, as losses are added by piece.
+// Whether chunks leave the gradients of negatives as factors (model/chunk.h). Where queries are few beside
+// dimensions that is less to keep; the bits are the same. In `async`, and in sums over batches, a gradient is used on
+// its own.
+bool KeepsFactors(const TrainOptions& options);
+
+// The number of floats in a chunk's block, and the gradients in it. REQUIRES: block.size() is BlockFloats of that shape
+std::uint64_t BlockFloats(const TrainOptions& options, const ChunkShape& shape);
+ChunkGradients GradientsIn(std::span<float> block, const TrainOptions& options, const ChunkShape& shape);
+
+// The number of pieces in which each of a batch's `chunks` chunks is computed: more than one if there are too few
+// chunks to occupy many threads. Does not depend on the number of threads, as losses are added by piece.
 std::size_t PiecesOf(const TrainOptions& options, std::uint64_t chunks);
-// Above so many chunks there is one piece to each.
+// With more chunks than this, each is one piece.
 inline constexpr std::uint64_t kMostChunksInPieces = 4;
 
-// A worker's own, whose scratch is allocated once for a size and kept.
+// Makes a kernel for one worker. It keeps its scratch.
 ChunkKernel MakeKernel(const TrainOptions& options);
 
 // Threads: everything const may be called from many threads, each with its own rows, result and kernel.
 class ChunkWork {
  public:
-  // Everything is borrowed. Gradients of rows that are `frozen` are not listed.
+  // All arguments must outlive this. Gradients of `frozen` rows are not listed.
   ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
             const RelationTable& relations, const KnownRows* frozen = nullptr);
 
-  // Says which nodes are in memory from now on: negatives are drawn from them. REQUIRES: at least one; ranges ascend
+  // Sets the nodes in memory, from which negatives are drawn. REQUIRES: at least one; ranges ascend
   void SetResidentNodes(std::vector<NodeRange> nodes);
   std::span<const NodeRange> resident_nodes() const { return resident_; }
 
   std::size_t ChunkCount(std::size_t edges) const {
     return (edges + options_.EntriesPerChunk() - 1) / options_.EntriesPerChunk();
   }
-  ChunkPlace PlaceOf(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk) const;
 
-  // Finds the queries and draws the negatives, which gives the chunk its shape.
-  void Draw(const ChunkPlace& place, ChunkResult& result) const;
-  // After Draw: the gradients of the chunk are to be in `block`, of BlockFloats floats. From here on they may be
-  // listed.
+  // Begins chunk `chunk` of a batch of `edges`: finds the queries and draws the negatives, which gives the chunk its
+  // shape. `edges` are used until the result is.
+  void Draw(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk, ChunkResult& result) const;
+  // After Draw: sets the block, of BlockFloats floats, for the chunk's gradients. After this they may be listed.
   void TakeBlock(std::span<float> block, ChunkResult& result) const;
-  // After Draw: copies the nodes' rows. Except in `async`, no thread may write them meanwhile. A failure is
-  // result.status.
-  void Gather(const ChunkPlace& place, ChunkRows& rows, ChunkResult& result) const;
+  // After Draw: finds the pairs that are masked and copies the rows. Except in `async`, no thread may write those of
+  // nodes meanwhile. A failure is result.status.
+  void Gather(ChunkRows& rows, ChunkResult& result) const;
 
-  // Computes loss and gradients of gathered rows with the relations' rows as they are now. A loss that is not finite is
-  // result.status, an error that names batch, relation and nodes. Does nothing where the status is an error already.
-  void Compute(const ChunkPlace& place, ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const;
+  // Computes loss and gradients of gathered rows. A loss that is not finite is result.status, an error that names
+  // batch, relation and nodes. Does nothing where the status is an error already.
+  void Compute(const ChunkRows& rows, ChunkKernel& kernel, ChunkResult& result) const;
 
   // The same in pieces, some of the queries each against all negatives, where a batch has too few chunks for the
-  // threads: Prepare, then each piece by any thread, then Conclude. Gradients have the same bits in any number of
-  // pieces.
-  void Prepare(const ChunkPlace& place, std::size_t pieces, ChunkRows& rows, ChunkResult& result) const;
-  void ComputePiece(const ChunkPlace& place, const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel,
-                    ChunkResult& result) const;
+  // threads: each of result.pieces by any thread, then Conclude. Gradients have the same bits in any number of pieces.
+  void ComputePiece(const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel, ChunkResult& result) const;
   void Conclude(ChunkResult& result) const;
 
-  // Lists the chunk's gradients, each with its row: of nodes, and of relations, except frozen ones. Their addresses are
+  // List the chunk's gradients of nodes and of relations, each with its row, except frozen rows. Their addresses are
   // valid after TakeBlock, their values after Compute.
-  void ListNodes(const ChunkPlace& place, const ChunkResult& result, GradientsByNode& gradients) const;
-  void ListRelations(const ChunkPlace& place, const ChunkResult& result,
-                     std::vector<RelationContribution>& contributions) const;
+  void ListNodes(const ChunkResult& result, GradientsByNode& gradients) const;
+  void ListRelations(const ChunkResult& result, std::vector<RelationContribution>& contributions) const;
 
  private:
-  void DrawNegatives(const ChunkPlace& place, ChunkResult& result) const;
-  absl::Status GatherRows(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const;
-  void GatherRelations(std::span<const Edge> edges, const ChunkResult& result, ChunkRows& rows) const;
-  ChunkInput InputOf(const ChunkPlace& place, const ChunkRows& rows, const ChunkResult& result) const;
-  // Whether (?, r, t) is trained by a query of its own. Grouped, it is an entry (t, r^-1, ?).
+  void DrawNegatives(ChunkResult& result) const;
+  absl::Status GatherRows(const ChunkResult& result, ChunkRows& rows) const;
+  void GatherRelations(const ChunkResult& result, ChunkRows& rows) const;
+  ChunkInput InputOf(const ChunkRows& rows, const ChunkResult& result) const;
+  absl::Status ComputeInput(const ChunkInput& input, const ChunkGradients& gradients, const ChunkPlace& place,
+                            ChunkKernel& kernel, ChunkLoss& loss) const;
+  // Whether (?, r, t) is trained by a head-side query. Grouped, it is an entry (t, r^-1, ?) instead.
   bool corrupts_heads() const { return !options_.group_queries; }
   std::uint64_t HeadSideRelation(RelationId relation) const;
-  // Of relation prediction: inverse relations are asked for in groups only.
+  // For relation prediction: inverse relations are predicted only with groups.
   std::uint64_t PredictedRelations() const;
 
   const TrainOptions& options_;
@@ -129,7 +152,7 @@ class ChunkWork {
   const KnownRows* const frozen_;
   const ModelSpec model_;
   std::vector<NodeRange> resident_;
-  std::size_t negatives_ = 0;  // a side
+  std::size_t negatives_ = 0;  // per side
 };
 
 }  // namespace octavo

@@ -23,7 +23,7 @@ std::string Describe(const Graph& graph, const Edge& edge) {
                      Escape(graph.nodes().Name(inverse ? edge.head : edge.tail)));
 }
 
-// Edge `edge` of query `query` alone, against all negatives.
+// The input with only edge `edge` of query `query`, against all negatives.
 ChunkInput OneEdge(const ChunkInput& input, std::size_t query, std::size_t edge,
                    std::span<const std::uint32_t> one_query) {
   const std::size_t at = edge - (input.begins[query] - input.begins[0]);
@@ -40,7 +40,7 @@ ChunkInput OneEdge(const ChunkInput& input, std::size_t query, std::size_t edge,
 
 }  // namespace
 
-// Every bit of the exponent is set in an infinity or NaN. By integers, which the compiler makes vectors of.
+// In an infinity or NaN every bit of the exponent is set. Uses integers, as the compiler vectorises these.
 bool AllFinite(std::span<const float> row) {
   constexpr std::uint32_t kExponent = 0x7f800000;
   std::uint32_t broken = 0;
@@ -48,22 +48,18 @@ bool AllFinite(std::span<const float> row) {
   return broken == 0;
 }
 
-// The kernel gives the sum of a chunk or piece; one edge at a time shows which one it is.
-absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const ChunkPlace& place,
-                          const ChunkInput& input, const ChunkLoss& loss) {
+// The kernel returns the sum over a chunk or piece; computing one edge at a time finds the one that is not finite.
+absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const BatchPlace& place,
+                          std::span<const Edge> edges, const ChunkInput& input, const ChunkGradients& gradients,
+                          const ChunkLoss& loss) {
   ChunkKernel kernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), {},
                      static_cast<float>(options.relation_prediction));
   const std::vector<std::uint32_t> one_query = OneQueryEach(1);
-  const std::size_t relation_width = options.model_spec().RelationWidth();
-  const std::uint64_t relations = relation_width == 0 ? 0 : input.all_relations.size() / relation_width;
-  const ChunkShape shape{.edges = 1, .queries = 1, .negatives = input.negatives, .relations = relations};
-  std::vector<float> block(BlockFloats(options, shape));
-  const ChunkGradients unused = GradientsIn(block, options, shape);
-  const std::span<const Edge> edges = place.edges.subspan(input.begins[0], input.edges());
+  edges = edges.subspan(input.begins[0], input.edges());
   const Edge* culprit = nullptr;
   for (std::size_t q = 0; q < input.queries() && culprit == nullptr; ++q) {
     for (std::size_t i = input.begins[q] - input.begins[0]; i < input.begins[q + 1] - input.begins[0]; ++i) {
-      const ChunkLoss alone = kernel.Compute(OneEdge(input, q, i, one_query), unused);
+      const ChunkLoss alone = kernel.Compute(OneEdge(input, q, i, one_query), gradients.Slice(input, q, q + 1));
       if (std::isfinite(alone.loss) && std::isfinite(alone.penalty)) continue;
       culprit = &edges[i];
       break;
@@ -73,8 +69,8 @@ absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const
       fmt::format("the loss is not finite ({} + {}) in epoch {}, batch {}, {} {}; the last commit stands; try a "
                   "smaller learning-rate "
                   "or initial-scale",
-                  loss.loss, loss.penalty, place.batch.epoch + 1, place.batch.batch + 1,
-                  // With floats dropped a loss can be infinite that is finite without.
+                  loss.loss, loss.penalty, place.epoch + 1, place.batch + 1,
+                  // A loss can be infinite with dropout and finite without.
                   culprit != nullptr ? "at the edge" : "in the chunk that begins with",
                   Describe(graph, culprit != nullptr ? *culprit : edges.front())));
 }
@@ -89,7 +85,7 @@ absl::Status CheckRowsFinite(const Graph& graph, const MmapManager& embeddings, 
   };
   for (std::uint64_t row = 0; row < relations.rows(); ++row) {
     if (AllFinite(relations.Row(row))) continue;
-    const std::uint64_t relation = row % graph.relation_count();  // reciprocal rows stand after the others
+    const std::uint64_t relation = row % graph.relation_count();  // reciprocal rows come after the others
     return explain("relation", graph.RelationName(static_cast<RelationId>(relation)));
   }
   if (!nodes) return absl::OkStatus();

@@ -1,28 +1,37 @@
-// Numbers that have become infinite or NaN, and the errors that name where.
+// Finds values that became infinite or NaN, and makes errors that name their places.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "absl/status/status.h"
+#include "base/edge.h"
 #include "graph/graph.h"
 #include "model/chunk.h"
 #include "model/negatives.h"
 #include "run/options.h"
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
-#include "train/chunk_block.h"
 
 namespace octavo {
 
+// Which batch; both count from 0.
+struct BatchPlace {
+  std::uint64_t epoch = 0;
+  std::uint64_t batch = 0;
+};
+
 bool AllFinite(std::span<const float> row);
 
-// The error of a loss that is not finite: of `input`, which is the chunk at `place` or a piece of it. It names batch,
-// relation and nodes of the first edge whose loss alone is not finite.
-absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const ChunkPlace& place,
-                          const ChunkInput& input, const ChunkLoss& loss);
+// The error of a loss that is not finite: of `input`, which is a chunk of `edges` in the batch `place`, or a piece of
+// it. It names batch, relation and nodes of the first edge whose loss alone is not finite. Overwrites `gradients`,
+// which are those of `input`.
+absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const BatchPlace& place,
+                          std::span<const Edge> edges, const ChunkInput& input, const ChunkGradients& gradients,
+                          const ChunkLoss& loss);
 
-// An error that names the first relation, or node of `resident`, whose row is not finite, and the batch `place`. Nodes
-// are looked at with `nodes` only.
+// Returns an error that names the first relation, or node of `resident`, whose row is not finite, and the batch
+// `place`. Nodes are checked only if `nodes` is true.
 absl::Status CheckRowsFinite(const Graph& graph, const MmapManager& embeddings, const RelationTable& relations,
                              std::span<const NodeRange> resident, bool nodes, const BatchPlace& place);
 

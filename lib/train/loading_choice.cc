@@ -6,6 +6,7 @@
 #include "format/cells.h"
 #include "io/disk_probe.h"
 #include "run/footprint.h"
+#include "run/trained_edges.h"
 #include "train/memory_estimate.h"
 
 namespace octavo {
@@ -15,7 +16,7 @@ namespace {
 bool FitTwice(const TrainOptions& options, const Graph& graph, std::uint64_t memory, int threads,
               const PartitionShape& shape, std::uint64_t table_bytes) {
   const GraphDescription& description = graph.description();
-  const std::uint64_t edges = description.train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
+  const std::uint64_t edges = MostTrainedEdges(options, description) * EdgeBytes(graph.Edges(Split::kTrain).header());
   const auto others = CheckedAdd(edges, table_bytes);
   const auto all =
       others ? CheckedAdd(*others, EstimateTrainingMemory(options, description, threads, shape).total()) : std::nullopt;

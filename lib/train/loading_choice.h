@@ -14,8 +14,9 @@ namespace octavo {
 
 // `auto` reads larger tables into huge pages even if memory has room to map them. The larger the table, the more TLB
 // misses small pages cost; starting without reading is worth at most 3 % of the edges per second. Set this from
-// `octavo bench tables`: the largest size whose column "mapped / direct" is at least 0.97.
-inline constexpr std::uint64_t kMostMappedBytes = std::uint64_t{4} << 30;
+// `octavo bench tables`: the largest size whose column "mapped / direct" is at least 0.97 for rows of 100 floats.
+// docs/partitions.md has the measured figures.
+inline constexpr std::uint64_t kMostMappedBytes = std::uint64_t{256} << 20;
 
 struct LoadingChoice {
   Loading loading = Loading::kDirect;

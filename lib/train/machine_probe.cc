@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64
   return edges;
 }
 
-// A loaded table whose file, of zeros, is made in `folder` unless it is there.
+// A loaded table. Its file, of zeros, is created in `folder` if it is missing.
 absl::StatusOr<std::unique_ptr<MmapManager>> ProbeTable(const std::filesystem::path& folder, const std::string& name,
                                                         const NpyShape& shape, bool own_locks, Loading loading) {
   const TableLayout layout{.slots = {folder / (name + ".npy"), folder / (name + ".other.npy")},
@@ -193,7 +193,7 @@ absl::StatusOr<TrainingRate> TrainingProbe::Train(double seconds) {
 absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
                                            const std::filesystem::path& folder, std::uint64_t rows, double seconds) {
   const auto make = [&]() -> absl::StatusOr<TrainingProbe> {
-    // Gone when the training begins: the tables need only what they have open, and a kill leaves nothing.
+    // Removed before the training begins: the tables only need their open files, and a kill leaves nothing.
     ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(folder, "octavo-plan"));
     return TrainingProbe::Make(options, graph, scratch.path(), rows, Loading::kDirect);
   };

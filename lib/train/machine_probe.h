@@ -30,8 +30,8 @@ struct TrainingRate {
 // workers.
 class TrainingProbe {
  public:
-  // Makes tables of `rows` nodes in memory. Creates their files, of zeros, in `folder`, unless they are there: two
-  // probes may share them. They can be removed afterwards. REQUIRES: rows > 0; the graph, which must outlive this, has
+  // Makes tables of `rows` nodes in memory. Creates their files, of zeros, in `folder` if they are missing; two probes
+  // may share them. They can be removed afterwards. REQUIRES: rows > 0; the graph, which must outlive this, has
   // training edges
   static absl::StatusOr<TrainingProbe> Make(const TrainOptions& options, const Graph& graph,
                                             const std::filesystem::path& folder, std::uint64_t rows, Loading loading);
@@ -51,8 +51,8 @@ class TrainingProbe {
 absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
                                            const std::filesystem::path& folder, std::uint64_t rows, double seconds);
 
-// Measures the disk of `folder`, where the run will be, past the page cache; then trains batches of the graph's first
-// edges on a table that takes at most a quarter of `memory` bytes. Leaves nothing there. Runs on TBB's workers.
+// Measures the disk of `folder`, where the run will be, bypassing the page cache; then trains batches of the graph's
+// first edges on a table that takes at most a quarter of `memory` bytes. Leaves nothing there. Runs on TBB's workers.
 absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
                                           const std::filesystem::path& folder, std::uint64_t memory);
 

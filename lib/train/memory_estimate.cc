@@ -13,17 +13,19 @@
 #include "plan/partition_plan.h"
 #include "prefetch/batch_prefetcher.h"
 #include "run/footprint.h"
+#include "run/trained_edges.h"
 #include "tables/product_sums.h"
 #include "train/chunk_work.h"
 
 namespace octavo {
 namespace {
 
-// Of a gradient beside its floats: the contribution, its sort key, its place in the order and the row's segment.
+// Bytes per gradient in addition to its floats: the contribution, its sort key, its place in the order and the row's
+// segment.
 constexpr std::uint64_t kContributionBytes = 56;
 
-// Sums and products that stop at 1 EiB: the largest values of the options overflow 64 bits together, and an estimate
-// that wrapped around would let them pass.
+// Sums and products that saturate at 1 EiB: the largest values of the options together overflow 64 bits, and an
+// estimate that wrapped around would accept them.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
 template <typename... More>
 std::uint64_t Product(std::uint64_t first, More... more) {
@@ -63,7 +65,7 @@ PartitionRequest RequestFor(const TrainOptions& options, const GraphDescription&
   return request;
 }
 
-// Nodes that negatives are drawn from at a time.
+// The number of nodes in memory, from which negatives are drawn.
 std::uint64_t ResidentRows(const GraphDescription& graph, const PartitionShape& shape) {
   if (shape.WholeGraph()) return graph.node_count;
   const std::uint64_t fine = std::uint64_t{shape.resident} * LargestPartition(graph.partition_count, shape.partitions);
@@ -75,8 +77,8 @@ std::uint64_t NegativesPerSide(const TrainOptions& options, const GraphDescripti
   return options.negatives == 0 ? ResidentRows(graph, shape) : options.negatives;
 }
 
-// Rows whose gradients a batch makes: of its edges, and of the negatives of its chunks. Grouped, an edge is there
-// twice, and its negatives on one side.
+// The number of rows for which a batch computes gradients: of its edges, and of the negatives of its chunks. Grouped,
+// an edge occurs twice, and negatives on one side only.
 std::uint64_t EdgeRowsOfBatch(const TrainOptions& options, std::uint64_t batch) {
   return Product(2 * options.EntriesPerEdge(), batch);
 }
@@ -92,7 +94,8 @@ std::uint64_t AllRelations(const TrainOptions& options, const GraphDescription& 
 }
 
 std::uint64_t EntriesOfChunk(const TrainOptions& options, const GraphDescription& graph) {
-  return options.EntriesPerEdge() * std::min(options.chunk, std::max<std::uint64_t>(1, graph.train_edges));
+  return options.EntriesPerEdge() *
+         std::min(options.chunk, std::max<std::uint64_t>(1, MostTrainedEdges(options, graph)));
 }
 
 // The rows of a chunk.
@@ -120,7 +123,7 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 
-// Rows of chunks that threads share: of those that are computed in pieces.
+// Rows of chunks that are computed in pieces, which threads share.
 std::uint64_t SharedRowBytes(const TrainOptions& options, const GraphDescription& graph, std::uint64_t chunks,
                              std::uint64_t negatives) {
   std::uint64_t shared = std::min(chunks, kMostChunksInPieces);
@@ -129,10 +132,10 @@ std::uint64_t SharedRowBytes(const TrainOptions& options, const GraphDescription
 }
 
 std::uint64_t EdgesOfBatch(const TrainOptions& options, const GraphDescription& graph) {
-  return std::min(options.batch, std::max<std::uint64_t>(1, graph.train_edges));
+  return std::min(options.batch, std::max<std::uint64_t>(1, MostTrainedEdges(options, graph)));
 }
 
-// The blocks of a batch's chunks, where no edges share a query.
+// The blocks of a batch's chunks, if no edges share a query.
 std::uint64_t BlockFloatsOfBatch(const TrainOptions& options, const GraphDescription& graph,
                                  const PartitionShape& shape) {
   const std::uint64_t batch = EdgesOfBatch(options, graph);
@@ -147,8 +150,8 @@ std::uint64_t BlockFloatsOfBatch(const TrainOptions& options, const GraphDescrip
   return Sum(Product(batch / options.chunk, block(options.chunk)), left == 0 ? 0 : block(left));
 }
 
-// A ranking's scratch of each thread and its least batch and block (evaluate/ranking.h), and beside it what it opens:
-// the block index of all splits, the relations twice, their names.
+// A ranking's scratch for each thread, and its least batch and block (evaluate/ranking.h); also what it opens: the
+// block index of all splits, the relations twice, and their names.
 std::uint64_t ValidationBytes(const TrainOptions& options, const GraphDescription& graph, int threads) {
   constexpr std::uint64_t kThreadBytes = std::uint64_t{2} << 20;
   constexpr std::uint64_t kLeastBytes = std::uint64_t{24} << 20;
@@ -164,10 +167,10 @@ std::uint64_t ValidationBytes(const TrainOptions& options, const GraphDescriptio
              Product(graph.relation_count, kNameBytes));
 }
 
-// The division that `memory` allows, made for as many threads as take a tenth of it, or fewer where that is
-// too many: the number of threads of this training has no part in it. Where negatives are all nodes, a small division
-// has room for many threads only because it has few negatives, so all nodes come first where some threads fit beside
-// them.
+// The division for `memory`. It leaves room for as many threads as take a tenth of the memory, or fewer if nothing fits
+// otherwise; it does not depend on this training's number of threads. If negatives are all nodes, a small resident part
+// has room for many threads only because it has few negatives. So all nodes are kept in memory if a few threads fit as
+// well.
 std::optional<PartitionShape> DivideFor(const TrainOptions& options, const GraphDescription& graph,
                                         std::uint64_t memory) {
   constexpr int kMostThreads = 64;
@@ -182,7 +185,7 @@ std::optional<PartitionShape> DivideFor(const TrainOptions& options, const Graph
   for (int threads = kMostThreads; threads >= 1; threads /= 2) {
     request.other_bytes = [&](const PartitionShape& shape) {
       const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, threads, shape);
-      // Too many of them do not fit any memory.
+      // Reject a division in which this many threads take more than a tenth.
       if (threads > 1 && estimate.workers > memory / 10) return kMostBytes;
       return estimate.total() - std::min(estimate.total(), ResidentBytes(request, shape));
     };
@@ -196,8 +199,8 @@ bool Fits(const TrainOptions& options, const GraphDescription& graph, std::uint6
   return shape && EstimateTrainingMemory(options, graph, threads, *shape).total() <= memory;
 }
 
-// Returns whole MiB that are enough, from `least` up: more memory can mean a larger division, so they are found by
-// trying, one by one and, where many threads need far more, in ever larger steps and back.
+// Returns a sufficient amount of memory in whole MiB, at least `least`. More memory can lead to a larger division, so
+// amounts are tried: first one by one, then, for many threads that need far more, in doubling steps and back.
 std::uint64_t EnoughMemory(const TrainOptions& options, const GraphDescription& graph, std::uint64_t least,
                            int threads) {
   constexpr int kSingleSteps = 64;
@@ -236,15 +239,16 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
 
   MemoryEstimate estimate;
   estimate.tables = Sum(ResidentBytes(RequestFor(options, graph), shape), Product(relation_rows, relation_width, 3U),
-                        // The file is read whole, and marks are made of it.
+                        // The file is read as a whole and decoded into marks.
                         options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0);
-  // Pool and windows, and of each block of edges its record, and its place in the orders of two epochs and of a third
+  // Pool and windows; and for each block of edges its record and its places in the orders of two epochs, and of a third
   // that is compared with them.
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
-  const std::uint64_t blocks = Sum(graph.train_edges / kMaxBlockEdges, std::min(cells, graph.train_edges));
+  const std::uint64_t trained = MostTrainedEdges(options, graph);
+  const std::uint64_t blocks = Sum(trained / kMaxBlockEdges, std::min(cells, trained));
   const OrderSettings order{.batch_edges = options.batch,
                             .inverse_offset = options.InverseOffset(graph.relation_count)};
-  estimate.edges = Sum(BatchPrefetcher::MostBytes(order, graph.train_edges), Product(blocks, 96U));
+  estimate.edges = Sum(BatchPrefetcher::MostBytes(order, trained), Product(blocks, 96U));
   // Each chunk keeps its gradients until they are summed.
   const std::uint64_t rows_of_batch = RowsOfBatch(options, batch, negatives);
   const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;
@@ -272,7 +276,7 @@ absl::StatusOr<PartitionShape> ChooseShape(const TrainOptions& options, const Gr
   if (const auto shape = DivideFor(options, graph, memory)) {
     const MemoryEstimate needed = EstimateTrainingMemory(options, graph, threads, *shape);
     if (needed.total() <= memory) return *shape;
-    // The division has room for fewer threads, one at least.
+    // The division has room for fewer threads, but at least one.
     const std::uint64_t one = needed.workers / static_cast<std::uint64_t>(threads);
     const std::uint64_t room = memory - (needed.total() - needed.workers);
     return UsageError(fmt::format("{}; with --threads {} this would do",

@@ -1,5 +1,5 @@
-// How much memory a training holds, from its options and the graph, before any work; and how its tables are divided so
-// that it is no more than allowed.
+// Estimates how much memory a training holds, from its options and the graph, before any work; and divides its tables
+// to fit a memory limit.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 namespace octavo {
 
 struct MemoryEstimate {
-  std::uint64_t tables = 0;      // resident embeddings and optimizer state, what is in flight, relations
+  std::uint64_t tables = 0;      // resident embeddings and optimizer state, partitions in transfer, relations
   std::uint64_t edges = 0;       // a pool, its windows and the block index
-  std::uint64_t gradients = 0;   // of a batch's chunks and of several batches' rows
+  std::uint64_t gradients = 0;   // of a batch's chunks, and of rows summed over several batches
   std::uint64_t workers = 0;     // scratch of each thread
-  std::uint64_t validation = 0;  // the least of a ranking of valid edges, and the graph and run that it opens
-  std::uint64_t program = 0;     // code, libraries, names that are looked up
+  std::uint64_t validation = 0;  // the least for ranking valid edges, with the graph and run that this opens
+  std::uint64_t program = 0;     // code, libraries, looked-up names
 
   std::uint64_t total() const { return tables + edges + gradients + workers + validation + program; }
 };
@@ -27,15 +27,17 @@ struct MemoryEstimate {
 MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDescription& graph, int threads,
                                       const PartitionShape& shape);
 
-// What the file of gradients has room for: the chunks of a batch and, where several batches make an update, their rows.
+// The capacity of the gradients' file: the chunks of a batch and, if several batches make an update, the rows that they
+// touch.
 GradientCapacity GradientCapacityOf(const TrainOptions& options, const GraphDescription& graph,
                                     const PartitionShape& shape);
 
-// A usage error with both figures where the estimate is above `limit` bytes.
+// Returns a usage error with both figures if the estimate is above `limit` bytes.
 absl::Status CheckMemory(const MemoryEstimate& estimate, std::uint64_t limit);
 
-// Returns how the options and `memory` bytes divide the tables: a function of these and the graph alone, so that the
-// number of threads has no part in the bits. A usage error where they do not fit, or where as many threads do not.
+// Returns the division of the tables for `memory` bytes. It depends only on options, graph and memory, so the number of
+// threads does not change the bits. Returns a usage error if no division fits, or if it does not fit with this many
+// threads.
 absl::StatusOr<PartitionShape> ChooseShape(const TrainOptions& options, const GraphDescription& graph,
                                            std::uint64_t memory, int threads);
 

@@ -12,7 +12,7 @@ constexpr std::uint32_t kUntouched = std::numeric_limits<std::uint32_t>::max();
 
 // Columns summed by one task: a few relations may have all the contributions, so the work is split by columns too.
 constexpr std::size_t kColumnsPerTask = 64;
-// Gradients lie anywhere in memory: those of a few contributions ahead are on their way while one is added.
+// Gradients lie anywhere in memory, so those of the next few contributions are prefetched while one is added.
 constexpr std::size_t kAhead = 8;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Gradients of the relations in an accumulation window: few rows, each with many contributions, summed in the order in
-// which they are handed over and applied between batches, so relation parameters are never stale.
+// Gradients of the relations in an accumulation window: few rows, each with many contributions. They are summed in the
+// order in which they are passed and applied between batches, so relation parameters are never stale.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace octavo {
 
-// A gradient of one relation row: [columns] floats that stay where they are until the call that takes them returns.
+// A gradient of one relation row: [columns] floats, which must be valid until the call returns.
 struct RelationContribution {
   std::uint64_t row = 0;
   const float* gradient = nullptr;
 };
 
-// One caller; parallel inside. Memory is the touched rows.
+// One caller; parallel inside. Takes memory for the touched rows only.
 class RelationGradients {
  public:
   RelationGradients(std::uint64_t rows, std::size_t columns);
 
-  // Adds the contributions; those to one row in their order, whatever the number of threads.
+  // Adds the contributions; those to one row in the given order, whatever the number of threads.
   void Accumulate(std::span<const RelationContribution> contributions);
 
   // Updates the touched rows and starts the next window.
@@ -34,7 +34,7 @@ class RelationGradients {
   std::vector<std::uint32_t> slot_of_row_;  // kUntouched, or the row's place in touched_
   std::vector<std::uint64_t> touched_;
   std::vector<float> sums_;  // [touched, columns]
-  // Kept between calls for their memory.
+  // Kept between calls to reuse the memory.
   std::vector<std::vector<const float*>> gradients_of_slot_;
 };
 

@@ -10,6 +10,7 @@
 #include "checkpoint/run_lock.h"
 #include "checkpoint/run_replacement.h"
 #include "checkpoint/run_tables.h"
+#include "checkpoint/verify_state.h"
 #include "fmt/format.h"
 #include "format/cells.h"
 #include "format/known_rows.h"
@@ -24,6 +25,7 @@
 #include "run/run_exchange.h"
 #include "run/run_folder.h"
 #include "run/trainable.h"
+#include "run/trained_edges.h"
 #include "train/chunk_work.h"
 #include "train/memory_estimate.h"
 #include "train/training_loop.h"
@@ -33,11 +35,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the edges do not fit beside what the training holds, they leave the page cache once they are read. Returns
-// whether that is so. Tables are mapped only if their clean pages fit in addition.
+// If the edges do not fit in addition to what the training holds, drops them from the page cache after reading. Returns
+// whether it does. Tables are mapped only if their clean pages fit in addition.
 bool LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph.description(), settings.threads, shape);
-  const std::uint64_t edges = graph.description().train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
+  const std::uint64_t edges =
+      MostTrainedEdges(options, graph.description()) * EdgeBytes(graph.Edges(Split::kTrain).header());
   const std::uint64_t needed = estimate.total() + edges;
   const bool drop_behind = needed < edges || needed > settings.memory;
   if (drop_behind) graph.DropBehind();
@@ -64,7 +67,7 @@ absl::Status CheckInit(const TrainOptions& options, const InitialSource& init, c
                                 init.source.string()));
 }
 
-// Opens what a run begins with; null where that is nothing.
+// Opens the initial vectors of a run; null if it has none.
 absl::StatusOr<std::unique_ptr<InitialVectors>> OpenInit(const Graph& graph, const TrainOptions& options,
                                                          const TrainSettings& settings, const InitialSource& init,
                                                          const RunPaths& paths) {
@@ -74,7 +77,7 @@ absl::StatusOr<std::unique_ptr<InitialVectors>> OpenInit(const Graph& graph, con
   return InitialVectors::Open(init, graph, options, settings.memory, paths, stop);
 }
 
-// All that a start can be refused for by its folder and what it begins with.
+// The checks of a start that concern its folder and its initial vectors.
 absl::Status CheckPlace(const Graph& graph, const TrainOptions& options, bool overwrite, const TrainSettings& settings,
                         const InitialSource& init, const RunPaths& paths) {
   RETURN_IF_ERROR(OpenInit(graph, options, settings, init, paths).status());
@@ -87,8 +90,8 @@ absl::Status CheckPlace(const Graph& graph, const TrainOptions& options, bool ov
   return has_older ? CheckCopyPlace(paths, paths.Best()) : absl::OkStatus();
 }
 
-// `pipelined` is another name of `sync`, and a new run has the first one. So a run of that name is one of an older
-// program, which updated the rows of nodes a batch late where a batch was one chunk in one piece.
+// `pipelined` is another name for `sync`, and new runs are stored as `sync`. So a run with `pipelined` was made by an
+// older program, which updated the rows of nodes one batch late if a batch was one chunk in one piece.
 TrainOptions WithoutAliases(TrainOptions options) {
   if (options.schedule == Schedule::kPipelined) options.schedule = Schedule::kSync;
   return options;
@@ -97,7 +100,7 @@ bool BeganWithLateUpdates(const TrainOptions& options) {
   return options.schedule == Schedule::kPipelined && options.batch <= options.chunk && PiecesOf(options, 1) == 1;
 }
 
-// Opens and checks what a run in `paths` is made of. The graph may not have its name yet, which is `graph_name`.
+// Opens and checks the inputs of a new run in `paths`. The graph may not be at its final path, `graph_name`, yet.
 absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& graph_name, const RunPaths& paths,
                                   const TrainOptions& options, const TrainSettings& settings,
                                   const TrainCallbacks& callbacks, const InitialSource& init) {
@@ -108,6 +111,8 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   ASSIGN_OR_RETURN(run.division, ChooseShape(options, run.graph->description(), settings.memory, settings.threads));
   if (callbacks.on_division) callbacks.on_division({.shape = run.division, .from_epoch = 1});
   run.gradients = GradientCapacityOf(options, run.graph->description(), run.division);
+  run.memory_bytes = settings.memory;
+  run.stop = [&settings] { return settings.stop != nullptr && *settings.stop != 0; };
   run.drop_behind = LeaveRoom(*run.graph, options, run.division, settings);
   ASSIGN_OR_RETURN(run.vectors, OpenInit(*run.graph, options, settings, init, paths));
   run.configuration = {.options = WithoutAliases(options),
@@ -119,7 +124,7 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   return run;
 }
 
-// Returns how a resumed run goes on from its next epoch, and tells the caller.
+// Returns the division of a resumed run from its next epoch on, and reports it to the caller.
 absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const TrainSettings& settings,
                                             const TrainCallbacks& callbacks) {
   const TrainOptions& options = resumption.configuration.options;
@@ -147,31 +152,36 @@ absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const 
   return next;
 }
 
-// Makes `run` in its place, up to its first commit, and moves it there where an older one is or the graph of `unnamed`,
-// which may be null, has no name yet: that gets it in between.
+// Makes `run` up to its first commit and installs it in its place. If an older run or an `unnamed` graph exists, the
+// run is made next to its place first and then moved; the graph is renamed to its path in between. `unnamed` may be
+// null.
 absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicFolder* unnamed) {
   const RunPaths& paths = place.paths();
   const TrainOptions& options = run.configuration.options;
   const GraphDescription& graph = run.graph->description();
   const bool full = options.durability == Durability::kFull;
-  // The older run stands until all that the new one begins with was read.
+  // The older run is kept until the new one's initial vectors have been read.
   const bool beside = unnamed != nullptr || (place.has_older() && run.vectors != nullptr);
   if (!beside || !place.has_older()) RETURN_IF_ERROR(RemoveRun(paths));
   if (!place.has_older()) RETURN_IF_ERROR(CheckRoomForBest(options, graph, paths));
   if (!beside) return BeginRun(run, paths, full);
   RETURN_IF_ERROR(CreateFolders(paths.Replacement().folder()));
-  // The first commit syncs the folder before it says that there is a run.
+  // The first commit syncs the folder before STATE names the run.
   if (unnamed != nullptr) RETURN_IF_ERROR(WriteWholeFileAtomically(paths.Replacement().Growth(), ""));
-  // What takes the place of a run that a power cut would have spared is to survive one as well.
+  // The older run would survive a power cut, so the run that replaces it must, too.
   ASSIGN_OR_RETURN(BegunRun begun, BeginRun(run, paths.Replacement(), /*sync=*/true));
-  begun.tables.reset();  // they know the place by its name
+  begun.tables.reset();  // they hold paths that are about to be renamed
   begun.gradients.reset();
   RETURN_IF_ERROR(CheckRemovable(paths));
   if (unnamed != nullptr) RETURN_IF_ERROR(unnamed->Commit());
   RETURN_IF_ERROR(ReplaceRun(paths));
   ASSIGN_OR_RETURN(begun.gradients, MmapGradientAccumulator::Create(paths.Gradients(), options.dim, run.gradients));
   ASSIGN_OR_RETURN(begun.tables, RunTables::Open(paths, ShapeOf(options, graph, run.division), full));
-  ASSIGN_OR_RETURN(begun.edges, MakeTrainedEdges(*run.graph, options, paths, begun.known, run.drop_behind));
+  // Pairs of walks keep their name in the folder, which has moved with them.
+  if (options.walk == Walk::kNone) {
+    ASSIGN_OR_RETURN(begun.edges,
+                     MakeTrainedEdges(*run.graph, options, paths, begun.known, run.memory_bytes, run.drop_behind));
+  }
   return begun;
 }
 
@@ -186,7 +196,7 @@ absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunFolder& place, AtomicFolde
   place.Keep();
   const absl::StatusOr<BegunRun> begun = InstallRun(run, place, unnamed);
   if (!begun.ok()) {
-    // With its graph named the new run is the one that stands; a disk that has just failed is not asked to move it.
+    // If the graph has been renamed, the new run is the valid one; it is not moved now, as the disk has just failed.
     const bool named = unnamed != nullptr && unnamed->path().empty();
     if (!named) static_cast<void>(unnamed != nullptr ? RemoveRunFolder(paths.Replacement()) : SettleRun(paths));
     return begun.status();
@@ -195,11 +205,11 @@ absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunFolder& place, AtomicFolde
   run.vectors.reset();  // the training needs their memory
   if (unnamed != nullptr) {
     const std::uint64_t fingerprint = run.graph->description().fingerprint;
-    ASSIGN_OR_RETURN(run.graph, Graph::Open(run.configuration.graph));  // messages go by its name
+    ASSIGN_OR_RETURN(run.graph, Graph::Open(run.configuration.graph));  // messages name its path
     if (run.graph->description().fingerprint != fingerprint) {
       return UsageError(
-          fmt::format("{}: was replaced by another graph meanwhile; octavo resume --run {} --graph DIR goes "
-                      "on with that of the run",
+          fmt::format("{}: was replaced by another graph meanwhile; octavo resume --run {} --graph DIR continues "
+                      "with that of the run",
                       run.configuration.graph.string(), paths.folder().string()));
     }
     if (run.drop_behind) run.graph->DropBehind();
@@ -255,7 +265,7 @@ absl::Status CheckGrownStart(const fs::path& base, bool has_valid_edges, const f
                              const InitialSource& init) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(base));
   RETURN_IF_ERROR(has_valid_edges ? ValidateTrainOptions(options) : CheckTrainable(*graph, options));
-  // More partitions than the base has fine ones may do for the grown graph.
+  // A number of partitions that is too large for the base may be valid for the grown graph.
   TrainOptions on_base = options;
   const std::uint64_t most = graph->description().partition_count;
   if (on_base.partitions > most || on_base.resident > most) on_base.partitions = on_base.resident = 0;
@@ -296,7 +306,11 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   RETURN_IF_ERROR(CheckIsRun(paths));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
   RETURN_IF_ERROR(SettleRun(paths));
+  // Best effort: the next copy removes it, too.
+  static_cast<void>(RemoveUnfinishedCopy(paths, paths.Best()));
+  const std::string fallback = DescribeFallback(paths.State());
   ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings.exchange));
+  if (!fallback.empty() && callbacks.on_warning) callbacks.on_warning(fallback);
   if (callbacks.on_begin) callbacks.on_begin(resumption.graph->description(), resumption.configuration.options);
   ASSIGN_OR_RETURN(const PartitionShape next, NextDivision(resumption, settings, callbacks));
   const auto& [configuration, configuration_changed, graph, manifest] = resumption;
@@ -309,10 +323,14 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
                     folder.string()));
   }
   const bool drop_behind = LeaveRoom(*graph, options, next, settings);
+  const auto stop = [&settings] { return settings.stop != nullptr && *settings.stop != 0; };
   const RunShape shape = ShapeOf(options, graph->description(), DivisionOf(done));
   ASSIGN_OR_RETURN(const std::optional<KnownRows> known, ReadKnownRows(options, paths, shape));
   NewFiles made(paths);
-  // Room for both divisions of the tables.
+  // Walks need the memory before the tables do.
+  ASSIGN_OR_RETURN(const std::optional<CellReader> edges,
+                   MakeTrainedEdges(*graph, options, paths, known, settings.memory, drop_behind, stop));
+  // With capacity for both divisions of the tables.
   GradientCapacity capacity = GradientCapacityOf(options, graph->description(), DivisionOf(done));
   const GradientCapacity then = GradientCapacityOf(options, graph->description(), next);
   capacity.block_floats = std::max(capacity.block_floats, then.block_floats);
@@ -322,7 +340,6 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables,
                    RunTables::Open(paths, shape, options.durability == Durability::kFull));
   RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
-  ASSIGN_OR_RETURN(const std::optional<CellReader> edges, MakeTrainedEdges(*graph, options, paths, known, drop_behind));
   if (configuration_changed) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   made.Keep();
   return TrainingLoop(*graph, edges ? *edges : graph->Edges(Split::kTrain), FrozenRows(options, known), options, paths,

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The ids of the partitions, neighbours put together.
+// The node ids of the partitions, with adjacent ranges merged.
 std::vector<NodeRange> NodesOf(std::span<const PartitionId> partitions, const GraphDescription& graph) {
   std::vector<NodeRange> ranges;
   for (const PartitionId partition : partitions) {
@@ -83,7 +83,7 @@ void TrainingLoop::ChooseLoading() {
   if (callbacks_.on_loading) callbacks_.on_loading(loading_);
 }
 
-// Between two epochs: the next shape is the shape from here on.
+// Between two epochs: changes to the next shape.
 void TrainingLoop::DivideTables() {
   if (shape() == next_shape_) return;
   progress_.partitions = next_shape_.partitions;
@@ -132,18 +132,18 @@ absl::Status TrainingLoop::RunEpoch() {
   return CommitEpoch();
 }
 
-// Trains the batches of one state, [progress_.batch, end), or stops before.
+// Trains the batches of one state, [progress_.batch, end), or stops earlier.
 absl::Status TrainingLoop::RunState(std::uint64_t end) {
   while (progress_.batch < end) {
     const std::uint64_t batch = progress_.batch;
     RETURN_IF_ERROR(Failpoint("train.batch"));
     RETURN_IF_ERROR(tables_.CheckLoaded());  // of mapped rows, whose checksums are verified in the background
-    // A window ends with its state, as its rows may leave.
+    // A window ends with its state, as its rows may be evicted.
     const bool ends_window = (batch + 1) % options_.accumulate == 0 || batch + 1 == end;
     RETURN_IF_ERROR(RunBatch(batch, ends_window));
     if (!ends_window) continue;
     ReportBatch();
-    // Between windows the tables are whole: there, and only there, is a commit or a stop.
+    // The tables are consistent between windows: only there can a commit or a stop be.
     if (Stopping()) break;
     if (batch + 1 != batches_.BatchCount() && CommitDue()) RETURN_IF_ERROR(CommitHere());
   }
@@ -194,7 +194,8 @@ absl::Status TrainingLoop::CommitHere() {
   const Clock::time_point begin = Clock::now();
   const absl::Status exchange = partitions_.Wait();
   RETURN_IF_ERROR(schedule_->CheckRows());
-  // Behind an eviction that failed there is no commit; why, the eviction knows. A load that failed does not matter yet.
+  // After a failed eviction the commit fails too; return the eviction's error, which names the cause. A failed load
+  // does not matter yet.
   if (absl::Status status = tables_.Commit(progress_); !status.ok()) return exchange.ok() ? status : exchange;
   counters_.commit_seconds += SecondsSince(begin);
   last_commit_ = Clock::now();
@@ -242,7 +243,7 @@ absl::Status TrainingLoop::CommitEpoch() {
   const Clock::time_point begin = Clock::now();
   RETURN_IF_ERROR(partitions_.Wait());
   RETURN_IF_ERROR(schedule_->CheckRows());
-  if (settings_.commit != nullptr) settings_.commit->store(false, std::memory_order_relaxed);  // this is the one
+  if (settings_.commit != nullptr) settings_.commit->store(false, std::memory_order_relaxed);  // this is the commit
   EpochEvent event;
   const auto seal = [&](Progress& next) -> absl::Status {
     counters_.commit_seconds += SecondsSince(begin);
@@ -268,7 +269,7 @@ absl::Status TrainingLoop::CommitEpoch() {
   return absl::OkStatus();
 }
 
-// What the estimate has for a validation, and what of the memory nobody else needs, as far as it is of use.
+// The estimate's memory for a validation, plus unused memory up to a useful amount.
 std::uint64_t TrainingLoop::ValidationMemory() const {
   constexpr std::uint64_t kEnough = std::uint64_t{1} << 30;
   const MemoryEstimate estimate = EstimateTrainingMemory(options_, graph_.description(), settings_.threads, shape());
@@ -276,15 +277,15 @@ std::uint64_t TrainingLoop::ValidationMemory() const {
   return std::max(estimate.validation, std::min(kEnough, settings_.memory - std::min(settings_.memory, others)));
 }
 
-// Ranks the valid split with the rows of the last commit, which is the end of an epoch, keeps them where they are the
-// best, and commits what came of it: a kill before that has the validation done again.
+// Ranks the valid split with the rows of the last commit, at the end of an epoch. Keeps a copy of the rows if they are
+// the best, and commits the outcome. After a kill before that commit, the validation is repeated.
 absl::Status TrainingLoop::Validate() {
   RETURN_IF_ERROR(Failpoint("train.validate"));
   if (!settings_.validate) return absl::InternalError("no validator");
   const Clock::time_point begin = Clock::now();
   RETURN_IF_ERROR(partitions_.Wait());
   const absl::StatusOr<ValidationScores> scores = settings_.validate(paths_.folder(), options_, ValidationMemory());
-  if (absl::IsCancelled(scores.status()) && Stopping()) return absl::OkStatus();  // a resume does it again
+  if (absl::IsCancelled(scores.status()) && Stopping()) return absl::OkStatus();  // a resume repeats it
   if (!scores.ok()) return scores.status();
   const ValidationProgress after = AfterValidation(options_, tables_.validation(), progress_.epoch, scores->mrr);
   const ValidationEvent event = {.epoch = progress_.epoch,
@@ -344,7 +345,7 @@ absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
 absl::StatusOr<TrainOutcome> TrainingLoop::Run(bool past_patience) {
   absl::StatusOr<TrainOutcome> outcome = Train(past_patience);
   if (outcome.ok() || !IsSystemError(outcome.status())) return outcome;
-  return RuntimeError(fmt::format("{}; generation {} is committed; then go on with: octavo resume --run {}",
+  return RuntimeError(fmt::format("{}; generation {} is committed; then continue with: octavo resume --run {}",
                                   MessageOf(outcome.status()), tables_.generation(), paths_.folder().string()));
 }
 

@@ -23,22 +23,22 @@
 
 namespace octavo {
 
-// One object a process and run; one thread. Everything that is passed must outlive it.
+// One object per process and run; one thread. All arguments must outlive it.
 class TrainingLoop {
  public:
-  // `edges` are those that are trained, of `graph`; `frozen` rows, null for none, are not updated. `next_shape` is how
-  // the tables are divided from the next epoch on.
-  // `gradients` has room for a window of either shape.
+  // `edges` are the edges of `graph` to train. `frozen` rows are not updated; null means none. `next_shape` is the
+  // division of the tables from the next epoch on. `gradients` has capacity for a window of either division.
   TrainingLoop(const Graph& graph, const CellReader& edges, const KnownRows* frozen, const TrainOptions& options,
                const RunPaths& paths, RunTables& tables, MmapGradientAccumulator& gradients,
                const PartitionShape& next_shape, const TrainSettings& settings, const TrainCallbacks& callbacks);
 
-  // Trains to the last epoch, or until options.patience or settings.stop say so; with `past_patience` on from where
-  // patience had stopped it, which counts anew. The error of a disk says from which commit to go on.
+  // Trains to the last epoch, or until options.patience or settings.stop ends it. With `past_patience` it continues
+  // after patience has stopped the run, and the patience count restarts. A disk error names the commit from which to
+  // continue.
   absl::StatusOr<TrainOutcome> Run(bool past_patience);
 
  private:
-  // Of the epoch under way, in this process.
+  // Counts of the current epoch, in this process.
   struct EpochCounters {
     std::chrono::steady_clock::time_point begin{};
     std::uint64_t edges = 0;
@@ -82,10 +82,10 @@ class TrainingLoop {
   const PartitionShape next_shape_;
   const TrainSettings& settings_;
   const TrainCallbacks& callbacks_;
-  Progress progress_;      // of the work done, committed or not
-  LoadingChoice loading_;  // of partitions that are loaded from now on
+  Progress progress_;      // all work done, committed or not
+  LoadingChoice loading_;  // for partitions that are loaded from now on
   std::unique_ptr<EpochPlanner> planner_;
-  EpochPlan plan_;  // of the epoch under way
+  EpochPlan plan_;  // of the current epoch
   BatchPrefetcher batches_;
   PartitionLoader partitions_;
   std::unique_ptr<BatchSchedule> schedule_;

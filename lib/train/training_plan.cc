@@ -7,6 +7,7 @@
 #include "format/npy_header.h"
 #include "plan/partition_plan.h"
 #include "run/footprint.h"
+#include "run/trained_edges.h"
 
 namespace octavo {
 namespace {
@@ -28,7 +29,7 @@ PlannedEpoch PlanEpoch(const TrainOptions& options, const Graph& graph, EpochPla
   PlannedEpoch planned;
   planned.loads = plan.exchanges + (epoch == 0 ? shape.resident : 0);
   planned.traffic = PlannedTraffic(plan, bytes_of, 0, epoch == 0);
-  planned.traffic.read += description.train_edges * EdgeBytes(graph.Edges(Split::kTrain).header());
+  planned.traffic.read += MostTrainedEdges(options, description) * EdgeBytes(graph.Edges(Split::kTrain).header());
   planned.traffic.written += relation_bytes;
   return planned;
 }
@@ -45,7 +46,7 @@ void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const
     return static_cast<double>(traffic.read) / rates.disk_read +
            static_cast<double>(traffic.written) / rates.disk_write;
   };
-  const double compute = static_cast<double>(graph.train_edges) / rates.training;
+  const double compute = static_cast<double>(MostTrainedEdges(options, graph)) / rates.training;
   // Exchanges overlap with training; the commit at the end does not.
   const double resident = plan.shape.WholeGraph() ? 0 : plan.shape.resident;
   const std::uint64_t at_commit = plan.shape.WholeGraph()
@@ -69,7 +70,7 @@ DiskSpace DiskSpaceOf(const TrainOptions& options, const GraphDescription& graph
   const std::uint64_t gradients =
       MmapGradientAccumulator::FileBytes(options.dim, GradientCapacityOf(options, graph, shape))
           .value_or(UINT64_MAX / 2);
-  // The best run and the copy that replaces it.
+  // The best run, and the copy that is about to replace it.
   const std::uint64_t copies = options.keep == Keep::kBest ? 2 : 0;
   return {.beginning = 2 * tables + gradients,
           .training = (2 + copies) * tables + gradients,

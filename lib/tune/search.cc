@@ -17,6 +17,7 @@
 #include "format/paths.h"
 #include "io/failpoint.h"
 #include "io/file.h"
+#include "io/link_check.h"
 #include "train/machine_probe.h"
 #include "train/memory_estimate.h"
 #include "tune/preset_file.h"
@@ -203,6 +204,7 @@ class Search {
     const std::uint64_t epoch = halving_.rungs()[task.rung].epochs;
     SearchEvent event = {.kind = SearchEvent::Kind::kFailed, .trial = task.trial, .rung = task.rung};
     const absl::StatusOr<TrainSettings> settings = FittingSettings(trial.options);
+    RETURN_IF_ERROR(CheckNoLink(paths_.Trial(task.trial).folder()));
     // A run that fitted when it began has not failed; it needs the memory that was available then.
     ASSIGN_OR_RETURN(const bool begun, FileExists(paths_.Trial(task.trial).State()));
     if (!settings.ok() && (begun || KindOf(settings.status()) != ErrorKind::kUsage)) return settings.status();

@@ -28,6 +28,7 @@ absl::StatusOr<std::optional<NamedVector>> TableSource::Read() {
   }
   const NamedVector vector = {names_.Name(NodeId{next_}),
                               std::span<const float>(block_).subspan((next_ - first_) * columns(), columns())};
+  RETURN_IF_ERROR(names_.status());
   ++next_;
   return vector;
 }

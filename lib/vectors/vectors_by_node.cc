@@ -32,7 +32,7 @@ absl::Status VectorsByNode::Copy(std::uint64_t first, std::span<float> rows, con
     RETURN_IF_ERROR(Advance());
   }
   nodes_.Forget(first, count);
-  return absl::OkStatus();
+  return nodes_.status();
 }
 
 absl::Status VectorsByNode::Finish() {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <tuple>
 #include <utility>
 
 #include "base/edge.h"
@@ -20,9 +21,10 @@ constexpr std::size_t kRowsPerTask = 256;
 // Large arrays are written and read in pieces, so that the page cache never holds a second copy of a whole one.
 constexpr std::size_t kPieceBytes = std::size_t{2} << 20;
 
-// Calls take(edges) for every block of [first, end), concurrently on many threads.
-template <typename Take>
-absl::Status ForEachBlock(const CellReader& cells, std::size_t first, std::size_t end, const Take& take) {
+// Calls take(record, edges) for the blocks of [first, end) that `wanted` says, concurrently on many threads.
+template <typename Wanted, typename Take>
+absl::Status ForEachBlock(const CellReader& cells, std::size_t first, std::size_t end, const Wanted& wanted,
+                          const Take& take) {
   Mutex mutex;
   absl::Status status;  // the first error; under mutex
   const std::size_t tasks = (end - first + kBlocksPerTask - 1) / kBlocksPerTask;
@@ -34,9 +36,10 @@ absl::Status ForEachBlock(const CellReader& cells, std::size_t first, std::size_
     absl::Status read;
     cells.WillRead(begin, stop);
     for (std::size_t block = begin; block < stop && read.ok(); ++block) {
+      if (!wanted(cells.block(block))) continue;
       edges.resize(cells.block(block).edges);
       read = cells.ReadBlock(block, edges, scratch);
-      if (read.ok()) take(std::span<const Edge>(edges));
+      if (read.ok()) take(cells.block(block), std::span<const Edge>(edges));
     }
     cells.Forget(begin, stop);
     const MutexLock lock(mutex);
@@ -98,26 +101,52 @@ std::uint64_t Adjacency::BytesOf(std::uint64_t nodes, std::uint64_t edges, bool 
          edges * (sizeof(std::uint32_t) + (weighted ? sizeof(double) : std::size_t{0}));
 }
 
-absl::StatusOr<Adjacency> Adjacency::Build(const CellReader& cells, const PartitionRange& range) {
+// The blocks that a range's rows are made of.
+struct Adjacency::Blocks {
+  const CellReader& cells;
+  const PartitionRange& range;
+  bool both_ways = false;
+
+  bool HasHeads(const BlockRecord& block) const { return Has(block.head_partition); }
+  bool HasTails(const BlockRecord& block) const { return both_ways && Has(block.tail_partition); }
+  // Calls take(node, neighbour, weight) for each entry of the rows, concurrently on many threads.
+  template <typename Take>
+  absl::Status ForEachEntry(const Take& take) const {
+    auto [first, end] = BlocksOf(cells, range);
+    if (both_ways) std::tie(first, end) = std::pair<std::size_t, std::size_t>(0, cells.block_count());
+    const auto wanted = [this](const BlockRecord& block) { return HasHeads(block) || HasTails(block); };
+    return ForEachBlock(cells, first, end, wanted, [&](const BlockRecord& block, std::span<const Edge> edges) {
+      for (const Edge& edge : edges) {
+        if (HasHeads(block)) take(edge.head, edge.tail, edge.weight);
+        if (HasTails(block)) take(edge.tail, edge.head, edge.weight);
+      }
+    });
+  }
+
+ private:
+  bool Has(std::uint32_t partition) const {
+    return partition >= range.first_partition && partition < range.end_partition;
+  }
+};
+
+absl::StatusOr<Adjacency> Adjacency::Build(const CellReader& cells, const PartitionRange& range, bool both_ways) {
   Adjacency rows;
   rows.first_node_ = range.first_node;
   rows.begin_.resize(range.end_node - range.first_node + 1);
   rows.tails_.resize(range.edges);
   if (cells.header().has_weights != 0) rows.sums_.resize(range.edges);
-  const auto [first, end] = BlocksOf(cells, range);
-  RETURN_IF_ERROR(rows.Count(cells, first, end));
-  RETURN_IF_ERROR(rows.Fill(cells, first, end));
+  const Blocks blocks{.cells = cells, .range = range, .both_ways = both_ways};
+  RETURN_IF_ERROR(rows.Count(blocks));
+  RETURN_IF_ERROR(rows.Fill(blocks));
   rows.SortRows();
   return rows;
 }
 
 // Afterwards begin_[i] is the end of row i.
-absl::Status Adjacency::Count(const CellReader& cells, std::size_t first_block, std::size_t end_block) {
-  RETURN_IF_ERROR(ForEachBlock(cells, first_block, end_block, [&](std::span<const Edge> edges) {
-    for (const Edge& edge : edges) {
-      // Relaxed, here and below: read only after the threads were joined.
-      std::atomic_ref(begin_[Value(edge.head) - first_node_]).fetch_add(1, std::memory_order_relaxed);
-    }
+absl::Status Adjacency::Count(const Blocks& blocks) {
+  RETURN_IF_ERROR(blocks.ForEachEntry([&](NodeId node, NodeId, float) {
+    // Relaxed, here and below: read only after the threads were joined.
+    std::atomic_ref(begin_[Value(node) - first_node_]).fetch_add(1, std::memory_order_relaxed);
   }));
   std::uint64_t total = 0;
   for (std::uint64_t& begin : begin_) begin = total += begin;
@@ -125,14 +154,12 @@ absl::Status Adjacency::Count(const CellReader& cells, std::size_t first_block, 
 }
 
 // Fills rows from their ends, so that begin_[i] ends up as the beginning of row i.
-absl::Status Adjacency::Fill(const CellReader& cells, std::size_t first_block, std::size_t end_block) {
-  return ForEachBlock(cells, first_block, end_block, [&](std::span<const Edge> edges) {
-    for (const Edge& edge : edges) {
-      const std::uint64_t place =
-          std::atomic_ref(begin_[Value(edge.head) - first_node_]).fetch_sub(1, std::memory_order_relaxed) - 1;
-      tails_[place] = static_cast<std::uint32_t>(Value(edge.tail));
-      if (!sums_.empty()) sums_[place] = PackEdge(tails_[place], edge.weight);
-    }
+absl::Status Adjacency::Fill(const Blocks& blocks) {
+  return blocks.ForEachEntry([&](NodeId node, NodeId neighbour, float weight) {
+    const std::uint64_t place =
+        std::atomic_ref(begin_[Value(node) - first_node_]).fetch_sub(1, std::memory_order_relaxed) - 1;
+    tails_[place] = static_cast<std::uint32_t>(Value(neighbour));
+    if (!sums_.empty()) sums_[place] = PackEdge(tails_[place], weight);
   });
 }
 
@@ -179,7 +206,7 @@ absl::StatusOr<Adjacency> Adjacency::Load(const SpillFile& file, const SpillExte
   return rows;
 }
 
-std::vector<PartitionRange> PartitionRanges(const CellReader& cells) {
+std::vector<PartitionRange> PartitionRanges(const CellReader& cells, bool both_ways) {
   const CellsHeader& header = cells.header();
   std::vector<PartitionRange> ranges(header.partition_count);
   for (std::uint32_t partition = 0; partition < header.partition_count; ++partition) {
@@ -192,6 +219,7 @@ std::vector<PartitionRange> PartitionRanges(const CellReader& cells) {
   }
   for (std::size_t block = 0; block < cells.block_count(); ++block) {
     ranges[cells.block(block).head_partition].edges += cells.block(block).edges;
+    if (both_ways) ranges[cells.block(block).tail_partition].edges += cells.block(block).edges;
   }
   return ranges;
 }

@@ -12,7 +12,7 @@
 
 namespace octavo {
 
-// Consecutive partitions with their nodes and training edges.
+// Consecutive partitions with their nodes and their rows' entries.
 struct PartitionRange {
   std::uint32_t first_partition = 0;
   std::uint32_t end_partition = 0;
@@ -28,9 +28,9 @@ class Adjacency {
   // The bytes needed for so many nodes and edges.
   static std::uint64_t BytesOf(std::uint64_t nodes, std::uint64_t edges, bool weighted);
 
-  // Reads the edges whose heads are in `range`. Parallel. If `cells` drops behind, at most a few of its blocks per
-  // thread stay in the page cache.
-  static absl::StatusOr<Adjacency> Build(const CellReader& cells, const PartitionRange& range);
+  // Reads the edges whose heads are in `range`; with `both_ways` also those whose tails are, as edges in the opposite
+  // direction. Parallel. If `cells` drops behind, at most a few of its blocks per thread stay in the page cache.
+  static absl::StatusOr<Adjacency> Build(const CellReader& cells, const PartitionRange& range, bool both_ways = false);
 
   // Writes to a temporary file; Load reads it back.
   absl::StatusOr<SpillExtent> Save(SpillFile& file) const;
@@ -54,8 +54,9 @@ class Adjacency {
   }
 
  private:
-  absl::Status Count(const CellReader& cells, std::size_t first_block, std::size_t end_block);
-  absl::Status Fill(const CellReader& cells, std::size_t first_block, std::size_t end_block);
+  struct Blocks;
+  absl::Status Count(const Blocks& blocks);
+  absl::Status Fill(const Blocks& blocks);
   void SortRows();
 
   std::uint64_t first_node_ = 0;
@@ -64,8 +65,8 @@ class Adjacency {
   std::vector<double> sums_;          // [edges] or empty
 };
 
-// The partitions of `cells`, one range each.
-std::vector<PartitionRange> PartitionRanges(const CellReader& cells);
+// The partitions of `cells`, one range each. With `both_ways` an edge counts at both of its ends.
+std::vector<PartitionRange> PartitionRanges(const CellReader& cells, bool both_ways = false);
 
 // Joins adjacent `partitions` as long as the adjacency of the joined range takes at most `bytes`. A larger partition
 // stays alone.

@@ -63,7 +63,7 @@ class HeldWalks {
 }  // namespace
 
 absl::Status TakeHeldWalks(const WalkSource& source, PairCounter& counter) {
-  ASSIGN_OR_RETURN(const Adjacency rows, Adjacency::Build(source.cells, source.plan.ranges.front()));
+  ASSIGN_OR_RETURN(const Adjacency rows, source.Rows(source.plan.ranges.front()));
   const HeldWalks walks(source.options, rows);
   std::vector<std::vector<std::uint32_t>> nodes(source.plan.workers);
   const std::uint64_t all = source.walks();

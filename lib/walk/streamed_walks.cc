@@ -25,7 +25,7 @@ class RangeFile {
     ASSIGN_OR_RETURN(ranges.file_, SpillFile::Create(source.folder / kAdjacencyFileName, source.use));
     for (const PartitionRange& range : source.plan.ranges) {
       RETURN_IF_ERROR(source.CheckStop());
-      ASSIGN_OR_RETURN(const Adjacency rows, Adjacency::Build(source.cells, range));
+      ASSIGN_OR_RETURN(const Adjacency rows, source.Rows(range));
       ASSIGN_OR_RETURN(const SpillExtent extent, rows.Save(*ranges.file_));
       ranges.extents_.push_back(extent);
     }

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/escape.h"
-#include "base/parallel.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "fmt/format.h"
@@ -19,6 +17,7 @@
 #include "nlohmann/json.hpp"
 #include "walk/graph_copy.h"
 #include "walk/pair_counter.h"
+#include "walk/walk_pairs.h"
 #include "walk/walk_source.h"
 
 namespace octavo {
@@ -26,23 +25,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Walks hold ids as 32-bit words.
-constexpr std::uint64_t kMaxNodes = (std::uint64_t{1} << 32) - 1;
-
 absl::Status CheckGraph(const WalkGraphOptions& options, const Graph& graph) {
-  const std::string name = options.graph.string();
-  if (graph.relation_count() > 1) {
-    return UsageError(
-        fmt::format("{}: a graph of {} relations; expected one without: walks do not tell relations apart (import the "
-                    "edges again with --columns head,-,tail)",
-                    name, graph.relation_count()));
-  }
-  if (graph.node_count() > kMaxNodes) {
-    return UsageError(fmt::format("{}: {} nodes; expected at most {}", name, graph.node_count(), kMaxNodes));
-  }
+  RETURN_IF_ERROR(CheckWalkable(graph));
   std::error_code error;
   if (std::filesystem::equivalent(options.graph, options.output, error) && !error) {
-    return UsageError(fmt::format("--output: found the graph itself, {}; expected another folder", name));
+    return UsageError(
+        fmt::format("--output: found the graph itself, {}; expected another folder", options.graph.string()));
   }
   return absl::OkStatus();
 }
@@ -58,8 +46,6 @@ class WalkGraph {
     RETURN_IF_ERROR(CheckGraph(options_, *graph_));
     graph_->DropBehind();
     RETURN_IF_ERROR(Plan());
-    use_.work = "walk";
-    use_.stop = options_.stop;
     std::vector<std::string> names = GraphPaths::FileNames();
     for (const std::string_view name : {PairCounter::kFileName, kAdjacencyFileName, kWalkerFileName}) {
       names.emplace_back(name);
@@ -69,8 +55,7 @@ class WalkGraph {
     RETURN_IF_ERROR(folder.UnderFinalName(Make(GraphPaths(folder.path()))));
     if (options_.stop && options_.stop()) return absl::CancelledError("interrupted");
     RETURN_IF_ERROR(folder.Commit());
-    summary_.write_seconds = SecondsSince(lap_);
-    summary_.spilled_bytes = use_.written_bytes.load(std::memory_order_relaxed);
+    summary_.write_seconds = SecondsSince(begin_) - summary_.walk_seconds;
     return std::move(summary_);
   }
 
@@ -81,20 +66,11 @@ class WalkGraph {
   }
 
   absl::Status Plan() {
-    const CellReader& cells = graph_->Edges(Split::kTrain);
-    const bool weighted = cells.header().has_weights != 0;
-    const std::vector<PartitionRange> partitions = PartitionRanges(cells);
     if (options_.plan) {
       plan_ = *options_.plan;
       return absl::OkStatus();
     }
-    // The block indexes of the open graph.
-    std::uint64_t held_bytes = 0;
-    for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
-      held_bytes += graph_->Edges(split).block_count() * sizeof(BlockRecord);
-    }
-    ASSIGN_OR_RETURN(plan_, PlanWalks(options_.walk, partitions, weighted, held_bytes, options_.memory_bytes,
-                                      static_cast<std::size_t>(MaxConcurrency())));
+    ASSIGN_OR_RETURN(plan_, PlanWalksOn(*graph_, options_.walk, options_.memory_bytes));
     return absl::OkStatus();
   }
 
@@ -105,59 +81,23 @@ class WalkGraph {
     };
   }
 
-  PartitionLayout partitions() const {
-    return {.rows = graph_->description().partition_rows, .count = graph_->description().partition_count};
-  }
-
-  CellsHeader Layout() const {
-    CellsHeader layout;
-    layout.has_weights = 1;
-    layout.partition_count = graph_->description().partition_count;
-    layout.partition_rows = graph_->description().partition_rows;
-    layout.node_count = graph_->node_count();
-    layout.relation_count = 1;
-    return layout;
-  }
-
   // Takes the walks and writes the cells of all splits.
   absl::StatusOr<WrittenEdges> WriteCells(const GraphPaths& paths) {
-    PairCounter counter({.partitions = partitions(),
-                         .both_directions = options_.walk.pairs == PairDirection::kBoth,
-                         .keep_self_loops = options_.walk.keep_self_loops,
-                         .writers = plan_.workers,
-                         .key_bytes = plan_.key_bytes,
-                         .count_bytes = plan_.count_bytes,
-                         .write_bytes = plan_.write_bytes,
-                         .spill = paths.folder(),
-                         .stop = options_.stop},
-                        use_);
-    const std::filesystem::path folder = paths.folder();
-    const auto tell = Stage("walking", "walks");
-    const WalkSource source = {.options = options_.walk,
-                               .plan = plan_,
-                               .cells = graph_->Edges(Split::kTrain),
-                               .folder = folder,
-                               .use = use_,
-                               .stop = options_.stop,
-                               .progress = tell};
-    RETURN_IF_ERROR(plan_.streamed() ? TakeStreamedWalks(source, counter) : TakeHeldWalks(source, counter));
-    summary_.walks = source.walks();
-    summary_.pairs = counter.pairs();
+    ASSIGN_OR_RETURN(WalkPairs made, WriteWalkPairs(*graph_, options_.walk, plan_, paths.folder(),
+                                                    {.stop = options_.stop,
+                                                     .walking = Stage("walking", "walks"),
+                                                     .writing = Stage("writing", "pairs")}));
+    summary_.walks = made.walks;
+    summary_.pairs = made.pairs;
     summary_.streamed = plan_.streamed();
-    summary_.walk_seconds = SecondsSince(std::exchange(lap_, Clock::now()));
-    if (summary_.pairs == 0) {
-      return InputError(
-          fmt::format("{}: its walks give no pair of different nodes; expected a training edge between "
-                      "two nodes",
-                      options_.graph.string()));
-    }
-    const CellsHeader layout = Layout();
-    ASSIGN_OR_RETURN(WrittenEdges written, counter.Write(paths, layout, Stage("writing", "pairs")));
+    summary_.spilled_bytes = made.spilled_bytes;
+    summary_.walk_seconds = made.walk_seconds;
     for (const Split split : {Split::kValid, Split::kTest}) {
-      ASSIGN_OR_RETURN(written.headers[static_cast<std::size_t>(split)],
-                       CopyCells(graph_->Edges(split), paths.Cells(split), layout, options_.stop));
+      ASSIGN_OR_RETURN(
+          made.written.headers[static_cast<std::size_t>(split)],
+          CopyCells(graph_->Edges(split), paths.Cells(split), WalkCellsLayout(graph_->description()), options_.stop));
     }
-    return written;
+    return std::move(made.written);
   }
 
   // Edges were read from files opened at the start, names from files opened now by name; checks that both belong to the
@@ -180,6 +120,7 @@ class WalkGraph {
 
   // Writes the rest of the graph: nodes, relations and description.
   absl::Status Finish(const GraphPaths& paths, const WrittenEdges& written) {
+    RETURN_IF_ERROR(graph_->nodes().CheckAll(options_.stop));
     RETURN_IF_ERROR(CopyNodes(graph_->paths(), paths, options_.stop));
     GraphDescription& graph = summary_.graph;
     graph = graph_->description();
@@ -199,8 +140,7 @@ class WalkGraph {
   const std::function<void(const WalkProgress&)>& progress_;
   std::unique_ptr<Graph> graph_;
   WalkPlan plan_;
-  SpillUse use_;
-  Clock::time_point lap_ = Clock::now();
+  const Clock::time_point begin_ = Clock::now();
   WalkSummary summary_;
 };
 

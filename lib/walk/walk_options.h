@@ -6,7 +6,7 @@
 //             neighbours, 1/q to any other                            Grover and Leskovec, "node2vec", KDD 2016
 //   ppr       `samples` walks from each node that continue with probability alpha: the pair of first and last node is
 //             a draw of personalised PageRank                         Tsitsulin et al., "VERSE", WWW 2018
-// Steps follow training edges from head to tail. A walk ends at a node without any.
+// Steps follow training edges from head to tail, or both ways. A walk ends at a node without any.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,7 @@ struct WalkOptions {
   std::uint64_t samples = 200;  // ppr: walks from each node
   PairDirection pairs = PairDirection::kBoth;
   bool keep_self_loops = false;  // pairs of a node with itself
+  bool both_ways = false;        // steps follow edges also from tail to head
   std::uint64_t seed = 1;
 
   bool windowed() const { return kind != WalkKind::kPersonalPageRank; }

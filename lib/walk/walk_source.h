@@ -8,9 +8,11 @@
 #include <functional>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/parallel.h"
 #include "cells/spill_file.h"
 #include "graph/cell_reader.h"
+#include "walk/adjacency.h"
 #include "walk/pair_counter.h"
 #include "walk/walk_options.h"
 #include "walk/walk_plan.h"
@@ -29,6 +31,9 @@ struct WalkSource {
 
   std::uint64_t walks() const { return cells.header().node_count * options.walks_of_node(); }
   bool weighted() const { return cells.header().has_weights != 0; }
+  absl::StatusOr<Adjacency> Rows(const PartitionRange& range) const {
+    return Adjacency::Build(cells, range, options.both_ways);
+  }
   absl::Status CheckStop() const { return stop && stop() ? absl::CancelledError("interrupted") : absl::OkStatus(); }
 };
 

@@ -24,7 +24,7 @@ void BM_Gemm(benchmark::State& state, GemmBackend backend) {
   const auto a = RandomRows(m * k, 1), b = RandomRows(k * n, 2);
   std::vector<float> c(m * n);
   for (auto _ : state) {
-    GemmWith(backend, m, n, k, a.data(), k, b.data(), n, c.data(), n, false);
+    GemmWith(backend, m, n, k, {a.data(), k}, {b.data(), n}, c.data(), n, false);
     benchmark::ClobberMemory();
   }
   ReportFlops(state, 2.0 * static_cast<double>(m * n * k));
@@ -43,7 +43,7 @@ void BM_GemmTransposedB(benchmark::State& state) {
   const auto a = RandomRows(m * k, 1), b = RandomRows(n * k, 2);
   std::vector<float> c(m * n);
   for (auto _ : state) {
-    GemmTransposedB(m, n, k, a.data(), k, b.data(), k, c.data(), n, false);
+    Gemm(m, n, k, {a.data(), k}, {b.data(), k, true}, c.data(), n, false);
     benchmark::ClobberMemory();
   }
   ReportFlops(state, 2.0 * m * n * k);
@@ -55,7 +55,7 @@ void BM_GemmTransposedA(benchmark::State& state) {
   const auto a = RandomRows(k * m, 1), b = RandomRows(k * n, 2);
   std::vector<float> c(m * n);
   for (auto _ : state) {
-    GemmTransposedA(m, n, k, a.data(), m, b.data(), n, c.data(), n, false);
+    Gemm(m, n, k, {a.data(), m, true}, {b.data(), n}, c.data(), n, false);
     benchmark::ClobberMemory();
   }
   ReportFlops(state, 2.0 * m * n * k);

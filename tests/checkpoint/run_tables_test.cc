@@ -164,8 +164,8 @@ TEST_P(RunTablesTest, SealCompletesTheProgressOrEndsTheCommit) {
   EXPECT_EQ(manifest.header.generation, 2U);
 }
 
-// Evicted rows were written to a slot of which the run did not know: another load was a checksum error, the next commit
-// left them out, and the one after wrote into the slot that the manifest named.
+// Evicted rows were written to a slot that the run did not record: another load was a checksum error, the next commit
+// left them out, and the one after it wrote into the slot that the manifest named.
 TEST_P(RunTablesTest, RowsEvictedBetweenCommitsAreLoadedAndCommitted) {
   ASSERT_OK_AND_ASSIGN(auto tables, Create(paths_, shape_));
   ASSERT_OK(tables->LoadPartition(P(0)));
@@ -239,8 +239,8 @@ TEST_P(RunTablesTest, AFailedEvictionPoisonsTheRun) {
   ASSERT_OK(SetFailpoints("file.write=eio"));
   EXPECT_ERROR(tables->EvictPartition(P(0)), kRuntime, "failpoint");
   ASSERT_OK(SetFailpoints(""));
-  // An eviction behind the training failed and the next commit came before its error was asked for: the commit's
-  // message did not say what had failed.
+  // An eviction in the background failed, and the next commit came before its error was read: the commit's message did
+  // not say what had failed.
   EXPECT_ERROR(tables->Commit(Progress{.step = 1}), kRuntime, "earlier write failed (failpoint file.write");
 }
 
@@ -256,7 +256,7 @@ TEST_P(RunTablesTest, WithoutSyncNothingIsSynced) {
 
 TEST_P(RunTablesTest, EveryFileIsSyncedBeforeTheManifest) {
   ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
-  // Embeddings, optimizer, both of the relations, and STATE: five syncs, each of which ends the commit.
+  // Embeddings, optimizer, both tables of the relations, and STATE: five syncs, each of which can fail the commit.
   int syncs = 0;
   for (int n = 1;; ++n, ++syncs) {
     ASSERT_OK_AND_ASSIGN(const auto run, Open(paths_, shape_, true));
@@ -314,7 +314,7 @@ TEST_P(RunTablesTest, FinishRefusesRowsThatAreNotCommitted) {
   EXPECT_EQ(contents.embeddings[15], 50.0F);
 }
 
-// A commit that fails behind the write of its manifest leaves one that names second files.
+// A commit that fails after the write of its manifest leaves a manifest that names second files.
 TEST_P(RunTablesTest, FinishAfterAFailedCommitRemovesNothing) {
   ASSERT_OK_AND_ASSIGN(auto tables, Create(paths_, shape_));
   ASSERT_OK(tables->LoadPartition(P(0)));
@@ -347,7 +347,7 @@ TEST_P(RunTablesTest, AFailedCreationLeavesNothing) {
   }
 }
 
-// ---- Foreign and harmed files.
+// ---- Foreign and damaged files.
 
 TEST_P(RunTablesTest, AnotherShapeGraphOrConfigurationIsRefused) {
   Create(paths_, shape_)->reset();
@@ -404,9 +404,9 @@ TEST_P(RunTablesTest, HarmedTablesAreErrorsThatNameTheFile) {
     }
     RandomStream random(3, RandomPurpose::kSplit, 0, 0);
     for (int i = 0; i < 20; ++i) {
-      std::string harmed = whole;
-      harmed[4096 + random.Below(whole.size() - 4096)] ^= static_cast<char>(1 << random.Below(8));
-      WriteFileBytes(path, harmed);
+      std::string damaged = whole;
+      damaged[4096 + random.Below(whole.size() - 4096)] ^= static_cast<char>(1 << random.Below(8));
+      WriteFileBytes(path, damaged);
       expect_corrupt();
     }
     fs::remove(path);
@@ -417,8 +417,8 @@ TEST_P(RunTablesTest, HarmedTablesAreErrorsThatNameTheFile) {
   EXPECT_OK(Verify(paths_, shape_));
 }
 
-// The generation before has lost slots to the newest one: where the newest manifest is torn and the data moved on, that
-// is an error and no old rows.
+// The newest generation has overwritten slots of the previous one. If its manifest is torn, that is an error; old rows
+// must not be read.
 TEST_P(RunTablesTest, ATornManifestWhoseDataMovedOnIsDetected) {
   {
     ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape_));
@@ -437,7 +437,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, RunTablesTest,
                          ::testing::Values(Loading::kMapped, Loading::kPopulated, Loading::kDirect),
                          [](const auto& way) { return std::string(LoadingName(way.param)); });
 
-// Damage that is found while training goes on: the run stays as it was, and nothing is committed any more.
+// Damage that is found during the training: the run stays as it was, and nothing is committed any more.
 TEST_F(RunTablesDamageTest, DamagedRowsAreFoundBeforeTheNextCommit) {
   CreateRun(paths_, shape_)->reset();
   FlipByte(paths_.Table(TableName::kOptimizer, 0), 4096 + 1500 * 4);
@@ -456,8 +456,8 @@ TEST_F(RunTablesDamageTest, DamagedRowsAreFoundBeforeTheNextCommit) {
 using Failing = std::tuple<std::string, std::string, Loading>;  // where, how, and how partitions are loaded
 class RunTablesFailpoints : public ::testing::TestWithParam<Failing> {};
 
-// A child trains with the n-th pass of a failpoint armed, for each n until the run comes to its end. After each death
-// or error the run must stand exactly at the last acknowledged commit or the next one, and lead to the same end.
+// A child trains with the n-th pass of a failpoint armed, for each n until the training finishes. After each kill or
+// error the run must be exactly at the last acknowledged commit or the next one, and continue to the same result.
 TEST_P(RunTablesFailpoints, LeaveTheLastGenerationOrTheNext) {
   const auto& name = std::get<0>(GetParam());
   const auto& action = std::get<1>(GetParam());
@@ -504,7 +504,7 @@ TEST_P(RunTablesFailpoints, LeaveTheLastGenerationOrTheNext) {
       ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
       ASSERT_TRUE(open == expected) << step;
     }
-    // It goes on to the same end.
+    // It continues to the same result.
     const ChildEnd rest = RunChild([&] { return train(""); });
     ASSERT_EQ(rest.signal, 0);
     ASSERT_EQ(rest.code, 0);

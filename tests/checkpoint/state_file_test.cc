@@ -28,8 +28,12 @@ Manifest Sample(std::uint64_t generation, std::uint64_t partitions = 200) {
   return manifest;
 }
 
-std::string Encoded(std::uint64_t generation) {
-  const std::vector<std::byte> bytes = EncodeManifest(Sample(generation));
+// `first`: one of the two that a new file has.
+std::string Encoded(std::uint64_t generation, bool first = false) {
+  Manifest manifest = Sample(first ? 1 : generation);
+  manifest.header.generation = generation;
+  manifest.header.validation.reserved = first ? 1 : 0;
+  const std::vector<std::byte> bytes = EncodeManifest(manifest);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -54,13 +58,13 @@ class StateFileTest : public ::testing::Test {
 TEST_F(StateFileTest, BeginsWithTheFirstManifestInItsSlot) {
   Make(1);
   const std::string bytes = FileBytes(path_);
-  EXPECT_EQ(bytes, std::string(Encoded(1).size(), '\0') + Encoded(1));
+  EXPECT_EQ(bytes, Encoded(0, true) + Encoded(1, true));
   EXPECT_EQ(Newest(), 1U);
 }
 
 TEST_F(StateFileTest, GenerationsGoToTheSlotOfTheirParity) {
   Make(2);
-  EXPECT_EQ(FileBytes(path_), Encoded(2) + Encoded(1));
+  EXPECT_EQ(FileBytes(path_), Encoded(2) + Encoded(1, true));
   Make(7);
   EXPECT_EQ(FileBytes(path_), Encoded(6) + Encoded(7));
   EXPECT_EQ(Newest(), 7U);

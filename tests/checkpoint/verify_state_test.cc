@@ -1,8 +1,10 @@
 #include "checkpoint/verify_state.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
@@ -48,6 +50,25 @@ TEST_F(VerifyStateTest, SaysWhatEachSlotHolds) {
   EXPECT_EQ(Findings(Encoded(2) + Encoded(3)), "");
   EXPECT_EQ(commit_.manifest->header.generation, 3U);
   EXPECT_FALSE(commit_.torn_slot.has_value());
+}
+
+// The newest slot of a run at generation 2 could be zeroed unnoticed: the other one looked like that of a new run.
+TEST_F(VerifyStateTest, AnEmptySlotOfAFileThatWasMadeWithBothIsDamage) {
+  ASSERT_OK_AND_ASSIGN(Manifest manifest, DecodeManifest(std::as_bytes(std::span<const char>(Encoded(1))), "STATE"));
+  ASSERT_OK_AND_ASSIGN(StateFile state, StateFile::Create(paths_.State(), manifest));
+  const std::string first = FileBytes(paths_.State());
+  EXPECT_EQ(Findings(first), "");
+  EXPECT_EQ(DescribeFallback(paths_.State()), "");
+  EXPECT_EQ(commit_.slots[0] + ", " + commit_.slots[1], "generation 0, generation 1");
+  manifest.header.generation = 2;
+  ASSERT_OK(state.Write(manifest, /*sync=*/false));
+  const std::string second = FileBytes(paths_.State());
+  EXPECT_EQ(Findings(second), "");
+  const std::size_t half = second.size() / 2;
+  EXPECT_EQ(Findings(std::string(half, '\0') + second.substr(half)), "slot 0: no manifest\n");
+  EXPECT_EQ(commit_.torn_slot, 0);
+  EXPECT_THAT(DescribeFallback(paths_.State()), testing::HasSubstr("STATE: slot 0: no manifest in the slot"));
+  EXPECT_THAT(DescribeFallback(paths_.State()), testing::HasSubstr("generation 1, in the other slot, is used"));
 }
 
 TEST_F(VerifyStateTest, ATornOrEmptySlotIsOneThatCanBeWrittenAnew) {

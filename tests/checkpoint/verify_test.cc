@@ -118,7 +118,7 @@ class VerifyCommitTest : public ::testing::Test {
 TEST_F(VerifyCommitTest, EveryCommitOfAWholeRunIsWhole) {
   std::unique_ptr<RunTables> tables = Train(0);
   EXPECT_EQ(Damages(), 0U) << texts_;
-  EXPECT_EQ(Verify().slots[0], "empty");
+  EXPECT_EQ(Verify().slots[0], "generation 0");
   for (std::uint64_t step = 1; step <= 4; ++step) {
     ASSERT_OK(TrainStep(*tables, step));
     const CheckedCommit commit = Verify({.reading = {.piece_bytes = 4096, .deep = step % 2 == 0}, .progress = {}});

@@ -62,7 +62,7 @@ offers() {
   printf '1\t2\n2\t3\n3\t1\n' >edges.tsv
   root/bin/octavo --quiet import edges.tsv --graph graph
   root/bin/octavo plan --graph graph --config small --model dot --no-probe >by-name.txt
-  root/bin/octavo plan --graph graph --dim 24 --model dot --no-probe >by-flag.txt
+  root/bin/octavo plan --preset none --graph graph --dim 24 --model dot --no-probe >by-flag.txt
   cmp by-name.txt by-flag.txt
 }
 

@@ -19,7 +19,7 @@ unchanged() {
   "$OCTAVO" train --print-config "${tiny[@]}" --model rotate --margin auto --learning-rate 1e-05 --partitions auto --seed 18446744073709551615 >config.toml
   "$OCTAVO" train --print-config --config config.toml | cmp - config.toml
   "$OCTAVO" --quiet train --graph graph --run flags "${tiny[@]}" --model rotate --margin auto --learning-rate 1e-05 --partitions auto --seed 18446744073709551615
-  "$OCTAVO" --quiet train --graph graph --run config --config config.toml
+  "$OCTAVO" --quiet train --preset none --graph graph --run config --config config.toml
   [ "$(tables flags)" = "$(tables config)" ]
   /usr/bin/python3 -c '
 import json, tomllib
@@ -27,7 +27,7 @@ config = tomllib.load(open("config.toml", "rb"))
 config["seed"] = int(config["seed"])  # integers of TOML end at 2^63
 assert config == json.load(open("flags/run.json"))["options"]'
   fails 2 'regularization is 1 but regularizer is none' "$OCTAVO" train --print-config --regularization 1
-  fails 2 '--run is required' "$OCTAVO" train --graph graph
+  fails 2 '--run is required' "$OCTAVO" train --preset none --graph graph
 }
 
 @test "train --dry-run reports memory and disk, rejects what train rejects, and writes nothing" {
@@ -37,9 +37,9 @@ assert config == json.load(open("flags/run.json"))["options"]'
   "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}"
   fails 2 'has a run; continue it with octavo resume' "$OCTAVO" train --graph graph --run run "${tiny[@]}" --dry-run
   unchanged "$OCTAVO" train --graph graph --run run "${tiny[@]}" --overwrite --dry-run
-  fails 2 'absent: not a graph' "$OCTAVO" train --graph absent --run other --dry-run
-  fails 2 'the smallest sufficient --memory' "$OCTAVO" --memory 1MiB train --graph graph --run other --dry-run
-  fails 2 'is a graph; choose another folder' "$OCTAVO" train --graph graph --run graph --dry-run
+  fails 2 'absent: not a graph' "$OCTAVO" train --preset none --graph absent --run other --dry-run
+  fails 2 'the smallest sufficient --memory' "$OCTAVO" --memory 1MiB train --preset none --graph graph --run other --dry-run
+  fails 2 'is a graph; choose another folder' "$OCTAVO" train --preset none --graph graph --run graph --dry-run
   [ ! -e other ]
 }
 

@@ -32,7 +32,7 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
 # The graph of a run was moved; the error said that it is not a graph, and did not mention --graph.
 @test "readers of a run say where its graph was, and accept its new path" {
   cp -r graph mine
-  "$OCTAVO" --quiet train --graph mine --run moved --model complex --dim 8 --epochs 1 --seed 1
+  "$OCTAVO" --quiet train --preset none --graph mine --run moved --model complex --dim 8 --epochs 1 --seed 1
   mv mine elsewhere
   for command in "evaluate" "query neighbors city1" "report --output x.html" "export --output x.npy" "index --output x.hnsw"; do
     fails 2 "moved: was trained on the graph $PWD/mine, where there is none now; --graph DIR names its new place" \
@@ -44,8 +44,8 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
     "$OCTAVO" grow --run moved --add add.tsv --graph grown --output grown-run --epochs 1
   "$OCTAVO" --quiet grow --run moved --base elsewhere --add add.tsv --graph grown --output grown-run --epochs 1
   fails 2 "where there is none now; --init-graph DIR names its new place" \
-    "$OCTAVO" train --graph graph --run warm --model complex --dim 8 --epochs 1 --init moved
-  "$OCTAVO" --quiet train --graph graph --run warm --model complex --dim 8 --epochs 1 --init moved --init-graph elsewhere
+    "$OCTAVO" train --preset none --graph graph --run warm --model complex --dim 8 --epochs 1 --init moved
+  "$OCTAVO" --quiet train --preset none --graph graph --run warm --model complex --dim 8 --epochs 1 --init moved --init-graph elsewhere
   rm -r elsewhere moved grown grown-run warm
 }
 
@@ -54,7 +54,7 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
     fails 2 "graph: is a graph, not a run" "$OCTAVO" $command --run graph
   done
   fails 2 "run: is a run, not a graph; expected a graph folder" "$OCTAVO" evaluate --run run --graph run
-  fails 2 "run: is a run, not a graph; expected a graph folder" "$OCTAVO" train --graph run --run new
+  fails 2 "run: is a run, not a graph; expected a graph folder" "$OCTAVO" train --preset none --graph run --run new
 }
 
 @test "evaluate: wrong usage" {
@@ -133,7 +133,7 @@ make_labels() {
 
 @test "evaluate --labels: by one half of source-context rows" {
   make_labels
-  "$OCTAVO" --quiet train --graph graph --run halves --model source-context --dim 6 --epochs 1
+  "$OCTAVO" --quiet train --preset none --graph graph --run halves --model source-context --dim 6 --epochs 1
   for part in source context all; do
     "$OCTAVO" --quiet evaluate --run halves --labels labels.txt --part "$part" --json 2>/dev/null >"$part.json"
     [[ "$(json 'o["part"]' <"$part.json")" == "$part" ]]

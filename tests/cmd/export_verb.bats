@@ -67,7 +67,7 @@ interrupted() {
 }
 
 @test "export: the halves of source-context rows" {
-  "$OCTAVO" --quiet train --graph graph --run halves --model source-context --dim 6 --epochs 1
+  "$OCTAVO" --quiet train --preset none --graph graph --run halves --model source-context --dim 6 --epochs 1
   for part in source context; do "$OCTAVO" --quiet export --run halves --output "$part.npy" --part "$part"; done
   /usr/bin/python3 -c '
 import numpy
@@ -83,7 +83,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   end_to_end="$BATS_TEST_DIRNAME/../end_to_end"
   printf '%s\t%s\n' 'New York' 'Zürich' 'a "b" \c' 'x' $'caf\xe9' 'New York' '東京' '#lead' 'x' 'NaN' >names.txt
   "$OCTAVO" --quiet import names.txt --graph names
-  "$OCTAVO" --quiet train --graph names --run named --model dot --dim 6 --epochs 1
+  "$OCTAVO" --quiet train --preset none --graph names --run named --model dot --dim 6 --epochs 1
   "$end_to_end/export_all" "$OCTAVO" named plain "" 2>/dev/null
   /usr/bin/python3 "$end_to_end/check_readers.py" named/embeddings.npy names/nodes.names plain
   printf '%s\n' '東京' $'caf\xe9' '#lead' 'x' >selected
@@ -200,7 +200,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
       fails 4 "damaged/$file" "$OCTAVO" ${command%% *} --run run --graph damaged $(cut -s -d' ' -f2- <<<"$command")
     done
     fails 4 "damaged/$file" "$OCTAVO" inspect damaged
-    fails 4 "damaged/$file" "$OCTAVO" train --graph damaged --run damaged.run
+    fails 4 "damaged/$file" "$OCTAVO" train --preset none --graph damaged --run damaged.run
     [[ ! -e damaged.out && ! -e damaged.run ]]
     [[ "$(cd damaged && sha256sum -- *)" == "$before" ]]
     cp "graph/$file" "damaged/$file"
@@ -248,4 +248,20 @@ PYTHON
   "$OCTAVO" --quiet train --graph quotes --run quotes-run --model dot --dim 2 --epochs 1
   "$OCTAVO" --quiet export --run quotes-run --output quotes.csv --select <(echo 'say "a, b"')
   sed -n 2p quotes.csv | grep -q '^"say ""a, b""",-\?[0-9]'
+}
+
+@test "export: --escape-formulas keeps a spreadsheet from running names" {
+  printf '=1+1\tnear\t-2\n@x\tnear\tplain\n' >formulas.tsv
+  "$OCTAVO" --quiet import formulas.tsv --graph formulas --format tsv
+  "$OCTAVO" --quiet train --graph formulas --run formulas-run --dim 4 --epochs 1
+  "$OCTAVO" --quiet export --run formulas-run --output safe.tsv --escape-formulas
+  [ "$(cut -f 1 safe.tsv | sort | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
+  "$OCTAVO" --quiet export --run formulas-run --output safe.csv --escape-formulas
+  [ "$(tail -n +2 safe.csv | cut -d , -f 1 | sort | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
+  "$OCTAVO" --quiet export --run formulas-run --output p.tsv --metadata m.tsv --format projector --escape-formulas
+  [ "$(sort m.tsv | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
+  "$OCTAVO" --quiet export --run formulas-run --output as-they-are.tsv
+  cut -f 1 as-they-are.tsv | grep -qx -- '-2'
+  fails 2 '--escape-formulas: found --format npy; expected tsv, csv or projector' \
+    "$OCTAVO" export --run run --output x.npy --escape-formulas
 }

@@ -283,8 +283,8 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
     --regularization 0.01 --optimizer adagrad --learning-rate 0.1 --learning-rate-schedule linear --epochs 21)
   "$OCTAVO" -q import train.all --valid valid.all --test test.all --graph all
   "$OCTAVO" -q import train.base --valid valid.base --test test.base --graph base
-  "$OCTAVO" -q train --graph all --run full "${flags[@]}"
-  "$OCTAVO" -q train --graph base --run part "${flags[@]}"
+  "$OCTAVO" -q train --preset none --graph all --run full "${flags[@]}"
+  "$OCTAVO" -q train --preset none --graph base --run part "${flags[@]}"
   "$OCTAVO" -q grow --run part --add train.add --valid valid.add --test test.add --graph umls --output grown.run --epochs 7
   for run in full grown.run; do "$OCTAVO" -q evaluate --run "$run" --json >"$run.json"; done
   /usr/bin/python3 -c '

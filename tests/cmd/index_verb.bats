@@ -28,7 +28,7 @@ assert all(abs(a["score"] - b["score"]) < 1e-6 for a, b in zip(exact, found))'
 
 @test "index: one of another run, another commit, or a damaged one is rejected" {
   "$OCTAVO" --quiet index --run run --output mine >/dev/null
-  "$OCTAVO" --quiet train --graph graph --run other --model complex --dim 8 --epochs 2 --seed 1
+  "$OCTAVO" --quiet train --preset none --graph graph --run other --model complex --dim 8 --epochs 2 --seed 1
   fails 4 "mine: is not an index of run other; build one" "$OCTAVO" query --run other neighbors city1 --index mine
   "$OCTAVO" --quiet index --run other --output others >/dev/null
   cmp mine others # the same vectors: only the header differs

@@ -13,7 +13,7 @@ setup() {
   cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR/graph" graph && ln -s "$BATS_FILE_TMPDIR/large" large
 }
 
-settings=(--graph large --model dot --dim 32 --negatives 8 --batch 500 --chunk 100 --epochs 2)
+settings=(--preset none --graph large --model dot --dim 32 --negatives 8 --batch 500 --chunk 100 --epochs 2)
 
 @test "the plan is a table with what is needed, moved and expected" {
   "$OCTAVO" plan "${settings[@]}" --partitions 8 --resident 3 --what-if >out.log 2>err.log
@@ -111,7 +111,7 @@ PYTHON
   status=0
   "$BATS_TEST_DIRNAME/../support/memory_cgroup" --limit 400MiB --report report.json -- bash -c '
     dd if=/dev/zero of=file bs=1M count=320 conv=fsync status=none &&
-    "$OCTAVO" plan --graph large --model dot --dim 8 --no-probe --json >plan.json' || status=$?
+    "$OCTAVO" plan --preset none --graph large --model dot --dim 8 --no-probe --json >plan.json' || status=$?
   if [[ "$status" == 77 && "${CI:-}" != true && "${CI:-}" != 1 ]]; then skip "no memory control group can be made"; fi
   [ "$status" -eq 0 ]
   /usr/bin/python3 -c 'import json; memory = json.load(open("plan.json"))["memory_bytes"] >> 20; print(memory)

@@ -20,7 +20,7 @@ setup_file() {
   count=0
   for preset in "$configs"/*.toml; do
     echo "$preset"
-    "$OCTAVO" --quiet train --graph "$BATS_FILE_TMPDIR/graph" --run run --overwrite --config "$preset" --epochs 1
+    "$OCTAVO" --quiet train --preset none --graph "$BATS_FILE_TMPDIR/graph" --run run --overwrite --config "$preset" --epochs 1
     "$OCTAVO" inspect run | grep -Eq '^epochs +1 of 1$'
     [[ "$(basename "$preset")" =~ ^[a-z0-9-]+\.toml$ ]]
     # The comment at the top has the command and the expected figure.

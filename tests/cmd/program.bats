@@ -72,7 +72,7 @@ PYTHON
   fails 2 '--memory: found "much"; expected a size' "$OCTAVO" --memory much
   fails 2 "expected a verb: bench, generate, import" "$OCTAVO" --quiet
   fails 2 "see octavo --help" "$OCTAVO" --quiet
-  fails 2 "--nosuch" "$OCTAVO" --nosuch train --graph graph --run run
+  fails 2 "--nosuch" "$OCTAVO" --nosuch train --preset none --graph graph --run run
 }
 
 @test "an unknown flag is named with what was meant, even if a required one is misspelt" {
@@ -80,7 +80,7 @@ PYTHON
   fails 2 'unknown flag "--lerning-rate"; did you mean "--learning-rate"?' \
     "$OCTAVO" train --lerning-rate=0.1 --graph graph --run run
   fails 2 'unknown flag "-dim"; did you mean "--dim"?' "$OCTAVO" train -dim 8 --graph graph --run run
-  fails 2 'unknown flag "--qiet"; did you mean "--quiet"?' "$OCTAVO" train --graph graph --run run --qiet
+  fails 2 'unknown flag "--qiet"; did you mean "--quiet"?' "$OCTAVO" train --preset none --graph graph --run run --qiet
   fails 2 'unknown flag "--xyzzy"; see octavo train --help' "$OCTAVO" train --xyzzy --graph graph --run run
   fails 2 'unknown flag "--metrc"; did you mean "--metric"? see octavo query neighbors --help' \
     "$OCTAVO" query --run run neighbors a --metrc dot
@@ -90,10 +90,10 @@ PYTHON
 }
 
 @test "global flags are allowed before and after the verb" {
-  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" --memory much train --graph graph --run run
-  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" train --graph graph --run run --memory much
-  fails 2 '--threads: found "-2"' "$OCTAVO" train --graph graph --run run --threads=-2
-  fails 2 "--log-format" "$OCTAVO" --log-format xml train --graph graph --run run
+  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" --memory much train --preset none --graph graph --run run
+  fails 2 '--memory: found "much"; expected a size' "$OCTAVO" train --preset none --graph graph --run run --memory much
+  fails 2 '--threads: found "-2"' "$OCTAVO" train --preset none --graph graph --run run --threads=-2
+  fails 2 "--log-format" "$OCTAVO" --log-format xml train --preset none --graph graph --run run
   "$OCTAVO" --quiet --threads 1 train --graph graph --run before "${tiny[@]}" 2>err.log
   [ ! -s err.log ]
   "$OCTAVO" train --graph graph --run after "${tiny[@]}" --quiet --threads 1 2>err.log
@@ -102,7 +102,7 @@ PYTHON
 }
 
 @test "--quiet leaves errors, --verbose adds details" {
-  fails 2 "error: " "$OCTAVO" --quiet train --graph absent --run run
+  fails 2 "error: " "$OCTAVO" --quiet train --preset none --graph absent --run run
   "$OCTAVO" --verbose train --graph graph --run run "${tiny[@]}" 2>err.log
   grep -q '^learning-rate = 0.1$' err.log
   grep -q 'fetch .* compute .* apply .* stall .* commit ' err.log
@@ -116,13 +116,45 @@ PYTHON
 @test "--log-format json makes each line of the log an object" {
   "$OCTAVO" --log-format json --verbose train --graph graph --run run "${tiny[@]}" 2>err.log
   json_lines err.log
-  fails 2 "" "$OCTAVO" train --graph graph --run run --log-format json
+  fails 2 "" "$OCTAVO" train --preset none --graph graph --run run --log-format json
   json_lines err.log
   # Errors of the flags themselves were printed as text.
-  fails 2 "" "$OCTAVO" train --graph graph --run run --dim 0 --log-format json
+  fails 2 "" "$OCTAVO" train --preset none --graph graph --run run --dim 0 --log-format json
   json_lines err.log
-  fails 2 "" "$OCTAVO" --log-format=json train --graph graph --run run --nosuch
+  fails 2 "" "$OCTAVO" --log-format=json train --preset none --graph graph --run run --nosuch
   json_lines err.log
   fails 2 "" "$OCTAVO" --log-format json train
   json_lines err.log
+}
+
+# It aborted.
+@test "a bad OCTAVO_FAILPOINT is an error message" {
+  OCTAVO_FAILPOINT=commit.C2 fails 2 'OCTAVO_FAILPOINT: "commit.C2"; expected name[:n]=action' "$OCTAVO" verify graph
+  OCTAVO_FAILPOINT=a=explode fails 2 'OCTAVO_FAILPOINT: action "explode"' "$OCTAVO" --version
+}
+
+# libxsmm's set-up overflowed the stack.
+@test "a training with little stack has the same bits" {
+  "$OCTAVO" --quiet train --graph graph --run usual "${tiny[@]}"
+  for kib in 256 128; do
+    (ulimit -s "$kib" && "$OCTAVO" --quiet train --graph graph --run "small$kib" "${tiny[@]}")
+    [ "$(tables usual)" = "$(tables "small$kib")" ]
+  done
+}
+
+# OpenBLAS, which liblinear brought, did not end.
+@test "the program ends when address space is scarce" {
+  for kib in 80000 120000 160000; do
+    (ulimit -v "$kib" && timeout 20 "$OCTAVO" --version >/dev/null)
+  done
+}
+
+# Terminals take U+009B for the beginning of a control sequence.
+@test "JSON output has no control characters" {
+  printf 'a\302\233[31mb\tr\tc\nc\tr\td\177\n' >names.tsv
+  "$OCTAVO" --quiet import names.tsv --graph named --columns head,relation,tail
+  "$OCTAVO" --quiet train --graph named --run named-run --dim 4 --epochs 1
+  "$OCTAVO" query --run named-run neighbors c --json >out.json
+  grep -qF 'a\u009b[31mb' out.json
+  grep -qF 'd\u007f' out.json
 }

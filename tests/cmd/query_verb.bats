@@ -61,7 +61,7 @@ for i in range(100):
     print(f"http://example.org/{'x' * 60000}/{i}\tr\thttp://example.org/{'y' * 60000}/{i}")
 PYTHON
   "$OCTAVO" --quiet import long.tsv --graph long --columns head,relation,tail --memory 300MiB
-  "$OCTAVO" --quiet train --graph long --run long-run --dim 4 --epochs 1 --model distmult --negatives 4
+  "$OCTAVO" --quiet train --preset none --graph long --run long-run --dim 4 --epochs 1 --model distmult --negatives 4
   long="$(head -n 1 long/nodes.names)"
   printf '%s\n' "$long" >question
   "$OCTAVO" query --run long-run -k 150 batch question --memory 64MiB >table

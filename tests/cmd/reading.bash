@@ -11,7 +11,7 @@ make_run() {
   printf 'New York\tin\tcountry1\nNew York\tnear\tcity1\n' >>train.txt
   printf 'city1\tnear\tcity7\ncity2\tnear\tcity8\n' >test.txt
   "$OCTAVO" --quiet import train.txt --test test.txt --graph graph --format tsv
-  "$OCTAVO" --quiet train --graph graph --run run --model complex --dim 8 --epochs 2 --seed 1
+  "$OCTAVO" --quiet train --preset none --graph graph --run run --model complex --dim 8 --epochs 2 --seed 1
 }
 
 # Also makes web-graph and web-run: nodes and relations are IRIs, C3 is one country, and A1 is at two places.
@@ -23,7 +23,7 @@ make_web_run() {
   done >web.nt
   printf '<http://example.org/person/A1> <http://example.org/terms#from> <http://example.org/country/C3> .\n' >>web.nt
   "$OCTAVO" --quiet import web.nt --graph web-graph
-  "$OCTAVO" --quiet train --graph web-graph --run web-run --model complex --dim 8 --epochs 1 --seed 1
+  "$OCTAVO" --quiet train --preset none --graph web-graph --run web-run --model complex --dim 8 --epochs 1 --seed 1
 }
 
 # json EXPRESSION: evaluates a Python expression on the object `o` read from standard input.

@@ -43,7 +43,7 @@ setup() {
 @test "report: partitions, validations, and a run whose training continues" {
   "$OCTAVO" --quiet generate --kind kg --nodes 6000 --edges 20000 --relations 3 --output kg.tsv
   "$OCTAVO" --quiet import kg.tsv --graph kg --split 0.9,0.05,0.05
-  "$OCTAVO" --quiet train --graph kg --run divided --dim 4 --epochs 2 --negatives 8 --partitions 3 --resident 2 \
+  "$OCTAVO" --quiet train --preset none --graph kg --run divided --dim 4 --epochs 2 --negatives 8 --partitions 3 --resident 2 \
     --validate-every 1 --validation-sample 50 --memory 300MiB
   "$OCTAVO" --quiet report --run divided --output page.html --evaluation-sample 50
   grep -q 'Partitions in memory, epoch 2' page.html
@@ -60,7 +60,7 @@ setup() {
   iri="http://example.org/$(printf 'x%.0s' {1..180})/country/C3"
   printf '%s\tr\tb\n%s/%s\tr\tb\n' "$iri" "$(printf 'y%.0s' {1..60000})" C4 >long.tsv
   "$OCTAVO" --quiet import long.tsv --graph long --columns head,relation,tail
-  "$OCTAVO" --quiet train --graph long --run long-run --dim 4 --epochs 1 --model distmult --negatives 4
+  "$OCTAVO" --quiet train --preset none --graph long --run long-run --dim 4 --epochs 1 --model distmult --negatives 4
   "$OCTAVO" report --run long-run --output long.html 2>err.log
   [[ "$(grep -c 'replacing the existing' err.log)" == 0 ]]
   sed -n 's/.*id="map-data">\(.*\)<\/script>.*/\1/p' long.html >map.json

@@ -79,7 +79,7 @@ PYTHON
 @test "wrong values name flag, value and what is allowed, and exit with 2" {
   while IFS='|' read -r flag value text; do
     status=0
-    "$OCTAVO" train --graph graph --run run "$flag=$value" >out.log 2>err.log || status=$?
+    "$OCTAVO" train --preset none --graph graph --run run "$flag=$value" >out.log 2>err.log || status=$?
     echo "$flag=$value: $status $(cat err.log)"
     [ "$status" -eq 2 ] || return 1
     grep -qF -- "$flag: found \"$value\"; expected $text" err.log || return 1
@@ -111,38 +111,38 @@ END
 }
 
 @test "a negative number after a blank is a value, not a flag" {
-  fails 2 '--dim: found "-1"; expected a whole number' "$OCTAVO" train --graph graph --run run --dim -1
+  fails 2 '--dim: found "-1"; expected a whole number' "$OCTAVO" train --preset none --graph graph --run run --dim -1
 }
 
 @test "inconsistent options exit with 2 and make nothing" {
-  fails 2 "chunk is 200 and batch 100" "$OCTAVO" train --graph graph --run run --chunk 200 --batch 100
-  fails 2 "7" "$OCTAVO" train --graph graph --run run --dim 7
+  fails 2 "chunk is 200 and batch 100" "$OCTAVO" train --preset none --graph graph --run run --chunk 200 --batch 100
+  fails 2 "7" "$OCTAVO" train --preset none --graph graph --run run --dim 7
   fails 2 "regularizer is none" train --regularization 0.1
   fails 2 "margin" train --margin 3
-  fails 2 "degree-fraction" "$OCTAVO" train --graph graph --run run --negatives all --degree-fraction 0.5
-  fails 2 "accumulate is 2 and schedule pipelined" "$OCTAVO" train --graph graph --run run --schedule pipelined --accumulate 2
+  fails 2 "degree-fraction" "$OCTAVO" train --preset none --graph graph --run run --negatives all --degree-fraction 0.5
+  fails 2 "accumulate is 2 and schedule pipelined" "$OCTAVO" train --preset none --graph graph --run run --schedule pipelined --accumulate 2
   [ ! -e run ]
 }
 
 @test "unknown and missing flags exit with 2" {
   fails 2 "--dims" train --dims 3
   fails 2 "--graph" "$OCTAVO" train --run run
-  fails 2 "--run" "$OCTAVO" train --graph graph
-  fails 2 "--dim" "$OCTAVO" train --graph graph --run run --dim
+  fails 2 "--run" "$OCTAVO" train --preset none --graph graph
+  fails 2 "--dim" "$OCTAVO" train --preset none --graph graph --run run --dim
   fails 2 "surplus" train surplus
   [ ! -e run ]
 }
 
 @test "a folder without a graph exits with 2, a damaged one with 4" {
-  fails 2 "absent: not a graph" "$OCTAVO" train --graph absent --run run
+  fails 2 "absent: not a graph" "$OCTAVO" train --preset none --graph absent --run run
   mkdir empty
-  fails 2 "empty: not a graph" "$OCTAVO" train --graph empty --run run
+  fails 2 "empty: not a graph" "$OCTAVO" train --preset none --graph empty --run run
   cp -r "$BATS_FILE_TMPDIR/graph" damaged
   truncate -s -1 damaged/train.cells
-  fails 4 "damaged/train.cells" "$OCTAVO" train --graph damaged --run run
+  fails 4 "damaged/train.cells" "$OCTAVO" train --preset none --graph damaged --run run
   cp "$BATS_FILE_TMPDIR/graph/train.cells" damaged/
   echo "{" >damaged/graph.json
-  fails 4 "damaged/graph.json" "$OCTAVO" train --graph damaged --run run
+  fails 4 "damaged/graph.json" "$OCTAVO" train --preset none --graph damaged --run run
 }
 
 @test "a folder with a run is kept without --overwrite" {
@@ -167,8 +167,8 @@ END
   echo x >run
   fails 2 "run: exists and is not a folder" train
   [ "$(cat run)" = x ]
-  fails 2 "run/inside" "$OCTAVO" train --graph graph --run run/inside
-  fails 1 "name too long" "$OCTAVO" train --graph graph --run "$(printf 'x%.0s' {1..300})"
+  fails 2 "run/inside" "$OCTAVO" train --preset none --graph graph --run run/inside
+  fails 1 "name too long" "$OCTAVO" train --preset none --graph graph --run "$(printf 'x%.0s' {1..300})"
 }
 
 @test "a folder that may not be written is an error with its name" {
@@ -176,7 +176,7 @@ END
   cp -r "$BATS_FILE_TMPDIR/graph" "$OCTAVO" "$folder"
   mkdir "$folder/locked"
   chmod -R a+rX,a-w "$folder"
-  command=("$folder/octavo" train --graph "$folder/graph" --run "$folder/locked/run")
+  command=("$folder/octavo" train --preset none --graph "$folder/graph" --run "$folder/locked/run")
   [ "$(id -u)" -ne 0 ] || command=(setpriv --reuid=65534 --regid=65534 --clear-groups "${command[@]}")
   status=0
   fails 1 "locked/run" "${command[@]}" || status=$?
@@ -188,7 +188,7 @@ END
 
 @test "a configuration file sets options and flags override it" {
   printf 'model = "distmult"\ndim = 12\nepochs = 1\nreciprocal = true\nbatch = 64\nchunk = 16\n' >a.toml
-  "$OCTAVO" --quiet train --graph graph --run run --config a.toml --dim 10
+  "$OCTAVO" --quiet train --preset none --graph graph --run run --config a.toml --dim 10
   /usr/bin/python3 -c 'import json
 options = json.load(open("run/run.json"))["options"]
 assert (options["model"], options["dim"], options["reciprocal"]) == ("distmult", 10, True), options'
@@ -197,15 +197,15 @@ assert (options["model"], options["dim"], options["reciprocal"]) == ("distmult",
 # --reciprocal=false was ignored, so a flag could not override a file that says true.
 @test "a switch of a configuration file can be switched off" {
   printf 'reciprocal = true\nepochs = 1\nbatch = 64\nchunk = 16\n' >a.toml
-  "$OCTAVO" --quiet train --graph graph --run run --config a.toml --reciprocal=false
+  "$OCTAVO" --quiet train --preset none --graph graph --run run --config a.toml --reciprocal=false
   grep -q '"reciprocal": false' run/run.json
-  "$OCTAVO" --quiet train --graph graph --run run --overwrite --config a.toml
+  "$OCTAVO" --quiet train --preset none --graph graph --run run --overwrite --config a.toml
   grep -q '"reciprocal": true' run/run.json
   "$OCTAVO" --quiet train --graph graph --run run --overwrite "${tiny[@]}" --reciprocal
   grep -q '"reciprocal": true' run/run.json
   fails 2 '--reciprocal: found "perhaps"; expected true or false' train --reciprocal=perhaps
   fails 2 "perhaps" train --overwrite=perhaps
-  fails 2 "" "$OCTAVO" --quiet=perhaps train --graph graph --run run
+  fails 2 "" "$OCTAVO" --quiet=perhaps train --preset none --graph graph --run run
 }
 
 @test "an invalid configuration file exits with 2 and names file and line" {
@@ -236,7 +236,7 @@ assert (options["model"], options["dim"], options["reciprocal"]) == ("distmult",
 @test "the memory estimate covers what a training uses" {
   awk 'BEGIN { srand(4); for (i = 0; i < 200000; ++i) printf "n%d\tn%d\n", i % 100000, rand() * 100000 }' >big.tsv
   "$OCTAVO" --quiet import big.tsv --graph big --columns head,tail
-  flags=(--graph big --run run --model dot --dim 200 --optimizer adagrad --epochs 1 --batch 20000 --threads 2
+  flags=(--preset none --graph big --run run --model dot --dim 200 --optimizer adagrad --epochs 1 --batch 20000 --threads 2
     --durability process)
   for whole in "" "--partitions 1"; do
     # shellcheck disable=SC2086
@@ -255,7 +255,7 @@ PYTHON
 }
 
 @test "a diverging rate exits with 1, names batch and relation, and the last commit opens" {
-  fails 1 "the loss is not finite" "$OCTAVO" train --graph graph --run run --dim 8 --batch 64 --chunk 16 \
+  fails 1 "the loss is not finite" "$OCTAVO" train --preset none --graph graph --run run --dim 8 --batch 64 --chunk 16 \
     --epochs 50 --optimizer sgd --learning-rate 1000 --initial-scale 1
   grep -q 'in epoch [0-9]*, batch [0-9]*, at the edge "n[0-9]*" "r[0-9]" "n[0-9]*"; the last commit stands' err.log
   "$OCTAVO" inspect run >inspected.log

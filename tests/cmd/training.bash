@@ -10,7 +10,7 @@ make_graph() {
 }
 
 # Flags for a training that takes only a moment.
-tiny=(--dim 8 --batch 64 --chunk 16 --negatives 8 --epochs 3)
+tiny=(--preset none --dim 8 --batch 64 --chunk 16 --negatives 8 --epochs 3)
 
 # fails CODE TEXT COMMAND...: the command exits with CODE and prints TEXT on standard error, nothing on standard output.
 fails() {

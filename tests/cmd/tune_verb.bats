@@ -55,7 +55,7 @@ PYTHON
 @test "the best trial's preset and run are left, and train gives the same bits" {
   best="$(/usr/bin/python3 -c 'import json; o = json.load(open("unbroken.json")); print("trial-%03d" % o["best"])')"
   [ "$(ls unbroken | LC_ALL=C sort | tr '\n' ' ')" = "LOCK best.toml $best tune.jsonl " ]
-  "$OCTAVO" --quiet train --graph graph --run run --config unbroken/best.toml
+  "$OCTAVO" --quiet train --preset none --graph graph --run run --config unbroken/best.toml
   [ "$(tables run)" = "$(tables "unbroken/$best")" ]
   # The MRR is the same as evaluate's.
   "$OCTAVO" --quiet evaluate --run "unbroken/$best" --split valid --json >evaluated.json

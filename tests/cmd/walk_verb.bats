@@ -30,7 +30,7 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   "$OCTAVO" --quiet walk --graph graph --output pairs --overwrite --walks 2 --length 10 --window 2 --json >summary.json
   [ "$(json 'o["walk"]["kind"], o["walk"]["window"], o["nodes"], o["streamed"]' <summary.json)" = "('deepwalk', 2, $(wc -l <graph/nodes.names), False)" ]
   for model in dot source-context; do
-    "$OCTAVO" --quiet train --graph pairs --run run --overwrite --model "$model" --dim 16 --epochs 3
+    "$OCTAVO" --quiet train --preset none --graph pairs --run run --overwrite --model "$model" --dim 16 --epochs 3
     "$OCTAVO" --quiet evaluate --run run --split test --json >report.json
     json 'o["mrr"]' <report.json
     # A random ranking among some thousand nodes: 0.003.

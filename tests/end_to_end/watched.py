@@ -185,7 +185,7 @@ class Watch:
 
 
 # Flags of a training that takes a moment.
-TINY_OPTIONS = {"dim": 8, "batch": 64, "chunk": 16, "negatives": 8, "epochs": 2}
+TINY_OPTIONS = {"preset": "none", "dim": 8, "batch": 64, "chunk": 16, "negatives": 8, "epochs": 2}
 TINY = [f"--{option}={value}" for option, value in TINY_OPTIONS.items()]
 
 

@@ -215,7 +215,7 @@ TEST_F(OutputFileTest, APartialFileOfTheSameNumberIsLeftAlone) {
 // A signal between the two renames left the new file of one and the old file of the other.
 TEST_F(OutputFileTest, NoSignalComesBetweenTheRenamesOfASet) {
   std::vector<OutputFile> outputs = OpenTwo();
-  ASSERT_TRUE(SetFailpoints("folder.sync:1=sleep").ok());
+  ASSERT_TRUE(SetFailpoints("folder.sync:2=sleep").ok());
   std::thread signal([&] {  // what a signal's thread does
     while (!std::filesystem::exists(path_)) std::this_thread::yield();
     OutputFile::RemovePartialFiles();
@@ -283,6 +283,28 @@ TEST_F(OutputFileTest, WrittenBehindHasTheSameBytesAndLeavesTheCache) {
     ASSERT_TRUE(output->Commit().ok());
   }
   EXPECT_EQ(ContentsOf(path_), expected);
+}
+
+// A kill between the renames left a new file of names beside the old vectors.
+TEST_F(OutputFileTest, AKillBetweenTheRenamesLeavesNoMixedPair) {
+  bool between = false;
+  for (int n = 1;; ++n) {
+    std::ofstream(path_) << "old";
+    const ChildEnd end = RunChild([&] {
+      std::vector<OutputFile> outputs = OpenTwo();
+      if (!SetFailpoints("file.rename:" + std::to_string(n) + "=kill").ok()) return 2;
+      OutputFile* const files[] = {&outputs[0], &outputs[1]};
+      return OutputFile::CommitAll(files).ok() ? 0 : 1;
+    });
+    if (end.code == 0) break;
+    ASSERT_EQ(end.signal, SIGKILL) << end.code;
+    if (ContentsOf(path_) == "one") {
+      EXPECT_FALSE(std::filesystem::exists(beside_));
+      between = true;
+    }
+  }
+  EXPECT_TRUE(between);
+  EXPECT_EQ(ContentsOf(path_) + ContentsOf(beside_), "onetwo");
 }
 
 }  // namespace

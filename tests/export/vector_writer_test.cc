@@ -153,7 +153,7 @@ TEST_F(VectorWriterTest, NumbersThatAFormatLacksAreErrors) {
 TEST_F(VectorWriterTest, NamesOneALine) {
   const std::string path = (folder_.path() / "names").string();
   auto output = OutputFile::Open(path);
-  EXPECT_EQ(*WriteNames(NodeVectors(*graph_, *reader_), NamesForm::kLines, *output), 0U);
+  EXPECT_EQ(*WriteNames(NodeVectors(*graph_, *reader_), NamesForm::kLines, false, *output), 0U);
   ASSERT_TRUE(output->Commit().ok());
   std::ifstream file(path);
   std::string line;

@@ -74,6 +74,26 @@ TEST(GraphDescription, NamesTheKeyThatIsWrong) {
                "\"partitions\" is nothing");
 }
 
+// "undirected" with a flipped byte changed what import --base did, and nothing noticed it.
+TEST(GraphDescription, NoticesEveryChangedByte) {
+  GraphDescription sample = Sample();
+  sample.undirected = true;
+  const std::string text = EncodeGraphDescription(sample, R"({"lines": 5, "inputs": ["a.tsv"]})");
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    for (const int bit : {1, 4, 32}) {
+      std::string damaged = text;
+      damaged[at] = static_cast<char>(damaged[at] ^ bit);
+      EXPECT_FALSE(DecodeGraphDescription(damaged, "g").ok()) << at << " of " << text;
+    }
+  }
+  // Without the checksum it is as before there was one.
+  const std::size_t key = text.rfind(",\n  \"checksum\"");
+  ASSERT_NE(key, std::string::npos);
+  EXPECT_OK(DecodeGraphDescription(text.substr(0, key) + "\n}\n", "g"));
+  EXPECT_ERROR(DecodeGraphDescription("{\"chequesum\": 1, " + text.substr(1), "g"), kCorrupt,
+               "\"chequesum\" is unknown");
+}
+
 // The message printed the value, with stack for each level: a damaged file crashed the program.
 TEST(GraphDescription, RefusesDeepNesting) {
   const std::string nested = std::string(1'000'000, '[') + std::string(1'000'000, ']');

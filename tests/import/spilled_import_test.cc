@@ -275,7 +275,7 @@ TEST_F(SpilledImportTest, TooManyRelationNamesAreAnError) {
   inputs_ = {(folder_ / "a.tsv").string()};
   MemoryPlan plan = TinyPlan();
   plan.collected_bytes = std::uint64_t{1} << 20;
-  EXPECT_ERROR(Make("graph", {.memory_plan = plan}), kRuntime, "relations take");
+  EXPECT_ERROR(Make("graph", {.memory_plan = plan}), kUsage, "relations take");
 }
 
 // Extents without room for a buffer each were an error: 64 MiB were too little for 40 million edges.

@@ -18,7 +18,7 @@ constexpr Norm kNorms[] = {Norm::kL1, Norm::kL2};
 constexpr LossKind kLosses[] = {LossKind::kSoftmax, LossKind::kLogistic, LossKind::kRanking,
                                 LossKind::kSelfAdversarial};
 
-// A chunk of random rows with its gradients; the gradients start as rubbish that must be overwritten.
+// A chunk of random rows with its gradients; the gradients start as garbage that must be overwritten.
 struct Chunk {
   Chunk(const ModelSpec& model, std::size_t e, std::size_t n, std::uint64_t seed)
       : edges(e),
@@ -53,7 +53,7 @@ struct Chunk {
   ChunkLoss Compute(ChunkKernel& kernel) {
     return kernel.Compute(Input(), {gradient[0], gradient[1], gradient[2], gradient[3], gradient[4], gradient[5]});
   }
-  // Leaves the gradients of negatives as factors, and makes them of these.
+  // Computes the gradients of negatives as factors, and multiplies these.
   ChunkLoss ComputeFactors(ChunkKernel& kernel, std::size_t dim) {
     const std::size_t stride = dim + 5;
     std::vector<float> slopes[2], queries[2];
@@ -69,8 +69,8 @@ struct Chunk {
                                                     .tail_factors = {slopes[0], queries[0], width, stride},
                                                     .head_factors = {slopes[1], queries[1], width, stride}});
     for (std::size_t side = 0; side < 2; ++side) {
-      Gemm(negatives, dim, edges, slopes[side].data(), width, queries[side].data(), stride, gradient[4 + side].data(),
-           dim, false);
+      Gemm(negatives, dim, edges, {slopes[side].data(), width}, {queries[side].data(), stride},
+           gradient[4 + side].data(), dim, false);
       for (std::size_t i = 0; i < edges; ++i) {
         for (std::size_t l = dim; l < stride; ++l) EXPECT_EQ(queries[side][i * stride + l], 0.0F);
       }
@@ -159,7 +159,7 @@ TEST(ChunkKernelTest, WiderRowsAgreeToo) {
   }
 }
 
-// A negative that is the answer itself: at distance 0 of a query with no rounding.
+// A negative that is the answer itself, at distance 0 from a query without rounding errors.
 TEST(ChunkKernelTest, GradientAtDistanceZeroIsZero) {
   for (const ModelKind kind : {ModelKind::kTransE, ModelKind::kRotatE}) {
     for (const Norm norm : kNorms) {
@@ -194,7 +194,7 @@ TEST(ChunkKernelTest, MaskedNegativesGetNothing) {
   }
 }
 
-// Scratch of a larger chunk, and of another thread's kernel, leaves no trace.
+// Scratch left by a larger chunk, or another thread's kernel, does not change the result.
 TEST(ChunkKernelTest, SameInputGivesSameBits) {
   for (const ModelKind kind : kModels) {
     for (const Norm norm : kNorms) {
@@ -230,7 +230,7 @@ TEST(ChunkKernelTest, FactorsHaveTheBitsOfTheGradientsTheyMake) {
   }
 }
 
-// Edges that share a query: the gradients of its rows are the sums of those of its edges, each with a query of its own.
+// If edges share a query, the gradients of its rows are the sums over its edges, each trained as its own query.
 TEST(ChunkKernelTest, SharedQueriesHaveTheSumsOfTheirEdges) {
   for (const ModelKind kind : {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE}) {
     const ModelSpec model{kind, Norm::kL2, 10};

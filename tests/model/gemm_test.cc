@@ -44,7 +44,7 @@ TEST_P(GemmTest, AgreesWithNaiveLoop) {
       const auto a = RandomRows(m * lda, 1), b = RandomRows(k * ldb, 2), before = RandomRows(m * ldc, 3);
       auto c = before;
       for (std::size_t i = 0; i < m; ++i) c[i * ldc + n] = c[i * ldc + n + 1] = kGuard;
-      GemmWith(GetParam(), m, n, k, a.data(), lda, b.data(), ldb, c.data(), ldc, accumulate);
+      GemmWith(GetParam(), m, n, k, {a.data(), lda}, {b.data(), ldb}, c.data(), ldc, accumulate);
       for (std::size_t i = 0; i < m; ++i) {
         ASSERT_EQ(c[i * ldc + n], kGuard);
         ASSERT_EQ(c[i * ldc + n + 1], kGuard);
@@ -64,16 +64,16 @@ TEST_P(GemmTest, AgreesWithNaiveLoop) {
   }
 }
 
-// An element alone, in a product of 1 x 1 x k, has the bits that it has among others.
+// An element computed alone, in a 1 x 1 x k product, has the same bits as in a larger product.
 TEST_P(GemmTest, ElementDependsOnItsRowColumnAndDepthOnly) {
   for (const auto& [m, n, k] : Shapes()) {
     const auto a = RandomRows(m * k, 1), b = RandomRows(k * n, 2);
     std::vector<float> c(m * n);
-    GemmWith(GetParam(), m, n, k, a.data(), k, b.data(), n, c.data(), n, false);
+    GemmWith(GetParam(), m, n, k, {a.data(), k}, {b.data(), n}, c.data(), n, false);
     for (std::size_t i = 0; i < m; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
         float alone = 0;
-        GemmWith(GetParam(), 1, 1, k, a.data() + i * k, k, b.data() + j, n, &alone, 1, false);
+        GemmWith(GetParam(), 1, 1, k, {a.data() + i * k, k}, {b.data() + j, n}, &alone, 1, false);
         ASSERT_EQ(std::bit_cast<std::uint32_t>(alone), std::bit_cast<std::uint32_t>(c[i * n + j]))
             << m << " x " << n << " x " << k << " at " << i << ", " << j;
       }
@@ -81,14 +81,15 @@ TEST_P(GemmTest, ElementDependsOnItsRowColumnAndDepthOnly) {
   }
 }
 
-// Both add in the order of l with fused multiply-adds: not promised by the header, but why their bits are trusted.
+// Both add in the order of l with fused multiply-adds. The header does not promise this, but the stability of their
+// bits relies on it.
 TEST(GemmBackendTest, BackendsAgreeBitForBit) {
   if (ActiveGemmBackend() != GemmBackend::kLibxsmm) GTEST_SKIP() << "no libxsmm here";
   for (const auto& [m, n, k] : Shapes()) {
     const auto a = RandomRows(m * k, 1), b = RandomRows(k * n, 2);
     auto c = RandomRows(m * n, 3), d = c;
-    GemmWith(GemmBackend::kLibxsmm, m, n, k, a.data(), k, b.data(), n, c.data(), n, true);
-    GemmWith(GemmBackend::kPortable, m, n, k, a.data(), k, b.data(), n, d.data(), n, true);
+    GemmWith(GemmBackend::kLibxsmm, m, n, k, {a.data(), k}, {b.data(), n}, c.data(), n, true);
+    GemmWith(GemmBackend::kPortable, m, n, k, {a.data(), k}, {b.data(), n}, d.data(), n, true);
     ASSERT_EQ(c, d) << m << " x " << n << " x " << k;
   }
 }
@@ -101,9 +102,9 @@ TEST(GemmTransposedTest, OperandsTransposedBeforehandGiveTheSameBits) {
     Transpose(k, n, b.data(), n, b_transposed.data(), k);
     for (const bool accumulate : {false, true}) {
       auto expected = before, by_a = before, by_b = before;
-      Gemm(m, n, k, a.data(), k, b.data(), n, expected.data(), n, accumulate);
-      GemmTransposedA(m, n, k, a_transposed.data(), m, b.data(), n, by_a.data(), n, accumulate);
-      GemmTransposedB(m, n, k, a.data(), k, b_transposed.data(), k, by_b.data(), n, accumulate);
+      Gemm(m, n, k, {a.data(), k}, {b.data(), n}, expected.data(), n, accumulate);
+      Gemm(m, n, k, {a_transposed.data(), m, true}, {b.data(), n}, by_a.data(), n, accumulate);
+      Gemm(m, n, k, {a.data(), k}, {b_transposed.data(), k, true}, by_b.data(), n, accumulate);
       ASSERT_EQ(by_a, expected) << m << " x " << n << " x " << k;
       ASSERT_EQ(by_b, expected) << m << " x " << n << " x " << k;
     }
@@ -112,12 +113,12 @@ TEST(GemmTransposedTest, OperandsTransposedBeforehandGiveTheSameBits) {
 
 TEST_P(GemmTest, NoTermsGiveZeroOrLeaveTheSum) {
   std::vector<float> c(6, 7.0F);
-  GemmWith(GetParam(), 2, 3, 0, nullptr, 0, nullptr, 3, c.data(), 3, true);
+  GemmWith(GetParam(), 2, 3, 0, {nullptr, 0}, {nullptr, 3}, c.data(), 3, true);
   EXPECT_EQ(c, std::vector<float>(6, 7.0F));
-  GemmWith(GetParam(), 2, 3, 0, nullptr, 0, nullptr, 3, c.data(), 3, false);
+  GemmWith(GetParam(), 2, 3, 0, {nullptr, 0}, {nullptr, 3}, c.data(), 3, false);
   EXPECT_EQ(c, std::vector<float>(6, 0.0F));
-  GemmWith(GetParam(), 0, 3, 2, nullptr, 2, c.data(), 3, nullptr, 3, false);
-  GemmWith(GetParam(), 2, 0, 2, c.data(), 2, nullptr, 0, nullptr, 0, false);
+  GemmWith(GetParam(), 0, 3, 2, {nullptr, 2}, {c.data(), 3}, nullptr, 3, false);
+  GemmWith(GetParam(), 2, 0, 2, {c.data(), 2}, {nullptr, 0}, nullptr, 0, false);
 }
 
 TEST_P(GemmTest, NanReachesItsRowOnly) {
@@ -126,7 +127,7 @@ TEST_P(GemmTest, NanReachesItsRowOnly) {
   const auto b = RandomRows(k * n, 2);
   a[7 * k + 29] = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> c(m * n);
-  GemmWith(GetParam(), m, n, k, a.data(), k, b.data(), n, c.data(), n, false);
+  GemmWith(GetParam(), m, n, k, {a.data(), k}, {b.data(), n}, c.data(), n, false);
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t j = 0; j < n; ++j) ASSERT_EQ(std::isnan(c[i * n + j]), i == 7);
   }
@@ -138,7 +139,7 @@ TEST_P(GemmTest, ThreadsGetTheSameBits) {
     std::vector<float> all;
     for (std::size_t m = 1; m <= 90; m += 7) {  // shapes whose code is generated by several threads at once
       std::vector<float> c(m * 110);
-      GemmWith(GetParam(), m, 110, m + 40, a.data(), 130, b.data(), 110, c.data(), 110, false);
+      GemmWith(GetParam(), m, 110, m + 40, {a.data(), 130}, {b.data(), 110}, c.data(), 110, false);
       all.insert(all.end(), c.begin(), c.end());
     }
     return all;

@@ -97,7 +97,7 @@ TEST(LossTest, SmoothedLabelsAgreeWithNaiveLoss) {
   }
 }
 
-// A row of several edges is as many rows of one edge each, added.
+// A row with several edges equals the sum of rows with one edge each.
 TEST(LossTest, EdgesThatShareARowAddUp) {
   constexpr std::size_t kNegatives = 21;
   const std::vector<float> positives = {0.5F, -2.0F, 3.5F, 0.0F, 1.0F};
@@ -132,7 +132,7 @@ TEST(LossTest, EdgesThatShareARowAddUp) {
   }
 }
 
-// Three edges with one answer are as one of their weight.
+// Three edges with the same answer equal one edge with their total weight.
 TEST(LossTest, CopiesOfACompetingAnswerAreOne) {
   const LossSpec spec{.competing_answers = true};
   const std::vector<Edge> answers = {{.tail = NodeId{4}}, {.tail = NodeId{4}}, {.tail = NodeId{4}},
@@ -166,7 +166,7 @@ TEST(LossTest, CompetingAnswersFarApart) {
   EXPECT_EQ(scores, (std::vector<float>{0, 0}));
 }
 
-// Naive: each edge of the row with the others as rivals, which are moved one at a time for the gradients.
+// Naive: each edge of the row against the others' answers; for the gradients one score at a time is changed.
 TEST(LossTest, CompetingAnswersAgreeWithNaiveLoss) {
   for (const std::size_t n : {0U, 1U, 7U, 16U, 35U}) {
     for (const float smoothing : {0.0F, 0.1F}) {
@@ -213,7 +213,7 @@ TEST(LossTest, CompetingAnswersAgreeWithNaiveLoss) {
   }
 }
 
-// A positive far below another one of its row, where e to the power of it is 0 beside the other's.
+// A positive whose score is far below another one's in its row, so that its exponential is 0 relative to the other's.
 TEST(LossTest, PositivesFarApartKeepTheirOwnLosses) {
   const std::vector<float> positives = {-1e4F, 1e4F};
   const std::vector<float> weights = {1.0F, 1.0F};
@@ -273,7 +273,7 @@ TEST(LossTest, LargeScoresAreStable) {
   }
 }
 
-// Highway's Exp makes 0 of NaN: a NaN score was a negative of no weight.
+// Highway's Exp turns NaN into 0: a NaN score counted as a negative without weight.
 TEST(LossTest, NanAndInfinityAreNeverSwallowed) {
   for (const LossKind kind : kKinds) {
     SCOPED_TRACE(LossName(kind));

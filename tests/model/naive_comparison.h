@@ -72,7 +72,8 @@ inline std::vector<BlockCase> BlockCases() {
   return cases;
 }
 
-// Compares both gradients of a block with the naive sums. Each is a sum of `terms` products with `error` a term.
+// Compares both gradients of a block with the naive sums. Each is a sum of `terms` products with an error of `error`
+// per term.
 inline void ExpectNaiveGradients(Comparison comparison, const BlockCase& shape, const std::vector<float>& q,
                                  const std::vector<float>& c, const std::vector<float>& g, double error,
                                  const std::vector<float>& dq, const std::vector<float>& dc) {
@@ -122,7 +123,7 @@ inline void ExpectNaiveBlocks(Comparison comparison, double score_error, double 
   }
 }
 
-// A pair scored alone has the bits that it has in a block.
+// A pair scored alone has the same bits as in a block.
 inline void ExpectPairsKeepTheirBits(Comparison comparison) {
   for (const auto& [dim, n, m] : BlockCases()) {
     const auto q = RandomRows(n * dim, dim), c = RandomRows(m * dim, dim + 1);

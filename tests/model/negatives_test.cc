@@ -109,7 +109,7 @@ std::vector<MaskedPair> BruteForce(std::span<const Edge> chunk, std::span<const 
 }
 
 TEST(FindAccidentalPositivesTest, AgreesWithBruteForce) {
-  std::vector<MaskedPair> pairs = {{9, 9}};  // what was there is dropped
+  std::vector<MaskedPair> pairs = {{9, 9}};  // old contents are overwritten
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     RandomStream random = Stream(trial);
     const std::uint64_t nodes = 1 + random.Below(12);  // few: duplicates of edges and negatives, self-loops, many hits
@@ -127,7 +127,7 @@ TEST(FindAccidentalPositivesTest, AgreesWithBruteForce) {
   }
 }
 
-// Edges next to each other that ask the same share a query: the pairs of its edges, each once.
+// Adjacent edges with the same query share it: it has the pairs of all its edges, each once.
 TEST(FindAccidentalPositivesTest, QueriesThatEdgesShareAgreeWithBruteForce) {
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     RandomStream random = Stream(trial);

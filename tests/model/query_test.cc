@@ -1,4 +1,4 @@
-#include "model/query.h"
+#include "model/comparison.h"
 
 #include <cmath>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 constexpr ModelKind kKinds[] = {ModelKind::kDot,    ModelKind::kDistMult, ModelKind::kComplEx,
                                 ModelKind::kTransE, ModelKind::kRotatE,   ModelKind::kSourceContext};
 
-// Element l of the table of query.h, for the known row k and the relation r.
+// Element l of the table of comparison.h, for the known row k and the relation r.
 double NaiveQueryElement(const ModelSpec& spec, Side side, const std::vector<double>& k, const std::vector<double>& r,
                          std::size_t l) {
   const std::size_t half = spec.dim / 2;

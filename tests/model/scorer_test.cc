@@ -47,7 +47,7 @@ TEST(ScorerTest, QueryAgainstCandidateIsTheScoreOfTheTriple) {
   }
 }
 
-// Equal rows tie exactly wherever they stand among the candidates.
+// Equal rows have equal scores, wherever they are among the candidates.
 TEST(ScorerTest, TiesAreTies) {
   const std::size_t m = 83;
   for (const ModelKind kind : kKinds) {

@@ -1,5 +1,5 @@
-// Runs the tests on another SIMD target than the CPU's best: OCTAVO_TEST_TARGET=avx2 or scalar. Where the CPU or the
-// build lacks it, they run on the best one.
+// Runs the tests on another SIMD target than the CPU's best: OCTAVO_TEST_TARGET=avx2 or scalar. If the CPU or the build
+// lacks it, they run on the best one.
 #include <cstdlib>
 #include <string_view>
 

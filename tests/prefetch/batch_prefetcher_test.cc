@@ -186,8 +186,8 @@ TEST_F(BatchPrefetcherTest, ModeOffPrefetchesNothing) {
   }
 }
 
-// Each of the 11 batches trains for 20 ms, and reading a window takes a fraction of a millisecond. Some epochs, as a
-// busy machine can make a read look slow.
+// Each of the 11 batches trains for 20 ms, and reading a window takes a fraction of a millisecond. Several epochs, as a
+// busy machine can make a read slow.
 TEST_F(BatchPrefetcherTest, ModeAutoStopsWhereReadingTakesNoTime) {
   BatchPrefetcher batches = Make(PrefetchMode::kAuto);
   std::uint64_t prefetched = kWindows;
@@ -301,7 +301,7 @@ TEST(BatchPrefetcherMostBytes, APoolAndTwoWindowsOrTwoPools) {
   EXPECT_EQ(BatchPrefetcher::MostBytes(settings, 5'001), (5'001 + 2 * 1000) * sizeof(Edge));
   EXPECT_EQ(BatchPrefetcher::MostBytes(settings, 500), 2 * 500 * sizeof(Edge)) << "no copy of a pool of one window";
   EXPECT_EQ(BatchPrefetcher::MostBytes(settings, 0), 0U);
-  settings.inverse_offset = 0;  // two entries of each edge, and a sort key beside each
+  settings.inverse_offset = 0;  // two entries per edge, each with a sort key
   EXPECT_EQ(BatchPrefetcher::MostBytes(settings, 1'000'000),
             2 * ((10'000 + 2 * 1000) * sizeof(Edge) + 10'000 * (sizeof(Edge) + 8)));
 }

@@ -28,7 +28,7 @@ absl::Status FillWith(std::uint64_t item, std::vector<std::uint64_t>& buffer) {
   return absl::OkStatus();
 }
 
-// Holds fillers back until it is opened.
+// Blocks fillers until it is opened.
 class Gate {
  public:
   void Open() { open_ = true; }
@@ -132,7 +132,7 @@ TEST(DoubleBufferedPrefetcher, AFailedFillSurfacesAtTheSwapAndLeavesTheFront) {
   AwaitReady(prefetcher);
   EXPECT_ERROR(prefetcher.Swap(), kRuntime, "item 1001");
   EXPECT_EQ(prefetcher.Front()[0], 1U);
-  EXPECT_EQ(prefetcher.Swap().code(), absl::StatusCode::kFailedPrecondition) << "the error is told once";
+  EXPECT_EQ(prefetcher.Swap().code(), absl::StatusCode::kFailedPrecondition) << "the error is reported once";
   ASSERT_OK(prefetcher.PrefetchAsync(2));
   ASSERT_OK(prefetcher.Swap());
   EXPECT_EQ(prefetcher.Front()[0], 2U);
@@ -215,7 +215,8 @@ TEST(DoubleBufferedPrefetcher, SecondsAreTakenOnce) {
   auto [fill, stall] = prefetcher.TakeFillAndStallSeconds();
   EXPECT_GE(fill, 0.019);
   EXPECT_GE(stall, 0.019) << "a load stalls for as long as it fills";
-  // What is ready costs no stall. The best of some: a busy machine can take this thread away at any moment.
+  // A ready buffer causes no stall. Takes the best of several tries: a busy machine can preempt this thread at any
+  // time.
   double least_stall = 1;
   for (int i = 0; i < 10; ++i) {
     ASSERT_OK(prefetcher.PrefetchAsync(2));

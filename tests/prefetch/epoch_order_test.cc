@@ -60,7 +60,7 @@ class EpochOrderTest : public ::testing::Test {
   const EpochPlan plan_ = EpochPlanner(3, {1, 1}, BucketOrder::kBeta, 0).Plan(0);  // all of it in memory
 };
 
-// Windows tile pools, batches tile windows, and what a pool is made of has as many edges as it says.
+// Windows tile pools, batches tile windows, and the parts of a pool have as many edges as the pool.
 void ExpectTiles(const EpochOrder& order, const CellReader& cells, const EpochPlan& plan,
                  const OrderSettings& settings) {
   const std::uint64_t per_edge = settings.EntriesPerEdge();

@@ -80,7 +80,7 @@ TEST(PartitionLoader, KeepsTheStatesPartitionsAndAtMostOneMore) {
   }
 }
 
-// The exchange that Begin starts once made an epoch look as if its memory had been empty, when it was quick.
+// If the exchange that Begin starts was fast, the epoch was once reported as started with empty memory.
 TEST(PartitionLoader, KnowsWhetherItBeganCold) {
   EpochPlanner planner(12, {12, 4}, BucketOrder::kBeta, 3);
   Memory memory;

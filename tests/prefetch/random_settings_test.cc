@@ -1,5 +1,5 @@
 // Batches and partitions together, as a training uses them, under many random divisions: the batches are those of the
-// naive order, every edge is handed out exactly once an epoch, and both its ends' partitions are in memory then.
+// naive order, every edge is returned exactly once per epoch, while the partitions of both its ends are in memory.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kNodes = 19'500;  // 20 fine partitions
 constexpr std::uint64_t kEdges = 6000;
 
-// Trains two epochs in name only and counts.
+// Goes through two epochs without training and counts the edges.
 void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrder order, const OrderSettings& settings,
                 PrefetchMode mode) {
   std::set<PartitionId> memory;

@@ -48,7 +48,9 @@ void CountUp(MmapManager& table, std::span<const PartitionId> partitions) {
       const NodeId node{Value(partitions[i / kPartitionRows]) * kPartitionRows + i % kPartitionRows};
       if (Value(node) >= kRows) continue;
       const WriterStripeLock lock(table.LockFor(node));
-      for (float& value : table.MutableRow(node)) value += 1;
+      table.UpdateRow(node, {}, {}, [](std::span<float> row) {
+        for (float& value : row) value += 1;
+      });
     }
   });
 }

@@ -65,13 +65,13 @@ TEST_F(TablesRace, NoUpdateOfChunksIsLost) {
       GradientsByNode by_node;
       for (std::size_t chunk = 0; chunk < kChunks; ++chunk) {
         ListAndOrder(listed, by_node);
-        ASSERT_OK(gradients->UpdateUnderLocks(
-            by_node,
-            [](std::span<const float> sum, std::span<float> row, std::span<float> count) {
-              count[0] += 1;
-              for (std::size_t d = 0; d < row.size(); ++d) row[d] += sum[d];
-            },
-            *table, *state));
+        ASSERT_OK(
+            gradients->UpdateUnderLocks(by_node,
+                                        [](std::span<const float> sum, std::span<float> row, std::span<float> count) {
+                                          count[0] += 1;
+                                          for (std::size_t d = 0; d < row.size(); ++d) row[d] += sum[d];
+                                        },
+                                        *table, *state, {}));
       }
     });
   }
@@ -99,7 +99,8 @@ TEST_F(TablesRace, ReadersNeverSeeATornRow) {
       for (std::uint64_t i = w; !stop.load(std::memory_order_relaxed); ++i) {
         const NodeId node{i % 200};
         const WriterStripeLock lock(table->LockFor(node));
-        for (float& x : table->MutableRow(node)) x = static_cast<float>(i * w);
+        table->UpdateRow(node, {}, {},
+                         [&](std::span<float> row) { std::ranges::fill(row, static_cast<float>(i * w)); });
       }
     });
   }
@@ -144,7 +145,9 @@ TEST_F(TablesRace, UpdatesUnderTheLockAreNeverLost) {
       for (int i = 0; i < kRounds; ++i) {
         const NodeId node{static_cast<std::uint64_t>(i) % 130};
         const WriterStripeLock lock(table->LockFor(node));
-        for (float& x : table->MutableRow(node)) x += 1;
+        table->UpdateRow(node, {}, {}, [](std::span<float> row) {
+          for (float& x : row) x += 1;
+        });
       }
     });
   }
@@ -168,7 +171,7 @@ TEST_F(TablesRace, LoadingAndEvictingBesideWorkOnOtherPartitions) {
     for (std::uint64_t i = 0; !stop.load(std::memory_order_relaxed); ++i) {
       const NodeId node{i % 1000};
       const WriterStripeLock lock(table->LockFor(node));
-      for (float& x : table->MutableRow(node)) x = static_cast<float>(i);
+      table->UpdateRow(node, {}, {}, [&](std::span<float> row) { std::ranges::fill(row, static_cast<float>(i)); });
     }
   });
   const Clock::time_point end = Clock::now() + kDuration;
@@ -178,7 +181,7 @@ TEST_F(TablesRace, LoadingAndEvictingBesideWorkOnOtherPartitions) {
     ASSERT_OK(table->LoadPartition(p));
     {
       const WriterStripeLock lock(table->LockFor(node));
-      for (float& x : table->MutableRow(node)) x = static_cast<float>(i);
+      table->UpdateRow(node, {}, {}, [&](std::span<float> row) { std::ranges::fill(row, static_cast<float>(i)); });
     }
     ASSERT_OK(table->EvictPartition(p));
     ASSERT_OK(table->LoadPartition(p));
@@ -231,7 +234,7 @@ TEST_F(TablesRace, UpdatesOfDisjointRowsTakeNoLocks) {
           row_state[0] += 1;
           for (std::size_t d = 0; d < row.size(); ++d) row[d] += gradient[d];
         },
-        *table, *state));
+        *table, *state, {}));
   }
   std::vector<float> row(kColumns);
   std::vector<float> row_state(1);

@@ -197,7 +197,7 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 0; }, "known-negatives has no meaning");
   check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 255; }, "expected at least 256 with known");
   check([](TrainOptions& o) { o.known_negatives = o.group_queries = o.reciprocal = true, o.negatives = 511; },
-        "expected at least 512 with known-negatives, the known nodes of a chunk on both sides of its edges");
+        "expected at least 512 with known-negatives, the anchors of a chunk on both sides of its edges");
   check([](TrainOptions& o) { o.competing_answers = true; }, "expected group-queries as well");
   check(
       [](TrainOptions& o) {

@@ -76,7 +76,7 @@ TEST_F(TomlConfiguration, NamesFileLineKeyAndWhatIsAllowed) {
   check("learning-rate = true\n", "expected a number");
   check("learning-rate = \"fast\"\n", "found \"fast\"");
   check("model = 3\n", "one of dot");
-  check("model = \"TransE\"\n", "one of dot");
+  check("model = \"TransX\"\n", "one of dot");
 }
 
 TEST_F(TomlConfiguration, SyntaxErrorsHaveTheirPlace) {
@@ -140,7 +140,9 @@ class RunJson : public ::testing::Test {
   }
   nlohmann::json Written() {
     EXPECT_OK(WriteRunConfiguration(path_, configuration_));
-    return nlohmann::json::parse(FileBytes(path_));
+    nlohmann::json json = nlohmann::json::parse(FileBytes(path_));
+    EXPECT_EQ(json.erase("checksum"), 1U);
+    return json;
   }
 
   TemporaryFolder folder_;
@@ -180,6 +182,7 @@ TEST_F(RunJson, RefusesDamage) {
   check([](auto& j) { j.erase("graph"); }, "graph");
   check([](auto& j) { j.erase("options"); }, "options");
   check([](auto& j) { j.erase("format"); }, "format");
+  check([](auto& j) { j["formats"] = 2; }, "unknown key \"formats\"");
   check([](auto& j) { j["format"] = 2; }, "format 2");
   check([](auto& j) { j["format"] = "1"; }, "format");
   check([](auto& j) { j["graph"] = 3; }, "graph");
@@ -195,6 +198,17 @@ TEST_F(RunJson, RefusesDamage) {
   for (const OptionField& field : TrainOptionFields()) {
     if (field.recent) continue;
     check([&](auto& j) { j["options"].erase(std::string(field.name)); }, std::string(field.name));
+  }
+}
+
+TEST_F(RunJson, NoticesEveryChangedByte) {
+  Written();
+  const std::string text = FileBytes(path_);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string damaged = text;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    WriteFileBytes(path_, damaged);
+    EXPECT_ERROR(ReadRunConfiguration(path_), kCorrupt, "run.json") << at;
   }
 }
 

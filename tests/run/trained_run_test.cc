@@ -94,7 +94,8 @@ TEST(OpenTrainedRun, RefusesAnotherConfiguration) {
   const TinyTraining training;
   training.Train(TinyOptions());
   const std::filesystem::path path = RunPaths(training.run_folder()).Configuration();
-  const nlohmann::json whole = nlohmann::json::parse(FileBytes(path));
+  nlohmann::json whole = nlohmann::json::parse(FileBytes(path));
+  whole.erase("checksum");  // with one, a text that was changed is damaged
   for (const auto& [key, value] : {std::pair<std::string, nlohmann::json>{"dim", 16},
                                    {"seed", 99},
                                    {"model", "distmult"},

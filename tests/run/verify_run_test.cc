@@ -87,6 +87,7 @@ TEST_F(VerifyRunTest, MissingFilesAreDamage) {
 
 TEST_F(VerifyRunTest, AnotherConfigurationIsDamage) {
   nlohmann::json json = nlohmann::json::parse(FileBytes(paths().Configuration()));
+  json.erase("checksum");  // with one, a text that was changed is damaged
   json["options"]["seed"] = 99;
   WriteFileBytes(paths().Configuration(), json.dump());
   EXPECT_EQ(Damages(), 1U) << texts_;

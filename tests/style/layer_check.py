@@ -35,8 +35,9 @@ ALLOWED = {
     "evaluate": ["base", "io", "format", "graph", "tables", "model", "plan"],
     "export": ["base", "io", "format", "graph", "tables"],
     "index": ["base", "io", "format", "graph", "tables", "model", "evaluate", "export"],
-    "run": ["base", "io", "format", "cells", "graph", "tables", "vectors", "plan", "prefetch", "model", "optimize", "checkpoint"],
+    "run": ["base", "io", "format", "cells", "graph", "walk", "tables", "vectors", "plan", "prefetch", "model", "optimize", "checkpoint"],
     "train": ["base", "io", "format", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint", "run"],
+    "choose": ["base", "io", "format", "graph", "plan", "model", "optimize", "run", "train"],
     "tune": ["base", "io", "format", "graph", "checkpoint", "run", "train"],
     "chart": ["base"],
     "report": ["base", "io", "format", "chart", "graph", "tables", "plan", "evaluate", "run"],
@@ -44,11 +45,11 @@ ALLOWED = {
 }
 
 # Folders of pure functions and plain files: they start no threads. io has a mutex for its failpoints. base/ has the
-# wrappers of TBB's loops and of the mutex, for the folders that may use them.
+# wrappers of TBB's loops, of the mutex and of a deep stack, for the folders that may use them.
 NO_TBB = {"base", "io", "format", "generate", "plan", "model", "optimize", "chart"}
 NO_THREADS = NO_TBB - {"io"}
 
-WRAPPERS = {"base/parallel.cc", "base/mutex.h"}
+WRAPPERS = {"base/parallel.cc", "base/mutex.h", "base/deep_stack.cc"}
 TBB = re.compile(r"^(oneapi/)?tbb(/|\.h$)")
 THREADS = re.compile(
     r"^(thread|mutex|shared_mutex|condition_variable|future|semaphore|barrier|latch|stop_token|pthread\.h"

@@ -116,9 +116,9 @@ TEST(AtomicBitmap, RandomOperationsMatchASet) {
 }
 
 // A bit that is set while a drain runs is in that drain or in a later one: two threads set each bit of the same words
-// once a round, and the drains of the round find every one.
+// once per round, and the round's drains find all of them.
 TEST(AtomicBitmap, DrainBesideSetLosesNoBit) {
-  constexpr std::size_t kBits = 40001;  // long enough for the threads to meet
+  constexpr std::size_t kBits = 40001;  // long enough for the threads to overlap
   constexpr int kRounds = 100;
   AtomicBitmap bitmap(kBits);
   std::atomic<int> setting{0};

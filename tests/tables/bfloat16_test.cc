@@ -29,7 +29,7 @@ double ValueOf(std::uint16_t word) {
 
 constexpr std::uint16_t kLargest = 0x7F7F;
 
-// The words around a finite value, the one nearer to 0 first; the same one twice for the largest and beyond.
+// The words around a finite value, the one nearer to 0 first; the same word twice for the largest word and beyond.
 std::pair<std::uint16_t, std::uint16_t> Neighbours(float value) {
   const double magnitude = std::abs(static_cast<double>(value));
   std::uint16_t low = 0;  // the last word not above it, by bisection: positive words ascend
@@ -47,7 +47,7 @@ std::pair<std::uint16_t, std::uint16_t> Neighbours(float value) {
   return {signed_word(low), signed_word(low == kLargest ? low : low + 1)};
 }
 
-// How far a value lies from its lower neighbour on the way to the upper one.
+// The distance of a value from its lower neighbour, as a share of the distance of the neighbours.
 double FractionOf(float value) {
   const auto [lower, upper] = Neighbours(value);
   if (lower == upper) return 0;
@@ -128,7 +128,7 @@ TEST(RoundToNearest, TakesTheNearerNeighbourAndTheEvenOneOfTwo) {
   EXPECT_GT(ties, 100U);
 }
 
-// The draws as the header places them, from the stream itself, and the choice in double precision.
+// Takes the draws from the stream as the header describes, and rounds in double precision.
 TEST(RoundStochastically, IsTheNaiveVersionForEveryLength) {
   std::vector<std::size_t> lengths = {128, 200, 256, 257, 400, 1000, 1031};
   for (std::size_t n = 0; n < 100; ++n) lengths.push_back(n);
@@ -214,7 +214,7 @@ TEST(RoundStochastically, WhatIsAWordStaysThatWord) {
   }
 }
 
-// A NaN of full mantissa and a random carry would make -0 of it, and the diagnosis of a diverged training find nothing.
+// A random carry would turn a NaN with all mantissa bits set into -0, and a diverged training would not be detected.
 TEST(Rounding, NothingBecomesFiniteAndNothingInfinite) {
   Row broken;
   for (const std::uint32_t bits : {0x7F800000U, 0xFF800000U, 0x7F800001U, 0xFF800001U, 0x7F80FFFFU, 0x7FC00000U,

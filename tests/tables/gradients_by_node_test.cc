@@ -1,4 +1,4 @@
-#include "tables/gradients_by_node.h"
+#include "tables/mmap_gradient_accumulator.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace octavo {
 namespace {
 
-// Addresses that nobody reads.
+// Addresses that are never read.
 std::vector<RowGradient> Somewhere(std::size_t count, std::uint64_t nodes) {
   static const std::vector<float> memory(10'000);
   RandomStream random(3, RandomPurpose::kSplit, 0, 0);
@@ -24,7 +24,7 @@ std::vector<RowGradient> Somewhere(std::size_t count, std::uint64_t nodes) {
 }
 
 TEST(GradientsByNode, AreInTheOrderOfNodesAndThenAsTheyCame) {
-  // 3,000 places take 12 bits: beside the last three there is just room for one, and none.
+  // 3,000 places take 12 bits. In a word, ids below 2^52 leave just enough room for them; larger ids do not.
   for (const std::uint64_t nodes : {std::uint64_t{1}, std::uint64_t{40}, std::uint64_t{1} << 40, std::uint64_t{1} << 52,
                                     std::uint64_t{1} << 53, ~std::uint64_t{0}}) {
     const std::vector<RowGradient> gradients = Somewhere(3000, nodes);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Makes a table of bf16 with 1 in row 0 and one word more in each row after it.
+// Makes a bf16 table with 1 in row 0 and the next larger word in each following row.
 class Bfloat16TableTest : public MmapManagerTest {
  protected:
   static constexpr std::uint64_t kRows = 2500;
@@ -80,7 +80,7 @@ TEST_F(Bfloat16TableTest, AnUpdateIsRoundedAtItsSeedStepAndNode) {
     ASSERT_EQ(RowOf(*table, 1500), expected) << step;
   }
   EXPECT_TRUE(table->IsChanged(P(1)));
-  // Rounded to the nearest, the row would stand where it was.
+  // Rounded to the nearest, the row would not change.
   const float mean = std::accumulate(expected.begin(), expected.end(), 0.0F) / kColumns;
   EXPECT_NEAR(mean, before[0] + 50 * kLittle, 0.02);
   EXPECT_EQ(RowOf(*table, 1499), std::vector<float>(kColumns, FirstValue(1499)));
@@ -113,7 +113,7 @@ TEST_F(Bfloat16TableTest, IsWrittenCommittedEvictedAndOpenedAgain) {
   EXPECT_ERROR(table->LoadPartition(P(2), checksum), kCorrupt, "partition 2 (byte 86016 on)");
 }
 
-// A partition of an odd number of words a row ends within a page, which would go with its neighbour.
+// With an odd number of words per row a partition ends within a page, which it would share with the next one.
 TEST_F(Bfloat16TableTest, PartitionsThatShareAPageAreRefused) {
   EXPECT_ERROR(MmapManager::Open(WordLayout(kRows, 7), AllInSlot(0, kRows)), kUsage, "7 columns of bf16");
   ASSERT_OK(CreateTableFile(folder_ / "t.npy", WordLayout(1000, 7).shape));

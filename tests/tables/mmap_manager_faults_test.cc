@@ -1,4 +1,4 @@
-// MmapManager on files that are damaged, of another shape or half made, and on disks that fail or are full.
+// MmapManager on files that are damaged, incomplete or of another shape, and on disks that fail or are full.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -65,7 +65,7 @@ std::uint64_t ChecksumOfFile(const fs::path& path, std::uint64_t first, std::uin
   return Checksum64(std::as_bytes(std::span<const char>(bytes)));
 }
 
-// Nothing new is written on rows that nobody has compared, whatever they turn out to be.
+// Nothing is written until mapped rows have been compared, whether they are damaged or not.
 TEST_F(MmapManagerFaultsTest, DamagedMappedRowsAreFoundBeforeAnythingIsWritten) {
   const std::unique_ptr<MmapManager> table = MakeTable(3000, 3);
   const fs::path path = folder_ / "t.npy";
@@ -93,7 +93,7 @@ TEST_F(MmapManagerFaultsTest, AReadThatFailsUnderMappedRowsIsAnErrorOfTheNextWri
   ASSERT_OK(SetFailpoints(""));
 }
 
-// The kernel takes private copies of pages past the new end, too, so no store is lost without an error.
+// The kernel discards private copies of pages past the new end, too; the lost stores must be an error.
 TEST_F(MmapManagerFaultsTest, AMappedFileThatIsCutIsAnErrorOfTheNextWrite) {
   const std::unique_ptr<MmapManager> table = MakeTable(kManyRows, 100);
   ASSERT_OK(table->LoadPartition(P(3), std::nullopt, Loading::kMapped));
@@ -107,9 +107,7 @@ TEST_F(MmapManagerFaultsTest, MappedRowsAreKnownByTheirFileAndByte) {
   for (const Loading loading : {Loading::kMapped, Loading::kPopulated, Loading::kDirect}) {
     std::unique_ptr<MmapManager> table = MakeTable(3000, 3);
     ASSERT_OK(table->LoadPartition(P(1), std::nullopt, loading));
-    table->LockFor(NodeId{1030}).Lock();
-    const float* const row = table->MutableRow(NodeId{1030}).data();
-    table->LockFor(NodeId{1030}).Unlock();
+    const float* const row = table->MutableStateRow(NodeId{1030}).data();
     const MappedPlace place = MappedPlaceAt(row + 1);
     if (loading == Loading::kDirect) {
       EXPECT_EQ(place.name, nullptr);
@@ -166,7 +164,7 @@ TEST_F(MmapManagerFaultsTest, SizesThatOverflowAreErrors) {
   EXPECT_ERROR(MmapManager::Open(Layout(kMax - 5, 0), {}), kCorrupt, "0 partitions");
 }
 
-// A kill while the spare slot was made left half a file, and the run could not be opened any more.
+// A kill during the creation of the spare slot left an incomplete file, and the run could not be opened any more.
 TEST_F(MmapManagerFaultsTest, HalfMadeSpareSlotIsMadeAnew) {
   MakeTable(1500, 3).reset();
   for (const std::size_t size : {std::size_t{0}, std::size_t{100}, std::size_t{4096}, std::size_t{4096 + 1500 * 12}}) {
@@ -183,7 +181,7 @@ TEST_F(MmapManagerFaultsTest, HalfMadeSpareSlotIsMadeAnew) {
   EXPECT_EQ(fs::file_size(folder_ / "t.other.npy"), 0U);
 }
 
-// A failed write took the marks of what was to write with it: the next one wrote nothing and reported success.
+// A failed write lost the marks of the rows to write: the next one wrote nothing and reported success.
 TEST_F(MmapManagerFaultsTest, FailedWriteLosesNoChange) {
   const NpyShape shape{.rows = 1500, .columns = 3};
   for (const std::string failure : {"file.write=eio", "file.write:2=enospc"}) {
@@ -209,7 +207,7 @@ TEST_F(MmapManagerFaultsTest, FailedWriteLosesNoChange) {
   }
 }
 
-// After a failed fdatasync the kernel calls the next one a success though the data is gone.
+// After a failed fdatasync the kernel reports success for the next one although the data is lost.
 TEST_F(MmapManagerFaultsTest, FailedSyncIsNotForgotten) {
   const std::unique_ptr<MmapManager> table = MakeTable(1500, 3);
   ASSERT_OK(table->LoadPartition(P(0)));

@@ -1,9 +1,11 @@
 // A table of known values in a temporary folder, for the tests of MmapManager.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -21,7 +23,7 @@ constexpr PartitionId P(std::uint32_t partition) { return static_cast<PartitionI
 inline void SetRow(MmapManager& table, std::uint64_t row, float value) {
   const NodeId node{row};
   const WriterStripeLock lock(table.LockFor(node));
-  for (float& x : table.MutableRow(node)) x = value;
+  table.UpdateRow(node, {}, {}, [&](std::span<float> values) { std::ranges::fill(values, value); });
 }
 
 class MmapManagerTest : public ::testing::Test {

@@ -79,8 +79,9 @@ class TwoSlotModel {
       EXPECT_TRUE(
           std::equal(before.begin(), before.end(), newest_.begin() + static_cast<std::ptrdiff_t>(row * columns())));
       const WriterStripeLock lock(table_->LockFor(NodeId{row}));
-      const std::span<float> values = table_->MutableRow(NodeId{row});
-      for (std::uint64_t c = 0; c < columns(); ++c) values[c] = newest_[row * columns() + c] = random_.NextFloat();
+      table_->UpdateRow(NodeId{row}, {}, {}, [&](std::span<float> values) {
+        for (std::uint64_t c = 0; c < columns(); ++c) values[c] = newest_[row * columns() + c] = random_.NextFloat();
+      });
     }
   }
   void CheckWrite(PartitionId p) {

@@ -119,9 +119,7 @@ TEST_F(MmapManagerDeathTest, TouchingAnEvictedRowFaultsAtOnce) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const std::unique_ptr<MmapManager> table = MakeTable(3000, 3);
   ASSERT_OK(table->LoadPartition(P(1)));
-  table->LockFor(NodeId{1030}).Lock();
-  volatile float* const row = table->MutableRow(NodeId{1030}).data();
-  table->LockFor(NodeId{1030}).Unlock();
+  volatile float* const row = table->MutableStateRow(NodeId{1030}).data();
   *row = 4.0F;
   EXPECT_DEATH({ row[-3 * 1024] = 1.0F; }, "");  // partition 0, never loaded
   ASSERT_OK(table->EvictPartition(P(1)));
@@ -191,7 +189,7 @@ TEST_P(MmapManagerLoadingTest, CommitTurnsTheSlotsAround) {
   EXPECT_EQ(RowInFile(0, shape, 7)[0], 1.0F) << "a change of the commit before must be in this slot too";
   EXPECT_EQ(RowInFile(0, shape, 8)[0], 2.0F);
   EXPECT_EQ(RowInFile(0, shape, 9)[0], InitialValue(9));
-  // Killed here: what the last commit named is whole.
+  // Killed here: the slots that the last commit named are intact.
   table.reset();
   ASSERT_OK_AND_ASSIGN(table, MmapManager::Open(Layout(1500, 3), {1, 0}));
   ASSERT_OK(table->LoadPartition(P(0), checksum, GetParam()));
@@ -254,7 +252,7 @@ TEST_F(MmapManagerTest, WritesDirtyGroupsOnly) {
   const std::unique_ptr<MmapManager> table = MakeTable(2 * kPartitionRows, columns);
   ASSERT_OK(table->LoadPartition(P(0)));
   ASSERT_OK(table->LoadPartition(P(1)));
-  // The first write to a slot of unknown contents is a whole one.
+  // The first write to a slot of unknown contents has all rows.
   SetRow(*table, 0, 1);
   ASSERT_OK(table->WritePartition(P(0)));
   EXPECT_EQ(table->bytes_written(), 16 * largest_partition_bytes);
@@ -275,7 +273,7 @@ TEST_F(MmapManagerTest, WritesDirtyGroupsOnly) {
   EXPECT_EQ(table->bytes_written(), before) << "nothing changed";
 }
 
-// Rows of a table are in private memory only; the kernel's copies would be memory that no budget has.
+// Rows of a table are in private memory only; copies in the page cache would be memory that no estimate includes.
 TEST_F(MmapManagerTest, LoadsAndEvictsPastThePageCache) {
   OCTAVO_REQUIRE_DISK(folder_.path());
   constexpr std::uint64_t kRows = 8 * kPartitionRows;

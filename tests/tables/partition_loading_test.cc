@@ -24,7 +24,7 @@ constexpr std::uint64_t kHeader = 4096;
 // Of two steps and a part of one, and not of whole pages.
 constexpr std::uint64_t kBytes = (std::uint64_t{17} << 20) + 3 * 4096 + 123;
 
-// A file of a page and kBytes bytes, and reserved addresses that begin a page after a huge page's border.
+// A file of a page and kBytes bytes, and reserved addresses that begin one page after a huge-page boundary.
 class PartitionLoadingTest : public ::testing::Test {
  protected:
   PartitionLoadingTest() : bytes_(kHeader + kBytes, '\0') {
@@ -115,7 +115,7 @@ TEST_F(PartitionLoadingTest, AFileThatEndsTooEarlyIsAnErrorWithTheByte) {
   EXPECT_ERROR(MakePrivate(Place()), kCorrupt, "t.npy: ends at byte 9441280");
 }
 
-// The rows keep their values and addresses, those that were written as well as those that nobody has touched.
+// All rows keep their values and addresses, whether they were written or not.
 TEST_F(PartitionLoadingTest, MakingPrivateKeepsEveryRow) {
   for (const bool dropped : {false, true}) {
     ASSERT_OK(MapPartition(Place()));
@@ -128,7 +128,7 @@ TEST_F(PartitionLoadingTest, MakingPrivateKeepsEveryRow) {
     ASSERT_OK(MakePrivate(Place()));
     EXPECT_EQ(std::memcmp(memory_.data(), expected.data(), kBytes), 0);
     EXPECT_TRUE(IsMapped());
-    // What becomes of the file does not matter any more.
+    // Changes of the file no longer matter.
     FlipByte(path_, kHeader + 1);
     EXPECT_EQ(std::memcmp(memory_.data(), expected.data(), kBytes), 0);
     FlipByte(path_, kHeader + 1);

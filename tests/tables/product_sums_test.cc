@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kRows = 3000;
 
-// One term: a fused multiply-add on all CPUs but the one without vectors (tests/model/simd_target.cc).
+// One term: a fused multiply-add on all targets except the one without vectors (tests/model/simd_target.cc).
 float AddTerm(float a, float b, float sum) {
   static const char* const target = std::getenv("OCTAVO_TEST_TARGET");
   if (target == nullptr || std::string_view(target) != "scalar") return std::fma(a, b, sum);
@@ -28,7 +28,7 @@ float AddTerm(float a, float b, float sum) {
   return product + sum;
 }
 
-// Chunks of gradients: some rows each, and two products, in all of several ranges of the updates.
+// Chunks of gradients: each has some rows and two products; together they span several ranges.
 struct Batch {
   Batch(std::size_t width, std::size_t chunks, std::uint64_t nodes) : dim(width), stride(ProductStride(width)) {
     RandomStream random(5, RandomPurpose::kSplit, 0, 0);
@@ -80,8 +80,8 @@ struct Batch {
   std::vector<RowGradient> gradients;
 };
 
-// Few nodes, so that a row has gradients of many chunks and twice of a product; and many, of several ranges, the rows
-// of which hold 512 KiB at most.
+// Few nodes, so that a row has gradients of many chunks and two of the same product; and many nodes, in several ranges
+// of at most 512 KiB.
 TEST(ProductSums, AreThoseOfRowsMadeFirstForAnyThreads) {
   for (const auto& [dim, nodes] : {std::pair{5UL, 40UL}, {48UL, kRows}, {200UL, kRows}}) {
     const Batch batch(dim, 20, nodes);
@@ -96,7 +96,7 @@ TEST(ProductSums, AreThoseOfRowsMadeFirstForAnyThreads) {
     ASSERT_OK_AND_ASSIGN(const auto accumulator, MmapGradientAccumulator::Create(folder / "g", dim, {}));
     for (const int threads : {1, 2, 5}) {
       ListAndOrder(batch.gradients, accumulator->batch());
-      WithThreads(threads, [&] { ASSERT_OK(accumulator->Apply(update, *table, *state)); });
+      WithThreads(threads, [&] { ASSERT_OK(accumulator->Apply(update, *table, *state, {})); });
       std::vector<float> row(dim), count(1);
       for (std::uint64_t node = 0; node < kRows; ++node) {
         ASSERT_OK(table->ReadRow(NodeId{node}, row));
@@ -120,12 +120,12 @@ TEST(ProductSums, RowsThatAreNotThereUpdateNothing) {
                accumulator->batch());
   int calls = 0;
   const auto count = [&](std::span<const float>, std::span<float>, std::span<float>) { ++calls; };
-  EXPECT_EQ(accumulator->Apply(count, *table, *state).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(accumulator->Apply(count, *table, *state, {}).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(calls, 0);
 }
 
-// Rows here and there, some of c more than once: each has the product's bits, by fused multiply-adds in order, added,
-// one after the other. Around the vector widths and the blocks of rows.
+// Rows at scattered addresses, some of c more than once: each sum has the product's bits, by fused multiply-adds in
+// order; the sums are added in order. Sizes are around the vector widths and the blocks of rows.
 TEST(AddProductRows, AddsTheBitsOfAPlainLoopInOrder) {
   for (const std::size_t n : {16UL, 32UL, 48UL, 64UL, 80UL, 112UL, 400UL}) {
     for (const auto& [m, k] : {std::pair{1UL, 1UL},

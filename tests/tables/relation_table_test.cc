@@ -85,7 +85,7 @@ TEST_F(RelationTableTest, MissingOtherOrShortFilesAreCorruptErrors) {
   EXPECT_ERROR(table.Load(0, checksum), kCorrupt, "4100 bytes");
 }
 
-// A kill while the spare slot was made left half a file, and every later commit failed on it.
+// A kill during the creation of the spare slot left an incomplete file, and every later commit failed on it.
 TEST_F(RelationTableTest, WritesOverAHalfMadeFile) {
   RelationTable table = Make(4, 4);
   Fill(table, 1);

@@ -34,7 +34,7 @@ TEST(StripeLocks, EveryIdHasAStripe) {
   }
 }
 
-// A table whose rows are guarded elsewhere has none.
+// A table whose rows are guarded by another table's locks has none.
 TEST(StripeLocks, ThereMayBeNone) {
   const StripeLocks none(0);
   EXPECT_EQ(none.size(), 0U);
@@ -80,7 +80,7 @@ TEST(StripeLocks, WritersOfOneStripeExcludeEachOther) {
 TEST(StripeLocks, ReadersShareAndWritersSeeNone) {
   const StripeLocks locks(1);
   StripeMutex& lock = locks.LockFor(NodeId{0});
-  StripeMutex& again = locks.LockFor(NodeId{0});  // by another name: the analysis knows no reader that enters twice
+  StripeMutex& again = locks.LockFor(NodeId{0});  // a second name: the analysis rejects a reader that locks twice
   lock.ReaderLock();
   again.ReaderLock();  // would hang if readers excluded each other
   std::atomic<bool> written{false};

@@ -92,7 +92,7 @@ TEST(TableFile, EveryHarmedHeaderByteIsRefusedOrHarmless) {
   for (std::uint64_t byte = 0; byte < 128; ++byte) {
     FlipByte(folder / "t.npy", byte);
     const absl::StatusOr<NpyShape> found = ReadTableShape(folder / "t.npy");
-    // A header that still parses as this shape says nothing wrong.
+    // A header that still parses as this shape is not an error.
     EXPECT_TRUE(!found.ok() || *found == shape) << byte;
     FlipByte(folder / "t.npy", byte);
   }
@@ -116,7 +116,7 @@ TEST(TableFile, SizesThatOverflowAreErrors) {
   }
 }
 
-// A sparse file would be made at once, and its full disk be a SIGBUS in the training.
+// A sparse file would be created without an error, and a full disk would raise SIGBUS in the training.
 TEST(TableFile, FullDiskIsAnErrorAtOnceAndLeavesNothing) {
   const TemporaryFolder folder;
   const SmallDisk disk(folder / "disk", std::uint64_t{1} << 20);

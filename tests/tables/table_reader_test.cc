@@ -130,7 +130,7 @@ TEST_F(TableReaderTest, AnotherShapeIsACorruptError) {
   EXPECT_ERROR(TableReader::Open(paths_, {.rows = kRows, .columns = 3}, 1024, {0, 0, 0}), kCorrupt, "expected");
 }
 
-// Slots for too few partitions let a read of the last rows run past them.
+// With slots for too few partitions, a read of the last rows ran past them.
 TEST_F(TableReaderTest, SlotsThatDoNotCoverTheRowsAreACorruptError) {
   WriteSlots(2);
   EXPECT_ERROR(TableReader::Open(paths_, Shape(2), 1024, {0, 0}), kCorrupt, "2 partitions");

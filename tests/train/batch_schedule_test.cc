@@ -9,6 +9,7 @@
 
 #include "base/parallel.h"
 #include "gtest/gtest.h"
+#include "tests/tables/listed_batch.h"
 #include "tests/train/schedule_fixture.h"
 
 namespace octavo {
@@ -47,7 +48,7 @@ TEST(BatchSchedule, NegativesAreOfTheResidentNodes) {
     TrainOptions options = With(schedule);
     options.model = ModelKind::kDot;
     ScheduleFixture fixture(options);
-    // A row that is not a number makes every loss with it one too: nobody may draw it.
+    // A NaN row makes every loss with it NaN, so it must never be drawn.
     const Edge& edge = fixture.edges()[0];
     const NodeId bad{Value(edge.head) != 29 && Value(edge.tail) != 29 ? 29U : 28U};
     fixture.SetRow(bad, std::numeric_limits<float>::quiet_NaN());
@@ -62,7 +63,7 @@ TEST(BatchSchedule, NegativesAreOfTheResidentNodes) {
   }
 }
 
-// A finite loss can have a gradient that makes a row overflow; a commit after that would keep it for good.
+// A finite loss can have a gradient that makes a row overflow; a commit after that would make it permanent.
 TEST(BatchSchedule, FindsRowsThatAnUpdateBroke) {
   for (const auto& [schedule, storage] : {std::pair(Schedule::kSync, NpyElement::kFloat32),
                                           {Schedule::kAsync, NpyElement::kFloat32},
@@ -82,7 +83,7 @@ TEST(BatchSchedule, FindsRowsThatAnUpdateBroke) {
   }
 }
 
-// The draws of a rounding go by the seed of the training and the number of the update.
+// The draws of a rounding depend on the seed of the training and the number of the update.
 TEST(BatchSchedule, RoundsBySeedAndStep) {
   TrainOptions options = TinyOptions();
   options.storage = NpyElement::kBfloat16;
@@ -111,7 +112,7 @@ TEST(BatchSchedule, NamesTheFirstBatchThatBrokeARow) {
   ScheduleFixture fixture(options);
   ASSERT_OK(fixture.Train(0, 0, 10));
   ASSERT_OK(fixture.Train(1, 10, 1, std::numeric_limits<float>::infinity()));
-  // Batches that do not meet the broken row.
+  // Batches that do not use the broken row.
   fixture.schedule().SetResidentNodes({{29, 30}});
   for (std::uint64_t batch = 2; batch < 5; ++batch) {
     const Edge edge{.head = NodeId{29}, .tail = NodeId{29}};
@@ -141,11 +142,10 @@ TEST(SyncSchedule, LongWindowsKeepTheirSumsUntilTheyEnd) {
   const std::vector<float> before = fixture.Rows();
   const BatchTask first{.place = {.epoch = 0, .batch = 0}, .edges = fixture.edges().first(20), .ends_window = false};
   ASSERT_OK(fixture.schedule().Train(first));
-  EXPECT_FALSE(fixture.gradients().accumulated().empty());
   EXPECT_EQ(fixture.Rows(), before);
   ASSERT_OK(fixture.Train(1, 20, 20));
   EXPECT_NE(fixture.Rows(), before);
-  EXPECT_TRUE(fixture.gradients().accumulated().empty());
+  EXPECT_TRUE(TakeSums(fixture.gradients(), 30, options.dim).empty());
 }
 
 TEST(SyncSchedule, AFailedBatchAddsNothing) {
@@ -154,7 +154,7 @@ TEST(SyncSchedule, AFailedBatchAddsNothing) {
   ScheduleFixture fixture(options);
   fixture.SetRow(fixture.edges()[0].head, std::numeric_limits<float>::quiet_NaN());
   EXPECT_FALSE(fixture.Train(0, 0, 20).ok());
-  EXPECT_TRUE(fixture.gradients().accumulated().empty());
+  EXPECT_TRUE(TakeSums(fixture.gradients(), 30, options.dim).empty());
 }
 
 TEST(SyncSchedule, PlaceDecidesTheNegatives) {
@@ -191,7 +191,7 @@ TEST(SyncSchedule, SameBitsForAnyThreads) {
   EXPECT_EQ(rows[0], rows[2]);
 }
 
-// A long batch, then a short one: nothing of the first may be left in the second's sums.
+// A long batch, then a short one: the second's sums must not contain anything of the first.
 TEST(SyncSchedule, ShorterBatchAfterALongerOne) {
   TrainOptions options = TinyOptions();
   options.batch = 90;
@@ -206,14 +206,9 @@ TEST(SyncSchedule, ShorterBatchAfterALongerOne) {
   ASSERT_OK_AND_ASSIGN(const ChunkLoss a, train_short(used));
   ASSERT_OK_AND_ASSIGN(const ChunkLoss b, train_short(fresh));
   EXPECT_EQ(a.loss, b.loss);
-  EXPECT_FALSE(fresh.gradients().accumulated().empty());
-  EXPECT_TRUE(std::equal(used.gradients().accumulated().begin(), used.gradients().accumulated().end(),
-                         fresh.gradients().accumulated().begin(), fresh.gradients().accumulated().end()));
-  for (const NodeId node : fresh.gradients().accumulated()) {
-    const auto left = *used.gradients().Sum(node);
-    const auto right = *fresh.gradients().Sum(node);
-    EXPECT_TRUE(std::equal(left.begin(), left.end(), right.begin(), right.end()));
-  }
+  const auto sums = TakeSums(fresh.gradients(), 30, options.dim);
+  EXPECT_FALSE(sums.empty());
+  EXPECT_EQ(TakeSums(used.gradients(), 30, options.dim), sums);
 }
 
 // ---- async
@@ -238,7 +233,7 @@ TEST(AsyncSchedule, OneChunkABatchIsSync) {
   }
 }
 
-// A chunk sees what the one before it did, in the same batch.
+// A chunk sees the updates of the previous chunk of the same batch.
 TEST(AsyncSchedule, ChunksUpdateAtOnce) {
   TrainOptions options = Async(10);
   options.model = ModelKind::kDot;

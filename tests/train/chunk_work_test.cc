@@ -18,7 +18,7 @@ struct FirstChunk {
   const TrainOptions options = TinyOptions();
   ScheduleFixture fixture{options};
   const ChunkWork work{options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations()};
-  const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, fixture.edges().first(6), 0);
+  const std::span<const Edge> edges = fixture.edges().first(6);
   ChunkKernel kernel = MakeKernel(options);
   ChunkRows rows = {};
   ChunkResult result = {};
@@ -26,7 +26,7 @@ struct FirstChunk {
 
   // Draws, and takes a block.
   void Draw() {
-    work.Draw(place, result);
+    work.Draw({.epoch = 0, .batch = 0}, edges, 0, result);
     block.resize(BlockFloats(options, result.shape));
     work.TakeBlock(block, result);
   }
@@ -41,42 +41,43 @@ TEST(ChunkWork, PlacesCoverTheBatch) {
   ASSERT_EQ(work.ChunkCount(batch.size()), 4U);
   std::vector<std::size_t> sizes;
   for (std::size_t c = 0; c < 4; ++c) {
-    const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, batch, c);
-    EXPECT_EQ(place.edges.data(), batch.data() + 6 * c);
-    EXPECT_EQ(place.edges_of_batch.size(), 20U);
-    sizes.push_back(place.edges.size());
+    ChunkResult result;
+    work.Draw({.epoch = 0, .batch = 0}, batch, c, result);
+    EXPECT_EQ(result.place.edges.data(), batch.data() + 6 * c);
+    EXPECT_EQ(result.place.edges_of_batch.size(), 20U);
+    sizes.push_back(result.place.edges.size());
   }
   EXPECT_EQ(sizes, (std::vector<std::size_t>{6, 6, 6, 2}));
 }
 
 TEST(ChunkWork, RowsAreThoseOfTheGatheringWhateverComesAfter) {
   FirstChunk chunk;
-  auto& [options, fixture, work, place, kernel, rows, result, block] = chunk;
+  auto& [options, fixture, work, edges, kernel, rows, result, block] = chunk;
   chunk.Draw();
-  work.Gather(place, rows, result);
+  work.Gather(rows, result);
   ASSERT_OK(result.status);
-  work.Compute(place, rows, kernel, result);
+  work.Compute(rows, kernel, result);
   const double loss = result.loss.loss;
-  for (const Edge& edge : place.edges) fixture.SetRow(edge.head, 0.25F);
-  work.Compute(place, rows, kernel, result);
+  for (const Edge& edge : edges) fixture.SetRow(edge.head, 0.25F);
+  work.Compute(rows, kernel, result);
   EXPECT_EQ(result.loss.loss, loss);
-  work.Gather(place, rows, result);
-  work.Compute(place, rows, kernel, result);
+  work.Gather(rows, result);
+  work.Compute(rows, kernel, result);
   EXPECT_NE(result.loss.loss, loss);
 }
 
 TEST(ChunkWork, ListsEachGradientOnce) {
   FirstChunk chunk;
-  auto& [options, fixture, work, place, kernel, rows, result, block] = chunk;
+  auto& [options, fixture, work, edges, kernel, rows, result, block] = chunk;
   chunk.Draw();
   GradientsByNode before, nodes;
-  work.ListNodes(place, result, before);
-  work.Gather(place, rows, result);
-  work.Compute(place, rows, kernel, result);
-  work.ListNodes(place, result, nodes);
+  work.ListNodes(result, before);
+  work.Gather(rows, result);
+  work.Compute(rows, kernel, result);
+  work.ListNodes(result, nodes);
   EXPECT_EQ(nodes.listed().size(), 2 * 6 + 2 * options.negatives);
   ASSERT_EQ(before.listed().size(), nodes.listed().size());
-  for (std::size_t i = 0; i < nodes.listed().size(); ++i) {  // the gradients are made where they were said to be
+  for (std::size_t i = 0; i < nodes.listed().size(); ++i) {  // the gradients are at the listed addresses
     const RowGradient& one = nodes.listed()[i];
     EXPECT_EQ(before.listed()[i].node, one.node);
     EXPECT_EQ(before.listed()[i].values, one.values);
@@ -85,7 +86,7 @@ TEST(ChunkWork, ListsEachGradientOnce) {
     EXPECT_LE(one.values + options.dim, block.data() + block.size());
   }
   std::vector<RelationContribution> relations;
-  work.ListRelations(place, result, relations);
+  work.ListRelations(result, relations);
   EXPECT_EQ(relations.size(), 2U * 6);
 }
 
@@ -101,30 +102,29 @@ TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
     ScheduleFixture fixture(options);
     const ChunkWork work(options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations());
     std::vector<Edge> edges(fixture.edges().begin(), fixture.edges().begin() + 60);
-    if (grouped) {  // entries: both ways, those of one question together
+    if (grouped) {  // entries: both directions, those of one query together
       for (std::size_t i = 0; i < 60; ++i) {
         edges.push_back({.head = edges[i].tail, .tail = edges[i].head, .relation = edges[i].relation, .weight = 1.0F});
       }
       std::ranges::stable_sort(edges, {}, [](const Edge& edge) { return std::pair(edge.head, edge.relation); });
     }
-    const ChunkPlace place = work.PlaceOf({.epoch = 0, .batch = 0}, edges, 0);
     ChunkKernel kernel = MakeKernel(options);
     ChunkRows rows;
     ChunkResult whole;
-    work.Draw(place, whole);
+    work.Draw({.epoch = 0, .batch = 0}, edges, 0, whole);
     std::vector<float> whole_block(BlockFloats(options, whole.shape));
     work.TakeBlock(whole_block, whole);
-    work.Gather(place, rows, whole);
+    work.Gather(rows, whole);
     ASSERT_FALSE(rows.tail_masks.empty());
-    work.Compute(place, rows, kernel, whole);
+    work.Compute(rows, kernel, whole);
     for (const std::size_t pieces : {2U, 3U, 200U}) {
       ChunkResult cut;
-      work.Draw(place, cut);
+      work.Draw({.epoch = 0, .batch = 0}, edges, 0, cut);
       std::vector<float> block(whole_block.size());
       work.TakeBlock(block, cut);
-      work.Gather(place, rows, cut);
-      work.Prepare(place, pieces, rows, cut);
-      for (std::size_t piece = pieces; piece-- > 0;) work.ComputePiece(place, rows, piece, kernel, cut);
+      work.Gather(rows, cut);
+      cut.pieces.assign(pieces, {});
+      for (std::size_t piece = pieces; piece-- > 0;) work.ComputePiece(rows, piece, kernel, cut);
       work.Conclude(cut);
       ASSERT_OK(cut.status);
       EXPECT_NEAR(cut.loss.loss, whole.loss.loss, 1e-12 * whole.loss.loss);
@@ -150,6 +150,58 @@ TEST(PiecesOf, FewChunksOfManyQueries) {
   EXPECT_EQ(PiecesOf(options, 1), 4U);
   options.dropout = 0.1;
   EXPECT_EQ(PiecesOf(options, 1), 1U);
+}
+
+TEST(KeepsFactors, WhereQueriesAreFewBesideDimensionsAndGradientsAreSummedAtOnce) {
+  TrainOptions options = TinyOptions();
+  options.dim = 2 * options.chunk;
+  EXPECT_TRUE(KeepsFactors(options));
+  for (const auto& [name, value] : {std::pair{"chunk", "9"},
+                                    {"group-queries", "true"},
+                                    {"model", "transe"},
+                                    {"accumulate", "2"},
+                                    {"schedule", "async"}}) {
+    TrainOptions other = options;
+    ASSERT_TRUE(FindTrainOption(name)->parse(other, value)) << name;
+    EXPECT_FALSE(KeepsFactors(other)) << name;
+  }
+}
+
+// No two parts of a block share a float, and all lie in it.
+TEST(BlockFloats, IsWhatTheGradientsOfAShapeTake) {
+  for (const bool grouped : {false, true}) {
+    for (const std::uint64_t dim : {6UL, 60UL}) {  // gradients of negatives as rows, and as factors
+      TrainOptions options = TinyOptions();
+      options.dim = dim;
+      options.reciprocal = options.group_queries = grouped;
+      options.relation_prediction = 0.5;
+      const ChunkShape shape{.edges = 9, .queries = grouped ? 4U : 9U, .negatives = 5, .relations = 6};
+      std::vector<float> block(BlockFloats(options, shape));
+      const ChunkGradients made = GradientsIn(block, options, shape);
+      const std::span<float> parts[] = {made.heads,
+                                        made.tails,
+                                        made.relations,
+                                        made.head_relations,
+                                        made.tail_negatives,
+                                        made.head_negatives,
+                                        made.all_relations,
+                                        made.tail_factors.slopes,
+                                        made.tail_factors.queries,
+                                        made.head_factors.slopes,
+                                        made.head_factors.queries};
+      std::size_t floats = 0;
+      for (const std::span<float> part : parts) {
+        floats += part.size();
+        for (float& value : part) value += 1;
+      }
+      EXPECT_EQ(KeepsFactors(options), made.tail_factors.wanted());
+      EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(block, 1.0F)), floats);
+      EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(block, 0.0F)), block.size() - floats);
+      EXPECT_LT(block.size() - floats, 11 * 16U);
+      EXPECT_EQ(made.tails.size(), 9 * dim);
+      EXPECT_EQ(made.head_relations.empty(), grouped);
+    }
+  }
 }
 
 }  // namespace

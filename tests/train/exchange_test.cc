@@ -69,7 +69,7 @@ TEST(Exchange, EachWayGivesTheSameBytes) {
   }
 }
 
-// The mode of a run is what it was last resumed with, and no part of what makes it the run that it is.
+// The mode of a run is the one of its last resume, and not part of the run's identity.
 TEST(Exchange, AResumeWithAnotherModeGivesTheSameBytes) {
   for (const std::uint64_t resident : {7U, 3U}) {
     TrainOptions options = Options(7, resident);
@@ -140,7 +140,7 @@ TEST(Exchange, DamagedMappedRowsEndTheTrainingBeforeItCommits) {
   int batches = 0;
   TrainCallbacks callbacks;
   callbacks.on_batch = [&](const TrainProgress&) { ++batches; };
-  // The first batches nap, so that the damage is found long before the epoch's end.
+  // The first batches are delayed, so that the damage is found long before the epoch's end.
   ASSERT_OK(SetFailpoints("train.batch:2=sleep,train.batch:3=sleep,train.batch:4=sleep"));
   EXPECT_ERROR(Training().Resume(0, run, {.memory = kPlenty}, callbacks), kCorrupt,
                table.string() + ": partition 3 (byte 102400 on): checksum");
@@ -148,7 +148,7 @@ TEST(Exchange, DamagedMappedRowsEndTheTrainingBeforeItCommits) {
   EXPECT_LT(batches, 9) << "an error ends the training at the next batch, of 30 in an epoch";
   ASSERT_OK_AND_ASSIGN(const Manifest after, ReadNewestManifest(paths.State()));
   EXPECT_EQ(after.header.generation, manifest.header.generation);
-  // Repaired, the run goes on to the same bytes.
+  // After a repair the run continues to the same bytes.
   FlipByte(table, 4096 + 3 * 1024 * 8 * 4 + 77);
   ASSERT_OK(Training().Resume(0, run));
   EXPECT_EQ(ReadRunBytes(paths.folder()), Training().Train(Options(0, 0), NewRun()));

@@ -52,7 +52,7 @@ TEST_P(FullDiskTest, AStartLeavesNoRunOrOneToGoOnWith) {
     EXPECT_ERROR(outcome, kRuntime, "make room there");
     if (std::filesystem::exists(RunPaths(training.run_folder()).State())) {
       EXPECT_NE(std::string(GetParam()), "file.allocate") << "all space is reserved before the first commit";
-      EXPECT_ERROR(outcome, kRuntime, "is committed; then go on with: octavo resume --run");
+      EXPECT_ERROR(outcome, kRuntime, "is committed; then continue with: octavo resume --run");
       ASSERT_OK(training.Resume()) << n;
     } else {
       for (const std::string& name : NamesIn(training.run_folder())) EXPECT_TRUE(name == "LOCK" || name == "run.json");
@@ -73,6 +73,7 @@ TEST_P(FullDiskTest, AResumeThatCannotBeginLeavesTheRunAsItWas) {
   training.Train(TinyOptions(), "finished");
   const std::vector<std::string> names = NamesIn(training.run_folder("finished"));
   int failures = 0;
+  int successes = 0;  // in a row
   for (int n = 1; n < kMostOperations; ++n) {
     std::filesystem::copy(training.run_folder("finished"), training.run_folder());
     FillUpAt(n);
@@ -81,14 +82,16 @@ TEST_P(FullDiskTest, AResumeThatCannotBeginLeavesTheRunAsItWas) {
     if (!outcome.ok()) {
       ++failures;
       EXPECT_ERROR(outcome, kRuntime, "make room there");
-      const bool begun = MessageOf(outcome.status()).find("is committed; then go on with") != std::string_view::npos;
+      const bool begun = MessageOf(outcome.status()).find("is committed; then continue with") != std::string_view::npos;
       EXPECT_TRUE(begun || NamesIn(training.run_folder()) == names) << n << ": " << outcome.status().ToString();
       EXPECT_OK(OpenTrainedRun(training.run_folder()));
       ASSERT_OK(training.Resume(3)) << n;
     }
     EXPECT_TRUE(ReadRunBytes(training.run_folder()) == unbroken) << n;
     std::filesystem::remove_all(training.run_folder());
-    if (outcome.ok()) break;
+    // What is done at best effort fails without an error.
+    successes = outcome.ok() ? successes + 1 : 0;
+    if (successes == 3) break;
   }
   EXPECT_GT(failures, 4);
 }

@@ -1,4 +1,4 @@
-// The whole of a training against the naive trainer (tests/support/naive_trainer.h): every model, loss and optimizer.
+// Whole trainings against the naive trainer (tests/support/naive_trainer.h): every model, loss and optimizer.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -72,7 +72,7 @@ void ExpectSameTraining(const TinyTraining& training, const TrainOptions& option
 
 class TrainerOracle : public ::testing::TestWithParam<ModelSpec> {};
 class TrainerOracleGroups : public TrainerOracle {};     // models that can share queries
-class TrainerOracleRelations : public TrainerOracle {};  // models whose relations can be told
+class TrainerOracleRelations : public TrainerOracle {};  // models whose relations can be predicted
 
 TEST_P(TrainerOracle, EveryLossAndOptimizer) {
   const TinyTraining training;
@@ -87,8 +87,8 @@ TEST_P(TrainerOracle, EveryLossAndOptimizer) {
       options.loss = loss;
       options.optimizer = optimizer;
       if (loss == LossKind::kRanking && options.model == ModelKind::kTransE && options.norm == Norm::kL1) {
-        // Every gradient is a sum of +-1/n here and often 0 but for rounding, of which Adagrad and Adam make a whole
-        // step. A penalty and uneven weights keep the sums away from 0.
+        // Every gradient is a sum of +-1/n here, and often 0 except for rounding, which Adagrad and Adam turn into a
+        // whole step. A penalty and different weights keep the sums away from 0.
         options.regularizer = RegularizerKind::kL2;
         options.regularization = 0.05;
         ExpectSameTraining(weighted, options);
@@ -132,7 +132,7 @@ TEST_P(TrainerOracle, EveryOtherOption) {
   ExpectSameTraining(training, options);
 }
 
-// The first negatives are the chunk's own known nodes, in groups one of each.
+// The first negatives are the anchors of the chunk's queries; in groups, one per query.
 TEST_P(TrainerOracle, KnownNegatives) {
   const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
   TrainOptions options = TinyOptions();

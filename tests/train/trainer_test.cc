@@ -59,7 +59,7 @@ TEST(Trainer, SameBytesForAnyNumberOfThreads) {
   }
 }
 
-// Rounding may not be seen in what is learned: the loss of each epoch is that of floats, within two per cent.
+// Rounding must not affect learning: the loss of each epoch is within 2 % of that with floats.
 TEST(Trainer, Bfloat16LearnsAsFloatsDo) {
   const TinyTraining training;
   TrainOptions options = TinyOptions();
@@ -154,7 +154,7 @@ TEST(Trainer, SameBytesHoweverEdgesAreRead) {
   EXPECT_TRUE(ReadRunBytes(training.run_folder("stopped")) == off);
 }
 
-// Also where a batch is one chunk, whose updates an older program made a batch late.
+// Also if a batch is one chunk, whose updates an older program made one batch late.
 TEST(Trainer, PipelinedIsAnotherNameOfSync) {
   const TinyTraining training;
   TrainOptions options = TinyOptions();
@@ -167,11 +167,11 @@ TEST(Trainer, PipelinedIsAnotherNameOfSync) {
     EXPECT_TRUE(training.Train(options, name) == sync);
     ASSERT_OK_AND_ASSIGN(const RunConfiguration run,
                          ReadRunConfiguration(RunPaths(training.run_folder(name)).Configuration()));
-    EXPECT_EQ(run.options.schedule, Schedule::kSync) << "an older program goes on with the same bits";
+    EXPECT_EQ(run.options.schedule, Schedule::kSync) << "an older program continues with the same bits";
   }
 }
 
-// A run of an older program has the name in its run.json, which is part of what it is.
+// A run of an older program has `pipelined` in its run.json, which is part of its identity.
 TEST(Trainer, ResumingARunOfLateUpdatesWarnsOnceAndTrainsAsSync) {
   const TinyTraining training;
   TrainOptions options = TinyOptions();
@@ -217,7 +217,7 @@ TEST(Trainer, ExplodingRateStopsWithBatchAndRelationNamed) {
   }
 }
 
-// The last update of an epoch used to be committed unseen: a finite loss can have a gradient that is not.
+// The last update of an epoch was committed unchecked: a finite loss can have a gradient that is not finite.
 TEST(Trainer, NeverCommitsWhatIsNotFinite) {
   const TinyTraining training({.weights = true, .weight_scale = 1e38});
   for (const ModelKind model : {ModelKind::kDot, ModelKind::kComplEx, ModelKind::kTransE}) {

@@ -35,7 +35,7 @@ TrainOptions Options(std::uint64_t partitions, std::uint64_t resident) {
   return options;
 }
 
-// Run folders of one test each have a name of their own.
+// Each run folder of a test has its own name.
 std::string NewRun() {
   static int count = 0;
   return "run" + std::to_string(++count);
@@ -99,11 +99,11 @@ TEST(PartitionedTraining, AStopAnywhereAndAResumeGiveTheSameBytes) {
 TEST(PartitionedTraining, CommitsWithinAnEpochChangeNothing) {
   TrainOptions options = Options(6, 3);
   const RunBytes expected = Training().Train(options, NewRun());
-  options.checkpoint_minutes = 1e-9;  // behind every window
+  options.checkpoint_minutes = 1e-9;  // after every window
   EXPECT_EQ(Training().Train(options, NewRun()), expected);
 }
 
-// States of a batch or window each once had no commit before the end of the epoch.
+// If each state was one batch or window, there was no commit before the end of the epoch.
 TEST(PartitionedTraining, CommitsBetweenStatesOfOneBatch) {
   TrainOptions options = Options(6, 3);
   options.batch = 20'000;
@@ -115,10 +115,10 @@ TEST(PartitionedTraining, CommitsBetweenStatesOfOneBatch) {
   EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected);
 }
 
-// A stop behind an eviction that failed once said "an earlier write failed" and not which or why.
+// A stop after a failed eviction once reported "an earlier write failed", but not which write or why.
 TEST(PartitionedTraining, AFailedEvictionIsNamedWhereverItIsFound) {
   TrainOptions options = Options(6, 3);
-  options.batch = 20'000;  // a state each
+  options.batch = 20'000;  // each is a state
   options.prefetch = PrefetchMode::kOn;
   std::atomic<int> stop = 0;
   TrainCallbacks callbacks;
@@ -142,7 +142,7 @@ TEST(PartitionedTraining, EventsHaveThePlanBesideTheWork) {
       EXPECT_EQ(event.edges, events[0].edges);
       EXPECT_EQ(event.partitions, partitions);
       EXPECT_EQ(event.resident, resident);
-      // The first epoch fills the memory; the others begin with what the one before left.
+      // The first epoch fills the memory; the others begin with what the previous one left.
       EXPECT_EQ(event.partition_loads, exchanges + (event.epoch == 1 ? resident : 0));
       EXPECT_EQ(event.planned_partition_loads, event.partition_loads);
       EXPECT_EQ(event.planned_read_bytes, event.read_bytes);
@@ -197,7 +197,7 @@ TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
   EXPECT_GT(first.partitions, first.resident);
   callbacks.on_batch = nullptr;
   stop = 0;
-  // The epoch that was begun needs what it was begun with.
+  // An epoch that has begun needs the memory that it began with.
   const std::uint64_t needed = EstimateTrainingMemory(options, (*graph)->description(), 1, first).total();
   EXPECT_ERROR(Training().Resume(0, run, {.threads = 1, .memory = needed - 1}, callbacks), kUsage,
                "the epoch that was begun");
@@ -214,7 +214,7 @@ TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
   // Where no epoch is left, another budget changes nothing.
   ASSERT_OK(Training().Resume(0, run, {.threads = 1, .memory = tight, .divide_anew = true}, callbacks));
   EXPECT_FALSE(divisions.back().changed);
-  // And a resume without a budget of its own keeps the division.
+  // And a resume without its own budget keeps the division.
   divisions.clear();
   ASSERT_OK(Training().Resume(4, run, {.threads = 1, .memory = kPlenty}, callbacks));
   EXPECT_FALSE(divisions.back().changed);

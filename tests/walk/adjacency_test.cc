@@ -25,10 +25,11 @@ class AdjacencyTest : public ::testing::Test {
   const CellReader& cells() const { return graph_->Edges(Split::kTrain); }
 
   // The rows of `rows` against the sorted edges of the graph.
-  void ExpectRows(const Adjacency& rows, const PartitionRange& range) const {
+  void ExpectRows(const Adjacency& rows, const PartitionRange& range, bool both_ways = false) const {
     std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, float>>> expected;
     for (const Edge& edge : TrainEdges(*graph_)) {
       expected[static_cast<std::uint32_t>(Value(edge.head))].emplace_back(Value(edge.tail), edge.weight);
+      if (both_ways) expected[static_cast<std::uint32_t>(Value(edge.tail))].emplace_back(Value(edge.head), edge.weight);
     }
     for (auto node = static_cast<std::uint32_t>(range.first_node); node < range.end_node; ++node) {
       ASSERT_TRUE(rows.Has(node));
@@ -88,6 +89,20 @@ TEST_F(AdjacencyTest, HasTheSortedRowsOfEveryRange) {
       EXPECT_EQ(extent.end - extent.begin, Adjacency::BytesOf(range.end_node - range.first_node, range.edges, weights));
       ASSERT_OK_AND_ASSIGN(const Adjacency loaded, Adjacency::Load(*file, extent, range, weights));
       ExpectRows(loaded, range);
+    }
+  }
+}
+
+TEST_F(AdjacencyTest, BothWaysAddsTheEdgesThatEndInARange) {
+  for (const bool weights : {false, true}) {
+    Import(weights);
+    const std::vector<PartitionRange> partitions = PartitionRanges(cells(), /*both_ways=*/true);
+    std::vector<PartitionRange> ranges = partitions;
+    ranges.push_back(JoinPartitions(partitions, weights, UINT64_MAX).front());
+    EXPECT_EQ(ranges.back().edges, 2 * cells().edge_count());
+    for (const PartitionRange& range : ranges) {
+      ASSERT_OK_AND_ASSIGN(const Adjacency rows, Adjacency::Build(cells(), range, /*both_ways=*/true));
+      ExpectRows(rows, range, /*both_ways=*/true);
     }
   }
 }

@@ -4,6 +4,6 @@
 
 void Write(octavo::MmapManager& table, octavo::NodeId node, octavo::NodeId other) {
   table.LockFor(other).Lock();
-  table.MutableRow(node)[0] = 1.0F;
+  table.UpdateRow(node, {}, {}, [](std::span<float> row) { row[0] = 1.0F; });
   table.LockFor(other).Unlock();
 }

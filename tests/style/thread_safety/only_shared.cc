@@ -4,5 +4,5 @@
 
 void Write(octavo::MmapManager& table, octavo::NodeId node) {
   const octavo::ReaderStripeLock lock(table.LockFor(node));
-  table.MutableRow(node)[0] = 1.0F;
+  table.UpdateRow(node, {}, {}, [](std::span<float> row) { row[0] = 1.0F; });
 }

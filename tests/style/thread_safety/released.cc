@@ -5,7 +5,7 @@
 void Write(octavo::MmapManager& table, octavo::NodeId node) {
   {
     const octavo::WriterStripeLock lock(table.LockFor(node));
-    table.MutableRow(node)[0] = 1.0F;
+    table.UpdateRow(node, {}, {}, [](std::span<float> row) { row[0] = 1.0F; });
   }
-  table.MutableRow(node)[0] = 2.0F;
+  table.UpdateRow(node, {}, {}, [](std::span<float> row) { row[0] = 2.0F; });
 }

@@ -1,9 +1,9 @@
 // Loops over rows of any length in whole vectors, then quarters, then single lanes. Included once for each target.
-#if defined(OCTAVO_MODEL_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef OCTAVO_MODEL_LANES_INL_H_
-#undef OCTAVO_MODEL_LANES_INL_H_
+#if defined(OCTAVO_BASE_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef OCTAVO_BASE_LANES_INL_H_
+#undef OCTAVO_BASE_LANES_INL_H_
 #else
-#define OCTAVO_MODEL_LANES_INL_H_
+#define OCTAVO_BASE_LANES_INL_H_
 #endif
 
 #include <cstddef>
@@ -21,7 +21,7 @@ using QuarterTag = hn::CappedTag<float, 4>;
 using LaneTag = hn::CappedTag<float, 1>;
 
 // Calls body(d, i) with a tag d of shrinking length, so that the vectors at i cover [0, n) once. An element-wise body
-// gives an element the same bits whichever tag it falls to.
+// gives an element the same bits whichever tag handles it.
 template <class Body>
 HWY_INLINE void ForEachLane(std::size_t n, const Body& body) {
   const FullTag full;
@@ -39,11 +39,11 @@ HWY_INLINE void StoreOrAdd(D d, hn::Vec<D> v, bool add, float* to) {
   hn::StoreU(add ? hn::Add(hn::LoadU(d, to), v) : v, d, to);
 }
 
-// A sum over a row: one partial sum a lane and one of the remainder, combined in a fixed order, so that the result
+// A sum over a row: one partial sum per lane and one for the remainder, combined in a fixed order, so the result
 // depends on the row alone.
 class LaneSum {
  public:
-  // Spelled out: the one that the compiler makes would not be compiled for the target.
+  // Explicit: a constructor that the compiler generates would not be compiled for the target.
   HWY_INLINE LaneSum() : full_(hn::Zero(FullTag())), rest_(0.0F) {}
 
   template <class D>
@@ -76,9 +76,10 @@ HWY_INLINE hn::Vec<D> Sign(D d, hn::Vec<D> x) {
   return hn::IfThenZeroElse(hn::Eq(x, hn::Zero(d)), hn::CopySign(hn::Set(d, 1.0F), x));
 }
 
-// 1 / sqrt(x), for x below the smallest normal float that of it: finite, so that 0 times it is 0. The CPU's estimate
-// (12 bits or more) and one step of Newton's method: 4 units in the last place. The estimate may differ between tags,
-// so an element's bits depend on its place in the row; those of a row do not depend on the row's place.
+// 1 / sqrt(x). Below the smallest normal float, x counts as that, so the result is finite and 0 times it is 0. Uses the
+// CPU's estimate (12 bits or more) and one step of Newton's method: the error is at most 4 units in the last place. The
+// estimate may differ between tags, so an element's bits depend on its place in the row; those of a row do not depend
+// on the row's place.
 template <class D>
 HWY_INLINE hn::Vec<D> InverseRoot(D d, hn::Vec<D> x) {
   const auto normal = hn::Max(x, hn::Set(d, std::numeric_limits<float>::min()));

@@ -1,0 +1,348 @@
+#include "choose/choice.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "model/model_spec.h"
+#include "run/trained_edges.h"
+#include "train/memory_estimate.h"
+
+namespace octavo {
+namespace {
+
+// A score and its two gradients are three products, each of a multiplication and an addition for each number.
+constexpr double kFlopsPerScore = 6;
+// Up to so many nodes every one is a negative: more scores, but the loss of all answers.
+constexpr std::uint64_t kMostNodesForAll = 5000;
+constexpr std::uint64_t kMostNegatives = 4000;
+constexpr std::uint64_t kLeastNegatives = 500;
+constexpr std::uint64_t kDimStep = 128;
+constexpr std::uint64_t kMostDim = 1024;
+constexpr std::uint64_t kWantedDim = 256;  // is worth more than further negatives
+constexpr std::uint64_t kLeastDim = 128;   // is worth more than having all tables in memory
+// From this share of distinct queries on, the answers of a query are few, and gain from competing.
+constexpr double kFewAnswers = 0.35;
+constexpr std::uint64_t kUpdatesPerEpoch = 300;
+constexpr std::uint64_t kLeastBatch = 100;
+constexpr std::uint64_t kMostBatch = 4096;
+constexpr std::uint64_t kMostChunk = 512;
+// For the memory of each thread, so that the choice does not depend on their number.
+constexpr int kThreads = 8;
+
+// Fewer for more edges, so that the number of updates rises with their root.
+std::uint64_t EpochsOf(std::uint64_t edges) {
+  constexpr double kOf100000 = 40;
+  const double epochs = kOf100000 * std::sqrt(1e5 / static_cast<double>(edges));
+  return static_cast<std::uint64_t>(std::clamp(std::round(epochs), 4.0, 100.0));
+}
+
+class Chooser {
+ public:
+  Chooser(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory, const TrainOptions& options,
+          const GivenOptions& given, double most_flops)
+      : facts_(facts), graph_(graph), memory_(memory), given_(given), most_flops_(most_flops), options_(options) {}
+
+  Choice Choose() {
+    ChooseModel();
+    ChooseDescent();
+    ChooseLoss();
+    if (!WithRelations()) ChooseWalks();
+    ChooseBatches();
+    if (WithRelations()) {
+      ChooseSize();
+    } else {
+      ChoosePlainSize();
+    }
+    ChooseRegularizer();
+    FitMemory();
+    return {.options = options_,
+            .flops = WithRelations() ? Flops() : 0,
+            .facts = FactsText(),
+            .chosen = ChosenText(),
+            .reasons = ReasonsText()};
+  }
+
+ private:
+  bool Free(std::string_view name) const { return !given_.contains(name); }
+  template <typename T>
+  void Set(std::string_view name, T TrainOptions::*member, T value) {
+    if (!Free(name)) return;
+    options_.*member = value;
+    chosen_.emplace(name);
+  }
+  void Because(std::string_view reason) { reasons_.emplace_back(reason); }
+
+  bool WithRelations() const { return options_.model_spec().RelationWidth() > 0; }
+  bool Distance() const { return options_.model == ModelKind::kTransE || options_.model == ModelKind::kRotatE; }
+  bool Sparse() const { return facts_.EdgesPerNode() < 5; }
+
+  void ChooseModel();
+  void ChooseDescent();
+  void ChooseLoss();
+  void ChooseBatches();
+  void ChooseSize();
+  void ChooseWalks();
+  void ChoosePlainSize();
+  void ChooseRegularizer();
+  void FitMemory();
+  bool Shrink();
+  bool FitsWhole() const;
+  bool Fits() const;
+
+  bool FewNodes() const { return facts_.nodes <= kMostNodesForAll; }
+  double Flops() const {
+    return FlopsPerNumber(options_.group_queries) * static_cast<double>(options_.dim * Negatives());
+  }
+  double FlopsPerNumber(bool grouped) const;  // of all epochs, for each dimension and negative
+  std::uint64_t Negatives() const { return options_.negatives == 0 ? facts_.nodes : options_.negatives; }
+
+  std::string FactsText() const;
+  std::string ChosenText() const;
+  std::string ReasonsText() const { return fmt::format("{}", fmt::join(reasons_, "; ")); }
+
+  const GraphFacts& facts_;
+  const GraphDescription& graph_;
+  const std::uint64_t memory_;
+  const GivenOptions& given_;
+  const double most_flops_;
+  TrainOptions options_;
+  GivenOptions chosen_;  // by Set
+  std::vector<std::string> reasons_;
+};
+
+void Chooser::ChooseModel() {
+  Set("model", &TrainOptions::model, facts_.HasRelations() ? ModelKind::kComplEx : ModelKind::kDot);
+  if (Free("model")) {
+    Because(facts_.HasRelations() ? "complex holds symmetric, directed and inverse relations"
+                                  : "dot for a graph of one relation: linked nodes become similar");
+  }
+  Set("reciprocal", &TrainOptions::reciprocal, WithRelations());
+  if (Distance() && !Sparse()) Set("norm", &TrainOptions::norm, Norm::kL2);
+}
+
+void Chooser::ChooseDescent() {
+  Set("optimizer", &TrainOptions::optimizer, WithRelations() ? OptimizerKind::kAdagrad : OptimizerKind::kAdam);
+  const bool adam = options_.optimizer == OptimizerKind::kAdam;
+  const double rate = adam                                   ? 0.001
+                      : options_.model == ModelKind::kTransE ? (Sparse() ? 0.03 : 0.3)
+                      : options_.model == ModelKind::kRotatE ? (Sparse() ? 0.1 : 0.2)
+                                                             : 0.1;
+  Set("learning-rate", &TrainOptions::learning_rate, rate);
+  const bool validated = !Free("plateau-factor") || !Free("plateau-patience");
+  Set("learning-rate-schedule", &TrainOptions::learning_rate_schedule,
+      validated ? LearningRateSchedule::kPlateau : LearningRateSchedule::kLinear);
+  if (options_.model == ModelKind::kRotatE && !Sparse()) {
+    Set("relation-rate-factor", &TrainOptions::relation_rate_factor, 6.0);
+  }
+}
+
+void Chooser::ChooseLoss() {
+  const bool margin = !Free("margin") && options_.margin >= 0;
+  Set("loss", &TrainOptions::loss,
+      Distance() && (Sparse() || margin) ? LossKind::kSelfAdversarial : LossKind::kSoftmax);
+  if (options_.loss == LossKind::kSelfAdversarial && Distance() && Sparse()) {
+    const bool transe = options_.model == ModelKind::kTransE;
+    Set("margin", &TrainOptions::margin, transe ? 3.0 : 6.0);
+    Set("adversarial-temperature", &TrainOptions::adversarial_temperature, transe ? 0.5 : 0.75);
+  }
+  if (!WithRelations() || !options_.reciprocal) return;
+  Set("epochs", &TrainOptions::epochs, EpochsOf(facts_.edges));
+  // Edges that are alone mix better than groups. Groups are for the cost.
+  const bool alone = options_.negatives == 0 || Free("negatives") ? FewNodes() : false;
+  const double cost = FlopsPerNumber(/*grouped=*/false) * static_cast<double>(facts_.nodes * kWantedDim);
+  Set("group-queries", &TrainOptions::group_queries, options_.competing_answers || !alone || cost > most_flops_);
+  if (!options_.group_queries) return;
+  if (options_.loss == LossKind::kSoftmax && !Distance()) {
+    Set("competing-answers", &TrainOptions::competing_answers, FewNodes() || facts_.query_share >= kFewAnswers);
+  }
+  if (facts_.query_share < 0.9) {
+    Because(fmt::format("edges of the same query share their scores, which saves {:.0f} % of them",
+                        100 * (1 - facts_.query_share)));
+  }
+}
+
+void Chooser::ChooseBatches() {
+  const std::uint64_t edges = MostTrainedEdges(options_, graph_);
+  const std::uint64_t by_edges = std::clamp(edges / kUpdatesPerEpoch, kLeastBatch, kMostBatch);
+  const std::uint64_t least = Free("chunk") ? 1 : options_.chunk;
+  Set("batch", &TrainOptions::batch, std::max(by_edges, least));
+  const std::uint64_t batch = options_.batch;
+  Set("chunk", &TrainOptions::chunk, batch <= 2 * kLeastBatch ? batch : std::min(batch / 2, kMostChunk));
+  if (Free("batch") && options_.batch < kMostBatch) {
+    Because(fmt::format("batches of {}, so that an epoch has {} updates", options_.batch,
+                        (edges + options_.batch - 1) / options_.batch));
+  }
+}
+
+double Chooser::FlopsPerNumber(bool grouped) const {
+  const double queries = 2 * static_cast<double>(facts_.edges) * (grouped ? facts_.query_share : 1);
+  return queries * kFlopsPerScore * static_cast<double>(options_.epochs);
+}
+
+void Chooser::ChooseSize() {
+  Set("epochs", &TrainOptions::epochs, EpochsOf(facts_.edges));
+  const bool drawn = options_.known_negatives || options_.degree_fraction > 0;  // all are not drawn
+  const bool all = FewNodes() && !drawn;
+  const std::uint64_t least = options_.EntriesPerChunk();
+  const auto dim_for = [&](std::uint64_t negatives) {
+    const double dim = most_flops_ / FlopsPerNumber(options_.group_queries) / static_cast<double>(negatives);
+    return std::min(static_cast<std::uint64_t>(std::min(dim, 1e6)) / kDimStep * kDimStep, kMostDim);
+  };
+  if (Free("negatives")) {
+    std::uint64_t negatives = all ? 0 : std::max(std::min(facts_.nodes, kMostNegatives), least);
+    const std::uint64_t wanted = Free("dim") ? kWantedDim : options_.dim;
+    while (negatives > kLeastNegatives && negatives / 2 >= least && dim_for(negatives) < std::min(wanted, kMostDim)) {
+      negatives /= 2;
+    }
+    options_.negatives = negatives;
+    if (all) Because(fmt::format("{} nodes are few enough to be negatives of every edge", facts_.nodes));
+  }
+  Set("known-negatives", &TrainOptions::known_negatives, options_.negatives != 0 && options_.negatives >= least);
+  const std::uint64_t most = FewNodes() ? kMostDim / 2 : kMostDim;
+  Set("dim", &TrainOptions::dim, std::clamp(dim_for(Negatives()), kLeastDim, most));
+  Because(fmt::format(
+      "dim {}, {} and {} epochs keep it near {:.0f} TFLOP", options_.dim,
+      options_.negatives == 0 ? std::string("all negatives") : fmt::format("{} negatives", options_.negatives),
+      options_.epochs, Flops() / 1e12));
+}
+
+// The pairs of random walks say more of a node's place than its edges alone.
+void Chooser::ChooseWalks() {
+  constexpr double kPairs = 150e6;  // of all walks: enough for the graphs measured, minutes of training
+  const bool trains_edges =
+      facts_.HasRelations() || facts_.of_walks || options_.edges != TrainEdges::kAll || options_.group_queries;
+  Set("walk", &TrainOptions::walk, trains_edges ? Walk::kNone : Walk::kDeepWalk);
+  if (options_.walk == Walk::kNone) return;
+  const WalkOptions walk = WalksOf(options_, graph_);
+  const double pairs = static_cast<double>(facts_.nodes * walk.pairs_of_walk());
+  const double most = walk.windowed() ? 80 : 1000;
+  Set("walks", &TrainOptions::walks, static_cast<std::uint64_t>(std::clamp(std::round(kPairs / pairs), 5.0, most)));
+  if (Free("walk")) {
+    Because(fmt::format("{} walks from each node, because nodes that meet on walks say more than edges alone",
+                        options_.walks));
+  }
+}
+
+// For a model without relations.
+void Chooser::ChoosePlainSize() {
+  Set("dim", &TrainOptions::dim, kLeastDim);
+  Set("negatives", &TrainOptions::negatives,
+      std::max<std::uint64_t>(64, options_.known_negatives ? options_.chunk : 0));
+  if (options_.negatives != 0) Set("degree-fraction", &TrainOptions::degree_fraction, 1.0);
+  const bool weighted = facts_.has_weights || options_.walk != Walk::kNone;
+  Set("degree-by-weight", &TrainOptions::degree_by_weight, weighted && options_.degree_fraction > 0);
+  double epochs = 20 * std::sqrt(1e6 / static_cast<double>(facts_.edges));
+  if (options_.walk != Walk::kNone || facts_.of_walks) {
+    constexpr double kTrainedPairs = 700e6;  // of all epochs
+    epochs = std::min(10.0, kTrainedPairs / static_cast<double>(MostTrainedEdges(options_, graph_)));
+  }
+  const double least = options_.walk == Walk::kNone && !facts_.of_walks ? 5 : 2;
+  Set("epochs", &TrainOptions::epochs, static_cast<std::uint64_t>(std::clamp(std::round(epochs), least, 200.0)));
+}
+
+void Chooser::ChooseRegularizer() {
+  if (!Free("regularizer") && options_.regularizer == RegularizerKind::kNone) return;
+  if (!Free("regularization") && options_.regularization == 0) return;
+  const bool product = options_.model == ModelKind::kComplEx || options_.model == ModelKind::kDistMult;
+  // Of few nodes, dura can draw all rows to 0; n3 is flat there.
+  const bool n3 = product && FewNodes();
+  if (product) {
+    Set("regularizer", &TrainOptions::regularizer, n3 ? RegularizerKind::kN3 : RegularizerKind::kDura);
+  } else if (options_.model == ModelKind::kRotatE && !Sparse()) {
+    Set("regularizer", &TrainOptions::regularizer, RegularizerKind::kL2);
+    Set("dropout", &TrainOptions::dropout, 0.2);
+  }
+  if (options_.regularizer == RegularizerKind::kNone) return;
+  double weight = options_.model == ModelKind::kRotatE ? 0.002 : 0.05;
+  if (options_.regularizer == RegularizerKind::kDura) {
+    // An edge that follows from another one needs to be held less.
+    weight = std::clamp(0.03 * std::cbrt(static_cast<double>(facts_.nodes) / 2000), 0.005, 0.1) *
+             (1 - 0.9 * facts_.inverse_share);
+  } else if (options_.regularizer == RegularizerKind::kN3) {
+    weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7), 0.01, 0.15);
+  }
+  Set("regularization", &TrainOptions::regularization, std::round(weight * 1000) / 1000);
+  if (product && Free("regularization")) {
+    Because(fmt::format("regularization {} for {} nodes with {:.1f} edges each", options_.regularization, facts_.nodes,
+                        facts_.EdgesPerNode()));
+  }
+}
+
+bool Chooser::FitsWhole() const {
+  const auto shape = ChooseShape(options_, graph_, memory_, kThreads);
+  return shape.ok() && shape->WholeGraph();
+}
+
+bool Chooser::Fits() const { return ChooseShape(options_, graph_, memory_, kThreads).ok(); }
+
+// Lowers what a batch needs; returns false if nothing is left to be lowered.
+bool Chooser::Shrink() {
+  constexpr std::uint64_t kLeast = 64;
+  if (Free("dim") && options_.dim > kLeast) {
+    options_.dim /= 2;
+    return true;
+  }
+  const std::uint64_t least = options_.known_negatives ? std::max(kLeast, options_.EntriesPerChunk()) : kLeast;
+  if (Free("negatives") && Negatives() / 2 >= least) {
+    options_.negatives = Negatives() / 2;
+    return true;
+  }
+  if (Free("chunk") && options_.chunk > kLeast) {
+    options_.chunk /= 2;
+    return true;
+  }
+  if (!Free("batch") || options_.batch / 2 < std::max(kLeast, options_.chunk)) return false;
+  options_.batch /= 2;
+  return true;
+}
+
+void Chooser::FitMemory() {
+  if (!Free("partitions") || !Free("resident")) return;
+  if (FitsWhole()) return;
+  const std::uint64_t wanted = options_.dim;
+  while (Free("dim") && options_.dim > kLeastDim && !FitsWhole()) options_.dim = std::max(options_.dim / 2, kLeastDim);
+  if (!FitsWhole() && options_.optimizer == OptimizerKind::kAdagrad && Free("optimizer")) {
+    options_.optimizer = OptimizerKind::kRowAdagrad;
+    Because("row-adagrad, because a state for each number does not fit in memory");
+  }
+  while (!Fits() && Shrink()) {
+  }
+  if (options_.dim < wanted) Because(fmt::format("dim {} instead of {}, to fit in memory", options_.dim, wanted));
+}
+
+std::string Chooser::FactsText() const {
+  std::string text = fmt::format("{} nodes, {} training edges, {} relations, {:.1f} edges a node", facts_.nodes,
+                                 facts_.edges, facts_.relations, facts_.EdgesPerNode());
+  if (facts_.HasRelations()) {
+    text += fmt::format("; {:.0f} % of the edges have an inverse of another relation, {:.0f} % are symmetric",
+                        100 * facts_.inverse_share, 100 * facts_.symmetric_share);
+  }
+  return text;
+}
+
+std::string Chooser::ChosenText() const {
+  std::vector<std::string> parts;
+  for (const OptionField& field : TrainOptionFields()) {
+    const std::string value = field.format(options_);
+    const bool has_default = value == field.format(TrainOptions());
+    const bool is_off = field.type == OptionField::Type::kSwitch && has_default;
+    if (given_.contains(field.name) || is_off || (has_default && !chosen_.contains(field.name))) continue;
+    parts.push_back(field.type == OptionField::Type::kSwitch ? fmt::format("--{}", field.name)
+                                                             : fmt::format("--{} {}", field.name, value));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+}  // namespace
+
+Choice ChooseOptions(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
+                     const TrainOptions& options, const GivenOptions& given, double most_flops) {
+  return Chooser(facts, graph, memory, options, given, most_flops).Choose();
+}
+
+}  // namespace octavo

@@ -1,0 +1,39 @@
+// Training options chosen from the facts of a graph, for whoever has not given any. docs/defaults.md has the rules with
+// their reasons and measurements.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "choose/graph_facts.h"
+#include "format/graph_description.h"
+#include "run/options.h"
+
+namespace octavo {
+
+// The names of options that were given (OptionField::name).
+using GivenOptions = std::set<std::string, std::less<>>;
+
+struct Choice {
+  TrainOptions options;
+  double flops = 0;  // of the matrix products; 0 without relations
+  // A line each, for people: what was measured, what was chosen, and why.
+  std::string facts;
+  std::string chosen;
+  std::string reasons;
+};
+
+// What a training of a knowledge graph may cost in floating-point operations if no time is given: on two cores of 2024
+// about five minutes of matrix products.
+inline constexpr double kUsualFlops = 70e12;
+
+// Returns `options` with a choice for every option that is not in `given`. It follows what is given: a chunk that fits
+// the given batch, a regularizer that the given model has. What contradicts itself in `given` is left as it is, for
+// ValidateTrainOptions. If `memory` bytes are too few even for the smallest choice, that one is returned, for
+// ChooseShape to refuse. A function of its arguments: neither threads nor time have a part in it.
+Choice ChooseOptions(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
+                     const TrainOptions& options, const GivenOptions& given, double most_flops = kUsualFlops);
+
+}  // namespace octavo

@@ -1,0 +1,17 @@
+// JSON output had U+0080 to U+009F as they are: U+009B begins a control sequence of a terminal.
+#include "base/json_escape.h"
+
+#include "gtest/gtest.h"
+
+namespace octavo {
+namespace {
+
+TEST(JsonEscape, ControlsOfTerminalsAreEscapedAndNothingElse) {
+  EXPECT_EQ(EscapeJsonControls("{\"a\": \"\xC2\x9B[31m\x7F\"}"), "{\"a\": \"\\u009b[31m\\u007f\"}");
+  EXPECT_EQ(EscapeJsonControls("\xC2\x80\xC2\x9F\xC2\xA0"), "\\u0080\\u009f\xC2\xA0");
+  EXPECT_EQ(EscapeJsonControls("\xE2\x82\xAC \xC3\x9B \xC2"), "\xE2\x82\xAC \xC3\x9B \xC2");
+  EXPECT_EQ(EscapeJsonControls(""), "");
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,162 @@
+#include "choose/choice.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+#include "train/memory_estimate.h"
+
+namespace octavo {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kMuchMemory = std::uint64_t{16} << 30;
+
+GraphFacts Facts(std::uint64_t nodes, std::uint64_t edges, std::uint64_t relations) {
+  return {.nodes = nodes, .edges = edges, .relations = relations, .query_share = 0.5};
+}
+
+// Of the description only what an estimate of memory reads.
+GraphDescription DescriptionOf(const GraphFacts& facts) {
+  GraphDescription graph;
+  graph.node_count = facts.nodes;
+  graph.relation_count = static_cast<std::uint32_t>(facts.relations);
+  graph.partition_rows = (facts.nodes / 64 / kPartitionRowQuantum + 1) * kPartitionRowQuantum;
+  graph.partition_count = static_cast<std::uint32_t>((facts.nodes + graph.partition_rows - 1) / graph.partition_rows);
+  graph.has_relations = facts.relations > 1;
+  graph.train_edges = facts.edges;
+  return graph;
+}
+
+Choice Choose(const GraphFacts& facts, const TrainOptions& options = {}, const GivenOptions& given = {},
+              std::uint64_t memory = kMuchMemory) {
+  return ChooseOptions(facts, DescriptionOf(facts), memory, options, given);
+}
+
+TEST(ChooseOptionsTest, AKnowledgeGraphGetsComplExWithReciprocalRelations) {
+  const TrainOptions options = Choose(Facts(15'000, 270'000, 237)).options;
+  EXPECT_EQ(options.model, ModelKind::kComplEx);
+  EXPECT_TRUE(options.reciprocal);
+  EXPECT_TRUE(options.group_queries);
+  EXPECT_EQ(options.optimizer, OptimizerKind::kAdagrad);
+  EXPECT_EQ(options.learning_rate_schedule, LearningRateSchedule::kLinear);
+  EXPECT_OK(ValidateTrainOptions(options));
+}
+
+TEST(ChooseOptionsTest, AGraphOfOneRelationGetsDot) {
+  const TrainOptions options = Choose(Facts(10'000, 300'000, 1)).options;
+  EXPECT_EQ(options.model, ModelKind::kDot);
+  EXPECT_FALSE(options.reciprocal);
+  EXPECT_OK(ValidateTrainOptions(options));
+}
+
+TEST(ChooseOptionsTest, AnEpochHasHundredsOfUpdatesUnlessTheGraphIsTiny) {
+  for (const std::uint64_t edges : {30'000, 100'000, 270'000, 1'000'000, 50'000'000}) {
+    EXPECT_GE(edges / Choose(Facts(20'000, edges, 40)).options.batch, 200) << edges;
+  }
+}
+
+TEST(ChooseOptionsTest, TheCostIsBoundedAsFarAsTheLeastSizesAllow) {
+  const TrainOptions options = Choose(Facts(120'000, 1'000'000, 40)).options;
+  const double flops = 1e6 * 6 * static_cast<double>(options.epochs * options.dim * options.negatives);
+  EXPECT_LT(flops, 100e12);
+  EXPECT_GE(options.dim, 256);
+  const TrainOptions large = Choose(Facts(50'000'000, 500'000'000, 40)).options;
+  EXPECT_EQ(large.dim, 128);
+}
+
+TEST(ChooseOptionsTest, SmallGraphsHaveAllNodesAsNegatives) {
+  EXPECT_EQ(Choose(Facts(2'000, 33'000, 42)).options.negatives, 0);
+  EXPECT_GT(Choose(Facts(40'000, 90'000, 11)).options.negatives, 1000);
+}
+
+TEST(ChooseOptionsTest, WhatIsGivenStays) {
+  TrainOptions given;
+  given.model = ModelKind::kRotatE;
+  given.dim = 50;
+  given.negatives = 7;
+  given.batch = 30;
+  given.optimizer = OptimizerKind::kAdam;
+  const TrainOptions options =
+      Choose(Facts(15'000, 270'000, 237), given, {"model", "dim", "negatives", "batch", "optimizer"}).options;
+  EXPECT_EQ(options.model, ModelKind::kRotatE);
+  EXPECT_EQ(options.dim, 50);
+  EXPECT_EQ(options.negatives, 7);
+  EXPECT_EQ(options.batch, 30);
+  EXPECT_EQ(options.optimizer, OptimizerKind::kAdam);
+  EXPECT_LT(options.learning_rate, 0.01);  // follows from adam
+  EXPECT_OK(ValidateTrainOptions(options));
+}
+
+// Every value of an option that others have to follow.
+TEST(ChooseOptionsTest, ChoicesFollowWhatIsGiven) {
+  struct Case {
+    std::string name, value;
+  };
+  const std::vector<Case> cases = {
+      {"model", "dot"},
+      {"model", "distmult"},
+      {"model", "complex"},
+      {"model", "transe"},
+      {"model", "rotate"},
+      {"model", "source-context"},
+      {"loss", "logistic"},
+      {"loss", "ranking"},
+      {"loss", "self-adversarial"},
+      {"reciprocal", "false"},
+      {"negatives", "all"},
+      {"negatives", "1"},
+      {"chunk", "5000"},
+      {"batch", "1"},
+      {"batch", "20000"},
+      {"regularizer", "none"},
+      {"regularizer", "l2"},
+      {"regularization", "0"},
+      {"regularization", "0.3"},
+      {"degree-fraction", "0.5"},
+      {"optimizer", "sgd"},
+      {"storage", "bf16"},
+      {"schedule", "async"},
+      {"known-negatives", "false"},
+      {"group-queries", "false"},
+      {"dim", "2"},
+      {"dim", "4096"},
+      {"epochs", "1000"},
+  };
+  for (const GraphFacts& facts : {Facts(100, 5'000, 40), Facts(15'000, 270'000, 237), Facts(40'000, 87'000, 11)}) {
+    for (const Case& c : cases) {
+      TrainOptions given;
+      ASSERT_OK(SetTrainOption(given, *FindTrainOption(c.name), c.value, c.name));
+      const TrainOptions options = Choose(facts, given, {c.name}).options;
+      EXPECT_OK(ValidateTrainOptions(options)) << c.name << " " << c.value;
+      EXPECT_EQ(FindTrainOption(c.name)->format(options), FindTrainOption(c.name)->format(given));
+      EXPECT_FALSE(options.reciprocal && options.model_spec().RelationWidth() == 0) << c.value;
+    }
+  }
+}
+
+TEST(ChooseOptionsTest, LittleMemoryGetsASmallerChoiceThatFits) {
+  const GraphFacts facts = Facts(2'000'000, 10'000'000, 20);
+  const Choice rich = Choose(facts);
+  EXPECT_EQ(rich.options.optimizer, OptimizerKind::kAdagrad);
+  for (const std::uint64_t mebibytes : {1000, 300}) {
+    const Choice poor = Choose(facts, {}, {}, mebibytes << 20);
+    EXPECT_EQ(poor.options.optimizer, OptimizerKind::kRowAdagrad);
+    EXPECT_OK(ChooseShape(poor.options, DescriptionOf(facts), mebibytes << 20, 1));
+    EXPECT_THAT(poor.reasons, HasSubstr("memory"));
+  }
+}
+
+TEST(ChooseOptionsTest, LinesForPeopleNameFactsChoiceAndReasons) {
+  GraphFacts facts = Facts(15'000, 270'000, 237);
+  facts.inverse_share = 0.25;
+  const Choice choice = Choose(facts);
+  EXPECT_THAT(choice.facts, HasSubstr("237 relations"));
+  EXPECT_THAT(choice.facts, HasSubstr("25 %"));
+  EXPECT_THAT(choice.chosen, HasSubstr("--model complex"));
+  EXPECT_THAT(choice.chosen, HasSubstr("--reciprocal"));
+  EXPECT_THAT(choice.reasons, HasSubstr("complex"));
+}
+
+}  // namespace
+}  // namespace octavo

@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# Graphs of one relation: octavo train takes walks by itself.
+
+load training.bash
+
+setup_file() {
+  cd "$BATS_FILE_TMPDIR" || return 1
+  awk 'BEGIN { srand(5); for (i = 0; i < 600; ++i) { c = int(rand() * 3); printf "n%d\tn%d\n", c * 40 + rand() * 40, c * 40 + rand() * 40 } }' \
+    >edges.tsv
+  awk 'BEGIN { for (i = 0; i < 120; ++i) printf "n%d\tgroup%d\n", i, i / 40 }' >labels.txt
+  "$OCTAVO" --quiet import edges.tsv --graph graph --columns head,tail
+}
+
+setup() { cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR/graph" graph; }
+
+option() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1] + "/run.json"))["options"][sys.argv[2]])' "$@"; }
+vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
+
+@test "one command makes vectors from walks, and leaves nothing but the run" {
+  "$OCTAVO" train --graph graph --run run 2>err.log
+  grep -q '^chosen: .*--walk deepwalk' err.log
+  [ "$(option run walk)" = deepwalk ]
+  [ "$(option run model)" = dot ]
+  ! ls run | grep -E 'cells|spill|train|valid|test'
+  "$OCTAVO" verify run --deep
+  accuracy="$("$OCTAVO" --quiet evaluate --run run --labels "$BATS_FILE_TMPDIR/labels.txt" --json |
+    /usr/bin/python3 -c 'import json, sys; print(min(f["micro_f1"] for f in json.load(sys.stdin)["fractions"]))')"
+  echo "micro-F1 $accuracy"
+  /usr/bin/python3 -c "assert $accuracy > 0.9"
+}
+
+@test "the walks are those of octavo walk, and threads and memory do not change them" {
+  flags=(--preset none --model dot --dim 8 --epochs 2 --negatives 8 --degree-fraction 1 --degree-by-weight --batch 500)
+  awk '{ print; print $2 "\t" $1 }' "$BATS_FILE_TMPDIR/edges.tsv" >both.tsv
+  "$OCTAVO" --quiet import both.tsv --graph both --columns head,tail --duplicates keep
+  "$OCTAVO" --quiet walk --graph both --output pairs --walks 7 --length 12 --window 3 --pairs forward
+  "$OCTAVO" --quiet train --graph pairs --run by-hand "${flags[@]}"
+  "$OCTAVO" --quiet import "$BATS_FILE_TMPDIR/edges.tsv" --graph one-way --columns head,tail --duplicates keep
+  "$OCTAVO" --quiet train --graph one-way --run inside "${flags[@]}" --walk deepwalk --walks 7 --walk-length 12 --walk-window 3
+  [ "$(vectors inside)" = "$(vectors by-hand)" ]
+  "$OCTAVO" --quiet --threads 1 --memory 70MiB train --graph one-way --run less "${flags[@]}" --walk deepwalk --walks 7 \
+    --walk-length 12 --walk-window 3
+  [ "$(vectors inside)" = "$(vectors less)" ]
+}
+
+@test "a killed training takes its walks again and gives the same bits" {
+  flags=(--epochs 3 --dim 8)
+  "$OCTAVO" --quiet train --graph graph --run whole "${flags[@]}"
+  OCTAVO_FAILPOINT=commit.C5:2=kill "$OCTAVO" --quiet train --graph graph --run run "${flags[@]}" || true
+  "$OCTAVO" --quiet resume --run run
+  [ "$(vectors run)" = "$(vectors whole)" ]
+  ! ls run | grep -E 'cells|spill'
+}
+
+@test "a graph of walks is not walked again" {
+  "$OCTAVO" --quiet walk --graph graph --output pairs --walks 3
+  "$OCTAVO" --quiet train --graph pairs --run run --epochs 1
+  [ "$(option run walk)" = none ]
+  [ "$(option run degree-by-weight)" = True ]
+}
+
+@test "walks are refused on a graph with relations, and for new edges only" {
+  printf 'a\tr\tb\nb\ts\tc\n' >kg.tsv
+  "$OCTAVO" --quiet import kg.tsv --graph kg
+  fails 2 "kg: a graph of 2 relations; expected one without" "$OCTAVO" train --graph kg --run run --walk deepwalk
+  fails 2 "expected walk none" "$OCTAVO" train --graph graph --run run --preset none --walk deepwalk --edges new --init x
+  [ ! -e run ]
+}

@@ -1,7 +1,0 @@
-// Updates a row without a lock: must not compile.
-
-#include "tables/mmap_manager.h"
-
-void Write(octavo::MmapManager& table, octavo::NodeId node, std::span<float> wide) {
-  table.UpdateRow(node, {}, wide, [](std::span<float> row) { row[0] = 1.0F; });
-}
