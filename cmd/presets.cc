@@ -52,7 +52,7 @@ absl::StatusOr<fs::path> FindPreset(const std::string& config, std::string_view 
   const bool is_file = fs::exists(config, error) && !fs::is_directory(config, error);
   if (is_file || config.find('/') != std::string::npos) return config;
   if (fs::path preset = InstalledPreset(config, verb); !preset.empty()) return preset;
-  if (fs::exists(config, error)) return config;  // a folder, which its reader refuses
+  if (fs::exists(config, error)) return config;  // a folder, which whoever reads it names
   return UnknownPreset(config, verb);
 }
 

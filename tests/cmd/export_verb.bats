@@ -257,7 +257,7 @@ PYTHON
   "$OCTAVO" --quiet export --run formulas-run --output safe.tsv --escape-formulas
   [ "$(cut -f 1 safe.tsv | sort | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
   "$OCTAVO" --quiet export --run formulas-run --output safe.csv --escape-formulas
-  [ "$(tail -n +2 safe.csv | cut -d , -f 1 | sort | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
+  [ "$(tail -n +2 safe.csv | cut -d , -f 1 | tr -d '"' | sort | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
   "$OCTAVO" --quiet export --run formulas-run --output p.tsv --metadata m.tsv --format projector --escape-formulas
   [ "$(sort m.tsv | tr '\n' ' ')" = "'-2 '=1+1 '@x plain " ]
   "$OCTAVO" --quiet export --run formulas-run --output as-they-are.tsv
