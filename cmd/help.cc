@@ -144,7 +144,7 @@ std::string ShortHelp(const CLI::App& app) {
   std::string text = app.get_description() + "\n\nFirst steps:\n";
   for (const std::string_view example : ExamplesOf("")) text += fmt::format("  {}\n", example);
   text += fmt::format("\nVerbs: {}\n\n", fmt::join(verbs, ", "));
-  text += "octavo help VERB describes a verb, octavo --help lists all with one line each.";
+  text += "octavo help VERB describes a verb, octavo --help lists all with one line each.\n";
   return WrappedLines(text, TextColumns()) + "\n";
 }
 

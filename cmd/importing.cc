@@ -15,6 +15,7 @@
 #include "cmd/limits.h"
 #include "fmt/format.h"
 #include "graph/graph.h"
+#include "parse/column_choice.h"
 
 namespace octavo {
 namespace {
@@ -46,6 +47,18 @@ std::string BySplit(const std::array<std::uint64_t, 3>& counts) {
 }
 
 std::uint64_t Sum(const std::array<std::uint64_t, 3>& counts) { return counts[0] + counts[1] + counts[2]; }
+
+// A column of nodes or weights that was read as relations makes nearly as many of them as there are nodes.
+void WarnOfManyRelations(const ImportFlags& flags, const ImportSummary& summary, Reporter& reporter) {
+  constexpr std::uint64_t kLeastRelations = 20;
+  constexpr std::uint64_t kNodesOfOne = 3;
+  const GraphDescription& graph = summary.graph;
+  if (graph.relation_count < kLeastRelations || graph.relation_count * kNodesOfOne < graph.node_count) return;
+  reporter.Warning(fmt::format(
+      "{} for {}: is the {} column the relation? --columns names the columns in their order, such as head,tail,weight",
+      CountText(graph.relation_count, "relation"), CountText(graph.node_count, "node"),
+      flags.options.columns.empty() ? "second" : "named"));
+}
 
 // Reports the result; unusual counts only if they are not zero.
 void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& reporter) {
@@ -94,6 +107,11 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
   reporter.Info(fmt::format("{}: {}, {}, {} train, {} valid and {}", flags.graph, CountText(graph.node_count, "node"),
                             CountText(graph.relation_count, "relation"), graph.train_edges, graph.valid_edges,
                             CountText(graph.test_edges, "test edge")));
+  if (summary.zero_weights > 0) {
+    reporter.Info(
+        fmt::format("weight 0: {}; dropped, because they are no edges", CountText(summary.zero_weights, "line")));
+  }
+  WarnOfManyRelations(flags, summary, reporter);
   if (graph.valid_edges + graph.test_edges == 0) {
     reporter.Info("no edges are held out for evaluation; use --valid, --test or --split 0.9,0.05,0.05");
   }
@@ -107,6 +125,31 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
                   "million edges/s",
                   seconds, summary.read_seconds, summary.rank_seconds, summary.encode_seconds, summary.write_seconds,
                   static_cast<double>(summary.input_edges) / 1e6 / std::max(seconds, 1e-9)));
+}
+
+// Sets the format, and the separator of csv.
+absl::Status TakeSeparator(const std::string& separator, ImportOptions& options) {
+  if (separator.empty()) return absl::OkStatus();
+  const bool tab = separator == "tab" || separator == "\t" || separator == "\\t";
+  const InputFormat format = tab                                        ? InputFormat::kTsv
+                             : separator == "blank" || separator == " " ? InputFormat::kBlank
+                                                                        : InputFormat::kCsv;
+  if (format == InputFormat::kCsv) {
+    const unsigned char c = static_cast<unsigned char>(separator[0]);
+    if (separator.size() != 1 || c <= ' ' || c >= 0x7F || c == '"') {
+      return UsageError(
+          fmt::format("--separator: found \"{}\"; expected one ASCII character that is not a quote, tab or "
+                      "blank",
+                      Escape(separator)));
+    }
+    options.separator = separator[0];
+  }
+  if (options.format && *options.format != format) {
+    return UsageError(fmt::format("--separator {}: found --format {}; expected {}, or no --format", Escape(separator),
+                                  InputFormatName(*options.format), InputFormatName(format)));
+  }
+  options.format = format;
+  return absl::OkStatus();
 }
 
 // Lines are turned into edges the same way as those of the base were.
@@ -133,12 +176,17 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
   RefuseEmpty(app.add_option("--valid", flags.options.valid, "Files with the validation edges"))->type_name("FILE");
   RefuseEmpty(app.add_option("--test", flags.options.test, "Files with the test edges"))->type_name("FILE");
   app.add_option("--columns", flags.options.columns,
-                 "Columns in their order, out of head,relation,tail,weight, - to skip one; by default 2 are "
-                 "head,tail, 3 head,relation,tail, 4 head,relation,tail,weight")
+                 "Columns in their order, out of head,relation,tail,weight, - to skip one; or by number or title: 1,3, "
+                 "source,target,weight, head=1,tail=name; by default 2 are head,tail, 3 head,relation,tail, 4 "
+                 "head,relation,tail,weight")
       ->type_name("LIST");
   app.add_option("--format", flags.format, "Format of the files; auto: by extension and first lines")
       ->check(CLI::IsMember({"auto", "tsv", "csv", "blank", "ntriples", "nquads", "mtx", "npy"}))
       ->capture_default_str();
+  app.add_option("--separator", flags.separator,
+                 "Separator of the columns: one character such as ';', or tab or blank; by default detected. With one "
+                 "other than a comma, weights may have a decimal comma")
+      ->type_name("CHAR");
   AddWholeNumber(app, "--skip-lines", flags.options.skip_lines, 0, UINT64_MAX,
                  "Skip this many lines at the head of each file, e.g. column titles");
   app.add_option("--literals", flags.literals, "Triples whose object is a literal: drop or keep")
@@ -174,6 +222,7 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
   ImportOptions& options = flags.options;
   options.graph = flags.graph;
   options.format = ParseInputFormat(flags.format);  // none for auto
+  RETURN_IF_ERROR(TakeSeparator(flags.separator, options));
   options.keep_literals = flags.literals == "keep";
   if (!options.base.empty()) RETURN_IF_ERROR(TakeOverChoices(flags, program.reporter));
   options.merge_duplicates = flags.duplicates == "merge";
@@ -189,11 +238,19 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
     } else {
       program.reporter.Info(text);
     }
+    if (format.numeric_tails && !(last && last->numeric_tails)) {
+      program.reporter.Warning(
+          fmt::format("{}: the third column has numbers only and is read as tail; if they are weights: --columns "
+                      "head,tail,weight",
+                      path == "-" ? "<stdin>" : path));
+    }
     if (format.titles && !(last && last->titles == format.titles)) {
+      const std::optional<std::string> columns = ColumnsOfTitles(format.titles->text, format.format, format.separator);
       program.reporter.Warning(fmt::format(
           "{}:{}: \"{}\" looks like column titles but is read as an edge; --skip-lines {} skips "
-          "it, and as many lines of every other file",
-          path == "-" ? "<stdin>" : path, format.titles->line, Escape(format.titles->text), format.titles->line));
+          "it, and as many lines of every other file{}",
+          path == "-" ? "<stdin>" : path, format.titles->line, Escape(format.titles->text), format.titles->line,
+          columns ? fmt::format("; --columns {} reads the columns of these titles", ShellWord(*columns)) : ""));
     }
     last = format;
   };

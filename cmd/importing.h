@@ -20,6 +20,7 @@ struct ImportFlags {
   ImportOptions options;
   std::string graph;
   std::string format = "auto";
+  std::string separator;  // empty: detected
   std::string literals = "drop";
   std::string duplicates = "merge";
   bool directed = false;  // although the base is undirected

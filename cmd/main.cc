@@ -126,6 +126,7 @@ int Main(int argc, char** argv) {
   const std::vector<std::string> typed(argv + std::min(argc, 1), argv + argc);
   if (typed.empty()) {  // not what a script can want: on standard error, with the exit code of a missing verb
     std::fputs(ShortHelp(app).c_str(), stderr);
+    program.reporter.Error("expected a verb");
     return kUsageExit;
   }
   if (const std::optional<std::string> text = Documentation(app, typed)) {

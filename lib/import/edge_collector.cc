@@ -134,7 +134,7 @@ class EdgeCollector::Merger {
   Merger(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out)
       : files_(files), options_(options), out_(out) {
     out_.file_edges.resize(files.size());
-    file_bad_lines_.resize(files.size());
+    file_no_edges_.resize(files.size());
   }
 
   // Adds one result: its messages, counts and chunk. Line numbers are known only here, where chunks arrive in order.
@@ -159,8 +159,10 @@ class EdgeCollector::Merger {
     out_.comment_lines += counts.comment_lines;
     out_.blank_lines += counts.blank_lines;
     out_.literals += counts.literals;
+    out_.zero_weights += counts.zero_weights;
+    file_no_edges_[file_] += counts.zero_weights;
     out_.bad_lines += counts.bad_line_count;
-    file_bad_lines_[file_] += counts.bad_line_count;
+    file_no_edges_[file_] += counts.bad_line_count;
     if (out_.bad_lines > options_.max_bad_lines) return TooManyBadLines();
     edges_ += result.edges;
     out_.file_edges[file_] += result.edges;
@@ -174,7 +176,7 @@ class EdgeCollector::Merger {
   // Compares the number of entries in the files with what their headers promise.
   absl::Status CheckPromises(const std::vector<std::optional<std::uint64_t>>& promised) const {
     for (std::size_t file = 0; file < promised.size(); ++file) {
-      const std::uint64_t entries = out_.file_edges[file] + file_bad_lines_[file];
+      const std::uint64_t entries = out_.file_edges[file] + file_no_edges_[file];
       if (promised[file].value_or(entries) == entries) continue;
       return InputError(fmt::format("{}: found {} entries, expected the {} of its size line; was the file cut?",
                                     NameOf(files_[file]), entries, *promised[file]));
@@ -212,7 +214,7 @@ class EdgeCollector::Merger {
   const std::vector<InputFile>& files_;
   const CollectOptions& options_;
   CollectedEdges& out_;
-  std::vector<std::uint64_t> file_bad_lines_;
+  std::vector<std::uint64_t> file_no_edges_;  // malformed lines, and lines of weight 0
   std::size_t file_ = 0;
   std::optional<FileFormat> format_;  // of the current file, once known
   std::uint64_t lines_before_ = 0;    // of the current file

@@ -27,6 +27,7 @@ struct CollectedEdges {
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
   std::uint64_t literals = 0;  // triples whose object is a literal
+  std::uint64_t zero_weights = 0;
   std::uint64_t bad_lines = 0;
   std::vector<std::string> bad_line_messages;  // "file:line: found ..., expected ...", the first ones in input order
   std::uint64_t bytes_read = 0;                // compressed

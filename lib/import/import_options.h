@@ -28,8 +28,11 @@ struct ImportOptions {
   bool overwrite = false;
 
   std::optional<InputFormat> format{};  // empty: determined by extension or contents
-  std::string columns{};                // "head,relation,tail,weight"; empty: determined by the first data line
-  std::uint64_t skip_lines = 0;         // at the head of each file of tsv, csv or blank, e.g. column titles
+  char separator = '\0';                // of csv; 0: determined by the first data lines
+  // "head,relation,tail,weight", or by number or title (parse/column_choice.h); empty: determined by the first data
+  // line
+  std::string columns{};
+  std::uint64_t skip_lines = 0;  // at the head of each file of tsv, csv or blank, e.g. column titles
   std::uint64_t max_bad_lines = 0;
   bool keep_literals = false;    // keep triples whose object is a literal
   std::string node_names{};      // file of names for the indexes of NumPy arrays (name_list.h); empty: numbers
@@ -65,7 +68,8 @@ struct ImportSummary {
   std::uint64_t lines = 0;           // including rows of arrays
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
-  std::uint64_t literals = 0;  // triples whose object is a literal
+  std::uint64_t literals = 0;      // triples whose object is a literal
+  std::uint64_t zero_weights = 0;  // lines of weight 0, which are no edges
   std::uint64_t bad_lines = 0;
   std::vector<std::string> bad_line_messages;  // the first ones
   std::uint64_t input_edges = 0;               // lines with an edge

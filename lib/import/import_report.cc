@@ -31,6 +31,7 @@ Json OptionsJson(const ImportOptions& options, const ImportSummary& summary) {
   object["formats"] = Json::array();
   for (const InputFormat format : summary.formats) object["formats"].push_back(InputFormatName(format));
   object["columns"] = ColumnsText(summary.columns);
+  if (options.separator != '\0') object["separator"] = std::string(1, options.separator);
   if (options.skip_lines > 0) object["skip_lines"] = options.skip_lines;
   if (std::ranges::any_of(summary.formats, IsTriples)) object["literals"] = options.keep_literals ? "keep" : "drop";
   if (!options.node_names.empty()) object["node_names"] = options.node_names;
@@ -56,6 +57,7 @@ std::string ImportJson(const ImportOptions& options, const ImportSummary& summar
   object["comment_lines"] = summary.comment_lines;
   object["blank_lines"] = summary.blank_lines;
   if (std::ranges::any_of(summary.formats, IsTriples)) object["literals"] = summary.literals;
+  if (summary.zero_weights > 0) object["zero_weights"] = summary.zero_weights;
   object["bad_lines"] = summary.bad_lines;
   object["input_edges"] = summary.input_edges;
   if (!options.base.empty()) object["base_edges"] = summary.base_edges;

@@ -173,6 +173,7 @@ class Importer {
     RETURN_IF_ERROR(ReadNames(options_.node_names, node_names_));
     RETURN_IF_ERROR(ReadNames(options_.relation_names, relation_names_));
     collect_ = {.layout = {.format = options_.format,
+                           .separator = options_.separator,
                            .columns = {},
                            .skip_lines = options_.skip_lines,
                            .keep_literals = options_.keep_literals,
@@ -191,7 +192,12 @@ class Importer {
       collect_.opened = [this](const InputFile& file, const FileFormat& format) { options_.opened(file.path, format); };
     }
     if (!options_.columns.empty()) {
-      ASSIGN_OR_RETURN(collect_.layout.columns, ParseColumns(options_.columns));
+      ASSIGN_OR_RETURN(const std::optional<ColumnChoice> choice, ParseColumnChoice(options_.columns));
+      if (choice) {
+        collect_.layout.choice = *choice;
+      } else {
+        ASSIGN_OR_RETURN(collect_.layout.columns, ParseColumns(options_.columns));
+      }
     }
     if (!options_.split.empty()) {
       ASSIGN_OR_RETURN(rules_.split, SplitRule::Parse(options_.split, options_.seed));
@@ -267,6 +273,7 @@ class Importer {
     summary_.comment_lines = collected_->comment_lines;
     summary_.blank_lines = collected_->blank_lines;
     summary_.literals = collected_->literals;
+    summary_.zero_weights = collected_->zero_weights;
     summary_.bad_lines = collected_->bad_lines;
     summary_.bad_line_messages = collected_->bad_line_messages;
     for (std::size_t file = 0; file < files_.size(); ++file) {

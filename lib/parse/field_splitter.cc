@@ -60,7 +60,7 @@ bool TakeQuoted(std::string_view& rest, std::string_view& value, std::deque<std:
 }
 
 // RFC 4180, section 2, without line breaks inside fields.
-void SplitCsv(std::string_view rest, Fields& fields, std::deque<std::string>& unescaped) {
+void SplitCsv(std::string_view rest, char separator, Fields& fields, std::deque<std::string>& unescaped) {
   while (true) {
     std::string_view value;
     if (!rest.empty() && rest.front() == '"') {
@@ -68,12 +68,12 @@ void SplitCsv(std::string_view rest, Fields& fields, std::deque<std::string>& un
         fields.complaint = "a quote without its closing quote";
         return;
       }
-      if (!rest.empty() && rest.front() != ',') {
+      if (!rest.empty() && rest.front() != separator) {
         fields.complaint = "text after a closing quote";
         return;
       }
     } else {
-      value = rest.substr(0, rest.find(','));
+      value = rest.substr(0, rest.find(separator));
       rest.remove_prefix(value.size());
       if (value.find('"') != std::string_view::npos) {
         fields.complaint = "a quote inside a field without quotes";
@@ -82,20 +82,21 @@ void SplitCsv(std::string_view rest, Fields& fields, std::deque<std::string>& un
     }
     Add(fields, value);
     if (rest.empty()) return;
-    rest.remove_prefix(1);  // the comma
+    rest.remove_prefix(1);  // the separator
   }
 }
 
 }  // namespace
 
-void SplitFields(std::string_view line, InputFormat format, Fields& fields, std::deque<std::string>& unescaped) {
+void SplitFields(std::string_view line, InputFormat format, Fields& fields, std::deque<std::string>& unescaped,
+                 char separator) {
   fields.count = 0;
   fields.complaint = {};
   switch (format) {
     case InputFormat::kTsv:
       return SplitAtTabs(line, fields);
     case InputFormat::kCsv:
-      return SplitCsv(line, fields, unescaped);
+      return SplitCsv(line, separator, fields, unescaped);
     case InputFormat::kBlank:
     // Entries of a Matrix Market file are separated like columns of blank-separated text.
     case InputFormat::kMatrixMarket:

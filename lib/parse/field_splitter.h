@@ -21,7 +21,9 @@ struct Fields {
 
 // Splits `line` (without its line end) by the rules of `format`. Adds fields that needed unescaping to `unescaped`,
 // whose elements never move; it may be used for many lines.
+// `separator` is that of csv.
 // REQUIRES: `format` is tsv, csv, blank or mtx, whose lines are fields
-void SplitFields(std::string_view line, InputFormat format, Fields& fields, std::deque<std::string>& unescaped);
+void SplitFields(std::string_view line, InputFormat format, Fields& fields, std::deque<std::string>& unescaped,
+                 char separator = ',');
 
 }  // namespace octavo

@@ -39,6 +39,12 @@ bool IsNumber(std::string_view name) {
   return read.ec == std::errc() && read.ptr == end && !absl::ascii_isalpha(static_cast<unsigned char>(name.back()));
 }
 
+std::string WithPoint(std::string_view number, char separator) {
+  std::string text(number);
+  if (separator != ',') std::ranges::replace(text, ',', '.');
+  return text;
+}
+
 // A title without additions to its word: "from" for "FromNodeId", "start" for ":START_ID".
 std::string Bare(std::string_view title) {
   std::string word;
@@ -62,13 +68,16 @@ struct Ends {
   std::string_view tail;
 };
 
-// lines[0] may be a header, the others are data.
-bool AreTitles(const std::vector<Ends>& lines) {
+// lines[0] may be a header, the others are data. With a `separator` other than a comma, numbers may have decimal
+// commas.
+bool AreTitles(const std::vector<Ends>& lines, char separator) {
   const auto [head, tail] = lines[0];
   if (IsNumber(head) || IsNumber(tail)) return false;
   const auto rest = std::span(lines).subspan(1);
   const auto numbers = [&](std::string_view Ends::*end) {
-    return rest.size() >= kLeastNumbers && std::ranges::all_of(rest, IsNumber, end);
+    return rest.size() >= kLeastNumbers &&
+           std::ranges::all_of(
+               rest, [&](std::string_view name) { return IsNumber(WithPoint(name, separator)); }, end);
   };
   if (numbers(&Ends::head) || numbers(&Ends::tail)) return true;
   const std::string one = Bare(head);
@@ -85,7 +94,8 @@ bool AreTitles(const std::vector<Ends>& lines) {
 
 }  // namespace
 
-std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat format, const Columns& columns) {
+std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat format, const Columns& columns,
+                                         char separator) {
   Fields fields;
   std::deque<std::string> unescaped;
   std::vector<Ends> lines;
@@ -93,7 +103,7 @@ std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat form
   for (std::uint64_t number = 1; lines.size() < kLines && !text.empty(); ++number) {
     const std::string_view line = TakeLine(text);
     if (KindOfLine(line) != LineKind::kData) continue;
-    SplitFields(line, format, fields, unescaped);
+    SplitFields(line, format, fields, unescaped, separator);
     if (!fields.complaint.empty() || fields.count != columns.count) {
       if (lines.empty()) return std::nullopt;  // a header line has as many fields as the others
       continue;
@@ -102,8 +112,27 @@ std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat form
     lines.push_back(
         {fields.values[static_cast<std::size_t>(columns.head)], fields.values[static_cast<std::size_t>(columns.tail)]});
   }
-  if (lines.empty() || !AreTitles(lines)) return std::nullopt;
+  if (lines.empty() || !AreTitles(lines, separator)) return std::nullopt;
   return first;
+}
+
+bool HasNumericTails(std::string_view text, InputFormat format, const Columns& columns, char separator) {
+  Fields fields;
+  std::deque<std::string> unescaped;
+  std::size_t lines = 0;
+  bool names = false;     // of heads
+  bool decimals = false;  // of tails
+  while (lines < kLines && !text.empty()) {
+    const std::string_view line = TakeLine(text);
+    if (KindOfLine(line) != LineKind::kData) continue;
+    SplitFields(line, format, fields, unescaped, separator);
+    if (!fields.complaint.empty() || fields.count != columns.count || ++lines == 1) continue;
+    const std::string tail = WithPoint(fields.values[static_cast<std::size_t>(columns.tail)], separator);
+    if (!IsNumber(tail)) return false;
+    decimals = decimals || tail.find('.') != std::string::npos;
+    names = names || !IsNumber(fields.values[static_cast<std::size_t>(columns.head)]);
+  }
+  return lines > kLeastNumbers && (names || decimals);
 }
 
 }  // namespace octavo

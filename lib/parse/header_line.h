@@ -14,6 +14,11 @@ namespace octavo {
 // heads or as tails, or the two titles are a known pair such as source and target, Id1 and Id2, :START_ID and :END_ID,
 // and no following line has names like them. Reads only a few lines.
 // REQUIRES: a format whose lines are fields: tsv, csv or blank; columns.count > 0
-std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat format, const Columns& columns);
+std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat format, const Columns& columns,
+                                         char separator = ',');
+
+// Whether the tails of the first lines look like weights: all are numbers, and the heads are not, or some tails have
+// decimals. Ignores the first line, which may be titles. The same requirements.
+bool HasNumericTails(std::string_view text, InputFormat format, const Columns& columns, char separator = ',');
 
 }  // namespace octavo

@@ -57,6 +57,10 @@ std::string_view InputFormatTitle(InputFormat format) { return FormatEntryOf(for
 
 std::string FileFormatText(const FileFormat& format) {
   std::string text(InputFormatTitle(format.format));
+  if (format.format == InputFormat::kCsv && format.separator != ',') {
+    text = format.separator == ';' ? "semicolon-separated text"
+                                   : fmt::format("text separated by \"{}\"", Escape({&format.separator, 1}));
+  }
   if (format.reason == FileFormat::Reason::kFlag) text += " (by --format)";
   if (format.reason == FileFormat::Reason::kExtension) text += " (by extension)";
   if (format.reason == FileFormat::Reason::kContent) text += " (by its first lines)";

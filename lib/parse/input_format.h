@@ -41,6 +41,8 @@ struct FileFormat {
   // The format that its first lines look like, if it is another one; never kBlank, which fits any text.
   std::optional<InputFormat> looks_like;
   std::optional<HeaderLine> titles = {};  // column titles that are read as an edge
+  char separator = ',';                   // of csv
+  bool numeric_tails = false;             // the third of three columns, read as tails, looks like weights
 
   friend bool operator==(const FileFormat&, const FileFormat&) = default;
 };
@@ -87,6 +89,7 @@ struct IndexLayout {
 struct LineLayout {
   InputFormat format = InputFormat::kTsv;
   Columns columns;
+  char separator = ',';           // of csv; with any other, weights may have a decimal comma
   bool keep_literals = false;     // for triples
   std::size_t header_lines = 0;   // at the head of the chunk
   std::uint64_t matrix_rows = 0;  // indexes range from 1 to this

@@ -65,12 +65,36 @@ bool HasFields(InputFormat format) {
 }
 
 // Returns the column titles at the head of `text`, which begins after `lines_before` lines of its file.
-std::optional<HeaderLine> TitlesOf(std::string_view text, InputFormat format, const Columns& columns,
+std::optional<HeaderLine> TitlesOf(std::string_view text, const FileFormat& format, const Columns& columns,
                                    std::uint64_t lines_before) {
-  if (!HasFields(format) || columns.count == 0) return std::nullopt;
-  std::optional<HeaderLine> titles = FindHeaderLine(text, format, columns);
+  if (!HasFields(format.format) || columns.count == 0) return std::nullopt;
+  std::optional<HeaderLine> titles = FindHeaderLine(text, format.format, columns, format.separator);
   if (titles) titles->line += lines_before;
   return titles;
+}
+
+// Adds to `format` what its first lines look like, unless the user has said what they are.
+void Remark(std::string_view text, const LayoutRequest& request, const Columns& columns, std::uint64_t lines_before,
+            FileFormat& format) {
+  if (request.choice.by_title) return;
+  format.titles = TitlesOf(text, format, columns, lines_before);
+  format.numeric_tails = HasFields(format.format) && request.columns.count == 0 && !request.choice.given() &&
+                         columns == DefaultColumns(3) &&
+                         HasNumericTails(text, format.format, columns, format.separator);
+}
+
+void SetSeparator(std::string_view text, const LayoutRequest& request, FileFormat& format) {
+  if (format.format != InputFormat::kCsv) return;
+  format.separator = request.separator != '\0' ? request.separator : GuessCsvSeparator(text);
+}
+
+// --columns by number or title is only for lines of fields.
+absl::Status RefuseChoice(const LayoutRequest& request, InputFormat format, std::string_view name) {
+  if (!request.choice.given() || HasFields(format)) return absl::OkStatus();
+  return UsageError(
+      fmt::format("{}: found --columns by number or title for {}, expected none: they are for tsv, csv and "
+                  "blank",
+                  name, InputFormatTitle(format)));
 }
 
 // --skip-lines is only for formats whose header lines cannot be recognised.
@@ -96,6 +120,7 @@ absl::StatusOr<std::optional<FileFormat>> PeekFormat(const std::string& path, co
   ASSIGN_OR_RETURN(std::string head, ReadHead(*input));
   const std::optional<FileFormat> stated = StatedFormat(layout.format, path, head);
   if (stated) RETURN_IF_ERROR(RefuseSkippedLines(layout, stated->format, path));
+  if (stated) RETURN_IF_ERROR(RefuseChoice(layout, stated->format, path));
   if (stated && stated->format == InputFormat::kNpy) return stated;
   LineChunker chunker(std::move(input), std::move(head));
   ASSIGN_OR_RETURN(const std::optional<std::string> text, chunker.Next());
@@ -106,9 +131,16 @@ absl::StatusOr<std::optional<FileFormat>> PeekFormat(const std::string& path, co
   std::optional<FileFormat> format = Decide(stated, data);
   if (!format) return stated;
   RETURN_IF_ERROR(RefuseSkippedLines(layout, format->format, path));
-  const bool has_fields = HasFields(format->format);
-  const Columns columns = layout.columns.count > 0 || !has_fields ? layout.columns : GuessColumns(data, format->format);
-  format->titles = TitlesOf(data, format->format, columns, skipped);
+  RETURN_IF_ERROR(RefuseChoice(layout, format->format, path));
+  SetSeparator(data, layout, *format);
+  Columns columns = layout.columns;
+  if (layout.choice.given()) {
+    ASSIGN_OR_RETURN(const ChosenColumns chosen, FindColumns(layout.choice, data, *format, skipped, path));
+    columns = chosen.columns;
+  } else if (columns.count == 0 && HasFields(format->format)) {
+    columns = GuessColumns(data, format->format, format->separator);
+  }
+  Remark(data, layout, columns, skipped, *format);
   return format;
 }
 
@@ -181,6 +213,7 @@ absl::Status InputReader::ReadArray(std::size_t file, CompressedInput& input, st
                                     const FileFormat& format) {
   const std::string& name = input.name();
   RETURN_IF_ERROR(RefuseSkippedLines(request_, InputFormat::kNpy, name));
+  RETURN_IF_ERROR(RefuseChoice(request_, InputFormat::kNpy, name));
   const std::uint64_t bytes_before = bytes_read();
   const absl::StatusOr<std::size_t> header_bytes = NpyHeaderLength(head, name);
   if (!header_bytes.ok()) return Explain(header_bytes.status(), format);
@@ -259,7 +292,9 @@ absl::Status InputReader::ReadLines(std::size_t file, LineChunker& chunker, std:
       if (!request_.format) RETURN_IF_ERROR(RefuseOtherSyntax(files_[file].path, data));
       format = Decide(stated, data);
       if (format) {
-        absl::StatusOr<LineLayout> decided = LayoutOf(file, data, format->format, chunker.input().name());
+        SetSeparator(data, request_, *format);
+        const absl::StatusOr<LineLayout> decided =
+            LayoutOf(file, data, *format, lines_before + skipped, chunker.input().name());
         if (!decided.ok()) return Explain(decided.status(), *format);
         layout = *decided;
       } else {
@@ -267,9 +302,11 @@ absl::Status InputReader::ReadLines(std::size_t file, LineChunker& chunker, std:
         layout = {.format = InputFormat::kBlank, .columns = columns_};
       }
     }
-    if (format && columns_.count == 0) layout.columns = columns_ = GuessColumns(data, format->format);
+    if (format && columns_.count == 0) {
+      layout.columns = columns_ = GuessColumns(data, format->format, format->separator);
+    }
     if (begins && format) {
-      format->titles = TitlesOf(data, format->format, columns_, lines_before + skipped);
+      Remark(data, request_, layout.columns, lines_before + skipped, *format);
       chunk.opened = format;
     } else if (begins) {
       lines_before += static_cast<std::uint64_t>(std::ranges::count(chunk.text, '\n'));
@@ -283,10 +320,12 @@ absl::Status InputReader::ReadLines(std::size_t file, LineChunker& chunker, std:
   return absl::OkStatus();
 }
 
-absl::StatusOr<LineLayout> InputReader::LayoutOf(std::size_t file, std::string_view text, InputFormat format,
-                                                 std::string_view name) {
+absl::StatusOr<LineLayout> InputReader::LayoutOf(std::size_t file, std::string_view text, const FileFormat& decided,
+                                                 std::uint64_t lines_before, std::string_view name) {
+  const InputFormat format = decided.format;
   const bool is_matrix = format == InputFormat::kMatrixMarket;
   RETURN_IF_ERROR(RefuseSkippedLines(request_, format, name));
+  RETURN_IF_ERROR(RefuseChoice(request_, format, name));
   if (request_.node_names != nullptr || request_.relation_names != nullptr) {
     return UsageError(
         fmt::format("{}: found {}, expected a NumPy array: --node-names and "
@@ -294,7 +333,15 @@ absl::StatusOr<LineLayout> InputReader::LayoutOf(std::size_t file, std::string_v
                     name, InputFormatTitle(format)));
   }
   if (is_matrix) return LayoutOfMatrix(file, text, name);
-  if (!IsTriples(format)) return LineLayout{.format = format, .columns = columns_};
+  if (request_.choice.given()) {
+    ASSIGN_OR_RETURN(const ChosenColumns chosen, FindColumns(request_.choice, text, decided, lines_before, name));
+    RETURN_IF_ERROR(AgreeOn(chosen.columns, name));
+    return LineLayout{.format = format,
+                      .columns = chosen.columns,
+                      .separator = decided.separator,
+                      .header_lines = chosen.header_lines};
+  }
+  if (!IsTriples(format)) return LineLayout{.format = format, .columns = columns_, .separator = decided.separator};
   if (request_.columns.count > 0) {
     return UsageError(
         fmt::format("{}: found --columns for {}, expected none: a statement always has subject, predicate, "

@@ -19,6 +19,7 @@
 #include "cells/edge_record.h"
 #include "graph/graph.h"
 #include "io/compressed_input.h"
+#include "parse/column_choice.h"
 #include "parse/input_format.h"
 
 namespace octavo {
@@ -43,6 +44,8 @@ struct TextChunk {
 // The format of the lines as far as the user specified it; the rest is detected.
 struct LayoutRequest {
   std::optional<InputFormat> format;
+  char separator = '\0';         // of csv; 0: from the first data lines of each file
+  ColumnChoice choice = {};      // instead of columns: by number or title, in each file
   Columns columns;               // count 0: from the first data line of the first file, the same for all files
   std::uint64_t skip_lines = 0;  // at the head of each file; an error for formats other than tsv, csv and blank
   bool keep_literals = false;
@@ -93,9 +96,9 @@ class InputReader {
   absl::Status ReadArray(std::size_t file, CompressedInput& input, std::string head, const FileFormat& format);
   // Reads lines. `stated` is the format by flag or extension; if empty, the lines decide.
   absl::Status ReadLines(std::size_t file, LineChunker& chunker, std::optional<FileFormat> stated);
-  // Returns the layout for all chunks of a file of `format`, from the first chunk with data.
-  absl::StatusOr<LineLayout> LayoutOf(std::size_t file, std::string_view text, InputFormat format,
-                                      std::string_view name);
+  // Returns the layout for all chunks of a file, from the first chunk with data, which `lines_before` lines precede.
+  absl::StatusOr<LineLayout> LayoutOf(std::size_t file, std::string_view text, const FileFormat& decided,
+                                      std::uint64_t lines_before, std::string_view name);
   absl::StatusOr<LineLayout> LayoutOfMatrix(std::size_t file, std::string_view text, std::string_view name);
   // Sets columns_, or checks that it equals `columns`, those of a file whose format determines them.
   absl::Status AgreeOn(const Columns& columns, std::string_view name);

@@ -83,9 +83,13 @@ absl::StatusOr<MatrixMarketHead> ParseMatrixMarketHead(std::string_view text, st
                                     head->lines, Escape(line)));
     }
     if (head->rows == columns) return *head;
-    return InputError(fmt::format(
-        "{}:{}: found {} rows and {} columns, expected the same number of both: row and column i are the same node",
-        name, head->lines, head->rows, columns));
+    return InputError(
+        fmt::format("{0}:{1}: found {2} rows and {3} columns, expected the same number of both: row and column i are "
+                    "the same node; of "
+                    "a bipartite matrix this makes an edge list: grep -v '^%' {4} | tail -n +2 | awk '{{ print \"r\" "
+                    "$1 \"\\tc\" $2 "
+                    "}}' >edges.tsv",
+                    name, head->lines, head->rows, columns, ShellWord(name)));
   }
   return InputError(fmt::format("{}:{}: found no data line so far, expected the numbers of rows, columns and entries",
                                 name, head->lines));

@@ -36,7 +36,8 @@ struct ParsedChunk {
   std::uint64_t lines = 0;  // of every kind
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
-  std::uint64_t literals = 0;  // triples whose object is a literal, kept or not
+  std::uint64_t literals = 0;      // triples whose object is a literal, kept or not
+  std::uint64_t zero_weights = 0;  // lines of weight 0, which are no edges
 
   // Returns a copy of `text` that lives as long as `unescaped`.
   std::string_view Keep(std::string_view text);

@@ -94,7 +94,7 @@ class ChunkParser {
 
   void ParseData(std::string_view line) {
     if (TooLong(line)) return;
-    SplitFields(line, layout_.format, fields_, out_.unescaped);
+    SplitFields(line, layout_.format, fields_, out_.unescaped, layout_.separator);
     if (!fields_.complaint.empty()) {
       return Refuse(fmt::format("found {} in \"{}\", expected quotes around a whole field, \"\" for one within",
                                 fields_.complaint, Escape(line)));
@@ -109,7 +109,11 @@ class ChunkParser {
         !(TakeMatrixIndex("row", edge.head) && TakeMatrixIndex("column", edge.tail)))
       return;
     if (columns.weight >= 0 && !TakeWeight(FieldAt(fields_, columns.weight), edge.weight)) return;
-    out_.edges.push_back(edge);
+    if (edge.weight == 0) {
+      ++out_.zero_weights;
+    } else {
+      out_.edges.push_back(edge);
+    }
   }
 
   void RefuseColumns(std::string_view line) {
@@ -148,10 +152,17 @@ class ChunkParser {
   }
 
   bool TakeWeight(std::string_view field, float& weight) {
-    const char* const end = field.data() + field.size();
-    const auto [stop, error] = std::from_chars(field.data(), end, weight);
-    if (error == std::errc() && stop == end && std::isfinite(weight) && weight > 0) return true;
-    Refuse(fmt::format("found the weight \"{}\", expected a finite number above 0", Escape(field)));
+    std::string with_point;
+    std::string_view text = field;
+    if (const std::size_t comma = field.find(','); layout_.separator != ',' && comma != std::string_view::npos) {
+      with_point = field;
+      with_point[comma] = '.';
+      text = with_point;
+    }
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, weight);
+    if (error == std::errc() && stop == end && std::isfinite(weight) && weight >= 0) return true;
+    Refuse(fmt::format("found the weight \"{}\", expected a finite number, 0 or above", Escape(field)));
     return false;
   }
 

@@ -15,9 +15,11 @@ namespace {
 constexpr std::size_t kHeadBytes = 64 << 10;  // the part of a document that is examined
 
 constexpr std::pair<std::string_view, OtherSyntax> kExtensions[] = {
-    {".ttl", OtherSyntax::kTurtle}, {".turtle", OtherSyntax::kTurtle}, {".trig", OtherSyntax::kTrig},
-    {".rdf", OtherSyntax::kRdfXml}, {".owl", OtherSyntax::kRdfXml},    {".jsonld", OtherSyntax::kJsonLd},
-    {".xml", OtherSyntax::kXml}};
+    {".ttl", OtherSyntax::kTurtle}, {".turtle", OtherSyntax::kTurtle},   {".trig", OtherSyntax::kTrig},
+    {".rdf", OtherSyntax::kRdfXml}, {".owl", OtherSyntax::kRdfXml},      {".jsonld", OtherSyntax::kJsonLd},
+    {".xml", OtherSyntax::kXml},    {".graphml", OtherSyntax::kGraphMl}, {".gml", OtherSyntax::kGml},
+    {".json", OtherSyntax::kJson},  {".jsonl", OtherSyntax::kJsonLines}, {".ndjson", OtherSyntax::kJsonLines},
+    {".npz", OtherSyntax::kNpz},    {".parquet", OtherSyntax::kParquet}, {".xlsx", OtherSyntax::kExcel}};
 
 // The path without a compression extension.
 std::string_view Plain(std::string_view path) {
@@ -39,8 +41,44 @@ std::string_view Title(OtherSyntax syntax) {
       return "JSON-LD";
     case OtherSyntax::kXml:
       return "XML";
+    case OtherSyntax::kGraphMl:
+      return "GraphML";
+    case OtherSyntax::kGml:
+      return "GML";
+    case OtherSyntax::kJson:
+      return "JSON";
+    case OtherSyntax::kJsonLines:
+      return "JSON lines";
+    case OtherSyntax::kNpz:
+      return "an archive of NumPy arrays";
+    case OtherSyntax::kParquet:
+      return "Parquet";
+    case OtherSyntax::kExcel:
+      return "an Excel sheet";
   }
   return "";
+}
+
+// Returns how to make tab-separated text of a format that is not RDF; empty for RDF.
+std::string_view Advice(OtherSyntax syntax) {
+  switch (syntax) {
+    case OtherSyntax::kGraphMl:
+      return "networkx.write_edgelist(networkx.read_graphml(FILE), \"edges.txt\", data=False) writes one";
+    case OtherSyntax::kGml:
+      return "networkx.write_edgelist(networkx.read_gml(FILE), \"edges.txt\", data=False) writes one";
+    case OtherSyntax::kJson:
+    case OtherSyntax::kJsonLines:
+      return "jq -r '[.source, .target] | @tsv' FILE >edges.tsv writes one of objects with these keys";
+    case OtherSyntax::kNpz:
+      return "numpy.save(\"edges.npy\", numpy.load(FILE)[NAME]) writes an array that is read; for a sparse matrix of "
+             "scipy, scipy.io.mmwrite(\"edges.mtx\", scipy.sparse.load_npz(FILE))";
+    case OtherSyntax::kParquet:
+      return "pandas.read_parquet(FILE).to_csv(\"edges.csv\", index=False) writes one";
+    case OtherSyntax::kExcel:
+      return "a spreadsheet saves it as CSV";
+    default:
+      return "";
+  }
 }
 
 // Returns a command that converts the file to N-Triples, or TriG to N-Quads.
@@ -68,13 +106,17 @@ std::string Conversion(OtherSyntax syntax, const std::string& path) {
              fmt::format("rapper -i rdfxml -o ntriples {}{} >{}", input, piped ? " http://base/" : "", output);
     case OtherSyntax::kJsonLd:
       return command + fmt::format("rdfpipe -i json-ld -o nt {} >{}", input, output);
-    case OtherSyntax::kXml:
+    default:
       break;
   }
   return "";
 }
 
 absl::Status Refuse(OtherSyntax syntax, std::string_view reason, const std::string& path) {
+  if (const std::string_view advice = Advice(syntax); !advice.empty()) {
+    return InputError(fmt::format("{}: found {} ({}), expected an edge list; {}; --format reads it as another format",
+                                  path == "-" ? "<stdin>" : path, Title(syntax), reason, advice));
+  }
   const std::string command = Conversion(syntax, path);
   return InputError(
       fmt::format("{}: found {} ({}), expected an edge list or triples{}; --format reads it as another format",
@@ -118,10 +160,16 @@ std::optional<OtherSyntax> GuessOtherSyntax(std::string_view text) {
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     if (line.empty() || line[0] == '#') continue;
     if (IsDirective(line)) return OtherSyntax::kTurtle;
-    if (line.starts_with("<?xml") || line.starts_with("<!DOCTYPE") || line.starts_with("<rdf:RDF")) {
+    if (line.starts_with("<?xml") || line.starts_with("<!DOCTYPE") || line.starts_with("<rdf:RDF") ||
+        line.starts_with("<graphml")) {
+      if (has("<graphml")) return OtherSyntax::kGraphMl;
       return has("rdf:RDF") ? OtherSyntax::kRdfXml : OtherSyntax::kXml;
     }
     if ((line[0] == '{' || line[0] == '[') && (has("\"@context\"") || has("\"@id\""))) return OtherSyntax::kJsonLd;
+    // A name may begin with a brace, but objects have quoted keys.
+    if (line.starts_with("{\"") && line.find("\":") != std::string_view::npos) {
+      return line.ends_with('}') ? OtherSyntax::kJsonLines : OtherSyntax::kJson;
+    }
     const char last = line[line.find_last_not_of(" \t")];
     if (line[0] == '<' && (last == ';' || last == ',')) return OtherSyntax::kTurtle;
     return std::nullopt;

@@ -10,8 +10,22 @@
 
 namespace octavo {
 
-// Turtle and TriG (W3C recommendations of 2014), RDF/XML (2014), JSON-LD (2020), and XML that is not RDF.
-enum class OtherSyntax { kTurtle, kTrig, kRdfXml, kJsonLd, kXml };
+// And other formats of graphs and tables. Turtle and TriG (W3C recommendations of 2014), RDF/XML (2014), JSON-LD
+// (2020), and XML that is not RDF.
+enum class OtherSyntax {
+  kTurtle,
+  kTrig,
+  kRdfXml,
+  kJsonLd,
+  kXml,
+  kGraphMl,
+  kGml,
+  kJson,
+  kJsonLines,
+  kNpz,
+  kParquet,
+  kExcel
+};
 
 // Returns the syntax for the extension of `path`, ignoring .gz and .zst.
 std::optional<OtherSyntax> OtherSyntaxOfExtension(std::string_view path);

@@ -78,7 +78,7 @@ failed_with() {
   import_text 'a\t\tb\n'
   failed_with 3 'input.txt:1: found an empty relation, expected a name'
   import_text 'a\tr\tb\t0.5\na\tr\tb\tnan\n'
-  failed_with 3 'input.txt:2: found the weight "nan", expected a finite number above 0'
+  failed_with 3 'input.txt:2: found the weight "nan", expected a finite number, 0 or above'
   import_text 'a\tr\tb\t1e400\n'
   failed_with 3 'input.txt:1: found the weight "1e400"'
   import_text 'a\tb\nx\0y\tb\n'

@@ -187,3 +187,57 @@ numpy.save("f.npy", a.T); numpy.save("four.npy", numpy.hstack([a, a])); numpy.sa
   fails_with 3 'edges.xml: found XML (by extension), expected an edge list or triples; --format reads it as another format' edges.xml
   "$OCTAVO" import edges.xml --format blank --graph g --quiet
 }
+
+@test "a semicolon CSV with decimal commas and titles is read as such" {
+  printf 'from;to;weight\nann;bob;0,5\nbob;cid;1,25\ncid;ann;0\n' >german.csv
+  run "$OCTAVO" import german.csv --graph g --overwrite
+  [[ "$output" == *'semicolon-separated text'* && "$output" == *'--columns from,to,weight reads the columns'* ]]
+  run "$OCTAVO" import german.csv --graph g --overwrite --columns from,to,weight
+  [ "$status" -eq 0 ]
+  [[ "$output" != *warning* && "$output" == *'weight 0: 1 line; dropped'* && "$output" == *'g: 3 nodes, 1 relation, 2 train'* ]]
+  cp -r g by-title
+  printf 'ann\tbob\t0.5\nbob\tcid\t1.25\n' >plain.tsv
+  "$OCTAVO" --quiet import plain.tsv --graph g --overwrite --columns head,tail,weight
+  for file in nodes.names nodes.offsets train.cells; do cmp "g/$file" "by-title/$file"; done
+  tail -n +2 german.csv | sed 's/;/:/g' >colons.txt
+  "$OCTAVO" --quiet import colons.txt --graph g --overwrite --separator : --columns head=1,tail=2,weight=3
+  for file in nodes.names nodes.offsets train.cells; do cmp "g/$file" "by-title/$file"; done
+  for separator in tab $'\t' '\t'; do
+    "$OCTAVO" --quiet import plain.tsv --graph g --overwrite --separator "$separator" --columns 1,2,3 --format tsv
+  done
+  run "$OCTAVO" import plain.tsv --graph g --overwrite --separator ';;'
+  [ "$status" -eq 2 ]
+  [[ "$output" == *'--separator: found ";;"; expected one ASCII character'* ]]
+  run "$OCTAVO" import plain.tsv --graph g --overwrite --separator ';' --format tsv
+  [ "$status" -eq 2 ]
+}
+
+@test "columns that are probably misread are warned about, with the flag that mends it" {
+  printf 'ann,bob,1\nbob,cid,2\ncid,ann,3\n' >weights.csv
+  run "$OCTAVO" import weights.csv --graph g --overwrite
+  [[ "$output" == *'warning: weights.csv: the third column has numbers only and is read as tail; if they are weights: --columns head,tail,weight'* ]]
+  run "$OCTAVO" import weights.csv --graph g --overwrite --columns head,tail,weight
+  [[ "$output" != *warning* ]]
+  seq 100 | awk '{ print "p" $1 "\tp" ($1 * 7) % 100 "\tp" ($1 * 3) % 100 }' >people.tsv
+  run "$OCTAVO" import people.tsv --graph g --overwrite
+  [[ "$output" == *'warning: 100 relations for '*' nodes: is the second column the relation?'* ]]
+  printf 'a\tlikes\tb\nb\tlikes\tc\nc\tknows\ta\n' >fine.tsv
+  run "$OCTAVO" import fine.tsv --graph g --overwrite
+  [[ "$output" != *warning* ]]
+}
+
+@test "formats of graphs and tables that are not read are refused by name, with a way to convert them" {
+  refused() { run "$OCTAVO" import "$1" --graph new; [ "$status" -eq 3 ]; [[ "$output" == *"$2"* ]] || { echo "$output"; return 1; }; [ ! -e new ]; }
+  printf '<?xml version="1.0"?>\n<graphml xmlns="x">\n' >g.graphml && cp g.graphml g.any
+  refused g.graphml 'found GraphML (by extension), expected an edge list; networkx'
+  refused g.any 'found GraphML (by its first lines)'
+  printf '{"source": "a", "target": "b"}\n' >g.jsonl && cp g.jsonl g.txt
+  refused g.jsonl 'found JSON lines (by extension), expected an edge list; jq'
+  refused g.txt 'found JSON lines (by its first lines)'
+  printf 'PK\003\004' >g.npz
+  refused g.npz 'found an archive of NumPy arrays (by extension), expected an edge list; numpy.save'
+  printf '%%%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n' >b.mtx
+  refused b.mtx 'of a bipartite matrix this makes an edge list: grep'
+  eval "$(grep -o "grep -v .*edges.tsv" <<<"$output")"
+  [ "$(cat edges.tsv)" = "$(printf 'r1\tc3')" ]
+}

@@ -34,5 +34,17 @@ TEST(GuessColumns, TakesTheFirstLineWithTwoToFourFields) {
   EXPECT_EQ(GuessColumns("# a b\n\nx\n", InputFormat::kBlank).count, 0U);
 }
 
+TEST(GuessCsvSeparator, FindsSemicolonsAndBars) {
+  EXPECT_EQ(GuessCsvSeparator("a;b;0,5\nc;d;1,25\n"), ';');
+  EXPECT_EQ(GuessCsvSeparator("a;b\nc, d;e\n"), ';');
+  EXPECT_EQ(GuessCsvSeparator("# x\na|b\n"), '|');
+  EXPECT_EQ(GuessCsvSeparator("a;x,b\nc;y,d\n"), ',');
+  EXPECT_EQ(GuessCsvSeparator("a,b\nc,d\n"), ',');
+  EXPECT_EQ(GuessCsvSeparator("1,2\n3,4\n"), ',');
+  EXPECT_EQ(GuessCsvSeparator(""), ',');
+  EXPECT_EQ(GuessFormat("New York;Los Angeles\nBonn;Berlin\n"), InputFormat::kCsv);
+  EXPECT_EQ(GuessFormat("x;1 y;2\nz;3 w;4\n"), InputFormat::kBlank);  // blanks fit as well
+}
+
 }  // namespace
 }  // namespace octavo

@@ -66,10 +66,10 @@ TEST(ParseChunk, SaysWhatItFoundAndWhatItExpected) {
             "one within");
 }
 
-TEST(ParseChunk, RefusesWeightsThatAreNotFiniteAndPositive) {
-  for (const char* weight : {"", "0", "-1", "-0", "nan", "inf", "infinity", "1e400", "1e39", "1e-60", "1,5", "1.5 ",
+TEST(ParseChunk, RefusesWeightsThatAreNotFiniteOrNegative) {
+  for (const char* weight : {"", "-1", "-1e-9", "nan", "inf", "infinity", "1e400", "1e39", "1e-60", "1,5", "1.5 ",
                              " 1.5", "+1", "0x1", "one", "1.2.3"}) {
-    EXPECT_NE(Complaint(std::string("a\tr\tb\t") + weight, kWeighted).find("expected a finite number above 0"),
+    EXPECT_NE(Complaint(std::string("a\tr\tb\t") + weight, kWeighted).find("expected a finite number, 0 or above"),
               std::string::npos)
         << weight;
   }
@@ -80,6 +80,24 @@ TEST(ParseChunk, RefusesWeightsThatAreNotFiniteAndPositive) {
     ASSERT_EQ(chunk.edges.size(), 1U) << text;
     EXPECT_EQ(chunk.edges[0].weight, weight);
   }
+}
+
+TEST(ParseChunk, LinesOfWeightZeroAreCountedAndNoEdges) {
+  const ParsedChunk chunk = ParseChunk("a\tr\tb\t0\na\tr\tc\t-0.0\na\tr\td\t1\n", kWeighted);
+  EXPECT_EQ(chunk.edges.size(), 1U);
+  EXPECT_EQ(chunk.zero_weights, 2U);
+  EXPECT_EQ(chunk.bad_line_count, 0U);
+}
+
+TEST(ParseChunk, WeightsMayHaveADecimalCommaUnlessCommasSeparate) {
+  LineLayout layout = {InputFormat::kCsv, DefaultColumns(4)};
+  layout.separator = ';';
+  const ParsedChunk chunk = ParseChunk("a;\"r;s\";b, c;0,25\n", layout);
+  ASSERT_EQ(chunk.edges.size(), 1U);
+  EXPECT_EQ(chunk.edges[0].relation, "r;s");
+  EXPECT_EQ(chunk.edges[0].tail, "b, c");
+  EXPECT_EQ(chunk.edges[0].weight, 0.25F);
+  EXPECT_NE(Complaint("a;r;b;1,2,5", layout).find("found the weight \"1,2,5\""), std::string::npos);
 }
 
 TEST(ParseChunk, CapsNamesAndLines) {

@@ -21,7 +21,10 @@ TEST(GuessOtherSyntax, KnowsFirstLines) {
   EXPECT_EQ(GuessOtherSyntax("<http://a> <http://b> <http://c> ;\n  <http://d> 1 .\n"), OtherSyntax::kTurtle);
   EXPECT_EQ(GuessOtherSyntax("<?xml version=\"1.0\"?>\r\n<rdf:RDF>\r\n"), OtherSyntax::kRdfXml);
   EXPECT_EQ(GuessOtherSyntax("<rdf:RDF xmlns:rdf=\"x\">"), OtherSyntax::kRdfXml);
-  EXPECT_EQ(GuessOtherSyntax("<?xml version=\"1.0\"?>\n<graphml>\n"), OtherSyntax::kXml);
+  EXPECT_EQ(GuessOtherSyntax("<?xml version=\"1.0\"?>\n<gexf>\n"), OtherSyntax::kXml);
+  EXPECT_EQ(GuessOtherSyntax("<?xml version=\"1.0\"?>\n<graphml>\n"), OtherSyntax::kGraphMl);
+  EXPECT_EQ(GuessOtherSyntax("{\"source\": \"a\", \"target\": \"b\"}\n"), OtherSyntax::kJsonLines);
+  EXPECT_EQ(GuessOtherSyntax("{braces}\tin names\n"), std::nullopt);
   EXPECT_EQ(GuessOtherSyntax("{\n  \"@context\": {}\n}\n"), OtherSyntax::kJsonLd);
 }
 
