@@ -28,7 +28,7 @@ constexpr std::uint64_t kFormatVersion = 1;
 constexpr std::string_view kKeys[] = {
     "format",        "version",     "nodes",      "relations",        "train_edges",    "valid_edges", "test_edges",
     "has_relations", "has_weights", "undirected", "keeps_duplicates", "partition_rows", "partitions",  "fingerprint",
-    "import",        "walk",        kSealKey};
+    "import",        "walk",        "tune",       kSealKey};
 
 // Takes typed values out of the parsed object. status() keeps the first error.
 class ObjectReader {
