@@ -13,6 +13,7 @@
 #include "walk/walk_pairs.h"
 
 namespace octavo {
+
 WalkOptions WalksOf(const TrainOptions& options, const GraphDescription& graph) {
   WalkOptions walks{.kind = options.walk == Walk::kPersonalPageRank ? WalkKind::kPersonalPageRank : WalkKind::kDeepWalk,
                     .walks = options.walks,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,17 +93,12 @@ class HeldOutGraph {
     for (std::uint32_t relation = 0; relation < graph_.relation_count(); ++relation) {
       relations += fmt::format("{}\t{}\n", graph_.RelationName(RelationId{relation}), relation_edges_[relation]);
     }
-    RETURN_IF_ERROR(WriteText(paths_.Relations(), relations));
+    RETURN_IF_ERROR(WriteWholeFileAtomically(paths_.Relations(), relations));
     description.fingerprint =
         GraphFingerprint(headers, graph_.nodes().hash_header(), graph_.nodes().offset_header(), relations);
-    RETURN_IF_ERROR(WriteText(paths_.Description(), EncodeGraphDescription(description, origin.dump(), "tune")));
+    RETURN_IF_ERROR(
+        WriteWholeFileAtomically(paths_.Description(), EncodeGraphDescription(description, origin.dump(), "tune")));
     return description;
-  }
-
-  static absl::Status WriteText(const std::filesystem::path& path, const std::string& text) {
-    ASSIGN_OR_RETURN(File file, File::Create(path));
-    RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(text))));
-    return file.Close();
   }
 
   const Graph& graph_;
@@ -129,8 +123,7 @@ absl::StatusOr<GraphDescription> MakeHeldOutGraph(const Graph& graph, std::uint6
   if (made) return ReadGraphDescription(GraphPaths(folder));
   ASSIGN_OR_RETURN(AtomicFolder made_folder,
                    AtomicFolder::Create(folder, /*overwrite=*/false, GraphPaths::FileNames()));
-  absl::StatusOr<GraphDescription> description =
-      HeldOutGraph(graph, seed, GraphPaths(made_folder.path()), stop).Make();
+  absl::StatusOr<GraphDescription> description = HeldOutGraph(graph, seed, GraphPaths(made_folder.path()), stop).Make();
   if (!description.ok()) return made_folder.UnderFinalName(description.status());
   RETURN_IF_ERROR(made_folder.Commit());
   return description;

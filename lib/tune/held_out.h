@@ -18,8 +18,8 @@ double HeldOutShare(std::uint64_t train_edges);
 // Makes the graph folder `folder`, unless it is there: nodes, ids, names and test edges are those of `graph`; its valid
 // edges are about HeldOutShare of the training edges, the others are its training edges. All edges between the same two
 // nodes stay together, so that none is known from its opposite. A function of graph and seed. Returns the description.
-// Reads and writes the edges block by block. A graph of too few edges is a usage error. `stop`, which may be empty, ends
-// this with absl::CancelledError. REQUIRES: `graph` has training edges and no valid edges
+// Reads and writes the edges block by block. A graph of too few edges is a usage error. `stop`, which may be empty,
+// ends this with absl::CancelledError. REQUIRES: `graph` has training edges and no valid edges
 absl::StatusOr<GraphDescription> MakeHeldOutGraph(const Graph& graph, std::uint64_t seed,
                                                   const std::filesystem::path& folder,
                                                   const std::function<bool()>& stop = {});

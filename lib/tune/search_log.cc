@@ -22,9 +22,11 @@ constexpr int kSearchFormatVersion = 1;
 // Room for 10,000 trials in 20 rungs, with a reason of 1 KiB each.
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
-constexpr std::pair<Kind, std::string_view> kKinds[] = {
-    {Kind::kResult, "result"}, {Kind::kFailed, "failed"}, {Kind::kPaused, "paused"},
-    {Kind::kBegun, "begun"},   {Kind::kLeft, "left"}};
+constexpr std::pair<Kind, std::string_view> kKinds[] = {{Kind::kResult, "result"},
+                                                        {Kind::kFailed, "failed"},
+                                                        {Kind::kPaused, "paused"},
+                                                        {Kind::kBegun, "begun"},
+                                                        {Kind::kLeft, "left"}};
 constexpr std::string_view kCandidates = "candidates";
 
 std::string Line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }

@@ -7,8 +7,8 @@ namespace {
 
 // Measured seconds differ from those to come by a few percent.
 constexpr double kUsableShare = 0.95;
-// Of the usable time, at the end of the first rung; each later one but the last has kRungShare more. By the arithmetic of
-// halving, the rungs take about equal times.
+// Of the usable time, at the end of the first rung; each later one but the last has kRungShare more. By the arithmetic
+// of halving, the rungs take about equal times.
 constexpr double kFirstShare = 0.45;
 constexpr double kRungShare = 0.3;
 // A trial that is so many times slower than others before it would have to be as much better.

@@ -15,7 +15,7 @@ class TimePlan {
   struct Task {
     std::size_t rung = 0;
     std::size_t rungs = 1;
-    double spent = 0;  // of the search so far
+    double spent = 0;   // of the search so far
     double needed = 0;  // by the task
     // By what must follow it: the rest of the reference, that of this trial if it is the best, and a training on all
     // edges if some were held out.
