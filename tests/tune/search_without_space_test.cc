@@ -148,7 +148,7 @@ TEST_F(SearchWithoutSpaceTest, WithinATimeItTriesAsManyAsFit) {
   EXPECT_EQ(outcome.end, SearchEnd::kDone);
   EXPECT_LE(now_, 100'000);
   EXPECT_GE(now_, 50'000) << "it uses the time";
-  EXPECT_GT(LinesWith("\"left\""), 10U);
+  EXPECT_GT(LinesWith("\"left\""), 5U);
   const Trial& first = outcome.trials[0];
   EXPECT_EQ(first.epochs_done, first.options.epochs);
   ASSERT_TRUE(outcome.best);
@@ -168,7 +168,7 @@ TEST_F(SearchWithoutSpaceTest, IfTheTimeIsShortTheChoiceIsTrainedInFull) {
 
 TEST_F(SearchWithoutSpaceTest, DecisionsAreThoseOfTheLogWhateverTheClockSays) {
   options_.trials = 12;
-  ASSERT_OK_AND_ASSIGN(const SearchOutcome unbroken, TimedSearch(40'000, 100));
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome unbroken, TimedSearch(25'000, 100));
   ASSERT_GT(LinesWith("\"left\""), 0U);
   const std::string log = FileBytes(SearchPaths(options_.folder).Log());
   // Each part of the log is what a kill there leaves. By the clock of the resumed search nothing takes any time.
@@ -182,7 +182,7 @@ TEST_F(SearchWithoutSpaceTest, DecisionsAreThoseOfTheLogWhateverTheClockSays) {
     const std::string before = log.substr(0, end);
     WriteFileBytes(SearchPaths(options_.folder).Log(), before);
     now_ = 0;
-    ASSERT_OK_AND_ASSIGN(const SearchOutcome again, TimedSearch(40'000, 0));
+    ASSERT_OK_AND_ASSIGN(const SearchOutcome again, TimedSearch(25'000, 0));
     EXPECT_TRUE(FileBytes(SearchPaths(options_.folder).Log()).starts_with(before));
     for (std::size_t trial = 0; trial < again.trials.size(); ++trial) {
       const std::string decided = fmt::format("\"left\",\"trial\":{},\"rung\":0", trial);
