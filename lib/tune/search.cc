@@ -178,6 +178,7 @@ class Search {
       halving_.AddFailure();
     } else if (event.kind == SearchEvent::Kind::kLeft) {
       trial.failure = event.reason;
+      trial.left = true;
       halving_.AddSkip();
     }
   }

@@ -48,6 +48,7 @@ struct Trial {
   ValidationScores scores = {};     // at its last result
   double seconds = 0;               // in all, as far as logged
   std::string failure = {};         // why it failed or left; empty if it has not
+  bool left = false;                // for lack of time
 };
 
 // Does all checks of the options that are possible before training.
