@@ -79,6 +79,7 @@ void PrintTable(const TuneOptions& options, const SearchOutcome& outcome) {
   for (const Halving::Place& place : outcome.halving.Ranking()) {
     const Trial& trial = outcome.trials[place.trial];
     const bool ranked = place.rung && !place.failed;
+    if (trial.left && !ranked) continue;  // a time that is short for most of them would fill the screen
     std::vector<std::string> row = {ranked ? std::to_string(++rank) : "-",
                                     std::to_string(place.trial),
                                     ranked ? fmt::format("{:.4f}", trial.scores.mrr) : "-",

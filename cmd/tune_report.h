@@ -8,8 +8,8 @@
 
 namespace octavo {
 
-// On standard output, a line for each trial, the best first. With a space, there is a column for each of its options
-// that varies, otherwise one for what differs from the first candidate.
+// On standard output, a line for each trial that there was time for, the best first. With a space, there is a column
+// for each of its options that varies, otherwise one for what differs from the first candidate.
 void PrintTable(const TuneOptions& options, const SearchOutcome& outcome);
 // The same as a JSON object.
 void PrintJson(const TuneOptions& options, const SearchOutcome& outcome);

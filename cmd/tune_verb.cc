@@ -180,6 +180,12 @@ absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutc
     return RuntimeError(
         fmt::format("{}: every trial has failed, the first one because: {}", flags.output, outcome.trials[0].failure));
   }
+  const auto untried =
+      std::ranges::count_if(outcome.trials, [](const Trial& trial) { return trial.left && trial.epochs_done == 0; });
+  if (untried > 0) {
+    program.reporter.Info(fmt::format("{} were not tried, for lack of time",
+                                      CountText(static_cast<std::uint64_t>(untried), "candidate")));
+  }
   if (outcome.best) {
     const SearchPaths paths(flags.output);
     program.reporter.Info(fmt::format(

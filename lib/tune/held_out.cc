@@ -56,7 +56,7 @@ class HeldOutGraph {
     return layout;
   }
   bool IsHeldOut(const Edge& edge) const {
-    const auto [low, high] = std::minmax(Value(edge.head), Value(edge.tail));
+    const auto [low, high] = std::minmax<std::uint64_t>({Value(edge.head), Value(edge.tail)});
     return RandomStream(seed_, RandomPurpose::kHeldOut, static_cast<std::uint32_t>(low), high).NextFloat() <
            static_cast<float>(share_);
   }
