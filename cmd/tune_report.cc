@@ -142,7 +142,8 @@ void ReportCandidates(Reporter& reporter, const LoggedCandidates& candidates) {
   std::string text;
   for (const OptionField& field : TrainOptionFields()) {
     const std::string value = field.format(candidates.options[0]);
-    if (value != field.format(TrainOptions())) text += fmt::format(" --{} {}", field.name, value);
+    if (field.name == "model" || value != field.format(TrainOptions()))
+      text += fmt::format(" --{} {}", field.name, value);
   }
   reporter.Info(fmt::format("auto:{}", text));
   if (!candidates.note.empty()) reporter.Info(candidates.note);

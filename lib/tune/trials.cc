@@ -179,8 +179,10 @@ std::vector<Trial> TrialsOf(const LoggedCandidates& candidates, const TuneOption
 
 Halving HalvingOf(const TuneOptions& options, const std::vector<Trial>& trials) {
   if (options.without_space()) {
-    return Halving(MakeReferenceRungs(trials.size(), trials[0].options.epochs, options.reduction_factor),
-                   Halving::Kind::kReference);
+    std::vector<Rung> rungs = MakeReferenceRungs(trials.size(), trials[0].options.epochs, options.reduction_factor);
+    // Within a time, the last rung has as many as there is time for.
+    if (options.seconds > 0 && rungs.size() > 1) rungs.back().trials = rungs[rungs.size() - 2].trials;
+    return Halving(std::move(rungs), Halving::Kind::kReference);
   }
   return Halving(MakeRungs(trials.size(), options.epochs_least, options.epochs, options.reduction_factor));
 }

@@ -67,7 +67,7 @@ std::vector<Trial> TrialsOf(const LoggedCandidates& candidates, const TuneOption
 // The rungs for the trials, and how they are halved.
 Halving HalvingOf(const TuneOptions& options, const std::vector<Trial>& trials);
 
-// At how many epochs the trial ends the rung: a share of its own epochs.
+// At how many epochs the trial ends the rung: the same share of every trial's epochs.
 std::uint64_t EndOfRung(const Trial& trial, const std::vector<Rung>& rungs, std::size_t rung);
 
 // What identifies the search of the options, for its log.
