@@ -130,10 +130,14 @@ std::string GainText(const SearchOutcome& outcome) {
   const std::string mrr =
       fmt::format("valid MRR {:.4f}{}", best.scores.mrr, outcome.held_out > 0 ? " on the edges held out" : "");
   if (best.number == 0) {
+    const auto others = std::ranges::count_if(
+        outcome.trials, [](const Trial& trial) { return trial.number > 0 && trial.epochs_done > 0; });
     return fmt::format("best: auto, {}: {}; none of {} was better", ModelName(best.options.model), mrr,
-                       CountText(outcome.trials.size() - 1, "other candidate"));
+                       CountText(static_cast<std::uint64_t>(others), "other candidate"));
   }
-  const std::string text = fmt::format("best: {}, {}: {}", ModelName(best.options.model), best.summary, mrr);
+  const bool names_model = best.options.model != first.options.model;
+  const std::string text = fmt::format(
+      "best: {}{}: {}", names_model ? "" : fmt::format("{}, ", ModelName(best.options.model)), best.summary, mrr);
   if (first.epochs_done < first.options.epochs) return fmt::format("{}, auto was not trained to its end", text);
   return fmt::format("{}, auto {:.4f} ({:+.4f})", text, first.scores.mrr, best.scores.mrr - first.scores.mrr);
 }
