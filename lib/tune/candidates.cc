@@ -126,17 +126,21 @@ class CandidateDraw {
     given_.emplace("epochs");
   }
 
-  TrainOptions Choose() const {
-    return ChooseOptions(source_.facts, source_.graph, source_.memory, options_, given_, source_.flops).options;
-  }
+  TrainOptions Choose() const { return Choose(source_.memory); }
   TrainOptions Draw() {
-    Vary(Models(source_, Choose()));
-    Vary(Kinds(Choose()));
+    // The kinds do not depend on the memory, and dividing tables to fit it takes long.
+    Vary(Models(source_, Choose(kAnyMemory)));
+    Vary(Kinds(Choose(kAnyMemory)));
     Vary(Sizes(source_, Choose()));
     return Choose();
   }
 
  private:
+  static constexpr std::uint64_t kAnyMemory = std::uint64_t{1} << 60;
+
+  TrainOptions Choose(std::uint64_t memory) const {
+    return ChooseOptions(source_.facts, source_.graph, memory, options_, given_, source_.flops).options;
+  }
   // Draws for each variation, also for one that is not taken, so that numbers do not move to another option.
   void Vary(const Variations& variations) {
     for (const Variation& variation : variations) {
