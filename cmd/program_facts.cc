@@ -55,6 +55,7 @@ constexpr Fact kExamples[] = {
     {"train", "octavo train --graph graph --run run --model complex --dim 128 --memory 512MiB"},
     {"train", "octavo train --graph graph --run run --config fb15k-237-complex --dim 256"},
     {"train", "octavo train --config fb15k-237-complex --dim 256 --print-config >smaller.toml"},
+    {"tune", "octavo tune --graph graph --output search --time 30m"},
     {"tune", "octavo tune --graph graph --space umls-complex --output search --dry-run"},
     {"tune", "octavo tune --graph graph --space space.toml --output search --budget 2h"},
     {"verify", "octavo verify run --deep"},

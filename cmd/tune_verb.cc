@@ -14,8 +14,6 @@
 #include "base/byte_size.h"
 #include "base/count_text.h"
 #include "base/duration.h"
-#include "base/escape.h"
-#include "base/json_escape.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "cmd/duration_flag.h"
@@ -26,59 +24,53 @@
 #include "cmd/presets.h"
 #include "cmd/program.h"
 #include "cmd/training.h"
+#include "cmd/tune_report.h"
 #include "cmd/validation.h"
 #include "fmt/format.h"
 #include "format/paths.h"
-#include "nlohmann/json.hpp"
 #include "tune/search.h"
 
 namespace octavo {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct TuneFlags {
   std::string graph;
   std::string space;
   std::string output;
+  std::string of_space;  // a flag that was given and that only a search with a space has
   TuneOptions search;
   bool json = false;
   bool dry_run = false;
 };
 
-// The keys that differ between trials, with the trial's values: "learning-rate 0.1, dim 64".
-std::string VaryingText(const SearchSpace& space, const Trial& trial) {
-  std::string text;
-  for (std::size_t i = 0; i < space.options.size(); ++i) {
-    if (!space.options[i].Varies()) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", space.options[i].field->name, trial.values[i]);
-  }
-  return text;
-}
-
-std::string RungText(const Halving& halving, const Halving::Task& task) {
-  const Rung& rung = halving.rungs()[task.rung];
-  return fmt::format("rung {}/{} (to epoch {})  trial {}", task.rung + 1, halving.rungs().size(), rung.epochs,
-                     task.trial);
+std::string RungText(const Halving& halving, const Halving::Task& task, const Trial& trial) {
+  return fmt::format("rung {}/{} (to epoch {})  trial {}", task.rung + 1, halving.rungs().size(),
+                     EndOfRung(trial, halving.rungs(), task.rung), task.trial);
 }
 
 // How far a search is, and how long the rest takes by what this process has trained of it so far.
 class SearchClock {
  public:
+  // `seconds` that the search may take; 0: as long as it needs.
+  explicit SearchClock(double seconds) : seconds_(seconds) {}
+
   void Begin(const Halving& halving, Halving::Task task, const Trial& trial) {
     const std::vector<Rung>& rungs = halving.rungs();
     all_ = static_cast<double>(EpochsOf(rungs));
     done_ = static_cast<double>(halving.EpochsDone());
-    first_epoch_ = task.rung == 0 ? 0 : rungs[task.rung - 1].epochs;
-    last_epoch_ = rungs[task.rung].epochs;
-    if (before_ < 0)
-      before_ = done_ + static_cast<double>(trial.epochs_done - std::min(trial.epochs_done, first_epoch_));
+    first_epoch_ = task.rung == 0 ? 0 : EndOfRung(trial, rungs, task.rung - 1);
+    last_epoch_ = EndOfRung(trial, rungs, task.rung);
+    // Candidates have different numbers of epochs, but the same share of them in a rung.
+    const std::uint64_t before = task.rung == 0 ? 0 : rungs[task.rung - 1].epochs;
+    weight_ = static_cast<double>(rungs[task.rung].epochs - before) /
+              static_cast<double>(std::max<std::uint64_t>(1, last_epoch_ - first_epoch_));
+    if (before_ < 0) before_ = done_;
   }
   ShownProgress Progress(const TrainProgress& progress) const {
     ShownProgress shown = ProgressOf(progress);
     const double epochs = static_cast<double>(progress.epoch - 1 - std::min(progress.epoch - 1, first_epoch_));
     shown.later = last_epoch_ - std::min(last_epoch_, progress.epoch);  // of this trial in this rung
-    shown.detail = fmt::format("{}, {}", Text(done_ + epochs + shown.share), shown.detail);
+    shown.detail = fmt::format("{}, {}", Text(done_ + weight_ * (epochs + shown.share)), shown.detail);
     return shown;
   }
   // Of the whole search, after a trial of this process has ended.
@@ -86,6 +78,9 @@ class SearchClock {
 
  private:
   std::string Text(double done) const {
+    if (seconds_ > 0) {
+      return fmt::format("search {} of {}", DurationText(SecondsSince(begin_)), DurationText(seconds_));
+    }
     const double trained = done - before_;
     const std::string text = fmt::format("search {:.0f} %", 100 * done / all_);
     if (trained <= 0 || done >= all_) return text;
@@ -93,6 +88,8 @@ class SearchClock {
   }
 
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double seconds_;
+  double weight_ = 1;   // of the trial's epochs
   double before_ = -1;  // epochs done when this process began; negative: not known yet
   double all_ = 1;
   double done_ = 0;
@@ -101,7 +98,7 @@ class SearchClock {
 };
 
 SearchCallbacks MakeCallbacks(Program& program, const TuneFlags& flags) {
-  const auto clock = std::make_shared<SearchClock>();
+  const auto clock = std::make_shared<SearchClock>(flags.search.seconds);
   const std::uint64_t limit = MemoryLimit(program);
   SearchCallbacks callbacks;
   callbacks.settings = [&program, limit](const TrainOptions&, const Graph&) -> absl::StatusOr<TrainSettings> {
@@ -114,10 +111,14 @@ SearchCallbacks MakeCallbacks(Program& program, const TuneFlags& flags) {
   };
   callbacks.on_begin = [&, clock](const Halving& halving, Halving::Task task, const Trial& trial) {
     clock->Begin(halving, task, trial);
-    program.reporter.Info(fmt::format("{}: {}", RungText(halving, task), VaryingText(flags.search.space, trial)));
+    program.reporter.Info(fmt::format("{}: {}", RungText(halving, task, trial), trial.summary));
   };
   callbacks.on_end = [&, clock](const Halving& halving, Halving::Task task, const Trial& trial) {
     program.reporter.EndProgress();
+    if (trial.left) {
+      program.reporter.Info(fmt::format("  {}", trial.failure));
+      return;
+    }
     if (!trial.failure.empty()) {
       program.reporter.Warning(fmt::format("trial {} has failed: {}", task.trial, trial.failure));
       return;
@@ -125,6 +126,16 @@ SearchCallbacks MakeCallbacks(Program& program, const TuneFlags& flags) {
     program.reporter.Info(fmt::format("  MRR {:.4f}  hits@10 {:.4f}  {} in all{}; {}", trial.scores.mrr,
                                       trial.scores.hits_at_10, DurationText(trial.seconds),
                                       halving.IsOut(task.trial) ? "; out" : "", clock->Text(halving)));
+  };
+  callbacks.on_candidates = [&program](const LoggedCandidates& candidates) {
+    ReportCandidates(program.reporter, candidates);
+  };
+  callbacks.on_held_out = [&program](std::uint64_t edges) {
+    program.reporter.Info(fmt::format(
+        "the graph has no valid edges: {} of the training edges are held out to compare the candidates", edges));
+  };
+  callbacks.on_whole = [&program](const Trial& trial) {
+    program.reporter.Info(fmt::format("trial {} is trained on all edges", trial.number));
   };
   callbacks.train.on_batch = [&program, clock](const TrainProgress& progress) {
     program.reporter.Show(clock->Progress(progress));
@@ -139,100 +150,6 @@ SearchCallbacks MakeCallbacks(Program& program, const TuneFlags& flags) {
   return callbacks;
 }
 
-// Pads each column to its widest cell.
-void PrintColumns(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths(rows[0].size());
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}", row[i], widths[i] + 2);
-    }
-    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
-  }
-}
-
-void PrintTable(const SearchSpace& space, const SearchOutcome& outcome) {
-  std::vector<std::vector<std::string>> rows = {{"rank", "trial", "MRR", "hits@10", "epochs", "seconds"}};
-  for (const SpaceOption& option : space.options) {
-    if (option.Varies()) rows[0].emplace_back(option.field->name);
-  }
-  rows[0].emplace_back("");
-  std::size_t rank = 0;
-  for (const Halving::Place& place : outcome.halving.Ranking()) {
-    const Trial& trial = outcome.trials[place.trial];
-    const bool ranked = place.rung && !place.failed;
-    std::vector<std::string> row = {ranked ? std::to_string(++rank) : "-",
-                                    std::to_string(place.trial),
-                                    ranked ? fmt::format("{:.4f}", trial.scores.mrr) : "-",
-                                    ranked ? fmt::format("{:.4f}", trial.scores.hits_at_10) : "-",
-                                    std::to_string(trial.epochs_done),
-                                    fmt::format("{:.1f}", trial.seconds)};
-    for (std::size_t i = 0; i < space.options.size(); ++i) {
-      if (space.options[i].Varies()) row.push_back(trial.values[i]);
-    }
-    row.push_back(place.failed ? EscapeControls(trial.failure) : ranked ? "" : "not trained yet");
-    rows.push_back(std::move(row));
-  }
-  PrintColumns(rows);
-}
-
-std::string_view EndName(SearchEnd end) {
-  return end == SearchEnd::kDone ? "done" : end == SearchEnd::kBudget ? "budget" : "stopped";
-}
-
-// A value as in run.json: a number, a switch or a string.
-Json ValueJson(const SpaceOption& option, const std::string& value) {
-  const bool literal = option.field->type != OptionField::Type::kText && Json::accept(value);
-  return literal ? Json::parse(value) : Json(value);
-}
-
-Json TrialJson(const SearchSpace& space, const Trial& trial, const Halving::Place& place, std::size_t rank) {
-  Json json = {{"trial", trial.number}, {"rank", nullptr}};
-  if (rank > 0) {
-    json.update({{"rank", rank},
-                 {"rung", *place.rung + 1},
-                 {"mrr", trial.scores.mrr},
-                 {"hits@1", trial.scores.hits_at_1},
-                 {"hits@3", trial.scores.hits_at_3},
-                 {"hits@10", trial.scores.hits_at_10},
-                 {"mean_rank", trial.scores.mean_rank}});
-  }
-  json["epochs"] = trial.epochs_done;
-  json["seconds"] = trial.seconds;
-  if (place.failed) json["failure"] = trial.failure;
-  for (std::size_t i = 0; i < space.options.size(); ++i) {
-    json["options"][std::string(space.options[i].field->name)] = ValueJson(space.options[i], trial.values[i]);
-  }
-  return json;
-}
-
-void PrintJson(const TuneFlags& flags, const SearchOutcome& outcome) {
-  const SearchPaths paths(flags.output);
-  Json json = {{"end", EndName(outcome.end)}, {"seconds", outcome.seconds}, {"best", nullptr}};
-  if (outcome.best) {
-    json["best"] = *outcome.best;
-    json["preset"] = paths.Preset().string();
-    if (!outcome.halving.IsOut(*outcome.best)) json["run"] = paths.Trial(*outcome.best).folder().string();
-  }
-  json["rungs"] = Json::array();
-  const std::vector<Rung>& rungs = outcome.halving.rungs();
-  for (std::size_t i = 0; i < rungs.size(); ++i) {
-    json["rungs"].push_back(
-        {{"epochs", rungs[i].epochs}, {"trials", rungs[i].trials}, {"done", outcome.halving.Done(i)}});
-  }
-  json["trials"] = Json::array();
-  std::size_t rank = 0;
-  for (const Halving::Place& place : outcome.halving.Ranking()) {
-    const bool ranked = place.rung && !place.failed;
-    rank += ranked ? 1 : 0;
-    json["trials"].push_back(TrialJson(flags.search.space, outcome.trials[place.trial], place, ranked ? rank : 0));
-  }
-  fmt::print("{}\n", EscapeJsonControls(json.dump(2, ' ', false, Json::error_handler_t::replace)));
-}
-
 // The progress of a search that ended early.
 std::string Standing(const SearchOutcome& outcome) {
   std::string text;
@@ -245,7 +162,7 @@ std::string Standing(const SearchOutcome& outcome) {
 }
 
 absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutcome& outcome) {
-  if (outcome.trials.size() < flags.search.trials) {
+  if (!flags.search.without_space() && outcome.trials.size() < flags.search.trials) {
     program.reporter.Warning(fmt::format("{}: found {} that differ; expected {}", flags.space,
                                          CountText(outcome.trials.size(), "point"),
                                          CountText(flags.search.trials, "trial")));
@@ -263,47 +180,86 @@ absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutc
     return RuntimeError(
         fmt::format("{}: every trial has failed, the first one because: {}", flags.output, outcome.trials[0].failure));
   }
+  const auto untried =
+      std::ranges::count_if(outcome.trials, [](const Trial& trial) { return trial.left && trial.epochs_done == 0; });
+  if (untried > 0) {
+    program.reporter.Info(fmt::format("{} were not tried, for lack of time",
+                                      CountText(static_cast<std::uint64_t>(untried), "candidate")));
+  }
   if (outcome.best) {
     const SearchPaths paths(flags.output);
     program.reporter.Info(fmt::format(
         "the best {}: trial {}, in {}{}", outcome.end == SearchEnd::kDone ? "is" : "so far is", *outcome.best,
-        paths.Preset().string(),
-        outcome.halving.IsOut(*outcome.best) ? std::string()
-                                             : ", its run in " + paths.Trial(*outcome.best).folder().string()));
+        paths.Preset().string(), outcome.run.empty() ? std::string() : ", its run in " + outcome.run.string()));
+    if (flags.search.without_space() && outcome.end == SearchEnd::kDone) program.reporter.Info(GainText(outcome));
   }
   return absl::OkStatus();
 }
 
-absl::Status RunTune(Program& program, TuneFlags& flags) {
-  flags.search.graph = flags.graph;
-  flags.search.folder = flags.output;
-  ASSIGN_OR_RETURN(const std::filesystem::path space, FindPreset(flags.space, "tune"));
-  ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(space));
-  ASSIGN_OR_RETURN(const std::vector<Rung> rungs, CheckSearch(flags.search));
-  if (flags.dry_run) {
-    for (const Rung& rung : rungs) {
-      program.reporter.Info(fmt::format("{} to epoch {}", CountText(rung.trials, "trial"), rung.epochs));
-    }
+// Flags that have a meaning only with a space, or only without one.
+absl::Status CheckFlags(const TuneFlags& flags) {
+  if (flags.space.empty() && !flags.of_space.empty()) {
+    return UsageError(fmt::format("{}: found without --space; expected --time, since each candidate has its own epochs",
+                                  flags.of_space));
   }
-  for (const std::string& note : SearchNotes(flags.search, rungs)) program.reporter.Info(note);
-  if (flags.dry_run) {
-    const absl::StatusOr<double> seconds =
-        EstimateSearchSeconds(flags.search, MemoryLimit(program), ExistingFolder(flags.output));
-    program.reporter.Info(fmt::format(
-        "{} in all{}", CountText(EpochsOf(rungs), "epoch"),
+  if (!flags.space.empty() && flags.search.seconds > 0) {
+    return UsageError("--time: found with --space; expected --budget, or no --space");
+  }
+  return absl::OkStatus();
+}
+
+void ReportPlan(Program& program, const TuneFlags& flags, const absl::StatusOr<double>& seconds,
+                const SearchPlan& plan) {
+  Reporter& reporter = program.reporter;
+  if (flags.search.without_space()) {
+    ReportCandidates(reporter, {.options = {plan.trials[0].options}, .note = plan.note});
+    for (const Trial& trial : plan.trials) reporter.Info(fmt::format("trial {}: {}", trial.number, trial.summary));
+    if (plan.held_out > 0) reporter.Info(fmt::format("about {} are held out", CountText(plan.held_out, "edge")));
+  }
+  for (const Rung& rung : plan.rungs) {
+    reporter.Info(fmt::format("{} to epoch {}", CountText(rung.trials, "trial"), rung.epochs));
+  }
+  for (const std::string& note : SearchNotes(flags.search, plan.rungs)) reporter.Info(note);
+  if (flags.search.seconds > 0) {
+    reporter.Info(fmt::format("as many of them as {} allow", DurationText(flags.search.seconds)));
+  } else {
+    reporter.Info(fmt::format(
+        "{} in all{}", CountText(EpochsOf(plan.rungs), "epoch"),
         seconds.ok() ? fmt::format(", about {} of training here, and the validations", DurationText(*seconds))
                      : fmt::format("; no time is estimated: {}", MessageOf(seconds.status()))));
-    program.reporter.Info("--dry-run: nothing was written");
+  }
+  reporter.Info("--dry-run: nothing was written");
+}
+
+absl::Status RunTune(Program& program, TuneFlags& flags) {
+  RETURN_IF_ERROR(CheckFlags(flags));
+  flags.search.graph = flags.graph;
+  flags.search.folder = flags.output;
+  flags.search.memory = MemoryLimit(program);
+  if (!flags.space.empty()) {
+    ASSIGN_OR_RETURN(const std::filesystem::path space, FindPreset(flags.space, "tune"));
+    ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(space));
+  }
+  if (flags.dry_run) {
+    const std::filesystem::path probe = ExistingFolder(flags.output);
+    ASSIGN_OR_RETURN(const SearchPlan plan, CheckSearch(flags.search, ThreadCount(program), probe));
+    const absl::StatusOr<double> seconds =
+        EstimateSearchSeconds(flags.search, plan, flags.search.memory, ExistingFolder(flags.output));
+    ReportPlan(program, flags, seconds, plan);
     return absl::OkStatus();
+  }
+  if (!flags.search.without_space()) {
+    ASSIGN_OR_RETURN(const SearchPlan plan, CheckSearch(flags.search));
+    for (const std::string& note : SearchNotes(flags.search, plan.rungs)) program.reporter.Info(note);
   }
   CatchInterrupts();
   ASSIGN_OR_RETURN(const SearchOutcome outcome,
                    RunSearch(flags.search, MakeCallbacks(program, flags), &InterruptSignal()));
   program.reporter.EndProgress();
   if (flags.json) {
-    PrintJson(flags, outcome);
+    PrintJson(flags.search, outcome);
   } else {
-    PrintTable(flags.search.space, outcome);
+    PrintTable(flags.search, outcome);
   }
   return Conclude(program, flags, outcome);
 }
@@ -313,23 +269,34 @@ absl::Status RunTune(Program& program, TuneFlags& flags) {
 void AddTuneVerb(CLI::App& app, Program& program) {
   CLI::App* verb = app.add_subcommand(
       "tune",
-      "Search for the options that train a graph best: random points of a space, the better ones trained longer");
+      "Search for the options that train a graph best: variations of what train chooses, or random points of a space, "
+      "the better ones trained longer");
   const auto flags = std::make_shared<TuneFlags>();
   TuneOptions& search = flags->search;
-  RefuseEmpty(verb->add_option("--graph", flags->graph, "Graph folder with valid edges"))->required()->type_name("DIR");
+  RefuseEmpty(verb->add_option("--graph", flags->graph, "Graph folder, with valid edges if there is a --space"))
+      ->required()
+      ->type_name("DIR");
   RefuseEmpty(verb->add_option("--space", flags->space,
                                "TOML file, or the name of an installed one: the options of octavo train, each a "
-                               "value, an array of values, or a range { min, max, log, step }"))
-      ->required()
+                               "value, an array of values, or a range { min, max, log, step }. Without it, trials are "
+                               "variations of what octavo train chooses for the graph"))
       ->type_name("FILE");
   RefuseEmpty(verb->add_option("--output", flags->output,
                                "Folder of the search; an existing search with the same arguments is continued"))
       ->required()
       ->type_name("DIR");
-  AddWholeNumber(*verb, "--trials", search.trials, 1, 10'000, "Points of the space");
-  AddWholeNumber(*verb, "--epochs-least", search.epochs_least, 1, 1'000'000, "Epochs of every trial: the first rung");
-  AddWholeNumber(*verb, "--epochs", search.epochs, 1, 1'000'000,
-                 "Epochs of the best: the last rung. Linear and cosine learning rates span these in every trial");
+  AddDuration(*verb, "--time", search.seconds,
+              "Without a space: end the search within this time, summed over its calls, with the best trained in full; "
+              "tries as many trials as the time allows");
+  CLI::Option* const trials =
+      AddWholeNumber(*verb, "--trials", search.trials, 1, 10'000,
+                     "Points of the space, or variations; with --time the most, 100 if it is not given");
+  CLI::Option* const of_space[] = {
+      AddWholeNumber(*verb, "--epochs-least", search.epochs_least, 1, 1'000'000,
+                     "With a space: epochs of every trial, the first rung"),
+      AddWholeNumber(*verb, "--epochs", search.epochs, 1, 1'000'000,
+                     "With a space: epochs of the best, the last rung. Linear and cosine learning rates span these in "
+                     "every trial")};
   AddWholeNumber(*verb, "--reduction-factor", search.reduction_factor, 2, 1000,
                  "One in this many trials continues to the next rung, with this many times the epochs");
   AddWholeNumber(*verb, "--validation-sample", search.validation_sample, 0, std::uint64_t{1} << 40,
@@ -345,7 +312,13 @@ void AddTuneVerb(CLI::App& app, Program& program) {
       "Trials are compared by the filtered MRR of the valid split. Runs of eliminated trials are removed; that "
       "of\n"
       "the best is kept, and its options are in DIR/best.toml, for octavo train --config.");
-  verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunTune(p, *flags); }; });
+  const auto take = [&program, flags, trials, least = of_space[0], epochs = of_space[1]] {
+    constexpr std::uint64_t kMostTrials = 100;
+    if (flags->search.seconds > 0 && trials->empty()) flags->search.trials = kMostTrials;
+    flags->of_space = !least->empty() ? "--epochs-least" : !epochs->empty() ? "--epochs" : "";
+    program.run = [flags](Program& p) { return RunTune(p, *flags); };
+  };
+  verb->final_callback(take);
 }
 
 }  // namespace octavo

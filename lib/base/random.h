@@ -36,6 +36,7 @@ enum class RandomPurpose : std::uint32_t {
   kLabelSplit = 20,
   kNonEdges = 21,
   kTrials = 40,
+  kHeldOut = 41,
 };
 
 // Returns the key of all streams with this seed and purpose.

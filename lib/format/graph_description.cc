@@ -25,10 +25,24 @@ using Json = nlohmann::json;
 constexpr std::string_view kFormatName = "octavo graph";
 constexpr std::uint64_t kFormatVersion = 1;
 // All keys; the last but one are the commands that make graphs.
-constexpr std::string_view kKeys[] = {
-    "format",        "version",     "nodes",      "relations",        "train_edges",    "valid_edges", "test_edges",
-    "has_relations", "has_weights", "undirected", "keeps_duplicates", "partition_rows", "partitions",  "fingerprint",
-    "import",        "walk",        kSealKey};
+constexpr std::string_view kKeys[] = {"format",
+                                      "version",
+                                      "nodes",
+                                      "relations",
+                                      "train_edges",
+                                      "valid_edges",
+                                      "test_edges",
+                                      "has_relations",
+                                      "has_weights",
+                                      "undirected",
+                                      "keeps_duplicates",
+                                      "partition_rows",
+                                      "partitions",
+                                      "fingerprint",
+                                      "import",
+                                      "walk",
+                                      "tune",
+                                      kSealKey};
 
 // Takes typed values out of the parsed object. status() keeps the first error.
 class ObjectReader {

@@ -89,6 +89,9 @@ class SearchPaths {
   std::filesystem::path Lock() const { return folder_ / "LOCK"; }
   // The run of a trial: trial-000, trial-001, ...
   RunPaths Trial(std::uint64_t trial) const;
+  // Of a search that holds edges out itself: the graph without them, and the best trial's run on all edges.
+  std::filesystem::path Graph() const { return folder_ / "graph"; }
+  RunPaths WholeRun() const { return RunPaths(folder_ / "run"); }
 
  private:
   std::filesystem::path folder_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -15,6 +16,15 @@ std::vector<Rung> MakeRungs(std::uint64_t trials, std::uint64_t epochs_least, st
     trials = std::max<std::uint64_t>(1, trials / eta);
   }
   rungs.push_back({.epochs = epochs, .trials = trials});
+  return rungs;
+}
+
+std::vector<Rung> MakeReferenceRungs(std::uint64_t trials, std::uint64_t epochs, std::uint64_t eta) {
+  constexpr int kMostRungs = 3;
+  std::uint64_t least = epochs;
+  for (int rung = 1; rung < kMostRungs && least >= eta; ++rung) least /= eta;
+  std::vector<Rung> rungs = MakeRungs(trials, least, epochs, eta);
+  for (Rung& rung : rungs) rung.trials = std::max(rung.trials, std::min<std::uint64_t>(trials, 2));
   return rungs;
 }
 
@@ -40,8 +50,9 @@ std::uint64_t Halving::EpochsDone() const {
   return epochs;
 }
 
-Halving::Halving(std::vector<Rung> rungs)
+Halving::Halving(std::vector<Rung> rungs, Kind kind)
     : rungs_(std::move(rungs)),
+      kind_(kind),
       done_(rungs_.size()),
       places_(rungs_[0].trials),
       out_(rungs_[0].trials),
@@ -59,14 +70,18 @@ void Halving::AddResult(double mrr) {
   const std::uint64_t trial = members_[next_];
   places_[trial].rung = rung_;
   places_[trial].mrr = mrr;
-  // Members are processed in ascending order, so a trial goes after those with the same MRR.
+  // A trial goes after those that were trained before it and have the same MRR.
   const auto at = std::find_if(best_.begin(), best_.end(), [&](std::uint64_t t) { return places_[t].mrr < mrr; });
   best_.insert(at, trial);
-  if (best_.size() > Kept(rung_)) {
-    out_[best_.back()] = true;
-    best_.pop_back();
-  }
+  if (best_.size() > Kept(rung_)) DropWorst();
   Advance();
+}
+
+void Halving::DropWorst() {
+  auto worst = std::prev(best_.end());
+  if (IsReference(*worst) && best_.size() > 1) --worst;
+  out_[*worst] = true;
+  best_.erase(worst);
 }
 
 void Halving::AddFailure() {
@@ -76,13 +91,31 @@ void Halving::AddFailure() {
   Advance();
 }
 
+void Halving::AddSkip() {
+  out_[members_[next_]] = true;
+  ++skipped_;
+  Advance();
+}
+
 void Halving::Advance() {
   ++done_[rung_];
   if (++next_ < members_.size() || rung_ + 1 == rungs_.size()) return;
+  BeginRung();
+}
+
+void Halving::BeginRung() {
+  const std::uint64_t tried = members_.size() - skipped_;
+  const std::uint64_t share = std::max<std::uint64_t>(2, Kept(rung_) * tried / members_.size());
+  while (skipped_ > 0 && best_.size() > share) DropWorst();
   ++rung_;
-  members_ = std::exchange(best_, {});
-  std::sort(members_.begin(), members_.end());
+  skipped_ = 0;
   next_ = 0;
+  members_ = std::exchange(best_, {});
+  if (kind_ == Kind::kPlain) {
+    std::sort(members_.begin(), members_.end());
+  } else if (const auto reference = std::ranges::find(members_, 0U); reference != members_.end()) {
+    std::rotate(members_.begin(), reference, reference + 1);
+  }
 }
 
 bool Halving::IsOut(std::uint64_t trial) const { return out_[trial]; }

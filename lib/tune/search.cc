@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -18,11 +17,13 @@
 #include "io/failpoint.h"
 #include "io/file.h"
 #include "io/link_check.h"
+#include "run/trained_edges.h"
 #include "train/machine_probe.h"
 #include "train/memory_estimate.h"
+#include "tune/held_out.h"
 #include "tune/preset_file.h"
 #include "tune/search_log.h"
-#include "tune/trial_draw.h"
+#include "tune/time_plan.h"
 #include "tune/trial_run.h"
 
 namespace octavo {
@@ -30,67 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-absl::Status CheckOptions(const TuneOptions& options, const Graph& graph) {
-  const std::string folder = graph.paths().folder().string();
-  if (options.epochs < options.epochs_least) {
-    return UsageError(
-        fmt::format("--epochs is {} and --epochs-least {}; expected the last rung to have as many or more",
-                    options.epochs, options.epochs_least));
-  }
-  if (graph.description().train_edges == 0) return UsageError(fmt::format("{}: no training edges", folder));
-  if (graph.description().valid_edges > 0) return absl::OkStatus();
-  return UsageError(
-      fmt::format("{}: no edges to validate with; expected a graph imported with --valid FILE or --split", folder));
-}
-
-// The options of every trial before those of the space. Validates after each rung; if its epochs are not multiples of
-// the first rung's, also in between.
-TrainOptions BaseOptions(const TuneOptions& options) {
-  TrainOptions base;
-  base.epochs = options.epochs;
-  base.seed = options.seed;
-  base.validation_sample = options.validation_sample;
-  base.validate_every = std::gcd(options.epochs_least, options.epochs);
-  return base;
-}
-
-absl::Status CheckValidations(const std::filesystem::path& space, const std::vector<Trial>& trials,
-                              const std::vector<Rung>& rungs) {
-  const std::uint64_t every = trials[0].options.validate_every;  // the same in all trials
-  for (const Rung& rung : rungs) {
-    if (every > 0 && rung.epochs % every == 0) continue;
-    return UsageError(fmt::format(
-        "{}: validate-every: found {}, and a rung ends at epoch {}; expected a divisor of --epochs-least and --epochs",
-        space.string(), every, rung.epochs));
-  }
-  return absl::OkStatus();
-}
-
-// With several seeds trials would be ranked on different edges, and the luckiest sample would win.
-absl::Status CheckSample(const std::filesystem::path& space, const std::vector<Trial>& trials) {
-  const TrainOptions& first = trials[0].options;
-  const auto differs = [&](const Trial& trial) { return trial.options.seed != first.seed; };
-  if (first.validation_sample == 0 || std::ranges::none_of(trials, differs)) return absl::OkStatus();
-  return UsageError(fmt::format(
-      "{}: seed: found several, but the seed determines the edges of --validation-sample; expected one seed, or no "
-      "--validation-sample",
-      space.string()));
-}
-
-SearchArguments ArgumentsOf(const TuneOptions& options, const Graph& graph) {
-  // A graph that was moved is still the same graph, so compare its fingerprint.
-  SearchArguments arguments = {{"--graph", fmt::format("fingerprint {:016x}", graph.description().fingerprint)},
-                               {"--trials", std::to_string(options.trials)},
-                               {"--epochs-least", std::to_string(options.epochs_least)},
-                               {"--epochs", std::to_string(options.epochs)},
-                               {"--reduction-factor", std::to_string(options.reduction_factor)},
-                               {"--validation-sample", std::to_string(options.validation_sample)},
-                               {"--seed", std::to_string(options.seed)}};
-  for (const SpaceOption& option : options.space.options) {
-    arguments.emplace_back(fmt::format("{} in --space", option.field->name), Describe(option));
-  }
-  return arguments;
-}
+constexpr std::string_view kNoTime = "left, for lack of time";
 
 // A folder with other contents is not used.
 absl::Status CheckFolder(const SearchPaths& paths) {
@@ -111,51 +52,105 @@ absl::Status CheckFolder(const SearchPaths& paths) {
   return absl::OkStatus();
 }
 
+// The time that has passed in this process, in parts.
+class PartClock {
+ public:
+  explicit PartClock(const std::function<double()>& now) : now_(now) {}
+  double SecondsOfPart() const { return Now() - begin_; }
+  double EndPart() {
+    const double now = Now();
+    return now - std::exchange(begin_, now);
+  }
+
+ private:
+  double Now() const { return now_ ? now_() : SecondsSince(start_); }
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const std::function<double()>& now_;
+  double begin_ = now_ ? now_() : 0;
+};
+
 class Search {
  public:
   Search(const TuneOptions& options, const SearchCallbacks& callbacks, const std::atomic<int>* stop, const Graph& graph,
-         std::vector<Trial> trials, SearchLog log)
+         PartClock clock, SearchLog log)
       : options_(options),
         callbacks_(callbacks),
         stop_(stop),
         graph_(graph),
         paths_(options.folder),
-        trials_(std::move(trials)),
-        halving_(MakeRungs(trials_.size(), options.epochs_least, options.epochs, options.reduction_factor)),
-        log_(std::move(log)) {}
+        plan_(options.seconds),
+        log_(std::move(log)),
+        clock_(clock) {}
 
   absl::StatusOr<SearchOutcome> Run() {
+    RETURN_IF_ERROR(Prepare());
     RETURN_IF_ERROR(Replay());
     RETURN_IF_ERROR(RemoveRunsThatAreOut());
     while (const std::optional<Halving::Task> task = halving_.Next()) {
       if (ShouldEnd()) break;
-      RETURN_IF_ERROR(RunTask(*task));
+      ASSIGN_OR_RETURN(const bool begins, Begin(*task));
+      if (begins) RETURN_IF_ERROR(RunTask(*task));
     }
     if (!halving_.Next()) end_ = SearchEnd::kDone;  // also if the last task used up the budget
     const std::optional<std::uint64_t> best = Best();
     if (best) RETURN_IF_ERROR(WritePreset(*best));
+    if (best && held_out_ > 0 && end_ == SearchEnd::kDone) RETURN_IF_ERROR(TrainWhole(*best));
     return SearchOutcome{.end = end_,
+                         .space = std::move(space_),
                          .trials = std::move(trials_),
                          .halving = std::move(halving_),
                          .best = best,
-                         .seconds = log_.seconds()};
+                         .seconds = log_.seconds(),
+                         .held_out = held_out_,
+                         .run = std::move(run_)};
   }
 
  private:
+  // Makes the trials, or takes them from the log.
+  absl::Status Prepare() {
+    if (options_.without_space()) {
+      RETURN_IF_ERROR(PrepareCandidates());
+    } else {
+      space_ = options_.space;
+      ASSIGN_OR_RETURN(trials_, DrawSpaceTrials(options_));
+    }
+    halving_ = HalvingOf(options_, trials_);
+    return absl::OkStatus();
+  }
+
+  absl::Status PrepareCandidates() {
+    if (!log_.candidates()) {
+      ASSIGN_OR_RETURN(const TrainSettings settings, callbacks_.settings({}, graph_));
+      ASSIGN_OR_RETURN(LoggedCandidates candidates,
+                       MakeLoggedCandidates(options_, graph_, settings.threads, paths_.folder()));
+      candidates.seconds = clock_.EndPart();
+      RETURN_IF_ERROR(log_.AppendCandidates(std::move(candidates)));
+    }
+    if (callbacks_.on_candidates) callbacks_.on_candidates(*log_.candidates());
+    trials_ = TrialsOf(*log_.candidates(), options_, space_);
+    if (graph_.description().valid_edges > 0) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const GraphDescription made, MakeHeldOutGraph(graph_, options_.seed, paths_.Graph()));
+    trained_graph_ = paths_.Graph();
+    held_out_ = made.valid_edges;
+    if (callbacks_.on_held_out) callbacks_.on_held_out(held_out_);
+    return absl::OkStatus();
+  }
+
   // Called at each batch; once true it stays true.
   bool ShouldEnd() {
     if (end_ != SearchEnd::kDone) return true;
-    const double spent = log_.seconds() + SecondsSince(last_event_);
     if (stop_ != nullptr && stop_->load(std::memory_order_relaxed) != 0) {
       end_ = SearchEnd::kStopped;
-    } else if (options_.budget_seconds > 0 && spent >= options_.budget_seconds) {
+    } else if (options_.budget_seconds > 0 && Spent() >= options_.budget_seconds) {
       end_ = SearchEnd::kBudget;
     }
     return end_ != SearchEnd::kDone;
   }
+  double Spent() const { return log_.seconds() + clock_.SecondsOfPart(); }
 
   absl::Status Replay() {
-    std::uint64_t line = 1;
+    std::uint64_t line = log_.candidates() ? 2 : 1;
     for (const SearchEvent& event : log_.events()) {
       ++line;
       const std::optional<Halving::Task> task = halving_.Next();
@@ -173,6 +168,7 @@ class Search {
   void Take(const SearchEvent& event) {
     Trial& trial = trials_[event.trial];
     trial.seconds += event.seconds;
+    begun_ = event.kind == SearchEvent::Kind::kBegun || (begun_ && event.kind == SearchEvent::Kind::kPaused);
     if (event.kind == SearchEvent::Kind::kResult) {
       trial.epochs_done = event.epoch;
       trial.scores = event.scores;
@@ -180,18 +176,88 @@ class Search {
     } else if (event.kind == SearchEvent::Kind::kFailed) {
       trial.failure = event.reason;
       halving_.AddFailure();
+    } else if (event.kind == SearchEvent::Kind::kLeft) {
+      trial.failure = event.reason;
+      trial.left = true;
+      halving_.AddSkip();
     }
+  }
+
+  // Seconds that an epoch of the trial takes with its share of validations and starts; for one that was not trained yet
+  // by the time that others take for the same share of their epochs.
+  double SecondsPerEpoch(const Trial& trial) const {
+    if (trial.epochs_done > 0) return trial.seconds / static_cast<double>(trial.epochs_done);
+    double in_full = 0;
+    double trained = 0;
+    for (const Trial& other : trials_) {
+      if (other.epochs_done == 0) continue;
+      in_full += SecondsPerEpoch(other) * static_cast<double>(other.options.epochs);
+      ++trained;
+    }
+    return trained > 0 ? in_full / trained / static_cast<double>(trial.options.epochs) : 0;
+  }
+  double SecondsOf(const Trial& trial, std::uint64_t first, std::uint64_t end) const {
+    return SecondsPerEpoch(trial) * static_cast<double>(end - std::min(end, first));
+  }
+
+  // What must follow a task, besides the rest of its trial: the rest of the reference, and the training on all edges.
+  double SecondsLater(const Halving::Task& task) const {
+    const Trial& reference = trials_[0];
+    const Trial& trial = trials_[task.trial];
+    double seconds = 0;
+    if (reference.failure.empty() && task.trial != 0) {
+      const std::uint64_t end = EndOfRung(reference, halving_.rungs(), task.rung);
+      seconds += SecondsOf(reference, end, reference.options.epochs);
+    }
+    if (held_out_ > 0) seconds += SecondsOf(trial, 0, trial.options.epochs);
+    return seconds;
+  }
+
+  TimePlan::Task TimeOf(const Halving::Task& task) const {
+    const Trial& trial = trials_[task.trial];
+    return {.rung = task.rung,
+            .rungs = halving_.rungs().size(),
+            .spent = Spent(),
+            .needed = SecondsOf(trial, trial.epochs_done, EndOfRung(trial, halving_.rungs(), task.rung)),
+            .later = SecondsLater(task)};
+  }
+
+  // The reference, or if that has failed the best of the others, is trained in full even if there is no time.
+  bool IsNeeded(const Halving::Task& task) const {
+    return task.trial == 0 || (!trials_[0].failure.empty() && halving_.Done(task.rung) == 0);
+  }
+
+  // Within a time, decides whether the trial is trained to the end of the rung, or leaves. The log has the decision
+  // before it has an effect.
+  absl::StatusOr<bool> Begin(const Halving::Task& task) {
+    if (!plan_.limited() || begun_) return true;
+    TimePlan::Task time = TimeOf(task);
+    const Trial& trial = trials_[task.trial];
+    const std::uint64_t end = EndOfRung(trial, halving_.rungs(), task.rung);
+    time.later += SecondsOf(trial, end, trial.options.epochs);  // it may be the best
+    const bool begins = IsNeeded(task) || plan_.Admits(time);
+    RETURN_IF_ERROR(Record({.kind = begins ? SearchEvent::Kind::kBegun : SearchEvent::Kind::kLeft,
+                            .trial = task.trial,
+                            .rung = task.rung,
+                            .reason = begins ? std::string() : std::string(kNoTime)}));
+    if (!begins) RETURN_IF_ERROR(RemoveRunsThatAreOut());
+    return begins;
+  }
+
+  // Logs the event with the time since the one before.
+  absl::Status Record(SearchEvent event) {
+    event.seconds = clock_.EndPart();
+    RETURN_IF_ERROR(log_.Append(event));
+    Take(event);
+    return absl::OkStatus();
   }
 
   // Trains the trial to the end of its rung, or until the search should end, and records the result.
   absl::Status RunTask(const Halving::Task& task) {
     if (callbacks_.on_begin) callbacks_.on_begin(halving_, task, trials_[task.trial]);
-    ASSIGN_OR_RETURN(SearchEvent event, TrainTrial(task));
+    ASSIGN_OR_RETURN(const SearchEvent event, TrainTrial(task));
     RETURN_IF_ERROR(Failpoint("tune.trained"));
-    event.seconds = SecondsSince(last_event_);
-    last_event_ = std::chrono::steady_clock::now();
-    RETURN_IF_ERROR(log_.Append(event));
-    Take(event);
+    RETURN_IF_ERROR(Record(event));
     if (event.kind == SearchEvent::Kind::kPaused) return absl::OkStatus();
     RETURN_IF_ERROR(Failpoint("tune.remove"));
     RETURN_IF_ERROR(RemoveRunsThatAreOut());
@@ -201,7 +267,7 @@ class Search {
 
   absl::StatusOr<SearchEvent> TrainTrial(const Halving::Task& task) {
     const Trial& trial = trials_[task.trial];
-    const std::uint64_t epoch = halving_.rungs()[task.rung].epochs;
+    const std::uint64_t epoch = EndOfRung(trial, halving_.rungs(), task.rung);
     SearchEvent event = {.kind = SearchEvent::Kind::kFailed, .trial = task.trial, .rung = task.rung};
     const absl::StatusOr<TrainSettings> settings = FittingSettings(trial.options);
     RETURN_IF_ERROR(CheckNoLink(paths_.Trial(task.trial).folder()));
@@ -212,12 +278,21 @@ class Search {
       event.reason = MessageOf(settings.status());
       return event;
     }
-    const absl::StatusOr<std::optional<ValidationScores>> scores =
-        TrainToEpoch(options_.graph, paths_.Trial(task.trial), trial.options, epoch, *settings, callbacks_.train,
-                     [this] { return ShouldEnd(); });
+    TimePlan::Task time = TimeOf(task);
+    bool too_late = false;
+    const auto should_stop = [&] {
+      time.spent = Spent();
+      too_late = too_late || (!IsNeeded(task) && plan_.MustEnd(time, clock_.SecondsOfPart()));
+      return too_late || ShouldEnd();
+    };
+    const absl::StatusOr<std::optional<ValidationScores>> scores = TrainToEpoch(
+        trained_graph_, paths_.Trial(task.trial), trial.options, epoch, *settings, callbacks_.train, should_stop);
     if (!scores.ok()) {
       if (!IsDiverged(scores.status())) return scores.status();
       event.reason = MessageOf(scores.status());
+    } else if (!*scores && too_late) {
+      event.kind = SearchEvent::Kind::kLeft;
+      event.reason = kNoTime;
     } else if (!*scores) {
       if (!ShouldEnd()) return absl::InternalError("a trial ended before its rung did");
       event.kind = SearchEvent::Kind::kPaused;
@@ -234,8 +309,34 @@ class Search {
   // Returns a usage error if the trial cannot be trained in the available memory.
   absl::StatusOr<TrainSettings> FittingSettings(const TrainOptions& options) const {
     ASSIGN_OR_RETURN(TrainSettings settings, callbacks_.settings(options, graph_));
+    if (options_.without_space() && settings.validate) settings.validate = Sampling(std::move(settings.validate));
     RETURN_IF_ERROR(ChooseShape(options, graph_.description(), settings.memory, settings.threads).status());
     return settings;
+  }
+
+  // Validations are not part of a candidate's run, so its options do not have their sample.
+  Validator Sampling(Validator validate) const {
+    return [validate = std::move(validate), sample = options_.validation_sample](
+               const fs::path& run, const TrainOptions& options, std::uint64_t memory) {
+      TrainOptions sampling = options;
+      sampling.validation_sample = sample;
+      return validate(run, sampling, memory);
+    };
+  }
+
+  // Trains the best trial's options on all edges, for the run that the search leaves.
+  absl::Status TrainWhole(std::uint64_t best) {
+    const Trial& trial = trials_[best];
+    RETURN_IF_ERROR(CheckNoLink(paths_.WholeRun().folder()));
+    ASSIGN_OR_RETURN(TrainSettings settings, FittingSettings(trial.options));
+    settings.validate = {};
+    if (callbacks_.on_whole) callbacks_.on_whole(trial);
+    ASSIGN_OR_RETURN(const auto trained,
+                     TrainToEpoch(options_.graph, paths_.WholeRun(), trial.options, trial.options.epochs, settings,
+                                  callbacks_.train, [this] { return ShouldEnd(); }));
+    if (!trained) return absl::OkStatus();
+    run_ = paths_.WholeRun().folder();
+    return RemoveRunFolder(paths_.Trial(best));
   }
 
   absl::Status RemoveRunsThatAreOut() {
@@ -250,14 +351,15 @@ class Search {
     return first.rung && !first.failed ? std::optional(first.trial) : std::nullopt;
   }
 
-  absl::Status WritePreset(std::uint64_t best) const {
+  absl::Status WritePreset(std::uint64_t best) {
     const Trial& trial = trials_[best];
+    if (!halving_.IsOut(best)) run_ = paths_.Trial(best).folder();
     const std::string comment = fmt::format(
         "Found by octavo tune: the best of {}, validation MRR {:.4f}, Hits@10 {:.4f}.\n"
         "Trial {}, after epoch {} of {}.",
         CountText(trials_.size(), "trial"), trial.scores.mrr, trial.scores.hits_at_10, best, trial.epochs_done,
         trial.options.epochs);
-    return WriteWholeFileAtomically(paths_.Preset(), PresetText(options_.space, trial.options, comment));
+    return WriteWholeFileAtomically(paths_.Preset(), PresetText(space_, trial.options, comment));
   }
 
   const TuneOptions& options_;
@@ -265,95 +367,73 @@ class Search {
   const std::atomic<int>* const stop_;
   const Graph& graph_;
   const SearchPaths paths_;
-  std::vector<Trial> trials_;
-  Halving halving_;
+  const TimePlan plan_;
   SearchLog log_;
+  PartClock clock_;
+  SearchSpace space_;
+  std::vector<Trial> trials_;
+  Halving halving_{{Rung{.epochs = 1, .trials = 1}}};
+  fs::path trained_graph_ = options_.graph;
+  std::uint64_t held_out_ = 0;        // edges
+  fs::path run_;                      // of the best
+  bool begun_ = false;                // the log says that the next task begins
   SearchEnd end_ = SearchEnd::kDone;  // the reason, if something has ended the search
-  std::chrono::steady_clock::time_point last_event_ = std::chrono::steady_clock::now();
 };
-
-// Draws the trials and does all checks that are possible before training.
-absl::StatusOr<std::vector<Trial>> MakeTrials(const TuneOptions& options, const Graph& graph) {
-  RETURN_IF_ERROR(CheckOptions(options, graph));
-  ASSIGN_OR_RETURN(std::vector<TrialDraw> draws,
-                   DrawTrials(options.space, BaseOptions(options), options.seed, options.trials));
-  std::vector<Trial> trials;
-  for (TrialDraw& draw : draws) {
-    trials.push_back({.number = trials.size(), .options = std::move(draw.options), .values = std::move(draw.values)});
-  }
-  RETURN_IF_ERROR(CheckSample(options.space.path, trials));
-  RETURN_IF_ERROR(
-      CheckValidations(options.space.path, trials,
-                       MakeRungs(trials.size(), options.epochs_least, options.epochs, options.reduction_factor)));
-  return trials;
-}
 
 }  // namespace
 
-absl::StatusOr<std::vector<Rung>> CheckSearch(const TuneOptions& options) {
+absl::StatusOr<SearchPlan> CheckSearch(const TuneOptions& options, int threads, const fs::path& probe) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
-  ASSIGN_OR_RETURN(const std::vector<Trial> trials, MakeTrials(options, *graph));
+  RETURN_IF_ERROR(CheckTuneOptions(options, *graph));
+  SearchPlan plan;
+  if (options.without_space()) {
+    ASSIGN_OR_RETURN(const LoggedCandidates candidates, MakeLoggedCandidates(options, *graph, threads, probe));
+    SearchSpace space;
+    plan.trials = TrialsOf(candidates, options, space);
+    plan.note = candidates.note;
+    const auto edges = static_cast<double>(graph->description().train_edges);
+    const bool holds_out = graph->description().valid_edges == 0;
+    if (holds_out)
+      plan.held_out = static_cast<std::uint64_t>(std::ceil(edges * HeldOutShare(graph->description().train_edges)));
+  } else {
+    ASSIGN_OR_RETURN(plan.trials, DrawSpaceTrials(options));
+  }
   RETURN_IF_ERROR(CheckFolder(SearchPaths(options.folder)));
-  return MakeRungs(trials.size(), options.epochs_least, options.epochs, options.reduction_factor);
+  plan.rungs = HalvingOf(options, plan.trials).rungs();
+  return plan;
 }
 
-absl::StatusOr<double> EstimateSearchSeconds(const TuneOptions& options, std::uint64_t memory, const fs::path& folder) {
+absl::StatusOr<double> EstimateSearchSeconds(const TuneOptions& options, const SearchPlan& plan, std::uint64_t memory,
+                                             const fs::path& folder) {
   constexpr std::size_t kMostProbes = 4;
   constexpr double kProbeSeconds = 0.3;
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
-  ASSIGN_OR_RETURN(const std::vector<Trial> trials, MakeTrials(options, *graph));
-  const std::size_t probes = std::min(kMostProbes, trials.size());
-  const auto edges = static_cast<double>(graph->description().train_edges);
-  double epoch_seconds = 0;
+  const std::size_t probes = std::min(kMostProbes, plan.trials.size());
+  double trial_seconds = 0;  // in full, the mean
   for (std::size_t i = 0; i < probes; ++i) {
-    const TrainOptions& trial = trials[i * trials.size() / probes].options;
+    const TrainOptions& trial = plan.trials[i * plan.trials.size() / probes].options;
     const std::uint64_t most_rows = std::max<std::uint64_t>(1024, memory / 4 / (trial.dim * sizeof(float)));
     ASSIGN_OR_RETURN(const TrainingRate rate,
                      ProbeTraining(trial, *graph, folder, std::min(graph->node_count(), most_rows), kProbeSeconds));
-    epoch_seconds += edges / rate.edges_per_second / static_cast<double>(probes);
+    const auto edges = static_cast<double>(MostTrainedEdges(trial, graph->description()) * trial.epochs);
+    trial_seconds += edges / rate.edges_per_second / static_cast<double>(probes);
   }
-  const std::vector<Rung> rungs =
-      MakeRungs(trials.size(), options.epochs_least, options.epochs, options.reduction_factor);
-  return epoch_seconds * static_cast<double>(EpochsOf(rungs));
-}
-
-std::vector<std::string> SearchNotes(const TuneOptions& options, const std::vector<Rung>& rungs) {
-  std::vector<std::string> notes = options.space.notes;
-  for (std::size_t i = 0; i + 1 < rungs.size(); ++i) {
-    if (rungs[i].trials % options.reduction_factor == 0) continue;
-    notes.push_back(fmt::format("1 in {} of {} trials is not a whole number: {} continue from epoch {} to {}",
-                                options.reduction_factor, rungs[i].trials, rungs[i + 1].trials, rungs[i].epochs,
-                                rungs[i + 1].epochs));
-  }
-  if (rungs.size() == 1 && options.epochs > options.epochs_least) {
-    notes.push_back(fmt::format("--epochs {} is less than {} times --epochs-least {}: there is one rung, of all trials",
-                                options.epochs, options.reduction_factor, options.epochs_least));
-  } else if (rungs.size() > 1 && rungs.back().epochs != rungs[rungs.size() - 2].epochs * options.reduction_factor) {
-    notes.push_back(fmt::format("--epochs {} is not --epochs-least {} times a power of {}: the last rung is longer",
-                                options.epochs, options.epochs_least, options.reduction_factor));
-  }
-  const std::uint64_t every = BaseOptions(options).validate_every;
-  const bool chosen = std::ranges::any_of(
-      options.space.options, [](const SpaceOption& option) { return option.field->name == "validate-every"; });
-  if (!chosen && every < rungs[0].epochs) {
-    notes.push_back(
-        fmt::format("validations run after every {} epochs, the greatest common divisor of --epochs-least and "
-                    "--epochs; only those at the ends of rungs count",
-                    every));
-  }
-  return notes;
+  const double trials = static_cast<double>(EpochsOf(plan.rungs)) / static_cast<double>(plan.rungs.back().epochs);
+  return trial_seconds * (trials + (plan.held_out > 0 ? 1 : 0));
 }
 
 absl::StatusOr<SearchOutcome> RunSearch(const TuneOptions& options, const SearchCallbacks& callbacks,
                                         const std::atomic<int>* stop) {
+  const PartClock clock(callbacks.clock);
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
-  ASSIGN_OR_RETURN(std::vector<Trial> trials, MakeTrials(options, *graph));
+  RETURN_IF_ERROR(CheckTuneOptions(options, *graph));
+  if (!options.without_space()) RETURN_IF_ERROR(DrawSpaceTrials(options).status());
   const SearchPaths paths(options.folder);
   RETURN_IF_ERROR(CheckFolder(paths));
   RETURN_IF_ERROR(CreateFolders(paths.folder()));
   ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
   ASSIGN_OR_RETURN(SearchLog log, SearchLog::Open(paths.Log(), ArgumentsOf(options, *graph)));
-  return Search(options, callbacks, stop, *graph, std::move(trials), std::move(log)).Run();
+  return Search(options, callbacks, stop, *graph, clock, std::move(log)).Run();
 }
 
 }  // namespace octavo

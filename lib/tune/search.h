@@ -1,5 +1,8 @@
-// Searches for the options that train a graph best: draws random points of a space and trains the better ones longer by
-// successive halving. The folder holds tune.jsonl, best.toml and the runs of the remaining trials.
+// Searches for the options that train a graph best: draws random points of a space, or candidates from the facts of the
+// graph, and trains the better ones longer by successive halving. The folder holds tune.jsonl, best.toml and the runs
+// of the remaining trials. Without a space, trial 0 is what train chooses. It is trained in full whatever its rank, and
+// no result is worse by the valid split. If the graph has no valid edges, some training edges are held out
+// (tune/held_out.h), and the best trial is trained again on all edges at the end.
 #pragma once
 
 #include <atomic>
@@ -15,33 +18,9 @@
 #include "train/trainer.h"
 #include "tune/halving.h"
 #include "tune/search_space.h"
+#include "tune/trials.h"
 
 namespace octavo {
-
-struct TuneOptions {
-  std::filesystem::path graph;
-  std::filesystem::path folder;
-  SearchSpace space;
-  std::uint64_t trials = 16;
-  std::uint64_t epochs_least = 3;       // of the first rung
-  std::uint64_t epochs = 27;            // of the last rung; learning rates are scheduled over these in every trial
-  std::uint64_t reduction_factor = 3;   // one in so many trials continues after a rung
-  std::uint64_t validation_sample = 0;  // edges; 0: all of the split
-  std::uint64_t seed = 1;               // for the draws, and for the trainings unless the space names a seed
-  // Time limit for all processes that worked on the search, summed from tune.jsonl; 0: no limit. Work after the last
-  // event before a kill is not in the log and does not count, even if a commit has kept it.
-  double budget_seconds = 0;
-};
-
-struct Trial {
-  std::uint64_t number = 0;
-  TrainOptions options;
-  std::vector<std::string> values;  // of SearchSpace::options, in their order
-  std::uint64_t epochs_done = 0;    // at its last result
-  ValidationScores scores = {};     // at its last result
-  double seconds = 0;               // in all, as far as logged
-  std::string failure = {};         // why it failed; empty if it has not
-};
 
 // Called on the searching thread. `train` serves the training of every trial. All except `settings` may be empty.
 struct SearchCallbacks {
@@ -50,36 +29,52 @@ struct SearchCallbacks {
   std::function<absl::StatusOr<TrainSettings>(const TrainOptions&, const Graph&)> settings;
   std::function<void(const Halving&, Halving::Task, const Trial&)> on_begin = {};
   std::function<void(const Halving&, Halving::Task, const Trial&)> on_end = {};  // with a result or a failure
+  std::function<void(const LoggedCandidates&)> on_candidates = {};  // without a space, before the first trial
+  std::function<void(std::uint64_t edges)> on_held_out = {};        // of edges that the search holds out
+  std::function<void(const Trial&)> on_whole = {};                  // before the best is trained on all edges
   TrainCallbacks train = {};
+  // Seconds on a clock that never goes back, instead of the machine's. For tests.
+  std::function<double()> clock = {};
 };
 
 enum class SearchEnd { kDone, kBudget, kStopped };
 
 struct SearchOutcome {
   SearchEnd end = SearchEnd::kDone;
+  SearchSpace space;          // of the trials' values
   std::vector<Trial> trials;  // by number; fewer than requested if the space has no more
   Halving halving;            // the ranking
   std::optional<std::uint64_t> best;
-  double seconds = 0;  // of all processes so far; see budget_seconds
+  double seconds = 0;              // of all processes so far; see budget_seconds
+  std::uint64_t held_out = 0;      // training edges that were held out by the search
+  std::filesystem::path run = {};  // of the best, if it is there: of all edges once these are trained
 };
 
-// Does the checks of RunSearch before it uses the folder, and returns the rungs. Writes nothing.
-absl::StatusOr<std::vector<Rung>> CheckSearch(const TuneOptions& options);
+// What a search would train.
+struct SearchPlan {
+  std::vector<Rung> rungs;
+  std::vector<Trial> trials;
+  std::string note = {};       // of the candidates
+  std::uint64_t held_out = 0;  // about so many edges would be held out
+};
+
+// Does the checks of RunSearch before it uses the folder. Writes nothing. `threads` of the trainings. Within a time it
+// measures the machine, if the search has not begun, and uses disk in the existing folder `probe`.
+absl::StatusOr<SearchPlan> CheckSearch(const TuneOptions& options, int threads = 1,
+                                       const std::filesystem::path& probe = ".");
 
 // Returns how long the trainings of the search take, measured on a few of its trials within a few seconds; validations
 // are not counted. Uses disk in `folder`, which must exist, but leaves nothing there.
-absl::StatusOr<double> EstimateSearchSeconds(const TuneOptions& options, std::uint64_t memory,
+absl::StatusOr<double> EstimateSearchSeconds(const TuneOptions& options, const SearchPlan& plan, std::uint64_t memory,
                                              const std::filesystem::path& folder);
-
-// Returns notes for the log where numbers are not divisible: ends of ranges, trials by `reduction_factor`, the epochs
-// of the rungs, and the validations between them.
-std::vector<std::string> SearchNotes(const TuneOptions& options, const std::vector<Rung>& rungs);
 
 // Starts a search, or continues the one in the folder. The result is a function of graph, options and what fits the
 // memory, however often the search was stopped. `stop` may be nullptr; once not 0, it ends the search after a commit. A
-// folder with other contents, or with a search with other options (apart from the budget), is a usage error. A trial
-// that diverges or does not fit the memory ranks last. Runs of trials that are out are removed. Whenever this returns
-// without an error, it has written the preset of the best trial so far.
+// folder with other contents, or with a search with other options (apart from the budget and the memory), is a usage
+// error. A trial that diverges or does not fit the memory ranks last. Within a time the result depends on the clock
+// too, but each decision is in the log before it has an effect, and a search that continues takes the same ones. Runs
+// of trials that are out are removed. Whenever this returns without an error, it has written the preset of the best
+// trial so far.
 absl::StatusOr<SearchOutcome> RunSearch(const TuneOptions& options, const SearchCallbacks& callbacks,
                                         const std::atomic<int>* stop);
 

@@ -10,6 +10,7 @@
 #include "fmt/format.h"
 #include "io/failpoint.h"
 #include "nlohmann/json.hpp"
+#include "run/option_json.h"
 
 namespace octavo {
 namespace {
@@ -21,14 +22,35 @@ constexpr int kSearchFormatVersion = 1;
 // Room for 10,000 trials in 20 rungs, with a reason of 1 KiB each.
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
-constexpr std::pair<Kind, std::string_view> kKinds[] = {
-    {Kind::kResult, "result"}, {Kind::kFailed, "failed"}, {Kind::kPaused, "paused"}};
+constexpr std::pair<Kind, std::string_view> kKinds[] = {{Kind::kResult, "result"},
+                                                        {Kind::kFailed, "failed"},
+                                                        {Kind::kPaused, "paused"},
+                                                        {Kind::kBegun, "begun"},
+                                                        {Kind::kLeft, "left"}};
+constexpr std::string_view kCandidates = "candidates";
 
 std::string Line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::string HeadLine(const SearchArguments& arguments) {
   Json json = {{"event", "search"}, {"format", kSearchFormatVersion}, {"arguments", Json::object()}};
   for (const auto& [name, value] : arguments) json["arguments"][name] = value;
+  return Line(json);
+}
+
+bool HasReason(Kind kind) { return kind == Kind::kFailed || kind == Kind::kLeft; }
+
+// Options that have their defaults are left out.
+std::string CandidatesLine(const LoggedCandidates& candidates) {
+  Json json = {{"event", kCandidates}, {"note", candidates.note}, {"candidates", Json::array()}};
+  for (const TrainOptions& options : candidates.options) {
+    Json candidate = Json::object();
+    for (const OptionField& field : TrainOptionFields()) {
+      if (field.format(options) == field.format(TrainOptions())) continue;
+      candidate[std::string(field.name)] = Json::parse(OptionJson(field, options));
+    }
+    json["candidates"].push_back(std::move(candidate));
+  }
+  json["seconds"] = candidates.seconds;
   return Line(json);
 }
 
@@ -45,7 +67,7 @@ std::string EventLine(const SearchEvent& event) {
                  {"mean_rank", event.scores.mean_rank},
                  {"triples", event.scores.triples}});
   }
-  if (event.kind == Kind::kFailed) json["reason"] = event.reason;
+  if (HasReason(event.kind)) json["reason"] = event.reason;
   json["seconds"] = event.seconds;
   return Line(json);
 }
@@ -71,7 +93,7 @@ std::optional<SearchEvent> ParseEvent(const Json& json) {
   if (!Take(json, "trial", event.trial) || !Take(json, "rung", event.rung) || !Take(json, "seconds", event.seconds)) {
     return std::nullopt;
   }
-  if (event.kind == Kind::kFailed) {
+  if (HasReason(event.kind)) {
     const auto reason = json.find("reason");
     if (reason == json.end() || !reason->is_string()) return std::nullopt;
     event.reason = reason->get<std::string>();
@@ -83,6 +105,34 @@ std::optional<SearchEvent> ParseEvent(const Json& json) {
                         Take(json, "triples", scores.triples);
   if (event.kind == Kind::kResult && !complete) return std::nullopt;
   return event;
+}
+
+std::optional<TrainOptions> ParseCandidate(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  TrainOptions options;
+  for (const auto& [name, value] : json.items()) {
+    const OptionField* field = FindTrainOption(name);
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (field == nullptr || !field->parse(options, text)) return std::nullopt;
+  }
+  return options;
+}
+
+std::optional<LoggedCandidates> ParseCandidates(const Json& json) {
+  const auto note = json.find("note");
+  const auto list = json.find("candidates");
+  LoggedCandidates candidates;
+  if (note == json.end() || !note->is_string() || list == json.end() || !list->is_array() || list->empty() ||
+      !Take(json, "seconds", candidates.seconds)) {
+    return std::nullopt;
+  }
+  candidates.note = note->get<std::string>();
+  for (const Json& candidate : *list) {
+    const std::optional<TrainOptions> options = ParseCandidate(candidate);
+    if (!options) return std::nullopt;
+    candidates.options.push_back(*options);
+  }
+  return candidates;
 }
 
 // Returns a usage error for the first argument that differs from the search's.
@@ -143,6 +193,12 @@ absl::Status SearchLog::Replay(std::string_view text, const SearchArguments& arg
       RETURN_IF_ERROR(CheckArguments(file_.path().parent_path().string(), json["arguments"], arguments));
       continue;
     }
+    if (number == 2 && json.contains("event") && json["event"] == kCandidates) {
+      candidates_ = ParseCandidates(json);
+      if (!candidates_) return fail("the candidates of a search, with options of octavo train");
+      seconds_ += candidates_->seconds;
+      continue;
+    }
     std::optional<SearchEvent> event = ParseEvent(json);
     if (!event) return fail("an event of a search");
     seconds_ += event->seconds;
@@ -151,13 +207,24 @@ absl::Status SearchLog::Replay(std::string_view text, const SearchArguments& arg
   return number > 0 ? absl::OkStatus() : fail("the arguments of a search");
 }
 
-absl::Status SearchLog::Append(const SearchEvent& event) {
+absl::Status SearchLog::Write(const std::string& line) {
   RETURN_IF_ERROR(Failpoint("tune.append"));
-  const std::string line = EventLine(event);
   RETURN_IF_ERROR(file_.WriteAt(bytes_, std::as_bytes(std::span<const char>(line))));
   RETURN_IF_ERROR(Failpoint("tune.sync"));
   RETURN_IF_ERROR(file_.Sync());
   bytes_ += line.size();
+  return absl::OkStatus();
+}
+
+absl::Status SearchLog::AppendCandidates(LoggedCandidates candidates) {
+  RETURN_IF_ERROR(Write(CandidatesLine(candidates)));
+  seconds_ += candidates.seconds;
+  candidates_ = std::move(candidates);
+  return absl::OkStatus();
+}
+
+absl::Status SearchLog::Append(const SearchEvent& event) {
+  RETURN_IF_ERROR(Write(EventLine(event)));
   seconds_ += event.seconds;
   return absl::OkStatus();
 }

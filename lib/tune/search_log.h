@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "io/file.h"
+#include "run/options.h"
 #include "run/validation.h"
 
 namespace octavo {
@@ -20,6 +22,8 @@ struct SearchEvent {
     kResult,  // the trial completed the rung
     kFailed,  // it never will
     kPaused,  // the search was stopped during this trial
+    kBegun,   // of a search within a time: the trial is trained to the end of the rung, whatever the clock says later
+    kLeft,    // of a search within a time: the trial leaves, because there was no time for the rung
   };
 
   Kind kind = Kind::kResult;
@@ -27,8 +31,16 @@ struct SearchEvent {
   std::uint64_t rung = 0;
   std::uint64_t epoch = 0;       // epochs done, of a result
   ValidationScores scores = {};  // of a result
-  std::string reason = {};       // of a failure
+  std::string reason = {};       // of a failure, or of a trial that has left
   double seconds = 0;            // since the previous event, or since this process started the search
+};
+
+// The trials of a search without a space. They depend on the memory and, within a time, on the machine's speed, so a
+// search that continues takes them from its log.
+struct LoggedCandidates {
+  std::vector<TrainOptions> options;
+  std::string note = {};  // for people: why they differ from what train chooses; or empty
+  double seconds = 0;     // since this process started the search
 };
 
 // Names and values, in order. Two calls with equal arguments belong to the same search.
@@ -42,20 +54,25 @@ class SearchLog {
   // with their line number.
   static absl::StatusOr<SearchLog> Open(const std::filesystem::path& path, const SearchArguments& arguments);
 
+  // Appends the candidates, and syncs. REQUIRES: the log has neither candidates nor events
+  absl::Status AppendCandidates(LoggedCandidates candidates);
   // Appends the event and syncs. After an error nothing more may be appended.
   absl::Status Append(const SearchEvent& event);
 
+  const std::optional<LoggedCandidates>& candidates() const { return candidates_; }
   // The events that existed on opening, in order.
   const std::vector<SearchEvent>& events() const { return events_; }
-  // Of all events, including appended ones.
+  // Of all events and the candidates, including appended ones.
   double seconds() const { return seconds_; }
 
  private:
   explicit SearchLog(File file) : file_(std::move(file)) {}
   absl::Status Replay(std::string_view text, const SearchArguments& arguments);
+  absl::Status Write(const std::string& line);
 
   File file_;
   std::uint64_t bytes_ = 0;
+  std::optional<LoggedCandidates> candidates_;
   std::vector<SearchEvent> events_;
   double seconds_ = 0;
 };

@@ -30,10 +30,11 @@ struct RealRange {
   bool log = false;  // then least > 0
 };
 using ValueChoice = std::vector<std::string>;  // in OptionField::format's notation; a single value is fixed
+using SpaceValues = std::variant<ValueChoice, WholeRange, RealRange>;
 
 struct SpaceOption {
   const OptionField* field = nullptr;
-  std::variant<ValueChoice, WholeRange, RealRange> values;
+  SpaceValues values;
 
   // Whether there are several values.
   bool Varies() const;

@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "base/number.h"
-#include "base/random.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/checksum.h"
@@ -60,16 +59,19 @@ std::string Draw(const RealRange& range, RandomStream& stream) {
   return rounded;
 }
 
-// Includes the checks of `train`, whose --config takes the search's result.
-absl::Status CheckFit(const TrainOptions& options) {
+}  // namespace
+
+std::string DrawValue(const SpaceValues& values, RandomStream& stream) {
+  return std::visit([&](const auto& some) { return Draw(some, stream); }, values);
+}
+
+absl::Status CheckTrialOptions(const TrainOptions& options) {
   RETURN_IF_ERROR(ValidateTrainOptions(options));
   if (options.reciprocal && options.model_spec().RelationWidth() == 0) {
     return UsageError("reciprocal has no meaning for a model without relation parameters");
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<TrialDraw>> DrawTrials(const SearchSpace& space, const TrainOptions& base,
                                                   std::uint64_t seed, std::uint64_t count) {
@@ -85,13 +87,12 @@ absl::StatusOr<std::vector<TrialDraw>> DrawTrials(const SearchSpace& space, cons
       TrialDraw trial{.options = base, .values = {}};
       for (std::size_t i = 0; i < space.options.size(); ++i) {
         const SpaceOption& option = space.options[i];
-        const std::string value =
-            std::visit([&](const auto& values) { return Draw(values, streams[i]); }, option.values);
+        const std::string value = DrawValue(option.values, streams[i]);
         const std::string where = fmt::format("{}: {}", space.path.string(), option.field->name);
         RETURN_IF_ERROR(SetTrainOption(trial.options, *option.field, value, where));
         trial.values.push_back(option.field->format(trial.options));
       }
-      if (absl::Status status = CheckFit(trial.options); !status.ok()) {
+      if (absl::Status status = CheckTrialOptions(trial.options); !status.ok()) {
         refused = std::move(status);
         continue;
       }

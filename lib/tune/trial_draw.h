@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/random.h"
 #include "run/options.h"
 #include "tune/search_space.h"
 
@@ -19,10 +21,15 @@ struct TrialDraw {
   friend bool operator==(const TrialDraw& a, const TrialDraw& b) { return a.values == b.values; }
 };
 
+// Returns one of the values. Real numbers have three digits relative to their range.
+std::string DrawValue(const SpaceValues& values, RandomStream& stream);
+
+// The checks of `train`, whose --config takes a search's result.
+absl::Status CheckTrialOptions(const TrainOptions& options);
+
 // Returns `count` distinct trials: `base` with the values of a point of the space. Returns fewer if the thousandth draw
-// of a trial is still a repeated point. Points whose options are inconsistent (ValidateTrainOptions) are drawn again;
-// if there is no other, the result is a usage error with the reason. Real numbers have three digits relative to their
-// range.
+// of a trial is still a repeated point. Points whose options are inconsistent (CheckTrialOptions) are drawn again;
+// if there is no other, the result is a usage error with the reason.
 absl::StatusOr<std::vector<TrialDraw>> DrawTrials(const SearchSpace& space, const TrainOptions& base,
                                                   std::uint64_t seed, std::uint64_t count);
 

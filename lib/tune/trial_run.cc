@@ -66,6 +66,37 @@ absl::Status NameGraph(const std::filesystem::path& graph, const RunPaths& run) 
   return WriteRunConfiguration(run.Configuration(), configuration);
 }
 
+// Epochs of the last commit; 0 without a run.
+absl::StatusOr<std::uint64_t> CommittedEpochs(const RunPaths& run) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(run.State()));
+  if (!there) return 0;
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(run.State()));
+  return manifest.header.progress.epoch;
+}
+
+// Trains until the stop that `watching` sets, or to the end.
+absl::Status Train(const std::filesystem::path& graph, const RunPaths& run, const TrainOptions& options,
+                   const TrainSettings& stopping, const TrainCallbacks& watching) {
+  ASSIGN_OR_RETURN(const bool begun, FileExists(run.State()));
+  if (begun) RETURN_IF_ERROR(NameGraph(graph, run));
+  return (begun ? ResumeRun(run.folder(), 0, stopping, watching)
+                : StartRun(graph, run.folder(), options, /*overwrite=*/true, stopping, watching))
+      .status();
+}
+
+// The scores of the commit of `epoch`, ranked after the training; empty if it has not come so far, or was stopped.
+absl::StatusOr<std::optional<ValidationScores>> RankCommit(const RunPaths& run, const TrainOptions& options,
+                                                           std::uint64_t epoch, const TrainSettings& settings,
+                                                           const std::function<bool()>& should_stop) {
+  ASSIGN_OR_RETURN(const std::uint64_t done, CommittedEpochs(run));
+  if (done < epoch) return std::nullopt;
+  if (!settings.validate) return ValidationScores();
+  const absl::StatusOr<ValidationScores> scores = settings.validate(run.folder(), options, settings.memory);
+  if (absl::IsCancelled(scores.status()) && should_stop()) return std::nullopt;
+  RETURN_IF_ERROR(scores.status());
+  return *scores;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<ValidationScores>> TrainToEpoch(const std::filesystem::path& graph, const RunPaths& run,
@@ -73,9 +104,17 @@ absl::StatusOr<std::optional<ValidationScores>> TrainToEpoch(const std::filesyst
                                                              const TrainSettings& settings,
                                                              const TrainCallbacks& callbacks,
                                                              const std::function<bool()>& should_stop) {
-  ASSIGN_OR_RETURN(const std::optional<ValidationScores> before, CommittedScores(run, epoch));
+  const bool inside = options.validate_every > 0;
   // After the last epoch a run still has work to do: its tables return to one file each.
-  if (before && epoch < options.epochs) return before;
+  if (epoch < options.epochs) {
+    if (inside) {
+      ASSIGN_OR_RETURN(const std::optional<ValidationScores> before, CommittedScores(run, epoch));
+      if (before) return before;
+    } else {
+      ASSIGN_OR_RETURN(const std::uint64_t done, CommittedEpochs(run));
+      if (done >= epoch) return RankCommit(run, options, epoch, settings, should_stop);
+    }
+  }
   std::atomic<int> stop = 0;
   TrainSettings stopping = settings;
   stopping.stop = &stop;
@@ -99,13 +138,12 @@ absl::StatusOr<std::optional<ValidationScores>> TrainToEpoch(const std::filesyst
     stop_if(event.epoch >= epoch || should_stop());
     if (callbacks.on_validation) callbacks.on_validation(event);
   };
-  ASSIGN_OR_RETURN(const bool begun, FileExists(run.State()));
-  if (begun) RETURN_IF_ERROR(NameGraph(graph, run));
-  const absl::StatusOr<TrainOutcome> outcome =
-      begun ? ResumeRun(run.folder(), 0, stopping, watching)
-            : StartRun(graph, run.folder(), options, /*overwrite=*/true, stopping, watching);
-  RETURN_IF_ERROR(outcome.status());
-  return CommittedScores(run, epoch);
+  watching.on_epoch = [&](const EpochEvent& event) {
+    stop_if(!inside && event.epoch >= epoch);
+    if (callbacks.on_epoch) callbacks.on_epoch(event);
+  };
+  RETURN_IF_ERROR(Train(graph, run, options, stopping, watching));
+  return inside ? CommittedScores(run, epoch) : RankCommit(run, options, epoch, settings, should_stop);
 }
 
 }  // namespace octavo

@@ -20,7 +20,9 @@ absl::StatusOr<std::optional<ValidationScores>> CommittedScores(const RunPaths& 
 // Trains the run to the validation after `epoch` and stops there. Begins the run if there is none, and overwrites files
 // that belong to no run. Returns empty if `should_stop`, called at each batch, returned true before; the work until
 // then is committed. The learning rate is scheduled over options.epochs, whatever `epoch` is. Ignores settings.stop.
-// REQUIRES: options.validate_every divides `epoch`, and epoch <= options.epochs
+// If options.validate_every is 0, the validation is not part of the run: it ranks the commit of `epoch`, each time that
+// this is called. Without settings.validate the scores are zeros then.
+// REQUIRES: options.validate_every is 0 or divides `epoch`, and epoch <= options.epochs
 absl::StatusOr<std::optional<ValidationScores>> TrainToEpoch(const std::filesystem::path& graph, const RunPaths& run,
                                                              const TrainOptions& options, std::uint64_t epoch,
                                                              const TrainSettings& settings,

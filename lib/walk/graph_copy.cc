@@ -60,6 +60,7 @@ absl::StatusOr<CellsHeader> CopyCells(const CellReader& from, const std::filesys
       EdgeRecord record;
       record.head = static_cast<std::uint32_t>(Value(edge.head));
       record.tail = static_cast<std::uint32_t>(Value(edge.tail));
+      record.set_relation(Value(edge.relation));
       record.weight = edge.weight;
       records.push_back(record);
     }

@@ -166,7 +166,6 @@ PYTHON
   fails 2 '--reduction-factor: found "1"; expected a whole number from 2' with --reduction-factor 1 -- --output new
   fails 2 '--trials: found "0"' with --trials 0 -- --output new
   fails 2 '--epochs is 4 and --epochs-least 9' with --epochs-least 9 -- --output new
-  fails 2 '--space' "$OCTAVO" tune --graph graph --output new
   printf 'dim = [4, 8]\nlearning-rate = { min = 1, max = 0.1 }\n' >a.toml
   fails 2 'a.toml:2: learning-rate: found min 1 above max 0.1; expected' with --space a.toml -- --output new
   printf 'dims = [4, 8]\n' >a.toml

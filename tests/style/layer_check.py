@@ -38,7 +38,7 @@ ALLOWED = {
     "run": ["base", "io", "format", "cells", "graph", "walk", "tables", "vectors", "plan", "prefetch", "model", "optimize", "checkpoint"],
     "train": ["base", "io", "format", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint", "run"],
     "choose": ["base", "io", "format", "graph", "plan", "model", "optimize", "run", "train"],
-    "tune": ["base", "io", "format", "graph", "checkpoint", "run", "train"],
+    "tune": ["base", "io", "format", "cells", "graph", "walk", "checkpoint", "run", "train", "choose"],
     "chart": ["base"],
     "report": ["base", "io", "format", "chart", "graph", "tables", "plan", "evaluate", "run"],
     "bench": ["base", "chart", "io", "import", "model", "optimize", "graph", "tables", "plan", "prefetch", "run", "train"],

@@ -69,6 +69,45 @@ TEST(HalvingTest, GoesOnWithTheBestOfEachRung) {
   EXPECT_EQ(halving.Done(2), 1U);
 }
 
+TEST(MakeReferenceRungs, AreAtMostThreeWithTwoTrialsInTheLast) {
+  EXPECT_THAT(MakeReferenceRungs(16, 90, 3), ElementsAre(Rung{10, 16}, Rung{30, 5}, Rung{90, 2}));
+  EXPECT_THAT(MakeReferenceRungs(16, 4, 3), ElementsAre(Rung{1, 16}, Rung{4, 5}));
+  EXPECT_THAT(MakeReferenceRungs(4, 1, 3), ElementsAre(Rung{1, 4}));
+  EXPECT_THAT(MakeReferenceRungs(1, 9, 3), ElementsAre(Rung{1, 1}, Rung{3, 1}, Rung{9, 1}));
+}
+
+TEST(HalvingTest, AReferenceContinuesAndIsFirstInEachRung) {
+  Halving halving(MakeReferenceRungs(9, 9, 3), Halving::Kind::kReference);
+  ASSERT_THAT(halving.rungs(), ElementsAre(Rung{1, 9}, Rung{3, 3}, Rung{9, 2}));
+  // The higher the number the better, so the reference is the worst.
+  const auto tasks = Finish(halving, [](const Task& task) { return static_cast<double>(task.trial); });
+  EXPECT_THAT(tasks, ElementsAre(Task{0, 0}, Task{0, 1}, Task{0, 2}, Task{0, 3}, Task{0, 4}, Task{0, 5}, Task{0, 6},
+                                 Task{0, 7}, Task{0, 8}, Task{1, 0}, Task{1, 8}, Task{1, 7}, Task{2, 0}, Task{2, 8}));
+  EXPECT_THAT(Order(halving), ElementsAre(8, 0, 7, 6, 5, 4, 3, 2, 1));
+  EXPECT_TRUE(halving.IsOut(0)) << "after the last rung";
+}
+
+TEST(HalvingTest, AReferenceThatFailsIsOut) {
+  Halving halving(MakeReferenceRungs(4, 3, 3), Halving::Kind::kReference);
+  halving.AddFailure();
+  const auto tasks = Finish(halving, [](const Task& task) { return static_cast<double>(task.trial); });
+  EXPECT_THAT(tasks, ElementsAre(Task{0, 1}, Task{0, 2}, Task{0, 3}, Task{1, 3}, Task{1, 2}));
+  EXPECT_TRUE(halving.IsOut(0));
+}
+
+TEST(HalvingTest, OfTrialsThatLeaveTheSameShareOfTheOthersContinues) {
+  Halving halving(MakeReferenceRungs(27, 9, 3), Halving::Kind::kReference);
+  ASSERT_THAT(halving.rungs(), ElementsAre(Rung{1, 27}, Rung{3, 9}, Rung{9, 3}));
+  for (std::uint64_t trial = 0; trial < 12; ++trial) halving.AddResult(static_cast<double>(trial));
+  for (std::uint64_t trial = 12; trial < 27; ++trial) halving.AddSkip();
+  EXPECT_EQ(halving.Done(0), 27U);
+  EXPECT_TRUE(halving.IsOut(20));
+  const auto tasks = Finish(halving, [](const Task& task) { return static_cast<double>(task.trial); });
+  EXPECT_THAT(tasks,
+              ElementsAre(Task{1, 0}, Task{1, 11}, Task{1, 10}, Task{1, 9}, Task{2, 0}, Task{2, 11}, Task{2, 10}));
+  EXPECT_EQ(halving.Ranking()[0].trial, 11U);
+}
+
 TEST(HalvingTest, IsOutAsSoonAsEnoughAreBetter) {
   Halving halving(MakeRungs(6, 1, 3, 3));
   halving.AddResult(0.1);

@@ -34,6 +34,48 @@ class SearchLogTest : public ::testing::Test {
   const SearchEvent paused_ = {.kind = Kind::kPaused, .trial = 5, .seconds = 0.125};
 };
 
+TEST_F(SearchLogTest, GivesBackCandidatesAndDecisions) {
+  LoggedCandidates candidates = {.options = {TrainOptions(), TrainOptions()}, .note = "smaller", .seconds = 2};
+  candidates.options[1].negatives = 0;
+  candidates.options[1].margin = 3.5;
+  candidates.options[1].reciprocal = true;
+  {
+    ASSERT_OK_AND_ASSIGN(SearchLog log, Open());
+    EXPECT_FALSE(log.candidates());
+    ASSERT_OK(log.AppendCandidates(candidates));
+    ASSERT_OK(log.Append({.kind = Kind::kBegun, .trial = 1}));
+    ASSERT_OK(log.Append({.kind = Kind::kLeft, .trial = 2, .reason = "no time", .seconds = 0.5}));
+  }
+  ASSERT_OK_AND_ASSIGN(const SearchLog log, Open());
+  EXPECT_EQ(log.seconds(), 2.5);
+  ASSERT_TRUE(log.candidates());
+  EXPECT_EQ(log.candidates()->note, "smaller");
+  ASSERT_EQ(log.candidates()->options.size(), 2U);
+  for (const OptionField& field : TrainOptionFields()) {
+    for (const std::size_t i : {0, 1}) {
+      EXPECT_EQ(field.format(log.candidates()->options[i]), field.format(candidates.options[i])) << field.name;
+    }
+  }
+  ASSERT_EQ(log.events().size(), 2U);
+  EXPECT_EQ(log.events()[0].kind, Kind::kBegun);
+  EXPECT_EQ(log.events()[1].kind, Kind::kLeft);
+  EXPECT_EQ(log.events()[1].reason, "no time");
+}
+
+TEST_F(SearchLogTest, RefusesDamagedCandidates) {
+  ASSERT_OK(Open());
+  const std::string head = FileBytes(path());
+  for (const std::string line :
+       {R"({"event":"candidates"})", R"({"event":"candidates","note":"","seconds":1,"candidates":[]})",
+        R"({"event":"candidates","note":"","seconds":1,"candidates":[{"dims":3}]})",
+        R"({"event":"candidates","note":"","seconds":1,"candidates":[{"dim":-3}]})",
+        R"({"event":"candidates","note":3,"seconds":1,"candidates":[{}]})",
+        R"({"event":"candidates","note":"","seconds":1,"candidates":[7]})"}) {
+    WriteFileBytes(path(), head + line + "\n");
+    EXPECT_ERROR(Open(), kCorrupt, "tune.jsonl:2: expected the candidates of a search");
+  }
+}
+
 TEST_F(SearchLogTest, GivesBackWhatWasAppended) {
   {
     ASSERT_OK_AND_ASSIGN(SearchLog log, Open());

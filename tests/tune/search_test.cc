@@ -251,7 +251,9 @@ TEST_F(SearchTest, WhatAKillCutsOffSpendsNothing) {
 }
 
 TEST_F(SearchTest, NotesSayWhatDoesNotDivide) {
-  const auto notes = [&] { return fmt::format("{}", fmt::join(SearchNotes(options_, *CheckSearch(options_)), "\n")); };
+  const auto notes = [&] {
+    return fmt::format("{}", fmt::join(SearchNotes(options_, CheckSearch(options_)->rungs), "\n"));
+  };
   EXPECT_EQ(notes(),
             "1 in 2 of 7 trials is not a whole number: 3 continue from epoch 1 to 2\n"
             "1 in 2 of 3 trials is not a whole number: 1 continue from epoch 2 to 4");

@@ -1,0 +1,36 @@
+#include "tune/time_plan.h"
+
+#include <algorithm>
+
+namespace octavo {
+namespace {
+
+// Measured seconds differ from those to come by a few percent.
+constexpr double kUsableShare = 0.95;
+// Of the usable time, at the end of the first rung; each later one but the last has kRungShare more. By the arithmetic
+// of halving, the rungs take about equal times.
+constexpr double kFirstShare = 0.45;
+constexpr double kRungShare = 0.3;
+// A trial that is so many times slower than others before it would have to be as much better.
+constexpr double kTooSlow = 4;
+constexpr double kLeastShareTooSlow = 0.04;
+
+}  // namespace
+
+double TimePlan::Usable() const { return seconds_ * kUsableShare; }
+
+bool TimePlan::Admits(const Task& task) const {
+  if (!limited()) return true;
+  const double end = task.spent + task.needed;
+  const double share =
+      task.rung + 1 == task.rungs ? 1 : std::min(1.0, kFirstShare + kRungShare * static_cast<double>(task.rung));
+  return end <= Usable() * share && end + task.later <= Usable();
+}
+
+bool TimePlan::MustEnd(const Task& task, double taken) const {
+  if (!limited()) return false;
+  if (task.spent + task.later > Usable()) return true;
+  return task.rung + 1 < task.rungs && taken > std::max(kTooSlow * task.needed, kLeastShareTooSlow * Usable());
+}
+
+}  // namespace octavo

@@ -1,0 +1,41 @@
+// Divides the time of a search among its rungs, so that the best trial and the reference can be trained in full before
+// it is over. Pure arithmetic on measured seconds.
+#pragma once
+
+#include <cstddef>
+
+namespace octavo {
+
+class TimePlan {
+ public:
+  // `seconds` of all processes that work on the search; 0: no limit.
+  explicit TimePlan(double seconds) : seconds_(seconds) {}
+
+  // A task that has not begun, in seconds.
+  struct Task {
+    std::size_t rung = 0;
+    std::size_t rungs = 1;
+    double spent = 0;   // of the search so far
+    double needed = 0;  // by the task
+    // By what must follow it: the rest of the reference, that of this trial if it is the best, and a training on all
+    // edges if some were held out.
+    double later = 0;
+  };
+
+  bool limited() const { return seconds_ > 0; }
+  // Whether there is time for the task: for it and what follows, and without using up the share of later rungs.
+  bool Admits(const Task& task) const;
+  // Whether a task that takes longer than `needed` must end, because what follows without it would be late, or, in the
+  // first rung, because it takes several times as long as others. `taken` counts in `spent`.
+  bool MustEnd(const Task& task, double taken) const;
+  // The most that one training in full should take: three or four of them fit, with the first rungs.
+  double MostSecondsOfTrial() const { return seconds_ * kShareOfTrial; }
+
+ private:
+  static constexpr double kShareOfTrial = 0.25;
+  double Usable() const;
+
+  double seconds_;
+};
+
+}  // namespace octavo

@@ -1,0 +1,125 @@
+#include "tune/candidates.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/support/expect_status.h"
+#include "train/memory_estimate.h"
+#include "tune/trial_draw.h"
+
+namespace octavo {
+namespace {
+
+std::string Text(const TrainOptions& options) {
+  std::string text;
+  for (const OptionField& field : TrainOptionFields()) text += field.format(options) + " ";
+  return text;
+}
+
+CandidateSource SourceOf(std::uint64_t nodes, std::uint64_t edges, std::uint32_t relations) {
+  CandidateSource source;
+  source.facts = {.nodes = nodes, .edges = edges, .relations = relations, .query_share = 0.5};
+  source.graph.node_count = nodes;
+  source.graph.relation_count = relations;
+  source.graph.partition_rows = (nodes / 64 / kPartitionRowQuantum + 1) * kPartitionRowQuantum;
+  source.graph.partition_count = static_cast<std::uint32_t>((nodes - 1) / source.graph.partition_rows + 1);
+  source.graph.has_relations = relations > 1;
+  source.graph.train_edges = edges;
+  source.memory = std::uint64_t{4} << 30;
+  return source;
+}
+
+template <typename Value>
+std::set<Value> ValuesOf(const std::vector<TrainOptions>& candidates, Value TrainOptions::*member) {
+  std::set<Value> values;
+  for (const TrainOptions& options : candidates) values.insert(options.*member);
+  return values;
+}
+
+TEST(MakeCandidatesTest, TheFirstIsWhatTrainChooses) {
+  for (const CandidateSource& source : {SourceOf(135, 5216, 46), SourceOf(15'000, 270'000, 237), SourceOf(34, 78, 1)}) {
+    const Choice choice = ChooseOptions(source.facts, source.graph, source.memory, {}, {});
+    EXPECT_EQ(Text(MakeCandidates(source, 5)[0]), Text(choice.options));
+  }
+}
+
+TEST(MakeCandidatesTest, AllDifferAndCanBeTrained) {
+  for (const CandidateSource& source : {SourceOf(135, 5216, 46), SourceOf(15'000, 270'000, 237), SourceOf(34, 78, 1),
+                                        SourceOf(7'600, 27'800, 1), SourceOf(300, 1000, 2)}) {
+    const std::vector<TrainOptions> candidates = MakeCandidates(source, 60);
+    ASSERT_EQ(candidates.size(), 60U);
+    std::set<std::string> texts;
+    for (const TrainOptions& options : candidates) {
+      EXPECT_OK(CheckTrialOptions(options)) << Text(options);
+      EXPECT_EQ(options.validate_every, 0U);
+      texts.insert(Text(options));
+    }
+    EXPECT_EQ(texts.size(), 60U);
+  }
+}
+
+TEST(MakeCandidatesTest, OptionsVaryThatTheRulesNameForRelations) {
+  CandidateSource source = SourceOf(135, 5216, 46);
+  source.facts.symmetric_share = 0.3;
+  const std::vector<TrainOptions> candidates = MakeCandidates(source, 80);
+  EXPECT_EQ(ValuesOf(candidates, &TrainOptions::model),
+            (std::set<ModelKind>{ModelKind::kComplEx, ModelKind::kDistMult, ModelKind::kRotatE, ModelKind::kTransE}));
+  EXPECT_GT(ValuesOf(candidates, &TrainOptions::learning_rate).size(), 10U);
+  EXPECT_GT(ValuesOf(candidates, &TrainOptions::regularization).size(), 10U);
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::dim).size(), 3U);
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::dropout).size(), 3U);
+  EXPECT_TRUE(ValuesOf(candidates, &TrainOptions::negatives).contains(0)) << "all of 135";
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::loss).size(), 2U);
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::batch).size(), 3U);
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::epochs).size(), 3U);
+}
+
+TEST(MakeCandidatesTest, ModelsFollowFromTheSymmetryOfTheRelations) {
+  CandidateSource source = SourceOf(135, 5216, 46);
+  EXPECT_FALSE(ValuesOf(MakeCandidates(source, 80), &TrainOptions::model).contains(ModelKind::kDistMult));
+  source.facts.symmetric_share = 0.9;
+  EXPECT_FALSE(ValuesOf(MakeCandidates(source, 80), &TrainOptions::model).contains(ModelKind::kTransE));
+}
+
+TEST(MakeCandidatesTest, WalksVaryForAGraphOfOneRelation) {
+  const std::vector<TrainOptions> candidates = MakeCandidates(SourceOf(2'700, 5'300, 1), 60);
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::walks).size(), 3U);
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::walk_window).size(), 3U);
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::walk).size(), 2U);
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::dim).size(), 3U);
+  for (const TrainOptions& options : candidates) EXPECT_EQ(options.model_spec().RelationWidth(), 0U);
+}
+
+TEST(MakeCandidatesTest, ACandidateDependsOnItsNumberAndTheSeed) {
+  CandidateSource source = SourceOf(135, 5216, 46);
+  const std::vector<TrainOptions> few = MakeCandidates(source, 5);
+  const std::vector<TrainOptions> many = MakeCandidates(source, 20);
+  for (std::size_t i = 0; i < few.size(); ++i) EXPECT_EQ(Text(few[i]), Text(many[i]));
+  source.seed = 2;
+  const std::vector<TrainOptions> others = MakeCandidates(source, 5);
+  EXPECT_EQ(Text(few[0]), Text(others[0]));
+  EXPECT_NE(Text(few[1]) + Text(few[2]), Text(others[1]) + Text(others[2]));
+}
+
+TEST(MakeCandidatesTest, AllFitTheMemory) {
+  CandidateSource source = SourceOf(2'000'000, 20'000'000, 10);
+  source.memory = std::uint64_t{1} << 30;
+  const std::vector<TrainOptions> candidates = MakeCandidates(source, 4);
+  ASSERT_EQ(candidates.size(), 4U);
+  for (const TrainOptions& options : candidates) EXPECT_OK(ChooseShape(options, source.graph, source.memory, 8));
+}
+
+TEST(MakeCandidatesTest, GivenEpochsAndFlopsAreTheBase) {
+  CandidateSource source = SourceOf(15'000, 270'000, 237);
+  const TrainOptions whole = MakeCandidates(source, 1)[0];
+  source.flops /= 4;
+  source.epochs = 3;
+  const TrainOptions less = MakeCandidates(source, 1)[0];
+  EXPECT_EQ(less.epochs, 3U);
+  EXPECT_LT(less.dim * less.negatives, 4 * whole.dim * whole.negatives);
+}
+
+}  // namespace
+}  // namespace octavo
