@@ -21,8 +21,8 @@ namespace octavo {
 // out.
 std::string MapName(std::string_view name);
 
-// The most labels that the map names; other nodes are shown as having another label.
-inline constexpr std::size_t kMostMapLabels = 1000;
+// The most classes that the map names; other nodes are shown as having another class.
+inline constexpr std::size_t kMostMapClasses = 1000;
 
 // Nodes as points of a plane.
 struct EmbeddingMap {
@@ -31,20 +31,20 @@ struct EmbeddingMap {
     std::uint64_t degree = 0;
     double x = 0;
     double y = 0;
-    std::optional<std::uint32_t> label = {};  // index into `labels`, or kMostMapLabels
+    std::optional<std::uint32_t> node_class = {};  // index into `classes`, or kMostMapClasses
   };
-  std::vector<Node> nodes = {};          // those to be named first come first
-  std::vector<std::string> labels = {};  // by descending number of nodes, from MapName; empty: none given
-  double x_share = 0;                    // share of the variance of the shown rows
+  std::vector<Node> nodes = {};           // those to be named first come first
+  std::vector<std::string> classes = {};  // by descending number of nodes, from MapName; empty: none given
+  double x_share = 0;                     // share of the variance of the shown rows
   double y_share = 0;
 };
 
-// The MRR of one relation.
+// The filtered MRR of one relation.
 struct RelationQuality {
   std::string name = {};
   std::uint64_t triples = 0;
-  double mrr = 0;
-  double hits_at_10 = 0;
+  double tail_mrr = 0;  // of (h, r, ?)
+  double head_mrr = 0;  // of (?, r, t)
 };
 
 struct HeldOutQuality {

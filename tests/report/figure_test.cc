@@ -76,7 +76,7 @@ TEST(StackFigure, ManyEpochsHaveTheirMeans) {
 }
 
 TEST(BarFigure, LengthsAreValues) {
-  const auto boxes = Boxes(ToHtml(BarFigure{.title = "t", .bars = {{"a", 0.25}, {"b", 0.5, "note"}, {"c", 2}}}));
+  const auto boxes = Boxes(ToHtml(BarFigure{.title = "t", .bars = {{"a", {0.25}}, {"b", {0.5}, "note"}, {"c", {2}}}}));
   ASSERT_EQ(boxes.size(), 3U);
   EXPECT_NEAR(2 * boxes[0][2], boxes[1][2], 0.2);
   EXPECT_NEAR(2 * boxes[1][2], boxes[2][2], 0.2);  // no longer than the axis
@@ -113,7 +113,7 @@ TEST(Figures, SurviveNothingAndValuesThatAreNone) {
         ToHtml(LineFigure{.lines = {{"a", {{1, nan}, {2, 5}}}}}),
         ToHtml(LineFigure{.from_zero = false, .lines = {{"a", {{1, 0}}}}}), ToHtml(StackFigure{}),
         ToHtml(StackFigure{.x = {1}, .layers = {{"a", {nan}}, {"b", {}}}, .lines = {{"c", {infinity}}}}),
-        ToHtml(BarFigure{}), ToHtml(BarFigure{.bars = {{"</title>", 0}}}), ToHtml(HeatFigure{}),
+        ToHtml(BarFigure{}), ToHtml(BarFigure{.bars = {{"</title>", {0}}}}), ToHtml(HeatFigure{}),
         ToHtml(HeatFigure{.columns = {"0"}, .cells = {{0, 1, 1.01, 1}}}), ToHtml(SpanFigure{}),
         ToHtml(SpanFigure{.rows = {{"1", {}}}})}) {
     EXPECT_THAT(html, Not(HasSubstr("nan")));

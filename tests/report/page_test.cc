@@ -19,7 +19,7 @@ RunPage EvilPage() {
       {.epoch = 1, .loss = 2, .edges_per_second = 1000, .peak_rss_bytes = 50 << 20, .memory_bytes = 100 << 20});
   page.history.validations.push_back({.epoch = 1, .scores = {.mrr = 0.25}});
   page.quality = HeldOutQuality{.split = "valid", .relations = {{kEvil, 3, 0.5, 0.5}, {"b", 1, 0.25, 0.5}}};
-  page.map = EmbeddingMap{.nodes = {{kEvil, 5, -2, 1, 0U}, {"b", 1, 0, 0, std::nullopt}}, .labels = {kEvil}};
+  page.map = EmbeddingMap{.nodes = {{kEvil, 5, -2, 1, 0U}, {"b", 1, 0, 0, std::nullopt}}, .classes = {kEvil}};
   return page;
 }
 
@@ -35,8 +35,8 @@ TEST(RunPage, NamesCannotLeaveTheirPlaces) {
   EXPECT_THAT(html, Not(HasSubstr("\xFF")));
   const nlohmann::json map = MapData(html);
   EXPECT_EQ(map["names"][0], "</script><b>\"'&\uFFFD");
-  EXPECT_EQ(map["labels"][0], "</script><b>\"'&\uFFFD");
-  EXPECT_EQ(map["label"], nlohmann::json({0, -1}));
+  EXPECT_EQ(map["classes"][0], "</script><b>\"'&\uFFFD");
+  EXPECT_EQ(map["class"], nlohmann::json({0, -1}));
   EXPECT_EQ(map["x"][0], -1);
   EXPECT_EQ(map["y"][0], 0.5);
   EXPECT_EQ(map["degrees"], nlohmann::json({5, 1}));
