@@ -242,8 +242,9 @@ void AddReportVerb(CLI::App& app, Program& program) {
   AddWholeNumber(*verb, "--sample", flags->sample, 0, kMostNodes,
                  "Nodes of the map, those with the highest degrees; 0: no map");
   RefuseEmpty(
-      verb->add_option("--labels", flags->labels,
-                       "Colour the map by classes: a file of lines NODE<TAB>CLASS [CLASS ...]; nodes with a class are preferred"))
+      verb->add_option(
+          "--labels", flags->labels,
+          "Colour the map by classes: a file of lines NODE<TAB>CLASS [CLASS ...]; nodes with a class are preferred"))
       ->type_name("FILE");
   CLI::Option* const split =
       verb->add_option("--split", flags->split, "Held-out edges to rank; by default valid, if there are any")

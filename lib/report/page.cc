@@ -114,7 +114,8 @@ std::string Quality(const HeldOutQuality& quality) {
       quality.ranks.all_candidates ? fmt::format("all {}", Plural(quality.ranks.candidates, "node"))
                                    : Plural(quality.ranks.candidates, "random node")));
   fmt::format_to(Sink(body),
-                 "<div class=\"scroll\"><table class=\"figures-table\"><tr><td></td><th scope=\"col\">MRR</th><th scope=\"col\">Hits@1</th>"
+                 "<div class=\"scroll\"><table class=\"figures-table\"><tr><td></td><th scope=\"col\">MRR</th><th "
+                 "scope=\"col\">Hits@1</th>"
                  "<th scope=\"col\">Hits@3</th><th scope=\"col\">Hits@10</th><th scope=\"col\">mean rank</th></tr>\n"
                  "{}{}{}{}</table></div>\n",
                  row("filtered", both.filtered), row("tails (h, r, ?)", quality.ranks.tail.filtered),
