@@ -83,9 +83,9 @@ absl::StatusOr<HeldOutQuality> RankEdges(Program& program, const ReportFlags& fl
   HeldOutQuality quality = {.split = std::string(SplitName(split)), .edges = run.graph->Edges(split).edge_count()};
   ASSIGN_OR_RETURN(quality.ranks, RankTriples(EmbeddedOf(run), options));
   for (const RankingReport::Relation& relation : quality.ranks.relations) {
-    quality.relations.push_back({std::string(run.graph->RelationName(relation.relation)), relation.triples,
-                                 relation.tail.filtered.MeanReciprocalRank(),
-                                 relation.head.filtered.MeanReciprocalRank()});
+    quality.relations.push_back(
+        {TextWithName(run.graph->RelationName(relation.relation), run.graph->LabelOf(relation.relation)),
+         relation.triples, relation.tail.filtered.MeanReciprocalRank(), relation.head.filtered.MeanReciprocalRank()});
   }
   return quality;
 }
@@ -138,11 +138,12 @@ absl::StatusOr<EmbeddingMap> MakeMap(const TrainedRun& run, const std::vector<Su
   ASSIGN_OR_RETURN(const PrincipalPlane plane, ProjectNodes(EmbeddedOf(run), ids, memory.bytes));
   EmbeddingMap map = {.x_share = plane.variance_shares[0], .y_share = plane.variance_shares[1]};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    map.nodes.push_back({.name = MapName(run.graph->nodes().Name(NodeId{ids[i]})),
+    const NodeId node{ids[i]};
+    map.nodes.push_back({.name = MapName(run.graph->nodes().Name(node), run.graph->LabelOf(node)),
                          .degree = nodes[i].degree,
                          .x = plane.points[i][0],
                          .y = plane.points[i][1]});
-    if (memory.drops_behind) run.graph->nodes().Forget(ids[i], 1);
+    if (memory.drops_behind) run.graph->ForgetTexts(ids[i], 1);
   }
   AddClasses(classes, nodes, map);
   return map;
@@ -219,7 +220,7 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   if (nodes > 0) {
     ASSIGN_OR_RETURN(page.map, MakeMap(run, survey.top, classes, memory));
   }
-  RETURN_IF_ERROR(run.graph->nodes().status());
+  RETURN_IF_ERROR(run.graph->TextStatus());
   RETURN_IF_ERROR(output.Append(ToHtml(page)));
   RETURN_IF_ERROR(output.Commit());
   program.reporter.EndProgress();

@@ -248,6 +248,14 @@ std::string MapName(std::string_view name) {
   }
 }
 
+std::string MapName(std::string_view name, std::string_view label) {
+  return label.empty() ? MapName(name) : fmt::format("{} ({})", MapName(label), MapName(name));
+}
+
+std::string TextWithName(std::string_view name, std::string_view label) {
+  return label.empty() ? std::string(name) : fmt::format("{} ({})", label, name);
+}
+
 std::string ToHtml(const RunPage& page) {
   const std::string graph = page.graph.filename().string();
   return fmt::format(

@@ -20,6 +20,11 @@ namespace octavo {
 // A readable name for the map. If it is longer than 256 bytes, or fewer with letters outside ASCII, its middle is left
 // out.
 std::string MapName(std::string_view name);
+// The same with a label, which may be empty: "label (name)".
+std::string MapName(std::string_view name, std::string_view label);
+
+// "label (name)", or the name if there is no label. Any bytes.
+std::string TextWithName(std::string_view name, std::string_view label);
 
 // The most classes that the map names; other nodes are shown as having another class.
 inline constexpr std::size_t kMostMapClasses = 1000;
