@@ -42,7 +42,7 @@ struct Texts {
   std::string_view kind;
   std::uint64_t size = 0;
   std::function<std::string_view(std::uint64_t)> name;
-  std::function<std::string_view(std::uint64_t)> label;  // empty: none
+  std::function<std::string_view(std::uint64_t)> label = {};  // empty: none
 };
 
 // Names and labels with similar spellings. Both are looked at in turn, as only the first ones are.

@@ -82,6 +82,19 @@ TEST(BarFigure, LengthsAreValues) {
   EXPECT_NEAR(2 * boxes[1][2], boxes[2][2], 0.2);  // no longer than the axis
 }
 
+TEST(BarFigure, ANameMayHaveSeveralBarsWithALegend) {
+  const std::string html = ToHtml(BarFigure{
+      .title = "t", .series = {"tails", "heads"}, .bars = {{"a", {0.25, 0.5}, "(3 edges)"}, {"b", {0.5, 1}}}});
+  const auto boxes = Boxes(html);
+  ASSERT_EQ(boxes.size(), 4U);
+  EXPECT_NEAR(2 * boxes[0][2], boxes[1][2], 0.2);
+  EXPECT_NEAR(2 * boxes[2][2], boxes[3][2], 0.2);
+  for (std::size_t i = 1; i < boxes.size(); ++i) EXPECT_GE(boxes[i][1], boxes[i - 1][1] + boxes[i - 1][3] - 0.05);
+  EXPECT_THAT(html, HasSubstr("</span>tails</li>"));
+  EXPECT_THAT(html, HasSubstr("a, heads: 0.500"));
+  EXPECT_THAT(html, HasSubstr("0.250  (3 edges)<"));
+}
+
 TEST(HeatFigure, CellsStandInTheirColumnsAtLogarithmicPlaces) {
   const std::string html =
       ToHtml(HeatFigure{.title = "t", .columns = {"0", "1"}, .cells = {{0, 1, 2, 1}, {0, 2, 4, 1000}, {1, 4, 16, 30}}});

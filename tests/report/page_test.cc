@@ -67,6 +67,53 @@ TEST(RunPage, LeavesOutWhatThereIsNot) {
   EXPECT_THAT(html, HasSubstr("id=\"configuration\""));
 }
 
+// Both sides of a relation once had one bar, so that nobody saw that its heads are hard to predict.
+TEST(RunPage, RelationsHaveTheirMrrOnBothSides) {
+  const std::string html = ToHtml(EvilPage());
+  EXPECT_THAT(html, HasSubstr("b, tails (h, r, ?): 0.250"));
+  EXPECT_THAT(html, HasSubstr("b, heads (?, r, t): 0.500"));
+}
+
+TEST(RunPage, ChartsThatSayNothingAreLeftOut) {
+  RunPage page = EvilPage();
+  page.history.epochs.push_back({.epoch = 2, .loss = 1, .learning_rate = 0, .edges_per_second = 1000});
+  std::string html = ToHtml(page);
+  EXPECT_THAT(html, Not(HasSubstr("<figcaption>Learning rate")));
+  EXPECT_THAT(html, HasSubstr("The learning rate was 0 in every epoch."));
+  EXPECT_THAT(html, Not(HasSubstr("id=\"disk\"")));
+  page.history.epochs[1].learning_rate = 0.1;
+  page.history.epochs[1].written_bytes = 5000;
+  html = ToHtml(page);
+  EXPECT_THAT(html, HasSubstr("<figcaption>Learning rate"));
+  EXPECT_THAT(html, HasSubstr("<figcaption>Written per epoch"));
+  EXPECT_THAT(html, Not(HasSubstr("<figcaption>Read per epoch")));
+}
+
+// At the width of a phone, numbers of tables were broken within.
+TEST(RunPage, TablesBreakWithinPathsButNotWithinNumbers) {
+  RunPage page = EvilPage();
+  page.description.train_edges = 1'234'567'890;
+  page.run = "/a/path/that/is/longer/than/a/narrow/screen";
+  const std::string html = ToHtml(page);
+  EXPECT_THAT(html, HasSubstr("<td class=\"words\">1,234,567,890</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>/a/path/that"));
+  EXPECT_THAT(html, HasSubstr("<div class=\"scroll\"><table class=\"figures-table\">"));
+}
+
+TEST(RunPage, SaysWhatTheChartOfDegreesAndNormsShows) {
+  RunPage page = EvilPage();
+  page.norms.emplace();
+  page.norms->Add(3, 1.5);
+  EXPECT_THAT(ToHtml(page), HasSubstr("each column is a range of degrees, and the darker a cell"));
+}
+
+TEST(RunPage, ALabelComesBeforeTheName) {
+  EXPECT_EQ(MapName("Q42", "Douglas Adams"), "Douglas Adams (Q42)");
+  EXPECT_EQ(MapName("Q42", ""), "Q42");
+  EXPECT_EQ(TextWithName("P31", "instance of"), "instance of (P31)");
+  EXPECT_EQ(TextWithName("P31", ""), "P31");
+}
+
 TEST(RunPage, LongNamesOfTheMapKeepTheirEnds) {
   const std::string iri = "http://example.org/" + std::string(200, 'x') + "/country/C3";
   EXPECT_EQ(MapName(iri), iri);
