@@ -25,8 +25,10 @@
 #include "cmd/output_target.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
+#include "cmd/report_examples.h"
 #include "cmd/run_flags.h"
 #include "cmd/version_facts.h"
+#include "evaluate/nearest.h"
 #include "evaluate/node_labels.h"
 #include "export/output_file.h"
 #include "fmt/format.h"
@@ -39,6 +41,7 @@
 namespace octavo {
 namespace {
 
+constexpr std::uint64_t kMostExamples = 100;
 constexpr std::uint64_t kMostNodes = 20'000;  // of the map: a page of some megabytes
 // The page without its map while it is assembled: a few hundred thousand bytes, in a few copies.
 constexpr std::uint64_t kPageBytes = std::uint64_t{4} << 20;
@@ -53,6 +56,7 @@ struct ReportFlags {
   std::string split;  // empty: valid, if the graph has valid edges
   std::uint64_t evaluation_sample = 5000;
   bool no_evaluation = false;
+  std::uint64_t examples = 3;
 };
 
 absl::StatusOr<std::string> WhenWritten(const std::filesystem::path& path) {
@@ -194,8 +198,9 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   const std::uint64_t nodes = std::min(flags.sample, run.graph->node_count());
   // Memory held from beginning to end, in addition to the work of one part at a time. An event of the history takes no
   // more than its line.
-  const std::uint64_t held = kPageBytes + nodes * kMapNodeBytes + 2 * manifest.header.progress.metrics_bytes +
-                             classes.Bytes() + classes.names.size() * kClassOrderBytes +
+  const std::uint64_t held = kPageBytes + ExampleBytes(flags.examples) + nodes * kMapNodeBytes +
+                             2 * manifest.header.progress.metrics_bytes + classes.Bytes() +
+                             classes.names.size() * kClassOrderBytes +
                              std::min(classes.names.size(), kMostMapClasses) * kMapNodeBytes;
   std::uint64_t least = LeastSurveyMemory(EmbeddedOf(run), nodes);
   if (nodes > 0) least = std::max(least, LeastPlaneMemory(EmbeddedOf(run), nodes));
@@ -203,6 +208,7 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
     least =
         std::max(least, LeastRankingMemory(*run.graph, run.model, RankingOf(flags, *split), ReadingThreads(program)));
   }
+  if (flags.examples > 0) least = std::max(least, LeastSearchMemory(EmbeddedOf(run)));
   ASSIGN_OR_RETURN(ReadingMemory memory, ShareReadingMemory(program, "report", run, held + least));
   memory.bytes -= held;
 
@@ -219,6 +225,11 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   page.norms = std::move(survey.norms);
   if (nodes > 0) {
     ASSIGN_OR_RETURN(page.map, MakeMap(run, survey.top, classes, memory));
+  }
+  if (flags.examples > 0) {
+    EvaluationClock searching(program, "finding examples");
+    ASSIGN_OR_RETURN(page.examples, MakeExamples(run, survey.top, split, flags.examples, memory.bytes,
+                                                 [&](double share) { searching.Show(share); }));
   }
   RETURN_IF_ERROR(run.graph->TextStatus());
   RETURN_IF_ERROR(output.Append(ToHtml(page)));
@@ -247,6 +258,10 @@ void AddReportVerb(CLI::App& app, Program& program) {
           "--labels", flags->labels,
           "Colour the map by classes: a file of lines NODE<TAB>CLASS [CLASS ...]; nodes with a class are preferred"))
       ->type_name("FILE");
+  AddWholeNumber(
+      *verb, "--examples", flags->examples, 0, kMostExamples,
+      "Nodes whose neighbours, and held-out edges whose likeliest tails are shown; each takes a pass over the "
+      "embeddings");
   CLI::Option* const split =
       verb->add_option("--split", flags->split, "Held-out edges to rank; by default valid, if there are any")
           ->check(CLI::IsMember({"train", "valid", "test"}))

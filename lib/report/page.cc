@@ -269,16 +269,16 @@ std::string ToHtml(const RunPage& page) {
 {}</style></head>
 <body>
 {}<main>
-{}{}{}{}{}{}</main>
+{}{}{}{}{}{}{}</main>
 <footer>octavo {}</footer>
 <script>
 {}</script>
 </body></html>
 )",
       HtmlText(ModelName(page.options.model)), HtmlText(graph), kReportStyle, Head(page), LearningSection(page.history),
-      page.quality ? Quality(*page.quality) : std::string(), Embeddings(page), WorkSection(page.history),
-      DiskSection(page.history, page.residency ? &*page.residency : nullptr), Configuration(page),
-      HtmlText(page.version), kReportScript);
+      page.quality ? Quality(*page.quality) : std::string(), Embeddings(page), ExamplesSection(page.examples),
+      WorkSection(page.history), DiskSection(page.history, page.residency ? &*page.residency : nullptr),
+      Configuration(page), HtmlText(page.version), kReportScript);
 }
 
 }  // namespace octavo

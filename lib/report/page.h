@@ -10,6 +10,7 @@
 
 #include "evaluate/ranking.h"
 #include "format/graph_description.h"
+#include "report/examples.h"
 #include "report/node_survey.h"
 #include "report/residency.h"
 #include "report/run_history.h"
@@ -73,6 +74,7 @@ struct RunPage {
   std::optional<HeldOutQuality> quality = {};
   std::optional<DegreeNorms> norms = {};
   std::optional<EmbeddingMap> map = {};
+  Examples examples = {};
 };
 
 // Returns the page. Names may contain any bytes; those that are not UTF-8 are shown as U+FFFD.

@@ -83,6 +83,12 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   sed -n 's/.*id="map-data">\(.*\)<\/script>.*/\1/p' page.html >map.json
   [[ "$(json '"Douglas Adams (Q0)" in o["names"], "Q5" in o["names"]' <map.json)" == "(True, True)" ]]
   grep -q 'instance of (P31)' page.html
+  # The first node of the map and its neighbours; the likeliest tails of trained edges, which are marked.
+  grep -q '<section id="examples">' page.html
+  [[ "$(grep -c '<table class="answers">' page.html)" == 6 ]]
+  grep -q '<td>Douglas Adams (Q0)</td>' page.html
+  "$OCTAVO" --quiet report --run run --output none.html --examples 0
+  [[ "$(grep -c 'id="examples"' none.html)" == 0 ]]
 }
 
 @test "labels: literals of a predicate, in one language" {

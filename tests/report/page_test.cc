@@ -107,6 +107,18 @@ TEST(RunPage, SaysWhatTheChartOfDegreesAndNormsShows) {
   EXPECT_THAT(ToHtml(page), HasSubstr("each column is a range of degrees, and the darker a cell"));
 }
 
+TEST(RunPage, HasExamplesIfThereAreAny) {
+  RunPage page = EvilPage();
+  EXPECT_THAT(ToHtml(page), Not(HasSubstr("id=\"examples\"")));
+  page.examples.neighbors.push_back({kEvil, {{"human (Q5)", 0.75, ""}}});
+  page.examples.predictions.push_back({"Q42, P31, ?", {{kEvil, -1.5, "the edge"}}});
+  const std::string html = ToHtml(page);
+  EXPECT_THAT(html, HasSubstr("id=\"examples\""));
+  EXPECT_THAT(html, HasSubstr("<td>human (Q5)</td><td class=\"words\">0.750</td>"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"words\">the edge</td>"));
+  EXPECT_THAT(html, Not(HasSubstr("<b>")));
+}
+
 TEST(RunPage, ALabelComesBeforeTheName) {
   EXPECT_EQ(MapName("Q42", "Douglas Adams"), "Douglas Adams (Q42)");
   EXPECT_EQ(MapName("Q42", ""), "Q42");
