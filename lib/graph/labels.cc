@@ -38,8 +38,10 @@ absl::StatusOr<std::unique_ptr<Labels>> Labels::Open(const GraphPaths& paths, co
   const std::uint64_t found =
       LabelChecksum(labels->hashes_.header, labels->offsets_.header, labels->order_.header, relations);
   if (found == description.label_checksum) return labels;
-  return CorruptError(fmt::format("{}: labels of checksum {:016x}; expected {:016x}, as graph.json says",
-                                  paths.folder().string(), found, description.label_checksum));
+  return CorruptError(fmt::format(
+      "{}: labels of checksum {:016x}; expected {:016x}, as graph.json says; if this file is intact, another "
+      "file of labels belongs to another graph",
+      paths.RelationLabels().string(), found, description.label_checksum));
 }
 
 absl::Status Labels::CheckSizes(const GraphDescription& description) const {
