@@ -229,8 +229,7 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
                              "comma-separated if it ends in .csv; the first of a name counts"))
       ->type_name("FILE");
   RefuseEmpty(app.add_option("--label-predicate", flags.options.label_choice.predicate,
-                             "Predicate whose literals are labels, not edges, such as "
-                             "http://www.w3.org/2000/01/rdf-schema#label"))
+                             "Predicate whose literals are labels, not edges: the IRI, usually that of rdfs:label"))
       ->type_name("IRI");
   RefuseEmpty(app.add_option("--label-language", flags.options.label_choice.language,
                              "Language tag of those literals, such as en; by default any"))
