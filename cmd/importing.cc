@@ -61,7 +61,7 @@ void WarnOfManyRelations(const ImportFlags& flags, const ImportSummary& summary,
 }
 
 void ReportLabels(const ImportFlags& flags, const ImportSummary& summary, Reporter& reporter) {
-  const LabelCounts& labels = summary.labels;
+  const ImportedLabels& labels = summary.labels;
   const LabelChoice& choice = flags.options.label_choice;
   if (!summary.graph.HasLabels() && flags.options.labels.empty() && choice.predicate.empty()) return;
   std::string text =

@@ -74,7 +74,7 @@ struct ImportSummary {
   std::uint64_t blank_lines = 0;
   std::uint64_t literals = 0;      // triples whose object is a literal
   std::uint64_t label_lines = 0;   // triples with labels, of any language
-  LabelCounts labels;              // of those that were given, and of the base
+  ImportedLabels labels;           // of those that were given, and of the base
   std::uint64_t zero_weights = 0;  // lines of weight 0, which are no edges
   std::uint64_t bad_lines = 0;
   std::vector<std::string> bad_line_messages;  // the first ones

@@ -76,8 +76,9 @@ absl::Status LabelImport::SortAgain(std::uint64_t seed, std::uint64_t memory_byt
   return absl::OkStatus();
 }
 
-absl::StatusOr<LabelCounts> LabelImport::Write(const GraphPaths& paths, std::uint64_t seed, std::uint64_t memory_bytes,
-                                               bool drop_behind, GraphDescription& graph) {
+absl::StatusOr<ImportedLabels> LabelImport::Write(const GraphPaths& paths, std::uint64_t seed,
+                                                  std::uint64_t memory_bytes, bool drop_behind,
+                                                  GraphDescription& graph) {
   if (seed != seed_) RETURN_IF_ERROR(SortAgain(seed, memory_bytes));
   RETURN_IF_ERROR(sorter_->Finish(memory_bytes / 2));
   ASSIGN_OR_RETURN(const std::unique_ptr<NodeNames> nodes, NodeNames::Open(paths));

@@ -46,8 +46,8 @@ class LabelImport {
 
   // Writes the files of labels of the graph in `paths`, whose nodes and relations are complete, and sets the labels'
   // part of `graph`. `seed` is that of the nodes' hashes. Once, last.
-  absl::StatusOr<LabelCounts> Write(const GraphPaths& paths, std::uint64_t seed, std::uint64_t memory_bytes,
-                                    bool drop_behind, GraphDescription& graph);
+  absl::StatusOr<ImportedLabels> Write(const GraphPaths& paths, std::uint64_t seed, std::uint64_t memory_bytes,
+                                       bool drop_behind, GraphDescription& graph);
 
  private:
   absl::Status Add(LabelSource source, std::string_view name, std::string_view label);

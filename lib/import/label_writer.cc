@@ -120,7 +120,7 @@ absl::StatusOr<std::string> LabelWriter::WriteRelations() {
   return text;
 }
 
-absl::StatusOr<LabelCounts> LabelWriter::Run(GraphDescription& graph) {
+absl::StatusOr<ImportedLabels> LabelWriter::Run(GraphDescription& graph) {
   RETURN_IF_ERROR(ReadRelations(graph));
   ArrayHeader hashes;
   ArrayHeader offsets;

@@ -26,7 +26,7 @@ constexpr std::uint64_t NumberOf(LabelSource source, std::uint64_t place) {
 constexpr LabelSource SourceOf(std::uint64_t number) { return static_cast<LabelSource>(number >> kLabelPlaceBits); }
 
 // Labels of names that are in the graph and of names that are not; those of a base are not counted as repeated.
-struct LabelCounts {
+struct ImportedLabels {
   std::uint64_t nodes = 0;
   std::uint64_t relations = 0;
   std::uint64_t repeated = 0;  // further labels of a name, which are left out
@@ -43,7 +43,7 @@ class LabelWriter {
               std::uint64_t memory_bytes, SpillUse& use);
 
   // Sets the labels' part of `graph`. Leaves no file of labels if no name of the graph has one.
-  absl::StatusOr<LabelCounts> Run(GraphDescription& graph);
+  absl::StatusOr<ImportedLabels> Run(GraphDescription& graph);
 
  private:
   // All labels of one name: the one that counts.
@@ -72,7 +72,7 @@ class LabelWriter {
   bool has_record_ = false;
   bool has_group_ = false;
   Group group_;
-  LabelCounts counts_;
+  ImportedLabels counts_;
 };
 
 }  // namespace octavo
