@@ -83,7 +83,7 @@ void AddFractions(CLI::App& verb, std::vector<double>& fractions) {
 void AddClassificationFlags(CLI::App& verb, ClassificationFlags& flags) {
   CLI::Option* const labels =
       RefuseEmpty(verb.add_option("--labels", flags.labels,
-                                  "Classify nodes instead: a file of lines NODE<TAB>LABEL [LABEL ...]"))
+                                  "Classify nodes instead: a file of lines NODE<TAB>CLASS [CLASS ...]"))
           ->type_name("FILE");
   AddFractions(verb, flags.options.train_fractions);
   AddWholeNumber(verb, "--repeats", flags.options.repeats, 1, 1'000'000, "Random splits for each share");
@@ -208,8 +208,8 @@ void AddEvaluateVerb(CLI::App& app, Program& program) {
   verb->footer(
       "Filtered: the other ends known from train, valid and test do not count. Ties get the mean of the best and the\n"
       "worst rank; Hits@k counts ranks up to k.\n"
-      "Labels: one logistic regression per label, against all others; a node with k labels is predicted the k "
-      "likeliest.");
+      "Classes (--labels): one logistic regression per class, against all others; a node with k classes is predicted "
+      "the k likeliest.");
   verb->final_callback([&program, flags] {
     flags->classification.options.seed = flags->held_out.options.seed;
     program.run = [flags](Program& p) { return RunEvaluate(p, *flags); };

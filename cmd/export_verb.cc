@@ -226,7 +226,7 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   };
   ASSIGN_OR_RETURN(WriteReport report, WriteVectors(table, options, output));
   report.names_changed += names_changed;
-  RETURN_IF_ERROR(graph.nodes().status());
+  RETURN_IF_ERROR(graph.TextStatus());
   // Files needed to read the vectors are committed before them.
   std::vector<OutputFile*> files;
   for (std::optional<OutputFile>* beside : {&names, &metadata, &scales}) {

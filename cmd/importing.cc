@@ -60,6 +60,27 @@ void WarnOfManyRelations(const ImportFlags& flags, const ImportSummary& summary,
       flags.options.columns.empty() ? "second" : "named"));
 }
 
+void ReportLabels(const ImportFlags& flags, const ImportSummary& summary, Reporter& reporter) {
+  const ImportedLabels& labels = summary.labels;
+  const LabelChoice& choice = flags.options.label_choice;
+  if (!summary.graph.HasLabels() && flags.options.labels.empty() && choice.predicate.empty()) return;
+  std::string text =
+      fmt::format("labels: {} and {}", CountText(labels.nodes, "node"), CountText(labels.relations, "relation"));
+  if (labels.repeated > 0) text += fmt::format("; {} of the same names left out", labels.repeated);
+  if (labels.unknown > 0) {
+    text += fmt::format("; {} that the graph lacks, such as \"{}\"", CountText(labels.unknown, "name"),
+                        Escape(labels.first_unknown, 60));
+  }
+  if (!summary.graph.HasLabels()) {
+    reporter.Warning(text + (summary.label_lines > 0 && !choice.language.empty()
+                                 ? fmt::format("; {} of that predicate, none in the language {}",
+                                               CountText(summary.label_lines, "triple"), Escape(choice.language))
+                                 : std::string()));
+  } else {
+    reporter.Info(text);
+  }
+}
+
 // Reports the result; unusual counts only if they are not zero.
 void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& reporter) {
   for (const std::string& message : summary.bad_line_messages) reporter.Warning(message);
@@ -79,6 +100,7 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
     reporter.Info(fmt::format("literals: {}; {}", CountText(summary.literals, "triple"),
                               flags.options.keep_literals ? "kept" : "dropped (--literals keep keeps them)"));
   }
+  ReportLabels(flags, summary, reporter);
   if (Sum(summary.duplicates) > 0) {
     reporter.Info(fmt::format("duplicates: {}; {}", BySplit(summary.duplicates),
                               !flags.options.merge_duplicates ? "kept"
@@ -125,6 +147,11 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
                   "million edges/s",
                   seconds, summary.read_seconds, summary.rank_seconds, summary.encode_seconds, summary.write_seconds,
                   static_cast<double>(summary.input_edges) / 1e6 / std::max(seconds, 1e-9)));
+}
+
+// An IRI may be given as N-Triples has it, <IRI>.
+void TakeOffBrackets(std::string& iri) {
+  if (iri.size() > 2 && iri.starts_with('<') && iri.ends_with('>')) iri = iri.substr(1, iri.size() - 2);
 }
 
 // Sets the format, and the separator of csv.
@@ -197,6 +224,16 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
       ->type_name("FILE");
   RefuseEmpty(app.add_option("--relation-names", flags.options.relation_names, "Relation names for NumPy arrays"))
       ->type_name("FILE");
+  RefuseEmpty(app.add_option("--labels", flags.options.labels,
+                             "Labels for people: lines of a node's or relation's name and its label, tab-separated, or "
+                             "comma-separated if it ends in .csv; the first of a name counts"))
+      ->type_name("FILE");
+  RefuseEmpty(app.add_option("--label-predicate", flags.options.label_choice.predicate,
+                             "Predicate whose literals are labels, not edges: the IRI, usually that of rdfs:label"))
+      ->type_name("IRI");
+  RefuseEmpty(app.add_option("--label-language", flags.options.label_choice.language,
+                             "Language tag of those literals, such as en; by default any"))
+      ->type_name("TAG");
   AddWholeNumber(app, "--max-bad-lines", flags.options.max_bad_lines, 0, UINT64_MAX,
                  "Skip up to this many malformed lines");
   flags.undirected_option =
@@ -225,6 +262,7 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
   RETURN_IF_ERROR(TakeSeparator(flags.separator, options));
   options.keep_literals = flags.literals == "keep";
   if (!options.base.empty()) RETURN_IF_ERROR(TakeOverChoices(flags, program.reporter));
+  TakeOffBrackets(options.label_choice.predicate);
   options.merge_duplicates = flags.duplicates == "merge";
   options.drop_self_loops = flags.self_loops == "drop";
   options.drop_unseen = flags.unseen == "drop";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/count_text.h"
 #include "base/escape.h"
 #include "base/json_escape.h"
 #include "base/status.h"
@@ -50,6 +51,10 @@ void PrintTable(const Graph& graph) {
   row("valid edges", fmt::format("{}", d.valid_edges));
   row("test edges", fmt::format("{}", d.test_edges));
   row("weights", d.has_weights ? "yes" : "no");
+  if (d.HasLabels()) {
+    row("labelled", CountText(d.labelled_nodes, "node"));
+    if (d.has_relations) row("", CountText(d.labelled_relations, "relation"));
+  }
   row("partitions", fmt::format("{}", d.partition_count));
   row("rows each", fmt::format("{}", d.partition_rows));
   row("size", FormatByteSize(BytesOf(graph.paths())));
@@ -58,7 +63,9 @@ void PrintTable(const Graph& graph) {
   const std::vector<RelationId> relations = ByFrequency(graph);
   fmt::print("\n{:>14}  relation\n", "train edges");
   for (std::size_t i = 0; i < std::min(relations.size(), kShownRelations); ++i) {
-    fmt::print("{:>14}  {}\n", graph.RelationTrainEdges(relations[i]), EscapeName(graph.RelationName(relations[i])));
+    const std::string_view label = graph.LabelOf(relations[i]);
+    fmt::print("{:>14}  {}{}\n", graph.RelationTrainEdges(relations[i]), EscapeName(graph.RelationName(relations[i])),
+               label.empty() ? "" : fmt::format(" ({})", EscapeName(label)));
   }
   if (relations.size() > kShownRelations) {
     fmt::print("{:>14}  {} more (--json lists them)\n", "...", relations.size() - kShownRelations);
@@ -77,6 +84,10 @@ void PrintJson(const Graph& graph) {
   object["test_edges"] = d.test_edges;
   object["has_relations"] = d.has_relations;
   object["has_weights"] = d.has_weights;
+  if (d.HasLabels()) {
+    object["labelled_nodes"] = d.labelled_nodes;
+    object["labelled_relations"] = d.labelled_relations;
+  }
   object["partitions"] = d.partition_count;
   object["partition_rows"] = d.partition_rows;
   object["bytes"] = BytesOf(graph.paths());

@@ -46,15 +46,18 @@ struct Question {
 };
 
 struct AnswerRow {
-  std::string name;  // complete for JSON, otherwise as the table shows it
+  std::string name;   // complete for JSON, otherwise as the table shows it
+  std::string label;  // the same; empty for none
   float score = 0.0F;
   bool known = false;
 };
 
 struct Answer {
-  Question question;            // with all words and the treatment of known answers
-  std::vector<AnswerRow> rows;  // best first
-  std::uint64_t known = 0;      // for predict: nodes that answer it in the graph, hidden or marked
+  Question question;        // with all words, as names where they were labels, and the treatment of known answers
+  bool has_labels = false;  // the graph
+  std::array<std::string, 3> labels;  // of the words; empty for none
+  std::vector<AnswerRow> rows;        // best first
+  std::uint64_t known = 0;            // for predict: nodes that answer it in the graph, hidden or marked
 };
 
 // Limits of an answerer in addition to the flags.
@@ -89,12 +92,17 @@ class Answerer {
   absl::Status ShareMemory();
   bool Suggests() const { return refused_ < limits_.suggesting; }
   absl::StatusOr<Answer> Find(const Question& question, std::uint64_t k);
-  absl::StatusOr<std::vector<ScoredNode>> Neighbors(const std::string& name, std::uint64_t k);
-  absl::StatusOr<Predictions> Predict(const Question& question, std::uint64_t k);
+  // Both replace labels among the words by names and set the labels.
+  absl::StatusOr<std::vector<ScoredNode>> Neighbors(Answer& answer, std::uint64_t k);
+  absl::StatusOr<Predictions> Predict(Answer& answer, std::uint64_t k);
+  absl::StatusOr<NodeId> TakeNode(Answer& answer, std::size_t word);
   // Adds the rows' names.
   absl::Status NameRows(std::span<const NodeId> nodes, std::vector<AnswerRow>& rows);
   NodeSearchOptions OptionsFor(std::uint64_t k) const;
-  std::string_view NameOf(NodeId node);
+  // The text as a row has it: escaped and short for a table, otherwise complete.
+  absl::StatusOr<std::string> RowText(std::string_view text, std::uint64_t& bytes, std::uint64_t most) const;
+  // Regularly drops the pages that names and labels were read from.
+  void CountReading();
 
   Program* program_;
   const QueryFlags* flags_;

@@ -20,13 +20,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxNameBytes = 60;  // longer names are cut in the table; --json prints them in full
-constexpr std::uint64_t kRowBytes = 512;   // of an answer with its name in a table, and as a line of output
+constexpr std::uint64_t kRowBytes = 512;   // of an answer with its name in a table, and as a line of output; or label
 constexpr std::uint64_t kNameCopies = 8;   // of a name while it is written as JSON: values, and strings that double
 
 // Memory of the answers: in the heap of each thread and of their sum, as rows with names, and as lines of output.
 std::uint64_t AnswerBytes(const Program& program, std::uint64_t k, const TrainedRun& run) {
   const auto heaps = static_cast<std::uint64_t>(ReadingThreads(program)) + 2;
-  return std::min(k, run.graph->node_count()) * (heaps * sizeof(ScoredNode) + kRowBytes);
+  const std::uint64_t row_bytes = run.graph->labels() == nullptr ? kRowBytes : 2 * kRowBytes;
+  return std::min(k, run.graph->node_count()) * (heaps * sizeof(ScoredNode) + row_bytes);
 }
 
 // Completes a question with two words: the ? may be omitted after a head and a relation, and the relation if the graph
@@ -53,14 +54,45 @@ absl::StatusOr<Question> WithRelation(Question question, const Graph& graph) {
 // The shortest decimals of the float: printed as a double, 0.1 would be 0.10000000149011612.
 double Shortest(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
 
-void PrintTable(const std::vector<AnswerRow>& rows, std::string_view score_name) {
+// Characters of a text in UTF-8.
+std::size_t Letters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
+}
+
+void PrintTable(const Answer& answer, std::string_view score_name) {
+  const std::vector<AnswerRow>& rows = answer.rows;
   std::size_t width = 4;
-  for (const AnswerRow& row : rows) width = std::max(width, row.name.size());
-  fmt::print("{:>4}  {:<{}}  {:>10}\n", "rank", "name", width, score_name);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    fmt::print("{:>4}  {:<{}}  {:>10.4f}{}\n", i + 1, rows[i].name, width, rows[i].score,
-               rows[i].known ? "  known" : "");
+  std::size_t label_width = 5;
+  for (const AnswerRow& row : rows) {
+    width = std::max(width, row.name.size());
+    label_width = std::max(label_width, Letters(row.label));
   }
+  const auto print = [&](const auto& rank, std::string_view name, std::string_view label) {
+    fmt::print("{:>4}  {:<{}}  ", rank, name, width);
+    if (answer.has_labels) fmt::print("{}{:{}}  ", label, "", label_width - Letters(label));
+  };
+  print("rank", "name", "label");
+  fmt::print("{:>10}\n", score_name);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    print(i + 1, rows[i].name, rows[i].label);
+    fmt::print("{:>10.4f}{}\n", rows[i].score, rows[i].known ? "  known" : "");
+  }
+}
+
+// A name as titles show it: with its label, if it has one.
+std::string Titled(const std::string& name, const std::string& label) {
+  return label.empty() ? EscapeName(name) : fmt::format("{} ({})", EscapeName(name), EscapeName(label, kMaxNameBytes));
+}
+
+// A field for a label: null for a name without one.
+Json LabelJson(const std::string& label) { return label.empty() ? Json() : Json(label); }
+
+Json RowJson(const Answer& answer, const AnswerRow& row) {
+  Json object = {{"node", row.name}};
+  if (answer.has_labels) object["label"] = LabelJson(row.label);
+  object["score"] = Shortest(row.score);
+  return object;
 }
 
 }  // namespace
@@ -104,50 +136,62 @@ NodeSearchOptions Answerer::OptionsFor(std::uint64_t k) const {
   return options;
 }
 
-absl::StatusOr<std::vector<ScoredNode>> Answerer::Neighbors(const std::string& name, std::uint64_t k) {
-  ASSIGN_OR_RETURN(const NodeId node, FindNode(*run_.graph, name, Suggests()));
+absl::StatusOr<NodeId> Answerer::TakeNode(Answer& answer, std::size_t word) {
+  ASSIGN_OR_RETURN(const NodeId node, FindNode(*run_.graph, answer.question.words[word], Suggests()));
+  answer.question.words[word] = run_.graph->nodes().Name(node);
+  answer.labels[word] = run_.graph->LabelOf(node);
+  return node;
+}
+
+absl::StatusOr<std::vector<ScoredNode>> Answerer::Neighbors(Answer& answer, std::uint64_t k) {
+  ASSIGN_OR_RETURN(const NodeId node, TakeNode(answer, 0));
   if (index_) return index_->Nearest(node, k, flags_->ef);
   const Similarity similarity = flags_->metric == "dot" ? Similarity::kDot : Similarity::kCosine;
   return NearestNodes(EmbeddedOf(run_), node, similarity, OptionsFor(k));
 }
 
-absl::StatusOr<Predictions> Answerer::Predict(const Question& question, std::uint64_t k) {
-  const auto& [head, relation, tail] = question.words;
+absl::StatusOr<Predictions> Answerer::Predict(Answer& answer, std::uint64_t k) {
+  auto& [head, relation, tail] = answer.question.words;
   LinkQuestion link;
   link.side = tail == kAsked ? Side::kTail : Side::kHead;
-  ASSIGN_OR_RETURN(link.known, FindNode(*run_.graph, link.side == Side::kTail ? head : tail, Suggests()));
+  ASSIGN_OR_RETURN(link.known, TakeNode(answer, link.side == Side::kTail ? 0 : 2));
   ASSIGN_OR_RETURN(link.relation, FindRelation(*run_.graph, relation, Suggests()));
-  return PredictLinks(EmbeddedOf(run_), link, question.known == "mark" ? KnownEdges::kMark : KnownEdges::kHide,
+  relation = run_.graph->RelationName(link.relation);
+  answer.labels[1] = run_.graph->LabelOf(link.relation);
+  return PredictLinks(EmbeddedOf(run_), link, answer.question.known == "mark" ? KnownEdges::kMark : KnownEdges::kHide,
                       OptionsFor(k));
 }
 
-// Regularly drops the pages that names were read from.
-std::string_view Answerer::NameOf(NodeId node) {
+void Answerer::CountReading() {
   constexpr std::uint64_t kReadings = 1024;  // a few pages each
-  if (++readings_ % kReadings == 0) run_.graph->nodes().Forget(0, run_.graph->node_count());
-  return run_.graph->nodes().Name(node);
+  if (++readings_ % kReadings == 0) run_.graph->ForgetTexts(0, run_.graph->node_count());
 }
 
 // JSON contains complete names, of up to 64 KiB: they must fit the memory that the search used.
+absl::StatusOr<std::string> Answerer::RowText(std::string_view text, std::uint64_t& bytes, std::uint64_t most) const {
+  if (!flags_->json) return EscapeName(text, kMaxNameBytes);
+  bytes += kNameCopies * EscapeJsonControls(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).size();
+  if (bytes <= most) return std::string(text);
+  return UsageError(
+      fmt::format("{} as JSON and --memory leaves {} for them", FormatByteSize(bytes), FormatByteSize(most)));
+}
+
 absl::Status Answerer::NameRows(std::span<const NodeId> nodes, std::vector<AnswerRow>& rows) {
   const std::uint64_t most = search_bytes_ + nodes.size() * kRowBytes;
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const std::string_view name = NameOf(nodes[i]);
-    if (!flags_->json) {
-      rows[i].name = EscapeName(name, kMaxNameBytes);
-      continue;
-    }
-    bytes += kNameCopies * EscapeJsonControls(Json(name).dump(-1, ' ', false, Json::error_handler_t::replace)).size();
-    if (bytes > most) {
+    CountReading();
+    absl::StatusOr<std::string> name = RowText(run_.graph->nodes().Name(nodes[i]), bytes, most);
+    absl::StatusOr<std::string> label = RowText(run_.graph->LabelOf(nodes[i]), bytes, most);
+    if (!name.ok() || !label.ok()) {
       return UsageError(
-          fmt::format("the names of the first {} answers take {} as JSON and --memory leaves {} for them; expected a "
-                      "smaller -k or a larger --memory",
-                      i + 1, FormatByteSize(bytes), FormatByteSize(most)));
+          fmt::format("the names of the first {} answers take {}; expected a smaller -k or a larger --memory", i + 1,
+                      MessageOf(name.ok() ? label.status() : name.status())));
     }
-    rows[i].name = name;
+    rows[i].name = *std::move(name);
+    rows[i].label = *std::move(label);
   }
-  return run_.graph->nodes().status();
+  return run_.graph->TextStatus();
 }
 
 absl::StatusOr<Answer> Answerer::Ask(const Question& question, std::uint64_t k) {
@@ -157,24 +201,26 @@ absl::StatusOr<Answer> Answerer::Ask(const Question& question, std::uint64_t k) 
 }
 
 absl::StatusOr<Answer> Answerer::Find(const Question& question, std::uint64_t k) {
-  Answer answer{question, {}, 0};
+  Answer answer;
+  answer.question = question;
+  answer.has_labels = run_.graph->labels() != nullptr;
   std::vector<NodeId> nodes;
   if (question.kind == Question::Kind::kNeighbors) {
-    ASSIGN_OR_RETURN(const std::vector<ScoredNode> found, Neighbors(question.words[0], k));
+    ASSIGN_OR_RETURN(const std::vector<ScoredNode> found, Neighbors(answer, k));
     for (const ScoredNode& scored : found) {
       nodes.push_back(scored.node);
-      answer.rows.push_back({"", scored.score, false});
+      answer.rows.push_back({"", "", scored.score, false});
     }
     RETURN_IF_ERROR(NameRows(nodes, answer.rows));
     return answer;
   }
   ASSIGN_OR_RETURN(answer.question, WithRelation(question, *run_.graph));
   if (question.known.empty()) answer.question.known = flags_->known;
-  ASSIGN_OR_RETURN(const Predictions predictions, Predict(answer.question, k));
+  ASSIGN_OR_RETURN(const Predictions predictions, Predict(answer, k));
   answer.known = predictions.known;
   for (const Prediction& prediction : predictions.nodes) {
     nodes.push_back(prediction.node);
-    answer.rows.push_back({"", prediction.score, prediction.known});
+    answer.rows.push_back({"", "", prediction.score, prediction.known});
   }
   RETURN_IF_ERROR(NameRows(nodes, answer.rows));
   return answer;
@@ -194,39 +240,48 @@ absl::Status Answerer::WarnOfCommits() {
 void PrintAnswer(const QueryFlags& flags, const Answer& answer) {
   const auto& [head, relation, tail] = answer.question.words;
   if (answer.question.kind == Question::Kind::kNeighbors) {
-    fmt::print("neighbors of \"{}\"\n\n", EscapeName(head));
-    PrintTable(answer.rows, flags.metric);
+    fmt::print("neighbors of \"{}\"{}\n\n", EscapeName(head),
+               answer.labels[0].empty() ? "" : fmt::format(" ({})", EscapeName(answer.labels[0], kMaxNameBytes)));
+    PrintTable(answer, flags.metric);
     return;
   }
-  fmt::print("({}, {}, {}), {} known answer{} {}\n\n", EscapeName(head), EscapeName(relation), EscapeName(tail),
-             answer.known, answer.known == 1 ? "" : "s",
+  fmt::print("({}, {}, {}), {} known answer{} {}\n\n", Titled(head, answer.labels[0]),
+             Titled(relation, answer.labels[1]), Titled(tail, answer.labels[2]), answer.known,
+             answer.known == 1 ? "" : "s",
              answer.question.known == "mark" ? "marked"
              : answer.known == 0             ? "left out"
              : answer.known == 1             ? "left out; --known mark shows it"
                                              : "left out; --known mark shows them");
-  PrintTable(answer.rows, "score");
+  PrintTable(answer, "score");
 }
 
 void AddAnswer(const QueryFlags& flags, const Answer& answer, Json& object) {
   const auto& [head, relation, tail] = answer.question.words;
   if (answer.question.kind == Question::Kind::kNeighbors) {
     object["node"] = head;
+    if (answer.has_labels) object["label"] = LabelJson(answer.labels[0]);
     object["metric"] = flags.metric;
     if (!flags.index.empty()) object["ef"] = flags.ef;
     object["neighbors"] = Json::array();
     for (const AnswerRow& row : answer.rows) {
-      object["neighbors"].push_back({{"node", row.name}, {"score", Shortest(row.score)}});
+      object["neighbors"].push_back(RowJson(answer, row));
     }
     return;
   }
   object["head"] = head == kAsked ? Json() : Json(head);
   object["relation"] = relation;
   object["tail"] = tail == kAsked ? Json() : Json(tail);
+  if (answer.has_labels) {
+    object["head_label"] = LabelJson(answer.labels[0]);
+    object["relation_label"] = LabelJson(answer.labels[1]);
+    object["tail_label"] = LabelJson(answer.labels[2]);
+  }
   object["known"] = answer.question.known;
   object["known_answers"] = answer.known;
   object["predictions"] = Json::array();
   for (const AnswerRow& row : answer.rows) {
-    object["predictions"].push_back({{"node", row.name}, {"score", Shortest(row.score)}, {"known", row.known}});
+    object["predictions"].push_back(RowJson(answer, row));
+    object["predictions"].back()["known"] = row.known;
   }
 }
 

@@ -93,6 +93,10 @@ NameCompletion CompleteNames(const Graph& graph, const Kinds& kinds, const Word&
   if (kinds.nodes && !(kinds.commands && word.text.empty())) {
     Merge(CompleteName(word.text, graph.node_count(), NodeNamesInTurn(graph), kChoices, kTabTime, part), kChoices,
           found);
+    if (graph.labels() != nullptr && !word.text.empty() && part == CompletedPart::kName) {
+      Merge(CompleteName(word.text, graph.node_count(), NodeLabelsInTurn(graph), kChoices, kTabTime, part), kChoices,
+            found);
+    }
   }
   return found;
 }

@@ -1,6 +1,7 @@
 #include "cmd/reading_memory.h"
 
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 #include "base/byte_size.h"
@@ -30,6 +31,9 @@ std::uint64_t OpenBytes(const TrainedRun& run) {
   constexpr std::uint64_t kNameBytes = 48;  // a string with its count, in addition to its characters
   std::uint64_t bytes = kProgramBytes + 2 * run.relations.size() * sizeof(float);  // twice: during loading
   bytes += graph.relation_count() * kNameBytes + 2 * FileBytes(graph.paths().Relations());
+  if (graph.labels() != nullptr) {
+    bytes += graph.relation_count() * kNameBytes + 2 * FileBytes(graph.paths().RelationLabels());
+  }
   for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
     bytes += graph.Edges(split).block_count() * sizeof(BlockRecord);
   }
@@ -40,6 +44,9 @@ std::uint64_t StreamedBytes(const TrainedRun& run) {
   const GraphPaths& paths = run.graph->paths();
   std::uint64_t bytes = run.embeddings.rows() * run.embeddings.columns() * ElementBytes(run.embeddings.element());
   for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) bytes += FileBytes(paths.Cells(split));
+  if (run.graph->labels() != nullptr) {
+    for (const std::string& name : GraphPaths::LabelFileNames()) bytes += FileBytes(paths.folder() / name);
+  }
   return bytes + FileBytes(paths.NodeNames()) + FileBytes(paths.NodeOffsets()) + FileBytes(paths.NodeHashes());
 }
 

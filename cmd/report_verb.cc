@@ -6,7 +6,9 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,8 +25,10 @@
 #include "cmd/output_target.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
+#include "cmd/report_examples.h"
 #include "cmd/run_flags.h"
 #include "cmd/version_facts.h"
+#include "evaluate/nearest.h"
 #include "evaluate/node_labels.h"
 #include "export/output_file.h"
 #include "fmt/format.h"
@@ -37,11 +41,12 @@
 namespace octavo {
 namespace {
 
+constexpr std::uint64_t kMostExamples = 100;
 constexpr std::uint64_t kMostNodes = 20'000;  // of the map: a page of some megabytes
 // The page without its map while it is assembled: a few hundred thousand bytes, in a few copies.
 constexpr std::uint64_t kPageBytes = std::uint64_t{4} << 20;
 
-constexpr std::uint64_t kLabelOrderBytes = 16;  // per label, while they are counted and sorted
+constexpr std::uint64_t kClassOrderBytes = 24;  // per class, while they are counted and sorted
 
 struct ReportFlags {
   RunFlags run;
@@ -51,6 +56,7 @@ struct ReportFlags {
   std::string split;  // empty: valid, if the graph has valid edges
   std::uint64_t evaluation_sample = 5000;
   bool no_evaluation = false;
+  std::uint64_t examples = 3;
 };
 
 absl::StatusOr<std::string> WhenWritten(const std::filesystem::path& path) {
@@ -81,59 +87,74 @@ absl::StatusOr<HeldOutQuality> RankEdges(Program& program, const ReportFlags& fl
   HeldOutQuality quality = {.split = std::string(SplitName(split)), .edges = run.graph->Edges(split).edge_count()};
   ASSIGN_OR_RETURN(quality.ranks, RankTriples(EmbeddedOf(run), options));
   for (const RankingReport::Relation& relation : quality.ranks.relations) {
-    const RankSums sums = relation.Both().filtered;
-    quality.relations.push_back({std::string(run.graph->RelationName(relation.relation)), relation.triples,
-                                 sums.MeanReciprocalRank(), sums.HitsAt10()});
+    quality.relations.push_back(
+        {TextWithName(run.graph->RelationName(relation.relation), run.graph->LabelOf(relation.relation)),
+         relation.triples, relation.tail.filtered.MeanReciprocalRank(), relation.head.filtered.MeanReciprocalRank()});
   }
   return quality;
 }
 
-// Gives each node of the map that one of its labels which most of the map's nodes have.
-void AddLabels(const NodeLabels& labels, const std::vector<SurveyedNode>& nodes, EmbeddingMap& map) {
+// Returns the numbers 0, 1, ..., those of the highest counts first.
+std::vector<std::uint32_t> ByCount(const std::vector<std::uint64_t>& counts) {
+  std::vector<std::uint32_t> order(counts.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::uint32_t i) { return counts[i]; });
+  return order;
+}
+
+// Gives each node of the map that one of its classes which most of the map's nodes have. The legend has the classes in
+// the order of how many nodes are drawn in their colours.
+void AddClasses(const NodeLabels& classes, const std::vector<SurveyedNode>& nodes, EmbeddingMap& map) {
   const auto of = [&](std::uint64_t node) -> std::span<const std::uint32_t> {
-    const auto found = std::lower_bound(labels.nodes.begin(), labels.nodes.end(), node);
-    if (found == labels.nodes.end() || *found != node) return {};
-    return labels.Of(static_cast<std::size_t>(found - labels.nodes.begin()));
+    const auto found = std::lower_bound(classes.nodes.begin(), classes.nodes.end(), node);
+    if (found == classes.nodes.end() || *found != node) return {};
+    return classes.Of(static_cast<std::size_t>(found - classes.nodes.begin()));
   };
-  std::vector<std::uint64_t> counts(labels.names.size());
+  std::vector<std::uint64_t> members(classes.names.size());
   for (const SurveyedNode& node : nodes) {
-    for (const std::uint32_t label : of(node.node)) ++counts[label];
+    for (const std::uint32_t each : of(node.node)) ++members[each];
   }
-  std::vector<std::uint32_t> order(labels.names.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return counts[a] > counts[b]; });
+  std::vector<std::optional<std::uint32_t>> drawn(nodes.size());
+  std::vector<std::uint64_t> counts(members.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    // Of equally frequent classes the first, as in the order of the file's names.
+    for (const std::uint32_t each : of(nodes[i].node)) {
+      if (!drawn[i] || members[each] > members[*drawn[i]]) drawn[i] = each;
+    }
+    if (drawn[i]) ++counts[*drawn[i]];
+  }
+  const std::vector<std::uint32_t> order = ByCount(counts);
   std::vector<std::uint32_t> place(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  for (std::size_t i = 0; i < std::min(order.size(), kMostMapLabels); ++i) {
-    map.labels.push_back(MapName(labels.names[order[i]]));
+  for (std::size_t i = 0; i < std::min(order.size(), kMostMapClasses); ++i) {
+    map.classes.push_back(MapName(classes.names[order[i]]));
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (const std::uint32_t label : of(nodes[i].node)) {
-      const std::uint32_t known = std::min(place[label], static_cast<std::uint32_t>(kMostMapLabels));
-      map.nodes[i].label = std::min(map.nodes[i].label.value_or(known), known);
-    }
+    if (!drawn[i]) continue;
+    map.nodes[i].node_class = std::min(place[*drawn[i]], static_cast<std::uint32_t>(kMostMapClasses));
   }
 }
 
 absl::StatusOr<EmbeddingMap> MakeMap(const TrainedRun& run, const std::vector<SurveyedNode>& nodes,
-                                     const NodeLabels& labels, const ReadingMemory& memory) {
+                                     const NodeLabels& classes, const ReadingMemory& memory) {
   std::vector<std::uint64_t> ids;
   for (const SurveyedNode& node : nodes) ids.push_back(node.node);
   ASSIGN_OR_RETURN(const PrincipalPlane plane, ProjectNodes(EmbeddedOf(run), ids, memory.bytes));
   EmbeddingMap map = {.x_share = plane.variance_shares[0], .y_share = plane.variance_shares[1]};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    map.nodes.push_back({.name = MapName(run.graph->nodes().Name(NodeId{ids[i]})),
+    const NodeId node{ids[i]};
+    map.nodes.push_back({.name = MapName(run.graph->nodes().Name(node), run.graph->LabelOf(node)),
                          .degree = nodes[i].degree,
                          .x = plane.points[i][0],
                          .y = plane.points[i][1]});
-    if (memory.drops_behind) run.graph->nodes().Forget(ids[i], 1);
+    if (memory.drops_behind) run.graph->ForgetTexts(ids[i], 1);
   }
-  AddLabels(labels, nodes, map);
+  AddClasses(classes, nodes, map);
   return map;
 }
 
 // Reads --labels, or nothing if the flag was not given.
-absl::StatusOr<NodeLabels> ReadLabels(Program& program, const ReportFlags& flags, TrainedRun& run) {
+absl::StatusOr<NodeLabels> ReadClasses(Program& program, const ReportFlags& flags, TrainedRun& run) {
   if (flags.labels.empty()) return NodeLabels{};
   // If there is too little memory even for them, a few are still read: the next message then names a sufficient amount.
   const absl::StatusOr<ReadingMemory> before = ShareReadingMemory(program, "report --labels", run, kLeastLabelBytes);
@@ -172,20 +193,22 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, flags.run));
   RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags.run, *run.graph));
   ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output));
-  ASSIGN_OR_RETURN(const NodeLabels labels, ReadLabels(program, flags, run));
+  ASSIGN_OR_RETURN(const NodeLabels classes, ReadClasses(program, flags, run));
   const std::optional<Split> split = SplitToRank(flags, *run.graph);
   const std::uint64_t nodes = std::min(flags.sample, run.graph->node_count());
   // Memory held from beginning to end, in addition to the work of one part at a time. An event of the history takes no
   // more than its line.
-  const std::uint64_t held = kPageBytes + nodes * kMapNodeBytes + 2 * manifest.header.progress.metrics_bytes +
-                             labels.Bytes() + labels.names.size() * kLabelOrderBytes +
-                             std::min(labels.names.size(), kMostMapLabels) * kMapNodeBytes;
+  const std::uint64_t held = kPageBytes + ExampleBytes(flags.examples) + nodes * kMapNodeBytes +
+                             2 * manifest.header.progress.metrics_bytes + classes.Bytes() +
+                             classes.names.size() * kClassOrderBytes +
+                             std::min(classes.names.size(), kMostMapClasses) * kMapNodeBytes;
   std::uint64_t least = LeastSurveyMemory(EmbeddedOf(run), nodes);
   if (nodes > 0) least = std::max(least, LeastPlaneMemory(EmbeddedOf(run), nodes));
   if (split) {
     least =
         std::max(least, LeastRankingMemory(*run.graph, run.model, RankingOf(flags, *split), ReadingThreads(program)));
   }
+  if (flags.examples > 0) least = std::max(least, LeastSearchMemory(EmbeddedOf(run)));
   ASSIGN_OR_RETURN(ReadingMemory memory, ShareReadingMemory(program, "report", run, held + least));
   memory.bytes -= held;
 
@@ -195,15 +218,20 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   }
   EvaluationClock clock(program, "reading the embeddings");
   const SurveyOptions options = {
-      .top = nodes, .first = labels.nodes, .memory_bytes = memory.bytes, .progress = [&](double share) {
+      .top = nodes, .first = classes.nodes, .memory_bytes = memory.bytes, .progress = [&](double share) {
         clock.Show(share);
       }};
   ASSIGN_OR_RETURN(NodeSurvey survey, SurveyNodes(EmbeddedOf(run), options));
   page.norms = std::move(survey.norms);
   if (nodes > 0) {
-    ASSIGN_OR_RETURN(page.map, MakeMap(run, survey.top, labels, memory));
+    ASSIGN_OR_RETURN(page.map, MakeMap(run, survey.top, classes, memory));
   }
-  RETURN_IF_ERROR(run.graph->nodes().status());
+  if (flags.examples > 0) {
+    EvaluationClock searching(program, "finding examples");
+    ASSIGN_OR_RETURN(page.examples, MakeExamples(run, survey.top, split, flags.examples, memory.bytes,
+                                                 [&](double share) { searching.Show(share); }));
+  }
+  RETURN_IF_ERROR(run.graph->TextStatus());
   RETURN_IF_ERROR(output.Append(ToHtml(page)));
   RETURN_IF_ERROR(output.Commit());
   program.reporter.EndProgress();
@@ -226,9 +254,14 @@ void AddReportVerb(CLI::App& app, Program& program) {
   AddWholeNumber(*verb, "--sample", flags->sample, 0, kMostNodes,
                  "Nodes of the map, those with the highest degrees; 0: no map");
   RefuseEmpty(
-      verb->add_option("--labels", flags->labels,
-                       "Colour the map: a file of lines NODE<TAB>LABEL [LABEL ...]; labelled nodes are preferred"))
+      verb->add_option(
+          "--labels", flags->labels,
+          "Colour the map by classes: a file of lines NODE<TAB>CLASS [CLASS ...]; nodes with a class are preferred"))
       ->type_name("FILE");
+  AddWholeNumber(
+      *verb, "--examples", flags->examples, 0, kMostExamples,
+      "Nodes whose neighbours, and held-out edges whose likeliest tails are shown; each takes a pass over the "
+      "embeddings");
   CLI::Option* const split =
       verb->add_option("--split", flags->split, "Held-out edges to rank; by default valid, if there are any")
           ->check(CLI::IsMember({"train", "valid", "test"}))

@@ -129,6 +129,9 @@ class RowPicker {
     return absl::OkStatus();
   }
 
+  bool HasLabels() const { return static_cast<bool>(whole_.label); }
+  std::string_view Label(std::uint64_t row) const { return whole_.label(selection_.rows[row]); }
+
   // Only called by the reading thread.
   void ForgetAll() {
     Forget();
@@ -164,11 +167,14 @@ VectorTable SelectedRows(VectorTable whole, RowSelection selection) {
   const std::size_t columns = whole.columns;
   // Shared, because std::function requires its functions to be copyable.
   const auto picker = std::make_shared<RowPicker>(std::move(whole), std::move(selection));
-  return {.rows = picker->size(),
-          .columns = columns,
-          .name = [picker](std::uint64_t row) { return picker->Name(row); },
-          .read = [picker](std::uint64_t first, std::span<float> values) { return picker->Read(first, values); },
-          .done = [picker](std::uint64_t, std::uint64_t) { picker->ForgetAll(); }};
+  VectorTable rows = {
+      .rows = picker->size(),
+      .columns = columns,
+      .name = [picker](std::uint64_t row) { return picker->Name(row); },
+      .read = [picker](std::uint64_t first, std::span<float> values) { return picker->Read(first, values); },
+      .done = [picker](std::uint64_t, std::uint64_t) { picker->ForgetAll(); }};
+  if (picker->HasLabels()) rows.label = [picker](std::uint64_t row) { return picker->Label(row); };
+  return rows;
 }
 
 }  // namespace octavo

@@ -128,8 +128,8 @@ void AppendQuoted(std::string_view name, std::string& out) {
   out += '"';
 }
 
-std::string CsvTitles(std::size_t columns) {
-  std::string titles = "\"name\"";
+std::string CsvTitles(std::size_t columns, bool labels) {
+  std::string titles = labels ? "\"name\",\"label\"" : "\"name\"";
   for (std::size_t i = 1; i <= columns; ++i) fmt::format_to(std::back_inserter(titles), FMT_COMPILE(",v{}"), i);
   return titles + "\n";
 }
@@ -199,7 +199,7 @@ absl::StatusOr<VectorFormat> ParseVectorFormat(std::string_view name) {
 }
 
 absl::StatusOr<std::string> VectorHeader(VectorFormat format, VectorElement element, std::uint64_t rows,
-                                         std::size_t columns) {
+                                         std::size_t columns, bool labels) {
   switch (format) {
     case VectorFormat::kNpy: {
       const auto header = EncodeNpyHeader(NpyTypeOf(element), rows, columns);
@@ -213,7 +213,7 @@ absl::StatusOr<std::string> VectorHeader(VectorFormat format, VectorElement elem
     case VectorFormat::kJsonLines:
       return "";
     case VectorFormat::kCsv:
-      return CsvTitles(columns);
+      return CsvTitles(columns, labels);
     case VectorFormat::kSafetensors:
       return SafetensorsHead(rows, columns);
     case VectorFormat::kHdf5:
@@ -243,9 +243,17 @@ bool AppendName(VectorFormat format, std::string_view name, std::string& out) {
   return false;
 }
 
-bool AppendVector(VectorFormat format, std::string_view name, std::span<const float> values, std::string& out) {
+bool AppendVector(VectorFormat format, std::string_view name, std::span<const float> values, std::string& out,
+                  std::optional<std::string_view> label) {
   if (format == VectorFormat::kJsonLines) out += "{\"name\":";
   const bool changed = HoldsNames(format) && AppendName(format, name, out);
+  if (label && format == VectorFormat::kCsv) {
+    out += ',';
+    AppendQuoted(*label, out);
+  } else if (label && format == VectorFormat::kJsonLines) {
+    out += ",\"label\":";
+    AppendJson(*label, out);
+  }
   switch (format) {
     case VectorFormat::kNpy:
     case VectorFormat::kHdf5:

@@ -6,10 +6,12 @@
 //   word2vec-binary  the same header, then "NAME ", the row as little-endian floats, and "\n"
 //   tsv              one line "NAME\tvalue\tvalue ...\n" per row
 //   projector        TensorFlow's Embedding Projector: one line "value\tvalue ...\n" per row. The metadata is
-//                    another file, one line "NAME\n" per row without a header, as required for a single column
-//   jsonl            one line {"name":"NAME","vector":[value,value,...]} per row
+//                    another file, one line "NAME\n" per row without a header, as required for a single column; with
+//                    labels the header "name\tlabel\n", then "NAME\tLABEL\n"
+//   jsonl            one line {"name":"NAME","vector":[value,value,...]} per row; with labels "label":"LABEL" after the
+//                    name
 //   csv              RFC 4180: the titles "name",v1,v2 ..., then one line "NAME",value,value ... per row; a quote in a
-//                    name is doubled
+//                    name is doubled; with labels a column "label" after the name
 //   safetensors      Hugging Face's file: the length of its JSON header, the header, then the rows as the float32
 //                    tensor `embeddings`
 //   hdf5             PyTorch-BigGraph's embeddings file (export/hdf5_head.h), the rows as little-endian floats; the
@@ -19,6 +21,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,7 +50,7 @@ bool HoldsNames(VectorFormat format);
 
 // Returns what precedes the first row. REQUIRES: element is kFloat32 unless the format is npy
 absl::StatusOr<std::string> VectorHeader(VectorFormat format, VectorElement element, std::uint64_t rows,
-                                         std::size_t columns);
+                                         std::size_t columns, bool labels = false);
 
 // Appends `name` as a field of the format and returns whether it had to be changed.
 // - word2vec: its readers split at blanks and expect UTF-8. Each ASCII white-space character becomes `_`, each byte
@@ -57,8 +60,9 @@ absl::StatusOr<std::string> VectorHeader(VectorFormat format, VectorElement elem
 // - jsonl, and the list of names of hdf5: a JSON string; each byte that is not UTF-8 becomes U+FFFD.
 bool AppendName(VectorFormat format, std::string_view name, std::string& out);
 
-// Appends the row of `name` and returns whether the name had to be changed. JSON has no infinities and no NaN: with
-// jsonl the values must be finite.
-bool AppendVector(VectorFormat format, std::string_view name, std::span<const float> values, std::string& out);
+// Appends the row of `name` and returns whether the name had to be changed. A label is written if the format has a
+// place for it, empty if it is. JSON has no infinities and no NaN: with jsonl the values must be finite.
+bool AppendVector(VectorFormat format, std::string_view name, std::span<const float> values, std::string& out,
+                  std::optional<std::string_view> label = std::nullopt);
 
 }  // namespace octavo

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,23 @@
 #include "tables/row_checks.h"
 
 namespace octavo {
+
+namespace {
+
+// Row i has the id i, after which rows of reciprocal relations begin again.
+template <typename Id>
+std::function<std::string_view(std::uint64_t)> LabelsIn(const Graph& graph) {
+  if (graph.labels() == nullptr) return {};
+  if constexpr (std::is_same_v<Id, NodeId>) {
+    return [&graph](std::uint64_t row) { return graph.LabelOf(NodeId{row}); };
+  } else {
+    return [&graph](std::uint64_t row) {
+      return graph.LabelOf(RelationId{static_cast<std::uint32_t>(row % graph.relation_count())});
+    };
+  }
+}
+
+}  // namespace
 
 VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings) {
   // Shared by the copies of the function below: std::function requires its functions to be copyable.
@@ -26,11 +44,15 @@ VectorTable NodeVectors(const Graph& graph, const TableReader& embeddings) {
             const std::optional<NodeId> node = graph.nodes().Find(name);
             return node ? std::optional(Value(*node)) : std::nullopt;
           },
-          [&graph](std::uint64_t first, std::uint64_t count) { graph.nodes().WillRead(first, count); },
+          [&graph](std::uint64_t first, std::uint64_t count) {
+            graph.nodes().WillRead(first, count);
+            if (graph.labels() != nullptr) graph.labels()->WillRead(first, count);
+          },
           [&](std::uint64_t first, std::uint64_t count) {
             embeddings.Forget(first, count);
-            graph.nodes().Forget(first, count);
-          }};
+            graph.ForgetTexts(first, count);
+          },
+          LabelsIn<NodeId>(graph)};
 }
 
 VectorTable ColumnsOf(VectorTable whole, std::size_t first, std::size_t end) {
@@ -75,7 +97,8 @@ VectorTable RelationVectors(const Graph& graph, std::span<const float> relations
           .find = [rows_of](std::string_view name) -> std::optional<std::uint64_t> {
             const auto found = rows_of->find(absl::string_view(name.data(), name.size()));
             return found == rows_of->end() ? std::nullopt : std::optional(found->second);
-          }};
+          },
+          .label = LabelsIn<RelationId>(graph)};
 }
 
 }  // namespace octavo

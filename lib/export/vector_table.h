@@ -26,6 +26,8 @@ struct VectorTable {
   // requested. done: these rows and names are no longer needed; names returned before stay valid.
   std::function<void(std::uint64_t first, std::uint64_t count)> will_name = {};
   std::function<void(std::uint64_t first, std::uint64_t count)> done = {};
+  // The label of a row, empty for none; the function is empty if the graph has no labels.
+  std::function<std::string_view(std::uint64_t)> label = {};
 };
 
 // The rows of `embeddings` in id order, named by the graph's nodes. Partitions that are read completely and in order

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -80,9 +81,13 @@ absl::Status FormatRow(const VectorTable& table, const WriteOptions& options, st
     if (options.format == VectorFormat::kJsonLines) {
       RETURN_IF_ERROR(CheckFinite("JSON can only hold finite numbers", name, row, values));
     }
+    std::optional<std::string_view> label;
+    if (table.label && HoldsNames(options.format)) label = table.label(row);
     std::string escaped;
+    std::string escaped_label;
     if (options.escape_formulas) name = escaped = EscapeFormula(name);
-    piece.report.names_changed += AppendVector(options.format, name, values, piece.bytes) ? 1 : 0;
+    if (options.escape_formulas && label) label = escaped_label = EscapeFormula(*label);
+    piece.report.names_changed += AppendVector(options.format, name, values, piece.bytes, label) ? 1 : 0;
   }
   return absl::OkStatus();
 }
@@ -104,8 +109,14 @@ bool AppendName(const VectorTable& table, NamesForm form, bool escape_formulas, 
   if (form == NamesForm::kLines) {
     text += table.name(row);
   } else if (form == NamesForm::kMetadata) {
-    const std::string_view name = table.name(row);
-    changed = AppendName(VectorFormat::kProjector, escape_formulas ? EscapeFormula(name) : std::string(name), text);
+    const auto append = [&](std::string_view field) {
+      return AppendName(VectorFormat::kProjector, escape_formulas ? EscapeFormula(field) : std::string(field), text);
+    };
+    changed = append(table.name(row));
+    if (table.label) {
+      text += '\t';
+      append(table.label(row));
+    }
   } else {
     changed = AppendName(VectorFormat::kHdf5, table.name(row), text);
   }
@@ -120,7 +131,8 @@ absl::StatusOr<WriteReport> WriteVectors(const VectorTable& table, const WriteOp
   const std::uint64_t block_rows = std::max<std::uint64_t>(1, block_bytes / (table.columns * sizeof(float)));
   std::vector<float> values;
   std::vector<Piece> pieces(kPieces);
-  ASSIGN_OR_RETURN(const std::string header, VectorHeader(options.format, options.element, table.rows, table.columns));
+  ASSIGN_OR_RETURN(const std::string header, VectorHeader(options.format, options.element, table.rows, table.columns,
+                                                          static_cast<bool>(table.label)));
   RETURN_IF_ERROR(output.Append(header));
   if (options.scales != nullptr) RETURN_IF_ERROR(options.scales->Append(EncodeNpyHeader("<f4", table.rows, 1)));
   for (std::uint64_t first = 0; first < table.rows; first += block_rows) {
@@ -153,7 +165,7 @@ absl::StatusOr<WriteReport> WriteVectors(const VectorTable& table, const WriteOp
 
 absl::StatusOr<std::uint64_t> WriteNames(const VectorTable& table, NamesForm form, bool escape_formulas,
                                          OutputFile& output) {
-  std::string text;
+  std::string text = form == NamesForm::kMetadata && table.label ? "name\tlabel\n" : "";
   std::uint64_t changed = 0;
   for (std::uint64_t first = 0; first < table.rows; first += kNameRows) {
     const std::uint64_t rows = std::min(kNameRows, table.rows - first);

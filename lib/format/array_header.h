@@ -1,7 +1,11 @@
-// The 64-byte header of the arrays of 64-bit integers in a graph folder: nodes.hash and nodes.offsets.
+// The 64-byte header of the arrays of 64-bit integers in a graph folder.
 //
-//   nodes.hash     u64[node_count]      hashes of the names, strictly ascending: id is the position
-//   nodes.offsets  u64[node_count + 1]  where line i of nodes.names begins; the last entry is the file's size
+//   nodes.hash            u64[node_count]      hashes of the names, strictly ascending: id is the position
+//   nodes.offsets         u64[node_count + 1]  where line i of nodes.names begins; the last entry is the file's size
+//   nodes.labels.hash     u64[node_count]      the hash of line i of nodes.labels, which is empty for a node without a
+//                                              label (HashName with seed 0)
+//   nodes.labels.offsets  u64[node_count + 1]  where line i of nodes.labels begins, as above
+//   nodes.labels.order    u64[labelled nodes]  the nodes with a label, by the hash of the label, then by id
 // The array follows the header directly. All integers are little-endian.
 #pragma once
 
@@ -15,7 +19,13 @@
 
 namespace octavo {
 
-enum class ArrayKind : std::uint32_t { kNodeHashes = 1, kNodeOffsets = 2 };
+enum class ArrayKind : std::uint32_t {
+  kNodeHashes = 1,
+  kNodeOffsets = 2,
+  kLabelHashes = 3,
+  kLabelOffsets = 4,
+  kLabelOrder = 5
+};
 
 struct ArrayHeader {
   std::array<char, 8> magic{'O', 'C', 'T', 'V', 'A', 'R', 'R', 'Y'};

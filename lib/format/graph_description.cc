@@ -25,24 +25,11 @@ using Json = nlohmann::json;
 constexpr std::string_view kFormatName = "octavo graph";
 constexpr std::uint64_t kFormatVersion = 1;
 // All keys; the last but one are the commands that make graphs.
-constexpr std::string_view kKeys[] = {"format",
-                                      "version",
-                                      "nodes",
-                                      "relations",
-                                      "train_edges",
-                                      "valid_edges",
-                                      "test_edges",
-                                      "has_relations",
-                                      "has_weights",
-                                      "undirected",
-                                      "keeps_duplicates",
-                                      "partition_rows",
-                                      "partitions",
-                                      "fingerprint",
-                                      "import",
-                                      "walk",
-                                      "tune",
-                                      kSealKey};
+constexpr std::string_view kKeys[] = {
+    "format",     "version",       "nodes",          "relations",          "train_edges",      "valid_edges",
+    "test_edges", "has_relations", "has_weights",    "undirected",         "keeps_duplicates", "partition_rows",
+    "partitions", "fingerprint",   "labelled_nodes", "labelled_relations", "label_checksum",   "import",
+    "walk",       "tune",          kSealKey};
 
 // Takes typed values out of the parsed object. status() keeps the first error.
 class ObjectReader {
@@ -99,11 +86,12 @@ class ObjectReader {
   absl::Status status_;
 };
 
-std::uint64_t ParseFingerprint(const std::string& text, ObjectReader& reader) {
+std::uint64_t ParseFingerprint(const char* key, ObjectReader& reader) {
+  const std::string text = reader.Text(key);
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
   if (error != std::errc() || end != text.data() + text.size() || text.size() != 16) {
-    reader.Refuse("fingerprint", text, "16 hexadecimal digits");
+    reader.Refuse(key, text, "16 hexadecimal digits");
   }
   return value;
 }
@@ -125,6 +113,13 @@ std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const Ar
   return XXH3_64bits(sums.data(), sums.size() * sizeof(sums[0]));
 }
 
+std::uint64_t LabelChecksum(const ArrayHeader& hashes, const ArrayHeader& offsets, const ArrayHeader& order,
+                            std::string_view relation_labels) {
+  const std::array<std::uint64_t, 4> sums = {hashes.data_checksum, offsets.data_checksum, order.data_checksum,
+                                             XXH3_64bits(relation_labels.data(), relation_labels.size())};
+  return XXH3_64bits(sums.data(), sizeof(sums));
+}
+
 std::string EncodeGraphDescription(const GraphDescription& description, std::string_view origin_json,
                                    std::string_view origin) {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
@@ -142,6 +137,11 @@ std::string EncodeGraphDescription(const GraphDescription& description, std::str
   object["partition_rows"] = description.partition_rows;
   object["partitions"] = description.partition_count;
   object["fingerprint"] = fmt::format("{:016x}", description.fingerprint);
+  if (description.HasLabels()) {
+    object["labelled_nodes"] = description.labelled_nodes;
+    object["labelled_relations"] = description.labelled_relations;
+    object["label_checksum"] = fmt::format("{:016x}", description.label_checksum);
+  }
   object[std::string(origin)] = nlohmann::ordered_json::parse(origin_json);
   object[std::string(kSealKey)] = kNoSeal;
   return SealJson(object.dump(2) + "\n");
@@ -171,7 +171,13 @@ absl::StatusOr<GraphDescription> DecodeGraphDescription(std::string_view text, s
   description.keeps_duplicates = reader.FlagIfThere("keeps_duplicates");
   description.partition_rows = reader.Whole("partition_rows", kPartitionRowQuantum, kMax32 + 1);
   description.partition_count = static_cast<std::uint32_t>(reader.Whole("partitions", 1, kMax32));
-  description.fingerprint = ParseFingerprint(reader.Text("fingerprint"), reader);
+  description.fingerprint = ParseFingerprint("fingerprint", reader);
+  if (object.contains("label_checksum")) {
+    description.labelled_nodes = reader.Whole("labelled_nodes", 0, description.node_count);
+    description.labelled_relations =
+        static_cast<std::uint32_t>(reader.Whole("labelled_relations", 0, description.relation_count));
+    description.label_checksum = ParseFingerprint("label_checksum", reader);
+  }
   reader.RefuseOthers(kKeys);
   if (!reader.status().ok()) return reader.status();
   RETURN_IF_ERROR(CheckSeal(text, object.contains(kSealKey), file_name));

@@ -30,7 +30,13 @@ struct GraphDescription {
   std::uint64_t test_edges = 0;
   // GraphFingerprint. A run records it and refuses any other graph.
   std::uint64_t fingerprint = 0;
+  // Texts for people, which no training depends on: a graph has the same fingerprint with and without them. If both
+  // numbers are 0, there are no files of labels.
+  std::uint64_t labelled_nodes = 0;
+  std::uint32_t labelled_relations = 0;
+  std::uint64_t label_checksum = 0;  // LabelChecksum
 
+  bool HasLabels() const { return labelled_nodes > 0 || labelled_relations > 0; }
   std::uint64_t Edges(Split split) const {
     return split == Split::kTrain ? train_edges : split == Split::kValid ? valid_edges : test_edges;
   }
@@ -44,6 +50,11 @@ inline constexpr std::string_view kOnlyRelationName = "edge";
 // and the bytes of relations.tsv.
 std::uint64_t GraphFingerprint(const std::array<CellsHeader, 3>& cells, const ArrayHeader& hashes,
                                const ArrayHeader& offsets, std::string_view relations);
+
+// XXH3-64 of the data checksums of the labels' arrays (hashes, offsets, order) and the bytes of relations.labels. The
+// hashes stand for the text of nodes.labels.
+std::uint64_t LabelChecksum(const ArrayHeader& hashes, const ArrayHeader& offsets, const ArrayHeader& order,
+                            std::string_view relation_labels);
 
 // Returns the text of graph.json. `origin_json` is a JSON object with the options and statistics of the command
 // `origin` that made the graph. It is for people and is not read back. REQUIRES: `origin_json` is well-formed JSON

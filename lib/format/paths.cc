@@ -1,5 +1,7 @@
 #include "format/paths.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace octavo {
@@ -41,6 +43,18 @@ std::filesystem::path GraphPaths::Cells(Split split) const {
 }
 
 std::vector<std::string> GraphPaths::FileNames() {
+  std::vector<std::string> names = NeededFileNames();
+  std::ranges::move(LabelFileNames(), std::back_inserter(names));
+  return names;
+}
+
+std::vector<std::string> GraphPaths::LabelFileNames() {
+  const GraphPaths paths{std::filesystem::path()};
+  return {paths.NodeLabels(), paths.NodeLabelOffsets(), paths.NodeLabelHashes(), paths.NodeLabelOrder(),
+          paths.RelationLabels()};
+}
+
+std::vector<std::string> GraphPaths::NeededFileNames() {
   const GraphPaths paths{std::filesystem::path()};
   return {paths.Description(), paths.NodeHashes(),         paths.NodeNames(),          paths.NodeOffsets(),
           paths.Relations(),   paths.Cells(Split::kTrain), paths.Cells(Split::kValid), paths.Cells(Split::kTest)};

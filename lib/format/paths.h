@@ -26,8 +26,17 @@ class GraphPaths {
   std::filesystem::path NodeOffsets() const { return folder_ / "nodes.offsets"; }
   std::filesystem::path Relations() const { return folder_ / "relations.tsv"; }
   std::filesystem::path Cells(Split split) const;
+  // Labels, only in graphs that have any (graph_description.h).
+  std::filesystem::path NodeLabels() const { return folder_ / "nodes.labels"; }
+  std::filesystem::path NodeLabelOffsets() const { return folder_ / "nodes.labels.offsets"; }
+  std::filesystem::path NodeLabelHashes() const { return folder_ / "nodes.labels.hash"; }
+  std::filesystem::path NodeLabelOrder() const { return folder_ / "nodes.labels.order"; }
+  std::filesystem::path RelationLabels() const { return folder_ / "relations.labels"; }
   // The name of every file in a graph folder: what --overwrite may replace.
   static std::vector<std::string> FileNames();
+  // Those that every graph has, and those of labels.
+  static std::vector<std::string> NeededFileNames();
+  static std::vector<std::string> LabelFileNames();
 
  private:
   std::filesystem::path folder_;

@@ -47,10 +47,11 @@ absl::StatusOr<GraphDescription> ReadGraphDescription(const GraphPaths& paths) {
 }
 
 Graph::Graph(GraphPaths paths, GraphDescription description, std::unique_ptr<NodeNames> nodes,
-             std::vector<RelationEntry> relations, std::vector<CellReader> splits)
+             std::unique_ptr<Labels> labels, std::vector<RelationEntry> relations, std::vector<CellReader> splits)
     : paths_(std::move(paths)),
       description_(description),
       nodes_(std::move(nodes)),
+      labels_(std::move(labels)),
       relations_(std::move(relations)),
       splits_(std::move(splits)) {}
 
@@ -83,8 +84,12 @@ absl::StatusOr<std::unique_ptr<Graph>> Graph::OpenFiles(const std::filesystem::p
     return CorruptError(fmt::format("{}: files of fingerprint {:016x}; expected {:016x}, as graph.json says",
                                     folder.string(), fingerprint, description.fingerprint));
   }
-  return std::unique_ptr<Graph>(
-      new Graph(std::move(paths), description, std::move(nodes), std::move(relations), std::move(splits)));
+  std::unique_ptr<Labels> labels;
+  if (description.HasLabels()) {
+    ASSIGN_OR_RETURN(labels, Labels::Open(paths, description));
+  }
+  return std::unique_ptr<Graph>(new Graph(std::move(paths), description, std::move(nodes), std::move(labels),
+                                          std::move(relations), std::move(splits)));
 }
 
 absl::StatusOr<std::unique_ptr<Graph>> Graph::Open(const std::filesystem::path& folder) {
@@ -107,7 +112,18 @@ std::optional<RelationId> Graph::FindRelation(std::string_view name) const {
 
 void Graph::DropBehind() {
   nodes_->DropBehind();
+  if (labels_ != nullptr) labels_->DropBehind();
   for (CellReader& cells : splits_) cells.DropBehind();
+}
+
+absl::Status Graph::TextStatus() const {
+  RETURN_IF_ERROR(nodes_->status());
+  return labels_ == nullptr ? absl::OkStatus() : labels_->status();
+}
+
+void Graph::ForgetTexts(std::uint64_t first, std::uint64_t count) const {
+  nodes_->Forget(first, count);
+  if (labels_ != nullptr) labels_->Forget(first, count);
 }
 
 const CellReader& Graph::Edges(Split split) const { return splits_[static_cast<std::size_t>(split)]; }

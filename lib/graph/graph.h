@@ -15,6 +15,7 @@
 #include "format/graph_description.h"
 #include "format/paths.h"
 #include "graph/cell_reader.h"
+#include "graph/labels.h"
 #include "graph/node_names.h"
 #include "graph/relation_list.h"
 
@@ -42,6 +43,15 @@ class Graph {
   // REQUIRES: id < relation_count()
   std::string_view RelationName(RelationId id) const { return relations_[Value(id)].name; }
   std::optional<RelationId> FindRelation(std::string_view name) const;
+  // The labels of nodes and relations; null if the graph has none.
+  const Labels* labels() const { return labels_.get(); }
+  // Returns the label, empty for none; valid as long as this object. REQUIRES: id < the number of nodes or relations
+  std::string_view LabelOf(NodeId id) const { return labels_ == nullptr ? std::string_view() : labels_->Of(id); }
+  std::string_view LabelOf(RelationId id) const { return labels_ == nullptr ? std::string_view() : labels_->Of(id); }
+  // Returns a corrupt-file error if a name or a label read so far does not match its hash (NodeNames::status).
+  absl::Status TextStatus() const;
+  // Forget of the names and of the labels.
+  void ForgetTexts(std::uint64_t first, std::uint64_t count) const;
   // Training edges of the relation. REQUIRES: id < relation_count()
   std::uint64_t RelationTrainEdges(RelationId id) const { return relations_[Value(id)].train_edges; }
   const CellReader& Edges(Split split) const;
@@ -49,11 +59,12 @@ class Graph {
  private:
   static absl::StatusOr<std::unique_ptr<Graph>> OpenFiles(const std::filesystem::path& folder);
   Graph(GraphPaths paths, GraphDescription description, std::unique_ptr<NodeNames> nodes,
-        std::vector<RelationEntry> relations, std::vector<CellReader> splits);
+        std::unique_ptr<Labels> labels, std::vector<RelationEntry> relations, std::vector<CellReader> splits);
 
   GraphPaths paths_;
   GraphDescription description_;
   std::unique_ptr<NodeNames> nodes_;
+  std::unique_ptr<Labels> labels_;        // null: none
   std::vector<RelationEntry> relations_;  // sorted by the bytes of the name, for binary search
   std::vector<CellReader> splits_;        // train, valid, test
 };

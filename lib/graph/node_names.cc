@@ -9,39 +9,14 @@
 
 #include "base/status.h"
 #include "fmt/format.h"
+#include "graph/mapped_array.h"
 #include "io/checksum.h"
-#include "io/file.h"
-#include "io/file_mapping.h"
 
 namespace octavo {
 namespace {
 
-// A mapped file that stays open. The mapping ends before the file is closed.
-struct MappedFile {
-  static absl::StatusOr<MappedFile> Open(const std::filesystem::path& path) {
-    MappedFile mapped;
-    ASSIGN_OR_RETURN(mapped.file, File::OpenRead(path));
-    ASSIGN_OR_RETURN(mapped.mapping, FileMapping::Open(mapped.file));
-    return mapped;
-  }
-
-  std::span<const std::byte> bytes() const { return mapping.bytes(); }
-  void Drop(std::uint64_t begin, std::uint64_t end) const {
-    mapping.LetGo(begin, end);
-    if (begin < end) file.DropBehind(begin, end - begin);
-  }
-
-  File file;
-  FileMapping mapping;
-};
-
 constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kNamesAtOnce = std::uint64_t{64} << 10;
-
-std::span<const std::uint64_t> ElementsOf(const MappedFile& file, const ArrayHeader& header) {
-  // The elements are aligned: the mapping is page-aligned and the header has 64 bytes.
-  return {reinterpret_cast<const std::uint64_t*>(file.bytes().data() + sizeof(ArrayHeader)), header.count};
-}
 
 // Returns the position of `hash` in `hashes`, which are strictly ascending and evenly spread. Interpolation search
 // takes log log n steps on such hashes. After 16 steps bisection takes over, so that damaged files cost at most log n.
@@ -70,20 +45,15 @@ std::optional<std::size_t> FindHash(std::span<const std::uint64_t> hashes, std::
 }  // namespace
 
 struct NodeNames::Mapping {
-  MappedFile hash_file;
+  MappedArray hash_file;
   MappedFile name_file;
-  MappedFile offset_file;
-  ArrayHeader hash_header;
-  ArrayHeader offset_header;
+  MappedArray offset_file;
   std::span<const std::uint64_t> hashes;
   std::span<const std::uint64_t> offsets;
   bool drop_behind = false;
   GraphPaths paths{std::filesystem::path()};
   // A node whose name does not match its hash. Relaxed: it is only compared with kNone and reported.
   std::atomic<std::uint64_t> damaged = kNone;
-
-  // Returns the byte offset of offset `number` in its file.
-  std::uint64_t OffsetPlace(std::uint64_t number) const { return sizeof(ArrayHeader) + number * sizeof(offsets[0]); }
 };
 
 NodeNames::NodeNames(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
@@ -93,15 +63,11 @@ absl::StatusOr<std::unique_ptr<NodeNames>> NodeNames::Open(const GraphPaths& pat
   auto mapping = std::make_unique<Mapping>();
   Mapping& m = *mapping;
   m.paths = paths;
-  ASSIGN_OR_RETURN(m.hash_file, MappedFile::Open(paths.NodeHashes()));
+  ASSIGN_OR_RETURN(m.hash_file, MappedArray::Open(paths.NodeHashes(), ArrayKind::kNodeHashes));
   ASSIGN_OR_RETURN(m.name_file, MappedFile::Open(paths.NodeNames()));
-  ASSIGN_OR_RETURN(m.offset_file, MappedFile::Open(paths.NodeOffsets()));
-  ASSIGN_OR_RETURN(m.hash_header, DecodeArrayHeader(m.hash_file.bytes(), ArrayKind::kNodeHashes,
-                                                    m.hash_file.bytes().size(), paths.NodeHashes().string()));
-  ASSIGN_OR_RETURN(m.offset_header, DecodeArrayHeader(m.offset_file.bytes(), ArrayKind::kNodeOffsets,
-                                                      m.offset_file.bytes().size(), paths.NodeOffsets().string()));
-  m.hashes = ElementsOf(m.hash_file, m.hash_header);
-  m.offsets = ElementsOf(m.offset_file, m.offset_header);
+  ASSIGN_OR_RETURN(m.offset_file, MappedArray::Open(paths.NodeOffsets(), ArrayKind::kNodeOffsets));
+  m.hashes = m.hash_file.values();
+  m.offsets = m.offset_file.values();
   if (m.offsets.size() != m.hashes.size() + 1) {
     return CorruptError(fmt::format("{}: {} offsets; expected {}, one more than there are hashes",
                                     paths.NodeOffsets().string(), m.offsets.size(), m.hashes.size() + 1));
@@ -114,9 +80,9 @@ absl::StatusOr<std::unique_ptr<NodeNames>> NodeNames::Open(const GraphPaths& pat
 }
 
 std::uint64_t NodeNames::size() const { return mapping_->hashes.size(); }
-std::uint64_t NodeNames::hash_seed() const { return mapping_->hash_header.hash_seed; }
-const ArrayHeader& NodeNames::hash_header() const { return mapping_->hash_header; }
-const ArrayHeader& NodeNames::offset_header() const { return mapping_->offset_header; }
+std::uint64_t NodeNames::hash_seed() const { return mapping_->hash_file.header.hash_seed; }
+const ArrayHeader& NodeNames::hash_header() const { return mapping_->hash_file.header; }
+const ArrayHeader& NodeNames::offset_header() const { return mapping_->offset_file.header; }
 
 std::string_view NodeNames::Name(NodeId id) const {
   const std::uint64_t begin = mapping_->offsets[Value(id)];
@@ -132,6 +98,8 @@ std::string_view NodeNames::Name(NodeId id) const {
   }
   return name;
 }
+
+std::uint64_t NodeNames::Hash(NodeId id) const { return mapping_->hashes[Value(id)]; }
 
 absl::Status NodeNames::status() const {
   const Mapping& m = *mapping_;
@@ -160,8 +128,8 @@ absl::Status NodeNames::CheckAll(const std::function<bool()>& stop) const {
 void NodeNames::WillRead(std::uint64_t first, std::uint64_t count) const {
   const Mapping& m = *mapping_;
   if (count == 0) return;
-  m.offset_file.mapping.WillRead(m.OffsetPlace(first), m.OffsetPlace(first + count + 1));
-  m.hash_file.mapping.WillRead(m.OffsetPlace(first), m.OffsetPlace(first + count));
+  m.offset_file.WillRead(first, count + 1);
+  m.hash_file.WillRead(first, count);
   m.name_file.mapping.WillRead(m.offsets[first], m.offsets[first + count]);
 }
 
@@ -171,9 +139,9 @@ void NodeNames::Forget(std::uint64_t first, std::uint64_t count) const {
   const Mapping& m = *mapping_;
   if (!m.drop_behind || count == 0) return;
   m.name_file.Drop(m.offsets[first], m.offsets[first + count]);
-  m.offset_file.Drop(m.OffsetPlace(first), m.OffsetPlace(first + count + 1));
+  m.offset_file.Drop(first, count + 1);
   // A lookup by hash touches a few pages anywhere in the file and compares one name.
-  m.hash_file.Drop(0, m.hash_file.bytes().size());
+  m.hash_file.Drop(0, m.hashes.size());
 }
 
 std::optional<NodeId> NodeNames::Find(std::string_view name) const {

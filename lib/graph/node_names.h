@@ -43,6 +43,8 @@ class NodeNames {
   // They were read and are not needed again soon. Names returned before stay valid; using them reads the page again.
   void Forget(std::uint64_t first, std::uint64_t count) const;
 
+  // Returns the hash of the name of `id`, as nodes.hash has it. REQUIRES: id < size()
+  std::uint64_t Hash(NodeId id) const;
   std::uint64_t hash_seed() const;
   const ArrayHeader& hash_header() const;
   const ArrayHeader& offset_header() const;

@@ -18,6 +18,7 @@
 #include "format/paths.h"
 #include "graph/relation_list.h"
 #include "graph/verify_cells.h"
+#include "graph/verify_labels.h"
 #include "graph/verify_nodes.h"
 #include "io/file.h"
 
@@ -38,6 +39,7 @@ class GraphCheck {
     CheckDescription(before);
     nodes_ = VerifyNodes(paths_, options_, report_);
     RETURN_IF_ERROR(CheckRelations());
+    RETURN_IF_ERROR(CheckLabels());
     RETURN_IF_ERROR(CheckSplits());
     CheckCounts();
     CheckRelationEdges();
@@ -87,14 +89,25 @@ class GraphCheck {
     report_.Checked(paths_.Description(), text->size(), "the description");
   }
 
-  absl::Status CheckRelations() {
+  // Reads a file of relations as a whole; empty if it is damaged, which is reported.
+  absl::StatusOr<std::optional<std::string>> ReadOfRelations(const std::filesystem::path& path) {
     std::error_code error;
-    const std::uintmax_t bytes = std::filesystem::file_size(paths_.Relations(), error);
+    const std::uintmax_t bytes = std::filesystem::file_size(path, error);
     if (!error && bytes > options_.whole_bytes) {
-      return UsageError(
-          fmt::format("{}: {}; expected a --memory that holds it", paths_.Relations().string(), FormatByteSize(bytes)));
+      return UsageError(fmt::format("{}: {}; expected a --memory that holds it", path.string(), FormatByteSize(bytes)));
     }
-    relation_text_ = ReadText(paths_.Relations(), kMaxRelationsBytes);
+    return ReadText(path, kMaxRelationsBytes);
+  }
+
+  absl::Status CheckLabels() {
+    if (!description_ || !description_->HasLabels()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const std::optional<std::string> labels, ReadOfRelations(paths_.RelationLabels()));
+    VerifyLabels(paths_, *description_, labels, options_, report_);
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRelations() {
+    ASSIGN_OR_RETURN(relation_text_, ReadOfRelations(paths_.Relations()));
     if (!relation_text_) return absl::OkStatus();
     absl::StatusOr<std::vector<RelationEntry>> relations =
         ParseRelationList(*relation_text_, paths_.Relations().string());

@@ -159,11 +159,13 @@ class EdgeCollector::Merger {
     out_.comment_lines += counts.comment_lines;
     out_.blank_lines += counts.blank_lines;
     out_.literals += counts.literals;
+    out_.label_lines += counts.label_lines;
     out_.zero_weights += counts.zero_weights;
     file_no_edges_[file_] += counts.zero_weights;
     out_.bad_lines += counts.bad_line_count;
     file_no_edges_[file_] += counts.bad_line_count;
     if (out_.bad_lines > options_.max_bad_lines) return TooManyBadLines();
+    RETURN_IF_ERROR(PassLabels(counts.labels));
     edges_ += result.edges;
     out_.file_edges[file_] += result.edges;
     out_.held_edges += result.records.size();
@@ -185,6 +187,15 @@ class EdgeCollector::Merger {
   }
 
  private:
+  absl::Status PassLabels(const ParsedLabels& labels) const {
+    std::string_view rest = labels.text;
+    for (const auto& [name, label] : labels.lengths) {
+      RETURN_IF_ERROR(options_.label(rest.substr(0, name), rest.substr(name, label)));
+      rest.remove_prefix(name + label);
+    }
+    return absl::OkStatus();
+  }
+
   static std::string NameOf(const InputFile& file) { return file.path == "-" ? "<stdin>" : file.path; }
   std::string FileName() const { return NameOf(files_[file_]); }
   // The line, and the byte in it if known. NumPy counts the rows of an array from 0.

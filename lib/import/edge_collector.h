@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,7 +27,8 @@ struct CollectedEdges {
   std::uint64_t lines = 0;                // of all files except a base's, here and below
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
-  std::uint64_t literals = 0;  // triples whose object is a literal
+  std::uint64_t literals = 0;     // triples whose object is a literal, without labels
+  std::uint64_t label_lines = 0;  // triples with labels, of any language
   std::uint64_t zero_weights = 0;
   std::uint64_t bad_lines = 0;
   std::vector<std::string> bad_line_messages;  // "file:line: found ..., expected ...", the first ones in input order
@@ -41,6 +43,9 @@ struct CollectOptions {
   std::uint64_t max_bytes = UINT64_MAX;  // limit for names and edges
   InputLimits limits{};
   std::function<bool()> stop;  // may be empty; called from several threads
+  // Called with the labels of triples (layout.labels), in input order, by one thread at a time, which must not start
+  // parallel work. Empty if there are none.
+  std::function<absl::Status(std::string_view name, std::string_view label)> label;
   // May be empty. Called with the format of each file, in file order, by one thread at a time.
   std::function<void(const InputFile& file, const FileFormat& format)> opened;
   // May be empty. Called with the edges and compressed bytes so far, by one thread at a time.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "format/graph_description.h"
+#include "import/label_writer.h"
 #include "import/memory_plan.h"
 #include "import/name_ranking.h"
 #include "io/checksum.h"
@@ -37,6 +38,9 @@ struct ImportOptions {
   bool keep_literals = false;    // keep triples whose object is a literal
   std::string node_names{};      // file of names for the indexes of NumPy arrays (name_list.h); empty: numbers
   std::string relation_names{};  // the same for relations
+  // Texts for people (import/label_import.h). The graph's fingerprint does not depend on them.
+  std::string labels{};        // file of names and labels (parse/label_file.h), or "-"; empty for none
+  LabelChoice label_choice{};  // triples of the inputs that are labels; without a predicate none
 
   std::string split{};     // "0.9,0.05,0.05"; empty: by file. Not with valid or test
   std::uint64_t seed = 0;  // for split
@@ -69,6 +73,8 @@ struct ImportSummary {
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
   std::uint64_t literals = 0;      // triples whose object is a literal
+  std::uint64_t label_lines = 0;   // triples with labels, of any language
+  ImportedLabels labels;           // of those that were given, and of the base
   std::uint64_t zero_weights = 0;  // lines of weight 0, which are no edges
   std::uint64_t bad_lines = 0;
   std::vector<std::string> bad_line_messages;  // the first ones

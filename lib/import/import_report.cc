@@ -36,6 +36,9 @@ Json OptionsJson(const ImportOptions& options, const ImportSummary& summary) {
   if (std::ranges::any_of(summary.formats, IsTriples)) object["literals"] = options.keep_literals ? "keep" : "drop";
   if (!options.node_names.empty()) object["node_names"] = options.node_names;
   if (!options.relation_names.empty()) object["relation_names"] = options.relation_names;
+  if (!options.labels.empty()) object["labels"] = options.labels;
+  if (!options.label_choice.predicate.empty()) object["label_predicate"] = options.label_choice.predicate;
+  if (!options.label_choice.language.empty()) object["label_language"] = options.label_choice.language;
   if (!options.split.empty()) {
     object["split"] = options.split;
     object["seed"] = options.seed;
@@ -57,6 +60,13 @@ std::string ImportJson(const ImportOptions& options, const ImportSummary& summar
   object["comment_lines"] = summary.comment_lines;
   object["blank_lines"] = summary.blank_lines;
   if (std::ranges::any_of(summary.formats, IsTriples)) object["literals"] = summary.literals;
+  if (!options.label_choice.predicate.empty()) object["label_lines"] = summary.label_lines;
+  if (summary.graph.HasLabels() || summary.labels.unknown > 0) {
+    object["labelled_nodes"] = summary.labels.nodes;
+    object["labelled_relations"] = summary.labels.relations;
+    object["repeated_labels"] = summary.labels.repeated;
+    object["unknown_names_of_labels"] = summary.labels.unknown;
+  }
   if (summary.zero_weights > 0) object["zero_weights"] = summary.zero_weights;
   object["bad_lines"] = summary.bad_lines;
   object["input_edges"] = summary.input_edges;

@@ -1,7 +1,6 @@
 #include "import/importer.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -19,14 +18,15 @@
 #include "graph/graph.h"
 #include "import/edge_collector.h"
 #include "import/edge_selection.h"
+#include "import/import_files.h"
 #include "import/import_report.h"
+#include "import/label_import.h"
 #include "import/name_ranking.h"
 #include "import/name_writer.h"
 #include "import/spilled_import.h"
 #include "import/split_rule.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
-#include "parse/input_paths.h"
 #include "parse/name_list.h"
 
 namespace octavo {
@@ -34,65 +34,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-absl::StatusOr<std::vector<InputFile>> FilesOf(const ImportOptions& options, const Graph* base) {
-  std::vector<InputFile> files;
-  for (const Split split : {Split::kTrain, Split::kValid, Split::kTest}) {
-    if (base != nullptr && base->description().Edges(split) > 0) {
-      files.push_back({base->paths().Cells(split).string(), static_cast<EdgeSplit>(split), base});
-    }
-  }
-  const auto add = [&](const std::string& pattern, EdgeSplit split) -> absl::Status {
-    ASSIGN_OR_RETURN(std::vector<std::string> paths, ExpandPath(pattern));
-    for (std::string& path : paths) files.push_back({std::move(path), split, nullptr});
-    return absl::OkStatus();
-  };
-  for (const std::string& input : options.inputs) RETURN_IF_ERROR(add(input, EdgeSplit::kTrain));
-  if (!options.valid.empty()) RETURN_IF_ERROR(add(options.valid, EdgeSplit::kValid));
-  if (!options.test.empty()) RETURN_IF_ERROR(add(options.test, EdgeSplit::kTest));
-  return files;
-}
-
-// Rejects invalid options before any work is done.
-absl::Status CheckOptions(const ImportOptions& options, const std::vector<InputFile>& files) {
-  if (options.inputs.empty()) return UsageError("no input; expected at least one edge list, or - for standard input");
-  if (!options.split.empty() && (!options.valid.empty() || !options.test.empty())) {
-    return UsageError("--split and --valid or --test; expected only one way to split");
-  }
-  if (!options.split.empty() && !options.base.empty()) {
-    return UsageError(
-        "--split and --base, whose edges are already split; expected --valid or --test for held-out ones");
-  }
-  const auto names_of_input = std::ranges::count(std::array{options.node_names, options.relation_names}, "-");
-  if (std::ranges::count(files, std::string("-"), &InputFile::path) + names_of_input > 1) {
-    return UsageError("- (standard input) is given more than once; expected at most once");
-  }
-  for (const InputFile& file : files) {
-    std::error_code error;
-    if (file.path != "-" && !std::filesystem::exists(file.path, error)) {
-      return UsageError(fmt::format("{}: no such file", file.path));
-    }
-    if (file.path == "-" || !options.overwrite) continue;
-    const std::filesystem::path folder = std::filesystem::canonical(file.path, error).parent_path();
-    if (!error && folder == std::filesystem::canonical(options.graph, error) && !error) {
-      return UsageError(
-          fmt::format("{}: is a file in the folder {}, which --overwrite replaces; expected an input "
-                      "outside it",
-                      file.path, options.graph.string()));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// The size of all inputs together; 0 if one of them is not a regular file.
-std::uint64_t TotalBytes(const std::vector<InputFile>& files) {
-  std::uint64_t total = 0;
-  for (const InputFile& file : files) {
-    std::error_code error;
-    if (file.path == "-" || !std::filesystem::is_regular_file(file.path, error)) return 0;
-    total += std::filesystem::file_size(file.path, error);
-  }
-  return total;
-}
+constexpr std::uint64_t kShareOfLabels = 4;  // of the memory, one part for labels
 
 // One import, step by step.
 class Importer {
@@ -112,6 +54,7 @@ class Importer {
     // Files that may be removed: those of a graph, and the spill files, which a kill can leave in a partial folder.
     std::vector<std::string> names = GraphPaths::FileNames();
     for (const std::string_view name : SpilledImport::kFileNames) names.emplace_back(name);
+    for (const std::string_view name : LabelImport::kFileNames) names.emplace_back(name);
     ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(options_.graph, options_.overwrite, std::move(names)));
     if (options_.check_only) {
       RETURN_IF_ERROR(TellFormats());
@@ -170,24 +113,31 @@ class Importer {
       ASSIGN_OR_RETURN(plan_, PlanMemory(options_.memory_bytes, static_cast<std::size_t>(MaxConcurrency())));
     }
     spill_use_.stop = options_.stop;
+    if (!options_.label_choice.predicate.empty()) {
+      label_bytes_ = std::min(plan_.collected_bytes / kShareOfLabels, LabelSorter::kMostHeldBytes);
+      plan_.collected_bytes -= plan_.collected_bytes == UINT64_MAX ? 0 : label_bytes_;
+    }
     RETURN_IF_ERROR(ReadNames(options_.node_names, node_names_));
     RETURN_IF_ERROR(ReadNames(options_.relation_names, relation_names_));
-    collect_ = {.layout = {.format = options_.format,
-                           .separator = options_.separator,
-                           .columns = {},
-                           .skip_lines = options_.skip_lines,
-                           .keep_literals = options_.keep_literals,
-                           .splits_directions = !options_.split.empty() && !options_.undirected,
-                           .node_names = options_.node_names.empty() ? nullptr : &node_names_,
-                           .relation_names = options_.relation_names.empty() ? nullptr : &relation_names_},
-                .max_bad_lines = options_.max_bad_lines,
-                .undirected = options_.undirected,
-                .workers = plan_.workers,
-                .max_bytes = plan_.collected_bytes,
-                .limits = Limits(),
-                .stop = options_.stop,
-                .opened = nullptr,
-                .progress = nullptr};
+    collect_ = {
+        .layout = {.format = options_.format,
+                   .separator = options_.separator,
+                   .columns = {},
+                   .skip_lines = options_.skip_lines,
+                   .keep_literals = options_.keep_literals,
+                   .labels = options_.label_choice.predicate.empty() ? nullptr : &options_.label_choice,
+                   .splits_directions = !options_.split.empty() && !options_.undirected,
+                   .node_names = options_.node_names.empty() ? nullptr : &node_names_,
+                   .relation_names = options_.relation_names.empty() ? nullptr : &relation_names_},
+        .max_bad_lines = options_.max_bad_lines,
+        .undirected = options_.undirected,
+        .workers = plan_.workers,
+        .max_bytes = plan_.collected_bytes,
+        .limits = Limits(),
+        .stop = options_.stop,
+        .label = [this](std::string_view name, std::string_view label) { return labels_->AddTriple(name, label); },
+        .opened = nullptr,
+        .progress = nullptr};
     if (options_.opened) {
       collect_.opened = [this](const InputFile& file, const FileFormat& format) { options_.opened(file.path, format); };
     }
@@ -236,12 +186,39 @@ class Importer {
   absl::StatusOr<bool> Make(const GraphPaths& paths) {
     summary_ = {};
     collected_.emplace();
+    if (HasLabels()) labels_.emplace(paths.folder(), options_.node_hash, hash_seed_, LabelBytes(), spill_use_);
     lap_ = Clock::now();
     RETURN_IF_ERROR(Read(paths));
     summary_.read_seconds += Lap();
-    if (spilled_ != nullptr) return WriteSpilled(paths);
-    RETURN_IF_ERROR(WriteHeld(paths));
+    if (spilled_ != nullptr) {
+      ASSIGN_OR_RETURN(const bool made, WriteSpilled(paths));
+      if (!made) return false;
+    } else {
+      RETURN_IF_ERROR(WriteHeld(paths));
+    }
+    RETURN_IF_ERROR(WriteLabels(paths));
+    RETURN_IF_ERROR(WriteDescription(paths));
     return true;
+  }
+
+  bool HasLabels() const {
+    return !options_.labels.empty() || !options_.label_choice.predicate.empty() ||
+           (base_ != nullptr && base_->labels() != nullptr);
+  }
+  // What labels may take while the input is read, or afterwards if none come from triples.
+  std::uint64_t LabelBytes() const { return label_bytes_ > 0 ? label_bytes_ : plan_.merge_bytes / kShareOfLabels; }
+
+  // Writes the labels, after nodes and relations, whose memory is free by now except for the names of relations.
+  absl::Status WriteLabels(const GraphPaths& paths) {
+    if (!labels_) return absl::OkStatus();
+    if (const auto tell = Stage("labelling", "nodes")) tell(0, summary_.graph.node_count);
+    if (!options_.labels.empty()) RETURN_IF_ERROR(labels_->AddFile(options_.labels, options_.stop, Limits()));
+    if (base_ != nullptr) RETURN_IF_ERROR(labels_->AddBase(*base_));
+    const std::uint64_t relation_bytes = std::min(2 * collected_->relations.bytes(), plan_.merge_bytes / 2);
+    ASSIGN_OR_RETURN(summary_.labels, labels_->Write(paths, summary_.hash_seed, plan_.merge_bytes - relation_bytes,
+                                                     options_.memory_bytes > 0, summary_.graph));
+    labels_.reset();
+    return absl::OkStatus();
   }
 
   // With another seed the spilled data is useless, so the input must be readable a second time.
@@ -273,6 +250,7 @@ class Importer {
     summary_.comment_lines = collected_->comment_lines;
     summary_.blank_lines = collected_->blank_lines;
     summary_.literals = collected_->literals;
+    summary_.label_lines = collected_->label_lines;
     summary_.zero_weights = collected_->zero_weights;
     summary_.bad_lines = collected_->bad_lines;
     summary_.bad_line_messages = collected_->bad_line_messages;
@@ -438,7 +416,7 @@ class Importer {
     return layout;
   }
 
-  // Writes the rest of the graph: its relations and its description.
+  // Writes the relations and describes the graph.
   absl::Status Finish(const GraphPaths& paths, const NameRanking& relations, const NodeArrays& arrays,
                       const WrittenEdges& written) {
     ASSIGN_OR_RETURN(const std::string relation_text,
@@ -450,7 +428,11 @@ class Importer {
     graph.valid_edges = written.headers[1].edge_count;
     graph.test_edges = written.headers[2].edge_count;
     graph.fingerprint = GraphFingerprint(written.headers, arrays.hashes, arrays.offsets, relation_text);
-    const std::string text = EncodeGraphDescription(graph, ImportJson(options_, summary_));
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteDescription(const GraphPaths& paths) {
+    const std::string text = EncodeGraphDescription(summary_.graph, ImportJson(options_, summary_));
     ASSIGN_OR_RETURN(File file, File::Create(paths.Description()));
     RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(text))));
     return file.Close();
@@ -468,6 +450,8 @@ class Importer {
   SelectionRules rules_;
   SpillUse spill_use_;
   std::optional<CollectedEdges> collected_;
+  std::optional<LabelImport> labels_;       // empty: none
+  std::uint64_t label_bytes_ = 0;           // for the labels of triples while the input is read
   std::unique_ptr<SpilledImport> spilled_;  // null while everything is in memory
   std::uint64_t hash_seed_ = 0;             // of the spilled names
   Clock::time_point lap_;

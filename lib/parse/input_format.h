@@ -85,12 +85,21 @@ struct IndexLayout {
   const NameList* relations = nullptr;
 };
 
+// Which triples give labels: texts for people, which are no edges.
+struct LabelChoice {
+  std::string predicate;  // an IRI without < >
+  std::string language;   // the tag that the literal must have, in any letter case; empty: any or none
+};
+
 // How to parse a chunk of an input.
 struct LineLayout {
   InputFormat format = InputFormat::kTsv;
   Columns columns;
-  char separator = ',';           // of csv; with any other, weights may have a decimal comma
-  bool keep_literals = false;     // for triples
+  char separator = ',';        // of csv; with any other, weights may have a decimal comma
+  bool keep_literals = false;  // for triples
+  // For triples: those whose object is a literal and whose predicate is this one are labels. Null: none. Referenced as
+  // long as the import reads.
+  const LabelChoice* labels = nullptr;
   std::size_t header_lines = 0;   // at the head of the chunk
   std::uint64_t matrix_rows = 0;  // indexes range from 1 to this
   bool both_directions = false;   // a symmetric matrix: each line also stands for the opposite direction

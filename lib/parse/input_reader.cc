@@ -349,7 +349,10 @@ absl::StatusOr<LineLayout> InputReader::LayoutOf(std::size_t file, std::string_v
                     name, InputFormatTitle(format)));
   }
   RETURN_IF_ERROR(AgreeOn(DefaultColumns(3), name));
-  return LineLayout{.format = format, .columns = DefaultColumns(3), .keep_literals = request_.keep_literals};
+  return LineLayout{.format = format,
+                    .columns = DefaultColumns(3),
+                    .keep_literals = request_.keep_literals,
+                    .labels = request_.labels};
 }
 
 absl::StatusOr<LineLayout> InputReader::LayoutOfMatrix(std::size_t file, std::string_view text, std::string_view name) {

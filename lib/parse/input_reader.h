@@ -49,6 +49,7 @@ struct LayoutRequest {
   Columns columns;               // count 0: from the first data line of the first file, the same for all files
   std::uint64_t skip_lines = 0;  // at the head of each file; an error for formats other than tsv, csv and blank
   bool keep_literals = false;
+  const LabelChoice* labels = nullptr;  // not owned; null: none
   bool splits_directions = false;  // the two directions of an edge may go to different splits: no symmetric matrices
   const NameList* node_names = nullptr;  // of arrays' indexes; not owned; null: none
   const NameList* relation_names = nullptr;

@@ -1,6 +1,7 @@
 // What comes of a chunk of an input: edges whose names are still text, and what was wrong with it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -22,6 +23,14 @@ struct ParsedEdge {
   float weight = 1.0F;
 };
 
+// Names with their labels, in input order.
+struct ParsedLabels {
+  std::string text;                                   // names and labels, one after the other
+  std::vector<std::array<std::uint32_t, 2>> lengths;  // of a name and its label
+
+  void Add(std::string_view name, std::string_view label);
+};
+
 struct BadLine {
   std::uint64_t line = 0;  // in the chunk, from 0
   std::string message;     // "found ..., expected ..."
@@ -36,7 +45,9 @@ struct ParsedChunk {
   std::uint64_t lines = 0;  // of every kind
   std::uint64_t comment_lines = 0;
   std::uint64_t blank_lines = 0;
-  std::uint64_t literals = 0;      // triples whose object is a literal, kept or not
+  std::uint64_t literals = 0;      // triples whose object is a literal, kept or not; without labels
+  ParsedLabels labels;             // of the chosen language
+  std::uint64_t label_lines = 0;   // triples with labels of any language
   std::uint64_t zero_weights = 0;  // lines of weight 0, which are no edges
 
   // Returns a copy of `text` that lives as long as `unescaped`.

@@ -21,12 +21,18 @@ std::string_view FieldAt(const Fields& fields, int position) {
   return position < 0 ? std::string_view() : fields.values[static_cast<std::size_t>(position)];
 }
 
+// Language tags are ASCII.
+bool EqualInAnyCase(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 // Parses lines one by one into a ParsedChunk.
 class ChunkParser {
  public:
   ChunkParser(const LineLayout& layout, bool has_nul, ParsedChunk& out)
       : layout_(layout), has_nul_(has_nul), out_(out) {
-    if (IsTriples(layout.format)) triples_.emplace(layout.format, layout.keep_literals);
+    if (IsTriples(layout.format)) triples_.emplace(layout.format, layout.keep_literals || layout.labels != nullptr);
   }
 
   void ParseLine(std::string_view line) {
@@ -78,6 +84,9 @@ class ChunkParser {
     }
     ParsedEdge edge;
     const bool edge_of_literal = triples_->has_literal();
+    if (edge_of_literal && layout_.labels != nullptr && triples_->predicate() == layout_.labels->predicate) {
+      return TakeLabel();
+    }
     if (edge_of_literal && !layout_.keep_literals) {
       ++out_.literals;
       return;
@@ -90,6 +99,16 @@ class ChunkParser {
     out_.literals += edge_of_literal ? 1 : 0;
     // The reader reuses its strings, so the names are copied.
     out_.edges.push_back({out_.Keep(edge.head), out_.Keep(edge.relation), out_.Keep(edge.tail)});
+  }
+
+  void TakeLabel() {
+    ++out_.label_lines;
+    const std::string& language = layout_.labels->language;
+    if (!language.empty() && !EqualInAnyCase(language, triples_->literal_language())) return;
+    std::string_view name, label;
+    if (!TakeName("name", triples_->subject(), name)) return;
+    if (triples_->literal_text().empty()) return;
+    if (TakeName("label", triples_->literal_text(), label)) out_.labels.Add(name, label);
   }
 
   void ParseData(std::string_view line) {

@@ -107,6 +107,8 @@ class StatementReader::Sinks {
 
   static void TakeLiteral(StatementReader& self, std::string_view value, std::string_view datatype,
                           std::string_view language) {
+    self.literal_text_ = value;
+    self.literal_language_ = language;
     std::string& name = self.object_;
     name = '"';
     AppendEscaped(name, value);

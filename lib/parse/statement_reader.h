@@ -35,6 +35,10 @@ class StatementReader {
   const std::string& predicate() const { return predicate_; }
   const std::string& object() const { return object_; }
   bool has_literal() const { return has_literal_; }
+  // With keep_literals, of an object that is a literal: its text without quotes and escapes, and its language tag,
+  // empty for none.
+  const std::string& literal_text() const { return literal_text_; }
+  const std::string& literal_language() const { return literal_language_; }
   bool has_graph() const { return has_graph_; }
 
   // The error after kMalformed: "found ..., expected ...", and its byte in the line, from 1.
@@ -54,6 +58,7 @@ class StatementReader {
   std::unique_ptr<void, Deleter> reader_;  // a SerdReader
   std::string line_;                       // the current line, with a NUL at its end for serd
   std::string subject_, predicate_, object_;
+  std::string literal_text_, literal_language_;
   std::string complaint_;
   std::size_t column_ = 0;
   std::size_t statements_ = 0;  // in the line

@@ -90,6 +90,11 @@ std::string LearningSection(const RunHistory& history) {
     add("Hits@10", &ValidationScores::hits_at_10);
     figures.emplace_back(ranks);
   }
+  const std::vector<double> rates = Values(history, &EpochEvent::learning_rate);
+  if (std::ranges::all_of(rates, [&](double rate) { return rate == rates[0]; })) {
+    return Section("learning", "Learning",
+                   Figures(figures) + Note(fmt::format("The learning rate was {:.4g} in every epoch.", rates[0])));
+  }
   figures.emplace_back(
       LineFigure{.title = "Learning rate",
                  .x_axis = "epoch",
@@ -140,21 +145,24 @@ std::string WorkSection(const RunHistory& history) {
 std::string DiskSection(const RunHistory& history, const Residency* residency) {
   std::string body;
   if (!history.epochs.empty()) {
-    const ByteUnit read =
-        UnitFor(std::max(Largest(history, &EpochEvent::read_bytes), Largest(history, &EpochEvent::planned_read_bytes)));
-    const ByteUnit written = UnitFor(
-        std::max(Largest(history, &EpochEvent::written_bytes), Largest(history, &EpochEvent::planned_written_bytes)));
-    std::vector<Figure> figures = {
-        Planned("Read per epoch", read.name, Course(history, &EpochEvent::read_bytes, read.bytes),
-                Course(history, &EpochEvent::planned_read_bytes, read.bytes)),
-        Planned("Written per epoch", written.name, Course(history, &EpochEvent::written_bytes, written.bytes),
-                Course(history, &EpochEvent::planned_written_bytes, written.bytes))};
+    std::vector<Figure> figures;
+    // A chart of bytes without any says nothing.
+    const auto add_bytes = [&](std::string title, std::uint64_t EpochEvent::*measured,
+                               std::uint64_t EpochEvent::*planned) {
+      const double largest = std::max(Largest(history, measured), Largest(history, planned));
+      if (largest == 0) return;
+      const ByteUnit unit = UnitFor(largest);
+      figures.emplace_back(Planned(std::move(title), unit.name, Course(history, measured, unit.bytes),
+                                   Course(history, planned, unit.bytes)));
+    };
+    add_bytes("Read per epoch", &EpochEvent::read_bytes, &EpochEvent::planned_read_bytes);
+    add_bytes("Written per epoch", &EpochEvent::written_bytes, &EpochEvent::planned_written_bytes);
     if (Largest(history, &EpochEvent::partitions) > 1) {
       figures.emplace_back(Planned("Partition loads per epoch", "partitions",
                                    Course(history, &EpochEvent::partition_loads),
                                    Course(history, &EpochEvent::planned_partition_loads)));
     }
-    body += Figures(figures);
+    if (!figures.empty()) body += Figures(figures);
   }
   if (residency != nullptr) {
     SpanFigure spans = {.title = fmt::format("Partitions in memory, epoch {}", residency->epoch),

@@ -279,16 +279,21 @@ std::string ToHtml(const StackFigure& figure) {
 
 std::string ToHtml(const BarFigure& figure) {
   if (figure.bars.empty()) return Empty(figure.title);
-  constexpr double kRow = 22;
+  constexpr double kBar = 15;
+  constexpr double kGap = 7;
+  const double row = kGap + kBar * static_cast<double>(std::max<std::size_t>(1, figure.series.size()));
   std::vector<std::string> names;
-  std::vector<std::string> values;
+  std::vector<std::string> values;  // of all bars
   for (const BarFigure::Bar& bar : figure.bars) {
     names.push_back(ReadableText(bar.name, kNameBytes));
-    values.push_back(fmt::format("{:.3f}{}{}", bar.value, bar.note.empty() ? "" : "  ", bar.note));
+    for (std::size_t i = 0; i < bar.values.size(); ++i) {
+      values.push_back(fmt::format("{:.3f}{}{}", bar.values[i], i > 0 || bar.note.empty() ? "" : "  ",
+                                   i > 0 ? std::string() : bar.note));
+    }
   }
   const double left = 14 + Widest(names);
   const double width = kWide - kRight - left - Widest(values) - 10;
-  const double bottom = 6 + kRow * static_cast<double>(names.size());
+  const double bottom = 6 + row * static_cast<double>(names.size());
   std::string drawing;
   const Sink out = std::back_inserter(drawing);
   const std::vector<double> ticks = TicksBetween(0, figure.most, kTicksX);
@@ -298,15 +303,26 @@ std::string ToHtml(const BarFigure& figure) {
     Line(out, x, 2, x, bottom, i == 0 ? "base" : "grid");
     Text(out, x, bottom + 16, "middle", texts[i]);
   }
+  std::size_t next = 0;  // in values
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const double y = 6 + kRow * static_cast<double>(i);
-    const double length = width * std::clamp(figure.bars[i].value / figure.most, 0.0, 1.0);
+    const BarFigure::Bar& bar = figure.bars[i];
+    double y = 6 + row * static_cast<double>(i);
     Text(out, left - 8, y + 14, "end", names[i]);
-    Box(out, left, y + 3, length, kRow - 7, "c0 fill", fmt::format("{}: {}", figure.bars[i].name, values[i]));
-    Text(out, left + length + 6, y + 14, "start", values[i], "axis");
+    for (std::size_t one = 0; one < bar.values.size(); ++one, y += kBar) {
+      const double length = width * std::clamp(bar.values[one] / figure.most, 0.0, 1.0);
+      const std::string& value = values[next++];
+      const std::string series = one < figure.series.size() ? ", " + figure.series[one] : std::string();
+      Box(out, left, y + 3, length, kBar, fmt::format("c{} fill", one % 7),
+          fmt::format("{}{}: {}", bar.name, series, value));
+      Text(out, left + length + 6, y + 14, "start", value, "axis");
+    }
   }
   Text(out, left + width, bottom + 34, "end", figure.axis, "axis");
-  return Framed(figure.title, {}, kWide, bottom + 42, drawing);
+  std::vector<Key> keys;
+  for (std::size_t i = 0; i < figure.series.size(); ++i) {
+    keys.push_back({figure.series[i], fmt::format("c{} fill", i % 7)});
+  }
+  return Framed(figure.title, keys, kWide, bottom + 42, drawing);
 }
 
 std::string ToHtml(const HeatFigure& figure) {

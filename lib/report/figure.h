@@ -50,16 +50,18 @@ struct StackFigure {
 // If there are many x, neighbours are merged into their mean.
 std::string ToHtml(const StackFigure& figure);
 
-// Horizontal bars over a whole row of the page, each with its name before and its value after it.
+// Horizontal bars over a whole row of the page, each with its name before and its value after it. A name may have
+// several bars, one below the other.
 struct BarFigure {
   struct Bar {
     std::string name = {};
-    double value = 0;       // in [0, most]
-    std::string note = {};  // shown after the value
+    std::vector<double> values = {};  // in [0, most]; one for each of `series`, or a single one
+    std::string note = {};            // shown after the first value
   };
   std::string title = {};
   std::string axis = {};
   double most = 1;
+  std::vector<std::string> series = {};  // the legend, if names have several bars
   std::vector<Bar> bars = {};
 };
 std::string ToHtml(const BarFigure& figure);

@@ -114,16 +114,21 @@ std::string Quality(const HeldOutQuality& quality) {
       quality.ranks.all_candidates ? fmt::format("all {}", Plural(quality.ranks.candidates, "node"))
                                    : Plural(quality.ranks.candidates, "random node")));
   fmt::format_to(Sink(body),
-                 "<table class=\"figures-table\"><tr><td></td><th scope=\"col\">MRR</th><th scope=\"col\">Hits@1</th>"
+                 "<div class=\"scroll\"><table class=\"figures-table\"><tr><td></td><th scope=\"col\">MRR</th><th "
+                 "scope=\"col\">Hits@1</th>"
                  "<th scope=\"col\">Hits@3</th><th scope=\"col\">Hits@10</th><th scope=\"col\">mean rank</th></tr>\n"
-                 "{}{}{}{}</table>\n",
+                 "{}{}{}{}</table></div>\n",
                  row("filtered", both.filtered), row("tails (h, r, ?)", quality.ranks.tail.filtered),
                  row("heads (?, r, t)", quality.ranks.head.filtered), row("raw", both.raw));
   if (quality.relations.size() > 1) {
-    BarFigure bars = {.title = "MRR by relation, most frequent first", .axis = "filtered MRR, both sides"};
+    BarFigure bars = {.title = "MRR by relation, most frequent first",
+                      .axis = "filtered MRR",
+                      .series = {"tails (h, r, ?)", "heads (?, r, t)"}};
     for (const RelationQuality& relation : quality.relations) {
       if (bars.bars.size() == kMostRelations) break;
-      bars.bars.push_back({relation.name, relation.mrr, fmt::format("({})", Plural(relation.triples, "edge"))});
+      bars.bars.push_back({relation.name,
+                           {relation.tail_mrr, relation.head_mrr},
+                           fmt::format("({})", Plural(relation.triples, "edge"))});
     }
     body += Figures({bars});
     if (quality.relations.size() > kMostRelations) {
@@ -146,12 +151,12 @@ std::string MapJson(const EmbeddingMap& map) {
     json["y"].push_back(rounded(node.y));
     json["degrees"].push_back(node.degree);
   }
-  if (!map.labels.empty()) {
-    Json& labels = json["labels"] = Json::array();
-    for (const std::string& label : map.labels) labels.push_back(label);
-    Json& of_nodes = json["label"] = Json::array();
+  if (!map.classes.empty()) {
+    Json& classes = json["classes"] = Json::array();
+    for (const std::string& name : map.classes) classes.push_back(name);
+    Json& of_nodes = json["class"] = Json::array();
     for (const EmbeddingMap::Node& node : map.nodes) {
-      of_nodes.push_back(node.label ? std::int64_t{*node.label} : -1);
+      of_nodes.push_back(node.node_class ? std::int64_t{*node.node_class} : -1);
     }
   }
   return ScriptJson(json);
@@ -163,19 +168,21 @@ std::string Map(const RunPage& page) {
   const std::string which =
       all ? fmt::format("All {}", Plural(map.nodes.size(), "node"))
           : fmt::format("The {} nodes of the highest degree{} of {}", Whole(map.nodes.size()),
-                        map.labels.empty() ? "" : ", labelled ones first,", Whole(page.description.node_count));
+                        map.classes.empty() ? "" : ", those with a class first,", Whole(page.description.node_count));
   return fmt::format(
       R"(<figure class="wide" id="map"><figcaption>Map of the embeddings</figcaption>
-<p class="note">{} in the plane of their two principal components, which have {:.1f} % and {:.1f} % of the variance. Drag to move, Ctrl and the wheel to zoom.</p>
+<p class="note">{} in the plane of their two principal components, which have {:.1f} % and {:.1f} % of the variance. Drag to move, Ctrl and the wheel to zoom.{}</p>
 <div class="search"><label for="find">Find a node</label> <input id="find" type="search" autocomplete="off" spellcheck="false" placeholder="part of a name">
 <button type="button" id="closer" aria-label="closer">+</button><button type="button" id="farther" aria-label="farther">−</button><button type="button" id="whole">all</button>
 <span id="found" role="status"></span></div>
-<ul id="matches"></ul><ul class="legend" id="labels"></ul>
+<ul id="matches"></ul><ul class="legend" id="classes"></ul>
 <div class="canvas"><canvas id="points" role="img" aria-label="Nodes as points of a plane; the search names them"></canvas><div id="tip" hidden></div></div>
 <noscript><p class="note">The map needs JavaScript.</p></noscript>
 <script type="application/json" id="map-data">{}</script></figure>
 )",
-      which, 100 * map.x_share, 100 * map.y_share, MapJson(map));
+      which, 100 * map.x_share, 100 * map.y_share,
+      map.classes.empty() ? "" : " A node with several classes is drawn and counted under the most frequent of them.",
+      MapJson(map));
 }
 
 std::string Embeddings(const RunPage& page) {
@@ -195,6 +202,9 @@ std::string Embeddings(const RunPage& page) {
       heat.columns.push_back(ShortNumber(static_cast<double>(DegreeNorms::LeastDegree(range))));
     }
     body += Figures({heat});
+    body += Note(
+        "Whether the length of a node's vector follows the number of its edges: each column is a range of degrees, and "
+        "the darker a cell, the more nodes of these degrees have a vector of that length.");
     if (page.norms->zeros() > 0) {
       body += Note(fmt::format("{} of norm 0 left out.", Plural(page.norms->zeros(), "node")));
     }
@@ -238,6 +248,14 @@ std::string MapName(std::string_view name) {
   }
 }
 
+std::string MapName(std::string_view name, std::string_view label) {
+  return label.empty() ? MapName(name) : fmt::format("{} ({})", MapName(label), MapName(name));
+}
+
+std::string TextWithName(std::string_view name, std::string_view label) {
+  return label.empty() ? std::string(name) : fmt::format("{} ({})", label, name);
+}
+
 std::string ToHtml(const RunPage& page) {
   const std::string graph = page.graph.filename().string();
   return fmt::format(
@@ -251,16 +269,16 @@ std::string ToHtml(const RunPage& page) {
 {}</style></head>
 <body>
 {}<main>
-{}{}{}{}{}{}</main>
+{}{}{}{}{}{}{}</main>
 <footer>octavo {}</footer>
 <script>
 {}</script>
 </body></html>
 )",
       HtmlText(ModelName(page.options.model)), HtmlText(graph), kReportStyle, Head(page), LearningSection(page.history),
-      page.quality ? Quality(*page.quality) : std::string(), Embeddings(page), WorkSection(page.history),
-      DiskSection(page.history, page.residency ? &*page.residency : nullptr), Configuration(page),
-      HtmlText(page.version), kReportScript);
+      page.quality ? Quality(*page.quality) : std::string(), Embeddings(page), ExamplesSection(page.examples),
+      WorkSection(page.history), DiskSection(page.history, page.residency ? &*page.residency : nullptr),
+      Configuration(page), HtmlText(page.version), kReportScript);
 }
 
 }  // namespace octavo

@@ -10,6 +10,7 @@
 
 #include "evaluate/ranking.h"
 #include "format/graph_description.h"
+#include "report/examples.h"
 #include "report/node_survey.h"
 #include "report/residency.h"
 #include "report/run_history.h"
@@ -20,9 +21,14 @@ namespace octavo {
 // A readable name for the map. If it is longer than 256 bytes, or fewer with letters outside ASCII, its middle is left
 // out.
 std::string MapName(std::string_view name);
+// The same with a label, which may be empty: "label (name)".
+std::string MapName(std::string_view name, std::string_view label);
 
-// The most labels that the map names; other nodes are shown as having another label.
-inline constexpr std::size_t kMostMapLabels = 1000;
+// "label (name)", or the name if there is no label. Any bytes.
+std::string TextWithName(std::string_view name, std::string_view label);
+
+// The most classes that the map names; other nodes are shown as having another class.
+inline constexpr std::size_t kMostMapClasses = 1000;
 
 // Nodes as points of a plane.
 struct EmbeddingMap {
@@ -31,20 +37,20 @@ struct EmbeddingMap {
     std::uint64_t degree = 0;
     double x = 0;
     double y = 0;
-    std::optional<std::uint32_t> label = {};  // index into `labels`, or kMostMapLabels
+    std::optional<std::uint32_t> node_class = {};  // index into `classes`, or kMostMapClasses
   };
-  std::vector<Node> nodes = {};          // those to be named first come first
-  std::vector<std::string> labels = {};  // by descending number of nodes, from MapName; empty: none given
-  double x_share = 0;                    // share of the variance of the shown rows
+  std::vector<Node> nodes = {};           // those to be named first come first
+  std::vector<std::string> classes = {};  // by descending number of nodes, from MapName; empty: none given
+  double x_share = 0;                     // share of the variance of the shown rows
   double y_share = 0;
 };
 
-// The MRR of one relation.
+// The filtered MRR of one relation.
 struct RelationQuality {
   std::string name = {};
   std::uint64_t triples = 0;
-  double mrr = 0;
-  double hits_at_10 = 0;
+  double tail_mrr = 0;  // of (h, r, ?)
+  double head_mrr = 0;  // of (?, r, t)
 };
 
 struct HeldOutQuality {
@@ -68,6 +74,7 @@ struct RunPage {
   std::optional<HeldOutQuality> quality = {};
   std::optional<DegreeNorms> norms = {};
   std::optional<EmbeddingMap> map = {};
+  Examples examples = {};
 };
 
 // Returns the page. Names may contain any bytes; those that are not UTF-8 are shown as U+FFFD.

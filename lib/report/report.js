@@ -9,7 +9,7 @@
   const input = document.getElementById("find");
   const count = data.names.length;
   const lower = data.names.map((name) => name.toLowerCase());
-  // For the most frequent labels, in that order; grey is for the others.
+  // For the most frequent classes, in that order; grey is for the others.
   const palette = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c7", "--c8"];
   const mostMatches = 12;  // listed
   const mostNames = 28;  // written next to their points
@@ -41,8 +41,8 @@
     height / 2 - (data.y[i] - view.y) * unit(),
   ];
   const colourOf = (i) => {
-    if (!data.label) return "--c0";
-    return palette[data.label[i]] ?? "--soft";
+    if (!data.class) return "--c0";
+    return palette[data.class[i]] ?? "--soft";
   };
 
   function draw() {
@@ -122,7 +122,7 @@
 
   function describe(i) {
     let text = `${data.names[i]}\ndegree ${data.degrees[i].toLocaleString("en")}`;
-    if (data.label && data.label[i] >= 0) text += `\n${data.labels[data.label[i]] ?? "other label"}`;
+    if (data.class && data.class[i] >= 0) text += `\n${data.classes[data.class[i]] ?? "other class"}`;
     return text;
   }
 
@@ -173,20 +173,21 @@
     draw();
   }
 
-  function listLabels() {
-    if (!data.label) return;
+  // Counts the nodes of each colour.
+  function listClasses() {
+    if (!data.class) return;
     const counts = new Map();
-    for (const label of data.label) counts.set(label, (counts.get(label) ?? 0) + 1);
+    for (const place of data.class) counts.set(place, (counts.get(place) ?? 0) + 1);
     const add = (name, colourName, nodes) => {
       const item = document.createElement("li");
       const key = document.createElement("span");
       key.className = "key";
       key.style.setProperty("--colour", `var(${colourName})`);
       item.append(key, `${name} (${nodes})`);
-      document.getElementById("labels").append(item);
+      document.getElementById("classes").append(item);
     };
-    palette.forEach((name, i) => counts.has(i) && add(data.labels[i], name, counts.get(i)));
-    const shown = data.label.filter((label) => palette[label]).length;
+    palette.forEach((name, i) => counts.has(i) && add(data.classes[i], name, counts.get(i)));
+    const shown = data.class.filter((place) => palette[place]).length;
     if (shown < count) add("others", "--soft", count - shown);
   }
 
@@ -233,7 +234,7 @@
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 
-  listLabels();
+  listClasses();
   if (location.hash.startsWith("#find=")) {
     const text = location.hash.slice(6);
     try {

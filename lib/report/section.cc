@@ -1,11 +1,28 @@
 #include "report/section.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <iterator>
 
 #include "fmt/format.h"
 #include "report/html.h"
 
 namespace octavo {
+namespace {
+
+// Longer words, such as paths, may break anywhere to fit a narrow screen; numbers may not.
+constexpr std::size_t kMostWholeLetters = 20;
+
+bool HasLongWord(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > kMostWholeLetters) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
+}  // namespace
 
 std::string Whole(std::uint64_t number) {
   std::string digits = fmt::format("{}", number);
@@ -38,8 +55,8 @@ std::string Figures(std::vector<Figure> figures) {
 std::string Table(const std::vector<std::pair<std::string, std::string>>& rows) {
   std::string body;
   for (const auto& [name, value] : rows) {
-    fmt::format_to(std::back_inserter(body), "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", HtmlText(name),
-                   HtmlText(value));
+    fmt::format_to(std::back_inserter(body), "<tr><th scope=\"row\">{}</th><td{}>{}</td></tr>\n", HtmlText(name),
+                   HasLongWord(value) ? "" : " class=\"words\"", HtmlText(value));
   }
   return fmt::format("<table>\n{}</table>\n", body);
 }

@@ -22,7 +22,7 @@ std::string Note(std::string_view text);
 // Returns a section with a heading. `id` and `body` are HTML.
 std::string Section(std::string_view id, std::string_view title, std::string_view body);
 
-// Returns a table with two columns.
+// Returns a table with two columns. Values of short words, such as numbers, break only at their blanks.
 std::string Table(const std::vector<std::pair<std::string, std::string>>& rows);
 
 using Figure = std::variant<LineFigure, StackFigure, BarFigure, HeatFigure, SpanFigure>;

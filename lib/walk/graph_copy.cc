@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -41,6 +42,13 @@ absl::Status CopyNodes(const GraphPaths& from, const GraphPaths& to, const std::
   RETURN_IF_ERROR(CopyFile(from.NodeHashes(), to.NodeHashes(), stop));
   RETURN_IF_ERROR(CopyFile(from.NodeNames(), to.NodeNames(), stop));
   return CopyFile(from.NodeOffsets(), to.NodeOffsets(), stop);
+}
+
+absl::Status CopyLabels(const GraphPaths& from, const GraphPaths& to, const std::function<bool()>& stop) {
+  for (const std::string& name : GraphPaths::LabelFileNames()) {
+    RETURN_IF_ERROR(CopyFile(from.folder() / name, to.folder() / name, stop));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<CellsHeader> CopyCells(const CellReader& from, const std::filesystem::path& path,

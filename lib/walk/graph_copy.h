@@ -13,6 +13,9 @@ namespace octavo {
 // Copies nodes.hash, nodes.names and nodes.offsets byte by byte. `stop`, which may be empty, is checked regularly.
 absl::Status CopyNodes(const GraphPaths& from, const GraphPaths& to, const std::function<bool()>& stop);
 
+// The same for the files of labels.
+absl::Status CopyLabels(const GraphPaths& from, const GraphPaths& to, const std::function<bool()>& stop);
+
 // Writes the edges of `from`, in their order, as the cell file `path`, replacing it, and returns the header. `layout`
 // provides everything except counts and checksums; `stop` as above.
 absl::StatusOr<CellsHeader> CopyCells(const CellReader& from, const std::filesystem::path& path,

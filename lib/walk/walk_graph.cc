@@ -122,6 +122,7 @@ class WalkGraph {
   absl::Status Finish(const GraphPaths& paths, const WrittenEdges& written) {
     RETURN_IF_ERROR(graph_->nodes().CheckAll(options_.stop));
     RETURN_IF_ERROR(CopyNodes(graph_->paths(), paths, options_.stop));
+    if (graph_->labels() != nullptr) RETURN_IF_ERROR(CopyLabels(graph_->paths(), paths, options_.stop));
     GraphDescription& graph = summary_.graph;
     graph = graph_->description();
     summary_.source_fingerprint = graph.fingerprint;

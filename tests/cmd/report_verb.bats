@@ -31,13 +31,13 @@ setup() {
   [[ "$(grep -cE 'id="(quality|map)"' page.html)" == 0 ]]
 }
 
-@test "report: labels colour the map" {
+@test "report: classes colour the map" {
   printf 'city1\tbig old\ncity2\tbig\ncountry0\told\nAtlantis\told\n' >labels.txt
   "$OCTAVO" report --run run --output page.html --labels labels.txt --sample 4 2>err.log
   grep -q 'labels.txt: left out 1 line with names' err.log
   sed -n 's/.*id="map-data">\(.*\)<\/script>.*/\1/p' page.html >map.json
-  # Labelled nodes come first; a node has the label that most have.
-  [[ "$(json 'sorted(zip(o["names"], [o["labels"][i] if i >= 0 else "" for i in o["label"]]))[:3]' <map.json)" == "[('city1', 'big'), ('city2', 'big'), ('country0', 'old')]" ]]
+  # Nodes with a class come first; a node has the class that most have, and counts there.
+  [[ "$(json 'sorted(zip(o["names"], [o["classes"][i] if i >= 0 else "" for i in o["class"]]))[:3]' <map.json)" == "[('city1', 'big'), ('city2', 'big'), ('country0', 'old')]" ]]
 }
 
 @test "report: partitions, validations, and a run whose training continues" {

@@ -168,8 +168,9 @@ class Watch:
             raise Failure(f"{ended.line}: exit {ended.code}: {ended.said()}")
         return ended.out
 
-    def make_graph(self, name="graph", nodes=40, edges=400, relations=3, weights=False):
-        """Makes a graph with all three splits from drawn edges."""
+    def make_graph(self, name="graph", nodes=40, edges=400, relations=3, weights=False, labels=False):
+        """Makes a graph with all three splits from drawn edges, and labels if wanted: of every other
+        node and of a relation."""
         text = []
         state = 12345 + nodes
         for number in range(edges):
@@ -177,7 +178,12 @@ class Watch:
             text.append(f"n{number % nodes}\tr{(state >> 33) % relations}\tn{(state >> 40) % nodes}"
                         + f"\t{1 + number % 3}" * weights)
         (self.scratch / f"{name}.tsv").write_text("\n".join(text) + "\n")
-        self.must(["--quiet", "import", f"{name}.tsv", "--graph", name, "--split", "0.8,0.1,0.1"])
+        flags = []
+        if labels:
+            flags = ["--labels", f"{name}-labels.tsv"]
+            (self.scratch / flags[1]).write_text(
+                "r1\tthe relation\n" + "".join(f"n{i}\tlabel {i} of {edges}\n" for i in range(0, nodes, 2)))
+        self.must(["--quiet", "import", f"{name}.tsv", "--graph", name, "--split", "0.8,0.1,0.1", *flags])
 
     def make_run(self, name="run", graph="graph", **options):
         flags = [f"--{option}={value}" for option, value in (TINY_OPTIONS | options).items()]

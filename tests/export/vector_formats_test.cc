@@ -122,6 +122,22 @@ TEST(AppendVector, DecimalsReadBackAsTheSameFloat) {
   EXPECT_STREQ(text, "\n");
 }
 
+TEST(AppendVector, LabelsHavePlacesInCsvAndJson) {
+  const std::vector<float> row = {0.5F};
+  std::string out = VectorHeader(VectorFormat::kCsv, VectorElement::kFloat32, 2, 1, /*labels=*/true).value();
+  AppendVector(VectorFormat::kCsv, "Q42", row, out, "Adams, \"D\"");
+  AppendVector(VectorFormat::kCsv, "Q5", row, out, "");
+  EXPECT_EQ(out, "\"name\",\"label\",v1\n\"Q42\",\"Adams, \"\"D\"\"\",0.5\n\"Q5\",\"\",0.5\n");
+  out.clear();
+  AppendVector(VectorFormat::kJsonLines, "Q42", row, out, "D\tA");
+  EXPECT_EQ(out, "{\"name\":\"Q42\",\"label\":\"D\\u0009A\",\"vector\":[0.5]}\n");
+  for (const VectorFormat format : {VectorFormat::kTsv, VectorFormat::kWord2Vec}) {
+    out.clear();
+    AppendVector(format, "Q42", row, out, "label");
+    EXPECT_EQ(out, format == VectorFormat::kTsv ? "Q42\t0.5\n" : "Q42 0.5\n");
+  }
+}
+
 TEST(AppendVector, EachFormat) {
   const std::vector<float> row = {0.5F, -2.0F};
   const std::string bytes("\x00\x00\x00\x3F\x00\x00\x00\xC0", 8);

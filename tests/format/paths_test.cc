@@ -17,6 +17,9 @@ TEST(GraphPaths, AreTheNamesOfTheContract) {
   EXPECT_EQ(paths.Cells(Split::kTrain), "g/train.cells");
   EXPECT_EQ(paths.Cells(Split::kValid), "g/valid.cells");
   EXPECT_EQ(paths.Cells(Split::kTest), "g/test.cells");
+  EXPECT_EQ(paths.NodeLabels(), "g/nodes.labels");
+  EXPECT_EQ(paths.RelationLabels(), "g/relations.labels");
+  EXPECT_EQ(GraphPaths::FileNames().size(), GraphPaths::NeededFileNames().size() + GraphPaths::LabelFileNames().size());
 }
 
 TEST(RunPaths, AreTheNamesOfTheContract) {

@@ -62,7 +62,7 @@ class VerifyGraphTest : public ::testing::Test {
 TEST_F(VerifyGraphTest, AWholeGraphIsWholeHoweverItIsRead) {
   EXPECT_EQ(Damages(), 0U) << texts_;
   std::uint64_t total = 0;
-  for (const std::string& name : GraphPaths::FileNames()) total += fs::file_size(graph() / name);
+  for (const std::string& name : GraphPaths::NeededFileNames()) total += fs::file_size(graph() / name);
   EXPECT_EQ(bytes_, total);
   std::atomic<std::uint64_t> progress{0};
   GraphCheckOptions options;
@@ -89,7 +89,7 @@ TEST_F(VerifyGraphTest, WithoutRelationsOrWithNamesOfAnySize) {
 // Bytes that do not matter: those of graph.json with the same meaning for its reader (blanks, and the data for people
 // under "import"). Every other byte of the folder is covered by a checksum or compared.
 TEST_F(VerifyGraphTest, EveryDamageOfEveryFileIsFoundAndNamed) {
-  for (const std::string& name : GraphPaths::FileNames()) {
+  for (const std::string& name : GraphPaths::NeededFileNames()) {
     const fs::path path = graph() / name;
     const bool cells = name.ends_with(".cells");
     const std::string whole = FileBytes(path);
@@ -134,7 +134,7 @@ TEST_F(VerifyGraphTest, ContinuesAfterTheFirstDamageAndNamesThePlace) {
 }
 
 TEST_F(VerifyGraphTest, MissingFilesAreDamage) {
-  for (const std::string& name : GraphPaths::FileNames()) {
+  for (const std::string& name : GraphPaths::NeededFileNames()) {
     const std::string whole = FileBytes(graph() / name);
     fs::remove(graph() / name);
     EXPECT_GT(Damages(), 0U);
@@ -150,7 +150,7 @@ TEST_F(VerifyGraphTest, AFileOfAnotherGraphIsFound) {
   options.split = "0.8,0.1,0.1";
   options.seed = 5;  // another split of the same edges
   ASSERT_OK(ImportText(other, SampleText(), options));
-  for (const std::string& name : GraphPaths::FileNames()) {
+  for (const std::string& name : GraphPaths::NeededFileNames()) {
     if (FileBytes(other / ("graph/" + name)) == FileBytes(graph() / name)) continue;
     const std::string whole = FileBytes(graph() / name);
     fs::copy_file(other / ("graph/" + name), graph() / name, fs::copy_options::overwrite_existing);

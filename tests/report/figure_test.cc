@@ -76,10 +76,23 @@ TEST(StackFigure, ManyEpochsHaveTheirMeans) {
 }
 
 TEST(BarFigure, LengthsAreValues) {
-  const auto boxes = Boxes(ToHtml(BarFigure{.title = "t", .bars = {{"a", 0.25}, {"b", 0.5, "note"}, {"c", 2}}}));
+  const auto boxes = Boxes(ToHtml(BarFigure{.title = "t", .bars = {{"a", {0.25}}, {"b", {0.5}, "note"}, {"c", {2}}}}));
   ASSERT_EQ(boxes.size(), 3U);
   EXPECT_NEAR(2 * boxes[0][2], boxes[1][2], 0.2);
   EXPECT_NEAR(2 * boxes[1][2], boxes[2][2], 0.2);  // no longer than the axis
+}
+
+TEST(BarFigure, ANameMayHaveSeveralBarsWithALegend) {
+  const std::string html = ToHtml(BarFigure{
+      .title = "t", .series = {"tails", "heads"}, .bars = {{"a", {0.25, 0.5}, "(3 edges)"}, {"b", {0.5, 1}}}});
+  const auto boxes = Boxes(html);
+  ASSERT_EQ(boxes.size(), 4U);
+  EXPECT_NEAR(2 * boxes[0][2], boxes[1][2], 0.2);
+  EXPECT_NEAR(2 * boxes[2][2], boxes[3][2], 0.2);
+  for (std::size_t i = 1; i < boxes.size(); ++i) EXPECT_GE(boxes[i][1], boxes[i - 1][1] + boxes[i - 1][3] - 0.05);
+  EXPECT_THAT(html, HasSubstr("</span>tails</li>"));
+  EXPECT_THAT(html, HasSubstr("a, heads: 0.500"));
+  EXPECT_THAT(html, HasSubstr("0.250  (3 edges)<"));
 }
 
 TEST(HeatFigure, CellsStandInTheirColumnsAtLogarithmicPlaces) {
@@ -113,7 +126,7 @@ TEST(Figures, SurviveNothingAndValuesThatAreNone) {
         ToHtml(LineFigure{.lines = {{"a", {{1, nan}, {2, 5}}}}}),
         ToHtml(LineFigure{.from_zero = false, .lines = {{"a", {{1, 0}}}}}), ToHtml(StackFigure{}),
         ToHtml(StackFigure{.x = {1}, .layers = {{"a", {nan}}, {"b", {}}}, .lines = {{"c", {infinity}}}}),
-        ToHtml(BarFigure{}), ToHtml(BarFigure{.bars = {{"</title>", 0}}}), ToHtml(HeatFigure{}),
+        ToHtml(BarFigure{}), ToHtml(BarFigure{.bars = {{"</title>", {0}}}}), ToHtml(HeatFigure{}),
         ToHtml(HeatFigure{.columns = {"0"}, .cells = {{0, 1, 1.01, 1}}}), ToHtml(SpanFigure{}),
         ToHtml(SpanFigure{.rows = {{"1", {}}}})}) {
     EXPECT_THAT(html, Not(HasSubstr("nan")));

@@ -19,7 +19,7 @@ RunPage EvilPage() {
       {.epoch = 1, .loss = 2, .edges_per_second = 1000, .peak_rss_bytes = 50 << 20, .memory_bytes = 100 << 20});
   page.history.validations.push_back({.epoch = 1, .scores = {.mrr = 0.25}});
   page.quality = HeldOutQuality{.split = "valid", .relations = {{kEvil, 3, 0.5, 0.5}, {"b", 1, 0.25, 0.5}}};
-  page.map = EmbeddingMap{.nodes = {{kEvil, 5, -2, 1, 0U}, {"b", 1, 0, 0, std::nullopt}}, .labels = {kEvil}};
+  page.map = EmbeddingMap{.nodes = {{kEvil, 5, -2, 1, 0U}, {"b", 1, 0, 0, std::nullopt}}, .classes = {kEvil}};
   return page;
 }
 
@@ -35,8 +35,8 @@ TEST(RunPage, NamesCannotLeaveTheirPlaces) {
   EXPECT_THAT(html, Not(HasSubstr("\xFF")));
   const nlohmann::json map = MapData(html);
   EXPECT_EQ(map["names"][0], "</script><b>\"'&\uFFFD");
-  EXPECT_EQ(map["labels"][0], "</script><b>\"'&\uFFFD");
-  EXPECT_EQ(map["label"], nlohmann::json({0, -1}));
+  EXPECT_EQ(map["classes"][0], "</script><b>\"'&\uFFFD");
+  EXPECT_EQ(map["class"], nlohmann::json({0, -1}));
   EXPECT_EQ(map["x"][0], -1);
   EXPECT_EQ(map["y"][0], 0.5);
   EXPECT_EQ(map["degrees"], nlohmann::json({5, 1}));
@@ -65,6 +65,65 @@ TEST(RunPage, LeavesOutWhatThereIsNot) {
     EXPECT_THAT(html, Not(HasSubstr(id)));
   }
   EXPECT_THAT(html, HasSubstr("id=\"configuration\""));
+}
+
+// Both sides of a relation once had one bar, so that nobody saw that its heads are hard to predict.
+TEST(RunPage, RelationsHaveTheirMrrOnBothSides) {
+  const std::string html = ToHtml(EvilPage());
+  EXPECT_THAT(html, HasSubstr("b, tails (h, r, ?): 0.250"));
+  EXPECT_THAT(html, HasSubstr("b, heads (?, r, t): 0.500"));
+}
+
+TEST(RunPage, ChartsThatSayNothingAreLeftOut) {
+  RunPage page = EvilPage();
+  page.history.epochs.push_back({.epoch = 2, .loss = 1, .learning_rate = 0, .edges_per_second = 1000});
+  std::string html = ToHtml(page);
+  EXPECT_THAT(html, Not(HasSubstr("<figcaption>Learning rate")));
+  EXPECT_THAT(html, HasSubstr("The learning rate was 0 in every epoch."));
+  EXPECT_THAT(html, Not(HasSubstr("id=\"disk\"")));
+  page.history.epochs[1].learning_rate = 0.1;
+  page.history.epochs[1].written_bytes = 5000;
+  html = ToHtml(page);
+  EXPECT_THAT(html, HasSubstr("<figcaption>Learning rate"));
+  EXPECT_THAT(html, HasSubstr("<figcaption>Written per epoch"));
+  EXPECT_THAT(html, Not(HasSubstr("<figcaption>Read per epoch")));
+}
+
+// At the width of a phone, numbers of tables were broken within.
+TEST(RunPage, TablesBreakWithinPathsButNotWithinNumbers) {
+  RunPage page = EvilPage();
+  page.description.train_edges = 1'234'567'890;
+  page.run = "/a/path/that/is/longer/than/a/narrow/screen";
+  const std::string html = ToHtml(page);
+  EXPECT_THAT(html, HasSubstr("<td class=\"words\">1,234,567,890</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>/a/path/that"));
+  EXPECT_THAT(html, HasSubstr("<div class=\"scroll\"><table class=\"figures-table\">"));
+}
+
+TEST(RunPage, SaysWhatTheChartOfDegreesAndNormsShows) {
+  RunPage page = EvilPage();
+  page.norms.emplace();
+  page.norms->Add(3, 1.5);
+  EXPECT_THAT(ToHtml(page), HasSubstr("each column is a range of degrees, and the darker a cell"));
+}
+
+TEST(RunPage, HasExamplesIfThereAreAny) {
+  RunPage page = EvilPage();
+  EXPECT_THAT(ToHtml(page), Not(HasSubstr("id=\"examples\"")));
+  page.examples.neighbors.push_back({kEvil, {{"human (Q5)", 0.75, ""}}});
+  page.examples.predictions.push_back({"Q42, P31, ?", {{kEvil, -1.5, "the edge"}}});
+  const std::string html = ToHtml(page);
+  EXPECT_THAT(html, HasSubstr("id=\"examples\""));
+  EXPECT_THAT(html, HasSubstr("<td>human (Q5)</td><td class=\"words\">0.750</td>"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"words\">the edge</td>"));
+  EXPECT_THAT(html, Not(HasSubstr("<b>")));
+}
+
+TEST(RunPage, ALabelComesBeforeTheName) {
+  EXPECT_EQ(MapName("Q42", "Douglas Adams"), "Douglas Adams (Q42)");
+  EXPECT_EQ(MapName("Q42", ""), "Q42");
+  EXPECT_EQ(TextWithName("P31", "instance of"), "instance of (P31)");
+  EXPECT_EQ(TextWithName("P31", ""), "P31");
 }
 
 TEST(RunPage, LongNamesOfTheMapKeepTheirEnds) {
