@@ -13,6 +13,7 @@
 #include "fmt/format.h"
 #include "format/known_rows.h"
 #include "format/manifest.h"
+#include "format/sealed_lines.h"
 #include "io/checksum.h"
 #include "io/failpoint.h"
 #include "io/file.h"
@@ -140,8 +141,9 @@ absl::Status MakeCopy(const RunPaths& from, const RunPaths& to, const CopyAdditi
   }
   // Only committed events: later ones belong to work that may be repeated.
   std::uint64_t& events = manifest.header.progress.metrics_bytes;
-  RETURN_IF_ERROR(CopyBytes(from.Metrics(), to.Metrics(), events, addition.event, sync));
-  events += addition.event.size();
+  const std::string event = SealLine(addition.event, events);
+  RETURN_IF_ERROR(CopyBytes(from.Metrics(), to.Metrics(), events, event, sync));
+  events += event.size();
   manifest.header.validation = addition.validation;
   // In the copy all rows are in the first file of each table.
   for (PartitionRecord& record : manifest.partitions) record.slot = 0;

@@ -12,7 +12,7 @@ namespace octavo {
 // What the copy has in addition to the commit: data that `from` will only commit next.
 struct CopyAddition {
   ValidationProgress validation;
-  std::string_view event;  // a line for metrics.jsonl
+  std::string_view event;  // for metrics.jsonl, a JSON object
 };
 
 // Makes a run at `to` from the last commit of `from`: the same rows, optimizer state, generation, configuration and
