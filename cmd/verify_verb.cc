@@ -271,6 +271,7 @@ absl::Status CheckSearchFolder(const VerifyFlags& flags, const CommitCheckOption
     Outcome repaired;
     RETURN_IF_ERROR(CheckRunFolder(of_trial, options, repaired));
     std::ranges::move(repaired.repairs, std::back_inserter(outcome.repairs));
+    for (std::string& note : repaired.report->notes()) outcome.report->Note(std::move(note));
   }
   return VerifySearch(paths, options, *outcome.report);
 }

@@ -10,6 +10,7 @@
 #include "io/checksum.h"
 #include "io/file.h"
 #include "run/option_toml.h"
+#include "run/run_configuration.h"
 
 namespace octavo {
 

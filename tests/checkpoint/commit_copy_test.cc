@@ -5,6 +5,7 @@
 #include <string>
 
 #include "checkpoint/run_lock.h"
+#include "format/sealed_lines.h"
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
 #include "tests/checkpoint/small_run.h"
@@ -15,7 +16,7 @@
 namespace octavo {
 namespace {
 
-constexpr CopyAddition kAddition = {.validation = {.best_mrr = 0.5, .best_epoch = 3}, .event = "the next\n"};
+constexpr CopyAddition kAddition = {.validation = {.best_mrr = 0.5, .best_epoch = 3}, .event = R"({"event":"next"})"};
 
 class CommitCopyTest : public ::testing::Test {
  protected:
@@ -51,7 +52,7 @@ TEST_F(CommitCopyTest, HasWhatIsCommittedAndNothingElse) {
   ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
   ASSERT_OK_AND_ASSIGN(const Contents copied, ReadCommitted(copy_));
   EXPECT_TRUE(copied == ContentsAfter(3, shape_));
-  EXPECT_EQ(FileBytes(copy_.Metrics()), "an event\nthe next\n");
+  EXPECT_EQ(FileBytes(copy_.Metrics()), "an event\n" + SealLine(kAddition.event, 9));
   EXPECT_EQ(FileBytes(copy_.Configuration()), "{}");
   for (const TableName table : kTables) EXPECT_FALSE(std::filesystem::exists(copy_.Table(table, 1)));
   EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
