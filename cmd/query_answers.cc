@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "base/byte_size.h"
@@ -128,11 +129,18 @@ std::string_view Answerer::NameOf(NodeId node) {
   return run_.graph->nodes().Name(node);
 }
 
-// JSON contains complete names, of up to 64 KiB: they must fit the memory that the search used.
+// Reads the names in the order of the nodes: in the order of the answers each name would be a page fault wherever the
+// pages of the names do not stay in memory. JSON contains complete names, of up to 64 KiB: they must fit the memory that
+// the search used.
 absl::Status Answerer::NameRows(std::span<const NodeId> nodes, std::vector<AnswerRow>& rows) {
   const std::uint64_t most = search_bytes_ + nodes.size() * kRowBytes;
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
+  std::uint64_t named = 0;
+  std::vector<std::uint32_t> order(nodes.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {}, [&](std::uint32_t i) { return nodes[i]; });
+  for (const std::uint32_t i : order) {
+    ++named;
     const std::string_view name = NameOf(nodes[i]);
     if (!flags_->json) {
       rows[i].name = EscapeName(name, kMaxNameBytes);
@@ -141,9 +149,9 @@ absl::Status Answerer::NameRows(std::span<const NodeId> nodes, std::vector<Answe
     bytes += kNameCopies * EscapeJsonControls(Json(name).dump(-1, ' ', false, Json::error_handler_t::replace)).size();
     if (bytes > most) {
       return UsageError(
-          fmt::format("the names of the first {} answers take {} as JSON and --memory leaves {} for them; expected a "
+          fmt::format("the names of {} answers take {} as JSON and --memory leaves {} for them; expected a "
                       "smaller -k or a larger --memory",
-                      i + 1, FormatByteSize(bytes), FormatByteSize(most)));
+                      named, FormatByteSize(bytes), FormatByteSize(most)));
     }
     rows[i].name = name;
   }

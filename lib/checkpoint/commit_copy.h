@@ -25,7 +25,8 @@ absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, const CopyAddi
 
 // Checks that `copy` and its RunPaths::Unfinished do not exist, or are folders without a run, or copies of the run
 // `from`. Another run, or anything that is not a folder, is a usage error. If `from` has no run, every run is another
-// one. A STATE that cannot be read, of either run, is its own error.
+// one. A STATE that cannot be read, of either run, is its own error, except in RunPaths::Unfinished: a power cut can
+// leave one there.
 absl::Status CheckCopyPlace(const RunPaths& from, const RunPaths& copy);
 
 // Removes what an interrupted CopyCommit has left of a copy of `from`. Keeps anything else that has its name.

@@ -106,6 +106,24 @@ TEST_F(CommitCopyTest, AFailureLeavesTheOneBeforeAndTheNextCopyCleansUp) {
   EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
 }
 
+// The training could not go on until the folder was removed by hand.
+TEST_F(CommitCopyTest, AnUnfinishedCopyWithAStateThatCannotBeReadIsRemoved) {
+  Train(1, 1);
+  for (const std::string& state : {std::string(), std::string(8192, '\0'), std::string(100, 'x')}) {
+    std::filesystem::create_directory(run_.folder() / "best.unfinished");
+    WriteFileBytes(copy_.Unfinished().State(), state);
+    EXPECT_OK(CheckCopyPlace(run_, copy_));
+    ASSERT_OK(RemoveUnfinishedCopy(run_, copy_));
+    EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
+    std::filesystem::create_directory(run_.folder() / "best.unfinished");
+    WriteFileBytes(copy_.Unfinished().State(), state);
+    ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
+    EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
+  }
+  WriteFileBytes(copy_.State(), "");
+  EXPECT_ERROR(CheckCopyPlace(run_, copy_), kCorrupt, "best/STATE");
+}
+
 TEST_F(CommitCopyTest, DamagedRowsAreRefused) {
   Train(1, 1);
   ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(run_.State()));
