@@ -1,6 +1,7 @@
 // octavo train: trains a new run.
 
 #include <CLI/App.hpp>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,8 +16,10 @@
 #include "cmd/training.h"
 #include "cmd/version_facts.h"
 #include "fmt/format.h"
+#include "format/paths.h"
 #include "run/option_toml.h"
 #include "run/options.h"
+#include "run/run_configuration.h"
 
 namespace octavo {
 namespace {
@@ -43,9 +46,27 @@ void PrintConfiguration(const TrainOptions& options) {
   }
 }
 
+// The flags with what a warm start takes over from the run that it starts from: rows fit only a model of their width.
+// For a preset or a file of options, which give all of them, nothing is taken over.
+absl::StatusOr<TrainFlags> FollowSource(const std::string& source, TrainFlags flags) {
+  const bool chooses = flags.config.empty() && flags.preset == "auto";
+  const RunPaths paths(source);
+  std::error_code missing;  // or a file of vectors
+  if (source.empty() || !chooses || !std::filesystem::exists(paths.Configuration(), missing)) return flags;
+  ASSIGN_OR_RETURN(const RunConfiguration followed, ReadRunConfiguration(paths.Configuration()));
+  for (const std::string_view name : {"model", "dim", "optimizer"}) {
+    flags.given.emplace(name, FindTrainOption(name)->format(followed.options));
+  }
+  std::string& reciprocal = flags.switches["reciprocal"];
+  const bool other_model = flags.given.at("model") != FindTrainOption("model")->format(followed.options);
+  if (reciprocal.empty() && !other_model) reciprocal = followed.options.reciprocal ? "true" : "false";
+  return flags;
+}
+
 absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
+  ASSIGN_OR_RETURN(const TrainFlags train, FollowSource(flags.init, flags.train));
   ASSIGN_OR_RETURN(const SettledOptions settled,
-                   SettleTrainOptions(flags.train, flags.run, MemoryLimit(program), ThreadCount(program)));
+                   SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program)));
   const TrainOptions& options = settled.options;
   if (flags.print_config) {
     PrintConfiguration(options);

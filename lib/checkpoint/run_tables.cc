@@ -26,6 +26,7 @@ std::array<std::filesystem::path, 2> SlotsOf(const RunPaths& paths, TableName ta
   return {paths.Table(table, 0), paths.Table(table, 1)};
 }
 
+// The manifest of a run of this shape before its first commit.
 ManifestHeader HeaderOf(const RunShape& shape) {
   ManifestHeader header;
   header.configuration_hash = shape.configuration_hash;
@@ -45,6 +46,8 @@ ManifestHeader HeaderOf(const RunShape& shape) {
   return header;
 }
 
+// Whether the run's options and its graph are those of its tables. The graph is compared first, as it explains most
+// other differences.
 absl::Status CheckShape(const RunPaths& paths, const ManifestHeader& found, const ManifestHeader& expected) {
   const auto differs = [&](std::string_view what, std::uint64_t is, std::uint64_t want) {
     return CorruptError(
@@ -187,6 +190,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
                                                              const RunBeginning& beginning) {
   auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync));
   const auto build = [&]() -> absl::Status {
+    // A full disk is found here, and not by a later write to a mapped page or an eviction.
     RETURN_IF_ERROR(AllocateAll(paths, shape));
     Manifest& manifest = tables->manifest_;
     manifest.header = HeaderOf(shape);
@@ -230,6 +234,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
 absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths, const RunShape& shape, bool sync) {
   auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync));
   RETURN_IF_ERROR(Failpoint("restart.R2"));
+  // Everything is compared before STATE is opened for writing: a run with other options stays as it is.
   ASSIGN_OR_RETURN(const Manifest found, ReadNewestManifest(paths.State()));
   RETURN_IF_ERROR(Failpoint("restart.R3"));
   RETURN_IF_ERROR(CheckShape(paths, found.header, HeaderOf(shape)));
@@ -237,6 +242,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths
   RETURN_IF_ERROR(Failpoint("restart.R5"));
   ASSIGN_OR_RETURN(tables->state_, StateFile::Open(paths.State(), sync, tables->manifest_));
   RETURN_IF_ERROR(Failpoint("restart.R6"));
+  // newest_ runs ahead of the manifest: it has the slots and checksums of evicted rows that are not committed yet.
   tables->newest_ = tables->manifest_.partitions;
   const ManifestHeader& header = tables->manifest_.header;
   const int slot = static_cast<int>(header.relation_slot);
@@ -300,6 +306,8 @@ bool RunTables::IsChanged(PartitionId partition) const {
   return embeddings_->IsChanged(partition) || optimizer_->IsChanged(partition);
 }
 
+// Writes a changed partition to the slot that the manifest does not name. Both tables of a partition are always in the
+// same slot.
 absl::Status RunTables::WriteChanged(PartitionId partition) {
   PartitionRecord& record = newest_[Value(partition)];
   if (IsChanged(partition)) {
@@ -314,6 +322,7 @@ absl::Status RunTables::WriteChanged(PartitionId partition) {
   return absl::OkStatus();
 }
 
+// After a failed write nobody knows what is on the disk, so nothing may be committed any more: that is the poison.
 absl::Status RunTables::EvictPartition(PartitionId partition) {
   if (Value(partition) >= newest_.size()) return embeddings_->EvictPartition(partition);  // its error
   RETURN_IF_ERROR(CheckPoison());
@@ -325,6 +334,8 @@ absl::Status RunTables::EvictPartition(PartitionId partition) {
   return optimizer_->EvictPartition(partition);
 }
 
+// Steps C2 and C3: evicted partitions were written at their eviction; here the resident ones are, then both files are
+// synced.
 absl::Status RunTables::WritePartitions(Manifest& next) {
   RETURN_IF_ERROR(Failpoint("commit.C2"));
   for (std::uint32_t p = 0; p < newest_.size(); ++p) RETURN_IF_ERROR(WriteChanged(static_cast<PartitionId>(p)));
@@ -335,6 +346,7 @@ absl::Status RunTables::WritePartitions(Manifest& next) {
   return optimizer_->Sync();
 }
 
+// Step C4. Relations are few and change with every batch, so each commit writes them whole.
 absl::Status RunTables::WriteRelations(Manifest& next) {
   RETURN_IF_ERROR(Failpoint("commit.C4"));
   const int slot = 1 - static_cast<int>(next.header.relation_slot);
@@ -345,6 +357,8 @@ absl::Status RunTables::WriteRelations(Manifest& next) {
   return absl::OkStatus();
 }
 
+// All steps of a commit in their order. What comes before state_->Write is not visible to a reader; after it the new
+// generation stands.
 absl::Status RunTables::CommitSteps(const Progress& progress, const ValidationProgress& validation, const Seal& seal) {
   RETURN_IF_ERROR(Failpoint("commit.C1"));
   Manifest next = manifest_;
@@ -385,6 +399,7 @@ absl::Status RunTables::CheckUnchanged() const {
   return absl::OkStatus();
 }
 
+// Marked as changed, an unchanged partition is written again, to its other slot.
 absl::Status RunTables::MoveToFirstSlot(PartitionId partition) {
   if (manifest_.partitions[Value(partition)].slot != 0) {
     RETURN_IF_ERROR(LoadPartition(partition));

@@ -36,6 +36,9 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
   const std::size_t chunks = work_.ChunkCount(task.edges.size());
   if (results_.size() < chunks) results_.resize(chunks);
   const std::span<ChunkResult> results = std::span(results_).first(chunks);
+  // With async each worker reads rows, computes and updates on its own, under the locks of stripes. Otherwise all
+  // chunks read the rows as they were before the batch, and the barrier between the two blocks below keeps every update
+  // after every read.
   const bool async = options_.schedule == Schedule::kAsync;
   // Updates the row of a node by its summed gradient. Any thread.
   const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
@@ -53,6 +56,7 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
   }
   absl::StatusOr<ChunkLoss> loss = LossOf(results);
   if (!loss.ok()) return loss;
+  // Rows of nodes and of relations are in different tables, so both are updated at the same time.
   const Stopwatch watch(times_.apply_seconds);
   absl::Status status;
   if (async) {
@@ -67,6 +71,7 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
 // Each chunk draws its negatives and gets a block of the gradients' file for its gradients.
 absl::Status BatchSchedule::Draw(const BatchTask& task, std::span<ChunkResult> results) {
   ParallelEach(0, results.size(), [&](std::size_t c) { work_.Draw(task.place, task.edges, c, results[c]); });
+  // The shapes of all chunks are known now, and with them the size of each block.
   floats_.clear();
   for (const ChunkResult& result : results) floats_.push_back(BlockFloats(options_, result.shape));
   RETURN_IF_ERROR(tables_.gradients.BeginBatch(floats_));
@@ -96,6 +101,7 @@ void BatchSchedule::ComputeInPieces(std::size_t pieces, std::span<ChunkResult> r
     const std::size_t c = i / pieces;
     work_.ComputePiece(shared_rows_[c], i % pieces, workers_.local().kernel, results[c]);
   });
+  // In the order of the pieces, so that the sum of the losses does not depend on the threads.
   for (ChunkResult& result : results) work_.Conclude(result);
 }
 
@@ -124,6 +130,7 @@ void BatchSchedule::ComputeAndUpdate(const BatchTask& task, std::span<ChunkResul
     work_.Gather(worker.rows, results[c]);
     work_.Compute(worker.rows, worker.kernel, results[c]);
     if (!results[c].status.ok()) return;
+    // Each row is locked once for all gradients of this chunk that it has.
     worker.gradients.Clear();
     work_.ListNodes(results[c], worker.gradients);
     worker.gradients.Order();

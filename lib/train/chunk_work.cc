@@ -153,6 +153,7 @@ void ChunkWork::DrawNegatives(ChunkResult& result) const {
   }
   const auto draw = [&](Side side, std::span<NodeId> out) {
     if (out.empty()) return;
+    // The first negatives are the ends of the chunk's own edges, if wanted.
     if (options_.known_negatives) out = out.subspan(CopyAnchors(place.edges, result.begins, side, out));
     // A stream for each (epoch, batch, chunk, side): chunk and side share the low 32 bits of the stream's number.
     const std::uint64_t stream = (place.batch.batch << 32) | (place.chunk << 1) | (side == Side::kHead ? 1U : 0U);
@@ -216,6 +217,7 @@ void ChunkWork::GatherRelations(const ChunkResult& result, ChunkRows& rows) cons
   const std::size_t width = model_.RelationWidth();
   rows.relations.resize(result.shape.queries * width);
   rows.head_relations.resize(corrupts_heads() ? result.shape.queries * width : 0);
+  // The kernel wants the relations of all queries in one block.
   const auto copy_row = [&](std::uint64_t row, std::vector<float>& to, std::size_t q) {
     const std::span<const float> from = relations_.Row(row);
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(q * width));
@@ -225,6 +227,7 @@ void ChunkWork::GatherRelations(const ChunkResult& result, ChunkRows& rows) cons
     copy_row(Value(relation), rows.relations, q);
     if (corrupts_heads()) copy_row(HeadSideRelation(relation), rows.head_relations, q);
   }
+  // Relation prediction compares with the true relation of each edge.
   rows.edge_relations.clear();
   for (const Edge& edge : edges) rows.edge_relations.push_back(Value(edge.relation));
 }
@@ -274,6 +277,7 @@ void ChunkWork::Compute(const ChunkRows& rows, ChunkKernel& kernel, ChunkResult&
 void ChunkWork::ComputePiece(const ChunkRows& rows, std::size_t piece, ChunkKernel& kernel, ChunkResult& result) const {
   if (!result.status.ok()) return;
   const std::size_t pieces = result.pieces.size();
+  // Pieces differ by one query at most. Few queries can leave some pieces empty.
   const std::size_t first = result.shape.queries * piece / pieces;
   const std::size_t last = result.shape.queries * (piece + 1) / pieces;
   if (first == last) return;
@@ -305,6 +309,7 @@ void ChunkWork::ListNodes(const ChunkResult& result, GradientsByNode& gradients)
   const std::size_t dim = model_.dim;
   const std::span<const Edge> edges = result.place.edges;
   const ChunkGradients& made = result.gradients;
+  // A frozen row gets no gradient. A gradient is listed by its address: it may not have been computed yet.
   // The order of the sums. If each edge has its own query, head and tail alternate; otherwise the heads of all queries
   // come first, then the tails.
   const bool in_turn = corrupts_heads();
@@ -334,6 +339,7 @@ void ChunkWork::ListRelations(const ChunkResult& result, std::vector<RelationCon
     if (frozen_ != nullptr && frozen_->relations.Has(relation)) return;
     contributions.push_back({relation, rows.data() + row * width});
   };
+  // Relation prediction has a gradient for every relation, the edges for their own.
   for (std::uint64_t row = 0; row < result.shape.relations; ++row) add(row, made.all_relations, row);
   for (std::size_t q = 0; q < result.shape.queries; ++q) {
     const RelationId relation = result.place.edges[result.begins[q]].relation;

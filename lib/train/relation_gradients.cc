@@ -22,6 +22,7 @@ RelationGradients::RelationGradients(std::uint64_t rows, std::size_t columns)
 
 void RelationGradients::Accumulate(std::span<const RelationContribution> contributions) {
   if (columns_ == 0) return;
+  // Lists the gradients of each row, rows in the order in which they are first seen.
   for (const RelationContribution& contribution : contributions) {
     std::uint32_t& slot = slot_of_row_[contribution.row];
     if (slot == kUntouched) {
@@ -32,6 +33,7 @@ void RelationGradients::Accumulate(std::span<const RelationContribution> contrib
     gradients_of_slot_[slot].push_back(contribution.gradient);
   }
   sums_.resize(touched_.size() * columns_);  // new rows are zeros: ApplyAndZero leaves the vector empty
+  // One task adds some columns of one row, in the order of the list, whatever the number of threads.
   const std::size_t pieces = (columns_ + kColumnsPerTask - 1) / kColumnsPerTask;
   ParallelRanges(0, touched_.size() * pieces, 4, [&](std::size_t first, std::size_t last) {
     for (std::size_t task = first; task < last; ++task) {
@@ -51,6 +53,7 @@ void RelationGradients::Accumulate(std::span<const RelationContribution> contrib
 
 void RelationGradients::ApplyAndZero(const OptimizerSpec& optimizer, float learning_rate, std::uint64_t step,
                                      RelationTable& relations, RelationTable& state) {
+  // Each row is updated by one task, so no locks are needed.
   ParallelRanges(0, touched_.size(), 16, [&](std::size_t first, std::size_t last) {
     for (std::size_t slot = first; slot < last; ++slot) {
       const std::span<const float> gradient(sums_.data() + slot * columns_, columns_);

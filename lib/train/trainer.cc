@@ -185,6 +185,8 @@ absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicF
   return begun;
 }
 
+// Installs the new run, which commits its initial rows as generation 1, and trains it. From the first commit on a kill
+// leaves a run that can be resumed.
 absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunFolder& place, AtomicFolder* unnamed,
                                       const TrainSettings& settings, const TrainCallbacks& callbacks) {
   const RunPaths& paths = place.paths();

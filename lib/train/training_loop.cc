@@ -61,6 +61,8 @@ TrainingLoop::TrainingLoop(const Graph& graph, const CellReader& edges, const Kn
                   [this](PartitionId partition) { return tables_.EvictPartition(partition); },
                   options.prefetch != PrefetchMode::kOff) {}
 
+// Before the first batch: the parts that depend on what the run has done so far. A resumed run may be in the middle of
+// an epoch, and keeps its division until that one ends.
 absl::Status TrainingLoop::Prepare() {
   schedule_ = std::make_unique<BatchSchedule>(options_, graph_,
                                               StepTables{.embeddings = tables_.embeddings(),
@@ -77,6 +79,7 @@ absl::Status TrainingLoop::Prepare() {
   return absl::OkStatus();
 }
 
+// Whether tables are mapped, or read past the page cache. Repeated when the division changes.
 void TrainingLoop::ChooseLoading() {
   loading_ = octavo::ChooseLoading(options_, graph_, settings_.memory, settings_.threads, shape(), paths_.folder());
   tables_.LoadBy(loading_.loading);
@@ -92,16 +95,21 @@ void TrainingLoop::DivideTables() {
   planner_ = nullptr;
 }
 
+// A planner is made for one division. Epochs count from the one in which the division began, so a resume plans the same
+// states.
 void TrainingLoop::MakePlanner() {
   if (planner_ != nullptr) return;
   planner_ = std::make_unique<EpochPlanner>(graph_.description().partition_count, shape(), options_.order,
                                             options_.seed, progress_.plan_epoch);
 }
 
+// Negatives are drawn only from nodes that are in memory.
 void TrainingLoop::UseState(std::size_t state) {
   schedule_->SetResidentNodes(NodesOf(plan_.states[state].resident, graph_.description()));
 }
 
+// Loads the partitions of the first state and notes what the plan expects from here on; the event compares it with what
+// was done.
 absl::Status TrainingLoop::BeginEpoch(std::size_t state) {
   counters_ = {};
   counters_.begin = Clock::now();
@@ -115,6 +123,9 @@ absl::Status TrainingLoop::BeginEpoch(std::size_t state) {
   return absl::OkStatus();
 }
 
+// An epoch is a sequence of states. Each has its resident partitions and trains all batches of edges between them;
+// between two states one partition is exchanged. The plan of the next epoch is needed early: its first window is
+// prefetched during the last one of this epoch.
 absl::Status TrainingLoop::RunEpoch() {
   plan_ = planner_->Plan(progress_.epoch);
   const bool next_is_known = progress_.epoch + 1 < options_.epochs && shape() == next_shape_;
@@ -124,6 +135,7 @@ absl::Status TrainingLoop::RunEpoch() {
   while (true) {
     UseState(state);
     RETURN_IF_ERROR(RunState(batches_.FirstBatch(state + 1)));
+    // A stop after the last batch is the end of the epoch, below.
     if (Stopping() && progress_.batch != batches_.BatchCount()) return CommitHere();
     if (++state == plan_.states.size()) break;
     RETURN_IF_ERROR(partitions_.Advance());
@@ -150,6 +162,8 @@ absl::Status TrainingLoop::RunState(std::uint64_t end) {
   return schedule_->CheckRows();
 }
 
+// One batch: fetches its edges, trains them and counts. Only a batch that ends its window updates rows, so only it has
+// a step and a learning rate.
 absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
   RETURN_IF_ERROR(batches_.Advance(batch));
   BatchTask task{.place = {.epoch = progress_.epoch, .batch = batch}, .edges = batches_.Batch()};
@@ -166,6 +180,7 @@ absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
     task.step = ++progress_.step;
   }
   ASSIGN_OR_RETURN(const ChunkLoss loss, schedule_->Train(task));
+  // These sums are part of a commit: an epoch that was interrupted reports the loss of all its batches.
   progress_.epoch_loss += loss.loss;
   progress_.epoch_penalty += loss.penalty;
   const std::uint64_t edges = task.edges.size() / options_.EntriesPerEdge();
@@ -190,6 +205,8 @@ bool TrainingLoop::CommitDue() const {
   return options_.checkpoint_minutes > 0 && SecondsSince(last_commit_) >= options_.checkpoint_minutes * 60;
 }
 
+// A commit in the middle of an epoch. The exchange under way must have ended, because it writes to the slots that the
+// new manifest will name.
 absl::Status TrainingLoop::CommitHere() {
   const Clock::time_point begin = Clock::now();
   const absl::Status exchange = partitions_.Wait();
@@ -203,6 +220,7 @@ absl::Status TrainingLoop::CommitHere() {
   return absl::OkStatus();
 }
 
+// What the epoch took and moved, beside what the plan expected. Reading the counters sets them to zero.
 EpochEvent TrainingLoop::MakeEvent() {
   const FetchCounts fetch = batches_.TakeCounts();
   const auto [exchange, exchange_stall] = partitions_.TakeFetchAndStallSeconds();
@@ -239,6 +257,8 @@ EpochEvent TrainingLoop::MakeEvent() {
   return event;
 }
 
+// The commit at the end of an epoch. The event is appended to the log first, and the manifest has the length of the
+// log: after a kill between the two, a resume cuts the event off again and repeats the commit.
 absl::Status TrainingLoop::CommitEpoch() {
   const Clock::time_point begin = Clock::now();
   RETURN_IF_ERROR(partitions_.Wait());
@@ -310,16 +330,20 @@ absl::Status TrainingLoop::Validate() {
   return absl::OkStatus();
 }
 
+// Alternates epochs and validations until the epochs are done, validations end the training early, or somebody stops
+// it.
 absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
   if (absl::Status status = Prepare(); !status.ok()) return status;
   const auto stops_early = [&] {
     return progress_.batch == 0 && StopsEarly(options_, tables_.validation(), progress_.epoch);
   };
+  // More epochs were asked for explicitly, so the count of validations without a better one starts again.
   if (past_patience && stops_early()) {
     const ValidationProgress patient = WithNewPatience(tables_.validation());
     if (absl::Status status = tables_.CommitValidation(patient, {}); !status.ok()) return status;
   }
   while (true) {
+    // A validation that a kill prevented is still due here.
     const bool due = progress_.batch == 0 && IsValidationDue(options_, tables_.validation(), progress_.epoch);
     if (due && !Stopping()) {
       if (absl::Status status = Validate(); !status.ok()) return status;
@@ -330,6 +354,7 @@ absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
   const bool stopped_early = stops_early();
   const bool validated = progress_.batch > 0 || !IsValidationDue(options_, tables_.validation(), progress_.epoch);
   const bool finished = (progress_.epoch >= options_.epochs && validated) || stopped_early;
+  // Only the first slots remain: the folder then has the files that other programs read and nothing else.
   if (finished) {
     if (absl::Status status = partitions_.Wait(); !status.ok()) return status;
     if (absl::Status status = tables_.Finish(); !status.ok()) return status;

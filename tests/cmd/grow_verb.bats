@@ -71,6 +71,21 @@ PYTHON
   diff <(tables frozen) <(tables broken)
 }
 
+@test "a warm start without options goes on with the model of its run" {
+  "$OCTAVO" import add.tsv --base graph --graph grown --quiet
+  chosen() { "$OCTAVO" train --graph grown --init run --print-config "$@" 2>err.log >chosen.toml; }
+  chosen
+  /usr/bin/python3 - <<'PYTHON'
+import json, tomllib
+chosen, options = tomllib.load(open("chosen.toml", "rb")), json.load(open("run/run.json"))["options"]
+for name in ("model", "dim", "optimizer", "reciprocal"):
+    assert chosen[name] == options[name], (name, chosen[name], options[name])
+PYTHON
+  chosen --dim 24
+  grep -qx 'dim = 24' chosen.toml
+  "$OCTAVO" --quiet train --graph grown --run followed --init run --epochs 1
+}
+
 @test "without freezing all rows continue to train" {
   grow free --epochs 2
   PYTHONPATH=. /usr/bin/python3 - <<'PYTHON'
