@@ -66,7 +66,8 @@ void CheckBestPreset(const fs::path& path, bool sealed, CheckReport& report) {
 
 // A running search removes trials: what is no run any more when it has been checked has no damage.
 absl::Status CheckTrial(const RunPaths& trial, const CommitCheckOptions& options, CheckReport& report) {
-  if (IsUntrained(trial)) {
+  const bool empty = !IsThere(trial.State()) && !IsThere(trial.Configuration()) && !IsThere(trial.Metrics());
+  if (empty || IsUntrained(trial)) {
     report.Note(fmt::format("{}: a trial before its first commit", trial.folder().string()));
     return absl::OkStatus();
   }

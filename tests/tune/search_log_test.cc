@@ -109,7 +109,8 @@ TEST_F(SearchLogTest, DamageIsNamedWithItsLine) {
   check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":\"1\"}\n", ":2: expected an event");
   check(head + "{\"event\":\"failed\",\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
   check(head + "{\"event\":\"result\",\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
-  check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":0}\n\n", ":3: expected a JSON object");
+  check(head + SealLine("{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":0}", head.size()) + "\n",
+        ":3: expected a JSON object");
 }
 
 // A result whose line end was damaged was taken for a line that a kill had cut, and was lost.

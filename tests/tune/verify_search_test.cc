@@ -95,11 +95,13 @@ TEST_F(VerifySearchTest, WhatAKillLeavesIsNoDamage) {
   WriteFileBytes(paths_.Log(), log.substr(0, log.size() - 9));
   fs::remove(paths_.Preset());
   fs::create_directory(paths_.Trial(7).folder());
-  WriteFileBytes(paths_.Trial(7).Configuration(), "{}");
+  fs::create_directory(paths_.Trial(8).folder());
+  fs::copy(training_.run_folder("run") / "run.json", paths_.Trial(7).Configuration());
   EXPECT_EQ(Damages(), 0U) << texts_;
   EXPECT_TRUE(Says("tune.jsonl: the last line has no end")) << texts_;
   EXPECT_TRUE(Says("best.toml: not there yet")) << texts_;
   EXPECT_TRUE(Says("trial-007: a trial before its first commit")) << texts_;
+  EXPECT_TRUE(Says("trial-008: a trial before its first commit")) << texts_;
 }
 
 // What a changed byte means to nobody: LOCK is text for people, and gradients.map is scratch after its header.
@@ -107,7 +109,7 @@ bool HasMeaning(const fs::path& file, std::size_t at) {
   return file.filename() != "LOCK" && (file.filename() != "gradients.map" || at < 4096);
 }
 
-// Flips a bit of each byte of each file below `folder`, in large files of every 61st after the first 300, and wants
+// Flips a bit of each byte of each file below `folder`, in large files of every 211th after the first 128, and wants
 // `verify` to find damage.
 void ExpectEveryByteMatters(const fs::path& folder, const std::set<std::string>& files,
                             const std::function<absl::Status(CheckReport&)>& verify) {
@@ -119,7 +121,7 @@ void ExpectEveryByteMatters(const fs::path& folder, const std::set<std::string>&
   for (const fs::path& path : paths) {
     found.insert(path.filename());
     const std::string whole = FileBytes(path);
-    for (std::size_t at = 0; at < whole.size(); at += at < 300 || whole.size() < 2000 ? 1 : 61) {
+    for (std::size_t at = 0; at < whole.size(); at += at < 128 || whole.size() < 2000 ? 1 : 211) {
       if (!HasMeaning(path, at)) continue;
       std::string damaged = whole;
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
