@@ -71,7 +71,7 @@ PYTHON
   diff <(tables frozen) <(tables broken)
 }
 
-@test "a warm start without options goes on with the model of its run" {
+@test "a warm start without options continues with the model of its run" {
   "$OCTAVO" import add.tsv --base graph --graph grown --quiet
   chosen() { "$OCTAVO" train --graph grown --init run --print-config "$@" 2>err.log >chosen.toml; }
   chosen

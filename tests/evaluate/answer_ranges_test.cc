@@ -20,7 +20,7 @@ std::uint64_t EdgesAt(const EdgeSet& edges, std::uint64_t begin, std::uint64_t e
 TEST(MakeAnswerRanges, CoverTheNodesByPartitionsWithFewEnoughEdges) {
   EmbeddedFixture fixture({.nodes = 7000, .edges = {4000, 50, 50}});
   EXPECT_EQ(MakeAnswerRanges(fixture.opened(), UINT64_MAX), (std::vector<AnswerRange>{{0, 7000}}));
-  for (const std::uint64_t most : {0, 2000, 5000}) {
+  for (const std::uint64_t most : {0U, 2000U, 5000U}) {
     std::uint64_t next = 0;
     for (const AnswerRange& range : MakeAnswerRanges(fixture.opened(), most)) {
       EXPECT_EQ(range.first, next);
@@ -41,7 +41,7 @@ TEST(VisitKnownAnswers, HalvesUntilTheAnswersFit) {
   }
   fixture.Write();
   const QuestionIndex question({{NodeId{0}, RelationId{0}, Side::kTail}});
-  for (const std::uint64_t most : {0, 1, 10, 100, 1000}) {
+  for (const std::uint64_t most : {0U, 1U, 10U, 100U, 1000U}) {
     std::vector<std::uint64_t> found;
     std::uint64_t next = 0;
     const auto visit = [&](const AnswerRange& nodes, const KnownAnswers& known) -> absl::Status {

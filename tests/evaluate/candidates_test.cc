@@ -12,7 +12,7 @@ namespace octavo {
 namespace {
 
 TEST(DrawWithoutReplacement, DifferentAscendingAndBelowTheBound) {
-  for (const std::uint64_t count : {0, 1, 5, 99, 100}) {
+  for (const std::uint64_t count : {0U, 1U, 5U, 99U, 100U}) {
     const std::vector<std::uint64_t> drawn = DrawWithoutReplacement(count, 100, 7, 0);
     ASSERT_EQ(drawn.size(), count);
     for (std::size_t i = 0; i < drawn.size(); ++i) {
@@ -38,10 +38,10 @@ TEST(DrawWithoutReplacement, UniformAndTheSameForTheSameSeed) {
 
 TEST(CandidateSet, StreamsEachCandidateOnceWithItsRow) {
   EmbeddedFixture fixture({.nodes = 1500, .edges = {0, 0, 0}});
-  for (const std::uint64_t sample : {0, 1, 300, 2000}) {
+  for (const std::uint64_t sample : {0U, 1U, 300U, 2000U}) {
     const CandidateSet set(1500, sample, 3);
     EXPECT_EQ(set.size(), sample == 0 || sample > 1500 ? 1500 : sample);
-    for (const std::uint64_t block_rows : {7, 5000}) {
+    for (const std::uint64_t block_rows : {7U, 5000U}) {
       std::vector<std::uint64_t> seen;
       const auto visit = [&](const CandidateBlock& block) {
         EXPECT_LE(block.count, block_rows);

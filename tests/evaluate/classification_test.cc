@@ -196,9 +196,9 @@ TEST(Classification, GivenTestNodesByHand) {
   std::vector<float>& rows = fixture.naive.embeddings;
   std::fill(rows.begin(), rows.end(), 0.0F);
   const auto place = [&](std::size_t node, std::size_t column) { rows[node * kDim + column] = 20.0F; };
-  for (const std::size_t node : {0, 1, 6}) place(node, 0);
-  for (const std::size_t node : {2, 3, 7}) place(node, 1);
-  for (const std::size_t node : {4, 5}) place(node, 2);
+  for (const std::size_t node : {0U, 1U, 6U}) place(node, 0);
+  for (const std::size_t node : {2U, 3U, 7U}) place(node, 1);
+  for (const std::size_t node : {4U, 5U}) place(node, 2);
   fixture.Write();
   // Nodes 0 to 3 train: rows like 0 mean label 0, like 2 label 1. Label 2 has no training node, so its node 4 gets a
   // wrong label; node 7 has two labels and gets the first two, of which label 1 is certainly right.

@@ -166,7 +166,7 @@ TEST(PredictHeldOutEdges, WithoutRelationParametersAnEdgeOfAnyRelationIsOne) {
 
 TEST(PredictHeldOutEdges, TheSameForAnyThreadsAndMemory) {
   EmbeddedFixture fixture({.nodes = 3000, .edges = {20000, 10, 10}});
-  for (const std::uint64_t sample : {0, 5000}) {
+  for (const std::uint64_t sample : {0U, 5000U}) {
     LinkPredictionOptions options{.split = Split::kTrain, .sample = sample, .seed = 2};
     ASSERT_OK_AND_ASSIGN(const LinkPredictionReport expected,
                          WithThreads(1, [&] { return PredictHeldOutEdges(fixture.Embedded(), options); }));

@@ -28,7 +28,7 @@ TEST(NearestNodes, AgreeWithComparingEveryPair) {
     std::fill_n(fixture.naive.embeddings.begin() + static_cast<std::ptrdiff_t>(17 * model.dim), model.dim, 0.0F);
     fixture.Write();
     for (const Similarity similarity : {Similarity::kCosine, Similarity::kDot}) {
-      for (const std::uint64_t node : {0, 17, 299}) {
+      for (const std::uint64_t node : {0U, 17U, 299U}) {
         std::vector<double> expected;
         for (std::uint64_t other = 0; other < 300; ++other) {
           if (other == node) continue;
@@ -79,9 +79,9 @@ TEST(NearestNodes, SameForAnyThreadsAndBlocks) {
   EmbeddedFixture fixture({.model = {ModelKind::kDistMult, Norm::kL1, 8}, .nodes = 9000, .edges = {0, 0, 0}});
   const auto first = NearestNodes(fixture.Embedded(), NodeId{4}, Similarity::kDot, {.k = 50});
   ASSERT_TRUE(first.ok());
-  for (const std::size_t threads : {1, 2, 4}) {
+  for (const std::size_t threads : {1U, 2U, 4U}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    for (const std::uint64_t rows : {100, 5000, 0}) {
+    for (const std::uint64_t rows : {100U, 5000U, 0U}) {
       EXPECT_EQ(*NearestNodes(fixture.Embedded(), NodeId{4}, Similarity::kDot, {.k = 50, .block_rows = rows}), *first);
     }
   }
@@ -146,7 +146,7 @@ TEST(PredictLinks, SameForAnyMemory) {
     ASSERT_TRUE(first.ok());
     EXPECT_EQ(first->known, 1500U);
     // 1,500 known answers of 64 bytes: the smaller ones take the nodes in many ranges.
-    for (const std::uint64_t memory : {1 << 12, 1 << 16, 1 << 20}) {
+    for (const std::uint64_t memory : {1U << 12, 1U << 16, 1U << 20}) {
       EXPECT_EQ(*PredictLinks(fixture.Embedded(), question, known, {.k = 40, .memory_bytes = memory}), *first);
     }
   }

@@ -134,12 +134,12 @@ TEST(RankTriples, SameNumbersForAnyThreadsBlocksAndMemory) {
       EXPECT_EQ(a.hits_10, b.hits_10);
     }
   };
-  for (const std::size_t threads : {1, 2, 4}) {
+  for (const std::size_t threads : {1U, 2U, 4U}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     expect_bits(Rank(fixture));
   }
-  for (const std::uint64_t rows : {1, 7, 64, 1023, 5000}) expect_bits(Rank(fixture, {.block_rows = rows}));
-  for (const std::uint64_t memory : {4096, 65536, 1 << 30}) expect_bits(Rank(fixture, {.memory_bytes = memory}));
+  for (const std::uint64_t rows : {1U, 7U, 64U, 1023U, 5000U}) expect_bits(Rank(fixture, {.block_rows = rows}));
+  for (const std::uint64_t memory : {4096U, 65536U, 1U << 30}) expect_bits(Rank(fixture, {.memory_bytes = memory}));
 }
 
 TEST(RankTriples, PerRelationSumsToTheWhole) {

@@ -29,10 +29,10 @@ class RowStreamTest : public testing::TestWithParam<bool> {
 };
 
 TEST_P(RowStreamTest, StreamsEveryRowInOrder) {
-  for (const std::uint64_t block_rows : {1, 7, 1024, 2999, 3000, 100'000}) {
-    for (const auto& [begin, end] : {std::pair(0, 3000), {5, 6}, {1000, 2100}, {9, 9}}) {
+  for (const std::uint64_t block_rows : {1U, 7U, 1024U, 2999U, 3000U, 100'000U}) {
+    for (const auto& [begin, end] : {std::pair(0U, 3000U), {5U, 6U}, {1000U, 2100U}, {9U, 9U}}) {
       std::vector<float> seen;
-      std::uint64_t next = static_cast<std::uint64_t>(begin);
+      std::uint64_t next = begin;
       const absl::Status status = StreamRows(*table_, begin, end, block_rows, [&](const RowBlock& block) {
         EXPECT_EQ(block.first, next);
         EXPECT_LE(block.values.size(), block_rows * kColumns);
@@ -69,7 +69,7 @@ TEST_P(RowStreamTest, VisitsWantedRows) {
     std::vector<std::uint64_t> ids(count);
     for (std::uint64_t& id : ids) id = random.Below(3000);
     std::sort(ids.begin(), ids.end());
-    for (const std::uint64_t max_bytes : {1, 240, 1 << 20}) {
+    for (const std::uint64_t max_bytes : {1U, 240U, 1U << 20}) {
       std::size_t next = 0;
       const absl::Status status =
           VisitRows(*table_, ids, max_bytes, [&](std::size_t begin, std::size_t end, const RowBlock& block) {

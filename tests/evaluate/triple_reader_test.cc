@@ -28,7 +28,7 @@ TEST(TripleReader, AllInFileOrderWhateverTheBatch) {
   EmbeddedFixture fixture({.nodes = 2500, .edges = {500, 0, 0}});
   const CellReader& cells = fixture.opened().Edges(Split::kTrain);
   const std::vector<Edge> all = *cells.ReadAll();
-  for (const std::uint64_t batch : {1, 6, 100, 1000}) EXPECT_EQ(ReadThrough(TripleReader(cells, 0, 1), batch), all);
+  for (const std::uint64_t batch : {1U, 6U, 100U, 1000U}) EXPECT_EQ(ReadThrough(TripleReader(cells, 0, 1), batch), all);
   EXPECT_EQ(ReadThrough(TripleReader(cells, 10'000, 1), 50), all);
 }
 

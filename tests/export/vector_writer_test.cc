@@ -60,8 +60,9 @@ TEST_F(VectorWriterTest, SameBytesForAnyBlockAndThreads) {
        {VectorFormat::kNpy, VectorFormat::kWord2Vec, VectorFormat::kTsv, VectorFormat::kProjector,
         VectorFormat::kJsonLines, VectorFormat::kHdf5, VectorFormat::kCsv, VectorFormat::kSafetensors}) {
     const std::string first = Write({.format = format});
-    for (const std::uint64_t bytes : {1, 100, 5000}) EXPECT_EQ(Write({.format = format, .block_bytes = bytes}), first);
-    for (const std::size_t threads : {1, 2, 4}) {
+    for (const std::uint64_t bytes : {1U, 100U, 5000U})
+      EXPECT_EQ(Write({.format = format, .block_bytes = bytes}), first);
+    for (const std::size_t threads : {1U, 2U, 4U}) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
       EXPECT_EQ(Write({.format = format}), first);
     }

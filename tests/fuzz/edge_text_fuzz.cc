@@ -23,11 +23,11 @@ struct NaiveEdge {
   std::string head;
   std::string relation;
   std::string tail;
-  double weight = 1;
+  double weight = 1;  // 0: the line is no edge
 };
 
 // Splits a line letter by letter; empty if its quotes are wrong.
-std::optional<std::vector<std::string>> NaiveFields(std::string_view line, InputFormat format) {
+std::optional<std::vector<std::string>> NaiveFields(std::string_view line, InputFormat format, char separator) {
   std::vector<std::string> fields(1);
   bool quoted = false;  // inside quotes
   bool closed = false;  // after the closing quote
@@ -44,7 +44,7 @@ std::optional<std::vector<std::string>> NaiveFields(std::string_view line, Input
       if (doubled) ++i;
       if (c == '"' && !doubled) closed = true;
       quoted = !closed;
-    } else if (format == InputFormat::kCsv && c == ',') {
+    } else if (format == InputFormat::kCsv && c == separator) {
       fields.emplace_back();
       closed = false;
       empty = true;
@@ -65,15 +65,18 @@ std::optional<std::vector<std::string>> NaiveFields(std::string_view line, Input
 
 std::optional<NaiveEdge> NaiveData(std::string_view line, const LineLayout& layout) {
   const Columns& columns = layout.columns;
-  const auto fields = NaiveFields(line, layout.format);
+  const auto fields = NaiveFields(line, layout.format, layout.separator);
   if (line.find('\0') != std::string_view::npos || !fields || fields->size() != columns.count) return std::nullopt;
   const auto at = [&](int place) { return place < 0 ? std::string() : (*fields)[static_cast<std::size_t>(place)]; };
   NaiveEdge edge{at(columns.head), at(columns.relation), at(columns.tail), 1};
   if (edge.head.empty() || edge.tail.empty() || (columns.relation >= 0 && edge.relation.empty())) return std::nullopt;
   if (columns.weight >= 0) {
-    const std::optional<double> weight = ParseRealNumber(at(columns.weight));
-    const float rounded = static_cast<float>(weight.value_or(0));
-    if (!(rounded > 0) || !std::isfinite(rounded)) return std::nullopt;
+    std::string text = at(columns.weight);
+    const std::size_t comma = text.find(',');
+    if (layout.separator != ',' && comma != std::string::npos) text[comma] = '.';
+    const std::optional<double> weight = ParseRealNumber(text);
+    const float rounded = static_cast<float>(weight.value_or(-1));
+    if (rounded < 0 || !std::isfinite(rounded) || (rounded == 0 && *weight != 0)) return std::nullopt;
     edge.weight = *weight;
   }
   return edge;
@@ -83,6 +86,7 @@ std::optional<NaiveEdge> NaiveData(std::string_view line, const LineLayout& layo
 void CheckAgainstNaive(std::string_view text, const LineLayout& layout, const ParsedChunk& parsed) {
   std::uint64_t lines = 0;
   std::uint64_t bad = 0;
+  std::uint64_t zeros = 0;
   std::size_t edges = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -100,6 +104,10 @@ void CheckAgainstNaive(std::string_view text, const LineLayout& layout, const Pa
       ++bad;
       continue;
     }
+    if (expected->weight == 0) {
+      ++zeros;
+      continue;
+    }
     MUST(edges < parsed.edges.size());
     const ParsedEdge& edge = parsed.edges[edges++];
     MUST(edge.head == expected->head && edge.relation == expected->relation && edge.tail == expected->tail);
@@ -107,7 +115,7 @@ void CheckAgainstNaive(std::string_view text, const LineLayout& layout, const Pa
   }
   MUST(parsed.lines == lines && parsed.bad_line_count == bad && parsed.edges.size() == edges);
   MUST(parsed.bad_lines.size() == std::min<std::uint64_t>(bad, kMaxDescribedLines));
-  MUST(parsed.blank_lines + parsed.comment_lines + bad + edges == lines);
+  MUST(parsed.zero_weights == zeros && parsed.blank_lines + parsed.comment_lines + bad + zeros + edges == lines);
   for (const BadLine& line : parsed.bad_lines) CheckMessage(line.message);
 }
 
@@ -164,7 +172,8 @@ void Run(std::string_view input) {
   for (const InputFormat format : {InputFormat::kTsv, InputFormat::kCsv, InputFormat::kBlank}) {
     if (InputFormatName(format) == name) layout.format = format;
   }
-  layout.columns = GuessColumns(text, layout.format);
+  if (layout.format == InputFormat::kCsv) layout.separator = GuessCsvSeparator(text);
+  layout.columns = GuessColumns(text, layout.format, layout.separator);
   MUST(layout.columns == DefaultColumns(layout.columns.count));
   if (const auto columns = ParseColumns(head.substr(std::min(blank + 1, head.size()))); columns.ok()) {
     layout.columns = *columns;
@@ -173,7 +182,7 @@ void Run(std::string_view input) {
   const ParsedChunk parsed = ParseChunk(text.empty() ? std::string_view("") : text, layout);
   MUST(guess.has_value() || parsed.edges.empty());
   if (layout.columns.count > 0) {
-    const std::optional<HeaderLine> titles = FindHeaderLine(text, layout.format, layout.columns);
+    const std::optional<HeaderLine> titles = FindHeaderLine(text, layout.format, layout.columns, layout.separator);
     MUST(!titles || (titles->line >= 1 && titles->line <= parsed.lines && KindOfLine(titles->text) == LineKind::kData));
   }
   CheckAgainstNaive(text, layout, parsed);

@@ -82,7 +82,7 @@ TEST_F(CollectEdgesTest, TooManyBadLinesNameTheFirstOnesWhateverTheThreads) {
   for (int i = 1; i <= 200000; ++i) text += i % 1000 == 0 ? "bad\n" : fmt::format("n{}\tm{}\n", i, i);
   const InputFile file = Write("a.tsv", text);
   std::string first_message;
-  for (const std::size_t threads : {1, 2, 4}) {
+  for (const std::size_t threads : {1U, 2U, 4U}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     for (int round = 0; round < 5; ++round) {
       CollectedEdges out;

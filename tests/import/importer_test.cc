@@ -88,7 +88,7 @@ TEST_F(ImportTest, WritesTheSameBytesForAnyThreadsAndOrderOfLines) {
   std::vector<std::string> lines = ManyLines();
   ASSERT_OK(ImportText(folder_, Joined(lines), {.split = "0.8,0.1,0.1"}));
   const auto first = Files();
-  for (const std::size_t threads : {1, 2, 4, 7}) {
+  for (const std::size_t threads : {1U, 2U, 4U, 7U}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     ASSERT_OK(ImportText(folder_, Joined(lines), {.split = "0.8,0.1,0.1"}));
     EXPECT_TRUE(Files() == first) << threads;

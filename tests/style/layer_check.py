@@ -45,12 +45,12 @@ ALLOWED = {
 }
 
 # Folders of pure functions and plain files: they start no threads. io has a mutex for its failpoints. base/ has the
-# wrappers of TBB's loops, of the mutex and of a deep stack, for the folders that may use them.
+# wrappers of TBB's loops and values of threads, of the mutex and of a deep stack, for the folders that may use them.
 NO_TBB = {"base", "io", "format", "generate", "plan", "model", "optimize", "chart"}
 NO_THREADS = NO_TBB - {"io"}
 
-WRAPPERS = {"base/parallel.cc", "base/mutex.h", "base/deep_stack.cc"}
-TBB = re.compile(r"^(oneapi/)?tbb(/|\.h$)")
+WRAPPERS = {"base/parallel.cc", "base/per_thread.h", "base/mutex.h", "base/deep_stack.cc"}
+TBB = re.compile(r"^(oneapi/)?tbb(/|\.h$)|^base/(parallel|per_thread)\.h$")
 THREADS = re.compile(
     r"^(thread|mutex|shared_mutex|condition_variable|future|semaphore|barrier|latch|stop_token|pthread\.h"
     r"|absl/synchronization/.*|base/mutex\.h)$")
@@ -65,9 +65,9 @@ def check_source(path, folder):
             continue
         name = match.group(1)
         top = name.split("/")[0]
-        if in_wrapper and (TBB.match(name) or THREADS.match(name) or name == "base/parallel.h"):
+        if in_wrapper and (TBB.match(name) or THREADS.match(name)):
             continue
-        if folder in NO_TBB and (TBB.match(name) or name == "base/parallel.h"):
+        if folder in NO_TBB and TBB.match(name):
             yield f"{path}:{number}: includes <{name}>, but {folder}/ does not use TBB"
         elif folder in NO_THREADS and THREADS.match(name):
             yield f"{path}:{number}: includes <{name}>, but {folder}/ knows no threads or locks"
@@ -125,6 +125,8 @@ def self_test():
         ("lib/io/a.cc", "#include <oneapi/tbb/parallel_for.h>", True),
         ("lib/model/a.cc", "#include <tbb/tbb.h>", True),
         ("lib/model/a.cc", '#include "base/parallel.h"', True),
+        ("lib/model/a.cc", '#include "base/per_thread.h"', True),
+        ("lib/base/per_thread.h", "#include <oneapi/tbb/enumerable_thread_specific.h>", False),
         ("lib/base/parallel.cc", '#include "oneapi/tbb/parallel_for.h"', False),
         ("lib/base/parallel.h", '#include "oneapi/tbb/parallel_for.h"', True),
         ("lib/base/mutex.h", "#include <mutex>", False),

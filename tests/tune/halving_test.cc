@@ -63,7 +63,7 @@ TEST(HalvingTest, GoesOnWithTheBestOfEachRung) {
   EXPECT_THAT(Order(halving), ElementsAre(3, 1, 5, 2, 0, 4));
   EXPECT_EQ(halving.Ranking()[0], (Halving::Place{.trial = 3, .rung = 2, .mrr = 0.39}));
   EXPECT_FALSE(halving.IsOut(3));
-  for (const std::uint64_t trial : {0, 1, 2, 4, 5}) EXPECT_TRUE(halving.IsOut(trial)) << trial;
+  for (const std::uint64_t trial : {0U, 1U, 2U, 4U, 5U}) EXPECT_TRUE(halving.IsOut(trial)) << trial;
   EXPECT_EQ(halving.Done(0), 6U);
   EXPECT_EQ(halving.Done(1), 2U);
   EXPECT_EQ(halving.Done(2), 1U);

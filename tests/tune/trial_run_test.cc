@@ -51,7 +51,7 @@ class TrialRun : public ::testing::Test {
 // The cosine spans six epochs from the first one on.
 TEST_F(TrialRun, RungByRungIsAnUnbrokenTraining) {
   const RunBytes unbroken = Unbroken();
-  for (const std::uint64_t epoch : {2, 4, 6}) {
+  for (const std::uint64_t epoch : {2U, 4U, 6U}) {
     ASSERT_OK_AND_ASSIGN(const auto scores, To(epoch));
     ASSERT_TRUE(scores.has_value());
     EXPECT_EQ(scores->mrr, static_cast<double>(epoch) / 10);
@@ -79,7 +79,7 @@ TEST_F(TrialRun, DoesNotTrainTwice) {
 TEST_F(TrialRun, StoppedAtAnyBatchItGoesOn) {
   const RunBytes unbroken = Unbroken();
   int stops = 0;
-  for (const std::uint64_t epoch : {2, 6}) {
+  for (const std::uint64_t epoch : {2U, 6U}) {
     while (true) {
       int batches = 0;
       ASSERT_OK_AND_ASSIGN(const auto scores, To(epoch, [&] { return ++batches == 3; }));
@@ -97,7 +97,7 @@ TEST_F(TrialRun, FailedAnywhereItGoesOn) {
   for (const std::string failure : {"train.batch:1", "train.batch:6", "train.validate:1", "commit.C2:1", "commit.C5:1",
                                     "commit.C5:2", "commit.C6:3", "commit.C7:1", "finish.remove:1"}) {
     int failures = 0;
-    for (const std::uint64_t epoch : {2, 4, 6}) {
+    for (const std::uint64_t epoch : {2U, 4U, 6U}) {
       ASSERT_OK(SetFailpoints(failure + "=eio"));
       failures += To(epoch).ok() ? 0 : 1;
       ASSERT_OK(SetFailpoints(""));
