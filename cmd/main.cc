@@ -17,6 +17,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/deep_stack.h"
 #include "base/escape.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -168,12 +169,16 @@ int Main(int argc, char** argv) {
 }  // namespace octavo
 
 int main(int argc, char** argv) {
-  try {
-    return octavo::Main(argc, argv);
-  } catch (const std::bad_alloc&) {
-    std::fputs("error: out of memory\n", stderr);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-  }
-  return static_cast<int>(octavo::ErrorKind::kRuntime);
+  int code = static_cast<int>(octavo::ErrorKind::kRuntime);
+  const auto run = [&] {
+    try {
+      code = octavo::Main(argc, argv);
+    } catch (const std::bad_alloc&) {
+      std::fputs("error: out of memory\n", stderr);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "error: %s\n", error.what());
+    }
+  };
+  if (!octavo::StacksAreSmall() || !octavo::RunOnDeepStack(run)) run();
+  return code;
 }

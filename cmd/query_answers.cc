@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "base/byte_size.h"
@@ -176,17 +177,23 @@ absl::StatusOr<std::string> Answerer::RowText(std::string_view text, std::uint64
       fmt::format("{} as JSON and --memory leaves {} for them", FormatByteSize(bytes), FormatByteSize(most)));
 }
 
+// Reads the names in the order of the nodes: in the order of the answers each name would be a page fault wherever the
+// pages of the names do not stay in memory.
 absl::Status Answerer::NameRows(std::span<const NodeId> nodes, std::vector<AnswerRow>& rows) {
   const std::uint64_t most = search_bytes_ + nodes.size() * kRowBytes;
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
+  std::uint64_t named = 0;
+  std::vector<std::uint32_t> order(nodes.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {}, [&](std::uint32_t i) { return nodes[i]; });
+  for (const std::uint32_t i : order) {
+    ++named;
     CountReading();
     absl::StatusOr<std::string> name = RowText(run_.graph->nodes().Name(nodes[i]), bytes, most);
     absl::StatusOr<std::string> label = RowText(run_.graph->LabelOf(nodes[i]), bytes, most);
     if (!name.ok() || !label.ok()) {
-      return UsageError(
-          fmt::format("the names of the first {} answers take {}; expected a smaller -k or a larger --memory", i + 1,
-                      MessageOf(name.ok() ? label.status() : name.status())));
+      return UsageError(fmt::format("the names of {} answers take {}; expected a smaller -k or a larger --memory",
+                                    named, MessageOf(name.ok() ? label.status() : name.status())));
     }
     rows[i].name = *std::move(name);
     rows[i].label = *std::move(label);

@@ -1,4 +1,4 @@
-// octavo verify: checks whether a graph or a run is undamaged, and reports all damage with its place.
+// octavo verify: checks whether a graph, a run or a search is undamaged, and reports all damage with its place.
 
 #include <CLI/App.hpp>
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -30,6 +31,7 @@
 #include "run/run_exchange.h"
 #include "run/run_folder.h"
 #include "run/verify_run.h"
+#include "tune/verify_search.h"
 
 namespace octavo {
 namespace {
@@ -58,20 +60,37 @@ struct Outcome {
   double seconds = 0;
 };
 
-std::vector<fs::path> FilesOf(const fs::path& folder, bool run) {
-  if (run) {
-    std::vector<fs::path> files = RunPaths(folder).All();
-    std::ranges::copy(RunPaths(folder).Best().All(), std::back_inserter(files));
-    return files;
-  }
-  std::vector<fs::path> files;
-  for (const std::string& name : GraphPaths::FileNames()) files.push_back(folder / name);
-  return files;
-}
+enum class Kind { kGraph, kRun, kSearch };
+
+constexpr std::string_view kKindNames[] = {"graph", "run", "search"};
 
 bool HasAny(const std::vector<fs::path>& files) {
   std::error_code error;
   return std::ranges::any_of(files, [&](const fs::path& file) { return fs::exists(file, error); });
+}
+
+// What the folder looks like. A graph, if it has no file of a run or a search.
+Kind KindOfFolder(const fs::path& folder) {
+  const RunPaths run(folder);
+  const SearchPaths search(folder);
+  if (HasAny({run.State(), run.Configuration()})) return Kind::kRun;
+  return HasAny({search.Log(), search.Preset()}) ? Kind::kSearch : Kind::kGraph;
+}
+
+std::vector<fs::path> FilesOf(const fs::path& folder, Kind kind) {
+  std::vector<fs::path> files;
+  if (kind == Kind::kSearch) {
+    files = {SearchPaths(folder).Log(), SearchPaths(folder).Preset()};
+    for (const RunPaths& trial : RunsOf(SearchPaths(folder))) std::ranges::copy(trial.All(), std::back_inserter(files));
+    return files;
+  }
+  if (kind == Kind::kRun) {
+    files = RunPaths(folder).All();
+    std::ranges::copy(RunPaths(folder).Best().All(), std::back_inserter(files));
+    return files;
+  }
+  for (const std::string& name : GraphPaths::FileNames()) files.push_back(folder / name);
+  return files;
 }
 
 std::uint64_t BytesOf(const std::vector<fs::path>& files) {
@@ -135,18 +154,20 @@ absl::Status CheckGraphFolder(const VerifyFlags& flags, const GraphCheckOptions&
   return VerifyGraph(flags.path, options, *outcome.report);
 }
 
-absl::Status HandlePartialFiles(const VerifyFlags& flags, Outcome& outcome) {
-  for (const fs::path& file : RunPaths(flags.path).WrittenWhole()) {
+// Handles what an interrupted write of these files has left. `work`: "training" or "search".
+absl::Status HandlePartialFiles(const std::vector<fs::path>& files, std::string_view work, const VerifyFlags& flags,
+                                Outcome& outcome) {
+  for (const fs::path& file : files) {
     const fs::path partial = PartialPath(file);
     std::error_code error;
     if (!fs::is_regular_file(fs::symlink_status(partial, error))) continue;
     if (!flags.repair) {
-      outcome.report->Note(fmt::format("{}: left by an interrupted training; --repair removes it", partial.string()));
+      outcome.report->Note(fmt::format("{}: left by an interrupted {}; --repair removes it", partial.string(), work));
       continue;
     }
     fs::remove(partial, error);
     if (error) return RuntimeError(fmt::format("{}: remove: {}", partial.string(), error.message()));
-    outcome.repairs.push_back(fmt::format("{}: removed, left by an interrupted training", partial.string()));
+    outcome.repairs.push_back(fmt::format("{}: removed, left by an interrupted {}", partial.string(), work));
   }
   return absl::OkStatus();
 }
@@ -203,7 +224,7 @@ absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& 
     lock.emplace(std::move(taken));
   }
   RETURN_IF_ERROR(HandleReplacement(flags, outcome));
-  RETURN_IF_ERROR(HandlePartialFiles(flags, outcome));
+  RETURN_IF_ERROR(HandlePartialFiles(RunPaths(flags.path).WrittenWhole(), "training", flags, outcome));
   RETURN_IF_ERROR(HandleUnfinishedCopy(flags, outcome));
   if (IsUntrained(RunPaths(flags.path))) {
     outcome.commit = CheckedCommit{};
@@ -232,6 +253,33 @@ absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& 
   outcome.report = std::make_unique<CheckReport>();
   ASSIGN_OR_RETURN(outcome.commit, VerifyRun(flags.path, options, *outcome.report));
   return CheckBest(flags, options, outcome);
+}
+
+// Checks a search. Repairs its own files, then each of its runs as such.
+absl::Status CheckSearchFolder(const VerifyFlags& flags, const CommitCheckOptions& options, Outcome& outcome) {
+  const SearchPaths paths(flags.path);
+  std::optional<RunLock> lock;
+  if (flags.repair) {
+    ASSIGN_OR_RETURN(RunLock taken, RunLock::Take(paths.Lock()));
+    lock.emplace(std::move(taken));
+  }
+  RETURN_IF_ERROR(HandlePartialFiles({paths.Log(), paths.Preset()}, "search", flags, outcome));
+  for (const RunPaths& trial : RunsOf(paths)) {
+    if (!flags.repair || !HasAny({trial.State(), trial.Configuration()})) continue;
+    VerifyFlags of_trial = flags;
+    of_trial.path = trial.folder().string();
+    Outcome repaired;
+    RETURN_IF_ERROR(CheckRunFolder(of_trial, options, repaired));
+    std::ranges::move(repaired.repairs, std::back_inserter(outcome.repairs));
+    for (std::string& note : repaired.report->notes()) outcome.report->Note(std::move(note));
+  }
+  return VerifySearch(paths, options, *outcome.report);
+}
+
+absl::Status CheckFolder(Kind kind, const VerifyFlags& flags, const GraphCheckOptions& options, Outcome& outcome) {
+  if (kind == Kind::kGraph) return CheckGraphFolder(flags, options, outcome);
+  const CommitCheckOptions of_runs = {options.reading, options.progress};
+  return kind == Kind::kRun ? CheckRunFolder(flags, of_runs, outcome) : CheckSearchFolder(flags, of_runs, outcome);
 }
 
 std::string Summary(const VerifyFlags& flags, const Outcome& outcome) {
@@ -318,23 +366,22 @@ void PrintJson(const VerifyFlags& flags, const Outcome& outcome) {
 absl::Status RunVerify(const VerifyFlags& flags, Program& program) {
   std::error_code error;
   if (!fs::is_directory(flags.path, error)) {
-    return UsageError(fmt::format("{}: no such folder; expected a graph or a run", flags.path));
+    return UsageError(fmt::format("{}: no such folder; expected a graph, a run or a search", flags.path));
   }
-  const RunPaths paths(flags.path);
-  const bool run = HasAny({paths.State(), paths.Configuration()});
-  const std::vector<fs::path> files = FilesOf(flags.path, run);
-  if (!run && !HasAny(files)) {
-    return UsageError(fmt::format("{}: found no file of a graph or a run; expected a graph or a run", flags.path));
+  const Kind kind = KindOfFolder(flags.path);
+  const std::vector<fs::path> files = FilesOf(flags.path, kind);
+  if (!HasAny(files)) {
+    return UsageError(
+        fmt::format("{}: found no file of a graph, a run or a search; expected one of these", flags.path));
   }
   const std::uint64_t total = BytesOf(files);
   ASSIGN_OR_RETURN(GraphCheckOptions options, ShareMemory(program, flags, total));
   ProgressCount progress(program.reporter, total);
   options.progress = [&progress](std::uint64_t bytes) { progress.Add(bytes); };
   Outcome outcome;
-  outcome.kind = run ? "run" : "graph";
+  outcome.kind = kKindNames[static_cast<int>(kind)];
   const auto begin = std::chrono::steady_clock::now();
-  RETURN_IF_ERROR(run ? CheckRunFolder(flags, {options.reading, options.progress}, outcome)
-                      : CheckGraphFolder(flags, options, outcome));
+  RETURN_IF_ERROR(CheckFolder(kind, flags, options, outcome));
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   program.reporter.EndProgress();
   if (flags.json) {
@@ -355,8 +402,11 @@ absl::Status RunVerify(const VerifyFlags& flags, Program& program) {
 
 void AddVerifyVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<VerifyFlags>();
-  CLI::App& verb = *app.add_subcommand("verify", "Check every byte of a graph or a run and report all damage");
-  RefuseEmpty(verb.add_option("PATH", flags->path, "A graph folder or a run folder"))->required()->type_name("DIR");
+  CLI::App& verb =
+      *app.add_subcommand("verify", "Check every byte of a graph, a run or a search and report all damage");
+  RefuseEmpty(verb.add_option("PATH", flags->path, "The folder of a graph, a run or a search"))
+      ->required()
+      ->type_name("DIR");
   verb.add_flag("--deep", flags->deep, "Read from the disk, not from the page cache");
   verb.add_flag("--repair", flags->repair,
                 "Remove leftovers of interrupted imports and trainings and rewrite a torn slot of STATE; nothing else");

@@ -2,9 +2,10 @@
 function __octavo_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
-    set -l program $words[1]
+    # Not evaluated: a folder in the program's path can have any name.
+    set -l program (string replace -r -- '^~/' "$HOME/" $words[1])
     set -e words[1]
-    set -l lines (eval $program __complete (string escape -- $words $current) 2>/dev/null)
+    set -l lines ($program __complete $words $current 2>/dev/null)
     set -q lines[1]; or return
     set -l more $lines[-1]
     set -e lines[-1]
@@ -14,11 +15,11 @@ function __octavo_complete
     switch $more
         case :files
             for file in (__fish_complete_path $path)
-                echo "$flag$file"
+                printf '%s\n' "$flag$file"
             end
         case :dirs
             for folder in (__fish_complete_directories $path '')
-                echo "$flag$folder"
+                printf '%s\n' "$flag$folder"
             end
     end
 end

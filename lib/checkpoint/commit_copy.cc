@@ -13,6 +13,7 @@
 #include "fmt/format.h"
 #include "format/known_rows.h"
 #include "format/manifest.h"
+#include "format/sealed_lines.h"
 #include "io/checksum.h"
 #include "io/failpoint.h"
 #include "io/file.h"
@@ -140,8 +141,9 @@ absl::Status MakeCopy(const RunPaths& from, const RunPaths& to, const CopyAdditi
   }
   // Only committed events: later ones belong to work that may be repeated.
   std::uint64_t& events = manifest.header.progress.metrics_bytes;
-  RETURN_IF_ERROR(CopyBytes(from.Metrics(), to.Metrics(), events, addition.event, sync));
-  events += addition.event.size();
+  const std::string event = SealLine(addition.event, events);
+  RETURN_IF_ERROR(CopyBytes(from.Metrics(), to.Metrics(), events, event, sync));
+  events += event.size();
   manifest.header.validation = addition.validation;
   // In the copy all rows are in the first file of each table.
   for (PartitionRecord& record : manifest.partitions) record.slot = 0;
@@ -208,6 +210,15 @@ absl::Status CheckIsCopy(const RunPaths& from, const RunPaths& place) {
       folder));
 }
 
+// In this place a STATE that cannot be read is what a power cut has left of a copy. A STATE of `from` that cannot be
+// read is an error.
+absl::Status CheckIsUnfinishedCopy(const RunPaths& from, const RunPaths& place) {
+  absl::Status status = CheckIsCopy(from, place);
+  if (status.ok() || KindOf(status) != ErrorKind::kCorrupt) return status;
+  RETURN_IF_ERROR(ReadNewestManifest(from.State()).status());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RemoveRunFolder(const RunPaths& paths) {
@@ -219,13 +230,13 @@ absl::Status RemoveRunFolder(const RunPaths& paths) {
 
 absl::Status RemoveUnfinishedCopy(const RunPaths& from, const RunPaths& copy) {
   const RunPaths unfinished = copy.Unfinished();
-  if (!CheckIsCopy(from, unfinished).ok()) return absl::OkStatus();
+  if (!CheckIsUnfinishedCopy(from, unfinished).ok()) return absl::OkStatus();
   return RemoveRunFolder(unfinished);
 }
 
 absl::Status CheckCopyPlace(const RunPaths& from, const RunPaths& copy) {
   RETURN_IF_ERROR(CheckIsCopy(from, copy));
-  return CheckIsCopy(from, copy.Unfinished());
+  return CheckIsUnfinishedCopy(from, copy.Unfinished());
 }
 
 absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, const CopyAddition& addition, bool sync) {

@@ -12,7 +12,7 @@ namespace octavo {
 // What the copy has in addition to the commit: data that `from` will only commit next.
 struct CopyAddition {
   ValidationProgress validation;
-  std::string_view event;  // a line for metrics.jsonl
+  std::string_view event;  // for metrics.jsonl, a JSON object
 };
 
 // Makes a run at `to` from the last commit of `from`: the same rows, optimizer state, generation, configuration and
@@ -25,7 +25,8 @@ absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, const CopyAddi
 
 // Checks that `copy` and its RunPaths::Unfinished do not exist, or are folders without a run, or copies of the run
 // `from`. Another run, or anything that is not a folder, is a usage error. If `from` has no run, every run is another
-// one. A STATE that cannot be read, of either run, is its own error.
+// one. A STATE that cannot be read, of either run, is its own error, except in RunPaths::Unfinished: a power cut can
+// leave one there.
 absl::Status CheckCopyPlace(const RunPaths& from, const RunPaths& copy);
 
 // Removes what an interrupted CopyCommit has left of a copy of `from`. Keeps anything else that has its name.

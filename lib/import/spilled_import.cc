@@ -111,7 +111,7 @@ absl::Status SpilledImport::AddGeneration(CollectedEdges& collected, std::uint64
 absl::Status SpilledImport::CheckIndex() const {
   const std::uint64_t room = Beside(options_.merge_bytes);
   if (EdgeMergeLimits(room, edges()).most >= 2) return absl::OkStatus();
-  return RuntimeError(
+  return UsageError(
       fmt::format("the index of the {} edges so far takes {} while it grows, and --memory leaves {}; expected a larger "
                   "--memory",
                   edges(), FormatByteSize(IndexBytes(edges())), FormatByteSize(room)));

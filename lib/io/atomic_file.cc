@@ -54,11 +54,16 @@ std::string ForeignEntry(const fs::path& folder, std::span<const std::string> re
 }
 
 // Removes the files named in `replaceable`, then the folder if it is empty. Never removes anything else.
+// Where others may write they could put a link in the folder's place meanwhile, so the files are removed from the
+// opened folder.
 void RemoveFolderOf(const fs::path& folder, std::span<const std::string> replaceable) {
+  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (opened < 0) return;
   for (const std::string& name : replaceable) {
-    ::unlink((folder / name).c_str());
-    ::unlink(PartialPath(folder / name).c_str());
+    ::unlinkat(opened, name.c_str(), 0);
+    ::unlinkat(opened, PartialPath(name).c_str(), 0);
   }
+  ::close(opened);
   ::rmdir(folder.c_str());
 }
 

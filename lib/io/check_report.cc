@@ -17,7 +17,7 @@ std::string DescribeFinding(const Finding& finding) {
   return text;
 }
 
-void CheckReport::Add(Finding finding) {
+void CheckReport::AddFinding(Finding finding) {
   const MutexLock lock(mutex_);
   ++(finding.unread ? unread_count_ : damage_count_);
   if (++counts_[finding.file] <= kListedOfAFile) findings_.push_back(std::move(finding));
@@ -25,7 +25,7 @@ void CheckReport::Add(Finding finding) {
 
 void CheckReport::Damage(const std::filesystem::path& file, std::string place, std::string found,
                          std::string expected) {
-  Add({file.string(), std::move(place), std::move(found), std::move(expected), /*unread=*/false});
+  AddFinding({file.string(), std::move(place), std::move(found), std::move(expected), /*unread=*/false});
 }
 
 void CheckReport::Fault(const std::filesystem::path& file, std::string place, const absl::Status& status) {
@@ -43,12 +43,27 @@ void CheckReport::Fault(const std::filesystem::path& file, std::string place, co
   } else {
     finding.found = text;
   }
-  Add(std::move(finding));
+  AddFinding(std::move(finding));
 }
 
 void CheckReport::Checked(const std::filesystem::path& file, std::uint64_t bytes, std::string what) {
   const MutexLock lock(mutex_);
   files_.push_back({file.string(), std::move(what), bytes});
+}
+
+void CheckReport::Add(const CheckReport& other) {
+  const std::vector<Finding> findings = other.findings();
+  const std::vector<CheckedFile> files = other.files();
+  const std::vector<std::string> notes = other.notes();
+  const std::uint64_t damage_count = other.damage_count();
+  const std::uint64_t unread_count = other.unread_count();
+  const MutexLock lock(mutex_);
+  findings_.insert(findings_.end(), findings.begin(), findings.end());
+  files_.insert(files_.end(), files.begin(), files.end());
+  notes_.insert(notes_.end(), notes.begin(), notes.end());
+  for (const Finding& finding : findings) counts_[finding.file] = other.FindingsOf(finding.file);
+  damage_count_ += damage_count;
+  unread_count_ += unread_count;
 }
 
 void CheckReport::Note(std::string text) {

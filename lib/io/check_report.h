@@ -46,6 +46,8 @@ class CheckReport {
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Records that `bytes` of the file were checked.
   void Checked(const std::filesystem::path& file, std::uint64_t bytes, std::string what) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Adds everything of a report on other files, which no thread may change meanwhile.
+  void Add(const CheckReport& other) ABSL_LOCKS_EXCLUDED(mutex_);
   // Records something that is not damage but worth a line.
   void Note(std::string text) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -62,7 +64,7 @@ class CheckReport {
   std::uint64_t bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  void Add(Finding finding) ABSL_LOCKS_EXCLUDED(mutex_);
+  void AddFinding(Finding finding) ABSL_LOCKS_EXCLUDED(mutex_);
 
   mutable Mutex mutex_;
   std::vector<Finding> findings_ ABSL_GUARDED_BY(mutex_);

@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
+#include "format/sealed_json.h"
 #include "io/file.h"
 #include "nlohmann/json.hpp"
 
@@ -106,17 +107,20 @@ ValidationEvent ReadValidation(EventReader& reader) {
   return event;
 }
 
-// Returns what is wrong with the line; empty if it is valid.
-std::string AddEvent(std::string_view line, RunHistory& history) {
+// `place` is "FILE:LINE", `offset` that of the line in the file.
+absl::Status AddEvent(std::string_view line, std::uint64_t offset, const std::string& place, RunHistory& history) {
   const Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!event.is_object() || !event.contains("event") || !event["event"].is_string()) {
-    return fmt::format("found \"{}\"; expected a JSON object with an \"event\"", Escape(line));
+    return CorruptError(
+        fmt::format("{}: found \"{}\"; expected a JSON object with an \"event\"", place, Escape(line)));
   }
+  RETURN_IF_ERROR(CheckSeal(line, event.contains(kSealKey), place, offset));
   EventReader reader(event);
   const std::string& kind = event["event"].get_ref<const std::string&>();
   if (kind == "epoch") history.epochs.push_back(ReadEpoch(reader));
   if (kind == "validation") history.validations.push_back(ReadValidation(reader));
-  return reader.wrong();
+  if (reader.wrong().empty()) return absl::OkStatus();
+  return CorruptError(fmt::format("{}: {}", place, reader.wrong()));
 }
 
 }  // namespace
@@ -132,8 +136,8 @@ absl::StatusOr<RunHistory> ReadRunHistory(const std::filesystem::path& path, std
   std::string_view rest = text;
   for (std::uint64_t line = 1; !rest.empty(); ++line) {
     const std::size_t end = rest.find('\n');
-    const std::string wrong = AddEvent(rest.substr(0, end), history);
-    if (!wrong.empty()) return CorruptError(fmt::format("{}:{}: {}", path.string(), line, wrong));
+    RETURN_IF_ERROR(AddEvent(rest.substr(0, end), text.size() - rest.size(),
+                             fmt::format("{}:{}", path.string(), line), history));
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
   return history;

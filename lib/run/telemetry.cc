@@ -69,6 +69,10 @@ std::string ToJson(const ValidationEvent& event) {
   return json.dump();
 }
 
+EventKeys MetricsKeys() {
+  return KeysOfEvents({ToJson(InitialEvent()), ToJson(EpochEvent()), ToJson(ValidationEvent())});
+}
+
 absl::StatusOr<MetricsLog> MetricsLog::Open(const std::filesystem::path& path, std::uint64_t committed_bytes) {
   ASSIGN_OR_RETURN(const bool there, FileExists(path));
   ASSIGN_OR_RETURN(File file, there ? File::OpenReadWrite(path) : File::Create(path));
@@ -79,8 +83,8 @@ absl::StatusOr<MetricsLog> MetricsLog::Open(const std::filesystem::path& path, s
   return MetricsLog(std::move(file), bytes);
 }
 
-absl::Status MetricsLog::AppendLine(std::string line) {
-  line += '\n';
+absl::Status MetricsLog::AppendEvent(const std::string& object) {
+  const std::string line = SealLine(object, bytes_);
   RETURN_IF_ERROR(file_.WriteAt(bytes_, std::as_bytes(std::span<const char>(line))));
   bytes_ += line.size();
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// The events of a run: metrics.jsonl, one JSON object per line.
+// The events of a run: metrics.jsonl, one JSON object per line, with checksums (format/sealed_lines.h).
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "format/sealed_lines.h"
 #include "io/file.h"
 #include "run/validation.h"
 #include "tables/partition_loading.h"
@@ -68,6 +69,9 @@ std::string ToJson(const InitialEvent& event);
 std::string ToJson(const EpochEvent& event);
 std::string ToJson(const ValidationEvent& event);
 
+// The keys of all events.
+EventKeys MetricsKeys();
+
 // Appends events to metrics.jsonl. One owner.
 class MetricsLog {
  public:
@@ -75,14 +79,14 @@ class MetricsLog {
   // to work that will be repeated. A shorter file is not changed.
   static absl::StatusOr<MetricsLog> Open(const std::filesystem::path& path, std::uint64_t committed_bytes);
 
-  absl::Status Append(const InitialEvent& event) { return AppendLine(ToJson(event)); }
-  absl::Status Append(const EpochEvent& event) { return AppendLine(ToJson(event)); }
-  absl::Status Append(const ValidationEvent& event) { return AppendLine(ToJson(event)); }
+  absl::Status Append(const InitialEvent& event) { return AppendEvent(ToJson(event)); }
+  absl::Status Append(const EpochEvent& event) { return AppendEvent(ToJson(event)); }
+  absl::Status Append(const ValidationEvent& event) { return AppendEvent(ToJson(event)); }
   absl::Status Sync() { return file_.Sync(); }
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  absl::Status AppendLine(std::string line);
+  absl::Status AppendEvent(const std::string& object);
 
   MetricsLog(File file, std::uint64_t bytes) : file_(std::move(file)), bytes_(bytes) {}
 

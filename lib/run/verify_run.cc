@@ -8,7 +8,6 @@
 #include <system_error>
 
 #include "base/count_text.h"
-#include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "format/graph_description.h"
@@ -16,55 +15,18 @@
 #include "format/paths.h"
 #include "io/file.h"
 #include "io/piece_reader.h"
-#include "nlohmann/json.hpp"
 #include "optimize/optimizer.h"
+#include "run/event_check.h"
 #include "run/options.h"
 #include "run/run_configuration.h"
+#include "run/telemetry.h"
+#include "tables/mmap_gradient_accumulator.h"
 
 namespace octavo {
 namespace {
 
-// Far above any event or graph.json.
-constexpr std::uint64_t kMaxLineBytes = std::uint64_t{1} << 20;
+// Far above any graph.json.
 constexpr std::uint64_t kMaxDescriptionBytes = std::uint64_t{64} << 20;
-
-// Checks the lines of metrics.jsonl, which arrive in pieces.
-class EventCheck {
- public:
-  EventCheck(std::filesystem::path path, CheckReport& report) : path_(std::move(path)), report_(report) {}
-
-  void Add(std::string_view piece) {
-    while (!piece.empty()) {
-      const std::size_t end = piece.find('\n');
-      if (line_.size() <= kMaxLineBytes) line_ += piece.substr(0, end);
-      if (end == std::string_view::npos) return;
-      CheckLine();
-      piece.remove_prefix(end + 1);
-    }
-  }
-  void Finish() {
-    if (!line_.empty()) Damage("a line that does not end", "a line end before the end of what was committed");
-  }
-  std::uint64_t lines() const { return lines_; }
-
- private:
-  void CheckLine() {
-    ++lines_;
-    if (!nlohmann::json::parse(line_, nullptr, /*allow_exceptions=*/false).is_object()) {
-      Damage(fmt::format("\"{}\"", Escape(line_)), "a JSON object");
-    }
-    line_.clear();
-  }
-  void Damage(std::string found, std::string expected) {
-    report_.Damage(path_, fmt::format("line {}", std::max<std::uint64_t>(1, lines_)), std::move(found),
-                   std::move(expected));
-  }
-
-  const std::filesystem::path path_;
-  CheckReport& report_;
-  std::string line_;
-  std::uint64_t lines_ = 0;
-};
 
 class RunCheck {
  public:
@@ -79,6 +41,7 @@ class RunCheck {
       if (configuration_) CompareConfiguration(header);
       if (configuration_ && configuration_->options.needs_known_rows()) CheckKnownRows(header);
       CheckEvents(header.progress.metrics_bytes);
+      CheckGradients();
       if (configuration_) CheckGraph(header);
     }
     return commit;
@@ -155,16 +118,27 @@ class RunCheck {
       report_.Damage(path, "", fmt::format("{} bytes", reader->size()),
                      fmt::format("at least the {} that were committed", committed));
     }
-    EventCheck check(path, report_);
+    EventCheck check(path, MetricsKeys(), report_);
     const absl::Status status =
         reader->Read(0, std::min(reader->size(), committed), [&](std::span<const std::byte> piece) {
           check.Add({reinterpret_cast<const char*>(piece.data()), piece.size()});
           if (options_.progress) options_.progress(piece.size());
           return absl::OkStatus();
         });
-    check.Finish();
+    check.ExpectEnd();
     if (!status.ok()) report_.Fault(path, "", status);
     report_.Checked(path, std::min(reader->size(), committed), fmt::format("{} events", check.lines()));
+  }
+
+  // Only its header: the rest is scratch, never read by another process.
+  void CheckGradients() {
+    const std::filesystem::path path = paths_.Gradients();
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return;
+    const absl::Status status = MmapGradientAccumulator::CheckFile(path);
+    if (!std::filesystem::exists(path, error)) return;  // a training has ended meanwhile
+    if (!status.ok()) return report_.Fault(path, "", status);
+    report_.Checked(path, 4096, "its header; the rest is scratch");
   }
 
   // Compares the run with graph.json. Whether the graph is undamaged is a separate check.

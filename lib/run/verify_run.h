@@ -10,9 +10,8 @@
 namespace octavo {
 
 // In addition to VerifyCommit, checks: run.json and its hash in the manifest, the shapes that follow from it,
-// metrics.jsonl (its length by the commit; each line a JSON object), and graph.json of the graph, if it is where
-// run.json says. VerifyGraph checks the graph's other files. Can run during training. Not covered by a checksum: the
-// epochs, durability and graph path in run.json, and the numbers in metrics.jsonl.
+// metrics.jsonl (its length by the commit, the checksum of each line), the header of gradients.map, and graph.json of
+// the graph, if it is where run.json says. VerifyGraph checks the graph's other files. Can run during training.
 absl::StatusOr<CheckedCommit> VerifyRun(const std::filesystem::path& folder, const CommitCheckOptions& options,
                                         CheckReport& report);
 

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "hwy/contrib/sort/vqsort.h"
+#include "io/checksum.h"
 
 namespace octavo {
 namespace {
@@ -25,11 +26,24 @@ namespace {
 constexpr std::uint64_t kPageBytes = 4096;
 struct GradientHeader {
   std::array<char, 8> magic{'O', 'C', 'T', 'V', 'G', 'R', 'A', 'D'};
-  std::uint64_t version = 2;
+  std::uint64_t version = 3;
   std::uint64_t dim = 0;
   std::uint64_t block_floats = 0;
   std::uint64_t accumulated_rows = 0;
+  std::uint64_t checksum = 0;  // of the whole page with zeros here; version 2 has none
 };
+
+using HeaderPage = std::array<std::byte, kPageBytes>;
+
+// Returns the page that begins with `header`; the rest is zeros.
+HeaderPage PageOf(GradientHeader header) {
+  HeaderPage page{};
+  header.checksum = 0;
+  std::memcpy(page.data(), &header, sizeof(header));
+  if (header.version > 2) header.checksum = Checksum64(page);
+  std::memcpy(page.data(), &header, sizeof(header));
+  return page;
+}
 
 // The step in which pages of the mapping are made present.
 constexpr std::uint64_t kPopulateBytes = std::uint64_t{1} << 20;
@@ -139,6 +153,24 @@ std::optional<std::uint64_t> MmapGradientAccumulator::FileBytes(std::size_t dim,
   return rows ? CheckedAdd(*rows, kPageBytes) : std::nullopt;
 }
 
+absl::Status MmapGradientAccumulator::CheckFile(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
+  ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
+  if (size == 0) return absl::OkStatus();
+  HeaderPage page;
+  RETURN_IF_ERROR(file.ReadAt(0, page));
+  GradientHeader header;
+  std::memcpy(&header, page.data(), sizeof(header));
+  const bool known = header.magic == GradientHeader().magic && (header.version == 2 || header.version == 3);
+  if (!known || page != PageOf(header)) {
+    return CorruptError(fmt::format("{}: header: damaged; expected that of a file of gradients", path.string()));
+  }
+  const auto bytes = FileBytes(header.dim, {header.block_floats, header.accumulated_rows});
+  if (bytes == size || size == kPageBytes) return absl::OkStatus();
+  return CorruptError(fmt::format("{}: header: does not belong to a file of {} bytes; expected the header of one",
+                                  path.string(), size));
+}
+
 absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator::Create(
     const std::filesystem::path& path, std::size_t dim, const GradientCapacity& capacity) {
   const auto bytes = FileBytes(dim, capacity);
@@ -151,8 +183,9 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
   header.block_floats = capacity.block_floats;
   header.accumulated_rows = capacity.accumulated_rows;
   ASSIGN_OR_RETURN(File file, File::Create(path));
-  absl::Status status = file.Allocate(*bytes);
-  if (status.ok()) status = file.WriteAt(0, AsBytes(header));
+  // The header first: CheckFile sees either no byte or a whole header.
+  absl::Status status = file.WriteAt(0, PageOf(header));
+  if (status.ok()) status = file.Allocate(*bytes);
   if (!status.ok()) {
     static_cast<void>(RemoveFile(path));  // some file systems keep the allocated part
     return status;

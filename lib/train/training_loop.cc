@@ -316,7 +316,7 @@ absl::Status TrainingLoop::Validate() {
                                  .learning_rate_factor = PlateauFactor(options_, after)};
   const bool sync = options_.durability == Durability::kFull;
   if (options_.keep == Keep::kBest && after.best_epoch == progress_.epoch) {
-    RETURN_IF_ERROR(CopyCommit(paths_, paths_.Best(), {.validation = after, .event = ToJson(event) + "\n"}, sync));
+    RETURN_IF_ERROR(CopyCommit(paths_, paths_.Best(), {.validation = after, .event = ToJson(event)}, sync));
   }
   const auto seal = [&](Progress& next) -> absl::Status {
     RETURN_IF_ERROR(metrics_->Append(event));

@@ -1,11 +1,29 @@
 #include "tune/preset_file.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 
+#include "base/escape.h"
+#include "base/status.h"
 #include "fmt/format.h"
+#include "io/checksum.h"
+#include "io/file.h"
 #include "run/option_toml.h"
+#include "run/run_configuration.h"
 
 namespace octavo {
+
+namespace {
+
+// Far above any preset.
+constexpr std::uint64_t kMostPresetBytes = std::uint64_t{1} << 20;
+
+std::string SealOf(std::string_view text) {
+  return fmt::format("# checksum {:016x}\n", Checksum64(std::as_bytes(std::span<const char>(text))));
+}
+
+}  // namespace
 
 std::string PresetText(const SearchSpace& space, const TrainOptions& options, std::string_view comment) {
   const auto belongs = [&](const OptionField& field) {
@@ -25,7 +43,20 @@ std::string PresetText(const SearchSpace& space, const TrainOptions& options, st
   for (const OptionField& field : TrainOptionFields()) {
     if (belongs(field)) text += TomlLine(field, options);
   }
-  return text;
+  return text + SealOf(text);
+}
+
+absl::Status CheckPreset(const std::filesystem::path& path, bool sealed) {
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path, kMostPresetBytes));
+  TrainOptions options;
+  RETURN_IF_ERROR(LoadTomlConfiguration(path, options));
+  const std::size_t last = text.size() < 2 ? 0 : text.rfind('\n', text.size() - 2) + 1;
+  const bool has_seal = last < text.size() && text[last] == '#';
+  if (!has_seal && !sealed) return absl::OkStatus();
+  const std::string expected = SealOf(text.substr(0, last));
+  if (text.substr(last) == expected) return absl::OkStatus();
+  return CorruptError(fmt::format("{}: last line: \"{}\"; expected \"{}\": the file is damaged, or was changed by hand",
+                                  path.string(), Escape(text.substr(last)), Escape(expected)));
 }
 
 }  // namespace octavo

@@ -69,6 +69,18 @@ class PartClock {
   const std::function<double()>& now_;
   double begin_ = now_ ? now_() : 0;
 };
+// Renames the folder first: half of a run would look like a damaged one.
+absl::Status RemoveTrial(const RunPaths& trial) {
+  const RunPaths renamed = trial.Unfinished();
+  RETURN_IF_ERROR(RemoveRunFolder(renamed));  // left by a kill
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(trial.folder(), error))) return absl::OkStatus();
+  {
+    ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(trial.Lock()));
+    RETURN_IF_ERROR(RenameFile(trial.folder(), renamed.folder()));
+  }
+  return RemoveRunFolder(renamed);
+}
 
 class Search {
  public:
@@ -341,7 +353,7 @@ class Search {
 
   absl::Status RemoveRunsThatAreOut() {
     for (const Trial& trial : trials_) {
-      if (halving_.IsOut(trial.number)) RETURN_IF_ERROR(RemoveRunFolder(paths_.Trial(trial.number)));
+      if (halving_.IsOut(trial.number)) RETURN_IF_ERROR(RemoveTrial(paths_.Trial(trial.number)));
     }
     return absl::OkStatus();
   }

@@ -29,18 +29,18 @@ constexpr std::pair<Kind, std::string_view> kKinds[] = {{Kind::kResult, "result"
                                                         {Kind::kLeft, "left"}};
 constexpr std::string_view kCandidates = "candidates";
 
-std::string Line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string Text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-std::string HeadLine(const SearchArguments& arguments) {
+std::string HeadText(const SearchArguments& arguments) {
   Json json = {{"event", "search"}, {"format", kSearchFormatVersion}, {"arguments", Json::object()}};
   for (const auto& [name, value] : arguments) json["arguments"][name] = value;
-  return Line(json);
+  return Text(json);
 }
 
 bool HasReason(Kind kind) { return kind == Kind::kFailed || kind == Kind::kLeft; }
 
 // Options that have their defaults are left out.
-std::string CandidatesLine(const LoggedCandidates& candidates) {
+std::string CandidatesText(const LoggedCandidates& candidates) {
   Json json = {{"event", kCandidates}, {"note", candidates.note}, {"candidates", Json::array()}};
   for (const TrainOptions& options : candidates.options) {
     Json candidate = Json::object();
@@ -51,10 +51,10 @@ std::string CandidatesLine(const LoggedCandidates& candidates) {
     json["candidates"].push_back(std::move(candidate));
   }
   json["seconds"] = candidates.seconds;
-  return Line(json);
+  return Text(json);
 }
 
-std::string EventLine(const SearchEvent& event) {
+std::string EventText(const SearchEvent& event) {
   const auto* const kind =
       std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& entry) { return entry.first == event.kind; });
   Json json = {{"event", kind->second}, {"trial", event.trial}, {"rung", event.rung}};
@@ -69,7 +69,7 @@ std::string EventLine(const SearchEvent& event) {
   }
   if (HasReason(event.kind)) json["reason"] = event.reason;
   json["seconds"] = event.seconds;
-  return Line(json);
+  return Text(json);
 }
 
 // Reads a number from an object; returns false if it is missing or not a number.
@@ -159,14 +159,25 @@ absl::Status CheckArguments(const std::string& folder, const Json& before, const
 
 }  // namespace
 
+EventKeys SearchLogKeys() {
+  std::vector<std::string> events = {HeadText({}), CandidatesText({})};
+  for (const auto& [kind, name] : kKinds) events.push_back(EventText({.kind = kind}));
+  return KeysOfEvents(events);
+}
+
 absl::StatusOr<SearchLog> SearchLog::Open(const std::filesystem::path& path, const SearchArguments& arguments) {
   ASSIGN_OR_RETURN(const bool there, FileExists(path));
-  if (!there) RETURN_IF_ERROR(WriteWholeFileAtomically(path, HeadLine(arguments)));
+  if (!there) RETURN_IF_ERROR(WriteWholeFileAtomically(path, SealLine(HeadText(arguments), 0)));
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path, kMostBytes));
   ASSIGN_OR_RETURN(File file, File::OpenReadWrite(path));
   SearchLog log(std::move(file));
   const std::size_t whole = text.rfind('\n') + 1;  // 0 if there is none
   RETURN_IF_ERROR(log.Replay(std::string_view(text).substr(0, whole), arguments));
+  if (HasDamagedEnd(std::string_view(text).substr(whole))) {
+    return CorruptError(
+        fmt::format("{}:{}: found another byte than a line end after the last event; expected a line end",
+                    path.string(), log.events_.size() + 2));
+  }
   log.bytes_ = whole;
   if (whole < text.size()) RETURN_IF_ERROR(log.file_.Truncate(whole));
   // After a failed sync, the data read may be only in the page cache. Sync it before anything depends on it.
@@ -176,39 +187,46 @@ absl::StatusOr<SearchLog> SearchLog::Open(const std::filesystem::path& path, con
 
 absl::Status SearchLog::Replay(std::string_view text, const SearchArguments& arguments) {
   std::uint64_t number = 0;
+  SealedLines seals(SearchLogKeys());
+  const auto place = [&] { return fmt::format("{}:{}", file_.path().string(), number); };
   const auto fail = [&](std::string_view expected) {
-    return CorruptError(fmt::format("{}:{}: expected {}", file_.path().string(), number, expected));
+    return CorruptError(fmt::format("{}: expected {}", place(), expected));
   };
-  while (!text.empty()) {
+  for (std::size_t at = 0; at < text.size();) {
     ++number;
-    const std::size_t end = text.find('\n');
-    const Json json = Json::parse(text.substr(0, end), nullptr, /*allow_exceptions=*/false);
-    text.remove_prefix(end + 1);
+    const std::size_t begin = at;
+    const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    at += line.size() + 1;
     if (!json.is_object()) return fail("a JSON object");
     if (number == 1) {
       if (!json.contains("arguments") || !json["arguments"].is_object() || !json.contains("format") ||
           json["format"] != kSearchFormatVersion) {
         return fail(fmt::format("the arguments of a search, format {}", kSearchFormatVersion));
       }
+      RETURN_IF_ERROR(seals.Check(line, begin, place()));
       RETURN_IF_ERROR(CheckArguments(file_.path().parent_path().string(), json["arguments"], arguments));
       continue;
     }
     if (number == 2 && json.contains("event") && json["event"] == kCandidates) {
       candidates_ = ParseCandidates(json);
       if (!candidates_) return fail("the candidates of a search, with options of octavo train");
+      RETURN_IF_ERROR(seals.Check(line, begin, place()));
       seconds_ += candidates_->seconds;
       continue;
     }
     std::optional<SearchEvent> event = ParseEvent(json);
     if (!event) return fail("an event of a search");
+    RETURN_IF_ERROR(seals.Check(line, begin, place()));
     seconds_ += event->seconds;
     events_.push_back(*std::move(event));
   }
   return number > 0 ? absl::OkStatus() : fail("the arguments of a search");
 }
 
-absl::Status SearchLog::Write(const std::string& line) {
+absl::Status SearchLog::Write(const std::string& text) {
   RETURN_IF_ERROR(Failpoint("tune.append"));
+  const std::string line = SealLine(text, bytes_);
   RETURN_IF_ERROR(file_.WriteAt(bytes_, std::as_bytes(std::span<const char>(line))));
   RETURN_IF_ERROR(Failpoint("tune.sync"));
   RETURN_IF_ERROR(file_.Sync());
@@ -217,14 +235,14 @@ absl::Status SearchLog::Write(const std::string& line) {
 }
 
 absl::Status SearchLog::AppendCandidates(LoggedCandidates candidates) {
-  RETURN_IF_ERROR(Write(CandidatesLine(candidates)));
+  RETURN_IF_ERROR(Write(CandidatesText(candidates)));
   seconds_ += candidates.seconds;
   candidates_ = std::move(candidates);
   return absl::OkStatus();
 }
 
 absl::Status SearchLog::Append(const SearchEvent& event) {
-  RETURN_IF_ERROR(Write(EventLine(event)));
+  RETURN_IF_ERROR(Write(EventText(event)));
   seconds_ += event.seconds;
   return absl::OkStatus();
 }

@@ -1,5 +1,6 @@
-// tune.jsonl: the arguments and the events of a search, one JSON object per line. Each line is on the disk before the
-// search continues, so a kill never loses anything reported.
+// tune.jsonl: the arguments and the events of a search, one JSON object per line, with checksums
+// (format/sealed_lines.h). Each line is on the disk before the search continues, so a kill never loses anything
+// reported.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "format/sealed_lines.h"
 #include "io/file.h"
 #include "run/options.h"
 #include "run/validation.h"
@@ -46,12 +48,15 @@ struct LoggedCandidates {
 // Names and values, in order. Two calls with equal arguments belong to the same search.
 using SearchArguments = std::vector<std::pair<std::string, std::string>>;
 
+// The keys of all lines.
+EventKeys SearchLogKeys();
+
 // One owner.
 class SearchLog {
  public:
   // Opens the log, or creates it. Removes a last line that a kill has truncated. Arguments that differ from those of
-  // the existing search are a usage error that names the first difference; malformed lines are a corrupt-file error
-  // with their line number.
+  // the existing search are a usage error that names the first difference; malformed lines and wrong checksums are a
+  // corrupt-file error with their line number.
   static absl::StatusOr<SearchLog> Open(const std::filesystem::path& path, const SearchArguments& arguments);
 
   // Appends the candidates, and syncs. REQUIRES: the log has neither candidates nor events
@@ -68,7 +73,7 @@ class SearchLog {
  private:
   explicit SearchLog(File file) : file_(std::move(file)) {}
   absl::Status Replay(std::string_view text, const SearchArguments& arguments);
-  absl::Status Write(const std::string& line);
+  absl::Status Write(const std::string& text);
 
   File file_;
   std::uint64_t bytes_ = 0;

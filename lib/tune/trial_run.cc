@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "checkpoint/state_file.h"
 #include "fmt/format.h"
+#include "format/sealed_json.h"
 #include "io/file.h"
 #include "nlohmann/json.hpp"
 #include "run/run_configuration.h"
@@ -23,10 +24,13 @@ double NumberAt(const nlohmann::json& json, const char* key) {
   return at != json.end() && at->is_number() ? at->get<double>() : 0;
 }
 
-// Returns the scores if the line is the event of that validation.
-std::optional<ValidationScores> ScoresOf(std::string_view line, std::uint64_t epoch) {
+// Returns the scores if the line, at byte `offset` of the file, is the event of that validation.
+absl::StatusOr<std::optional<ValidationScores>> ScoresOf(std::string_view line, std::uint64_t offset,
+                                                         std::uint64_t epoch, const std::string& file_name) {
   const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("event") || json["event"] != "validation") return std::nullopt;
+  if (!json.is_object()) return std::nullopt;
+  RETURN_IF_ERROR(CheckSeal(line, json.contains(kSealKey), fmt::format("{}: byte {}", file_name, offset), offset));
+  if (!json.contains("event") || json["event"] != "validation") return std::nullopt;
   if (!json.contains("epoch") || json["epoch"] != epoch) return std::nullopt;
   return ValidationScores{.mrr = NumberAt(json, "mrr"),
                           .hits_at_1 = NumberAt(json, "hits@1"),
@@ -49,7 +53,9 @@ absl::StatusOr<std::optional<ValidationScores>> CommittedScores(const RunPaths& 
   while (!events.empty()) {
     events.remove_suffix(events.ends_with('\n') ? 1 : 0);
     const std::size_t begin = events.rfind('\n') + 1;  // 0 if there is none
-    if (const auto scores = ScoresOf(events.substr(begin), epoch)) return scores;
+    ASSIGN_OR_RETURN(const std::optional<ValidationScores> scores,
+                     ScoresOf(events.substr(begin), begin, epoch, run.Metrics().string()));
+    if (scores) return scores;
     events = events.substr(0, begin);
   }
   return CorruptError(fmt::format("{}: no validation of epoch {}, which was committed", run.Metrics().string(), epoch));

@@ -269,7 +269,7 @@ absl::StatusOr<WrittenEdges> PairCounter::Write(
     RETURN_IF_ERROR(file_->FinishWriting());
     total = file_->size() / sizeof(EdgeRecord);
     if (EdgeMergeLimits(options_.write_bytes, total).most < 2) {
-      return RuntimeError(
+      return UsageError(
           fmt::format("the index of {} pairs takes {} while it grows, and --memory leaves {}; expected a larger "
                       "--memory",
                       total, FormatByteSize(IndexBytes(total)), FormatByteSize(options_.write_bytes)));

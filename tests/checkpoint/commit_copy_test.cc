@@ -5,6 +5,7 @@
 #include <string>
 
 #include "checkpoint/run_lock.h"
+#include "format/sealed_lines.h"
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
 #include "tests/checkpoint/small_run.h"
@@ -15,7 +16,7 @@
 namespace octavo {
 namespace {
 
-constexpr CopyAddition kAddition = {.validation = {.best_mrr = 0.5, .best_epoch = 3}, .event = "the next\n"};
+constexpr CopyAddition kAddition = {.validation = {.best_mrr = 0.5, .best_epoch = 3}, .event = R"({"event":"next"})"};
 
 class CommitCopyTest : public ::testing::Test {
  protected:
@@ -51,14 +52,14 @@ TEST_F(CommitCopyTest, HasWhatIsCommittedAndNothingElse) {
   ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
   ASSERT_OK_AND_ASSIGN(const Contents copied, ReadCommitted(copy_));
   EXPECT_TRUE(copied == ContentsAfter(3, shape_));
-  EXPECT_EQ(FileBytes(copy_.Metrics()), "an event\nthe next\n");
+  EXPECT_EQ(FileBytes(copy_.Metrics()), "an event\n" + SealLine(kAddition.event, 9));
   EXPECT_EQ(FileBytes(copy_.Configuration()), "{}");
   for (const TableName table : kTables) EXPECT_FALSE(std::filesystem::exists(copy_.Table(table, 1)));
   EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
   ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(copy_.State()));
   EXPECT_EQ(manifest.header.generation, tables_->generation());
   EXPECT_EQ(manifest.header.validation.best_epoch, 3U);
-  EXPECT_EQ(manifest.header.progress.metrics_bytes, 18U);
+  EXPECT_EQ(manifest.header.progress.metrics_bytes, 9 + SealLine(kAddition.event, 9).size());
 }
 
 TEST_F(CommitCopyTest, CanBeTrainedOn) {
@@ -103,6 +104,24 @@ TEST_F(CommitCopyTest, AFailureLeavesTheOneBeforeAndTheNextCopyCleansUp) {
   }
   ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
   EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
+}
+
+// The training could not go on until the folder was removed by hand.
+TEST_F(CommitCopyTest, AnUnfinishedCopyWithAStateThatCannotBeReadIsRemoved) {
+  Train(1, 1);
+  for (const std::string& state : {std::string(), std::string(8192, '\0'), std::string(100, 'x')}) {
+    std::filesystem::create_directory(run_.folder() / "best.unfinished");
+    WriteFileBytes(copy_.Unfinished().State(), state);
+    EXPECT_OK(CheckCopyPlace(run_, copy_));
+    ASSERT_OK(RemoveUnfinishedCopy(run_, copy_));
+    EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
+    std::filesystem::create_directory(run_.folder() / "best.unfinished");
+    WriteFileBytes(copy_.Unfinished().State(), state);
+    ASSERT_OK(CopyCommit(run_, copy_, kAddition, true));
+    EXPECT_FALSE(std::filesystem::exists(copy_.Unfinished().folder()));
+  }
+  WriteFileBytes(copy_.State(), "");
+  EXPECT_ERROR(CheckCopyPlace(run_, copy_), kCorrupt, "best/STATE");
 }
 
 TEST_F(CommitCopyTest, DamagedRowsAreRefused) {

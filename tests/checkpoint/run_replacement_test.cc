@@ -29,7 +29,7 @@ class RunReplacementTest : public ::testing::Test {
     const RunPaths made(folder_ / "made");
     if (!fs::exists(made.folder())) {
       Train(made, 3);
-      EXPECT_OK(CopyCommit(made, made.Best(), {.validation = {}, .event = "best\n"}, /*sync=*/false));
+      EXPECT_OK(CopyCommit(made, made.Best(), {.validation = {}, .event = "{\"event\":\"best\"}"}, /*sync=*/false));
       WriteFileBytes(made.KnownRows(), "old");
       WriteFileBytes(made.folder() / "diary", "mine");
       Train(made.Replacement(), 2);

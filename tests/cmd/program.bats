@@ -136,7 +136,7 @@ PYTHON
 # libxsmm's set-up overflowed the stack.
 @test "a training with little stack has the same bits" {
   "$OCTAVO" --quiet train --graph graph --run usual "${tiny[@]}"
-  for kib in 256 192; do
+  for kib in 256 128; do
     (ulimit -s "$kib" && "$OCTAVO" --quiet train --graph graph --run "small$kib" "${tiny[@]}")
     [ "$(tables usual)" = "$(tables "small$kib")" ]
   done

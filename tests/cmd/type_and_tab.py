@@ -2,6 +2,8 @@
 """Types command lines and a tab into a real shell, and reads the result.
 
 usage: type_and_tab.py bash|zsh|fish OCTAVO       in a folder with some-graph/, other/ and edges.tsv
+
+A file and the program's own folder have names that would make the file `pwned` if a shell ran them.
 """
 
 import os
@@ -26,6 +28,9 @@ LINES = [
     ("octavo completion zs", "octavo completion zsh "),
 ]
 
+HOSTILE = "evil$(touch pwned);`touch pwned`"
+QUOTED = re.sub(r"([^\w])", r"\\\1", HOSTILE)
+
 SHOW = "\x14"  # Control-T, which each shell is configured to treat as: print the current line and clear it
 
 
@@ -38,6 +43,11 @@ def fish(script, environment):
         wanted = [] if typed == expected else [last]
         if words != wanted:
             sys.exit(f"fish: {typed!r}: found {words}; expected {wanted}")
+    for typed in ("octavo import evi", f"{QUOTED}/octavo import evi"):
+        answer = subprocess.run(["fish", "--no-config", "-c", script + "\ncomplete -C $argv[1]", typed], env=environment,
+                                capture_output=True, text=True, check=True).stdout.splitlines()
+        if answer != [f"{HOSTILE}/", "evil.tsv;touch pwned"]:
+            sys.exit(f"fish: {typed!r}: found {answer}")
 
 
 def interactive(command, setup, environment):
@@ -47,7 +57,9 @@ def interactive(command, setup, environment):
     shell.sendline(setup + "; echo set-$((1+1))up")
     shell.expect_exact("set-2up")
     shell.expect_exact("ready>")
-    for typed, expected in LINES:
+    hostile = [(f"{program} import evil.", f"{program} import evil.tsv\\;touch\\ pwned ")
+               for program in ("octavo", f"./{QUOTED}/octavo")]
+    for typed, expected in LINES + hostile:
         shell.send(typed + "\t" + SHOW)
         shell.expect(r"<\[(.*?)\]>")
         line = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|[\x07\r\n]", "", shell.match.group(1))
@@ -58,6 +70,10 @@ def interactive(command, setup, environment):
 
 def main():
     name, octavo = sys.argv[1:]
+    os.makedirs(HOSTILE, exist_ok=True)
+    if not os.path.lexists(f"{HOSTILE}/octavo"):
+        os.symlink(octavo, f"{HOSTILE}/octavo")
+    open("evil.tsv;touch pwned", "w").close()
     script = subprocess.run([octavo, "completion", name], capture_output=True, text=True, check=True).stdout
     environment = dict(os.environ, PATH=os.path.dirname(octavo) + ":" + os.environ["PATH"], TERM="dumb", PS1="ready>",
                        PROMPT="ready>")
@@ -72,6 +88,8 @@ def main():
         setup = ("autoload -Uz compinit; compinit -D; source <(octavo completion zsh); unsetopt beep; "
                  "show() { print; print -r -- \"<[$BUFFER]>\"; BUFFER=; zle reset-prompt }; zle -N show; bindkey '^T' show")
         interactive(["zsh", "-f", "-i"], setup, environment)
+    if os.path.exists("pwned"):
+        sys.exit(f"{name} ran a name of a file as a command")
     print(f"{name}: {len(LINES)} lines are completed")
 
 

@@ -90,7 +90,7 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
 
 @test "a folder that is neither graph nor run is rejected" {
   mkdir empty
-  fails 2 "empty: found no file of a graph or a run" "$OCTAVO" verify empty
+  fails 2 "empty: found no file of a graph, a run or a search" "$OCTAVO" verify empty
   fails 2 "absent: no such folder" "$OCTAVO" verify absent
   fails 2 "graph/graph.json: no such folder" "$OCTAVO" verify graph/graph.json
   fails 2 "" "$OCTAVO" verify
@@ -218,4 +218,31 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
     "$OCTAVO" --quiet verify again --repair
   done
   "$OCTAVO" --quiet train --graph held --run again "${tiny[@]}" --overwrite
+}
+
+@test "a search is checked with its log, its preset and its runs" {
+  "$OCTAVO" --quiet import "$BATS_FILE_TMPDIR/train.tsv" --graph split --columns head,relation,tail --split 0.8,0.1,0.1
+  printf 'dim = [4, 8]\nbatch = 64\nchunk = 16\nnegatives = 8\n' >space.toml
+  "$OCTAVO" --quiet tune --graph split --space space.toml --output search --trials 2 --epochs-least 1 --epochs 2 \
+    --reduction-factor 2
+  trial="$(basename search/trial-*)"
+  before="$(sums search)"
+  "$OCTAVO" verify search >out.log
+  grep -q '^search: whole; ' out.log
+  grep -q "^ok  *$trial/embeddings.npy " out.log
+  grep -q '^ok  *tune.jsonl .* 4 lines$' out.log
+  "$OCTAVO" verify search --json | grep -q '"kind": "search"'
+  for place in tune.jsonl:20 "tune.jsonl:$(($(stat -c %s search/tune.jsonl) - 1))" best.toml:30 "$trial/metrics.jsonl:9" \
+    "$trial/relations.npy:4100"; do
+    flip "search/${place%:*}" "${place#*:}"
+    damaged "search/${place%:*}: " "$OCTAVO" verify search
+    flip "search/${place%:*}" "${place#*:}"
+  done
+  [ "$(sums search)" = "$before" ]
+  echo half >search/best.toml.partial
+  echo half >"search/$trial/run.json.partial"
+  "$OCTAVO" verify search | grep -q '^note: search/best.toml.partial: left by an interrupted search; --repair removes it'
+  "$OCTAVO" verify search --repair >out.log
+  [ "$(grep -c '^repaired: search/.*\.partial: removed' out.log)" = 2 ]
+  [ "$(sums search)" = "$before" ]
 }

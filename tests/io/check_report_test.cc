@@ -27,6 +27,23 @@ TEST(CheckReport, TakesTheMessageOfAReaderApart) {
   EXPECT_EQ(report.unread_count(), 1U);
 }
 
+TEST(CheckReport, TakesOverAnotherReport) {
+  CheckReport whole;
+  whole.Damage("a", "", "x", "y");
+  CheckReport part;
+  for (int i = 0; i < 30; ++i) part.Damage("b", "", "x", "y");
+  part.Fault("c", "", RuntimeError("c: read: Input/output error"));
+  part.Checked("b", 7, "rows");
+  part.Note("n");
+  whole.Add(part);
+  EXPECT_EQ(whole.damage_count(), 31U);
+  EXPECT_EQ(whole.unread_count(), 1U);
+  EXPECT_EQ(whole.FindingsOf("b"), 30U);
+  EXPECT_EQ(whole.findings().size(), CheckReport::kListedOfAFile + 2);
+  EXPECT_EQ(whole.bytes(), 7U);
+  EXPECT_EQ(whole.notes(), std::vector<std::string>{"n"});
+}
+
 TEST(CheckReport, KeepsTheFirstOfEachFileAndCountsTheRest) {
   CheckReport report;
   for (int i = 0; i < 100; ++i) report.Damage("a", fmt::format("block {}", i), "x", "y");

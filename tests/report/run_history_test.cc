@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/status.h"
+#include "format/sealed_lines.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
@@ -45,6 +46,16 @@ TEST_F(RunHistoryTest, ReadsWhatTheLogWrites) {
   ASSERT_EQ(history.validations.size(), 1U);
   EXPECT_EQ(ToJson(history.epochs[0]), ToJson(epoch));
   EXPECT_EQ(ToJson(history.validations[0]), ToJson(validation));
+}
+
+TEST_F(RunHistoryTest, AChangedEventIsCorrupt) {
+  const std::string first = SealLine(R"({"event":"epoch","epoch":1,"loss":0.5})", 0);
+  const std::string both = first + SealLine(R"({"event":"epoch","epoch":2,"loss":0.25})", first.size());
+  ASSERT_OK_AND_ASSIGN(const RunHistory history, Read(both));
+  EXPECT_EQ(history.epochs.size(), 2U);
+  std::string changed = both;
+  changed.replace(changed.find("0.25"), 4, "0.35");
+  ExpectCorrupt(changed, ":2: checksum ");
 }
 
 TEST_F(RunHistoryTest, PassesOverWhatItDoesNotKnowAndWhatIsNotCommitted) {

@@ -36,7 +36,7 @@ class RunExchange : public ::testing::Test {
     TrainOptions other = TinyOptions();
     other.seed = 99;
     EXPECT_OK(StartRun(graph_, run_.folder(), other, false, {.memory = kPlenty}, {}));
-    EXPECT_OK(CopyCommit(run_, run_.Best(), {.validation = {}, .event = "\n"}, /*sync=*/false));
+    EXPECT_OK(CopyCommit(run_, run_.Best(), {.validation = {}, .event = "{\"event\":\"best\"}"}, /*sync=*/false));
     older_ = ReadRunBytes(run_.folder());
     fs::create_directory(graphs_ / "kept");
     for (const fs::path& folder : {graph_, run_.folder()}) {

@@ -36,6 +36,14 @@ TEST(EpochEventJson, HasTheKeysThatOthersRelyOn) {
   }
 }
 
+TEST(MetricsKeys, AreThoseOfEachKind) {
+  const EventKeys keys = MetricsKeys();
+  EXPECT_EQ(keys.size(), 3U);
+  EXPECT_TRUE(keys.at("init").contains("source"));
+  EXPECT_TRUE(keys.at("epoch").contains("memory_bytes"));
+  EXPECT_TRUE(keys.at("validation").contains("hits@10"));
+}
+
 class MetricsLogTest : public ::testing::Test {
  protected:
   TemporaryFolder folder_;
@@ -48,17 +56,18 @@ TEST_F(MetricsLogTest, AppendsLines) {
   ASSERT_OK(log.Append(EpochEvent{.epoch = 1}));
   ASSERT_OK(log.Append(EpochEvent{.epoch = 2}));
   ASSERT_OK(log.Sync());
-  EXPECT_EQ(FileBytes(path_), ToJson(EpochEvent{.epoch = 1}) + "\n" + ToJson(EpochEvent{.epoch = 2}) + "\n");
+  const std::string first = SealLine(ToJson(EpochEvent{.epoch = 1}), 0);
+  EXPECT_EQ(FileBytes(path_), first + SealLine(ToJson(EpochEvent{.epoch = 2}), first.size()));
   EXPECT_EQ(log.bytes(), FileBytes(path_).size());
 }
 
 TEST_F(MetricsLogTest, DropsWhatWasNotCommitted) {
-  const std::string first = ToJson(EpochEvent{.epoch = 1}) + "\n";
+  const std::string first = SealLine(ToJson(EpochEvent{.epoch = 1}), 0);
   WriteFileBytes(path_, first + ToJson(EpochEvent{.epoch = 2}) + "\n{\"event\":\"ep");
   ASSERT_OK_AND_ASSIGN(MetricsLog log, MetricsLog::Open(path_, first.size()));
   EXPECT_EQ(FileBytes(path_), first);
   ASSERT_OK(log.Append(EpochEvent{.epoch = 2, .loss = 7}));
-  EXPECT_EQ(FileBytes(path_), first + ToJson(EpochEvent{.epoch = 2, .loss = 7}) + "\n");
+  EXPECT_EQ(FileBytes(path_), first + SealLine(ToJson(EpochEvent{.epoch = 2, .loss = 7}), first.size()));
 }
 
 TEST_F(MetricsLogTest, LeavesAShorterFileAsItIs) {

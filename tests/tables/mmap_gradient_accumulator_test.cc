@@ -106,6 +106,35 @@ TEST_F(MmapGradientAccumulatorTest, GradientsNeverReachTheFile) {
   EXPECT_EQ(FileBytes(Path()), before);
 }
 
+// The first page was a header of 40 bytes without a checksum: a changed byte was not noticed.
+TEST_F(MmapGradientAccumulatorTest, EveryChangedByteOfTheHeaderIsNoticed) {
+  const std::string whole = (Make(2, 4), FileBytes(Path()));
+  EXPECT_OK(MmapGradientAccumulator::CheckFile(Path()));
+  for (std::size_t at = 0; at < 4096; at += at < 64 ? 1 : 17) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+    WriteFileBytes(Path(), damaged);
+    EXPECT_ERROR(MmapGradientAccumulator::CheckFile(Path()), kCorrupt, "gradients.map: header: damaged");
+  }
+  WriteFileBytes(Path(), whole + "x");
+  EXPECT_ERROR(MmapGradientAccumulator::CheckFile(Path()), kCorrupt, "does not belong to a file of 24577 bytes");
+  WriteFileBytes(Path(), whole.substr(0, 100));
+  EXPECT_FALSE(MmapGradientAccumulator::CheckFile(Path()).ok());
+}
+
+TEST_F(MmapGradientAccumulatorTest, AFileThatIsBeingMadeOrFromAnOlderVersionIsNotDamaged) {
+  const std::string whole = (Make(2, 4), FileBytes(Path()));
+  for (const std::uint64_t bytes : {0, 4096}) {
+    WriteFileBytes(Path(), whole.substr(0, bytes));
+    EXPECT_OK(MmapGradientAccumulator::CheckFile(Path()));
+  }
+  std::string older = whole;
+  older[8] = 2;
+  older.replace(40, 8, 8, '\0');  // the checksum
+  WriteFileBytes(Path(), older);
+  EXPECT_OK(MmapGradientAccumulator::CheckFile(Path()));
+}
+
 TEST_F(MmapGradientAccumulatorTest, OverflowLeavesTheSumsAsTheyWere) {
   const auto gradients = Make(1, 3);
   const float one = 1;

@@ -53,8 +53,32 @@ TEST(PresetText, SaysOnlyWhatTheSpaceSays) {
   TrainOptions options;
   options.model = ModelKind::kDot;
   options.dim = 16;
-  EXPECT_EQ(PresetText(space, options, "The best.\nOf two."),
-            "# The best.\n# Of two.\nmodel = \"dot\"\ndim = 16\nepochs = 10\nseed = 1\n");
+  const std::string text = PresetText(space, options, "The best.\nOf two.");
+  const std::string options_text = "# The best.\n# Of two.\nmodel = \"dot\"\ndim = 16\nepochs = 10\nseed = 1\n";
+  EXPECT_EQ(text.substr(0, options_text.size()), options_text);
+  EXPECT_TRUE(text.substr(options_text.size()).starts_with("# checksum "));
+}
+
+// A changed preset was taken for what the search had found.
+TEST(CheckPreset, EveryFlippedBitIsNoticed) {
+  const TemporaryFolder folder;
+  WriteFileBytes(folder / "space.toml", "dim = [8, 16]\n");
+  ASSERT_OK_AND_ASSIGN(const SearchSpace space, LoadSearchSpace(folder / "space.toml"));
+  const std::string whole = PresetText(space, TrainOptions(), "The best.");
+  for (const bool sealed : {false, true}) {
+    WriteFileBytes(folder / "best.toml", whole);
+    EXPECT_OK(CheckPreset(folder / "best.toml", sealed));
+    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+      std::string damaged = whole;
+      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+      WriteFileBytes(folder / "best.toml", damaged);
+      EXPECT_FALSE(CheckPreset(folder / "best.toml", sealed).ok()) << damaged;
+    }
+  }
+  const std::string older = whole.substr(0, whole.rfind("# checksum"));
+  WriteFileBytes(folder / "best.toml", older);
+  EXPECT_OK(CheckPreset(folder / "best.toml", /*sealed=*/false));
+  EXPECT_ERROR(CheckPreset(folder / "best.toml", /*sealed=*/true), kCorrupt, "expected \"# checksum ");
 }
 
 }  // namespace

@@ -151,7 +151,40 @@ TEST_F(SearchLogTest, DamageIsNamedWithItsLine) {
   check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":\"1\"}\n", ":2: expected an event");
   check(head + "{\"event\":\"failed\",\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
   check(head + "{\"event\":\"result\",\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
-  check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":0}\n\n", ":3: expected a JSON object");
+  check(head + SealLine("{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":0}", head.size()) + "\n",
+        ":3: expected a JSON object");
+}
+
+// A result whose line end was damaged was taken for a line that a kill had cut, and was lost.
+TEST_F(SearchLogTest, EveryChangedByteIsNoticed) {
+  {
+    ASSERT_OK_AND_ASSIGN(SearchLog log, Open());
+    for (const SearchEvent& event : {result_, failed_, paused_}) ASSERT_OK(log.Append(event));
+  }
+  const std::string whole = FileBytes(path());
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string damaged = whole;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    WriteFileBytes(path(), damaged);
+    EXPECT_ERROR(Open(), kCorrupt, "tune.jsonl:") << damaged;
+    EXPECT_EQ(FileBytes(path()), damaged);
+  }
+}
+
+TEST_F(SearchLogTest, ALogFromBeforeThereWereChecksumsGoesOn) {
+  const std::string head =
+      "{\"event\":\"search\",\"format\":1,\"arguments\":{\"--trials\":\"16\",\"dim in --space\":\"[8, 16]\"}}\n";
+  const std::string paused = "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":1.0}\n";
+  WriteFileBytes(path(), head + paused);
+  {
+    ASSERT_OK_AND_ASSIGN(SearchLog log, Open());
+    ASSERT_OK(log.Append(result_));
+  }
+  ASSERT_OK_AND_ASSIGN(const SearchLog log, Open());
+  EXPECT_EQ(log.events().size(), 2U);
+  const std::string whole = FileBytes(path());
+  WriteFileBytes(path(), whole + paused);
+  EXPECT_ERROR(Open(), kCorrupt, "tune.jsonl:4: no \"checksum\"; expected one");
 }
 
 TEST_F(SearchLogTest, AFailedWriteOrSyncIsAnError) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <regex>
 #include <set>
 #include <string>
 #include <thread>
@@ -424,7 +425,8 @@ TEST_F(SearchTest, ALogOfAnotherOrderIsDamage) {
   options_.trials = 2;
   ASSERT_OK(Search());
   const SearchPaths paths(options_.folder);
-  const std::string log = FileBytes(paths.Log());
+  // Without the checksums, which tell sooner.
+  const std::string log = std::regex_replace(FileBytes(paths.Log()), std::regex(",\"checksum\":\"[0-9a-f]*\""), "");
   const std::size_t first = log.find('\n') + 1;
   const std::size_t second = log.find('\n', first) + 1;
   WriteFileBytes(paths.Log(), log.substr(0, first) + log.substr(second));
