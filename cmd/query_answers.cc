@@ -130,8 +130,8 @@ std::string_view Answerer::NameOf(NodeId node) {
 }
 
 // Reads the names in the order of the nodes: in the order of the answers each name would be a page fault wherever the
-// pages of the names do not stay in memory. JSON contains complete names, of up to 64 KiB: they must fit the memory that
-// the search used.
+// pages of the names do not stay in memory. JSON contains complete names, of up to 64 KiB: they must fit the memory
+// that the search used.
 absl::Status Answerer::NameRows(std::span<const NodeId> nodes, std::vector<AnswerRow>& rows) {
   const std::uint64_t most = search_bytes_ + nodes.size() * kRowBytes;
   std::uint64_t bytes = 0;

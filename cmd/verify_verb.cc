@@ -81,7 +81,8 @@ std::vector<fs::path> FilesOf(const fs::path& folder, Kind kind) {
   std::vector<fs::path> files;
   if (kind == Kind::kSearch) {
     files = {SearchPaths(folder).Log(), SearchPaths(folder).Preset()};
-    for (const RunPaths& trial : TrialsOf(SearchPaths(folder))) std::ranges::copy(trial.All(), std::back_inserter(files));
+    for (const RunPaths& trial : TrialsOf(SearchPaths(folder)))
+      std::ranges::copy(trial.All(), std::back_inserter(files));
     return files;
   }
   if (kind == Kind::kRun) {
@@ -371,7 +372,8 @@ absl::Status RunVerify(const VerifyFlags& flags, Program& program) {
   const Kind kind = KindOfFolder(flags.path);
   const std::vector<fs::path> files = FilesOf(flags.path, kind);
   if (!HasAny(files)) {
-    return UsageError(fmt::format("{}: found no file of a graph, a run or a search; expected one of these", flags.path));
+    return UsageError(
+        fmt::format("{}: found no file of a graph, a run or a search; expected one of these", flags.path));
   }
   const std::uint64_t total = BytesOf(files);
   ASSIGN_OR_RETURN(GraphCheckOptions options, ShareMemory(program, flags, total));
@@ -401,8 +403,11 @@ absl::Status RunVerify(const VerifyFlags& flags, Program& program) {
 
 void AddVerifyVerb(CLI::App& app, Program& program) {
   const auto flags = std::make_shared<VerifyFlags>();
-  CLI::App& verb = *app.add_subcommand("verify", "Check every byte of a graph, a run or a search and report all damage");
-  RefuseEmpty(verb.add_option("PATH", flags->path, "The folder of a graph, a run or a search"))->required()->type_name("DIR");
+  CLI::App& verb =
+      *app.add_subcommand("verify", "Check every byte of a graph, a run or a search and report all damage");
+  RefuseEmpty(verb.add_option("PATH", flags->path, "The folder of a graph, a run or a search"))
+      ->required()
+      ->type_name("DIR");
   verb.add_flag("--deep", flags->deep, "Read from the disk, not from the page cache");
   verb.add_flag("--repair", flags->repair,
                 "Remove leftovers of interrupted imports and trainings and rewrite a torn slot of STATE; nothing else");

@@ -1,7 +1,7 @@
-// Logs of one JSON object per line, each with its own checksum as the last key (format/sealed_json.h). The checksum's seed
-// is the line's offset in the file, so it does not match a line that was changed or moved, or that follows a removed
-// one. Appending needs nothing of the earlier lines. Lines from before there were checksums come first and have only
-// keys that are known.
+// Logs of one JSON object per line, each with its own checksum as the last key (format/sealed_json.h). The checksum's
+// seed is the line's offset in the file, so it does not match a line that was changed or moved, or that follows a
+// removed one. Appending needs nothing of the earlier lines. Lines from before there were checksums come first and have
+// only keys that are known.
 #pragma once
 
 #include <cstdint>

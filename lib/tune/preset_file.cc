@@ -55,9 +55,8 @@ absl::Status CheckPreset(const std::filesystem::path& path, bool sealed) {
   if (!has_seal && !sealed) return absl::OkStatus();
   const std::string expected = SealOf(text.substr(0, last));
   if (text.substr(last) == expected) return absl::OkStatus();
-  return CorruptError(fmt::format(
-      "{}: last line: \"{}\"; expected \"{}\": the file is damaged, or was changed by hand", path.string(),
-      Escape(text.substr(last)), Escape(expected)));
+  return CorruptError(fmt::format("{}: last line: \"{}\"; expected \"{}\": the file is damaged, or was changed by hand",
+                                  path.string(), Escape(text.substr(last)), Escape(expected)));
 }
 
 }  // namespace octavo

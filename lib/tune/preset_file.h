@@ -18,8 +18,8 @@ namespace octavo {
 // the checksum of the text before it, XXH3-64.
 std::string PresetText(const SearchSpace& space, const TrainOptions& options, std::string_view comment);
 
-// Returns an error if the file is no preset, or does not match its checksum. With `sealed` it must have one; without, it
-// may be from before there were checksums.
+// Returns an error if the file is no preset, or does not match its checksum. With `sealed` it must have one; without,
+// it may be from before there were checksums.
 absl::Status CheckPreset(const std::filesystem::path& path, bool sealed);
 
 }  // namespace octavo

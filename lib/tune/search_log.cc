@@ -123,8 +123,9 @@ absl::StatusOr<SearchLog> SearchLog::Open(const std::filesystem::path& path, con
   const std::size_t whole = text.rfind('\n') + 1;  // 0 if there is none
   RETURN_IF_ERROR(log.Replay(std::string_view(text).substr(0, whole), arguments));
   if (HasDamagedEnd(std::string_view(text).substr(whole))) {
-    return CorruptError(fmt::format("{}:{}: found another byte than a line end after the last event; expected a line end",
-                                    path.string(), log.events_.size() + 2));
+    return CorruptError(
+        fmt::format("{}:{}: found another byte than a line end after the last event; expected a line end",
+                    path.string(), log.events_.size() + 2));
   }
   log.bytes_ = whole;
   if (whole < text.size()) RETURN_IF_ERROR(log.file_.Truncate(whole));

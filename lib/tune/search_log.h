@@ -43,8 +43,8 @@ EventKeys SearchLogKeys();
 class SearchLog {
  public:
   // Opens the log, or creates it. Removes a last line that a kill has truncated. Arguments that differ from those of
-  // the existing search are a usage error that names the first difference; malformed lines and wrong checksums are a corrupt-file error
-  // with their line number.
+  // the existing search are a usage error that names the first difference; malformed lines and wrong checksums are a
+  // corrupt-file error with their line number.
   static absl::StatusOr<SearchLog> Open(const std::filesystem::path& path, const SearchArguments& arguments);
 
   // Appends the event and syncs. After an error nothing more may be appended.

@@ -45,9 +45,10 @@ bool CheckLog(const fs::path& path, const CommitCheckOptions& options, CheckRepo
   if (HasDamagedEnd(check.rest())) {
     check.Damage("another byte than a line end after the last event", "a line end");
   } else if (!check.rest().empty()) {
-    report.Note(fmt::format("{}: the last line has no end: a search is writing it, or was interrupted; octavo tune "
-                            "with the same arguments continues",
-                            path.string()));
+    report.Note(
+        fmt::format("{}: the last line has no end: a search is writing it, or was interrupted; octavo tune "
+                    "with the same arguments continues",
+                    path.string()));
   }
   if (check.lines() == 0) check.Damage("no complete line", "the arguments of a search");
   report.Checked(path, reader->size(), CountText(check.lines(), "line"));
