@@ -2,8 +2,8 @@
 # zsh completion of octavo. The program says what is allowed at a place; zsh completes files and folders.
 _octavo() {
   local -a lines candidates
-  local line more program=${(Q)words[1]}
-  lines=("${(@f)$(${~program} __complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  local line more program=${${(Q)words[1]}/#\~\//$HOME/}
+  lines=("${(@f)$("$program" __complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   more=$lines[-1]
   for line in "${(@)lines[1,-2]}"; do
     candidates+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")

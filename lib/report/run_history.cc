@@ -111,8 +111,7 @@ ValidationEvent ReadValidation(EventReader& reader) {
 absl::Status AddEvent(std::string_view line, std::uint64_t offset, const std::string& place, RunHistory& history) {
   const Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!event.is_object() || !event.contains("event") || !event["event"].is_string()) {
-    return CorruptError(
-        fmt::format("{}: found \"{}\"; expected a JSON object with an \"event\"", place, Escape(line)));
+    return CorruptError(fmt::format("{}: found \"{}\"; expected a JSON object with an \"event\"", place, Escape(line)));
   }
   RETURN_IF_ERROR(CheckSeal(line, event.contains(kSealKey), place, offset));
   EventReader reader(event);
@@ -136,8 +135,8 @@ absl::StatusOr<RunHistory> ReadRunHistory(const std::filesystem::path& path, std
   std::string_view rest = text;
   for (std::uint64_t line = 1; !rest.empty(); ++line) {
     const std::size_t end = rest.find('\n');
-    RETURN_IF_ERROR(AddEvent(rest.substr(0, end), text.size() - rest.size(),
-                             fmt::format("{}:{}", path.string(), line), history));
+    RETURN_IF_ERROR(
+        AddEvent(rest.substr(0, end), text.size() - rest.size(), fmt::format("{}:{}", path.string(), line), history));
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
   return history;

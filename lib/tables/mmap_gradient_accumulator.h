@@ -105,8 +105,8 @@ class MmapGradientAccumulator {
   static absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> Create(const std::filesystem::path& path,
                                                                          std::size_t dim,
                                                                          const GradientCapacity& capacity);
-  // Returns an error unless the file's first page is one that Create has written, of this size, or Create is just making
-  // the file. The rest of it has no meaning for another process.
+  // Returns an error unless the file's first page is one that Create has written, of this size, or Create is just
+  // making the file. The rest of it has no meaning for another process.
   static absl::Status CheckFile(const std::filesystem::path& path);
   // The file's size; nullopt if it overflows.
   static std::optional<std::uint64_t> FileBytes(std::size_t dim, const GradientCapacity& capacity);

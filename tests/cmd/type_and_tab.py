@@ -57,8 +57,10 @@ def interactive(command, setup, environment):
     shell.sendline(setup + "; echo set-$((1+1))up")
     shell.expect_exact("set-2up")
     shell.expect_exact("ready>")
-    hostile = [(f"{program} import evil.", f"{program} import evil.tsv\\;touch\\ pwned ")
-               for program in ("octavo", f"./{QUOTED}/octavo")]
+    path = f"./{QUOTED}/octavo import evil."  # bash completes no quoted program
+    file = "evil.tsv\\;touch\\ pwned "
+    hostile = [("octavo import evil.", f"octavo import {file}"),
+               (path, path if command[0] == "bash" else path[:-len("evil.")] + file)]
     for typed, expected in LINES + hostile:
         shell.send(typed + "\t" + SHOW)
         shell.expect(r"<\[(.*?)\]>")

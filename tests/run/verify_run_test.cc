@@ -85,7 +85,8 @@ TEST_F(VerifyRunTest, AnEventThatWasMovedOrChangedByHandIsDamage) {
   std::string older;
   for (std::size_t at = 0; at < events.size(); at = events.find('\n', at) + 1) {
     const std::string line = events.substr(at, events.find('\n', at) - at);
-    older += line.substr(0, line.rfind(",\"checksum\"")) + "}" + std::string(line.size() - line.rfind(",\"checksum\"") - 1, ' ') + "\n";
+    older += line.substr(0, line.rfind(",\"checksum\"")) + "}" +
+             std::string(line.size() - line.rfind(",\"checksum\"") - 1, ' ') + "\n";
   }
   ASSERT_EQ(older.size(), events.size());
   WriteFileBytes(paths().Metrics(), older);
