@@ -52,7 +52,7 @@ TEST_F(SearchLogTest, GivesBackCandidatesAndDecisions) {
   EXPECT_EQ(log.candidates()->note, "smaller");
   ASSERT_EQ(log.candidates()->options.size(), 2U);
   for (const OptionField& field : TrainOptionFields()) {
-    for (const std::size_t i : {0, 1}) {
+    for (const std::size_t i : {0U, 1U}) {
       EXPECT_EQ(field.format(log.candidates()->options[i]), field.format(candidates.options[i])) << field.name;
     }
   }
