@@ -88,7 +88,13 @@ PYTHON
   [ "$(option search/run walk)" != "" ]
   "$OCTAVO" --quiet train --preset none --graph karate --run again --config search/best.toml
   (cd again && sha256sum embeddings.npy) | (cd search/run && sha256sum --check --quiet)
-  "$OCTAVO" --quiet verify search/graph --deep
+  "$OCTAVO" --quiet verify search --deep
+  cp -r search damaged
+  printf 'x' | dd of=damaged/graph/train.cells bs=1 seek=300 conv=notrunc status=none
+  status=0
+  "$OCTAVO" --quiet verify damaged >verify.log || status=$?
+  [ "$status" -eq 4 ]
+  grep -qE '^DAMAGED +graph/train.cells' verify.log
   "$OCTAVO" --quiet verify search/run --deep
 }
 
