@@ -64,8 +64,8 @@ libxsmm_smmfunction Generate(const Shape& shape) {
   return function;
 }
 
-// It needs more than 256 KiB of stack. It would also create the file /tmp/.libxsmm.UID, only to know whether it is alone:
-// by that name others could make it wait on a pipe or create the file that a link names.
+// It needs more than 256 KiB of stack. It would also create the file /tmp/.libxsmm.UID, only to know whether it is
+// alone: by that name others could make it wait on a pipe or create the file that a link names.
 void Initialize() {
   const auto initialize = [] {
     RefuseNewFiles();
