@@ -26,6 +26,7 @@
 #include "graph/graph.h"
 #include "import/importer.h"
 #include "io/file.h"
+#include "io/free_space.h"
 #include "io/scratch_folder.h"
 #include "io/write_behind.h"
 #include "run/options.h"

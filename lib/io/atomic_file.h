@@ -80,8 +80,7 @@ class AtomicFolder {
  public:
   // Makes the temporary folder, a PartialName. The final path must not exist or be an empty folder. With `overwrite` it
   // may also be a folder that holds only regular files named in `replaceable`; Commit exchanges it for the new one and
-  // removes it; on a file system that cannot exchange two names, a kill in between can leave none, and both under
-  // temporary ones. A folder with anything else in it is a usage error and stays unchanged. Leftovers (AbandonedFolders)
+  // removes it. A folder with anything else in it is a usage error and stays unchanged. Leftovers (AbandonedFolders)
   // are removed by the same rule.
   static absl::StatusOr<AtomicFolder> Create(const std::filesystem::path& final_path, bool overwrite,
                                              std::vector<std::string> replaceable);

@@ -260,13 +260,6 @@ bool HasName(int descriptor, const std::filesystem::path& path) {
          open.st_ino == named.st_ino;
 }
 
-std::optional<std::uint64_t> FreeBytes(const std::filesystem::path& folder) {
-  std::error_code error;
-  const std::filesystem::space_info space = std::filesystem::space(folder, error);
-  if (error || space.capacity == 0) return std::nullopt;
-  return space.available;
-}
-
 absl::Status SyncFolder(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder.empty() ? std::filesystem::path(".") : folder;
   RETURN_IF_ERROR(Failpoint("folder.sync"));

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -90,12 +89,7 @@ absl::StatusOr<bool> FileExists(const std::filesystem::path& path);
 // Whether `path` itself (not a link) still names the open file: others may remove or replace it.
 bool HasName(int descriptor, const std::filesystem::path& path);
 
-// Returns how much this user can still write to the file system of `folder`. Empty if it does not say: some network and
-// user-space file systems report a size of 0.
-std::optional<std::uint64_t> FreeBytes(const std::filesystem::path& folder);
-
-// fsync of a folder, or of its file system where a folder alone cannot be synced: names created, renamed or removed in
-// it survive a power cut.
+// fsync of a folder: names created, renamed or removed in it survive a power cut.
 absl::Status SyncFolder(const std::filesystem::path& folder);
 
 // Makes the folder and its missing ancestors. Each is on the disk on return.

@@ -14,6 +14,7 @@
 #include "checkpoint/run_replacement.h"
 #include "fmt/format.h"
 #include "io/file.h"
+#include "io/free_space.h"
 #include "run/run_configuration.h"
 #include "run/run_exchange.h"
 
