@@ -144,10 +144,14 @@ absl::Status Place(const fs::path& from, const fs::path& to) {
 // nothing has the final name. Returns the name of what was there, or `from` if it was nothing.
 absl::StatusOr<fs::path> PlaceAfterMovingAside(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) == 0) return from;
-  if (errno != ENOTEMPTY && errno != EEXIST) return ErrnoError(fmt::format("{}: rename", to.string()), errno);
+  // The errors of a folder with contents differ: ENOTEMPTY, EEXIST, and EPERM of sshfs.
+  const int error_number = errno;
+  std::error_code ignored;
+  if (!fs::is_directory(fs::symlink_status(to, ignored))) {
+    return ErrnoError(fmt::format("{}: rename", to.string()), error_number);
+  }
   for (int n = 1; n < kMostNames; ++n) {
     const fs::path aside = NameOf(to, n);
-    std::error_code ignored;
     if (fs::exists(fs::symlink_status(aside, ignored))) continue;
     RETURN_IF_ERROR(Place(to, aside));
     if (absl::Status placed = Place(from, to); !placed.ok()) {
