@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <thread>
 
 #include "base/deep_stack.h"
 #include "base/file_refusal.h"
@@ -67,8 +68,8 @@ libxsmm_smmfunction Generate(const Shape& shape) {
 // It needs more than 256 KiB of stack. It would also create the file /tmp/.libxsmm.UID, only to know whether it is
 // alone: by that name others could make it wait on a pipe or create the file that a link names.
 void Initialize() {
-  const auto initialize = [] {
-    RefuseNewFiles();
+  const auto initialize = [here = std::this_thread::get_id()] {
+    if (std::this_thread::get_id() != here) RefuseNewFiles();  // it holds until the thread ends
     libxsmm_init();
   };
   if (!RunOnDeepStack(initialize)) libxsmm_init();
