@@ -82,6 +82,7 @@ std::vector<fs::path> FilesOf(const fs::path& folder, Kind kind) {
   if (kind == Kind::kSearch) {
     files = {SearchPaths(folder).Log(), SearchPaths(folder).Preset()};
     for (const RunPaths& trial : RunsOf(SearchPaths(folder))) std::ranges::copy(trial.All(), std::back_inserter(files));
+    for (const std::string& name : GraphPaths::FileNames()) files.push_back(SearchPaths(folder).Graph() / name);
     return files;
   }
   if (kind == Kind::kRun) {
@@ -139,8 +140,9 @@ absl::StatusOr<GraphCheckOptions> ShareMemory(const Program& program, const Veri
   return options;
 }
 
-absl::Status CheckGraphFolder(const VerifyFlags& flags, const GraphCheckOptions& options, Outcome& outcome) {
-  for (const fs::path& folder : AbandonedFolders(flags.path)) {
+// Handles what interrupted imports have left beside the graph.
+void HandleAbandonedFolders(const fs::path& graph, const VerifyFlags& flags, Outcome& outcome) {
+  for (const fs::path& folder : AbandonedFolders(graph)) {
     if (!flags.repair) {
       outcome.report->Note(
           fmt::format("{}: left by an interrupted import; --repair, or the next import, removes it", folder.string()));
@@ -151,6 +153,10 @@ absl::Status CheckGraphFolder(const VerifyFlags& flags, const GraphCheckOptions&
           fmt::format("{}: holds something that is not from an import, so it is kept", folder.string()));
     }
   }
+}
+
+absl::Status CheckGraphFolder(const VerifyFlags& flags, const GraphCheckOptions& options, Outcome& outcome) {
+  HandleAbandonedFolders(flags.path, flags, outcome);
   return VerifyGraph(flags.path, options, *outcome.report);
 }
 
@@ -255,8 +261,10 @@ absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& 
   return CheckBest(flags, options, outcome);
 }
 
-// Checks a search. Repairs its own files, then each of its runs as such.
-absl::Status CheckSearchFolder(const VerifyFlags& flags, const CommitCheckOptions& options, Outcome& outcome) {
+// Checks a search, with the graph that it has made to hold edges out. Repairs its own files, then each of its runs as
+// such.
+absl::Status CheckSearchFolder(const VerifyFlags& flags, const GraphCheckOptions& of_graphs, Outcome& outcome) {
+  const CommitCheckOptions options = {of_graphs.reading, of_graphs.progress};
   const SearchPaths paths(flags.path);
   std::optional<RunLock> lock;
   if (flags.repair) {
@@ -273,13 +281,15 @@ absl::Status CheckSearchFolder(const VerifyFlags& flags, const CommitCheckOption
     std::ranges::move(repaired.repairs, std::back_inserter(outcome.repairs));
     for (std::string& note : repaired.report->notes()) outcome.report->Note(std::move(note));
   }
+  HandleAbandonedFolders(paths.Graph(), flags, outcome);
+  if (HasAny({paths.Graph()})) RETURN_IF_ERROR(VerifyGraph(paths.Graph(), of_graphs, *outcome.report));
   return VerifySearch(paths, options, *outcome.report);
 }
 
 absl::Status CheckFolder(Kind kind, const VerifyFlags& flags, const GraphCheckOptions& options, Outcome& outcome) {
   if (kind == Kind::kGraph) return CheckGraphFolder(flags, options, outcome);
-  const CommitCheckOptions of_runs = {options.reading, options.progress};
-  return kind == Kind::kRun ? CheckRunFolder(flags, of_runs, outcome) : CheckSearchFolder(flags, of_runs, outcome);
+  if (kind == Kind::kSearch) return CheckSearchFolder(flags, options, outcome);
+  return CheckRunFolder(flags, {options.reading, options.progress}, outcome);
 }
 
 std::string Summary(const VerifyFlags& flags, const Outcome& outcome) {
