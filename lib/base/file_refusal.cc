@@ -5,15 +5,20 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cstddef>
 
-namespace octavo {
+#include "base/deep_stack.h"
 
-bool RefuseNewFiles() {
+namespace octavo {
+namespace {
+
+// Holds for the calling thread, until it ends.
+void RefuseNewFiles() {
   // The lower half of the 64-bit argument `flags` of openat, by which the C library opens files.
   constexpr std::size_t kFlags = offsetof(seccomp_data, args) + 2 * sizeof(seccomp_data::args[0]) +
                                  (std::endian::native == std::endian::big ? sizeof(int) : 0);
@@ -27,7 +32,16 @@ bool RefuseNewFiles() {
   }};
   const sock_fprog program = {.len = steps.size(), .filter = steps.data()};
   // Without new privileges a filter needs none itself. Both calls concern this thread only.
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+}  // namespace
+
+bool RunWithoutNewFiles(const std::function<void()>& function) {
+  return RunOnDeepStack([&function, here = ::gettid()] {
+    if (::gettid() != here) RefuseNewFiles();
+    function();
+  });
 }
 
 }  // namespace octavo

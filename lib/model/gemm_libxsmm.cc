@@ -13,7 +13,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <thread>
 
 #include "base/deep_stack.h"
 #include "base/file_refusal.h"
@@ -68,11 +67,7 @@ libxsmm_smmfunction Generate(const Shape& shape) {
 // It needs more than 256 KiB of stack. It would also create the file /tmp/.libxsmm.UID, only to know whether it is
 // alone: by that name others could make it wait on a pipe or create the file that a link names.
 void Initialize() {
-  const auto initialize = [here = std::this_thread::get_id()] {
-    if (std::this_thread::get_id() != here) RefuseNewFiles();  // it holds until the thread ends
-    libxsmm_init();
-  };
-  if (!RunOnDeepStack(initialize)) libxsmm_init();
+  if (!RunWithoutNewFiles(libxsmm_init)) libxsmm_init();
 }
 
 // Handles of this thread's recent shapes, direct-mapped. On a miss it asks libxsmm's own registry, which all threads
