@@ -67,8 +67,7 @@ constexpr Fact kFirstOptions[] = {
      "--graph --preset --config --time --model --dim --epochs --negatives --storage --memory --what-if --json --help "
      "--help-all"},
     {"train",
-     "--graph --run --preset --config --time --model --dim --epochs --negatives --learning-rate --memory --overwrite "
-     "--help --help-all"}};
+     "--graph --run --preset --config --time --model --dim --epochs --memory --overwrite --help --help-all"}};
 
 constexpr Fact kPages[] = {{"bench", "docs/performance.md"},
                            {"completion", "README.md"},

@@ -31,7 +31,7 @@ setup() { cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR/graph" graph; }
   [ "$(wc -l <help.txt)" -lt 70 ]
   described="$(grep -oP '^  (-\w,)?\K--[a-z-]+' help.txt | grep -vxE -- '--help(-all)?')"
   [ "$(wc -l <<<"$described")" = 10 ]
-  [ "$(head -n 3 <<<"$described" | xargs)" = "--graph --run --config" ]
+  [ "$(head -n 3 <<<"$described" | xargs)" = "--graph --run --preset" ]
   for flag in $("$OCTAVO" train --help-all | grep -oP '^  (-\w,)?\K--[a-z-]+'); do
     grep -qE -- "$flag( |\$|,)" help.txt || { echo "train --help lacks $flag"; return 1; }
   done
