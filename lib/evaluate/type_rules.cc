@@ -98,7 +98,7 @@ class TypeRuleCounter {
     for (const AnswerRange& range : MakeAnswerRanges(graph_, max_pairs_)) {
       RETURN_IF_ERROR(VisitNodePlaces(graph_, range.first, range.last, max_pairs_, [&](const NodePlaces& places) {
         CountPiece(places, first, last);
-        return absl::OkStatus();
+        return options_.stop && options_.stop() ? absl::CancelledError("counting types was stopped") : absl::OkStatus();
       }));
     }
     for (std::size_t rule = first; rule < last; ++rule) {

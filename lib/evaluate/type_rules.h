@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -33,6 +34,8 @@ struct TypeRuleOptions {
   double share = kTypeShare;          // in (0, 1]
   const NodeLabels* types = nullptr;  // given types of nodes; null: none. Must outlive the rules
   std::uint64_t memory_bytes = 0;     // limit for what counting holds; 0: 1 GiB
+  // If set, called often while counting. When it returns true, counting ends with absl::CancelledError.
+  std::function<bool()> stop = nullptr;
 };
 
 // For each rule, the plausible nodes among [first, last). Written by one owner.
