@@ -173,8 +173,7 @@ absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutc
     program.exit_code = InterruptExitCode();
   } else if (outcome.end == SearchEnd::kBudget) {
     program.reporter.Warning(
-        fmt::format("the --budget is spent after {}; {}; repeat the command with a larger one to "
-                    "on",
+        fmt::format("the --budget is spent after {}; {}; the same command with a larger one continues",
                     DurationText(outcome.seconds), Standing(outcome)));
   } else if (!outcome.best) {
     return RuntimeError(

@@ -82,6 +82,7 @@ std::vector<fs::path> FilesOf(const fs::path& folder, Kind kind) {
   if (kind == Kind::kSearch) {
     files = {SearchPaths(folder).Log(), SearchPaths(folder).Preset()};
     for (const RunPaths& trial : RunsOf(SearchPaths(folder))) std::ranges::copy(trial.All(), std::back_inserter(files));
+    for (const std::string& name : GraphPaths::FileNames()) files.push_back(SearchPaths(folder).Graph() / name);
     return files;
   }
   if (kind == Kind::kRun) {
@@ -255,8 +256,10 @@ absl::Status CheckRunFolder(const VerifyFlags& flags, const CommitCheckOptions& 
   return CheckBest(flags, options, outcome);
 }
 
-// Checks a search. Repairs its own files, then each of its runs as such.
-absl::Status CheckSearchFolder(const VerifyFlags& flags, const CommitCheckOptions& options, Outcome& outcome) {
+// Checks a search, with the graph that it has made to hold edges out. Repairs its own files, then each of its runs as
+// such.
+absl::Status CheckSearchFolder(const VerifyFlags& flags, const GraphCheckOptions& of_graphs, Outcome& outcome) {
+  const CommitCheckOptions options = {of_graphs.reading, of_graphs.progress};
   const SearchPaths paths(flags.path);
   std::optional<RunLock> lock;
   if (flags.repair) {
@@ -273,13 +276,18 @@ absl::Status CheckSearchFolder(const VerifyFlags& flags, const CommitCheckOption
     std::ranges::move(repaired.repairs, std::back_inserter(outcome.repairs));
     for (std::string& note : repaired.report->notes()) outcome.report->Note(std::move(note));
   }
+  if (HasAny({GraphPaths(paths.Graph()).Description()})) {
+    VerifyFlags of_graph = flags;
+    of_graph.path = paths.Graph().string();
+    RETURN_IF_ERROR(CheckGraphFolder(of_graph, of_graphs, outcome));
+  }
   return VerifySearch(paths, options, *outcome.report);
 }
 
 absl::Status CheckFolder(Kind kind, const VerifyFlags& flags, const GraphCheckOptions& options, Outcome& outcome) {
   if (kind == Kind::kGraph) return CheckGraphFolder(flags, options, outcome);
-  const CommitCheckOptions of_runs = {options.reading, options.progress};
-  return kind == Kind::kRun ? CheckRunFolder(flags, of_runs, outcome) : CheckSearchFolder(flags, of_runs, outcome);
+  if (kind == Kind::kSearch) return CheckSearchFolder(flags, options, outcome);
+  return CheckRunFolder(flags, {options.reading, options.progress}, outcome);
 }
 
 std::string Summary(const VerifyFlags& flags, const Outcome& outcome) {

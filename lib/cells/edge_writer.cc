@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_size.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "cells/cell_writer.h"
 #include "cells/edge_merge.h"
+#include "fmt/format.h"
 #include "io/file.h"
 
 namespace octavo {
@@ -204,6 +206,14 @@ std::uint64_t IndexBytes(std::uint64_t edges) { return edges / kMaxBlockEdges * 
 MergeLimits EdgeMergeLimits(std::uint64_t work_bytes, std::uint64_t edges) {
   return {.most = (work_bytes - std::min(work_bytes, IndexBytes(edges))) / kMinMergeBuffer,
           .fan_in = work_bytes / kMinMergeBuffer};
+}
+
+absl::Status CheckMergeMemory(std::uint64_t work_bytes, std::uint64_t edges) {
+  if (EdgeMergeLimits(work_bytes, edges).most >= 2) return absl::OkStatus();
+  return UsageError(
+      fmt::format("the merge of {} edges needs {} for their index and its buffers, and --memory leaves {}; expected a "
+                  "larger --memory",
+                  edges, FormatByteSize(IndexBytes(edges) + 2 * kMinMergeBuffer), FormatByteSize(work_bytes)));
 }
 
 absl::StatusOr<WrittenEdges> WriteExtents(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> extents,

@@ -34,9 +34,12 @@ std::uint64_t IndexBytes(std::uint64_t edges);
 // the indexes. The result is below 2 if they leave no room.
 MergeLimits EdgeMergeLimits(std::uint64_t work_bytes, std::uint64_t edges);
 
+// A usage error, which asks for a larger --memory, if `work_bytes` are too few to merge so many edges.
+absl::Status CheckMergeMemory(std::uint64_t work_bytes, std::uint64_t edges);
+
 // The same for edges in `extents` of a spill file, each ordered by cell and OrderedBefore. If there are too many
 // extents for one merge, some are first merged into longer extents at the end of `file`. REQUIRES:
-// EdgeMergeLimits(...).most >= 2
+// CheckMergeMemory(...) is OK
 absl::StatusOr<WrittenEdges> WriteExtents(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> extents,
                                           const CellsHeader& layout, const EdgeWriterOptions& options);
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "base/byte_size.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "cells/extent_reduction.h"
@@ -108,14 +107,7 @@ absl::Status SpilledImport::AddGeneration(CollectedEdges& collected, std::uint64
 }
 
 // Checks what must be in memory: the indexes of the cells, together with the last merge.
-absl::Status SpilledImport::CheckIndex() const {
-  const std::uint64_t room = Beside(options_.merge_bytes);
-  if (EdgeMergeLimits(room, edges()).most >= 2) return absl::OkStatus();
-  return UsageError(
-      fmt::format("the index of the {} edges so far takes {} while it grows, and --memory leaves {}; expected a larger "
-                  "--memory",
-                  edges(), FormatByteSize(IndexBytes(edges())), FormatByteSize(room)));
-}
+absl::Status SpilledImport::CheckIndex() const { return CheckMergeMemory(Beside(options_.merge_bytes), edges()); }
 
 // Never less than half: Importer::Spill limits the memory of the relations.
 std::uint64_t SpilledImport::Beside(std::uint64_t bytes) const { return bytes - std::min(bytes / 2, relation_bytes_); }

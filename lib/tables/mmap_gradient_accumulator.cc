@@ -183,8 +183,9 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MmapGradientAccumulator
   header.block_floats = capacity.block_floats;
   header.accumulated_rows = capacity.accumulated_rows;
   ASSIGN_OR_RETURN(File file, File::Create(path));
-  // The header first: CheckFile sees either no byte or a whole header.
+  // The header first: CheckFile sees either no byte or a whole header. Synced, as a power cut could leave zeros of it.
   absl::Status status = file.WriteAt(0, PageOf(header));
+  if (status.ok()) status = file.Sync();
   if (status.ok()) status = file.Allocate(*bytes);
   if (!status.ok()) {
     static_cast<void>(RemoveFile(path));  // some file systems keep the allocated part

@@ -6,11 +6,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/byte_size.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "cells/sorted_spill.h"
-#include "fmt/format.h"
 #include "hwy/contrib/sort/vqsort.h"
 
 namespace octavo {
@@ -268,12 +266,7 @@ absl::StatusOr<WrittenEdges> PairCounter::Write(
     RETURN_IF_ERROR(Spill());
     RETURN_IF_ERROR(file_->FinishWriting());
     total = file_->size() / sizeof(EdgeRecord);
-    if (EdgeMergeLimits(options_.write_bytes, total).most < 2) {
-      return UsageError(
-          fmt::format("the index of {} pairs takes {} while it grows, and --memory leaves {}; expected a larger "
-                      "--memory",
-                      total, FormatByteSize(IndexBytes(total)), FormatByteSize(options_.write_bytes)));
-    }
+    RETURN_IF_ERROR(CheckMergeMemory(options_.write_bytes, total));
   }
   if (progress) write.progress = [&](std::uint64_t done) { progress(done, total); };
   if (!held) return WriteExtents(paths, *file_, std::move(extents_), layout, write);

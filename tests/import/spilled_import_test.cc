@@ -296,7 +296,7 @@ TEST_F(SpilledImportTest, AnIndexWithoutRoomIsAnError) {
   inputs_ = {Write("a.tsv", 60000, 5000, 3, 1)};
   MemoryPlan plan = TinyPlan();
   plan.merge_bytes = 66000;
-  EXPECT_ERROR(Make("graph", {.memory_plan = plan}), kRuntime, "and --memory leaves");
+  EXPECT_ERROR(Make("graph", {.memory_plan = plan}), kUsage, "for their index and its buffers, and --memory leaves 6");
 }
 
 }  // namespace

@@ -176,7 +176,8 @@ TEST_F(PairCounterTest, AnIndexWithoutRoomIsAnError) {
   SpillUse use;
   PairCounter counter(options, use);
   for (std::uint32_t i = 0; i < 2900; ++i) counter.writer(0).Add(i, i + 1);
-  EXPECT_ERROR(counter.Write(GraphPaths(folder_.path()), Layout(), nullptr), kRuntime, "and --memory leaves");
+  EXPECT_ERROR(counter.Write(GraphPaths(folder_.path()), Layout(), nullptr), kUsage,
+               "needs 64.0 KiB for their index and its buffers, and --memory leaves 9.8 KiB");
 }
 
 }  // namespace
