@@ -87,6 +87,7 @@ Json ReportObject(const HeldOutFlags& flags, const TrainedRun& run, const Rankin
     entry["relation"] = run.graph->RelationName(relation.relation);
     entry["triples"] = relation.triples;
     AddMetrics(entry, relation.Both().filtered);
+    if (flags.types.typed) AddMetrics(entry["typed"] = Json::object(), relation.Both().typed);
     entry["head"] = SideObject(relation.head);
     entry["tail"] = SideObject(relation.tail);
     object["relations"].push_back(std::move(entry));

@@ -203,6 +203,23 @@ std::uint64_t TypeRules::Bytes() const {
          admitted_.capacity() * sizeof(std::uint32_t);
 }
 
+template <typename Use>
+void TypeRules::ForEachRule(std::span<const NodePlace> places, std::span<const std::uint32_t> types,
+                            const Use& use) const {
+  const bool unknown = places.empty() && types.empty();
+  for (std::size_t rule = 0; rule < open_.size(); ++rule) {
+    if (unknown || open_[rule] != 0) use(rule);
+  }
+  const auto use_admitted = [&](std::uint64_t feature) {
+    for (std::uint64_t i = offsets_[feature]; i < offsets_[feature + 1]; ++i) use(admitted_[i]);
+  };
+  for (const std::uint32_t type : types) use_admitted(place_count_ + type);
+  for (const NodePlace& seen : places) {
+    if (rules_[seen.place] != kNoRule) use(rules_[seen.place]);
+    if (types.empty()) use_admitted(seen.place);
+  }
+}
+
 void TypeRules::Mark(const NodePlaces& places, std::uint64_t first, std::uint64_t last, TypeMask& mask) const {
   mask.first_ = first;
   mask.words_per_rule_ = TypeMask::Words(last - first);
@@ -214,23 +231,11 @@ void TypeRules::Mark(const NodePlaces& places, std::uint64_t first, std::uint64_
     std::span<const NodePlace> pairs = places.In(begin, end);
     TypeCursor cursor(types_, begin);
     for (std::uint64_t node = begin; node < end; ++node) {
-      const auto mark = [&, bit = node - first](std::size_t rule) {
+      const bool has_places = !pairs.empty() && pairs[0].node == node;
+      const std::span<const NodePlace> own = has_places ? TakeNode(pairs) : std::span<const NodePlace>();
+      ForEachRule(own, cursor.Of(node), [&, bit = node - first](std::size_t rule) {
         mask.words_[rule * mask.words_per_rule_ + bit / 64] |= std::uint64_t{1} << (bit % 64);
-      };
-      const auto mark_admitted = [&](std::uint64_t feature) {
-        for (std::uint64_t i = offsets_[feature]; i < offsets_[feature + 1]; ++i) mark(admitted_[i]);
-      };
-      const std::span<const std::uint32_t> types = cursor.Of(node);
-      for (const std::uint32_t type : types) mark_admitted(place_count_ + type);
-      if (!pairs.empty() && pairs[0].node == node) {
-        for (const NodePlace& pair : TakeNode(pairs)) {
-          if (rules_[pair.place] != kNoRule) mark(rules_[pair.place]);
-          if (types.empty()) mark_admitted(pair.place);
-        }
-      }
-      for (std::size_t rule = 0; rule < open_.size(); ++rule) {
-        if (open_[rule] != 0) mark(rule);
-      }
+      });
     }
   });
 }

@@ -5,7 +5,8 @@
 // with the nodes seen there: without given types by their own places (two nodes are of alike type if they were seen at
 // the same places; compare the pseudo-typed negatives of PyKEEN), with given types by these. One common place, or type,
 // is enough if at least a given share of the nodes seen there has it. A node that has no given type is judged by its
-// places also beside nodes that have. Where no training edge has the relation, every node is plausible.
+// places also beside nodes that have. Where nothing is known, nothing is ruled out: a node without training edges and
+// given types is plausible everywhere, and every node is plausible at a relation without training edges.
 #pragma once
 
 #include <cstddef>
@@ -79,12 +80,16 @@ class TypeRules {
   std::size_t RuleOf(std::uint64_t place) const { return rules_[place]; }
   std::uint64_t Bytes() const;
 
-  // Makes `mask` that of the nodes [first, last), in parallel. REQUIRES: `places` has the places of these nodes
+  // Makes `mask` that of the nodes [first, last), in parallel. REQUIRES: `places` covers these nodes
   void Mark(const NodePlaces& places, std::uint64_t first, std::uint64_t last, TypeMask& mask) const;
 
  private:
   friend class TypeRuleCounter;
   static constexpr std::uint32_t kNoRule = UINT32_MAX;
+
+  // Calls use(rule), perhaps repeatedly, for each rule by which a node with these places and given types is plausible.
+  template <typename Use>
+  void ForEachRule(std::span<const NodePlace> places, std::span<const std::uint32_t> types, const Use& use) const;
 
   TypeRules(const Graph& graph, std::vector<std::uint64_t> places, const TypeRuleOptions& options);
 

@@ -28,6 +28,7 @@ struct NaiveTypes {
     }
     const Place asked{Value(relation), side};
     if (places[node].contains(asked)) return true;
+    if (places[node].empty() && !types.contains(node)) return true;
     double seen = 0;
     double typed = 0;
     std::map<Place, double> with_place;
