@@ -131,9 +131,10 @@ std::string ReportTable(const HeldOutFlags& flags, const RunFlags& run_flags, co
   text += Row("typed", both.typed);
   text += Row("  tails (h, r, ?)", report.tail.typed);
   text += Row("  heads (?, r, t)", report.head.typed);
-  text += fmt::format("\ntyped: filtered, and ranked among nodes of a plausible type, {:.1f} on average; {:.1f} % of the "
-                      "answers are among them\n",
-                      MeanCandidates(report), 100 * PlausibleAnswers(report));
+  text += fmt::format(
+      "\ntyped: filtered, and ranked among nodes of a plausible type, {:.1f} on average; {:.1f} % of the "
+      "answers are among them\n",
+      MeanCandidates(report), 100 * PlausibleAnswers(report));
   return text;
 }
 
@@ -164,8 +165,7 @@ absl::Status RunRanking(Program& program, const RunFlags& run_flags, const HeldO
   ASSIGN_OR_RETURN(const std::optional<NodeLabels> types, ReadTypes(program, "evaluate", run, flags.types));
   if (flags.types.typed) options.types = TypeRuleOptionsOf(flags.types, types);
   const std::uint64_t least = LeastRankingMemory(*run.graph, run.model, options, ReadingThreads(program));
-  ASSIGN_OR_RETURN(const ReadingMemory memory,
-                   ShareReadingMemory(program, "evaluate", run, least + TypeBytes(types)));
+  ASSIGN_OR_RETURN(const ReadingMemory memory, ShareReadingMemory(program, "evaluate", run, least + TypeBytes(types)));
   options.memory_bytes = memory.bytes - TypeBytes(types);
   options.progress = [&](double share) { clock.Show(share); };
   ASSIGN_OR_RETURN(const RankingReport report, RankTriples(EmbeddedOf(run), options));

@@ -118,8 +118,8 @@ class Answerer {
   AnswerLimits limits_;
   TrainedRun run_;
   std::optional<CosineIndex> index_;
-  std::optional<NodeLabels> types_;            // of nodes, given by --types
-  std::map<std::uint64_t, TypeRules> rules_;   // of places that were asked about
+  std::optional<NodeLabels> types_;           // of nodes, given by --types
+  std::map<std::uint64_t, TypeRules> rules_;  // of places that were asked about
   std::uint64_t rule_bytes_ = 0;
   std::uint64_t search_bytes_ = 0;
   std::uint64_t rest_bytes_ = 0;  // with an index: unused memory

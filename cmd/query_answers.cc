@@ -112,10 +112,10 @@ absl::StatusOr<Answerer> Answerer::Open(Program& program, const QueryFlags& flag
 
 absl::Status Answerer::ShareMemory() {
   const TypeFlags& types = flags_->types;
-  const std::uint64_t work = AnswerBytes(*program_, limits_.most_answers, run_, types.typed) + limits_.other_bytes +
-                             TypeBytes(types_);
-  const std::uint64_t least =
-      LeastSearchMemory(EmbeddedOf(run_)) + (types.typed ? 2 * TypeRules::LeastBytes(*run_.graph, TypeCount(types_)) : 0);
+  const std::uint64_t work =
+      AnswerBytes(*program_, limits_.most_answers, run_, types.typed) + limits_.other_bytes + TypeBytes(types_);
+  const std::uint64_t least = LeastSearchMemory(EmbeddedOf(run_)) +
+                              (types.typed ? 2 * TypeRules::LeastBytes(*run_.graph, TypeCount(types_)) : 0);
   if (flags_->index.empty()) {
     ASSIGN_OR_RETURN(const ReadingMemory memory, ShareReadingMemory(*program_, "query", run_, work + least));
     search_bytes_ = memory.bytes - work;

@@ -30,7 +30,9 @@ LinkQuestion AskedBy(const Edge& triple, Side side) {
   return {side == Side::kTail ? triple.head : triple.tail, triple.relation, side};
 }
 
-std::uint64_t AnsweredBy(const Edge& triple, Side side) { return Value(side == Side::kTail ? triple.tail : triple.head); }
+std::uint64_t AnsweredBy(const Edge& triple, Side side) {
+  return Value(side == Side::kTail ? triple.tail : triple.head);
+}
 
 // The first product of a program makes libxsmm allocate its tables: some milliseconds, in which no other thread can map
 // memory. Sorting the questions maps little and takes as long, so both run at once.

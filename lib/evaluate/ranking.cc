@@ -89,9 +89,8 @@ RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& option
   const std::uint64_t shared = memory >= fixed + LeastSharedBytes(embedded.model) ? memory - fixed : memory;
   const std::uint64_t row_bytes = embedded.model.dim * sizeof(float);
   RankingPlan plan;
-  plan.batch_triples =
-      std::clamp<std::uint64_t>(shared / 2 / QuestionBatch::BytesPerTriple(embedded.model, options.types.has_value()),
-                                1, kMaxBatchTriples);
+  plan.batch_triples = std::clamp<std::uint64_t>(
+      shared / 2 / QuestionBatch::BytesPerTriple(embedded.model, options.types.has_value()), 1, kMaxBatchTriples);
   plan.block_rows = options.block_rows > 0 ? options.block_rows
                                            : BlockRows(row_bytes, shared, 2 * std::min(plan.batch_triples, triples));
   plan.known_answers = shared / 4 / KnownAnswers::kBytes;
@@ -107,9 +106,9 @@ RankingPlan MakePlan(const EmbeddedGraph& embedded, const RankingOptions& option
 // Which candidates are plausible answers of a batch.
 struct BatchTypes {
   const TypeRules& rules;
-  TypeMask mask = {};                             // of the block being scored
-  std::vector<std::uint64_t> candidates = {};     // [rules] plausible ones so far
-  std::vector<std::uint32_t> question_rules = {}; // [questions]
+  TypeMask mask = {};                              // of the block being scored
+  std::vector<std::uint64_t> candidates = {};      // [rules] plausible ones so far
+  std::vector<std::uint32_t> question_rules = {};  // [questions]
 
   BatchTypes(const TypeRules& type_rules, const QuestionBatch& batch)
       : rules(type_rules), candidates(type_rules.size()), question_rules(batch.size()) {
@@ -280,9 +279,9 @@ absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candid
   };
   const auto rank = [&](const AnswerRange& nodes, const KnownAnswers& known) {
     if (types == nullptr) return stream(nodes, known, nullptr);
-    return VisitNodePlaces(
-        embedded.graph, nodes.first, nodes.last, plan.node_places,
-        [&](const NodePlaces& places) { return stream({places.first(), places.last()}, known, &places); });
+    return VisitNodePlaces(embedded.graph, nodes.first, nodes.last, plan.node_places, [&](const NodePlaces& places) {
+      return stream({places.first(), places.last()}, known, &places);
+    });
   };
   for (const AnswerRange& range : ranges) {
     if (candidates.CountIn(range.first, range.last) == 0) continue;
@@ -293,8 +292,7 @@ absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candid
 }
 
 // Returns the rules of all sides of relations, if types are asked for.
-absl::StatusOr<std::optional<TypeRules>> CountTypes(const EmbeddedGraph& embedded,
-                                                    const RankingOptions& options) {
+absl::StatusOr<std::optional<TypeRules>> CountTypes(const EmbeddedGraph& embedded, const RankingOptions& options) {
   if (!options.types) return std::optional<TypeRules>();
   std::vector<std::uint64_t> places(PlaceCount(embedded.graph));
   std::iota(places.begin(), places.end(), std::uint64_t{0});

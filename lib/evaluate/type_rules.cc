@@ -176,10 +176,7 @@ class TypeRuleCounter {
 };
 
 TypeRules::TypeRules(const Graph& graph, std::vector<std::uint64_t> places, const TypeRuleOptions& options)
-    : types_(options.types),
-      place_count_(PlaceCount(graph)),
-      rules_(place_count_, kNoRule),
-      open_(places.size(), 0) {
+    : types_(options.types), place_count_(PlaceCount(graph)), rules_(place_count_, kNoRule), open_(places.size(), 0) {
   for (std::size_t rule = 0; rule < places.size(); ++rule) rules_[places[rule]] = static_cast<std::uint32_t>(rule);
 }
 

@@ -140,8 +140,7 @@ TEST(PredictLinks, PlausibleNodesComeFirst) {
         ASSERT_TRUE(all.ok());
         Predictions expected = *all;
         for (Prediction& prediction : expected.nodes) {
-          prediction.plausible =
-              naive.Plausible(fixture.graph().train, Value(prediction.node), edge.relation, side);
+          prediction.plausible = naive.Plausible(fixture.graph().train, Value(prediction.node), edge.relation, side);
           others += prediction.plausible ? 0 : 1;
         }
         std::stable_partition(expected.nodes.begin(), expected.nodes.end(),

@@ -96,7 +96,7 @@ void AddNaiveTyped(EmbeddedFixture& fixture, const std::vector<Edge>& triples, c
 }
 
 TEST(RankTriples, TypedAgreesWithDoubleLoops) {
-  for (const double share : {0.1, 0.6}) {
+  for (const double share : {0.3, 0.9}) {
     EmbeddedFixture fixture({.nodes = 50, .relations = 5, .edges = {60, 10, 30}});
     RankingReport expected = NaiveReport(fixture, fixture.graph().test);
     AddNaiveTyped(fixture, fixture.graph().test, {.share = share}, expected);

@@ -40,7 +40,7 @@ TEST(NodePlaces, AreThoseOfTheTrainingEdgesForAnyMemoryAndThreads) {
   const std::vector<NodePlace> expected = Expected(small);
   for (const std::size_t threads : {1U, 3U}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    for (const std::uint64_t most : {100U, 4000U, 1'000'000U}) {
+    for (const std::uint64_t most : {700U, 4000U, 1'000'000U}) {
       std::vector<NodePlace> found;
       std::uint64_t next = 0;
       const absl::Status status = VisitNodePlaces(*graph, 0, 5000, most, [&](const NodePlaces& places) {
