@@ -119,17 +119,56 @@ std::uint64_t MostPairs(const NodeSearchOptions& options) {
   return std::max<std::uint64_t>(1, MemoryOf(options) / 8 / NodePlaces::kBytes);
 }
 
-// The k best, plausible ones first.
-void ListPredictions(Best best, std::size_t k, const absl::flat_hash_set<std::uint64_t>& known,
-                     Predictions& predictions) {
-  for (TopK* const top : {&best.plausible, &best.others}) {
-    for (const ScoredNode& scored : top->TakeSorted()) {
-      if (predictions.nodes.size() == k) return;
-      predictions.nodes.push_back(
-          {scored.node, scored.score, known.contains(Value(scored.node)), top == &best.plausible});
+// Collects the answers to a question, range by range.
+class LinkSearch {
+ public:
+  LinkSearch(const Search& search, const NodeSearchOptions& options)
+      : search_(search), options_(options), best_(options.k) {}
+
+  // `known`: the known answers among `nodes`, ascending.
+  absl::Status Add(const AnswerRange& nodes, const NodeFilter& filter, std::span<const std::uint64_t> known) {
+    ASSIGN_OR_RETURN(const Best found, SearchTable(search_, nodes, filter, options_));
+    best_.Add(found);
+    for (const TopK* const top : {&found.plausible, &found.others}) {
+      for (const ScoredNode& scored : top->Nodes()) {
+        if (std::binary_search(known.begin(), known.end(), Value(scored.node))) known_.insert(Value(scored.node));
+      }
     }
+    return absl::OkStatus();
   }
-}
+
+  // The same, where the rule of `place` says which nodes are plausible: in pieces whose places fit the memory.
+  absl::Status AddTyped(const AnswerRange& nodes, NodeFilter filter, std::span<const std::uint64_t> known,
+                        const TypeRules& types, std::uint64_t place) {
+    TypeMask mask;
+    filter.mask = &mask;
+    filter.rule = types.RuleOf(place);
+    return VisitNodePlaces(search_.embedded.graph, nodes.first, nodes.last, MostPairs(options_),
+                           [&](const NodePlaces& places) {
+                             types.Mark(places, places.first(), places.last(), mask);
+                             return Add({places.first(), places.last()}, filter, known);
+                           });
+  }
+
+  // The k best, plausible ones first.
+  std::vector<Prediction> List() && {
+    std::vector<Prediction> predictions;
+    for (TopK* const top : {&best_.plausible, &best_.others}) {
+      for (const ScoredNode& scored : top->TakeSorted()) {
+        if (predictions.size() == options_.k) break;
+        predictions.push_back(
+            {scored.node, scored.score, known_.contains(Value(scored.node)), top == &best_.plausible});
+      }
+    }
+    return predictions;
+  }
+
+ private:
+  const Search& search_;
+  const NodeSearchOptions& options_;
+  Best best_;
+  absl::flat_hash_set<std::uint64_t> known_;  // the known answers that `best_` ever held
+};
 
 }  // namespace
 
@@ -163,41 +202,21 @@ absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const Li
   std::vector<float> query(embedded.model.dim);
   MakeLinkQuery(embedded, question.side, question.relation, row, query);
   const Search search{embedded, embedded.model, query, Adjust()};
-  Best best(options.k);
+  LinkSearch links(search, options);
   Predictions predictions;
-  absl::flat_hash_set<std::uint64_t> known_best;  // the known answers that `best` ever held
   const auto search_range = [&](const AnswerRange& nodes, const KnownAnswers& answers) -> absl::Status {
     const std::span<const std::uint64_t> known = answers.Of(0);
     predictions.known += known.size();
-    const bool hide = known_edges == KnownEdges::kHide;
-    const auto add = [&](const AnswerRange& range, const NodeFilter& filter) -> absl::Status {
-      ASSIGN_OR_RETURN(const Best found, SearchTable(search, range, filter, options));
-      best.Add(found);
-      for (const TopK* const top : {&found.plausible, &found.others}) {
-        for (const ScoredNode& scored : top->Nodes()) {
-          if (std::binary_search(known.begin(), known.end(), Value(scored.node))) {
-            known_best.insert(Value(scored.node));
-          }
-        }
-      }
-      return absl::OkStatus();
-    };
-    NodeFilter filter{hide ? known : std::span<const std::uint64_t>()};
-    if (types == nullptr) return add(nodes, filter);
-    filter.rule = types->RuleOf(PlaceOf(question.relation, question.side));
-    return VisitNodePlaces(embedded.graph, nodes.first, nodes.last, MostPairs(options), [&](const NodePlaces& places) {
-      TypeMask mask;
-      types->Mark(places, places.first(), places.last(), mask);
-      filter.mask = &mask;
-      return add({places.first(), places.last()}, filter);
-    });
+    const NodeFilter filter{known_edges == KnownEdges::kHide ? known : std::span<const std::uint64_t>()};
+    if (types == nullptr) return links.Add(nodes, filter, known);
+    return links.AddTyped(nodes, filter, known, *types, PlaceOf(question.relation, question.side));
   };
   const QuestionIndex questions({question});
   const std::uint64_t max_answers = MemoryOf(options) / 4 / KnownAnswers::kBytes;
   for (const AnswerRange& range : MakeAnswerRanges(embedded.graph, max_answers)) {
     RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, questions, range, max_answers, search_range));
   }
-  ListPredictions(std::move(best), options.k, known_best, predictions);
+  predictions.nodes = std::move(links).List();
   return predictions;
 }
 
