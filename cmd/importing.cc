@@ -211,8 +211,8 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
       ->check(CLI::IsMember({"auto", "tsv", "csv", "blank", "ntriples", "nquads", "mtx", "npy"}))
       ->capture_default_str();
   app.add_option("--separator", flags.separator,
-                 "Separator of the columns: one character such as ';', or tab or blank; by default detected. With one "
-                 "other than a comma, weights may have a decimal comma")
+                 "Separator of the columns: one character such as ';', or tab or blank; by default detected. With a "
+                 "character other than a comma, weights may have a decimal comma")
       ->type_name("CHAR");
   AddWholeNumber(app, "--skip-lines", flags.options.skip_lines, 0, UINT64_MAX,
                  "Skip this many lines at the head of each file, e.g. column titles");

@@ -140,8 +140,9 @@ absl::StatusOr<GraphCheckOptions> ShareMemory(const Program& program, const Veri
   return options;
 }
 
-absl::Status CheckGraphFolder(const VerifyFlags& flags, const GraphCheckOptions& options, Outcome& outcome) {
-  for (const fs::path& folder : AbandonedFolders(flags.path)) {
+// Handles what interrupted imports have left beside the graph.
+void HandleAbandonedFolders(const fs::path& graph, const VerifyFlags& flags, Outcome& outcome) {
+  for (const fs::path& folder : AbandonedFolders(graph)) {
     if (!flags.repair) {
       outcome.report->Note(
           fmt::format("{}: left by an interrupted import; --repair, or the next import, removes it", folder.string()));
@@ -152,6 +153,10 @@ absl::Status CheckGraphFolder(const VerifyFlags& flags, const GraphCheckOptions&
           fmt::format("{}: holds something that is not from an import, so it is kept", folder.string()));
     }
   }
+}
+
+absl::Status CheckGraphFolder(const VerifyFlags& flags, const GraphCheckOptions& options, Outcome& outcome) {
+  HandleAbandonedFolders(flags.path, flags, outcome);
   return VerifyGraph(flags.path, options, *outcome.report);
 }
 
@@ -276,11 +281,8 @@ absl::Status CheckSearchFolder(const VerifyFlags& flags, const GraphCheckOptions
     std::ranges::move(repaired.repairs, std::back_inserter(outcome.repairs));
     for (std::string& note : repaired.report->notes()) outcome.report->Note(std::move(note));
   }
-  if (HasAny({GraphPaths(paths.Graph()).Description()})) {
-    VerifyFlags of_graph = flags;
-    of_graph.path = paths.Graph().string();
-    RETURN_IF_ERROR(CheckGraphFolder(of_graph, of_graphs, outcome));
-  }
+  HandleAbandonedFolders(paths.Graph(), flags, outcome);
+  if (HasAny({paths.Graph()})) RETURN_IF_ERROR(VerifyGraph(paths.Graph(), of_graphs, *outcome.report));
   return VerifySearch(paths, options, *outcome.report);
 }
 

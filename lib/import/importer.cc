@@ -34,7 +34,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kShareOfLabels = 4;  // of the memory, one part for labels
+constexpr std::uint64_t kCheckedLabels = 1000;  // lines of a file of labels that are read before the edges
+constexpr std::uint64_t kShareOfLabels = 4;     // of the memory, one part for labels
 
 // One import, step by step.
 class Importer {
@@ -119,6 +120,9 @@ class Importer {
     }
     RETURN_IF_ERROR(ReadNames(options_.node_names, node_names_));
     RETURN_IF_ERROR(ReadNames(options_.relation_names, relation_names_));
+    if (!options_.labels.empty()) {
+      RETURN_IF_ERROR(LabelImport::CheckFile(options_.labels, kCheckedLabels, options_.stop, Limits()));
+    }
     collect_ = {
         .layout = {.format = options_.format,
                    .separator = options_.separator,

@@ -41,6 +41,18 @@ absl::Status LabelImport::AddFile(const std::string& path, const std::function<b
   }
 }
 
+absl::Status LabelImport::CheckFile(const std::string& path, std::uint64_t most, const std::function<bool()>& stop,
+                                    const InputLimits& limits) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return absl::OkStatus();  // a pipe is read once
+  ASSIGN_OR_RETURN(const std::unique_ptr<LabelFile> file, LabelFile::Open(path, stop, limits));
+  for (std::uint64_t i = 0; i < most; ++i) {
+    ASSIGN_OR_RETURN(const std::optional<NamedLabel> found, file->Next());
+    if (!found) break;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status LabelImport::AddBase(const Graph& base) {
   if (base.labels() == nullptr) return absl::OkStatus();
   for (std::uint64_t node = 0; node < base.node_count(); ++node) {

@@ -41,6 +41,10 @@ class LabelImport {
   absl::Status AddTriple(std::string_view name, std::string_view label);
   // Adds the labels of a file (parse/label_file.h).
   absl::Status AddFile(const std::string& path, const std::function<bool()>& stop, const InputLimits& limits);
+  // Reads up to `most` labels of a file that can be read again, so that a malformed one is an error before the edges
+  // are read.
+  static absl::Status CheckFile(const std::string& path, std::uint64_t most, const std::function<bool()>& stop,
+                                const InputLimits& limits);
   // Adds those of another graph.
   absl::Status AddBase(const Graph& base);
 

@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "base/byte_size.h"
+#include "base/escape.h"
 #include "base/status.h"
+#include "fmt/format.h"
 #include "graph/relation_list.h"
 #include "io/checksum.h"
 #include "io/file.h"
@@ -14,6 +17,8 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kNodesAtOnce = std::uint64_t{64} << 10;
+// The labels of relations are in memory wherever the graph is open.
+constexpr std::uint64_t kMostRelationLabelBytes = std::uint64_t{16} << 20;
 
 }  // namespace
 
@@ -52,6 +57,13 @@ absl::Status LabelWriter::NextGroup() {
 absl::Status LabelWriter::Leave(bool is_node) {
   const auto relation = relations_.find(group_.name);
   if (relation != relations_.end()) {
+    relation_bytes_ += group_.label.size();
+    if (relation_bytes_ > kMostRelationLabelBytes) {
+      return InputError(
+          fmt::format("the labels of the relations take more than {}, found at that of {}; expected "
+                      "shorter ones, as they are always in memory",
+                      FormatByteSize(kMostRelationLabelBytes), Escape(group_.name)));
+    }
     relation_labels_[relation->second] = group_.label;
     ++counts_.relations;
   } else if (!is_node && counts_.unknown++ == 0) {

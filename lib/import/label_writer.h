@@ -69,6 +69,7 @@ class LabelWriter {
   LabelSorter order_;  // of nodes by the hashes of their labels
   absl::flat_hash_map<std::string, std::uint32_t> relations_;
   std::vector<std::string> relation_labels_;
+  std::uint64_t relation_bytes_ = 0;  // of them
   bool has_record_ = false;
   bool has_group_ = false;
   Group group_;

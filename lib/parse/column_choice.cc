@@ -187,6 +187,10 @@ absl::StatusOr<ChosenColumns> FindColumns(const ColumnChoice& choice, std::strin
       return fail(
           fmt::format("found {} columns, expected at least {}, as --columns names that", fields.count, pick.number));
     }
+    for (std::size_t other = 0; other < role; ++other) {
+      if (chosen.columns.*kMembers[other] != *position) continue;
+      return fail(fmt::format("--columns takes column {} twice, expected each column once", *position + 1));
+    }
     chosen.columns.*kMembers[role] = *position;
   }
   chosen.header_lines = choice.by_title ? line : 0;

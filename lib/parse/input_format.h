@@ -95,7 +95,7 @@ struct LabelChoice {
 struct LineLayout {
   InputFormat format = InputFormat::kTsv;
   Columns columns;
-  char separator = ',';        // of csv; with any other, weights may have a decimal comma
+  char separator = ',';        // of csv; with any other, weights of csv may have a decimal comma
   bool keep_literals = false;  // for triples
   // For triples: those whose object is a literal and whose predicate is this one are labels. Null: none. Referenced as
   // long as the import reads.

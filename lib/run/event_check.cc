@@ -5,18 +5,11 @@
 #include "fmt/format.h"
 
 namespace octavo {
-namespace {
-
-// Far above any event.
-constexpr std::uint64_t kMostLineBytes = std::uint64_t{1} << 20;
-
-}  // namespace
-
 void EventCheck::Add(std::string_view piece) {
   while (!piece.empty()) {
     const std::size_t end = piece.find('\n');
     const std::size_t bytes = std::min(piece.size(), end);
-    if (line_.size() <= kMostLineBytes) line_ += piece.substr(0, bytes);
+    if (line_.size() <= most_line_bytes_) line_ += piece.substr(0, bytes);
     line_bytes_ += bytes;
     if (end == std::string_view::npos) return;
     if (const absl::Status status = seals_.Check(line_, offset_, path_.string()); !status.ok()) {

@@ -14,9 +14,10 @@ namespace octavo {
 
 class EventCheck {
  public:
-  // `report` must outlive this object.
-  EventCheck(std::filesystem::path path, EventKeys keys, CheckReport& report)
-      : path_(std::move(path)), seals_(std::move(keys)), report_(report) {}
+  // The rest of a line of more than `most_line_bytes` is not kept, so the line is damaged. `report` must outlive this
+  // object.
+  EventCheck(std::filesystem::path path, EventKeys keys, std::uint64_t most_line_bytes, CheckReport& report)
+      : path_(std::move(path)), seals_(std::move(keys)), most_line_bytes_(most_line_bytes), report_(report) {}
 
   // Adds the next piece of the log. Reports each damaged line.
   void Add(std::string_view piece);
@@ -34,6 +35,7 @@ class EventCheck {
  private:
   const std::filesystem::path path_;
   SealedLines seals_;
+  const std::uint64_t most_line_bytes_;
   CheckReport& report_;
   std::string line_;
   std::uint64_t offset_ = 0;      // of line_ in the file

@@ -27,6 +27,8 @@ namespace {
 
 // Far above any graph.json.
 constexpr std::uint64_t kMaxDescriptionBytes = std::uint64_t{64} << 20;
+// Far above any event of a training.
+constexpr std::uint64_t kMostEventBytes = std::uint64_t{1} << 20;
 
 class RunCheck {
  public:
@@ -118,7 +120,7 @@ class RunCheck {
       report_.Damage(path, "", fmt::format("{} bytes", reader->size()),
                      fmt::format("at least the {} that were committed", committed));
     }
-    EventCheck check(path, MetricsKeys(), report_);
+    EventCheck check(path, MetricsKeys(), kMostEventBytes, report_);
     const absl::Status status =
         reader->Read(0, std::min(reader->size(), committed), [&](std::span<const std::byte> piece) {
           check.Add({reinterpret_cast<const char*>(piece.data()), piece.size()});

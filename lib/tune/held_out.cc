@@ -46,6 +46,7 @@ class HeldOutGraph {
     ASSIGN_OR_RETURN(headers[2], CopyCells(graph_.Edges(Split::kTest), paths_.Cells(Split::kTest), Layout(), stop_));
     RETURN_IF_ERROR(graph_.nodes().CheckAll(stop_));
     RETURN_IF_ERROR(CopyNodes(graph_.paths(), paths_, stop_));
+    if (graph_.labels() != nullptr) RETURN_IF_ERROR(CopyLabels(graph_.paths(), paths_, stop_));
     return Describe(headers);
   }
 

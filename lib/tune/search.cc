@@ -142,9 +142,12 @@ class Search {
     if (callbacks_.on_candidates) callbacks_.on_candidates(*log_.candidates());
     trials_ = TrialsOf(*log_.candidates(), options_, space_);
     if (graph_.description().valid_edges > 0) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const GraphDescription made, MakeHeldOutGraph(graph_, options_.seed, paths_.Graph()));
+    const absl::StatusOr<GraphDescription> made =
+        MakeHeldOutGraph(graph_, options_.seed, paths_.Graph(), [this] { return ShouldEnd(); });
+    if (absl::IsCancelled(made.status())) return absl::OkStatus();  // Run ends before the first trial
+    RETURN_IF_ERROR(made.status());
     trained_graph_ = paths_.Graph();
-    held_out_ = made.valid_edges;
+    held_out_ = made->valid_edges;
     if (callbacks_.on_held_out) callbacks_.on_held_out(held_out_);
     return absl::OkStatus();
   }
@@ -348,7 +351,7 @@ class Search {
                                   callbacks_.train, [this] { return ShouldEnd(); }));
     if (!trained) return absl::OkStatus();
     run_ = paths_.WholeRun().folder();
-    return RemoveRunFolder(paths_.Trial(best));
+    return RemoveTrial(paths_.Trial(best));
   }
 
   absl::Status RemoveRunsThatAreOut() {

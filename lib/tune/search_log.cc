@@ -19,8 +19,6 @@ using Json = nlohmann::ordered_json;
 using Kind = SearchEvent::Kind;
 
 constexpr int kSearchFormatVersion = 1;
-// Room for 10,000 trials in 20 rungs, with a reason of 1 KiB each.
-constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
 constexpr std::pair<Kind, std::string_view> kKinds[] = {{Kind::kResult, "result"},
                                                         {Kind::kFailed, "failed"},
@@ -168,7 +166,7 @@ EventKeys SearchLogKeys() {
 absl::StatusOr<SearchLog> SearchLog::Open(const std::filesystem::path& path, const SearchArguments& arguments) {
   ASSIGN_OR_RETURN(const bool there, FileExists(path));
   if (!there) RETURN_IF_ERROR(WriteWholeFileAtomically(path, SealLine(HeadText(arguments), 0)));
-  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path, kMostBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path, kMostSearchLogBytes));
   ASSIGN_OR_RETURN(File file, File::OpenReadWrite(path));
   SearchLog log(std::move(file));
   const std::size_t whole = text.rfind('\n') + 1;  // 0 if there is none
@@ -176,7 +174,7 @@ absl::StatusOr<SearchLog> SearchLog::Open(const std::filesystem::path& path, con
   if (HasDamagedEnd(std::string_view(text).substr(whole))) {
     return CorruptError(
         fmt::format("{}:{}: found another byte than a line end after the last event; expected a line end",
-                    path.string(), log.events_.size() + 2));
+                    path.string(), std::count(text.begin(), text.end(), '\n') + 1));
   }
   log.bytes_ = whole;
   if (whole < text.size()) RETURN_IF_ERROR(log.file_.Truncate(whole));

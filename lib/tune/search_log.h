@@ -19,6 +19,9 @@
 
 namespace octavo {
 
+// Room for 10,000 trials in 20 rungs, with a reason of 1 KiB each.
+inline constexpr std::uint64_t kMostSearchLogBytes = std::uint64_t{256} << 20;
+
 struct SearchEvent {
   enum class Kind {
     kResult,  // the trial completed the rung

@@ -35,7 +35,7 @@ bool CheckLog(const fs::path& path, const CommitCheckOptions& options, CheckRepo
     report.Fault(path, "", reader.status());
     return false;
   }
-  EventCheck check(path, SearchLogKeys(), report);
+  EventCheck check(path, SearchLogKeys(), kMostSearchLogBytes, report);
   const absl::Status status = reader->Read(0, reader->size(), [&](std::span<const std::byte> piece) {
     check.Add({reinterpret_cast<const char*>(piece.data()), piece.size()});
     if (options.progress) options.progress(piece.size());

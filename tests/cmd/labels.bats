@@ -130,6 +130,8 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   grep -q 'nodes.labels' out.log
   printf 'Q0 no tab\n' >bad.tsv
   fails 3 'bad.tsv:1: found 1 tsv column in "Q0 no tab", expected 2: a name and its label' \
+    "$OCTAVO" import edges.tsv --graph never --labels bad.tsv --dry-run
+  fails 3 'bad.tsv:1: found 1 tsv column in "Q0 no tab", expected 2: a name and its label' \
     "$OCTAVO" import edges.tsv --graph none --labels bad.tsv
   fails 2 'nowhere.tsv: no such file' "$OCTAVO" import edges.tsv --graph none --labels nowhere.tsv
   [[ ! -e none ]]

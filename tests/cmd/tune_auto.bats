@@ -80,7 +80,8 @@ PYTHON
 }
 
 @test "a graph without valid edges has some held out, and the best is trained on all of them" {
-  "$OCTAVO" --quiet import "$BATS_TEST_DIRNAME/../../data/karate.tsv" --graph karate --columns head,tail
+  printf '1\tthe instructor\n34\tthe president\n' >labels.tsv
+  "$OCTAVO" --quiet import "$BATS_TEST_DIRNAME/../../data/karate.tsv" --graph karate --columns head,tail --labels labels.tsv
   "$OCTAVO" tune --graph karate --output search --trials 3 --json >out.json 2>err.log
   grep -qE '^the graph has no valid edges: [0-9]+ of the training edges are held out to compare the candidates$' err.log
   grep -qE '^best: .*valid MRR 0\.[0-9]+ on the edges held out' err.log
@@ -89,12 +90,19 @@ PYTHON
   "$OCTAVO" --quiet train --preset none --graph karate --run again --config search/best.toml
   (cd again && sha256sum embeddings.npy) | (cd search/run && sha256sum --check --quiet)
   "$OCTAVO" --quiet verify search --deep
+  "$OCTAVO" query --run search/run neighbors "the president" >table
+  grep -q '"34" (the president)' table
   cp -r search damaged
   printf 'x' | dd of=damaged/graph/train.cells bs=1 seek=300 conv=notrunc status=none
   status=0
   "$OCTAVO" --quiet verify damaged >verify.log || status=$?
   [ "$status" -eq 4 ]
   grep -qE '^DAMAGED +graph/train.cells' verify.log
+  rm damaged/graph/graph.json
+  status=0
+  "$OCTAVO" --quiet verify damaged >verify.log || status=$?
+  [ "$status" -eq 4 ]
+  grep -q 'graph/graph.json' verify.log
   "$OCTAVO" --quiet verify search/run --deep
 }
 

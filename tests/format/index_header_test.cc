@@ -27,7 +27,7 @@ TEST(IndexHeader, AnyDamageIsRefused) {
     ASSERT_FALSE(header.ok()) << bit;
     EXPECT_EQ(KindOf(header.status()), ErrorKind::kCorrupt);
   }
-  for (const std::size_t size : {0, 1, 127}) EXPECT_FALSE(DecodeIndexHeader(std::span(whole).first(size), "i").ok());
+  for (const std::size_t size : {0U, 1U, 127U}) EXPECT_FALSE(DecodeIndexHeader(std::span(whole).first(size), "i").ok());
 }
 
 TEST(IndexHeader, LimitsHold) {

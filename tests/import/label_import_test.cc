@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
@@ -190,6 +191,16 @@ TEST_F(LabelImportTest, TheLabelsOfABaseAreKeptUnlessThereAreNewOnes) {
   graph = Open();
   EXPECT_EQ(graph->description().labelled_nodes, 2U);
   EXPECT_EQ(LabelOf(*graph, "b"), "old b");
+}
+
+TEST_F(LabelImportTest, RefusesLabelsOfRelationsThatAreTooManyBytesForMemory) {
+  std::string edges;
+  std::string labels;
+  for (int i = 0; i < 300; ++i) {
+    edges += fmt::format("a\tr{}\tb\n", i);
+    labels += fmt::format("r{}\t{}\n", i, std::string(60000, 'x'));
+  }
+  EXPECT_ERROR(Import(edges, labels).status(), kInput, "the labels of the relations take more than 16.0 MiB");
 }
 
 TEST_F(LabelImportTest, RefusesAFileOfLabelsThatIsMalformedOrMissing) {

@@ -122,7 +122,7 @@ TEST_F(CompressedInputTest, ReadsAFileThatBeginsWithASkippableFrame) {
 // declares.
 TEST_F(CompressedInputTest, AZstdFrameHoldsWhatItDeclares) {
   const std::string frame("\x28\xb5\x2f\xfd\x20\x20\x01\x00\x00", 9);  // declares 32 bytes; its last block is empty
-  for (const std::size_t step : {5, 5000}) {
+  for (const std::size_t step : {5U, 5000U}) {
     EXPECT_ERROR(ReadAll(Write(Zstd("a\tb\n") + frame), step), kInput, "expected");
   }
 }

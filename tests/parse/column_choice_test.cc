@@ -39,6 +39,9 @@ TEST(ColumnChoice, TitlesAreFoundInTheFirstDataLine) {
   EXPECT_ERROR(Find("source,target", "from,target\n"), kInput,
                "f.csv:1: found the titles from, target, expected \"source\" of --columns");
   EXPECT_ERROR(Find("source,target", "# nothing\n"), kInput, "found no line of columns");
+  for (const char* twice : {"head=source,tail=source", "head=1,tail=source", "head=source,tail=1"}) {
+    EXPECT_ERROR(Find(twice, "source,target\na,b\n"), kInput, "f.csv:1: --columns takes column 1 twice") << twice;
+  }
 }
 
 TEST(ColumnChoice, RefusesWhatItDoesNotKnow) {

@@ -124,7 +124,7 @@ TEST_F(MmapGradientAccumulatorTest, EveryChangedByteOfTheHeaderIsNoticed) {
 
 TEST_F(MmapGradientAccumulatorTest, AFileThatIsBeingMadeOrFromAnOlderVersionIsNotDamaged) {
   const std::string whole = (Make(2, 4), FileBytes(Path()));
-  for (const std::uint64_t bytes : {0, 4096}) {
+  for (const std::uint64_t bytes : {0U, 4096U}) {
     WriteFileBytes(Path(), whole.substr(0, bytes));
     EXPECT_OK(MmapGradientAccumulator::CheckFile(Path()));
   }

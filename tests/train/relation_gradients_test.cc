@@ -41,7 +41,7 @@ Batch MakeBatch(std::size_t count, std::size_t columns, std::uint64_t seed) {
 }
 
 TEST_F(RelationGradientsTest, AddsInTheOrderOfTheContributions) {
-  for (const std::size_t columns : {1, 3, 64, 65, 200}) {
+  for (const std::size_t columns : {1U, 3U, 64U, 65U, 200U}) {
     std::vector<float> expected(kRows * columns);
     const Batch first = MakeBatch(301, columns, 1);
     const Batch second = MakeBatch(77, columns, 2);
