@@ -276,11 +276,11 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
     } else {
       program.reporter.Info(text);
     }
-    if (format.numeric_tails && !(last && last->numeric_tails)) {
-      program.reporter.Warning(
-          fmt::format("{}: the third column has numbers only and is read as tail; if they are weights: --columns "
-                      "head,tail,weight",
-                      path == "-" ? "<stdin>" : path));
+    if (format.numeric_tails > 0 && !(last && last->numeric_tails > 0)) {
+      program.reporter.Warning(fmt::format(
+          "{}: the third column has numbers only and is read as tail; if they are weights: --columns "
+          "head,tail,weight{}; if they are none: --columns head,tail,-{}",
+          path == "-" ? "<stdin>" : path, format.numeric_tails > 3 ? ",-" : "", format.numeric_tails > 3 ? ",-" : ""));
     }
     if (format.titles && !(last && last->titles == format.titles)) {
       const std::optional<std::string> columns = ColumnsOfTitles(format.titles->text, format.format, format.separator);

@@ -26,7 +26,7 @@ constexpr Fact kEnvironment[] = {
 // By verb; "" stands for the program.
 constexpr Fact kExamples[] = {
     {"", "octavo import edges.tsv.gz --graph graph --split 0.9,0.05,0.05"},
-    {"", "octavo train --graph graph --run run --model complex --dim 128 --epochs 20"},
+    {"", "octavo train --graph graph --run run"},
     {"", "octavo evaluate --run run --split test"},
     {"", "octavo query --run run neighbors bash -k 10"},
     {"", "octavo export --run run --output vectors.npy"},
@@ -52,7 +52,7 @@ constexpr Fact kExamples[] = {
     {"query", "octavo query --run run --json batch questions.txt"},
     {"report", "octavo report --run run --output report.html"},
     {"resume", "octavo resume --run run --epochs 30"},
-    {"train", "octavo train --graph graph --run run --model complex --dim 128 --memory 512MiB"},
+    {"train", "octavo train --graph graph --run run --time 20m --memory 512MiB"},
     {"train", "octavo train --graph graph --run run --config fb15k-237-complex --dim 256"},
     {"train", "octavo train --config fb15k-237-complex --dim 256 --print-config >smaller.toml"},
     {"tune", "octavo tune --graph graph --output search --time 30m"},
@@ -64,10 +64,11 @@ constexpr Fact kExamples[] = {
 
 constexpr Fact kFirstOptions[] = {
     {"plan",
-     "--graph --config --model --dim --epochs --negatives --storage --memory --what-if --json --help --help-all"},
+     "--graph --preset --config --time --model --dim --epochs --negatives --storage --memory --what-if --json --help "
+     "--help-all"},
     {"train",
-     "--graph --run --config --model --dim --epochs --negatives --learning-rate --memory --overwrite --help "
-     "--help-all"}};
+     "--graph --run --preset --config --time --model --dim --epochs --negatives --learning-rate --memory --overwrite "
+     "--help --help-all"}};
 
 constexpr Fact kPages[] = {{"bench", "docs/performance.md"},
                            {"completion", "README.md"},

@@ -223,7 +223,9 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
       }};
   ASSIGN_OR_RETURN(NodeSurvey survey, SurveyNodes(EmbeddedOf(run), options));
   page.norms = std::move(survey.norms);
-  if (nodes > 0) {
+  // No training edge has placed them: negatives alone move them, all the same way.
+  std::erase_if(survey.top, [](const SurveyedNode& node) { return node.degree == 0; });
+  if (!survey.top.empty()) {
     ASSIGN_OR_RETURN(page.map, MakeMap(run, survey.top, classes, memory));
   }
   if (flags.examples > 0) {

@@ -101,8 +101,9 @@ GivenOptions GivenBy(const TrainFlags& flags) {
 void AddPresetFlag(CLI::App& app, TrainFlags& flags) {
   flags.chooses = true;
   RefuseEmpty(app.add_option("--preset", flags.preset,
-                             "auto chooses every option below that is not given from the graph; none takes the "
-                             "defaults; the name of an installed preset is as with --config"))
+                             "auto chooses every option of the training that is not given from the graph; none, or "
+                             "--config, takes the defaults that this help shows; the name of an installed preset is "
+                             "as with --config"))
       ->type_name("NAME")
       ->capture_default_str();
   AddDuration(app, "--time", flags.seconds,

@@ -95,7 +95,7 @@ void ReportChoice(Reporter& reporter, const std::optional<Choice>& choice) {
   if (!choice) return;
   reporter.Info(fmt::format("the graph: {}", choice->facts));
   reporter.Info(fmt::format("chosen: {}", choice->chosen));
-  reporter.Info(fmt::format("because: {}", choice->reasons));
+  if (!choice->reasons.empty()) reporter.Info(fmt::format("because: {}", choice->reasons));
 }
 
 TrainSettings SettingsOf(const Program& program) {

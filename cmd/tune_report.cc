@@ -79,7 +79,9 @@ void PrintTable(const TuneOptions& options, const SearchOutcome& outcome) {
   for (const Halving::Place& place : outcome.halving.Ranking()) {
     const Trial& trial = outcome.trials[place.trial];
     const bool ranked = place.rung && !place.failed;
-    if (trial.left && !ranked) continue;  // a time that is short for most of them would fill the screen
+    // A time that is short for most of them would fill the screen.
+    const bool waits = options.seconds > 0 && trial.epochs_done == 0 && trial.failure.empty();
+    if ((trial.left || waits) && !ranked) continue;
     std::vector<std::string> row = {ranked ? std::to_string(++rank) : "-",
                                     std::to_string(place.trial),
                                     ranked ? fmt::format("{:.4f}", trial.scores.mrr) : "-",
@@ -132,8 +134,11 @@ std::string GainText(const SearchOutcome& outcome) {
   if (best.number == 0) {
     const auto others = std::ranges::count_if(
         outcome.trials, [](const Trial& trial) { return trial.number > 0 && trial.epochs_done > 0; });
-    return fmt::format("best: auto, {}: {}; none of {} was better", ModelName(best.options.model), mrr,
-                       CountText(static_cast<std::uint64_t>(others), "other candidate"));
+    const std::string compared =
+        others == 0
+            ? std::string("no other candidate was tried: a longer --time compares some")
+            : fmt::format("none of {} was better", CountText(static_cast<std::uint64_t>(others), "other candidate"));
+    return fmt::format("best: auto, {}: {}; {}", ModelName(best.options.model), mrr, compared);
   }
   const bool names_model = best.options.model != first.options.model;
   const std::string text = fmt::format(

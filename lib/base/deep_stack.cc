@@ -1,7 +1,9 @@
 #include "base/deep_stack.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <ucontext.h>
 
 #include <cstddef>
 
@@ -14,6 +16,30 @@ constexpr rlim_t kSmallBytes = rlim_t{1} << 20;
 void* Call(void* function) {
   (*static_cast<const std::function<void()>*>(function))();
   return nullptr;
+}
+
+// What RunWithoutThread runs: makecontext passes only numbers.
+thread_local const std::function<void()>* without_thread = nullptr;
+
+// Runs the function on this thread, but on another stack.
+bool RunWithoutThread(const std::function<void()>& function) {
+  void* const stack = ::mmap(nullptr, kDeepBytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED) return false;
+  ucontext_t here{};
+  ucontext_t there{};
+  bool ran = ::getcontext(&there) == 0;
+  if (ran) {
+    there.uc_stack.ss_sp = stack;
+    there.uc_stack.ss_size = kDeepBytes;
+    there.uc_link = &here;
+    without_thread = &function;
+    ::makecontext(
+        &there, [] { (*without_thread)(); }, 0);
+    ran = ::swapcontext(&here, &there) == 0;
+  }
+  ::munmap(stack, kDeepBytes);
+  return ran;
 }
 
 }  // namespace
@@ -33,7 +59,7 @@ bool RunOnDeepStack(const std::function<void()>& function) {
   const bool started = ::pthread_attr_setstacksize(&attributes, kDeepBytes) == 0 &&
                        ::pthread_create(&thread, &attributes, Call, const_cast<std::function<void()>*>(&function)) == 0;
   ::pthread_attr_destroy(&attributes);
-  return started && ::pthread_join(thread, nullptr) == 0;
+  return started ? ::pthread_join(thread, nullptr) == 0 : RunWithoutThread(function);
 }
 
 }  // namespace octavo

@@ -8,8 +8,8 @@ namespace octavo {
 // Whether a thread may have less than 1 MiB of stack. Constant.
 bool StacksAreSmall();
 
-// Runs `function` on its own thread with a stack of 8 MiB, whatever `ulimit -s` says, and waits for it. Returns false,
-// and does not run it, if no thread can be started.
+// Runs `function` with a stack of 8 MiB, whatever `ulimit -s` says, and waits for it: on its own thread, or on this one
+// if none can be started. It must not throw. Returns false, and does not run it, if there is no memory for the stack.
 bool RunOnDeepStack(const std::function<void()>& function);
 
 }  // namespace octavo

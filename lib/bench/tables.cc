@@ -7,12 +7,12 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <utility>
 
 #include "base/byte_size.h"
@@ -26,6 +26,7 @@
 #include "graph/graph.h"
 #include "import/importer.h"
 #include "io/file.h"
+#include "io/free_space.h"
 #include "io/scratch_folder.h"
 #include "io/write_behind.h"
 #include "run/options.h"
@@ -196,12 +197,11 @@ absl::StatusOr<TableTraining> MeasureTraining(const TableSettings& settings, std
 // Returns why a table of `bytes` cannot be measured, or "". Its two files and the optimizer state are on disk, and two
 // trainings have it in memory.
 std::string Obstacle(const TableSettings& settings, std::uint64_t bytes) {
-  std::error_code error;
-  const fs::space_info space = fs::space(settings.folder, error);
+  const std::optional<std::uint64_t> available = FreeBytes(settings.folder);
   const std::uint64_t disk = bytes * 5 / 2;
-  if (!error && space.available < disk) {
+  if (available && *available < disk) {
     return fmt::format("{} of disk would be needed in {}, and {} are free", FormatByteSize(disk),
-                       settings.folder.string(), FormatByteSize(space.available));
+                       settings.folder.string(), FormatByteSize(*available));
   }
   const std::uint64_t memory = bytes * 5 / 2 + (std::uint64_t{64} << 20);
   if (memory <= settings.memory) return "";

@@ -161,12 +161,24 @@ absl::Status MakeCopy(const RunPaths& from, const RunPaths& to, const CopyAdditi
 absl::Status RemoveFilesOf(const RunPaths& paths) {
   for (const fs::path& path : paths.All()) RETURN_IF_ERROR(RemoveFile(path));
   for (const fs::path& path : paths.WrittenWhole()) RETURN_IF_ERROR(RemoveFile(PartialPath(path)));
-  return RemoveFolderIfEmpty(paths.folder());
+  return absl::OkStatus();
 }
 
-// Moves folder `from` to `to`. The previous contents of `to` are afterwards at `from` if the file system can exchange
-// names; otherwise they are removed.
-absl::Status TakePlace(const RunPaths& from, const RunPaths& to) {
+// Moves the files of a run to the folder `to`, which has no run, STATE last: without it the others are not a run.
+absl::Status MoveFilesOf(const RunPaths& from, const RunPaths& to, bool sync) {
+  for (const fs::path& path : from.All()) {
+    ASSIGN_OR_RETURN(const bool there, FileExists(path));
+    if (there && path != from.State()) RETURN_IF_ERROR(RenameFile(path, to.folder() / path.filename()));
+  }
+  if (sync) RETURN_IF_ERROR(SyncFolder(to.folder()));
+  RETURN_IF_ERROR(RenameFile(from.State(), to.State()));
+  return sync ? SyncFolder(to.folder()) : absl::OkStatus();
+}
+
+// Moves the run `from` to the folder `to`. The previous contents of `to` are afterwards at `from` if the file system
+// can exchange names; otherwise they are removed. The folder itself cannot be replaced then: on a network file system
+// it still has its removed files, under other names, while some process has them open.
+absl::Status TakePlace(const RunPaths& from, const RunPaths& to, bool sync) {
   std::error_code ignored;
   if (!fs::exists(to.folder(), ignored)) return RenameFile(from.folder(), to.folder());
   // Taking the lock fails if another process has the previous copy open; it is then kept.
@@ -174,7 +186,7 @@ absl::Status TakePlace(const RunPaths& from, const RunPaths& to) {
   ASSIGN_OR_RETURN(const bool exchanged, ExchangeFiles(from.folder(), to.folder()));
   if (exchanged) return absl::OkStatus();
   RETURN_IF_ERROR(RemoveFilesOf(to));
-  return RenameFile(from.folder(), to.folder());
+  return MoveFilesOf(from, to, sync);
 }
 
 // Whether both folders have a run, and the same one. A STATE that cannot be read is an error.
@@ -224,8 +236,12 @@ absl::Status CheckIsUnfinishedCopy(const RunPaths& from, const RunPaths& place) 
 absl::Status RemoveRunFolder(const RunPaths& paths) {
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(paths.folder(), error))) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
-  return RemoveFilesOf(paths);
+  {
+    ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
+    RETURN_IF_ERROR(RemoveFilesOf(paths));
+  }
+  // On a network file system LOCK stays in the folder, under another name, while it is open.
+  return RemoveFolderIfEmpty(paths.folder());
 }
 
 absl::Status RemoveUnfinishedCopy(const RunPaths& from, const RunPaths& copy) {
@@ -250,7 +266,7 @@ absl::Status CopyCommit(const RunPaths& from, const RunPaths& to, const CopyAddi
   }
   // The copy is complete and, with `sync`, on the disk. Only now is the previous one replaced.
   RETURN_IF_ERROR(Failpoint("copy.rename"));
-  RETURN_IF_ERROR(TakePlace(unfinished, to));
+  RETURN_IF_ERROR(TakePlace(unfinished, to, sync));
   if (sync) RETURN_IF_ERROR(SyncFolder(to.folder().parent_path()));
   RETURN_IF_ERROR(Failpoint("copy.remove"));
   return RemoveRunFolder(unfinished);

@@ -64,6 +64,12 @@ absl::Status LockFile(const File& file) {
     result = ::flock(file.descriptor(), LOCK_EX | LOCK_NB);
   } while (result != 0 && errno == EINTR);
   if (result == 0) return absl::OkStatus();
+  if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL) {
+    return RuntimeError(
+        fmt::format("{}: flock: {}; its file system has no locks, which keep two processes from training one run: "
+                    "choose a folder on another one",
+                    path.string(), std::generic_category().message(errno)));
+  }
   if (errno != EWOULDBLOCK) return ErrnoError(fmt::format("{}: flock", path.string()), errno);
   return BusyError(
       fmt::format("{}: the run is in use by {}; wait for it or stop it", path.parent_path().string(), OwnerLine(file)));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/count_text.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "model/model_spec.h"
@@ -61,7 +62,9 @@ class Chooser {
     ChooseRegularizer();
     FitMemory();
     return {.options = options_,
-            .flops = WithRelations() ? Flops() : 0,
+            .flops = WithRelations() ? Flops()
+                     : OfWalks()     ? most_flops_
+                                     : 0,
             .facts = FactsText(),
             .chosen = ChosenText(),
             .reasons = ReasonsText()};
@@ -78,6 +81,9 @@ class Chooser {
   void Because(std::string_view reason) { reasons_.emplace_back(reason); }
 
   bool WithRelations() const { return options_.model_spec().RelationWidth() > 0; }
+  bool OfWalks() const { return options_.walk != Walk::kNone || facts_.of_walks; }
+  // The pairs of walks for most_flops_, if they are `usual` for kUsualFlops.
+  double PairsFor(double usual) const { return usual * most_flops_ / kUsualFlops; }
   bool Distance() const { return options_.model == ModelKind::kTransE || options_.model == ModelKind::kRotatE; }
   bool Sparse() const { return facts_.EdgesPerNode() < 5; }
 
@@ -220,11 +226,13 @@ void Chooser::ChooseWalks() {
   if (options_.walk == Walk::kNone) return;
   const WalkOptions walk = WalksOf(options_, graph_);
   const double pairs = static_cast<double>(facts_.nodes * walk.pairs_of_walk());
+  const double least = most_flops_ < kUsualFlops ? 1 : 5;
   const double most = walk.windowed() ? 80 : 1000;
-  Set("walks", &TrainOptions::walks, static_cast<std::uint64_t>(std::clamp(std::round(kPairs / pairs), 5.0, most)));
+  const double walks = std::clamp(std::round(PairsFor(kPairs) / pairs), least, most);
+  Set("walks", &TrainOptions::walks, static_cast<std::uint64_t>(walks));
   if (Free("walk")) {
-    Because(fmt::format("{} walks from each node, because nodes that meet on walks say more than edges alone",
-                        options_.walks));
+    Because(fmt::format("{} from each node, because nodes that meet on walks say more than edges alone",
+                        CountText(options_.walks, "walk")));
   }
 }
 
@@ -237,11 +245,11 @@ void Chooser::ChoosePlainSize() {
   const bool weighted = facts_.has_weights || options_.walk != Walk::kNone;
   Set("degree-by-weight", &TrainOptions::degree_by_weight, weighted && options_.degree_fraction > 0);
   double epochs = 20 * std::sqrt(1e6 / static_cast<double>(facts_.edges));
-  if (options_.walk != Walk::kNone || facts_.of_walks) {
+  if (OfWalks()) {
     constexpr double kTrainedPairs = 700e6;  // of all epochs
-    epochs = std::min(10.0, kTrainedPairs / static_cast<double>(MostTrainedEdges(options_, graph_)));
+    epochs = std::min(10.0, PairsFor(kTrainedPairs) / static_cast<double>(MostTrainedEdges(options_, graph_)));
   }
-  const double least = options_.walk == Walk::kNone && !facts_.of_walks ? 5 : 2;
+  const double least = OfWalks() ? 2 : 5;
   Set("epochs", &TrainOptions::epochs, static_cast<std::uint64_t>(std::clamp(std::round(epochs), least, 200.0)));
 }
 

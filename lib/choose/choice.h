@@ -18,7 +18,7 @@ using GivenOptions = std::set<std::string, std::less<>>;
 
 struct Choice {
   TrainOptions options;
-  double flops = 0;  // of the matrix products; 0 without relations
+  double flops = 0;  // of the matrix products, or as many as the pairs of walks stand for; 0 if neither
   // A line each, for people: what was measured, what was chosen, and why.
   std::string facts;
   std::string chosen;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <string>
 
+#include "base/count_text.h"
 #include "base/duration.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
@@ -36,6 +38,14 @@ class Probe {
   const TimeLimit& limit_;
 };
 
+// Sets the epochs, in the text too.
+void SetEpochs(Choice& choice, std::uint64_t epochs) {
+  const std::string before = fmt::format("--epochs {}", choice.options.epochs);
+  const std::size_t place = choice.chosen.find(before);
+  if (place != std::string::npos) choice.chosen.replace(place, before.size(), fmt::format("--epochs {}", epochs));
+  choice.options.epochs = epochs;
+}
+
 }  // namespace
 
 absl::StatusOr<Choice> ChooseForTime(const Graph& graph, const GraphFacts& facts, std::uint64_t memory,
@@ -48,19 +58,27 @@ absl::StatusOr<Choice> ChooseForTime(const Graph& graph, const GraphFacts& facts
     RETURN_IF_ERROR(ValidateTrainOptions(choice.options));
     ASSIGN_OR_RETURN(const TrainingPlan plan, probe.Measure(choice.options));
     const double left = limit.seconds * kUsableShare - SecondsSince(begin);
-    const double share = left / plan.seconds;
-    if (probes < kProbes && (share < 0.8 || share > 1.5) && left > 0 && choice.flops > 0) {
+    const double share = std::max(left, 0.0) / plan.seconds;
+    if (probes < kProbes && (share < 0.8 || share > 1.5) && choice.flops > 0) {
       flops = std::clamp(choice.flops * share, 1e9, 1e18);
-      continue;
+      if (left > 0) continue;
+      // Nothing is left to measure with: the smallest choice.
+      choice = ChooseOptions(facts, graph.description(), memory, options, given, flops);
+      RETURN_IF_ERROR(ValidateTrainOptions(choice.options));
+      SetEpochs(choice, given.contains("epochs") ? choice.options.epochs : 1);
+      choice.chosen += fmt::format(" (for {}, too short to measure this machine)", DurationText(limit.seconds));
+      return choice;
     }
-    std::uint64_t& epochs = choice.options.epochs;
     if (!given.contains("epochs")) {
-      const double outside = plan.seconds - static_cast<double>(epochs) * plan.epoch_seconds;
+      const auto epochs = static_cast<double>(choice.options.epochs);
+      const double outside = plan.seconds - epochs * plan.epoch_seconds;
       const double fitting = std::floor((left - outside) / plan.epoch_seconds);
-      epochs = static_cast<std::uint64_t>(std::clamp(fitting, 1.0, static_cast<double>(kMostRepeats * epochs)));
-      choice.reasons += fmt::format("; {} epochs of {} for the time given", epochs, DurationText(plan.epoch_seconds));
+      SetEpochs(choice, static_cast<std::uint64_t>(std::clamp(fitting, 1.0, kMostRepeats * epochs)));
+      choice.reasons += fmt::format("; {} of {} for the time given", CountText(choice.options.epochs, "epoch"),
+                                    DurationText(plan.epoch_seconds));
     }
-    choice.chosen += fmt::format(" (for {}: --epochs {})", DurationText(limit.seconds), epochs);
+    choice.chosen += fmt::format(" (for {}{})", DurationText(limit.seconds),
+                                 plan.epoch_seconds > left ? ", less than an epoch takes" : "");
     return choice;
   }
 }

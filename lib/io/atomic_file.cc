@@ -113,6 +113,11 @@ std::vector<fs::path> Abandoned(const fs::path& final_path, fs::file_type type) 
   return found;
 }
 
+absl::Status NoNameLeft(const fs::path& final_path) {
+  return RuntimeError(fmt::format("{}: this name and {} more are taken; remove the leftovers there",
+                                  NameOf(final_path, 0).string(), kMostNames - 1));
+}
+
 absl::Status ForeignError(const fs::path& folder, std::string_view entry) {
   return UsageError(fmt::format("{}: holds \"{}\", which no import made; expected a folder with nothing but a graph",
                                 folder.string(), Escape(entry)));
@@ -135,11 +140,36 @@ absl::Status Place(const fs::path& from, const fs::path& to) {
   return ErrnoError(fmt::format("{}: rename", to.string()), errno);
 }
 
-// Exchanges `from` with `to`, which may be a folder with contents, in one step: the final name exists at every instant.
-// File systems without this operation return EINVAL.
-absl::Status Exchange(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return absl::OkStatus();
-  if (errno == ENOENT) return Place(from, to);
+// Renames `from` to `to` where two names cannot be exchanged: moves what is there aside first, so for an instant
+// nothing has the final name. Returns the name of what was there, or `from` if it was nothing.
+absl::StatusOr<fs::path> PlaceAfterMovingAside(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) return from;
+  // The errors of a folder with contents differ: ENOTEMPTY, EEXIST, and EPERM of sshfs.
+  const int error_number = errno;
+  std::error_code ignored;
+  if (!fs::is_directory(fs::symlink_status(to, ignored))) {
+    return ErrnoError(fmt::format("{}: rename", to.string()), error_number);
+  }
+  for (int n = 1; n < kMostNames; ++n) {
+    const fs::path aside = NameOf(to, n);
+    if (fs::exists(fs::symlink_status(aside, ignored))) continue;
+    RETURN_IF_ERROR(Place(to, aside));
+    if (absl::Status placed = Place(from, to); !placed.ok()) {
+      ::rename(aside.c_str(), to.c_str());
+      return placed;
+    }
+    return aside;
+  }
+  return NoNameLeft(to);
+}
+
+// Exchanges `from` with `to`, which may be a folder with contents, in one step if the file system can: the final name
+// then exists at every instant. Returns the name of what was at `to`.
+absl::StatusOr<fs::path> Exchange(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return from;
+  if (errno == ENOENT || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
+    return PlaceAfterMovingAside(from, to);
+  }
   if (errno == EXDEV) {
     return RuntimeError(
         fmt::format("{}: it is in a lower layer of an overlay file system, which cannot rename it; remove it first, or "
@@ -206,8 +236,7 @@ absl::StatusOr<PartialName> MakePartial(const fs::path& final_path,
       std::this_thread::sleep_for(kLockWait);  // another process holds the lock to check whether it is abandoned
     }
   }
-  return RuntimeError(fmt::format("{}: this name and {} more are taken; remove the leftovers there",
-                                  NameOf(final_path, 0).string(), kMostNames - 1));
+  return NoNameLeft(final_path);
 }
 
 absl::Status UnderFinalName(const absl::Status& status, const fs::path& partial, const fs::path& final_path) {
@@ -270,9 +299,13 @@ absl::Status AtomicFolder::Commit() {
   if (const std::string foreign = overwrite_ ? ForeignEntry(final_, replaceable_) : ""; !foreign.empty()) {
     if (fs::exists(final_, error)) return ForeignError(final_, foreign);
   }
-  RETURN_IF_ERROR(overwrite_ ? Exchange(temporary_, final_) : Place(temporary_, final_));
-  // The temporary name now refers to whatever had the final name before.
-  const fs::path old = std::exchange(temporary_, {});
+  fs::path old = temporary_;  // the name of whatever had the final name before
+  if (overwrite_) {
+    ASSIGN_OR_RETURN(old, Exchange(temporary_, final_));
+  } else {
+    RETURN_IF_ERROR(Place(temporary_, final_));
+  }
+  temporary_.clear();
   parents_.Keep();
   if (const absl::Status named = SyncFolder(ParentOf(final_)); !named.ok()) {
     return RuntimeError(fmt::format("{}; {} is complete and in its place, but a power cut can undo that",

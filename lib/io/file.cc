@@ -265,7 +265,9 @@ absl::Status SyncFolder(const std::filesystem::path& folder) {
   RETURN_IF_ERROR(Failpoint("folder.sync"));
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return FileError("open", path, errno);
-  const int result = ::fsync(descriptor);
+  int result = ::fsync(descriptor);
+  // Some file systems cannot sync a folder alone.
+  if (result != 0 && errno == EINVAL) result = ::syncfs(descriptor);
   const int error_number = errno;
   ::close(descriptor);
   if (result != 0) return FileError("fsync", path, error_number);
@@ -322,7 +324,7 @@ absl::StatusOr<bool> ExchangeFiles(const std::filesystem::path& one, const std::
   RETURN_IF_ERROR(Failpoint("file.rename"));
   if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) return true;
   // EXDEV: a folder in a lower layer of an overlay file system cannot be renamed.
-  if (errno == EINVAL || errno == ENOSYS || errno == EXDEV) return false;
+  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EXDEV) return false;
   return FileError("exchange with another name", one, errno);
 }
 

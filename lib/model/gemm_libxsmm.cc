@@ -15,6 +15,7 @@
 #include <cstdlib>
 
 #include "base/deep_stack.h"
+#include "base/file_refusal.h"
 
 namespace octavo {
 namespace {
@@ -63,6 +64,12 @@ libxsmm_smmfunction Generate(const Shape& shape) {
   return function;
 }
 
+// It needs more than 256 KiB of stack. It would also create the file /tmp/.libxsmm.UID, only to know whether it is
+// alone: by that name others could make it wait on a pipe or create the file that a link names.
+void Initialize() {
+  if (!RunWithoutNewFiles(libxsmm_init)) libxsmm_init();
+}
+
 // Handles of this thread's recent shapes, direct-mapped. On a miss it asks libxsmm's own registry, which all threads
 // share and which keeps the code until the program ends.
 libxsmm_smmfunction Find(const Shape& shape) {
@@ -87,8 +94,7 @@ std::size_t Cut(std::size_t left, std::size_t block, std::size_t step) {
 
 bool LibxsmmWorks() {
   static const bool works = [] {
-    // It needs more than 256 KiB of stack.
-    if (!StacksAreSmall() || !RunOnDeepStack(libxsmm_init)) libxsmm_init();
+    Initialize();
     // Without memory for its registry the library would follow a null pointer.
     libxsmm_registry_info registry{};
     if (libxsmm_get_registry_info(&registry) != EXIT_SUCCESS) return false;

@@ -4,12 +4,15 @@
 #include <array>
 #include <charconv>
 #include <deque>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "parse/field_splitter.h"
 
@@ -20,6 +23,11 @@ namespace {
 constexpr std::size_t kLines = 20;
 // One number after a name is not evidence of a header: lists of names and numbers may begin so.
 constexpr std::size_t kLeastNumbers = 2;
+// For HasNumericTails: a time in seconds is above the first, and a rating is one of a few numbers.
+constexpr std::size_t kTailLines = 200;
+constexpr double kLeastTime = 1e8;
+constexpr std::size_t kMostRatings = 10;
+constexpr std::size_t kLeastRatings = 50;
 
 // In the form of Bare (below), in either order. Without single letters: small graphs have nodes with such names.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPairs = {
@@ -32,12 +40,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPairs =
      {"vertex1", "vertex2"},   {"entity1", "entity2"},   {"user1", "user2"}}};
 
 // Also weights and times: 0.25, -3, 1e6. Words that a parser accepts as numbers do not count: inf, nan.
-bool IsNumber(std::string_view name) {
-  double ignored = 0;
+std::optional<double> NumberOf(std::string_view name) {
+  double number = 0;
   const char* const end = name.data() + name.size();
-  const std::from_chars_result read = std::from_chars(name.data(), end, ignored);
-  return read.ec == std::errc() && read.ptr == end && !absl::ascii_isalpha(static_cast<unsigned char>(name.back()));
+  const std::from_chars_result read = std::from_chars(name.data(), end, number);
+  const bool whole = read.ec == std::errc() && read.ptr == end;
+  return whole && !absl::ascii_isalpha(static_cast<unsigned char>(name.back())) ? std::optional(number) : std::nullopt;
 }
+
+bool IsNumber(std::string_view name) { return NumberOf(name).has_value(); }
 
 std::string WithPoint(std::string_view number, char separator) {
   std::string text(number);
@@ -122,17 +133,32 @@ bool HasNumericTails(std::string_view text, InputFormat format, const Columns& c
   std::size_t lines = 0;
   bool names = false;     // of heads
   bool decimals = false;  // of tails
-  while (lines < kLines && !text.empty()) {
+  double least_tail = std::numeric_limits<double>::max();
+  double most_other = 0;
+  absl::flat_hash_set<std::string> tails;
+  absl::flat_hash_set<std::string> relations;
+  while (lines < kTailLines && !text.empty()) {
     const std::string_view line = TakeLine(text);
     if (KindOfLine(line) != LineKind::kData) continue;
     SplitFields(line, format, fields, unescaped, separator);
     if (!fields.complaint.empty() || fields.count != columns.count || ++lines == 1) continue;
     const std::string tail = WithPoint(fields.values[static_cast<std::size_t>(columns.tail)], separator);
-    if (!IsNumber(tail)) return false;
+    const std::optional<double> number = NumberOf(tail);
+    if (!number) return false;
     decimals = decimals || tail.find('.') != std::string::npos;
-    names = names || !IsNumber(fields.values[static_cast<std::size_t>(columns.head)]);
+    least_tail = std::min(least_tail, *number);
+    for (const int other : {columns.head, columns.relation}) {
+      const std::string_view name = fields.values[static_cast<std::size_t>(other)];
+      names = names || (other == columns.head && !IsNumber(name));
+      most_other = std::max(most_other, NumberOf(name).value_or(0));
+    }
+    tails.emplace(tail);
+    relations.emplace(fields.values[static_cast<std::size_t>(columns.relation)]);
   }
-  return lines > kLeastNumbers && (names || decimals);
+  if (lines <= kLeastNumbers) return false;
+  const bool times = least_tail >= kLeastTime && least_tail > most_other;
+  const bool ratings = lines >= kLeastRatings && tails.size() <= kMostRatings && relations.size() >= 3 * tails.size();
+  return names || decimals || times || ratings;
 }
 
 }  // namespace octavo

@@ -17,8 +17,9 @@ namespace octavo {
 std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat format, const Columns& columns,
                                          char separator = ',');
 
-// Whether the tails of the first lines look like weights: all are numbers, and the heads are not, or some tails have
-// decimals. Ignores the first line, which may be titles. The same requirements.
+// Whether the tails of the first lines look like weights. All are numbers; and the heads are not, or some tails have
+// decimals, or all are times in seconds and larger than the other numbers, or they are a few ratings of many relations.
+// Ignores the first line, which may be titles. The same requirements, and columns.relation >= 0.
 bool HasNumericTails(std::string_view text, InputFormat format, const Columns& columns, char separator = ',');
 
 }  // namespace octavo

@@ -42,7 +42,7 @@ struct FileFormat {
   std::optional<InputFormat> looks_like;
   std::optional<HeaderLine> titles = {};  // column titles that are read as an edge
   char separator = ',';                   // of csv
-  bool numeric_tails = false;             // the third of three columns, read as tails, looks like weights
+  std::size_t numeric_tails = 0;          // columns of which the third, read as tails, looks like weights; or 0
 
   friend bool operator==(const FileFormat&, const FileFormat&) = default;
 };

@@ -78,9 +78,11 @@ void Remark(std::string_view text, const LayoutRequest& request, const Columns& 
             FileFormat& format) {
   if (request.choice.by_title) return;
   format.titles = TitlesOf(text, format, columns, lines_before);
-  format.numeric_tails = HasFields(format.format) && request.columns.count == 0 && !request.choice.given() &&
-                         columns == DefaultColumns(3) &&
-                         HasNumericTails(text, format.format, columns, format.separator);
+  const bool guessed = HasFields(format.format) && request.columns.count == 0 && !request.choice.given() &&
+                       (columns == DefaultColumns(3) || columns == DefaultColumns(4));
+  if (guessed && HasNumericTails(text, format.format, columns, format.separator)) {
+    format.numeric_tails = columns.count;
+  }
 }
 
 void SetSeparator(std::string_view text, const LayoutRequest& request, FileFormat& format) {

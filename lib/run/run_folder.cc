@@ -1,7 +1,9 @@
 #include "run/run_folder.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,6 +14,7 @@
 #include "checkpoint/run_replacement.h"
 #include "fmt/format.h"
 #include "io/file.h"
+#include "io/free_space.h"
 #include "run/run_configuration.h"
 #include "run/run_exchange.h"
 
@@ -83,8 +86,8 @@ absl::Status CheckDiskSpace(const RunPaths& paths, const DiskSpace& needed, bool
   std::error_code error;
   fs::path folder = fs::absolute(paths.folder());
   while (!fs::is_directory(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-  const fs::space_info space = fs::space(folder, error);
-  if (error) return absl::OkStatus();
+  const std::optional<std::uint64_t> available = FreeBytes(folder);
+  if (!available) return absl::OkStatus();
   const auto check = [&](std::uint64_t free, std::uint64_t bytes, std::string_view what) {
     if (free >= bytes) return absl::OkStatus();
     return RuntimeError(
@@ -92,7 +95,7 @@ absl::Status CheckDiskSpace(const RunPaths& paths, const DiskSpace& needed, bool
                     folder.string(), FormatByteSize(free), FormatByteSize(bytes), what));
   };
   // Leftovers of an interrupted replacement are removed first.
-  const std::uint64_t free = space.available + BytesOf(paths.Replacement());
+  const std::uint64_t free = *available + BytesOf(paths.Replacement());
   if (beside) {
     RETURN_IF_ERROR(
         check(free, needed.beginning, " in addition to the older run, which is kept until the new one is complete"));
@@ -102,14 +105,13 @@ absl::Status CheckDiskSpace(const RunPaths& paths, const DiskSpace& needed, bool
 
 absl::Status CheckRoomForBest(const TrainOptions& options, const GraphDescription& graph, const RunPaths& paths) {
   if (options.keep != Keep::kBest) return absl::OkStatus();
-  std::error_code error;
-  const fs::space_info space = fs::space(paths.folder(), error);
+  const std::optional<std::uint64_t> available = FreeBytes(paths.folder());
   const std::uint64_t needed = 4 * graph.node_count * NodeBytes(options);
-  if (error || space.available >= needed) return absl::OkStatus();
+  if (!available || *available >= needed) return absl::OkStatus();
   return RuntimeError(fmt::format(
       "{}: {} are free, {} are needed: two slots of the tables and, with keep best, two copies while the newer one "
       "replaces the older",
-      paths.folder().string(), FormatByteSize(space.available), FormatByteSize(needed)));
+      paths.folder().string(), FormatByteSize(*available), FormatByteSize(needed)));
 }
 
 absl::StatusOr<RunFolder> RunFolder::Take(const fs::path& folder, bool overwrite) {

@@ -369,11 +369,12 @@ class Search {
   absl::Status WritePreset(std::uint64_t best) {
     const Trial& trial = trials_[best];
     if (!halving_.IsOut(best)) run_ = paths_.Trial(best).folder();
+    const auto tried = std::ranges::count_if(trials_, [](const Trial& other) { return other.epochs_done > 0; });
     const std::string comment = fmt::format(
         "Found by octavo tune: the best of {}, validation MRR {:.4f}, Hits@10 {:.4f}.\n"
         "Trial {}, after epoch {} of {}.",
-        CountText(trials_.size(), "trial"), trial.scores.mrr, trial.scores.hits_at_10, best, trial.epochs_done,
-        trial.options.epochs);
+        CountText(static_cast<std::uint64_t>(tried), "trial"), trial.scores.mrr, trial.scores.hits_at_10, best,
+        trial.epochs_done, trial.options.epochs);
     return WriteWholeFileAtomically(paths_.Preset(), PresetText(space_, trial.options, comment));
   }
 

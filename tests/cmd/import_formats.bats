@@ -216,6 +216,15 @@ numpy.save("f.npy", a.T); numpy.save("four.npy", numpy.hstack([a, a])); numpy.sa
   printf 'ann,bob,1\nbob,cid,2\ncid,ann,3\n' >weights.csv
   run "$OCTAVO" import weights.csv --graph g --overwrite
   [[ "$output" == *'warning: weights.csv: the third column has numbers only and is read as tail; if they are weights: --columns head,tail,weight'* ]]
+  for i in $(seq 60); do echo "$i $((i * 7 % 60)) $((1082040961 + i * i))"; done >times.txt
+  for i in $(seq 60); do echo "$i $((i * 7 % 60)) $((i % 5 + 1)) $((881250949 + i))"; done >ratings.txt
+  run "$OCTAVO" import times.txt --graph g --overwrite
+  [[ "$output" == *'warning: times.txt: the third column has numbers only '*'if they are none: --columns head,tail,-'* ]]
+  run "$OCTAVO" import ratings.txt --graph g --overwrite
+  [[ "$output" == *'warning: ratings.txt: the third column has numbers only '*'--columns head,tail,weight,-;'* ]]
+  for i in $(seq 60); do echo "$i $((i % 4)) $((i * 7 % 60))"; done >ids.txt
+  run "$OCTAVO" import ids.txt --graph g --overwrite
+  [[ "$output" != *warning* ]]
   run "$OCTAVO" import weights.csv --graph g --overwrite --columns head,tail,weight
   [[ "$output" != *warning* ]]
   seq 100 | awk '{ print "p" $1 "\tp" ($1 * 7) % 100 "\tp" ($1 * 3) % 100 }' >people.tsv

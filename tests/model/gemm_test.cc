@@ -3,7 +3,10 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -78,6 +81,18 @@ TEST_P(GemmTest, ElementDependsOnItsRowColumnAndDepthOnly) {
             << m << " x " << n << " x " << k << " at " << i << ", " << j;
       }
     }
+  }
+}
+
+// libxsmm created and kept open /tmp/.libxsmm.UID: a training waited for ever if someone else had made a pipe of that
+// name, and created the file that a link of that name led to.
+TEST(GemmBackendTest, HoldsNoFileThatEveryoneCanName) {
+  namespace fs = std::filesystem;
+  static_cast<void>(ActiveGemmBackend());
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    const std::string name = fs::read_symlink(entry.path(), ignored).filename().string();
+    EXPECT_FALSE(name.starts_with(".libxsmm")) << name;
   }
 }
 
