@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
+#include "cmd/type_flags.h"
 #include "evaluate/classification.h"
 #include "evaluate/link_prediction.h"
 #include "evaluate/node_labels.h"
@@ -35,6 +36,7 @@ struct HeldOutFlags {
   std::string candidates;  // file of nodes; empty: by options.candidates
   std::string negatives;   // file of edges, of link prediction; empty: random ones
   RankingOptions options;
+  TypeFlags types;  // of ranking
 };
 absl::Status RunRanking(Program& program, const RunFlags& run, const HeldOutFlags& flags, bool json);
 absl::Status RunLinkPrediction(Program& program, const RunFlags& run, const HeldOutFlags& flags, bool json);

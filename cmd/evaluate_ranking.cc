@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,7 +42,27 @@ Json SideObject(const SideSums& sums) {
   Json object = Json::object();
   AddMetrics(object, sums.filtered);
   AddMetrics(object["raw"] = Json::object(), sums.raw);
+  if (sums.typed.count > 0) AddMetrics(object["typed"] = Json::object(), sums.typed);
   return object;
+}
+
+double MeanCandidates(const RankingReport& report) {
+  return static_cast<double>(report.plausible_candidates) / static_cast<double>(report.Both().typed.count);
+}
+
+double PlausibleAnswers(const RankingReport& report) {
+  return static_cast<double>(report.plausible_answers) / static_cast<double>(report.Both().typed.count);
+}
+
+// The figures of typed candidates, if there are any.
+void AddTyped(Json& object, const HeldOutFlags& flags, const RankingReport& report) {
+  if (!flags.types.typed) return;
+  Json& typed = object["typed"] = Json::object();
+  AddMetrics(typed, report.Both().typed);
+  typed["candidates"] = MeanCandidates(report);
+  typed["plausible_answers"] = PlausibleAnswers(report);
+  typed["type_share"] = flags.types.share;
+  if (!flags.types.types.empty()) typed["types_file"] = flags.types.types;
 }
 
 Json ReportObject(const HeldOutFlags& flags, const TrainedRun& run, const RankingReport& report, double seconds) {
@@ -54,6 +76,7 @@ Json ReportObject(const HeldOutFlags& flags, const TrainedRun& run, const Rankin
   object["all_candidates"] = report.all_candidates;
   if (!flags.candidates.empty()) object["candidates_file"] = flags.candidates;
   AddMetrics(object["raw"] = Json::object(), both.raw);
+  AddTyped(object, flags, report);
   object["head"] = SideObject(report.head);
   object["tail"] = SideObject(report.tail);
   AddRunKeys(object, run, seconds);
@@ -64,6 +87,7 @@ Json ReportObject(const HeldOutFlags& flags, const TrainedRun& run, const Rankin
     entry["relation"] = run.graph->RelationName(relation.relation);
     entry["triples"] = relation.triples;
     AddMetrics(entry, relation.Both().filtered);
+    if (flags.types.typed) AddMetrics(entry["typed"] = Json::object(), relation.Both().typed);
     entry["head"] = SideObject(relation.head);
     entry["tail"] = SideObject(relation.tail);
     object["relations"].push_back(std::move(entry));
@@ -103,6 +127,14 @@ std::string ReportTable(const HeldOutFlags& flags, const RunFlags& run_flags, co
   text += Row("raw", both.raw);
   text += Row("  tails (h, r, ?)", report.tail.raw);
   text += Row("  heads (?, r, t)", report.head.raw);
+  if (!flags.types.typed) return text;
+  text += Row("typed", both.typed);
+  text += Row("  tails (h, r, ?)", report.tail.typed);
+  text += Row("  heads (?, r, t)", report.head.typed);
+  text += fmt::format(
+      "\ntyped: filtered, and ranked among nodes of a plausible type, {:.1f} on average; {:.1f} % of the "
+      "answers are among them\n",
+      MeanCandidates(report), 100 * PlausibleAnswers(report));
   return text;
 }
 
@@ -130,10 +162,11 @@ absl::Status RunRanking(Program& program, const RunFlags& run_flags, const HeldO
   if (!flags.candidates.empty()) {
     ASSIGN_OR_RETURN(options.candidate_nodes, ReadCandidates(program, "evaluate", run, flags.candidates));
   }
-  ASSIGN_OR_RETURN(const ReadingMemory memory,
-                   ShareReadingMemory(program, "evaluate", run,
-                                      LeastRankingMemory(*run.graph, run.model, options, ReadingThreads(program))));
-  options.memory_bytes = memory.bytes;
+  ASSIGN_OR_RETURN(const std::optional<NodeLabels> types, ReadTypes(program, "evaluate", run, flags.types));
+  if (flags.types.typed) options.types = TypeRuleOptionsOf(flags.types, types);
+  const std::uint64_t least = LeastRankingMemory(*run.graph, run.model, options, ReadingThreads(program));
+  ASSIGN_OR_RETURN(const ReadingMemory memory, ShareReadingMemory(program, "evaluate", run, least + TypeBytes(types)));
+  options.memory_bytes = memory.bytes - TypeBytes(types);
   options.progress = [&](double share) { clock.Show(share); };
   ASSIGN_OR_RETURN(const RankingReport report, RankTriples(EmbeddedOf(run), options));
   RETURN_IF_ERROR(WarnIfCommitted(program, run_flags, run));

@@ -105,7 +105,7 @@ void AddClassificationFlags(CLI::App& verb, ClassificationFlags& flags) {
        {"--train-fractions", "--repeats", "--part", "--normalize", "--cost", "--label-train", "--label-test"}) {
     verb.get_option(flag)->needs(labels);
   }
-  for (const char* flag : {"--split", "--candidates", "--sample", "--per-relation"}) {
+  for (const char* flag : {"--split", "--candidates", "--sample", "--per-relation", "--typed"}) {
     labels->excludes(flag);
   }
 }
@@ -191,6 +191,8 @@ void AddEvaluateVerb(CLI::App& app, Program& program) {
                  "Take this many random edges of the split; 0: all of them");
   AddWholeNumber(*verb, "--seed", held_out.options.seed, 0, UINT64_MAX, "Seed of all random draws");
   verb->add_flag("--per-relation", held_out.options.per_relation, "Add a table of the relations, most frequent first");
+  AddTypeFlags(*verb, held_out.types, "Rank also among the nodes like those that training edges have there");
+  verb->get_option("--typed")->excludes("--candidates");
   AddClassificationFlags(*verb, flags->classification);
   CLI::Option* const links =
       verb->add_flag(
@@ -198,7 +200,8 @@ void AddEvaluateVerb(CLI::App& app, Program& program) {
               "Separate the split's edges from as many random pairs without an edge, or from given negatives: AUC "
               "and average precision")
           ->excludes("--labels")
-          ->excludes("--per-relation");
+          ->excludes("--per-relation")
+          ->excludes("--typed");
   RefuseEmpty(verb->add_option("--negatives", held_out.negatives,
                                "Negatives of --link-prediction: a file of lines HEAD<TAB>RELATION<TAB>TAIL"))
       ->type_name("FILE")

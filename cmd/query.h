@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +16,10 @@
 #include "cmd/index.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
+#include "cmd/type_flags.h"
 #include "evaluate/nearest.h"
+#include "evaluate/node_labels.h"
+#include "evaluate/type_rules.h"
 #include "index/cosine_index.h"
 #include "nlohmann/json.hpp"
 #include "run/trained_run.h"
@@ -34,6 +38,7 @@ struct QueryFlags {
   std::uint64_t ef = kDefaultEf;
   // of predict
   std::string known = "hide";
+  TypeFlags types;
 };
 
 struct Question {
@@ -42,7 +47,8 @@ struct Question {
   // The name of a node, or head, relation and tail. With only two words the tail is empty: they are a head and a
   // relation, or the two ends if the graph has only one relation.
   std::array<std::string, 3> words;
-  std::string known;  // "hide" or "mark"; empty: as in QueryFlags
+  std::string known;   // "hide" or "mark"; empty: as in QueryFlags
+  bool typed = false;  // also if QueryFlags say so
 };
 
 struct AnswerRow {
@@ -50,6 +56,7 @@ struct AnswerRow {
   std::string label;  // the same; empty for none
   float score = 0.0F;
   bool known = false;
+  bool plausible = true;
 };
 
 struct Answer {
@@ -95,6 +102,8 @@ class Answerer {
   // Both replace labels among the words by names and set the labels.
   absl::StatusOr<std::vector<ScoredNode>> Neighbors(Answer& answer, std::uint64_t k);
   absl::StatusOr<Predictions> Predict(Answer& answer, std::uint64_t k);
+  // Returns the rule of types at the open end of a question; valid until the next call.
+  absl::StatusOr<const TypeRules*> RulesFor(const LinkQuestion& link);
   absl::StatusOr<NodeId> TakeNode(Answer& answer, std::size_t word);
   // Adds the rows' names.
   absl::Status NameRows(std::span<const NodeId> nodes, std::vector<AnswerRow>& rows);
@@ -109,6 +118,9 @@ class Answerer {
   AnswerLimits limits_;
   TrainedRun run_;
   std::optional<CosineIndex> index_;
+  std::optional<NodeLabels> types_;           // of nodes, given by --types
+  std::map<std::uint64_t, TypeRules> rules_;  // of places that were asked about
+  std::uint64_t rule_bytes_ = 0;
   std::uint64_t search_bytes_ = 0;
   std::uint64_t rest_bytes_ = 0;  // with an index: unused memory
   std::uint64_t refused_ = 0;     // questions that failed

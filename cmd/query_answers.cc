@@ -25,8 +25,8 @@ constexpr std::uint64_t kRowBytes = 512;   // of an answer with its name in a ta
 constexpr std::uint64_t kNameCopies = 8;   // of a name while it is written as JSON: values, and strings that double
 
 // Memory of the answers: in the heap of each thread and of their sum, as rows with names, and as lines of output.
-std::uint64_t AnswerBytes(const Program& program, std::uint64_t k, const TrainedRun& run) {
-  const auto heaps = static_cast<std::uint64_t>(ReadingThreads(program)) + 2;
+std::uint64_t AnswerBytes(const Program& program, std::uint64_t k, const TrainedRun& run, bool typed) {
+  const auto heaps = (static_cast<std::uint64_t>(ReadingThreads(program)) + 2) * (typed ? 2 : 1);
   const std::uint64_t row_bytes = run.graph->labels() == nullptr ? kRowBytes : 2 * kRowBytes;
   return std::min(k, run.graph->node_count()) * (heaps * sizeof(ScoredNode) + row_bytes);
 }
@@ -77,7 +77,8 @@ void PrintTable(const Answer& answer, std::string_view score_name) {
   fmt::print("{:>10}\n", score_name);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     print(i + 1, rows[i].name, rows[i].label);
-    fmt::print("{:>10.4f}{}\n", rows[i].score, rows[i].known ? "  known" : "");
+    fmt::print("{:>10.4f}{}{}\n", rows[i].score, rows[i].known ? "  known" : "",
+               rows[i].plausible ? "" : "  other type");
   }
 }
 
@@ -104,13 +105,17 @@ Answerer::Answerer(Program& program, const QueryFlags& flags, AnswerLimits limit
 absl::StatusOr<Answerer> Answerer::Open(Program& program, const QueryFlags& flags, AnswerLimits limits) {
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, flags.run));
   Answerer answerer(program, flags, std::move(limits), std::move(run));
+  ASSIGN_OR_RETURN(answerer.types_, ReadTypes(program, "query", answerer.run_, flags.types));
   RETURN_IF_ERROR(answerer.ShareMemory());
   return answerer;
 }
 
 absl::Status Answerer::ShareMemory() {
-  const std::uint64_t work = AnswerBytes(*program_, limits_.most_answers, run_) + limits_.other_bytes;
-  const std::uint64_t least = LeastSearchMemory(EmbeddedOf(run_));
+  const TypeFlags& types = flags_->types;
+  const std::uint64_t work =
+      AnswerBytes(*program_, limits_.most_answers, run_, types.typed) + limits_.other_bytes + TypeBytes(types_);
+  const std::uint64_t least = LeastSearchMemory(EmbeddedOf(run_)) +
+                              (types.typed ? 2 * TypeRules::LeastBytes(*run_.graph, TypeCount(types_)) : 0);
   if (flags_->index.empty()) {
     ASSIGN_OR_RETURN(const ReadingMemory memory, ShareReadingMemory(*program_, "query", run_, work + least));
     search_bytes_ = memory.bytes - work;
@@ -132,7 +137,7 @@ absl::Status Answerer::ShareMemory() {
 NodeSearchOptions Answerer::OptionsFor(std::uint64_t k) const {
   NodeSearchOptions options;
   options.k = k;
-  options.memory_bytes = search_bytes_;
+  options.memory_bytes = search_bytes_ - std::min(rule_bytes_, search_bytes_ / 2);
   options.stop = limits_.stop;
   return options;
 }
@@ -151,6 +156,27 @@ absl::StatusOr<std::vector<ScoredNode>> Answerer::Neighbors(Answer& answer, std:
   return NearestNodes(EmbeddedOf(run_), node, similarity, OptionsFor(k));
 }
 
+// Counted anew if a quarter of the memory holds the rules of other places.
+absl::StatusOr<const TypeRules*> Answerer::RulesFor(const LinkQuestion& link) {
+  const std::uint64_t place = PlaceOf(link.relation, link.side);
+  if (const auto found = rules_.find(place); found != rules_.end()) return &found->second;
+  const std::uint64_t least = 2 * TypeRules::LeastBytes(*run_.graph, TypeCount(types_));
+  if (search_bytes_ < least) {
+    return UsageError(fmt::format("--typed needs {} and --memory leaves {}; expected a larger --memory",
+                                  FormatByteSize(least), FormatByteSize(search_bytes_)));
+  }
+  if (rule_bytes_ > search_bytes_ / 4) {
+    rules_.clear();
+    rule_bytes_ = 0;
+  }
+  TypeRuleOptions options = TypeRuleOptionsOf(flags_->types, types_);
+  options.memory_bytes = search_bytes_ / 2;
+  options.stop = limits_.stop;
+  ASSIGN_OR_RETURN(TypeRules rules, TypeRules::Count(*run_.graph, {place}, options));
+  rule_bytes_ += rules.Bytes();
+  return &rules_.emplace(place, std::move(rules)).first->second;
+}
+
 absl::StatusOr<Predictions> Answerer::Predict(Answer& answer, std::uint64_t k) {
   auto& [head, relation, tail] = answer.question.words;
   LinkQuestion link;
@@ -159,8 +185,12 @@ absl::StatusOr<Predictions> Answerer::Predict(Answer& answer, std::uint64_t k) {
   ASSIGN_OR_RETURN(link.relation, FindRelation(*run_.graph, relation, Suggests()));
   relation = run_.graph->RelationName(link.relation);
   answer.labels[1] = run_.graph->LabelOf(link.relation);
+  const TypeRules* rules = nullptr;
+  if (answer.question.typed) {
+    ASSIGN_OR_RETURN(rules, RulesFor(link));
+  }
   return PredictLinks(EmbeddedOf(run_), link, answer.question.known == "mark" ? KnownEdges::kMark : KnownEdges::kHide,
-                      OptionsFor(k));
+                      OptionsFor(k), rules);
 }
 
 void Answerer::CountReading() {
@@ -216,18 +246,19 @@ absl::StatusOr<Answer> Answerer::Find(const Question& question, std::uint64_t k)
     ASSIGN_OR_RETURN(const std::vector<ScoredNode> found, Neighbors(answer, k));
     for (const ScoredNode& scored : found) {
       nodes.push_back(scored.node);
-      answer.rows.push_back({"", "", scored.score, false});
+      answer.rows.push_back({"", "", scored.score});
     }
     RETURN_IF_ERROR(NameRows(nodes, answer.rows));
     return answer;
   }
   ASSIGN_OR_RETURN(answer.question, WithRelation(question, *run_.graph));
   if (question.known.empty()) answer.question.known = flags_->known;
+  if (flags_->types.typed) answer.question.typed = true;
   ASSIGN_OR_RETURN(const Predictions predictions, Predict(answer, k));
   answer.known = predictions.known;
   for (const Prediction& prediction : predictions.nodes) {
     nodes.push_back(prediction.node);
-    answer.rows.push_back({"", "", prediction.score, prediction.known});
+    answer.rows.push_back({"", "", prediction.score, prediction.known, prediction.plausible});
   }
   RETURN_IF_ERROR(NameRows(nodes, answer.rows));
   return answer;
@@ -285,10 +316,12 @@ void AddAnswer(const QueryFlags& flags, const Answer& answer, Json& object) {
   }
   object["known"] = answer.question.known;
   object["known_answers"] = answer.known;
+  if (answer.question.typed) object["typed"] = true;
   object["predictions"] = Json::array();
   for (const AnswerRow& row : answer.rows) {
     object["predictions"].push_back(RowJson(answer, row));
     object["predictions"].back()["known"] = row.known;
+    if (answer.question.typed) object["predictions"].back()["plausible"] = row.plausible;
   }
 }
 

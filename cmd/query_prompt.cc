@@ -47,7 +47,8 @@ constexpr std::string_view kHelpText =
     "quit                      leave; also: Ctrl-D\n"
     "\n"
     "The ? stands for the wanted name. After a question, -k N applies only to it, and --known mark also shows the\n"
-    "answers that are already in the graph, which are hidden by default (--known hide).\n"
+    "answers that are already in the graph, which are hidden by default (--known hide). --typed puts answers last that "
+    "are of another type than those of the relation.\n"
     "TAB completes a word, also by its part after the last / or #; the arrow keys recall lines, Ctrl-C clears the "
     "line or stops a search.\n"
     "A name with blanks, or one that is a command, needs \"quotes\".\n";
@@ -142,13 +143,14 @@ struct Order {
 };
 
 Order Ask(Question::Kind kind, std::array<std::string, 3> words) {
-  return {Order::Kind::kQuestion, {kind, std::move(words), ""}, ""};
+  return {Order::Kind::kQuestion, {kind, std::move(words), "", false}, ""};
 }
 
 // Flags at the end of a line.
 struct LineFlags {
   std::string count;
   std::string known;
+  bool typed = false;
 };
 
 // Removes the flags from the line.
@@ -156,6 +158,12 @@ absl::StatusOr<LineFlags> TakeFlags(Words& words, std::string_view& line) {
   LineFlags flags;
   std::vector<Word>& list = words.list;
   while (!list.empty()) {
+    if (list.size() > 1 && !list.back().quoted && list.back().text == "--typed") {
+      flags.typed = true;
+      line = line.substr(0, list.back().begin);
+      list.pop_back();
+      continue;
+    }
     const bool alone = list.size() < 2 || list[list.size() - 2].quoted || list[list.size() - 2].text[0] != '-';
     const Word& flag = list[list.size() - (alone ? 1 : 2)];
     const bool count = flag.text == "-k" || flag.text == "--k";
@@ -219,6 +227,7 @@ absl::StatusOr<Order> ParseLine(std::string_view line) {
   if (order.kind != Order::Kind::kQuestion) return order;
   order.count = std::move(flags.count);
   order.question.known = std::move(flags.known);
+  order.question.typed = flags.typed;
   return order;
 }
 

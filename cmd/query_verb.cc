@@ -45,6 +45,8 @@ void AddPredictFlags(CLI::App& app, QueryFlags& flags) {
       ->check(CLI::IsMember({"hide", "mark"}))
       ->type_name("NAME")
       ->capture_default_str();
+  AddTypeFlags(app, flags.types,
+               "Of predict: list answers last that are unlike the nodes that training edges have there");
 }
 
 absl::Status RunQuestion(Program& program, const VerbFlags& flags) {

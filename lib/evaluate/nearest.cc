@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "base/parallel.h"
@@ -47,16 +48,39 @@ struct Search {
   Adjust adjust;
 };
 
-// Reads the rows of `nodes` and returns the k best. Leaves out the nodes in `skip`, which ascend.
-absl::StatusOr<TopK> SearchTable(const Search& search, const AnswerRange& nodes, std::span<const std::uint64_t> skip,
+// The k best nodes, and apart from them the k best that are not plausible, if there are rules of types.
+struct Best {
+  explicit Best(std::size_t k) : plausible(k), others(k) {}
+
+  void Add(const Best& more) {
+    for (const ScoredNode& scored : more.plausible.Nodes()) plausible.Add(scored);
+    for (const ScoredNode& scored : more.others.Nodes()) others.Add(scored);
+  }
+
+  TopK plausible;
+  TopK others;
+};
+
+// Which nodes are left out, and which are plausible.
+struct NodeFilter {
+  std::span<const std::uint64_t> skip;  // ascending
+  const TypeMask* mask = nullptr;       // null: all are plausible
+  std::size_t rule = 0;
+
+  bool Skips(std::uint64_t node) const { return std::binary_search(skip.begin(), skip.end(), node); }
+  bool Plausible(std::uint64_t node) const { return mask == nullptr || mask->Contains(rule, node); }
+};
+
+// Reads the rows of `nodes` and returns the best.
+absl::StatusOr<Best> SearchTable(const Search& search, const AnswerRange& nodes, const NodeFilter& filter,
                                  const NodeSearchOptions& options) {
   struct Worker {
-    TopK best;
+    Best best;
     ScoreScratch scratch;
     std::vector<float> scores;
   };
   const std::size_t dim = search.model.dim;
-  PerThread<Worker> workers([&] { return Worker{TopK(options.k), {}, {}}; });
+  PerThread<Worker> workers([&] { return Worker{Best(options.k), {}, {}}; });
   const auto score_block = [&](const RowBlock& block) -> absl::Status {
     if (options.stop && options.stop()) return absl::CancelledError("the search was stopped");
     RETURN_IF_ERROR(CheckFinite(search.embedded, block.first, block.values));
@@ -68,20 +92,18 @@ absl::StatusOr<TopK> SearchTable(const Search& search, const AnswerRange& nodes,
       ScoreBlock(search.model, search.query, 1, tile, end - begin, worker.scratch, worker.scores);
       for (std::size_t i = 0; i < end - begin; ++i) {
         const std::uint64_t node = block.first + begin + i;
-        if (std::binary_search(skip.begin(), skip.end(), node)) continue;
+        if (filter.Skips(node)) continue;
         const float score =
             search.adjust ? search.adjust(worker.scores[i], tile.subspan(i * dim, dim)) : worker.scores[i];
-        worker.best.Add({NodeId{node}, score});
+        (filter.Plausible(node) ? worker.best.plausible : worker.best.others).Add({NodeId{node}, score});
       }
     });
     return absl::OkStatus();
   };
   RETURN_IF_ERROR(
       StreamRows(search.embedded.embeddings, nodes.first, nodes.last, BlockRowsOf(options, dim), score_block));
-  TopK best(options.k);
-  for (const Worker& worker : workers) {
-    for (const ScoredNode& scored : worker.best.Nodes()) best.Add(scored);
-  }
+  Best best(options.k);
+  for (const Worker& worker : workers) best.Add(worker.best);
   return best;
 }
 
@@ -91,6 +113,62 @@ absl::StatusOr<std::vector<float>> ReadNode(const EmbeddedGraph& embedded, NodeI
   RETURN_IF_ERROR(CheckFinite(embedded, Value(node), row));
   return row;
 }
+
+// Pairs of nodes and places in memory at once: another eighth of it.
+std::uint64_t MostPairs(const NodeSearchOptions& options) {
+  return std::max<std::uint64_t>(1, MemoryOf(options) / 8 / NodePlaces::kBytes);
+}
+
+// Collects the answers to a question, range by range.
+class LinkSearch {
+ public:
+  LinkSearch(const Search& search, const NodeSearchOptions& options)
+      : search_(search), options_(options), best_(options.k) {}
+
+  // `known`: the known answers among `nodes`, ascending.
+  absl::Status Add(const AnswerRange& nodes, const NodeFilter& filter, std::span<const std::uint64_t> known) {
+    ASSIGN_OR_RETURN(const Best found, SearchTable(search_, nodes, filter, options_));
+    best_.Add(found);
+    for (const TopK* const top : {&found.plausible, &found.others}) {
+      for (const ScoredNode& scored : top->Nodes()) {
+        if (std::binary_search(known.begin(), known.end(), Value(scored.node))) known_.insert(Value(scored.node));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The same, where the rule of `place` says which nodes are plausible: in pieces whose places fit the memory.
+  absl::Status AddTyped(const AnswerRange& nodes, NodeFilter filter, std::span<const std::uint64_t> known,
+                        const TypeRules& types, std::uint64_t place) {
+    TypeMask mask;
+    filter.mask = &mask;
+    filter.rule = types.RuleOf(place);
+    return VisitNodePlaces(search_.embedded.graph, nodes.first, nodes.last, MostPairs(options_),
+                           [&](const NodePlaces& places) {
+                             types.Mark(places, places.first(), places.last(), mask);
+                             return Add({places.first(), places.last()}, filter, known);
+                           });
+  }
+
+  // The k best, plausible ones first.
+  std::vector<Prediction> List() && {
+    std::vector<Prediction> predictions;
+    for (TopK* const top : {&best_.plausible, &best_.others}) {
+      for (const ScoredNode& scored : top->TakeSorted()) {
+        if (predictions.size() == options_.k) break;
+        predictions.push_back(
+            {scored.node, scored.score, known_.contains(Value(scored.node)), top == &best_.plausible});
+      }
+    }
+    return predictions;
+  }
+
+ private:
+  const Search& search_;
+  const NodeSearchOptions& options_;
+  Best best_;
+  absl::flat_hash_set<std::uint64_t> known_;  // the known answers that `best_` ever held
+};
 
 }  // namespace
 
@@ -112,40 +190,33 @@ absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedd
   product.kind = ModelKind::kDot;
   const std::uint64_t self = Value(node);
   const Search search{embedded, product, row, similarity == Similarity::kCosine ? cosine : Adjust()};
-  ASSIGN_OR_RETURN(TopK best, SearchTable(search, {0, embedded.graph.node_count()}, std::span(&self, 1), options));
-  return best.TakeSorted();
+  ASSIGN_OR_RETURN(Best best, SearchTable(search, {0, embedded.graph.node_count()}, {std::span(&self, 1)}, options));
+  return best.plausible.TakeSorted();
 }
 
 absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
-                                         KnownEdges known_edges, const NodeSearchOptions& options) {
+                                         KnownEdges known_edges, const NodeSearchOptions& options,
+                                         const TypeRules* types) {
   RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
   ASSIGN_OR_RETURN(const std::vector<float> row, ReadNode(embedded, question.known));
   std::vector<float> query(embedded.model.dim);
   MakeLinkQuery(embedded, question.side, question.relation, row, query);
   const Search search{embedded, embedded.model, query, Adjust()};
-  TopK best(options.k);
+  LinkSearch links(search, options);
   Predictions predictions;
-  absl::flat_hash_set<std::uint64_t> known_best;  // the known answers that `best` ever held
   const auto search_range = [&](const AnswerRange& nodes, const KnownAnswers& answers) -> absl::Status {
     const std::span<const std::uint64_t> known = answers.Of(0);
     predictions.known += known.size();
-    const bool hide = known_edges == KnownEdges::kHide;
-    ASSIGN_OR_RETURN(const TopK found,
-                     SearchTable(search, nodes, hide ? known : std::span<const std::uint64_t>(), options));
-    for (const ScoredNode& scored : found.Nodes()) {
-      best.Add(scored);
-      if (std::binary_search(known.begin(), known.end(), Value(scored.node))) known_best.insert(Value(scored.node));
-    }
-    return absl::OkStatus();
+    const NodeFilter filter{known_edges == KnownEdges::kHide ? known : std::span<const std::uint64_t>()};
+    if (types == nullptr) return links.Add(nodes, filter, known);
+    return links.AddTyped(nodes, filter, known, *types, PlaceOf(question.relation, question.side));
   };
   const QuestionIndex questions({question});
   const std::uint64_t max_answers = MemoryOf(options) / 4 / KnownAnswers::kBytes;
   for (const AnswerRange& range : MakeAnswerRanges(embedded.graph, max_answers)) {
     RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, questions, range, max_answers, search_range));
   }
-  for (const ScoredNode& scored : best.TakeSorted()) {
-    predictions.nodes.push_back({scored.node, scored.score, known_best.contains(Value(scored.node))});
-  }
+  predictions.nodes = std::move(links).List();
   return predictions;
 }
 

@@ -13,6 +13,7 @@
 #include "evaluate/embedded_graph.h"
 #include "evaluate/known_answers.h"
 #include "evaluate/top_k.h"
+#include "evaluate/type_rules.h"
 
 namespace octavo {
 
@@ -43,20 +44,23 @@ struct Prediction {
   NodeId node{};
   float score = 0.0F;
   bool known = false;
+  bool plausible = true;  // by the rules of types, if any
 
   friend bool operator==(const Prediction&, const Prediction&) = default;
 };
 
 struct Predictions {
-  std::vector<Prediction> nodes;  // best first, ties by id
+  std::vector<Prediction> nodes;  // plausible ones first, then best first, ties by id
   std::uint64_t known = 0;        // all nodes that answer the question in train, valid or test
 
   friend bool operator==(const Predictions&, const Predictions&) = default;
 };
 
-// Returns the k nodes with the best scores as answers to `question`.
-// REQUIRES: the question's node and relation are in the graph
+// Returns the k nodes with the best scores as answers to `question`. With `types`, the nodes that are plausible at its
+// open end come first, then the others.
+// REQUIRES: the question's node and relation are in the graph; `types` has a rule for the open end
 absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
-                                         KnownEdges known_edges, const NodeSearchOptions& options);
+                                         KnownEdges known_edges, const NodeSearchOptions& options,
+                                         const TypeRules* types = nullptr);
 
 }  // namespace octavo

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -25,11 +26,13 @@ namespace {
 constexpr std::array<Side, 2> kSides = {Side::kTail, Side::kHead};
 constexpr std::size_t kGrain = 512;  // triples or questions per task
 
-LinkQuestion QuestionOf(const Edge& triple, Side side) {
+LinkQuestion AskedBy(const Edge& triple, Side side) {
   return {side == Side::kTail ? triple.head : triple.tail, triple.relation, side};
 }
 
-std::uint64_t AnswerOf(const Edge& triple, Side side) { return Value(side == Side::kTail ? triple.tail : triple.head); }
+std::uint64_t AnsweredBy(const Edge& triple, Side side) {
+  return Value(side == Side::kTail ? triple.tail : triple.head);
+}
 
 // The first product of a program makes libxsmm allocate its tables: some milliseconds, in which no other thread can map
 // memory. Sorting the questions maps little and takes as long, so both run at once.
@@ -52,20 +55,22 @@ std::vector<LinkQuestion> QuestionsOf(std::span<const Edge> triples) {
   std::vector<LinkQuestion> questions;
   questions.reserve(2 * triples.size());
   for (const Edge& triple : triples) {
-    for (const Side side : kSides) questions.push_back(QuestionOf(triple, side));
+    for (const Side side : kSides) questions.push_back(AskedBy(triple, side));
   }
   return questions;
 }
 
 }  // namespace
 
-std::uint64_t QuestionBatch::BytesPerTriple(const ModelSpec& model) {
+std::uint64_t QuestionBatch::BytesPerTriple(const ModelSpec& model, bool typed) {
   // Per side: query, threshold and its bins, answer, question with up to four slots of its index and with its ranges of
   // thresholds and known answers, wanted row and its node.
   constexpr std::uint64_t kSideBytes = sizeof(float) + 4 * sizeof(std::uint64_t) + sizeof(Answer) +
                                        sizeof(LinkQuestion) + 4 * sizeof(std::uint32_t) + sizeof(ThresholdRange) +
                                        2 * sizeof(std::uint64_t) + sizeof(WantedRow) + sizeof(std::uint64_t);
-  return 2 * (model.dim * sizeof(float) + kSideBytes) + sizeof(Edge);
+  // Typed bins, the answer in the order of nodes, and whether it is plausible.
+  constexpr std::uint64_t kTypedBytes = 4 * sizeof(std::uint64_t) + sizeof(std::uint32_t) + sizeof(char);
+  return 2 * (model.dim * sizeof(float) + kSideBytes + (typed ? kTypedBytes : 0)) + sizeof(Edge);
 }
 
 QuestionBatch::QuestionBatch(const EmbeddedGraph& embedded, std::span<const Edge> triples,
@@ -74,12 +79,13 @@ QuestionBatch::QuestionBatch(const EmbeddedGraph& embedded, std::span<const Edge
   ParallelRanges(0, answers_.size(), kGrain, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const Edge& triple = triples[i / 2];
-      answers_[i] = {AnswerOf(triple, kSides[i % 2]), questions_.Find(QuestionOf(triple, kSides[i % 2]))};
+      answers_[i] = {AnsweredBy(triple, kSides[i % 2]), questions_.Find(AskedBy(triple, kSides[i % 2]))};
     }
   });
 }
 
-absl::StatusOr<QuestionBatch> QuestionBatch::Make(const EmbeddedGraph& embedded, std::span<const Edge> triples) {
+absl::StatusOr<QuestionBatch> QuestionBatch::Make(const EmbeddedGraph& embedded, std::span<const Edge> triples,
+                                                  bool typed) {
   std::optional<QuestionBatch> made;
   ParallelBoth([&] { WarmUp(embedded.model); }, [&] { made = QuestionBatch(embedded, triples, QuestionsOf(triples)); });
   QuestionBatch& batch = *made;
@@ -87,6 +93,7 @@ absl::StatusOr<QuestionBatch> QuestionBatch::Make(const EmbeddedGraph& embedded,
   RETURN_IF_ERROR(batch.ScoreAnswers());
   RETURN_IF_ERROR(batch.CheckScores());
   batch.MakeThresholds();
+  if (typed) batch.MakeTypedBins();
   return *std::move(made);
 }
 
@@ -161,6 +168,25 @@ void QuestionBatch::MakeThresholds() {
   known_bins_.assign(2 * thresholds_.size(), 0);
 }
 
+void QuestionBatch::MakeTypedBins() {
+  typed_ = true;
+  typed_bins_.assign(2 * thresholds_.size(), 0);
+  typed_known_bins_.assign(2 * thresholds_.size(), 0);
+  plausible_.assign(answers_.size(), 0);
+  by_node_.resize(answers_.size());
+  std::iota(by_node_.begin(), by_node_.end(), 0U);
+  std::ranges::sort(by_node_, {}, [&](std::uint32_t index) { return answers_[index].node; });
+}
+
+void QuestionBatch::NoteAnswers(std::uint64_t first, std::uint64_t last,
+                                const std::function<bool(std::size_t, std::uint64_t)>& plausible) {
+  const auto node_of = [&](std::uint32_t index) { return answers_[index].node; };
+  auto at = std::ranges::lower_bound(by_node_, first, {}, node_of);
+  for (; at != by_node_.end() && node_of(*at) < last; ++at) {
+    plausible_[*at] = plausible(answers_[*at].question, node_of(*at)) ? 1 : 0;
+  }
+}
+
 std::span<const float> QuestionBatch::Queries(std::size_t begin, std::size_t end) const {
   const std::size_t dim = embedded_->model.dim;
   return {queries_.get() + begin * dim, (end - begin) * dim};
@@ -175,18 +201,27 @@ void QuestionBatch::SumBins() {
     for (std::size_t question = first; question < last; ++question) {
       SumBinsAbove(CandidateBins(question));
       SumBinsAbove(KnownBins(question));
+      if (!typed_) continue;
+      SumBinsAbove(TypedBins(question));
+      SumBinsAbove(TypedKnownBins(question));
     }
   });
 }
 
 QuestionBatch::Ranks QuestionBatch::RanksOf(std::size_t triple, Side side, bool answer_is_candidate) const {
-  const Answer& answer = answers_[2 * triple + (side == Side::kTail ? 0 : 1)];
+  const std::size_t index = AnswerOf(triple, side);
+  const Answer& answer = answers_[index];
   const std::size_t bin = 2 * answer.threshold;
   const std::uint64_t equal = candidate_bins_[bin];
   const std::uint64_t above = candidate_bins_[bin + 1];
   // The answer is one of the known answers, and a candidate whenever they are, so this subtracts it exactly once.
-  return {TiedRank(above - known_bins_[bin + 1], equal - known_bins_[bin]),
-          TiedRank(above, equal - (answer_is_candidate ? 1 : 0))};
+  Ranks ranks{TiedRank(above - known_bins_[bin + 1], equal - known_bins_[bin]),
+              TiedRank(above, equal - (answer_is_candidate ? 1 : 0))};
+  if (!typed_) return ranks;
+  // The same, also if the answer is not plausible: then it is counted in neither bin.
+  ranks.typed = TiedRank(typed_bins_[bin + 1] - typed_known_bins_[bin + 1], typed_bins_[bin] - typed_known_bins_[bin]);
+  ranks.plausible = plausible_[index] != 0;
+  return ranks;
 }
 
 }  // namespace octavo

@@ -48,12 +48,16 @@ struct RankSums {
   double Mean(double sum) const { return count == 0 ? 0.0 : sum / static_cast<double>(count); }
 };
 
-// Ranks of one side: against all candidates (raw), and without the other known answers (filtered).
+// Ranks of one side: against all candidates (raw), without the other known answers (filtered), and of those that
+// remain against the ones of a plausible type (typed).
 struct SideSums {
   RankSums filtered;
   RankSums raw;
+  RankSums typed;  // none unless types are asked for
 
-  friend SideSums operator+(const SideSums& a, const SideSums& b) { return {a.filtered + b.filtered, a.raw + b.raw}; }
+  friend SideSums operator+(const SideSums& a, const SideSums& b) {
+    return {a.filtered + b.filtered, a.raw + b.raw, a.typed + b.typed};
+  }
 };
 
 }  // namespace octavo

@@ -12,12 +12,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/edge.h"
 #include "evaluate/embedded_graph.h"
 #include "evaluate/rank_metrics.h"
+#include "evaluate/type_rules.h"
 
 namespace octavo {
 
@@ -29,6 +31,9 @@ struct RankingOptions {
   std::uint64_t sample = 0;  // rank this many random triples of the split; 0: all
   std::uint64_t seed = 1;    // for both draws
   bool per_relation = false;
+  // If set, ranks each answer also among the nodes that are plausible by these rules (type_rules.h) and the answer.
+  // Their memory and stop are ignored. REQUIRES: all nodes are candidates
+  std::optional<TypeRuleOptions> types = {};
   std::uint64_t memory_bytes = 0;  // limit for what the ranking holds; 0: 1 GiB
   // Rows read at a time; 0: by memory, up to 2 MiB. Results do not depend on it.
   std::uint64_t block_rows = 0;
@@ -44,6 +49,9 @@ struct RankingReport {
   bool all_candidates = true;
   SideSums head;
   SideSums tail;
+  // With types: the answers that are plausible, and the plausible candidates of all answers together.
+  std::uint64_t plausible_answers = 0;
+  std::uint64_t plausible_candidates = 0;
   struct Relation {
     RelationId relation{};
     std::uint64_t triples = 0;

@@ -96,6 +96,9 @@ def main():
     marked = once("predict", "city1", "in", "?", "-k", "14", "--known", "mark")
     for line in ("predict city1 in ? --known mark -k 14", "city1 in ? -k 14 --known mark"):
         same(terminal.ask(line), marked)
+    typed = once("predict", "city1", "in", "?", "-k", "14", "--typed")
+    for line in ("predict city1 in ? --typed -k 14", "city1 in ? -k 14 --typed"):
+        same(terminal.ask(line), typed)
     same(terminal.ask("predict city1 in"), once("predict", "city1", "in", "?", "-k", "2"))
     same(terminal.ask('neighbors New York -k 2'), once("neighbors", "New York", "-k", "2"))
     has(terminal.ask("city1 -k"), "-k: found nothing after it; expected a whole number")

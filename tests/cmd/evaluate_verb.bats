@@ -29,6 +29,24 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [[ "$("$OCTAVO" --quiet evaluate --run run --split train --sample 7 --json | json 'o["triples"]')" == 7 ]]
 }
 
+@test "evaluate --typed: beside the untyped ranks, the same for any threads and memory" {
+  "$OCTAVO" --quiet evaluate --run run --split train --json | json '{**o, "seconds": 0}' >untyped
+  "$OCTAVO" --quiet evaluate --run run --split train --typed --json >typed
+  json '{k: v for k, v in {**o, "seconds": 0}.items() if k != "typed"}' <typed | sed "s/, 'typed': {[^}]*}//g" | cmp - untyped
+  # Tails of "in" are the 3 countries; heads of both and tails of "near" are the 11 places that are no country.
+  [[ "$(json '[o["typed"]["candidates"], o["typed"]["plausible_answers"], o["typed"]["type_share"]]' <typed)" == "[9.0, 1.0, 0.1]" ]]
+  [[ "$(json 'o["typed"]["mrr"] >= o["mrr"] and o["typed"]["mean_rank"] < o["mean_rank"]' <typed)" == True ]]
+  [[ "$(json 'abs(o["head"]["typed"]["mrr"] / 2 + o["tail"]["typed"]["mrr"] / 2 - o["typed"]["mrr"]) < 1e-12' <typed)" == True ]]
+  json '{**o, "seconds": 0}' <typed >any
+  "$OCTAVO" --quiet --threads 1 evaluate --run run --split train --typed --memory 32MiB --json | json '{**o, "seconds": 0}' | cmp - any
+  "$OCTAVO" --quiet evaluate --run run --split train --typed >table
+  grep -q '^typed  ' table
+  grep -qF 'ranked among nodes of a plausible type, 9.0 on average; 100.0 % of the answers are among them' table
+  printf 'country0\tland\ncountry1\tland\ncountry2\tland\n' >types.tsv
+  "$OCTAVO" --quiet evaluate --run run --split train --typed --types types.tsv --per-relation --json >given
+  [[ "$(json '[o["typed"]["types_file"], o["typed"]["candidates"], o["relations"][0]["typed"]["mrr"] > 0]' <given)" == "['types.tsv', 9.0, True]" ]]
+}
+
 # The graph of a run was moved; the error said that it is not a graph, and did not mention --graph.
 @test "readers of a run say where its graph was, and accept its new path" {
   cp -r graph mine

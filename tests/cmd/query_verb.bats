@@ -50,6 +50,41 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   [[ "$("$OCTAVO" query --run run predict '?' in country1 -k 1 --json --known mark | json 'o["known"], o["known_answers"]')" == "('mark', 4)" ]]
 }
 
+@test "query predict --typed: answers of another type come last" {
+  "$OCTAVO" query --run run predict city1 in '?' -k 14 --known mark --typed --json >typed
+  [[ "$(json 'sorted(p["node"] for p in o["predictions"][:3]), o["typed"]' <typed)" == "(['country0', 'country1', 'country2'], True)" ]]
+  [[ "$(json '[p["plausible"] for p in o["predictions"]] == [True] * 3 + [False] * 11' <typed)" == True ]]
+  "$OCTAVO" query --run run predict city1 in '?' -k 14 --known mark --json >untyped
+  [[ "$(json '"typed" in o, any("plausible" in p for p in o["predictions"])' <untyped)" == "(False, False)" ]]
+  # Both kinds keep the order of their scores.
+  json '[p["node"] for p in o["predictions"] if p["node"].startswith("country")]' <untyped >expected
+  json '[p["node"] for p in o["predictions"][:3]]' <typed | cmp - expected
+  json '[p["node"] for p in o["predictions"] if not p["node"].startswith("country")]' <untyped >expected
+  json '[p["node"] for p in o["predictions"][3:]]' <typed | cmp - expected
+  "$OCTAVO" query --run run predict city1 in '?' -k 14 --typed >table
+  [[ "$(grep -c ' other type$' table)" == 11 ]]
+  # City0 to city9 are plausible heads of "in": New York is as well, by what else it is.
+  [[ "$("$OCTAVO" query --run run predict '?' in country1 -k 14 --typed | grep -c ' other type$')" == 3 ]]
+}
+
+@test "query predict --types FILE: types from a file" {
+  # By their type some cities are not where others are.
+  printf 'country0\tland\ncountry1\tland\ncity3\tland\ncity4\ttown\nnobody\tland\n' >types.tsv
+  "$OCTAVO" query --run run predict city1 in '?' -k 14 --typed --types types.tsv --json >typed 2>err.log
+  [[ "$(json 'sorted(p["node"] for p in o["predictions"] if p["plausible"])' <typed)" == "['city3', 'country0', 'country2']" ]]
+  grep -q 'types.tsv: left out 1 line with names that .*graph lacks, the first "nobody"' err.log
+  # Two of three countries have a type, and all of them that type.
+  [[ "$("$OCTAVO" --quiet query --run run predict city1 in '?' -k 14 --typed --types types.tsv --type-share 1 --json 2>err.log |
+    json 'sum(p["plausible"] for p in o["predictions"])')" == 3 ]]
+  printf 'predict\tcity1\tin\t?\npredict\tcity1\tin\t?\npredict\t?\tin\tcountry1\n' >questions
+  "$OCTAVO" --quiet query --run run --json -k 14 batch questions --typed --types types.tsv 2>err.log >lines
+  # Half of the typed nodes that are in something are "land".
+  for line in 1 2; do
+    [[ "$(sed -n "${line}p" lines | json 'sorted(p["node"] for p in o["predictions"] if p["plausible"])')" == "['city3', 'country0', 'country2']" ]]
+  done
+  [[ "$(sed -n 3p lines | json '[n in [p["node"] for p in o["predictions"] if p["plausible"]] for n in ("country0", "country2")]')" == "[True, False]" ]]
+}
+
 @test "query predict: the tail may be omitted" {
   "$OCTAVO" query --run run predict city1 in -k 3 | diff - <("$OCTAVO" query --run run predict city1 in '?' -k 3)
   fails 2 'no relation "city2"' "$OCTAVO" query --run run predict city1 city2

@@ -3,7 +3,7 @@
 
 Reads the exported embeddings, relations.npy, nodes.names, relations.tsv and the triple files that were imported. Shares
 no code with octavo: scores are written out below from the papers, in double precision, one triple at a time; the filter
-is a set of triples.
+is a set of triples. If the report is one of --typed, its ranks among plausible nodes are computed by matrices.
 
 usage: check_mrr.py --model NAME [--norm l1|l2] [--reciprocal] --embeddings FILE.npy --relations FILE.npy --graph DIR
                     --train FILE --valid FILE --test FILE --report FILE.json
@@ -76,6 +76,18 @@ def rank_of(scores, answer, excluded):
     return (best + worst) / 2
 
 
+def plausible_nodes(train, nodes, relations, share):
+    """Whether each node is plausible as the head (column 2r) and the tail (2r + 1) of relation r."""
+    seen = numpy.zeros((nodes, 2 * relations))
+    for head, relation, tail in train:
+        seen[head, 2 * relation] = seen[tail, 2 * relation + 1] = 1
+    common = seen.T @ seen  # [asked, other]: nodes seen at both
+    counts = seen.sum(axis=0)
+    like = (common > 0) & (common >= share * counts[:, None])
+    unknown = seen.sum(axis=1) == 0
+    return (seen @ like.T > 0) | unknown[:, None] | (counts == 0)[None, :]
+
+
 def metrics_of(ranks):
     ranks = numpy.array(ranks)
     return {
@@ -87,7 +99,7 @@ def metrics_of(ranks):
     }
 
 
-def rank_all(arguments):
+def rank_all(arguments, share):
     names = pathlib.Path(arguments.graph, "nodes.names").read_bytes().split(b"\n")[:-1]
     relation_lines = pathlib.Path(arguments.graph, "relations.tsv").read_bytes().split(b"\n")[:-1]
     node_of = {name: i for i, name in enumerate(names)}
@@ -103,6 +115,7 @@ def rank_all(arguments):
     tails = collections.defaultdict(set)
     heads = collections.defaultdict(set)
     test = []
+    train = []
     for path in (arguments.train, arguments.valid, arguments.test):
         for head, relation, tail in read_triples(path):
             triple = node_of[head], relation_of[relation], node_of[tail]
@@ -110,12 +123,18 @@ def rank_all(arguments):
             heads[triple[1], triple[2]].add(triple[0])
             if path == arguments.test:
                 test.append(triple)
+            if path == arguments.train:
+                train.append(triple)
+    plausible = None if share is None else plausible_nodes(train, len(names), len(relation_of), share)
 
     ranks = collections.defaultdict(list)
     for head, relation, tail in test:
         scores = score_tails(arguments.model, arguments.norm, embeddings[head], relations[relation], embeddings)
         ranks["tail"].append(rank_of(scores, tail, tails[head, relation]))
         ranks["tail raw"].append(rank_of(scores, tail, []))
+        if plausible is not None:
+            others = numpy.flatnonzero(~plausible[:, 2 * relation + 1])
+            ranks["tail typed"].append(rank_of(scores, tail, [*tails[head, relation], *others]))
         if arguments.reciprocal:
             inverse = relations[relation + len(relation_of)]
             scores = score_tails(arguments.model, arguments.norm, embeddings[tail], inverse, embeddings)
@@ -123,6 +142,9 @@ def rank_all(arguments):
             scores = score_heads(arguments.model, arguments.norm, embeddings, relations[relation], embeddings[tail])
         ranks["head"].append(rank_of(scores, head, heads[relation, tail]))
         ranks["head raw"].append(rank_of(scores, head, []))
+        if plausible is not None:
+            others = numpy.flatnonzero(~plausible[:, 2 * relation])
+            ranks["head typed"].append(rank_of(scores, head, [*heads[relation, tail], *others]))
     return ranks, len(test), len(names)
 
 
@@ -135,7 +157,8 @@ def main():
         parser.add_argument("--" + name, required=True)
     arguments = parser.parse_args()
     report = json.loads(pathlib.Path(arguments.report).read_text())
-    ranks, triples, nodes = rank_all(arguments)
+    typed = "typed" in report
+    ranks, triples, nodes = rank_all(arguments, report["typed"]["type_share"] if typed else None)
 
     expected = {
         "": (metrics_of(ranks["tail"] + ranks["head"]), report),
@@ -145,6 +168,10 @@ def main():
         "tail ": (metrics_of(ranks["tail"]), report["tail"]),
         "tail raw ": (metrics_of(ranks["tail raw"]), report["tail"]["raw"]),
     }
+    if typed:
+        expected["typed "] = metrics_of(ranks["tail typed"] + ranks["head typed"]), report["typed"]
+        expected["head typed "] = metrics_of(ranks["head typed"]), report["head"]["typed"]
+        expected["tail typed "] = metrics_of(ranks["tail typed"]), report["tail"]["typed"]
     failures = 0
     if report["triples"] != triples or report["filtered"] is not True or report["split"] != "test":
         print(f"triples, filtered, split: {report['triples']}, {report['filtered']}, {report['split']}; expected "

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "oneapi/tbb/global_control.h"
 #include "tests/evaluate/fixture.h"
+#include "tests/evaluate/naive_types.h"
 
 namespace octavo {
 namespace {
@@ -123,6 +124,40 @@ TEST(PredictLinks, AgreeWithScoringEveryEdgeAndKnowTheKnown) {
       }
     }
   }
+}
+
+TEST(PredictLinks, PlausibleNodesComeFirst) {
+  EmbeddedFixture fixture({.nodes = 60, .relations = 4, .edges = {70, 5, 5}});
+  const NaiveTypes naive{.share = 0.4};
+  std::uint64_t others = 0;
+  for (const Edge& edge : fixture.graph().test) {
+    for (const Side side : {Side::kTail, Side::kHead}) {
+      const LinkQuestion question{side == Side::kTail ? edge.head : edge.tail, edge.relation, side};
+      const auto rules = TypeRules::Count(fixture.opened(), {PlaceOf(edge.relation, side)}, {.share = naive.share});
+      ASSERT_TRUE(rules.ok());
+      for (const KnownEdges known : {KnownEdges::kHide, KnownEdges::kMark}) {
+        const auto all = PredictLinks(fixture.Embedded(), question, known, {.k = 60});
+        ASSERT_TRUE(all.ok());
+        Predictions expected = *all;
+        for (Prediction& prediction : expected.nodes) {
+          prediction.plausible = naive.Plausible(fixture.graph().train, Value(prediction.node), edge.relation, side);
+          others += prediction.plausible ? 0 : 1;
+        }
+        std::stable_partition(expected.nodes.begin(), expected.nodes.end(),
+                              [](const Prediction& prediction) { return prediction.plausible; });
+        for (const std::size_t k : {60U, 7U}) {
+          expected.nodes.resize(std::min(k, expected.nodes.size()));
+          for (const std::uint64_t memory : {1U << 30, 1U}) {
+            const auto found =
+                PredictLinks(fixture.Embedded(), question, known, {.k = k, .memory_bytes = memory}, &*rules);
+            ASSERT_TRUE(found.ok());
+            EXPECT_EQ(*found, expected);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(others, 100U);
 }
 
 TEST(PredictLinks, NanIsAnError) {

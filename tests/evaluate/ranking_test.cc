@@ -11,6 +11,7 @@
 #include "evaluate/candidates.h"
 #include "oneapi/tbb/global_control.h"
 #include "tests/evaluate/fixture.h"
+#include "tests/evaluate/naive_types.h"
 #include "tests/support/expect_status.h"
 
 namespace octavo {
@@ -73,6 +74,52 @@ TEST(RankTriples, AgreesWithDoubleLoopsForEveryModel) {
       ExpectSame(Rank(fixture, {.split = Split::kTrain}), NaiveReport(fixture, fixture.graph().train));
     }
   }
+}
+
+// Adds what typed candidates change, by their definition.
+void AddNaiveTyped(EmbeddedFixture& fixture, const std::vector<Edge>& triples, const NaiveTypes& naive,
+                   RankingReport& report) {
+  for (const Edge& triple : triples) {
+    for (const Side side : {Side::kTail, Side::kHead}) {
+      const auto plausible = [&](std::uint64_t node) {
+        return naive.Plausible(fixture.graph().train, node, triple.relation, side);
+      };
+      std::vector<bool> mask;
+      for (std::uint64_t node = 0; node < fixture.naive.nodes; ++node) mask.push_back(plausible(node));
+      const auto candidate = [&](std::uint64_t node) { return bool{mask[node]}; };
+      SideSums& sums = side == Side::kTail ? report.tail : report.head;
+      sums.typed.Add(NaiveRank(fixture.naive, triple, side, fixture.filter, candidate));
+      report.plausible_candidates += static_cast<std::uint64_t>(std::count(mask.begin(), mask.end(), true));
+      report.plausible_answers += mask[Value(side == Side::kTail ? triple.tail : triple.head)] ? 1 : 0;
+    }
+  }
+}
+
+TEST(RankTriples, TypedAgreesWithDoubleLoops) {
+  for (const double share : {0.3, 0.9}) {
+    EmbeddedFixture fixture({.nodes = 50, .relations = 5, .edges = {60, 10, 30}});
+    RankingReport expected = NaiveReport(fixture, fixture.graph().test);
+    AddNaiveTyped(fixture, fixture.graph().test, {.share = share}, expected);
+    ASSERT_GT(expected.plausible_answers, 0U);
+    ASSERT_LT(expected.plausible_answers, 2 * fixture.graph().test.size());
+    for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{1}}) {
+      for (const std::uint64_t rows : {0U, 3U}) {
+        const RankingReport found =
+            Rank(fixture, {.types = TypeRuleOptions{.share = share}, .memory_bytes = memory, .block_rows = rows});
+        ExpectSame(found, expected);
+        ExpectSame(found.head.typed, expected.head.typed);
+        ExpectSame(found.tail.typed, expected.tail.typed);
+        EXPECT_EQ(found.plausible_answers, expected.plausible_answers);
+        EXPECT_EQ(found.plausible_candidates, expected.plausible_candidates);
+      }
+    }
+  }
+}
+
+TEST(RankTriples, WithoutTypesNothingIsTyped) {
+  EmbeddedFixture fixture({});
+  EXPECT_EQ(Rank(fixture).Both().typed.count, 0U);
+  EXPECT_EQ(Rank(fixture).plausible_candidates, 0U);
 }
 
 TEST(RankTriples, ManyKnownAnswersAndManyTriplesOfOneQuestion) {
