@@ -66,8 +66,7 @@ constexpr Fact kFirstOptions[] = {
     {"plan",
      "--graph --preset --config --time --model --dim --epochs --negatives --storage --memory --what-if --json --help "
      "--help-all"},
-    {"train",
-     "--graph --run --preset --config --time --model --dim --epochs --memory --overwrite --help --help-all"}};
+    {"train", "--graph --run --preset --config --time --model --dim --epochs --memory --overwrite --help --help-all"}};
 
 constexpr Fact kPages[] = {{"bench", "docs/performance.md"},
                            {"completion", "README.md"},
