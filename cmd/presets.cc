@@ -59,7 +59,7 @@ absl::StatusOr<fs::path> FindPreset(const std::string& config, std::string_view 
 absl::Status NoPresets() {
   return RuntimeError(
       fmt::format("no presets in {}; expected the program in bin/ beside the share/ that was installed with it",
-                  PresetFolder("").string()));
+                  PresetFolder("").parent_path().string()));
 }
 
 absl::Status UnknownPreset(const std::string& name, std::string_view verb, std::string_view flag) {
