@@ -35,10 +35,10 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   "$OCTAVO" train "${flags[@]}" --walks 100000 2>err.log &
   pid=$!
   wait_for 60 test -e stopped/run.json
-  kill -INT "$pid"
+  kill -TERM "$pid"  # a shell makes its background jobs ignore SIGINT
   status=0
   wait "$pid" || status=$?
-  [ "$status" -eq 130 ]
+  [ "$status" -eq 143 ]
   grep -qx 'warning: interrupted; stopped has nothing trained yet; the same command begins it again' err.log
   [ ! -e stopped/STATE ]
   "$OCTAVO" --quiet train "${flags[@]}" --walks 2
