@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/count_text.h"
@@ -74,7 +75,7 @@ std::string ReportTable(const ClassificationFlags& flags, const NodeLabels& labe
   const std::string part = flags.part == "all" ? "" : fmt::format(", {} half", flags.part);
   std::string text =
       fmt::format("{} of {} ({}{}), {}{}; {}\n\n", CountText(labels.nodes.size(), "labelled node"), run_flags.run,
-                  DescribeRun(run), part, CountText(labels.names.size(), "label"),
+                  DescribeRun(run), part, CountText(labels.names.size(), "class"),
                   labels.multi_label() ? fmt::format(", {} in all", labels.labels.size()) : std::string(),
                   SplitText(flags, report));
   text += fmt::format("{:>8}{:>9}{:>9}{:>12}{:>19}", "trained", "train", "test", "micro-F1", "macro-F1");
@@ -88,6 +89,22 @@ std::string ReportTable(const ClassificationFlags& flags, const NodeLabels& labe
     text += '\n';
   }
   return text;
+}
+
+// A class name with blanks is read as several classes, and texts for people are no classes.
+void WarnOfClasses(Program& program, const std::string& file, const NodeLabels& labels) {
+  if (const std::optional<std::string_view> shared = labels.LabelOfAll()) {
+    program.reporter.Warning(fmt::format(
+        "{}: every node has the class \"{}\" beside others; a line is NODE<TAB>CLASS [CLASS ...]: several classes are "
+        "separated by blanks, and a class name has none",
+        file, Escape(*shared)));
+  }
+  if (labels.NearlyAllDiffer()) {
+    program.reporter.Warning(fmt::format(
+        "{}: {} for {}; expected classes that many nodes share (octavo import --labels takes the texts that "
+        "people read)",
+        file, CountText(labels.names.size(), "class"), CountText(labels.nodes.size(), "node")));
+  }
 }
 
 }  // namespace
@@ -107,6 +124,7 @@ absl::Status RunClassification(Program& program, const RunFlags& run_flags, cons
   const std::uint64_t label_bytes = before.ok() ? before->bytes : kLeastLabelBytes;
   ASSIGN_OR_RETURN(const NodeLabels labels, ReadNodeLabels(*run.graph, flags.labels, label_bytes));
   WarnOfUnknownNames(program, flags.labels, labels.unknown, *run.graph);
+  WarnOfClasses(program, flags.labels, labels);
   std::uint64_t held = labels.Bytes();
   const auto read = [&](const std::string& path, std::optional<std::vector<std::uint64_t>>& nodes) -> absl::Status {
     if (path.empty()) return absl::OkStatus();

@@ -85,6 +85,10 @@ Json ReportObject(const HeldOutFlags& flags, const TrainedRun& run, const Rankin
   for (const RankingReport::Relation& relation : report.relations) {
     Json entry = Json::object();
     entry["relation"] = run.graph->RelationName(relation.relation);
+    if (run.graph->labels() != nullptr) {
+      const std::string_view label = run.graph->LabelOf(relation.relation);
+      entry["label"] = label.empty() ? Json() : Json(label);
+    }
     entry["triples"] = relation.triples;
     AddMetrics(entry, relation.Both().filtered);
     if (flags.types.typed) AddMetrics(entry["typed"] = Json::object(), relation.Both().typed);
@@ -138,16 +142,23 @@ std::string ReportTable(const HeldOutFlags& flags, const RunFlags& run_flags, co
   return text;
 }
 
+// A relation's name, and its label if it has one.
+std::string RelationText(const Graph& graph, RelationId relation) {
+  const std::string_view label = graph.LabelOf(relation);
+  return fmt::format("{}{}", EscapeCell(graph.RelationName(relation), kMaxNameBytes),
+                     label.empty() ? "" : fmt::format(" ({})", EscapeCell(label, kMaxNameBytes)));
+}
+
 std::string RelationTable(const TrainedRun& run, const RankingReport& report) {
   std::size_t width = 8;
   for (const RankingReport::Relation& relation : report.relations) {
-    width = std::max(width, EscapeName(run.graph->RelationName(relation.relation), kMaxNameBytes).size());
+    width = std::max(width, RelationText(*run.graph, relation.relation).size());
   }
   std::string text = fmt::format("\n{:<{}}{:>10}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "relation (filtered)", width, "triples",
                                  "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
   for (const RankingReport::Relation& relation : report.relations) {
-    text += fmt::format("{:<{}}{:>10}{}", EscapeName(run.graph->RelationName(relation.relation), kMaxNameBytes), width,
-                        relation.triples, Columns(relation.Both().filtered));
+    text += fmt::format("{:<{}}{:>10}{}", RelationText(*run.graph, relation.relation), width, relation.triples,
+                        Columns(relation.Both().filtered));
   }
   return text;
 }

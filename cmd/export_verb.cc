@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,6 +69,13 @@ struct Export {
   }
 };
 
+// The file for the names of projector: that of the vectors with .metadata.tsv for its ending, without compression.
+std::string MetadataBeside(const std::string& output) {
+  std::filesystem::path path = output;
+  if (CompressionOfExtension(output) != Compression::kNone) path.replace_extension();
+  return path.replace_extension(".metadata.tsv").string();
+}
+
 absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
   Export work;
   if (flags.format == "auto") {
@@ -102,7 +110,7 @@ absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
   if (projector && metadata.empty()) {
     if (flags.output == "-")
       return UsageError("--output -: expected --metadata FILE, as standard output has no folder");
-    metadata = (std::filesystem::path(flags.output).parent_path() / "metadata.tsv").string();
+    metadata = MetadataBeside(flags.output);
   }
   work.targets = {{"--output", flags.output}};
   if (!flags.names.empty()) work.targets.emplace_back("--names", flags.names);
@@ -232,6 +240,7 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   for (std::optional<OutputFile>* beside : {&names, &metadata, &scales}) {
     if (*beside) files.push_back(&**beside);
   }
+  const std::size_t files_beside = files.size();
   files.push_back(&output);
   RETURN_IF_ERROR(OutputFile::CommitAll(files));
   program.reporter.EndProgress();
@@ -239,6 +248,10 @@ absl::Status WriteTable(Program& program, const ExportFlags& flags, const Export
   program.reporter.Info(fmt::format("{}: {}, {} of {}, {}{}", output.name(), VectorFormatName(work.format),
                                     CountText(table.rows, "vector"), CountText(table.columns, "number"),
                                     FormatByteSize(output.bytes_written()), ReplacedText(output)));
+  for (const OutputFile* file : std::span(files).first(files_beside)) {
+    program.reporter.Info(
+        fmt::format("{}: {}{}", file->name(), FormatByteSize(file->bytes_written()), ReplacedText(*file)));
+  }
   return absl::OkStatus();
 }
 
@@ -313,8 +326,9 @@ void AddExportVerb(CLI::App& app, Program& program) {
   RefuseEmpty(
       verb->add_option("--names", flags->names, "Also write the names of the rows, one per line; for hdf5 a JSON list"))
       ->type_name("FILE");
-  RefuseEmpty(verb->add_option("--metadata", flags->metadata,
-                               "File for the names of projector; default: metadata.tsv beside the output"))
+  RefuseEmpty(
+      verb->add_option("--metadata", flags->metadata,
+                       "File for the names of projector; default: that of the output with the ending .metadata.tsv"))
       ->type_name("FILE");
   verb->add_flag("--escape-formulas", flags->escape_formulas,
                  "Write an apostrophe before names that begin with = + - @, which a spreadsheet would run as formulas "

@@ -66,7 +66,8 @@ void ReportLabels(const ImportFlags& flags, const ImportSummary& summary, Report
   if (!summary.graph.HasLabels() && flags.options.labels.empty() && choice.predicate.empty()) return;
   std::string text =
       fmt::format("labels: {} and {}", CountText(labels.nodes, "node"), CountText(labels.relations, "relation"));
-  if (labels.repeated > 0) text += fmt::format("; {} of the same names left out", labels.repeated);
+  if (labels.repeated > 0)
+    text += fmt::format("; left out {} for names that have one already", CountText(labels.repeated, "label"));
   if (labels.unknown > 0) {
     text += fmt::format("; {} that the graph lacks, such as \"{}\"", CountText(labels.unknown, "name"),
                         Escape(labels.first_unknown, 60));

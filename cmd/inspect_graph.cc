@@ -64,8 +64,8 @@ void PrintTable(const Graph& graph) {
   fmt::print("\n{:>14}  relation\n", "train edges");
   for (std::size_t i = 0; i < std::min(relations.size(), kShownRelations); ++i) {
     const std::string_view label = graph.LabelOf(relations[i]);
-    fmt::print("{:>14}  {}{}\n", graph.RelationTrainEdges(relations[i]), EscapeName(graph.RelationName(relations[i])),
-               label.empty() ? "" : fmt::format(" ({})", EscapeName(label)));
+    fmt::print("{:>14}  {}{}\n", graph.RelationTrainEdges(relations[i]), EscapeCell(graph.RelationName(relations[i])),
+               label.empty() ? "" : fmt::format(" ({})", EscapeCell(label)));
   }
   if (relations.size() > kShownRelations) {
     fmt::print("{:>14}  {} more (--json lists them)\n", "...", relations.size() - kShownRelations);

@@ -92,9 +92,9 @@ EndOnInterrupt::~EndOnInterrupt() {
   thread_.join();
 }
 
-bool EndedByInterrupt(Program& program, const absl::Status& status, std::string_view target) {
+bool EndedByInterrupt(Program& program, const absl::Status& status, std::string_view target, std::string_view fate) {
   if (!absl::IsCancelled(status) || !Interrupted()) return false;
-  program.reporter.Warning(fmt::format("interrupted; {} was not made", target));
+  program.reporter.Warning(fmt::format("interrupted; {} {}", target, fate));
   program.exit_code = InterruptExitCode();
   return true;
 }

@@ -49,7 +49,8 @@ class EndOnInterrupt {
   std::thread thread_;
 };
 
-// Whether a signal caused `status`. If so, warns that `target` was not made and sets the exit code.
-bool EndedByInterrupt(Program& program, const absl::Status& status, std::string_view target);
+// Whether a signal caused `status`. If so, warns of the fate of `target` and sets the exit code.
+bool EndedByInterrupt(Program& program, const absl::Status& status, std::string_view target,
+                      std::string_view fate = "was not made");
 
 }  // namespace octavo

@@ -1,9 +1,15 @@
 #include "cmd/next_commands.h"
 
+#include <optional>
+#include <string_view>
 #include <system_error>
 
+#include "absl/status/statusor.h"
 #include "base/escape.h"
 #include "fmt/format.h"
+#include "format/paths.h"
+#include "io/line_reader.h"
+#include "run/run_configuration.h"
 
 namespace octavo {
 namespace {
@@ -16,6 +22,23 @@ std::string UnusedRun() {
     name = fmt::format("run-{}", number);
   }
   return name;
+}
+
+// A name of the run's graph that can be typed as it is shown, or "NAME".
+std::string SomeNode(const std::filesystem::path& run) {
+  constexpr int kLooks = 100;
+  constexpr std::size_t kMostBytes = 60;
+  const std::string none = "NAME";
+  const absl::StatusOr<RunConfiguration> configuration = ReadRunConfiguration(RunPaths(run).Configuration());
+  if (!configuration.ok()) return none;
+  absl::StatusOr<LineReader> names = LineReader::Open(GraphPaths(configuration->graph).NodeNames().string());
+  for (int look = 0; names.ok() && look < kLooks; ++look) {
+    const absl::StatusOr<std::optional<std::string_view>> name = names->NextLine();
+    if (!name.ok() || !*name) break;
+    const bool plain = !(*name)->starts_with('-') && (*name)->size() <= kMostBytes && EscapeCell(**name) == **name;
+    if (plain) return ShellWord(**name);
+  }
+  return none;
 }
 
 }  // namespace
@@ -32,7 +55,7 @@ std::vector<std::string> NextOfRun(const std::filesystem::path& run, const Graph
   } else if (graph.valid_edges > 0) {
     commands.push_back(fmt::format("octavo evaluate --run {} --split valid", name));
   }
-  commands.push_back(fmt::format("octavo query --run {}", name));
+  commands.push_back(fmt::format("octavo query --run {} neighbors {}", name, SomeNode(run)));
   commands.push_back(fmt::format("octavo report --run {} --output report.html", name));
   return commands;
 }

@@ -71,6 +71,7 @@ absl::Status ReadOptionFile(CLI::App& verb, std::string_view group, const std::f
     const std::string place = fmt::format("{}:{}", path.string(), key.source().begin.line);
     const auto at = std::ranges::find(keys, key.str());
     if (at == keys.end()) {
+      RETURN_IF_ERROR(RefuseTable(key, node, path));
       const auto key_of = [&](std::uint64_t i) -> std::string_view { return keys[i]; };
       return UsageError(fmt::format("{}: unknown key \"{}\"{}", place, Escape(key.str()),
                                     DidYouMean(NearNames(key.str(), keys.size(), key_of))));

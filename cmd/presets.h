@@ -25,10 +25,14 @@ std::filesystem::path InstalledPreset(const std::string& name, std::string_view 
 
 // Returns the file that --config or --space refers to: the path itself or, if there is no such file and it is a bare
 // name, the installed preset with that name for the verb. A bare name that is neither is a usage error that names
-// similar presets, or the verb whose preset it is.
-absl::StatusOr<std::filesystem::path> FindPreset(const std::string& config, std::string_view verb);
+// similar presets, or the verb whose preset it is. `flag` is the one that was given, for the message.
+absl::StatusOr<std::filesystem::path> FindPreset(const std::string& config, std::string_view verb,
+                                                 std::string_view flag);
 
-// Returns that error. Without a verb, similar presets of all verbs are suggested.
-absl::Status UnknownPreset(const std::string& name, std::string_view verb);
+// Returns that error. Without a verb, similar presets of all verbs are suggested, and no flag is named.
+absl::Status UnknownPreset(const std::string& name, std::string_view verb, std::string_view flag);
+
+// Returns an error that names the folder that has no presets: the program is not where it was installed.
+absl::Status NoPresets();
 
 }  // namespace octavo

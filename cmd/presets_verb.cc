@@ -35,14 +35,16 @@ std::string AboutText(const std::string& text) {
 
 absl::Status ListPresets() {
   std::string text;
+  bool found = false;
   for (const std::string_view verb : VerbsWithPresets()) {
     text += fmt::format("{}octavo {} {}\n", text.empty() ? "" : "\n", verb, FlagOfPresets(verb));
     for (const std::string& name : InstalledPresets(verb)) {
-      ASSIGN_OR_RETURN(const std::filesystem::path path, FindPreset(name, verb));
-      ASSIGN_OR_RETURN(const std::string preset, ReadWholeFile(path, kMostPresetBytes));
+      found = true;
+      ASSIGN_OR_RETURN(const std::string preset, ReadWholeFile(InstalledPreset(name, verb), kMostPresetBytes));
       text += NameAndText(name, AboutText(preset), kNameColumn, TextColumns());
     }
   }
+  if (!found) return NoPresets();
   fmt::print("{}\noctavo presets NAME prints a preset, with the commands that it belongs to and what they reach.\n",
              text);
   return absl::OkStatus();
@@ -58,7 +60,7 @@ absl::Status PrintPreset(const std::string& name) {
     found = true;
   }
   if (found) return absl::OkStatus();
-  return UnknownPreset(name, "");
+  return UnknownPreset(name, "", "");
 }
 
 }  // namespace

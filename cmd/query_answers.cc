@@ -45,6 +45,12 @@ absl::StatusOr<Question> WithRelation(Question question, const Graph& graph) {
     }
     tail = std::exchange(relation, std::string(graph.RelationName(RelationId{0})));
   }
+  if (relation == kAsked && !graph.FindRelation(kAsked)) {
+    return UsageError(fmt::format(
+        "predict: found {0} for the relation, which cannot be asked for; expected its name, and {0} for the "
+        "head or the tail",
+        kAsked));
+  }
   if ((head == kAsked) != (tail == kAsked)) return question;
   return UsageError(
       fmt::format("predict: found \"{}\" and \"{}\" for head and tail; expected {} for exactly one of them (quoted "
@@ -84,7 +90,7 @@ void PrintTable(const Answer& answer, std::string_view score_name) {
 
 // A name as titles show it: with its label, if it has one.
 std::string Titled(const std::string& name, const std::string& label) {
-  return label.empty() ? EscapeName(name) : fmt::format("{} ({})", EscapeName(name), EscapeName(label, kMaxNameBytes));
+  return label.empty() ? EscapeCell(name) : fmt::format("{} ({})", EscapeCell(name), EscapeCell(label, kMaxNameBytes));
 }
 
 // A field for a label: null for a name without one.
@@ -200,7 +206,7 @@ void Answerer::CountReading() {
 
 // JSON contains complete names, of up to 64 KiB: they must fit the memory that the search used.
 absl::StatusOr<std::string> Answerer::RowText(std::string_view text, std::uint64_t& bytes, std::uint64_t most) const {
-  if (!flags_->json) return EscapeName(text, kMaxNameBytes);
+  if (!flags_->json) return EscapeCell(text, kMaxNameBytes);
   bytes += kNameCopies * EscapeJsonControls(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).size();
   if (bytes <= most) return std::string(text);
   return UsageError(
@@ -279,7 +285,7 @@ void PrintAnswer(const QueryFlags& flags, const Answer& answer) {
   const auto& [head, relation, tail] = answer.question.words;
   if (answer.question.kind == Question::Kind::kNeighbors) {
     fmt::print("neighbors of \"{}\"{}\n\n", EscapeName(head),
-               answer.labels[0].empty() ? "" : fmt::format(" ({})", EscapeName(answer.labels[0], kMaxNameBytes)));
+               answer.labels[0].empty() ? "" : fmt::format(" ({})", EscapeCell(answer.labels[0], kMaxNameBytes)));
     PrintTable(answer, flags.metric);
     return;
   }

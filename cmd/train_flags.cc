@@ -60,7 +60,7 @@ absl::StatusOr<TrainOptions> ReadValues(const TrainFlags& flags, const TrainOpti
   }
   const std::string& file = preset ? flags.preset : flags.config;
   if (!file.empty()) {
-    ASSIGN_OR_RETURN(const std::filesystem::path path, FindPreset(file, "train"));
+    ASSIGN_OR_RETURN(const std::filesystem::path path, FindPreset(file, "train", preset ? "--preset" : "--config"));
     RETURN_IF_ERROR(LoadTomlConfiguration(path, options));
   }
   for (const auto& [name, value] : flags.given) {

@@ -13,6 +13,7 @@
 #include "cmd/validation.h"
 #include "fmt/format.h"
 #include "format/paths.h"
+#include "run/run_folder.h"
 #include "run/training_remarks.h"
 
 namespace octavo {
@@ -162,7 +163,10 @@ absl::Status RunTraining(
   callbacks.on_validation = [&](const ValidationEvent& event) { ReportValidation(program.reporter, event); };
 
   const absl::StatusOr<TrainOutcome> trained = work(settings, callbacks);
-  if (EndedByInterrupt(program, trained.status(), run.string())) return absl::OkStatus();  // before the first commit
+  // Before the first commit. A folder that has begun keeps its run.json, and the same command takes it.
+  const std::string_view fate =
+      IsUntrained(RunPaths(run)) ? "has nothing trained yet; the same command begins it again" : "was not made";
+  if (EndedByInterrupt(program, trained.status(), run.string(), fate)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const TrainOutcome outcome, trained);
   if (outcome.finished) {
     const ValidationProgress& validation = outcome.validation;

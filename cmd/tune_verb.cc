@@ -236,7 +236,7 @@ absl::Status RunTune(Program& program, TuneFlags& flags) {
   flags.search.folder = flags.output;
   flags.search.memory = MemoryLimit(program);
   if (!flags.space.empty()) {
-    ASSIGN_OR_RETURN(const std::filesystem::path space, FindPreset(flags.space, "tune"));
+    ASSIGN_OR_RETURN(const std::filesystem::path space, FindPreset(flags.space, "tune", "--space"));
     ASSIGN_OR_RETURN(flags.search.space, LoadSearchSpace(space));
   }
   if (flags.dry_run) {

@@ -110,7 +110,10 @@ std::string UsageMessage(const CLI::App& app, const std::string& message, const 
     const std::vector<std::string> flags = FlagsOf(command);
     std::string meant = Suggest(name, flags);
     if (meant.empty() && name.size() > 2 && name[1] != '-') meant = Suggest("-" + name, flags);
-    text = fmt::format("unknown flag \"{}\"{}", Escape(name), meant);
+    const bool known = std::ranges::find(typed, "--") != typed.end() && std::ranges::find(flags, name) != flags.end();
+    text = known ? fmt::format("found the flag \"{}\" after --, where every word is a value; expected flags before --",
+                               Escape(name))
+                 : fmt::format("unknown flag \"{}\"{}", Escape(name), meant);
   } else if (!parts.empty() && rest.empty() && message == kNoCommand) {
     text = fmt::format("expected a {}: {}", commands.empty() ? "verb" : "subcommand", fmt::join(parts, ", "));
   } else if (no_verb) {
@@ -120,7 +123,11 @@ std::string UsageMessage(const CLI::App& app, const std::string& message, const 
       text += fmt::format("; expected {}{}", fmt::join(parts, ", "), Example(command, rest, typed));
     }
   } else if (!rest.empty()) {
-    text += fmt::format("; found \"{}\", which does not belong to a flag", Escape(rest[0]));
+    const std::vector<const CLI::Option*> options = OptionsOf(command);
+    const bool takes_names = std::ranges::any_of(options, [](const auto* option) { return option->get_positional(); });
+    text += takes_names
+                ? fmt::format("; found the word \"{}\" too many; a name with blanks needs quotes", Escape(rest[0]))
+                : fmt::format("; found \"{}\", which does not belong to a flag", Escape(rest[0]));
   }
   const std::string separator = text.ends_with("?") ? "" : ";";
   std::vector<std::string> names = NamesOf(commands);

@@ -147,7 +147,7 @@ void PrintConfiguration(const WalkFlags& flags) {
 
 absl::Status RunWalk(WalkFlags& flags, Program& program) {
   if (!flags.config.empty()) {
-    ASSIGN_OR_RETURN(const std::filesystem::path preset, FindPreset(flags.config, "walk"));
+    ASSIGN_OR_RETURN(const std::filesystem::path preset, FindPreset(flags.config, "walk", "--config"));
     RETURN_IF_ERROR(ReadOptionFile(*flags.verb, kWalkGroup, preset));
   }
   RETURN_IF_ERROR(ReadKind(flags));

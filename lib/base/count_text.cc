@@ -5,7 +5,8 @@
 namespace octavo {
 
 std::string CountText(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : noun.ends_with("tch") ? "es" : "s");
+  const bool hisses = noun.ends_with("tch") || noun.ends_with("ss");
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : hisses ? "es" : "s");
 }
 
 }  // namespace octavo

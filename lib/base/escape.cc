@@ -9,9 +9,10 @@
 namespace octavo {
 namespace {
 
-// Returns the length of the well-formed UTF-8 sequence at the head of `text` that is longer than one byte and not a C1
-// control character, or 0.
+// Returns the length of the well-formed UTF-8 sequence at the head of `text` that is longer than one byte and neither a
+// C1 nor a bidirectional control character, or 0.
 std::size_t MultiByteLength(std::string_view text) {
+  if (BeginsWithBidiControl(text)) return 0;
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
   std::size_t length = 0;
@@ -57,6 +58,11 @@ Ends EndsOf(std::string_view text, std::size_t max_bytes) {
 void AppendReadable(std::string_view text, std::string& out) {
   std::size_t i = 0;
   while (i < text.size()) {
+    if (BeginsWithBidiControl(text.substr(i))) {
+      out += "\xEF\xBF\xBD";
+      i += kBidiBytes;
+      continue;
+    }
     const std::size_t length = MultiByteLength(text.substr(i));
     const char c = text[i];
     if (length > 0) {
@@ -71,6 +77,20 @@ void AppendReadable(std::string_view text, std::string& out) {
 }
 
 }  // namespace
+
+bool BeginsWithBidiControl(std::string_view text) {
+  if (text.size() < kBidiBytes || text[0] != '\xE2') return false;
+  return (text[1] == '\x80' && text[2] >= '\xAA' && text[2] <= '\xAE') ||
+         (text[1] == '\x81' && text[2] >= '\xA6' && text[2] <= '\xA9');
+}
+
+std::string EscapeCell(std::string_view name, std::size_t max_bytes) {
+  std::string without_quotes(name);
+  std::erase(without_quotes, '"');
+  if (Escape(without_quotes, SIZE_MAX) != without_quotes) return EscapeName(name, max_bytes);
+  const Ends ends = EndsOf(name, max_bytes);
+  return fmt::format("{}{}{}", ends.head, ends.cut ? "..." : "", ends.tail);
+}
 
 std::string EscapeName(std::string_view name, std::size_t max_bytes) {
   const Ends ends = EndsOf(name, max_bytes);
@@ -146,11 +166,13 @@ std::string Unescape(std::string_view text) {
 
 std::string EscapeControls(std::string_view text) {
   std::string out;
+  std::size_t bidi_end = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
+    if (BeginsWithBidiControl(text.substr(i))) bidi_end = i + kBidiBytes;
     // U+0080 to U+009F are two bytes in UTF-8.
     const bool second = byte >= 0x80 && byte <= 0x9F && i > 0 && text[i - 1] == '\xC2';
-    if ((byte < 0x20 && byte != '\n') || byte == 0x7F || second) {
+    if ((byte < 0x20 && byte != '\n') || byte == 0x7F || second || i < bidi_end) {
       out += fmt::format("\\x{:02X}", byte);
     } else {
       out += text[i];

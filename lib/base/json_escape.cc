@@ -1,5 +1,6 @@
 #include "base/json_escape.h"
 
+#include "base/escape.h"
 #include "fmt/format.h"
 
 namespace octavo {
@@ -16,6 +17,10 @@ std::string EscapeJsonControls(std::string_view json) {
     } else if (byte == kLead && next >= 0x80 && next <= 0x9F) {
       text += fmt::format("\\u{:04x}", next);
       ++i;
+    } else if (BeginsWithBidiControl(json.substr(i))) {
+      const auto last = static_cast<unsigned char>(json[i + 2]);
+      text += fmt::format("\\u20{:02x}", next == 0x80 ? last - 0x80U : last - 0x80U + 0x40U);
+      i += kBidiBytes - 1;
     } else {
       text += json[i];
     }

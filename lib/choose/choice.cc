@@ -211,10 +211,10 @@ void Chooser::ChooseSize() {
   Set("known-negatives", &TrainOptions::known_negatives, options_.negatives != 0 && options_.negatives >= least);
   const std::uint64_t most = FewNodes() ? kMostDim / 2 : kMostDim;
   Set("dim", &TrainOptions::dim, std::clamp(dim_for(Negatives()), kLeastDim, most));
-  Because(fmt::format(
-      "dim {}, {} and {} epochs keep it near {:.0f} TFLOP", options_.dim,
-      options_.negatives == 0 ? std::string("all negatives") : fmt::format("{} negatives", options_.negatives),
-      options_.epochs, Flops() / 1e12));
+  Because(
+      fmt::format("dim {}, {} and {} keep it near {:.0f} TFLOP", options_.dim,
+                  options_.negatives == 0 ? std::string("all negatives") : CountText(options_.negatives, "negative"),
+                  CountText(options_.epochs, "epoch"), Flops() / 1e12));
 }
 
 // The pairs of random walks say more of a node's place than its edges alone.
@@ -324,8 +324,9 @@ void Chooser::FitMemory() {
 }
 
 std::string Chooser::FactsText() const {
-  std::string text = fmt::format("{} nodes, {} training edges, {} relations, {:.1f} edges a node", facts_.nodes,
-                                 facts_.edges, facts_.relations, facts_.EdgesPerNode());
+  std::string text = fmt::format("{}, {}, {}, {:.1f} edges a node", CountText(facts_.nodes, "node"),
+                                 CountText(facts_.edges, "training edge"), CountText(facts_.relations, "relation"),
+                                 facts_.EdgesPerNode());
   if (facts_.HasRelations()) {
     text += fmt::format("; {:.0f} % of the edges have an inverse of another relation, {:.0f} % are symmetric",
                         100 * facts_.inverse_share, 100 * facts_.symmetric_share);

@@ -21,8 +21,9 @@ bool EqualButForCase(std::string_view a, std::string_view b) {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return Lower(x) == Lower(y); });
 }
 
-// Returns a rank of `name` (lower is nearer to `wanted`), or nothing.
+// Returns a rank of `name` (lower is nearer to `wanted`), or nothing, also for `wanted` itself.
 std::optional<std::size_t> Rank(std::string_view wanted, std::string_view name) {
+  if (name == wanted) return std::nullopt;
   if (EqualButForCase(wanted, name)) return 0;
   const std::size_t limit = std::min(kMaxDistance, (wanted.size() + 1) / 3);
   const std::size_t distance = SpellingDistance(wanted, name, limit);
@@ -99,7 +100,9 @@ std::vector<std::string> NearNames(std::string_view wanted, std::uint64_t size,
     const std::optional<std::size_t> rank = Rank(wanted, candidate);
     if (!rank) continue;
     std::pair<std::size_t, std::string> entry(*rank, candidate);
-    best.insert(std::upper_bound(best.begin(), best.end(), entry), std::move(entry));
+    const auto place = std::lower_bound(best.begin(), best.end(), entry);
+    if (place != best.end() && *place == entry) continue;
+    best.insert(place, std::move(entry));
     if (best.size() > count) best.pop_back();
   }
   std::vector<std::string> names;

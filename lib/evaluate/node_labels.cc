@@ -90,27 +90,27 @@ class LabelCollector {
     const std::size_t tab = line.find('\t');
     if (tab == std::string_view::npos) {
       return InputError(
-          fmt::format("{}: found no tab in \"{}\"; expected node<TAB>label [label ...]", reader.Place(), Escape(line)));
+          fmt::format("{}: found no tab in \"{}\"; expected NODE<TAB>CLASS [CLASS ...]", reader.Place(), Escape(line)));
     }
     if (tab == 0) {
-      return InputError(fmt::format("{}: found an empty name in \"{}\"; expected node<TAB>label [label ...]",
+      return InputError(fmt::format("{}: found an empty name in \"{}\"; expected NODE<TAB>CLASS [CLASS ...]",
                                     reader.Place(), Escape(line)));
     }
     std::string_view rest = line.substr(tab);
     std::string_view label = TakeWord(rest);
     if (label.empty()) {
-      return InputError(fmt::format("{}: found no label after the tab in \"{}\"; expected node<TAB>label [label ...]",
+      return InputError(fmt::format("{}: found no class after the tab in \"{}\"; expected NODE<TAB>CLASS [CLASS ...]",
                                     reader.Place(), Escape(line)));
     }
     const std::optional<std::uint64_t> node = finder_.Find(line.substr(0, tab));
     for (; !label.empty(); label = TakeWord(rest)) {
       if (label.size() > kMaxLabelBytes) {
-        return InputError(fmt::format("{}: found a label of {} bytes, \"{}\"; expected at most {}", reader.Place(),
+        return InputError(fmt::format("{}: found a class of {} bytes, \"{}\"; expected at most {}", reader.Place(),
                                       label.size(), Escape(label, 40), kMaxLabelBytes));
       }
       if (!node) continue;
       pairs_.push_back({*node, LabelOf(label)});
-      if (pairs_.size() * kPairBytes + label_bytes_ > max_bytes_) return TooManyError(reader, "labels", max_bytes_);
+      if (pairs_.size() * kPairBytes + label_bytes_ > max_bytes_) return TooManyError(reader, "classes", max_bytes_);
     }
     return absl::OkStatus();
   }
@@ -160,6 +160,20 @@ class LabelCollector {
 };
 
 }  // namespace
+
+bool NodeLabels::NearlyAllDiffer() const {
+  constexpr std::size_t kLeastNodes = 10;  // fewer may be a trial
+  return nodes.size() >= kLeastNodes && names.size() >= nodes.size() / 2;
+}
+
+std::optional<std::string_view> NodeLabels::LabelOfAll() const {
+  if (names.size() < 2) return std::nullopt;
+  std::vector<std::uint64_t> counts(names.size());
+  for (const std::uint32_t label : labels) ++counts[label];
+  const auto all = std::ranges::find(counts, nodes.size());
+  if (all == counts.end()) return std::nullopt;
+  return names[static_cast<std::size_t>(all - counts.begin())];
+}
 
 std::uint64_t NodeLabels::Bytes() const {
   std::uint64_t bytes = nodes.capacity() * sizeof(nodes[0]) + offsets.capacity() * sizeof(offsets[0]) +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,10 +32,15 @@ struct NodeLabels {
   }
   // Whether any node has several labels.
   bool multi_label() const { return labels.size() > nodes.size(); }
+  // Signs of a file that was not meant for this: half as many labels as nodes, or more, as if they were texts for
+  // people; or a label of every node beside others, as the first word of names with blanks is. The latter is valid as
+  // long as the labels are.
+  bool NearlyAllDiffer() const;
+  std::optional<std::string_view> LabelOfAll() const;
   std::uint64_t Bytes() const;
 };
 
-// Reads lines "node<TAB>label [label ...]" of a text file, plain, .gz or .zst ("-": standard input). A node's name is
+// Reads lines "NODE<TAB>CLASS [CLASS ...]" of a text file, plain, .gz or .zst ("-": standard input). A node's name is
 // everything before the first tab. Its labels are separated by blanks or tabs, may be on several lines, and count once.
 // Skips lines that are blank or begin with # or %.
 //

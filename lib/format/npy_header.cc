@@ -160,10 +160,12 @@ absl::StatusOr<NpyIntegers> DecodeNpyIntegers(std::string_view header, std::stri
                            parser.ShapeAndEnd(array.rows, array.columns);
   const auto values = CheckedMultiply(array.rows, array.columns);
   if (well_formed && values && CheckedMultiply(*values, array.value_bytes)) return array;
+  const bool floats = text.find("'descr': '<f") != std::string_view::npos;
   return InputError(
-      fmt::format("{}: found the header \"{}\", expected int32, int64, uint32 or uint64 (little-endian), C order "
+      fmt::format("{}: found the header \"{}\", expected int32, int64, uint32 or uint64 (little-endian{}), C order "
                   "(numpy.ascontiguousarray makes it) and two dimensions",
-                  file_name, Escape(text.substr(0, text.find_last_not_of(" \n") + 1), 120)));
+                  file_name, Escape(text.substr(0, text.find_last_not_of(" \n") + 1), 120),
+                  floats ? ", as from array.astype(numpy.int64)" : ""));
 }
 
 absl::StatusOr<std::uint64_t> NpyFileBytes(const NpyShape& shape) {

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/status.h"
 #include "fmt/format.h"
+#include "io/line_reader.h"
+#include "parse/column_choice.h"
 #include "parse/input_paths.h"
 
 namespace octavo {
@@ -77,6 +81,25 @@ std::uint64_t TotalBytes(const std::vector<InputFile>& files) {
     total += std::filesystem::file_size(file.path, error);
   }
   return total;
+}
+
+absl::Status WithFirstLine(const absl::Status& refused, const std::vector<InputFile>& files,
+                           const LayoutRequest& layout, const InputLimits& limits) {
+  const auto file = std::ranges::find_if(files, [](const InputFile& each) { return each.base == nullptr; });
+  std::error_code error;
+  if (file == files.end() || !std::filesystem::is_regular_file(file->path, error)) return refused;  // "-" or a pipe
+  const absl::StatusOr<std::optional<FileFormat>> format = PeekFormat(file->path, layout, limits);
+  if (!format.ok() || !*format || !HasFields((*format)->format)) return refused;
+  absl::StatusOr<LineReader> reader = LineReader::Open(file->path, limits);
+  if (!reader.ok()) return refused;
+  for (std::uint64_t line = 0; line < layout.skip_lines; ++line) {
+    if (!reader->NextLine().ok()) return refused;
+  }
+  const absl::StatusOr<std::optional<std::string_view>> line = reader->Next();
+  if (!line.ok() || !*line) return refused;
+  const std::string fields = FirstLineText(**line, **format);
+  if (fields.empty()) return refused;
+  return UsageError(fmt::format("{}; the first line of {} has {}", MessageOf(refused), file->path, fields));
 }
 
 }  // namespace octavo

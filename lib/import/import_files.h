@@ -21,4 +21,9 @@ absl::Status CheckOptions(const ImportOptions& options, const std::vector<InputF
 // Returns the size of all files together; 0 if one of them is not a regular file.
 std::uint64_t TotalBytes(const std::vector<InputFile>& files);
 
+// Returns `refused`, an error in --columns, with the fields of the first file's first line, which may be the titles
+// that were meant. Unchanged if that is not a regular file with lines of fields.
+absl::Status WithFirstLine(const absl::Status& refused, const std::vector<InputFile>& files,
+                           const LayoutRequest& layout, const InputLimits& limits);
+
 }  // namespace octavo

@@ -146,9 +146,10 @@ class Importer {
       collect_.opened = [this](const InputFile& file, const FileFormat& format) { options_.opened(file.path, format); };
     }
     if (!options_.columns.empty()) {
-      ASSIGN_OR_RETURN(const std::optional<ColumnChoice> choice, ParseColumnChoice(options_.columns));
-      if (choice) {
-        collect_.layout.choice = *choice;
+      const absl::StatusOr<std::optional<ColumnChoice>> choice = ParseColumnChoice(options_.columns);
+      if (!choice.ok()) return WithFirstLine(choice.status(), files_, collect_.layout, Limits());
+      if (*choice) {
+        collect_.layout.choice = **choice;
       } else {
         ASSIGN_OR_RETURN(collect_.layout.columns, ParseColumns(options_.columns));
       }

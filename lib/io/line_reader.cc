@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
+#include "io/text_encoding.h"
 
 namespace octavo {
 
@@ -26,7 +27,10 @@ absl::StatusOr<std::optional<std::string_view>> LineReader::NextLine() {
     ASSIGN_OR_RETURN(const std::size_t got, input_->Read(std::span(text_).subspan(before)));
     text_.resize(before + got);
     ended_ = got < kPieceBytes;
-    if (line_ == 0 && before == 0 && text_.starts_with("\xEF\xBB\xBF")) text_.erase(0, 3);
+    if (line_ == 0 && before == 0) {
+      RETURN_IF_ERROR(RefuseUtf16(text_, input_->name()));
+      if (text_.starts_with("\xEF\xBB\xBF")) text_.erase(0, 3);
+    }
     end = text_.find('\n', before);
   }
   if (begin_ == text_.size()) return std::nullopt;

@@ -21,7 +21,7 @@ class LineReader {
 
   // Returns the next line that is neither blank nor a comment (which begins with # or %, as in edge lists), without its
   // line end (\n or \r\n); empty at the end of the input. A byte order mark is skipped. A line longer than
-  // kMaxLineBytes, or one with a NUL byte, is an input error. The line is valid until the next call.
+  // kMaxLineBytes, or one with a NUL byte, is an input error, as is UTF-16. The line is valid until the next call.
   absl::StatusOr<std::optional<std::string_view>> Next();
 
   // Returns the next line unchanged, blank or comment or data.

@@ -98,6 +98,14 @@ std::optional<int> FindTitle(const Fields& fields, const std::string& title) {
   return at == end ? std::nullopt : std::optional(static_cast<int>(at - fields.values.begin()));
 }
 
+std::string TitleList(const Fields& fields) {
+  std::string list;
+  for (std::size_t i = 0; i < std::min(fields.count, kMaxColumns); ++i) {
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", Escape(fields.values[i], 40));
+  }
+  return list;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view text) {
@@ -139,6 +147,13 @@ absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view t
   return choice;
 }
 
+std::string FirstLineText(std::string_view text, const FileFormat& format) {
+  Fields fields;
+  std::deque<std::string> unescaped;
+  const std::size_t line = FirstFields(text, format.format, format.separator, fields, unescaped);
+  return line == 0 || !fields.complaint.empty() ? "" : TitleList(fields);
+}
+
 std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat format, char separator) {
   Fields fields;
   std::deque<std::string> unescaped;
@@ -178,10 +193,8 @@ absl::StatusOr<ChosenColumns> FindColumns(const ColumnChoice& choice, std::strin
     const std::optional<int> position =
         pick.number > 0 ? std::optional(static_cast<int>(pick.number) - 1) : FindTitle(fields, pick.title);
     if (!position) {
-      std::vector<std::string> titles;
-      for (std::size_t i = 0; i < fields.count; ++i) titles.push_back(Escape(fields.values[i], 40));
-      return fail(fmt::format("found the titles {}, expected \"{}\" of --columns", fmt::join(titles, ", "),
-                              Escape(pick.title)));
+      return fail(
+          fmt::format("found the titles {}, expected \"{}\" of --columns", TitleList(fields), Escape(pick.title)));
     }
     if (*position >= static_cast<int>(fields.count)) {
       return fail(

@@ -34,6 +34,10 @@ struct ColumnChoice {
 // Empty if it is a list for ParseColumns (parse/input_format.h). A usage error says what is missing or not known.
 absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view text);
 
+// Returns the fields of the first data line of `text`, "from, to, weight", for messages; empty if there is none.
+// REQUIRES: tsv, csv or blank
+std::string FirstLineText(std::string_view text, const FileFormat& format);
+
 // Returns the list for ParseColumnChoice that reads a line of titles by the titles, if all that is needed is known.
 std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat format, char separator);
 

@@ -26,6 +26,11 @@ constexpr bool IsTriples(InputFormat format) {
   return format == InputFormat::kNtriples || format == InputFormat::kNquads;
 }
 
+// Whether its lines have columns that can be chosen.
+constexpr bool HasFields(InputFormat format) {
+  return format == InputFormat::kTsv || format == InputFormat::kCsv || format == InputFormat::kBlank;
+}
+
 // The first data line of a file that looks like the titles of its columns (header_line.h).
 struct HeaderLine {
   std::uint64_t line = 0;  // from 1

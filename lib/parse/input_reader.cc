@@ -60,10 +60,6 @@ std::uint64_t SkipLines(std::string_view& text, std::uint64_t count) {
   return skipped;
 }
 
-bool HasFields(InputFormat format) {
-  return format == InputFormat::kTsv || format == InputFormat::kCsv || format == InputFormat::kBlank;
-}
-
 // Returns the column titles at the head of `text`, which begins after `lines_before` lines of its file.
 std::optional<HeaderLine> TitlesOf(std::string_view text, const FileFormat& format, const Columns& columns,
                                    std::uint64_t lines_before) {
@@ -229,10 +225,10 @@ absl::Status InputReader::ReadArray(std::size_t file, CompressedInput& input, st
   ASSIGN_OR_RETURN(const NpyIntegers array, DecodeNpyIntegers(head, name));
   const Columns columns = request_.columns.count > 0 ? request_.columns : DefaultColumns(array.columns);
   if (array.columns > 3 && request_.columns.count == 0) {
-    return InputError(
-        fmt::format("{}: found the shape [{}, {}], expected 2 columns (head,tail) or 3 "
-                    "(head,relation,tail); --columns names others",
-                    name, array.rows, array.columns));
+    const bool lies = array.rows == 2 || array.rows == 3;  // heads in one row, tails in another
+    return InputError(fmt::format(
+        "{}: found the shape [{}, {}], expected 2 columns (head,tail) or 3 (head,relation,tail); {}", name, array.rows,
+        array.columns, lies ? "numpy.ascontiguousarray(array.T) has its rows as columns" : "--columns names others"));
   }
   if (array.columns == 0 || columns.count != array.columns || columns.weight >= 0) {
     return InputError(fmt::format("{}: found the shape [{}, {}], expected {} columns of indexes ({})", name, array.rows,

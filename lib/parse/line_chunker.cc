@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "fmt/format.h"
+#include "io/text_encoding.h"
 #include "parse/parsed_chunk.h"
 
 namespace octavo {
@@ -22,7 +23,10 @@ absl::StatusOr<std::optional<std::string>> LineChunker::Next(std::string text) {
     ASSIGN_OR_RETURN(const std::size_t got, input_->Read(std::span(text).subspan(size)));
     text.resize(size + got);
     bytes += got;
-    if (std::exchange(at_start_, false) && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+    if (std::exchange(at_start_, false)) {
+      RETURN_IF_ERROR(RefuseUtf16(text, input_->name()));
+      if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+    }
     done_ = got < kChunkBytes;
     if (done_) break;
     if (const std::size_t end = text.rfind('\n'); end != std::string::npos) {

@@ -23,7 +23,7 @@ class LineChunker {
   // Returns the next chunk, which ends with a line end unless the input ends without one; empty at the end. Removes a
   // UTF-8 byte order mark at the beginning. A line far above kMaxLineBytes is shortened, but stays above it. A line
   // above kEndlessLineBytes is an input error: a device or a decompression bomb may have no end. The chunk reuses the
-  // memory of `text`, whose contents do not matter.
+  // memory of `text`, whose contents do not matter. UTF-16 is an input error, too.
   absl::StatusOr<std::optional<std::string>> Next(std::string text = {});
 
   const CompressedInput& input() const { return *input_; }

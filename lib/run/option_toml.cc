@@ -65,8 +65,16 @@ absl::StatusOr<toml::table> ReadTomlFile(const std::filesystem::path& path) {
   }
 }
 
-absl::StatusOr<const OptionField*> FieldOfTomlKey(const toml::key& key, const std::filesystem::path& path) {
+absl::Status RefuseTable(const toml::key& key, const toml::node& node, const std::filesystem::path& path) {
+  if (!node.is_table() && !node.is_array_of_tables()) return absl::OkStatus();
+  return UsageError(fmt::format("{}:{}: found the table \"{}\"; expected all keys at the top level, not in [{}]",
+                                path.string(), key.source().begin.line, Escape(key.str()), Escape(key.str())));
+}
+
+absl::StatusOr<const OptionField*> FieldOfTomlKey(const toml::key& key, const toml::node& node,
+                                                  const std::filesystem::path& path) {
   if (const OptionField* field = FindTrainOption(key.str())) return field;
+  RETURN_IF_ERROR(RefuseTable(key, node, path));
   return UsageError(fmt::format("{}:{}: unknown key \"{}\"; did you mean {}?", path.string(), key.source().begin.line,
                                 Escape(key.str()), NearestKey(key.str())));
 }
@@ -76,8 +84,11 @@ std::optional<std::string> TomlText(const OptionField& field, const toml::node& 
   if (node.is_string() && field.type == Type::kWholeNumber && IsPastToml(node.as_string()->get())) {
     return node.as_string()->get();
   }
-  if (node.is_string() && field.type != Type::kWholeNumber && field.type != Type::kSwitch) {
-    return node.as_string()->get();
+  const bool takes_words = field.type == Type::kRealNumber || field.type == Type::kWholeNumberOrText;
+  if (node.is_string() && (field.type == Type::kText || takes_words)) {
+    const std::string& text = node.as_string()->get();
+    if (takes_words && ParseRealNumber(text)) return std::nullopt;  // "0.5" is not the number 0.5
+    return text;
   }
   if (node.is_integer() && field.type != Type::kText && field.type != Type::kSwitch) {
     return std::to_string(node.as_integer()->get());

@@ -14,8 +14,12 @@ namespace octavo {
 // Parses the file, of at most 16 KiB. A usage error names file, line and column.
 absl::StatusOr<toml::table> ReadTomlFile(const std::filesystem::path& path);
 
-// Returns the key's field. A usage error names file, line, and the most similar key.
-absl::StatusOr<const OptionField*> FieldOfTomlKey(const toml::key& key, const std::filesystem::path& path);
+// Returns a usage error that names file and line if the value is a table, as after a line [train] or [[train]].
+absl::Status RefuseTable(const toml::key& key, const toml::node& node, const std::filesystem::path& path);
+
+// Returns the key's field. A usage error names file, line, and the most similar key. `node` is the key's value.
+absl::StatusOr<const OptionField*> FieldOfTomlKey(const toml::key& key, const toml::node& node,
+                                                  const std::filesystem::path& path);
 
 // Returns the value as text for the field's parser, or empty if its type is wrong. Whole numbers from 2^63, which TOML
 // does not have, are written as strings.

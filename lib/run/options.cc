@@ -444,7 +444,10 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
     return UsageError(fmt::format("dim is {}; expected an even number with storage bf16", options.dim));
   }
   if (options.negatives == 0 && options.degree_fraction > 0) {
-    return UsageError("degree-fraction has no meaning with negatives all");
+    return UsageError(
+        "degree-fraction has no meaning with negatives all, which have every node; expected --degree-fraction 0 as "
+        "well, "
+        "or a number of negatives");
   }
   const bool xavier =
       options.initializer == Initializer::kXavierNormal || options.initializer == Initializer::kXavierUniform;

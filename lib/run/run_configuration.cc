@@ -31,7 +31,7 @@ std::string JsonText(const nlohmann::json& value) {
 absl::Status LoadTomlConfiguration(const std::filesystem::path& path, TrainOptions& options) {
   ASSIGN_OR_RETURN(const toml::table table, ReadTomlFile(path));
   for (const auto& [key, node] : table) {
-    ASSIGN_OR_RETURN(const OptionField* field, FieldOfTomlKey(key, path));
+    ASSIGN_OR_RETURN(const OptionField* field, FieldOfTomlKey(key, node, path));
     const std::string where = fmt::format("{}:{}", path.string(), key.source().begin.line);
     const std::optional<std::string> value = TomlText(*field, node);
     if (!value) {

@@ -167,7 +167,7 @@ absl::StatusOr<SearchSpace> LoadSearchSpace(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const toml::table table, ReadTomlFile(path));
   SearchSpace space{.path = path, .options = {}, .notes = {}};
   for (const auto& [key, node] : table) {
-    ASSIGN_OR_RETURN(const OptionField* field, FieldOfTomlKey(key, path));
+    ASSIGN_OR_RETURN(const OptionField* field, FieldOfTomlKey(key, node, path));
     const std::string where = Place(path, key.source(), *field);
     for (const OwnKey& own : kOwnKeys) {
       if (own.name == field->name) {

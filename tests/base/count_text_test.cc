@@ -11,6 +11,7 @@ TEST(CountText, HasTheNounInItsNumber) {
   EXPECT_EQ(CountText(2, "test edge"), "2 test edges");
   EXPECT_EQ(CountText(12, "epoch"), "12 epochs");
   EXPECT_EQ(CountText(1, "batch"), "1 batch");
+  EXPECT_EQ(CountText(2, "class"), "2 classes");
   EXPECT_EQ(CountText(12'345, "batch"), "12345 batches");
 }
 

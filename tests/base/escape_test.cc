@@ -40,6 +40,36 @@ TEST(Escape, CutsLongText) {
   EXPECT_EQ(Escape("ab\xe6\x9d\xb1x", 3), "ab\xe6\x9d\xb1...");  // never splits a character
 }
 
+// They were printed unchanged, and a name could reorder the line of a terminal that it is in.
+TEST(Escape, WritesBidirectionalControlsVisibly) {
+  EXPECT_EQ(Escape("a\xe2\x80\xae"
+                   "b"),
+            "a\\xE2\\x80\\xAEb");                        // U+202E
+  EXPECT_EQ(Escape("\xe2\x80\xaa"), "\\xE2\\x80\\xAA");  // U+202A
+  EXPECT_EQ(Escape("\xe2\x81\xa6\xe2\x81\xa9"), "\\xE2\\x81\\xA6\\xE2\\x81\\xA9");
+  for (const std::string_view text : {"\xe2\x80\xa9"sv, "\xe2\x80\xaf"sv, "\xe2\x81\xa5"sv, "\xe2\x81\xaa"sv}) {
+    EXPECT_EQ(Escape(text), text);  // their neighbours
+    EXPECT_EQ(EscapeControls(text), text);
+  }
+  EXPECT_EQ(EscapeControls("a\xe2\x80\xae"
+                           "b"),
+            "a\\xE2\\x80\\xAEb");
+  EXPECT_EQ(ReadableText("a\xe2\x80\xae"
+                         "b"),
+            "a\xef\xbf\xbd"
+            "b");
+  EXPECT_EQ(Unescape(Escape("\xe2\x80\xae\xe2\x81\xa9")), "\xe2\x80\xae\xe2\x81\xa9");
+}
+
+// Quotes were escaped in tables, so that names could not be copied.
+TEST(EscapeCell, LeavesQuotesUnlessSomethingElseIsEscaped) {
+  EXPECT_EQ(EscapeCell("O'Brien \"Bob\""), "O'Brien \"Bob\"");
+  EXPECT_EQ(EscapeCell("a\"b\tc"), "a\\\"b\\tc");
+  EXPECT_EQ(EscapeCell("a\"b\\"), "a\\\"b\\\\");
+  EXPECT_EQ(EscapeCell("\"\xe2\x80\xae"), "\\\"\\xE2\\x80\\xAE");
+  EXPECT_EQ(EscapeCell("\"abcdefgh\"", 6), "\"a...fgh\"");
+}
+
 TEST(EscapeName, CutsTheMiddle) {
   const std::string iri = "http://example.org/a/very/long/path/to/country/C3";
   EXPECT_EQ(EscapeName(iri), iri);

@@ -29,6 +29,22 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   /usr/bin/python3 -c "assert $accuracy > 0.9"
 }
 
+# The message said that the run was not made, but its folder was there.
+@test "an interrupt during the walks says what there is, and the same command begins again" {
+  flags=(--graph graph --run stopped --walk deepwalk --walk-length 1000 --epochs 1 --dim 8)
+  "$OCTAVO" train "${flags[@]}" --walks 100000 2>err.log &
+  pid=$!
+  wait_for 60 test -e stopped/run.json
+  kill -TERM "$pid"  # a shell makes its background jobs ignore SIGINT
+  status=0
+  wait "$pid" || status=$?
+  [ "$status" -eq 143 ]
+  grep -qx 'warning: interrupted; stopped has nothing trained yet; the same command begins it again' err.log
+  [ ! -e stopped/STATE ]
+  "$OCTAVO" --quiet train "${flags[@]}" --walks 2
+  "$OCTAVO" verify stopped
+}
+
 @test "the walks are those of octavo walk, and threads and memory do not change them" {
   flags=(--preset none --model dot --dim 8 --epochs 2 --negatives 8 --degree-fraction 1 --degree-by-weight --batch 500)
   awk '{ print; print $2 "\t" $1 }' "$BATS_FILE_TMPDIR/edges.tsv" >both.tsv

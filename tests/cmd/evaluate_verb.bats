@@ -117,7 +117,7 @@ make_labels() {
 @test "evaluate --labels: table, compressed labels, several labels, standard input" {
   make_labels
   "$OCTAVO" --quiet evaluate --run run --labels labels.txt --repeats 2 >table 2>/dev/null
-  grep -q '^14 labelled nodes of run (complex, dim 8, 2 epochs), 2 labels; 2 random splits$' table
+  grep -q '^14 labelled nodes of run (complex, dim 8, 2 epochs), 2 classes; 2 random splits$' table
   [[ "$(grep -cE '^ +[1-9]0 % ' table)" == 9 ]]
   grep -q accuracy table
   gzip -k labels.txt
@@ -125,8 +125,22 @@ make_labels() {
   "$OCTAVO" --quiet evaluate --run run --labels - --repeats 2 <labels.txt 2>/dev/null | cmp - table
   printf 'city1\tbig\n' >>labels.txt
   "$OCTAVO" --quiet evaluate --run run --labels labels.txt --repeats 1 >table 2>/dev/null
-  grep -q '3 labels, 15 in all; 1 random split$' table
+  grep -q '3 classes, 15 in all; 1 random split$' table
   [[ "$(grep -cE 'accuracy|±' table)" == 0 ]]
+}
+
+# "class 1" was read as two classes, one of them of every node, and texts for people as thousands, without a word.
+@test "evaluate --labels: classes with blanks and texts for people are warned of" {
+  for i in 0 1 2 3 4 5 6 7 8 9; do printf 'city%d\tclass %d\n' "$i" $((i % 3)); done >blanks.txt
+  "$OCTAVO" --quiet evaluate --run run --labels blanks.txt --repeats 1 2>log >table
+  grep -q '^warning: blanks.txt: every node has the class "class" beside others; a line is NODE<TAB>CLASS' log
+  [[ "$(wc -l <log)" == 1 ]]
+  for i in 0 1 2 3 4 5 6 7 8 9; do printf 'city%d\tTown%d\n' "$i" $((i % 5)); done >texts.txt
+  "$OCTAVO" --quiet evaluate --run run --labels texts.txt --repeats 1 2>log >table
+  grep -q '^warning: texts.txt: 5 classes for 10 nodes; expected classes that many nodes share (octavo import' log
+  make_labels
+  "$OCTAVO" --quiet evaluate --run run --labels labels.txt --repeats 1 2>log >table
+  [[ "$(grep -c 'class' log)" == 0 ]]
 }
 
 @test "evaluate --labels: the same numbers for any number of threads and any memory" {

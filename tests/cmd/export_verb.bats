@@ -115,7 +115,7 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
 @test "export: the JSON names of hdf5 and the metadata of projector are written beside the output" {
   mkdir beside
   "$OCTAVO" --quiet export --run run --output beside/vectors.tsv --format projector
-  cmp beside/metadata.tsv graph/nodes.names
+  cmp beside/vectors.metadata.tsv graph/nodes.names
   "$OCTAVO" --quiet export --run run --output - --format hdf5 >piped.h5
   "$OCTAVO" --quiet export --run run --output written.h5 --format hdf5
   cmp piped.h5 written.h5
@@ -127,6 +127,21 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   fails 2 "--type float16: found --format tsv; expected npy" "$OCTAVO" export --run run --output x --type float16 --format tsv
   fails 2 "--metadata: found --format npy; expected projector" "$OCTAVO" export --run run --output x --metadata y
   [[ ! -e x && ! -e y ]]
+}
+
+# An unrelated metadata.tsv beside the output was replaced, and nothing said so.
+@test "export: the metadata of projector is named for its output, and replacing it is reported" {
+  mkdir told
+  echo precious >told/metadata.tsv
+  "$OCTAVO" export --run run --output told/hp2.tsv --format projector 2>log
+  [[ "$(cat told/metadata.tsv)" == precious ]]
+  grep -q '^told/hp2.metadata.tsv: [^,]*$' log
+  "$OCTAVO" export --run run --output told/hp2.tsv.zst --format projector 2>log
+  grep -q '^told/hp2.metadata.tsv: .*, replacing the existing file$' log
+  "$OCTAVO" export --run run --output told/other.tsv --format projector --metadata told/metadata.tsv 2>log
+  grep -q '^told/metadata.tsv: .*, replacing the existing file$' log
+  "$OCTAVO" export --run run --output told/some.npy --names told/metadata.tsv 2>log
+  grep -q '^told/metadata.tsv: .*, replacing the existing file$' log
 }
 
 @test "export: wrong usage changes no file" {

@@ -66,6 +66,18 @@ setup() { cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR/graph" graph; }
   "$OCTAVO" train --help | tr '\n' ' ' | grep -q 'Presets for --config (octavo presets says what each is for): .*karate-dot'
   "$OCTAVO" tune --help | tr '\n' ' ' | grep -q 'Presets for --space .*umls-complex'
   fails 2 '"karate-dto" is neither a file nor a preset; did you mean "karate-dot"?' "$OCTAVO" presets karate-dto
+  fails 2 '"umls" is neither a file nor a preset; did you mean "umls-complex"? octavo presets' "$OCTAVO" presets umls
+}
+
+# A program outside of its folder printed three empty headings, and sent others there.
+@test "missing presets are an error that names the folder" {
+  mkdir -p alone/bin
+  cp "$OCTAVO" alone/bin/octavo
+  fails 1 "no presets in $(realpath alone)/share/octavo/configs; expected" alone/bin/octavo presets
+  fails 2 "\"karate-dot\" is neither a file nor a preset; no presets in $(realpath alone)/share/octavo/configs" \
+    alone/bin/octavo presets karate-dot
+  fails 2 "--config: \"karate-dot\" is neither a file nor a preset; no presets in $(realpath alone)/share" \
+    alone/bin/octavo train --graph graph --run run --config karate-dot
 }
 
 @test "a misspelt preset is answered by the nearest, and one of another verb by that verb" {
@@ -73,6 +85,7 @@ setup() { cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR/graph" graph; }
   fails 2 '--config: "karate-dto" is neither a file nor a preset; did you mean "karate-dot"?' "${train[@]}" --config karate-dto
   fails 2 'did you mean "karate-dot"?' "${train[@]}" --config karate-dto.toml
   fails 2 'did you mean "umls-complex"?' "${train[@]}" --config umls
+  fails 2 '--preset: "umls" is neither a file nor a preset; did you mean "umls-complex"?' "${train[@]}" --preset umls
   fails 2 '--config: "xyzzy" is neither a file nor a preset; octavo presets lists them' "${train[@]}" --config xyzzy
   fails 2 '--config "cora": a preset of octavo walk' "${train[@]}" --config cora
   fails 2 '--config "cora-dot": a preset of octavo train' "$OCTAVO" walk --graph graph --output walks --config cora-dot

@@ -108,6 +108,28 @@ fails_with() {
   fails_with 3 'outside.mtx:20: found the column "201", expected a number from 1 to 200' outside.mtx
 }
 
+# Nothing said which titles the file has.
+@test "a misspelt title in --columns is answered by the titles of the file" {
+  printf 'from;to;weight\nann;bob;2\nbob;cid;3\n' >titles.csv
+  fails_with 2 '; the first line of titles.csv has from, to, weight' titles.csv --columns form,to,weight
+  fails_with 3 'titles.csv:1: found the titles from, to, weight, expected "form" of --columns' titles.csv --columns head=form,tail=to
+  printf 'a line\n' | cat - titles.csv >skipped.csv
+  fails_with 2 '; the first line of skipped.csv has from, to, weight' skipped.csv --columns form,to,weight --skip-lines 1
+  mkfifo pipe
+  fails_with 2 '--columns: found "form,to,weight", expected a list' pipe --columns form,to,weight
+}
+
+# It was read as names with NUL bytes, or as one line.
+@test "a list in UTF-16 is refused with the program that converts it" {
+  printf 'ann\tbob\nbob\tcid\n' >plain.tsv
+  for to in UTF-16 UTF-16LE UTF-16BE; do
+    iconv -f UTF-8 -t "$to" plain.tsv >wide.tsv
+    fails_with 3 'wide.tsv: found UTF-16 (' wide.tsv
+    eval "$(grep -o 'iconv -f [^ ]* -t UTF-8' <<<"$output")" <wide.tsv | cmp - plain.tsv
+    fails_with 3 'wide.tsv: found UTF-16 (' plain.tsv --labels wide.tsv
+  done
+}
+
 @test "lists of SNAP are read unchanged" {
   becomes pattern.tsv snap.txt
   [[ "$output" == *'(2 comments, 0 blank)'* ]]
@@ -143,6 +165,10 @@ numpy.save("f.npy", a.T); numpy.save("four.npy", numpy.hstack([a, a])); numpy.sa
   fails_with 3 'numpy.ascontiguousarray' f.npy
   fails_with 3 'four.npy: found the shape [6000, 4], expected 2 columns' four.npy
   fails_with 3 "real.npy: found the header \"{'descr': '<f8'" real.npy
+  [[ "$output" == *'as from array.astype(numpy.int64)'* ]]
+  /usr/bin/python3 -c 'import numpy; a = numpy.load("pairs.npy")
+numpy.save("lying.npy", numpy.ascontiguousarray(a.T))'
+  fails_with 3 'lying.npy: found the shape [2, 6000], expected 2 columns (head,tail) or 3 (head,relation,tail); numpy.ascontiguousarray(array.T)' lying.npy
 }
 
 @test "if extension and content disagree, the messages say so" {

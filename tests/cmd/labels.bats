@@ -11,7 +11,7 @@ setup_file() {
 setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "labels: the import counts them, and names that the graph lacks" {
-  grep -q 'labels: 4 nodes and 1 relation; 1 of the same names left out; 1 name that the graph lacks, such as "Q99"' import.log
+  grep -q 'labels: 4 nodes and 1 relation; left out 1 label for names that have one already; 1 name that the graph lacks, such as "Q99"' import.log
   "$OCTAVO" inspect graph >table
   grep -qE '^labelled +4 nodes$' table
   grep -q 'P31 (instance of)$' table
@@ -61,6 +61,13 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   grep -q '"Q2"; expected one of these names\|"Q2", "Q1"; expected one of these names' err.log
   fails 2 'no node "Douglas Adam"; did you mean "Douglas Adams"?' "$OCTAVO" query --run run neighbors "Douglas Adam"
   fails 2 'no relation "instance off"; did you mean "instance of"?' "$OCTAVO" query --run run predict Q0 "instance off"
+}
+
+@test "labels: evaluate --per-relation shows those of relations" {
+  "$OCTAVO" --quiet evaluate --run run --split train --per-relation >table
+  grep -qE '^P31 \(instance of\) +[0-9]' table
+  "$OCTAVO" --quiet evaluate --run run --split train --per-relation --json >report.json
+  [[ "$(json '[r["label"] for r in o["relations"] if r["relation"] == "P31"]' <report.json)" == "['instance of']" ]]
 }
 
 @test "labels: export has a column or a field for them" {

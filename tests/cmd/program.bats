@@ -80,6 +80,9 @@ PYTHON
   fails 2 'unknown flag "--lerning-rate"; did you mean "--learning-rate"?' \
     "$OCTAVO" train --lerning-rate=0.1 --graph graph --run run
   fails 2 'unknown flag "-dim"; did you mean "--dim"?' "$OCTAVO" train -dim 8 --graph graph --run run
+  fails 2 'unknown flag "--hepl"; did you mean "--help"? see octavo train --help' "$OCTAVO" train --hepl
+  fails 2 'found the flag "-k" after --, where every word is a value; expected flags before --; see octavo query' \
+    "$OCTAVO" query --run run neighbors -- --help -k 3
   fails 2 'unknown flag "--qiet"; did you mean "--quiet"?' "$OCTAVO" train --preset none --graph graph --run run --qiet
   fails 2 'unknown flag "--xyzzy"; see octavo train --help' "$OCTAVO" train --xyzzy --graph graph --run run
   fails 2 'unknown flag "--metrc"; did you mean "--metric"? see octavo query neighbors --help' \

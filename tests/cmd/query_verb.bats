@@ -29,6 +29,23 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   # A name in brackets was once read as a list.
   fails 2 'no node "[x,y]"' "$OCTAVO" query --run run predict '[x,y]' in '?'
   fails 2 'no relation "nera"; did you mean "near"?' "$OCTAVO" query --run run predict city1 nera '?'
+  fails 2 'found the word "York" too many; a name with blanks needs quotes; see octavo query neighbors --help' \
+    "$OCTAVO" query --run run neighbors New York
+  fails 2 'predict: found ? for the relation, which cannot be asked for; expected its name, and ? for the head or the tail' \
+    "$OCTAVO" query --run run predict city1 '?' city2
+}
+
+# Quotes had backslashes before them, so that a name could not be copied, and U+202E reversed the rest of the line.
+@test "query: tables show names as they can be typed, without bidirectional controls" {
+  printf 'Bob "B"\tnear\t%s\nBob "B"\tnear\tq\\"\n' $'x\u202ey' >odd.tsv
+  "$OCTAVO" --quiet import odd.tsv --graph odd --format tsv
+  "$OCTAVO" --quiet train --preset none --graph odd --run odd-run --model dot --dim 8 --epochs 1
+  "$OCTAVO" query --run odd-run neighbors 'q\"' -k 2 >table
+  grep -qE '^ +[12]  Bob "B"  ' table
+  grep -qF 'x\xE2\x80\xAEy' table
+  "$OCTAVO" query --run odd-run neighbors 'Bob "B"' -k 2 >table
+  grep -qF '  q\\\"  ' table
+  "$OCTAVO" query --run odd-run neighbors 'Bob "B"' -k 2 --json | grep -qF '"x\u202ey"'
 }
 
 # A query for C3 found nothing when the node is http://example.org/country/C3.

@@ -67,6 +67,14 @@ TEST(NearNames, ShortNamesAndStrangersHaveNone) {
   EXPECT_THAT(Near("gimp", {}), IsEmpty());
 }
 
+// A help flag that two commands have was suggested twice, and a preset's name instead of itself.
+TEST(NearNames, EachOnceAndNeverWhatIsWanted) {
+  EXPECT_THAT(Near("--hepl", {"--help", "--version", "--help"}), ElementsAre("--help"));
+  EXPECT_THAT(Near("umls", {"umls-complex", "umls-x", "umls-complex", "umls-y"}),
+              ElementsAre("umls-x", "umls-y", "umls-complex"));
+  EXPECT_THAT(Near("-k", {"-h", "-k", "-h"}), ElementsAre("-h"));
+}
+
 TEST(ShortName, FollowsTheLastSlashOrHash) {
   EXPECT_EQ(ShortName("http://www.wikidata.org/entity/Q42"), "Q42");
   EXPECT_EQ(ShortName("http://www.w3.org/1999/02/22-rdf-syntax-ns#type"), "type");

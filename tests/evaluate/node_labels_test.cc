@@ -80,11 +80,11 @@ TEST_F(NodeLabelsTest, CompressedFiles) {
 }
 
 TEST_F(NodeLabelsTest, MalformedLinesAreNamed) {
-  EXPECT_ERROR(Read("a\tx\nb y\n"), kInput, "labels:2: found no tab in \"b y\"; expected node<TAB>label [label ...]");
+  EXPECT_ERROR(Read("a\tx\nb y\n"), kInput, "labels:2: found no tab in \"b y\"; expected NODE<TAB>CLASS [CLASS ...]");
   EXPECT_ERROR(Read("a\tx\n\tx\n"), kInput, "labels:2: found an empty name");
-  EXPECT_ERROR(Read("\n\na\t \t\n"), kInput, "labels:3: found no label after the tab in \"a\\t \\t\"");
+  EXPECT_ERROR(Read("\n\na\t \t\n"), kInput, "labels:3: found no class after the tab in \"a\\t \\t\"");
   EXPECT_ERROR(Read("nobody\t\n"), kInput, "labels:1: found no label");
-  EXPECT_ERROR(Read("a\t" + std::string(1025, 'x') + "\n"), kInput, "labels:1: found a label of 1025 bytes");
+  EXPECT_ERROR(Read("a\t" + std::string(1025, 'x') + "\n"), kInput, "labels:1: found a class of 1025 bytes");
   EXPECT_ERROR(Read(""), kInput, "labels: found no line with a name");
   EXPECT_ERROR(Read("A\tx\n\nB\ty\n"), kInput, "labels: found no name of the graph in 2 lines, the first \"A\"");
   EXPECT_ERROR(ReadNodeLabels(*graph_, (folder_ / "none").string(), kPlenty), kUsage, "none");

@@ -60,9 +60,13 @@ TEST_F(TomlConfiguration, NamesFileLineKeyAndWhatIsAllowed) {
   check("Dim = 3\n", "did you mean dim?");
   check("\"\" = 3\n", "unknown key \"\"");
   check("\"\\u001b[31m\" = 3\n", "unknown key \"\\x1B[31m\"");
-  check("[training]\ndim = 3\n", "unknown key \"training\"");
+  check("[train]\ndim = 3\n",
+        "a.toml:1: found the table \"train\"; expected all keys at the top level, not in [train]");
+  check("[[train]]\ndim = 3\n", "a.toml:1: found the table \"train\"; expected all keys at the top level");
   check("[dim]\nx = 3\n", "expected a whole number from 1 to 65536");
   check("\ndim = \"8\"\n", "a.toml:2: dim: found ");
+  check("learning-rate = \"0.5\"\n", "a.toml:1: learning-rate: found '0.5'; expected a number");
+  check("negatives = \"64\"\n", "a.toml:1: negatives: found '64'; expected ");
   check("dim = 8.0\n", "expected a whole number");
   check("dim = true\n", "expected a whole number");
   check("dim = [8]\n", "expected a whole number");

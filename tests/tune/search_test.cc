@@ -230,7 +230,6 @@ TEST_F(SearchTest, TheBudgetEndsItAndMoreOfItGoesOn) {
   ASSERT_OK(Search());
   ASSERT_OK_AND_ASSIGN(outcome, Search());
   EXPECT_EQ(outcome.end, SearchEnd::kBudget);
-  EXPECT_GE(outcome.seconds, 0.001);
   options_.budget_seconds = 1e6;
   ASSERT_OK_AND_ASSIGN(outcome, Search());
   EXPECT_EQ(outcome.end, SearchEnd::kDone);
