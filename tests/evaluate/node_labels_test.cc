@@ -83,7 +83,7 @@ TEST_F(NodeLabelsTest, MalformedLinesAreNamed) {
   EXPECT_ERROR(Read("a\tx\nb y\n"), kInput, "labels:2: found no tab in \"b y\"; expected NODE<TAB>CLASS [CLASS ...]");
   EXPECT_ERROR(Read("a\tx\n\tx\n"), kInput, "labels:2: found an empty name");
   EXPECT_ERROR(Read("\n\na\t \t\n"), kInput, "labels:3: found no class after the tab in \"a\\t \\t\"");
-  EXPECT_ERROR(Read("nobody\t\n"), kInput, "labels:1: found no label");
+  EXPECT_ERROR(Read("nobody\t\n"), kInput, "labels:1: found no class");
   EXPECT_ERROR(Read("a\t" + std::string(1025, 'x') + "\n"), kInput, "labels:1: found a class of 1025 bytes");
   EXPECT_ERROR(Read(""), kInput, "labels: found no line with a name");
   EXPECT_ERROR(Read("A\tx\n\nB\ty\n"), kInput, "labels: found no name of the graph in 2 lines, the first \"A\"");
@@ -97,7 +97,7 @@ TEST_F(NodeLabelsTest, KeepsToItsMemory) {
   EXPECT_ERROR(Read(text, kLeastLabelBytes), kUsage, "expected a larger --memory");
   std::string repeated;
   for (int i = 0; i < 100'000; ++i) repeated += "a\tx\n";
-  EXPECT_ERROR(Read(repeated, kLeastLabelBytes), kUsage, "the labels up to here take more than the 2.0 MiB");
+  EXPECT_ERROR(Read(repeated, kLeastLabelBytes), kUsage, "the classes up to here take more than the 2.0 MiB");
 }
 
 TEST_F(NodeLabelsTest, ListsOfNodes) {
