@@ -8,8 +8,8 @@
 //   batch    a piece of a window
 //
 // So an epoch reads each block once (twice where a pool ends in it), a pool mixes the edges of many cells, and a graph
-// of few edges still has several windows. Pools and windows hold whole batches; the last ones of a state, and the last
-// window of a pool, are shorter.
+// of more than 32,768 edges has several windows. Pools and windows hold whole batches; the last ones of a state, and
+// the last window of a pool, are shorter.
 //
 // Grouped, a pool holds the entries of prefetch/query_groups.h instead, two of each edge. A batch has as many edges as
 // without groups, so twice as many entries; a group can end in the next batch.

@@ -2,9 +2,9 @@
 // the current batch. If an update is made by several batches, it also has a row for each node that they touched, with
 // its sum so far.
 //
-// The thread that computes a chunk is the only writer of its block, between BeginBatch and the call that sums the
-// block; that call reads it on all threads. A block is valid until the next BeginBatch, an accumulated row until the
-// Apply that uses it.
+// From BeginBatch on, the threads that compute a chunk write disjoint parts of its block. When the chunk is done,
+// nobody writes it any more: all threads read it, those of Apply, Accumulate or UpdateUnderLocks and those that sum
+// relations. A block is valid until the next BeginBatch, an accumulated row until the Apply that uses it.
 //
 // Sums are deterministic: the gradients of a row are added in the order in which they were listed, on one thread,
 // whatever the number of threads. The file is mapped copy-on-write, so gradients never reach the disk. It is made anew
@@ -133,7 +133,7 @@ class MmapGradientAccumulator {
   // Calls `update` once for each row that has gradients, with their sum, on all threads: the accumulated sums, or where
   // there are none those of the batch. Nothing is accumulated then. A row without a resident partition is an error and
   // nothing is updated. Embeddings of bf16 are rounded by `rounding`. Takes no locks, as each row is updated by one
-  // task. REQUIRES: no other thread reads or writes a row of the tables meanwhile
+  // task. REQUIRES: no other thread reads or writes a listed row meanwhile
   absl::Status Apply(RowUpdate update, MmapManager& embeddings, MmapManager& state, const RowRounding& rounding);
 
   // ---- An update by one chunk alone.

@@ -9,7 +9,8 @@
 //                   (tables/partition_loading.h): maps the slot's file there copy-on-write without reading it (mapped),
 //                   or with every page copied at once (populated), or reads the file into huge pages (direct). In all
 //                   three, no store reaches the file and the kernel never writes a half-trained page back.
-//   WritePartition  Writes the changed rows to the slot that is not committed. The first time that is all rows, so a
+//   WritePartition  Writes the changed rows to the slot that is not committed. The first write to a slot is of all
+//   rows, so a
 //                   mapped partition's pages all become private copies then. The file stays mapped until the eviction,
 //                   but nothing is read from it any more: no file is ever written while clean pages of it are in use.
 //   MarkCommitted   Swaps the slots, once a manifest that says so is durable.
@@ -19,7 +20,7 @@
 // clean page of each private copy in the page cache.
 //
 // Threads: a thread that uses rows which others write concurrently takes LockFor(row); this is so in the schedule
-// `async` and for readers concurrent with a writer. Where disjoint rows or a barrier already exclude other threads, the
+// `async`. Where disjoint rows or a barrier already exclude other threads, the
 // Unlocked methods take no lock: it would only move its cache line between cores. Loading, evicting, writing and
 // committing are for one thread at a time, and not while another thread uses a row of that partition.
 //

@@ -1,10 +1,10 @@
 // Reader-writer locks for the rows of a table: a power-of-two array of spin locks; the hash of a group of 64 rows
 // selects its lock.
 //
-// Locks are taken in the schedule `async`, whose chunks read and update rows that other chunks update concurrently, and
-// by readers that are concurrent with a writer. `sync` takes none: no row is written while chunks copy rows out, a
-// barrier separates that from the updates, and then one task updates each row. Optimizer state has no locks: it is used
-// with its node's row, under that row's lock.
+// Locks are taken in the schedule `async`, whose chunks copy rows (shared) and update rows (exclusive) that other
+// chunks update concurrently. `sync` takes none: no row is written while chunks copy rows out, a barrier separates that
+// from the updates, and then one task updates each row. Optimizer state has no locks: it is used with its node's row,
+// under that row's lock.
 //
 // Rules: hold at most one stripe at a time, so there is no lock order to get wrong; keep sections as short as a row's
 // copy or update; no span into a row outlives its lock. tbb::spin_rw_mutex prefers writers, which is acceptable for

@@ -4,9 +4,10 @@
 //          sum and update rows, and beside it relations |      (| is a barrier)
 //   async  draw negatives | each chunk: copy rows, compute, update its rows, under the stripe locks | update relations
 //
-// Ordering uses one thread, so it runs concurrently with steps that use many. Both schedules update relations between
-// batches, so relations are never stale. In `async` a chunk reads each row, under its lock, as concurrent chunks have
-// left it. Each chunk updates its rows, so there are more and smaller updates, and the result depends on timing.
+// Ordering uses one thread, so it runs concurrently with steps that use many. Both schedules update relations after all
+// chunks of a batch, so relations are never stale. In `async` a chunk reads each row, under its lock, as concurrent
+// chunks have left it. Each chunk updates its rows, so there are more and smaller updates, and the result depends on
+// timing.
 //
 // `sync` is deterministic: chunks are independent (train/chunk_work.h), and the gradients of a row are added in the
 // order of chunk, then place in the chunk. The bits do not depend on the number of threads. `pipelined` is another name
@@ -91,7 +92,7 @@ class BatchSchedule {
     GradientsByNode gradients;  // of the chunk, in async
   };
 
-  // The steps, in order; each uses all threads for the results of all chunks.
+  // Steps of the schedules above; each but OrderNodes uses all threads, for the results of all chunks.
   absl::Status Draw(const BatchTask& task, std::span<ChunkResult> results);
   void Compute(std::span<ChunkResult> results);
   void ComputeInPieces(std::size_t pieces, std::span<ChunkResult> results);

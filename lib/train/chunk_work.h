@@ -110,7 +110,7 @@ class ChunkWork {
   }
 
   // Begins chunk `chunk` of a batch of `edges`: finds the queries and draws the negatives, which gives the chunk its
-  // shape. `edges` are used until the result is.
+  // shape. `edges` must outlive the use of the result.
   void Draw(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk, ChunkResult& result) const;
   // After Draw: sets the block, of BlockFloats floats, for the chunk's gradients. After this they may be listed.
   void TakeBlock(std::span<float> block, ChunkResult& result) const;

@@ -1,5 +1,5 @@
 // Gradients of the relations in an accumulation window: few rows, each with many contributions. They are summed in the
-// order in which they are passed and applied between batches, so relation parameters are never stale.
+// order in which they are passed and applied after all chunks of a batch, so relation parameters are never stale.
 #pragma once
 
 #include <cstdint>
