@@ -10,9 +10,9 @@
 //                   or with every page copied at once (populated), or reads the file into huge pages (direct). In all
 //                   three, no store reaches the file and the kernel never writes a half-trained page back.
 //   WritePartition  Writes the changed rows to the slot that is not committed. The first write to a slot is of all
-//   rows, so a
-//                   mapped partition's pages all become private copies then. The file stays mapped until the eviction,
-//                   but nothing is read from it any more: no file is ever written while clean pages of it are in use.
+//                   rows, so a mapped partition's pages all become private copies then. The file stays mapped until the
+//                   eviction, but nothing is read from it any more: no file is ever written while clean pages of it are
+//                   in use.
 //   MarkCommitted   Swaps the slots, once a manifest that says so is durable.
 //   EvictPartition  Writes what changed and makes the place PROT_NONE again.
 //
@@ -20,9 +20,9 @@
 // clean page of each private copy in the page cache.
 //
 // Threads: a thread that uses rows which others write concurrently takes LockFor(row); this is so in the schedule
-// `async`. Where disjoint rows or a barrier already exclude other threads, the
-// Unlocked methods take no lock: it would only move its cache line between cores. Loading, evicting, writing and
-// committing are for one thread at a time, and not while another thread uses a row of that partition.
+// `async`. Where disjoint rows or a barrier already exclude other threads, the Unlocked methods take no lock: it would
+// only move its cache line between cores. Loading, evicting, writing and committing are for one thread at a time, and
+// not while another thread uses a row of that partition.
 //
 // A sketch of these classes in ruvector-gnn had weaknesses to avoid; tests/tables/mmap_manager_test.cc names each one.
 #pragma once
