@@ -210,6 +210,10 @@ absl::Status CheckFlags(const TuneFlags& flags) {
 void ReportPlan(Program& program, const TuneFlags& flags, const absl::StatusOr<double>& seconds,
                 const SearchPlan& plan) {
   Reporter& reporter = program.reporter;
+  if (plan.begun) {
+    reporter.Info(fmt::format("{}: continues this search, with {} rungs of trials done in {}", flags.output, plan.done,
+                              DurationText(plan.done_seconds)));
+  }
   if (flags.search.without_space()) {
     ReportCandidates(reporter, {.options = {plan.trials[0].options}, .note = plan.note});
     for (const Trial& trial : plan.trials) reporter.Info(fmt::format("trial {}: {}", trial.number, trial.summary));

@@ -11,10 +11,10 @@
 #include "cells/block_writer.h"
 #include "fmt/format.h"
 #include "format/paths.h"
+#include "graph/graph_copy.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "nlohmann/json.hpp"
-#include "walk/graph_copy.h"
 
 namespace octavo {
 namespace {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -401,9 +402,23 @@ class Search {
 absl::StatusOr<SearchPlan> CheckSearch(const TuneOptions& options, int threads, const fs::path& probe) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
   RETURN_IF_ERROR(CheckTuneOptions(options, *graph));
+  const SearchPaths paths(options.folder);
+  RETURN_IF_ERROR(CheckFolder(paths));
+  ASSIGN_OR_RETURN(const std::optional<SearchLog> log, SearchLog::Read(paths.Log(), ArgumentsOf(options, *graph)));
   SearchPlan plan;
+  if (log) {
+    plan.begun = true;
+    plan.done_seconds = log->seconds();
+    plan.done =
+        static_cast<std::uint64_t>(std::ranges::count(log->events(), SearchEvent::Kind::kResult, &SearchEvent::kind));
+  }
   if (options.without_space()) {
-    ASSIGN_OR_RETURN(const LoggedCandidates candidates, MakeLoggedCandidates(options, *graph, threads, probe));
+    LoggedCandidates candidates;
+    if (log && log->candidates()) {
+      candidates = *log->candidates();
+    } else {
+      ASSIGN_OR_RETURN(candidates, MakeLoggedCandidates(options, *graph, threads, probe));
+    }
     SearchSpace space;
     plan.trials = TrialsOf(candidates, options, space);
     plan.note = candidates.note;
@@ -414,7 +429,6 @@ absl::StatusOr<SearchPlan> CheckSearch(const TuneOptions& options, int threads, 
   } else {
     ASSIGN_OR_RETURN(plan.trials, DrawSpaceTrials(options));
   }
-  RETURN_IF_ERROR(CheckFolder(SearchPaths(options.folder)));
   plan.rungs = HalvingOf(options, plan.trials).rungs();
   return plan;
 }

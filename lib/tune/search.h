@@ -56,6 +56,9 @@ struct SearchPlan {
   std::vector<Trial> trials;
   std::string note = {};       // of the candidates
   std::uint64_t held_out = 0;  // about so many edges would be held out
+  bool begun = false;          // the folder has a search with these arguments
+  std::uint64_t done = 0;      // rungs that its trials have completed, and the time spent
+  double done_seconds = 0;
 };
 
 // Does the checks of RunSearch before it uses the folder. Writes nothing. `threads` of the trainings. Within a time it

@@ -166,20 +166,34 @@ EventKeys SearchLogKeys() {
 absl::StatusOr<SearchLog> SearchLog::Open(const std::filesystem::path& path, const SearchArguments& arguments) {
   ASSIGN_OR_RETURN(const bool there, FileExists(path));
   if (!there) RETURN_IF_ERROR(WriteWholeFileAtomically(path, SealLine(HeadText(arguments), 0)));
-  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path, kMostSearchLogBytes));
   ASSIGN_OR_RETURN(File file, File::OpenReadWrite(path));
+  ASSIGN_OR_RETURN(SearchLog log, Load(std::move(file), arguments));
+  ASSIGN_OR_RETURN(const std::uint64_t size, log.file_.Size());
+  if (log.bytes_ < size) RETURN_IF_ERROR(log.file_.Truncate(log.bytes_));
+  // After a failed sync, the data read may be only in the page cache. Sync it before anything depends on it.
+  RETURN_IF_ERROR(log.file_.Sync());
+  return log;
+}
+
+absl::StatusOr<std::optional<SearchLog>> SearchLog::Read(const std::filesystem::path& path,
+                                                         const SearchArguments& arguments) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(path));
+  if (!there) return std::nullopt;
+  ASSIGN_OR_RETURN(File file, File::OpenRead(path));
+  return Load(std::move(file), arguments);
+}
+
+absl::StatusOr<SearchLog> SearchLog::Load(File file, const SearchArguments& arguments) {
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file.path(), kMostSearchLogBytes));
   SearchLog log(std::move(file));
   const std::size_t whole = text.rfind('\n') + 1;  // 0 if there is none
   RETURN_IF_ERROR(log.Replay(std::string_view(text).substr(0, whole), arguments));
   if (HasDamagedEnd(std::string_view(text).substr(whole))) {
     return CorruptError(
         fmt::format("{}:{}: found another byte than a line end after the last event; expected a line end",
-                    path.string(), std::count(text.begin(), text.end(), '\n') + 1));
+                    log.file_.path().string(), std::count(text.begin(), text.end(), '\n') + 1));
   }
   log.bytes_ = whole;
-  if (whole < text.size()) RETURN_IF_ERROR(log.file_.Truncate(whole));
-  // After a failed sync, the data read may be only in the page cache. Sync it before anything depends on it.
-  RETURN_IF_ERROR(log.file_.Sync());
   return log;
 }
 

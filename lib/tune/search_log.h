@@ -61,6 +61,9 @@ class SearchLog {
   // the existing search are a usage error that names the first difference; malformed lines and wrong checksums are a
   // corrupt-file error with their line number.
   static absl::StatusOr<SearchLog> Open(const std::filesystem::path& path, const SearchArguments& arguments);
+  // The same without changing anything, to which nothing may be appended; nullopt if there is no log.
+  static absl::StatusOr<std::optional<SearchLog>> Read(const std::filesystem::path& path,
+                                                       const SearchArguments& arguments);
 
   // Appends the candidates, and syncs. REQUIRES: the log has neither candidates nor events
   absl::Status AppendCandidates(LoggedCandidates candidates);
@@ -75,6 +78,8 @@ class SearchLog {
 
  private:
   explicit SearchLog(File file) : file_(std::move(file)) {}
+  // Reads all whole lines.
+  static absl::StatusOr<SearchLog> Load(File file, const SearchArguments& arguments);
   absl::Status Replay(std::string_view text, const SearchArguments& arguments);
   absl::Status Write(const std::string& text);
 

@@ -76,4 +76,12 @@ assert config == json.load(open("flags/run.json"))["options"]'
   grep -qE '^16 epochs in all, about [0-9.:]+ [a-z]+ of training here, and the validations$' err.log
   grep -qx '1 in 3 of 2 trials is not a whole number: 1 continue from epoch 3 to 9' err.log
   fails 2 'absent: not a graph' "$OCTAVO" tune --graph absent --space space.toml --output search --dry-run
+
+  # An existing search is what would be continued.
+  "$OCTAVO" --quiet tune --graph split --space space.toml --output begun --trials 3 --epochs-least 1 --epochs 3 >/dev/null
+  cp -r begun before
+  "$OCTAVO" tune --graph split --space space.toml --output begun --trials 3 --epochs-least 1 --epochs 3 --dry-run 2>err.log
+  grep -qE '^begun: continues this search, with 4 rungs of trials done in ' err.log
+  fails 2 'begun: ' "$OCTAVO" tune --graph split --space space.toml --output begun --trials 4 --epochs-least 1 --epochs 3 --dry-run
+  diff -r before begun
 }

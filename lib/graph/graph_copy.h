@@ -1,4 +1,4 @@
-// Copies the parts that the new graph shares with the walked graph: nodes and held-out edges.
+// Copies parts of a graph folder into another one: nodes, labels and edges.
 #pragma once
 
 #include <functional>

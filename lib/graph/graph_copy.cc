@@ -1,4 +1,4 @@
-#include "walk/graph_copy.h"
+#include "graph/graph_copy.h"
 
 #include <algorithm>
 #include <cstddef>
