@@ -83,12 +83,11 @@ struct Ends {
 // commas.
 bool AreTitles(const std::vector<Ends>& lines, char separator) {
   const auto [head, tail] = lines[0];
-  if (IsNumber(head) || IsNumber(tail)) return false;
+  const auto is_number = [&](std::string_view name) { return IsNumber(WithPoint(name, separator)); };
+  if (is_number(head) || is_number(tail)) return false;
   const auto rest = std::span(lines).subspan(1);
   const auto numbers = [&](std::string_view Ends::*end) {
-    return rest.size() >= kLeastNumbers &&
-           std::ranges::all_of(
-               rest, [&](std::string_view name) { return IsNumber(WithPoint(name, separator)); }, end);
+    return rest.size() >= kLeastNumbers && std::ranges::all_of(rest, is_number, end);
   };
   if (numbers(&Ends::head) || numbers(&Ends::tail)) return true;
   const std::string one = Bare(head);

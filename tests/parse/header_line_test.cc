@@ -10,8 +10,8 @@ namespace {
 
 // The number of the header line; 0 if there is none.
 std::uint64_t TitlesAt(const std::string& text, InputFormat format = InputFormat::kCsv,
-                       const char* columns = "head,tail") {
-  const std::optional<HeaderLine> titles = FindHeaderLine(text, format, *ParseColumns(columns));
+                       const char* columns = "head,tail", char separator = ',') {
+  const std::optional<HeaderLine> titles = FindHeaderLine(text, format, *ParseColumns(columns), separator);
   return titles ? titles->line : 0;
 }
 
@@ -38,6 +38,9 @@ TEST(FindHeaderLine, KnowsWordsAboveNumbers) {
   EXPECT_EQ(TitlesAt("a,7\n1,2\n3,4\n"), 0U);      // as in a graph with both
   EXPECT_EQ(TitlesAt("a,b\n1,2\nc,d\n"), 0U);
   EXPECT_EQ(TitlesAt("9,8\n1,2\n3,4\n"), 0U);
+  // Numbers with decimal commas, where fields are separated by another character.
+  EXPECT_EQ(TitlesAt("a;b;w\nx;y;1,5\ny;z;2,5\n", InputFormat::kCsv, "head,relation,tail", ';'), 1U);
+  EXPECT_EQ(TitlesAt("a;b;0,5\nx;y;1,5\ny;z;2,5\n", InputFormat::kCsv, "head,relation,tail", ';'), 0U);
 }
 
 TEST(FindHeaderLine, LeavesEdgesAlone) {
