@@ -31,6 +31,8 @@ constexpr std::uint64_t kGroupBytesOfEdge = 40;
 // Edges that are prepared together. Threads wait for each other at the end of each such step, and a disk may be slow at
 // times.
 constexpr std::uint64_t kSmallEdges = std::uint64_t{256} << 10;
+// Cells that are prepared together, so that a graph of many nearly empty cells takes no more memory than others.
+constexpr std::uint32_t kMostCells = 4096;
 // Bounds of the buffer of one extent: enough for a disk's full speed, and no larger than is useful.
 constexpr std::uint64_t kMinMergeBuffer = std::uint64_t{32} << 10;
 constexpr std::uint64_t kMaxMergeBuffer = std::uint64_t{2} << 20;
@@ -172,7 +174,8 @@ absl::Status WriteCells(SortedEdges& edges, std::uint32_t begin, std::uint32_t e
   for (std::uint32_t first = begin; first < end;) {
     std::uint32_t last = first;
     std::uint64_t held = 0;
-    while (last < end && (last - first < edges.partitions().count || held < kSmallEdges) &&
+    const std::uint32_t most_last = first + std::min(end - first, kMostCells);
+    while (last < most_last && (last - first < edges.partitions().count || held < kSmallEdges) &&
            edges.Cell(last).size() <= most_edges - held) {
       held += edges.Cell(last++).size();
     }
@@ -217,9 +220,9 @@ absl::Status WriteLargeSpilledCell(CellSpill& spill, std::uint64_t edges, std::u
                      output.MergeToExtent(SourcesOf(file, some, work_bytes), spill.partitions(), file));
     return std::optional<SpillExtent>(extent);
   };
-  RETURN_IF_ERROR(ReduceExtents(extents, EdgeMergeLimits(work_bytes, edges), merge).status());
+  RETURN_IF_ERROR(ReduceExtents(extents, EdgeMergeLimits(work_bytes, edges, spill.partitions().count), merge).status());
   RETURN_IF_ERROR(file.FinishWriting());
-  const std::uint64_t buffers = work_bytes - std::min(work_bytes, IndexBytes(edges));
+  const std::uint64_t buffers = work_bytes - std::min(work_bytes, IndexBytes(edges, spill.partitions().count));
   return output.Merge(SourcesOf(file, extents, buffers), spill.partitions());
 }
 
@@ -232,26 +235,31 @@ absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& ed
   return output->Finish();
 }
 
-// Doubled, because vectors grow by doubling. The last blocks of the cells are negligible.
-std::uint64_t IndexBytes(std::uint64_t edges) { return edges / kMaxBlockEdges * 2 * sizeof(BlockRecord); }
+// Each cell of each split has a block that is not full; those of at most 4,096 cells are negligible.
+std::uint64_t IndexBytes(std::uint64_t edges, std::uint32_t partitions) {
+  const std::uint64_t cells = std::uint64_t{partitions} * partitions;
+  const std::uint64_t last_blocks = cells > kMostCells ? std::min(kSplits.size() * cells, edges) : 0;
+  return (edges / kMaxBlockEdges + last_blocks) * sizeof(BlockRecord);
+}
 
-MergeLimits EdgeMergeLimits(std::uint64_t work_bytes, std::uint64_t edges) {
-  return {.most = (work_bytes - std::min(work_bytes, IndexBytes(edges))) / kMinMergeBuffer,
+MergeLimits EdgeMergeLimits(std::uint64_t work_bytes, std::uint64_t edges, std::uint32_t partitions) {
+  return {.most = (work_bytes - std::min(work_bytes, IndexBytes(edges, partitions))) / kMinMergeBuffer,
           .fan_in = work_bytes / kMinMergeBuffer};
 }
 
-absl::Status CheckMergeMemory(std::uint64_t work_bytes, std::uint64_t edges) {
-  if (EdgeMergeLimits(work_bytes, edges).most >= 2) return absl::OkStatus();
-  return UsageError(
-      fmt::format("the merge of {} edges needs {} for their index and its buffers, and --memory leaves {}; expected a "
-                  "larger --memory",
-                  edges, FormatByteSize(IndexBytes(edges) + 2 * kMinMergeBuffer), FormatByteSize(work_bytes)));
+absl::Status CheckMergeMemory(std::uint64_t work_bytes, std::uint64_t edges, std::uint32_t partitions) {
+  if (EdgeMergeLimits(work_bytes, edges, partitions).most >= 2) return absl::OkStatus();
+  return UsageError(fmt::format(
+      "the merge of {} edges needs {} for their index and its buffers, and --memory leaves {}; expected a "
+      "larger --memory",
+      edges, FormatByteSize(IndexBytes(edges, partitions) + 2 * kMinMergeBuffer), FormatByteSize(work_bytes)));
 }
 
 absl::StatusOr<WrittenEdges> WriteSpilled(const GraphPaths& paths, CellSpill& spill, const CellsHeader& layout,
                                           const EdgeWriterOptions& options) {
   const std::uint64_t edges = spill.edges();
-  const std::uint64_t room = options.work_bytes - std::min(options.work_bytes, IndexBytes(edges));
+  const std::uint64_t room =
+      options.work_bytes - std::min(options.work_bytes, IndexBytes(edges, layout.partition_count));
   const std::uint64_t most_edges = std::max<std::uint64_t>(1, room / kGroupBytesOfEdge);
   EdgeWriterOptions write = options;
   // Merges of large cells count edges more than once.

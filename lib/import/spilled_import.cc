@@ -103,11 +103,14 @@ absl::Status SpilledImport::AddGeneration(CollectedEdges& collected, std::uint64
   collected.held_edges = 0;
   collected.nodes.Clear();
   relation_bytes_ = collected.relations.bytes();
-  return CheckIndex();
+  return CheckIndex(/*partitions=*/1);
 }
 
-// Checks what must be in memory: the indexes of the cells, together with the last merge.
-absl::Status SpilledImport::CheckIndex() const { return CheckMergeMemory(Beside(options_.merge_bytes), edges()); }
+// Checks what must be in memory: the indexes of the cells, together with the last merge. The number of partitions is
+// not known until the nodes are counted.
+absl::Status SpilledImport::CheckIndex(std::uint32_t partitions) const {
+  return CheckMergeMemory(Beside(options_.merge_bytes), edges(), partitions);
+}
 
 // Never less than half: Importer::Spill limits the memory of the relations.
 std::uint64_t SpilledImport::Beside(std::uint64_t bytes) const { return bytes - std::min(bytes / 2, relation_bytes_); }
@@ -167,6 +170,7 @@ absl::Status SpilledImport::Encode(const GraphPaths& paths, const NameRanking& r
                                    const PartitionLayout& partitions, const Progress& progress) {
   // With drop_unseen only names in training edges got a row.
   const bool all_in_train = options_.rules.drop_unseen || unseen_nodes_ == 0;
+  RETURN_IF_ERROR(CheckIndex(partitions.count));
   const EncoderInput input = {.edges = *edges_,
                               .hashes = paths.NodeHashes(),
                               .node_count = node_count_,

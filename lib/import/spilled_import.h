@@ -78,7 +78,7 @@ class SpilledImport {
  private:
   SpilledImport(SpilledImportOptions options, SpillUse& use) : options_(std::move(options)), use_(use) {}
   absl::Status CheckStop() const;
-  absl::Status CheckIndex() const;
+  absl::Status CheckIndex(std::uint32_t partitions) const;
   // What the names of the relations, which stay in memory, leave of `bytes`.
   std::uint64_t Beside(std::uint64_t bytes) const;
   // Passes the distinct names to `take`, ordered by hash; returns false if two have the same hash.

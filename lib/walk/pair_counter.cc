@@ -258,17 +258,18 @@ absl::StatusOr<WrittenEdges> PairCounter::Write(
   EdgeWriterOptions write = {
       .merge_duplicates = true, .work_bytes = options_.write_bytes, .stop = options_.stop, .progress = nullptr};
   std::uint64_t total = Records();
-  const bool held = !spill_ && CountBytes() + total * kHeldBytesOfRecord + IndexBytes(total) <= options_.write_bytes;
+  const bool held = !spill_ && CountBytes() + total * kHeldBytesOfRecord + IndexBytes(total, layout.partition_count) <=
+                                   options_.write_bytes;
   if (!held) {
     RETURN_IF_ERROR(Spill());
     RETURN_IF_ERROR(spill_->FinishWriting());
     total = spill_->edges();
-    RETURN_IF_ERROR(CheckMergeMemory(options_.write_bytes, total));
+    RETURN_IF_ERROR(CheckMergeMemory(options_.write_bytes, total, layout.partition_count));
   }
   if (progress) write.progress = [&](std::uint64_t done) { progress(done, total); };
   if (!held) return WriteSpilled(paths, *spill_, layout, write);
   SortedEdges edges(TakeChunks(0, buckets_.size()), options_.partitions);
-  write.work_bytes -= edges.All().size_bytes() + IndexBytes(total);
+  write.work_bytes -= edges.All().size_bytes() + IndexBytes(total, layout.partition_count);
   return WriteEdges(paths, edges, layout, write);
 }
 

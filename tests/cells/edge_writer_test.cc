@@ -91,13 +91,16 @@ TEST(WriteEdges, Stops) {
 }
 
 TEST(EdgeMergeLimits, LeaveRoomForTheIndexAndABufferEach) {
-  EXPECT_EQ(EdgeMergeLimits(std::uint64_t{1} << 20, 0).most, 32U);
-  EXPECT_EQ(EdgeMergeLimits(std::uint64_t{1} << 20, 0).fan_in, 32U);
-  EXPECT_EQ(EdgeMergeLimits(std::uint64_t{1} << 20, std::uint64_t{1} << 40).most, 0U);
-  // 2^32 edges are 2^20 blocks of 32 bytes, twice; only the last merge has them.
-  const MergeLimits limits = EdgeMergeLimits((std::uint64_t{64} << 20) + (1 << 20), std::uint64_t{1} << 32);
+  EXPECT_EQ(EdgeMergeLimits(std::uint64_t{1} << 20, 0, 1).most, 32U);
+  EXPECT_EQ(EdgeMergeLimits(std::uint64_t{1} << 20, 0, 1).fan_in, 32U);
+  EXPECT_EQ(EdgeMergeLimits(std::uint64_t{1} << 20, std::uint64_t{1} << 40, 1).most, 0U);
+  // 2^32 edges are 2^20 blocks of 32 bytes; only the last merge has them.
+  const MergeLimits limits = EdgeMergeLimits((std::uint64_t{32} << 20) + (1 << 20), std::uint64_t{1} << 32, 64);
   EXPECT_EQ(limits.most, 32U);
-  EXPECT_EQ(limits.fan_in, 65U * 32);
+  EXPECT_EQ(limits.fan_in, 33U * 32);
+  // 1,000 edges are in at most 1,000 of the cells of 512 partitions, 2^32 in all of them.
+  EXPECT_EQ(IndexBytes(1000, 512), 1000U * 32);
+  EXPECT_EQ(IndexBytes(std::uint64_t{1} << 32, 512), ((1U << 20) + 3U * 512 * 512) * 32);
 }
 
 }  // namespace
