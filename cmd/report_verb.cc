@@ -33,8 +33,8 @@
 #include "export/output_file.h"
 #include "fmt/format.h"
 #include "format/paths.h"
+#include "layout/principal_plane.h"
 #include "report/page.h"
-#include "report/principal_plane.h"
 #include "run/run_configuration.h"
 #include "run/run_exchange.h"
 
