@@ -36,7 +36,7 @@ struct MapFlags {
   std::string output;
   std::string kind = "neighbors";
   std::uint64_t seed = 1;
-  std::uint64_t epochs = 500;
+  std::uint64_t epochs = 1000;
   std::uint64_t neighbors = 15;
 };
 

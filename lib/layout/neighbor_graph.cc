@@ -262,16 +262,13 @@ class NeighborSearch {
     if (entry < *worst) *worst = entry;
   }
 
-  // Writes into the second half of `words` the nodes of `reverse` that the first half lacks, best first.
+  // Writes the nodes of `reverse` into the second half of `words`, best first.
   static void Complete(std::span<std::uint32_t> words, std::span<std::uint64_t> reverse) {
     std::ranges::sort(reverse);
     const ListOf list = HalvesOf(words);
     std::ranges::fill(list.scores, kNoNode);
-    std::size_t place = 0;
-    for (const std::uint64_t entry : reverse) {
-      const auto node = static_cast<std::uint32_t>(entry);
-      if (std::ranges::find(list.ids, node) == list.ids.end()) list.scores[place++] = node;
-    }
+    std::ranges::transform(reverse, list.scores.begin(),
+                           [](std::uint64_t entry) { return static_cast<std::uint32_t>(entry); });
   }
 
   // Calls visit(first, words) for the lists of nodes [begin, end).

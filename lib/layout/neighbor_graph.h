@@ -31,10 +31,10 @@ struct NeighborOptions {
 // The smallest memory with which FindNeighbors works, for one thread.
 std::uint64_t LeastNeighborBytes(std::uint64_t nodes, std::uint64_t dim, const NeighborOptions& options);
 
-// Returns for each node a list [2 * neighbors]: its nearest other nodes, best first, then up to `neighbors` others that
-// have it among theirs, those with the best ranks. Unused words of each half are kNoNode. A function of the embeddings
-// and the options but threads and memory. A NaN or infinite value is an error. Runs on TBB.
-// REQUIRES: 0 < neighbors <= 256; the graph has at most kMaxIndexNodes nodes
+// Returns for each node a list [2 * neighbors]: its nearest other nodes, best first, then up to `neighbors` nodes that
+// have it among theirs, those with the best ranks; a node may be in both halves. Unused words of each half are kNoNode.
+// A function of the embeddings and the options but threads and memory. A NaN or infinite value is an error. Runs on
+// TBB. REQUIRES: 0 < neighbors <= 256; the graph has at most kMaxIndexNodes nodes
 absl::StatusOr<ScratchTable> FindNeighbors(const EmbeddedGraph& embedded, const NeighborOptions& options);
 
 }  // namespace octavo

@@ -19,7 +19,7 @@ namespace octavo {
 struct MapOptions {
   MapKind kind = MapKind::kNeighbors;
   std::uint64_t seed = 1;
-  std::uint32_t epochs = 500;
+  std::uint32_t epochs = 1000;
   std::uint32_t neighbors = 15;
   int threads = 1;
   std::uint64_t memory_bytes = 0;
