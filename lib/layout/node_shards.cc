@@ -186,7 +186,9 @@ std::array<std::uint32_t, 2> Choose(std::span<const std::uint32_t> choices, std:
 }  // namespace
 
 std::uint64_t ShardCapacity(std::uint64_t dim) {
-  return std::clamp(kIndexBytes / CosineIndex::MemoryBytes(1, dim, IndexOptions().m), kLeastCapacity, kMostCapacity);
+  const std::uint64_t m = IndexOptions().m;
+  const std::uint64_t node_bytes = CosineIndex::MemoryBytes(1, dim, m) - CosineIndex::MemoryBytes(0, dim, m);
+  return std::clamp(kIndexBytes / node_bytes, kLeastCapacity, kMostCapacity);
 }
 
 std::uint64_t ShardCount(std::uint64_t nodes, std::uint64_t capacity) {
