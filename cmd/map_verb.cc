@@ -33,6 +33,7 @@ constexpr std::uint64_t kMostNeighbors = 256;
 
 struct MapFlags {
   RunFlags run;
+  std::string run_place;  // the positional; empty if --run was given
   std::string output;
   std::string kind = "neighbors";
   std::uint64_t seed = 1;
@@ -70,7 +71,9 @@ absl::Status WriteFiles(const NodeMap& map, const MapFlags& flags, const Trained
   return OutputFile::CommitAll(std::array{&output, &beside});
 }
 
-absl::Status RunMap(Program& program, const MapFlags& flags) {
+absl::Status RunMap(Program& program, MapFlags& flags) {
+  if (flags.run.run.empty()) flags.run.run = flags.run_place;
+  if (flags.run.run.empty()) return UsageError("RUN is required: the run folder, alone or after --run");
   EndOnInterrupt end(program, flags.output);
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, flags.run));
   RETURN_IF_ERROR(CheckOutput(flags, *run.graph));
@@ -108,9 +111,11 @@ absl::Status RunMap(Program& program, const MapFlags& flags) {
 void AddMapVerb(CLI::App& app, Program& program) {
   CLI::App* verb = app.add_subcommand("map", "Give every node of a run a point in the plane, near its neighbours");
   const auto flags = std::make_shared<MapFlags>();
-  RefuseEmpty(verb->add_option("RUN,--run", flags->run.run, "Run folder that octavo train made"))
-      ->required()
-      ->type_name("DIR");
+  CLI::Option* const place =
+      RefuseEmpty(verb->add_option("RUN", flags->run_place, "Run folder that octavo train made"))->type_name("DIR");
+  RefuseEmpty(verb->add_option("--run", flags->run.run, "The same, as a flag as for other verbs"))
+      ->type_name("DIR")
+      ->excludes(place);
   RefuseEmpty(
       verb->add_option("--graph", flags->run.graph, "Graph folder, if it is no longer where the training found it"))
       ->type_name("DIR");

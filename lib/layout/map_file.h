@@ -1,4 +1,4 @@
-// A map of a run's nodes as a file: NumPy's format 1.0, float32 [nodes, 2] in id order, behind a header of 4,096 bytes,
+// A map of a run's nodes as a file: NumPy's format 1.0, float32 [nodes, 2] in id order, after a header of 4,096 bytes,
 // and FILE.octavo, which says what it is a map of (format/map_header.h).
 #pragma once
 
