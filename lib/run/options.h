@@ -46,6 +46,7 @@ struct TrainOptions {
   ModelKind model = ModelKind::kComplEx;
   Norm norm = Norm::kL1;
   std::uint64_t dim = 100;
+  std::uint64_t block = 0;  // of rescal; 0: dim
   bool reciprocal = false;
   Initializer initializer = Initializer::kNormal;
   double initial_scale = 0;  // standard deviation of the initial values; 0: by model (run/initial_rows.h)
@@ -105,7 +106,7 @@ struct TrainOptions {
   double checkpoint_minutes = 0;  // 0: only at the end of each epoch
   Durability durability = Durability::kFull;
 
-  ModelSpec model_spec() const { return {.kind = model, .norm = norm, .dim = dim}; }
+  ModelSpec model_spec() const { return {.kind = model, .norm = norm, .dim = dim, .block = block}; }
   LossSpec loss_spec() const;
   RegularizerSpec regularizer_spec() const {
     return {.kind = regularizer, .weight = static_cast<float>(regularization)};

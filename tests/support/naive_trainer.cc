@@ -85,6 +85,8 @@ class NaiveTrainer {
  private:
   std::size_t RelationSize() const {
     if (options_.model == ModelKind::kDot || options_.model == ModelKind::kSourceContext) return 0;
+    if (options_.model == ModelKind::kRescal)
+      return options_.dim * (options_.block == 0 ? options_.dim : options_.block);
     return options_.model == ModelKind::kRotatE ? options_.dim / 2 : options_.dim;
   }
 
@@ -410,6 +412,10 @@ class NaiveTrainer {
     const Row& r = run_.relations[relation];
     const Row& t = run_.embeddings[Value(edge.tail)];
     const auto dura = [&](const Row& head, const Row& of_relation, const Row& tail) {
+      if (options_.model == ModelKind::kRescal) {
+        return NaiveMatrixDura(options_.regularizer_spec().weight, options_.model_spec().BlockSide(), head, of_relation,
+                               tail);
+      }
       return NaiveDura(options_.regularizer_spec().weight, options_.model == ModelKind::kComplEx, head, of_relation,
                        tail);
     };
