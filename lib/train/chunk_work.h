@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,7 +54,11 @@ struct ChunkRows {
   std::vector<float> heads;                           // [Q, dim]
   std::vector<float> tails;                           // [E, dim]
   std::vector<float> weights;                         // [E]
-  std::vector<float> tail_negatives, head_negatives;  // [N, dim]
+  std::vector<float> tail_negatives, head_negatives;  // [N, dim]; with bf16 products some rows at a time
+  struct Packed {
+    std::vector<float> columns, rows;  // PackedNegatives
+  };
+  Packed tail_packed, head_packed;  // with bf16 products only
   std::vector<MaskedPair> tail_masks, head_masks;
   std::vector<float> relations, head_relations;  // [Q, width]
   std::vector<std::uint32_t> edge_relations;     // [E]
@@ -151,6 +156,7 @@ class ChunkWork {
   const RelationTable& relations_;
   const KnownRows* const frozen_;
   const ModelSpec model_;
+  const std::optional<Bf16Backend> bf16_;  // of the products, if their operands are bf16
   std::vector<NodeRange> resident_;
   std::size_t negatives_ = 0;  // per side
 };
