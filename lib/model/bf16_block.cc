@@ -29,7 +29,7 @@ void Bf16Block::Score(std::size_t dim, std::size_t n, const float* queries, std:
   Bf16Multiply(backend_, n, m, dim, left, negatives.columns.data(), scores, m);
 }
 
-// The packed slopes take the place of the slopes.
+// The packed slopes replace the slopes in their memory.
 void Bf16Block::QueryGradients(std::size_t dim, std::size_t n, std::size_t m, const PackedNegatives& negatives,
                                float* g, float* query_gradients) const {
   PackBf16Left(backend_, n, m, g, m, g);

@@ -51,9 +51,9 @@ class Bf16Block {
                       float* query_gradients) const;
 
   Bf16Backend backend_;
-  std::vector<float> queries_;         // left [n, dim]
-  std::vector<float> query_rows_;      // right [n, dim]
-  std::vector<float> slope_columns_;   // left [m, n]
+  std::vector<float> queries_;        // left [n, dim]
+  std::vector<float> query_rows_;     // right [n, dim]
+  std::vector<float> slope_columns_;  // left [m, n]
 };
 
 }  // namespace octavo

@@ -456,9 +456,10 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
                                   options.accumulate, ScheduleName(options.schedule)));
   }
   if (options.precision == Precision::kBf16 && !HasInnerProducts(options.model_spec())) {
-    return UsageError(fmt::format("precision bf16 rounds the operands of inner products, and the {} model has distances; "
-                                  "expected float32 or auto",
-                                  ModelName(options.model)));
+    return UsageError(
+        fmt::format("precision bf16 rounds the operands of inner products, and the {} model has distances; "
+                    "expected float32 or auto",
+                    ModelName(options.model)));
   }
   if (options.storage == NpyElement::kBfloat16 && options.dim % 2 != 0) {
     return UsageError(fmt::format("dim is {}; expected an even number with storage bf16", options.dim));

@@ -51,10 +51,10 @@ std::vector<std::string> TrainingRemarks(const GraphDescription& graph, const Tr
                     options.negatives, CountText(graph.node_count, "node"), without));
   }
   if (options.precision == Precision::kBf16 && ActiveBf16Backend() != Bf16Backend::kAmx) {
-    remarks.push_back(
-        fmt::format("precision bf16 is for processors with AMX, which this one lacks: here its products are made by {}, "
-                    "slower than float32; the result has the same bits",
-                    ActiveBf16Backend() == Bf16Backend::kFma ? "float32 instructions" : "a slow loop"));
+    remarks.push_back(fmt::format(
+        "precision bf16 is for processors with AMX, which this one lacks: here its products are made by {}, "
+        "slower than float32; the result has the same bits",
+        ActiveBf16Backend() == Bf16Backend::kFma ? "float32 instructions" : "a slow loop"));
   }
   return remarks;
 }
