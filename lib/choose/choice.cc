@@ -144,6 +144,7 @@ void Chooser::ChooseModel() {
 
 void Chooser::ChooseDescent() {
   Set("optimizer", &TrainOptions::optimizer, WithRelations() ? OptimizerKind::kAdagrad : OptimizerKind::kAdam);
+  Set("precision", &TrainOptions::precision, Precision::kAuto);
   const bool adam = options_.optimizer == OptimizerKind::kAdam;
   const double rate = adam                                   ? 0.001
                       : options_.model == ModelKind::kTransE ? (Sparse() ? 0.03 : 0.3)

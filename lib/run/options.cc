@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/checksum.h"
+#include "model/chunk_kernel.h"
 #include "run/option_aliases.h"
 #include "walk/walk_options.h"
 
@@ -339,6 +340,14 @@ OptionField ExchangeField() {
       "maps tables that stay in memory and reads those that come and go");
 }
 
+OptionField PrecisionField() {
+  return Recent(OneOf<Precision>(
+      "precision", &TrainOptions::precision,
+      {{"float32", Precision::kFloat32}, {"bf16", Precision::kBf16}, {"auto", Precision::kAuto}},
+      "Operands of the products of training: float32, or rounded to bf16 with float32 sums, which is faster with AMX; "
+      "auto takes bf16 where the processor has AMX and scores are inner products"));
+}
+
 std::vector<OptionField> WorkFields() {
   using O = TrainOptions;
   return {
@@ -370,7 +379,7 @@ std::vector<OptionField> MakeFields() {
   add("descent", DescentFields());
   add("validation", ValidationFields());
   add("partitions", PartitionFields());
-  add("descent", {ScheduleField()});
+  add("descent", {ScheduleField(), PrecisionField()});
   add("work", WorkFields());
   return fields;
 }
@@ -418,6 +427,10 @@ LossSpec TrainOptions::loss_spec() const {
           .competing_answers = competing_answers};
 }
 
+std::optional<Bf16Backend> TrainOptions::bf16_backend() const {
+  return precision == Precision::kBf16 ? std::optional(ActiveBf16Backend()) : std::nullopt;
+}
+
 std::span<const OptionField> TrainOptionFields() {
   static const std::vector<OptionField> fields = MakeFields();
   return fields;
@@ -463,6 +476,12 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   if (options.accumulate > 1 && options.schedule != Schedule::kSync) {
     return UsageError(fmt::format("accumulate is {} and schedule {}; expected accumulate 1, or schedule sync",
                                   options.accumulate, ScheduleName(options.schedule)));
+  }
+  if (options.precision == Precision::kBf16 && !HasInnerProducts(options.model_spec())) {
+    return UsageError(
+        fmt::format("precision bf16 rounds the operands of inner products, and the {} model has distances; "
+                    "expected float32 or auto",
+                    ModelName(options.model)));
   }
   if (options.storage == NpyElement::kBfloat16 && options.dim % 2 != 0) {
     return UsageError(fmt::format("dim is {}; expected an even number with storage bf16", options.dim));

@@ -66,8 +66,8 @@ struct Chunk {
                                                     .head_relations = gradient[3],
                                                     .tail_negatives = {},
                                                     .head_negatives = {},
-                                                    .tail_factors = {slopes[0], queries[0], width, stride},
-                                                    .head_factors = {slopes[1], queries[1], width, stride}});
+                                                    .tail_factors = {slopes[0], queries[0], width, stride, edges},
+                                                    .head_factors = {slopes[1], queries[1], width, stride, edges}});
     for (std::size_t side = 0; side < 2; ++side) {
       Gemm(negatives, dim, edges, {slopes[side].data(), width}, {queries[side].data(), stride},
            gradient[4 + side].data(), dim, false);
