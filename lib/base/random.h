@@ -33,10 +33,14 @@ enum class RandomPurpose : std::uint32_t {
   kGroupShuffle = 13,
   kWalk = 14,
   kFactSample = 15,
+  kTypedNegatives = 16,
   kLabelSplit = 20,
   kNonEdges = 21,
   kTrials = 40,
   kHeldOut = 41,
+  kLayoutNeighbors = 60,
+  kLayoutNegatives = 61,
+  kLayoutStart = 62,
 };
 
 // Returns the key of all streams with this seed and purpose.

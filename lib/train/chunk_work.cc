@@ -7,6 +7,8 @@
 #include "base/checked_math.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "graph/node_places.h"
+#include "model/bf16_block.h"
 #include "tables/product_sums.h"
 
 namespace octavo {
@@ -31,10 +33,12 @@ ChunkGradients MakeGradients(const TrainOptions& options, const ChunkShape& shap
   if (KeepsFactors(options)) {
     const std::size_t stride = ProductStride(dim);
     const auto factors = [&] {
+      const bool packed = options.precision != Precision::kFloat32;
       return NegativeFactors{.slopes = take(shape.negatives * shape.queries),
-                             .queries = take(shape.queries * stride),
+                             .queries = take(packed ? Bf16RightFloats(shape.queries, dim) : shape.queries * stride),
                              .stride = shape.queries,
-                             .query_stride = stride};
+                             .query_stride = stride,
+                             .whole = shape.queries};
     };
     gradients.tail_factors = factors();
     if (both) gradients.head_factors = factors();
@@ -73,6 +77,10 @@ std::size_t CopyAnchors(std::span<const Edge> edges, std::span<const std::uint32
   return queries;
 }
 
+std::size_t TypedOf(const TrainOptions& options, std::size_t negatives) {
+  return static_cast<std::size_t>(std::round(options.typed_fraction * static_cast<double>(negatives)));
+}
+
 }  // namespace
 
 bool KeepsFactors(const TrainOptions& options) {
@@ -109,22 +117,27 @@ std::size_t PiecesOf(const TrainOptions& options, std::uint64_t chunks) {
 
 ChunkKernel MakeKernel(const TrainOptions& options) {
   return ChunkKernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), options.dropout_spec(),
-                     static_cast<float>(options.relation_prediction));
+                     static_cast<float>(options.relation_prediction), options.bf16_backend());
 }
 
 ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
-                     const RelationTable& relations, const KnownRows* frozen)
+                     const RelationTable& relations, const KnownRows* frozen, const PlaceNodes* places)
     : options_(options),
       graph_(graph),
       embeddings_(embeddings),
       relations_(relations),
       frozen_(frozen),
-      model_(options.model_spec()) {
+      model_(options.model_spec()),
+      bf16_(options.bf16_backend()),
+      places_(places) {
   SetResidentNodes({{0, graph.node_count()}});
 }
 
 void ChunkWork::SetResidentNodes(std::vector<NodeRange> nodes) {
   resident_ = std::move(nodes);
+  resident_places_.reset();
+  const bool whole = resident_.size() == 1 && resident_[0].begin == 0 && resident_[0].end == graph_.node_count();
+  if (places_ != nullptr && !whole) resident_places_ = places_->In(resident_);
   negatives_ = options_.negatives;
   if (negatives_ > 0) return;
   for (const NodeRange& range : resident_) negatives_ += range.end - range.begin;
@@ -136,6 +149,12 @@ std::uint64_t ChunkWork::PredictedRelations() const {
 
 std::uint64_t ChunkWork::HeadSideRelation(RelationId relation) const {
   return options_.reciprocal ? std::uint64_t{Value(relation)} + graph_.relation_count() : Value(relation);
+}
+
+RandomStream ChunkWork::StreamOf(RandomPurpose purpose, const ChunkPlace& place, Side side) const {
+  // Chunk and side share the low 32 bits of the stream's number.
+  const std::uint64_t stream = (place.batch.batch << 32) | (place.chunk << 1) | (side == Side::kHead ? 1U : 0U);
+  return RandomStream(options_.seed, purpose, static_cast<std::uint32_t>(place.batch.epoch), stream);
 }
 
 void ChunkWork::DrawNegatives(ChunkResult& result) const {
@@ -155,42 +174,69 @@ void ChunkWork::DrawNegatives(ChunkResult& result) const {
     if (out.empty()) return;
     // The first negatives are the ends of the chunk's own edges, if wanted.
     if (options_.known_negatives) out = out.subspan(CopyAnchors(place.edges, result.begins, side, out));
-    // A stream for each (epoch, batch, chunk, side): chunk and side share the low 32 bits of the stream's number.
-    const std::uint64_t stream = (place.batch.batch << 32) | (place.chunk << 1) | (side == Side::kHead ? 1U : 0U);
-    SampleNegatives(
-        RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(place.batch.epoch), stream),
-        resident_, place.edges_of_batch, side, static_cast<float>(options_.degree_fraction), out,
-        options_.degree_by_weight ? DegreeBy::kWeights : DegreeBy::kEdges);
+    const std::size_t typed = places_ == nullptr ? 0 : TypedOf(options_, out.size());
+    DrawTyped(place, side, out.last(typed));
+    SampleNegatives(StreamOf(RandomPurpose::kNegatives, place, side), resident_, place.edges_of_batch, side,
+                    static_cast<float>(options_.degree_fraction), out.first(out.size() - typed),
+                    options_.degree_by_weight ? DegreeBy::kWeights : DegreeBy::kEdges);
   };
   draw(Side::kTail, result.tail_negative_ids);
   draw(Side::kHead, result.head_negative_ids);
 }
 
+// The place of an edge's answer at `side`. Grouped, an entry of an inverse relation asks for a head.
+void ChunkWork::DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> negatives) const {
+  if (negatives.empty()) return;
+  std::vector<std::uint64_t> places;
+  places.reserve(place.edges.size());
+  const std::uint32_t relations = graph_.relation_count();
+  for (const Edge& edge : place.edges) {
+    const bool inverse = options_.group_queries && Value(edge.relation) >= relations;
+    const RelationId relation{inverse ? Value(edge.relation) - relations : Value(edge.relation)};
+    places.push_back(inverse || side == Side::kHead ? HeadPlace(relation) : TailPlace(relation));
+  }
+  (resident_places_ ? *resident_places_ : *places_)
+      .Sample(StreamOf(RandomPurpose::kTypedNegatives, place, side), places, resident_, negatives);
+}
+
 absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) const {
   const std::span<const Edge> edges = result.place.edges;
   const std::size_t dim = model_.dim;
-  // node_of(i) is the node whose row is row i of `to`, [count, dim].
-  const auto gather = [&](std::size_t count, std::vector<float>& to, const auto& node_of) -> absl::Status {
-    to.resize(count * dim);
+  // node_of(i) is the node whose row is row i % window of `to`, and `filled` is called after each window.
+  const auto gather_windows = [&](std::size_t count, std::size_t window, std::vector<float>& to, const auto& node_of,
+                                  const auto& filled) -> absl::Status {
+    to.resize(std::min(count, window) * dim);
     for (std::size_t i = 0; i < count; ++i) {
       if (i + kRowsAhead < count) embeddings_.PrefetchRow(node_of(i + kRowsAhead));
-      const std::span<float> row = std::span(to).subspan(i * dim, dim);
+      const std::span<float> row = std::span(to).subspan(i % window * dim, dim);
       // Only in `async` are rows updated meanwhile.
       RETURN_IF_ERROR(options_.schedule == Schedule::kAsync ? embeddings_.ReadRow(node_of(i), row)
                                                             : embeddings_.ReadRowUnlocked(node_of(i), row));
+      if ((i + 1) % window == 0 || i + 1 == count) filled(i / window * window, i % window + 1);
     }
     return absl::OkStatus();
+  };
+  // All rows: [count, dim].
+  const auto gather = [&](std::size_t count, std::vector<float>& to, const auto& node_of) {
+    return gather_windows(count, std::max<std::size_t>(1, count), to, node_of, [](std::size_t, std::size_t) {});
   };
   rows.weights.resize(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) rows.weights[i] = edges[i].weight;
   RETURN_IF_ERROR(
       gather(result.shape.queries, rows.heads, [&](std::size_t q) { return edges[result.begins[q]].head; }));
   RETURN_IF_ERROR(gather(edges.size(), rows.tails, [&](std::size_t i) { return edges[i].tail; }));
-  const auto gather_negatives = [&](const std::vector<NodeId>& ids, std::vector<float>& to) {
-    return gather(ids.size(), to, [&](std::size_t i) { return ids[i]; });
+  // Packed negatives are made of a window of rows while it is in the first caches.
+  const auto gather_negatives = [&](const std::vector<NodeId>& ids, std::vector<float>& to, ChunkRows::Packed& packed) {
+    const auto node_of = [&](std::size_t i) { return ids[i]; };
+    if (!bf16_) return gather(ids.size(), to, node_of);
+    packed.columns.resize(PackedColumnFloats(dim, ids.size()));
+    packed.rows.resize(PackedRowFloats(dim, ids.size()));
+    return gather_windows(ids.size(), kNegativesPacked, to, node_of, [&](std::size_t first, std::size_t count) {
+      PackNegatives(*bf16_, dim, ids.size(), first, count, to.data(), packed.columns, packed.rows);
+    });
   };
-  RETURN_IF_ERROR(gather_negatives(result.tail_negative_ids, rows.tail_negatives));
-  return gather_negatives(result.head_negative_ids, rows.head_negatives);
+  RETURN_IF_ERROR(gather_negatives(result.tail_negative_ids, rows.tail_negatives, rows.tail_packed));
+  return gather_negatives(result.head_negative_ids, rows.head_negatives, rows.head_packed);
 }
 
 void ChunkWork::Draw(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk,
@@ -208,8 +254,9 @@ void ChunkWork::Draw(const BatchPlace& batch, std::span<const Edge> edges, std::
 
 void ChunkWork::TakeBlock(std::span<float> block, ChunkResult& result) const {
   result.gradients = GradientsIn(block, options_, result.shape);
-  result.tail_product = {result.shape.queries, result.gradients.tail_factors.queries.data()};
-  result.head_product = {result.shape.queries, result.gradients.head_factors.queries.data()};
+  const GradientProduct::AddRows add = bf16_ ? AddBf16Factors : nullptr;
+  result.tail_product = {result.shape.queries, result.gradients.tail_factors.queries.data(), add};
+  result.head_product = {result.shape.queries, result.gradients.head_factors.queries.data(), add};
 }
 
 void ChunkWork::GatherRelations(const ChunkResult& result, ChunkRows& rows) const {
@@ -251,6 +298,8 @@ ChunkInput ChunkWork::InputOf(const ChunkRows& rows, const ChunkResult& result) 
           .weights = rows.weights,
           .tail_negatives = rows.tail_negatives,
           .head_negatives = rows.head_negatives,
+          .tail_packed = {rows.tail_packed.columns, rows.tail_packed.rows},
+          .head_packed = {rows.head_packed.columns, rows.head_packed.rows},
           .tail_masks = rows.tail_masks,
           .head_masks = rows.head_masks,
           .corrupts_heads = corrupts_heads(),

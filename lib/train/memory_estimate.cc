@@ -10,12 +10,15 @@
 #include "fmt/format.h"
 #include "format/cells.h"
 #include "format/known_rows.h"
+#include "model/bf16_product.h"
+#include "model/chunk_kernel.h"
 #include "plan/partition_plan.h"
 #include "prefetch/batch_prefetcher.h"
 #include "run/footprint.h"
 #include "run/trained_edges.h"
 #include "tables/product_sums.h"
 #include "train/chunk_work.h"
+#include "train/place_nodes.h"
 
 namespace octavo {
 namespace {
@@ -98,10 +101,30 @@ std::uint64_t EntriesOfChunk(const TrainOptions& options, const GraphDescription
          std::min(options.chunk, std::max<std::uint64_t>(1, MostTrainedEdges(options, graph)));
 }
 
-// The rows of a chunk.
+// Whether operands of products are packed as bf16, or may be: auto is settled when a run is made.
+bool Packs(const TrainOptions& options) {
+  return options.precision == Precision::kBf16 ||
+         (options.precision == Precision::kAuto && HasInnerProducts(options.model_spec()));
+}
+
+// A packed operand of `terms` numbers in each of its rows or columns: at least Bf16LeftFloats and Bf16RightFloats.
+std::uint64_t PackedBytes(std::uint64_t rows, std::uint64_t terms) {
+  return Product(Sum(rows, kBf16Rows), std::max<std::uint64_t>(terms, kBf16Block / 2), sizeof(float));
+}
+
+// The rows of a chunk. Packed, negatives are operands of two products instead.
 std::uint64_t ChunkRowBytes(const TrainOptions& options, std::uint64_t chunk, std::uint64_t negatives) {
-  return Sum(Product(2, Sum(chunk, negatives), options.dim * sizeof(float)),
+  const std::uint64_t packed =
+      Packs(options) ? Product(2, Sum(PackedBytes(negatives, options.dim), PackedBytes(options.dim, negatives))) : 0;
+  return Sum(Product(2, Sum(chunk, negatives), options.dim * sizeof(float)), packed,
              Product(options.group_queries ? 1 : 2, chunk, options.model_spec().RelationWidth() * sizeof(float)));
+}
+
+// Packed queries, in both layouts, and slopes.
+std::uint64_t PackedScratchBytes(const TrainOptions& options, std::uint64_t chunk, std::uint64_t negatives) {
+  if (!Packs(options)) return 0;
+  return Sum(PackedBytes(chunk, options.dim), PackedBytes(options.dim, chunk), PackedBytes(negatives, chunk),
+             PackedBytes(chunk, negatives));
 }
 
 // Scratch of one thread: rows, queries and their gradients, scores of a side, transposes; of dropout masks, dropped
@@ -119,7 +142,7 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
              Product((edge_rows + (predicts ? 6 : 0)) * chunk, options.dim * sizeof(float)),
              Product(2, negatives, options.dim * sizeof(float)), Product(2, chunk, candidates, sizeof(float)),
              Product(drops ? 2 : 0, chunk, options.model_spec().RelationWidth() * sizeof(float)),
-             KeepsFactors(options) ? kRangeSumBytes : 0,
+             KeepsFactors(options) ? kRangeSumBytes : 0, PackedScratchBytes(options, chunk, negatives),
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 
@@ -165,6 +188,25 @@ std::uint64_t ValidationBytes(const TrainOptions& options, const GraphDescriptio
              Product(std::min(options.validation_sample, graph.valid_edges), kDrawnBytes), Product(blocks, 64U),
              Product(2, AllRelations(options, graph), options.model_spec().RelationWidth(), sizeof(float)),
              Product(graph.relation_count, kNameBytes));
+}
+
+// The plans of this epoch and the next, while a third is made, and the records of the blocks of held-out edges. The
+// bytes of the program cover those of up to 64 partitions.
+std::uint64_t PlanBytes(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
+  constexpr std::uint64_t kCovered = 64;
+  if (graph.partition_count <= kCovered) return 0;
+  // A state has four vectors; the cells of all states are a vector that doubles.
+  constexpr std::uint64_t kStateBytes = 256;
+  const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
+  const std::uint64_t states = MostStates(options.order, shape);
+  const std::uint64_t held = std::uint64_t{shape.resident} * LargestPartition(graph.partition_count, shape.partitions);
+  const std::uint64_t plan =
+      Sum(Product(states, Sum(kStateBytes, held * sizeof(PartitionId))), Product(2, cells, sizeof(CellId)));
+  std::uint64_t blocks = 0;
+  for (const std::uint64_t edges : {graph.valid_edges, graph.test_edges}) {
+    blocks += edges / kMaxBlockEdges + std::min(cells, edges);
+  }
+  return Sum(Product(3, plan), Product(blocks, sizeof(BlockRecord)));
 }
 
 // The division for `memory`. It leaves room for as many threads as take a tenth of the memory, or fewer if nothing fits
@@ -240,7 +282,8 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   MemoryEstimate estimate;
   estimate.tables = Sum(ResidentBytes(RequestFor(options, graph), shape), Product(relation_rows, relation_width, 3U),
                         // The file is read as a whole and decoded into marks.
-                        options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0);
+                        options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0,
+                        options.typed_fraction > 0 ? PlaceNodes::MostBytes(graph) : 0);
   // Pool and windows; and for each block of edges its record and its places in the orders of two epochs, and of a third
   // that is compared with them.
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
@@ -248,7 +291,8 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t blocks = Sum(trained / kMaxBlockEdges, std::min(cells, trained));
   const OrderSettings order{.batch_edges = options.batch,
                             .inverse_offset = options.InverseOffset(graph.relation_count)};
-  estimate.edges = Sum(BatchPrefetcher::MostBytes(order, trained), Product(blocks, 96U));
+  estimate.edges =
+      Sum(BatchPrefetcher::MostBytes(order, trained), Product(blocks, 96U), PlanBytes(options, graph, shape));
   // Each chunk keeps its gradients until they are summed.
   const std::uint64_t rows_of_batch = RowsOfBatch(options, batch, negatives);
   const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;

@@ -101,6 +101,7 @@ TEST(TrainOptionFields, KeepTheirLimits) {
            {"learning-rate", "0", "-1e-300", "1000", "1000.0000001"},
            {"relation-rate-factor", "0", "-1e-300", "1000", "1000.0000001"},
            {"degree-fraction", "0", "-0.1", "1", "1.0000001"},
+           {"typed-fraction", "0", "-0.1", "1", "1.0000001"},
            {"regularization", "0", "-1e-9", "1000000", "1000000.1"},
            {"margin", "0", "-1", "1000", "1001"},
            {"initial-scale", "0", "-1", "1000", "1001"},
@@ -123,7 +124,7 @@ TEST(SetTrainOption, NamesKeyValueAndWhatIsAllowed) {
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("learning-rate"), "nan", "a.toml:3: learning-rate"), kUsage,
                "a.toml:3: learning-rate: found \"nan\"; expected a number from 0 to 1000");
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("model"), "trance", "--model"), kUsage,
-               "one of dot, distmult, complex, transe, rotate, source-context");
+               "one of dot, distmult, complex, transe, rotate, source-context, rescal");
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("negatives"), "-1", "--negatives"), kUsage,
                "a whole number from 1 to 16777216, or all");
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("margin"), "-1", "--margin"), kUsage, "or auto");
@@ -193,6 +194,10 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
       "dura is not available for the transe model");
   check([](TrainOptions& o) { o.margin = 0; }, "margin");
   check([](TrainOptions& o) { o.negatives = 0, o.degree_fraction = 0.5; }, "degree-fraction");
+  check([](TrainOptions& o) { o.negatives = 0, o.typed_fraction = 0.5; }, "typed-fraction has no meaning with neg");
+  check([](TrainOptions& o) { o.walk = Walk::kDeepWalk, o.typed_fraction = 0.5; }, "typed-fraction has no meaning for");
+  check([](TrainOptions& o) { o.model = ModelKind::kDot, o.group_queries = true, o.typed_fraction = 0.5; },
+        "typed-fraction draws from one side");
   check([](TrainOptions& o) { o.degree_by_weight = true; }, "degree-by-weight has no meaning");
   check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 0; }, "known-negatives has no meaning");
   check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 255; }, "expected at least 256 with known");
