@@ -96,9 +96,6 @@ std::string_view WithoutSlash(std::string_view path) {
   return path;
 }
 
-// "run/" means what "run" leads to; the link itself has no slash.
-std::string WithTheLink(const fs::path& path) { return std::string(WithoutSlash(path.native())); }
-
 int OpenFolderAt(int folder, const char* name, int flags) {
   int descriptor = -1;
   do {
@@ -107,15 +104,25 @@ int OpenFolderAt(int folder, const char* name, int flags) {
   return descriptor;
 }
 
-// Whether the name is a link that another user has made.
-bool IsForeignLink(const char* name) {
-  struct stat info {};
-  return ::lstat(name, &info) == 0 && S_ISLNK(info.st_mode) && info.st_uid != ::geteuid() && info.st_uid != 0;
+// Whether the path is a link that another user may have put there: it is in a folder that all can write, and neither
+// this user's nor root's nor of the owner of that folder. The kernel's fs.protected_symlinks has the same rule, where
+// the folder has the sticky bit.
+bool IsForeignLink(const fs::path& path) {
+  struct stat link {};
+  struct stat parent {};
+  if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return false;
+  if (link.st_uid == ::geteuid() || link.st_uid == 0) return false;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  return ::stat(folder.c_str(), &parent) != 0 || ((parent.st_mode & S_IWOTH) != 0 && link.st_uid != parent.st_uid);
 }
 
 bool IsEmpty(int descriptor) {
-  DIR* const listed = ::fdopendir(OpenFolderAt(descriptor, ".", O_RDONLY));
-  if (listed == nullptr) return false;
+  const int copy = OpenFolderAt(descriptor, ".", O_RDONLY);
+  DIR* const listed = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (listed == nullptr) {
+    if (copy >= 0) ::close(copy);
+    return false;
+  }
   bool empty = true;
   while (const dirent* const entry = ::readdir(listed)) {
     const std::string_view name = entry->d_name;
@@ -132,8 +139,12 @@ absl::StatusOr<PinnedFolder> PinnedFolder::PinNew(const fs::path& path) { return
 
 absl::StatusOr<PinnedFolder> PinnedFolder::Pin(const fs::path& path, bool fresh) {
   const fs::path named = path.empty() ? fs::path(".") : path;
-  if (IsForeignLink(WithTheLink(named).c_str())) {
-    return UsageError(fmt::format("{}: is a symbolic link of another user; expected a folder", named.string()));
+  // "run/" means what "run" leads to; the link itself has no slash.
+  if (IsForeignLink(WithoutSlash(named.native()))) {
+    return UsageError(
+        fmt::format("{}: is a symbolic link of another user, in a folder that all can write; expected a "
+                    "folder",
+                    named.string()));
   }
   const PathPlace place(named);
   const int links = fresh || place.folder() != AT_FDCWD ? O_NOFOLLOW : 0;

@@ -18,7 +18,8 @@ namespace octavo {
 // had the name at Pin. One owner; any number of folders, also one in another.
 class PinnedFolder {
  public:
-  // Opens the folder; `path` may be a link to it, unless the link is another user's (root's are trusted).
+  // Opens the folder; `path` may be a link to it, unless all can write beside it and the link is of a
+  // user who is neither this one nor root nor the owner of the link's folder.
   static absl::StatusOr<PinnedFolder> Pin(const std::filesystem::path& path);
   // The same for a folder that was just made: a link, or a folder with anything in it, is an error.
   static absl::StatusOr<PinnedFolder> PinNew(const std::filesystem::path& path);

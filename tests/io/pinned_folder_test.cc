@@ -1,7 +1,7 @@
 #include "io/pinned_folder.h"
 
 #include <fcntl.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -122,12 +122,14 @@ TEST_F(PinnedFolderTest, ANewFolderIsNoLinkAndEmpty) {
   ASSERT_OK(PinnedFolder::Pin(folder_.path() / "link").status());
 }
 
-TEST_F(PinnedFolderTest, ALinkOfAnotherUserIsNotFollowed) {
+TEST_F(PinnedFolderTest, ALinkOfAnotherUserWhereAllCanWriteIsNotFollowed) {
   const fs::path link = folder_.path() / "link";
   fs::create_directory_symlink(run_, link);
   if (::lchown(link.c_str(), 12345, 12345) != 0) GTEST_SKIP() << "only root gives files away";
+  EXPECT_OK(PinnedFolder::Pin(link).status());  // only this user can have let it be put there
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
   EXPECT_EQ(PinnedFolder::Pin(link).status().message(),
-            link.string() + ": is a symbolic link of another user; expected a folder");
+            link.string() + ": is a symbolic link of another user, in a folder that all can write; expected a folder");
   EXPECT_FALSE(PinnedFolder::Pin(link.string() + "/").ok());
 }
 
