@@ -99,8 +99,12 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
                             CountText(summary.comment_lines, "comment"), summary.blank_lines, formats,
                             ColumnsText(summary.columns)));
   if (summary.literals > 0) {
+    const std::string dropped = fmt::format("dropped (--literals keep keeps them{})",
+                                            flags.options.label_choice.predicate.empty()
+                                                ? "; --label-predicate IRI reads those of one predicate as labels"
+                                                : "");
     reporter.Info(fmt::format("literals: {}; {}", CountText(summary.literals, "triple"),
-                              flags.options.keep_literals ? "kept" : "dropped (--literals keep keeps them)"));
+                              flags.options.keep_literals ? "kept" : dropped));
   }
   ReportLabels(flags, summary, reporter);
   if (Sum(summary.duplicates) > 0) {

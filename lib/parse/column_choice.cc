@@ -27,7 +27,10 @@ constexpr std::pair<std::string_view, std::size_t> kTitles[] = {
     {"rel", 1},       {"predicate", 1}, {"type", 1},       {"edge_type", 1}, {"relation_id", 1}, {":type", 1},
     {"tail", 2},      {"target", 2},    {"dst", 2},        {"to", 2},        {"object", 2},      {"destination", 2},
     {"dest", 2},      {"tgt", 2},       {"tail_id", 2},    {"target_id", 2}, {"to_id", 2},       {"tonodeid", 2},
-    {"end", 2},       {":end_id", 2},   {"weight", 3},     {"count", 3},     {"score", 3},       {"strength", 3}};
+    {"end", 2},       {":end_id", 2},   {"weight", 3},     {"count", 3},     {"score", 3},       {"strength", 3},
+    {"user", 0},      {"user_id", 0},   {"userid", 0},     {"item", 2},      {"item_id", 2},     {"itemid", 2},
+    {"movie", 2},     {"movie_id", 2},  {"movieid", 2},    {"product", 2},   {"product_id", 2},  {"productid", 2},
+    {"rating", 3}};
 
 std::string Lower(std::string_view text) { return absl::AsciiStrToLower(absl::string_view(text.data(), text.size())); }
 
@@ -49,6 +52,18 @@ std::vector<std::string> Items(std::string_view text) {
 
 absl::Status Refuse(std::string_view text, std::string_view why) {
   return UsageError(fmt::format("--columns: found \"{}\", {}", Escape(text), why));
+}
+
+// How the list could be said of titles whose meaning is not known, so that the lines can be tried as they are.
+std::string WithRoles(const std::vector<std::string>& items) {
+  const auto is_title = [](const std::string& item) {
+    return !item.empty() && item != "-" && item.find('=') == std::string::npos && !IsDigits(item);
+  };
+  if (!std::ranges::all_of(items, is_title)) return "";
+  if (items.size() == 2) return fmt::format("; that is head={},tail={}", items[0], items[1]);
+  if (items.size() != 3) return "";
+  return fmt::format("; that is head={0},relation={1},tail={2} or head={0},tail={1},weight={2}", items[0], items[1],
+                     items[2]);
 }
 
 // Fills a pick from a number or title.
@@ -135,8 +150,8 @@ absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view t
     if (!role) {
       return Refuse(text,
                     fmt::format("expected a list such as head,relation,tail,weight (- skips a column), or columns "
-                                "by number or title: head=1,tail=3,weight={}",
-                                equals == std::string::npos ? "TITLE" : "4"));
+                                "by number or title: head=1,tail=3,weight={}{}",
+                                equals == std::string::npos ? "TITLE" : "4", WithRoles(items)));
     }
     if (!SetPick(choice.picks[*role], equals == std::string::npos ? item : item.substr(equals + 1))) {
       return Refuse(text, fmt::format("expected one column for {}, by its number or title", kRoles[*role]));

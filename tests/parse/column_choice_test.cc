@@ -53,7 +53,15 @@ TEST(ColumnChoice, RefusesWhatItDoesNotKnow) {
   }
 }
 
+TEST(ColumnChoice, SaysHowTitlesThatItDoesNotKnowAreGiven) {
+  EXPECT_ERROR(ParseColumnChoice("buyer,seller"), kUsage, "; that is head=buyer,tail=seller");
+  EXPECT_ERROR(ParseColumnChoice("buyer,seller,price"), kUsage,
+               "; that is head=buyer,relation=seller,tail=price or head=buyer,tail=seller,weight=price");
+  EXPECT_ERROR(ParseColumnChoice("a,b,c,d"), kUsage, "weight=TITLE");
+}
+
 TEST(ColumnChoice, IsSuggestedForKnownTitles) {
+  EXPECT_EQ(ColumnsOfTitles("userId,movieId,rating,timestamp", InputFormat::kCsv, ','), "userId,movieId,rating");
   EXPECT_EQ(ColumnsOfTitles("from;to;weight", InputFormat::kCsv, ';'), "from,to,weight");
   EXPECT_EQ(ColumnsOfTitles("Weight,Target,Source", InputFormat::kCsv, ','), "Source,Target,Weight");
   EXPECT_EQ(ColumnsOfTitles("head,tail", InputFormat::kCsv, ','), std::nullopt);
