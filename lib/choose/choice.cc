@@ -353,6 +353,11 @@ std::string Chooser::FactsText() const {
     text += fmt::format("; {:.0f} % of the edges have an inverse of another relation, {:.0f} % are symmetric",
                         100 * facts_.inverse_share, 100 * facts_.symmetric_share);
   }
+  if (!facts_.HasRelations() && facts_.two_kinds) {
+    text +=
+        "; heads and tails are two kinds of nodes: query predict --typed and evaluate --typed compare those of one "
+        "kind";
+  }
   return text;
 }
 

@@ -66,8 +66,11 @@ struct NodeFilter {
   std::span<const std::uint64_t> skip;  // ascending
   const TypeMask* mask = nullptr;       // null: all are plausible
   std::size_t rule = 0;
+  std::optional<NodeId> itself = std::nullopt;  // left out, too
 
-  bool Skips(std::uint64_t node) const { return std::binary_search(skip.begin(), skip.end(), node); }
+  bool Skips(std::uint64_t node) const {
+    return itself == NodeId{node} || std::binary_search(skip.begin(), skip.end(), node);
+  }
   bool Plausible(std::uint64_t node) const { return mask == nullptr || mask->Contains(rule, node); }
 };
 
@@ -207,7 +210,12 @@ absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const Li
   const auto search_range = [&](const AnswerRange& nodes, const KnownAnswers& answers) -> absl::Status {
     const std::span<const std::uint64_t> known = answers.Of(0);
     predictions.known += known.size();
-    const NodeFilter filter{known_edges == KnownEdges::kHide ? known : std::span<const std::uint64_t>()};
+    NodeFilter filter;
+    if (known_edges == KnownEdges::kHide) {
+      filter.skip = known;
+      // The node's score with itself is the square of its length, mostly the highest of all, and says nothing.
+      if (embedded.model.kind == ModelKind::kDot) filter.itself = question.known;
+    }
     if (types == nullptr) return links.Add(nodes, filter, known);
     return links.AddTyped(nodes, filter, known, *types, PlaceOf(question.relation, question.side));
   };

@@ -169,7 +169,7 @@ std::string FirstLineText(std::string_view text, const FileFormat& format) {
   return line == 0 || !fields.complaint.empty() ? "" : TitleList(fields);
 }
 
-std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat format, char separator) {
+std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat format, char separator, bool weights) {
   Fields fields;
   std::deque<std::string> unescaped;
   SplitFields(line, format, fields, unescaped, separator);
@@ -179,14 +179,17 @@ std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat fo
     const std::optional<std::size_t> role = RoleOf(fields.values[i]);
     if (role && titles[*role].empty()) titles[*role] = fields.values[i];
   }
-  if (titles[0].empty() || titles[2].empty()) return std::nullopt;
   std::string list;
-  for (const std::string_view title : titles) {
-    if (!title.empty()) list += fmt::format("{}{}", list.empty() ? "" : ",", title);
+  if (!titles[0].empty() && !titles[2].empty()) {
+    for (const std::string_view title : titles) {
+      if (!title.empty()) list += fmt::format("{}{}", list.empty() ? "" : ",", title);
+    }
+  } else if (weights && fields.count >= 3) {
+    list = fmt::format("head={},tail={},weight={}", fields.values[0], fields.values[1], fields.values[2]);
   }
-  // head,tail is a list of ParseColumns and says nothing of titles.
+  // head,tail is a list of ParseColumns and says nothing of titles; a title with a comma is none of the list.
   const absl::StatusOr<std::optional<ColumnChoice>> choice = ParseColumnChoice(list);
-  return choice.ok() && *choice ? std::optional(list) : std::nullopt;
+  return !list.empty() && choice.ok() && *choice ? std::optional(list) : std::nullopt;
 }
 
 absl::StatusOr<ChosenColumns> FindColumns(const ColumnChoice& choice, std::string_view text, const FileFormat& format,

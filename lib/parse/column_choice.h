@@ -38,8 +38,10 @@ absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view t
 // REQUIRES: tsv, csv or blank
 std::string FirstLineText(std::string_view text, const FileFormat& format);
 
-// Returns the list for ParseColumnChoice that reads a line of titles by the titles, if all that is needed is known.
-std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat format, char separator);
+// Returns the list for ParseColumnChoice that reads a line of titles by the titles, if all that is needed is known, or
+// if the third column has `weights` and the titles are plain words: then the first three are head, tail and weight.
+std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat format, char separator,
+                                           bool weights = false);
 
 struct ChosenColumns {
   Columns columns;

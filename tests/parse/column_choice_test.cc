@@ -65,6 +65,11 @@ TEST(ColumnChoice, IsSuggestedForKnownTitles) {
   EXPECT_EQ(ColumnsOfTitles("from;to;weight", InputFormat::kCsv, ';'), "from,to,weight");
   EXPECT_EQ(ColumnsOfTitles("Weight,Target,Source", InputFormat::kCsv, ','), "Source,Target,Weight");
   EXPECT_EQ(ColumnsOfTitles("head,tail", InputFormat::kCsv, ','), std::nullopt);
+  EXPECT_EQ(ColumnsOfTitles("buyer,shop,stars,date", InputFormat::kCsv, ','), std::nullopt);
+  EXPECT_EQ(ColumnsOfTitles("buyer,shop,stars,date", InputFormat::kCsv, ',', true),
+            "head=buyer,tail=shop,weight=stars");
+  EXPECT_EQ(ColumnsOfTitles("\"a,b\",shop,stars", InputFormat::kCsv, ',', true), std::nullopt);
+  EXPECT_EQ(ColumnsOfTitles("buyer,shop", InputFormat::kCsv, ',', true), std::nullopt);
   EXPECT_EQ(ColumnsOfTitles("from,colour", InputFormat::kCsv, ','), std::nullopt);
 }
 
