@@ -54,14 +54,21 @@ absl::Status Refuse(std::string_view text, std::string_view why) {
   return UsageError(fmt::format("--columns: found \"{}\", {}", Escape(text), why));
 }
 
-// How the list could be said of titles whose meaning is not known, so that the lines can be tried as they are.
-std::string WithRoles(const std::vector<std::string>& items) {
-  const auto is_title = [](const std::string& item) {
+bool AreTitles(const std::vector<std::string>& items) {
+  return std::ranges::all_of(items, [](const std::string& item) {
     return !item.empty() && item != "-" && item.find('=') == std::string::npos && !IsDigits(item);
-  };
-  if (!std::ranges::all_of(items, is_title)) return "";
-  if (items.size() == 2) return fmt::format("; that is head={},tail={}", items[0], items[1]);
-  if (items.size() != 3) return "";
+  });
+}
+
+// Whether two titles can only be those of head and tail, though not both words are known.
+bool AreHeadAndTail(const std::vector<std::string>& items) {
+  return items.size() == 2 && AreTitles(items) && RoleOf(items[0]).value_or(0) == 0 &&
+         RoleOf(items[1]).value_or(2) == 2;
+}
+
+// How the list could be said of three titles whose meaning is not known.
+std::string WithRoles(const std::vector<std::string>& items) {
+  if (items.size() != 3 || !AreTitles(items)) return "";
   return fmt::format("; that is head={0},relation={1},tail={2} or head={0},tail={1},weight={2}", items[0], items[1],
                      items[2]);
 }
@@ -137,6 +144,12 @@ absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view t
       }
     }
     RETURN_IF_ERROR(Check(choice, text));
+    return choice;
+  }
+  if (AreHeadAndTail(items)) {
+    choice.picks[0].title = items[0];
+    choice.picks[2].title = items[1];
+    choice.by_title = true;
     return choice;
   }
   for (const std::string& item : items) {

@@ -29,7 +29,7 @@ struct ColumnChoice {
 
 // Parses a list of
 // - numbers, counted from 1: 2 of them are head,tail, 3 head,relation,tail, 4 head,relation,tail,weight;
-// - titles whose meaning is known, such as source,target,weight;
+// - titles whose meaning is known, such as source,target,weight, or the titles of head and tail, whatever they are;
 // - NAME=NUMBER or NAME=TITLE, where NAME is head, relation, tail or weight.
 // Empty if it is a list for ParseColumns (parse/input_format.h). A usage error says what is missing or not known.
 absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view text);

@@ -30,14 +30,16 @@ constexpr std::size_t kMostRatings = 10;
 constexpr std::size_t kLeastRatings = 50;
 
 // In the form of Bare (below), in either order. Without single letters: small graphs have nodes with such names.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPairs = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kPairs = {
     {{"head", "tail"},         {"source", "target"},     {"source", "destination"},
      {"source", "dest"},       {"src", "dst"},           {"src", "dest"},
      {"src", "tgt"},           {"from", "to"},           {"start", "end"},
      {"subject", "object"},    {"parent", "child"},      {"citing", "cited"},
      {"follower", "followee"}, {"follower", "followed"}, {"id1", "id2"},
      {"ida", "idb"},           {"node1", "node2"},       {"nodea", "nodeb"},
-     {"vertex1", "vertex2"},   {"entity1", "entity2"},   {"user1", "user2"}}};
+     {"vertex1", "vertex2"},   {"entity1", "entity2"},   {"user1", "user2"},
+     {"user", "item"},         {"user", "movie"},        {"user", "film"},
+     {"user", "product"},      {"customer", "product"}}};
 
 // Also weights and times: 0.25, -3, 1e6. Words that a parser accepts as numbers do not count: inf, nan.
 std::optional<double> NumberOf(std::string_view name) {

@@ -16,9 +16,9 @@ std::uint64_t TitlesAt(const std::string& text, InputFormat format = InputFormat
 }
 
 TEST(FindHeaderLine, KnowsPairsOfWordsHoweverTheyAreWritten) {
-  for (const char* titles :
-       {"source,target", "Source,Target", "target,source", "Id1,Id2", "node_1,node_2", "from,to", "FromNodeId,ToNodeId",
-        ":START_ID,:END_ID", "src,dst", "\"head entity\",\"tail entity\"", "subject,object", "citing_id,cited_id"}) {
+  for (const char* titles : {"source,target", "Source,Target", "target,source", "Id1,Id2", "node_1,node_2", "from,to",
+                             "FromNodeId,ToNodeId", ":START_ID,:END_ID", "src,dst", "\"head entity\",\"tail entity\"",
+                             "subject,object", "citing_id,cited_id", "userId,movieId", "user,film"}) {
     EXPECT_EQ(TitlesAt(std::string(titles) + "\nalice,bob\n"), 1U) << titles;
     EXPECT_EQ(TitlesAt(titles), 1U) << titles;
   }
