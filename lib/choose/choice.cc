@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "model/model_spec.h"
+#include "run/precision.h"
 #include "run/trained_edges.h"
 #include "train/memory_estimate.h"
 
@@ -62,6 +63,7 @@ class Chooser {
       ChoosePlainSize();
     }
     ChooseRegularizer();
+    ChoosePrecision();
     FitMemory();
     return {.options = options_,
             .flops = WithRelations() ? Flops()
@@ -98,6 +100,7 @@ class Chooser {
   void ChooseWalks();
   void ChoosePlainSize();
   void ChooseRegularizer();
+  void ChoosePrecision();
   void FitMemory();
   bool Shrink();
   bool FitsWhole() const;
@@ -144,7 +147,6 @@ void Chooser::ChooseModel() {
 
 void Chooser::ChooseDescent() {
   Set("optimizer", &TrainOptions::optimizer, WithRelations() ? OptimizerKind::kAdagrad : OptimizerKind::kAdam);
-  Set("precision", &TrainOptions::precision, Precision::kAuto);
   const bool adam = options_.optimizer == OptimizerKind::kAdam;
   const double rate = adam                                   ? 0.001
                       : options_.model == ModelKind::kTransE ? (Sparse() ? 0.03 : 0.3)
@@ -270,6 +272,15 @@ void Chooser::ChoosePlainSize() {
   }
   const double least = OfWalks() ? 2 : 5;
   Set("epochs", &TrainOptions::epochs, static_cast<std::uint64_t>(std::clamp(std::round(epochs), least, 200.0)));
+}
+
+void Chooser::ChoosePrecision() {
+  if (!Free("precision")) return;
+  options_.precision = Precision::kAuto;
+  options_.precision = WithSettledPrecision(options_).precision;
+  if (options_.precision != Precision::kBf16) return;
+  chosen_.emplace("precision");
+  Because("bf16 products, because this processor has AMX");
 }
 
 void Chooser::ChooseRegularizer() {
