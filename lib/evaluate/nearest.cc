@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -197,6 +198,28 @@ absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedd
   return best.plausible.TakeSorted();
 }
 
+namespace {
+
+// Model dot scores an edge like the one of the opposite direction, so an answer is known if there is either.
+std::vector<LinkQuestion> SameQuestions(const ModelSpec& model, const LinkQuestion& question) {
+  if (model.kind != ModelKind::kDot) return {question};
+  return {question, {question.known, question.relation, question.side == Side::kTail ? Side::kHead : Side::kTail}};
+}
+
+// The answers to any of so many questions, ascending.
+std::vector<std::uint64_t> AnswersOf(const KnownAnswers& answers, std::size_t questions) {
+  std::vector<std::uint64_t> all;
+  for (std::size_t i = 0; i < questions; ++i) {
+    const std::span<const std::uint64_t> some = answers.Of(i);
+    std::vector<std::uint64_t> both;
+    std::ranges::set_union(all, some, std::back_inserter(both));
+    all = std::move(both);
+  }
+  return all;
+}
+
+}  // namespace
+
 absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
                                          KnownEdges known_edges, const NodeSearchOptions& options,
                                          const TypeRules* types) {
@@ -207,8 +230,9 @@ absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const Li
   const Search search{embedded, embedded.model, query, Adjust()};
   LinkSearch links(search, options);
   Predictions predictions;
+  const QuestionIndex questions(SameQuestions(embedded.model, question));
   const auto search_range = [&](const AnswerRange& nodes, const KnownAnswers& answers) -> absl::Status {
-    const std::span<const std::uint64_t> known = answers.Of(0);
+    const std::vector<std::uint64_t> known = AnswersOf(answers, questions.size());
     predictions.known += known.size();
     NodeFilter filter;
     if (known_edges == KnownEdges::kHide) {
@@ -219,7 +243,6 @@ absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const Li
     if (types == nullptr) return links.Add(nodes, filter, known);
     return links.AddTyped(nodes, filter, known, *types, PlaceOf(question.relation, question.side));
   };
-  const QuestionIndex questions({question});
   const std::uint64_t max_answers = MemoryOf(options) / 4 / KnownAnswers::kBytes;
   for (const AnswerRange& range : MakeAnswerRanges(embedded.graph, max_answers)) {
     RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, questions, range, max_answers, search_range));
