@@ -95,29 +95,49 @@ absl::Status BenchMachine(Program& program, const BenchFlags& flags) {
 absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
   const int threads = ThreadCount(program);
   const KernelShape shape{flags.chunk, flags.negatives, flags.dim};
-  const std::vector<KernelRate> rates = MeasureKernels(shape, threads, flags.seconds);
-  RETURN_IF_ERROR(WriteCharts(program, flags, KernelCharts(shape, rates)));
+  const KernelReport report = MeasureKernels(shape, threads, flags.seconds);
+  RETURN_IF_ERROR(WriteCharts(program, flags, KernelCharts(shape, report)));
   if (flags.json) {
-    Json json = {
-        {"chunk", shape.chunk}, {"negatives", shape.negatives}, {"dim", shape.dim}, {"kernels", Json::array()}};
-    for (const KernelRate& rate : rates) {
+    Json json = {{"chunk", shape.chunk},   {"negatives", shape.negatives},
+                 {"dim", shape.dim},       {"bf16_products", report.bf16_backend},
+                 {"peaks", Json::array()}, {"kernels", Json::array()}};
+    for (const KernelPeak& peak : report.peaks) {
+      json["peaks"].push_back(
+          {{"threads", peak.threads}, {"float32_gflops", peak.float32}, {"bf16_gflops", peak.bf16}});
+    }
+    for (const KernelRate& rate : report.rates) {
       json["kernels"].push_back({{"model", KernelName(rate.model)},
+                                 {"precision", rate.bf16 ? "bf16" : "float32"},
                                  {"threads", rate.threads},
                                  {"edges_per_second", rate.edges_per_second},
                                  {"gflops", rate.gflops},
-                                 {"share_of_gemm_peak", rate.share_of_gemm_peak}});
+                                 {"share_of_gemm_peak", rate.share_of_gemm_peak},
+                                 {"share_of_bound", rate.share_of_bound},
+                                 {"share_comparing", rate.comparing},
+                                 {"share_packing", rate.packing}});
     }
     Print(json);
     return absl::OkStatus();
   }
-  fmt::print("chunks of {} edges, {} negatives per side, dimension {}; only the model's own flops count\n\n",
-             shape.chunk, shape.negatives, shape.dim);
-  Table table({"model", "threads", "edges/s", "GFLOP/s", "of GEMM's peak"});
-  for (const KernelRate& rate : rates) {
-    table.Add({KernelName(rate.model), std::to_string(rate.threads), Number(rate.edges_per_second, 0),
-               Number(rate.gflops), Percent(rate.share_of_gemm_peak)});
+  fmt::print("chunks of {} edges, {} negatives per side, dimension {}; only the model's own flops count\n", shape.chunk,
+             shape.negatives, shape.dim);
+  for (const KernelPeak& peak : report.peaks) {
+    fmt::print("{}: matrix products reach {:.1f} GFLOP/s, with bf16 operands ({}) {:.1f}\n",
+               CountText(static_cast<std::uint64_t>(peak.threads), "thread"), peak.float32, report.bf16_backend,
+               peak.bf16);
+  }
+  fmt::print("\n");
+  Table table({"model", "precision", "threads", "edges/s", "GFLOP/s", "of its bound", "negatives", "packing", "rest"});
+  for (const KernelRate& rate : report.rates) {
+    table.Add({KernelName(rate.model), rate.bf16 ? "bf16" : "float32", std::to_string(rate.threads),
+               Number(rate.edges_per_second, 0), Number(rate.gflops), Percent(rate.share_of_bound),
+               Percent(rate.comparing), rate.bf16 ? Percent(rate.packing) : "",
+               Percent(std::max(0.0, 1 - rate.comparing - rate.packing))});
   }
   table.Print();
+  fmt::print(
+      "\nof its bound: of the peak of products, or of distances computed in registers; shares of the time: "
+      "scores and gradients of the negatives, packing them, the rest\n");
   return absl::OkStatus();
 }
 

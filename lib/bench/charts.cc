@@ -55,11 +55,11 @@ ChartPage MachineCharts(const MachineReport& report) {
           .bar_charts = {std::move(gemm), std::move(bytes)}};
 }
 
-ChartPage KernelCharts(const KernelShape& shape, const std::vector<KernelRate>& rates) {
+ChartPage KernelCharts(const KernelShape& shape, const KernelReport& report) {
   BarChart shares{.title = "Share of the matrix product peak", .y_axis = "% of the peak"};
   BarChart edges{.title = "Edges per second", .y_axis = "edges/s"};
-  for (const KernelRate& rate : rates) {
-    const std::string model = KernelName(rate.model);
+  for (const KernelRate& rate : report.rates) {
+    const std::string model = KernelName(rate.model) + (rate.bf16 ? " bf16" : "");
     Set(shares, model, Threads(rate.threads), 100 * rate.share_of_gemm_peak);
     Set(edges, model, Threads(rate.threads), rate.edges_per_second);
   }

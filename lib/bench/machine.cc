@@ -114,6 +114,31 @@ double GemmPeak(int threads, double seconds, RateClock clock) {
   return peak;
 }
 
+double Bf16Peak(Bf16Backend backend, int threads, double seconds) {
+  double peak = 0;
+  for (const GemmShape& shape : kShapes) {
+    const std::vector<float> a = RandomFloats(shape.m * shape.k, 1);
+    const std::vector<float> b = RandomFloats(shape.k * shape.n, 2);
+    std::vector<float> left(Bf16LeftFloats(shape.m, shape.k));
+    std::vector<float> right(Bf16RightFloats(shape.k, shape.n));
+    PackBf16Left(backend, shape.m, shape.k, a.data(), shape.k, left.data());
+    PackBf16RightRows(backend, shape.k, shape.n, 0, shape.k, b.data(), shape.n, right.data());
+    PerThread<std::vector<float>> results([&] { return std::vector<float>(shape.m * shape.n); });
+    const double flops = 2.0 * static_cast<double>(shape.m * shape.n * shape.k);
+    const std::size_t products =
+        RoundUp(static_cast<std::size_t>(std::ceil(kCallFlops / flops)), static_cast<std::size_t>(threads));
+    const double calls = WithThreads(threads, [&] {
+      return IdleCallsPerSecond(threads, seconds / kShapes.size(), [&](std::uint64_t) {
+        ParallelEach(0, products, [&](std::size_t) {
+          Bf16Multiply(backend, shape.m, shape.n, shape.k, left.data(), right.data(), results.local().data(), shape.n);
+        });
+      });
+    });
+    peak = std::max(peak, flops * static_cast<double>(products) * calls * 1e-9);
+  }
+  return peak;
+}
+
 double MemoryBandwidth(int threads, double seconds) {
   std::vector<float> a(kArrayFloats);
   const std::vector<float> b(kArrayFloats, 1.0F);

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "io/disk_probe.h"
+#include "model/bf16_product.h"
 
 namespace octavo {
 
@@ -48,6 +49,9 @@ enum class RateClock { kWall, kProcessor };
 // The peak of matrix products of the current backend on `threads` threads. Compare it only with rates by the same
 // clock.
 double GemmPeak(int threads, double seconds, RateClock clock);
+
+// The peak of products of packed bf16 operands, in GFLOP/s of processor time.
+double Bf16Peak(Bf16Backend backend, int threads, double seconds);
 
 // The bandwidth of a = b + s * c, in 10^9 bytes per second.
 double MemoryBandwidth(int threads, double seconds);
