@@ -29,6 +29,7 @@
 #include "cmd/version_facts.h"
 #include "fmt/format.h"
 #include "io/file.h"
+#include "model/bf16_product.h"
 #include "nlohmann/json.hpp"
 
 namespace octavo {
@@ -92,6 +93,22 @@ absl::Status BenchMachine(Program& program, const BenchFlags& flags) {
   return absl::OkStatus();
 }
 
+Json PeaksJson(const std::vector<ProductPeak>& peaks) {
+  Json json = Json::array();
+  for (const ProductPeak& peak : peaks) {
+    json.push_back({{"threads", peak.threads}, {"float32_gflops", peak.float32}, {"bf16_gflops", peak.bf16}});
+  }
+  return json;
+}
+
+void PrintPeaks(const std::vector<ProductPeak>& peaks) {
+  for (const ProductPeak& peak : peaks) {
+    fmt::print("{}: matrix products reach {:.1f} GFLOP/s, with bf16 operands ({}) {:.1f}\n",
+               CountText(static_cast<std::uint64_t>(peak.threads), "thread"), peak.float32,
+               Bf16BackendName(ActiveBf16Backend()), peak.bf16);
+  }
+}
+
 absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
   const int threads = ThreadCount(program);
   const KernelShape shape{flags.chunk, flags.negatives, flags.dim};
@@ -99,12 +116,8 @@ absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
   RETURN_IF_ERROR(WriteCharts(program, flags, KernelCharts(shape, report)));
   if (flags.json) {
     Json json = {{"chunk", shape.chunk},   {"negatives", shape.negatives},
-                 {"dim", shape.dim},       {"bf16_products", report.bf16_backend},
+                 {"dim", shape.dim},       {"bf16_products", Bf16BackendName(ActiveBf16Backend())},
                  {"peaks", Json::array()}, {"kernels", Json::array()}};
-    for (const KernelPeak& peak : report.peaks) {
-      json["peaks"].push_back(
-          {{"threads", peak.threads}, {"float32_gflops", peak.float32}, {"bf16_gflops", peak.bf16}});
-    }
     for (const KernelRate& rate : report.rates) {
       json["kernels"].push_back({{"model", KernelName(rate.model)},
                                  {"precision", rate.bf16 ? "bf16" : "float32"},
@@ -121,11 +134,7 @@ absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
   }
   fmt::print("chunks of {} edges, {} negatives per side, dimension {}; only the model's own flops count\n", shape.chunk,
              shape.negatives, shape.dim);
-  for (const KernelPeak& peak : report.peaks) {
-    fmt::print("{}: matrix products reach {:.1f} GFLOP/s, with bf16 operands ({}) {:.1f}\n",
-               CountText(static_cast<std::uint64_t>(peak.threads), "thread"), peak.float32, report.bf16_backend,
-               peak.bf16);
-  }
+  PrintPeaks(report.peaks);
   fmt::print("\n");
   Table table({"model", "precision", "threads", "edges/s", "GFLOP/s", "of its bound", "negatives", "packing", "rest"});
   for (const KernelRate& rate : report.rates) {
@@ -247,9 +256,9 @@ absl::Status BenchScaling(Program& program, const BenchFlags& flags) {
                                      options.negatives == 0 ? "all" : std::to_string(options.negatives), options.batch,
                                      graph->description().train_edges));
   RETURN_IF_ERROR(WriteCharts(program, flags, std::move(charts)));
-  Json json = {{"bound", report.bound}, {"points", Json::array()}};
-  Table table({"schedule", "threads", "chunk", "edges/s", "speedup", "efficiency", "compute", "apply", "GFLOP/s",
-               "of peak", "GB/s", "of memory"});
+  Json json = {{"bound", report.bound}, {"peaks", PeaksJson(report.peaks)}, {"points", Json::array()}};
+  Table table({"schedule", "threads", "chunk", "edges/s", "speedup", "efficiency", "compute", "apply", "updating",
+               "GFLOP/s", "of peak", "GB/s", "of memory"});
   for (const ScalingPoint& p : report.points) {
     json["points"].push_back({{"schedule", ScheduleName(p.schedule)},
                               {"threads", p.threads},
@@ -267,15 +276,19 @@ absl::Status BenchScaling(Program& program, const BenchFlags& flags) {
                               {"share_of_memory_bandwidth", p.share_of_bandwidth}});
     table.Add({std::string(ScheduleName(p.schedule)), std::to_string(p.threads), std::to_string(p.chunk),
                Number(p.rate.edges_per_second, 0), Number(p.speedup, 2), Percent(p.speedup / p.threads),
-               Number(p.compute_speedup, 2), Number(p.apply_speedup, 2), Number(p.gflops),
+               Number(p.compute_speedup, 2), Number(p.apply_speedup, 2),
+               Percent(p.rate.apply_seconds / (p.rate.compute_seconds + p.rate.apply_seconds)), Number(p.gflops),
                Percent(p.share_of_gemm_peak), Number(p.gbps), Percent(p.share_of_bandwidth)});
   }
   if (flags.json) {
     Print(json);
     return absl::OkStatus();
   }
+  PrintPeaks(report.peaks);
+  fmt::print("\n");
   table.Print();
-  fmt::print("\nbound by {}\n", report.bound);
+  fmt::print("\nbound by {}; updating: its share of the time; the peak is that of {} products\n", report.bound,
+             options.precision == Precision::kBf16 ? "bf16" : "float32");
   return absl::OkStatus();
 }
 

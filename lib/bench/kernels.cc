@@ -171,7 +171,7 @@ double DistanceBound(const ModelSpec& model, const KernelShape& shape, int threa
 }
 
 KernelRate MeasureKernel(const ModelSpec& model, const KernelShape& shape, std::optional<Bf16Backend> bf16,
-                         const KernelPeak& peak, double seconds) {
+                         const ProductPeak& peak, double seconds) {
   Works works = MakeWorks(model, shape, bf16);
   const int threads = peak.threads;
   const double whole = CallsOfEach(threads, seconds, [&] { works.local()->Whole(); });
@@ -205,13 +205,11 @@ std::string KernelName(const ModelSpec& model) {
 
 KernelReport MeasureKernels(const KernelShape& shape, int threads, double seconds) {
   const Bf16Backend backend = ActiveBf16Backend();
-  KernelReport report{.bf16_backend = Bf16BackendName(backend), .peaks = {}, .rates = {}};
+  KernelReport report;
   std::vector<int> counts = {1};
   if (threads > 1) counts.push_back(threads);
   for (const int count : counts) {
-    report.peaks.push_back({.threads = count,
-                            .float32 = GemmPeak(count, seconds, RateClock::kProcessor),
-                            .bf16 = Bf16Peak(backend, count, seconds)});
+    report.peaks.push_back(MeasureProductPeak(count, seconds, RateClock::kProcessor));
   }
   for (const auto& [kind, norm] : {std::pair(ModelKind::kDot, Norm::kL2),
                                    {ModelKind::kSourceContext, Norm::kL2},
@@ -225,7 +223,7 @@ KernelReport MeasureKernels(const KernelShape& shape, int threads, double second
     const ModelSpec model{.kind = kind, .norm = norm, .dim = shape.dim, .block = 0};
     for (const bool bf16 : {false, true}) {
       if (bf16 && !HasInnerProducts(model)) continue;
-      for (const KernelPeak& peak : report.peaks) {
+      for (const ProductPeak& peak : report.peaks) {
         report.rates.push_back(
             MeasureKernel(model, shape, bf16 ? std::optional(backend) : std::nullopt, peak, seconds));
       }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/machine.h"
 #include "model/model_spec.h"
 
 namespace octavo {
@@ -14,13 +15,6 @@ struct KernelShape {
   std::size_t chunk = 256;
   std::size_t negatives = 512;  // per side
   std::size_t dim = 200;
-};
-
-// The best rates of matrix products, in GFLOP/s of processor time.
-struct KernelPeak {
-  int threads = 0;
-  double float32 = 0;
-  double bf16 = 0;  // of operands that are packed already (model/bf16_product.h)
 };
 
 struct KernelRate {
@@ -40,8 +34,7 @@ struct KernelRate {
 };
 
 struct KernelReport {
-  std::string_view bf16_backend;
-  std::vector<KernelPeak> peaks;
+  std::vector<ProductPeak> peaks;
   std::vector<KernelRate> rates;
 };
 

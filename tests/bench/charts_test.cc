@@ -35,7 +35,6 @@ TEST(KernelCharts, ShowsSharesInPercent) {
         .model = model, .bf16 = bf16, .threads = threads, .edges_per_second = edges, .share_of_gemm_peak = share};
   };
   const KernelReport report{
-      .bf16_backend = "fma",
       .peaks = {},
       .rates = {rate(complex, false, 1, 100, 0.5), rate(complex, false, 2, 200, 0.4), rate(complex, true, 1, 80, 0.4),
                 rate(complex, true, 2, 160, 0.3), rate(transe, false, 1, 10, 0.25), rate(transe, false, 2, 20, 0.2)}};

@@ -15,7 +15,7 @@ TEST(MeasureKernels, CountsTheFlopsOfEachModel) {
   std::set<std::string_view> models;
   const KernelReport report = MeasureKernels(shape, 2, kShort);
   ASSERT_EQ(report.peaks.size(), 2U);
-  for (const KernelPeak& peak : report.peaks) {
+  for (const ProductPeak& peak : report.peaks) {
     EXPECT_GT(peak.float32, 0);
     EXPECT_GT(peak.bf16, 0);
   }
