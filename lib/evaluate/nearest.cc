@@ -181,16 +181,23 @@ absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedd
                                                      const NodeSearchOptions& options) {
   RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
   ASSIGN_OR_RETURN(const std::vector<float> row, ReadNode(embedded, node));
-  const float norm = NormOf(row);
+  const std::uint64_t self = Value(node);
+  return NearestToVector(embedded, row, std::span(&self, 1), similarity, options);
+}
+
+absl::StatusOr<std::vector<ScoredNode>> NearestToVector(const EmbeddedGraph& embedded, std::span<const float> vector,
+                                                        std::span<const std::uint64_t> skip, Similarity similarity,
+                                                        const NodeSearchOptions& options) {
+  RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
+  const float norm = NormOf(vector);
   const Adjust cosine = [norm](float product, std::span<const float> candidate) {
     const float norms = norm * NormOf(candidate);
     return norms == 0.0F ? 0.0F : product / norms;
   };
   ModelSpec product = embedded.model;
   product.kind = ModelKind::kDot;
-  const std::uint64_t self = Value(node);
-  const Search search{embedded, product, row, similarity == Similarity::kCosine ? cosine : Adjust()};
-  ASSIGN_OR_RETURN(Best best, SearchTable(search, {0, embedded.graph.node_count()}, {std::span(&self, 1)}, options));
+  const Search search{embedded, product, vector, similarity == Similarity::kCosine ? cosine : Adjust()};
+  ASSIGN_OR_RETURN(Best best, SearchTable(search, {0, embedded.graph.node_count()}, {skip}, options));
   return best.plausible.TakeSorted();
 }
 

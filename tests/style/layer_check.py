@@ -36,6 +36,7 @@ ALLOWED = {
     "export": ["base", "io", "format", "graph", "tables"],
     "index": ["base", "io", "format", "graph", "tables", "model", "evaluate", "export"],
     "run": ["base", "io", "format", "cells", "graph", "walk", "tables", "vectors", "plan", "prefetch", "model", "optimize", "checkpoint"],
+    "query": ["base", "io", "format", "graph", "tables", "model", "evaluate", "index", "run"],
     "train": ["base", "io", "format", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint", "run"],
     "choose": ["base", "io", "format", "graph", "plan", "model", "optimize", "run", "train"],
     "tune": ["base", "io", "format", "cells", "graph", "checkpoint", "run", "train", "choose"],
