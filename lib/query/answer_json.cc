@@ -12,20 +12,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The shortest decimals of the float: printed as a double, 0.1 would be 0.10000000149011612.
-double Shortest(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
-
 // A field for a label: null for a name without one.
 Json LabelJson(const std::string& label) { return label.empty() ? Json() : Json(label); }
 
 Json RowJson(const Answer& answer, const AnswerRow& row) {
   Json object = {{"node", row.name}};
   if (answer.has_labels) object["label"] = LabelJson(row.label);
-  object["score"] = Shortest(row.score);
+  object["score"] = ShortestDecimal(row.score);
   return object;
 }
 
 }  // namespace
+
+double ShortestDecimal(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
 
 void AddAnswer(const Answer& answer, Json& object) {
   const auto& [head, relation, tail] = answer.question.words;

@@ -121,7 +121,7 @@ NodeSearchOptions Answerer::OptionsFor(std::uint64_t k, const std::function<bool
 }
 
 absl::StatusOr<NodeId> Answerer::TakeNode(Answer& answer, std::size_t word) {
-  ASSIGN_OR_RETURN(const NodeId node, FindNode(*run_.graph, answer.question.words[word], Suggests()));
+  ASSIGN_OR_RETURN(const NodeId node, FindNode(*run_.graph, answer.question.words[word], Suggests(answer)));
   answer.question.words[word] = run_.graph->nodes().Name(node);
   answer.labels[word] = run_.graph->LabelOf(node);
   return node;
@@ -184,7 +184,7 @@ absl::StatusOr<Predictions> Answerer::Predict(Answer& answer, const NodeSearchOp
   LinkQuestion link;
   link.side = tail == kAsked ? Side::kTail : Side::kHead;
   ASSIGN_OR_RETURN(link.known, TakeNode(answer, link.side == Side::kTail ? 0 : 2));
-  ASSIGN_OR_RETURN(link.relation, FindRelation(*run_.graph, relation, Suggests()));
+  ASSIGN_OR_RETURN(link.relation, FindRelation(*run_.graph, relation, Suggests(answer)));
   relation = run_.graph->RelationName(link.relation);
   answer.labels[1] = run_.graph->LabelOf(link.relation);
   const TypeRules* rules = nullptr;

@@ -83,7 +83,9 @@ class Answerer {
 
   Answerer(TrainedRun run, AnswererOptions options);
   absl::Status ShareMemory();
-  bool Suggests() const { return counts_->refused < options_.suggesting; }
+  bool Suggests(const Answer& answer) const {
+    return answer.question.suggest && counts_->refused < options_.suggesting;
+  }
   absl::StatusOr<Answer> Find(const Question& question, std::uint64_t k, const std::function<bool()>& stop);
   // These replace labels among the words by names and set the labels.
   absl::StatusOr<std::vector<ScoredNode>> Neighbors(Answer& answer, const NodeSearchOptions& search);

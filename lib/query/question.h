@@ -21,6 +21,7 @@ struct Question {
   std::string known = {};              // "hide" or "mark"; empty: as in the options
   bool typed = false;                  // also if the options say so
   std::string metric = {};             // of neighbors: "cosine" or "dot"; empty: as in the options
+  bool suggest = true;                 // similar names for one that is unknown, which takes a second in a large graph
   bool exact = false;                  // compare all vectors even if there is an index
   std::optional<std::size_t> ef = {};  // candidates kept in an index search, at most those of the options; none: these
 };
