@@ -37,7 +37,10 @@ constexpr auto kTick = std::chrono::milliseconds(250);         // looks for sign
 constexpr auto kHeartbeat = std::chrono::seconds(15);          // on a stream without events, to notice a dead client
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // when descriptors have run out
 constexpr std::uint64_t kBytesPerSecond = 64 << 10;            // a client that reads more slowly is cut off
-constexpr std::uint64_t kConnectionBytes = 32 << 10;           // buffers, header, and the objects of both
+constexpr int kDrainSeconds = 2;
+constexpr std::size_t kDrainPiece = 16 << 10;
+constexpr std::uint64_t kMostDrained = 8 << 20;
+constexpr std::uint64_t kConnectionBytes = 32 << 10;  // buffers, header, and the objects of both
 
 // Everything comes from the server itself, and nothing in a page can run that is not one of its files.
 constexpr const char* kPolicy =
@@ -126,12 +129,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (Closed()) return;
     if (error) return OnReadError(error);
     if (std::optional<ServeResponse> refused = RefuseBody(*parser_)) {
-      closes_ = true;
+      closes_ = drains_ = true;
       return Send(*std::move(refused));
     }
     const std::uint64_t bytes = parser_->content_length().value_or(0);
     if (shared_.body_bytes + bytes > shared_.limits.body_bytes) {
-      closes_ = true;
+      closes_ = drains_ = true;
       return Send(Busy());
     }
     shared_.body_bytes += bytes;
@@ -147,7 +150,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
         error == http::error::end_of_stream || error == http::error::partial_message) {
       return Close();
     }
-    closes_ = true;
+    closes_ = drains_ = true;
     is_head_ = false;
     Send(ParserError(error));
   }
@@ -211,7 +214,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     message_->content_length(size);
     if (!is_head_ && size > 0) message_->body() = beast::span<const char>(response_.body->data(), size);
     serializer_.emplace(*message_);
-    // A refused request may have a body that is still on its way: nobody reads it.
     stream_.expires_after(
         std::chrono::seconds(shared_.limits.write_seconds + static_cast<int>(size / kBytesPerSecond)));
     const auto written = [self = shared_from_this()](error_code error, std::size_t) { self->OnWritten(error); };
@@ -241,8 +243,31 @@ class Connection : public std::enable_shared_from_this<Connection> {
     serializer_.reset();
     message_.reset();
     response_ = {};
+    if (!error && drains_) return Drain();
     if (error || closes_ || shared_.ends) return Close();
     Read();
+  }
+
+  // A client that still sends the body of a refused request would be reset before it has read why: reads for a while
+  // and drops what comes.
+  void Drain() {
+    state_ = State::kReading;
+    since_ = Clock::time_point::min();  // the first to go for a new client
+    error_code ignored;
+    stream_.socket().shutdown(Tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(std::chrono::seconds(kDrainSeconds));
+    buffer_.clear();
+    DrainMore();
+  }
+
+  void DrainMore() {
+    stream_.async_read_some(buffer_.prepare(kDrainPiece),
+                            [self = shared_from_this()](error_code error, std::size_t size) {
+                              if (self->Closed()) return;
+                              self->drained_ += size;
+                              if (error || self->drained_ > kMostDrained) return self->Close();
+                              self->DrainMore();
+                            });
   }
 
   // Sends the head of a stream of events: it has no length and ends with the connection.
@@ -301,6 +326,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   State state_ = State::kReading;
   Clock::time_point since_ = Clock::now();  // of reading, or of the last write of a stream
   bool closes_ = false;                     // after the response
+  bool drains_ = false;                     // what comes after it
+  std::uint64_t drained_ = 0;
   bool is_head_ = false;
   std::uint64_t reserved_ = 0;                                                            // of the body
   std::shared_ptr<std::atomic<bool>> gone_ = std::make_shared<std::atomic<bool>>(false);  // shared with its task

@@ -41,8 +41,8 @@ class HttpServer {
   // "127.0.0.1:8321"
   const std::string& address() const;
 
-  // Serves until `signal` is not 0. Then takes no more requests, answers those that are under way, and returns when no
-  // task of its own is in the lanes any more. Sets `ending` when it should not be waited for work any longer.
+  // Serves until `signal` is not 0. Then takes no more requests, answers those that are under way, and returns when
+  // none of its tasks is in the lanes any more. Sets `ending` when work should stop.
   absl::Status Run(Service& service, Lanes& lanes, const std::atomic<int>& signal, std::atomic<bool>& ending);
 
  private:

@@ -5,7 +5,7 @@
 namespace octavo {
 
 Lanes::Lanes(int quick_threads, std::size_t most_waiting) : most_waiting_(most_waiting) {
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+  for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
     State& state = *states_.emplace_back(std::make_unique<State>());
     const int threads = lane == static_cast<std::size_t>(Lane::kQuick) ? quick_threads : 1;
     for (int i = 0; i < threads; ++i) threads_.emplace_back([&state] { Work(state); });

@@ -18,7 +18,7 @@ enum class Lane {
   kPass,   // reads tables or edges from beginning to end
   kMap,    // makes the points of the map
 };
-inline constexpr std::size_t kLanes = 4;
+inline constexpr std::size_t kLaneCount = 4;
 
 class Lanes {
  public:

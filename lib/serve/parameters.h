@@ -15,9 +15,9 @@ namespace octavo {
 
 struct ParameterSpec {
   enum class Kind { kText, kWhole, kFlag, kChoice };
-  std::string_view name;
+  std::string_view name = {};
   Kind kind = Kind::kText;
-  std::string_view help;
+  std::string_view help = {};
   bool required = false;
   bool repeated = false;  // of texts
   // of whole numbers
@@ -36,7 +36,7 @@ class Parameters {
 
   // Whether the request has it. REQUIRES: the specs have `name`, here and below
   bool Has(std::string_view name) const { return texts_.find(name) != texts_.end(); }
-  // Empty if it is not there.
+  // Empty if the request lacks it.
   std::string Text(std::string_view name) const;
   std::vector<std::string> Texts(std::string_view name) const;
   std::uint64_t Whole(std::string_view name) const { return wholes_.find(name)->second; }

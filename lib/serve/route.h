@@ -20,13 +20,13 @@ struct Call {
 };
 
 struct Route {
-  std::string_view method;  // GET or POST
-  std::string_view path;
-  std::string_view summary;
-  std::vector<ParameterSpec> parameters;
+  std::string_view method = {};  // GET or POST
+  std::string_view path = {};
+  std::string_view summary = {};
+  std::vector<ParameterSpec> parameters = {};
   Lane lane = Lane::kQuick;
   // An error is turned into a response (HttpStatusOf).
-  std::function<absl::StatusOr<ServeResponse>(const Call&)> answer;
+  std::function<absl::StatusOr<ServeResponse>(const Call&)> answer = nullptr;
   // Set if the lane depends on the request.
   std::function<absl::StatusOr<Lane>(const Parameters&, const ServeRequest&)> choose_lane = nullptr;
   std::string_view produces = "application/json";

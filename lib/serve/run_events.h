@@ -16,7 +16,7 @@ struct EventPlace {
   std::uint64_t generation = 0;  // of the commit
 };
 
-// The place as the id of an event, "BYTES-GENERATION", and back; a text that is none is the beginning.
+// The place as the id of an event, "BYTES-GENERATION", and back; any other text is the beginning.
 std::string FormatEventPlace(const EventPlace& place);
 EventPlace ParseEventPlace(const std::string& text);
 

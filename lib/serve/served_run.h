@@ -52,9 +52,9 @@ class ServedRun {
 
   const ServedRunOptions& options() const { return options_; }
 
-  // Returns the last commit. Looks for a newer one, and opens it, if the last look was not just now; other threads go
-  // on with the one before meanwhile. They only wait while an index is exchanged, as memory has no room for two. If a
-  // newer commit cannot be opened, the one before goes on, with a warning.
+  // Returns the last commit. Looks for a newer one, and opens it, if the last look was not just now; meanwhile other
+  // threads use the one before. They only wait while an index is exchanged, as memory has no room for two. If a newer
+  // commit cannot be opened, the one before stays, with a warning.
   absl::StatusOr<std::shared_ptr<ServedCommit>> Current();
 
   // Answers a question from one commit: if a training commits during a search, searches the new commit again, a few

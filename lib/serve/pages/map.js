@@ -6,7 +6,8 @@ import { PointLayer } from "./point_layer.js";
 
 const kMostListed = 200;
 const kMostNames = 40;
-const kFrameTime = 14;  // milliseconds; slower pictures show fewer points while the map moves
+const kFrameTime = 20;  // milliseconds; if pictures come more slowly, they have fewer points while the map moves
+const kLeastShown = 20000;
 
 const canvas = byId("points");
 let layer = null;
@@ -52,14 +53,18 @@ function draw() {
   const height = Math.round(canvas.clientHeight * devicePixelRatio);
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const count = moving ? Math.min(layer.count, shownWhileMoving) : layer.count;
-  const begin = performance.now();
   layer.draw(view, { ground: pageColour("--ground"), choice: chosen.choice, size: pointSize(), alpha: alphaFor(count), count });
-  if (moving) {
-    layer.finish();
-    const time = performance.now() - begin;
-    if (time > kFrameTime && count > 20000) shownWhileMoving = Math.max(20000, count * 0.7 * kFrameTime / time);
-    else if (time < kFrameTime / 2 && shownWhileMoving < layer.count) shownWhileMoving *= 1.3;
-  }
+}
+
+// While the map moves without a pause: shows fewer points if pictures come too slowly, and more if there is time.
+let pictureTime = -Infinity;
+function adapt(now) {
+  const time = now - pictureTime;
+  pictureTime = now;
+  if (time > 4 * kFrameTime) return;  // the first picture of a move
+  const count = Math.min(layer.count, shownWhileMoving);
+  if (time > kFrameTime) shownWhileMoving = Math.max(kLeastShown, count * 0.8);
+  else shownWhileMoving = count * 1.1;
 }
 
 let frame = 0;
@@ -67,7 +72,7 @@ let rest = 0;
 function redraw() {
   moving = true;
   byId("hover").hidden = true;
-  if (frame === 0) frame = requestAnimationFrame(() => { frame = 0; draw(); placeNames(); });
+  if (frame === 0) frame = requestAnimationFrame((now) => { frame = 0; adapt(now); draw(); placeNames(); });
   clearTimeout(rest);
   rest = setTimeout(() => { moving = false; draw(); nameView(); }, 160);
 }
@@ -316,6 +321,7 @@ async function find(name) {
 function choose(name) {
   chosen = choices.find((choice) => choice.name === name) ?? choices[0];
   layer.setPalette(chosen.palette);
+  byId("colour").value = chosen.name;
   show("legend", ...chosen.legend.map(([text, colour]) => {
     const swatch = element("span", { class: "swatch" });
     swatch.style.background = `rgb(${colour.join(",")})`;
@@ -342,23 +348,37 @@ function describe(map) {
   byId("refresh").hidden = map.newest_generation === map.generation;
 }
 
-// Times of pictures with all points while the map moves, for ?measure=N.
-function measure(pictures) {
-  const times = [];
+// Times of pictures while the map moves, for ?measure=N: of `all` points, each finished before the next begins, and then
+// between pictures as they come on the screen, with as many points as there is time for.
+async function measure(pictures) {
+  const move = (i) => Object.assign(view, { x: 0.3 * Math.sin(i / 10), zoom: 1 + i / pictures });
+  const summary = (times) => {
+    times.sort((a, b) => a - b);
+    return { median: times[Math.floor(times.length / 2)], p95: times[Math.floor(times.length * 0.95)] };
+  };
+  const all = [];
   for (let i = 0; i < pictures; ++i) {
-    view.x = 0.3 * Math.sin(i / 10);
-    view.zoom = 1 + i / pictures;
+    move(i);
     const begin = performance.now();
-    moving = address.has("adaptive");
     draw();
     layer.finish();
-    times.push(performance.now() - begin);
+    all.push(performance.now() - begin);
   }
-  moving = false;
-  times.sort((a, b) => a - b);
-  document.documentElement.dataset.frames = JSON.stringify({ points: layer.count,
-    drawn: address.has("adaptive") ? Math.min(layer.count, Math.round(shownWhileMoving)) : layer.count,
-    median: times[Math.floor(pictures / 2)], most: times.at(-1) });
+  const between = [];
+  let last = await new Promise(requestAnimationFrame);
+  for (let i = 0; i < pictures; ++i) {
+    move(i);
+    moving = true;
+    draw();
+    const now = await new Promise(requestAnimationFrame);
+    adapt(now);
+    between.push(now - last);
+    last = now;
+  }
+  const shown = Math.round(Math.min(layer.count, shownWhileMoving));
+  showAll();
+  document.documentElement.dataset.frames = JSON.stringify({ points: layer.count, all: summary(all),
+    moving: { ...summary(between.slice(pictures / 2)), points: shown } });
 }
 
 try {
@@ -386,6 +406,6 @@ try {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { choices = colourings(map); choose(chosen.name); });
   choose(address.get("colour") ?? choices[0].name);
   if (address.has("name")) await find(address.get("name"));
-  if (address.has("measure")) measure(Number(address.get("measure")));
+  if (address.has("measure")) await measure(Number(address.get("measure")));
   if (address.has("list")) await list("In view", inView());
 } catch (error) { showError("facts", error); }

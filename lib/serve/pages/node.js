@@ -11,8 +11,8 @@ function groupOf(node, group, most) {
   const ends = group.nodes.map((end) => element("li", {}, nodeLink(end)));
   const more = count - ends.length;
   return element("div", { class: "group" },
-    element("h3", {}, out ? `${relation} → ` : `→ ${relation} → this `, element("small", {},
-      `${whole(count)}${held > 0 ? `, ${whole(held)} of them held out from training` : ""} · `,
+    element("h4", {}, relation, " ", element("small", {},
+      `${whole(count)}${held === 0 ? "" : held === count ? ", held out from training" : `, ${whole(held)} of them held out from training`} · `,
       linkTo("/ask", out ? { head: node, relation: group.relation } : { relation: group.relation, tail: node }, "likely others"))),
     element("ul", { class: "chips" }, ends, more > 0 && most < 1000 ? element("li", {},
       linkTo("/node", { name: node, edges: 1000 }, `${whole(more)} more`)) : null,
@@ -26,8 +26,10 @@ async function showNode() {
   show("title", data.label ?? data.node);
   show("facts", data.label ? element("span", {}, data.node, " · ") : "", `degree ${whole(data.degree)}`);
   if (data.edges.length === 0) show("edges", element("p", { class: "note" }, "None."));
-  else show("edges", ...["out", "in"].flatMap((direction) =>
-    data.edges.filter((group) => group.direction === direction).map((group) => groupOf(data.node, group, most))));
+  else show("edges", ...[["out", "From it"], ["in", "To it"]].flatMap(([direction, title]) => {
+    const groups = data.edges.filter((group) => group.direction === direction);
+    return groups.length === 0 ? [] : [element("h3", {}, title), ...groups.map((group) => groupOf(data.node, group, most))];
+  }));
 }
 
 async function showNear() {

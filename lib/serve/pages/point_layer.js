@@ -8,7 +8,7 @@ attribute vec2 place;
 attribute vec4 kinds;
 uniform vec2 center;
 uniform vec2 scale;
-uniform float size;
+uniform mediump float size;
 uniform vec4 choice;
 varying float kind;
 void main() {
@@ -52,6 +52,7 @@ export class PointLayer {
       gl.attachShader(program, shader);
     }
     gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
     gl.useProgram(program);
     this.uniforms = Object.fromEntries(["center", "scale", "size", "choice", "alpha"].map(
       (name) => [name, gl.getUniformLocation(program, name)]));
