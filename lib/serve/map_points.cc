@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint32_t kNoPlace = UINT32_MAX;
 constexpr std::size_t kMostKinds = 256;  // values of a byte
-constexpr std::uint64_t kSurveyBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kSurveyBytes = std::uint64_t{2} << 20;
 constexpr double kShownShare = 0.995;  // of the coordinates that are in [-0.95, 0.95]: few outliers do not shrink all
 
 absl::Status Stopped(const MapOptions& options) {
@@ -171,7 +171,8 @@ absl::Status ChooseNodes(const EmbeddedGraph& embedded, const MapOptions& option
   points.count = std::min(options.most_nodes, embedded.graph.node_count());
   if (points.count == embedded.graph.node_count()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const NodeSurvey survey,
-                   SurveyNodes(embedded, {.top = points.count, .memory_bytes = kSurveyBytes + points.count * 64}));
+                   SurveyNodes(embedded, {.top = points.count,
+                                          .memory_bytes = LeastSurveyMemory(embedded, points.count) + kSurveyBytes}));
   for (const SurveyedNode& node : survey.top) points.nodes.push_back(node.node);
   std::ranges::sort(points.nodes);
   return absl::OkStatus();

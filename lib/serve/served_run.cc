@@ -21,6 +21,7 @@ namespace {
 constexpr std::chrono::steady_clock::duration kLookTime = std::chrono::milliseconds(250);  // for a newer commit
 constexpr auto kRetryTime = std::chrono::seconds(5);    // after one that could not be opened
 constexpr int kTries = 4;                               // of a search during which a training commits
+constexpr std::uint64_t kMapShare = 12;                 // of the memory is for the points of the map
 constexpr auto kReleaseTime = std::chrono::seconds(2);  // for requests that use the old index
 
 }  // namespace
@@ -56,7 +57,7 @@ absl::StatusOr<std::shared_ptr<ServedCommit>> ServedRun::OpenCommit() const {
       answering.index.clear();
     }
   }
-  const std::uint64_t map_bytes = options_.memory_bytes / 8;
+  const std::uint64_t map_bytes = options_.memory_bytes / kMapShare;
   const std::uint64_t map_nodes = std::min(run.graph->node_count(), map_bytes / kMapPointBytes);
   const std::uint64_t map_work =
       std::min(map_bytes, run.graph->node_count() * kMapPointBytes) + MapWorkBytes(EmbeddedOf(run));

@@ -48,7 +48,7 @@ Service::Service(ServiceOptions options, std::vector<std::unique_ptr<ServedRun>>
 }
 
 absl::StatusOr<Service::Served*> Service::Find(std::string_view name) {
-  if (name.empty()) return &served_[0];
+  if (name.empty() && !served_.empty()) return &served_[0];
   const auto found =
       std::ranges::find_if(served_, [&](const Served& each) { return each.run->options().name == name; });
   if (found != served_.end()) return &*found;

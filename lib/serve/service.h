@@ -45,7 +45,7 @@ struct Dispatched {
 // Any thread.
 class Service {
  public:
-  // REQUIRES: some runs
+  // Without runs, everything about a run is a usage error.
   Service(ServiceOptions options, std::vector<std::unique_ptr<ServedRun>> runs);
 
   Dispatched Dispatch(ServeRequest request);

@@ -13,9 +13,9 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kSample = 4096;
+constexpr std::uint64_t kSample = 2048;
 constexpr int kRounds = 12;  // centres of a sample hardly move after that
-constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kBlockBytes = std::uint64_t{256} << 10;
 constexpr std::size_t kTile = 256;
 
 void MakeUnit(std::span<float> row) {

@@ -10,7 +10,7 @@ const kRows = [
   ["loss, last epoch", (run) => run.epoch_events.at(-1)?.loss.toPrecision(4) ?? "–"],
   ["validation MRR, best", (run) => run.validation_events.length === 0 ? "–" :
     Math.max(...run.validation_events.map((event) => event.mrr)).toFixed(4)],
-  ["Hits@10, last validation", (run) => run.validation_events.at(-1)?.hits_at_10.toFixed(4) ?? "–"],
+  ["Hits@10, last validation", (run) => run.validation_events.at(-1)?.["hits@10"].toFixed(4) ?? "–"],
   ["edges/s, last epoch", (run) => run.epoch_events.length === 0 ? "–" : whole(Math.round(run.epoch_events.at(-1).edges_per_second))],
   ["seconds in epochs", (run) => run.epoch_events.reduce((sum, event) => sum + event.seconds, 0).toFixed(1)],
   ["peak memory", (run) => run.epoch_events.length === 0 ? "–" : sizeText(Math.max(...run.epoch_events.map((event) => event.peak_rss_bytes)))]];
