@@ -7,6 +7,7 @@
 
 #include "base/json_escape.h"
 #include "base/status.h"
+#include "cells/cell_sorter.h"
 #include "cmd/flags.h"
 #include "cmd/importing.h"
 #include "cmd/next_commands.h"
@@ -77,6 +78,10 @@ void AddImportVerb(CLI::App& app, Program& program) {
       ->type_name("F,F,F");
   AddWholeNumber(verb, "--seed", options.seed, 0, UINT64_MAX, "Seed of --split");
   AddImportFlags(verb, flags->import);
+  AddWholeNumber(verb, "--partitions", options.partitions, 1, kMostPartitions,
+                 "Cut the nodes into at most this many partitions of a multiple of 1024 nodes; by default 64, and more "
+                 "in a graph of more than 4194304 nodes. More allow a smaller --memory of a training")
+      ->default_str("");
   verb.add_flag("--overwrite", options.overwrite, "Replace the folder if it exists");
   verb.add_flag("--dry-run", options.check_only,
                 "Check files and flags and report how files will be read, but write nothing");

@@ -9,6 +9,7 @@
 #include "base/count_text.h"
 #include "base/escape.h"
 #include "base/status.h"
+#include "cells/cell_sorter.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/large_blocks.h"
@@ -194,6 +195,13 @@ absl::Status TakeOverChoices(ImportFlags& flags, Reporter& reporter) {
   if (base->description().keeps_duplicates && flags.duplicates_option->count() == 0) {
     flags.duplicates = "keep";
     take("--duplicates keep");
+  }
+  // A graph that was not cut the usual way was cut for a reason, such as the lanes of its runs.
+  const GraphDescription& description = base->description();
+  if (flags.options.partitions == 0 && description.partition_rows != PartitionLayoutFor(description.node_count).rows) {
+    flags.options.partitions = std::min(description.partition_count, kMostPartitions);
+    reporter.Info(fmt::format("{} has {}; the new graph is cut into as many", flags.options.base.string(),
+                              CountText(description.partition_count, "partition")));
   }
   return absl::OkStatus();
 }

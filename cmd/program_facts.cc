@@ -21,6 +21,7 @@ constexpr Fact kEnvironment[] = {
     {"COLUMNS", "if set, the width of help texts instead of that of the terminal"},
     {"NO_COLOR", "if set, messages on a terminal have no colour"},
     {"OCTAVO_GEMM", "portable: multiply matrices without libxsmm; the bits of a training may differ"},
+    {"OCTAVO_BF16", "for tests: the kernel of bf16 products, amx, fma, scalar or amx-model; the same bits"},
     {"OCTAVO_FAILPOINT", "for tests: makes an operation fail, or ends the program, at a named place"}};
 
 // By verb; "" stands for the program.

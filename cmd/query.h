@@ -33,7 +33,7 @@ struct AnswerLimits {
   std::uint64_t most_answers = 0;         // per question
   std::uint64_t other_bytes = 0;          // held by its caller, out of --memory
   std::uint64_t suggesting = UINT64_MAX;  // failed questions for which similar names are suggested
-  std::function<bool()> stop = nullptr;   // NodeSearchOptions::stop
+  std::function<bool()> stop = nullptr;  // NodeSearchOptions::stop
 };
 
 // Opens the run of `flags` and its index for questions.
@@ -57,6 +57,9 @@ class CommitWarning {
   bool shown_ = false;
 };
 
+// Says which nodes of an answered question have no training edge; looking for one reads training edges. For people, who
+// ask few questions.
+absl::Status NoteUntrainedNodes(Program& program, const Answerer& answerer, const Question& question);
 // Prints an answer as a table under a title.
 void PrintAnswer(const Answer& answer);
 // Prints an object, on one line or, with `indent` >= 0, on many.

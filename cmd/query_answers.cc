@@ -10,6 +10,7 @@
 #include "cmd/query.h"
 #include "cmd/reading_memory.h"
 #include "fmt/format.h"
+#include "graph/node_places.h"
 #include "query/answer_json.h"
 
 namespace octavo {
@@ -81,6 +82,21 @@ absl::Status CommitWarning::Show() {
   if (shown_) return absl::OkStatus();
   ASSIGN_OR_RETURN(shown_, CommittedSince(flags_.run, answerer_.run()));
   return shown_ ? WarnIfCommitted(program_, flags_, answerer_.run()) : absl::OkStatus();
+}
+
+absl::Status NoteUntrainedNodes(Program& program, const Answerer& answerer, const Question& question) {
+  const Graph& graph = *answerer.run().graph;
+  for (std::size_t word = 0; word < question.words.size(); ++word) {
+    const bool is_relation = question.kind == Question::Kind::kPredict && word == 1;
+    if (is_relation || question.words[word].empty() || question.words[word] == kAsked) continue;
+    ASSIGN_OR_RETURN(const NodeId node, FindNode(graph, question.words[word], false));
+    ASSIGN_OR_RETURN(const bool trained, HasTrainingEdge(graph, node));
+    if (trained) continue;
+    program.reporter.Info(
+        fmt::format("note: no training edge has \"{}\": its vector says little, as only negatives changed it, if anything",
+                    EscapeCell(question.words[word], kMaxNameBytes)));
+  }
+  return absl::OkStatus();
 }
 
 void PrintAnswer(const Answer& answer) {

@@ -297,6 +297,7 @@ class Prompt {
       return absl::OkStatus();
     }
     RETURN_IF_ERROR(answer.status());
+    RETURN_IF_ERROR(NoteUntrainedNodes(program_, answerer_, answer->question));
     if (flags_.json) {
       Json object = Json::object();
       AddAnswer(*answer, object);

@@ -55,6 +55,7 @@ absl::Status RunQuestion(Program& program, const VerbFlags& flags) {
   limits.most_answers = flags.query.k;
   ASSIGN_OR_RETURN(Answerer answerer, OpenAnswerer(program, flags.query, limits));
   ASSIGN_OR_RETURN(const Answer answer, answerer.Ask(flags.question, flags.query.k));
+  RETURN_IF_ERROR(NoteUntrainedNodes(program, answerer, answer.question));
   const std::uint64_t sample = std::min(flags.recall, answerer.run().graph->node_count());
   const double recall = sample == 0 ? 0 : IndexRecall(program, answerer, sample, flags.query.k);
   RETURN_IF_ERROR(CommitWarning(program, flags.query.run, answerer).Show());

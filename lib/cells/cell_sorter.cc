@@ -19,7 +19,10 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kMaxPartitions = 64;
+// Graphs that have no partition of kLargeRows nodes get up to kUsualPartitions: fewer nodes than kLargeRows move less
+// than a disk moves in one go, and 64 already allow a memory of a twentieth of the tables.
+constexpr std::uint64_t kUsualPartitions = 64;
+constexpr std::uint64_t kLargeRows = 65'536;
 constexpr std::size_t kSplits = 3;
 constexpr std::uint64_t kPageBytes = 4096;
 // Cells larger than this are sorted by several threads.
@@ -45,9 +48,11 @@ void Advise(std::span<const std::byte> bytes, int advice) {
 
 }  // namespace
 
-PartitionLayout PartitionLayoutFor(std::uint64_t node_count) {
+PartitionLayout PartitionLayoutFor(std::uint64_t node_count, std::uint64_t most) {
+  const auto rows_of = [&](std::uint64_t partitions) { return (node_count + partitions - 1) / partitions; };
+  const std::uint64_t chosen = std::max(rows_of(kMostPartitions), std::min(rows_of(kUsualPartitions), kLargeRows));
   PartitionLayout layout;
-  layout.rows = RoundUp((node_count + kMaxPartitions - 1) / kMaxPartitions, kPartitionRowQuantum);
+  layout.rows = RoundUp(most == 0 ? chosen : rows_of(most), kPartitionRowQuantum);
   layout.count = static_cast<std::uint32_t>((node_count + layout.rows - 1) / layout.rows);
   return layout;
 }

@@ -18,9 +18,13 @@ struct PartitionLayout {
   std::uint32_t count = 0;
 };
 
-// At most 64 partitions, so at most 4,096 cells in each split. More would not allow a finer memory budget and cost one
-// block each.
-PartitionLayout PartitionLayoutFor(std::uint64_t node_count);
+// A graph has at most this many partitions, hence 262,144 cells in each split. A cell costs a block, whose record takes
+// 32 bytes.
+inline constexpr std::uint32_t kMostPartitions = 512;
+
+// Cuts the nodes into at most `most` partitions; 0 chooses: 64, and in a graph of more than 4,194,304 nodes as many as
+// have 65,536 nodes each, at most kMostPartitions. REQUIRES: node_count > 0, most <= kMostPartitions
+PartitionLayout PartitionLayoutFor(std::uint64_t node_count, std::uint64_t most = 0);
 
 // All edges that are kept, with final ids, cell by cell (row-major) and within a cell split by split.
 class SortedEdges {

@@ -10,6 +10,8 @@
 namespace octavo {
 namespace {
 
+constexpr std::size_t kIndexPiece = 4096;  // records that are written at a time
+
 // Appends one column of a block: `value(edge)` for every edge.
 template <typename Value>
 void AppendColumn(std::span<const EdgeRecord> edges, std::vector<std::byte>& bytes, const Value& value) {
@@ -68,14 +70,29 @@ absl::Status CellWriter::Append(const EncodedCell& cell) {
   return behind_.Advance(file_, offset_);
 }
 
-absl::StatusOr<CellsHeader> CellWriter::Finish() {
-  const auto index = std::as_bytes(std::span<const BlockRecord>(records_));
+// Writes the records, some at a time, and notes in the header where they are.
+absl::Status CellWriter::WriteIndex() {
   header_.index_offset = offset_;
   header_.block_count = records_.size();
-  header_.index_checksum = Checksum64(index);
-  RETURN_IF_ERROR(file_.WriteAt(offset_, index));
+  StreamingChecksum64 checksum;
+  std::vector<BlockRecord> some;
+  while (!records_.empty()) {
+    const auto count = static_cast<std::ptrdiff_t>(std::min(records_.size(), kIndexPiece));
+    some.assign(records_.begin(), records_.begin() + count);
+    records_.erase(records_.begin(), records_.begin() + count);
+    const auto bytes = std::as_bytes(std::span<const BlockRecord>(some));
+    checksum.Update(bytes);
+    RETURN_IF_ERROR(file_.WriteAt(offset_, bytes));
+    offset_ += bytes.size();
+  }
+  header_.index_checksum = checksum.Digest();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CellsHeader> CellWriter::Finish() {
+  RETURN_IF_ERROR(WriteIndex());
   RETURN_IF_ERROR(file_.WriteAt(0, EncodeCellsHeader(header_)));
-  RETURN_IF_ERROR(behind_.Finish(file_, offset_ + index.size()));
+  RETURN_IF_ERROR(behind_.Finish(file_, offset_));
   RETURN_IF_ERROR(file_.Close());
   return header_;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <span>
 #include <vector>
@@ -38,13 +39,15 @@ class CellWriter {
   absl::StatusOr<CellsHeader> Finish();
 
  private:
+  absl::Status WriteIndex();
+
   CellWriter(File file, const CellsHeader& layout) : file_(std::move(file)), header_(layout) {}
 
   File file_;
   WriteBehind behind_;
   CellsHeader header_;
   std::uint64_t offset_ = kCellsHeaderBytes;
-  std::vector<BlockRecord> records_;
+  std::deque<BlockRecord> records_;  // grows without a second copy
 };
 
 }  // namespace octavo

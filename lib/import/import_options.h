@@ -50,6 +50,7 @@ struct ImportOptions {
   bool merge_duplicates = true;
   bool drop_self_loops = false;  // like merge_duplicates and drop_unseen, also for the base's edges
   bool drop_unseen = false;      // drop valid and test edges with a name that is in no training edge
+  std::uint64_t partitions = 0;  // at most; 0: chosen by the number of nodes. REQUIRES: <= kMostPartitions
 
   std::uint64_t memory_bytes = 0;  // of everything held, including its files in the page cache; 0: no limit
   // Replaces the plan that memory_bytes would give. For tests.

@@ -48,6 +48,7 @@ Json OptionsJson(const ImportOptions& options, const ImportSummary& summary) {
   object["self_loops"] = options.drop_self_loops ? "drop" : "keep";
   object["unseen"] = options.drop_unseen ? "drop" : "keep";
   object["max_bad_lines"] = options.max_bad_lines;
+  if (options.partitions > 0) object["partitions"] = options.partitions;
   return object;
 }
 

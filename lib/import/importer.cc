@@ -396,7 +396,7 @@ class Importer {
 
   void Describe(std::uint64_t node_count, const NameRanking& relations) {
     GraphDescription& graph = summary_.graph;
-    const PartitionLayout layout = PartitionLayoutFor(node_count);
+    const PartitionLayout layout = PartitionLayoutFor(node_count, options_.partitions);
     graph.node_count = node_count;
     graph.relation_count = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(relations.by_rank.size()));
     graph.partition_rows = layout.rows;

@@ -103,11 +103,14 @@ absl::Status SpilledImport::AddGeneration(CollectedEdges& collected, std::uint64
   collected.held_edges = 0;
   collected.nodes.Clear();
   relation_bytes_ = collected.relations.bytes();
-  return CheckIndex();
+  return CheckIndex(/*partitions=*/1);
 }
 
-// Checks what must be in memory: the indexes of the cells, together with the last merge.
-absl::Status SpilledImport::CheckIndex() const { return CheckMergeMemory(Beside(options_.merge_bytes), edges()); }
+// Checks what must be in memory: the indexes of the cells, together with the last merge. The number of partitions is
+// not known until the nodes are counted.
+absl::Status SpilledImport::CheckIndex(std::uint32_t partitions) const {
+  return CheckMergeMemory(Beside(options_.merge_bytes), edges(), partitions);
+}
 
 // Never less than half: Importer::Spill limits the memory of the relations.
 std::uint64_t SpilledImport::Beside(std::uint64_t bytes) const { return bytes - std::min(bytes / 2, relation_bytes_); }
@@ -167,19 +170,20 @@ absl::Status SpilledImport::Encode(const GraphPaths& paths, const NameRanking& r
                                    const PartitionLayout& partitions, const Progress& progress) {
   // With drop_unseen only names in training edges got a row.
   const bool all_in_train = options_.rules.drop_unseen || unseen_nodes_ == 0;
+  RETURN_IF_ERROR(CheckIndex(partitions.count));
   const EncoderInput input = {.edges = *edges_,
                               .hashes = paths.NodeHashes(),
                               .node_count = node_count_,
                               .in_train = all_in_train ? nullptr : in_train_.get(),
                               .relation_marks = relation_marks_,
                               .relations = relations,
-                              .drop_unseen = options_.rules.drop_unseen,
-                              .partitions = partitions};
+                              .drop_unseen = options_.rules.drop_unseen};
   EncoderOptions encode = {.memory_bytes = Beside(options_.encode_bytes), .stop = options_.stop};
   if (progress) encode.progress = [&](std::uint64_t done) { progress(done, edges()); };
-  ASSIGN_OR_RETURN(sorted_edges_, SpillFile::Create(options_.folder / kFileNames[3], use_));
-  ASSIGN_OR_RETURN(encoded_, EncodeEdges(input, encode, *sorted_edges_));
-  RETURN_IF_ERROR(sorted_edges_->FinishWriting());
+  ASSIGN_OR_RETURN(std::unique_ptr<SpillFile> file, SpillFile::Create(options_.folder / kFileNames[3], use_));
+  cells_.emplace(std::move(file), partitions, options_.stop);
+  ASSIGN_OR_RETURN(encoded_, EncodeEdges(input, encode, *cells_));
+  RETURN_IF_ERROR(cells_->FinishWriting());
   edges_.reset();
   in_train_.reset();
   return absl::OkStatus();
@@ -192,7 +196,7 @@ absl::StatusOr<WrittenEdges> SpilledImport::WriteCells(const GraphPaths& paths, 
                              .stop = options_.stop,
                              .progress = nullptr};
   if (progress) write.progress = [&](std::uint64_t done) { progress(done, edges()); };
-  return WriteExtents(paths, *sorted_edges_, std::move(encoded_.extents), layout, write);
+  return WriteSpilled(paths, *cells_, layout, write);
 }
 
 }  // namespace octavo

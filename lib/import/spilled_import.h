@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cells/cell_spill.h"
 #include "cells/edge_writer.h"
 #include "cells/spill_file.h"
 #include "format/paths.h"
@@ -77,7 +78,7 @@ class SpilledImport {
  private:
   SpilledImport(SpilledImportOptions options, SpillUse& use) : options_(std::move(options)), use_(use) {}
   absl::Status CheckStop() const;
-  absl::Status CheckIndex() const;
+  absl::Status CheckIndex(std::uint32_t partitions) const;
   // What the names of the relations, which stay in memory, leave of `bytes`.
   std::uint64_t Beside(std::uint64_t bytes) const;
   // Passes the distinct names to `take`, ordered by hash; returns false if two have the same hash.
@@ -92,7 +93,7 @@ class SpilledImport {
   std::unique_ptr<SpillFile> names_;
   std::unique_ptr<SpillFile> edges_;
   std::unique_ptr<SpillFile> in_train_;
-  std::unique_ptr<SpillFile> sorted_edges_;
+  std::optional<CellSpill> cells_;
   std::vector<SpillExtent> name_extents_;
   std::uint64_t spilled_names_ = 0;  // in all extents
   std::uint64_t relation_bytes_ = 0;

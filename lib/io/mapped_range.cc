@@ -22,13 +22,13 @@ struct Entry {
   std::atomic<int> state = kFree;
   std::atomic<std::uintptr_t> begin = 0;
   std::atomic<std::uintptr_t> end = 0;
-  std::atomic<int> descriptor = -1;
+  std::atomic<int> descriptor = 0;  // all zeros: the entries take no space in the program
   std::atomic<std::uint64_t> offset = 0;
   std::array<char, kNameBytes> name{};
 };
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
 
-std::array<Entry, 256> entries;
+std::array<Entry, 1280> entries;
 
 // The end of a long path, which distinguishes the files of a folder.
 std::string NameOf(const std::filesystem::path& path) {

@@ -10,8 +10,8 @@
 namespace octavo {
 
 // Registers [address, address + bytes) as the bytes of a file from `offset` on during its lifetime; destroy it before
-// unmapping the range. The file is `path`, open as `descriptor` all the while. There is room for 256 ranges, enough for
-// the 64 partitions of two tables and everything else; further ones are not registered. One owner.
+// unmapping the range. The file is `path`, open as `descriptor` all the while. There is room for 1,280 ranges, enough
+// for the 512 partitions of two tables and everything else; further ones are not registered. One owner.
 class MappedRange {
  public:
   MappedRange() = default;

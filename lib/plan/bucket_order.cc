@@ -1,6 +1,7 @@
 #include "plan/bucket_order.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -55,32 +56,46 @@ std::vector<Exchange> BetaSequence(std::uint32_t partitions, std::uint32_t resid
   return sequence;
 }
 
+// States as bits: with 512 partitions there are up to 131,000 states and as many pairs of partitions.
+using StateSet = std::vector<std::uint64_t>;
+
+// For each partition, the states that hold it.
+std::vector<StateSet> StatesHolding(const std::vector<Exchange>& sequence, std::uint32_t partitions,
+                                    std::uint32_t resident) {
+  const std::size_t states = sequence.size() + 1;
+  std::vector<StateSet> holding(partitions, StateSet((states + 63) / 64));
+  std::vector<std::uint32_t> in_memory(resident);
+  std::iota(in_memory.begin(), in_memory.end(), 0U);
+  for (std::size_t s = 0; s < states; ++s) {
+    if (s > 0) std::ranges::replace(in_memory, sequence[s - 1].leaves, sequence[s - 1].enters);
+    for (const std::uint32_t p : in_memory) holding[p][s / 64] |= std::uint64_t{1} << s % 64;
+  }
+  return holding;
+}
+
+// Lists the states in both sets, ascending.
+void ListCommon(const StateSet& a, const StateSet& b, std::vector<std::size_t>& common) {
+  common.clear();
+  for (std::size_t word = 0; word < a.size(); ++word) {
+    for (std::uint64_t bits = a[word] & b[word]; bits != 0; bits &= bits - 1) {
+      common.push_back(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+    }
+  }
+}
+
 // Assigns each cell to a random state among those that hold both its partitions.
 std::vector<OrderState> SpreadCells(const std::vector<Exchange>& sequence, std::span<const std::uint32_t> units,
                                     std::uint32_t resident, RandomStream& random) {
   const auto partitions = static_cast<std::uint32_t>(units.size());
   std::vector<OrderState> states(sequence.size() + 1);
-  // holds[p * states + s]: state s holds partition p.
-  std::vector<bool> holds(states.size() * partitions);
-  std::vector<bool> now(partitions);
-  std::fill_n(now.begin(), resident, true);
-  for (std::size_t s = 0; s < states.size(); ++s) {
-    if (s > 0) {
-      states[s].exchange = sequence[s - 1];
-      now[sequence[s - 1].leaves] = false;
-      now[sequence[s - 1].enters] = true;
-    }
-    for (std::uint32_t p = 0; p < partitions; ++p) holds[p * states.size() + s] = now[p];
-  }
+  for (std::size_t s = 1; s < states.size(); ++s) states[s].exchange = sequence[s - 1];
+  const std::vector<StateSet> holding = StatesHolding(sequence, partitions, resident);
   const std::vector<std::uint32_t> first_units = FirstUnits(units);
   std::vector<std::size_t> both;
   std::vector<UnitCell> cells;
   for (std::uint32_t head = 0; head < partitions; ++head) {
     for (std::uint32_t tail = 0; tail < partitions; ++tail) {
-      both.clear();
-      for (std::size_t s = 0; s < states.size(); ++s) {
-        if (holds[head * states.size() + s] && holds[tail * states.size() + s]) both.push_back(s);
-      }
+      ListCommon(holding[head], holding[tail], both);
       cells.clear();
       AddCells({head, tail}, first_units, cells);
       for (const UnitCell& cell : cells) states[both[random.Below(both.size())]].cells.push_back(cell);

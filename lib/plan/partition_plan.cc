@@ -30,6 +30,38 @@ ResidentRange AllowedResident(const PartitionRequest& request, std::uint32_t par
   return {2, request.partitions == 0 ? partitions - 1 : partitions};
 }
 
+// The numbers of partitions to compare: up to 64 all, above only those that make the largest partition smaller than
+// fewer partitions do. Others exchange more of the same size.
+std::vector<std::uint32_t> CandidatePartitions(const PartitionRequest& request) {
+  if (request.partitions != 0) return {request.partitions};
+  constexpr std::uint32_t kAll = 64;
+  std::vector<std::uint32_t> candidates;
+  for (std::uint32_t p = 1; p <= request.fine_partitions; ++p) {
+    if (p > kAll && LargestPartition(request.fine_partitions, p) == LargestPartition(request.fine_partitions, p - 1)) {
+      continue;
+    }
+    candidates.push_back(p);
+  }
+  return candidates;
+}
+
+// The most resident partitions that fit the memory, or 0. More of them mean fewer bytes moved. They take more memory
+// too, except all of them: then no partition is on its way.
+std::uint32_t MostResident(const PartitionRequest& request, std::uint32_t partitions, const ResidentRange& range) {
+  const auto fits = [&](std::uint32_t resident) {
+    return TotalBytes(request, {partitions, resident}) <= request.memory;
+  };
+  if (range.first > range.last) return 0;
+  if (fits(range.last)) return range.last;
+  if (!fits(range.first)) return 0;
+  std::uint32_t most = range.first;
+  for (std::uint32_t above = range.last; above - most > 1;) {
+    const std::uint32_t middle = most + (above - most) / 2;
+    (fits(middle) ? most : above) = middle;
+  }
+  return most;
+}
+
 std::uint64_t Cost(const PartitionRequest& request, const PartitionShape& shape) {
   if (shape.WholeGraph()) return 0;
   const std::uint64_t largest = LargestPartition(request.fine_partitions, shape.partitions) * request.fine_bytes;
@@ -58,11 +90,18 @@ std::uint64_t CountExchanges(BucketOrder order, const PartitionShape& shape) {
   return MakeBucketOrder(order, units, shape.resident, random).size() - 1;
 }
 
+std::uint64_t MostStates(BucketOrder order, const PartitionShape& shape) {
+  if (shape.WholeGraph()) return 1;
+  if (order == BucketOrder::kBeta) return BetaExchanges(shape.partitions, shape.resident) + 1;
+  // A bucket needs at most two exchanges.
+  return 2 * std::uint64_t{shape.partitions} * shape.partitions + 1;
+}
+
 absl::Status CheckPartitionNumbers(const PartitionRequest& request) {
   if (request.partitions > request.fine_partitions) {
     return UsageError(
         fmt::format("partitions: found {}; expected at most {}, the fine partitions of the graph (one for each 1,024 "
-                    "nodes, at most 64)",
+                    "nodes; octavo import --partitions sets the most)",
                     request.partitions, request.fine_partitions));
   }
   if (request.partitions > 0 && request.resident > request.partitions) {
@@ -82,12 +121,9 @@ absl::Status CheckPartitionNumbers(const PartitionRequest& request) {
 std::optional<PartitionShape> ChoosePartitions(const PartitionRequest& request) {
   std::optional<PartitionShape> best;
   std::uint64_t best_cost = 0;
-  for (std::uint32_t p = 1; p <= request.fine_partitions; ++p) {
-    const ResidentRange range = AllowedResident(request, p);
-    // More resident partitions means fewer bytes moved.
-    std::uint32_t c = range.last;
-    while (c >= range.first && TotalBytes(request, {p, c}) > request.memory) --c;
-    if (c < range.first) continue;
+  for (const std::uint32_t p : CandidatePartitions(request)) {
+    const std::uint32_t c = MostResident(request, p, AllowedResident(request, p));
+    if (c == 0) continue;
     const std::uint64_t cost = Cost(request, {p, c});
     if (best && cost >= best_cost) continue;
     best = PartitionShape{p, c};
@@ -99,7 +135,7 @@ std::optional<PartitionShape> ChoosePartitions(const PartitionRequest& request) 
 PartitionShape SmallestShape(const PartitionRequest& request) {
   PartitionShape smallest;
   std::uint64_t least_bytes = ~std::uint64_t{0};
-  for (std::uint32_t p = 1; p <= request.fine_partitions; ++p) {
+  for (const std::uint32_t p : CandidatePartitions(request)) {
     const ResidentRange range = AllowedResident(request, p);
     if (range.first > range.last) continue;
     const std::uint64_t bytes = TotalBytes(request, {p, range.first});

@@ -34,6 +34,9 @@ std::uint64_t TotalBytes(const PartitionRequest& request, const PartitionShape& 
 // Returns the number of exchanges in an epoch.
 std::uint64_t CountExchanges(BucketOrder order, const PartitionShape& shape);
 
+// Returns a number that the states of an epoch do not exceed. Quick, unlike CountExchanges.
+std::uint64_t MostStates(BucketOrder order, const PartitionShape& shape);
+
 // Returns a usage error that names what is allowed, if the requested numbers are impossible with any memory.
 absl::Status CheckPartitionNumbers(const PartitionRequest& request);
 

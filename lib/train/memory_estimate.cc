@@ -16,6 +16,7 @@
 #include "run/trained_edges.h"
 #include "tables/product_sums.h"
 #include "train/chunk_work.h"
+#include "train/place_nodes.h"
 
 namespace octavo {
 namespace {
@@ -167,6 +168,25 @@ std::uint64_t ValidationBytes(const TrainOptions& options, const GraphDescriptio
              Product(graph.relation_count, kNameBytes));
 }
 
+// The plans of this epoch and the next, while a third is made, and the records of the blocks of held-out edges. The
+// bytes of the program cover those of up to 64 partitions.
+std::uint64_t PlanBytes(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
+  constexpr std::uint64_t kCovered = 64;
+  if (graph.partition_count <= kCovered) return 0;
+  // A state has four vectors; the cells of all states are a vector that doubles.
+  constexpr std::uint64_t kStateBytes = 256;
+  const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
+  const std::uint64_t states = MostStates(options.order, shape);
+  const std::uint64_t held = std::uint64_t{shape.resident} * LargestPartition(graph.partition_count, shape.partitions);
+  const std::uint64_t plan =
+      Sum(Product(states, Sum(kStateBytes, held * sizeof(PartitionId))), Product(2, cells, sizeof(CellId)));
+  std::uint64_t blocks = 0;
+  for (const std::uint64_t edges : {graph.valid_edges, graph.test_edges}) {
+    blocks += edges / kMaxBlockEdges + std::min(cells, edges);
+  }
+  return Sum(Product(3, plan), Product(blocks, sizeof(BlockRecord)));
+}
+
 // The division for `memory`. It leaves room for as many threads as take a tenth of the memory, or fewer if nothing fits
 // otherwise; it does not depend on this training's number of threads. If negatives are all nodes, a small resident part
 // has room for many threads only because it has few negatives. So all nodes are kept in memory if a few threads fit as
@@ -240,7 +260,8 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   MemoryEstimate estimate;
   estimate.tables = Sum(ResidentBytes(RequestFor(options, graph), shape), Product(relation_rows, relation_width, 3U),
                         // The file is read as a whole and decoded into marks.
-                        options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0);
+                        options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0,
+                        options.typed_fraction > 0 ? PlaceNodes::MostBytes(graph) : 0);
   // Pool and windows; and for each block of edges its record and its places in the orders of two epochs, and of a third
   // that is compared with them.
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
@@ -248,7 +269,8 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t blocks = Sum(trained / kMaxBlockEdges, std::min(cells, trained));
   const OrderSettings order{.batch_edges = options.batch,
                             .inverse_offset = options.InverseOffset(graph.relation_count)};
-  estimate.edges = Sum(BatchPrefetcher::MostBytes(order, trained), Product(blocks, 96U));
+  estimate.edges =
+      Sum(BatchPrefetcher::MostBytes(order, trained), Product(blocks, 96U), PlanBytes(options, graph, shape));
   // Each chunk keeps its gradients until they are summed.
   const std::uint64_t rows_of_batch = RowsOfBatch(options, batch, negatives);
   const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;

@@ -64,13 +64,17 @@ TrainingLoop::TrainingLoop(const Graph& graph, const CellReader& edges, const Kn
 // Before the first batch: the parts that depend on what the run has done so far. A resumed run may be in the middle of
 // an epoch, and keeps its division until that one ends.
 absl::Status TrainingLoop::Prepare() {
+  if (options_.typed_fraction > 0) {
+    ASSIGN_OR_RETURN(places_, PlaceNodes::Gather(graph_, options_.seed, [this] { return Stopping(); }));
+  }
   schedule_ = std::make_unique<BatchSchedule>(options_, graph_,
                                               StepTables{.embeddings = tables_.embeddings(),
                                                          .optimizer = tables_.optimizer(),
                                                          .relations = tables_.relations(),
                                                          .relation_optimizer = tables_.relation_optimizer(),
                                                          .gradients = gradients_,
-                                                         .frozen = frozen_});
+                                                         .frozen = frozen_,
+                                                         .places = places_ ? &*places_ : nullptr});
   ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
   metrics_ = std::make_unique<MetricsLog>(std::move(log));
   if (progress_.batch == 0) DivideTables();
@@ -333,7 +337,11 @@ absl::Status TrainingLoop::Validate() {
 // Alternates epochs and validations until the epochs are done, validations end the training early, or somebody stops
 // it.
 absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
-  if (absl::Status status = Prepare(); !status.ok()) return status;
+  if (absl::Status status = Prepare(); absl::IsCancelled(status) && Stopping()) {
+    return OutcomeSoFar();  // as if it had been stopped before its first batch
+  } else if (!status.ok()) {
+    return status;
+  }
   const auto stops_early = [&] {
     return progress_.batch == 0 && StopsEarly(options_, tables_.validation(), progress_.epoch);
   };
@@ -359,12 +367,20 @@ absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
     if (absl::Status status = partitions_.Wait(); !status.ok()) return status;
     if (absl::Status status = tables_.Finish(); !status.ok()) return status;
   }
-  return TrainOutcome{.finished = finished,
-                      .stopped_early = stopped_early && progress_.epoch < options_.epochs,
-                      .kept_best = options_.keep == Keep::kBest,
-                      .validation = tables_.validation(),
-                      .generation = tables_.generation(),
-                      .epochs_done = progress_.epoch};
+  TrainOutcome outcome = OutcomeSoFar();
+  outcome.finished = finished;
+  outcome.stopped_early = stopped_early && progress_.epoch < options_.epochs;
+  return outcome;
+}
+
+// Of a training that is not finished.
+TrainOutcome TrainingLoop::OutcomeSoFar() const {
+  return {.finished = false,
+          .stopped_early = false,
+          .kept_best = options_.keep == Keep::kBest,
+          .validation = tables_.validation(),
+          .generation = tables_.generation(),
+          .epochs_done = progress_.epoch};
 }
 
 absl::StatusOr<TrainOutcome> TrainingLoop::Run(bool past_patience) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -19,6 +20,7 @@
 #include "tables/mmap_gradient_accumulator.h"
 #include "train/batch_schedule.h"
 #include "train/loading_choice.h"
+#include "train/place_nodes.h"
 #include "train/training_settings.h"
 
 namespace octavo {
@@ -52,6 +54,7 @@ class TrainingLoop {
 
   absl::Status Prepare();
   absl::StatusOr<TrainOutcome> Train(bool past_patience);
+  TrainOutcome OutcomeSoFar() const;
   absl::Status Validate();
   std::uint64_t ValidationMemory() const;
   void DivideTables();
@@ -88,6 +91,7 @@ class TrainingLoop {
   EpochPlan plan_;  // of the current epoch
   BatchPrefetcher batches_;
   PartitionLoader partitions_;
+  std::optional<PlaceNodes> places_;  // if options_.typed_fraction is not 0
   std::unique_ptr<BatchSchedule> schedule_;
   std::unique_ptr<MetricsLog> metrics_;
   EpochCounters counters_;

@@ -31,18 +31,41 @@ std::vector<EdgeRecord> RandomEdges(std::size_t count, std::uint32_t nodes) {
   return edges;
 }
 
-TEST(PartitionLayout, HasAtMost64PartitionsOfWholeQuanta) {
+// Partitions of whole quanta that cover the nodes, at most `most` of them.
+void CheckLayout(const PartitionLayout& layout, std::uint64_t nodes, std::uint64_t most) {
+  SCOPED_TRACE(::testing::Message() << nodes << " " << most);
+  EXPECT_EQ(layout.rows % 1024, 0U);
+  EXPECT_GE(layout.rows, 1024U);
+  EXPECT_LE(layout.count, most);
+  EXPECT_GE(layout.rows * layout.count, nodes);
+  EXPECT_LT(layout.rows * (layout.count - 1), nodes);
+}
+
+TEST(PartitionLayout, HasAtMostSoManyPartitionsOfWholeQuanta) {
   for (const std::uint64_t nodes :
-       {1ULL, 1023ULL, 1024ULL, 1025ULL, 14541ULL, 65536ULL, 65537ULL, 870056ULL, 86054151ULL, 4000000000ULL}) {
-    const PartitionLayout layout = PartitionLayoutFor(nodes);
-    EXPECT_EQ(layout.rows % 1024, 0U) << nodes;
-    EXPECT_GE(layout.rows, 1024U) << nodes;
-    EXPECT_LE(layout.count, 64U) << nodes;
-    EXPECT_GE(layout.rows * layout.count, nodes);
-    EXPECT_LT(layout.rows * (layout.count - 1), nodes);
+       {1ULL, 1023ULL, 1024ULL, 1025ULL, 14541ULL, 65536ULL, 65537ULL, 870056ULL, 4194304ULL}) {
+    CheckLayout(PartitionLayoutFor(nodes), nodes, 64);
+    for (const std::uint64_t most : {1U, 7U, 64U, 512U}) CheckLayout(PartitionLayoutFor(nodes, most), nodes, most);
+  }
+  for (const std::uint64_t nodes : {4194305ULL, 8388608ULL, 86054151ULL, 4000000000ULL}) {
+    CheckLayout(PartitionLayoutFor(nodes), nodes, 512);
+    CheckLayout(PartitionLayoutFor(nodes, 64), nodes, 64);
   }
   EXPECT_EQ(PartitionLayoutFor(14541).count, 15U);
   EXPECT_EQ(PartitionLayoutFor(65537).rows, 2048U);
+  EXPECT_EQ(PartitionLayoutFor(14541, 4).rows, 4096U);
+}
+
+// Up to 4,194,304 nodes as ever, so that an import makes the same folder; then 65,536 nodes a partition, then more.
+TEST(PartitionLayout, ALargeGraphHasMorePartitions) {
+  EXPECT_EQ(PartitionLayoutFor(4194304).count, 64U);
+  EXPECT_EQ(PartitionLayoutFor(4194304).rows, 65536U);
+  EXPECT_EQ(PartitionLayoutFor(4194305).count, 65U);
+  EXPECT_EQ(PartitionLayoutFor(8388608).count, 128U);
+  EXPECT_EQ(PartitionLayoutFor(33554432).count, 512U);
+  EXPECT_EQ(PartitionLayoutFor(33554432).rows, 65536U);
+  EXPECT_EQ(PartitionLayoutFor(86054151).rows, 168960U);
+  EXPECT_EQ(PartitionLayoutFor(86054151).count, 510U);
 }
 
 TEST(OrderCell, DependsOnTheEdgesAlone) {

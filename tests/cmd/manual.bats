@@ -56,7 +56,7 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
   cmp help.txt manual.txt
   cmp help.txt reference.txt
   cd "$BATS_TEST_DIRNAME/../.."
-  for name in $(grep -rhoP 'getenv\("\K[A-Z_]+' lib cmd); do
+  for name in $(grep -rhoP 'getenv\("\K[A-Z0-9_]+' lib cmd); do
     "$OCTAVO" --help | grep -q "^  $name "
     "$OCTAVO" __manual | grep -q "^.fB$name"
     grep -q "$name" docs/reference.md

@@ -73,6 +73,27 @@ PYTHON
   "$OCTAVO" --quiet train "${settings[@]}" --memory "$smallest" --run run
 }
 
+@test "a graph can be cut into more partitions, and a graph made from it has as many" {
+  awk 'BEGIN { for (i = 0; i < 70000; ++i) printf "n%d\tn%d\n", i, (i * 31 + 7) % 70000 }' >ring.tsv
+  "$OCTAVO" --quiet import ring.tsv --graph usual --columns head,tail
+  "$OCTAVO" --quiet import ring.tsv --graph fine --columns head,tail --partitions 512
+  grep -q '"partitions": 35,' usual/graph.json
+  grep -q '"partitions": 69,' fine/graph.json
+  cmp usual/nodes.names fine/nodes.names
+  "$OCTAVO" verify fine --deep --quiet
+  options=(--preset none --model dot --dim 4 --negatives 8 --batch 5000 --chunk 500 --epochs 1)
+  "$OCTAVO" train --graph fine --run divided "${options[@]}" --partitions 69 --resident 3 2>err.log
+  grep -q '^tables in 69 partitions, 3 of them in memory$' err.log
+  grep -q 'loads \([0-9]*\) (planned \1)' err.log
+  "$OCTAVO" --quiet report --run divided --output page.html --no-evaluation
+  fails 2 "expected at most 35" "$OCTAVO" plan --graph usual "${options[@]}" --partitions 69
+  printf 'new\tn1\n' >more.tsv
+  "$OCTAVO" import more.tsv --base fine --graph grown --columns head,tail 2>err.log
+  grep -q 'fine has 69 partitions; the new graph is cut into as many' err.log
+  grep -q '"partitions": 69,' grown/graph.json
+  fails 2 "expected a whole number from 1 to 512" "$OCTAVO" import ring.tsv --graph g --partitions 513
+}
+
 @test "impossible numbers of partitions are rejected" {
   fails 2 "partitions: found 10; expected at most 9" "$OCTAVO" plan "${settings[@]}" --partitions 10
   fails 2 "resident: found 1; expected at least 2" "$OCTAVO" train "${settings[@]}" --partitions 4 --resident 1 --run run

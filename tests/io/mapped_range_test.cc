@@ -40,14 +40,14 @@ TEST(MappedRange, IsGoneWithItsOwner) {
 }
 
 TEST(MappedRange, WhereThereIsNoRoomNothingIsEntered) {
-  const std::vector<char> memory(300);
+  const std::vector<char> memory(1300);
   {
     std::vector<MappedRange> ranges;
     for (std::size_t i = 0; i < memory.size(); ++i) {
       ranges.emplace_back(memory.data() + i, 1, std::to_string(i), 1, 0);
     }
-    EXPECT_STREQ(NameAt(memory.data() + 255), "255");
-    EXPECT_EQ(NameAt(memory.data() + 256), nullptr);
+    EXPECT_STREQ(NameAt(memory.data() + 1279), "1279");
+    EXPECT_EQ(NameAt(memory.data() + 1280), nullptr);
   }
   const MappedRange range(memory.data(), 1, "again", 1, 0);
   EXPECT_STREQ(NameAt(memory.data()), "again");

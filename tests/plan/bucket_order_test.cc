@@ -46,6 +46,7 @@ TEST(BucketOrder, TrainsEachBucketOnceWithBothPartitionsInMemory) {
     }
   }
   CheckOrder(MakeBucketOrder(BucketOrder::kBeta, Ones(64), 7, Stream(1)), 64, 7);
+  CheckOrder(MakeBucketOrder(BucketOrder::kBeta, Ones(512), 128, Stream(1)), 512, 128);
 }
 
 TEST(BucketOrder, BetaMakesAsManyExchangesAsItsFormula) {

@@ -46,6 +46,40 @@ TEST(ChoosePartitions, StaysWithinTheBudgetAndMovesLessWithMore) {
   }
 }
 
+// Above 64 partitions not all numbers are tried; none that is left out moves fewer bytes.
+TEST(ChoosePartitions, FindsTheBestOfManyFinePartitions) {
+  constexpr std::uint32_t kFine = 130;
+  for (std::uint64_t memory = 120 * kMiB; memory < 1200 * kMiB; memory += 90 * kMiB) {
+    PartitionRequest request = Request(memory);
+    request.fine_partitions = kFine;
+    request.fine_bytes = 10 * kMiB;
+    request.table_bytes = kFine * 10 * kMiB;
+    const std::optional<PartitionShape> chosen = ChoosePartitions(request);
+    std::uint64_t least = ~std::uint64_t{0};
+    for (std::uint32_t p = 2; p <= kFine; ++p) {
+      for (std::uint32_t c = 2; c < p; ++c) {
+        if (TotalBytes(request, {p, c}) > memory) continue;
+        least = std::min(least, BetaExchanges(p, c) * (LargestPartition(kFine, p) * request.fine_bytes + 4 * kMiB));
+      }
+    }
+    ASSERT_EQ(chosen.has_value(), least != ~std::uint64_t{0}) << memory;
+    if (!chosen) continue;
+    EXPECT_EQ(BetaExchanges(chosen->partitions, chosen->resident) *
+                  (LargestPartition(kFine, chosen->partitions) * request.fine_bytes + 4 * kMiB),
+              least)
+        << memory;
+    EXPECT_LE(BetaExchanges(chosen->partitions, chosen->resident) + 1, MostStates(BucketOrder::kBeta, *chosen));
+  }
+}
+
+TEST(MostStates, IsNeverExceeded) {
+  for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kInsideOut, BucketOrder::kRandom}) {
+    for (const PartitionShape& shape : {PartitionShape{1, 1}, {9, 2}, {20, 3}, {40, 17}}) {
+      EXPECT_LE(CountExchanges(order, shape) + 1, MostStates(order, shape)) << shape.partitions;
+    }
+  }
+}
+
 TEST(ChoosePartitions, OneAboveTheResidentOnesIsInFlight) {
   const PartitionRequest request = Request(0);
   EXPECT_EQ(ResidentBytes(request, {62, 10}), 11 * 32 * kMiB);

@@ -85,6 +85,23 @@ TEST(EstimateTrainingMemory, CountsTheEdges) {
   EXPECT_GT(EstimateTrainingMemory(options, graph, 1, kWhole).edges, 2 * edges * sizeof(Edge) + blocks * 96);
 }
 
+// 512 partitions: the tables of 161 GB can be trained in a hundredth. The plans of their states are counted.
+TEST(ChooseShape, ManyPartitionsAllowAHundredthOfTheTables) {
+  TrainOptions options;
+  options.dim = 400;
+  GraphDescription graph = MakeGraph(100'000'000, 1'000'000'000);
+  const std::uint64_t tables = graph.node_count * (1600 + 4);
+  EXPECT_FALSE(ChooseShape(options, graph, tables / 100, 2).ok());
+  graph.partition_rows = RoundUp(graph.node_count / 512, 1024);
+  graph.partition_count = 511;
+  const auto shape = ChooseShape(options, graph, tables / 100, 2);
+  ASSERT_OK(shape.status());
+  EXPECT_GT(shape->partitions, 64U);
+  const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, 2, *shape);
+  EXPECT_LE(estimate.total(), tables / 100);
+  EXPECT_GT(estimate.edges, EstimateTrainingMemory(options, graph, 2, kWhole).edges);
+}
+
 TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {
   const GraphDescription graph = MakeGraph(1'000'000, 50'000'000);
   const TrainOptions options;
