@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,7 @@ class Chooser {
     ChooseBatches();
     if (WithRelations()) {
       ChooseSize();
+      ChooseBlock();
     } else {
       ChoosePlainSize();
     }
@@ -92,6 +94,7 @@ class Chooser {
   void ChooseLoss();
   void ChooseBatches();
   void ChooseSize();
+  void ChooseBlock();
   void ChooseWalks();
   void ChoosePlainSize();
   void ChooseRegularizer();
@@ -122,10 +125,18 @@ class Chooser {
 };
 
 void Chooser::ChooseModel() {
-  Set("model", &TrainOptions::model, facts_.HasRelations() ? ModelKind::kComplEx : ModelKind::kDot);
+  // Blocks of 4 hold more than complex numbers. From a thousand nodes on they were not better on every graph.
+  constexpr std::uint64_t kMostNodesForBlocks = 500;
+  const bool blocks =
+      options_.block > 0 || (facts_.nodes <= kMostNodesForBlocks && Free("block") && options_.relation_prediction == 0);
+  Set("model", &TrainOptions::model,
+      !facts_.HasRelations() ? ModelKind::kDot
+      : blocks               ? ModelKind::kRescal
+                             : ModelKind::kComplEx);
   if (Free("model")) {
-    Because(facts_.HasRelations() ? "complex holds symmetric, directed and inverse relations"
-                                  : "dot for a graph of one relation: linked nodes become similar");
+    Because(!facts_.HasRelations() ? "dot for a graph of one relation: linked nodes become similar"
+            : blocks               ? "rescal in small blocks holds relations of every kind, and the nodes are few"
+                                   : "complex holds symmetric, directed and inverse relations");
   }
   Set("reciprocal", &TrainOptions::reciprocal, WithRelations());
   if (Distance() && !Sparse()) Set("norm", &TrainOptions::norm, Norm::kL2);
@@ -133,6 +144,7 @@ void Chooser::ChooseModel() {
 
 void Chooser::ChooseDescent() {
   Set("optimizer", &TrainOptions::optimizer, WithRelations() ? OptimizerKind::kAdagrad : OptimizerKind::kAdam);
+  Set("precision", &TrainOptions::precision, Precision::kAuto);
   const bool adam = options_.optimizer == OptimizerKind::kAdam;
   const double rate = adam                                   ? 0.001
                       : options_.model == ModelKind::kTransE ? (Sparse() ? 0.03 : 0.3)
@@ -188,6 +200,12 @@ void Chooser::ChooseBatches() {
 double Chooser::FlopsPerNumber(bool grouped) const {
   const double queries = 2 * static_cast<double>(facts_.edges) * (grouped ? facts_.query_share : 1);
   return queries * kFlopsPerScore * static_cast<double>(options_.epochs);
+}
+
+// The largest block that divides the dimension, up to 4: larger ones learn the training edges by heart.
+void Chooser::ChooseBlock() {
+  if (options_.model != ModelKind::kRescal) return;
+  Set("block", &TrainOptions::block, std::gcd(options_.dim, std::uint64_t{4}));
 }
 
 void Chooser::ChooseSize() {
@@ -257,7 +275,8 @@ void Chooser::ChoosePlainSize() {
 void Chooser::ChooseRegularizer() {
   if (!Free("regularizer") && options_.regularizer == RegularizerKind::kNone) return;
   if (!Free("regularization") && options_.regularization == 0) return;
-  const bool product = options_.model == ModelKind::kComplEx || options_.model == ModelKind::kDistMult;
+  const bool product = options_.model == ModelKind::kComplEx || options_.model == ModelKind::kDistMult ||
+                       options_.model == ModelKind::kRescal;
   // Of few nodes, dura can draw all rows to 0; n3 is flat there.
   const bool n3 = product && FewNodes();
   if (product) {
@@ -273,7 +292,9 @@ void Chooser::ChooseRegularizer() {
     weight = std::clamp(0.03 * std::cbrt(static_cast<double>(facts_.nodes) / 2000), 0.005, 0.1) *
              (1 - 0.9 * facts_.inverse_share);
   } else if (options_.regularizer == RegularizerKind::kN3) {
-    weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7), 0.01, 0.15);
+    // As long as only some edges have an inverse, the others need the whole weight.
+    const double inverse = facts_.inverse_share * facts_.inverse_share;
+    weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7) * (1 - 0.9 * inverse), 0.01, 0.15);
   }
   Set("regularization", &TrainOptions::regularization, std::round(weight * 1000) / 1000);
   if (product && Free("regularization")) {

@@ -14,7 +14,7 @@ option() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[
   "$OCTAVO" train --graph graph --run run --epochs 1 2>err.log
   [ "$(sed -n '1,3p' err.log | cut -d: -f1 | tr '\n' ' ')" = "the graph chosen because " ]
   grep -q '^the graph: 40 nodes, .* 3 relations' err.log
-  grep -q '^chosen: --model complex ' err.log
+  grep -q '^chosen: --model rescal ' err.log
   [ "$(option run optimizer)" = adagrad ]
   [ "$(option run reciprocal)" = True ]
   [ "$(option run negatives)" = all ]

@@ -99,7 +99,7 @@ PYTHON
 --negatives|0|a whole number from 1 to 16777216, or all
 --negatives|some|a whole number from 1 to 16777216, or all
 --epochs|0|a whole number from 1 to 1000000
---model|TransX|one of dot, distmult, complex, transe, rotate, source-context
+--model|TransX|one of dot, distmult, complex, transe, rotate, source-context, rescal
 --loss|hinge|one of softmax, logistic, ranking, self-adversarial
 --optimizer|sdg|one of row-adagrad, adagrad, sgd, adam
 --schedule|hogwild|one of sync, pipelined, async
