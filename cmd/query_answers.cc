@@ -12,6 +12,7 @@
 #include "fmt/format.h"
 #include "graph/node_places.h"
 #include "query/answer_json.h"
+#include "query/name_lookup.h"
 
 namespace octavo {
 namespace {
@@ -92,9 +93,9 @@ absl::Status NoteUntrainedNodes(Program& program, const Answerer& answerer, cons
     ASSIGN_OR_RETURN(const NodeId node, FindNode(graph, question.words[word], false));
     ASSIGN_OR_RETURN(const bool trained, HasTrainingEdge(graph, node));
     if (trained) continue;
-    program.reporter.Info(
-        fmt::format("note: no training edge has \"{}\": its vector says little, as only negatives changed it, if anything",
-                    EscapeCell(question.words[word], kMaxNameBytes)));
+    program.reporter.Info(fmt::format(
+        "note: no training edge has \"{}\": its vector says little, as only negatives changed it, if anything",
+        EscapeCell(question.words[word], kMaxNameBytes)));
   }
   return absl::OkStatus();
 }

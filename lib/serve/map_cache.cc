@@ -16,7 +16,7 @@ namespace {
 absl::StatusOr<std::shared_ptr<const MapPoints>> MakePoints(ServedRun& run, const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<ServedCommit> commit, run.Current());
   const EmbeddedGraph embedded = EmbeddedOf(commit->answerer.run());
-  MapOptions options = {.most_nodes = commit->map_nodes, .coordinates = run.options().map, .stop = stop};
+  MapPointOptions options = {.most_nodes = commit->map_nodes, .coordinates = run.options().map, .stop = stop};
   if (options.coordinates.empty()) {
     const std::filesystem::path path = std::filesystem::path(run.options().folder) / "map.npy";
     std::error_code error;

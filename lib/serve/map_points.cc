@@ -14,9 +14,9 @@
 #include "format/npy_header.h"
 #include "graph/node_places.h"
 #include "io/file.h"
+#include "layout/principal_plane.h"
 #include "report/node_survey.h"
 #include "report/page.h"
-#include "report/principal_plane.h"
 #include "serve/vector_clusters.h"
 
 namespace octavo {
@@ -27,7 +27,7 @@ constexpr std::size_t kMostKinds = 256;  // values of a byte
 constexpr std::uint64_t kSurveyBytes = std::uint64_t{2} << 20;
 constexpr double kShownShare = 0.995;  // of the coordinates that are in [-0.95, 0.95]: few outliers do not shrink all
 
-absl::Status Stopped(const MapOptions& options) {
+absl::Status Stopped(const MapPointOptions& options) {
   return options.stop && options.stop() ? absl::CancelledError("the map was stopped") : absl::OkStatus();
 }
 
@@ -37,7 +37,7 @@ struct PointEdges {
   std::vector<std::uint32_t> places;  // kNoPlace: no edges
 };
 
-absl::StatusOr<PointEdges> CountEdges(const Graph& graph, const MapPoints& points, const MapOptions& options) {
+absl::StatusOr<PointEdges> CountEdges(const Graph& graph, const MapPoints& points, const MapPointOptions& options) {
   PointEdges found{std::vector<std::uint32_t>(points.count), std::vector<std::uint32_t>(points.count, kNoPlace)};
   std::vector<std::uint32_t> votes(points.count);
   const auto add = [&](NodeId node, std::uint64_t place) {
@@ -167,7 +167,7 @@ std::vector<std::uint8_t> ClassesOf(const MapPoints& points, const NodeLabels& c
       [&](std::uint32_t kind) { return MapName(classes.names[kind]); }, names);
 }
 
-absl::Status ChooseNodes(const EmbeddedGraph& embedded, const MapOptions& options, MapPoints& points) {
+absl::Status ChooseNodes(const EmbeddedGraph& embedded, const MapPointOptions& options, MapPoints& points) {
   points.count = std::min(options.most_nodes, embedded.graph.node_count());
   if (points.count == embedded.graph.node_count()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const NodeSurvey survey,
@@ -184,7 +184,7 @@ std::uint64_t MapWorkBytes(const EmbeddedGraph& embedded) {
   return LeastPlaneMemory(embedded, 0) + LeastSurveyMemory(embedded, 0) + kSurveyBytes + ClusterBytes(embedded);
 }
 
-absl::StatusOr<MapPoints> MakeMapPoints(const EmbeddedGraph& embedded, const MapOptions& options) {
+absl::StatusOr<MapPoints> MakeMapPoints(const EmbeddedGraph& embedded, const MapPointOptions& options) {
   MapPoints points;
   RETURN_IF_ERROR(ChooseNodes(embedded, options, points));
   RETURN_IF_ERROR(Stopped(options));

@@ -36,7 +36,7 @@ inline constexpr std::uint64_t kMapPointBytes = 80;
 // What making a map holds apart from its points.
 std::uint64_t MapWorkBytes(const EmbeddedGraph& embedded);
 
-struct MapOptions {
+struct MapPointOptions {
   std::uint64_t most_nodes = 0;
   std::string coordinates = {};          // an .npy file of float32 [nodes, 2]; empty: principal components
   const NodeLabels* classes = nullptr;   // null: none
@@ -47,6 +47,6 @@ struct MapOptions {
 // - type: the side of a relation at which most training edges have the node, if it is more than half of them; otherwise
 //   one of the frequent ones (Boyer and Moore's vote). The 255 with the most nodes are kept, the others are one type.
 // - cluster: k-means of the vectors, divided by their norms.
-absl::StatusOr<MapPoints> MakeMapPoints(const EmbeddedGraph& embedded, const MapOptions& options);
+absl::StatusOr<MapPoints> MakeMapPoints(const EmbeddedGraph& embedded, const MapPointOptions& options);
 
 }  // namespace octavo
