@@ -33,7 +33,7 @@ struct AnswerLimits {
   std::uint64_t most_answers = 0;         // per question
   std::uint64_t other_bytes = 0;          // held by its caller, out of --memory
   std::uint64_t suggesting = UINT64_MAX;  // failed questions for which similar names are suggested
-  std::function<bool()> stop = nullptr;  // NodeSearchOptions::stop
+  std::function<bool()> stop = nullptr;   // NodeSearchOptions::stop
 };
 
 // Opens the run of `flags` and its index for questions.

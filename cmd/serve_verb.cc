@@ -181,9 +181,10 @@ void AddServeVerb(CLI::App& app, Program& program) {
       ->type_name("DIR");
   RefuseEmpty(verb->add_option("--index", flags->index, "Search neighbours in this index made by octavo index"))
       ->type_name("FILE");
-  RefuseEmpty(verb->add_option("--map", flags->map,
-                               "Coordinates of the nodes on the map: float32 [nodes, 2] in an .npy file; by default "
-                               "map.npy in the run, or else principal components"))
+  RefuseEmpty(
+      verb->add_option("--map", flags->map,
+                       "Map made by octavo map, or float32 [nodes, 2] in another .npy file; by default map.npy in "
+                       "the run's folder or beside it, or else principal components"))
       ->type_name("FILE");
   RefuseEmpty(verb->add_option("--labels", flags->labels,
                                "Colour the map by classes: a file of lines NODE<TAB>CLASS [CLASS ...]"))

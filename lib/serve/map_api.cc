@@ -45,6 +45,7 @@ Service::Response Service::Map(const Call& call) {
                  {"generation", points.generation},
                  {"newest_generation", commit->answerer.run().generation},
                  {"layout", points.layout},
+                 {"layout_generation", points.placed_generation ? Json(*points.placed_generation) : Json()},
                  {"variance", points.variance},
                  {"record_bytes", kMapRecordBytes},
                  {"clusters", points.clusters},

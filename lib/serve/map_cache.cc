@@ -1,13 +1,10 @@
 #include "serve/map_cache.h"
 
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "base/status.h"
 #include "evaluate/node_labels.h"
-#include "format/paths.h"
 #include "query/embedded_of.h"
 
 namespace octavo {
@@ -16,12 +13,9 @@ namespace {
 absl::StatusOr<std::shared_ptr<const MapPoints>> MakePoints(ServedRun& run, const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<ServedCommit> commit, run.Current());
   const EmbeddedGraph embedded = EmbeddedOf(commit->answerer.run());
-  MapPointOptions options = {.most_nodes = commit->map_nodes, .coordinates = run.options().map, .stop = stop};
-  if (options.coordinates.empty()) {
-    const std::filesystem::path path = std::filesystem::path(run.options().folder) / "map.npy";
-    std::error_code error;
-    if (std::filesystem::exists(path, error)) options.coordinates = path.string();
-  }
+  const MappedRun mapped = MappedRunOf(run.options().folder, commit->answerer.run());
+  MapPointOptions options = {.most_nodes = commit->map_nodes, .run = mapped, .file = run.options().map, .stop = stop};
+  if (options.file.empty()) options.file = FindMap(mapped, run.options().warn);
   std::optional<NodeLabels> classes;
   if (!run.options().classes.empty()) {
     ASSIGN_OR_RETURN(classes, ReadNodeLabels(embedded.graph, run.options().classes,
@@ -40,8 +34,12 @@ MapCache::State MapCache::Get(bool refresh, const Start& start, const std::funct
   const absl::StatusOr<std::shared_ptr<ServedCommit>> commit = run_.Current();
   const MutexLock lock(mutex_);
   const bool missing = state_.points == nullptr && (refresh || state_.error.empty());
+  const auto is_old = [&](std::uint64_t generation) {
+    return commit.ok() && (*commit)->answerer.run().generation != generation;
+  };
   const bool old =
-      state_.points != nullptr && commit.ok() && (*commit)->answerer.run().generation != state_.points->generation;
+      state_.points != nullptr && (is_old(state_.points->generation) ||
+                                   (state_.points->placed_generation && is_old(*state_.points->placed_generation)));
   if (!state_.building && (missing || (refresh && old))) {
     state_.building = start([this, stop] { Build(stop); });
     if (state_.building) state_.error.clear();

@@ -11,10 +11,7 @@
 #include "base/status.h"
 #include "evaluate/row_stream.h"
 #include "fmt/format.h"
-#include "format/npy_header.h"
 #include "graph/node_places.h"
-#include "io/file.h"
-#include "layout/principal_plane.h"
 #include "report/node_survey.h"
 #include "report/page.h"
 #include "serve/vector_clusters.h"
@@ -93,56 +90,26 @@ std::vector<std::uint8_t> RankKinds(std::uint64_t count, std::uint64_t kinds, co
   return of_points;
 }
 
-absl::StatusOr<std::vector<std::array<double, 2>>> ReadCoordinates(const std::string& path, std::uint64_t nodes,
-                                                                   const MapPoints& points) {
-  ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
-  ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
-  std::vector<std::byte> head(std::min<std::uint64_t>(size, kNpyHeaderBytes));
-  RETURN_IF_ERROR(file.ReadAt(0, head));
-  ASSIGN_OR_RETURN(const NpyLayout layout, DecodeForeignNpyHeader(head, path));
-  if (layout.shape.rows != nodes || layout.shape.columns != 2 || layout.shape.element != NpyElement::kFloat32) {
-    return InputError(fmt::format("{}: found {} x {} numbers; expected 2 coordinates for each of {} nodes as float32",
-                                  path, layout.shape.rows, layout.shape.columns, nodes));
-  }
-  std::vector<std::array<double, 2>> coordinates(points.count);
-  constexpr std::uint64_t kRows = 65'536;
-  std::vector<std::array<float, 2>> rows;
-  std::uint64_t point = 0;
-  for (std::uint64_t first = 0; first < nodes && point < points.count; first += kRows) {
-    rows.resize(std::min(kRows, nodes - first));
-    RETURN_IF_ERROR(file.ReadAt(layout.data_offset + first * sizeof(rows[0]), std::as_writable_bytes(std::span(rows))));
-    for (; point < points.count && points.NodeOf(point) < first + rows.size(); ++point) {
-      const auto& [x, y] = rows[points.NodeOf(point) - first];
-      if (!std::isfinite(x) || !std::isfinite(y)) {
-        return InputError(
-            fmt::format("{}: node {}: found a coordinate that is not finite", path, points.NodeOf(point)));
-      }
-      coordinates[point] = {static_cast<double>(x), static_cast<double>(y)};
-    }
-  }
-  return coordinates;
-}
-
 // Moves the middle to 0 and scales both axes alike.
-void FitSquare(std::vector<std::array<double, 2>>& coordinates) {
-  if (coordinates.empty()) return;
-  std::array<double, 2> middle{};
-  double largest = 0;
-  std::vector<double> values(coordinates.size());
+void FitSquare(std::vector<MapPoint>& points) {
+  if (points.empty()) return;
+  MapPoint middle{};
+  float largest = 0;
+  std::vector<float> values(points.size());
   const auto quantile = [&](double share) {
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
     std::nth_element(values.begin(), at, values.end());
     return *at;
   };
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = coordinates[i][axis];
-    const double low = quantile(1 - kShownShare);
-    const double high = quantile(kShownShare);
-    middle[axis] = (low + high) / 2;
+    std::ranges::transform(points, values.begin(), [&](const MapPoint& point) { return point[axis]; });
+    const float low = quantile(1 - kShownShare);
+    const float high = quantile(kShownShare);
+    middle[axis] = low + (high - low) / 2;
     largest = std::max(largest, (high - low) / 2);
   }
-  const double scale = largest > 0 ? 0.95 / largest : 1;
-  for (std::array<double, 2>& point : coordinates) {
+  const float scale = largest > 0 ? 0.95F / largest : 1;
+  for (MapPoint& point : points) {
     for (std::size_t axis = 0; axis < 2; ++axis) point[axis] = (point[axis] - middle[axis]) * scale;
   }
 }
@@ -181,29 +148,18 @@ absl::Status ChooseNodes(const EmbeddedGraph& embedded, const MapPointOptions& o
 }  // namespace
 
 std::uint64_t MapWorkBytes(const EmbeddedGraph& embedded) {
-  return LeastPlaneMemory(embedded, 0) + LeastSurveyMemory(embedded, 0) + kSurveyBytes + ClusterBytes(embedded);
+  return MapPlaceBytes(embedded) + LeastSurveyMemory(embedded, 0) + kSurveyBytes + ClusterBytes(embedded);
 }
 
 absl::StatusOr<MapPoints> MakeMapPoints(const EmbeddedGraph& embedded, const MapPointOptions& options) {
   MapPoints points;
   RETURN_IF_ERROR(ChooseNodes(embedded, options, points));
   RETURN_IF_ERROR(Stopped(options));
-  std::vector<std::array<double, 2>> coordinates;
-  if (!options.coordinates.empty()) {
-    ASSIGN_OR_RETURN(coordinates, ReadCoordinates(options.coordinates, embedded.graph.node_count(), points));
-    points.layout = "file";
-  } else {
-    std::vector<std::uint64_t> ids = points.nodes;
-    if (ids.empty()) {
-      ids.resize(points.count);
-      std::iota(ids.begin(), ids.end(), std::uint64_t{0});
-    }
-    ASSIGN_OR_RETURN(PrincipalPlane plane, ProjectNodes(embedded, ids, LeastPlaneMemory(embedded, ids.size())));
-    coordinates = std::move(plane.points);
-    points.variance = plane.variance_shares;
-    points.layout = "pca";
-  }
-  FitSquare(coordinates);
+  ASSIGN_OR_RETURN(MapPlaces places, PlaceNodes(embedded, options.run, options.file, points.nodes));
+  points.layout = std::move(places.layout);
+  points.variance = places.variance;
+  points.placed_generation = places.generation;
+  FitSquare(places.points);
   RETURN_IF_ERROR(Stopped(options));
   ASSIGN_OR_RETURN(PointEdges edges, CountEdges(embedded.graph, points, options));
   const std::vector<std::uint8_t> types = RankKinds(
@@ -221,8 +177,7 @@ absl::StatusOr<MapPoints> MakeMapPoints(const EmbeddedGraph& embedded, const Map
   std::string bytes;
   bytes.reserve(points.count * kMapRecordBytes);
   for (std::uint64_t i = 0; i < points.count; ++i) {
-    Append(bytes, static_cast<float>(coordinates[i][0]));
-    Append(bytes, static_cast<float>(coordinates[i][1]));
+    for (const float x : places.points[i]) Append(bytes, x);
     bytes += static_cast<char>(std::min<std::size_t>(DegreeNorms::DegreeRange(edges.degrees[i]), 255));
     bytes += static_cast<char>(types[i]);
     bytes += static_cast<char>(clusters[i]);

@@ -1,15 +1,18 @@
 // The points of a run's map: every node, or those with the highest degrees, as coordinates with what colours them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "evaluate/embedded_graph.h"
 #include "evaluate/node_labels.h"
+#include "serve/map_places.h"
 
 namespace octavo {
 
@@ -17,9 +20,10 @@ struct MapPoints {
   // Without `nodes`, point i is node i.
   std::uint64_t count = 0;
   std::vector<std::uint64_t> nodes;
-  std::uint64_t generation = 0;      // of the commit
-  std::string layout;                // "pca", or the name of a file's layout
-  std::array<double, 2> variance{};  // shares of the axes, of "pca"
+  std::uint64_t generation = 0;  // of the commit
+  std::string layout;            // as of MapPlaces, also the next two
+  std::array<double, 2> variance{};
+  std::optional<std::uint64_t> placed_generation;
   std::vector<std::string> types;    // the sides of relations at which nodes are: "head of r"
   std::vector<std::string> classes;  // of the file of classes; the first is for nodes without one
   std::uint64_t clusters = 0;
@@ -38,7 +42,8 @@ std::uint64_t MapWorkBytes(const EmbeddedGraph& embedded);
 
 struct MapPointOptions {
   std::uint64_t most_nodes = 0;
-  std::string coordinates = {};          // an .npy file of float32 [nodes, 2]; empty: principal components
+  MappedRun run = {};
+  std::string file = {};                 // with the places of the nodes; empty: principal components
   const NodeLabels* classes = nullptr;   // null: none
   std::function<bool()> stop = nullptr;  // ends it with a cancelled error
 };

@@ -1,6 +1,7 @@
 #include "serve/served_run.h"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -9,7 +10,6 @@
 #include "evaluate/nearest.h"
 #include "fmt/format.h"
 #include "format/paths.h"
-#include "layout/principal_plane.h"
 #include "query/embedded_of.h"
 #include "run/run_exchange.h"
 #include "run/trained_run.h"
@@ -24,12 +24,29 @@ constexpr int kTries = 4;                               // of a search during wh
 constexpr std::uint64_t kMapShare = 12;                 // of the memory is for the points of the map
 constexpr auto kReleaseTime = std::chrono::seconds(2);  // for requests that use the old index
 
+// Reports a map that was given and cannot be used, at the start instead of when somebody looks at it.
+absl::Status CheckGivenMap(const ServedRunOptions& options, const TrainedRun& run) {
+  if (options.map.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::optional<std::uint64_t> generation,
+                   CheckMap(options.map, MappedRunOf(options.folder, run)));
+  if (generation && *generation != run.generation) {
+    options.warn(fmt::format("{}: is of generation {} of the run, which has generation {}; vectors have moved since",
+                             options.map, *generation, run.generation));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+MappedRun MappedRunOf(const std::string& folder, const TrainedRun& run) {
+  return {.folder = folder, .run_id = run.run_id, .nodes = run.graph->node_count()};
+}
 
 absl::StatusOr<std::unique_ptr<ServedRun>> ServedRun::Open(ServedRunOptions options) {
   std::unique_ptr<ServedRun> run(new ServedRun(std::move(options)));
   ASSIGN_OR_RETURN(std::shared_ptr<ServedCommit> commit, run->OpenCommit());
   if (!commit->index_note.empty()) run->options_.warn(commit->index_note);
+  RETURN_IF_ERROR(CheckGivenMap(run->options_, commit->answerer.run()));
   const MutexLock lock(run->mutex_);
   run->indexed_ = commit->answerer.index() != nullptr;
   run->current_ = std::move(commit);

@@ -16,6 +16,8 @@
 #include "query/answerer.h"
 #include "query/question.h"
 #include "run/run_configuration.h"
+#include "run/trained_run.h"
+#include "serve/map_places.h"
 
 namespace octavo {
 
@@ -24,7 +26,7 @@ struct ServedRunOptions {
   std::string folder = {};         // of the run
   std::string graph = {};          // folder; empty: where the run says it is
   std::string index = {};          // file; empty: none
-  std::string map = {};            // file of coordinates; empty: RUN/map.npy, if it is there
+  std::string map = {};            // file with the places of the nodes; empty: as FindMap says
   std::string classes = {};        // file of classes of nodes, to colour the map; empty: none
   std::uint64_t memory_bytes = 0;  // limit for all that this run holds
   std::uint64_t other_bytes = 0;   // held by the server, out of these
@@ -44,10 +46,13 @@ struct ServedCommit {
   std::string index_note;       // why the index is not used; empty if it is, or if there is none
 };
 
+MappedRun MappedRunOf(const std::string& folder, const TrainedRun& run);
+
 // Any thread.
 class ServedRun {
  public:
-  // Opens the last commit. An index of another commit is not used.
+  // Opens the last commit. An index of another commit is not used; a given map of another run is an error, one of an
+  // older commit a warning.
   static absl::StatusOr<std::unique_ptr<ServedRun>> Open(ServedRunOptions options);
 
   const ServedRunOptions& options() const { return options_; }

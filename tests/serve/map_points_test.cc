@@ -99,6 +99,7 @@ TEST(MapPointsTest, ReadsCoordinates) {
   const std::filesystem::path path = fixture.folder().path() / "map.npy";
   std::vector<float> values;
   for (int i = 0; i < 300; ++i) values.insert(values.end(), {static_cast<float>(i), static_cast<float>(-i)});
+  const MappedRun run = {.folder = "run", .run_id = {1, 2}, .nodes = 300};
   const auto write = [&](std::uint64_t rows) {
     const auto header = EncodeNpyHeader({rows, 2, NpyElement::kFloat32});
     std::ofstream file(path, std::ios::binary);
@@ -106,7 +107,7 @@ TEST(MapPointsTest, ReadsCoordinates) {
     file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(rows * 8));
   };
   write(300);
-  const auto points = MakeMapPoints(fixture.Embedded(), {.most_nodes = 40, .coordinates = path.string()});
+  const auto points = MakeMapPoints(fixture.Embedded(), {.most_nodes = 40, .run = run, .file = path.string()});
   ASSERT_TRUE(points.ok()) << points.status();
   EXPECT_EQ(points->layout, "file");
   for (std::uint64_t i = 1; i < 40; ++i) {
@@ -116,12 +117,12 @@ TEST(MapPointsTest, ReadsCoordinates) {
   }
   write(299);
   EXPECT_THAT(std::string(MessageOf(
-                  MakeMapPoints(fixture.Embedded(), {.most_nodes = 40, .coordinates = path.string()}).status())),
-              HasSubstr("found 299 x 2 numbers; expected 2 coordinates for each of 300 nodes"));
+                  MakeMapPoints(fixture.Embedded(), {.most_nodes = 40, .run = run, .file = path.string()}).status())),
+              HasSubstr("found float32 [299, 2]; expected float32 [300, 2], a point for each node"));
   values[7] = NAN;
   write(300);
   EXPECT_THAT(std::string(MessageOf(
-                  MakeMapPoints(fixture.Embedded(), {.most_nodes = 300, .coordinates = path.string()}).status())),
+                  MakeMapPoints(fixture.Embedded(), {.most_nodes = 300, .run = run, .file = path.string()}).status())),
               HasSubstr("node 3: found a coordinate that is not finite"));
 }
 

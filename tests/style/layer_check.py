@@ -43,7 +43,7 @@ ALLOWED = {
     "tune": ["base", "io", "format", "cells", "graph", "checkpoint", "run", "train", "choose"],
     "chart": ["base"],
     "report": ["base", "io", "format", "chart", "graph", "tables", "plan", "evaluate", "run"],
-    "serve": ["base", "io", "format", "graph", "tables", "checkpoint", "evaluate", "index", "run", "query", "report"],
+    "serve": ["base", "io", "format", "graph", "tables", "checkpoint", "evaluate", "index", "layout", "run", "query", "report"],
     "bench": ["base", "chart", "io", "import", "model", "optimize", "graph", "tables", "plan", "prefetch", "run", "train"],
 }
 
