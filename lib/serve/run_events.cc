@@ -4,7 +4,9 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "absl/strings/str_split.h"
 #include "base/json_escape.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -56,15 +58,18 @@ absl::StatusOr<std::string> NewLines(const std::filesystem::path& metrics, Event
 
 }  // namespace
 
-std::string FormatEventPlace(const EventPlace& place) { return fmt::format("{}-{}", place.bytes, place.generation); }
+std::string FormatEventPlace(const EventPlace& place) {
+  return fmt::format("{}-{}-{}", place.bytes, place.generation, place.run);
+}
 
 EventPlace ParseEventPlace(const std::string& text) {
-  const std::size_t dash = text.find('-');
-  if (dash == std::string::npos) return {};
-  const std::optional<std::uint64_t> bytes = ParseWholeNumber(text.substr(0, dash));
-  const std::optional<std::uint64_t> generation = ParseWholeNumber(text.substr(dash + 1));
-  if (!bytes || !generation) return {};
-  return {*bytes, *generation};
+  const std::vector<std::string> parts = absl::StrSplit(text, '-');
+  if (parts.size() != 3) return {};
+  const std::optional<std::uint64_t> bytes = ParseWholeNumber(parts[0]);
+  const std::optional<std::uint64_t> generation = ParseWholeNumber(parts[1]);
+  const std::optional<std::uint64_t> run = ParseWholeNumber(parts[2]);
+  if (!bytes || !generation || !run) return {};
+  return {*bytes, *generation, *run};
 }
 
 absl::StatusOr<std::uint64_t> WholeLines(const std::filesystem::path& metrics) {
@@ -86,10 +91,13 @@ absl::StatusOr<std::string> EventsAfter(const std::filesystem::path& run, EventP
   const RunPaths paths(run);
   ASSIGN_OR_RETURN(const std::uint64_t whole, WholeLines(paths.Metrics()));
   ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
-  if (whole < place.bytes || manifest.header.generation < place.generation) {
-    place = {whole, manifest.header.generation};
+  const std::uint64_t id = manifest.header.run_id[0];
+  const bool replaced = place.run != 0 && place.run != id;
+  if (replaced || whole < place.bytes || manifest.header.generation < place.generation) {
+    place = {whole, manifest.header.generation, id};
     return Event("reset", place, "{}");
   }
+  place.run = id;
   ASSIGN_OR_RETURN(std::string events, NewLines(paths.Metrics(), place));
   if (manifest.header.generation > place.generation) {
     place.generation = manifest.header.generation;

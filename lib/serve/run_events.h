@@ -14,9 +14,10 @@ namespace octavo {
 struct EventPlace {
   std::uint64_t bytes = 0;       // of metrics.jsonl
   std::uint64_t generation = 0;  // of the commit
+  std::uint64_t run = 0;         // a part of the run's id; 0: any run
 };
 
-// The place as the id of an event, "BYTES-GENERATION", and back; any other text is the beginning.
+// The place as the id of an event, "BYTES-GENERATION-RUN", and back; any other text is the beginning.
 std::string FormatEventPlace(const EventPlace& place);
 EventPlace ParseEventPlace(const std::string& text);
 

@@ -99,7 +99,7 @@ Service::Response Service::Training(const Call& call) {
   object["batches_done"] = progress.batch;
   object["partitions"] = progress.partitions;
   object["resident"] = progress.resident;
-  object["place"] = FormatEventPlace({bytes, manifest.header.generation});
+  object["place"] = FormatEventPlace({bytes, manifest.header.generation, manifest.header.run_id[0]});
   Json& options = object["options"] = Json::object();
   for (const OptionField& field : TrainOptionFields()) {
     options[std::string(field.name)] = field.format(commit->configuration.options);

@@ -11,10 +11,11 @@ namespace octavo {
 namespace {
 
 TEST(RunEventsTest, PlacesAreTextAndBack) {
-  const EventPlace place = ParseEventPlace(FormatEventPlace({12, 34}));
+  const EventPlace place = ParseEventPlace(FormatEventPlace({12, 34, 56}));
   EXPECT_EQ(place.bytes, 12U);
   EXPECT_EQ(place.generation, 34U);
-  for (const char* text : {"", "-", "1", "1-", "-1", "a-b", "1-2-3", "99999999999999999999-1"}) {
+  EXPECT_EQ(place.run, 56U);
+  for (const char* text : {"", "-", "1", "1-", "-1", "a-b", "1-2", "1-2-3-4", "1-2-x", "99999999999999999999-1-1"}) {
     EXPECT_EQ(ParseEventPlace(text).bytes, 0U) << text;
     EXPECT_EQ(ParseEventPlace(text).generation, 0U) << text;
   }

@@ -339,13 +339,22 @@ async function loaded() {
   return answer.data;
 }
 
+function layoutText(map) {
+  if (map.layout === "file") return "where a file places them";
+  if (map.layout === "neighbors") return "each near the nodes with similar vectors";
+  const shares = map.variance.map((share) => (100 * share).toFixed(1)).join(" % and ");
+  return `in the plane of their two principal components, which have ${shares} % of the variance`;
+}
+
 function describe(map) {
   const which = map.points === map.nodes ? `All ${plural(map.points, "node")}` :
     `The ${plural(map.points, "node")} of the highest degrees of ${whole(map.nodes)}`;
-  const layout = map.layout === "pca" ? `in the plane of their two principal components, which have ${map.variance.map((share) => (100 * share).toFixed(1)).join(" % and ")} % of the variance` :
-    "so that near vectors are near each other";
-  show("facts", `${which}, ${layout}. Drag to move, turn the wheel to zoom, Shift and drag for a box.`);
-  byId("refresh").hidden = map.newest_generation === map.generation;
+  const placed = map.layout_generation ?? map.generation;
+  const older = placed === map.newest_generation ? "" :
+    map.layout_generation === null ? " It is of an older commit." :
+    " It was made from an older commit; octavo map makes it again.";
+  show("facts", `${which}, ${layoutText(map)}.${older} Drag to move, turn the wheel to zoom, Shift and drag for a box.`);
+  byId("refresh").hidden = older === "";
 }
 
 // Times of pictures while the map moves, for ?measure=N: of `all` points, each finished before the next begins, and then
