@@ -47,6 +47,7 @@ struct ServeFlags {
   std::string host = "127.0.0.1";
   std::uint64_t port = 8321;
   std::string token;
+  std::vector<std::string> origins;
   bool open = false;
 };
 
@@ -69,6 +70,13 @@ absl::Status CheckFlags(const ServeFlags& flags) {
   }
   if (!std::ranges::all_of(flags.token, [](char c) { return c > ' ' && c < '\x7f'; })) {
     return UsageError("--token: found a character that is not printable ASCII; expected letters and digits");
+  }
+  for (const std::string& origin : flags.origins) {
+    if (!IsOrigin(origin)) {
+      return UsageError(
+          fmt::format("--allow-origin {}: expected a site as https://example.org, in lower case and without a path",
+                      origin));
+    }
   }
   if (!IsLoopback(flags.host) && flags.token.empty()) {
     return UsageError(
@@ -145,7 +153,7 @@ absl::Status RunServe(Program& program, const ServeFlags& flags) {
   std::atomic<bool> ending = false;
   std::unique_ptr<Lanes> lanes;
   ServiceOptions options = {.version = std::string(kVersion),
-                            .guard = {.host = flags.host, .token = flags.token},
+                            .guard = {.host = flags.host, .token = flags.token, .origins = flags.origins},
                             .threads = ThreadCount(program)};
   options.start = [&lanes](std::function<void()> task) { return lanes->Submit(Lane::kMap, std::move(task)); };
   options.ending = [&ending] { return ending.load(std::memory_order_relaxed) || Interrupted(); };
@@ -198,6 +206,12 @@ void AddServeVerb(CLI::App& app, Program& program) {
                                "Secret that requests must have, as Authorization: Bearer, or ?token= after the address "
                                "of a page"))
       ->type_name("TEXT");
+  RefuseEmpty(verb->add_option("--allow-origin", flags->origins,
+                               "Site whose pages may use the API from a browser (CORS), such as https://example.org; "
+                               "may be repeated"))
+      ->type_name("URL")
+      ->expected(1)
+      ->take_all();
   verb->add_flag("--open", flags->open, "Open the pages in a browser");
   verb->footer(
       "It prints the address and answers until it is interrupted. It reads the last commit, also during a training,\n"

@@ -81,6 +81,26 @@ bool IsLoopback(std::string_view host) {
   return host == "::1" || host == "localhost";
 }
 
+bool IsOrigin(std::string_view text) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!text.starts_with(scheme)) continue;
+    const std::string_view host = text.substr(scheme.size());
+    return !host.empty() && std::ranges::all_of(host, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || std::string_view("-._:[]").find(c) != std::string::npos;
+    });
+  }
+  return false;
+}
+
+bool IsAllowedOrigin(const ServeRequest& request, const Target& target, const GuardOptions& options) {
+  return target.path.starts_with("/api/") && std::ranges::find(options.origins, request.origin) != options.origins.end();
+}
+
+void AllowOrigin(const ServeRequest& request, ServeResponse& response) {
+  response.headers.emplace_back("Access-Control-Allow-Origin", request.origin);
+  response.headers.emplace_back("Vary", "Origin");
+}
+
 std::optional<ServeResponse> Refuse(const ServeRequest& request, const Target& target, const GuardOptions& options) {
   const std::string host = HostOf(request.host);
   if (host.empty() || (!IsAddress(host) && host != "localhost" && host != HostOf(options.host))) {
@@ -89,7 +109,14 @@ std::optional<ServeResponse> Refuse(const ServeRequest& request, const Target& t
                          "of the server");
   }
   const bool api = target.path.starts_with("/api/");
-  if (request.fetch_site == "cross-site" && (api || request.method != "GET")) {
+  const bool allowed = IsAllowedOrigin(request, target, options);
+  if (allowed && request.method == "OPTIONS") {
+    ServeResponse response = TextResponse(204, "", "");
+    response.headers.emplace_back("Access-Control-Allow-Methods", "GET, HEAD, POST");
+    response.headers.emplace_back("Access-Control-Allow-Headers", "Authorization, Content-Type");
+    return response;
+  }
+  if (!allowed && request.fetch_site == "cross-site" && (api || request.method != "GET")) {
     return ErrorResponse(403, "requests of other sites are refused");
   }
   if (options.token.empty()) return std::nullopt;

@@ -54,6 +54,7 @@ ServeRequest TakeRequest(HttpParser& parser) {
   taken.authorization = FieldOf(request, "Authorization");
   taken.cookie = FieldOf(request, "Cookie");
   taken.content_type = FieldOf(request, "Content-Type");
+  taken.origin = FieldOf(request, "Origin");
   taken.fetch_site = FieldOf(request, "Sec-Fetch-Site");
   taken.last_event = FieldOf(request, "Last-Event-ID");
   taken.body = std::move(request.body());

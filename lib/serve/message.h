@@ -21,6 +21,7 @@ struct ServeRequest {
   std::string authorization = {};
   std::string cookie = {};
   std::string content_type = {};
+  std::string origin = {};
   std::string fetch_site = {};  // Sec-Fetch-Site
   std::string last_event = {};  // Last-Event-ID
   std::string body = {};

@@ -108,17 +108,33 @@ ServeResponse Service::Answer(const Route& route, const Parameters& parameters, 
 Dispatched Service::Dispatch(ServeRequest request) {
   const absl::StatusOr<Target> target = ParseTarget(request.target);
   if (!target.ok()) return AtOnce(ErrorResponse(400, MessageOf(target.status())));
-  if (std::optional<ServeResponse> refused = Refuse(request, *target, options_.guard))
+  if (!IsAllowedOrigin(request, *target, options_.guard)) return DispatchTo(*target, std::move(request));
+  const ServeRequest origin = {.origin = request.origin};
+  Dispatched dispatched = DispatchTo(*target, std::move(request));
+  if (dispatched.response) AllowOrigin(origin, *dispatched.response);
+  if (dispatched.work != nullptr) {
+    dispatched.work = [origin, work = std::move(dispatched.work)](const std::function<bool()>& stop) {
+      ServeResponse response = work(stop);
+      AllowOrigin(origin, response);
+      return response;
+    };
+  }
+  return dispatched;
+}
+
+Dispatched Service::DispatchTo(const Target& place, ServeRequest request) {
+  if (std::optional<ServeResponse> refused = Refuse(request, place, options_.guard)) {
     return AtOnce(*std::move(refused));
+  }
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!reads && request.method != "POST") return AtOnce(WrongMethod("GET, HEAD, POST"));
-  if (std::optional<ServeResponse> page = FindPage(target->path)) {
+  if (std::optional<ServeResponse> page = FindPage(place.path)) {
     return AtOnce(reads ? *std::move(page) : WrongMethod("GET, HEAD"));
   }
   const std::string_view method = reads ? "GET" : "POST";
   const Route* route = nullptr;
   for (const Route& each : routes_) {
-    if (each.path != target->path) continue;
+    if (each.path != place.path) continue;
     route = &each;
     if (each.method == method) break;
   }
@@ -127,7 +143,7 @@ Dispatched Service::Dispatch(ServeRequest request) {
   if (!reads && !request.content_type.starts_with("application/json")) {
     return AtOnce(ErrorResponse(415, "expected a body with Content-Type: application/json"));
   }
-  absl::StatusOr<Parameters> parameters = Parameters::Check(route->parameters, *target);
+  absl::StatusOr<Parameters> parameters = Parameters::Check(route->parameters, place);
   if (!parameters.ok()) return AtOnce(ErrorResponse(400, MessageOf(parameters.status())));
   Dispatched dispatched{.lane = route->lane};
   if (route->choose_lane != nullptr) {

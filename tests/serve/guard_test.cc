@@ -47,6 +47,38 @@ TEST(GuardTest, OtherSitesMayOnlyLinkToPages) {
   EXPECT_EQ(StatusOf(request, {}), 0U);
 }
 
+TEST(GuardTest, OtherSitesMayUseTheApiIfTheyAreAllowed) {
+  const GuardOptions options{.token = std::string(kToken), .origins = {"https://a.example"}};
+  ServeRequest request = Get("/api/v1/runs");
+  request.method = "OPTIONS";
+  request.fetch_site = "cross-site";
+  request.origin = "https://a.example";
+  EXPECT_EQ(StatusOf(request, options), 204U);  // before the request that has the token
+  request.method = "GET";
+  EXPECT_EQ(StatusOf(request, options), 401U);
+  request.authorization = "Bearer " + std::string(kToken);
+  EXPECT_EQ(StatusOf(request, options), 0U);
+  for (const char* other : {"https://a.example.evil", "http://a.example", "https://A.example", "null", ""}) {
+    request.origin = other;
+    EXPECT_EQ(StatusOf(request, options), 403U) << other;
+  }
+  request.origin = "https://a.example";
+  request.host = "evil.example";
+  EXPECT_EQ(StatusOf(request, options), 421U);
+  request.host = "localhost";
+  request.target = "/";
+  EXPECT_FALSE(IsAllowedOrigin(request, *ParseTarget(request.target), options));  // the API alone
+}
+
+TEST(GuardTest, Origins) {
+  for (const char* origin : {"https://a.example", "http://localhost:3000", "http://[::1]:80"}) {
+    EXPECT_TRUE(IsOrigin(origin)) << origin;
+  }
+  for (const char* other : {"", "*", "null", "a.example", "https://", "https://a.example/", "https://a b", "ftp://a"}) {
+    EXPECT_FALSE(IsOrigin(other)) << other;
+  }
+}
+
 TEST(GuardTest, TokenComesInAHeaderOrACookie) {
   const GuardOptions options{.token = std::string(kToken)};
   ServeRequest request = Get("/api/v1/runs");
