@@ -179,6 +179,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "error: %s\n", error.what());
     }
   };
+  if (!octavo::StacksAreSmall()) octavo::ReserveStack();
   if (!octavo::StacksAreSmall() || !octavo::RunOnDeepStack(run)) run();
   return code;
 }

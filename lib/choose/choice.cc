@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "model/model_spec.h"
+#include "run/precision.h"
 #include "run/trained_edges.h"
 #include "train/memory_estimate.h"
 
@@ -62,6 +63,7 @@ class Chooser {
       ChoosePlainSize();
     }
     ChooseRegularizer();
+    ChoosePrecision();
     FitMemory();
     return {.options = options_,
             .flops = WithRelations() ? Flops()
@@ -98,6 +100,7 @@ class Chooser {
   void ChooseWalks();
   void ChoosePlainSize();
   void ChooseRegularizer();
+  void ChoosePrecision();
   void FitMemory();
   bool Shrink();
   bool FitsWhole() const;
@@ -144,7 +147,6 @@ void Chooser::ChooseModel() {
 
 void Chooser::ChooseDescent() {
   Set("optimizer", &TrainOptions::optimizer, WithRelations() ? OptimizerKind::kAdagrad : OptimizerKind::kAdam);
-  Set("precision", &TrainOptions::precision, Precision::kAuto);
   const bool adam = options_.optimizer == OptimizerKind::kAdam;
   const double rate = adam                                   ? 0.001
                       : options_.model == ModelKind::kTransE ? (Sparse() ? 0.03 : 0.3)
@@ -272,6 +274,15 @@ void Chooser::ChoosePlainSize() {
   Set("epochs", &TrainOptions::epochs, static_cast<std::uint64_t>(std::clamp(std::round(epochs), least, 200.0)));
 }
 
+void Chooser::ChoosePrecision() {
+  if (!Free("precision")) return;
+  options_.precision = Precision::kAuto;
+  options_.precision = WithSettledPrecision(options_).precision;
+  if (options_.precision != Precision::kBf16) return;
+  chosen_.emplace("precision");
+  Because("bf16 products, because this processor has AMX");
+}
+
 void Chooser::ChooseRegularizer() {
   if (!Free("regularizer") && options_.regularizer == RegularizerKind::kNone) return;
   if (!Free("regularization") && options_.regularization == 0) return;
@@ -352,6 +363,11 @@ std::string Chooser::FactsText() const {
   if (facts_.HasRelations()) {
     text += fmt::format("; {:.0f} % of the edges have an inverse of another relation, {:.0f} % are symmetric",
                         100 * facts_.inverse_share, 100 * facts_.symmetric_share);
+  }
+  if (!facts_.HasRelations() && facts_.two_kinds) {
+    text +=
+        "; heads and tails are two kinds of nodes: query predict --typed and evaluate --typed compare those of one "
+        "kind";
   }
   return text;
 }

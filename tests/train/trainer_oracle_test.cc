@@ -249,14 +249,17 @@ TEST_P(TrainerOracle, ProductsOfBf16) {
   TrainOptions options = TinyOptions();
   options.model = GetParam().kind;
   options.norm = GetParam().norm;
+  options.block = GetParam().block;
   if (!HasInnerProducts(options.model_spec())) return;
   options.optimizer = OptimizerKind::kSgd;
   options.precision = Precision::kBf16;
-  ExpectSameTraining(training, options);
+  const bool whole = options.model == ModelKind::kRescal && options.block == 0;  // has more numbers near a tie
+  ExpectSameTraining(training, options, whole ? 5e-4 : kRowTolerance);
   options.reciprocal = true;
   options.loss = LossKind::kLogistic;
-  ExpectSameTraining(training, options);
+  ExpectSameTraining(training, options, whole ? 5e-4 : kRowTolerance);
   options.dim = 34;
+  if (options.model == ModelKind::kRescal) options.block = 2;  // the oracle differentiates by each number
   ASSERT_TRUE(KeepsFactors(options));
   ExpectSameTraining(training, options);
   options.dim = 160;
