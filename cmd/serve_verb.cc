@@ -73,9 +73,8 @@ absl::Status CheckFlags(const ServeFlags& flags) {
   }
   for (const std::string& origin : flags.origins) {
     if (!IsOrigin(origin)) {
-      return UsageError(
-          fmt::format("--allow-origin {}: expected a site as https://example.org, in lower case and without a path",
-                      origin));
+      return UsageError(fmt::format(
+          "--allow-origin {}: expected a site as https://example.org, in lower case and without a path", origin));
     }
   }
   if (!IsLoopback(flags.host) && flags.token.empty()) {

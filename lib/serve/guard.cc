@@ -86,14 +86,16 @@ bool IsOrigin(std::string_view text) {
     if (!text.starts_with(scheme)) continue;
     const std::string_view host = text.substr(scheme.size());
     return !host.empty() && std::ranges::all_of(host, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || std::string_view("-._:[]").find(c) != std::string::npos;
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+             std::string_view("-._:[]").find(c) != std::string::npos;
     });
   }
   return false;
 }
 
 bool IsAllowedOrigin(const ServeRequest& request, const Target& target, const GuardOptions& options) {
-  return target.path.starts_with("/api/") && std::ranges::find(options.origins, request.origin) != options.origins.end();
+  return target.path.starts_with("/api/") &&
+         std::ranges::find(options.origins, request.origin) != options.origins.end();
 }
 
 void AllowOrigin(const ServeRequest& request, ServeResponse& response) {

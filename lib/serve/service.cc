@@ -122,19 +122,19 @@ Dispatched Service::Dispatch(ServeRequest request) {
   return dispatched;
 }
 
-Dispatched Service::DispatchTo(const Target& place, ServeRequest request) {
-  if (std::optional<ServeResponse> refused = Refuse(request, place, options_.guard)) {
+Dispatched Service::DispatchTo(const Target& target, ServeRequest request) {
+  if (std::optional<ServeResponse> refused = Refuse(request, target, options_.guard)) {
     return AtOnce(*std::move(refused));
   }
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!reads && request.method != "POST") return AtOnce(WrongMethod("GET, HEAD, POST"));
-  if (std::optional<ServeResponse> page = FindPage(place.path)) {
+  if (std::optional<ServeResponse> page = FindPage(target.path)) {
     return AtOnce(reads ? *std::move(page) : WrongMethod("GET, HEAD"));
   }
   const std::string_view method = reads ? "GET" : "POST";
   const Route* route = nullptr;
   for (const Route& each : routes_) {
-    if (each.path != place.path) continue;
+    if (each.path != target.path) continue;
     route = &each;
     if (each.method == method) break;
   }
@@ -143,7 +143,7 @@ Dispatched Service::DispatchTo(const Target& place, ServeRequest request) {
   if (!reads && !request.content_type.starts_with("application/json")) {
     return AtOnce(ErrorResponse(415, "expected a body with Content-Type: application/json"));
   }
-  absl::StatusOr<Parameters> parameters = Parameters::Check(route->parameters, place);
+  absl::StatusOr<Parameters> parameters = Parameters::Check(route->parameters, target);
   if (!parameters.ok()) return AtOnce(ErrorResponse(400, MessageOf(parameters.status())));
   Dispatched dispatched{.lane = route->lane};
   if (route->choose_lane != nullptr) {

@@ -60,7 +60,7 @@ class Service {
   using Response = absl::StatusOr<ServeResponse>;
 
   std::vector<Route> MakeRoutes();
-  Dispatched DispatchTo(const Target& place, ServeRequest request);
+  Dispatched DispatchTo(const Target& target, ServeRequest request);
   ServeResponse Answer(const Route& route, const Parameters& parameters, const ServeRequest& request,
                        const std::function<bool()>& stop);
   ServeResponse ErrorOf(const absl::Status& status) const;
