@@ -57,14 +57,15 @@ try {
   byId("run").parentElement.hidden = true;
   for (const id of ["one", "other"]) byId(id).append(...runs.map((run) => element("option", {}, run.run)));
   if (runs.length > 1) byId("other").selectedIndex = 1;
-  else show("status", "Only one run is served; octavo serve RUN RUN serves two.");
+  else show("status", "Only one run is served. This page is for two: octavo serve RUN OTHER-RUN");
+  for (const id of ["pair", "metrics", "figures", "both"]) byId(id).hidden = runs.length < 2;
   for (const id of ["one", "other"]) if (runs.some((run) => run.run === address.get(id))) byId(id).value = address.get(id);
   byId("pair").addEventListener("change", () => { showMetrics(); showDifferences(); });
   complete(byId("name"), "node", showDifferences);
   byId("near").addEventListener("submit", (event) => { event.preventDefault(); showDifferences(); });
-  await showMetrics();
+  if (runs.length > 1) await showMetrics();
   done("ready");
-  if (address.has("name")) {
+  if (runs.length > 1 && address.has("name")) {
     byId("name").value = address.get("name");
     await showDifferences();
   }

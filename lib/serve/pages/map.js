@@ -8,6 +8,9 @@ const kMostListed = 200;
 const kMostNames = 40;
 const kFrameTime = 20;  // milliseconds; if pictures come more slowly, they have fewer points while the map moves
 const kLeastShown = 20000;
+const kMostZoom = 1e5;
+const kAround = 300;  // points in view around a node that was looked for
+const kSample = 50000;
 
 const canvas = byId("points");
 let layer = null;
@@ -79,7 +82,7 @@ function redraw() {
 
 function zoomBy(factor, px = canvas.clientWidth / 2, py = canvas.clientHeight / 2) {
   const [x, y] = view.toMap(px, py);
-  view.zoom = Math.min(1e5, Math.max(0.5, view.zoom * factor));
+  view.zoom = Math.min(kMostZoom, Math.max(0.5, view.zoom * factor));
   const [newX, newY] = view.toMap(px, py);
   view.x += x - newX;
   view.y += y - newY;
@@ -147,6 +150,12 @@ function placeNames() {
     span.style.left = `${px}px`;
     span.style.top = `${py}px`;
     spans.push(span);
+  }
+  if (found >= 0) {
+    const ring = element("i", {});
+    const [px, py] = view.toPage(floats[3 * found], floats[3 * found + 1]);
+    Object.assign(ring.style, { left: `${px}px`, top: `${py}px` });
+    spans.push(ring);
   }
   byId("names").replaceChildren(...spans);
 }
@@ -303,6 +312,16 @@ function showAll() {
   redraw();
 }
 
+// The zoom that shows about kAround points around a place, by a sample: the first points are a random one.
+function zoomAround(x, y) {
+  const sample = Math.min(layer.count, kSample);
+  const distances = new Float32Array(sample);
+  for (let i = 0; i < sample; ++i) distances[i] = Math.max(Math.abs(floats[3 * i] - x), Math.abs(floats[3 * i + 1] - y));
+  distances.sort();
+  const rank = Math.min(sample - 1, Math.max(8, Math.round(kAround * sample / layer.count)));
+  return Math.min(kMostZoom, Math.max(1, 1 / Math.max(1e-9, distances[rank])));
+}
+
 async function find(name) {
   try {
     const { data } = await ask("map/place", { name });
@@ -311,7 +330,7 @@ async function find(name) {
       return;
     }
     found = data.point;
-    Object.assign(view, { x: data.x, y: data.y, zoom: Math.max(view.zoom, Math.sqrt(layer.count) / 12) });
+    Object.assign(view, { x: data.x, y: data.y, zoom: Math.max(view.zoom, zoomAround(data.x, data.y)) });
     redraw();
   } catch (error) { showError("facts", error); }
 }

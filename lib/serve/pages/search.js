@@ -19,6 +19,7 @@ function listOf(title, entries, textOf) {
 async function search(text) {
   if (text.trim() === "") return;
   show("status", "Searching …");
+  history.replaceState(null, "", `?${withRun({ text })}`);
   byId("start").hidden = true;
   try {
     const { data } = await ask("search", { text, count: 50 });
