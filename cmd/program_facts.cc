@@ -20,6 +20,7 @@ constexpr Fact kExitCodes[] = {
 constexpr Fact kEnvironment[] = {
     {"COLUMNS", "if set, the width of help texts instead of that of the terminal"},
     {"NO_COLOR", "if set, messages on a terminal have no colour"},
+    {"OCTAVO_TOKEN", "the --token of octavo serve, which is hidden from other users here"},
     {"OCTAVO_GEMM", "portable: multiply matrices without libxsmm; the bits of a training may differ"},
     {"OCTAVO_BF16", "for tests: the kernel of bf16 products, amx, fma, scalar or amx-model; the same bits"},
     {"OCTAVO_FAILPOINT", "for tests: makes an operation fail, or ends the program, at a named place"}};

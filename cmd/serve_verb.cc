@@ -8,6 +8,7 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -143,7 +144,15 @@ void OpenBrowser(Program& program, const std::string& address) {
   std::thread([child] { ::waitpid(child, nullptr, 0); }).detach();
 }
 
-absl::Status RunServe(Program& program, const ServeFlags& flags) {
+// The words of a command can be seen by every user of the machine, the environment only by its own.
+ServeFlags WithToken(ServeFlags flags) {
+  const char* const token = std::getenv("OCTAVO_TOKEN");
+  if (flags.token.empty() && token != nullptr) flags.token = token;
+  return flags;
+}
+
+absl::Status RunServe(Program& program, const ServeFlags& given) {
+  const ServeFlags flags = WithToken(given);
   RETURN_IF_ERROR(CheckFlags(flags));
   CatchInterrupts();
   ASSIGN_OR_RETURN(const std::unique_ptr<HttpServer> server,
@@ -203,7 +212,7 @@ void AddServeVerb(CLI::App& app, Program& program) {
       ->capture_default_str();
   RefuseEmpty(verb->add_option("--token", flags->token,
                                "Secret that requests must have, as Authorization: Bearer, or ?token= after the address "
-                               "of a page"))
+                               "of a page; by default that of the environment variable OCTAVO_TOKEN"))
       ->type_name("TEXT");
   RefuseEmpty(verb->add_option("--allow-origin", flags->origins,
                                "Site whose pages may use the API from a browser (CORS), such as https://example.org; "

@@ -58,7 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace octavo;
   // Without runs: a route whose values are right answers that there is no such run.
   static Service plain({.version = "0"}, {});
-  static Service with_token({.version = "0", .guard = {.host = "box", .token = "0123456789abcdef", .origins = {"https://a.example"}}}, {});
+  static Service with_token(
+      {.version = "0", .guard = {.host = "box", .token = "0123456789abcdef", .origins = {"https://a.example"}}}, {});
   FuzzInput input(data, size);
   Service& service = input.Value<std::uint8_t>() % 2 == 0 ? plain : with_token;
   std::optional<ServeRequest> request = Parse(input.rest());
