@@ -22,7 +22,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxNameBytes = 60;  // longer names are cut in tables
 constexpr std::uint64_t kRowBytes = 512;   // of an answer with its name in a table, and as a line of output; or label
-constexpr std::uint64_t kNameCopies = 8;   // of a name while it is written as JSON: values, and strings that double
+constexpr std::uint64_t kMostSearchBytes = std::uint64_t{128} << 20;  // beside an index: blocks grow no larger
+constexpr std::uint64_t kNameCopies = 8;  // of a name while it is written as JSON: values, and strings that double
 
 // Memory of the answers: in the heap of each thread and of their sum, as rows with names, and as lines of output.
 std::uint64_t AnswerBytes(const AnswererOptions& options, const TrainedRun& run) {
@@ -99,11 +100,14 @@ absl::Status Answerer::ShareMemory() {
   }
   const std::uint64_t ef = std::min(std::max(options_.ef, options_.most_answers), run_.graph->node_count());
   const std::uint64_t candidates = options_.index_searches * CosineIndex::SearchBytes(run_.graph->node_count(), ef);
-  search_bytes_ = least;  // the rest is for the index
+  search_bytes_ = least;
   ASSIGN_OR_RETURN(OpenedIndex opened, OpenIndex(options_.memory_bytes, options_.index, run_, options_.folder,
                                                  work + candidates + search_bytes_));
   index_.emplace(std::move(opened.index));
-  rest_bytes_ = opened.rest_bytes;
+  // Exact searches are faster in larger blocks.
+  const std::uint64_t more = std::min(opened.rest_bytes / 2, kMostSearchBytes);
+  search_bytes_ += more;
+  rest_bytes_ = opened.rest_bytes - more;
   return absl::OkStatus();
 }
 

@@ -60,13 +60,13 @@ function draw() {
 }
 
 // While the map moves without a pause: shows fewer points if pictures come too slowly, and more if there is time.
-let pictureTime = -Infinity;
+let pictureTime = -Infinity;  // of the last picture of this move
 function adapt(now) {
   const time = now - pictureTime;
   pictureTime = now;
-  if (time > 4 * kFrameTime) return;  // the first picture of a move
+  if (time === Infinity) return;  // the first picture of a move
   const count = Math.min(layer.count, shownWhileMoving);
-  if (time > kFrameTime) shownWhileMoving = Math.max(kLeastShown, count * 0.8);
+  if (time > kFrameTime) shownWhileMoving = Math.max(kLeastShown, count * Math.max(0.25, Math.min(0.8, kFrameTime / time)));
   else shownWhileMoving = count * 1.1;
 }
 
@@ -77,7 +77,7 @@ function redraw() {
   byId("hover").hidden = true;
   if (frame === 0) frame = requestAnimationFrame((now) => { frame = 0; adapt(now); draw(); placeNames(); });
   clearTimeout(rest);
-  rest = setTimeout(() => { moving = false; draw(); nameView(); }, 160);
+  rest = setTimeout(() => { moving = false; pictureTime = -Infinity; draw(); nameView(); }, 160);
 }
 
 function zoomBy(factor, px = canvas.clientWidth / 2, py = canvas.clientHeight / 2) {
