@@ -59,10 +59,6 @@ absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const Trai
   return absl::OkStatus();
 }
 
-EmbeddedGraph EmbeddedOf(const TrainedRun& run) {
-  return {*run.graph, run.embeddings, run.relations, run.model, run.reciprocal};
-}
-
 std::string DescribeRun(const TrainedRun& run) {
   return fmt::format("{}{}, dim {}, {}", ModelName(run.model.kind), run.reciprocal ? " with reciprocals" : "",
                      run.model.dim, CountText(run.epochs_done, "epoch"));

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
-#include "evaluate/embedded_graph.h"
+#include "query/embedded_of.h"
 #include "run/trained_run.h"
 
 namespace octavo {
@@ -26,9 +26,6 @@ absl::Status WarnIfToBeReplaced(Program& program, const std::string& run);
 
 // Warns if a training committed while `run` was read. Call it after reading everything.
 absl::Status WarnIfCommitted(Program& program, const RunFlags& flags, const TrainedRun& run);
-
-// Refers to `run`.
-EmbeddedGraph EmbeddedOf(const TrainedRun& run);
 
 // Returns e.g. "complex, dim 200, 30 epochs", a description of the training.
 std::string DescribeRun(const TrainedRun& run);

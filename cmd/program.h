@@ -49,6 +49,7 @@ void AddIndexVerb(CLI::App& app, Program& program);
 void AddMapVerb(CLI::App& app, Program& program);
 void AddQueryVerb(CLI::App& app, Program& program);
 void AddReportVerb(CLI::App& app, Program& program);
+void AddServeVerb(CLI::App& app, Program& program);
 void AddInspectVerb(CLI::App& app, Program& program);
 void AddVerifyVerb(CLI::App& app, Program& program);
 void AddPresetsVerb(CLI::App& app, Program& program);

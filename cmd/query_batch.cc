@@ -12,6 +12,7 @@
 #include "cmd/query.h"
 #include "fmt/format.h"
 #include "io/line_reader.h"
+#include "query/answer_json.h"
 
 namespace octavo {
 namespace {
@@ -93,12 +94,12 @@ class Batch {
         return;
       }
       if (std::exchange(printed_, true)) fmt::print("\n");
-      PrintAnswer(flags_, *answer);
+      PrintAnswer(*answer);
       return;
     }
     Json object = {{"question", line}, {"line", line_}};
     if (answer.ok()) {
-      AddAnswer(flags_, *answer, object);
+      AddAnswer(*answer, object);
     } else {
       object["error"] = MessageOf(answer.status());
     }
@@ -122,10 +123,10 @@ absl::Status RunBatch(Program& program, const QueryFlags& flags, const std::stri
   limits.most_answers = flags.k;
   limits.other_bytes = kReaderBytes;
   limits.suggesting = kSuggesting;
-  ASSIGN_OR_RETURN(Answerer answerer, Answerer::Open(program, flags, limits));
+  ASSIGN_OR_RETURN(Answerer answerer, OpenAnswerer(program, flags, limits));
   Batch batch(program, flags, answerer);
   RETURN_IF_ERROR(batch.Run(reader));
-  RETURN_IF_ERROR(answerer.WarnOfCommits());
+  RETURN_IF_ERROR(CommitWarning(program, flags.run, answerer).Show());
   if (batch.refused() > 0) {
     program.reporter.Error(fmt::format("{}: {} of {} could not be answered", path == "-" ? "<stdin>" : path,
                                        batch.refused(), CountText(batch.questions(), "question")));

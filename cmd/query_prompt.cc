@@ -17,13 +17,14 @@
 #include "base/number.h"
 #include "base/status.h"
 #include "cmd/line_editor.h"
-#include "cmd/name_lookup.h"
 #include "cmd/opened_run.h"
 #include "cmd/query.h"
 #include "cmd/query_words.h"
 #include "evaluate/name_completion.h"
 #include "evaluate/near_names.h"
 #include "fmt/format.h"
+#include "query/answer_json.h"
+#include "query/name_lookup.h"
 
 namespace octavo {
 namespace {
@@ -143,7 +144,7 @@ struct Order {
 };
 
 Order Ask(Question::Kind kind, std::array<std::string, 3> words) {
-  return {Order::Kind::kQuestion, {kind, std::move(words), "", false}, ""};
+  return {Order::Kind::kQuestion, {.kind = kind, .words = std::move(words)}, ""};
 }
 
 // Flags at the end of a line.
@@ -235,7 +236,7 @@ absl::StatusOr<Order> ParseLine(std::string_view line) {
 class Prompt {
  public:
   Prompt(Program& program, const QueryFlags& flags, Answerer& answerer)
-      : program_(program), flags_(flags), answerer_(answerer), k_(flags.k) {}
+      : program_(program), flags_(flags), answerer_(answerer), commits_(program, flags.run, answerer), k_(flags.k) {}
 
   absl::Status Run() {
     const Graph& graph = *answerer_.run().graph;
@@ -296,21 +297,23 @@ class Prompt {
       return absl::OkStatus();
     }
     RETURN_IF_ERROR(answer.status());
+    RETURN_IF_ERROR(NoteUntrainedNodes(program_, answerer_, answer->question));
     if (flags_.json) {
       Json object = Json::object();
-      AddAnswer(flags_, *answer, object);
+      AddAnswer(*answer, object);
       PrintObject(object);
     } else {
-      PrintAnswer(flags_, *answer);
+      PrintAnswer(*answer);
       fmt::print("\n");
     }
     std::fflush(stdout);
-    return answerer_.WarnOfCommits();
+    return commits_.Show();
   }
 
   Program& program_;
   const QueryFlags& flags_;
   Answerer& answerer_;
+  CommitWarning commits_;
   std::uint64_t k_;
 };
 
@@ -327,9 +330,8 @@ absl::Status RunPrompt(Program& program, const QueryFlags& flags) {
   }
   AnswerLimits limits;
   limits.most_answers = std::max(kMostAnswers, flags.k);
-  limits.notes_untrained = true;
   limits.stop = [] { return stopped.load(std::memory_order_relaxed); };
-  ASSIGN_OR_RETURN(Answerer answerer, Answerer::Open(program, flags, limits));
+  ASSIGN_OR_RETURN(Answerer answerer, OpenAnswerer(program, flags, limits));
   CatchStops();
   const Graph& graph = *answerer.run().graph;
   program.reporter.Info(fmt::format("{}: {}, {}, {}; help lists what can be asked", flags.run.run,

@@ -12,6 +12,7 @@
 #include "cmd/query.h"
 #include "cmd/run_flags.h"
 #include "fmt/format.h"
+#include "query/answer_json.h"
 
 namespace octavo {
 namespace {
@@ -52,19 +53,19 @@ void AddPredictFlags(CLI::App& app, QueryFlags& flags) {
 absl::Status RunQuestion(Program& program, const VerbFlags& flags) {
   AnswerLimits limits;
   limits.most_answers = flags.query.k;
-  limits.notes_untrained = true;
-  ASSIGN_OR_RETURN(Answerer answerer, Answerer::Open(program, flags.query, limits));
+  ASSIGN_OR_RETURN(Answerer answerer, OpenAnswerer(program, flags.query, limits));
   ASSIGN_OR_RETURN(const Answer answer, answerer.Ask(flags.question, flags.query.k));
+  RETURN_IF_ERROR(NoteUntrainedNodes(program, answerer, answer.question));
   const std::uint64_t sample = std::min(flags.recall, answerer.run().graph->node_count());
-  const double recall = sample == 0 ? 0 : answerer.Recall(sample, flags.query.k);
-  RETURN_IF_ERROR(answerer.WarnOfCommits());
+  const double recall = sample == 0 ? 0 : IndexRecall(program, answerer, sample, flags.query.k);
+  RETURN_IF_ERROR(CommitWarning(program, flags.query.run, answerer).Show());
   if (!flags.query.json) {
-    PrintAnswer(flags.query, answer);
+    PrintAnswer(answer);
     if (sample > 0) fmt::print("\n{}\n", DescribeRecall(recall, flags.query.k, flags.query.ef, sample));
     return absl::OkStatus();
   }
   Json object = Json::object();
-  AddAnswer(flags.query, answer, object);
+  AddAnswer(answer, object);
   if (sample > 0) object["recall"] = {{"recall", recall}, {"k", flags.query.k}, {"sample", sample}};
   PrintObject(object, kIndent);
   return absl::OkStatus();

@@ -6,25 +6,14 @@
 
 #include "absl/status/statusor.h"
 #include "cmd/program.h"
+#include "query/reading_memory.h"
 #include "run/trained_run.h"
 
 namespace octavo {
 
-struct ReadingMemory {
-  std::uint64_t bytes = 0;    // for the work itself
-  bool drops_behind = false;  // drop what was read and written from the page cache
-};
-
-// Divides --memory, or the available memory, for work that needs at least `least_bytes` in addition to the opened run.
-// If the files of run and graph fit half of the rest, the table is mapped and all files stay in the page cache for the
-// next command; otherwise they are dropped after reading. Too little memory is a usage error that names the smallest
-// sufficient amount.
+// Divides --memory, or the available memory (query/reading_memory.h).
 absl::StatusOr<ReadingMemory> ShareReadingMemory(const Program& program, std::string_view verb, TrainedRun& run,
                                                  std::uint64_t least_bytes);
-
-// Memory held while the run is open, and the bytes of files that its readers may read.
-std::uint64_t OpenBytes(const TrainedRun& run);
-std::uint64_t StreamedBytes(const TrainedRun& run);
 
 // Threads that may work at once.
 int ReadingThreads(const Program& program);

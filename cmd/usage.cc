@@ -13,7 +13,6 @@
 namespace octavo {
 namespace {
 
-constexpr std::size_t kMostShownBytes = 300;                         // of a name that the user should be able to copy
 constexpr std::string_view kNoCommand = "A subcommand is required";  // CLI11's text
 
 // The sub-commands that were parsed, the deepest last.
@@ -81,18 +80,6 @@ std::string Example(const CLI::App& command, const std::vector<std::string>& res
 }
 
 }  // namespace
-
-std::string DidYouMean(const std::vector<std::string>& near) {
-  std::string text;
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    text += fmt::format("{}\"{}\"",
-                        i == 0                 ? "; did you mean "
-                        : i + 1 == near.size() ? " or "
-                                               : ", ",
-                        EscapeName(near[i], kMostShownBytes));
-  }
-  return near.empty() ? text : text + "?";
-}
 
 std::string UsageMessage(const CLI::App& app, const std::string& message, const std::vector<std::string>& typed) {
   const std::vector<const CLI::App*> commands = CommandsRead(app);

@@ -14,7 +14,4 @@ namespace octavo {
 // program's, after parsing `typed`, the words after its name, has thrown `message`.
 std::string UsageMessage(const CLI::App& app, const std::string& message, const std::vector<std::string>& typed);
 
-// Returns "; did you mean A, B or C?", or nothing if there are no suggestions.
-std::string DidYouMean(const std::vector<std::string>& near);
-
 }  // namespace octavo

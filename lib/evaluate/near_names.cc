@@ -5,12 +5,16 @@
 #include <optional>
 #include <utility>
 
+#include "base/escape.h"
+#include "fmt/format.h"
+
 namespace octavo {
 namespace {
 
 constexpr std::uint64_t kMaxNames = 2'000'000;
 constexpr std::uint64_t kNamesBetweenLooks = 1024;  // between two looks at the clock
 constexpr std::size_t kMaxShown = 3;
+constexpr std::size_t kMostShownBytes = 300;  // of a name that the user should be able to copy
 constexpr std::size_t kMaxDistance = 2;
 constexpr std::size_t kPrefixRank = 10;     // after every distance
 constexpr std::size_t kWordRank = 1 << 20;  // after every prefix: names are not that long
@@ -143,6 +147,18 @@ std::vector<std::string> NearNames(std::string_view wanted, std::uint64_t size,
   std::vector<std::string> names;
   for (auto& [rank, text] : best) names.push_back(std::move(text));
   return names;
+}
+
+std::string DidYouMean(const std::vector<std::string>& near) {
+  std::string text;
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    text += fmt::format("{}\"{}\"",
+                        i == 0                 ? "; did you mean "
+                        : i + 1 == near.size() ? " or "
+                                               : ", ",
+                        EscapeName(near[i], kMostShownBytes));
+  }
+  return near.empty() ? text : text + "?";
 }
 
 }  // namespace octavo

@@ -36,4 +36,7 @@ std::size_t SpellingDistance(std::string_view a, std::string_view b, std::size_t
 std::vector<std::string> NearNames(std::string_view wanted, std::uint64_t size,
                                    const std::function<std::string_view(std::uint64_t)>& name, std::size_t count = 3);
 
+// Returns "; did you mean A, B or C?", or nothing if there are no suggestions.
+std::string DidYouMean(const std::vector<std::string>& near);
+
 }  // namespace octavo

@@ -1,9 +1,11 @@
 #include "evaluate/nearest.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -22,10 +24,19 @@ constexpr std::uint64_t kDefaultMemory = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMaxBlockBytes = 16 << 20;
 constexpr std::size_t kTileRows = 4096;
 
+// Several sums, so that an addition need not wait for the one before; one sum takes more than half of a search.
 float NormOf(std::span<const float> row) {
-  double sum = 0;
-  for (const float x : row) sum += static_cast<double>(x) * static_cast<double>(x);
-  return static_cast<float>(std::sqrt(sum));
+  constexpr std::size_t kSums = 8;
+  std::array<double, kSums> sums{};
+  std::size_t i = 0;
+  for (; i + kSums <= row.size(); i += kSums) {
+    for (std::size_t lane = 0; lane < kSums; ++lane) {
+      const double x = row[i + lane];
+      sums[lane] += x * x;
+    }
+  }
+  for (; i < row.size(); ++i) sums[0] += static_cast<double>(row[i]) * static_cast<double>(row[i]);
+  return static_cast<float>(std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0)));
 }
 
 // Adjusts the raw score of a candidate row.
@@ -185,16 +196,23 @@ absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedd
                                                      const NodeSearchOptions& options) {
   RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
   ASSIGN_OR_RETURN(const std::vector<float> row, ReadNode(embedded, node));
-  const float norm = NormOf(row);
+  const std::uint64_t self = Value(node);
+  return NearestToVector(embedded, row, std::span(&self, 1), similarity, options);
+}
+
+absl::StatusOr<std::vector<ScoredNode>> NearestToVector(const EmbeddedGraph& embedded, std::span<const float> vector,
+                                                        std::span<const std::uint64_t> skip, Similarity similarity,
+                                                        const NodeSearchOptions& options) {
+  RETURN_IF_ERROR(CheckEmbeddedGraph(embedded));
+  const float norm = NormOf(vector);
   const Adjust cosine = [norm](float product, std::span<const float> candidate) {
     const float norms = norm * NormOf(candidate);
     return norms == 0.0F ? 0.0F : product / norms;
   };
   ModelSpec product = embedded.model;
   product.kind = ModelKind::kDot;
-  const std::uint64_t self = Value(node);
-  const Search search{embedded, product, row, similarity == Similarity::kCosine ? cosine : Adjust()};
-  ASSIGN_OR_RETURN(Best best, SearchTable(search, {0, embedded.graph.node_count()}, {std::span(&self, 1)}, options));
+  const Search search{embedded, product, vector, similarity == Similarity::kCosine ? cosine : Adjust()};
+  ASSIGN_OR_RETURN(Best best, SearchTable(search, {0, embedded.graph.node_count()}, {skip}, options));
   return best.plausible.TakeSorted();
 }
 

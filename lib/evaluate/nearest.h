@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,12 @@ std::uint64_t LeastSearchMemory(const EmbeddedGraph& embedded);
 // REQUIRES: node is a node of the graph
 absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedded, NodeId node, Similarity similarity,
                                                      const NodeSearchOptions& options);
+
+// The same for a vector [dim], among the nodes that are not in `skip`.
+// REQUIRES: `skip` is ascending
+absl::StatusOr<std::vector<ScoredNode>> NearestToVector(const EmbeddedGraph& embedded, std::span<const float> vector,
+                                                        std::span<const std::uint64_t> skip, Similarity similarity,
+                                                        const NodeSearchOptions& options);
 
 // What to do with answers that are in train, valid or test.
 enum class KnownEdges { kHide, kMark };

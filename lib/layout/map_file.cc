@@ -36,7 +36,54 @@ absl::Status CheckShape(const File& file, const MapHeader& header, StreamingChec
                                   bytes, ElementName(shape.element), shape.rows, shape.columns, header.nodes));
 }
 
+// Passes the points after `offset` to `use` in pieces.
+absl::Status ReadPieces(const File& file, std::uint64_t offset, std::uint64_t nodes, const UsePoints& use) {
+  std::vector<MapPoint> piece;
+  for (std::uint64_t first = 0; first < nodes; first += kPiecePoints) {
+    piece.resize(std::min<std::uint64_t>(kPiecePoints, nodes - first));
+    const std::uint64_t begin = offset + first * sizeof(MapPoint);
+    const auto bytes = std::as_writable_bytes(std::span<MapPoint>(piece));
+    RETURN_IF_ERROR(file.ReadAt(begin, bytes));
+    file.DropBehind(begin, bytes.size());
+    RETURN_IF_ERROR(use(first, piece));
+  }
+  return absl::OkStatus();
+}
+
+// The place of the first point with a coordinate that is not finite, or the number of points.
+std::size_t FirstInfinite(std::span<const MapPoint> points) {
+  const auto found = std::ranges::find_if(
+      points, [](const MapPoint& point) { return !std::isfinite(point[0]) || !std::isfinite(point[1]); });
+  return static_cast<std::size_t>(found - points.begin());
+}
+
 }  // namespace
+
+absl::Status ReadPlainMap(const std::filesystem::path& path, std::uint64_t nodes, const UsePoints& use) {
+  const std::string name = path.string();
+  ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
+  ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
+  std::vector<std::byte> head(std::min<std::uint64_t>(size, kNpyHeaderBytes));
+  RETURN_IF_ERROR(file.ReadAt(0, head));
+  ASSIGN_OR_RETURN(const NpyLayout layout, DecodeForeignNpyHeader(head, name));
+  const NpyShape& shape = layout.shape;
+  if (shape.rows != nodes || shape.columns != 2 || shape.element != NpyElement::kFloat32) {
+    return InputError(fmt::format("{}: found {} [{}, {}]; expected float32 [{}, 2], a point for each node", name,
+                                  ElementName(shape.element), shape.rows, shape.columns, nodes));
+  }
+  const std::uint64_t room = size - std::min(size, layout.data_offset);
+  if (room / sizeof(MapPoint) < nodes) {
+    return InputError(fmt::format("{}: {} bytes after the header; expected {} for {} points", name, room,
+                                  nodes * sizeof(MapPoint), nodes));
+  }
+  return ReadPieces(file, layout.data_offset, nodes, [&](std::uint64_t first, std::span<const MapPoint> points) {
+    const std::size_t infinite = FirstInfinite(points);
+    if (infinite < points.size()) {
+      return InputError(fmt::format("{}: node {}: found a coordinate that is not finite", name, first + infinite));
+    }
+    return use(first, points);
+  });
+}
 
 absl::StatusOr<MapHeader> WriteMap(std::span<const MapPoint> points, MapHeader header, OutputFile& output) {
   const auto head = EncodeNpyHeader({.rows = points.size(), .columns = 2});
@@ -62,19 +109,14 @@ absl::StatusOr<MapFile> MapFile::Open(const std::filesystem::path& path) {
                    DecodeMapHeader(std::as_bytes(std::span<const char>(header_bytes)), header_path.string()));
   StreamingChecksum64 checksum;
   RETURN_IF_ERROR(CheckShape(file, header, checksum));
-  std::vector<MapPoint> piece;
   std::uint64_t infinite = header.nodes;  // the first node whose point is not finite
-  for (std::uint64_t first = 0; first < header.nodes; first += kPiecePoints) {
-    piece.resize(std::min<std::uint64_t>(kPiecePoints, header.nodes - first));
-    const auto bytes = std::as_writable_bytes(std::span<MapPoint>(piece));
-    const std::uint64_t offset = kNpyHeaderBytes + first * sizeof(MapPoint);
-    RETURN_IF_ERROR(file.ReadAt(offset, bytes));
-    file.DropBehind(offset, bytes.size());
-    checksum.Update(bytes);
-    const auto found = std::ranges::find_if(
-        piece, [](const MapPoint& point) { return !std::isfinite(point[0]) || !std::isfinite(point[1]); });
-    if (found != piece.end()) infinite = std::min(infinite, first + static_cast<std::uint64_t>(found - piece.begin()));
-  }
+  RETURN_IF_ERROR(
+      ReadPieces(file, kNpyHeaderBytes, header.nodes, [&](std::uint64_t first, std::span<const MapPoint> points) {
+        checksum.Update(std::as_bytes(points));
+        const std::size_t found = FirstInfinite(points);
+        if (found < points.size()) infinite = std::min(infinite, first + found);
+        return absl::OkStatus();
+      }));
   if (checksum.Digest() != header.file_checksum) {
     return CorruptError(fmt::format("{}: checksum {:016x}; expected {:016x} by its header; make the map again",
                                     path.string(), checksum.Digest(), header.file_checksum));
@@ -93,18 +135,18 @@ MapMatch MapFile::Match(const std::array<std::uint64_t, 2>& run_id, std::uint64_
   return header_.generation == generation ? MapMatch::kCurrent : MapMatch::kStale;
 }
 
+absl::Status MapFile::CheckRun(const std::array<std::uint64_t, 2>& run_id, std::uint64_t nodes,
+                               std::string_view run) const {
+  if (Match(run_id, header_.generation, nodes) == MapMatch::kCurrent) return absl::OkStatus();
+  return CorruptError(fmt::format("{}: is not a map of run {}; make one with octavo map", path().string(), run));
+}
+
 absl::Status MapFile::CheckCurrent(const std::array<std::uint64_t, 2>& run_id, std::uint64_t generation,
                                    std::uint64_t nodes, std::string_view run) const {
-  switch (Match(run_id, generation, nodes)) {
-    case MapMatch::kForeign:
-      return CorruptError(fmt::format("{}: is not a map of run {}; make one with octavo map", path().string(), run));
-    case MapMatch::kStale:
-      return CorruptError(fmt::format("{}: is of generation {} of the run; {} has generation {}; make the map again",
-                                      path().string(), header_.generation, run, generation));
-    case MapMatch::kCurrent:
-      break;
-  }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(CheckRun(run_id, nodes, run));
+  if (Match(run_id, generation, nodes) == MapMatch::kCurrent) return absl::OkStatus();
+  return CorruptError(fmt::format("{}: is of generation {} of the run; {} has generation {}; make the map again",
+                                  path().string(), header_.generation, run, generation));
 }
 
 std::span<const MapPoint> MapFile::points() const {

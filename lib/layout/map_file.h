@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -20,6 +21,14 @@ namespace octavo {
 
 // Appends the array and returns `header` with nodes, size and checksum of the file. Does not commit.
 absl::StatusOr<MapHeader> WriteMap(std::span<const MapPoint> points, MapHeader header, OutputFile& output);
+
+// Takes the points of some nodes with successive ids, from `first` on.
+using UsePoints = std::function<absl::Status(std::uint64_t first, std::span<const MapPoint> points)>;
+
+// Passes all points of an array that another program made, any .npy file of float32 [nodes, 2], to `use` in the order
+// of the ids. Another shape, or a coordinate that is not finite, is an input error. What has been read leaves the page
+// cache.
+absl::Status ReadPlainMap(const std::filesystem::path& path, std::uint64_t nodes, const UsePoints& use);
 
 // How a map relates to a commit of a run.
 enum class MapMatch {
@@ -39,7 +48,9 @@ class MapFile {
   const std::filesystem::path& path() const { return file_.path(); }
   const MapHeader& header() const { return header_; }
   MapMatch Match(const std::array<std::uint64_t, 2>& run_id, std::uint64_t generation, std::uint64_t nodes) const;
-  // A corrupt-file error that says what to do unless the map is current. `run` is the run's folder, for the message.
+  // A corrupt-file error that says what to do if the map is foreign. `run` is the run's folder, for the message.
+  absl::Status CheckRun(const std::array<std::uint64_t, 2>& run_id, std::uint64_t nodes, std::string_view run) const;
+  // The same unless the map is current.
   absl::Status CheckCurrent(const std::array<std::uint64_t, 2>& run_id, std::uint64_t generation, std::uint64_t nodes,
                             std::string_view run) const;
 

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "io/scratch_folder.h"
+#include "io/write_behind.h"
 
 namespace octavo {
 
@@ -31,7 +32,9 @@ absl::Status ScratchTable::Write(std::uint64_t first, std::span<const std::uint3
   const std::uint64_t offset = first * width_ * sizeof(std::uint32_t);
   RETURN_IF_ERROR(file_.WriteAt(offset, std::as_bytes(words)));
   file_.DropCache(offset, words.size_bytes());  // starts to write them back
-  return absl::OkStatus();
+  if (!IsTimeToDrop(words.size_bytes())) return absl::OkStatus();
+  // Dirty pages cannot be dropped: waits for them. Nothing limits how many there are on a slow disk otherwise.
+  return WriteBehind().Finish(file_, rows_ * width_ * sizeof(std::uint32_t));
 }
 
 absl::Status ScratchTable::Read(std::uint64_t first, std::span<std::uint32_t> words) const {
@@ -42,7 +45,14 @@ absl::Status ScratchTable::Read(std::uint64_t first, std::span<std::uint32_t> wo
   const std::uint64_t offset = first * width_ * sizeof(std::uint32_t);
   RETURN_IF_ERROR(file_.ReadAt(offset, std::as_writable_bytes(words)));
   file_.DropCache(offset, words.size_bytes());
+  // The kernel does not drop folios that a range covers in part.
+  if (IsTimeToDrop(words.size_bytes())) file_.DropCache(0, rows_ * width_ * sizeof(std::uint32_t));
   return absl::OkStatus();
+}
+
+bool ScratchTable::IsTimeToDrop(std::uint64_t bytes) const {
+  const std::uint64_t before = moved_->fetch_add(bytes, std::memory_order_relaxed);
+  return before / kCachedBytes != (before + bytes) / kCachedBytes;
 }
 
 }  // namespace octavo

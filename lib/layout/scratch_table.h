@@ -1,6 +1,7 @@
 // Rows of 32-bit words that a computation writes and reads back: in memory, or in a temporary file without a name.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -18,8 +19,8 @@ class ScratchTable {
  public:
   // In memory. Pages that are never written take none.
   static ScratchTable InMemory(std::uint64_t rows, std::uint64_t width);
-  // In a file of `folder`, which loses its name at once: nothing remains of it after a kill. Rows are dropped from the
-  // page cache when they were written or read.
+  // In a file of `folder`, which loses its name at once: nothing remains of it after a kill. The page cache keeps about
+  // kCachedBytes of what was written or read.
   static absl::StatusOr<ScratchTable> InFile(const std::filesystem::path& folder, std::uint64_t rows,
                                              std::uint64_t width);
 
@@ -31,13 +32,19 @@ class ScratchTable {
   absl::Status Write(std::uint64_t first, std::span<const std::uint32_t> words);
   absl::Status Read(std::uint64_t first, std::span<std::uint32_t> words) const;
 
+  static constexpr std::uint64_t kCachedBytes = std::uint64_t{4} << 20;
+
  private:
-  ScratchTable(std::uint64_t rows, std::uint64_t width) : rows_(rows), width_(width) {}
+  ScratchTable(std::uint64_t rows, std::uint64_t width)
+      : rows_(rows), width_(width), moved_(std::make_unique<std::atomic<std::uint64_t>>(0)) {}
+  // Counts bytes that were written or read; whether it is time to drop the whole file from the cache.
+  bool IsTimeToDrop(std::uint64_t bytes) const;
 
   std::uint64_t rows_;
   std::uint64_t width_;
   std::unique_ptr<std::uint32_t[]> memory_;
   File file_;
+  std::unique_ptr<std::atomic<std::uint64_t>> moved_;  // bytes so far; by a pointer because tables are moved
 };
 
 }  // namespace octavo

@@ -148,6 +148,7 @@ TEST(ConfigurationHash, ChangesWithIdentityFieldsOnly) {
 TEST(ConfigurationHash, OfTheDefaultsStaysWhatItIs) {
   EXPECT_EQ(ConfigurationHash(TrainOptions()), 0xC7E13088288C5343U);
   EXPECT_TRUE(FindTrainOption("storage")->recent);
+  EXPECT_TRUE(FindTrainOption("precision")->recent);
   EXPECT_TRUE(FindTrainOption("degree-by-weight")->recent);
   EXPECT_TRUE(FindTrainOption("exchange")->recent);
   TrainOptions options;
@@ -183,6 +184,8 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.dim = 0; }, "0");
   check([](TrainOptions& o) { o.dim = 7, o.model = ModelKind::kDot, o.storage = NpyElement::kBfloat16; },
         "dim is 7; expected an even number with storage bf16");
+  check([](TrainOptions& o) { o.model = ModelKind::kTransE, o.precision = Precision::kBf16; },
+        "precision bf16 rounds the operands of inner products, and the transe model has distances");
   check([](TrainOptions& o) { o.chunk = 5000; }, "chunk is 5000 and batch 4096");
   check([](TrainOptions& o) { o.batch = 1; }, "chunk is 256 and batch 1");
   check([](TrainOptions& o) { o.regularization = 0.1; }, "regularizer is none");

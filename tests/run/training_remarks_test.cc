@@ -34,6 +34,16 @@ TEST(TrainingRemarks, AreAboutModelsThatDoNotFitTheRelations) {
               ElementsAre(HasSubstr("model dot ignores which of the 42 relations")));
 }
 
+TEST(TrainingRemarks, AreAboutProductsOfBf16WithoutAmx) {
+  TrainOptions options;
+  options.negatives = 10;
+  options.precision = Precision::kBf16;
+  EXPECT_EQ(TrainingRemarks(Described(42), options).size(), ActiveBf16Backend() == Bf16Backend::kAmx ? 0U : 1U);
+  EXPECT_THAT(TrainingText(options), testing::HasSubstr("products of bf16"));
+  options.precision = Precision::kFloat32;
+  EXPECT_THAT(TrainingRemarks(Described(42), options), IsEmpty());
+}
+
 TEST(TrainingRemarks, AreAboutMoreNegativesThanNodes) {
   TrainOptions options;
   options.negatives = 2034;

@@ -37,11 +37,13 @@ ALLOWED = {
     "index": ["base", "io", "format", "graph", "tables", "model", "evaluate", "export"],
     "layout": ["base", "io", "format", "graph", "tables", "model", "evaluate", "export", "index"],
     "run": ["base", "io", "format", "cells", "graph", "walk", "tables", "vectors", "plan", "prefetch", "model", "optimize", "checkpoint"],
+    "query": ["base", "io", "format", "graph", "tables", "model", "evaluate", "index", "run"],
     "train": ["base", "io", "format", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint", "run"],
     "choose": ["base", "io", "format", "graph", "plan", "model", "optimize", "run", "train"],
     "tune": ["base", "io", "format", "cells", "graph", "checkpoint", "run", "train", "choose"],
     "chart": ["base"],
     "report": ["base", "io", "format", "chart", "graph", "tables", "plan", "evaluate", "run"],
+    "serve": ["base", "io", "format", "graph", "tables", "checkpoint", "evaluate", "index", "layout", "run", "query", "report"],
     "bench": ["base", "chart", "io", "import", "model", "optimize", "graph", "tables", "plan", "prefetch", "run", "train"],
 }
 

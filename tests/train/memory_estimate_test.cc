@@ -7,6 +7,8 @@
 #include "base/checked_math.h"
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
+#include "tests/support/heap_peak.h"
+#include "tests/train/schedule_fixture.h"
 
 namespace octavo {
 namespace {
@@ -183,6 +185,41 @@ TEST(CheckMemory, NamesTheSmallestThatWouldDo) {
     ASSERT_OK_AND_ASSIGN(const std::uint64_t smallest, ParseByteSize(match[1].str()));
     EXPECT_OK(CheckMemory(estimate, smallest));
     EXPECT_LE(smallest, estimate.total() + (1 << 20));
+  }
+}
+
+// Rows, gradients and scratch of a worker, with products of bf16 in all sizes around those of tiles.
+TEST(EstimateTrainingMemory, CoversPackedOperands) {
+  for (const bool factors : {false, true}) {
+    for (const auto& [chunk, negatives] : {std::pair{1UL, 1UL}, {17UL, 700UL}, {40UL, 15UL}}) {
+      TrainOptions options = TinyOptions();
+      options.dim = factors ? 2 * chunk + 2 : 6;
+      options.chunk = options.batch = chunk;
+      options.negatives = negatives;
+      options.precision = Precision::kBf16;
+      ASSERT_EQ(KeepsFactors(options), factors);
+      ScheduleFixture fixture(options);
+      const GraphDescription& graph = fixture.graph().description();
+      const std::uint64_t planned = EstimateTrainingMemory(options, graph, 1, kWhole).workers;
+      options.precision = Precision::kAuto;
+      EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).workers, planned);
+      options.precision = Precision::kFloat32;
+      EXPECT_LT(EstimateTrainingMemory(options, graph, 1, kWhole).workers, planned);
+      options.precision = Precision::kBf16;
+
+      const ChunkWork work(options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations());
+      ChunkResult result;
+      work.Draw({.epoch = 0, .batch = 0}, fixture.edges().first(chunk), 0, result);
+      std::vector<float> block(BlockFloats(options, result.shape));
+      work.TakeBlock(block, result);
+      const HeapPeak peak;
+      ChunkRows rows;
+      ChunkKernel kernel = MakeKernel(options);
+      work.Gather(rows, result);
+      work.Compute(rows, kernel, result);
+      ASSERT_OK(result.status);
+      EXPECT_LE(peak.bytes(), planned + 4096) << chunk << " x " << negatives;  // and small objects
+    }
   }
 }
 

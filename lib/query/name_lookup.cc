@@ -1,4 +1,4 @@
-#include "cmd/name_lookup.h"
+#include "query/name_lookup.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,15 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/cord.h"
 #include "base/escape.h"
 #include "base/status.h"
-#include "cmd/usage.h"
 #include "evaluate/near_names.h"
 #include "fmt/format.h"
 
 namespace octavo {
 namespace {
 
+constexpr char kUnknownPayload[] = "octavo/unknown-name";
 constexpr std::uint64_t kNamesAhead = 16'384;
 constexpr std::chrono::milliseconds kSameEndTime(1000);  // for an error in a graph of tens of millions of names
 constexpr std::size_t kMostCandidates = 10;              // nodes with the same label that are listed
@@ -54,8 +55,11 @@ std::vector<std::string> NearTexts(std::string_view wanted, const Texts& texts) 
 
 absl::Status UnknownName(const Graph& graph, std::string_view name, const Texts& texts) {
   const SameEnd same = FindNamesEnding(name, texts.size, texts.name, kSameEndTime);
-  return UsageError(fmt::format("{}: no {} \"{}\"{}", graph.paths().folder().string(), texts.kind, EscapeName(name),
-                                same.matches > 0 ? SameEndText(texts.kind, same) : DidYouMean(NearTexts(name, texts))));
+  absl::Status status =
+      UsageError(fmt::format("{}: no {} \"{}\"{}", graph.paths().folder().string(), texts.kind, EscapeName(name),
+                             same.matches > 0 ? SameEndText(texts.kind, same) : DidYouMean(NearTexts(name, texts))));
+  status.SetPayload(kUnknownPayload, absl::Cord());
+  return status;
 }
 
 // The label of several nodes or relations, which have these names.
@@ -71,6 +75,8 @@ absl::Status SharedLabel(const Graph& graph, std::string_view kind, std::string_
 }
 
 }  // namespace
+
+bool IsUnknownName(const absl::Status& status) { return status.GetPayload(kUnknownPayload).has_value(); }
 
 absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name, bool suggest) {
   if (const std::optional<NodeId> node = graph.nodes().Find(name)) return *node;

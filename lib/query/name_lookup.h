@@ -18,6 +18,9 @@ namespace octavo {
 absl::StatusOr<NodeId> FindNode(const Graph& graph, std::string_view name, bool suggest = true);
 absl::StatusOr<RelationId> FindRelation(const Graph& graph, std::string_view name, bool suggest = true);
 
+// Whether FindNode or FindRelation returned this because nothing has the name or label.
+bool IsUnknownName(const absl::Status& status);
+
 // Returns a function for the name of a node or relation by number, for callers that go through all in order from 0:
 // reads names ahead and drops them afterwards. Refers to `graph`.
 std::function<std::string_view(std::uint64_t)> NodeNamesInTurn(const Graph& graph);
