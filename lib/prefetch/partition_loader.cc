@@ -36,7 +36,7 @@ absl::Status PartitionLoader::MoveTo(const std::vector<PartitionId>& target) {
 }
 
 absl::Status PartitionLoader::StartNext() {
-  if (!ahead_ || state_ + 1 >= plan_->states.size()) return absl::OkStatus();
+  if (!ahead_ || state_ + 1 >= plan_->states.size() || !plan_->states[state_ + 1].ahead) return absl::OkStatus();
   asked_ = true;
   return exchanges_.Start(state_ + 1);
 }
@@ -61,6 +61,8 @@ absl::Status PartitionLoader::Advance() {
     asked_ = false;
     RETURN_IF_ERROR(exchanges_.Take());
   } else {
+    // All that leaves goes before anything enters.
+    if (!plan_->states[next].ahead) leaving_ = Without(resident_, plan_->states[next].resident);
     RETURN_IF_ERROR(exchanges_.Run(next));
   }
   state_ = next;

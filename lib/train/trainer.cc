@@ -38,7 +38,9 @@ namespace fs = std::filesystem;
 // If the edges do not fit in addition to what the training holds, drops them from the page cache after reading. Returns
 // whether it does. Tables are mapped only if their clean pages fit in addition.
 bool LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
-  const MemoryEstimate estimate = EstimateTrainingMemory(options, graph.description(), settings.threads, shape);
+  const bool hold_all = HoldsAllTables(options, graph.description(), settings.threads, shape, settings.memory);
+  const MemoryEstimate estimate =
+      EstimateTrainingMemory(options, graph.description(), settings.threads, shape, hold_all);
   const std::uint64_t edges =
       MostTrainedEdges(options, graph.description()) * EdgeBytes(graph.Edges(Split::kTrain).header());
   const std::uint64_t needed = estimate.total() + edges;
@@ -133,7 +135,7 @@ absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const 
   const PartitionShape now = DivisionOf(progress);
   PartitionShape next = now;
   const bool ends = progress.epoch + (progress.batch > 0 ? 1 : 0) >= options.epochs;  // there is no next epoch
-  if (settings.divide_anew && !ends) {
+  if (settings.divide_anew && !ends && options.lanes == 1) {
     ASSIGN_OR_RETURN(next, ChooseShape(options, graph, settings.memory, settings.threads));
   }
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, settings.threads, now);

@@ -61,7 +61,7 @@ TEST(Manifest, RoundTrip) {
   for (const std::uint64_t partitions : {0U, 1U, 2U, 113U, 114U, 500U}) {
     const Manifest manifest = Sample(partitions);
     const std::vector<std::byte> slot = EncodeManifest(manifest);
-    EXPECT_EQ(slot.size(), ManifestSlotBytes(partitions));
+    EXPECT_EQ(slot.size(), ManifestSlotBytes(partitions, 0));
     EXPECT_EQ(slot.size() % 4096, 0U);
     EXPECT_GE(slot.size(), UsedBytes(manifest));
     ASSERT_OK_AND_ASSIGN(const Manifest found, DecodeManifest(slot, "STATE"));

@@ -1,0 +1,126 @@
+#include "plan/lane_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace octavo {
+namespace {
+
+LaneGroups Groups(std::uint32_t fine, std::uint32_t lanes) {
+  std::vector<std::uint64_t> edges;
+  for (std::uint32_t p = 0; p < fine; ++p) edges.push_back(100 + p * 37 % 50);
+  return BalanceLaneGroups(edges, lanes);
+}
+
+std::set<PartitionId> SetOf(const std::vector<PartitionId>& partitions) {
+  return {partitions.begin(), partitions.end()};
+}
+
+// Follows a plan with sets: every cell once, with both its partitions in memory; a lane touches only its two groups.
+void CheckPlan(const EpochPlan& plan, const LaneGroups& groups, const PartitionShape& shape, std::uint64_t epoch,
+               bool hold_all) {
+  std::uint32_t fine = 0;
+  for (const auto& group : groups) fine += static_cast<std::uint32_t>(group.size());
+  const auto lanes = static_cast<std::uint32_t>(groups.size() / 2);
+  const std::vector<LaneRound> rounds = MakeLaneRounds(lanes, epoch);
+  ASSERT_EQ(plan.turns.size(), rounds.size() * lanes);
+  std::set<CellId> trained;
+  std::set<PartitionId> memory;
+  std::size_t next = 0;
+  std::uint64_t exchanges = 0;
+  for (std::size_t t = 0; t < plan.turns.size(); ++t) {
+    const LaneTurn& turn = plan.turns[t];
+    ASSERT_EQ(turn.round, t / lanes);
+    ASSERT_EQ(turn.lane, t % lanes);
+    ASSERT_EQ(turn.first_state, next);
+    ASSERT_GT(turn.end_state, next);
+    next = turn.end_state;
+    const auto& [a, b] = rounds[turn.round].lanes[turn.lane];
+    std::set<PartitionId> held = SetOf(groups[a]);
+    held.insert(groups[b].begin(), groups[b].end());
+    for (std::size_t s = turn.first_state; s < turn.end_state; ++s) {
+      const PlannedState& state = plan.states[s];
+      if (s == 0) memory = SetOf(state.resident);
+      for (const PartitionId p : state.leaving) ASSERT_EQ(memory.erase(p), 1U);
+      for (const PartitionId p : state.entering) ASSERT_TRUE(memory.insert(p).second);
+      ASSERT_TRUE(std::ranges::equal(memory, state.resident));
+      exchanges += s > 0 && !state.entering.empty() ? 1 : 0;
+      ASSERT_EQ(state.resident.size() == fine, hold_all);
+      ASSERT_TRUE(state.ahead || !hold_all);
+      ASSERT_LE(state.NegativePartitions().size(),
+                std::size_t{shape.resident} * LargestPartition(LargestLane(fine, lanes), shape.partitions));
+      for (const PartitionId p : state.NegativePartitions()) ASSERT_TRUE(held.contains(p)) << "of another lane";
+      const std::set<PartitionId> usable = SetOf(state.NegativePartitions());
+      ASSERT_FALSE(state.cells.empty());
+      ASSERT_TRUE(std::ranges::is_sorted(state.cells));
+      for (const CellId& cell : state.cells) {
+        ASSERT_TRUE(usable.contains(cell.head) && usable.contains(cell.tail));
+        ASSERT_TRUE(trained.insert(cell).second) << "twice";
+      }
+    }
+    if (!hold_all && t > 0) {
+      EXPECT_FALSE(plan.states[turn.first_state].ahead) << "memory is for one lane";
+    }
+  }
+  EXPECT_EQ(next, plan.states.size());
+  EXPECT_EQ(trained.size(), std::size_t{fine} * fine);
+  EXPECT_EQ(plan.exchanges, exchanges);
+}
+
+TEST(LanePlan, TrainsEachCellOnceAndLanesShareNoPartition) {
+  for (const std::uint32_t lanes : {2U, 4U, 8U}) {
+    for (const std::uint32_t fine : {16U, 17U, 64U}) {
+      for (const PartitionShape shape : {PartitionShape{1, 1}, {3, 2}, {4, 2}, {4, 3}}) {
+        if (shape.partitions > LargestLane(fine, lanes)) continue;
+        for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kInsideOut, BucketOrder::kRandom}) {
+          for (const bool hold_all : {false, true}) {
+            SCOPED_TRACE(::testing::Message() << lanes << " lanes, " << fine << ": " << shape.partitions);
+            const LaneGroups groups = Groups(fine, lanes);
+            LanePlanner planner(groups, shape, order, 3, hold_all);
+            for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+              CheckPlan(planner.Plan(epoch), groups, shape, epoch, hold_all);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// What is in memory besides has no part in what is trained.
+TEST(LanePlan, HoldingAllTablesChangesNothingElse) {
+  const LaneGroups groups = Groups(20, 2);
+  LanePlanner lean(groups, {4, 2}, BucketOrder::kBeta, 9, false);
+  LanePlanner ample(groups, {4, 2}, BucketOrder::kBeta, 9, true);
+  const EpochPlan few = lean.Plan(1);
+  const EpochPlan& all = ample.Plan(1);
+  ASSERT_EQ(few.states.size(), all.states.size());
+  for (std::size_t s = 0; s < few.states.size(); ++s) {
+    EXPECT_EQ(few.states[s].cells, all.states[s].cells);
+    EXPECT_EQ(few.states[s].NegativePartitions(), all.states[s].NegativePartitions());
+    EXPECT_TRUE(all.states[s].entering.empty());
+  }
+  EXPECT_EQ(all.exchanges, 0U);
+  const auto before = lean.Plan(5).states[3].cells;
+  EXPECT_EQ(lean.Plan(1).states[3].cells, few.states[3].cells) << "a function of the epoch";
+  EXPECT_EQ(lean.Plan(5).states[3].cells, before);
+}
+
+// Odd epochs begin with the groups that even ones end with.
+TEST(LanePlan, NothingMovesBetweenEpochs) {
+  const LaneGroups groups = Groups(32, 4);
+  LanePlanner planner(groups, {1, 1}, BucketOrder::kBeta, 1, false);
+  const EpochPlan first = planner.Plan(0);
+  const EpochPlan& second = planner.Plan(1);
+  const std::size_t lanes = 4;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    EXPECT_EQ(first.states[first.states.size() - lanes + lane].resident, second.states[lane].resident);
+  }
+}
+
+}  // namespace
+}  // namespace octavo
