@@ -33,7 +33,8 @@ absl::Status RunClassification(Program& program, const RunFlags& run, const Clas
 // Of ranking and of link prediction.
 struct HeldOutFlags {
   std::string split = "test";
-  std::string candidates;  // file of nodes; empty: by options.candidates
+  bool split_given = false;
+  std::string candidates;  // file of nodes, or of questions with their candidates; empty: by options.candidates
   std::string negatives;   // file of edges, of link prediction; empty: random ones
   RankingOptions options;
   TypeFlags types;  // of ranking
@@ -45,6 +46,7 @@ absl::Status RunLinkPrediction(Program& program, const RunFlags& run, const Held
 // command, for a message about --memory.
 absl::StatusOr<std::vector<std::uint64_t>> ReadCandidates(Program& program, const std::string& what, TrainedRun& run,
                                                           const std::string& path);
+absl::Status CheckCandidatesExist(const std::string& path);
 void WarnOfUnknownNames(Program& program, const std::string& file, const UnknownNames& unknown, const Graph& graph);
 Split SplitOf(const std::string& name);
 

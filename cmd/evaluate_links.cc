@@ -26,6 +26,11 @@ Json ReportObject(const HeldOutFlags& flags, const LinkPredictionOptions& option
   Json object = Json::object();
   object["auc"] = report.auc;
   object["average_precision"] = report.average_precision;
+  if (!flags.negatives.empty()) {
+    for (std::size_t i = 0; i < kSharedHits.size(); ++i) {
+      object[fmt::format("hits@{}", kSharedHits[i])] = report.hits[i];
+    }
+  }
   object["edges"] = report.edges;
   object["non_edges"] = report.non_edges;
   if (!flags.negatives.empty()) object["negatives_file"] = flags.negatives;
@@ -99,6 +104,9 @@ absl::Status RunLinkPrediction(Program& program, const RunFlags& run_flags, cons
   fmt::print("{} of {} ({}) and {}\n\n", CountText(report.edges, fmt::format("{} edge", SplitName(options.split))),
              run_flags.run, DescribeRun(run), NegativesText(flags, report));
   fmt::print("AUC                {:.4f}\naverage precision  {:.4f}\n", report.auc, report.average_precision);
+  for (std::size_t i = 0; i < kSharedHits.size() && !flags.negatives.empty(); ++i) {
+    fmt::print("{:<19}{:.4f}\n", fmt::format("Hits@{}", kSharedHits[i]), report.hits[i]);
+  }
   program.reporter.Info(fmt::format("took {:.1f} s", seconds));
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/count_text.h"
 #include "base/escape.h"
@@ -16,6 +17,7 @@
 #include "cmd/opened_run.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
+#include "evaluate/given_candidates.h"
 #include "evaluate/ranking.h"
 #include "format/paths.h"
 #include "nlohmann/json.hpp"
@@ -163,9 +165,70 @@ std::string RelationTable(const TrainedRun& run, const RankingReport& report) {
   return text;
 }
 
+// Ranks among the candidates that a file gives for each question.
+absl::Status RunGivenCandidates(Program& program, const RunFlags& run_flags, const HeldOutFlags& flags, bool json) {
+  if (flags.options.sample > 0 || flags.options.per_relation || flags.split_given) {
+    return UsageError(
+        fmt::format("--candidates: {} has a question in each line, which {} cannot select; expected a "
+                    "list of names, or no {}",
+                    flags.candidates,
+                    flags.split_given          ? "--split"
+                    : flags.options.sample > 0 ? "--sample"
+                                               : "--per-relation",
+                    flags.split_given          ? "--split"
+                    : flags.options.sample > 0 ? "--sample"
+                                               : "--per-relation"));
+  }
+  ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, run_flags));
+  EvaluationClock clock(program, "ranking");
+  const std::uint64_t least = LeastGivenCandidatesMemory(EmbeddedOf(run), ReadingThreads(program));
+  ASSIGN_OR_RETURN(const ReadingMemory memory, ShareReadingMemory(program, "evaluate", run, least));
+  ASSIGN_OR_RETURN(const GivenCandidatesReport report,
+                   RankGivenCandidates(EmbeddedOf(run), flags.candidates, memory.bytes));
+  RETURN_IF_ERROR(WarnIfCommitted(program, run_flags, run));
+  program.reporter.EndProgress();
+  const double took = clock.Seconds();
+  WarnOfUnknownNames(program, flags.candidates, report.unknown_questions, *run.graph);
+  if (report.unknown_candidates.lines > 0) {
+    program.reporter.Warning(fmt::format("{}: left out {} that {} lacks, the first \"{}\"", flags.candidates,
+                                         CountText(report.unknown_candidates.lines, "candidate"),
+                                         run.graph->paths().folder().string(),
+                                         Escape(report.unknown_candidates.first)));
+  }
+  const RankSums both = report.Both();
+  if (json) {
+    Json object = Json::object();
+    AddMetrics(object, both);
+    object["questions"] = both.count;
+    object["candidates"] = report.candidates;
+    object["filtered"] = false;
+    object["candidates_file"] = flags.candidates;
+    for (const auto& [side, sums] : {std::pair("head", &report.head), std::pair("tail", &report.tail)}) {
+      AddMetrics(object[side] = Json::object(), *sums);
+      object[side]["questions"] = sums->count;
+    }
+    AddRunKeys(object, run, took);
+    PrintReport(object);
+    return absl::OkStatus();
+  }
+  fmt::print("{} of {} ({}), each answer ranked among its own candidates of {}, {:.1f} on average\n\n",
+             CountText(both.count, "question"), run_flags.run, DescribeRun(run), flags.candidates,
+             static_cast<double>(report.candidates) / static_cast<double>(both.count));
+  fmt::print("{:<22}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "", "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
+  fmt::print("{}{}{}", Row("given candidates", both), Row("  tails (h, r, ?)", report.tail),
+             Row("  heads (?, r, t)", report.head));
+  program.reporter.Info(fmt::format("took {:.1f} s", took));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RunRanking(Program& program, const RunFlags& run_flags, const HeldOutFlags& flags, bool json) {
+  if (!flags.candidates.empty()) {
+    RETURN_IF_ERROR(CheckCandidatesExist(flags.candidates));
+    ASSIGN_OR_RETURN(const bool questions, QuestionFile::Is(flags.candidates));
+    if (questions) return RunGivenCandidates(program, run_flags, flags, json);
+  }
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, run_flags));
   EvaluationClock clock(program, "ranking");
   RankingOptions options = flags.options;

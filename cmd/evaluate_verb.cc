@@ -125,7 +125,9 @@ void AddCandidates(CLI::App& verb, HeldOutFlags& flags) {
   verb.add_option_function<std::string>(
           "--candidates", parse,
           "Rank among this many random nodes, the same for all edges; 0: among all nodes; or among the nodes listed in "
-          "a file, one per line: ends that it does not list are not ranked")
+          "a file, one per line: ends that it does not list are not ranked; or, by a file of lines "
+          "HEAD<TAB>RELATION<TAB>?"
+          "<TAB>ANSWER<TAB>CANDIDATE... or an .npy of such rows, each answer among its own candidates")
       ->type_name("N|FILE")
       ->default_str("0");
 }
@@ -143,15 +145,18 @@ void WarnOfUnknownNames(Program& program, const std::string& file, const Unknown
                                        Escape(unknown.first)));
 }
 
+absl::Status CheckCandidatesExist(const std::string& path) {
+  std::error_code error;
+  if (path == "-" || std::filesystem::exists(path, error)) return absl::OkStatus();
+  return UsageError(
+      fmt::format("--candidates: found \"{}\", which is no file; expected a whole number, or a file with "
+                  "names of nodes, one per line",
+                  Escape(path)));
+}
+
 absl::StatusOr<std::vector<std::uint64_t>> ReadCandidates(Program& program, const std::string& what, TrainedRun& run,
                                                           const std::string& path) {
-  std::error_code error;
-  if (path != "-" && !std::filesystem::exists(path, error)) {
-    return UsageError(
-        fmt::format("--candidates: found \"{}\", which is no file; expected a whole number, or a file with "
-                    "names of nodes, one per line",
-                    Escape(path)));
-  }
+  RETURN_IF_ERROR(CheckCandidatesExist(path));
   ASSIGN_OR_RETURN(const ReadingMemory memory, ShareReadingMemory(program, what, run, kLeastLabelBytes));
   ASSIGN_OR_RETURN(NodeList list, ReadNodeList(*run.graph, path, memory.bytes));
   WarnOfUnknownNames(program, path, list.unknown, *run.graph);
@@ -213,7 +218,8 @@ void AddEvaluateVerb(CLI::App& app, Program& program) {
       "worst rank; Hits@k counts ranks up to k.\n"
       "Classes (--labels): one logistic regression per class, against all others; a node with k classes is predicted "
       "the k likeliest.");
-  verb->final_callback([&program, flags] {
+  verb->final_callback([&program, flags, verb] {
+    flags->held_out.split_given = verb->count("--split") > 0;
     flags->classification.options.seed = flags->held_out.options.seed;
     program.run = [flags](Program& p) { return RunEvaluate(p, *flags); };
   });

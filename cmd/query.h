@@ -72,7 +72,10 @@ struct AnswerLimits {
   std::uint64_t most_answers = 0;         // per question
   std::uint64_t other_bytes = 0;          // held by its caller, out of --memory
   std::uint64_t suggesting = UINT64_MAX;  // failed questions for which similar names are suggested
-  std::function<bool()> stop = nullptr;   // NodeSearchOptions::stop
+  // A node without a training edge gets a note; looking for one reads training edges. For people, who ask few
+  // questions.
+  bool notes_untrained = false;
+  std::function<bool()> stop = nullptr;  // NodeSearchOptions::stop
 };
 
 // A run and, with --index, an index, opened for questions within --memory. One thread may ask.

@@ -14,6 +14,7 @@
 #include "cmd/query.h"
 #include "cmd/reading_memory.h"
 #include "fmt/format.h"
+#include "graph/node_places.h"
 
 namespace octavo {
 namespace {
@@ -152,6 +153,13 @@ absl::StatusOr<NodeId> Answerer::TakeNode(Answer& answer, std::size_t word) {
   ASSIGN_OR_RETURN(const NodeId node, FindNode(*run_.graph, answer.question.words[word], Suggests()));
   answer.question.words[word] = run_.graph->nodes().Name(node);
   answer.labels[word] = run_.graph->LabelOf(node);
+  if (!limits_.notes_untrained) return node;
+  ASSIGN_OR_RETURN(const bool trained, HasTrainingEdge(*run_.graph, node));
+  if (!trained) {
+    program_->reporter.Info(fmt::format(
+        "note: no training edge has \"{}\": its vector says little, as only negatives changed it, if anything",
+        EscapeCell(answer.question.words[word], kMaxNameBytes)));
+  }
   return node;
 }
 

@@ -327,6 +327,7 @@ absl::Status RunPrompt(Program& program, const QueryFlags& flags) {
   }
   AnswerLimits limits;
   limits.most_answers = std::max(kMostAnswers, flags.k);
+  limits.notes_untrained = true;
   limits.stop = [] { return stopped.load(std::memory_order_relaxed); };
   ASSIGN_OR_RETURN(Answerer answerer, Answerer::Open(program, flags, limits));
   CatchStops();

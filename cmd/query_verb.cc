@@ -52,6 +52,7 @@ void AddPredictFlags(CLI::App& app, QueryFlags& flags) {
 absl::Status RunQuestion(Program& program, const VerbFlags& flags) {
   AnswerLimits limits;
   limits.most_answers = flags.query.k;
+  limits.notes_untrained = true;
   ASSIGN_OR_RETURN(Answerer answerer, Answerer::Open(program, flags.query, limits));
   ASSIGN_OR_RETURN(const Answer answer, answerer.Ask(flags.question, flags.query.k));
   const std::uint64_t sample = std::min(flags.recall, answerer.run().graph->node_count());

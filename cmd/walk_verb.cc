@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "cmd/version_facts.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
+#include "walk/early_ends.h"
 #include "walk/walk_graph.h"
 
 namespace octavo {
@@ -69,25 +71,6 @@ void Report(const WalkFlags& flags, const WalkSummary& summary, Reporter& report
   reporter.Info(fmt::format("took {} ({:.1f} s walking, {:.1f} writing)",
                             DurationText(summary.walk_seconds + summary.write_seconds), summary.walk_seconds,
                             summary.write_seconds));
-}
-
-// Warns if walks end long before --length, or at their first node: on a directed graph, at nodes without an edge that
-// leads away.
-void WarnOfShortWalks(const WalkFlags& flags, const WalkSummary& summary, Reporter& reporter) {
-  const WalkOptions& walk = flags.options.walk;
-  const auto length = static_cast<double>(walk.length);
-  const double window = std::min(static_cast<double>(walk.window), length - 1);
-  // Pairs of a walk that does not end early, and the share of them below which most walks do. A walk of ppr has at most
-  // one pair, and none with probability 1 - alpha.
-  const double whole = walk.windowed() ? window * length - window * (window + 1) / 2 : walk.alpha;
-  const double least = walk.windowed() ? 0.25 : 0.6;
-  const double found =
-      static_cast<double>(summary.pairs) / static_cast<double>(std::max<std::uint64_t>(1, summary.walks));
-  if (found >= least * whole) return;
-  reporter.Warning(fmt::format(
-      "most walks end early: {:.3g} pairs a walk, of {:.3g} that are possible, because edges are followed from head to "
-      "tail only; if their direction does not matter, import the graph with --undirected",
-      found, whole));
 }
 
 void PrintJson(const WalkFlags& flags, const WalkSummary& summary) {
@@ -175,7 +158,8 @@ absl::Status RunWalk(WalkFlags& flags, Program& program) {
     return absl::OkStatus();
   }
   Report(flags, *summary, program.reporter);
-  WarnOfShortWalks(flags, *summary, program.reporter);
+  const std::optional<std::string> ends = EarlyEnds(flags.options.walk, summary->walks, summary->pairs);
+  if (ends) program.reporter.Warning(*ends);
   if (flags.json) PrintJson(flags, *summary);
   if (summary->graph.train_edges > 0) ReportNext(program.reporter, {NextOfWalk(flags.output)});
   return absl::OkStatus();

@@ -33,6 +33,7 @@ enum class RandomPurpose : std::uint32_t {
   kGroupShuffle = 13,
   kWalk = 14,
   kFactSample = 15,
+  kTypedNegatives = 16,
   kLabelSplit = 20,
   kNonEdges = 21,
   kTrials = 40,

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -14,7 +15,6 @@
 #include "base/parallel.h"
 #include "io/checksum.h"
 #include "io/file.h"
-#include "oneapi/tbb/parallel_sort.h"
 
 namespace octavo {
 namespace {
@@ -27,6 +27,12 @@ constexpr std::size_t kSplits = 3;
 constexpr std::uint64_t kPageBytes = 4096;
 // Cells larger than this are sorted by several threads.
 constexpr std::size_t kParallelSortEdges = std::size_t{1} << 16;
+// Edges of a bucket: the sort of so few is an insertion sort.
+constexpr std::size_t kBucketEdges = 4;
+// At most 4,096 buckets: edges are then written to so many places that the second-level cache holds.
+constexpr int kMostBucketBits = 12;
+// A large cell has 256 tasks.
+constexpr int kTaskBits = 8;
 
 std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> Triple(const EdgeRecord& edge) {
   return {edge.head, edge.relation(), edge.tail};
@@ -135,17 +141,36 @@ bool OrderedBefore(const KeyedEdge& a, const KeyedEdge& b) {
   return a.edge.weight < b.edge.weight;
 }
 
+// A bucket sort: keys are hashes, evenly spread over 64 bits, so their leading bits divide the edges into buckets of
+// nearly equal sizes.
 void OrderCell(std::span<EdgeRecord> edges) {
+  const int bits = std::clamp(static_cast<int>(std::bit_width(edges.size() / kBucketEdges)), 1, kMostBucketBits);
+  const auto bucket_of = [bits](std::uint64_t key) { return static_cast<std::size_t>(key >> (64 - bits)); };
+  const std::size_t buckets = std::size_t{1} << bits;
+  // Keys are computed twice, which takes less than the memory for them.
+  std::vector<std::size_t> next(buckets + 1);
+  for (const EdgeRecord& edge : edges) ++next[bucket_of(OrderKey(edge)) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
   std::vector<KeyedEdge> keyed(edges.size());
-  for (std::size_t i = 0; i < edges.size(); ++i) keyed[i] = {OrderKey(edges[i]), edges[i]};
-  // A lambda, so that the sorts can inline it.
-  const auto before = [](const KeyedEdge& a, const KeyedEdge& b) { return OrderedBefore(a, b); };
-  if (keyed.size() >= kParallelSortEdges) {
-    tbb::parallel_sort(keyed.begin(), keyed.end(), before);
-  } else {
-    std::ranges::sort(keyed, before);
+  for (const EdgeRecord& edge : edges) {
+    const std::uint64_t key = OrderKey(edge);
+    keyed[next[bucket_of(key)]++] = {key, edge};
   }
-  for (std::size_t i = 0; i < edges.size(); ++i) edges[i] = keyed[i].edge;
+  // next[b] is now the end of bucket b.
+  const auto finish = [&](std::size_t bucket) {
+    const std::size_t begin = bucket == 0 ? 0 : next[bucket - 1];
+    const auto mine = std::span(keyed).subspan(begin, next[bucket] - begin);
+    // A lambda, so that the sort can inline it.
+    std::ranges::sort(mine, [](const KeyedEdge& a, const KeyedEdge& b) { return OrderedBefore(a, b); });
+    for (std::size_t i = 0; i < mine.size(); ++i) edges[begin + i] = mine[i].edge;
+  };
+  if (edges.size() >= kParallelSortEdges) {
+    ParallelRanges(0, buckets, buckets >> kTaskBits, [&](std::size_t first, std::size_t last) {
+      for (std::size_t bucket = first; bucket < last; ++bucket) finish(bucket);
+    });
+  } else {
+    for (std::size_t bucket = 0; bucket < buckets; ++bucket) finish(bucket);
+  }
 }
 
 std::size_t HandleDuplicates(std::span<EdgeRecord> edges, bool merge, std::uint64_t& duplicates) {

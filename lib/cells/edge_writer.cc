@@ -25,6 +25,9 @@ constexpr std::array<EdgeSplit, 3> kSplits = {EdgeSplit::kTrain, EdgeSplit::kVal
 // Bytes per edge in addition to the edge itself: its key and a copy while sorting, its encoded bytes, and the encoded
 // bytes of an edge of the previous cells, which are being written.
 constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + 2 * sizeof(EdgeRecord);
+// Bytes per edge of the spilled cells that are in memory together: the edge twice while they are distributed, the rest
+// while they are prepared.
+constexpr std::uint64_t kGroupBytesOfEdge = 40;
 // Edges that are prepared together. Threads wait for each other at the end of each such step, and a disk may be slow at
 // times.
 constexpr std::uint64_t kSmallEdges = std::uint64_t{256} << 10;
@@ -155,33 +158,30 @@ absl::Status WriteLargeCell(SortedEdges& edges, std::uint32_t cell, std::uint64_
   return output.Merge(std::move(pieces), edges.partitions());
 }
 
-}  // namespace
-
-absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& edges, const CellsHeader& layout,
-                                        const EdgeWriterOptions& options) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, options));
-  // Several cells at a time, a row or as many as have kSmallEdges edges: prepared in parallel while the previous ones
-  // are appended in order.
-  const std::uint64_t most_edges = std::max<std::uint64_t>(1, options.work_bytes / kWorkBytesOfEdge);
+// Writes cells [begin, end), several at a time, a row or as many as have kSmallEdges edges: prepared in parallel while
+// the previous ones are appended in order.
+absl::Status WriteCells(SortedEdges& edges, std::uint32_t begin, std::uint32_t end, const CellsHeader& layout,
+                        const EdgeWriterOptions& options, std::uint64_t work_bytes, Output& output) {
+  const std::uint64_t most_edges = std::max<std::uint64_t>(1, work_bytes / kWorkBytesOfEdge);
   std::vector<PreparedCell> ready;
   std::span<const EdgeRecord> ready_edges;  // of these cells
   const auto append = [&]() -> absl::Status {
-    for (const PreparedCell& cell : ready) RETURN_IF_ERROR(output->Append(cell));
+    for (const PreparedCell& cell : ready) RETURN_IF_ERROR(output.Append(cell));
     ready.clear();
     edges.Release(std::exchange(ready_edges, {}));
     return absl::OkStatus();
   };
-  for (std::uint32_t first = 0; first < edges.cell_count();) {
+  for (std::uint32_t first = begin; first < end;) {
     std::uint32_t last = first;
     std::uint64_t held = 0;
-    const std::uint32_t end = first + std::min(edges.cell_count() - first, kMostCells);
-    while (last < end && (last - first < edges.partitions().count || held < kSmallEdges) &&
+    const std::uint32_t most_last = first + std::min(end - first, kMostCells);
+    while (last < most_last && (last - first < edges.partitions().count || held < kSmallEdges) &&
            edges.Cell(last).size() <= most_edges - held) {
       held += edges.Cell(last++).size();
     }
     if (last == first) {
       RETURN_IF_ERROR(append());
-      RETURN_IF_ERROR(WriteLargeCell(edges, first, most_edges, *output));
+      RETURN_IF_ERROR(WriteLargeCell(edges, first, most_edges, output));
       edges.Release(edges.Cell(first++));
       continue;
     }
@@ -199,7 +199,39 @@ absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& ed
     ready_edges = {edges.Cell(first).data(), held};
     first = last;
   }
-  RETURN_IF_ERROR(append());
+  return append();
+}
+
+// Writes the next cell of `spill`, which is too large to be read as a whole: sorts pieces of it and merges them.
+absl::Status WriteLargeSpilledCell(CellSpill& spill, std::uint64_t edges, std::uint64_t piece_edges,
+                                   std::uint64_t work_bytes, Output& output) {
+  SpillFile& file = spill.file();
+  std::vector<SpillExtent> extents;
+  while (true) {
+    ASSIGN_OR_RETURN(std::vector<EdgeRecord> piece, spill.ReadPiece(piece_edges));
+    if (piece.empty()) break;
+    OrderCell(piece);
+    extents.push_back({.begin = file.size(), .end = 0});
+    RETURN_IF_ERROR(file.Append(std::as_bytes(std::span(piece))));
+    extents.back().end = file.size();
+  }
+  const auto merge = [&](std::span<const SpillExtent> some) -> absl::StatusOr<std::optional<SpillExtent>> {
+    ASSIGN_OR_RETURN(const SpillExtent extent,
+                     output.MergeToExtent(SourcesOf(file, some, work_bytes), spill.partitions(), file));
+    return std::optional<SpillExtent>(extent);
+  };
+  RETURN_IF_ERROR(ReduceExtents(extents, EdgeMergeLimits(work_bytes, edges, spill.partitions().count), merge).status());
+  RETURN_IF_ERROR(file.FinishWriting());
+  const std::uint64_t buffers = work_bytes - std::min(work_bytes, IndexBytes(edges, spill.partitions().count));
+  return output.Merge(SourcesOf(file, extents, buffers), spill.partitions());
+}
+
+}  // namespace
+
+absl::StatusOr<WrittenEdges> WriteEdges(const GraphPaths& paths, SortedEdges& edges, const CellsHeader& layout,
+                                        const EdgeWriterOptions& options) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, options));
+  RETURN_IF_ERROR(WriteCells(edges, 0, edges.cell_count(), layout, options, options.work_bytes, *output));
   return output->Finish();
 }
 
@@ -223,31 +255,33 @@ absl::Status CheckMergeMemory(std::uint64_t work_bytes, std::uint64_t edges, std
       edges, FormatByteSize(IndexBytes(edges, partitions) + 2 * kMinMergeBuffer), FormatByteSize(work_bytes)));
 }
 
-absl::StatusOr<WrittenEdges> WriteExtents(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> extents,
-                                          const CellsHeader& layout, const EdgeWriterOptions& options) {
-  std::uint64_t edges = 0;
-  for (const SpillExtent& extent : extents) edges += (extent.end - extent.begin) / sizeof(EdgeRecord);
-  const MergeLimits limits = EdgeMergeLimits(options.work_bytes, edges, layout.partition_count);
-  const auto all = static_cast<double>(std::max<std::uint64_t>(1, BytesToMerge(extents, limits) / sizeof(EdgeRecord)));
+absl::StatusOr<WrittenEdges> WriteSpilled(const GraphPaths& paths, CellSpill& spill, const CellsHeader& layout,
+                                          const EdgeWriterOptions& options) {
+  const std::uint64_t edges = spill.edges();
+  const std::uint64_t room =
+      options.work_bytes - std::min(options.work_bytes, IndexBytes(edges, layout.partition_count));
+  const std::uint64_t most_edges = std::max<std::uint64_t>(1, room / kGroupBytesOfEdge);
   EdgeWriterOptions write = options;
+  // Merges of large cells count edges more than once.
   if (options.progress) {
-    // An edge counts as done after all merges.
-    write.progress = [&](std::uint64_t done) {
-      options.progress(static_cast<std::uint64_t>(static_cast<double>(edges) * (static_cast<double>(done) / all)));
-    };
+    write.progress = [&](std::uint64_t done) { options.progress(std::min(done, edges)); };
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Output> output, Output::Create(paths, layout, write));
-  const PartitionLayout partitions = {layout.partition_rows, layout.partition_count};
-  const auto merge = [&](std::span<const SpillExtent> some) -> absl::StatusOr<std::optional<SpillExtent>> {
-    ASSIGN_OR_RETURN(const SpillExtent extent,
-                     output->MergeToExtent(SourcesOf(file, some, options.work_bytes), partitions, file));
-    return std::optional<SpillExtent>(extent);
-  };
-  RETURN_IF_ERROR(ReduceExtents(extents, limits, merge).status());
-  RETURN_IF_ERROR(file.FinishWriting());
-  const std::uint64_t buffers =
-      options.work_bytes - std::min(options.work_bytes, IndexBytes(edges, layout.partition_count));
-  RETURN_IF_ERROR(output->Merge(SourcesOf(file, extents, buffers), partitions));
+  const std::span<const std::uint64_t> cell_edges = spill.cell_edges();
+  for (std::uint32_t first = 0; first < cell_edges.size();) {
+    if (options.stop && options.stop()) return absl::CancelledError("interrupted");
+    std::uint32_t last = first;
+    std::uint64_t held = 0;
+    while (last < cell_edges.size() && cell_edges[last] <= most_edges - held) held += cell_edges[last++];
+    if (last == first) {
+      RETURN_IF_ERROR(WriteLargeSpilledCell(spill, cell_edges[first++], most_edges, options.work_bytes, *output));
+      continue;
+    }
+    ASSIGN_OR_RETURN(EdgeChunks chunks, spill.ReadCells(last));
+    SortedEdges sorted(std::move(chunks), spill.partitions());
+    RETURN_IF_ERROR(WriteCells(sorted, first, last, layout, write, room - sorted.All().size_bytes(), *output));
+    first = last;
+  }
   return output->Finish();
 }
 

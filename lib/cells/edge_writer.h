@@ -7,9 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "cells/cell_sorter.h"
+#include "cells/cell_spill.h"
 #include "cells/cell_stream.h"
 #include "cells/extent_reduction.h"
-#include "cells/spill_file.h"
 #include "format/cells.h"
 #include "format/paths.h"
 
@@ -37,10 +37,10 @@ MergeLimits EdgeMergeLimits(std::uint64_t work_bytes, std::uint64_t edges, std::
 // A usage error, which asks for a larger --memory, if `work_bytes` are too few to merge so many edges.
 absl::Status CheckMergeMemory(std::uint64_t work_bytes, std::uint64_t edges, std::uint32_t partitions);
 
-// The same for edges in `extents` of a spill file, each ordered by cell and OrderedBefore. If there are too many
-// extents for one merge, some are first merged into longer extents at the end of `file`. REQUIRES:
-// CheckMergeMemory(...) is OK
-absl::StatusOr<WrittenEdges> WriteExtents(const GraphPaths& paths, SpillFile& file, std::vector<SpillExtent> extents,
-                                          const CellsHeader& layout, const EdgeWriterOptions& options);
+// The same for the edges of `spill`, after FinishWriting. As many cells as fit are read and written at a time. A cell
+// that is too large for that is sorted in pieces, at the end of the spill file, and merged.
+// REQUIRES: CheckMergeMemory(...) is OK
+absl::StatusOr<WrittenEdges> WriteSpilled(const GraphPaths& paths, CellSpill& spill, const CellsHeader& layout,
+                                          const EdgeWriterOptions& options);
 
 }  // namespace octavo

@@ -192,7 +192,8 @@ double Chooser::FlopsPerNumber(bool grouped) const {
 
 void Chooser::ChooseSize() {
   Set("epochs", &TrainOptions::epochs, EpochsOf(facts_.edges));
-  const bool drawn = options_.known_negatives || options_.degree_fraction > 0;  // all are not drawn
+  const bool drawn =
+      options_.known_negatives || options_.degree_fraction > 0 || options_.typed_fraction > 0;  // all are not drawn
   const bool all = FewNodes() && !drawn;
   const std::uint64_t least = options_.EntriesPerChunk();
   const auto dim_for = [&](std::uint64_t negatives) {

@@ -105,15 +105,25 @@ class ScoreCollector {
   LinkPredictionReport Finish() && {
     ParallelBoth([&] { std::sort(positives_.begin(), positives_.end()); },
                  [&] { std::sort(negatives_.begin(), negatives_.end()); });
-    return {.edges = positives_.size(),
-            .non_edges = negatives_.size(),
-            .auc = RocAuc(positives_, negatives_),
-            .average_precision = AveragePrecision(positives_, negatives_)};
+    LinkPredictionReport report{.edges = positives_.size(),
+                                .non_edges = negatives_.size(),
+                                .auc = RocAuc(positives_, negatives_),
+                                .average_precision = AveragePrecision(positives_, negatives_)};
+    for (std::size_t i = 0; i < kSharedHits.size(); ++i) report.hits[i] = HitsAt(kSharedHits[i]);
+    return report;
   }
 
   bool has_negatives() const { return !negatives_.empty(); }
 
  private:
+  // REQUIRES: scores are sorted
+  double HitsAt(std::size_t k) const {
+    if (negatives_.size() < k) return 1;
+    const float least = negatives_[negatives_.size() - k];
+    const auto above = positives_.end() - std::upper_bound(positives_.begin(), positives_.end(), least);
+    return static_cast<double>(above) / static_cast<double>(positives_.size());
+  }
+
   absl::Status Add(std::span<const Edge> edges, std::vector<float>& scores) {
     for (std::size_t first = 0; first < edges.size(); first += triples_at_once_) {
       const std::size_t count = std::min<std::size_t>(triples_at_once_, edges.size() - first);

@@ -8,6 +8,8 @@
 // that ranks t for (h, r, ?), also with reciprocal relations.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -39,7 +41,12 @@ struct LinkPredictionReport {
   std::uint64_t known_negatives = 0;  // given negatives that are edges of train, valid or test
   double auc = 0;
   double average_precision = 0;
+  // The share of edges that score higher than the k-th best negative, for each k of kSharedHits; 1 with fewer negatives
+  // (Hits@K of the Open Graph Benchmark, whose negatives are shared by all edges).
+  std::array<double, 4> hits{};
 };
+
+inline constexpr std::array<std::size_t, 4> kSharedHits = {10, 20, 50, 100};
 
 // Returns the smallest LinkPredictionOptions::memory_bytes that PredictHeldOutEdges respects: it holds the scores, 8
 // bytes for each edge, or 4 for each edge and negative.

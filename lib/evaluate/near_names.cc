@@ -12,13 +12,32 @@ constexpr std::uint64_t kMaxNames = 2'000'000;
 constexpr std::uint64_t kNamesBetweenLooks = 1024;  // between two looks at the clock
 constexpr std::size_t kMaxShown = 3;
 constexpr std::size_t kMaxDistance = 2;
-constexpr std::size_t kPrefixRank = 10;  // after every distance
+constexpr std::size_t kPrefixRank = 10;     // after every distance
+constexpr std::size_t kWordRank = 1 << 20;  // after every prefix: names are not that long
+constexpr std::size_t kLeastWordBytes = 3;  // of a text that is looked for within names
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+bool SameLetter(char a, char b) { return Lower(a) == Lower(b); }
+
 bool EqualButForCase(std::string_view a, std::string_view b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return Lower(x) == Lower(y); });
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), SameLetter);
+}
+
+// Bytes of letters beyond ASCII count as letters.
+bool IsLetter(char c) {
+  return (c >= '0' && c <= '9') || (Lower(c) >= 'a' && Lower(c) <= 'z') || static_cast<unsigned char>(c) >= 0x80U;
+}
+
+// Whether `text` occurs in `name` where a word begins, in any letter case.
+bool HasWords(std::string_view name, std::string_view text) {
+  auto at = name.begin();
+  while (true) {
+    at = std::search(at, name.end(), text.begin(), text.end(), SameLetter);
+    if (at == name.end()) return false;
+    if (at == name.begin() || !IsLetter(*(at - 1))) return true;
+    ++at;
+  }
 }
 
 // Returns a rank of `name` (lower is nearer to `wanted`), or nothing, also for `wanted` itself.
@@ -28,8 +47,10 @@ std::optional<std::size_t> Rank(std::string_view wanted, std::string_view name) 
   const std::size_t limit = std::min(kMaxDistance, (wanted.size() + 1) / 3);
   const std::size_t distance = SpellingDistance(wanted, name, limit);
   if (distance <= limit) return distance;
-  if (!wanted.empty() && name.starts_with(wanted)) return kPrefixRank + name.size() - wanted.size();
-  return std::nullopt;
+  if (wanted.empty() || name.size() < wanted.size()) return std::nullopt;
+  if (EqualButForCase(wanted, name.substr(0, wanted.size()))) return kPrefixRank + name.size() - wanted.size();
+  if (wanted.size() < kLeastWordBytes || !HasWords(name, wanted)) return std::nullopt;
+  return kWordRank + name.size() - wanted.size();
 }
 
 }  // namespace

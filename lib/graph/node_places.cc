@@ -135,4 +135,21 @@ absl::Status VisitNodePlaces(const Graph& graph, std::uint64_t first, std::uint6
   return VisitNodePlaces(graph, middle, last, max_pairs, visit);
 }
 
+absl::StatusOr<bool> HasTrainingEdge(const Graph& graph, NodeId node) {
+  const CellReader& cells = graph.Edges(Split::kTrain);
+  const Wanted wanted{Value(node), Value(node) + 1, graph.description().partition_rows};
+  std::vector<Edge> edges;
+  std::vector<std::byte> bytes;
+  for (std::size_t block = 0; block < cells.block_count(); ++block) {
+    if (!wanted.Has(cells.block(block))) continue;
+    edges.resize(cells.block(block).edges);
+    RETURN_IF_ERROR(cells.ReadBlock(block, edges, bytes));
+    cells.Forget(block, block + 1);
+    if (std::ranges::any_of(edges, [&](const Edge& edge) { return edge.head == node || edge.tail == node; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace octavo

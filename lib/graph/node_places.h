@@ -62,4 +62,8 @@ class NodePlaces {
 absl::Status VisitNodePlaces(const Graph& graph, std::uint64_t first, std::uint64_t last, std::uint64_t max_pairs,
                              const std::function<absl::Status(const NodePlaces&)>& visit);
 
+// Whether a training edge has `node` at either end. Reads cells that may have one, on the calling thread, until it
+// finds one. REQUIRES: node is a node of the graph
+absl::StatusOr<bool> HasTrainingEdge(const Graph& graph, NodeId node);
+
 }  // namespace octavo

@@ -1,15 +1,13 @@
-// Gives the edges of an import that does not fit its memory their final ids, batch by batch. Writes each batch as a
-// extent in the order in which the cells are written.
+// Gives the edges of an import that does not fit its memory their final ids, batch by batch, and spills them by cell.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "cells/cell_sorter.h"
+#include "cells/cell_spill.h"
 #include "cells/spill_file.h"
 #include "import/name_marks.h"
 #include "import/name_ranking.h"
@@ -25,7 +23,6 @@ struct EncoderInput {
   const NameMarks& relation_marks;  // by NameTable id; empty without relations
   const NameRanking& relations;
   bool drop_unseen = false;
-  PartitionLayout partitions;
 };
 
 struct EncoderOptions {
@@ -36,13 +33,12 @@ struct EncoderOptions {
 
 // Arrays are indexed by EdgeSplit.
 struct EncodedEdges {
-  std::vector<SpillExtent> extents;
   std::array<std::uint64_t, 3> unseen{};
   std::array<std::uint64_t, 3> kept{};
 };
 
-// Reads `input`.edges once and appends the extents to `out`. If the array of hashes needs more than half of the memory,
+// Reads `input`.edges once and appends each batch to `out`. If the array of hashes needs more than half of the memory,
 // it is read in slices, all of them for every batch. Parallel.
-absl::StatusOr<EncodedEdges> EncodeEdges(const EncoderInput& input, const EncoderOptions& options, SpillFile& out);
+absl::StatusOr<EncodedEdges> EncodeEdges(const EncoderInput& input, const EncoderOptions& options, CellSpill& out);
 
 }  // namespace octavo

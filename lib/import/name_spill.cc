@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "io/file.h"
-#include "oneapi/tbb/parallel_sort.h"
 #include "parse/record_parser.h"
 
 namespace octavo {
@@ -22,10 +23,39 @@ constexpr std::uint64_t kTickBytes = std::uint64_t{1} << 20;
 constexpr std::uint32_t kLengthMask = (std::uint32_t{1} << 24) - 1;
 static_assert(kMaxNameBytes <= kLengthMask && kHeadBytes + kMaxNameBytes <= kMinNameBuffer);
 
+// How many names ahead an entry, and then a text, is prefetched: the time of one or two cache misses.
+constexpr std::size_t kEntryAhead = 16;
+constexpr std::size_t kTextAhead = 8;
+// Parts of the order that one task sorts.
+constexpr std::size_t kOrderGrain = 16;
+
 struct HashedId {
   std::uint64_t hash;
   std::uint32_t id;
 };
+
+// The names that were seen, in ascending order of `hashes`.
+std::vector<HashedId> OrderNames(const NameMarks& marks, std::span<const std::uint64_t> hashes) {
+  // Divided by the leading bits of the hashes; then each part is sorted by one thread.
+  constexpr int kBits = 10;
+  const auto part_of = [](std::uint64_t hash) { return static_cast<std::size_t>(hash >> (64 - kBits)); };
+  std::vector<std::size_t> end((std::size_t{1} << kBits) + 1);
+  for (std::uint32_t id = 0; id < marks.size(); ++id) {
+    if (marks.Seen(id)) ++end[part_of(hashes[id]) + 1];
+  }
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  std::vector<HashedId> order(end.back());
+  for (std::uint32_t id = 0; id < marks.size(); ++id) {
+    if (marks.Seen(id)) order[end[part_of(hashes[id])]++] = {hashes[id], id};
+  }
+  ParallelRanges(0, end.size() - 1, kOrderGrain, [&](std::size_t first, std::size_t last) {
+    for (std::size_t part = first; part < last; ++part) {
+      const std::size_t begin = part == 0 ? 0 : end[part - 1];
+      std::ranges::sort(std::span(order).subspan(begin, end[part] - begin), {}, &HashedId::hash);
+    }
+  });
+  return order;
+}
 
 absl::Status AppendName(const SpilledName& name, SpillWriter& out) {
   const std::uint32_t length_and_marks =
@@ -70,14 +100,12 @@ class NameReader {
 
 absl::StatusOr<SpillExtent> SpillNames(const NameTable& names, const NameMarks& marks,
                                        std::span<const std::uint64_t> hashes, SpillFile& file) {
-  std::vector<HashedId> order;
-  order.reserve(names.size());
-  for (std::uint32_t id = 0; id < marks.size(); ++id) {
-    if (marks.Seen(id)) order.push_back({hashes[id], id});
-  }
-  tbb::parallel_sort(order.begin(), order.end(), [](const HashedId& a, const HashedId& b) { return a.hash < b.hash; });
+  const std::vector<HashedId> order = OrderNames(marks, hashes);
   SpillWriter out(file, kWriteBytes);
-  for (const HashedId& hashed : order) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i + kEntryAhead < order.size()) names.FetchEntry(order[i + kEntryAhead].id);
+    if (i + kTextAhead < order.size()) names.FetchText(order[i + kTextAhead].id);
+    const HashedId& hashed = order[i];
     RETURN_IF_ERROR(AppendName({hashed.hash, marks.Of(hashed.id), names.Text(hashed.id)}, out));
   }
   return out.Finish();

@@ -92,8 +92,8 @@ class alignas(64) NameTable::Shard {
         return later < order.size() ? &names[order[later]] : nullptr;
       };
       if (const Name* const name = ahead(3)) __builtin_prefetch(&slots_[FirstSlot(name->hash)]);
+      if (const Name* const name = ahead(2)) __builtin_prefetch(LikelyEntry(*name));
       if (!arenas_.empty()) {
-        if (const Name* const name = ahead(2)) __builtin_prefetch(LikelyEntry(*name));
         if (const Name* const name = ahead(1)) __builtin_prefetch(LikelyText(*name));
       }
       ids[order[i]] = FindOrAdd(names[order[i]]) * kShards + shard;

@@ -177,13 +177,13 @@ absl::Status SpilledImport::Encode(const GraphPaths& paths, const NameRanking& r
                               .in_train = all_in_train ? nullptr : in_train_.get(),
                               .relation_marks = relation_marks_,
                               .relations = relations,
-                              .drop_unseen = options_.rules.drop_unseen,
-                              .partitions = partitions};
+                              .drop_unseen = options_.rules.drop_unseen};
   EncoderOptions encode = {.memory_bytes = Beside(options_.encode_bytes), .stop = options_.stop};
   if (progress) encode.progress = [&](std::uint64_t done) { progress(done, edges()); };
-  ASSIGN_OR_RETURN(sorted_edges_, SpillFile::Create(options_.folder / kFileNames[3], use_));
-  ASSIGN_OR_RETURN(encoded_, EncodeEdges(input, encode, *sorted_edges_));
-  RETURN_IF_ERROR(sorted_edges_->FinishWriting());
+  ASSIGN_OR_RETURN(std::unique_ptr<SpillFile> file, SpillFile::Create(options_.folder / kFileNames[3], use_));
+  cells_.emplace(std::move(file), partitions, options_.stop);
+  ASSIGN_OR_RETURN(encoded_, EncodeEdges(input, encode, *cells_));
+  RETURN_IF_ERROR(cells_->FinishWriting());
   edges_.reset();
   in_train_.reset();
   return absl::OkStatus();
@@ -196,7 +196,7 @@ absl::StatusOr<WrittenEdges> SpilledImport::WriteCells(const GraphPaths& paths, 
                              .stop = options_.stop,
                              .progress = nullptr};
   if (progress) write.progress = [&](std::uint64_t done) { progress(done, edges()); };
-  return WriteExtents(paths, *sorted_edges_, std::move(encoded_.extents), layout, write);
+  return WriteSpilled(paths, *cells_, layout, write);
 }
 
 }  // namespace octavo

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cells/cell_spill.h"
 #include "cells/edge_writer.h"
 #include "cells/spill_file.h"
 #include "format/paths.h"
@@ -92,7 +93,7 @@ class SpilledImport {
   std::unique_ptr<SpillFile> names_;
   std::unique_ptr<SpillFile> edges_;
   std::unique_ptr<SpillFile> in_train_;
-  std::unique_ptr<SpillFile> sorted_edges_;
+  std::optional<CellSpill> cells_;
   std::vector<SpillExtent> name_extents_;
   std::uint64_t spilled_names_ = 0;  // in all extents
   std::uint64_t relation_bytes_ = 0;

@@ -60,9 +60,11 @@ RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, con
 absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, const TrainOptions& options,
                                                            const RunPaths& paths, const std::optional<KnownRows>& known,
                                                            std::uint64_t memory_bytes, bool drop_behind,
-                                                           const std::function<bool()>& stop) {
+                                                           const std::function<bool()>& stop,
+                                                           const std::function<void(std::string_view)>& warn) {
   if (options.walk != Walk::kNone) {
-    ASSIGN_OR_RETURN(CellReader pairs, WriteTrainedPairs(graph, options, memory_bytes, paths.TrainedEdges(), stop));
+    ASSIGN_OR_RETURN(CellReader pairs,
+                     WriteTrainedPairs(graph, options, memory_bytes, paths.TrainedEdges(), stop, warn));
     if (drop_behind) pairs.DropBehind();
     return pairs;
   }
@@ -83,7 +85,7 @@ absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool
   // Walks need the memory before the tables do.
   if (options.walk != Walk::kNone) {
     ASSIGN_OR_RETURN(begun.edges, MakeTrainedEdges(*run.graph, options, paths, std::nullopt, run.memory_bytes,
-                                                   run.drop_behind, run.stop));
+                                                   run.drop_behind, run.stop, run.warn));
   }
   ASSIGN_OR_RETURN(begun.gradients, MmapGradientAccumulator::Create(paths.Gradients(), options.dim, run.gradients));
   const RunShape shape = ShapeOf(options, graph, run.division);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "checkpoint/run_tables.h"
@@ -25,11 +26,12 @@ namespace octavo {
 RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& division);
 
 // The edges that are trained; nullopt means those of the graph. A subset of them requires `known`, walks are taken
-// within `memory_bytes`.
+// within `memory_bytes`; `warn` is as for WriteTrainedPairs.
 absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, const TrainOptions& options,
                                                            const RunPaths& paths, const std::optional<KnownRows>& known,
                                                            std::uint64_t memory_bytes, bool drop_behind,
-                                                           const std::function<bool()>& stop = {});
+                                                           const std::function<bool()>& stop = {},
+                                                           const std::function<void(std::string_view)>& warn = {});
 
 // A run after its first commit, ready for training.
 struct BegunRun {
@@ -45,11 +47,12 @@ struct NewRun {
   std::unique_ptr<Graph> graph;
   RunConfiguration configuration;
   PartitionShape division;
-  GradientCapacity gradients;               // what the updates need at most
-  std::uint64_t memory_bytes = 0;           // of the training
-  std::function<bool()> stop = {};          // true: end with absl::CancelledError soon
-  bool drop_behind = false;                 // drop edges from the page cache after reading them
-  std::unique_ptr<InitialVectors> vectors;  // null without --init
+  GradientCapacity gradients;                       // what the updates need at most
+  std::uint64_t memory_bytes = 0;                   // of the training
+  std::function<bool()> stop = {};                  // true: end with absl::CancelledError soon
+  std::function<void(std::string_view)> warn = {};  // may be empty; a sentence for people
+  bool drop_behind = false;                         // drop edges from the page cache after reading them
+  std::unique_ptr<InitialVectors> vectors;          // null without --init
 };
 
 // Makes a run up to its first commit; with `sync` that commit is on the disk.

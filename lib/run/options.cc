@@ -201,6 +201,8 @@ std::vector<OptionField> LossFields() {
            "Share of the negatives drawn by degree; the others are uniform"),
       Recent(Switch("degree-by-weight", &O::degree_by_weight,
                     "Degrees are sums of weights, e.g. for graphs of octavo walk; otherwise each edge counts 1")),
+      Recent(Real("typed-fraction", &O::typed_fraction, 0, 1,
+                  "Share of the negatives drawn from the nodes that training edges have at that side of the relation")),
       Recent(Switch("known-negatives", &O::known_negatives,
                     "Begin the negatives of a chunk with its anchors, so that a node is not ranked as its own answer")),
       Recent(Switch("group-queries", &O::group_queries,
@@ -533,6 +535,22 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   }
   if (options.walk != Walk::kNone && options.edges != TrainEdges::kAll) {
     return UsageError("edges new trains edges, not the pairs of walks; expected walk none");
+  }
+  if (options.typed_fraction > 0) {
+    if (options.negatives == 0) {
+      return UsageError(
+          "typed-fraction has no meaning with negatives all, which have every node; expected --typed-fraction 0 as "
+          "well, or a number of negatives");
+    }
+    if (options.walk != Walk::kNone) {
+      return UsageError(
+          "typed-fraction has no meaning for pairs of walks, which have no relations; expected walk none");
+    }
+    if (options.group_queries && !options.reciprocal) {
+      return UsageError(
+          "typed-fraction draws from one side of a relation, and group-queries has one relation for both; expected "
+          "reciprocal as well");
+    }
   }
   if (options.degree_by_weight && options.degree_fraction == 0) {
     return UsageError("degree-by-weight has no meaning with degree-fraction 0; expected a fraction above 0");

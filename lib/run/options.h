@@ -62,6 +62,7 @@ struct TrainOptions {
   std::uint64_t negatives = 512;  // for each side of each chunk; 0: all nodes
   double degree_fraction = 0;
   bool degree_by_weight = false;
+  double typed_fraction = 0;     // of nodes that the training edges have at that side of the relation
   bool known_negatives = false;  // the first negatives of a side are the known nodes of its chunk
   // Trains each side of an edge separately; those with the same known node and relation form a group
   // (model/chunk.h).

@@ -1,6 +1,8 @@
 #include "run/trained_edges.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/checked_math.h"
@@ -10,6 +12,7 @@
 #include "fmt/format.h"
 #include "format/paths.h"
 #include "io/file.h"
+#include "walk/early_ends.h"
 #include "walk/walk_pairs.h"
 
 namespace octavo {
@@ -37,16 +40,20 @@ std::uint64_t MostTrainedEdges(const TrainOptions& options, const GraphDescripti
 
 absl::StatusOr<CellReader> WriteTrainedPairs(const Graph& graph, const TrainOptions& options,
                                              std::uint64_t memory_bytes, const std::filesystem::path& path,
-                                             const std::function<bool()>& stop) {
+                                             const std::function<bool()>& stop,
+                                             const std::function<void(std::string_view)>& warn) {
   RETURN_IF_ERROR(CheckWalkable(graph));
   const WalkOptions walks = WalksOf(options, graph.description());
   ASSIGN_OR_RETURN(const WalkPlan plan, PlanWalksOn(graph, walks, memory_bytes));
   const GraphPaths made(path.parent_path());
-  const absl::Status status = WriteWalkPairs(graph, walks, plan, made.folder(), {.stop = stop}).status();
+  const absl::StatusOr<WalkPairs> pairs = WriteWalkPairs(graph, walks, plan, made.folder(), {.stop = stop});
   for (const Split split : {Split::kValid, Split::kTest}) RETURN_IF_ERROR(RemoveFile(made.Cells(split)));
-  if (!status.ok()) {
+  if (!pairs.ok()) {
     RETURN_IF_ERROR(RemoveFile(made.Cells(Split::kTrain)));
-    return status;
+    return pairs.status();
+  }
+  if (const std::optional<std::string> ends = EarlyEnds(walks, pairs->walks, pairs->pairs); ends && warn) {
+    warn(*ends + ", or train with --model dot, whose walks follow them both ways");
   }
   RETURN_IF_ERROR(RenameFile(made.Cells(Split::kTrain), path));
   return CellReader::Open(path);

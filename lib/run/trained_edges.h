@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "format/graph_description.h"
@@ -22,10 +23,11 @@ std::uint64_t MostTrainedEdges(const TrainOptions& options, const GraphDescripti
 
 // Takes the walks of `options` within `memory_bytes` and writes their pairs, weighted by how often they met, as a cell
 // file at `path`; opens it. The bytes do not depend on memory or threads. Temporary files are in the same folder.
-// Parallel. `stop` as below.
+// Parallel. `stop` as below. `warn`, which may be empty, is called with a sentence if most walks ended early.
 absl::StatusOr<CellReader> WriteTrainedPairs(const Graph& graph, const TrainOptions& options,
                                              std::uint64_t memory_bytes, const std::filesystem::path& path,
-                                             const std::function<bool()>& stop = {});
+                                             const std::function<bool()>& stop = {},
+                                             const std::function<void(std::string_view)>& warn = {});
 
 // Writes the training edges with a node, or with `relations` a relation, that is not in `known` to a cell file of the
 // same layout at `path`, in their order, and opens it. Each process makes it again: it depends only on graph and marks.

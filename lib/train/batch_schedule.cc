@@ -27,7 +27,7 @@ BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, co
       graph_(graph),
       tables_(tables),
       optimizer_(options.optimizer_spec()),
-      work_(options, graph, tables.embeddings, tables.relations, tables.frozen),
+      work_(options, graph, tables.embeddings, tables.relations, tables.frozen, tables.places),
       relation_gradients_(tables.relations.rows(), tables.relations.columns()),
       workers_([this] { return Worker(options_); }) {}
 

@@ -43,7 +43,8 @@ struct StepTables {
   RelationTable& relations;
   RelationTable& relation_optimizer;
   MmapGradientAccumulator& gradients;
-  const KnownRows* frozen = nullptr;  // rows that are never updated; null: none
+  const KnownRows* frozen = nullptr;   // rows that are never updated; null: none
+  const PlaceNodes* places = nullptr;  // for typed negatives; null: they are uniform
 };
 
 struct BatchTask {

@@ -7,6 +7,7 @@
 #include "base/checked_math.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "graph/node_places.h"
 #include "tables/product_sums.h"
 
 namespace octavo {
@@ -73,6 +74,10 @@ std::size_t CopyAnchors(std::span<const Edge> edges, std::span<const std::uint32
   return queries;
 }
 
+std::size_t TypedOf(const TrainOptions& options, std::size_t negatives) {
+  return static_cast<std::size_t>(std::round(options.typed_fraction * static_cast<double>(negatives)));
+}
+
 }  // namespace
 
 bool KeepsFactors(const TrainOptions& options) {
@@ -113,18 +118,22 @@ ChunkKernel MakeKernel(const TrainOptions& options) {
 }
 
 ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
-                     const RelationTable& relations, const KnownRows* frozen)
+                     const RelationTable& relations, const KnownRows* frozen, const PlaceNodes* places)
     : options_(options),
       graph_(graph),
       embeddings_(embeddings),
       relations_(relations),
       frozen_(frozen),
-      model_(options.model_spec()) {
+      model_(options.model_spec()),
+      places_(places) {
   SetResidentNodes({{0, graph.node_count()}});
 }
 
 void ChunkWork::SetResidentNodes(std::vector<NodeRange> nodes) {
   resident_ = std::move(nodes);
+  resident_places_.reset();
+  const bool whole = resident_.size() == 1 && resident_[0].begin == 0 && resident_[0].end == graph_.node_count();
+  if (places_ != nullptr && !whole) resident_places_ = places_->In(resident_);
   negatives_ = options_.negatives;
   if (negatives_ > 0) return;
   for (const NodeRange& range : resident_) negatives_ += range.end - range.begin;
@@ -136,6 +145,12 @@ std::uint64_t ChunkWork::PredictedRelations() const {
 
 std::uint64_t ChunkWork::HeadSideRelation(RelationId relation) const {
   return options_.reciprocal ? std::uint64_t{Value(relation)} + graph_.relation_count() : Value(relation);
+}
+
+RandomStream ChunkWork::StreamOf(RandomPurpose purpose, const ChunkPlace& place, Side side) const {
+  // Chunk and side share the low 32 bits of the stream's number.
+  const std::uint64_t stream = (place.batch.batch << 32) | (place.chunk << 1) | (side == Side::kHead ? 1U : 0U);
+  return RandomStream(options_.seed, purpose, static_cast<std::uint32_t>(place.batch.epoch), stream);
 }
 
 void ChunkWork::DrawNegatives(ChunkResult& result) const {
@@ -155,15 +170,29 @@ void ChunkWork::DrawNegatives(ChunkResult& result) const {
     if (out.empty()) return;
     // The first negatives are the ends of the chunk's own edges, if wanted.
     if (options_.known_negatives) out = out.subspan(CopyAnchors(place.edges, result.begins, side, out));
-    // A stream for each (epoch, batch, chunk, side): chunk and side share the low 32 bits of the stream's number.
-    const std::uint64_t stream = (place.batch.batch << 32) | (place.chunk << 1) | (side == Side::kHead ? 1U : 0U);
-    SampleNegatives(
-        RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(place.batch.epoch), stream),
-        resident_, place.edges_of_batch, side, static_cast<float>(options_.degree_fraction), out,
-        options_.degree_by_weight ? DegreeBy::kWeights : DegreeBy::kEdges);
+    const std::size_t typed = places_ == nullptr ? 0 : TypedOf(options_, out.size());
+    DrawTyped(place, side, out.last(typed));
+    SampleNegatives(StreamOf(RandomPurpose::kNegatives, place, side), resident_, place.edges_of_batch, side,
+                    static_cast<float>(options_.degree_fraction), out.first(out.size() - typed),
+                    options_.degree_by_weight ? DegreeBy::kWeights : DegreeBy::kEdges);
   };
   draw(Side::kTail, result.tail_negative_ids);
   draw(Side::kHead, result.head_negative_ids);
+}
+
+// The place of an edge's answer at `side`. Grouped, an entry of an inverse relation asks for a head.
+void ChunkWork::DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> negatives) const {
+  if (negatives.empty()) return;
+  std::vector<std::uint64_t> places;
+  places.reserve(place.edges.size());
+  const std::uint32_t relations = graph_.relation_count();
+  for (const Edge& edge : place.edges) {
+    const bool inverse = options_.group_queries && Value(edge.relation) >= relations;
+    const RelationId relation{inverse ? Value(edge.relation) - relations : Value(edge.relation)};
+    places.push_back(inverse || side == Side::kHead ? HeadPlace(relation) : TailPlace(relation));
+  }
+  (resident_places_ ? *resident_places_ : *places_)
+      .Sample(StreamOf(RandomPurpose::kTypedNegatives, place, side), places, resident_, negatives);
 }
 
 absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) const {

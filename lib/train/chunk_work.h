@@ -4,7 +4,8 @@
 // Deterministic: chunks are independent, and negatives and dropped floats are drawn from a counter (seed, epoch, batch,
 // chunk, side). With options.known_negatives the first negatives of a side are the anchors of the chunk's queries:
 // among a few uniform draws from many nodes, an edge's own anchor hardly ever occurs. A model that never learns to
-// distinguish an anchor from its answers ranks the anchor first in every symmetric relation.
+// distinguish an anchor from its answers ranks the anchor first in every symmetric relation. With
+// options.typed_fraction the last negatives are nodes at the places of the chunk's edges.
 //
 // E edges have Q queries (model/chunk.h). Without options.group_queries, Q = E, and both sides are corrupted. With it,
 // the edges are the entries of prefetch/query_groups.h, two per edge; only tails are corrupted, and adjacent entries
@@ -13,11 +14,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "base/edge.h"
+#include "base/random.h"
 #include "format/known_rows.h"
 #include "graph/graph.h"
 #include "model/chunk_kernel.h"
@@ -27,6 +30,7 @@
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
 #include "train/divergence.h"
+#include "train/place_nodes.h"
 #include "train/relation_gradients.h"
 
 namespace octavo {
@@ -97,9 +101,10 @@ ChunkKernel MakeKernel(const TrainOptions& options);
 // Threads: everything const may be called from many threads, each with its own rows, result and kernel.
 class ChunkWork {
  public:
-  // All arguments must outlive this. Gradients of `frozen` rows are not listed.
+  // All arguments must outlive this. Gradients of `frozen` rows are not listed. Without `places`, as in a measurement
+  // of speed, typed negatives are uniform.
   ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
-            const RelationTable& relations, const KnownRows* frozen = nullptr);
+            const RelationTable& relations, const KnownRows* frozen = nullptr, const PlaceNodes* places = nullptr);
 
   // Sets the nodes in memory, from which negatives are drawn. REQUIRES: at least one; ranges ascend
   void SetResidentNodes(std::vector<NodeRange> nodes);
@@ -133,7 +138,10 @@ class ChunkWork {
   void ListRelations(const ChunkResult& result, std::vector<RelationContribution>& contributions) const;
 
  private:
+  // A stream for each (epoch, batch, chunk, side).
+  RandomStream StreamOf(RandomPurpose purpose, const ChunkPlace& place, Side side) const;
   void DrawNegatives(ChunkResult& result) const;
+  void DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> negatives) const;
   absl::Status GatherRows(const ChunkResult& result, ChunkRows& rows) const;
   void GatherRelations(const ChunkResult& result, ChunkRows& rows) const;
   ChunkInput InputOf(const ChunkRows& rows, const ChunkResult& result) const;
@@ -151,8 +159,10 @@ class ChunkWork {
   const RelationTable& relations_;
   const KnownRows* const frozen_;
   const ModelSpec model_;
+  const PlaceNodes* const places_;
   std::vector<NodeRange> resident_;
-  std::size_t negatives_ = 0;  // per side
+  std::optional<PlaceNodes> resident_places_;  // unless all nodes are resident
+  std::size_t negatives_ = 0;                  // per side
 };
 
 }  // namespace octavo

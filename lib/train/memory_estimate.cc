@@ -17,6 +17,7 @@
 #include "run/trained_edges.h"
 #include "tables/product_sums.h"
 #include "train/chunk_work.h"
+#include "train/place_nodes.h"
 
 namespace octavo {
 namespace {
@@ -278,7 +279,8 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   estimate.tables = Sum(hold_all ? AllTableBytes(options, graph) : ResidentBytes(RequestFor(options, graph), shape),
                         Product(relation_rows, relation_width, 3 + 2 * lane_copies),
                         // The file is read as a whole and decoded into marks.
-                        options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0);
+                        options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0,
+                        options.typed_fraction > 0 ? PlaceNodes::MostBytes(graph) : 0);
   // Pool and windows; and for each block of edges its record and its places in the orders of two epochs, and of a third
   // that is compared with them.
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);

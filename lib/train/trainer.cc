@@ -115,6 +115,7 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   run.gradients = GradientCapacityOf(options, run.graph->description(), run.division);
   run.memory_bytes = settings.memory;
   run.stop = [&settings] { return settings.stop != nullptr && *settings.stop != 0; };
+  run.warn = callbacks.on_warning;
   run.drop_behind = LeaveRoom(*run.graph, options, run.division, settings);
   ASSIGN_OR_RETURN(run.vectors, OpenInit(*run.graph, options, settings, init, paths));
   run.configuration = {.options = WithoutAliases(options),

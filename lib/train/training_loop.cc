@@ -70,6 +70,9 @@ absl::Status TrainingLoop::Prepare() {
     exchange_ = std::make_unique<LocalExchange>(options_.optimizer_spec());
     lanes_ = std::make_unique<LaneRounds>(tables_, *exchange_);
   }
+  if (options_.typed_fraction > 0) {
+    ASSIGN_OR_RETURN(places_, PlaceNodes::Gather(graph_, options_.seed, [this] { return Stopping(); }));
+  }
   schedule_ = std::make_unique<BatchSchedule>(
       options_, graph_,
       StepTables{.embeddings = tables_.embeddings(),
@@ -77,7 +80,8 @@ absl::Status TrainingLoop::Prepare() {
                  .relations = lanes_ ? lanes_->relations() : tables_.relations(),
                  .relation_optimizer = lanes_ ? lanes_->state() : tables_.relation_optimizer(),
                  .gradients = gradients_,
-                 .frozen = frozen_});
+                 .frozen = frozen_,
+                 .places = places_ ? &*places_ : nullptr});
   ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
   metrics_ = std::make_unique<MetricsLog>(std::move(log));
   if (progress_.batch == 0) DivideTables();
@@ -365,7 +369,11 @@ absl::Status TrainingLoop::Validate() {
 // Alternates epochs and validations until the epochs are done, validations end the training early, or somebody stops
 // it.
 absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
-  if (absl::Status status = Prepare(); !status.ok()) return status;
+  if (absl::Status status = Prepare(); absl::IsCancelled(status) && Stopping()) {
+    return OutcomeSoFar();  // as if it had been stopped before its first batch
+  } else if (!status.ok()) {
+    return status;
+  }
   const auto stops_early = [&] {
     return progress_.batch == 0 && StopsEarly(options_, tables_.validation(), progress_.epoch);
   };
@@ -391,12 +399,20 @@ absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
     if (absl::Status status = partitions_.Wait(); !status.ok()) return status;
     if (absl::Status status = tables_.Finish(); !status.ok()) return status;
   }
-  return TrainOutcome{.finished = finished,
-                      .stopped_early = stopped_early && progress_.epoch < options_.epochs,
-                      .kept_best = options_.keep == Keep::kBest,
-                      .validation = tables_.validation(),
-                      .generation = tables_.generation(),
-                      .epochs_done = progress_.epoch};
+  TrainOutcome outcome = OutcomeSoFar();
+  outcome.finished = finished;
+  outcome.stopped_early = stopped_early && progress_.epoch < options_.epochs;
+  return outcome;
+}
+
+// Of a training that is not finished.
+TrainOutcome TrainingLoop::OutcomeSoFar() const {
+  return {.finished = false,
+          .stopped_early = false,
+          .kept_best = options_.keep == Keep::kBest,
+          .validation = tables_.validation(),
+          .generation = tables_.generation(),
+          .epochs_done = progress_.epoch};
 }
 
 absl::StatusOr<TrainOutcome> TrainingLoop::Run(bool past_patience) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,6 +24,7 @@
 #include "train/lane_exchange.h"
 #include "train/lane_rounds.h"
 #include "train/loading_choice.h"
+#include "train/place_nodes.h"
 #include "train/training_settings.h"
 
 namespace octavo {
@@ -57,6 +59,7 @@ class TrainingLoop {
 
   absl::Status Prepare();
   absl::StatusOr<TrainOutcome> Train(bool past_patience);
+  TrainOutcome OutcomeSoFar() const;
   absl::Status Validate();
   std::uint64_t ValidationMemory() const;
   void DivideTables();
@@ -96,6 +99,7 @@ class TrainingLoop {
   // With several lanes, else null.
   std::unique_ptr<LaneExchange> exchange_;
   std::unique_ptr<LaneRounds> lanes_;
+  std::optional<PlaceNodes> places_;  // if options_.typed_fraction is not 0
   std::unique_ptr<BatchSchedule> schedule_;
   std::unique_ptr<MetricsLog> metrics_;
   EpochCounters counters_;

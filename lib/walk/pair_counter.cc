@@ -8,7 +8,6 @@
 
 #include "base/parallel.h"
 #include "base/status.h"
-#include "cells/sorted_spill.h"
 #include "hwy/contrib/sort/vqsort.h"
 
 namespace octavo {
@@ -25,8 +24,8 @@ constexpr std::size_t kKeysBehind = 2;
 // Whole numbers up to this are exact as float, so that weights add up to the same sum in any order.
 constexpr std::uint32_t kMaxCount = std::uint32_t{1} << 24;
 constexpr std::uint64_t kCountBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
-// Peak bytes per edge while sorting it into an extent.
-constexpr std::uint64_t kSpillBytesOfRecord = 48;
+// Peak bytes per edge while it is made and put into the order of the cells.
+constexpr std::uint64_t kSpillBytesOfRecord = 36;
 // Bytes per edge, including the part that has been distributed but not freed yet.
 constexpr std::uint64_t kHeldBytesOfRecord = 24;
 
@@ -231,11 +230,12 @@ void PairCounter::ReleaseKeys() {
   slabs_.clear();
 }
 
-// Writes the counts to the file, in as many extents as the memory for keys, which is empty, requires.
+// Writes the counts to the file, in as many batches as the memory for keys, which is empty, requires.
 absl::Status PairCounter::Spill() {
   ReleaseKeys();
-  if (file_ == nullptr) {
-    ASSIGN_OR_RETURN(file_, SpillFile::Create(options_.spill / kFileName, use_));
+  if (!spill_) {
+    ASSIGN_OR_RETURN(std::unique_ptr<SpillFile> file, SpillFile::Create(options_.spill / kFileName, use_));
+    spill_.emplace(std::move(file), options_.partitions, options_.stop);
   }
   const std::uint64_t most = options_.key_bytes / kSpillBytesOfRecord;
   for (std::size_t first = 0; first < buckets_.size();) {
@@ -244,9 +244,7 @@ absl::Status PairCounter::Spill() {
       records += 2 * buckets_[end].counts.keys.size();
       if (end > first && records > most) break;
     }
-    ASSIGN_OR_RETURN(const SpillExtent extent,
-                     SpillSorted(TakeChunks(first, end), options_.partitions, options_.stop, *file_));
-    if (extent.end > extent.begin) extents_.push_back(extent);
+    RETURN_IF_ERROR(spill_->Append(TakeChunks(first, end)));
     first = end;
   }
   return absl::OkStatus();
@@ -260,17 +258,16 @@ absl::StatusOr<WrittenEdges> PairCounter::Write(
   EdgeWriterOptions write = {
       .merge_duplicates = true, .work_bytes = options_.write_bytes, .stop = options_.stop, .progress = nullptr};
   std::uint64_t total = Records();
-  const bool held =
-      extents_.empty() &&
-      CountBytes() + total * kHeldBytesOfRecord + IndexBytes(total, layout.partition_count) <= options_.write_bytes;
+  const bool held = !spill_ && CountBytes() + total * kHeldBytesOfRecord + IndexBytes(total, layout.partition_count) <=
+                                   options_.write_bytes;
   if (!held) {
     RETURN_IF_ERROR(Spill());
-    RETURN_IF_ERROR(file_->FinishWriting());
-    total = file_->size() / sizeof(EdgeRecord);
+    RETURN_IF_ERROR(spill_->FinishWriting());
+    total = spill_->edges();
     RETURN_IF_ERROR(CheckMergeMemory(options_.write_bytes, total, layout.partition_count));
   }
   if (progress) write.progress = [&](std::uint64_t done) { progress(done, total); };
-  if (!held) return WriteExtents(paths, *file_, std::move(extents_), layout, write);
+  if (!held) return WriteSpilled(paths, *spill_, layout, write);
   SortedEdges edges(TakeChunks(0, buckets_.size()), options_.partitions);
   write.work_bytes -= edges.All().size_bytes() + IndexBytes(total, layout.partition_count);
   return WriteEdges(paths, edges, layout, write);

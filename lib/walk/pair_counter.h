@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "cells/cell_sorter.h"
+#include "cells/cell_spill.h"
 #include "cells/edge_writer.h"
 #include "cells/spill_file.h"
 #include "format/cells.h"
@@ -112,8 +114,7 @@ class PairCounter {
   std::vector<Bucket> buckets_;
   std::vector<Writer> writers_;
   std::uint64_t chunk_limit_ = 0;
-  std::unique_ptr<SpillFile> file_;
-  std::vector<SpillExtent> extents_;
+  std::optional<CellSpill> spill_;  // empty until something is spilled
 
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<std::uint64_t[]>> slabs_ ABSL_GUARDED_BY(mutex_);

@@ -1,9 +1,13 @@
-// Whole imports test what WriteEdges and WriteExtents write (importer_test.cc, spilled_import_test.cc); here is how
+// Whole imports test what WriteEdges and WriteSpilled write (importer_test.cc, spilled_import_test.cc); here is how
 // much they hold, and that they stop.
 #include "cells/edge_writer.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
@@ -24,11 +28,13 @@ CellsHeader Layout() {
   return layout;
 }
 
-SortedEdges Edges() {
-  EdgeChunks extents(1);
-  for (std::uint32_t i = 0; i < 30000; ++i) extents[0].push_back({.head = i * 7919 % 2048, .tail = i * i % 1500});
-  return SortedEdges(std::move(extents), kPartitions);
+std::vector<EdgeRecord> Unsorted() {
+  std::vector<EdgeRecord> edges;
+  for (std::uint32_t i = 0; i < 30000; ++i) edges.push_back({.head = i * 7919 % 2048, .tail = i * i % 1500});
+  return edges;
 }
+
+SortedEdges Edges() { return SortedEdges({Unsorted()}, kPartitions); }
 
 TEST(WriteEdges, WritesTheSameBytesHoweverManyCellsFit) {
   TemporaryFolder folder(FastPlace());
@@ -46,6 +52,30 @@ TEST(WriteEdges, WritesTheSameBytesHoweverManyCellsFit) {
                    {.work_bytes = work_bytes, .progress = [&](std::uint64_t done) { reported = done; }}));
     EXPECT_EQ(written.duplicates, expected.duplicates);
     EXPECT_EQ(reported, 30000U);
+    EXPECT_TRUE(FileBytes(paths.Cells(Split::kTrain)) == bytes) << work_bytes;
+  }
+}
+
+// Cells are written in groups, one by one, and, as too large, in pieces that are merged.
+TEST(WriteSpilled, WritesTheBytesOfWriteEdgesHoweverLittleFits) {
+  TemporaryFolder folder(FastPlace());
+  const GraphPaths paths(folder.path());
+  SortedEdges edges = Edges();
+  ASSERT_OK_AND_ASSIGN(const WrittenEdges expected, WriteEdges(paths, edges, Layout(), {}));
+  const std::string bytes = FileBytes(paths.Cells(Split::kTrain));
+  for (const std::uint64_t work_bytes :
+       {std::uint64_t{80000}, std::uint64_t{400000}, std::uint64_t{900000}, UINT64_MAX}) {
+    SpillUse use;
+    ASSERT_OK_AND_ASSIGN(std::unique_ptr<SpillFile> file, SpillFile::Create(folder / "spill", use));
+    CellSpill spill(std::move(file), kPartitions, nullptr);
+    const std::vector<EdgeRecord> all = Unsorted();
+    for (std::size_t i = 0; i < all.size(); i += 7000) {
+      ASSERT_OK(spill.Append({std::vector(all.begin() + static_cast<std::ptrdiff_t>(i),
+                                          all.begin() + static_cast<std::ptrdiff_t>(std::min(i + 7000, all.size())))}));
+    }
+    ASSERT_OK(spill.FinishWriting());
+    ASSERT_OK_AND_ASSIGN(const WrittenEdges written, WriteSpilled(paths, spill, Layout(), {.work_bytes = work_bytes}));
+    EXPECT_EQ(written.duplicates, expected.duplicates);
     EXPECT_TRUE(FileBytes(paths.Cells(Split::kTrain)) == bytes) << work_bytes;
   }
 }

@@ -45,6 +45,17 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   "$OCTAVO" verify stopped
 }
 
+# octavo walk warned, the walks of a training did not.
+@test "walks that end at once on a directed graph are warned about, with what helps" {
+  awk 'BEGIN { srand(5); for (i = 0; i < 900; ++i) print int(rand() * 300) "\t" 300 + int(rand() * 300) }' >bipartite.tsv
+  "$OCTAVO" --quiet import bipartite.tsv --graph one-way
+  flags=(--preset none --dim 8 --epochs 1 --negatives 8 --walk deepwalk)
+  "$OCTAVO" train --graph one-way --run directed "${flags[@]}" --model source-context 2>err.log
+  grep -qE '^warning: most walks end early: 0\.[0-9]+ pairs a walk, .* --undirected, or train with --model dot' err.log
+  "$OCTAVO" train --graph one-way --run both-ways "${flags[@]}" --model dot 2>err.log
+  ! grep -q '^warning' err.log
+}
+
 @test "the walks are those of octavo walk, and threads and memory do not change them" {
   flags=(--preset none --model dot --dim 8 --epochs 2 --negatives 8 --degree-fraction 1 --degree-by-weight --batch 500)
   awk '{ print; print $2 "\t" $1 }' "$BATS_FILE_TMPDIR/edges.tsv" >both.tsv

@@ -48,6 +48,20 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   "$OCTAVO" query --run odd-run neighbors 'Bob "B"' -k 2 --json | grep -qF '"x\u202ey"'
 }
 
+# Its vector has learned nothing of it, and the neighbours looked like any others.
+@test "query: a node without training edges gets a note" {
+  printf 'city1\tnear\tatlantis\n' >unseen.txt
+  "$OCTAVO" --quiet import train.txt --test unseen.txt --graph unseen --format tsv
+  "$OCTAVO" --quiet train --preset none --graph unseen --run unseen-run --dim 8 --epochs 1
+  note='^note: no training edge has "atlantis": '
+  "$OCTAVO" query --run unseen-run neighbors atlantis >answer 2>err.log
+  grep -q "$note" err.log
+  grep -q '^   1 ' answer
+  "$OCTAVO" query --run unseen-run predict atlantis near '?' 2>&1 >answer | grep -q "$note"
+  "$OCTAVO" query --run unseen-run neighbors city1 2>err.log >answer
+  [[ ! -s err.log ]]
+}
+
 # A query for C3 found nothing when the node is http://example.org/country/C3.
 @test "query: the last part of a name leads to the full one" {
   fails 2 'web-graph: no node "C3"; one node ends with that after a / or #: "http://example.org/country/C3"; expected its full name' \

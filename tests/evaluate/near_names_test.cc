@@ -60,6 +60,18 @@ TEST(NearNames, CaseThenDistanceThenPrefix) {
   EXPECT_THAT(Near("python3-n", names), ElementsAre("python3x", "python3-numpy"));
 }
 
+// A label was not suggested for its last word, nor for its beginning in small letters.
+TEST(NearNames, ThenPartsThatBeginAWordInAnyCase) {
+  const std::vector<std::string> names = {"Douglas Adams", "Adamsville", "McAdams", "John Quincy Adams",
+                                          "caf\xC3\xA9"
+                                          "adams"};
+  EXPECT_THAT(Near("adams", names), ElementsAre("Adamsville", "Douglas Adams", "John Quincy Adams"));
+  EXPECT_THAT(Near("douglas", names), ElementsAre("Douglas Adams"));
+  EXPECT_THAT(Near("john q", names), ElementsAre("John Quincy Adams"));
+  EXPECT_THAT(Near("ad", {"to ad", "x"}), IsEmpty());
+  EXPECT_THAT(Near("transe", {"fb15k-237-transe", "fb15k-237-rotate"}), ElementsAre("fb15k-237-transe"));
+}
+
 TEST(NearNames, ShortNamesAndStrangersHaveNone) {
   EXPECT_THAT(Near("a", {"b", "c"}), IsEmpty());
   EXPECT_THAT(Near("firefox", {"gimp", "inkscape"}), IsEmpty());

@@ -110,5 +110,19 @@ TEST(VisitNodePlaces, StopsAtAnError) {
   EXPECT_EQ(visits, 2);
 }
 
+TEST(NodePlaces, TrainingEdgesOfANodeAreFoundOnEitherSide) {
+  const TemporaryFolder folder;
+  const SmallGraph small = ManyPlaces();
+  const std::unique_ptr<Graph> graph = WriteGraph(small, folder.path());
+  std::set<std::uint64_t> ends;
+  for (const Edge& edge : small.train) ends.insert({Value(edge.head), Value(edge.tail)});
+  ASSERT_LT(ends.size(), 5000U);
+  for (std::uint64_t node = 0; node < 5000; ++node) {
+    const absl::StatusOr<bool> has = HasTrainingEdge(*graph, NodeId{node});
+    ASSERT_TRUE(has.ok()) << has.status().message();
+    EXPECT_EQ(*has, ends.contains(node)) << node;
+  }
+}
+
 }  // namespace
 }  // namespace octavo

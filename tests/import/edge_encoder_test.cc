@@ -63,8 +63,12 @@ class EncodeEdgesTest : public ::testing::Test {
             .in_train = in_train_.get(),
             .relation_marks = marks_,
             .relations = relations_,
-            .drop_unseen = false,
-            .partitions = {.rows = 1024, .count = 3}};
+            .drop_unseen = false};
+  }
+
+  absl::StatusOr<std::unique_ptr<CellSpill>> Out() {
+    ASSIGN_OR_RETURN(std::unique_ptr<SpillFile> file, SpillFile::Create(folder_ / "sorted", use_));
+    return std::make_unique<CellSpill>(std::move(file), PartitionLayout{.rows = 1024, .count = 3}, nullptr);
   }
 
   TemporaryFolder folder_{FastPlace()};
@@ -95,24 +99,19 @@ TEST_F(EncodeEdgesTest, GivesTheIdsThatAMapGivesForAnyMemory) {
     std::ranges::sort(expected);
     // From one node word and one edge at a time to all at once.
     for (const std::uint64_t memory : {1000U, 20000U, 300000U, 10000000U}) {
-      ASSERT_OK_AND_ASSIGN(const auto out, SpillFile::Create(folder_ / "sorted", use_));
+      ASSERT_OK_AND_ASSIGN(const auto out, Out());
       EncoderInput input = Input();
       input.drop_unseen = drop;
       ASSERT_OK_AND_ASSIGN(const EncodedEdges encoded, EncodeEdges(input, {.memory_bytes = memory}, *out));
       EXPECT_EQ(encoded.unseen, unseen);
       EXPECT_EQ(encoded.kept, kept);
-      EXPECT_EQ(encoded.extents.size() == 1, memory == 10000000U);
       std::vector<Fields> found;
-      for (const SpillExtent& extent : encoded.extents) {
-        std::vector<EdgeRecord> edges((extent.end - extent.begin) / sizeof(EdgeRecord));
-        ASSERT_OK(out->ReadOnce(extent.begin, std::as_writable_bytes(std::span(edges))));
-        const auto before = [](const EdgeRecord& a, const EdgeRecord& b) {
-          const auto cell = [](const EdgeRecord& edge) { return edge.head / 1024 * 3 + edge.tail / 1024; };
-          if (cell(a) != cell(b)) return cell(a) < cell(b);
-          return OrderedBefore({OrderKey(a), a}, {OrderKey(b), b});
-        };
-        EXPECT_TRUE(std::ranges::is_sorted(edges, before));
-        for (const EdgeRecord& edge : edges) found.push_back(FieldsOf(edge));
+      ASSERT_OK_AND_ASSIGN(const EdgeChunks batches, out->ReadCells(9));
+      EXPECT_EQ(batches.size() == 1, memory == 10000000U);
+      for (const auto& batch : batches) {
+        const auto cell = [](const EdgeRecord& edge) { return edge.head / 1024 * 3 + edge.tail / 1024; };
+        EXPECT_TRUE(std::ranges::is_sorted(batch, {}, cell));
+        for (const EdgeRecord& edge : batch) found.push_back(FieldsOf(edge));
       }
       std::ranges::sort(found);
       EXPECT_TRUE(found == expected) << drop << memory;
@@ -127,18 +126,18 @@ TEST_F(EncodeEdgesTest, ANameWithoutARowMakesAnEdgeUnseen) {
   record.set_split(EdgeSplit::kTest);
   edge.relation_and_split = record.relation_and_split;
   ASSERT_OK(edges_->Append(AsBytes(edge)));
-  ASSERT_OK_AND_ASSIGN(const auto out, SpillFile::Create(folder_ / "sorted", use_));
+  ASSERT_OK_AND_ASSIGN(const auto out, Out());
   EncoderInput input = Input();
   input.in_train = nullptr;
   input.drop_unseen = true;
   marks_.Set(2, NameMarks::kInTrain);
   ASSERT_OK_AND_ASSIGN(const EncodedEdges encoded, EncodeEdges(input, {.memory_bytes = 50000}, *out));
   EXPECT_EQ(encoded.unseen, (std::array<std::uint64_t, 3>{0, 0, 1}));
-  EXPECT_EQ(out->size(), spilled_.size() * sizeof(EdgeRecord));
+  EXPECT_EQ(out->edges(), spilled_.size());
 }
 
 TEST_F(EncodeEdgesTest, Stops) {
-  ASSERT_OK_AND_ASSIGN(const auto out, SpillFile::Create(folder_ / "sorted", use_));
+  ASSERT_OK_AND_ASSIGN(const auto out, Out());
   EXPECT_TRUE(
       absl::IsCancelled(EncodeEdges(Input(), {.memory_bytes = 50000, .stop = [] { return true; }}, *out).status()));
 }

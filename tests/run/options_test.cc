@@ -101,6 +101,7 @@ TEST(TrainOptionFields, KeepTheirLimits) {
            {"learning-rate", "0", "-1e-300", "1000", "1000.0000001"},
            {"relation-rate-factor", "0", "-1e-300", "1000", "1000.0000001"},
            {"degree-fraction", "0", "-0.1", "1", "1.0000001"},
+           {"typed-fraction", "0", "-0.1", "1", "1.0000001"},
            {"regularization", "0", "-1e-9", "1000000", "1000000.1"},
            {"margin", "0", "-1", "1000", "1001"},
            {"initial-scale", "0", "-1", "1000", "1001"},
@@ -193,6 +194,10 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
       "dura is not available for the transe model");
   check([](TrainOptions& o) { o.margin = 0; }, "margin");
   check([](TrainOptions& o) { o.negatives = 0, o.degree_fraction = 0.5; }, "degree-fraction");
+  check([](TrainOptions& o) { o.negatives = 0, o.typed_fraction = 0.5; }, "typed-fraction has no meaning with neg");
+  check([](TrainOptions& o) { o.walk = Walk::kDeepWalk, o.typed_fraction = 0.5; }, "typed-fraction has no meaning for");
+  check([](TrainOptions& o) { o.model = ModelKind::kDot, o.group_queries = true, o.typed_fraction = 0.5; },
+        "typed-fraction draws from one side");
   check([](TrainOptions& o) { o.degree_by_weight = true; }, "degree-by-weight has no meaning");
   check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 0; }, "known-negatives has no meaning");
   check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 255; }, "expected at least 256 with known");

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numbers>
+#include <set>
 #include <stdexcept>
 
 #include "base/random.h"
@@ -261,11 +262,41 @@ class NaiveTrainer {
     const std::size_t known = negatives.size();
     negatives.resize(options_.negatives);
     const std::uint64_t place = (batch << 32) + 2 * chunk + (side == Side::kHead ? 1 : 0);
+    const auto typed =
+        static_cast<std::size_t>(std::llround(options_.typed_fraction * static_cast<double>(negatives.size() - known)));
     SampleNegatives(RandomStream(options_.seed, RandomPurpose::kNegatives, static_cast<std::uint32_t>(epoch), place),
                     resident_, edges, side, static_cast<float>(options_.degree_fraction),
-                    std::span(negatives).subspan(known),
+                    std::span(negatives).subspan(known, negatives.size() - known - typed),
                     options_.degree_by_weight ? DegreeBy::kWeights : DegreeBy::kEdges);
+    RandomStream draws(options_.seed, RandomPurpose::kTypedNegatives, static_cast<std::uint32_t>(epoch), place);
+    for (std::size_t j = negatives.size() - typed; j < negatives.size(); ++j) {
+      negatives[j] = DrawTyped(chunk_edges[draws.Below(chunk_edges.size())], side, draws);
+    }
     return negatives;
+  }
+
+  // One of the resident nodes that some training edge has where `edge` has its answer; any resident one if there is
+  // none.
+  NodeId DrawTyped(const Edge& edge, Side side, RandomStream& draws) const {
+    const bool inverse = Value(edge.relation) >= graph_.relation_count();  // of a group: asks for the head
+    const bool heads = inverse || side == Side::kHead;
+    const std::uint32_t relation = Value(edge.relation) - (inverse ? graph_.relation_count() : 0);
+    std::set<std::uint64_t> seen;
+    const absl::StatusOr<std::vector<Edge>> all_edges = graph_.Edges(Split::kTrain).ReadAll();
+    if (!all_edges.ok()) throw std::runtime_error("read edges");
+    for (const Edge& other : *all_edges) {
+      if (Value(other.relation) == relation) seen.insert(Value(heads ? other.head : other.tail));
+    }
+    std::vector<std::uint64_t> nodes;
+    std::vector<std::uint64_t> all;
+    for (const NodeRange& range : resident_) {
+      for (std::uint64_t node = range.begin; node < range.end; ++node) {
+        all.push_back(node);
+        if (seen.contains(node)) nodes.push_back(node);
+      }
+    }
+    const std::vector<std::uint64_t>& from = nodes.empty() ? all : nodes;
+    return NodeId{from[draws.Below(from.size())]};
   }
 
   // The row of the relation that scores side `side` of the edge.

@@ -148,6 +148,23 @@ TEST_P(TrainerOracle, KnownNegatives) {
   ExpectSameTraining(training, options);
 }
 
+// The last negatives are of the nodes that edges have at that side of a relation; in groups at the asked side.
+TEST_P(TrainerOracle, TypedNegatives) {
+  const TinyTraining training({.nodes = 40, .relations = 8, .edges = 60, .weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.optimizer = OptimizerKind::kSgd;
+  options.typed_fraction = 0.7;
+  ExpectSameTraining(training, options);
+  options.known_negatives = true;
+  options.negatives = 2 * options.chunk + 9;
+  options.degree_fraction = 0.5;
+  options.reciprocal = true;
+  options.group_queries = options.model != ModelKind::kSourceContext;
+  ExpectSameTraining(training, options);
+}
+
 // Questions in groups: few nodes and relations, so that there are large ones, which batches and chunks cut.
 TEST_P(TrainerOracleGroups, GroupedQueries) {
   const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
@@ -369,6 +386,14 @@ TEST(TrainerOraclePartitions, EveryOrder) {
       ExpectSameTraining(training, options);
     }
   }
+  // Typed negatives are resident, too: some relations have no node there.
+  options.order = BucketOrder::kBeta;
+  options.partitions = 5;
+  options.resident = 2;
+  options.chunk = 100;
+  options.typed_fraction = 1;
+  options.epochs = 1;
+  ExpectSameTraining(training, options);
 }
 
 // One batch an epoch, chunks as large as it, and a batch larger than the graph.

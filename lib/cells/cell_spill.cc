@@ -1,0 +1,97 @@
+#include "cells/cell_spill.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "base/mutex.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "io/file.h"
+
+namespace octavo {
+namespace {
+
+constexpr std::size_t kWriteBytes = std::size_t{4} << 20;
+
+}  // namespace
+
+CellSpill::CellSpill(std::unique_ptr<SpillFile> file, const PartitionLayout& partitions, std::function<bool()> stop)
+    : file_(std::move(file)),
+      partitions_(partitions),
+      stop_(std::move(stop)),
+      cell_edges_(std::size_t{partitions.count} * partitions.count) {}
+
+absl::Status CellSpill::Append(EdgeChunks chunks) {
+  SortedEdges sorted(std::move(chunks), partitions_);
+  if (sorted.All().empty()) return absl::OkStatus();
+  batches_.push_back({.begin = file_->size(), .edges = sorted.All().size()});
+  for (auto rest = std::as_bytes(sorted.All()); !rest.empty();) {
+    if (stop_ && stop_()) return absl::CancelledError("interrupted");
+    const auto some = rest.first(std::min(rest.size(), kWriteBytes));
+    RETURN_IF_ERROR(file_->Append(some));
+    rest = rest.subspan(some.size());
+  }
+  std::vector<std::uint64_t> ends(cell_edges_.size());
+  std::uint64_t end = 0;
+  for (std::uint32_t cell = 0; cell < ends.size(); ++cell) {
+    const std::uint64_t edges = sorted.Cell(cell).size();
+    cell_edges_[cell] += edges;
+    ends[cell] = end += edges;
+  }
+  return file_->Append(std::as_bytes(std::span<const std::uint64_t>(ends)));
+}
+
+std::uint64_t CellSpill::edges() const {
+  return std::accumulate(cell_edges_.begin(), cell_edges_.end(), std::uint64_t{0});
+}
+
+absl::StatusOr<std::uint64_t> CellSpill::EndOf(const Batch& batch, std::uint32_t cell) const {
+  std::uint64_t end = 0;
+  RETURN_IF_ERROR(file_->ReadOnce(batch.begin + batch.edges * sizeof(EdgeRecord) + cell * sizeof(end),
+                                  std::as_writable_bytes(std::span(&end, 1))));
+  return end;
+}
+
+absl::Status CellSpill::ReadEdges(Batch& batch, std::span<EdgeRecord> to) const {
+  if (to.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(file_->ReadOnce(batch.begin + batch.read * sizeof(EdgeRecord), std::as_writable_bytes(to)));
+  batch.read += to.size();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EdgeChunks> CellSpill::ReadCells(std::uint32_t last) {
+  EdgeChunks chunks(batches_.size());
+  Mutex mutex;
+  absl::Status status;  // the first error; under mutex
+  ParallelEach(0, batches_.size(), [&](std::size_t i) {
+    Batch& batch = batches_[i];
+    const auto read = [&]() -> absl::Status {
+      ASSIGN_OR_RETURN(const std::uint64_t end, EndOf(batch, last - 1));
+      chunks[i].resize(end - batch.read);
+      return ReadEdges(batch, chunks[i]);
+    };
+    absl::Status done = read();
+    const MutexLock lock(mutex);
+    if (status.ok()) status = std::move(done);
+  });
+  RETURN_IF_ERROR(status);
+  next_ = last;
+  return chunks;
+}
+
+absl::StatusOr<std::vector<EdgeRecord>> CellSpill::ReadPiece(std::uint64_t most) {
+  std::vector<EdgeRecord> piece;
+  for (Batch& batch : batches_) {
+    ASSIGN_OR_RETURN(const std::uint64_t end, EndOf(batch, next_));
+    const std::uint64_t some = std::min(end - batch.read, most - piece.size());
+    piece.resize(piece.size() + some);
+    RETURN_IF_ERROR(ReadEdges(batch, std::span(piece).last(some)));
+    if (piece.size() == most) break;
+  }
+  if (piece.empty()) ++next_;
+  return piece;
+}
+
+}  // namespace octavo

@@ -1,0 +1,111 @@
+// AMX, the tiles of x86-64: whether they can be used, and the unit of bf16_tiles.h that uses them. The instructions are
+// written as assembly, so that no flag of the compiler is needed; AmxWorks() is asked before they run.
+#include "model/bf16_kernels.h"
+#include "model/bf16_product.h"
+#include "model/bf16_tiles.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace octavo {
+
+#if defined(__x86_64__) && defined(__linux__)
+namespace {
+
+bool ProcessorHasAmx() {
+  constexpr unsigned kOsSavesState = 1U << 27;               // leaf 1, ecx
+  constexpr unsigned kAmxBf16 = 1U << 22, kTile = 1U << 24;  // leaf 7, edx
+  constexpr unsigned kTileState = 3U << 17;                  // XCR0: configuration and data
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & kOsSavesState) == 0) return false;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
+  if ((edx & kAmxBf16) == 0 || (edx & kTile) == 0) return false;
+  unsigned low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & kTileState) == kTileState;
+}
+
+// Linux gives a process the tiles when it asks for them; before, their use is SIGILL. Threads inherit the permission.
+// Signal frames become 8 KiB larger, and the request is refused if an alternate signal stack has no room for that.
+bool SystemAllowsTiles() {
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM of asm/prctl.h, which older headers lack
+  constexpr long kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+// What ldtilecfg reads: 64 bytes. All of them are an operand below: compilers' own intrinsics have been seen to name
+// only a part, and the stores to the rest were removed.
+struct alignas(64) TileConfiguration {
+  std::uint8_t palette = 1;
+  std::uint8_t start_row = 0;
+  std::uint8_t reserved[14] = {};
+  std::uint16_t row_bytes[16] = {};  // of tiles 0 to 7; the rest is reserved
+  std::uint8_t rows[16] = {};
+};
+static_assert(sizeof(TileConfiguration) == 64);
+
+// The calling thread's tiles, all of full size. Released at the end, as a thread with tiles in use has a larger state
+// to save at each switch.
+class AmxTileUnit {
+ public:
+  AmxTileUnit() {
+    TileConfiguration configuration;
+    for (std::size_t tile = 0; tile < 8; ++tile) {
+      configuration.row_bytes[tile] = kTileRowBytes;
+      configuration.rows[tile] = kTileSide;
+    }
+    asm volatile("ldtilecfg %0" : : "m"(configuration) : "memory");
+  }
+  ~AmxTileUnit() { asm volatile("tilerelease" : : : "memory"); }
+  AmxTileUnit(const AmxTileUnit&) = delete;
+  AmxTileUnit& operator=(const AmxTileUnit&) = delete;
+
+  template <int kTile>
+  void Zero() {
+    asm volatile("tilezero %%tmm%c0" : : "i"(kTile));
+  }
+  template <int kTile>
+  void Load(const void* from, std::size_t stride) {
+    asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(from), "r"(stride), "i"(kTile) : "memory");
+  }
+  template <int kTile>
+  void Store(void* to, std::size_t stride) const {
+    asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(stride), "i"(kTile) : "memory");
+  }
+  template <int kSums, int kLeft, int kRight>
+  void MultiplyAdd() {
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSums), "i"(kLeft), "i"(kRight));
+  }
+};
+
+}  // namespace
+
+bool AmxWorks() {
+  static const bool works = ProcessorHasAmx() && SystemAllowsTiles();
+  return works;
+}
+
+void AmxBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
+                     const std::uint16_t* right, float* c, std::size_t ldc) {
+  AmxTileUnit unit;
+  MultiplyTiles(unit, m, n, k, left, left_stride, right, c, ldc);
+}
+#else
+bool AmxWorks() { return false; }
+
+void AmxBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
+                     const std::uint16_t* right, float* c, std::size_t ldc) {
+  ModelBf16Multiply(m, n, k, left, left_stride, right, c, ldc);
+}
+#endif
+
+void ModelBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
+                       const std::uint16_t* right, float* c, std::size_t ldc) {
+  ScalarTileUnit unit;
+  MultiplyTiles(unit, m, n, k, left, left_stride, right, c, ldc);
+}
+
+}  // namespace octavo

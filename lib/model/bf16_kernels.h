@@ -1,0 +1,36 @@
+// The parts that the backends of bf16_product.h are made of. Internal to model/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace octavo {
+
+// ---- Packing, by vectors (bf16_pack.cc).
+
+// to[i] = from[i], rounded; they may be the same memory.
+void RoundFloatsToBf16(std::size_t count, const float* from, float* to);
+// words[i] = the word of from[i].
+void RoundToBf16Words(std::size_t count, const float* from, std::uint16_t* words);
+// pairs[i] = the words of first[i] (lower half) and second[i].
+void PairBf16Words(std::size_t count, const float* first, const float* second, std::uint32_t* pairs);
+
+// ---- Products of rows with strips. `strips` is [n / 16][k][16] floats; `left` is [m] rows of k floats.
+
+// c[i * ldc + j]; for any processor.
+void ScalarBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const float* const* left, const float* strips,
+                        float* c, std::size_t ldc);
+// The same by vectors of fused multiply-adds. REQUIRES: VectorBf16Works()
+void VectorBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const float* const* left, const float* strips,
+                        float* c, std::size_t ldc);
+bool VectorBf16Works();
+
+// ---- Products of tiles (bf16_tiles.h). `left` is [m, left_stride] words padded to whole tiles; `right` is
+// [n / 16][k / 2][16][2] words.
+
+void AmxBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
+                     const std::uint16_t* right, float* c, std::size_t ldc);
+void ModelBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
+                       const std::uint16_t* right, float* c, std::size_t ldc);
+
+}  // namespace octavo

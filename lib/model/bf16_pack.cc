@@ -1,0 +1,97 @@
+// Rounding to bf16 by vectors. Naive version: model/bf16_round.h.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/bf16_pack.cc"
+#include "hwy/foreach_target.h"  // before highway.h
+
+#include "hwy/highway.h"
+#include "model/bf16_kernels.h"
+#include "model/bf16_round.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace octavo {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using BitsTag = hn::ScalableTag<std::uint32_t>;
+using Bits = hn::Vec<BitsTag>;
+
+// The bits of rounded floats, by integers: the processor's mode for denormals does not matter.
+HWY_INLINE Bits Rounded(Bits bits) {
+  const BitsTag d;
+  const Bits sign = hn::And(bits, hn::Set(d, 0x80000000U));
+  const Bits modulus = hn::Xor(bits, sign);
+  const Bits even = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1U));
+  const Bits nearest = hn::Add(hn::Add(bits, hn::Set(d, 0x7FFFU)), even);
+  const hn::RebindToSigned<BitsTag> s;
+  const auto is_denormal = hn::Lt(hn::BitCast(s, modulus), hn::Set(s, 0x00800000));
+  const auto is_nan = hn::Gt(hn::BitCast(s, modulus), hn::Set(s, 0x7F800000));
+  const Bits quiet = hn::Or(bits, hn::Set(d, 0x00400000U));
+  const Bits finite = hn::IfThenElse(hn::RebindMask(d, is_denormal), sign, nearest);
+  return hn::And(hn::IfThenElse(hn::RebindMask(d, is_nan), quiet, finite), hn::Set(d, 0xFFFF0000U));
+}
+
+HWY_INLINE Bits RoundedAt(const float* from) {
+  const hn::RebindToFloat<BitsTag> f;
+  return Rounded(hn::BitCast(BitsTag(), hn::LoadU(f, from)));
+}
+
+void RoundFloats(std::size_t count, const float* from, float* to) {
+  const BitsTag d;
+  const hn::RebindToFloat<BitsTag> f;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) hn::StoreU(hn::BitCast(f, RoundedAt(from + i)), f, to + i);
+  for (; i < count; ++i) to[i] = RoundToBf16(from[i]);
+}
+
+void RoundWords(std::size_t count, const float* from, std::uint16_t* words) {
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const BitsTag d;
+  const hn::Repartition<std::uint16_t, BitsTag> narrow;
+  const std::size_t lanes = hn::Lanes(d);
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    const auto low = hn::BitCast(narrow, RoundedAt(from + i));
+    const auto high = hn::BitCast(narrow, RoundedAt(from + i + lanes));
+    hn::StoreU(hn::ConcatOdd(narrow, high, low), narrow, words + i);
+  }
+#endif
+  for (; i < count; ++i) words[i] = Bf16Word(from[i]);
+}
+
+void PairWords(std::size_t count, const float* first, const float* second, std::uint32_t* pairs) {
+  const BitsTag d;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    hn::StoreU(hn::Or(hn::ShiftRight<16>(RoundedAt(first + i)), RoundedAt(second + i)), d, pairs + i);
+  }
+  for (; i < count; ++i) pairs[i] = RoundedBf16Bits(first[i]) >> 16 | RoundedBf16Bits(second[i]);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace octavo
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace octavo {
+namespace {
+
+HWY_EXPORT(RoundFloats);
+HWY_EXPORT(RoundWords);
+HWY_EXPORT(PairWords);
+
+}  // namespace
+
+void RoundFloatsToBf16(std::size_t count, const float* from, float* to) {
+  HWY_DYNAMIC_DISPATCH(RoundFloats)(count, from, to);
+}
+
+void RoundToBf16Words(std::size_t count, const float* from, std::uint16_t* words) {
+  HWY_DYNAMIC_DISPATCH(RoundWords)(count, from, words);
+}
+
+void PairBf16Words(std::size_t count, const float* first, const float* second, std::uint32_t* pairs) {
+  HWY_DYNAMIC_DISPATCH(PairWords)(count, first, second, pairs);
+}
+
+}  // namespace octavo
+#endif  // HWY_ONCE
