@@ -41,6 +41,9 @@ void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunCon
   PrintRow("generation", fmt::format("{}", header.generation));
   PrintRow("epochs", fmt::format("{} of {}", header.progress.epoch, configuration.options.epochs));
   if (header.progress.batch > 0) PrintRow("batches of the next", fmt::format("{}", header.progress.batch));
+  if (manifest.round.open == 1) {
+    PrintRow("round of lanes", fmt::format("{} of {}", manifest.round.round + 1, 2 * manifest.lanes.size() - 1));
+  }
   if (const ValidationProgress& validation = header.validation; validation.best_epoch > 0) {
     PrintRow("best validation", fmt::format("MRR {:.4f} after epoch {}", validation.best_mrr, validation.best_epoch));
   }

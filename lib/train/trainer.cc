@@ -111,7 +111,7 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   RETURN_IF_ERROR(CheckTrainable(*run.graph, options));
   if (callbacks.on_begin) callbacks.on_begin(run.graph->description(), options);
   ASSIGN_OR_RETURN(run.division, ChooseShape(options, run.graph->description(), settings.memory, settings.threads));
-  if (callbacks.on_division) callbacks.on_division({.shape = run.division, .from_epoch = 1});
+  if (callbacks.on_division) callbacks.on_division({.shape = run.division, .lanes = options.lanes, .from_epoch = 1});
   run.gradients = GradientCapacityOf(options, run.graph->description(), run.division);
   run.memory_bytes = settings.memory;
   run.stop = [&settings] { return settings.stop != nullptr && *settings.stop != 0; };
@@ -149,8 +149,12 @@ absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const 
   }
   if (callbacks.on_division) {
     const std::uint64_t from = progress.epoch + (progress.batch > 0 && next != now ? 2 : 1);
-    callbacks.on_division(
-        {.shape = next, .from_epoch = from, .changed = next != now, .before = now, .memory_before = estimate.total()});
+    callbacks.on_division({.shape = next,
+                           .lanes = options.lanes,
+                           .from_epoch = from,
+                           .changed = next != now,
+                           .before = now,
+                           .memory_before = estimate.total()});
   }
   return next;
 }
