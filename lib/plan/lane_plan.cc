@@ -41,16 +41,16 @@ std::vector<Partitions> Cut(const Partitions& partitions, std::uint32_t count) {
 
 }  // namespace
 
-LanePlanner::LanePlanner(LaneGroups groups, const PartitionShape& shape, BucketOrder order, std::uint64_t seed,
-                         bool hold_all)
-    : groups_(std::move(groups)), shape_(shape), order_(order), seed_(seed), hold_all_(hold_all) {}
+LanePlanner::LanePlanner(PartitionEdges edges, std::uint32_t lanes, const PartitionShape& shape, BucketOrder order,
+                         std::uint64_t seed, bool hold_all)
+    : edges_(std::move(edges)), lanes_(lanes), shape_(shape), order_(order), seed_(seed), hold_all_(hold_all) {}
 
 const EpochPlan& LanePlanner::Plan(std::uint64_t epoch) {
   plan_ = {};
-  const auto lanes = static_cast<std::uint32_t>(groups_.size() / 2);
-  const std::vector<LaneRound> rounds = MakeLaneRounds(lanes, epoch);
+  groups_ = DrawLaneGroups(edges_, lanes_, seed_, epoch);
+  const std::vector<LaneRound> rounds = MakeLaneRounds(lanes_);
   for (std::uint32_t round = 0; round < rounds.size(); ++round) {
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
       AddTurn(epoch, round, lane, rounds[round].lanes[lane], rounds[round].within);
     }
   }
@@ -113,10 +113,9 @@ void LanePlanner::SetExchanges() {
     state.leaving = Without(before.resident, state.resident);
     state.entering = Without(state.resident, before.resident);
     if (!state.entering.empty()) ++plan_.exchanges;
-    const std::uint32_t fine = static_cast<std::uint32_t>(all.size());
-    const auto lanes = static_cast<std::uint32_t>(groups_.size() / 2);
     state.ahead =
-        shape_.partitions > 1 && state.entering.size() <= LargestPartition(LargestLane(fine, lanes), shape_.partitions);
+        shape_.partitions > 1 &&
+        state.entering.size() <= LargestPartition(LargestLane(edges_.partitions(), lanes_), shape_.partitions);
   }
   for (const LaneTurn& turn : plan_.turns) {
     if (turn.first_state < turn.end_state) plan_.states[turn.first_state].ahead = false;
@@ -125,7 +124,7 @@ void LanePlanner::SetExchanges() {
 
 std::unique_ptr<EpochPlans> MakeEpochPlans(const CellReader& cells, const PlannerSettings& settings) {
   if (settings.lanes > 1) {
-    return std::make_unique<LanePlanner>(BalanceLaneGroups(cells, settings.lanes), settings.shape, settings.order,
+    return std::make_unique<LanePlanner>(PartitionEdges(cells), settings.lanes, settings.shape, settings.order,
                                          settings.seed, settings.hold_all);
   }
   return std::make_unique<EpochPlanner>(cells.header().partition_count, settings.shape, settings.order, settings.seed,

@@ -24,7 +24,8 @@ class LanePlanner : public EpochPlans {
  public:
   // With `hold_all`, all partitions are in memory all the time; the states and their cells are the same.
   // REQUIRES: a valid shape for the partitions of two groups
-  LanePlanner(LaneGroups groups, const PartitionShape& shape, BucketOrder order, std::uint64_t seed, bool hold_all);
+  LanePlanner(PartitionEdges edges, std::uint32_t lanes, const PartitionShape& shape, BucketOrder order,
+              std::uint64_t seed, bool hold_all);
 
   // Depends only on the epoch and the constructor's arguments. Quick in any order of epochs.
   const EpochPlan& Plan(std::uint64_t epoch) override;
@@ -33,11 +34,13 @@ class LanePlanner : public EpochPlans {
   void AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_t lane, const LanePair& pair, bool within);
   void SetExchanges();
 
-  const LaneGroups groups_;
+  const PartitionEdges edges_;
+  const std::uint32_t lanes_;
   const PartitionShape shape_;
   const BucketOrder order_;
   const std::uint64_t seed_;
   const bool hold_all_;
+  LaneGroups groups_;  // of plan_
   EpochPlan plan_;
 };
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
+
+#include "base/random.h"
 
 namespace octavo {
 namespace {
@@ -30,28 +33,66 @@ void AddRounds(std::span<const std::uint32_t> stay, std::span<const std::uint32_
 }
 
 // Edges between each two groups, [group of the head * groups + group of the tail].
-std::vector<std::uint64_t> EdgesBetween(const CellReader& cells, const LaneGroups& groups) {
-  std::vector<std::size_t> group_of(cells.header().partition_count);
+std::vector<std::uint64_t> EdgesBetween(const PartitionEdges& edges, const LaneGroups& groups) {
+  std::vector<std::size_t> group_of(edges.partitions());
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (const PartitionId partition : groups[g]) group_of[Value(partition)] = g;
   }
   std::vector<std::uint64_t> between(groups.size() * groups.size());
-  for (std::size_t block = 0; block < cells.block_count(); ++block) {
-    const BlockRecord& record = cells.block(block);
-    between[group_of[record.head_partition] * groups.size() + group_of[record.tail_partition]] += record.edges;
+  for (std::uint32_t head = 0; head < edges.partitions(); ++head) {
+    for (std::uint32_t tail = 0; tail < edges.partitions(); ++tail) {
+      between[group_of[head] * groups.size() + group_of[tail]] += edges.at(head, tail);
+    }
   }
   return between;
 }
 
+// One draw. `degrees` has the edges of each partition, as heads and as tails.
+LaneGroups DrawOnce(std::span<const std::uint64_t> degrees, std::uint32_t lanes, RandomStream& random) {
+  const std::size_t most = LargestLaneGroup(static_cast<std::uint32_t>(degrees.size()), lanes);
+  // Up to twice the edges: partitions of about as many change places, a much larger one still comes first.
+  std::vector<double> keys;
+  for (const std::uint64_t degree : degrees) {
+    keys.push_back((static_cast<double>(degree) + 1) * (1 + double{random.NextFloat()}));
+  }
+  std::vector<std::uint32_t> order(degrees.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) { return keys[a] > keys[b]; });
+  LaneGroups groups(2 * std::size_t{lanes});
+  std::vector<std::uint64_t> load(groups.size());
+  for (const std::uint32_t partition : order) {
+    std::size_t least = groups.size();
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      if (groups[g].size() == most) continue;
+      // Of equal ones the group with fewer partitions, so that none stays empty.
+      if (least == groups.size() || load[g] < load[least] ||
+          (load[g] == load[least] && groups[g].size() < groups[least].size())) {
+        least = g;
+      }
+    }
+    groups[least].push_back(static_cast<PartitionId>(partition));
+    load[least] += degrees[partition];
+  }
+  for (std::vector<PartitionId>& group : groups) std::ranges::sort(group);
+  Shuffle(std::span(groups), random);
+  return groups;
+}
+
 }  // namespace
 
-std::vector<LaneRound> MakeLaneRounds(std::uint32_t lanes, std::uint64_t epoch) {
+PartitionEdges::PartitionEdges(const CellReader& cells) : PartitionEdges(cells.header().partition_count) {
+  for (std::size_t block = 0; block < cells.block_count(); ++block) {
+    const BlockRecord& record = cells.block(block);
+    at(record.head_partition, record.tail_partition) += record.edges;
+  }
+}
+
+std::vector<LaneRound> MakeLaneRounds(std::uint32_t lanes) {
   std::vector<std::uint32_t> groups(2 * std::size_t{lanes});
   std::iota(groups.begin(), groups.end(), 0U);
   std::vector<LaneRound> rounds(groups.size() - 1, LaneRound{.lanes = std::vector<LanePair>(lanes)});
   AddRounds(std::span(groups).first(lanes), std::span(groups).last(lanes), 0, 0, rounds);
   rounds.back().within = true;
-  if (epoch % 2 == 1) std::ranges::reverse(rounds);
   return rounds;
 }
 
@@ -63,46 +104,34 @@ std::uint32_t LargestLane(std::uint32_t fine_partitions, std::uint32_t lanes) {
   return std::min(fine_partitions, 2 * LargestLaneGroup(fine_partitions, lanes));
 }
 
-LaneGroups BalanceLaneGroups(std::span<const std::uint64_t> edges, std::uint32_t lanes) {
-  const std::size_t most = LargestLaneGroup(static_cast<std::uint32_t>(edges.size()), lanes);
-  std::vector<std::uint32_t> by_edges(edges.size());
-  std::iota(by_edges.begin(), by_edges.end(), 0U);
-  std::ranges::stable_sort(by_edges, [&](std::uint32_t a, std::uint32_t b) { return edges[a] > edges[b]; });
-  LaneGroups groups(2 * std::size_t{lanes});
-  std::vector<std::uint64_t> load(groups.size());
-  for (const std::uint32_t partition : by_edges) {
-    std::size_t least = groups.size();
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      if (groups[g].size() == most) continue;
-      // Of equal ones the group with fewer partitions, so that none stays empty.
-      if (least == groups.size() || load[g] < load[least] ||
-          (load[g] == load[least] && groups[g].size() < groups[least].size())) {
-        least = g;
-      }
+LaneGroups DrawLaneGroups(const PartitionEdges& edges, std::uint32_t lanes, std::uint64_t seed, std::uint64_t epoch) {
+  constexpr std::uint64_t kDraws = 4;  // more would favour the same few groups
+  std::vector<std::uint64_t> degrees(edges.partitions());
+  for (std::uint32_t head = 0; head < edges.partitions(); ++head) {
+    for (std::uint32_t tail = 0; tail < edges.partitions(); ++tail) {
+      degrees[head] += edges.at(head, tail);
+      degrees[tail] += edges.at(head, tail);
     }
-    groups[least].push_back(static_cast<PartitionId>(partition));
-    load[least] += edges[partition];
   }
-  for (std::vector<PartitionId>& group : groups) std::ranges::sort(group);
-  return groups;
+  LaneGroups best;
+  double best_balance = -1;
+  for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+    RandomStream random(seed, RandomPurpose::kLaneGroups, static_cast<std::uint32_t>(epoch), draw);
+    LaneGroups groups = DrawOnce(degrees, lanes, random);
+    const double balance = LaneBalance(edges, groups);
+    if (balance <= best_balance) continue;
+    best = std::move(groups);
+    best_balance = balance;
+  }
+  return best;
 }
 
-LaneGroups BalanceLaneGroups(const CellReader& cells, std::uint32_t lanes) {
-  std::vector<std::uint64_t> edges(cells.header().partition_count);
-  for (std::size_t block = 0; block < cells.block_count(); ++block) {
-    const BlockRecord& record = cells.block(block);
-    edges[record.head_partition] += record.edges;
-    edges[record.tail_partition] += record.edges;
-  }
-  return BalanceLaneGroups(edges, lanes);
-}
-
-double LaneBalance(const CellReader& cells, const LaneGroups& groups) {
-  const std::vector<std::uint64_t> between = EdgesBetween(cells, groups);
+double LaneBalance(const PartitionEdges& all_edges, const LaneGroups& groups) {
+  const std::vector<std::uint64_t> between = EdgesBetween(all_edges, groups);
   const auto lanes = static_cast<std::uint32_t>(groups.size() / 2);
   std::uint64_t all = 0;
   std::uint64_t slowest = 0;
-  for (const LaneRound& round : MakeLaneRounds(lanes, 0)) {
+  for (const LaneRound& round : MakeLaneRounds(lanes)) {
     std::uint64_t most = 0;
     for (const auto& [a, b] : round.lanes) {
       std::uint64_t edges = between[a * groups.size() + b] + between[b * groups.size() + a];

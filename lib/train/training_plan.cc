@@ -100,7 +100,10 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
       lanes == 1 ? description.partition_count : LargestLane(description.partition_count, lanes);
   plan.largest_partition_bytes = std::min(tables, LargestPartition(divided, plan.shape.partitions) * fine_bytes);
   const CellReader& edges = graph.Edges(Split::kTrain);
-  if (lanes > 1) plan.lane_balance = LaneBalance(edges, BalanceLaneGroups(edges, lanes));
+  if (lanes > 1) {
+    const PartitionEdges counts(edges);
+    plan.lane_balance = LaneBalance(counts, DrawLaneGroups(counts, lanes, options.seed, /*epoch=*/0));
+  }
   const std::uint64_t relations = RelationBytes(options, description);
   const std::unique_ptr<EpochPlans> planner = MakeEpochPlans(
       edges,
