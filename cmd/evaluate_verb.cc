@@ -125,9 +125,8 @@ void AddCandidates(CLI::App& verb, HeldOutFlags& flags) {
   verb.add_option_function<std::string>(
           "--candidates", parse,
           "Rank among this many random nodes, the same for all edges; 0: among all nodes; or among the nodes listed in "
-          "a file, one per line: ends that it does not list are not ranked; or, by a file of lines "
-          "HEAD<TAB>RELATION<TAB>?"
-          "<TAB>ANSWER<TAB>CANDIDATE... or an .npy of such rows, each answer among its own candidates")
+          "a file, one per line: ends that it does not list are not ranked; or, by a file of questions, each answer "
+          "among the candidates of its line: HEAD RELATION ? ANSWER CANDIDATE..., with tabs, or such rows as .npy")
       ->type_name("N|FILE")
       ->default_str("0");
 }

@@ -51,8 +51,7 @@ absl::Status RunImportVerb(ImportVerbFlags& flags, Program& program) {
   flags.import.options.base = flags.base;
   ASSIGN_OR_RETURN(const std::optional<ImportSummary> summary, RunImport(flags.import, program));
   if (summary && flags.json) PrintJson(flags.import, *summary);
-  if (summary && summary->graph.train_edges > 0)
-    ReportNext(program.reporter, {NextOfGraph(flags.import.graph, summary->graph)});
+  if (summary && summary->graph.train_edges > 0) ReportNext(program.reporter, {NextOfGraph(flags.import.graph)});
   return absl::OkStatus();
 }
 

@@ -74,10 +74,15 @@ void ReportLabels(const ImportFlags& flags, const ImportSummary& summary, Report
                         Escape(labels.first_unknown, 60));
   }
   if (!summary.graph.HasLabels()) {
-    reporter.Warning(text + (summary.label_lines > 0 && !choice.language.empty()
-                                 ? fmt::format("; {} of that predicate, none in the language {}",
-                                               CountText(summary.label_lines, "triple"), Escape(choice.language))
-                                 : std::string()));
+    reporter.Warning(text +
+                     (summary.label_lines > 0 && !choice.language.empty()
+                          ? fmt::format("; {} of that predicate, none in the language {}",
+                                        CountText(summary.label_lines, "triple"), Escape(choice.language))
+                      : summary.label_lines == 0 && !choice.predicate.empty()
+                          ? fmt::format("; no triple has the predicate {} with a literal; expected its whole IRI, "
+                                        "such as http://www.w3.org/2000/01/rdf-schema#label",
+                                        Escape(choice.predicate))
+                          : std::string()));
   } else {
     reporter.Info(text);
   }
@@ -99,8 +104,12 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
                             CountText(summary.comment_lines, "comment"), summary.blank_lines, formats,
                             ColumnsText(summary.columns)));
   if (summary.literals > 0) {
+    const std::string dropped = fmt::format("dropped (--literals keep keeps them{})",
+                                            flags.options.label_choice.predicate.empty()
+                                                ? "; --label-predicate IRI reads those of one predicate as labels"
+                                                : "");
     reporter.Info(fmt::format("literals: {}; {}", CountText(summary.literals, "triple"),
-                              flags.options.keep_literals ? "kept" : "dropped (--literals keep keeps them)"));
+                              flags.options.keep_literals ? "kept" : dropped));
   }
   ReportLabels(flags, summary, reporter);
   if (Sum(summary.duplicates) > 0) {
@@ -240,8 +249,9 @@ void AddImportFlags(CLI::App& app, ImportFlags& flags) {
   RefuseEmpty(app.add_option("--label-predicate", flags.options.label_choice.predicate,
                              "Predicate whose literals are labels, not edges: the IRI, usually that of rdfs:label"))
       ->type_name("IRI");
-  RefuseEmpty(app.add_option("--label-language", flags.options.label_choice.language,
-                             "Language tag of those literals, such as en; by default any"))
+  RefuseEmpty(
+      app.add_option("--label-language", flags.options.label_choice.language,
+                     "Language tag of those literals, such as en; those without a tag count, too; by default any"))
       ->type_name("TAG");
   AddWholeNumber(app, "--max-bad-lines", flags.options.max_bad_lines, 0, UINT64_MAX,
                  "Skip up to this many malformed lines");
@@ -292,7 +302,8 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
           path == "-" ? "<stdin>" : path, format.numeric_tails > 3 ? ",-" : "", format.numeric_tails > 3 ? ",-" : ""));
     }
     if (format.titles && !(last && last->titles == format.titles)) {
-      const std::optional<std::string> columns = ColumnsOfTitles(format.titles->text, format.format, format.separator);
+      const std::optional<std::string> columns =
+          ColumnsOfTitles(format.titles->text, format.format, format.separator, format.numeric_tails > 0);
       program.reporter.Warning(fmt::format(
           "{}:{}: \"{}\" looks like column titles but is read as an edge; --skip-lines {} skips "
           "it, and as many lines of every other file{}",

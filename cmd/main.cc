@@ -37,9 +37,9 @@ namespace octavo {
 namespace {
 
 constexpr void (*kVerbs[])(CLI::App&, Program&) = {
-    AddBenchVerb,   AddGenerateVerb, AddImportVerb,   AddWalkVerb,       AddPlanVerb,  AddTrainVerb, AddResumeVerb,
-    AddGrowVerb,    AddTuneVerb,     AddEvaluateVerb, AddExportVerb,     AddIndexVerb, AddQueryVerb, AddReportVerb,
-    AddInspectVerb, AddVerifyVerb,   AddPresetsVerb,  AddCompletionVerb, AddHelpVerb};
+    AddBenchVerb,  AddGenerateVerb, AddImportVerb,   AddWalkVerb,    AddPlanVerb,       AddTrainVerb, AddResumeVerb,
+    AddGrowVerb,   AddTuneVerb,     AddEvaluateVerb, AddExportVerb,  AddIndexVerb,      AddMapVerb,   AddQueryVerb,
+    AddReportVerb, AddInspectVerb,  AddVerifyVerb,   AddPresetsVerb, AddCompletionVerb, AddHelpVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 
@@ -179,6 +179,7 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "error: %s\n", error.what());
     }
   };
+  if (!octavo::StacksAreSmall()) octavo::ReserveStack();
   if (!octavo::StacksAreSmall() || !octavo::RunOnDeepStack(run)) run();
   return code;
 }

@@ -60,9 +60,8 @@ std::vector<std::string> NextOfRun(const std::filesystem::path& run, const Graph
   return commands;
 }
 
-std::string NextOfGraph(const std::filesystem::path& folder, const GraphDescription& graph) {
-  return fmt::format("octavo train --graph {} --run {}{}", ShellWord(folder.string()), UnusedRun(),
-                     graph.has_relations ? "" : " --model dot");
+std::string NextOfGraph(const std::filesystem::path& folder) {
+  return fmt::format("octavo train --graph {} --run {}", ShellWord(folder.string()), UnusedRun());
 }
 
 std::string NextOfWalk(const std::filesystem::path& folder) {

@@ -17,7 +17,7 @@ void ReportNext(Reporter& reporter, const std::vector<std::string>& commands);
 std::vector<std::string> NextOfRun(const std::filesystem::path& run, const GraphDescription& graph);
 
 // The training that can follow an import, into a run folder that does not exist yet.
-std::string NextOfGraph(const std::filesystem::path& folder, const GraphDescription& graph);
+std::string NextOfGraph(const std::filesystem::path& folder);
 // That of the graph of a walk.
 std::string NextOfWalk(const std::filesystem::path& folder);
 

@@ -46,6 +46,7 @@ void AddTuneVerb(CLI::App& app, Program& program);
 void AddEvaluateVerb(CLI::App& app, Program& program);
 void AddExportVerb(CLI::App& app, Program& program);
 void AddIndexVerb(CLI::App& app, Program& program);
+void AddMapVerb(CLI::App& app, Program& program);
 void AddQueryVerb(CLI::App& app, Program& program);
 void AddReportVerb(CLI::App& app, Program& program);
 void AddInspectVerb(CLI::App& app, Program& program);

@@ -21,6 +21,7 @@ constexpr Fact kEnvironment[] = {
     {"COLUMNS", "if set, the width of help texts instead of that of the terminal"},
     {"NO_COLOR", "if set, messages on a terminal have no colour"},
     {"OCTAVO_GEMM", "portable: multiply matrices without libxsmm; the bits of a training may differ"},
+    {"OCTAVO_BF16", "for tests: the kernel of bf16 products, amx, fma, scalar or amx-model; the same bits"},
     {"OCTAVO_FAILPOINT", "for tests: makes an operation fail, or ends the program, at a named place"}};
 
 // By verb; "" stands for the program.
@@ -44,6 +45,8 @@ constexpr Fact kExamples[] = {
     {"import", "zcat edges.gz | octavo import - --graph graph --columns head,tail --split 0.9,0.05,0.05"},
     {"index", "octavo index --run run --output nodes.hnsw"},
     {"inspect", "octavo inspect run --json"},
+    {"map", "octavo map run --output map.npy"},
+    {"map", "octavo map run --kind pca --output plane.npy"},
     {"plan", "octavo plan --graph graph --dim 128 --memory 512MiB --what-if"},
     {"presets", "octavo presets"},
     {"presets", "octavo presets fb15k-237-complex"},
@@ -51,6 +54,7 @@ constexpr Fact kExamples[] = {
     {"query", "octavo query --run run predict nginx depends '?'"},
     {"query", "octavo query --run run --json batch questions.txt"},
     {"report", "octavo report --run run --output report.html"},
+    {"report", "octavo report --run run --map map.npy --output report.html"},
     {"resume", "octavo resume --run run --epochs 30"},
     {"train", "octavo train --graph graph --run run --time 20m --memory 512MiB"},
     {"train", "octavo train --graph graph --run run --config fb15k-237-complex --dim 256"},
@@ -79,6 +83,7 @@ constexpr Fact kPages[] = {{"bench", "docs/performance.md"},
                            {"import", "docs/importing.md"},
                            {"index", "docs/querying.md"},
                            {"inspect", "docs/files.md"},
+                           {"map", "docs/maps.md"},
                            {"plan", "docs/partitions.md"},
                            {"query", "docs/querying.md"},
                            {"report", "docs/exporting.md"},

@@ -33,8 +33,9 @@
 #include "export/output_file.h"
 #include "fmt/format.h"
 #include "format/paths.h"
+#include "layout/map_file.h"
+#include "layout/principal_plane.h"
 #include "report/page.h"
-#include "report/principal_plane.h"
 #include "run/run_configuration.h"
 #include "run/run_exchange.h"
 
@@ -53,6 +54,7 @@ struct ReportFlags {
   std::string output;
   std::uint64_t sample = 5000;
   std::string labels;
+  std::string map;    // empty: the principal plane of the nodes that are drawn
   std::string split;  // empty: valid, if the graph has valid edges
   std::uint64_t evaluation_sample = 5000;
   bool no_evaluation = false;
@@ -135,12 +137,36 @@ void AddClasses(const NodeLabels& classes, const std::vector<SurveyedNode>& node
   }
 }
 
+// Opens --map; empty if the flag was not given.
+absl::StatusOr<std::optional<MapFile>> OpenMap(const ReportFlags& flags, const TrainedRun& run) {
+  if (flags.map.empty()) return std::nullopt;
+  ASSIGN_OR_RETURN(MapFile map, MapFile::Open(flags.map));
+  RETURN_IF_ERROR(map.CheckCurrent(run.run_id, run.generation, run.graph->node_count(), flags.run.run));
+  return std::optional<MapFile>(std::move(map));
+}
+
+// Returns the points of the nodes `ids`: those of `file`, if any, or on their principal axes.
+absl::StatusOr<PrincipalPlane> PlaceNodes(const TrainedRun& run, const std::vector<std::uint64_t>& ids,
+                                          const std::optional<MapFile>& file, const ReadingMemory& memory) {
+  if (!file) return ProjectNodes(EmbeddedOf(run), ids, memory.bytes);
+  PrincipalPlane plane = {.points = {}, .variance_shares = file->header().variance_shares};
+  for (const std::uint64_t id : ids) {
+    const MapPoint& point = file->points()[id];
+    plane.points.push_back({static_cast<double>(point[0]), static_cast<double>(point[1])});
+  }
+  if (memory.drops_behind) file->ForgetPoints();
+  return plane;
+}
+
 absl::StatusOr<EmbeddingMap> MakeMap(const TrainedRun& run, const std::vector<SurveyedNode>& nodes,
-                                     const NodeLabels& classes, const ReadingMemory& memory) {
+                                     const NodeLabels& classes, const std::optional<MapFile>& file,
+                                     const ReadingMemory& memory) {
   std::vector<std::uint64_t> ids;
   for (const SurveyedNode& node : nodes) ids.push_back(node.node);
-  ASSIGN_OR_RETURN(const PrincipalPlane plane, ProjectNodes(EmbeddedOf(run), ids, memory.bytes));
-  EmbeddingMap map = {.x_share = plane.variance_shares[0], .y_share = plane.variance_shares[1]};
+  ASSIGN_OR_RETURN(const PrincipalPlane plane, PlaceNodes(run, ids, file, memory));
+  EmbeddingMap map = {.by_neighbors = file && file->header().kind == MapKind::kNeighbors,
+                      .x_share = plane.variance_shares[0],
+                      .y_share = plane.variance_shares[1]};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NodeId node{ids[i]};
     map.nodes.push_back({.name = MapName(run.graph->nodes().Name(node), run.graph->LabelOf(node)),
@@ -195,6 +221,7 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags.run, *run.graph));
   ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flags.output));
   ASSIGN_OR_RETURN(const NodeLabels classes, ReadClasses(program, flags, run));
+  ASSIGN_OR_RETURN(const std::optional<MapFile> map_file, OpenMap(flags, run));
   const std::optional<Split> split = SplitToRank(flags, *run.graph);
   const std::uint64_t nodes = std::min(flags.sample, run.graph->node_count());
   // Memory held from beginning to end, in addition to the work of one part at a time. An event of the history takes no
@@ -227,7 +254,7 @@ absl::Status RunReport(Program& program, const ReportFlags& flags) {
   // No training edge has placed them: negatives alone move them, all the same way.
   std::erase_if(survey.top, [](const SurveyedNode& node) { return node.degree == 0; });
   if (!survey.top.empty()) {
-    ASSIGN_OR_RETURN(page.map, MakeMap(run, survey.top, classes, memory));
+    ASSIGN_OR_RETURN(page.map, MakeMap(run, survey.top, classes, map_file, memory));
   }
   if (flags.examples > 0) {
     EvaluationClock searching(program, "finding examples");
@@ -260,6 +287,9 @@ void AddReportVerb(CLI::App& app, Program& program) {
       verb->add_option(
           "--labels", flags->labels,
           "Colour the map by classes: a file of lines NODE<TAB>CLASS [CLASS ...]; nodes with a class are preferred"))
+      ->type_name("FILE");
+  RefuseEmpty(verb->add_option("--map", flags->map,
+                               "Map of the run that octavo map made, to draw instead of the principal components"))
       ->type_name("FILE");
   AddWholeNumber(
       *verb, "--examples", flags->examples, 0, kMostExamples,

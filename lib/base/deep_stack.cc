@@ -52,6 +52,11 @@ bool StacksAreSmall() {
   return small;
 }
 
+__attribute__((noinline)) void ReserveStack() {
+  [[maybe_unused]] volatile char space[kSmallBytes / 2];
+  space[0] = 0;  // one page far down: the kernel extends the stack to it
+}
+
 bool RunOnDeepStack(const std::function<void()>& function) {
   pthread_attr_t attributes;
   if (::pthread_attr_init(&attributes) != 0) return false;

@@ -39,6 +39,9 @@ enum class RandomPurpose : std::uint32_t {
   kLaneGroups = 22,
   kTrials = 40,
   kHeldOut = 41,
+  kLayoutNeighbors = 60,
+  kLayoutNegatives = 61,
+  kLayoutStart = 62,
 };
 
 // Returns the key of all streams with this seed and purpose.

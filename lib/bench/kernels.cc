@@ -92,11 +92,12 @@ std::vector<KernelRate> MeasureKernels(const KernelShape& shape, int threads, do
                                    {ModelKind::kSourceContext, Norm::kL2},
                                    {ModelKind::kDistMult, Norm::kL2},
                                    {ModelKind::kComplEx, Norm::kL2},
+                                   {ModelKind::kRescal, Norm::kL2},
                                    {ModelKind::kTransE, Norm::kL2},
                                    {ModelKind::kTransE, Norm::kL1},
                                    {ModelKind::kRotatE, Norm::kL2},
                                    {ModelKind::kRotatE, Norm::kL1}}) {
-    const ModelSpec model{.kind = kind, .norm = norm, .dim = shape.dim};
+    const ModelSpec model{.kind = kind, .norm = norm, .dim = shape.dim, .block = 0};
     for (const auto& [count, peak] : peaks) {
       const double edges = KernelEdgesPerSecond(model, shape, count, seconds);
       const double gflops = edges * 12.0 * static_cast<double>(shape.negatives * shape.dim) * 1e-9;

@@ -27,7 +27,7 @@ constexpr std::array<EdgeSplit, 3> kSplits = {EdgeSplit::kTrain, EdgeSplit::kVal
 constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + 2 * sizeof(EdgeRecord);
 // Bytes per edge of the spilled cells that are in memory together: the edge twice while they are distributed, the rest
 // while they are prepared.
-constexpr std::uint64_t kGroupBytesOfEdge = 40;
+constexpr std::uint64_t kGroupBytesOfEdge = 44;
 // Edges that are prepared together. Threads wait for each other at the end of each such step, and a disk may be slow at
 // times.
 constexpr std::uint64_t kSmallEdges = std::uint64_t{256} << 10;

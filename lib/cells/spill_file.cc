@@ -23,7 +23,7 @@ constexpr std::uint64_t kPageBytes = 4096;
 
 absl::StatusOr<std::unique_ptr<SpillFile>> SpillFile::Create(const std::filesystem::path& path, SpillUse& use) {
   ASSIGN_OR_RETURN(File file, File::CreateNew(path));
-  if (::unlink(path.c_str()) != 0) return ErrnoError(fmt::format("{}: unlink", path.string()), errno);
+  RETURN_IF_ERROR(RemoveFile(path));
   return std::unique_ptr<SpillFile>(new SpillFile(std::move(file), use));
 }
 

@@ -80,6 +80,7 @@ absl::Status LockFile(const File& file) {
 absl::StatusOr<RunLock> RunLock::Take(const std::filesystem::path& path) {
   for (int attempt = 0; attempt < kOpenTries; ++attempt) {
     // Does not truncate: if the lock is taken, the owner's line must still be readable.
+    ASSIGN_OR_RETURN(PinnedFolder folder, PinnedFolder::Pin(path.parent_path()));
     ASSIGN_OR_RETURN(File file, File::OpenOrCreate(path));
     RETURN_IF_ERROR(Failpoint("run.lock"));
     RETURN_IF_ERROR(LockFile(file));
@@ -89,7 +90,7 @@ absl::StatusOr<RunLock> RunLock::Take(const std::filesystem::path& path) {
         fmt::format("pid {} since {:%Y-%m-%d %H:%M:%S} UTC\n", ::getpid(), fmt::gmtime(std::time(nullptr)));
     RETURN_IF_ERROR(file.Truncate(0));
     RETURN_IF_ERROR(file.WriteAt(0, std::as_bytes(std::span<const char>(line))));
-    return RunLock(std::move(file));
+    return RunLock(std::move(folder), std::move(file));
   }
   return BusyError(
       fmt::format("{}: was removed or replaced each of {} times while it was being locked; stop what does "

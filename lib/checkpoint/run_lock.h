@@ -1,11 +1,13 @@
 // Allows one writer per run: an flock on RUN/LOCK, held by this object. The kernel releases it when the process ends,
-// however it ends.
+// however it ends. Meanwhile the run's folder is pinned (io/pinned_folder.h): whatever is put in its place, its files
+// are written in the folder that was locked.
 #pragma once
 
 #include <filesystem>
 
 #include "absl/status/statusor.h"
 #include "io/file.h"
+#include "io/pinned_folder.h"
 
 namespace octavo {
 
@@ -17,7 +19,8 @@ class RunLock {
   static absl::StatusOr<RunLock> Take(const std::filesystem::path& path);
 
  private:
-  explicit RunLock(File file) : file_(std::move(file)) {}
+  RunLock(PinnedFolder folder, File file) : folder_(std::move(folder)), file_(std::move(file)) {}
+  PinnedFolder folder_;
   File file_;
 };
 

@@ -92,6 +92,14 @@ void MeasureQueries(std::span<const Edge> edges, GraphFacts& facts) {
   facts.query_share = static_cast<double>(queries) / static_cast<double>(2 * edges.size());
 }
 
+bool HaveTwoKinds(std::span<const Edge> edges) {
+  std::vector<std::uint64_t> heads(edges.size());
+  std::ranges::transform(edges, heads.begin(), [](const Edge& edge) { return Value(edge.head); });
+  heads.resize(Distinct(heads));
+  return std::ranges::none_of(
+      edges, [&](const Edge& edge) { return std::binary_search(heads.begin(), heads.end(), Value(edge.tail)); });
+}
+
 void MeasureHubs(std::span<const Edge> edges, GraphFacts& facts) {
   std::vector<std::uint64_t> ends;
   ends.reserve(2 * edges.size());
@@ -136,6 +144,7 @@ absl::StatusOr<GraphFacts> MeasureFacts(const Graph& graph, std::uint64_t memory
   if (sample.edges.empty()) return facts;
   MeasureQueries(sample.edges, facts);
   MeasureHubs(sample.edges, facts);
+  facts.two_kinds = HaveTwoKinds(sample.edges);
   MeasureOpposites(sample.edges, facts);
   return facts;
 }

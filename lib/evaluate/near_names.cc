@@ -14,6 +14,7 @@ constexpr std::size_t kMaxShown = 3;
 constexpr std::size_t kMaxDistance = 2;
 constexpr std::size_t kPrefixRank = 10;     // after every distance
 constexpr std::size_t kWordRank = 1 << 20;  // after every prefix: names are not that long
+constexpr std::size_t kEachWordRank = 1 << 21;
 constexpr std::size_t kLeastWordBytes = 3;  // of a text that is looked for within names
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -40,6 +41,17 @@ bool HasWords(std::string_view name, std::string_view text) {
   }
 }
 
+// Whether every one of several words of `text` begins a word of `name`, in any order.
+bool HasEachWord(std::string_view name, std::string_view text) {
+  if (text.find(' ') == std::string_view::npos) return false;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (!HasWords(name, word)) return false;
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return true;
+}
+
 // Returns a rank of `name` (lower is nearer to `wanted`), or nothing, also for `wanted` itself.
 std::optional<std::size_t> Rank(std::string_view wanted, std::string_view name) {
   if (name == wanted) return std::nullopt;
@@ -49,8 +61,10 @@ std::optional<std::size_t> Rank(std::string_view wanted, std::string_view name) 
   if (distance <= limit) return distance;
   if (wanted.empty() || name.size() < wanted.size()) return std::nullopt;
   if (EqualButForCase(wanted, name.substr(0, wanted.size()))) return kPrefixRank + name.size() - wanted.size();
-  if (wanted.size() < kLeastWordBytes || !HasWords(name, wanted)) return std::nullopt;
-  return kWordRank + name.size() - wanted.size();
+  if (wanted.size() < kLeastWordBytes) return std::nullopt;
+  if (HasWords(name, wanted)) return kWordRank + name.size() - wanted.size();
+  if (!HasEachWord(name, wanted)) return std::nullopt;
+  return kEachWordRank + name.size() - wanted.size();
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ std::size_t SpellingDistance(std::string_view a, std::string_view b, std::size_t
 
 // Returns up to `count` names that are nearest to `wanted`, best first: names that differ only in letter case, then by
 // spelling distance (up to 2, less for short names), then names that begin with `wanted`, then names in which a word
-// begins with it, both in any letter case (ASCII). Ties are ordered by bytes. Checks at most the first 2 million of the
-// `size` names: about a quarter of a second.
+// begins with it, then those in which words begin with each of its words, all in any letter case (ASCII). Ties are
+// ordered by bytes. Checks at most the first 2 million of the `size` names: about a quarter of a second.
 std::vector<std::string> NearNames(std::string_view wanted, std::uint64_t size,
                                    const std::function<std::string_view(std::uint64_t)>& name, std::size_t count = 3);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -66,8 +67,11 @@ struct NodeFilter {
   std::span<const std::uint64_t> skip;  // ascending
   const TypeMask* mask = nullptr;       // null: all are plausible
   std::size_t rule = 0;
+  std::optional<NodeId> itself = std::nullopt;  // left out, too
 
-  bool Skips(std::uint64_t node) const { return std::binary_search(skip.begin(), skip.end(), node); }
+  bool Skips(std::uint64_t node) const {
+    return itself == NodeId{node} || std::binary_search(skip.begin(), skip.end(), node);
+  }
   bool Plausible(std::uint64_t node) const { return mask == nullptr || mask->Contains(rule, node); }
 };
 
@@ -194,6 +198,28 @@ absl::StatusOr<std::vector<ScoredNode>> NearestNodes(const EmbeddedGraph& embedd
   return best.plausible.TakeSorted();
 }
 
+namespace {
+
+// Model dot scores an edge like the one of the opposite direction, so an answer is known if there is either.
+std::vector<LinkQuestion> SameQuestions(const ModelSpec& model, const LinkQuestion& question) {
+  if (model.kind != ModelKind::kDot) return {question};
+  return {question, {question.known, question.relation, question.side == Side::kTail ? Side::kHead : Side::kTail}};
+}
+
+// The answers to any of so many questions, ascending.
+std::vector<std::uint64_t> AnswersOf(const KnownAnswers& answers, std::size_t questions) {
+  std::vector<std::uint64_t> all;
+  for (std::size_t i = 0; i < questions; ++i) {
+    const std::span<const std::uint64_t> some = answers.Of(i);
+    std::vector<std::uint64_t> both;
+    std::ranges::set_union(all, some, std::back_inserter(both));
+    all = std::move(both);
+  }
+  return all;
+}
+
+}  // namespace
+
 absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
                                          KnownEdges known_edges, const NodeSearchOptions& options,
                                          const TypeRules* types) {
@@ -204,14 +230,19 @@ absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const Li
   const Search search{embedded, embedded.model, query, Adjust()};
   LinkSearch links(search, options);
   Predictions predictions;
+  const QuestionIndex questions(SameQuestions(embedded.model, question));
   const auto search_range = [&](const AnswerRange& nodes, const KnownAnswers& answers) -> absl::Status {
-    const std::span<const std::uint64_t> known = answers.Of(0);
+    const std::vector<std::uint64_t> known = AnswersOf(answers, questions.size());
     predictions.known += known.size();
-    const NodeFilter filter{known_edges == KnownEdges::kHide ? known : std::span<const std::uint64_t>()};
+    NodeFilter filter;
+    if (known_edges == KnownEdges::kHide) {
+      filter.skip = known;
+      // The node's score with itself is the square of its length, mostly the highest of all, and says nothing.
+      if (embedded.model.kind == ModelKind::kDot) filter.itself = question.known;
+    }
     if (types == nullptr) return links.Add(nodes, filter, known);
     return links.AddTyped(nodes, filter, known, *types, PlaceOf(question.relation, question.side));
   };
-  const QuestionIndex questions({question});
   const std::uint64_t max_answers = MemoryOf(options) / 4 / KnownAnswers::kBytes;
   for (const AnswerRange& range : MakeAnswerRanges(embedded.graph, max_answers)) {
     RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, questions, range, max_answers, search_range));

@@ -51,13 +51,14 @@ struct Prediction {
 
 struct Predictions {
   std::vector<Prediction> nodes;  // plausible ones first, then best first, ties by id
-  std::uint64_t known = 0;        // all nodes that answer the question in train, valid or test
+  std::uint64_t known = 0;        // all nodes that answer the question in train, valid or test; of model dot in
+                                  // either direction
 
   friend bool operator==(const Predictions&, const Predictions&) = default;
 };
 
 // Returns the k nodes with the best scores as answers to `question`. With `types`, the nodes that are plausible at its
-// open end come first, then the others.
+// open end come first, then the others. Of model dot and without known ones, the asked node itself is left out, too.
 // REQUIRES: the question's node and relation are in the graph; `types` has a rule for the open end
 absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
                                          KnownEdges known_edges, const NodeSearchOptions& options,

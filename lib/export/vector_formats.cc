@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/status.h"
 #include "export/hdf5_head.h"
 #include "fmt/compile.h"
@@ -90,8 +91,9 @@ bool AppendWord(std::string_view name, std::string& out) {
   return changed;
 }
 
-// Appends a JSON string (RFC 8259).
+// Appends a JSON string (RFC 8259), with what terminals take for commands escaped.
 bool AppendJson(std::string_view name, std::string& out) {
+  const std::size_t begin = out.size();
   bool changed = false;
   out += '"';
   while (!name.empty()) {
@@ -105,6 +107,10 @@ bool AppendJson(std::string_view name, std::string& out) {
     }
   }
   out += '"';
+  const auto is_plain = [](char c) { return static_cast<unsigned char>(c) < 0x7F; };
+  if (!std::all_of(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), is_plain)) {
+    out.replace(begin, std::string::npos, EscapeJsonControls(out.substr(begin)));
+  }
   return changed;
 }
 

@@ -24,8 +24,8 @@ namespace {
 constexpr std::uint64_t kPieceEdges = std::uint64_t{32} << 10;
 // Peak memory per edge of a batch: encoded and in the order of the cells; if the hashes are read in slices, read and
 // encoded.
-constexpr std::uint64_t kResidentBytesOfEdge = 36;
-constexpr std::uint64_t kSlicedBytesOfEdge = 44;
+constexpr std::uint64_t kResidentBytesOfEdge = 40;
+constexpr std::uint64_t kSlicedBytesOfEdge = 52;
 // Slices begin at whole words of the bits.
 constexpr std::uint64_t kWordNodes = 64;
 constexpr std::size_t kReadBytes = std::size_t{2} << 20;

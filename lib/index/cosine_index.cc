@@ -259,22 +259,13 @@ absl::StatusOr<CosineIndex> CosineIndex::Build(const EmbeddedGraph& embedded, co
   if (nodes > kMaxIndexNodes) {
     return UsageError(fmt::format("an index of {} nodes; expected at most {}", nodes, kMaxIndexNodes));
   }
-  auto hnsw = std::make_unique<Hnsw>(dim, nodes, options.m, options.ef_construction);
-  hnsw->graph.label_lookup_.reserve(nodes);
-  std::vector<float> row(dim);
+  CosineIndex index(std::make_unique<Hnsw>(dim, nodes, options.m, options.ef_construction));
+  index.hnsw_->graph.label_lookup_.reserve(nodes);
+  std::vector<float> scratch(dim);
   const auto add = [&](const RowBlock& block) -> absl::Status {
     RETURN_IF_ERROR(CheckFinite(embedded, block.first, block.values));
     const std::uint64_t end = block.first + block.values.size() / dim;
-    for (std::uint64_t node = block.first; node < end; ++node) {
-      const std::span<const float> values = block.Row(node);
-      const double squares = std::transform_reduce(values.begin(), values.end(), 0.0, std::plus<>(), [](float x) {
-        return static_cast<double>(x) * static_cast<double>(x);
-      });
-      const double scale = squares == 0 ? 0 : 1 / std::sqrt(squares);
-      std::transform(values.begin(), values.end(), row.begin(),
-                     [scale](float x) { return static_cast<float>(static_cast<double>(x) * scale); });
-      hnsw->graph.addPoint(row.data(), node);
-    }
+    for (std::uint64_t node = block.first; node < end; ++node) index.Add(block.Row(node), scratch);
     if (options.progress) options.progress(end);
     return absl::OkStatus();
   };
@@ -283,7 +274,29 @@ absl::StatusOr<CosineIndex> CosineIndex::Build(const EmbeddedGraph& embedded, co
   const std::uint64_t block_rows = std::min(kMaxBlockBytes, memory / 4) / (dim * sizeof(float));
   RETURN_IF_ERROR(
       StreamRows(embedded.embeddings, 0, nodes, std::clamp<std::uint64_t>(block_rows, 1, kProgressRows), add));
-  return CosineIndex(std::move(hnsw));
+  return index;
+}
+
+absl::StatusOr<CosineIndex> CosineIndex::BuildOf(std::uint64_t nodes, std::uint64_t dim, const IndexOptions& options,
+                                                 const std::function<absl::Status(const AddRow&)>& read) {
+  CosineIndex index(std::make_unique<Hnsw>(dim, nodes, options.m, options.ef_construction));
+  index.hnsw_->graph.label_lookup_.reserve(nodes);
+  std::vector<float> scratch(dim);
+  std::uint64_t found = 0;
+  RETURN_IF_ERROR(read([&](std::span<const float> row) {
+    if (found++ < nodes) index.Add(row, scratch);
+  }));
+  if (found != nodes) return RuntimeError(fmt::format("an index of {} rows; expected {}", found, nodes));
+  return index;
+}
+
+void CosineIndex::Add(std::span<const float> row, std::span<float> scratch) {
+  const double squares = std::transform_reduce(row.begin(), row.end(), 0.0, std::plus<>(),
+                                               [](float x) { return static_cast<double>(x) * static_cast<double>(x); });
+  const double scale = squares == 0 ? 0 : 1 / std::sqrt(squares);
+  std::transform(row.begin(), row.end(), scratch.begin(),
+                 [scale](float x) { return static_cast<float>(static_cast<double>(x) * scale); });
+  hnsw_->graph.addPoint(scratch.data(), nodes());
 }
 
 absl::StatusOr<IndexHeader> CosineIndex::Write(OutputFile& output) const {

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -46,6 +47,12 @@ class CosineIndex {
   // Adds the nodes in id order, on this thread only, so that the bytes depend only on vectors and options.
   static absl::StatusOr<CosineIndex> Build(const EmbeddedGraph& embedded, const IndexOptions& options);
 
+  // The same for rows [dim] that `read` passes to its argument, one after the other; the n-th is node n. Fewer or more
+  // than `nodes` rows are an error. Calls no progress.
+  using AddRow = std::function<void(std::span<const float>)>;
+  static absl::StatusOr<CosineIndex> BuildOf(std::uint64_t nodes, std::uint64_t dim, const IndexOptions& options,
+                                             const std::function<absl::Status(const AddRow&)>& read);
+
   // Reads the index at `path`; with `drop_behind`, drops the file from the page cache. A file that does not match
   // `header`, or that has an invalid link, is a corrupt-file error.
   static absl::StatusOr<CosineIndex> Load(const std::filesystem::path& path, const IndexHeader& header,
@@ -75,6 +82,8 @@ class CosineIndex {
   struct Hnsw;
   explicit CosineIndex(std::unique_ptr<Hnsw> hnsw);
   const float* Vector(std::uint64_t node) const;
+  // Adds the next node. row: [dim], scratch: [dim]
+  void Add(std::span<const float> row, std::span<float> scratch);
   // The lowest cosine among the k nearest other nodes, by exact comparison with all.
   float ExactThreshold(std::uint64_t node, std::size_t k) const;
 

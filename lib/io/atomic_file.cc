@@ -268,19 +268,26 @@ absl::StatusOr<AtomicFolder> AtomicFolder::Create(const fs::path& final_path, bo
                      if (errno == EEXIST) return false;
                      return ErrnoError(fmt::format("{}: create", target.string()), errno);
                    }));
-  return AtomicFolder(std::move(parents), std::move(partial), std::move(target), overwrite, std::move(replaceable));
+  absl::StatusOr<PinnedFolder> pinned = PinnedFolder::PinNew(partial.path);
+  if (!pinned.ok()) {
+    ::rmdir(partial.path.c_str());
+    return octavo::UnderFinalName(pinned.status(), partial.path, target);
+  }
+  return AtomicFolder(std::move(parents), std::move(partial), *std::move(pinned), std::move(target), overwrite,
+                      std::move(replaceable));
 }
 
 AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
     : parents_(std::move(other.parents_)),
       temporary_(std::exchange(other.temporary_, {})),
       lock_(std::move(other.lock_)),
+      pinned_(std::move(other.pinned_)),
       final_(std::move(other.final_)),
       overwrite_(other.overwrite_),
       replaceable_(std::move(other.replaceable_)) {}
 
 AtomicFolder::~AtomicFolder() {
-  if (!temporary_.empty()) RemoveFolderOf(temporary_, replaceable_);
+  if (!temporary_.empty() && pinned_.HasName(temporary_)) RemoveFolderOf(temporary_, replaceable_);
 }
 
 absl::Status AtomicFolder::Commit() {
@@ -307,6 +314,12 @@ absl::Status AtomicFolder::Commit() {
   }
   temporary_.clear();
   parents_.Keep();
+  if (!pinned_.HasName(final_)) {
+    return RuntimeError(
+        fmt::format("{}: another process has replaced it while it was made; choose a folder whose parent "
+                    "only you can write, or one with the sticky bit",
+                    final_.string()));
+  }
   if (const absl::Status named = SyncFolder(ParentOf(final_)); !named.ok()) {
     return RuntimeError(fmt::format("{}; {} is complete and in its place, but a power cut can undo that",
                                     MessageOf(named), final_.string()));

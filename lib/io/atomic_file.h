@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "io/pinned_folder.h"
 
 namespace octavo {
 
@@ -75,7 +76,8 @@ absl::Status UnderFinalName(const absl::Status& status, const std::filesystem::p
 
 // A folder under construction. Files are written into path(), a hidden sibling of the final name. Commit syncs every
 // file (all in parallel, each with its own thread and descriptor), renames the folder and syncs the parent. Without
-// Commit the destructor removes what was made. One owner.
+// Commit the destructor removes what was made. The folder is pinned (io/pinned_folder.h): what others put in its place
+// meanwhile is neither written to nor removed, and is an error of Commit. One owner.
 class AtomicFolder {
  public:
   // Makes the temporary folder, a PartialName. The final path must not exist or be an empty folder. With `overwrite` it
@@ -99,11 +101,12 @@ class AtomicFolder {
   absl::Status Commit();
 
  private:
-  AtomicFolder(ParentFolders parents, PartialName partial, std::filesystem::path final_path, bool overwrite,
-               std::vector<std::string> replaceable)
+  AtomicFolder(ParentFolders parents, PartialName partial, PinnedFolder pinned, std::filesystem::path final_path,
+               bool overwrite, std::vector<std::string> replaceable)
       : parents_(std::move(parents)),
         temporary_(std::move(partial.path)),
         lock_(std::move(partial.lock)),
+        pinned_(std::move(pinned)),
         final_(std::move(final_path)),
         overwrite_(overwrite),
         replaceable_(std::move(replaceable)) {}
@@ -111,6 +114,7 @@ class AtomicFolder {
   ParentFolders parents_;            // first, to be removed last
   std::filesystem::path temporary_;  // empty once committed or moved from
   PathLock lock_;                    // of the temporary folder, while it is in use
+  PinnedFolder pinned_;              // the same folder
   std::filesystem::path final_;
   bool overwrite_;
   std::vector<std::string> replaceable_;

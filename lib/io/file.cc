@@ -16,6 +16,7 @@
 #include "fmt/format.h"
 #include "io/failpoint.h"
 #include "io/file_events.h"
+#include "io/pinned_folder.h"
 
 namespace octavo {
 namespace {
@@ -27,6 +28,38 @@ constexpr std::uint64_t kDirectAlignment = 4096;
 
 absl::Status FileError(std::string_view operation, const std::filesystem::path& path, int error_number) {
   return ErrnoError(fmt::format("{}: {}", path.string(), operation), error_number);
+}
+
+// fstatat, unlinkat, mkdirat and renameat2 of paths.
+int Stat(const std::filesystem::path& path, struct stat& info, int flags) {
+  const PathPlace place(path);
+  return place.error() != 0 ? place.Fail() : ::fstatat(place.folder(), place.name(), &info, flags);
+}
+
+int Remove(const std::filesystem::path& path, int flags) {
+  const PathPlace place(path);
+  return place.error() != 0 ? place.Fail() : ::unlinkat(place.folder(), place.name(), flags);
+}
+
+int MakeFolder(const std::filesystem::path& path) {
+  const PathPlace place(path);
+  return place.error() != 0 ? place.Fail() : ::mkdirat(place.folder(), place.name(), 0777);
+}
+
+int Rename(const std::filesystem::path& from, const std::filesystem::path& to, unsigned int flags) {
+  const PathPlace old_place(from);
+  const PathPlace new_place(to);
+  if (old_place.error() != 0) return old_place.Fail();
+  if (new_place.error() != 0) return new_place.Fail();
+  // Without flags as renameat: not every file system knows the other call.
+  const int result =
+      flags == 0 ? ::renameat(old_place.folder(), old_place.name(), new_place.folder(), new_place.name())
+                 : ::renameat2(old_place.folder(), old_place.name(), new_place.folder(), new_place.name(), flags);
+  if (result == 0) {
+    UnpinBelow(from);
+    UnpinBelow(to);
+  }
+  return result;
 }
 
 // Reports an event. It is only constructed if there is a listener.
@@ -45,9 +78,11 @@ absl::Status NotAFile(const std::filesystem::path& path, mode_t mode) {
 absl::StatusOr<File> File::Open(const std::filesystem::path& path, int flags) {
   RETURN_IF_ERROR(Failpoint("file.open"));
   int descriptor = -1;
+  const PathPlace place(path);
   do {
     // O_NONBLOCK: do not wait for the other end of a pipe in place of a file. The flag has no effect on regular files.
-    descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0644);
+    descriptor = place.error() != 0 ? place.Fail()
+                                    : ::openat(place.folder(), place.name(), flags | O_CLOEXEC | O_NONBLOCK, 0644);
   } while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0) {
     const int error_number = errno;
@@ -74,7 +109,7 @@ absl::StatusOr<File> File::OpenReadWrite(const std::filesystem::path& path) { re
 absl::StatusOr<File> File::Create(const std::filesystem::path& path) {
   // A file that is there is not truncated: its name may be a link, and a reader may have mapped it.
   struct stat info {};
-  if (::lstat(path.c_str(), &info) == 0) {
+  if (Stat(path, info, AT_SYMLINK_NOFOLLOW) == 0) {
     if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode)) return NotAFile(path, info.st_mode);
     RETURN_IF_ERROR(RemoveFile(path));
   }
@@ -248,7 +283,7 @@ void File::DropBehind(std::uint64_t offset, std::uint64_t size) const {
 
 absl::StatusOr<bool> FileExists(const std::filesystem::path& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) == 0) return true;
+  if (Stat(path, info, 0) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG) return false;
   return FileError("stat", path, errno);
 }
@@ -256,14 +291,16 @@ absl::StatusOr<bool> FileExists(const std::filesystem::path& path) {
 bool HasName(int descriptor, const std::filesystem::path& path) {
   struct stat open {};
   struct stat named {};
-  return ::fstat(descriptor, &open) == 0 && ::lstat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
-         open.st_ino == named.st_ino;
+  return ::fstat(descriptor, &open) == 0 && Stat(path, named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
 absl::Status SyncFolder(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder.empty() ? std::filesystem::path(".") : folder;
   RETURN_IF_ERROR(Failpoint("folder.sync"));
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const PathPlace place(path, PathPlace::Folder::kContents);
+  const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (place.folder() == AT_FDCWD ? 0 : O_NOFOLLOW);
+  const int descriptor = place.error() != 0 ? place.Fail() : ::openat(place.folder(), place.name(), flags);
   if (descriptor < 0) return FileError("open", path, errno);
   int result = ::fsync(descriptor);
   // Some file systems cannot sync a folder alone.
@@ -277,33 +314,31 @@ absl::Status SyncFolder(const std::filesystem::path& folder) {
 
 absl::Status CreateFolders(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> missing;
-  std::error_code error;
+  struct stat info {};
   for (std::filesystem::path path = folder; !path.empty(); path = path.parent_path()) {
-    const std::filesystem::file_status status = std::filesystem::status(path, error);
-    if (std::filesystem::is_directory(status)) break;
-    if (std::filesystem::exists(status)) {
+    if (Stat(path, info, 0) == 0) {
+      if (S_ISDIR(info.st_mode)) break;
       return UsageError(fmt::format("{}: {} is not a folder", folder.string(), path.string()));
     }
-    if (status.type() !=
-        std::filesystem::file_type::not_found) {  // e.g. a name that is too long: fail before anything is made
-      return FileError("create", folder, error.value());
-    }
+    // E.g. a name that is too long: fail before anything is made.
+    if (errno != ENOENT && errno != ENOTDIR) return FileError("create", folder, errno);
     if (path.has_filename()) missing.push_back(path);  // "run/" has no file name
   }
   for (auto path = missing.rbegin(); path != missing.rend(); ++path) {
-    if (std::filesystem::create_directory(*path, error) || !error) {
+    if (MakeFolder(*path) == 0 || (errno == EEXIST && Stat(*path, info, 0) == 0 && S_ISDIR(info.st_mode))) {
       RETURN_IF_ERROR(SyncFolder(path->parent_path()));
       continue;
     }
-    while (path != missing.rbegin()) ::rmdir((--path)->c_str());  // a partly made path is useless
-    return FileError("create", folder, error.value());
+    const int error_number = errno;
+    while (path != missing.rbegin()) Remove(*--path, AT_REMOVEDIR);  // a partly made path is useless
+    return FileError("create", folder, error_number);
   }
   return absl::OkStatus();
 }
 
 absl::Status RenameFile(const std::filesystem::path& from, const std::filesystem::path& to) {
   RETURN_IF_ERROR(Failpoint("file.rename"));
-  if (::rename(from.c_str(), to.c_str()) != 0) {
+  if (Rename(from, to, 0) != 0) {
     return FileError(fmt::format("rename to {}", to.string()), from, errno);
   }
   Tell([&] { return FileEvent{.kind = FileEvent::Kind::kRename, .path = from, .to = to}; });
@@ -312,7 +347,7 @@ absl::Status RenameFile(const std::filesystem::path& from, const std::filesystem
 
 absl::Status RemoveFile(const std::filesystem::path& path) {
   RETURN_IF_ERROR(Failpoint("file.remove"));
-  if (::unlink(path.c_str()) != 0) {
+  if (Remove(path, 0) != 0) {
     if (errno == ENOENT) return absl::OkStatus();
     return FileError("remove", path, errno);
   }
@@ -322,14 +357,15 @@ absl::Status RemoveFile(const std::filesystem::path& path) {
 
 absl::StatusOr<bool> ExchangeFiles(const std::filesystem::path& one, const std::filesystem::path& other) {
   RETURN_IF_ERROR(Failpoint("file.rename"));
-  if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) return true;
+  if (Rename(one, other, RENAME_EXCHANGE) == 0) return true;
   // EXDEV: a folder in a lower layer of an overlay file system cannot be renamed.
   if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EXDEV) return false;
   return FileError("exchange with another name", one, errno);
 }
 
 absl::Status RemoveFolderIfEmpty(const std::filesystem::path& folder) {
-  if (::rmdir(folder.c_str()) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST) return absl::OkStatus();
+  if (Remove(folder, AT_REMOVEDIR) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST)
+    return absl::OkStatus();
   return FileError("remove", folder, errno);
 }
 

@@ -10,7 +10,7 @@ namespace octavo {
 
 // to[i] = from[i], rounded; they may be the same memory.
 void RoundFloatsToBf16(std::size_t count, const float* from, float* to);
-// words[i] = the word of from[i].
+// words[i] = the word of from[i]; they may begin at the same address.
 void RoundToBf16Words(std::size_t count, const float* from, std::uint16_t* words);
 // pairs[i] = the words of first[i] (lower half) and second[i].
 void PairBf16Words(std::size_t count, const float* first, const float* second, std::uint32_t* pairs);

@@ -3,6 +3,8 @@
 #define HWY_TARGET_INCLUDE "model/bf16_pack.cc"
 #include "hwy/foreach_target.h"  // before highway.h
 
+#include <cstring>
+
 #include "hwy/highway.h"
 #include "model/bf16_kernels.h"
 #include "model/bf16_round.h"
@@ -55,7 +57,10 @@ void RoundWords(std::size_t count, const float* from, std::uint16_t* words) {
     hn::StoreU(hn::ConcatOdd(narrow, high, low), narrow, words + i);
   }
 #endif
-  for (; i < count; ++i) words[i] = Bf16Word(from[i]);
+  for (; i < count; ++i) {
+    const std::uint16_t word = Bf16Word(from[i]);
+    std::memcpy(words + i, &word, sizeof(word));  // may be the memory of an earlier float
+  }
 }
 
 void PairWords(std::size_t count, const float* first, const float* second, std::uint32_t* pairs) {

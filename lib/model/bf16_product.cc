@@ -166,6 +166,12 @@ void PackBf16Left(Bf16Backend backend, std::size_t m, std::size_t k, const float
     return;
   }
   const std::size_t width = WholeBf16(k, kBf16Block);
+  // In place, a row of words must end before the next row of floats begins.
+  std::vector<float> copy;
+  if (packed == a && width > 2 * k) {
+    copy.assign(a, a + m * k);
+    a = copy.data();
+  }
   for (std::size_t i = 0; i < m; ++i) {
     std::uint16_t* const row = Words(packed) + i * width;
     RoundToBf16Words(k, a + i * stride, row);

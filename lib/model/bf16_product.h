@@ -56,8 +56,7 @@ constexpr std::size_t Bf16LeftStride(Bf16Backend backend, std::size_t k) {
   return backend == Bf16Backend::kAmx || backend == Bf16Backend::kAmxModel ? WholeBf16(k, kBf16Block) / 2 : k;
 }
 
-// Packs a left operand [m, k] from rows a[i * stride + l]. `packed` may be `a` where stride is k and the backend's
-// layout is floats.
+// Packs a left operand [m, k] from rows a[i * stride + l]. `packed` may be `a` where stride is k.
 void PackBf16Left(Bf16Backend backend, std::size_t m, std::size_t k, const float* a, std::size_t stride, float* packed);
 
 // Packs columns [first, first + count) of left rows from the transpose: element (i, first + l) is a[l * lda + i], i <

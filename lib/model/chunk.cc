@@ -19,12 +19,9 @@ std::span<const MaskedPair> MasksOf(std::span<const MaskedPair> pairs, std::size
   return {begin, std::ranges::lower_bound(begin, pairs.end(), last, {}, &MaskedPair::query)};
 }
 
-NegativeFactors SliceOf(const NegativeFactors& factors, std::size_t queries, std::size_t first, std::size_t last) {
-  if (!factors.wanted()) return {};
-  return {.slopes = factors.slopes.empty() ? factors.slopes : factors.slopes.subspan(first),
-          .queries = RowsOf(factors.queries, queries, first, last),
-          .stride = factors.stride,
-          .query_stride = factors.query_stride};
+NegativeFactors From(NegativeFactors factors, std::size_t first) {
+  factors.first += first;
+  return factors;
 }
 
 }  // namespace
@@ -63,8 +60,8 @@ ChunkGradients ChunkGradients::Slice(const ChunkInput& chunk, std::size_t first,
       RowsOf(tails, chunk.edges(), chunk.begins[first] - chunk.begins[0], chunk.begins[last] - chunk.begins[0]);
   slice.relations = RowsOf(relations, queries, first, last);
   slice.head_relations = RowsOf(head_relations, queries, first, last);
-  slice.tail_factors = SliceOf(tail_factors, queries, first, last);
-  slice.head_factors = SliceOf(head_factors, queries, first, last);
+  slice.tail_factors = From(tail_factors, first);
+  slice.head_factors = From(head_factors, first);
   return slice;
 }
 

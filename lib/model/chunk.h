@@ -14,6 +14,14 @@
 
 namespace octavo {
 
+// The negatives of a side as right operands of bf16 products (model/bf16_block.h), in place of their rows.
+struct PackedNegatives {
+  std::span<const float> columns;  // [D, N]
+  std::span<const float> rows;     // [N, D]
+
+  bool any() const { return !columns.empty(); }
+};
+
 // The caller gathers the rows. All matrices are row-major. E edges, Q queries, N negatives per side, D = dim, R =
 // RelationWidth().
 //
@@ -30,6 +38,9 @@ struct ChunkInput {
   std::span<const float> weights;         // [E]
   std::span<const float> tail_negatives;  // [N, D], candidates for (h, r, ?)
   std::span<const float> head_negatives;  // [N, D], candidates for (?, r, t)
+  // Instead of these two, with bf16 products. REQUIRES: HasInnerProducts, and a kernel with a backend
+  PackedNegatives tail_packed = {};
+  PackedNegatives head_packed = {};
   // Sorted by query. Queries count from first_query.
   std::span<const MaskedPair> tail_masks;
   std::span<const MaskedPair> head_masks;
@@ -59,11 +70,15 @@ std::vector<std::uint32_t> OneQueryEach(std::size_t edges);
 // The gradients of a side's negatives as a product, if scores are inner products: the gradient of negative j is sum_i
 // slopes[j, i] * queries[i]. With fewer queries than dimensions the factors take less memory, and rows that occur more
 // than once can be summed while they are computed (tables/product_sums.h).
+//
+// With bf16 products both are packed: slopes are rows of a left operand, queries are a right operand.
 struct NegativeFactors {
   std::span<float> slopes;       // [N, Q], row j beginning at j * stride
-  std::span<float> queries;      // [Q, query_stride], zeros after D
+  std::span<float> queries;      // [Q, query_stride], zeros after D; or Bf16RightFloats(Q, D)
   std::size_t stride = 0;        // at least Q
   std::size_t query_stride = 0;  // at least D
+  std::size_t whole = 0;         // Q of the whole chunk
+  std::size_t first = 0;         // the first query that is computed: a piece of a chunk writes its part of both
 
   bool wanted() const { return !queries.empty(); }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/bf16_block.h"
 #include "model/chunk_penalties.h"
 #include "model/comparison.h"
 #include "model/gemm.h"
@@ -24,6 +25,7 @@ struct SideView {
   std::span<const float> relations;
   const float* targets;
   const float* negatives;
+  const PackedNegatives& packed;
   std::span<const MaskedPair> masks;
   std::span<float> anchor_gradients;
   std::span<float> relation_gradients;
@@ -39,6 +41,7 @@ SideView TailSide(const ChunkInput& in, const ChunkGradients& out) {
           .relations = in.relations,
           .targets = in.tails.data(),
           .negatives = in.tail_negatives.data(),
+          .packed = in.tail_packed,
           .masks = in.tail_masks,
           .anchor_gradients = out.heads,
           .relation_gradients = out.relations,
@@ -54,6 +57,7 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
           .relations = in.head_relations,
           .targets = in.heads.data(),
           .negatives = in.head_negatives.data(),
+          .packed = in.head_packed,
           .masks = in.head_masks,
           .anchor_gradients = out.tails,
           .relation_gradients = out.head_relations,
@@ -67,9 +71,9 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
 void BackpropagateFactors(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* negatives,
                           const float* g, float* query_gradients, const NegativeFactors& factors) {
   Gemm(n, dim, m, {g, m}, {negatives, dim}, query_gradients, dim, false);
-  Transpose(n, m, g, m, factors.slopes.data(), factors.stride);
+  Transpose(n, m, g, m, factors.slopes.data() + factors.first, factors.stride);
   for (std::size_t i = 0; i < n; ++i) {
-    float* const row = factors.queries.data() + i * factors.query_stride;
+    float* const row = factors.queries.data() + (factors.first + i) * factors.query_stride;
     std::fill(std::copy_n(queries + i * dim, dim, row), row + factors.query_stride, 0.0F);
   }
 }
@@ -80,11 +84,12 @@ bool HasInnerProducts(const ModelSpec& model) { return ComparisonOf(model) == Co
 
 // E edges, Q queries, N negatives, D = dim.
 struct ChunkKernel::Scratch {
-  Scratch(const ModelSpec& model, float relation_prediction) : relations(model, relation_prediction) {}
+  Scratch(const ModelSpec& model, float relation_prediction, Bf16Backend backend)
+      : bf16(backend), relations(model, relation_prediction) {}
 
   std::vector<float> queries;             // [Q, D]
   std::vector<float> query_gradients;     // [Q, D]
-  std::vector<float> scores;              // [Q, N], then the gradients of the scores
+  std::vector<float> scores;              // [Q, N], then the gradients of the scores, then these packed for bf16
   std::vector<float> distances;           // [Q, N], a copy of the scores if backpropagation reads them
   std::vector<float> positives;           // [E]
   std::vector<float> positive_gradients;  // [E]
@@ -92,16 +97,17 @@ struct ChunkKernel::Scratch {
   std::vector<float> edge_gradients;      // [E, D]
   DroppedRows dropped;
   ScoreScratch block;
+  Bf16Block bf16;
   RelationPrediction relations;
 };
 
 ChunkKernel::ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer,
-                         const DropoutSpec& dropout, float relation_prediction)
+                         const DropoutSpec& dropout, float relation_prediction, std::optional<Bf16Backend> bf16)
     : model_(model),
       loss_(loss),
       regularizer_(regularizer),
       dropout_(dropout),
-      scratch_(std::make_unique<Scratch>(model, relation_prediction)) {}
+      scratch_(std::make_unique<Scratch>(model, relation_prediction, bf16.value_or(Bf16Backend::kScalar))) {}
 
 ChunkKernel::~ChunkKernel() = default;
 ChunkKernel::ChunkKernel(ChunkKernel&&) noexcept = default;
@@ -116,7 +122,8 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
   Scratch& s = *scratch_;
   Grow(s.queries, queries * dim);
   Grow(s.query_gradients, queries * dim);
-  Grow(s.scores, queries * negatives);
+  const bool packed = input.tail_packed.any();
+  Grow(s.scores, packed ? Bf16LeftFloats(queries, negatives) : queries * negatives);
   if (keep_scores) Grow(s.distances, queries * negatives);
   Grow(s.positives, edges);
   Grow(s.positive_gradients, edges);
@@ -138,7 +145,11 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
     MakeQueries(model_, side.query_side, queries, anchors, relations, s.queries.data());
     if (shared) SpreadToEdges(input.begins, dim, s.queries.data(), s.edge_queries.data());
     CompareRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data());
-    CompareBlock(comparison, dim, queries, s.queries.data(), negatives, side.negatives, s.block, s.scores.data());
+    if (packed) {
+      s.bf16.Score(dim, queries, s.queries.data(), negatives, side.packed, s.scores.data());
+    } else {
+      CompareBlock(comparison, dim, queries, s.queries.data(), negatives, side.negatives, s.block, s.scores.data());
+    }
     if (keep_scores) std::copy_n(s.scores.data(), queries * negatives, s.distances.data());
     for (const MaskedPair& pair : side.masks) {
       s.scores[(pair.query - input.first_query) * negatives + pair.negative] = kMaskedScore;
@@ -151,7 +162,13 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
 
     // Backpropagate to negatives and queries, [Q, D]; then through the edges' answers, which adds to the queries'
     // gradients.
-    if (side.factors.wanted()) {
+    if (packed && side.factors.wanted()) {
+      s.bf16.BackpropagateFactors(dim, queries, s.queries.data(), negatives, side.packed, s.scores.data(),
+                                  s.query_gradients.data(), side.factors);
+    } else if (packed) {
+      s.bf16.Backpropagate(dim, queries, s.queries.data(), negatives, side.packed, s.scores.data(),
+                           s.query_gradients.data(), side.negative_gradients);
+    } else if (side.factors.wanted()) {
       BackpropagateFactors(dim, queries, s.queries.data(), negatives, side.negatives, s.scores.data(),
                            s.query_gradients.data(), side.factors);
     } else {

@@ -3,12 +3,15 @@
 //
 // For each side that is corrupted, it makes queries from the rows of anchors and relations, scores them against the
 // shared negatives by GEMM, computes loss and its gradient, then the gradients of queries and negatives by GEMM, and
-// backpropagates through the queries. The loss of the chunk is the sum over edges of weight * (tail-side loss +
+// backpropagates through the queries. With a backend of bf16 products, operands of these three products are rounded to
+// bf16; everything else is float32. The loss of the chunk is the sum over edges of weight * (tail-side loss +
 // head-side loss) plus the penalties.
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "model/bf16_product.h"
 #include "model/chunk.h"
 #include "model/dropout.h"
 #include "model/loss.h"
@@ -25,7 +28,7 @@ bool HasInnerProducts(const ModelSpec& model);
 class ChunkKernel {
  public:
   ChunkKernel(const ModelSpec& model, const LossSpec& loss, const RegularizerSpec& regularizer,
-              const DropoutSpec& dropout = {}, float relation_prediction = 0);
+              const DropoutSpec& dropout = {}, float relation_prediction = 0, std::optional<Bf16Backend> bf16 = {});
   ~ChunkKernel();
   ChunkKernel(ChunkKernel&&) noexcept;
 

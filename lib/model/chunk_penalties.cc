@@ -1,5 +1,9 @@
 #include "model/chunk_penalties.h"
 
+#include <vector>
+
+#include "model/comparison.h"
+
 namespace octavo {
 namespace {
 
@@ -35,11 +39,57 @@ double AddDuraPenalties(const RegularizerSpec& spec, const ModelSpec& model, con
   return penalty;
 }
 
+// Dura of a relation that is a matrix R: |h|^2 / 2 + |t|^2 / 2 + 3/2 (|h' R|^2 + |R t|^2), as for the others, whose
+// products are queries, too.
+double AddMatrixDura(const RegularizerSpec& spec, const ModelSpec& model, const ChunkInput& in,
+                     const ChunkGradients& out) {
+  constexpr float kOwn = 0.5F;
+  constexpr float kProduct = 1.5F;
+  const std::size_t dim = model.dim;
+  const std::size_t width = model.RelationWidth();
+  std::vector<float> query(dim);
+  std::vector<float> relation_gradient(width);
+  // One end of `count` edges: its row, and the query that it makes of the relation.
+  const auto add = [&](Side side, float count, std::span<const float> anchor, std::span<const float> relation,
+                       std::span<float> anchor_gradient, std::span<float> sum) {
+    MakeQueries(model, side, 1, anchor.data(), relation.data(), query.data());
+    double penalty = 0;
+    for (std::size_t l = 0; l < dim; ++l) {
+      penalty += static_cast<double>(kOwn * anchor[l] * anchor[l] + kProduct * query[l] * query[l]);
+      anchor_gradient[l] += spec.weight * count * 2 * kOwn * anchor[l];
+      query[l] *= spec.weight * count * 2 * kProduct;
+    }
+    BackpropagateQueries(model, side, 1, anchor.data(), relation.data(), query.data(), true, anchor_gradient.data(),
+                         relation_gradient.data());
+    for (std::size_t l = 0; l < width; ++l) sum[l] += relation_gradient[l];
+    return static_cast<double>(spec.weight * count) * penalty;
+  };
+  double penalty = 0;
+  const auto add_edges = [&](std::span<const float> relations, std::span<float> slopes) {
+    for (std::size_t q = 0; q < in.queries(); ++q) {
+      const auto relation = relations.subspan(q * width, width);
+      const auto sum = slopes.subspan(q * width, width);
+      penalty += add(Side::kTail, static_cast<float>(in.begins[q + 1] - in.begins[q]), in.heads.subspan(q * dim, dim),
+                     relation, out.heads.subspan(q * dim, dim), sum);
+      for (std::size_t i = in.begins[q] - in.begins[0]; i < in.begins[q + 1] - in.begins[0]; ++i) {
+        penalty +=
+            add(Side::kHead, 1.0F, in.tails.subspan(i * dim, dim), relation, out.tails.subspan(i * dim, dim), sum);
+      }
+    }
+  };
+  add_edges(in.relations, out.relations);
+  if (in.corrupts_heads) add_edges(in.head_relations, out.head_relations);
+  return penalty;
+}
+
 }  // namespace
 
 double AddPenalties(const RegularizerSpec& spec, const ModelSpec& model, const ChunkInput& in,
                     const ChunkGradients& out) {
   if (spec.kind == RegularizerKind::kNone) return 0;
+  if (spec.kind == RegularizerKind::kDura && model.kind == ModelKind::kRescal) {
+    return AddMatrixDura(spec, model, in, out);
+  }
   if (spec.kind == RegularizerKind::kDura) return AddDuraPenalties(spec, model, in, out);
   const auto edges_of = [&](std::size_t q) { return static_cast<float>(in.begins[q + 1] - in.begins[q]); };
   const auto one = [](std::size_t) { return 1.0F; };

@@ -78,6 +78,61 @@ void MoveHalfBack(std::size_t half, bool first, const float* g, bool add, float*
   });
 }
 
+// q' = k' R of one block [side, side]: with rows of R in turn.
+void TimesMatrix(std::size_t side, const float* k, const float* matrix, float* q) {
+  ForEachLane(side, [&](auto d, std::size_t j) HWY_ATTR { hn::StoreU(hn::Zero(d), d, q + j); });
+  for (std::size_t i = 0; i < side; ++i) {
+    const float* const row = matrix + i * side;
+    ForEachLane(side, [&](auto d, std::size_t j) HWY_ATTR {
+      hn::StoreU(hn::MulAdd(hn::Set(d, k[i]), hn::LoadU(d, row + j), hn::LoadU(d, q + j)), d, q + j);
+    });
+  }
+}
+
+// q = R k of one block, added if `add`.
+void MatrixTimes(std::size_t side, const float* matrix, const float* k, bool add, float* q) {
+  for (std::size_t i = 0; i < side; ++i) {
+    const float* const row = matrix + i * side;
+    LaneSum sum;
+    ForEachLane(side,
+                [&](auto d, std::size_t j) HWY_ATTR { sum.AddProduct(d, hn::LoadU(d, row + j), hn::LoadU(d, k + j)); });
+    q[i] = (add ? q[i] : 0.0F) + sum.Total();
+  }
+}
+
+void MakeRescalQuery(const ModelSpec& spec, bool tail, const float* anchor, const float* relation, float* query) {
+  const std::size_t side = spec.BlockSide();
+  for (std::size_t b = 0; b < spec.dim; b += side, relation += side * side) {
+    if (tail) {
+      TimesMatrix(side, anchor + b, relation, query + b);
+    } else {
+      MatrixTimes(side, relation, anchor + b, false, query + b);
+    }
+  }
+}
+
+// With g the gradient of the query. Tail side: dk = R g, dR = k g'. Head side: dk' = g' R, dR = g k'.
+void BackRescalQuery(const ModelSpec& spec, bool tail, const float* anchor, const float* relation, const float* g,
+                     bool add, float* anchor_gradient, float* relation_gradient) {
+  const std::size_t side = spec.BlockSide();
+  for (std::size_t b = 0; b < spec.dim; b += side, relation += side * side, relation_gradient += side * side) {
+    const float* const rows = tail ? anchor + b : g + b;
+    const float* const columns = tail ? g + b : anchor + b;
+    if (!tail && !add) {
+      ForEachLane(side, [&](auto d, std::size_t j) HWY_ATTR { hn::StoreU(hn::Zero(d), d, anchor_gradient + b + j); });
+    }
+    for (std::size_t i = 0; i < side; ++i) {
+      const float* const row = relation + i * side;
+      ForEachLane(side, [&](auto d, std::size_t j) HWY_ATTR {
+        const auto factor = hn::Set(d, rows[i]);
+        hn::StoreU(hn::Mul(factor, hn::LoadU(d, columns + j)), d, relation_gradient + i * side + j);
+        if (!tail) StoreOrAdd(d, hn::Mul(factor, hn::LoadU(d, row + j)), true, anchor_gradient + b + j);
+      });
+    }
+    if (tail) MatrixTimes(side, relation, g + b, add, anchor_gradient + b);
+  }
+}
+
 // One row of the table of comparison.h.
 void MakeQuery(const ModelSpec& spec, Side side, const float* anchor, const float* relation, float* query) {
   const bool tail = side == Side::kTail;
@@ -110,6 +165,8 @@ void MakeQuery(const ModelSpec& spec, Side side, const float* anchor, const floa
       });
     case ModelKind::kSourceContext:
       return MoveHalf(half, tail, anchor, query);
+    case ModelKind::kRescal:
+      return MakeRescalQuery(spec, tail, anchor, relation, query);
   }
 }
 
@@ -155,6 +212,8 @@ void BackQuery(const ModelSpec& spec, Side side, const float* anchor, const floa
       });
     case ModelKind::kSourceContext:
       return MoveHalfBack(half, tail, g, add, anchor_gradient);
+    case ModelKind::kRescal:
+      return BackRescalQuery(spec, tail, anchor, relation, g, add, anchor_gradient, relation_gradient);
   }
 }
 

@@ -7,6 +7,7 @@
 //   complex  h * r                                       t * conj r       (complex products)
 //   transe   h + r                                       t - r
 //   rotate   h * e^(i r)                                 t * e^(-i r)
+//   rescal   h' R                                        R t
 //   source-context  [0 | source of h]                    [context of t | 0]
 //
 //   inner      q . c

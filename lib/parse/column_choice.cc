@@ -27,7 +27,10 @@ constexpr std::pair<std::string_view, std::size_t> kTitles[] = {
     {"rel", 1},       {"predicate", 1}, {"type", 1},       {"edge_type", 1}, {"relation_id", 1}, {":type", 1},
     {"tail", 2},      {"target", 2},    {"dst", 2},        {"to", 2},        {"object", 2},      {"destination", 2},
     {"dest", 2},      {"tgt", 2},       {"tail_id", 2},    {"target_id", 2}, {"to_id", 2},       {"tonodeid", 2},
-    {"end", 2},       {":end_id", 2},   {"weight", 3},     {"count", 3},     {"score", 3},       {"strength", 3}};
+    {"end", 2},       {":end_id", 2},   {"weight", 3},     {"count", 3},     {"score", 3},       {"strength", 3},
+    {"user", 0},      {"user_id", 0},   {"userid", 0},     {"item", 2},      {"item_id", 2},     {"itemid", 2},
+    {"movie", 2},     {"movie_id", 2},  {"movieid", 2},    {"product", 2},   {"product_id", 2},  {"productid", 2},
+    {"rating", 3}};
 
 std::string Lower(std::string_view text) { return absl::AsciiStrToLower(absl::string_view(text.data(), text.size())); }
 
@@ -49,6 +52,25 @@ std::vector<std::string> Items(std::string_view text) {
 
 absl::Status Refuse(std::string_view text, std::string_view why) {
   return UsageError(fmt::format("--columns: found \"{}\", {}", Escape(text), why));
+}
+
+bool AreTitles(const std::vector<std::string>& items) {
+  return std::ranges::all_of(items, [](const std::string& item) {
+    return !item.empty() && item != "-" && item.find('=') == std::string::npos && !IsDigits(item);
+  });
+}
+
+// Whether two titles can only be those of head and tail, though not both words are known.
+bool AreHeadAndTail(const std::vector<std::string>& items) {
+  return items.size() == 2 && AreTitles(items) && RoleOf(items[0]).value_or(0) == 0 &&
+         RoleOf(items[1]).value_or(2) == 2;
+}
+
+// How the list could be said of three titles whose meaning is not known.
+std::string WithRoles(const std::vector<std::string>& items) {
+  if (items.size() != 3 || !AreTitles(items)) return "";
+  return fmt::format("; that is head={0},relation={1},tail={2} or head={0},tail={1},weight={2}", items[0], items[1],
+                     items[2]);
 }
 
 // Fills a pick from a number or title.
@@ -124,6 +146,12 @@ absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view t
     RETURN_IF_ERROR(Check(choice, text));
     return choice;
   }
+  if (AreHeadAndTail(items)) {
+    choice.picks[0].title = items[0];
+    choice.picks[2].title = items[1];
+    choice.by_title = true;
+    return choice;
+  }
   for (const std::string& item : items) {
     const std::size_t equals = item.find('=');
     const std::string name = item.substr(0, equals);
@@ -135,8 +163,8 @@ absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view t
     if (!role) {
       return Refuse(text,
                     fmt::format("expected a list such as head,relation,tail,weight (- skips a column), or columns "
-                                "by number or title: head=1,tail=3,weight={}",
-                                equals == std::string::npos ? "TITLE" : "4"));
+                                "by number or title: head=1,tail=3,weight={}{}",
+                                equals == std::string::npos ? "TITLE" : "4", WithRoles(items)));
     }
     if (!SetPick(choice.picks[*role], equals == std::string::npos ? item : item.substr(equals + 1))) {
       return Refuse(text, fmt::format("expected one column for {}, by its number or title", kRoles[*role]));
@@ -154,7 +182,7 @@ std::string FirstLineText(std::string_view text, const FileFormat& format) {
   return line == 0 || !fields.complaint.empty() ? "" : TitleList(fields);
 }
 
-std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat format, char separator) {
+std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat format, char separator, bool weights) {
   Fields fields;
   std::deque<std::string> unescaped;
   SplitFields(line, format, fields, unescaped, separator);
@@ -164,14 +192,17 @@ std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat fo
     const std::optional<std::size_t> role = RoleOf(fields.values[i]);
     if (role && titles[*role].empty()) titles[*role] = fields.values[i];
   }
-  if (titles[0].empty() || titles[2].empty()) return std::nullopt;
   std::string list;
-  for (const std::string_view title : titles) {
-    if (!title.empty()) list += fmt::format("{}{}", list.empty() ? "" : ",", title);
+  if (!titles[0].empty() && !titles[2].empty()) {
+    for (const std::string_view title : titles) {
+      if (!title.empty()) list += fmt::format("{}{}", list.empty() ? "" : ",", title);
+    }
+  } else if (weights && fields.count >= 3) {
+    list = fmt::format("head={},tail={},weight={}", fields.values[0], fields.values[1], fields.values[2]);
   }
-  // head,tail is a list of ParseColumns and says nothing of titles.
+  // head,tail is a list of ParseColumns and says nothing of titles; a title with a comma is none of the list.
   const absl::StatusOr<std::optional<ColumnChoice>> choice = ParseColumnChoice(list);
-  return choice.ok() && *choice ? std::optional(list) : std::nullopt;
+  return !list.empty() && choice.ok() && *choice ? std::optional(list) : std::nullopt;
 }
 
 absl::StatusOr<ChosenColumns> FindColumns(const ColumnChoice& choice, std::string_view text, const FileFormat& format,

@@ -29,7 +29,7 @@ struct ColumnChoice {
 
 // Parses a list of
 // - numbers, counted from 1: 2 of them are head,tail, 3 head,relation,tail, 4 head,relation,tail,weight;
-// - titles whose meaning is known, such as source,target,weight;
+// - titles whose meaning is known, such as source,target,weight, or the titles of head and tail, whatever they are;
 // - NAME=NUMBER or NAME=TITLE, where NAME is head, relation, tail or weight.
 // Empty if it is a list for ParseColumns (parse/input_format.h). A usage error says what is missing or not known.
 absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view text);
@@ -38,8 +38,10 @@ absl::StatusOr<std::optional<ColumnChoice>> ParseColumnChoice(std::string_view t
 // REQUIRES: tsv, csv or blank
 std::string FirstLineText(std::string_view text, const FileFormat& format);
 
-// Returns the list for ParseColumnChoice that reads a line of titles by the titles, if all that is needed is known.
-std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat format, char separator);
+// Returns the list for ParseColumnChoice that reads a line of titles by the titles, if all that is needed is known, or
+// if the third column has `weights` and the titles are plain words: then the first three are head, tail and weight.
+std::optional<std::string> ColumnsOfTitles(std::string_view line, InputFormat format, char separator,
+                                           bool weights = false);
 
 struct ChosenColumns {
   Columns columns;

@@ -30,14 +30,16 @@ constexpr std::size_t kMostRatings = 10;
 constexpr std::size_t kLeastRatings = 50;
 
 // In the form of Bare (below), in either order. Without single letters: small graphs have nodes with such names.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPairs = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kPairs = {
     {{"head", "tail"},         {"source", "target"},     {"source", "destination"},
      {"source", "dest"},       {"src", "dst"},           {"src", "dest"},
      {"src", "tgt"},           {"from", "to"},           {"start", "end"},
      {"subject", "object"},    {"parent", "child"},      {"citing", "cited"},
      {"follower", "followee"}, {"follower", "followed"}, {"id1", "id2"},
      {"ida", "idb"},           {"node1", "node2"},       {"nodea", "nodeb"},
-     {"vertex1", "vertex2"},   {"entity1", "entity2"},   {"user1", "user2"}}};
+     {"vertex1", "vertex2"},   {"entity1", "entity2"},   {"user1", "user2"},
+     {"user", "item"},         {"user", "movie"},        {"user", "film"},
+     {"user", "product"},      {"customer", "product"}}};
 
 // Also weights and times: 0.25, -3, 1e6. Words that a parser accepts as numbers do not count: inf, nan.
 std::optional<double> NumberOf(std::string_view name) {
@@ -77,12 +79,14 @@ std::string WithoutDigits(std::string word) {
 struct Ends {
   std::string_view head;
   std::string_view tail;
+  std::string_view weight = {};  // empty without such a column
 };
 
 // lines[0] may be a header, the others are data. With a `separator` other than a comma, numbers may have decimal
 // commas.
 bool AreTitles(const std::vector<Ends>& lines, char separator) {
-  const auto [head, tail] = lines[0];
+  const std::string_view head = lines[0].head;
+  const std::string_view tail = lines[0].tail;
   const auto is_number = [&](std::string_view name) { return IsNumber(WithPoint(name, separator)); };
   if (is_number(head) || is_number(tail)) return false;
   const auto rest = std::span(lines).subspan(1);
@@ -90,6 +94,7 @@ bool AreTitles(const std::vector<Ends>& lines, char separator) {
     return rest.size() >= kLeastNumbers && std::ranges::all_of(rest, is_number, end);
   };
   if (numbers(&Ends::head) || numbers(&Ends::tail)) return true;
+  if (!lines[0].weight.empty() && !is_number(lines[0].weight) && numbers(&Ends::weight)) return true;
   const std::string one = Bare(head);
   const std::string other = Bare(tail);
   const bool is_pair = std::ranges::any_of(kPairs, [&](const auto& pair) {
@@ -119,8 +124,10 @@ std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat form
       continue;
     }
     if (lines.empty()) first = {number, std::string(line)};
-    lines.push_back(
-        {fields.values[static_cast<std::size_t>(columns.head)], fields.values[static_cast<std::size_t>(columns.tail)]});
+    const auto value = [&](int column) {
+      return column < 0 ? std::string_view() : fields.values[static_cast<std::size_t>(column)];
+    };
+    lines.push_back({value(columns.head), value(columns.tail), value(columns.weight)});
   }
   if (lines.empty() || !AreTitles(lines, separator)) return std::nullopt;
   return first;

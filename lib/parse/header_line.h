@@ -11,9 +11,9 @@ namespace octavo {
 
 // Returns the number, from 1, of the first data line of `text` if its head and tail look like titles. Empty if they do
 // not or if no line has the columns. Titles are not numbers. In addition, either the following lines have numbers as
-// heads or as tails, or the two titles are a known pair such as source and target, Id1 and Id2, :START_ID and :END_ID,
-// and no following line has names like them. Reads only a few lines.
-// REQUIRES: a format whose lines are fields: tsv, csv or blank; columns.count > 0
+// heads, as tails or, unlike the first, as weights, or the two titles are a known pair such as source and target, Id1
+// and Id2, :START_ID and :END_ID, and no following line has names like them. Reads only a few lines. REQUIRES: a format
+// whose lines are fields: tsv, csv or blank; columns.count > 0
 std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat format, const Columns& columns,
                                          char separator = ',');
 

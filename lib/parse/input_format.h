@@ -93,7 +93,7 @@ struct IndexLayout {
 // Which triples give labels: texts for people, which are no edges.
 struct LabelChoice {
   std::string predicate;  // an IRI without < >
-  std::string language;   // the tag that the literal must have, in any letter case; empty: any or none
+  std::string language;   // the only tag that the literal may have, in any letter case; empty: any
 };
 
 // How to parse a chunk of an input.

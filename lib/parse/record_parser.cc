@@ -104,7 +104,8 @@ class ChunkParser {
   void TakeLabel() {
     ++out_.label_lines;
     const std::string& language = layout_.labels->language;
-    if (!language.empty() && !EqualInAnyCase(language, triples_->literal_language())) return;
+    const std::string& tag = triples_->literal_language();
+    if (!language.empty() && !tag.empty() && !EqualInAnyCase(language, tag)) return;
     std::string_view name, label;
     if (!TakeName("name", triples_->subject(), name)) return;
     if (triples_->literal_text().empty()) return;

@@ -15,11 +15,14 @@ namespace {
 constexpr std::size_t kHeadBytes = 64 << 10;  // the part of a document that is examined
 
 constexpr std::pair<std::string_view, OtherSyntax> kExtensions[] = {
-    {".ttl", OtherSyntax::kTurtle}, {".turtle", OtherSyntax::kTurtle},   {".trig", OtherSyntax::kTrig},
-    {".rdf", OtherSyntax::kRdfXml}, {".owl", OtherSyntax::kRdfXml},      {".jsonld", OtherSyntax::kJsonLd},
-    {".xml", OtherSyntax::kXml},    {".graphml", OtherSyntax::kGraphMl}, {".gml", OtherSyntax::kGml},
-    {".json", OtherSyntax::kJson},  {".jsonl", OtherSyntax::kJsonLines}, {".ndjson", OtherSyntax::kJsonLines},
-    {".npz", OtherSyntax::kNpz},    {".parquet", OtherSyntax::kParquet}, {".xlsx", OtherSyntax::kExcel}};
+    {".ttl", OtherSyntax::kTurtle},    {".turtle", OtherSyntax::kTurtle},   {".trig", OtherSyntax::kTrig},
+    {".rdf", OtherSyntax::kRdfXml},    {".owl", OtherSyntax::kRdfXml},      {".jsonld", OtherSyntax::kJsonLd},
+    {".xml", OtherSyntax::kXml},       {".graphml", OtherSyntax::kGraphMl}, {".gml", OtherSyntax::kGml},
+    {".json", OtherSyntax::kJson},     {".jsonl", OtherSyntax::kJsonLines}, {".ndjson", OtherSyntax::kJsonLines},
+    {".npz", OtherSyntax::kNpz},       {".parquet", OtherSyntax::kParquet}, {".xlsx", OtherSyntax::kExcel},
+    {".h5", OtherSyntax::kHdf5},       {".hdf5", OtherSyntax::kHdf5},       {".arrow", OtherSyntax::kArrow},
+    {".feather", OtherSyntax::kArrow}, {".dot", OtherSyntax::kDot},         {".gv", OtherSyntax::kDot},
+    {".pkl", OtherSyntax::kPickle},    {".pickle", OtherSyntax::kPickle}};
 
 // The path without a compression extension.
 std::string_view Plain(std::string_view path) {
@@ -55,6 +58,14 @@ std::string_view Title(OtherSyntax syntax) {
       return "Parquet";
     case OtherSyntax::kExcel:
       return "an Excel sheet";
+    case OtherSyntax::kHdf5:
+      return "HDF5";
+    case OtherSyntax::kArrow:
+      return "Arrow";
+    case OtherSyntax::kDot:
+      return "a graph of Graphviz";
+    case OtherSyntax::kPickle:
+      return "a pickle of Python";
   }
   return "";
 }
@@ -76,6 +87,15 @@ std::string_view Advice(OtherSyntax syntax) {
       return "pandas.read_parquet(FILE).to_csv(\"edges.csv\", index=False) writes one";
     case OtherSyntax::kExcel:
       return "a spreadsheet saves it as CSV";
+    case OtherSyntax::kHdf5:
+      return "numpy.save(\"edges.npy\", h5py.File(FILE)[NAME][:]) writes an array that is read";
+    case OtherSyntax::kArrow:
+      return "pandas.read_feather(FILE).to_csv(\"edges.csv\", index=False) writes one";
+    case OtherSyntax::kDot:
+      return "networkx.write_edgelist(networkx.nx_pydot.read_dot(FILE), \"edges.txt\", data=False) writes one";
+    case OtherSyntax::kPickle:
+      return "networkx.write_edgelist(pickle.load(open(FILE, \"rb\")), \"edges.txt\", data=False) writes one of a "
+             "graph of networkx";
     default:
       return "";
   }

@@ -24,7 +24,11 @@ enum class OtherSyntax {
   kJsonLines,
   kNpz,
   kParquet,
-  kExcel
+  kExcel,
+  kHdf5,
+  kArrow,
+  kDot,
+  kPickle
 };
 
 // Returns the syntax for the extension of `path`, ignoring .gz and .zst.

@@ -24,11 +24,12 @@ constexpr double kPlotHeight = 190;
 constexpr double kLetter = 6.6;  // upper bound for the average width of a 12-unit letter
 constexpr int kTicksY = 6;
 constexpr int kTicksX = 8;
-constexpr std::size_t kMostPoints = 600;  // points of a line
-constexpr std::size_t kMostMarks = 60;    // lines with more points have no dots
-constexpr std::size_t kMostBars = 80;     // bars of a stack
-constexpr std::size_t kNameBytes = 40;    // of the name of a bar or row; the <title> has the whole name
-constexpr int kShades = 7;                // of a heat map, classes h1 to h7
+constexpr std::size_t kMostPoints = 600;    // points of a line
+constexpr std::size_t kMostMarks = 60;      // lines with more points have no dots
+constexpr std::size_t kMostBars = 80;       // bars of a stack
+constexpr std::size_t kNameBytes = 40;      // of the name of a row; the <title> has the whole name
+constexpr std::size_t kBarNameBytes = 160;  // the same of a bar, which may take several lines
+constexpr int kShades = 7;                  // of a heat map, classes h1 to h7
 
 using Sink = std::back_insert_iterator<std::string>;
 
@@ -65,18 +66,21 @@ struct Key {
   std::string kind;  // class of its mark: the colour, and "band" or "dashed"
 };
 
-std::string Framed(std::string_view title, const std::vector<Key>& keys, double width, double height,
-                   std::string_view drawing) {
+std::string Legend(const std::vector<Key>& keys) {
   std::string legend;
   for (const Key& key : keys) {
     fmt::format_to(std::back_inserter(legend), "<li><span class=\"key {}\"></span>{}</li>", key.kind,
                    HtmlText(key.name));
   }
-  if (!legend.empty()) legend = fmt::format("<ul class=\"legend\">{}</ul>", legend);
+  return legend.empty() ? legend : fmt::format("<ul class=\"legend\">{}</ul>", legend);
+}
+
+std::string Framed(std::string_view title, const std::vector<Key>& keys, double width, double height,
+                   std::string_view drawing) {
   return fmt::format(
       "<figure{5}><figcaption>{0}</figcaption>{1}\n<svg viewBox=\"0 0 {2:.0f} {3:.0f}\" role=\"img\" "
       "aria-label=\"{0}\">\n{4}</svg></figure>\n",
-      HtmlText(title), legend, width, height, drawing, width > kNarrow ? " class=\"wide\"" : "");
+      HtmlText(title), Legend(keys), width, height, drawing, width > kNarrow ? " class=\"wide\"" : "");
 }
 
 std::string Empty(std::string_view title) {
@@ -277,52 +281,30 @@ std::string ToHtml(const StackFigure& figure) {
   return Framed(figure.title, keys, WidthOf(figure.wide), kTop + kPlotHeight + kBottom, drawing);
 }
 
+// Elements and not a drawing: a drawing of the width that names, bars and values need is too wide for a phone.
 std::string ToHtml(const BarFigure& figure) {
   if (figure.bars.empty()) return Empty(figure.title);
-  constexpr double kBar = 15;
-  constexpr double kGap = 7;
-  const double row = kGap + kBar * static_cast<double>(std::max<std::size_t>(1, figure.series.size()));
-  std::vector<std::string> names;
-  std::vector<std::string> values;  // of all bars
+  std::string rows;
+  const Sink out = std::back_inserter(rows);
   for (const BarFigure::Bar& bar : figure.bars) {
-    names.push_back(ReadableText(bar.name, kNameBytes));
+    fmt::format_to(out, "<li><div>{}{}</div><div>", HtmlText(ReadableText(bar.name, kBarNameBytes)),
+                   bar.note.empty() ? "" : fmt::format(" <span>{}</span>", HtmlText(bar.note)));
     for (std::size_t i = 0; i < bar.values.size(); ++i) {
-      values.push_back(fmt::format("{:.3f}{}{}", bar.values[i], i > 0 || bar.note.empty() ? "" : "  ",
-                                   i > 0 ? std::string() : bar.note));
+      const std::string series = i < figure.series.size() ? ", " + figure.series[i] : std::string();
+      fmt::format_to(out, "<p title=\"{}\"><i class=\"c{} fill\" style=\"--length:{:.3f}\"></i>{:.3f}</p>",
+                     HtmlText(fmt::format("{}{}: {:.3f}", bar.name, series, bar.values[i])), i % 7,
+                     std::clamp(bar.values[i] / figure.most, 0.0, 1.0), bar.values[i]);
     }
+    rows += "</div></li>\n";
   }
-  const double left = 14 + Widest(names);
-  const double width = kWide - kRight - left - Widest(values) - 10;
-  const double bottom = 6 + row * static_cast<double>(names.size());
-  std::string drawing;
-  const Sink out = std::back_inserter(drawing);
-  const std::vector<double> ticks = TicksBetween(0, figure.most, kTicksX);
-  const std::vector<std::string> texts = TickTexts(ticks);
-  for (std::size_t i = 0; i < ticks.size(); ++i) {
-    const double x = left + width * ticks[i] / figure.most;
-    Line(out, x, 2, x, bottom, i == 0 ? "base" : "grid");
-    Text(out, x, bottom + 16, "middle", texts[i]);
-  }
-  std::size_t next = 0;  // in values
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const BarFigure::Bar& bar = figure.bars[i];
-    double y = 6 + row * static_cast<double>(i);
-    Text(out, left - 8, y + 14, "end", names[i]);
-    for (std::size_t one = 0; one < bar.values.size(); ++one, y += kBar) {
-      const double length = width * std::clamp(bar.values[one] / figure.most, 0.0, 1.0);
-      const std::string& value = values[next++];
-      const std::string series = one < figure.series.size() ? ", " + figure.series[one] : std::string();
-      Box(out, left, y + 3, length, kBar, fmt::format("c{} fill", one % 7),
-          fmt::format("{}{}: {}", bar.name, series, value));
-      Text(out, left + length + 6, y + 14, "start", value, "axis");
-    }
-  }
-  Text(out, left + width, bottom + 34, "end", figure.axis, "axis");
   std::vector<Key> keys;
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     keys.push_back({figure.series[i], fmt::format("c{} fill", i % 7)});
   }
-  return Framed(figure.title, keys, kWide, bottom + 42, drawing);
+  return fmt::format(
+      "<figure class=\"wide\"><figcaption>{}</figcaption>{}\n<p class=\"note\">{}; the longest bar that is possible is "
+      "{}.</p>\n<ul class=\"bars\">\n{}</ul></figure>\n",
+      HtmlText(figure.title), Legend(keys), HtmlText(figure.axis), ShortNumber(figure.most), rows);
 }
 
 std::string ToHtml(const HeatFigure& figure) {

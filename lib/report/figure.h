@@ -50,13 +50,13 @@ struct StackFigure {
 // If there are many x, neighbours are merged into their mean.
 std::string ToHtml(const StackFigure& figure);
 
-// Horizontal bars over a whole row of the page, each with its name before and its value after it. A name may have
-// several bars, one below the other.
+// Horizontal bars over a whole row of the page, each with its value after it; their name is before them or, on a narrow
+// screen, above them. A name may have several bars, one below the other.
 struct BarFigure {
   struct Bar {
     std::string name = {};
     std::vector<double> values = {};  // in [0, most]; one for each of `series`, or a single one
-    std::string note = {};            // shown after the first value
+    std::string note = {};            // shown after the name
   };
   std::string title = {};
   std::string axis = {};

@@ -169,9 +169,15 @@ std::string Map(const RunPage& page) {
       all ? fmt::format("All {}", Plural(map.nodes.size(), "node"))
           : fmt::format("The {} nodes of the highest degree{} of {}", Whole(map.nodes.size()),
                         map.classes.empty() ? "" : ", those with a class first,", Whole(page.description.node_count));
+  const std::string where =
+      map.by_neighbors
+          ? "near their nearest neighbours by cosine; distances between groups mean little"
+          : fmt::format(
+                "in the plane of the two principal components, which have {:.1f} % and {:.1f} % of the variance",
+                100 * map.x_share, 100 * map.y_share);
   return fmt::format(
       R"(<figure class="wide" id="map"><figcaption>Map of the embeddings</figcaption>
-<p class="note">{} in the plane of their two principal components, which have {:.1f} % and {:.1f} % of the variance. Drag to move, Ctrl and the wheel to zoom.{}</p>
+<p class="note">{} {}. Drag to move, Ctrl and the wheel to zoom.{}</p>
 <div class="search"><label for="find">Find a node</label> <input id="find" type="search" autocomplete="off" spellcheck="false" placeholder="part of a name">
 <button type="button" id="closer" aria-label="closer">+</button><button type="button" id="farther" aria-label="farther">−</button><button type="button" id="whole">all</button>
 <span id="found" role="status"></span></div>
@@ -180,7 +186,7 @@ std::string Map(const RunPage& page) {
 <noscript><p class="note">The map needs JavaScript.</p></noscript>
 <script type="application/json" id="map-data">{}</script></figure>
 )",
-      which, 100 * map.x_share, 100 * map.y_share,
+      which, where,
       map.classes.empty() ? "" : " A node with several classes is drawn and counted under the most frequent of them.",
       MapJson(map));
 }

@@ -41,7 +41,8 @@ struct EmbeddingMap {
   };
   std::vector<Node> nodes = {};           // those to be named first come first
   std::vector<std::string> classes = {};  // by descending number of nodes, from MapName; empty: none given
-  double x_share = 0;                     // share of the variance of the shown rows
+  bool by_neighbors = false;              // near their neighbours by cosine; otherwise on the principal axes
+  double x_share = 0;                     // share of the variance along the principal axis
   double y_share = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/checksum.h"
+#include "model/chunk_kernel.h"
 #include "run/option_aliases.h"
 #include "walk/walk_options.h"
 
@@ -126,6 +127,25 @@ OptionField PartitionCount(std::string_view name, std::uint64_t TrainOptions::*m
   return field;
 }
 
+// 0 means one block of the whole dimension.
+OptionField Block() {
+  OptionField field = Whole("block", &TrainOptions::block, 1, 1024,
+                            "Side of the square blocks of rescal's relations; whole: one block, of the dimension");
+  field.type = Type::kWholeNumberOrText;
+  field.allowed += ", or whole";
+  field.words = {"whole"};
+  const auto parse_number = field.parse;
+  field.parse = [parse_number](TrainOptions& options, std::string_view text) {
+    if (text != "whole") return parse_number(options, text);
+    options.block = 0;
+    return true;
+  };
+  field.format = [](const TrainOptions& options) {
+    return options.block == 0 ? std::string("whole") : std::to_string(options.block);
+  };
+  return field;
+}
+
 OptionField Margin() {
   OptionField field = Real("margin", &TrainOptions::margin, 0, 1000,
                            "Margin of the ranking, logistic and self-adversarial losses; auto: 1, 0 and 9");
@@ -163,10 +183,12 @@ std::vector<OptionField> ModelFields() {
                         {"complex", ModelKind::kComplEx},
                         {"transe", ModelKind::kTransE},
                         {"rotate", ModelKind::kRotatE},
-                        {"source-context", ModelKind::kSourceContext}},
+                        {"source-context", ModelKind::kSourceContext},
+                        {"rescal", ModelKind::kRescal}},
                        "Score function"),
       OneOf<Norm>("norm", &O::norm, {{"l1", Norm::kL1}, {"l2", Norm::kL2}}, "Norm of transe and rotate"),
       Whole("dim", &O::dim, 1, 65536, "Floats of a node's embedding"),
+      Recent(Block()),
       Switch("reciprocal", &O::reciprocal, "Give each relation a second row for its inverse direction"),
       Recent(
           OneOf<Initializer>("initializer", &O::initializer,
@@ -324,6 +346,14 @@ OptionField ExchangeField() {
       "maps tables that stay in memory and reads those that come and go");
 }
 
+OptionField PrecisionField() {
+  return Recent(OneOf<Precision>(
+      "precision", &TrainOptions::precision,
+      {{"float32", Precision::kFloat32}, {"bf16", Precision::kBf16}, {"auto", Precision::kAuto}},
+      "Operands of the products of training: float32, or rounded to bf16 with float32 sums, which is faster with AMX; "
+      "auto takes bf16 where the processor has AMX and scores are inner products"));
+}
+
 std::vector<OptionField> WorkFields() {
   using O = TrainOptions;
   return {
@@ -355,7 +385,7 @@ std::vector<OptionField> MakeFields() {
   add("descent", DescentFields());
   add("validation", ValidationFields());
   add("partitions", PartitionFields());
-  add("descent", {ScheduleField()});
+  add("descent", {ScheduleField(), PrecisionField()});
   add("work", WorkFields());
   return fields;
 }
@@ -401,6 +431,10 @@ LossSpec TrainOptions::loss_spec() const {
           .adversarial_temperature = static_cast<float>(adversarial_temperature),
           .label_smoothing = static_cast<float>(label_smoothing),
           .competing_answers = competing_answers};
+}
+
+std::optional<Bf16Backend> TrainOptions::bf16_backend() const {
+  return precision == Precision::kBf16 ? std::optional(ActiveBf16Backend()) : std::nullopt;
 }
 
 std::span<const OptionField> TrainOptionFields() {
@@ -475,9 +509,10 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
     return UsageError("regularizer is set but regularization is 0; expected a weight above 0");
   }
   if (options.regularizer == RegularizerKind::kDura && options.model != ModelKind::kComplEx &&
-      options.model != ModelKind::kDistMult) {
-    return UsageError(fmt::format("regularizer dura is not available for the {} model; expected distmult or complex",
-                                  ModelName(options.model)));
+      options.model != ModelKind::kDistMult && options.model != ModelKind::kRescal) {
+    return UsageError(
+        fmt::format("regularizer dura is not available for the {} model; expected distmult, complex or rescal",
+                    ModelName(options.model)));
   }
   if (options.loss == LossKind::kSoftmax && options.margin >= 0) {
     return UsageError("margin has no meaning for the softmax loss; expected logistic, ranking or self-adversarial");
@@ -485,6 +520,12 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   if (options.accumulate > 1 && options.schedule != Schedule::kSync) {
     return UsageError(fmt::format("accumulate is {} and schedule {}; expected accumulate 1, or schedule sync",
                                   options.accumulate, ScheduleName(options.schedule)));
+  }
+  if (options.precision == Precision::kBf16 && !HasInnerProducts(options.model_spec())) {
+    return UsageError(
+        fmt::format("precision bf16 rounds the operands of inner products, and the {} model has distances; "
+                    "expected float32 or auto",
+                    ModelName(options.model)));
   }
   if (options.storage == NpyElement::kBfloat16 && options.dim % 2 != 0) {
     return UsageError(fmt::format("dim is {}; expected an even number with storage bf16", options.dim));
@@ -528,7 +569,10 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
                                   ModelName(options.model),
                                   options.model == ModelKind::kRotatE ? "phases" : "without parameters"));
   }
-  if (options.relation_prediction > 0 && !plain_relations) {
+  if (options.block > 0 && options.model != ModelKind::kRescal) {
+    return UsageError(fmt::format("block has no meaning for the {} model; expected rescal", ModelName(options.model)));
+  }
+  if (options.relation_prediction > 0 && (!plain_relations || options.model == ModelKind::kRescal)) {
     return UsageError(
         fmt::format("relation-prediction is not available for the {} model; expected distmult, complex or transe",
                     ModelName(options.model)));

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "format/npy_header.h"
+#include "model/bf16_product.h"
 #include "model/dropout.h"
 #include "model/loss.h"
 #include "model/model_spec.h"
@@ -38,6 +39,9 @@ enum class Freeze { kNone, kOld };
 // Which training edges are trained: all, or those with a node, or a relation with parameters, that --init does not
 // have.
 enum class TrainEdges { kAll, kNew };
+// What the operands of the products of training are rounded to (model/bf16_product.h): nothing, or bf16. kAuto is
+// settled when a run is made (run/precision.h).
+enum class Precision { kFloat32, kBf16, kAuto };
 // What is trained: the edges, or the pairs of nodes that meet on random walks along them (run/trained_edges.h).
 enum class Walk { kNone, kDeepWalk, kPersonalPageRank };
 
@@ -46,10 +50,12 @@ struct TrainOptions {
   ModelKind model = ModelKind::kComplEx;
   Norm norm = Norm::kL1;
   std::uint64_t dim = 100;
+  std::uint64_t block = 0;  // of rescal; 0: dim
   bool reciprocal = false;
   Initializer initializer = Initializer::kNormal;
   double initial_scale = 0;  // standard deviation of the initial values; 0: by model (run/initial_rows.h)
   NpyElement storage = NpyElement::kFloat32;  // of the embeddings
+  Precision precision = Precision::kFloat32;  // of the products
   // The walks.
   Walk walk = Walk::kNone;
   std::uint64_t walks = 10;        // from each node
@@ -108,7 +114,7 @@ struct TrainOptions {
   double checkpoint_minutes = 0;  // 0: only at the end of each epoch
   Durability durability = Durability::kFull;
 
-  ModelSpec model_spec() const { return {.kind = model, .norm = norm, .dim = dim}; }
+  ModelSpec model_spec() const { return {.kind = model, .norm = norm, .dim = dim, .block = block}; }
   LossSpec loss_spec() const;
   RegularizerSpec regularizer_spec() const {
     return {.kind = regularizer, .weight = static_cast<float>(regularization)};
@@ -117,6 +123,8 @@ struct TrainOptions {
   DropoutSpec dropout_spec() const {
     return {.nodes = static_cast<float>(dropout), .relations = static_cast<float>(relation_dropout)};
   }
+  // The backend of the products, if their operands are bf16. REQUIRES: precision is settled
+  std::optional<Bf16Backend> bf16_backend() const;
   // Whether training needs to know which rows were given by --init, beyond the first commit.
   bool needs_known_rows() const { return freeze != Freeze::kNone || edges != TrainEdges::kAll; }
   // How many entries an edge has in an epoch's batches (prefetch/epoch_order.h).

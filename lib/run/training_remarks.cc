@@ -2,6 +2,7 @@
 
 #include "base/count_text.h"
 #include "fmt/format.h"
+#include "model/bf16_product.h"
 
 namespace octavo {
 namespace {
@@ -17,7 +18,8 @@ std::string GraphText(const GraphDescription& graph) {
 }
 
 std::string TrainingText(const TrainOptions& options) {
-  return fmt::format("{}, dim {}, {}: {} against {} negatives, {} at {}", Text(options, "model"), options.dim,
+  return fmt::format("{}, dim {}, {}{}: {} against {} negatives, {} at {}", Text(options, "model"), options.dim,
+                     options.precision == Precision::kBf16 ? "products of bf16, " : "",
                      CountText(options.epochs, "epoch"), Text(options, "loss"), Text(options, "negatives"),
                      Text(options, "optimizer"), Text(options, "learning-rate"));
 }
@@ -47,6 +49,12 @@ std::vector<std::string> TrainingRemarks(const GraphDescription& graph, const Tr
         fmt::format("negatives is {}, more than the {}; --negatives all{} takes each node once, which is "
                     "less work",
                     options.negatives, CountText(graph.node_count, "node"), without));
+  }
+  if (options.precision == Precision::kBf16 && ActiveBf16Backend() != Bf16Backend::kAmx) {
+    remarks.push_back(fmt::format(
+        "precision bf16 is for processors with AMX, which this one lacks: here its products are made by {}, "
+        "slower than float32; the result has the same bits",
+        ActiveBf16Backend() == Bf16Backend::kFma ? "float32 instructions" : "a slow loop"));
   }
   return remarks;
 }

@@ -142,6 +142,10 @@ void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint6
       slopes[rows] = one.values;
       to[rows] = sum_of(arrivals[i]);
     }
+    if (product != nullptr && product->add != nullptr) {
+      product->add(rows, stride, product->terms, slopes.data(), product->rows, to.data());
+      continue;
+    }
     if (product != nullptr) {
       AddProductRows(rows, stride, product->terms, slopes.data(), product->rows, stride, to.data());
       continue;

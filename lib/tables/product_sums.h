@@ -20,8 +20,14 @@ namespace octavo {
 // Gradients of rows as a product: the gradient of a row is sum_l slopes[l] * rows[l], l < terms; each row has its own
 // slopes.
 struct GradientProduct {
+  // As AddProductRows, of factors in another form: a has [k], b [k, n] elements. In its order of terms, a sum must
+  // depend on its row and column only.
+  using AddRows = void (*)(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b,
+                           float* const* c);
+
   std::size_t terms = 0;
   const float* rows = nullptr;  // [terms, ProductStride(dim)]
+  AddRows add = nullptr;        // null: AddProductRows
 };
 
 // A gradient of one row: [dim] floats, or, with a product, the [terms] slopes.

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "graph/node_places.h"
+#include "model/bf16_block.h"
 #include "tables/product_sums.h"
 
 namespace octavo {
@@ -32,10 +33,12 @@ ChunkGradients MakeGradients(const TrainOptions& options, const ChunkShape& shap
   if (KeepsFactors(options)) {
     const std::size_t stride = ProductStride(dim);
     const auto factors = [&] {
+      const bool packed = options.precision != Precision::kFloat32;
       return NegativeFactors{.slopes = take(shape.negatives * shape.queries),
-                             .queries = take(shape.queries * stride),
+                             .queries = take(packed ? Bf16RightFloats(shape.queries, dim) : shape.queries * stride),
                              .stride = shape.queries,
-                             .query_stride = stride};
+                             .query_stride = stride,
+                             .whole = shape.queries};
     };
     gradients.tail_factors = factors();
     if (both) gradients.head_factors = factors();
@@ -114,7 +117,7 @@ std::size_t PiecesOf(const TrainOptions& options, std::uint64_t chunks) {
 
 ChunkKernel MakeKernel(const TrainOptions& options) {
   return ChunkKernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), options.dropout_spec(),
-                     static_cast<float>(options.relation_prediction));
+                     static_cast<float>(options.relation_prediction), options.bf16_backend());
 }
 
 ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
@@ -125,6 +128,7 @@ ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const Mmap
       relations_(relations),
       frozen_(frozen),
       model_(options.model_spec()),
+      bf16_(options.bf16_backend()),
       places_(places) {
   SetResidentNodes({{0, graph.node_count()}});
 }
@@ -198,28 +202,41 @@ void ChunkWork::DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> 
 absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) const {
   const std::span<const Edge> edges = result.place.edges;
   const std::size_t dim = model_.dim;
-  // node_of(i) is the node whose row is row i of `to`, [count, dim].
-  const auto gather = [&](std::size_t count, std::vector<float>& to, const auto& node_of) -> absl::Status {
-    to.resize(count * dim);
+  // node_of(i) is the node whose row is row i % window of `to`, and `filled` is called after each window.
+  const auto gather_windows = [&](std::size_t count, std::size_t window, std::vector<float>& to, const auto& node_of,
+                                  const auto& filled) -> absl::Status {
+    to.resize(std::min(count, window) * dim);
     for (std::size_t i = 0; i < count; ++i) {
       if (i + kRowsAhead < count) embeddings_.PrefetchRow(node_of(i + kRowsAhead));
-      const std::span<float> row = std::span(to).subspan(i * dim, dim);
+      const std::span<float> row = std::span(to).subspan(i % window * dim, dim);
       // Only in `async` are rows updated meanwhile.
       RETURN_IF_ERROR(options_.schedule == Schedule::kAsync ? embeddings_.ReadRow(node_of(i), row)
                                                             : embeddings_.ReadRowUnlocked(node_of(i), row));
+      if ((i + 1) % window == 0 || i + 1 == count) filled(i / window * window, i % window + 1);
     }
     return absl::OkStatus();
+  };
+  // All rows: [count, dim].
+  const auto gather = [&](std::size_t count, std::vector<float>& to, const auto& node_of) {
+    return gather_windows(count, std::max<std::size_t>(1, count), to, node_of, [](std::size_t, std::size_t) {});
   };
   rows.weights.resize(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) rows.weights[i] = edges[i].weight;
   RETURN_IF_ERROR(
       gather(result.shape.queries, rows.heads, [&](std::size_t q) { return edges[result.begins[q]].head; }));
   RETURN_IF_ERROR(gather(edges.size(), rows.tails, [&](std::size_t i) { return edges[i].tail; }));
-  const auto gather_negatives = [&](const std::vector<NodeId>& ids, std::vector<float>& to) {
-    return gather(ids.size(), to, [&](std::size_t i) { return ids[i]; });
+  // Packed negatives are made of a window of rows while it is in the first caches.
+  const auto gather_negatives = [&](const std::vector<NodeId>& ids, std::vector<float>& to, ChunkRows::Packed& packed) {
+    const auto node_of = [&](std::size_t i) { return ids[i]; };
+    if (!bf16_) return gather(ids.size(), to, node_of);
+    packed.columns.resize(PackedColumnFloats(dim, ids.size()));
+    packed.rows.resize(PackedRowFloats(dim, ids.size()));
+    return gather_windows(ids.size(), kNegativesPacked, to, node_of, [&](std::size_t first, std::size_t count) {
+      PackNegatives(*bf16_, dim, ids.size(), first, count, to.data(), packed.columns, packed.rows);
+    });
   };
-  RETURN_IF_ERROR(gather_negatives(result.tail_negative_ids, rows.tail_negatives));
-  return gather_negatives(result.head_negative_ids, rows.head_negatives);
+  RETURN_IF_ERROR(gather_negatives(result.tail_negative_ids, rows.tail_negatives, rows.tail_packed));
+  return gather_negatives(result.head_negative_ids, rows.head_negatives, rows.head_packed);
 }
 
 void ChunkWork::Draw(const BatchPlace& batch, std::span<const Edge> edges, std::size_t chunk,
@@ -237,8 +254,9 @@ void ChunkWork::Draw(const BatchPlace& batch, std::span<const Edge> edges, std::
 
 void ChunkWork::TakeBlock(std::span<float> block, ChunkResult& result) const {
   result.gradients = GradientsIn(block, options_, result.shape);
-  result.tail_product = {result.shape.queries, result.gradients.tail_factors.queries.data()};
-  result.head_product = {result.shape.queries, result.gradients.head_factors.queries.data()};
+  const GradientProduct::AddRows add = bf16_ ? AddBf16Factors : nullptr;
+  result.tail_product = {result.shape.queries, result.gradients.tail_factors.queries.data(), add};
+  result.head_product = {result.shape.queries, result.gradients.head_factors.queries.data(), add};
 }
 
 void ChunkWork::GatherRelations(const ChunkResult& result, ChunkRows& rows) const {
@@ -280,6 +298,8 @@ ChunkInput ChunkWork::InputOf(const ChunkRows& rows, const ChunkResult& result) 
           .weights = rows.weights,
           .tail_negatives = rows.tail_negatives,
           .head_negatives = rows.head_negatives,
+          .tail_packed = {rows.tail_packed.columns, rows.tail_packed.rows},
+          .head_packed = {rows.head_packed.columns, rows.head_packed.rows},
           .tail_masks = rows.tail_masks,
           .head_masks = rows.head_masks,
           .corrupts_heads = corrupts_heads(),

@@ -57,7 +57,11 @@ struct ChunkRows {
   std::vector<float> heads;                           // [Q, dim]
   std::vector<float> tails;                           // [E, dim]
   std::vector<float> weights;                         // [E]
-  std::vector<float> tail_negatives, head_negatives;  // [N, dim]
+  std::vector<float> tail_negatives, head_negatives;  // [N, dim]; with bf16 products some rows at a time
+  struct Packed {
+    std::vector<float> columns, rows;  // PackedNegatives
+  };
+  Packed tail_packed, head_packed;  // with bf16 products only
   std::vector<MaskedPair> tail_masks, head_masks;
   std::vector<float> relations, head_relations;  // [Q, width]
   std::vector<std::uint32_t> edge_relations;     // [E]
@@ -159,6 +163,7 @@ class ChunkWork {
   const RelationTable& relations_;
   const KnownRows* const frozen_;
   const ModelSpec model_;
+  const std::optional<Bf16Backend> bf16_;  // of the products, if their operands are bf16
   const PlaceNodes* const places_;
   std::vector<NodeRange> resident_;
   std::optional<PlaceNodes> resident_places_;  // unless all nodes are resident

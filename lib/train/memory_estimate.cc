@@ -10,6 +10,8 @@
 #include "fmt/format.h"
 #include "format/cells.h"
 #include "format/known_rows.h"
+#include "model/bf16_product.h"
+#include "model/chunk_kernel.h"
 #include "plan/lane_schedule.h"
 #include "plan/partition_plan.h"
 #include "prefetch/batch_prefetcher.h"
@@ -111,10 +113,30 @@ std::uint64_t EntriesOfChunk(const TrainOptions& options, const GraphDescription
          std::min(options.chunk, std::max<std::uint64_t>(1, MostTrainedEdges(options, graph)));
 }
 
-// The rows of a chunk.
+// Whether operands of products are packed as bf16, or may be: auto is settled when a run is made.
+bool Packs(const TrainOptions& options) {
+  return options.precision == Precision::kBf16 ||
+         (options.precision == Precision::kAuto && HasInnerProducts(options.model_spec()));
+}
+
+// A packed operand of `terms` numbers in each of its rows or columns: at least Bf16LeftFloats and Bf16RightFloats.
+std::uint64_t PackedBytes(std::uint64_t rows, std::uint64_t terms) {
+  return Product(Sum(rows, kBf16Rows), std::max<std::uint64_t>(terms, kBf16Block / 2), sizeof(float));
+}
+
+// The rows of a chunk. Packed, negatives are operands of two products instead.
 std::uint64_t ChunkRowBytes(const TrainOptions& options, std::uint64_t chunk, std::uint64_t negatives) {
-  return Sum(Product(2, Sum(chunk, negatives), options.dim * sizeof(float)),
+  const std::uint64_t packed =
+      Packs(options) ? Product(2, Sum(PackedBytes(negatives, options.dim), PackedBytes(options.dim, negatives))) : 0;
+  return Sum(Product(2, Sum(chunk, negatives), options.dim * sizeof(float)), packed,
              Product(options.group_queries ? 1 : 2, chunk, options.model_spec().RelationWidth() * sizeof(float)));
+}
+
+// Packed queries, in both layouts, and slopes.
+std::uint64_t PackedScratchBytes(const TrainOptions& options, std::uint64_t chunk, std::uint64_t negatives) {
+  if (!Packs(options)) return 0;
+  return Sum(PackedBytes(chunk, options.dim), PackedBytes(options.dim, chunk), PackedBytes(negatives, chunk),
+             PackedBytes(chunk, negatives));
 }
 
 // Scratch of one thread: rows, queries and their gradients, scores of a side, transposes; of dropout masks, dropped
@@ -132,7 +154,7 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
              Product((edge_rows + (predicts ? 6 : 0)) * chunk, options.dim * sizeof(float)),
              Product(2, negatives, options.dim * sizeof(float)), Product(2, chunk, candidates, sizeof(float)),
              Product(drops ? 2 : 0, chunk, options.model_spec().RelationWidth() * sizeof(float)),
-             KeepsFactors(options) ? kRangeSumBytes : 0,
+             KeepsFactors(options) ? kRangeSumBytes : 0, PackedScratchBytes(options, chunk, negatives),
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 

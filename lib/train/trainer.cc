@@ -20,6 +20,7 @@
 #include "io/resolved_path.h"
 #include "run/initial_vectors.h"
 #include "run/new_run.h"
+#include "run/precision.h"
 #include "run/resumption.h"
 #include "run/run_configuration.h"
 #include "run/run_exchange.h"
@@ -104,8 +105,9 @@ bool BeganWithLateUpdates(const TrainOptions& options) {
 
 // Opens and checks the inputs of a new run in `paths`. The graph may not be at its final path, `graph_name`, yet.
 absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& graph_name, const RunPaths& paths,
-                                  const TrainOptions& options, const TrainSettings& settings,
+                                  const TrainOptions& wanted, const TrainSettings& settings,
                                   const TrainCallbacks& callbacks, const InitialSource& init) {
+  const TrainOptions options = WithSettledPrecision(wanted);
   NewRun run;
   ASSIGN_OR_RETURN(run.graph, Graph::Open(graph_folder));
   RETURN_IF_ERROR(CheckTrainable(*run.graph, options));
@@ -117,12 +119,13 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   run.stop = [&settings] { return settings.stop != nullptr && *settings.stop != 0; };
   run.warn = callbacks.on_warning;
   run.drop_behind = LeaveRoom(*run.graph, options, run.division, settings);
-  ASSIGN_OR_RETURN(run.vectors, OpenInit(*run.graph, options, settings, init, paths));
   run.configuration = {.options = WithoutAliases(options),
                        .graph = fs::absolute(graph_name),
                        .init = {.source = init.given() ? fs::absolute(init.source) : fs::path(),
                                 .names = init.names.empty() ? fs::path() : fs::absolute(init.names),
                                 .optimizer_state = init.optimizer_state}};
+  // These keep a reference to the caller's options.
+  ASSIGN_OR_RETURN(run.vectors, OpenInit(*run.graph, wanted, settings, init, paths));
   RETURN_IF_ERROR(EncodeRunConfiguration(run.configuration).status());
   return run;
 }
@@ -253,8 +256,9 @@ absl::StatusOr<TrainOutcome> GrowRun(AtomicFolder graph, RunFolder place, const 
 }
 
 absl::StatusOr<TrainingStart> CheckStart(const fs::path& graph_folder, const fs::path& folder,
-                                         const TrainOptions& options, bool overwrite, const TrainSettings& settings,
+                                         const TrainOptions& wanted, bool overwrite, const TrainSettings& settings,
                                          const InitialSource& init) {
+  const TrainOptions options = WithSettledPrecision(wanted);
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(graph_folder));
   RETURN_IF_ERROR(CheckTrainable(*graph, options));
   TrainingStart start;

@@ -62,6 +62,7 @@ Variations Models(const CandidateSource& source, const TrainOptions& choice) {
   }
   if (source.facts.symmetric_share >= kSomeSymmetric) models.emplace_back("distmult");
   models.emplace_back("rotate");
+  models.emplace_back(choice.model == ModelKind::kRescal ? "complex" : "rescal");
   if (source.facts.symmetric_share < kMostlySymmetric) models.emplace_back("transe");
   return {{"model", 0.4, models}};
 }
@@ -75,6 +76,9 @@ Variations Kinds(const TrainOptions& choice) {
     return {{"loss", 0.3, ValueChoice{"softmax", "self-adversarial"}}, {"norm", 0.3, ValueChoice{"l1", "l2"}}};
   }
   Variations kinds = {{"regularizer", 0.3, ValueChoice{"n3", "dura", "l2"}}};
+  if (choice.model == ModelKind::kRescal && choice.block > 1) {
+    kinds.push_back({"block", 0.4, HalfAndTwice(choice.block, 2, 16)});
+  }
   if (choice.group_queries) {
     kinds.push_back({"competing-answers", 0.3, ValueChoice{choice.competing_answers ? "false" : "true"}});
   } else {

@@ -117,6 +117,7 @@ absl::StatusOr<std::string> FitTime(CandidateSource& source, const Graph& graph,
       continue;
     }
     source.epochs = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(options.epochs) * share));
+    source.flops *= share;  // or the work of the epochs left out would be given to the dimension
     return note;
   }
 }

@@ -25,7 +25,7 @@ constexpr std::size_t kKeysBehind = 2;
 constexpr std::uint32_t kMaxCount = std::uint32_t{1} << 24;
 constexpr std::uint64_t kCountBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
 // Peak bytes per edge while it is made and put into the order of the cells.
-constexpr std::uint64_t kSpillBytesOfRecord = 36;
+constexpr std::uint64_t kSpillBytesOfRecord = 40;
 // Bytes per edge, including the part that has been distributed but not freed yet.
 constexpr std::uint64_t kHeldBytesOfRecord = 24;
 

@@ -26,6 +26,19 @@ TEST(DeepStack, HasEightMebibytesWhateverTheLimit) {
   EXPECT_EQ(end.code, 0) << end.signal;
 }
 
+// A query ended with SIGSEGV where the address space was used up and a product took its panel from the stack.
+TEST(DeepStack, ReservedStackIsThereWithoutAddressSpace) {
+  const ChildEnd end = RunChild([] {
+    ReserveStack();
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    if (::setrlimit(RLIMIT_AS, &none) != 0) return 2;
+    volatile char space[400 << 10];
+    for (std::size_t i = sizeof(space); i > 4096; i -= 4096) space[i - 1] = 1;
+    return space[sizeof(space) - 1] == 1 ? 0 : 1;
+  });
+  EXPECT_EQ(end.code, 0) << end.signal;
+}
+
 // A query ended with SIGSEGV where the stack was small and no thread could be started (ulimit -s 128 -u 1).
 TEST(DeepStack, IsThereWithoutThreads) {
   const ChildEnd end = RunChild([] {

@@ -18,7 +18,7 @@ TEST(MeasureKernels, CountsTheFlopsOfEachModel) {
     EXPECT_GT(rate.edges_per_second, 0);
     EXPECT_NEAR(rate.gflops * 1e9 / rate.edges_per_second, 2 * 3 * 2 * 8 * 12, 1e-3);
   }
-  EXPECT_EQ(models.size(), 6U);
+  EXPECT_EQ(models.size(), 7U);
 }
 
 }  // namespace

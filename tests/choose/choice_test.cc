@@ -43,6 +43,31 @@ TEST(ChooseOptionsTest, AKnowledgeGraphGetsComplExWithReciprocalRelations) {
   EXPECT_OK(ValidateTrainOptions(options));
 }
 
+TEST(ChooseOptionsTest, FewNodesGetRescalInBlocks) {
+  const Choice choice = Choose(Facts(135, 5'216, 46));
+  EXPECT_EQ(choice.options.model, ModelKind::kRescal);
+  EXPECT_EQ(choice.options.block, 4U);
+  EXPECT_EQ(choice.options.regularizer, RegularizerKind::kN3);
+  EXPECT_THAT(choice.reasons, HasSubstr("rescal in small blocks"));
+  // A block decides for its model, and blocks that are not free, as beside a file, against it.
+  TrainOptions given;
+  given.block = 8;
+  EXPECT_EQ(Choose(Facts(15'000, 270'000, 237), given, {"block"}).options.model, ModelKind::kRescal);
+  given.block = 0;
+  EXPECT_EQ(Choose(Facts(135, 5'216, 46), given, {"block"}).options.model, ModelKind::kComplEx);
+  given.dim = 50;
+  EXPECT_EQ(Choose(Facts(135, 5'216, 46), given, {"dim"}).options.block, 2U);
+}
+
+// What follows from an inverse edge needs little restraint.
+TEST(ChooseOptionsTest, InverseEdgesLowerTheRegularization) {
+  for (GraphFacts facts : {Facts(1'500, 4'000, 3), Facts(40'000, 87'000, 11)}) {
+    const double without = Choose(facts).options.regularization;
+    facts.inverse_share = 1;
+    EXPECT_NEAR(Choose(facts).options.regularization, 0.1 * without, 0.001);
+  }
+}
+
 TEST(ChooseOptionsTest, AGraphOfOneRelationGetsDot) {
   const TrainOptions options = Choose(Facts(10'000, 300'000, 1)).options;
   EXPECT_EQ(options.model, ModelKind::kDot);
@@ -100,6 +125,8 @@ TEST(ChooseOptionsTest, ChoicesFollowWhatIsGiven) {
       {"model", "transe"},
       {"model", "rotate"},
       {"model", "source-context"},
+      {"model", "rescal"},
+      {"block", "8"},
       {"loss", "logistic"},
       {"loss", "ranking"},
       {"loss", "self-adversarial"},

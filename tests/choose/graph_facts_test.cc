@@ -53,6 +53,15 @@ TEST(MeasureFactsTest, SymmetricEdgesAreThoseOfOneRelationInBothDirections) {
   EXPECT_EQ(facts.inverse_share, 0);
 }
 
+TEST(MeasureFactsTest, TwoKindsAreHeadsThatAreNoTails) {
+  SmallGraph graph{.names = NumberedNames(6), .relations = {"a"}};
+  graph.train = {Triple(0, 0, 3), Triple(0, 0, 4), Triple(2, 0, 3)};
+  graph.valid = {Triple(3, 0, 4)};
+  EXPECT_TRUE(FactsOf(graph).two_kinds);
+  graph.train.push_back(Triple(3, 0, 4));
+  EXPECT_FALSE(FactsOf(graph).two_kinds);
+}
+
 TEST(MeasureFactsTest, QueriesWithSeveralAnswersAreCountedOnce) {
   SmallGraph graph{.names = NumberedNames(6), .relations = {"a", "b"}};
   // (0, a, ?) has three answers, and each of them one query back: four of six.

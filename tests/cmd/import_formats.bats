@@ -271,6 +271,10 @@ numpy.save("lying.npy", numpy.ascontiguousarray(a.T))'
   refused g.txt 'found JSON lines (by its first lines)'
   printf 'PK\003\004' >g.npz
   refused g.npz 'found an archive of NumPy arrays (by extension), expected an edge list; numpy.save'
+  for name in g.h5 g.hdf5.gz g.arrow g.feather g.dot g.gv g.pkl; do
+    cp g.npz $name
+    refused $name '(by extension), expected an edge list; '
+  done
   printf '%%%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n' >b.mtx
   refused b.mtx 'of a bipartite matrix this makes an edge list: grep'
   eval "$(grep -o "grep -v .*edges.tsv" <<<"$output")"

@@ -104,17 +104,21 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
     printf '<http://e/Q42> <http://e/P31> <http://e/Q5> .\n'
     printf '<http://e/Q42> <http://www.w3.org/2000/01/rdf-schema#label> "Douglas Adams"@en .\n'
     printf '<http://e/Q42> <http://www.w3.org/2000/01/rdf-schema#label> "D. Adams"@de .\n'
+    printf '<http://e/Q5> <http://www.w3.org/2000/01/rdf-schema#label> "Mensch" .\n'
   } >world.nt
   "$OCTAVO" import world.nt --graph world --label-predicate '<http://www.w3.org/2000/01/rdf-schema#label>' \
     --label-language de 2>err.log
-  grep -q 'labels: 1 node and 0 relations' err.log
+  grep -q 'labels: 2 nodes and 0 relations' err.log
   grep -q '^D. Adams$' world/nodes.labels
+  grep -q '^Mensch$' world/nodes.labels  # without a tag
   [[ "$(json 'o["train_edges"], o["relations"]' <world/graph.json)" == "(1, 1)" ]]
-  "$OCTAVO" import world.nt --graph world2 --label-predicate http://www.w3.org/2000/01/rdf-schema#label \
+  "$OCTAVO" import <(grep -v Mensch world.nt) --format ntriples --graph world2 --label-predicate http://www.w3.org/2000/01/rdf-schema#label \
     --label-language fr 2>err.log
   grep -q '2 triples of that predicate, none in the language fr' err.log
+  "$OCTAVO" import world.nt --graph world3 --label-predicate rdfs:label 2>err.log
+  grep -q 'no triple has the predicate rdfs:label with a literal; expected its whole IRI' err.log
   [[ ! -e world2/nodes.labels ]]
-  fails 2 'found no --label-predicate' "$OCTAVO" import world.nt --graph world3 --label-language en
+  fails 2 'found no --label-predicate' "$OCTAVO" import world.nt --graph world4 --label-language en
 }
 
 @test "labels: a grown graph and a walk graph keep them" {

@@ -16,7 +16,7 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
     done
   done
   "$OCTAVO" __manual train | MANWIDTH=200 man -E UTF-8 -l - | col -b | tr -s ' \n' ' ' >page.txt
-  grep -qF 'One of: dot, distmult, complex, transe, rotate or source-context. The default is complex.' page.txt
+  grep -qF 'One of: dot, distmult, complex, transe, rotate, source-context or rescal. The default is complex.' page.txt
   grep -qF -- 'octavo train --run DIR --graph DIR' page.txt || grep -qF -- 'octavo train [OPTIONS] --run DIR --graph DIR' page.txt
 }
 
@@ -56,7 +56,7 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
   cmp help.txt manual.txt
   cmp help.txt reference.txt
   cd "$BATS_TEST_DIRNAME/../.."
-  for name in $(grep -rhoP 'getenv\("\K[A-Z_]+' lib cmd); do
+  for name in $(grep -rhoP 'getenv\("\K[A-Z0-9_]+' lib cmd); do
     "$OCTAVO" --help | grep -q "^  $name "
     "$OCTAVO" __manual | grep -q "^.fB$name"
     grep -q "$name" docs/reference.md

@@ -99,7 +99,7 @@ PYTHON
 --negatives|0|a whole number from 1 to 16777216, or all
 --negatives|some|a whole number from 1 to 16777216, or all
 --epochs|0|a whole number from 1 to 1000000
---model|TransX|one of dot, distmult, complex, transe, rotate, source-context
+--model|TransX|one of dot, distmult, complex, transe, rotate, source-context, rescal
 --loss|hinge|one of softmax, logistic, ranking, self-adversarial
 --optimizer|sdg|one of row-adagrad, adagrad, sgd, adam
 --schedule|hogwild|one of sync, pipelined, async
@@ -320,7 +320,7 @@ PYTHON
   grep -qx 'note: model dot ignores which of the 3 relations an edge has; complex, distmult, transe and rotate learn them' err.log
   cut -f1,3 "$BATS_FILE_TMPDIR/train.tsv" >pairs.tsv
   "$OCTAVO" import pairs.tsv --graph pairs 2>err.log
-  grep -q '^next: octavo train --graph pairs --run run-2 --model dot$' err.log
+  grep -q '^next: octavo train --graph pairs --run run-2$' err.log
   "$OCTAVO" train --graph pairs --run plain "${tiny[@]}" --dry-run 2>err.log
   grep -q '^note: the graph has no relations for model complex; dot is for such graphs' err.log
   "$OCTAVO" train --preset none --graph graph --run run --overwrite --dim 8 --negatives 3600 --dry-run 2>err.log

@@ -23,7 +23,7 @@ option() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[
 @test "the first candidate is what train chooses, and the end says what the best is worth beside it" {
   "$OCTAVO" train --graph split --run run 2>train.log
   [ "$(grep '^chosen: ' train.log | cut -d' ' -f2- | tr ' ' '\n' | grep -c .)" -gt 10 ]
-  grep -qE '^auto: --model complex ' unbroken.log
+  grep -qE '^auto: --model rescal ' unbroken.log
   grep -qE '^best: .*valid MRR 0\.[0-9]{4}(, auto 0\.[0-9]{4} \(\+0\.[0-9]{4}\)|; none of 3 other candidates was better)$' unbroken.log
   run="$(value unbroken.json run)"
   /usr/bin/python3 - <<'PYTHON'
@@ -35,7 +35,8 @@ best = o["trials"][0]
 assert best["mrr"] >= o["auto"] == first["mrr"], o
 chosen = json.load(open("run/run.json"))["options"]
 for name, value in first["options"].items():
-    assert chosen[name] == value, name
+    # A run has what auto has become on this machine.
+    assert chosen[name] == value or (name, value) == ("precision", "auto"), (name, chosen[name], value)
 assert first["epochs"] == chosen["epochs"] and best["rung"] == first["rung"] == len(o["rungs"])
 PYTHON
   "$OCTAVO" --quiet train --preset none --graph split --run again --config unbroken/best.toml
@@ -118,7 +119,7 @@ PYTHON
 
 @test "--dry-run prints the candidates, and writes nothing" {
   "$OCTAVO" tune --graph split --output search --trials 4 --dry-run 2>err.log
-  grep -qE '^auto: --model complex ' err.log
+  grep -qE '^auto: --model rescal ' err.log
   [ "$(grep -cE '^trial [0-3]: ' err.log)" -eq 4 ]
   grep -qx 'trial 0: auto' err.log
   grep -qE '^[0-9]+ epochs in all, about .* of training here' err.log

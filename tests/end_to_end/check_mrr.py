@@ -26,6 +26,13 @@ def read_triples(path):
     return [tuple(line.split(b"\t")) for line in lines if line]
 
 
+def times_blocks(row, relation, transposed=False):
+    """h' R of a block-diagonal R, whose blocks are one after the other; transposed: R t."""
+    side = relation.size // row.size
+    blocks = relation.reshape(-1, side, side)
+    return numpy.einsum("bji,bi->bj" if transposed else "bij,bi->bj", blocks, row.reshape(-1, side)).reshape(-1)
+
+
 def score_tails(model, norm, head, relation, candidates):
     """Scores of (head, relation, each of candidates): [dim], [width], [n, dim] -> [n]."""
     half = head.size // 2
@@ -35,6 +42,8 @@ def score_tails(model, norm, head, relation, candidates):
         return candidates[:, half:] @ head[:half]
     if model == "distmult":
         return candidates @ (head * relation)
+    if model == "rescal":
+        return candidates @ times_blocks(head, relation)
     if model == "transe":
         return -numpy.linalg.norm(head + relation - candidates, ord=1 if norm == "l1" else 2, axis=1)
     h = head[:half] + 1j * head[half:]
@@ -55,6 +64,8 @@ def score_heads(model, norm, candidates, relation, tail):
         return candidates[:, :half] @ tail[half:]
     if model == "distmult":
         return candidates @ (relation * tail)
+    if model == "rescal":
+        return candidates @ times_blocks(tail, relation, transposed=True)
     if model == "transe":
         return -numpy.linalg.norm(candidates + relation - tail, ord=1 if norm == "l1" else 2, axis=1)
     t = tail[:half] + 1j * tail[half:]
@@ -150,7 +161,7 @@ def rank_all(arguments, share):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--model", required=True, choices=["dot", "distmult", "complex", "transe", "rotate", "source-context"])
+    parser.add_argument("--model", required=True, choices=["dot", "distmult", "complex", "transe", "rotate", "source-context", "rescal"])
     parser.add_argument("--norm", default="l1", choices=["l1", "l2"])
     parser.add_argument("--reciprocal", action="store_true")
     for name in ("embeddings", "relations", "graph", "train", "valid", "test", "report"):

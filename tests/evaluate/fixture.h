@@ -81,6 +81,7 @@ class EmbeddedFixture {
  private:
   static std::size_t WidthOf(const ModelSpec& model) {
     if (model.kind == ModelKind::kDot || model.kind == ModelKind::kSourceContext) return 0;
+    if (model.kind == ModelKind::kRescal) return model.dim * (model.block == 0 ? model.dim : model.block);
     return model.kind == ModelKind::kRotatE ? model.dim / 2 : model.dim;
   }
 
@@ -95,7 +96,8 @@ inline std::vector<ModelSpec> AllModels() {
   return {{ModelKind::kSourceContext, Norm::kL1, 6}, {ModelKind::kDot, Norm::kL1, 5},
           {ModelKind::kDistMult, Norm::kL1, 5},      {ModelKind::kComplEx, Norm::kL1, 6},
           {ModelKind::kTransE, Norm::kL1, 5},        {ModelKind::kTransE, Norm::kL2, 5},
-          {ModelKind::kRotatE, Norm::kL1, 2},        {ModelKind::kRotatE, Norm::kL2, 4}};
+          {ModelKind::kRotatE, Norm::kL1, 2},        {ModelKind::kRotatE, Norm::kL2, 4},
+          {ModelKind::kRescal, Norm::kL1, 3},        {ModelKind::kRescal, Norm::kL1, 6, 2}};
 }
 
 }  // namespace octavo

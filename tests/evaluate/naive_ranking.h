@@ -34,6 +34,15 @@ struct NaiveModel {
       return static_cast<double>(relations[relation * width + i]);
     };
     double sum = 0;
+    if (spec.kind == ModelKind::kRescal) {
+      const std::size_t block = spec.block == 0 ? dim : spec.block;
+      for (std::size_t i = 0; i < dim * block; ++i) {
+        const std::size_t row = i / block;
+        sum += E(head, row) * static_cast<double>(relations[relation * dim * block + i]) *
+               E(tail, row / block * block + i % block);
+      }
+      return sum;
+    }
     for (std::size_t i = 0; i < (spec.kind == ModelKind::kComplEx || spec.kind == ModelKind::kRotatE ? half : dim);
          ++i) {
       const double a = E(head, i);
@@ -51,6 +60,8 @@ struct NaiveModel {
         case ModelKind::kTransE:
           sum += spec.norm == Norm::kL1 ? std::abs(a + r(i) - c) : (a + r(i) - c) * (a + r(i) - c);
           break;
+        case ModelKind::kRescal:
+          break;                     // above
         case ModelKind::kComplEx: {  // Re((a + ib)(r + is)(c - id))
           const double b = E(head, half + i);
           const double d = E(tail, half + i);

@@ -68,6 +68,10 @@ TEST(NearNames, ThenPartsThatBeginAWordInAnyCase) {
   EXPECT_THAT(Near("adams", names), ElementsAre("Adamsville", "Douglas Adams", "John Quincy Adams"));
   EXPECT_THAT(Near("douglas", names), ElementsAre("Douglas Adams"));
   EXPECT_THAT(Near("john q", names), ElementsAre("John Quincy Adams"));
+  EXPECT_THAT(Near("person 7", {"Person Nr. 70", "Person Nr. 7", "Person Nr. 17"}),
+              ElementsAre("Person Nr. 7", "Person Nr. 70"));
+  EXPECT_THAT(Near("adams john", names), ElementsAre("John Quincy Adams"));
+  EXPECT_THAT(Near("adams henry", names), IsEmpty());
   EXPECT_THAT(Near("ad", {"to ad", "x"}), IsEmpty());
   EXPECT_THAT(Near("transe", {"fb15k-237-transe", "fb15k-237-rotate"}), ElementsAre("fb15k-237-transe"));
 }

@@ -88,7 +88,8 @@ TEST(AppendName, JsonIsEscapedAndUtf8) {
   } cases[] = {{"", "\"\"", false},
                {"Zürich 🙂", "\"Zürich 🙂\"", false},
                {"a\"b\\c/", "\"a\\\"b\\\\c/\"", false},
-               {"\t\x1F\x7F", "\"\\u0009\\u001f\x7F\"", false},
+               {"\t\x1F\x7F", "\"\\u0009\\u001f\\u007f\"", false},
+               {"\xC2\x9B 31m\xE2\x80\xAE\xC2\xA0", "\"\\u009b 31m\\u202e\xC2\xA0\"", false},
                {"caf\xE9", "\"caf\xEF\xBF\xBD\"", true}};
   for (const auto& [name, expected, was_changed] : cases) {
     for (const VectorFormat format : {VectorFormat::kJsonLines, VectorFormat::kHdf5}) {

@@ -143,7 +143,7 @@ TEST_F(LabelImportTest, TriplesOfAPredicateAreLabelsAndNoEdges) {
   auto graph = Open();
   EXPECT_EQ(graph->relation_count(), 1U);
   EXPECT_EQ(LabelOf(*graph, "q:42"), "Douglas Adams");
-  EXPECT_EQ(LabelOf(*graph, "q:5"), "");
+  EXPECT_EQ(LabelOf(*graph, "q:5"), "human");  // without a tag
   EXPECT_EQ(graph->LabelOf(graph->FindRelation("p:31").value()), "instance of \"x\"");
   // Without a language the first one counts.
   options.label_choice.language.clear();

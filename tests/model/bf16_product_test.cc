@@ -178,6 +178,16 @@ TEST_P(Bf16ProductTest, OperandsPackedInPartsAreThoseOfOne) {
   }
 }
 
+TEST_P(Bf16ProductTest, LeftRowsArePackedInPlace) {
+  for (const Shape& shape : Shapes()) {
+    const Operands o(shape, shape.k);
+    std::vector<float> left = o.a;
+    left.resize(Bf16LeftFloats(shape.m, shape.k), kNan);
+    PackBf16Left(GetParam(), shape.m, shape.k, left.data(), shape.k, left.data());
+    ExpectProduct(o, left, Right(o));
+  }
+}
+
 TEST_P(Bf16ProductTest, AddsRowsToRowsAnywhere) {
   for (const Shape& shape : {Shape{1, 16, 1}, {5, 48, 50}, {33, 400, 50}, {50, 32, 17}, {96, 16, 256}, {43, 400, 31}}) {
     const auto [m, n, k] = shape;

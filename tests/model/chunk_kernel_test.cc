@@ -12,8 +12,8 @@
 namespace octavo {
 namespace {
 
-constexpr ModelKind kModels[] = {ModelKind::kDot,    ModelKind::kDistMult, ModelKind::kComplEx,
-                                 ModelKind::kTransE, ModelKind::kRotatE,   ModelKind::kSourceContext};
+constexpr ModelKind kModels[] = {ModelKind::kDot,    ModelKind::kDistMult,      ModelKind::kComplEx, ModelKind::kTransE,
+                                 ModelKind::kRotatE, ModelKind::kSourceContext, ModelKind::kRescal};
 constexpr Norm kNorms[] = {Norm::kL1, Norm::kL2};
 constexpr LossKind kLosses[] = {LossKind::kSoftmax, LossKind::kLogistic, LossKind::kRanking,
                                 LossKind::kSelfAdversarial};
@@ -66,8 +66,8 @@ struct Chunk {
                                                     .head_relations = gradient[3],
                                                     .tail_negatives = {},
                                                     .head_negatives = {},
-                                                    .tail_factors = {slopes[0], queries[0], width, stride},
-                                                    .head_factors = {slopes[1], queries[1], width, stride}});
+                                                    .tail_factors = {slopes[0], queries[0], width, stride, edges},
+                                                    .head_factors = {slopes[1], queries[1], width, stride, edges}});
     for (std::size_t side = 0; side < 2; ++side) {
       Gemm(negatives, dim, edges, {slopes[side].data(), width}, {queries[side].data(), stride},
            gradient[4 + side].data(), dim, false);
@@ -148,7 +148,8 @@ TEST(ChunkKernelTest, WiderRowsAgreeToo) {
   for (const ModelKind kind : kModels) {
     for (const Norm norm : kNorms) {
       for (const std::size_t dim : {34UL, 50UL}) {
-        const ModelSpec model{kind, norm, dim};
+        ModelSpec model{kind, norm, dim};
+        if (kind == ModelKind::kRescal) model.block = 2;  // the oracle differentiates by each number
         Chunk chunk(model, 3, 18, dim);
         for (auto* rows : {&chunk.heads, &chunk.tails}) {
           for (float& x : *rows) x *= 0.3F;
@@ -232,7 +233,8 @@ TEST(ChunkKernelTest, FactorsHaveTheBitsOfTheGradientsTheyMake) {
 
 // If edges share a query, the gradients of its rows are the sums over its edges, each trained as its own query.
 TEST(ChunkKernelTest, SharedQueriesHaveTheSumsOfTheirEdges) {
-  for (const ModelKind kind : {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE}) {
+  for (const ModelKind kind :
+       {ModelKind::kDot, ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kTransE, ModelKind::kRescal}) {
     const ModelSpec model{kind, Norm::kL2, 10};
     const std::size_t dim = model.dim;
     const std::size_t width = model.RelationWidth();

@@ -9,8 +9,8 @@
 namespace octavo {
 namespace {
 
-constexpr ModelKind kKinds[] = {ModelKind::kDot,    ModelKind::kDistMult, ModelKind::kComplEx,
-                                ModelKind::kTransE, ModelKind::kRotatE,   ModelKind::kSourceContext};
+constexpr ModelKind kKinds[] = {ModelKind::kDot,    ModelKind::kDistMult,      ModelKind::kComplEx, ModelKind::kTransE,
+                                ModelKind::kRotatE, ModelKind::kSourceContext, ModelKind::kRescal};
 
 std::vector<double> Widen(std::span<const float> values) { return {values.begin(), values.end()}; }
 

@@ -36,6 +36,8 @@ TEST(ColumnChoice, TitlesAreFoundInTheFirstDataLine) {
   EXPECT_EQ(chosen->columns, (Columns{.head = 3, .tail = 2, .weight = 1, .count = 4}));
   EXPECT_EQ(chosen->header_lines, 2U);
   EXPECT_EQ(Find("head=buyer,tail=seller", "seller,buyer\n")->columns, (Columns{.head = 1, .tail = 0, .count = 2}));
+  EXPECT_EQ(Find("buyer,seller", "seller,date,buyer\n")->columns, (Columns{.head = 2, .tail = 0, .count = 3}));
+  EXPECT_EQ(Find("source,film", "source,film\n")->columns, (Columns{.head = 0, .tail = 1, .count = 2}));
   EXPECT_ERROR(Find("source,target", "from,target\n"), kInput,
                "f.csv:1: found the titles from, target, expected \"source\" of --columns");
   EXPECT_ERROR(Find("source,target", "# nothing\n"), kInput, "found no line of columns");
@@ -45,18 +47,31 @@ TEST(ColumnChoice, TitlesAreFoundInTheFirstDataLine) {
 }
 
 TEST(ColumnChoice, RefusesWhatItDoesNotKnow) {
-  for (const char* text : {"buyer,seller", "", "head", "1", "1,1", "0,1", "1,2,3,4,5", "1,99", "source", "source,from",
-                           "head=1", "head=,tail=2", "head=1,tail=2,colour=3", "source,relation"}) {
+  for (const char* text : {"buyer,seller,price", "buyer,source", "target,buyer", "buyer,weight", "", "head", "1", "1,1",
+                           "0,1", "1,2,3,4,5", "1,99", "source", "source,from", "head=1", "head=,tail=2",
+                           "head=1,tail=2,colour=3", "source,relation"}) {
     const auto choice = ParseColumnChoice(text);
     if (choice.ok() && !*choice) continue;  // roles only
     EXPECT_ERROR(choice, kUsage, "--columns: found") << text;
   }
 }
 
+TEST(ColumnChoice, SaysHowTitlesThatItDoesNotKnowAreGiven) {
+  EXPECT_ERROR(ParseColumnChoice("buyer,seller,price"), kUsage,
+               "; that is head=buyer,relation=seller,tail=price or head=buyer,tail=seller,weight=price");
+  EXPECT_ERROR(ParseColumnChoice("a,b,c,d"), kUsage, "weight=TITLE");
+}
+
 TEST(ColumnChoice, IsSuggestedForKnownTitles) {
+  EXPECT_EQ(ColumnsOfTitles("userId,movieId,rating,timestamp", InputFormat::kCsv, ','), "userId,movieId,rating");
   EXPECT_EQ(ColumnsOfTitles("from;to;weight", InputFormat::kCsv, ';'), "from,to,weight");
   EXPECT_EQ(ColumnsOfTitles("Weight,Target,Source", InputFormat::kCsv, ','), "Source,Target,Weight");
   EXPECT_EQ(ColumnsOfTitles("head,tail", InputFormat::kCsv, ','), std::nullopt);
+  EXPECT_EQ(ColumnsOfTitles("buyer,shop,stars,date", InputFormat::kCsv, ','), std::nullopt);
+  EXPECT_EQ(ColumnsOfTitles("buyer,shop,stars,date", InputFormat::kCsv, ',', true),
+            "head=buyer,tail=shop,weight=stars");
+  EXPECT_EQ(ColumnsOfTitles("\"a,b\",shop,stars", InputFormat::kCsv, ',', true), std::nullopt);
+  EXPECT_EQ(ColumnsOfTitles("buyer,shop", InputFormat::kCsv, ',', true), std::nullopt);
   EXPECT_EQ(ColumnsOfTitles("from,colour", InputFormat::kCsv, ','), std::nullopt);
 }
 

@@ -16,9 +16,9 @@ std::uint64_t TitlesAt(const std::string& text, InputFormat format = InputFormat
 }
 
 TEST(FindHeaderLine, KnowsPairsOfWordsHoweverTheyAreWritten) {
-  for (const char* titles :
-       {"source,target", "Source,Target", "target,source", "Id1,Id2", "node_1,node_2", "from,to", "FromNodeId,ToNodeId",
-        ":START_ID,:END_ID", "src,dst", "\"head entity\",\"tail entity\"", "subject,object", "citing_id,cited_id"}) {
+  for (const char* titles : {"source,target", "Source,Target", "target,source", "Id1,Id2", "node_1,node_2", "from,to",
+                             "FromNodeId,ToNodeId", ":START_ID,:END_ID", "src,dst", "\"head entity\",\"tail entity\"",
+                             "subject,object", "citing_id,cited_id", "userId,movieId", "user,film"}) {
     EXPECT_EQ(TitlesAt(std::string(titles) + "\nalice,bob\n"), 1U) << titles;
     EXPECT_EQ(TitlesAt(titles), 1U) << titles;
   }
@@ -33,6 +33,9 @@ TEST(FindHeaderLine, KnowsWordsAboveNumbers) {
   EXPECT_EQ(TitlesAt("film,user_id\nSolaris,1\nStalker,2\n"), 1U);
   // Three columns without --columns are head, relation and tail, also where the third one holds weights.
   EXPECT_EQ(TitlesAt("source,target,weight\na,b,0.25\nb,c,-1e-3\n", InputFormat::kCsv, "head,relation,tail"), 1U);
+  EXPECT_EQ(TitlesAt("user,film,stars\nu1,f1,4.5\nu2,f2,3\n", InputFormat::kCsv, "head,tail,weight"), 1U);
+  EXPECT_EQ(TitlesAt("a,b,1\nu1,f1,4.5\nu2,f2,3\n", InputFormat::kCsv, "head,tail,weight"), 0U);
+  EXPECT_EQ(TitlesAt("a,b,c\nu1,f1,4.5\nu2,f2,d\n", InputFormat::kCsv, "head,tail,weight"), 0U);
   EXPECT_EQ(TitlesAt("a,b\nx,inf\ny,nan\n"), 0U);  // words
   EXPECT_EQ(TitlesAt("a,b\n1,2\n"), 0U);           // a name and a number may be neighbours
   EXPECT_EQ(TitlesAt("a,7\n1,2\n3,4\n"), 0U);      // as in a graph with both

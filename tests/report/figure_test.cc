@@ -75,24 +75,26 @@ TEST(StackFigure, ManyEpochsHaveTheirMeans) {
   EXPECT_THAT(html, HasSubstr("a 1 to 13: 2.923"));
 }
 
-TEST(BarFigure, LengthsAreValues) {
-  const auto boxes = Boxes(ToHtml(BarFigure{.title = "t", .bars = {{"a", {0.25}}, {"b", {0.5}, "note"}, {"c", {2}}}}));
-  ASSERT_EQ(boxes.size(), 3U);
-  EXPECT_NEAR(2 * boxes[0][2], boxes[1][2], 0.2);
-  EXPECT_NEAR(2 * boxes[1][2], boxes[2][2], 0.2);  // no longer than the axis
+std::vector<std::vector<double>> Lengths(const std::string& html) {
+  return Numbers(html, R"re(<i class="c(\d) fill" style="--length:([\d.]+)"></i>([\d.]+)<)re");
+}
+
+TEST(BarFigure, LengthsAreSharesOfTheMost) {
+  const std::string html = ToHtml(
+      BarFigure{.title = "t", .axis = "count", .most = 2, .bars = {{"a", {0.25}}, {"b", {0.5}, "note"}, {"c", {3}}}});
+  // The last is no longer than the axis.
+  EXPECT_EQ(Lengths(html), (std::vector<std::vector<double>>{{0, 0.125, 0.25}, {0, 0.25, 0.5}, {0, 1, 3}}));
+  EXPECT_THAT(html, HasSubstr("count; the longest bar that is possible is 2."));
 }
 
 TEST(BarFigure, ANameMayHaveSeveralBarsWithALegend) {
   const std::string html = ToHtml(BarFigure{
       .title = "t", .series = {"tails", "heads"}, .bars = {{"a", {0.25, 0.5}, "(3 edges)"}, {"b", {0.5, 1}}}});
-  const auto boxes = Boxes(html);
-  ASSERT_EQ(boxes.size(), 4U);
-  EXPECT_NEAR(2 * boxes[0][2], boxes[1][2], 0.2);
-  EXPECT_NEAR(2 * boxes[2][2], boxes[3][2], 0.2);
-  for (std::size_t i = 1; i < boxes.size(); ++i) EXPECT_GE(boxes[i][1], boxes[i - 1][1] + boxes[i - 1][3] - 0.05);
+  EXPECT_EQ(Lengths(html),
+            (std::vector<std::vector<double>>{{0, 0.25, 0.25}, {1, 0.5, 0.5}, {0, 0.5, 0.5}, {1, 1, 1}}));
   EXPECT_THAT(html, HasSubstr("</span>tails</li>"));
   EXPECT_THAT(html, HasSubstr("a, heads: 0.500"));
-  EXPECT_THAT(html, HasSubstr("0.250  (3 edges)<"));
+  EXPECT_THAT(html, HasSubstr("a <span>(3 edges)</span>"));
 }
 
 TEST(HeatFigure, CellsStandInTheirColumnsAtLogarithmicPlaces) {

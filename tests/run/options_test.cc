@@ -124,7 +124,7 @@ TEST(SetTrainOption, NamesKeyValueAndWhatIsAllowed) {
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("learning-rate"), "nan", "a.toml:3: learning-rate"), kUsage,
                "a.toml:3: learning-rate: found \"nan\"; expected a number from 0 to 1000");
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("model"), "trance", "--model"), kUsage,
-               "one of dot, distmult, complex, transe, rotate, source-context");
+               "one of dot, distmult, complex, transe, rotate, source-context, rescal");
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("negatives"), "-1", "--negatives"), kUsage,
                "a whole number from 1 to 16777216, or all");
   EXPECT_ERROR(SetTrainOption(options, *FindTrainOption("margin"), "-1", "--margin"), kUsage, "or auto");

@@ -1,5 +1,6 @@
 #include "run/run_configuration.h"
 
+#include <cctype>
 #include <string>
 
 #include "base/random.h"
@@ -28,7 +29,8 @@ TEST_F(TomlConfiguration, SetsEveryField) {
   std::string text = "# a comment\n";
   for (const OptionField& field : TrainOptionFields()) {
     const std::string value = field.format(TrainOptions());
-    const bool quoted = field.type == OptionField::Type::kText || value == "auto" || value == "all";
+    const bool word = std::isalpha(static_cast<unsigned char>(value[0])) != 0 && value != "true" && value != "false";
+    const bool quoted = field.type == OptionField::Type::kText || word;
     text += fmt::format("{} = {}{}{}\n", field.name, quoted ? "\"" : "", value, quoted ? "\"" : "");
   }
   ASSERT_OK(Load(text));

@@ -35,6 +35,7 @@ ALLOWED = {
     "evaluate": ["base", "io", "format", "graph", "tables", "model", "plan"],
     "export": ["base", "io", "format", "graph", "tables"],
     "index": ["base", "io", "format", "graph", "tables", "model", "evaluate", "export"],
+    "layout": ["base", "io", "format", "graph", "tables", "model", "evaluate", "export", "index"],
     "run": ["base", "io", "format", "cells", "graph", "walk", "tables", "vectors", "plan", "prefetch", "model", "optimize", "checkpoint"],
     "train": ["base", "io", "format", "graph", "tables", "plan", "prefetch", "model", "optimize", "checkpoint", "run"],
     "choose": ["base", "io", "format", "graph", "plan", "model", "optimize", "run", "train"],

@@ -136,6 +136,15 @@ double NaiveScore(const ModelSpec& spec, std::span<const double> head, std::span
         sum += spec.norm == Norm::kL1 ? std::sqrt(re * re + im * im) : re * re + im * im;
       }
       return spec.norm == Norm::kL1 ? -sum : -std::sqrt(sum);
+    case ModelKind::kRescal: {
+      const std::size_t block = spec.block == 0 ? spec.dim : spec.block;
+      for (std::size_t i = 0; i < spec.dim; ++i) {
+        for (std::size_t j = i / block * block; j < (i / block + 1) * block; ++j) {
+          sum += head[i] * relation[i * block + j % block] * tail[j];
+        }
+      }
+      return sum;
+    }
     case ModelKind::kSourceContext:
       for (std::size_t l = 0; l < half; ++l) sum += head[l] * tail[half + l];
       return sum;
@@ -223,6 +232,22 @@ double NaiveDura(double weight, bool complex_layout, std::span<const double> hea
   for (std::size_t l = 0; l < width; ++l) {
     const double h = modulus(head, l), r = modulus(relation, l), t = modulus(tail, l);
     sum += 0.5 * (h * h + t * t) + 1.5 * (std::pow(h * r, 2) + std::pow(t * r, 2));
+  }
+  return weight * sum;
+}
+
+double NaiveMatrixDura(double weight, std::size_t block, std::span<const double> head, std::span<const double> relation,
+                       std::span<const double> tail) {
+  double sum = 0;
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    double from_head = 0;  // element i of h' R
+    double to_tail = 0;    // element i of R t
+    const std::size_t first = i / block * block;
+    for (std::size_t m = first; m < first + block; ++m) {
+      from_head += head[m] * relation[m * block + i - first];
+      to_tail += relation[i * block + m - first] * tail[m];
+    }
+    sum += 0.5 * (head[i] * head[i] + tail[i] * tail[i]) + 1.5 * (from_head * from_head + to_tail * to_tail);
   }
   return weight * sum;
 }

@@ -46,6 +46,10 @@ double NaivePenalty(const RegularizerSpec& spec, bool complex_layout, std::span<
 double NaiveDura(double weight, bool complex_layout, std::span<const double> head, std::span<const double> relation,
                  std::span<const double> tail);
 
+// The same of RESCAL: half the squared rows, and 1.5 times the squares of h' R and R t.
+double NaiveMatrixDura(double weight, std::size_t block, std::span<const double> head, std::span<const double> relation,
+                       std::span<const double> tail);
+
 struct NaiveResult {
   double loss = 0;
   double penalty = 0;

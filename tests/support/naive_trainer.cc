@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numbers>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -14,6 +15,7 @@
 #include "prefetch/epoch_order.h"
 #include "prefetch/window_reader.h"
 #include "run/initial_rows.h"
+#include "tests/support/naive_bf16.h"
 #include "tests/support/naive_model.h"
 
 namespace octavo {
@@ -86,6 +88,8 @@ class NaiveTrainer {
  private:
   std::size_t RelationSize() const {
     if (options_.model == ModelKind::kDot || options_.model == ModelKind::kSourceContext) return 0;
+    if (options_.model == ModelKind::kRescal)
+      return options_.dim * (options_.block == 0 ? options_.dim : options_.block);
     return options_.model == ModelKind::kRotatE ? options_.dim / 2 : options_.dim;
   }
 
@@ -376,6 +380,49 @@ class NaiveTrainer {
     return NaiveScore(options_.model_spec(), HeadOf(triple), RelationOf(triple), TailOf(triple));
   }
 
+  // A negative's score with bf16 products: rounded query times rounded candidate. A score that is an inner product is
+  // linear in the candidate, and its slopes are the query.
+  struct RoundedPair {
+    Row query;
+    Row candidate;
+  };
+  static Row Rounded(Row row) {
+    for (double& value : row) value = NaiveBf16(static_cast<float>(value));
+    return row;
+  }
+  RoundedPair RoundedOf(const Triple& triple) const {
+    const ModelSpec spec = options_.model_spec();
+    const Row head = HeadOf(triple);
+    const Row relation = RelationOf(triple);
+    const Row tail = TailOf(triple);
+    if (triple.tail_known) {
+      return {Rounded(Differences(head, [&](const Row& x) { return NaiveScore(spec, x, relation, tail); })),
+              Rounded(head)};
+    }
+    return {Rounded(Differences(tail, [&](const Row& x) { return NaiveScore(spec, head, relation, x); })),
+            Rounded(tail)};
+  }
+  double RoundedScore(const Triple& triple) const {
+    const auto [query, candidate] = RoundedOf(triple);
+    return std::inner_product(query.begin(), query.end(), candidate.begin(), 0.0);
+  }
+  // The candidate gets the rounded slope times the rounded query; the query gets it times the rounded candidate, and
+  // passes it on to the rows that it is made of: the slopes of the score with that in place of the candidate.
+  void AddRoundedGradient(const Triple& triple, double slope) {
+    const ModelSpec spec = options_.model_spec();
+    const auto [query, candidate] = RoundedOf(triple);
+    const double rounded = NaiveBf16(static_cast<float>(slope));
+    const Row relation = RelationOf(triple);
+    const Row known = triple.tail_known ? TailOf(triple) : HeadOf(triple);
+    const auto score = [&](const Row& x, const Row& r) {
+      return triple.tail_known ? NaiveScore(spec, candidate, r, x) : NaiveScore(spec, x, r, candidate);
+    };
+    const Row of_known = Differences(known, [&](const Row& x) { return score(x, relation); });
+    const Row of_relation = Differences(relation, [&](const Row& r) { return score(known, r); });
+    if (triple.tail_known) return AddGradients(triple, rounded, query, of_relation, of_known);
+    AddGradients(triple, rounded, of_known, of_relation, query);
+  }
+
   // Adds slope * gradient, through the masks.
   void AddGradients(const Triple& triple, double slope, const Row& head, const Row& relation, const Row& tail) {
     AddTo(node_gradients_, triple.head, slope, triple.tail_known ? head : Product(head, *known_mask_));
@@ -412,7 +459,12 @@ class NaiveTrainer {
       for (const NodeId node : *nodes) triples.push_back(TripleOf(edge, side, node));
     }
     Row scores;
-    for (const Triple& triple : triples) scores.push_back(Score(triple));
+    // Triples [1, 1 + negatives) are scored by products.
+    const bool bf16 = options_.precision == Precision::kBf16;
+    const auto is_rounded = [&](std::size_t i) { return bf16 && i > 0 && i <= negatives.size(); };
+    for (std::size_t i = 0; i < triples.size(); ++i) {
+      scores.push_back(is_rounded(i) ? RoundedScore(triples[i]) : Score(triples[i]));
+    }
     const auto of_negatives = [&](const Row& s) { return std::span(s).subspan(1, negatives.size()); };
     const Row held = NaiveAdversarialWeights(spec, of_negatives(scores));
     const auto loss = [&](const Row& s) {
@@ -420,7 +472,9 @@ class NaiveTrainer {
     };
     loss_ += loss(scores);
     const Row slopes = Differences(scores, loss);
-    for (std::size_t i = 0; i < triples.size(); ++i) AddScoreGradient(triples[i], slopes[i]);
+    for (std::size_t i = 0; i < triples.size(); ++i) {
+      is_rounded(i) ? AddRoundedGradient(triples[i], slopes[i]) : AddScoreGradient(triples[i], slopes[i]);
+    }
   }
 
   // The softmax loss of the edge's relation among all others, without dropout.
@@ -457,6 +511,10 @@ class NaiveTrainer {
     const Row& r = run_.relations[relation];
     const Row& t = run_.embeddings[Value(edge.tail)];
     const auto dura = [&](const Row& head, const Row& of_relation, const Row& tail) {
+      if (options_.model == ModelKind::kRescal) {
+        return NaiveMatrixDura(options_.regularizer_spec().weight, options_.model_spec().BlockSide(), head, of_relation,
+                               tail);
+      }
       return NaiveDura(options_.regularizer_spec().weight, options_.model == ModelKind::kComplEx, head, of_relation,
                        tail);
     };

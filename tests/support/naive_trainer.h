@@ -1,7 +1,8 @@
 // The oracle of a whole training: serial, in memory, in double, by plain loops. Scores, losses and penalties are those
 // of tests/support/naive_model.h; gradients are central differences joined by the chain rule; optimizers and learning
-// rates are written out here. From lib/ it uses only the sources of randomness: initial rows, order of the partitions
-// and edges, drawn negatives.
+// rates are written out here. With bf16 products, what they round is rounded here (tests/support/naive_bf16.h), query
+// by query: not for groups, whose slopes are added before they are rounded. From lib/ it uses only the sources of
+// randomness: initial rows, order of the partitions and edges, drawn negatives.
 #pragma once
 
 #include <vector>

@@ -65,7 +65,9 @@ TEST(MakeCandidatesTest, OptionsVaryThatTheRulesNameForRelations) {
   source.facts.symmetric_share = 0.3;
   const std::vector<TrainOptions> candidates = MakeCandidates(source, 80);
   EXPECT_EQ(ValuesOf(candidates, &TrainOptions::model),
-            (std::set<ModelKind>{ModelKind::kComplEx, ModelKind::kDistMult, ModelKind::kRotatE, ModelKind::kTransE}));
+            (std::set<ModelKind>{ModelKind::kComplEx, ModelKind::kDistMult, ModelKind::kRotatE, ModelKind::kTransE,
+                                 ModelKind::kRescal}));
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::block).size(), 3U);
   EXPECT_GT(ValuesOf(candidates, &TrainOptions::learning_rate).size(), 10U);
   EXPECT_GT(ValuesOf(candidates, &TrainOptions::regularization).size(), 10U);
   EXPECT_GE(ValuesOf(candidates, &TrainOptions::dim).size(), 3U);

@@ -166,6 +166,15 @@ TEST_F(SearchWithoutSpaceTest, IfTheTimeIsShortTheChoiceIsTrainedInFull) {
   }
 }
 
+TEST_F(SearchWithoutSpaceTest, FewerEpochsAreNotMadeUpForByALargerDimension) {
+  const TinyTraining training({.nodes = 1000, .relations = 10, .edges = 5000, .valid_share = 0.1});  // 128 dimensions
+  options_.graph = training.graph_folder();
+  options_.trials = 1;
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, TimedSearch(1, 0.01));
+  EXPECT_LE(outcome.trials[0].options.epochs, 20U);
+  EXPECT_LE(outcome.trials[0].options.dim, 128U);
+}
+
 TEST_F(SearchWithoutSpaceTest, DecisionsAreThoseOfTheLogWhateverTheClockSays) {
   options_.trials = 12;
   ASSERT_OK_AND_ASSIGN(const SearchOutcome unbroken, TimedSearch(25'000, 100));

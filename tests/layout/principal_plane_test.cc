@@ -1,4 +1,4 @@
-#include "report/principal_plane.h"
+#include "layout/principal_plane.h"
 
 #include <cmath>
 #include <limits>

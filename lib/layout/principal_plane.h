@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,5 +27,12 @@ std::uint64_t LeastPlaneMemory(const EmbeddedGraph& embedded, std::uint64_t node
 // REQUIRES: nodes are below graph.node_count() and distinct
 absl::StatusOr<PrincipalPlane> ProjectNodes(const EmbeddedGraph& embedded, std::span<const std::uint64_t> nodes,
                                             std::uint64_t memory_bytes);
+
+// The same for all nodes of the graph, whose points are passed to `use` in id order instead of being held.
+// `progress` is called with the share done.
+absl::StatusOr<std::array<double, 2>> ProjectAllNodes(
+    const EmbeddedGraph& embedded, std::uint64_t memory_bytes,
+    const std::function<void(std::uint64_t, const std::array<double, 2>&)>& use,
+    const std::function<void(double)>& progress = {});
 
 }  // namespace octavo

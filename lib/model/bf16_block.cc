@@ -1,0 +1,58 @@
+#include "model/bf16_block.h"
+
+namespace octavo {
+namespace {
+
+// Grows, never shrinks.
+float* Room(std::vector<float>& memory, std::size_t size) {
+  if (memory.size() < size) memory.resize(size);
+  return memory.data();
+}
+
+}  // namespace
+
+void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t first, std::size_t count,
+                   const float* rows, std::span<float> columns, std::span<float> packed_rows) {
+  PackBf16RightColumns(backend, dim, negatives, first, count, rows, dim, columns.data());
+  PackBf16RightRows(backend, negatives, dim, first, count, rows, dim, packed_rows.data());
+}
+
+void AddBf16Factors(std::size_t m, std::size_t n, std::size_t k, const float* const* slopes, const float* queries,
+                    float* const* rows) {
+  Bf16AddProductRows(ActiveBf16Backend(), m, n, k, slopes, queries, rows);
+}
+
+void Bf16Block::Score(std::size_t dim, std::size_t n, const float* queries, std::size_t m,
+                      const PackedNegatives& negatives, float* scores) {
+  float* const left = Room(queries_, Bf16LeftFloats(n, dim));
+  PackBf16Left(backend_, n, dim, queries, dim, left);
+  Bf16Multiply(backend_, n, m, dim, left, negatives.columns.data(), scores, m);
+}
+
+// The packed slopes replace the slopes in their memory.
+void Bf16Block::QueryGradients(std::size_t dim, std::size_t n, std::size_t m, const PackedNegatives& negatives,
+                               float* g, float* query_gradients) const {
+  PackBf16Left(backend_, n, m, g, m, g);
+  Bf16Multiply(backend_, n, dim, m, g, negatives.rows.data(), query_gradients, dim);
+}
+
+void Bf16Block::Backpropagate(std::size_t dim, std::size_t n, const float* queries, std::size_t m,
+                              const PackedNegatives& negatives, float* g, float* query_gradients,
+                              float* negative_gradients) {
+  float* const slopes = Room(slope_columns_, Bf16LeftFloats(m, n));
+  float* const rows = Room(query_rows_, Bf16RightFloats(n, dim));
+  PackBf16LeftColumns(backend_, m, n, 0, n, g, m, slopes, Bf16LeftStride(backend_, n), true);
+  PackBf16RightRows(backend_, n, dim, 0, n, queries, dim, rows);
+  Bf16Multiply(backend_, m, dim, n, slopes, rows, negative_gradients, dim);
+  QueryGradients(dim, n, m, negatives, g, query_gradients);
+}
+
+void Bf16Block::BackpropagateFactors(std::size_t dim, std::size_t n, const float* queries, std::size_t m,
+                                     const PackedNegatives& negatives, float* g, float* query_gradients,
+                                     const NegativeFactors& factors) {
+  PackBf16LeftColumns(backend_, m, factors.whole, factors.first, n, g, m, factors.slopes.data(), factors.stride, false);
+  PackBf16RightRows(backend_, factors.whole, dim, factors.first, n, queries, dim, factors.queries.data());
+  QueryGradients(dim, n, m, negatives, g, query_gradients);
+}
+
+}  // namespace octavo

@@ -1,0 +1,59 @@
+// The three products of one side of a chunk with bf16 operands (model/bf16_product.h): scores of queries and negatives,
+// and from their slopes the gradients of both. What is an operand of two products is packed once.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "model/bf16_product.h"
+#include "model/chunk.h"
+
+namespace octavo {
+
+// Makes rows [first, first + count) of N negatives, [count, dim], part of their packed copies, which have the sizes of
+// PackedColumnFloats and PackedRowFloats.
+// REQUIRES: first is a multiple of kNegativesPacked, and count at most that
+inline constexpr std::size_t kNegativesPacked = 32;  // rows that stay in the first caches between the two layouts
+void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t first, std::size_t count,
+                   const float* rows, std::span<float> columns, std::span<float> packed_rows);
+constexpr std::size_t PackedColumnFloats(std::size_t dim, std::size_t negatives) {
+  return Bf16RightFloats(dim, negatives);
+}
+constexpr std::size_t PackedRowFloats(std::size_t dim, std::size_t negatives) {
+  return Bf16RightFloats(negatives, dim);
+}
+
+// Adds products of gradients' factors to rows, for GradientProduct (tables/product_sums.h). `n` is a multiple of
+// kBf16Columns.
+void AddBf16Factors(std::size_t m, std::size_t n, std::size_t k, const float* const* slopes, const float* queries,
+                    float* const* rows);
+
+// One owner, which calls Score and then one of the others, of the same side.
+class Bf16Block {
+ public:
+  explicit Bf16Block(Bf16Backend backend) : backend_(backend) {}
+
+  // scores[i * m + j] = queries [n, dim] row i times negative j of m.
+  void Score(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const PackedNegatives& negatives,
+             float* scores);
+
+  // With slopes g [n, m] = d loss / d score: overwrites the gradients of queries [n, dim] and of negatives [m, dim], or
+  // writes the factors of the latter. Clobbers g. REQUIRES: g has Bf16LeftFloats(n, m) floats
+  void Backpropagate(std::size_t dim, std::size_t n, const float* queries, std::size_t m,
+                     const PackedNegatives& negatives, float* g, float* query_gradients, float* negative_gradients);
+  void BackpropagateFactors(std::size_t dim, std::size_t n, const float* queries, std::size_t m,
+                            const PackedNegatives& negatives, float* g, float* query_gradients,
+                            const NegativeFactors& factors);
+
+ private:
+  void QueryGradients(std::size_t dim, std::size_t n, std::size_t m, const PackedNegatives& negatives, float* g,
+                      float* query_gradients) const;
+
+  Bf16Backend backend_;
+  std::vector<float> queries_;        // left [n, dim]
+  std::vector<float> query_rows_;     // right [n, dim]
+  std::vector<float> slope_columns_;  // left [m, n]
+};
+
+}  // namespace octavo
