@@ -8,8 +8,8 @@ namespace octavo {
 // Whether a thread may have less than 1 MiB of stack. Constant.
 bool StacksAreSmall();
 
-// Takes address space for half a megabyte of this thread's stack: later it may be short (ulimit -v), and a stack that cannot
-// grow is a crash. REQUIRES: !StacksAreSmall()
+// Takes address space for half a megabyte of this thread's stack: later it may be short (ulimit -v), and a stack that
+// cannot grow is a crash. REQUIRES: !StacksAreSmall()
 void ReserveStack();
 
 // Runs `function` with a stack of 8 MiB, whatever `ulimit -s` says, and waits for it: on its own thread, or on this one

@@ -102,11 +102,11 @@ struct Traffic {
   std::uint64_t written = 0;
 };
 
-// Returns the bytes that the tables move from state `first_state` on. With `cold`, the partitions of that state are
-// loaded first. Leaving partitions are written; so are resident ones at the end of the epoch, by the commit. `bytes_of`
-// returns the size of a partition.
+// Returns the bytes that the tables move from state `first_state` on, for which `first_loads` are loaded. Leaving
+// partitions are written; so are resident ones at the end of the epoch, by the commit. `bytes_of` returns the size of a
+// partition.
 Traffic PlannedTraffic(const EpochPlan& plan, const std::function<std::uint64_t(PartitionId)>& bytes_of,
-                       std::size_t first_state, bool cold);
+                       std::size_t first_state, const std::vector<PartitionId>& first_loads);
 
 // The number of fine partitions in the largest partition.
 std::uint32_t LargestPartition(std::uint32_t fine_partitions, std::uint32_t partitions);

@@ -54,7 +54,8 @@ struct PlannerSettings {
   bool hold_all = false;          // with lanes: all tables are in memory
 };
 
-// Plans for the edges of `cells`.
+// Plans for a graph whose training edges are `cells`. Their counts also balance the lanes where something else is
+// trained, such as the pairs of walks, which meet a node about as often as edges do.
 std::unique_ptr<EpochPlans> MakeEpochPlans(const CellReader& cells, const PlannerSettings& settings);
 
 }  // namespace octavo

@@ -50,8 +50,8 @@ absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
   leaving_ = Without(resident_, target);
   // If nothing has to be loaded now, as after an epoch that left these partitions in memory, eviction waits for the
   // next exchange.
-  began_cold_ = !Without(target, resident_).empty();
-  if (began_cold_) RETURN_IF_ERROR(exchanges_.Run(state));
+  first_loads_ = Without(target, resident_);
+  if (!first_loads_.empty()) RETURN_IF_ERROR(exchanges_.Run(state));
   return StartNext();
 }
 

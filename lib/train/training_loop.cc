@@ -110,13 +110,14 @@ void TrainingLoop::DivideTables() {
 // states.
 void TrainingLoop::MakePlanner() {
   if (planner_ != nullptr) return;
-  planner_ = MakeEpochPlans(edges_, {.lanes = static_cast<std::uint32_t>(options_.lanes),
-                                     .shape = shape(),
-                                     .order = options_.order,
-                                     .seed = options_.seed,
-                                     .first_epoch = progress_.plan_epoch,
-                                     .hold_all = HoldsAllTables(options_, graph_.description(), settings_.threads,
-                                                                shape(), settings_.memory)});
+  planner_ = MakeEpochPlans(
+      graph_.Edges(Split::kTrain),
+      {.lanes = static_cast<std::uint32_t>(options_.lanes),
+       .shape = shape(),
+       .order = options_.order,
+       .seed = options_.seed,
+       .first_epoch = progress_.plan_epoch,
+       .hold_all = HoldsAllTables(options_, graph_.description(), settings_.threads, shape(), settings_.memory)});
 }
 
 // Negatives are drawn only from nodes that are in memory, or that the lane has there. Each state is of one lane.
@@ -135,13 +136,13 @@ absl::Status TrainingLoop::BeginEpoch(std::size_t state) {
   counters_.begin = Clock::now();
   counters_.tables_before = {tables_.bytes_read(), tables_.bytes_written()};
   RETURN_IF_ERROR(partitions_.Begin(plan_, state));
-  const bool cold = partitions_.began_cold();
-  counters_.loads = cold ? std::min(shape().resident, shape().partitions) : 0;
+  const std::vector<PartitionId>& first_loads = partitions_.first_loads();
+  counters_.loads = !first_loads.empty() ? std::min(shape().resident, shape().partitions) : 0;
   counters_.planned_loads = counters_.loads + static_cast<std::uint64_t>(std::ranges::count_if(
                                                   plan_.states.begin() + static_cast<std::ptrdiff_t>(state) + 1,
                                                   plan_.states.end(), LoadsPartitions));
   counters_.planned_tables = PlannedTraffic(
-      plan_, [this](PartitionId p) { return tables_.PartitionBytes(p); }, state, cold);
+      plan_, [this](PartitionId p) { return tables_.PartitionBytes(p); }, state, first_loads);
   return absl::OkStatus();
 }
 

@@ -1,7 +1,9 @@
 #include "train/training_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <vector>
 
 #include "base/status.h"
 #include "format/cells.h"
@@ -23,14 +25,18 @@ struct PlannedEpoch {
 PlannedEpoch PlanEpoch(const TrainOptions& options, const Graph& graph, EpochPlans& planner,
                        const PartitionShape& shape, std::uint64_t epoch, std::uint64_t relation_bytes) {
   const GraphDescription& description = graph.description();
+  std::vector<PartitionId> in_memory;  // as the previous epoch left it
+  if (epoch > 0) in_memory = planner.Plan(epoch - 1).states.back().resident;
   const EpochPlan& plan = planner.Plan(epoch);
+  std::vector<PartitionId> first_loads;
+  std::ranges::set_difference(plan.states[0].resident, in_memory, std::back_inserter(first_loads));
   const auto bytes_of = [&](PartitionId partition) {
     const std::uint64_t begin = Value(partition) * description.partition_rows;
     return std::min(description.partition_rows, description.node_count - begin) * NodeBytes(options);
   };
   PlannedEpoch planned;
-  planned.loads = plan.exchanges + (epoch == 0 ? shape.resident : 0);
-  planned.traffic = PlannedTraffic(plan, bytes_of, 0, epoch == 0);
+  planned.loads = plan.exchanges + (first_loads.empty() ? 0 : shape.resident);
+  planned.traffic = PlannedTraffic(plan, bytes_of, 0, first_loads);
   planned.traffic.read += MostTrainedEdges(options, description) * EdgeBytes(graph.Edges(Split::kTrain).header());
   planned.traffic.written += relation_bytes;
   return planned;

@@ -110,10 +110,11 @@ class NaiveTrainer {
   void TrainEpoch(std::uint64_t epoch) {
     const PartitionShape shape{static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options_.partitions)),
                                static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options_.resident))};
-    const auto planner = MakeEpochPlans(edges_, {.lanes = static_cast<std::uint32_t>(options_.lanes),
-                                                 .shape = shape,
-                                                 .order = options_.order,
-                                                 .seed = options_.seed});
+    const auto planner =
+        MakeEpochPlans(graph_.Edges(Split::kTrain), {.lanes = static_cast<std::uint32_t>(options_.lanes),
+                                                     .shape = shape,
+                                                     .order = options_.order,
+                                                     .seed = options_.seed});
     const EpochPlan& plan = planner->Plan(epoch);
     OrderSettings settings{.seed = options_.seed,
                            .batch_edges = options_.batch,
