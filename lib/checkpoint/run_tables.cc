@@ -410,7 +410,7 @@ absl::Status RunTables::WriteRelations(Manifest& next) {
   return absl::OkStatus();
 }
 
-// Part of step C4: within a round each lane has relations of its own.
+// Part of step C4: within a round each lane has its own relations.
 absl::Status RunTables::WriteLanes(int slot, Manifest& next) {
   next.round = next_round_;
   next.lanes = next_lanes_;

@@ -92,7 +92,7 @@ inline bool IsReadableManifest(std::uint32_t version) {
 // The round of a run in lanes (plan/lane_schedule.h) that a commit is in.
 struct LanesHeader {
   std::uint64_t lanes = 0;  // a power of two above 1
-  std::uint64_t open = 0;   // 1: within a round, whose lanes have relations of their own; 0: between two epochs
+  std::uint64_t open = 0;   // 1: within a round, each lane has its own relations; 0: between two epochs
   std::uint64_t round = 0;  // of the epoch, if open
 
   friend bool operator==(const LanesHeader&, const LanesHeader&) = default;

@@ -107,19 +107,34 @@ void LanePlanner::SetExchanges() {
     for (PlannedState& state : plan_.states) state.negatives = std::exchange(state.resident, all);
     return;
   }
+  const std::size_t in_flight = LargestPartition(LargestLane(edges_.partitions(), lanes_), shape_.partitions);
+  std::size_t turn = 1;  // the next
   for (std::size_t s = 1; s < plan_.states.size(); ++s) {
+    const bool begins_turn = turn < plan_.turns.size() && plan_.turns[turn].first_state == s;
+    if (begins_turn) ++turn;
+    PlannedState& before = plan_.states[s - 1];
     PlannedState& state = plan_.states[s];
-    const PlannedState& before = plan_.states[s - 1];
-    state.leaving = Without(before.resident, state.resident);
     state.entering = Without(state.resident, before.resident);
+    state.ahead = !begins_turn && shape_.partitions > 1 && state.entering.size() <= in_flight;
+    if (!state.ahead && before.ahead) {
+      KeepForNext(before, state.resident);
+      state.entering = Without(state.resident, before.resident);
+    }
+    state.leaving = Without(before.resident, state.resident);
     if (!state.entering.empty()) ++plan_.exchanges;
-    state.ahead =
-        shape_.partitions > 1 &&
-        state.entering.size() <= LargestPartition(LargestLane(edges_.partitions(), lanes_), shape_.partitions);
   }
-  for (const LaneTurn& turn : plan_.turns) {
-    if (turn.first_state < turn.end_state) plan_.states[turn.first_state].ahead = false;
-  }
+}
+
+// Nothing enters ahead while `state` trains, so of what its exchange takes out of memory, that which the next state
+// needs stays.
+void LanePlanner::KeepForNext(PlannedState& state, const std::vector<PartitionId>& needed) {
+  Partitions kept;
+  std::ranges::set_intersection(state.leaving, needed, std::back_inserter(kept));
+  if (kept.empty()) return;
+  state.leaving = Without(state.leaving, kept);
+  state.negatives = state.resident;
+  state.resident.insert(state.resident.end(), kept.begin(), kept.end());
+  std::ranges::sort(state.resident);
 }
 
 std::unique_ptr<EpochPlans> MakeEpochPlans(const CellReader& cells, const PlannerSettings& settings) {

@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "base/ids.h"
 #include "graph/cell_reader.h"
 #include "plan/bucket_order.h"
 #include "plan/epoch_plan.h"
@@ -33,6 +35,7 @@ class LanePlanner : public EpochPlans {
  private:
   void AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_t lane, const LanePair& pair, bool within);
   void SetExchanges();
+  static void KeepForNext(PlannedState& state, const std::vector<PartitionId>& needed);
 
   const PartitionEdges edges_;
   const std::uint32_t lanes_;

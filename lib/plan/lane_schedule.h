@@ -7,7 +7,7 @@
 // keeps the other. In the last round, in which each lane holds two groups that came together only then, the buckets
 // within the groups are trained too.
 //
-// The groups are drawn anew for each epoch. If they stayed the same, an edge would meet only the negatives of its own
+// The groups are drawn anew for each epoch. If they stayed the same, an edge would meet only negatives of the same
 // two groups in every epoch, and the scores of the others' nodes would not be comparable: that costs a fifth of the MRR
 // (FB15k-237, ComplEx, 10 epochs). In exchange partitions move between epochs.
 //

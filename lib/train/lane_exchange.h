@@ -1,6 +1,6 @@
 // How the relations of several lanes become one at the end of a round (plan/lane_schedule.h).
 //
-// In a round each lane trains relations r and optimizer state s of its own, which all began as r0 and s0. Then, for
+// In a round each lane trains its own relations r and optimizer state s, which all began as r0 and s0. Then, for
 // lanes l in their order,
 //
 //   adagrad, row-adagrad   s = s0 + sum(s_l - s0)      r = r0 + sum((r_l - r0) * sqrt(s_l / s))

@@ -25,8 +25,13 @@ struct PlannedEpoch {
 PlannedEpoch PlanEpoch(const TrainOptions& options, const Graph& graph, EpochPlans& planner,
                        const PartitionShape& shape, std::uint64_t epoch, std::uint64_t relation_bytes) {
   const GraphDescription& description = graph.description();
-  std::vector<PartitionId> in_memory;  // as the previous epoch left it
-  if (epoch > 0) in_memory = planner.Plan(epoch - 1).states.back().resident;
+  std::vector<PartitionId> in_memory;  // as the previous epoch leaves it; its last exchange ahead waits to take out
+  if (epoch > 0) {
+    const PlannedState& last = planner.Plan(epoch - 1).states.back();
+    in_memory = last.resident;
+    if (last.ahead) in_memory.insert(in_memory.end(), last.leaving.begin(), last.leaving.end());
+    std::ranges::sort(in_memory);
+  }
   const EpochPlan& plan = planner.Plan(epoch);
   std::vector<PartitionId> first_loads;
   std::ranges::set_difference(plan.states[0].resident, in_memory, std::back_inserter(first_loads));

@@ -51,6 +51,12 @@ void CheckPlan(const EpochPlan& plan, const LaneGroups& groups, std::uint32_t fi
       exchanges += s > 0 && !state.entering.empty() ? 1 : 0;
       ASSERT_EQ(state.resident.size() == fine, hold_all);
       ASSERT_TRUE(state.ahead || !hold_all);
+      const std::size_t largest = LargestPartition(LargestLane(fine, lanes), shape.partitions);
+      // The state's and one on its way in or out.
+      const std::size_t in_flight = s > turn.first_state && state.ahead ? state.entering.size() : 0;
+      ASSERT_TRUE(hold_all ||
+                  (s > 0 ? plan.states[s - 1].resident.size() : 0) + in_flight <= (shape.resident + 1) * largest);
+      ASSERT_TRUE(hold_all || state.resident.size() <= (shape.resident + (shape.partitions > 1 ? 1 : 0)) * largest);
       ASSERT_LE(state.NegativePartitions().size(),
                 std::size_t{shape.resident} * LargestPartition(LargestLane(fine, lanes), shape.partitions));
       for (const PartitionId p : state.NegativePartitions()) ASSERT_TRUE(held.contains(p)) << "of another lane";

@@ -84,7 +84,7 @@ TEST(LaneGroups, HaveEachPartitionOnceInGroupsOfAboutOneSize) {
   }
 }
 
-// A partition with many edges has a group of its own if there is room, whatever is drawn.
+// A partition with many edges is alone in its group if there is room, whatever is drawn.
 TEST(LaneGroups, AHubIsAloneIfThereIsRoom) {
   for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
     for (const auto& group : DrawLaneGroups(Edges(7, 10, 100), 2, 3, epoch)) {

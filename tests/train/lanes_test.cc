@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +16,9 @@
 #include "base/parallel.h"
 #include "checkpoint/state_file.h"
 #include "gtest/gtest.h"
+#include "io/failpoint.h"
+#include "oneapi/tbb/global_control.h"
+#include "tests/support/child_process.h"
 #include "tests/support/naive_trainer.h"
 #include "tests/train/tiny_training.h"
 #include "train/lane_exchange.h"
@@ -188,6 +192,26 @@ TEST(Lanes, AStopAnywhereAndAResumeGiveTheSameBytes) {
       EXPECT_TRUE(within) << "stopped within a round";
       EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected) << every;
     }
+  }
+}
+
+// Killed within and between rounds, before and in commits.
+TEST(Lanes, AKillAndAResumeGiveTheSameBytes) {
+  TrainOptions options = Options(2, 4, 2);
+  options.checkpoint_minutes = 1e-9;  // after every window
+  const RunBytes expected = Training().Train(options, NewRun());
+  for (const std::string place : {"train.lanes:1", "train.lanes:2", "train.lanes:5", "commit.lanes:1", "commit.lanes:9",
+                                  "train.batch:20", "commit.C4:14", "commit.C6:15", "commit.C7:16"}) {
+    SCOPED_TRACE(place);
+    const std::string run = NewRun();
+    const ChildEnd end = RunChild([&] {
+      const oneapi::tbb::global_control serial(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+      if (!SetFailpoints(place + "=kill").ok()) return 2;
+      return Training().Start(options, run).ok() ? 0 : 1;
+    });
+    ASSERT_EQ(end.signal, SIGKILL) << end.code;
+    ASSERT_OK(Training().Resume(0, run));
+    EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected);
   }
 }
 
