@@ -80,6 +80,12 @@ void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConf
                                  {"relations", {header.relation_rows, header.relation_width}},
                                  {"partition_rows", header.partition_rows},
                                  {"bytes", BytesOf(paths)}};
+  if (manifest.round.open == 1) {
+    json["round"] = manifest.round.round + 1;
+    json["rounds"] = 2 * manifest.lanes.size() - 1;
+    nlohmann::ordered_json& batches = json["lane_batches"] = nlohmann::ordered_json::array();
+    for (const LaneRecord& lane : manifest.lanes) batches.push_back(lane.batches);
+  }
   if (configuration.init.given()) json["init"] = configuration.init.source.string();
   nlohmann::ordered_json& options = json["options"] = nlohmann::ordered_json::object();
   for (const OptionField& field : TrainOptionFields()) {
