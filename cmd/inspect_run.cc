@@ -41,6 +41,9 @@ void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunCon
   PrintRow("generation", fmt::format("{}", header.generation));
   PrintRow("epochs", fmt::format("{} of {}", header.progress.epoch, configuration.options.epochs));
   if (header.progress.batch > 0) PrintRow("batches of the next", fmt::format("{}", header.progress.batch));
+  if (manifest.round.open == 1) {
+    PrintRow("round of lanes", fmt::format("{} of {}", manifest.round.round + 1, 2 * manifest.lanes.size() - 1));
+  }
   if (const ValidationProgress& validation = header.validation; validation.best_epoch > 0) {
     PrintRow("best validation", fmt::format("MRR {:.4f} after epoch {}", validation.best_mrr, validation.best_epoch));
   }
@@ -77,6 +80,12 @@ void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConf
                                  {"relations", {header.relation_rows, header.relation_width}},
                                  {"partition_rows", header.partition_rows},
                                  {"bytes", BytesOf(paths)}};
+  if (manifest.round.open == 1) {
+    json["round"] = manifest.round.round + 1;
+    json["rounds"] = 2 * manifest.lanes.size() - 1;
+    nlohmann::ordered_json& batches = json["lane_batches"] = nlohmann::ordered_json::array();
+    for (const LaneRecord& lane : manifest.lanes) batches.push_back(lane.batches);
+  }
   if (configuration.init.given()) json["init"] = configuration.init.source.string();
   nlohmann::ordered_json& options = json["options"] = nlohmann::ordered_json::object();
   for (const OptionField& field : TrainOptionFields()) {

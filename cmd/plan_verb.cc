@@ -53,7 +53,13 @@ void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>&
   for (const Row& row : rows) fmt::print("{:>18}", bytes(row.memory));
   fmt::print("\n");
   line("  needed", [&](const TrainingPlan& p) { return bytes(p.estimate.total()); });
-  line("partitions", [](const TrainingPlan& p) { return fmt::format("{}", p.shape.partitions); });
+  if (options.lanes > 1) {
+    line("lanes", [&](const TrainingPlan&) { return fmt::format("{}", options.lanes); });
+    line("  rounds per epoch", [&](const TrainingPlan&) { return fmt::format("{}", 2 * options.lanes - 1); });
+    line("  balance", [](const TrainingPlan& p) { return fmt::format("{:.2f}", p.lane_balance); });
+  }
+  line(options.lanes > 1 ? "partitions of a lane" : "partitions",
+       [](const TrainingPlan& p) { return fmt::format("{}", p.shape.partitions); });
   line("  resident", [](const TrainingPlan& p) { return fmt::format("{}", p.shape.resident); });
   line("  bytes of one", [&](const TrainingPlan& p) { return bytes(p.largest_partition_bytes); });
   line("exchange", [](const TrainingPlan& p) { return std::string(LoadingName(p.loading.loading)); });
@@ -74,7 +80,7 @@ void PrintTable(const std::vector<Row>& rows, const std::optional<MachineRates>&
              rates->training);
 }
 
-Json RowJson(const Row& row) {
+Json RowJson(const Row& row, std::uint64_t lanes) {
   Json json = {{"memory_bytes", row.memory}};
   if (!row.plan.ok()) {
     json["error"] = std::string(MessageOf(row.plan.status()));
@@ -96,6 +102,12 @@ Json RowJson(const Row& row) {
        {"training", {{"read_bytes", plan.training.read}, {"written_bytes", plan.training.written}}},
        {"disk_bytes", plan.disk_bytes},
        {"disk_bytes_after", plan.disk_bytes_after}});
+  if (lanes > 1) {
+    json["lanes"] = lanes;
+    json["rounds"] = 2 * lanes - 1;
+    json["lane_balance"] = plan.lane_balance;
+    json["holds_all_tables"] = plan.hold_all;
+  }
   if (plan.seconds > 0) {
     json["epoch_seconds"] = plan.epoch_seconds;
     json["seconds"] = plan.seconds;
@@ -104,7 +116,7 @@ Json RowJson(const Row& row) {
 }
 
 void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& rates, const TrainOptions& options) {
-  Json json = RowJson(rows[0]);
+  Json json = RowJson(rows[0], options.lanes);
   json["epochs"] = options.epochs;
   json["order"] = FindTrainOption("order")->format(options);
   json["storage"] = ElementName(options.storage);
@@ -115,7 +127,7 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
   }
   if (rows.size() > 1) {
     json["what_if"] = Json::array();
-    for (std::size_t i = 1; i < rows.size(); ++i) json["what_if"].push_back(RowJson(rows[i]));
+    for (std::size_t i = 1; i < rows.size(); ++i) json["what_if"].push_back(RowJson(rows[i], options.lanes));
   }
   fmt::print("{}\n", EscapeJsonControls(json.dump(2, ' ', false, Json::error_handler_t::replace)));
 }

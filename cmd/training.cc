@@ -32,6 +32,10 @@ void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epoc
                   event.partition_loads, event.planned_partition_loads, FormatByteSize(event.read_bytes),
                   FormatByteSize(event.planned_read_bytes), FormatByteSize(event.written_bytes),
                   FormatByteSize(event.planned_written_bytes), event.exchange_seconds);
+  if (event.lanes > 1) {
+    reporter.Detail(fmt::format("  {} lanes in {} rounds: the slowest of each round {:.2f} s together, balance {:.2f}",
+                                event.lanes, event.rounds, event.slowest_lane_seconds, event.lane_balance));
+  }
   if (event.partitions > event.resident) {
     reporter.Info(traffic);
   } else {
@@ -57,20 +61,26 @@ void ReportValidation(Reporter& reporter, const ValidationEvent& event) {
                                 : std::string()));
 }
 
-std::string DivisionText(const PartitionShape& shape) {
+std::string DivisionText(const PartitionShape& shape, std::uint64_t lanes) {
+  if (lanes > 1) {
+    return fmt::format("{} lanes in {} rounds an epoch{}", lanes, 2 * lanes - 1,
+                       shape.WholeGraph() ? std::string()
+                                          : fmt::format("; the tables of a lane in {} partitions, {} of them in memory",
+                                                        shape.partitions, shape.resident));
+  }
   if (shape.WholeGraph()) return "all tables are in memory";
   return fmt::format("tables in {} partitions, {} of them in memory", shape.partitions, shape.resident);
 }
 
 void ReportDivision(Reporter& reporter, const TrainDivision& division, std::uint64_t memory) {
-  const std::string how = DivisionText(division.shape);
+  const std::string how = DivisionText(division.shape, division.lanes);
   if (division.changed) {
     reporter.Warning(
         fmt::format("from epoch {} on: {}, to fit --memory {} (so far {}, which takes {}); from then on the "
                     "bits differ from those that the previous division would give",
-                    division.from_epoch, how, FormatByteSize(memory), DivisionText(division.before),
+                    division.from_epoch, how, FormatByteSize(memory), DivisionText(division.before, division.lanes),
                     FormatByteSize(division.memory_before)));
-  } else if (division.shape.WholeGraph()) {
+  } else if (division.shape.WholeGraph() && division.lanes == 1) {
     reporter.Detail(how);
   } else {
     reporter.Info(how);
@@ -119,7 +129,7 @@ void ReportStart(Program& program, const std::filesystem::path& run, const Train
                                     CountText(start.graph.train_edges, "edge")));
   for (const std::string& remark : TrainingRemarks(start.graph, options)) program.reporter.Info("note: " + remark);
   program.reporter.Info(fmt::format("memory: {} of {}; {}", FormatByteSize(plan.estimate.total()),
-                                    FormatByteSize(plan.memory), DivisionText(plan.shape)));
+                                    FormatByteSize(plan.memory), DivisionText(plan.shape, start.options.lanes)));
   program.reporter.Info(LoadingText(plan.loading));
   program.reporter.Info(fmt::format("disk: {} while it trains, {} when done", FormatByteSize(plan.disk_bytes),
                                     FormatByteSize(plan.disk_bytes_after)));

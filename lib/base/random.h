@@ -36,6 +36,7 @@ enum class RandomPurpose : std::uint32_t {
   kTypedNegatives = 16,
   kLabelSplit = 20,
   kNonEdges = 21,
+  kLaneGroups = 22,
   kTrials = 40,
   kHeldOut = 41,
   kLayoutNeighbors = 60,

@@ -46,6 +46,10 @@ ManifestHeader HeaderOf(const RunShape& shape) {
   return header;
 }
 
+std::vector<LaneRecord> LanesOf(const RunShape& shape) {
+  return std::vector<LaneRecord>(shape.lanes > 1 ? shape.lanes : 0);
+}
+
 // Whether the run's options and its graph are those of its tables. The graph is compared first, as it explains most
 // other differences.
 absl::Status CheckShape(const RunPaths& paths, const ManifestHeader& found, const ManifestHeader& expected) {
@@ -156,6 +160,11 @@ absl::Status AllocateSlots(const RunPaths& paths, TableName table, const NpyShap
 absl::Status AllocateAll(const RunPaths& paths, const RunShape& shape) {
   RETURN_IF_ERROR(AllocateSlots(paths, TableName::kEmbeddings, {shape.rows, shape.dim, shape.element}));
   RETURN_IF_ERROR(AllocateSlots(paths, TableName::kOptimizer, {shape.rows, shape.state_width}));
+  if (shape.lanes > 1) {
+    const std::uint64_t rows = shape.LaneRelationRows();
+    RETURN_IF_ERROR(AllocateSlots(paths, TableName::kLaneRelations, {rows, shape.relation_width}));
+    RETURN_IF_ERROR(AllocateSlots(paths, TableName::kLaneRelationOptimizer, {rows, shape.relation_state_width}));
+  }
   RETURN_IF_ERROR(AllocateSlots(paths, TableName::kRelations, {shape.relation_rows, shape.relation_width}));
   return AllocateSlots(paths, TableName::kRelationOptimizer, {shape.relation_rows, shape.relation_state_width});
 }
@@ -182,7 +191,10 @@ RunTables::RunTables(const RunPaths& paths, const RunShape& shape, bool sync)
       sync_(sync),
       relations_(SlotsOf(paths, TableName::kRelations), {shape.relation_rows, shape.relation_width}),
       relation_optimizer_(SlotsOf(paths, TableName::kRelationOptimizer),
-                          {shape.relation_rows, shape.relation_state_width}) {}
+                          {shape.relation_rows, shape.relation_state_width}),
+      lane_relations_(SlotsOf(paths, TableName::kLaneRelations), {shape.LaneRelationRows(), shape.relation_width}),
+      lane_relation_optimizer_(SlotsOf(paths, TableName::kLaneRelationOptimizer),
+                               {shape.LaneRelationRows(), shape.relation_state_width}) {}
 
 absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& paths, const RunShape& shape,
                                                              const RowInitializer& embeddings,
@@ -194,6 +206,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
     RETURN_IF_ERROR(AllocateAll(paths, shape));
     Manifest& manifest = tables->manifest_;
     manifest.header = HeaderOf(shape);
+    manifest.lanes = tables->next_lanes_ = LanesOf(shape);
     const ssize_t drawn = ::getrandom(manifest.header.run_id.data(), sizeof(manifest.header.run_id), 0);
     if (drawn != static_cast<ssize_t>(sizeof(manifest.header.run_id))) return ErrnoError("getrandom", errno);
     ASSIGN_OR_RETURN(const auto row_checksums,
@@ -238,6 +251,10 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths
   ASSIGN_OR_RETURN(const Manifest found, ReadNewestManifest(paths.State()));
   RETURN_IF_ERROR(Failpoint("restart.R3"));
   RETURN_IF_ERROR(CheckShape(paths, found.header, HeaderOf(shape)));
+  if (found.lanes.size() != LanesOf(shape).size()) {
+    return CorruptError(fmt::format("{}: {} lanes; expected {} as run.json says", paths.State().string(),
+                                    std::max<std::size_t>(1, found.lanes.size()), shape.lanes));
+  }
   RETURN_IF_ERROR(CheckNamedFiles(paths, found));
   RETURN_IF_ERROR(Failpoint("restart.R5"));
   ASSIGN_OR_RETURN(tables->state_, StateFile::Open(paths.State(), sync, tables->manifest_));
@@ -250,6 +267,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths
   RETURN_IF_ERROR(tables->relation_optimizer_.Load(slot, header.relation_state_checksum));
   RETURN_IF_ERROR(tables->OpenTables());
   RETURN_IF_ERROR(tables->PrepareSpareRelations());
+  RETURN_IF_ERROR(tables->PrepareLanes());
   // A finished run has no second files, so they have just been created again. Their names must be durable before a
   // manifest refers to them.
   if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
@@ -282,6 +300,40 @@ absl::Status RunTables::PrepareSpareRelations() {
     RETURN_IF_ERROR(file.Close());
   }
   return absl::OkStatus();
+}
+
+// Reads the lanes' relations if a round is open, and creates files that are missing: a finished run has none.
+absl::Status RunTables::PrepareLanes() {
+  next_round_ = manifest_.round;
+  next_lanes_ = manifest_.lanes;
+  if (manifest_.lanes.empty()) return absl::OkStatus();
+  const int slot = static_cast<int>(manifest_.header.relation_slot);
+  if (manifest_.round.open == 1) {
+    std::vector<std::uint64_t> relations;
+    std::vector<std::uint64_t> states;
+    for (const LaneRecord& lane : manifest_.lanes) {
+      relations.push_back(lane.relation_checksum);
+      states.push_back(lane.relation_state_checksum);
+    }
+    RETURN_IF_ERROR(lane_relations_.Load(slot, relations));
+    RETURN_IF_ERROR(lane_relation_optimizer_.Load(slot, states));
+  }
+  const std::uint64_t rows = lane_relations_.rows();
+  for (const int each : {slot, 1 - slot}) {
+    if (each == slot && manifest_.round.open == 1) continue;
+    for (const auto& [table, columns] :
+         {std::pair(TableName::kLaneRelations, manifest_.header.relation_width),
+          std::pair(TableName::kLaneRelationOptimizer, manifest_.header.relation_state_width)}) {
+      ASSIGN_OR_RETURN(File file, OpenSpareTableFile(paths_.Table(table, each), {.rows = rows, .columns = columns}));
+      RETURN_IF_ERROR(file.Close());
+    }
+  }
+  return absl::OkStatus();
+}
+
+void RunTables::SetRound(const LanesHeader& round, std::span<const std::uint64_t> batches) {
+  next_round_ = round;
+  for (std::size_t lane = 0; lane < next_lanes_.size(); ++lane) next_lanes_[lane] = {.batches = batches[lane]};
 }
 
 absl::Status RunTables::CheckPoison() const {
@@ -352,8 +404,27 @@ absl::Status RunTables::WriteRelations(Manifest& next) {
   const int slot = 1 - static_cast<int>(next.header.relation_slot);
   ASSIGN_OR_RETURN(next.header.relation_checksum, relations_.Write(slot, sync_));
   ASSIGN_OR_RETURN(next.header.relation_state_checksum, relation_optimizer_.Write(slot, sync_));
+  RETURN_IF_ERROR(WriteLanes(slot, next));
   next.header.relation_slot = static_cast<std::uint64_t>(slot);
   relation_bytes_written_ += relation_bytes();
+  return absl::OkStatus();
+}
+
+// Part of step C4: within a round each lane has its own relations.
+absl::Status RunTables::WriteLanes(int slot, Manifest& next) {
+  next.round = next_round_;
+  next.lanes = next_lanes_;
+  if (next.lanes.empty() || next.round.open == 0) return absl::OkStatus();
+  RETURN_IF_ERROR(Failpoint("commit.lanes"));
+  RETURN_IF_ERROR(lane_relations_.Write(slot, sync_).status());
+  RETURN_IF_ERROR(lane_relation_optimizer_.Write(slot, sync_).status());
+  const std::vector<std::uint64_t> relations = lane_relations_.Checksums(next.lanes.size());
+  const std::vector<std::uint64_t> states = lane_relation_optimizer_.Checksums(next.lanes.size());
+  for (std::size_t lane = 0; lane < next.lanes.size(); ++lane) {
+    next.lanes[lane].relation_checksum = relations[lane];
+    next.lanes[lane].relation_state_checksum = states[lane];
+  }
+  relation_bytes_written_ += lane_relations_.values().size_bytes() + lane_relation_optimizer_.values().size_bytes();
   return absl::OkStatus();
 }
 
@@ -427,7 +498,10 @@ absl::Status RunTables::Finish() {
        {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer}) {
     RETURN_IF_ERROR(RemoveFile(paths_.Table(table, 1)));
   }
-  for (const std::filesystem::path& scratch : {paths_.Gradients(), paths_.TrainedEdges()}) {
+  for (const std::filesystem::path& scratch :
+       {paths_.Gradients(), paths_.TrainedEdges(), paths_.Table(TableName::kLaneRelations, 0),
+        paths_.Table(TableName::kLaneRelations, 1), paths_.Table(TableName::kLaneRelationOptimizer, 0),
+        paths_.Table(TableName::kLaneRelationOptimizer, 1)}) {
     RETURN_IF_ERROR(RemoveFile(scratch));
   }
   return sync_ ? SyncFolder(paths_.folder()) : absl::OkStatus();

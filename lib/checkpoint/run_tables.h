@@ -54,6 +54,10 @@ struct RunShape {
   // The division of the tables in the first epoch; later ones may differ.
   std::uint64_t partitions = 1;
   std::uint64_t resident = 1;
+  std::uint64_t lanes = 1;
+
+  // Rows of the tables of the lanes' relations; 0 without lanes.
+  std::uint64_t LaneRelationRows() const { return lanes > 1 ? lanes * relation_rows : 0; }
 };
 
 // The rows of a new run; bf16 embeddings are rounded to the nearest. Called for rows in any order, from several
@@ -97,6 +101,16 @@ class RunTables {
   MmapManager& optimizer() { return *optimizer_; }
   RelationTable& relations() { return relations_; }
   RelationTable& relation_optimizer() { return relation_optimizer_; }
+  // The relations of each lane in turn, [lanes * relation rows]; empty without lanes. A commit writes them while a
+  // round is open, in the same slot as those that the round began with.
+  RelationTable& lane_relations() { return lane_relations_; }
+  RelationTable& lane_relation_optimizer() { return lane_relation_optimizer_; }
+  // The round of the newest commit, and the lanes' batches in it.
+  const LanesHeader& round() const { return manifest_.round; }
+  const std::vector<LaneRecord>& lanes() const { return manifest_.lanes; }
+  // The round of further commits, and for each lane the batches that it has trained in it. REQUIRES: as many batches as
+  // lanes
+  void SetRound(const LanesHeader& round, std::span<const std::uint64_t> batches);
   const Progress& progress() const { return manifest_.header.progress; }
   const ValidationProgress& validation() const { return manifest_.header.validation; }
   std::uint64_t generation() const { return manifest_.header.generation; }
@@ -135,6 +149,9 @@ class RunTables {
   RunTables(const RunPaths& paths, const RunShape& shape, bool sync);
 
   absl::Status OpenTables();
+  // Creates the files of the lanes' relations that are missing.
+  absl::Status PrepareLanes();
+  absl::Status WriteLanes(int slot, Manifest& next);
   // Creates the relations' spare slots if they are missing, so that no commit has to.
   absl::Status PrepareSpareRelations();
   absl::Status CheckPoison() const;
@@ -156,6 +173,10 @@ class RunTables {
   std::unique_ptr<MmapManager> optimizer_;
   RelationTable relations_;
   RelationTable relation_optimizer_;
+  RelationTable lane_relations_;
+  RelationTable lane_relation_optimizer_;
+  LanesHeader next_round_;  // of the next commit, with
+  std::vector<LaneRecord> next_lanes_;
   std::uint64_t relation_bytes_written_ = 0;
   absl::Status poison_;  // the first error of a write
 };

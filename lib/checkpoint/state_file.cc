@@ -28,9 +28,9 @@ std::vector<std::byte> EncodeMarked(Manifest manifest) {
 
 absl::StatusOr<std::uint64_t> SlotBytesOf(const File& file) {
   ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
-  if (size == 0 || size % (2 * ManifestSlotBytes(0)) != 0 || size > kMaxStateBytes) {
+  if (size == 0 || size % (2 * ManifestSlotBytes(0, 0)) != 0 || size > kMaxStateBytes) {
     return CorruptError(fmt::format("{}: {} bytes; expected two slots of a multiple of {} bytes each",
-                                    file.path().string(), size, ManifestSlotBytes(0)));
+                                    file.path().string(), size, ManifestSlotBytes(0, 0)));
   }
   return size / 2;
 }
@@ -46,7 +46,7 @@ ManifestSlot DecodeSlot(std::span<const std::byte> bytes, std::uint64_t slot, co
     ManifestHeader header;
     std::memcpy(&header, bytes.data(), sizeof(header));
     const bool empty = std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
-    const bool foreign = header.magic == blank.magic && header.version != blank.version;
+    const bool foreign = header.magic == blank.magic && !IsReadableManifest(header.version);
     return {empty ? State::kEmpty : foreign ? State::kForeign : State::kTorn, {}, manifest.status()};
   }
   if (manifest->header.generation % 2 != slot) {

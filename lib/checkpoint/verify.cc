@@ -23,10 +23,12 @@ using State = ManifestSlot::State;
 
 constexpr TableName kNodeTables[] = {TableName::kEmbeddings, TableName::kOptimizer};
 constexpr TableName kRelationTables[] = {TableName::kRelations, TableName::kRelationOptimizer};
+constexpr TableName kLaneTables[] = {TableName::kLaneRelations, TableName::kLaneRelationOptimizer};
 // How many times to read rows again that a running training overwrites.
 constexpr int kTries = 20;
 
-NpyShape ShapeOf(const ManifestHeader& header, TableName table) {
+NpyShape ShapeOf(const Manifest& manifest, TableName table) {
+  const ManifestHeader& header = manifest.header;
   switch (table) {
     case TableName::kEmbeddings:
       return {header.rows, header.dim, header.element()};
@@ -36,6 +38,10 @@ NpyShape ShapeOf(const ManifestHeader& header, TableName table) {
       return {header.relation_rows, header.relation_width};
     case TableName::kRelationOptimizer:
       return {header.relation_rows, header.relation_state_width};
+    case TableName::kLaneRelations:
+      return {manifest.lanes.size() * header.relation_rows, header.relation_width};
+    case TableName::kLaneRelationOptimizer:
+      return {manifest.lanes.size() * header.relation_rows, header.relation_state_width};
   }
   return {};
 }
@@ -54,10 +60,6 @@ class NewestCommit {
   std::uint64_t generation() const ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     return manifest_.header.generation;
-  }
-  ManifestHeader header() const ABSL_LOCKS_EXCLUDED(mutex_) {
-    const MutexLock lock(mutex_);
-    return manifest_.header;
   }
   PartitionRecord Record(std::size_t partition) const ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
@@ -147,8 +149,9 @@ class TablesCheck {
 
   bool Names(TableName table, std::uint64_t slot) const {
     const Manifest manifest = newest_.Copy();
-    if (table == TableName::kRelations || table == TableName::kRelationOptimizer) {
-      return manifest.header.relation_slot == slot;
+    const bool of_lanes = std::ranges::find(kLaneTables, table) != std::end(kLaneTables);
+    if (of_lanes || std::ranges::find(kRelationTables, table) != std::end(kRelationTables)) {
+      return manifest.header.relation_slot == slot && (!of_lanes || manifest.round.open == 1);
     }
     return std::ranges::any_of(manifest.partitions, [&](const PartitionRecord& record) { return record.slot == slot; });
   }
@@ -158,11 +161,12 @@ class TablesCheck {
     for (const TableName table :
          // A commit may replace a file while it is checked: a fault counts only if the newest manifest is still the
          // same afterwards.
-         {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer}) {
+         {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer,
+          TableName::kLaneRelations, TableName::kLaneRelationOptimizer}) {
       for (const std::uint64_t slot : {0U, 1U}) {
         for (int tries = 0; tries < kTries && Names(table, slot); ++tries) {
           const std::uint64_t generation = newest_.generation();
-          const absl::Status status = CheckHeader(FileOf(table, slot), ShapeOf(newest_.header(), table));
+          const absl::Status status = CheckHeader(FileOf(table, slot), ShapeOf(newest_.Copy(), table));
           if (status.ok() || !Refresh().ok()) break;
           if (newest_.generation() != generation) continue;
           report_.Fault(FileOf(table, slot), "", status);
@@ -225,17 +229,18 @@ class TablesCheck {
   }
 
   std::string PlaceOf(TableName table, std::size_t partition) const {
-    const ManifestHeader header = newest_.header();
-    const NpyShape shape = ShapeOf(header, table);
-    const std::uint64_t first = partition * header.partition_rows;
+    const Manifest manifest = newest_.Copy();
+    const NpyShape shape = ShapeOf(manifest, table);
+    const std::uint64_t first = partition * manifest.header.partition_rows;
     return fmt::format("partition {} (rows {} on, byte {} on)", partition, first, RowOffset(shape, first));
   }
 
   absl::Status CompareRows(TableName table, std::size_t partition, const PartitionRecord& record) const {
-    const ManifestHeader header = newest_.header();
+    const Manifest manifest = newest_.Copy();
+    const ManifestHeader& header = manifest.header;
     const std::uint64_t first = partition * header.partition_rows;
     const std::uint64_t last = std::min(first + header.partition_rows, header.rows);
-    return CompareChecksum(FileOf(table, record.slot), ShapeOf(header, table), first, last,
+    return CompareChecksum(FileOf(table, record.slot), ShapeOf(manifest, table), first, last,
                            table == TableName::kEmbeddings ? record.embedding_checksum : record.state_checksum);
   }
 
@@ -255,22 +260,41 @@ class TablesCheck {
     return absl::OkStatus();
   }
 
+  // Compares the relations in `table` with their checksums: of all rows, or of each lane's.
+  absl::Status CompareRelations(const Manifest& manifest, TableName table) const {
+    const ManifestHeader& header = manifest.header;
+    const auto compare = [&](std::uint64_t part, std::uint64_t expected) {
+      return CompareChecksum(FileOf(table, header.relation_slot), ShapeOf(manifest, table), part * header.relation_rows,
+                             (part + 1) * header.relation_rows, expected);
+    };
+    if (table == TableName::kRelations) return compare(0, header.relation_checksum);
+    if (table == TableName::kRelationOptimizer) return compare(0, header.relation_state_checksum);
+    for (std::size_t lane = 0; lane < manifest.lanes.size(); ++lane) {
+      const LaneRecord& record = manifest.lanes[lane];
+      RETURN_IF_ERROR(compare(
+          lane, table == TableName::kLaneRelations ? record.relation_checksum : record.relation_state_checksum));
+    }
+    return absl::OkStatus();
+  }
+
   // Each commit rewrites all relations, so all of them are compared with the same commit.
   void CheckRelations() {
-    for (const TableName table : kRelationTables) {
+    for (const TableName table : {TableName::kRelations, TableName::kRelationOptimizer, TableName::kLaneRelations,
+                                  TableName::kLaneRelationOptimizer}) {
       bool done = false;
       for (int tries = 0; tries < kTries && !done; ++tries) {
-        const ManifestHeader header = newest_.header();
-        const std::uint64_t expected =
-            table == TableName::kRelations ? header.relation_checksum : header.relation_state_checksum;
+        const Manifest manifest = newest_.Copy();
+        const ManifestHeader& header = manifest.header;
+        if (!Names(table, header.relation_slot)) break;
         const std::filesystem::path path = FileOf(table, header.relation_slot);
-        const absl::Status status = CompareChecksum(path, ShapeOf(header, table), 0, header.relation_rows, expected);
+        const absl::Status status = CompareRelations(manifest, table);
         if (status.ok()) break;
         if (!Refresh().ok()) return;
         done = newest_.generation() == header.generation;
         std::error_code error;
         if (done && std::filesystem::exists(path, error)) {
-          report_.Fault(path, fmt::format("rows 0 to {}, byte {} on", header.relation_rows, kNpyHeaderBytes), status);
+          report_.Fault(path, fmt::format("rows 0 to {}, byte {} on", ShapeOf(manifest, table).rows, kNpyHeaderBytes),
+                        status);
         }
       }
     }
@@ -290,14 +314,21 @@ class TablesCheck {
       }
       for (const TableName table : kNodeTables) {
         if (partitions == 0) continue;
-        report_.Checked(FileOf(table, slot), RowOffset(ShapeOf(header, table), rows),
+        report_.Checked(FileOf(table, slot), RowOffset(ShapeOf(manifest, table), rows),
                         fmt::format("{} of {}", partitions, CountText(manifest.partitions.size(), "partition")));
       }
     }
     for (const TableName table : kRelationTables) {
-      const NpyShape shape = ShapeOf(header, table);
+      const NpyShape shape = ShapeOf(manifest, table);
       report_.Checked(FileOf(table, header.relation_slot), RowOffset(shape, shape.rows),
                       CountText(header.relation_rows, "relation"));
+    }
+    for (const TableName table : kLaneTables) {
+      if (!Names(table, header.relation_slot)) continue;
+      const NpyShape shape = ShapeOf(manifest, table);
+      report_.Checked(
+          FileOf(table, header.relation_slot), RowOffset(shape, shape.rows),
+          fmt::format("{} of {} lanes", CountText(header.relation_rows, "relation"), manifest.lanes.size()));
     }
   }
 

@@ -119,7 +119,7 @@ class StateCheck {
 
   // Checks that each slot holds its manifest and then zeros, and that the file consists of both slots.
   void CheckBytes(const Manifest& manifest, const std::array<ManifestSlot, 2>& slots) {
-    const std::uint64_t slot_bytes = ManifestSlotBytes(manifest.partitions.size());
+    const std::uint64_t slot_bytes = ManifestSlotBytes(manifest.partitions.size(), manifest.lanes.size());
     const auto check = [&]() -> absl::Status {
       ASSIGN_OR_RETURN(const File file, File::OpenRead(path_));
       ASSIGN_OR_RETURN(bytes_, file.Size());
@@ -132,7 +132,7 @@ class StateCheck {
         std::vector<std::byte> found(slot_bytes);
         RETURN_IF_ERROR(file.ReadAt(static_cast<std::uint64_t>(slot) * slot_bytes, found));
         // A newer manifest may have been written by now; the bytes after it are still zeros.
-        const std::size_t payload = ManifestBytes(manifest.partitions.size());
+        const std::size_t payload = ManifestBytes(manifest.partitions.size(), manifest.lanes.size());
         const auto differs = std::ranges::find_if(found.begin() + static_cast<std::ptrdiff_t>(payload), found.end(),
                                                   [](std::byte b) { return b != std::byte{0}; });
         if (differs != found.end()) {

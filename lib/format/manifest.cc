@@ -16,6 +16,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the structs are written in memory order");
 static_assert(std::is_trivially_copyable_v<ManifestHeader> && std::is_trivially_copyable_v<PartitionRecord>);
 static_assert(std::has_unique_object_representations_v<PartitionRecord>);
+static_assert(std::has_unique_object_representations_v<LanesHeader> &&
+              std::has_unique_object_representations_v<LaneRecord>);
 static_assert(sizeof(ManifestHeader) == 16 + 8 * 13 + 8 * 10 + 8 * 4 + 8 * 4, "no padding: every byte is checksummed");
 
 constexpr std::size_t kChecksumBytes = 16;
@@ -27,30 +29,56 @@ XXH128_canonical_t ChecksumOf(std::span<const std::byte> bytes) {
   return canonical;
 }
 
-std::uint64_t PayloadBytes(std::uint64_t partition_count) {
-  return sizeof(ManifestHeader) + partition_count * sizeof(PartitionRecord);
+// `lanes` is 0 without lanes.
+std::uint64_t PayloadBytes(std::uint64_t partition_count, std::uint64_t lanes) {
+  return sizeof(ManifestHeader) + partition_count * sizeof(PartitionRecord) +
+         (lanes == 0 ? 0 : sizeof(LanesHeader) + lanes * sizeof(LaneRecord));
+}
+
+// Copies an object or an array of `bytes` bytes and moves on.
+void Put(const void* from, std::size_t bytes, std::byte*& to) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+  to += bytes;
+}
+void Take(const std::byte*& from, std::size_t bytes, void* to) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+  from += bytes;
+}
+
+// Whether the lanes of a manifest with a matching checksum are possible.
+bool AreLanesValid(const Manifest& manifest) {
+  const LanesHeader& round = manifest.round;
+  return round.lanes > 1 && std::has_single_bit(round.lanes) && round.open <= 1 && round.round < 2 * round.lanes - 1;
 }
 
 }  // namespace
 
-std::uint64_t ManifestBytes(std::uint64_t partition_count) { return PayloadBytes(partition_count) + kChecksumBytes; }
+std::uint64_t ManifestBytes(std::uint64_t partition_count, std::uint64_t lanes) {
+  return PayloadBytes(partition_count, lanes) + kChecksumBytes;
+}
 
-std::uint64_t ManifestSlotBytes(std::uint64_t partition_count) {
-  return RoundUp(ManifestBytes(partition_count), kSlotQuantum);
+std::uint64_t ManifestSlotBytes(std::uint64_t partition_count, std::uint64_t lanes) {
+  return RoundUp(ManifestBytes(partition_count, lanes), kSlotQuantum);
 }
 
 std::vector<std::byte> EncodeManifest(const Manifest& manifest) {
+  const std::size_t partitions = manifest.partitions.size();
+  const std::size_t lanes = manifest.lanes.size();
   ManifestHeader header = manifest.header;
-  header.partition_count = static_cast<std::uint32_t>(manifest.partitions.size());
-  std::vector<std::byte> slot(ManifestSlotBytes(manifest.partitions.size()));
-  std::memcpy(slot.data(), &header, sizeof(header));
-  if (!manifest.partitions.empty()) {
-    std::memcpy(slot.data() + sizeof(header), manifest.partitions.data(),
-                manifest.partitions.size() * sizeof(PartitionRecord));
+  header.version = lanes == 0 ? kManifestVersion : kLanesManifestVersion;
+  header.partition_count = static_cast<std::uint32_t>(partitions);
+  std::vector<std::byte> slot(ManifestSlotBytes(partitions, lanes));
+  std::byte* next = slot.data();
+  Put(&header, sizeof(header), next);
+  Put(manifest.partitions.data(), partitions * sizeof(PartitionRecord), next);
+  if (lanes > 0) {
+    LanesHeader round = manifest.round;
+    round.lanes = lanes;
+    Put(&round, sizeof(round), next);
+    Put(manifest.lanes.data(), lanes * sizeof(LaneRecord), next);
   }
-  const std::uint64_t payload = PayloadBytes(manifest.partitions.size());
-  const XXH128_canonical_t checksum = ChecksumOf(std::span(slot).first(payload));
-  std::memcpy(slot.data() + payload, checksum.digest, kChecksumBytes);
+  const XXH128_canonical_t checksum = ChecksumOf(std::span(slot).first(PayloadBytes(partitions, lanes)));
+  Put(checksum.digest, kChecksumBytes, next);
   return slot;
 }
 
@@ -65,25 +93,43 @@ absl::StatusOr<Manifest> DecodeManifest(std::span<const std::byte> slot, std::st
   std::memcpy(&manifest.header, slot.data(), sizeof(ManifestHeader));
   const ManifestHeader& header = manifest.header;
   if (header.magic != ManifestHeader().magic) return fail("no manifest in the slot", "magic OCTVSTAT");
-  if (header.version != ManifestHeader().version) {
-    const bool newer = header.version > ManifestHeader().version;
-    return fail(
-        fmt::format("manifest version {}", header.version),
-        fmt::format("version {}; {} octavo wrote it", ManifestHeader().version, newer ? "a newer" : "an older"));
+  if (!IsReadableManifest(header.version)) {
+    const bool newer = header.version > kLanesManifestVersion;
+    return fail(fmt::format("manifest version {}", header.version),
+                fmt::format("version {} or {}; {} octavo wrote it", kManifestVersion, kLanesManifestVersion,
+                            newer ? "a newer" : "an older"));
   }
-  const std::uint64_t payload = PayloadBytes(header.partition_count);
-  if (payload > slot.size() - kChecksumBytes) {
+  // Not so many that a product overflows.
+  const auto fits = [&](std::uint64_t lanes) {
+    return lanes <= slot.size() && PayloadBytes(header.partition_count, lanes) <= slot.size() - kChecksumBytes;
+  };
+  if (!fits(0)) {
     return fail(fmt::format("{} partitions", header.partition_count),
                 fmt::format("as many as fit {} bytes", slot.size()));
   }
+  if (header.version == kLanesManifestVersion) {
+    if (!fits(1)) return fail("no room for lanes", fmt::format("lanes within {} bytes", slot.size()));
+    std::memcpy(&manifest.round, slot.data() + PayloadBytes(header.partition_count, 0), sizeof(LanesHeader));
+    if (manifest.round.lanes == 0 || !fits(manifest.round.lanes)) {
+      return fail(fmt::format("{} lanes", manifest.round.lanes), fmt::format("as many as fit {} bytes", slot.size()));
+    }
+  }
+  const std::uint64_t payload = PayloadBytes(header.partition_count, manifest.round.lanes);
   const XXH128_canonical_t checksum = ChecksumOf(slot.first(payload));
   if (std::memcmp(checksum.digest, slot.data() + payload, kChecksumBytes) != 0) {
     return fail(fmt::format("a torn manifest of generation {}", header.generation), "a matching checksum");
   }
   manifest.partitions.resize(header.partition_count);
-  if (!manifest.partitions.empty()) {
-    std::memcpy(manifest.partitions.data(), slot.data() + sizeof(header),
-                manifest.partitions.size() * sizeof(PartitionRecord));
+  manifest.lanes.resize(manifest.round.lanes);
+  const std::byte* next = slot.data() + sizeof(header);
+  Take(next, manifest.partitions.size() * sizeof(PartitionRecord), manifest.partitions.data());
+  if (!manifest.lanes.empty()) {
+    next += sizeof(LanesHeader);
+    Take(next, manifest.lanes.size() * sizeof(LaneRecord), manifest.lanes.data());
+    if (!AreLanesValid(manifest)) {
+      return fail(fmt::format("{} lanes in round {}", manifest.round.lanes, manifest.round.round + 1),
+                  "a power of two, and a round of an epoch");
+    }
   }
   bool slots_valid = header.relation_slot <= 1;
   for (const PartitionRecord& record : manifest.partitions) slots_valid = slots_valid && record.slot <= 1;

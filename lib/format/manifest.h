@@ -2,6 +2,7 @@
 //
 // The file is two slots of ManifestSlotBytes(partitions) bytes each. A slot is, in little-endian order,
 //   ManifestHeader, PartitionRecord[partition_count], XXH3-128 of all bytes before it (canonical order), zeros.
+// That is version 2. Version 3 is of a run in lanes, and has LanesHeader and LaneRecord[lanes] after the partitions.
 // The checksum detects a torn manifest. Readers take the valid one with the higher generation.
 #pragma once
 
@@ -81,18 +82,46 @@ struct PartitionRecord {
   std::uint64_t state_checksum = 0;
 };
 
+// The versions that are read. A run has the older one unless it needs the newer.
+inline constexpr std::uint32_t kManifestVersion = 2;
+inline constexpr std::uint32_t kLanesManifestVersion = 3;
+inline bool IsReadableManifest(std::uint32_t version) {
+  return version == kManifestVersion || version == kLanesManifestVersion;
+}
+
+// The round of a run in lanes (plan/lane_schedule.h) that a commit is in.
+struct LanesHeader {
+  std::uint64_t lanes = 0;  // a power of two above 1
+  std::uint64_t open = 0;   // 1: within a round, each lane has its own relations; 0: between two epochs
+  std::uint64_t round = 0;  // of the epoch, if open
+
+  friend bool operator==(const LanesHeader&, const LanesHeader&) = default;
+};
+
+// A lane in an open round; zeros otherwise. The checksums are XXH3-64 of the lane's rows in relations.lanes and
+// relations.lanes.optimizer, in slot relation_slot.
+struct LaneRecord {
+  std::uint64_t batches = 0;  // that the lane has trained in the round
+  std::uint64_t relation_checksum = 0;
+  std::uint64_t relation_state_checksum = 0;
+
+  friend bool operator==(const LaneRecord&, const LaneRecord&) = default;
+};
+
 struct Manifest {
   ManifestHeader header;
   std::vector<PartitionRecord> partitions;
+  LanesHeader round;              // of a run in lanes
+  std::vector<LaneRecord> lanes;  // empty: a run without lanes
 };
 
-// Bytes of a manifest with its checksum.
-std::uint64_t ManifestBytes(std::uint64_t partition_count);
+// Bytes of a manifest with its checksum. `lanes` is 0 without lanes.
+std::uint64_t ManifestBytes(std::uint64_t partition_count, std::uint64_t lanes);
 
 // Bytes of one slot: a multiple of 4,096.
-std::uint64_t ManifestSlotBytes(std::uint64_t partition_count);
+std::uint64_t ManifestSlotBytes(std::uint64_t partition_count, std::uint64_t lanes);
 
-// Returns the bytes of a slot, ManifestSlotBytes long. Sets header.partition_count.
+// Returns the bytes of a slot, ManifestSlotBytes long. Sets header.partition_count, header.version and round.lanes.
 std::vector<std::byte> EncodeManifest(const Manifest& manifest);
 
 // Parses a slot. A corrupt-file error if the checksum does not match (a torn or never written slot) or if magic,

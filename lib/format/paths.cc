@@ -7,8 +7,9 @@
 namespace octavo {
 namespace {
 
-constexpr TableName kTables[] = {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations,
-                                 TableName::kRelationOptimizer};
+constexpr TableName kTables[] = {TableName::kEmbeddings,    TableName::kOptimizer,
+                                 TableName::kRelations,     TableName::kRelationOptimizer,
+                                 TableName::kLaneRelations, TableName::kLaneRelationOptimizer};
 
 std::string_view TableStem(TableName table) {
   switch (table) {
@@ -20,6 +21,10 @@ std::string_view TableStem(TableName table) {
       return "relations";
     case TableName::kRelationOptimizer:
       return "relations.optimizer";
+    case TableName::kLaneRelations:
+      return "relations.lanes";
+    case TableName::kLaneRelationOptimizer:
+      return "relations.lanes.optimizer";
   }
   return "";
 }

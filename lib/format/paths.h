@@ -43,7 +43,15 @@ class GraphPaths {
 };
 
 // The tables of a run. Each has two slots: `<name>.npy` (slot 0) and `<name>.other.npy` (slot 1).
-enum class TableName { kEmbeddings, kOptimizer, kRelations, kRelationOptimizer };
+// The last two have the relations of all lanes while a run in lanes is within a round.
+enum class TableName {
+  kEmbeddings,
+  kOptimizer,
+  kRelations,
+  kRelationOptimizer,
+  kLaneRelations,
+  kLaneRelationOptimizer
+};
 
 class RunPaths {
  public:
@@ -75,7 +83,8 @@ class RunPaths {
   RunPaths Unfinished() const {
     return RunPaths(folder_.parent_path() / (folder_.filename().string() + ".unfinished"));
   }
-  // embeddings.npy, optimizer.npy, relations.npy, relations.optimizer.npy and their .other.npy.
+  // embeddings.npy, optimizer.npy, relations.npy, relations.optimizer.npy, relations.lanes.npy,
+  // relations.lanes.optimizer.npy and their .other.npy.
   // REQUIRES: slot is 0 or 1
   std::filesystem::path Table(TableName table, int slot) const;
   // The files that are replaced atomically: a kill can leave each under a temporary name (io/file.h: PartialPath).

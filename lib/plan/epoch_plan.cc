@@ -28,14 +28,14 @@ std::uint32_t LargestPartition(std::uint32_t fine_partitions, std::uint32_t part
 }
 
 Traffic PlannedTraffic(const EpochPlan& plan, const std::function<std::uint64_t(PartitionId)>& bytes_of,
-                       std::size_t first_state, bool cold) {
+                       std::size_t first_state, const std::vector<PartitionId>& first_loads) {
   const auto bytes = [&](const std::vector<PartitionId>& partitions) {
     std::uint64_t sum = 0;
     for (const PartitionId partition : partitions) sum += bytes_of(partition);
     return sum;
   };
   Traffic traffic;
-  if (cold) traffic.read += bytes(plan.states[first_state].resident);
+  traffic.read += bytes(first_loads);
   for (std::size_t s = first_state + 1; s < plan.states.size(); ++s) {
     traffic.read += bytes(plan.states[s].entering);
     traffic.written += bytes(plan.states[s].leaving);

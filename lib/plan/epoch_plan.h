@@ -38,15 +38,39 @@ struct PlannedState {
   std::vector<PartitionId> entering;
   std::vector<PartitionId> resident;  // all in memory, ascending
   std::vector<CellId> cells;          // trained in this state, ascending; may be empty
+  // Those whose nodes may be negatives, ascending; empty: all that are resident.
+  std::vector<PartitionId> negatives;
+  // Whether the entering partitions may come in while the previous state trains. Otherwise memory is only large enough
+  // for the partitions of either state.
+  bool ahead = true;
+
+  const std::vector<PartitionId>& NegativePartitions() const { return negatives.empty() ? resident : negatives; }
+};
+
+// The states [first_state, end_state) that a lane trains in a round (plan/lane_schedule.h).
+struct LaneTurn {
+  std::uint32_t round = 0;  // of the epoch
+  std::uint32_t lane = 0;
+  std::size_t first_state = 0;
+  std::size_t end_state = 0;
 };
 
 struct EpochPlan {
   std::vector<PlannedState> states;
-  std::uint64_t exchanges = 0;  // of partitions, one for each state except the first
+  std::uint64_t exchanges = 0;  // states, except the first, that partitions enter
+  std::vector<LaneTurn> turns;  // of lanes, round by round; empty without lanes
 };
 
 // The plans of consecutive epochs. One owner.
-class EpochPlanner {
+class EpochPlans {
+ public:
+  virtual ~EpochPlans() = default;
+  // Returns the plan of epoch `epoch`, valid until the next call.
+  virtual const EpochPlan& Plan(std::uint64_t epoch) = 0;
+};
+
+// Those of a training without lanes. One owner.
+class EpochPlanner : public EpochPlans {
  public:
   // For `fine_partitions` of the graph, divided by `shape` since epoch `first_epoch`.
   // REQUIRES: fine_partitions >= shape.partitions >= shape.resident >= 1; resident >= 2 if partitions > 1
@@ -55,7 +79,7 @@ class EpochPlanner {
 
   // Returns the plan of epoch `epoch`, valid until the next call. It depends only on the epoch and the constructor's
   // arguments. Plans skipped epochs too, so call in ascending order. REQUIRES: epoch >= first_epoch
-  const EpochPlan& Plan(std::uint64_t epoch);
+  const EpochPlan& Plan(std::uint64_t epoch) override;
 
  private:
   std::vector<std::vector<PartitionId>> DrawPartitions(std::uint64_t epoch) const;
@@ -78,11 +102,11 @@ struct Traffic {
   std::uint64_t written = 0;
 };
 
-// Returns the bytes that the tables move from state `first_state` on. With `cold`, the partitions of that state are
-// loaded first. Leaving partitions are written; so are resident ones at the end of the epoch, by the commit. `bytes_of`
-// returns the size of a partition.
+// Returns the bytes that the tables move from state `first_state` on, for which `first_loads` are loaded. Leaving
+// partitions are written; so are resident ones at the end of the epoch, by the commit. `bytes_of` returns the size of a
+// partition.
 Traffic PlannedTraffic(const EpochPlan& plan, const std::function<std::uint64_t(PartitionId)>& bytes_of,
-                       std::size_t first_state, bool cold);
+                       std::size_t first_state, const std::vector<PartitionId>& first_loads);
 
 // The number of fine partitions in the largest partition.
 std::uint32_t LargestPartition(std::uint32_t fine_partitions, std::uint32_t partitions);

@@ -36,7 +36,7 @@ absl::Status PartitionLoader::MoveTo(const std::vector<PartitionId>& target) {
 }
 
 absl::Status PartitionLoader::StartNext() {
-  if (!ahead_ || state_ + 1 >= plan_->states.size()) return absl::OkStatus();
+  if (!ahead_ || state_ + 1 >= plan_->states.size() || !plan_->states[state_ + 1].ahead) return absl::OkStatus();
   asked_ = true;
   return exchanges_.Start(state_ + 1);
 }
@@ -50,8 +50,8 @@ absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
   leaving_ = Without(resident_, target);
   // If nothing has to be loaded now, as after an epoch that left these partitions in memory, eviction waits for the
   // next exchange.
-  began_cold_ = !Without(target, resident_).empty();
-  if (began_cold_) RETURN_IF_ERROR(exchanges_.Run(state));
+  first_loads_ = Without(target, resident_);
+  if (!first_loads_.empty()) RETURN_IF_ERROR(exchanges_.Run(state));
   return StartNext();
 }
 
@@ -61,6 +61,8 @@ absl::Status PartitionLoader::Advance() {
     asked_ = false;
     RETURN_IF_ERROR(exchanges_.Take());
   } else {
+    // All that leaves goes before anything enters.
+    if (!plan_->states[next].ahead) leaving_ = Without(resident_, plan_->states[next].resident);
     RETURN_IF_ERROR(exchanges_.Run(next));
   }
   state_ = next;

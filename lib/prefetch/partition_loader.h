@@ -33,8 +33,8 @@ class PartitionLoader {
   // Makes `state` of `plan`, which must outlive the epoch, the current state and waits until its partitions are in
   // memory. Partitions of an earlier plan that it does not need are evicted. Starts the exchange for the next state.
   absl::Status Begin(const EpochPlan& plan, std::size_t state);
-  // Whether the last Begin had to load partitions. It does not if the previous epoch left them in memory.
-  bool began_cold() const { return began_cold_; }
+  // What the last Begin had to load, ascending: nothing if the previous epoch left its partitions in memory.
+  const std::vector<PartitionId>& first_loads() const { return first_loads_; }
   // Makes the next state current: waits for its partitions and starts the exchange for the state after it. REQUIRES:
   // Begin; a next state
   absl::Status Advance();
@@ -57,7 +57,7 @@ class PartitionLoader {
   const EpochPlan* plan_ = nullptr;
   std::size_t state_ = 0;
   bool asked_ = false;
-  bool began_cold_ = false;
+  std::vector<PartitionId> first_loads_;
   // Used by an exchange while it is under way, by the user otherwise.
   std::vector<PartitionId> resident_;  // in memory, ascending; includes those of leaving_
   std::vector<PartitionId> leaving_;   // no longer needed

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
-#include "plan/epoch_plan.h"
+#include "plan/lane_plan.h"
 
 namespace octavo {
 namespace {
@@ -22,13 +23,15 @@ std::map<CellId, std::uint64_t> EdgesOfCells(const CellReader& train) {
 
 }  // namespace
 
-Residency PlannedResidency(const Progress& progress, BucketOrder order, std::uint64_t seed, const CellReader& train) {
+Residency PlannedResidency(const Progress& progress, BucketOrder order, std::uint64_t seed, std::uint32_t lanes,
+                           const CellReader& train) {
   const PartitionShape shape = {static_cast<std::uint32_t>(progress.partitions),
                                 static_cast<std::uint32_t>(progress.resident)};
-  EpochPlanner planner(train.header().partition_count, shape, order, seed, progress.plan_epoch);
+  const std::unique_ptr<EpochPlans> planner = MakeEpochPlans(
+      train, {.lanes = lanes, .shape = shape, .order = order, .seed = seed, .first_epoch = progress.plan_epoch});
   const std::uint64_t epoch =
       std::max(progress.plan_epoch, progress.epoch - std::min<std::uint64_t>(1, progress.epoch));
-  const EpochPlan& plan = planner.Plan(epoch);
+  const EpochPlan& plan = planner->Plan(epoch);
   const std::map<CellId, std::uint64_t> edges_of = EdgesOfCells(train);
   const double edges = static_cast<double>(std::max<std::uint64_t>(1, train.edge_count()));
   std::vector<Spans> spans(train.header().partition_count);

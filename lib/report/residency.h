@@ -27,6 +27,7 @@ struct Residency {
 // Returns the residency of the last completed epoch with the division that `progress` records, or of the next epoch if
 // there is none. `train` has the graph's training edges.
 // REQUIRES: progress.partitions > progress.resident
-Residency PlannedResidency(const Progress& progress, BucketOrder order, std::uint64_t seed, const CellReader& train);
+Residency PlannedResidency(const Progress& progress, BucketOrder order, std::uint64_t seed, std::uint32_t lanes,
+                           const CellReader& train);
 
 }  // namespace octavo

@@ -53,7 +53,8 @@ RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, con
           .seed = options.seed,
           .element = options.storage,
           .partitions = division.partitions,
-          .resident = division.resident};
+          .resident = division.resident,
+          .lanes = options.lanes};
 }
 
 absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, const TrainOptions& options,

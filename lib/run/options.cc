@@ -1,6 +1,7 @@
 #include "run/options.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace octavo {
 namespace {
 
 using Type = OptionField::Type;
+
+constexpr std::uint64_t kMostLanes = 256;  // of 512 partitions each group has at least one
 
 OptionField Whole(std::string_view name, std::uint64_t TrainOptions::*member, std::uint64_t least, std::uint64_t most,
                   std::string_view help) {
@@ -319,6 +322,9 @@ std::vector<OptionField> PartitionFields() {
           "order", &O::order,
           {{"beta", BucketOrder::kBeta}, {"inside-out", BucketOrder::kInsideOut}, {"random", BucketOrder::kRandom}},
           "Order in which the partitions come into memory"),
+      Recent(Whole("lanes", &O::lanes, 1, kMostLanes,
+                   "Parts of the graph that are trained independently in each of 2 * lanes - 1 rounds of an epoch; a "
+                   "power of two. With several, --partitions and --resident are those of a lane")),
   };
 }
 
@@ -451,7 +457,45 @@ absl::Status SetTrainOption(TrainOptions& options, const OptionField& field, std
   return UsageError(fmt::format("{}: found \"{}\"; expected {}", where, Escape(value), field.allowed));
 }
 
+namespace {
+
+absl::Status ValidateLanes(const TrainOptions& options) {
+  if (options.lanes == 1) return absl::OkStatus();
+  if (!std::has_single_bit(options.lanes)) {
+    return UsageError(
+        fmt::format("lanes is {}; expected a power of two, such as {}", options.lanes, std::bit_ceil(options.lanes)));
+  }
+  if (options.schedule == Schedule::kAsync) {
+    return UsageError(
+        fmt::format("lanes is {} and schedule async, whose bits depend on timing; lanes exist for results that do not "
+                    "depend on where they are trained; expected schedule sync",
+                    options.lanes));
+  }
+  if (options.optimizer == OptimizerKind::kAdam && options.model_spec().RelationWidth() > 0) {
+    return UsageError(
+        fmt::format("lanes is {} and optimizer adam, for which no rule combines the relations of several "
+                    "lanes; expected row-adagrad, adagrad or sgd",
+                    options.lanes));
+  }
+  if (options.partitions > 1 && options.resident == 0) {
+    return UsageError(
+        fmt::format("lanes is {}, partitions {} and resident auto; expected a number of resident "
+                    "partitions: with lanes the bits do not depend on --memory",
+                    options.lanes, options.partitions));
+  }
+  if (options.resident > 1 && options.partitions == 0) {
+    return UsageError(
+        fmt::format("lanes is {}, resident {} and partitions auto; expected a number of partitions: with "
+                    "lanes the bits do not depend on --memory",
+                    options.lanes, options.resident));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ValidateTrainOptions(const TrainOptions& options) {
+  RETURN_IF_ERROR(ValidateLanes(options));
   RETURN_IF_ERROR(options.model_spec().Validate());
   if (options.chunk > options.batch) {
     return UsageError(fmt::format("chunk is {} and batch {}; expected a chunk no larger than the batch", options.chunk,

@@ -105,6 +105,9 @@ struct TrainOptions {
   std::uint64_t partitions = 0;  // 0: chosen by the memory budget
   std::uint64_t resident = 0;    // 0: the same
   BucketOrder order = BucketOrder::kBeta;
+  // Parts of the graph that are trained independently between two combinations of the relations (plan/lane_schedule.h);
+  // a power of two. With several, partitions and resident are those of a lane, 0 means 1, and a resume keeps them.
+  std::uint64_t lanes = 1;
   // The work; these do not change the result.
   PrefetchMode prefetch = PrefetchMode::kAuto;
   ExchangeMode exchange = ExchangeMode::kAuto;

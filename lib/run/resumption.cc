@@ -9,6 +9,7 @@
 #include "checkpoint/state_file.h"
 #include "fmt/format.h"
 #include "io/file.h"
+#include "plan/lane_schedule.h"
 #include "run/trainable.h"
 #include "run/trained_run.h"
 
@@ -17,15 +18,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-absl::Status CheckDivision(const RunPaths& paths, const Progress& progress, const GraphDescription& graph) {
+absl::Status CheckDivision(const RunPaths& paths, const Progress& progress, const TrainOptions& options,
+                           const GraphDescription& graph) {
   const PartitionShape shape = DivisionOf(progress);
-  const bool valid = shape.partitions >= 1 && shape.partitions <= graph.partition_count &&
-                     shape.resident <= shape.partitions && shape.resident >= std::min(shape.partitions, 2U) &&
-                     progress.plan_epoch <= progress.epoch;
+  // With lanes the division is a lane's.
+  const std::uint32_t divided = options.lanes == 1
+                                    ? graph.partition_count
+                                    : LargestLane(graph.partition_count, static_cast<std::uint32_t>(options.lanes));
+  const bool valid = shape.partitions >= 1 && shape.partitions <= divided && shape.resident <= shape.partitions &&
+                     shape.resident >= std::min(shape.partitions, 2U) && progress.plan_epoch <= progress.epoch;
   if (valid) return absl::OkStatus();
-  return CorruptError(fmt::format(
-      "{}: {} partitions, {} resident, from epoch {}; expected a division that {} fine partitions allow",
-      paths.State().string(), progress.partitions, progress.resident, progress.plan_epoch + 1, graph.partition_count));
+  return CorruptError(
+      fmt::format("{}: {} partitions, {} resident, from epoch {}; expected a division that {} fine partitions allow",
+                  paths.State().string(), progress.partitions, progress.resident, progress.plan_epoch + 1, divided));
 }
 
 }  // namespace
@@ -78,7 +83,7 @@ absl::StatusOr<Resumption> ReadResumption(const RunPaths& paths, std::uint64_t e
                                   CountText(done.epoch, "epoch"), done.epoch == 1 ? "is" : "are",
                                   done.batch > 0 ? " and the next is begun" : "", begun));
   }
-  RETURN_IF_ERROR(CheckDivision(paths, done, resumption.graph->description()));
+  RETURN_IF_ERROR(CheckDivision(paths, done, options, resumption.graph->description()));
   return resumption;
 }
 

@@ -23,33 +23,39 @@ std::string ToJson(const InitialEvent& event) {
 }
 
 std::string ToJson(const EpochEvent& event) {
-  const nlohmann::ordered_json json = {{"event", "epoch"},
-                                       {"epoch", event.epoch},
-                                       {"loss", event.loss},
-                                       {"penalty", event.penalty},
-                                       {"edges", event.edges},
-                                       {"learning_rate", event.learning_rate},
-                                       {"seconds", event.seconds},
-                                       {"edges_per_second", event.edges_per_second},
-                                       {"fetch_seconds", event.fetch_seconds},
-                                       {"exchange_seconds", event.exchange_seconds},
-                                       {"compute_seconds", event.compute_seconds},
-                                       {"apply_seconds", event.apply_seconds},
-                                       {"stall_seconds", event.stall_seconds},
-                                       {"windows", event.windows},
-                                       {"prefetched_windows", event.prefetched_windows},
-                                       {"commit_seconds", event.commit_seconds},
-                                       {"partitions", event.partitions},
-                                       {"resident", event.resident},
-                                       {"exchange", LoadingName(event.exchange)},
-                                       {"partition_loads", event.partition_loads},
-                                       {"planned_partition_loads", event.planned_partition_loads},
-                                       {"planned_read_bytes", event.planned_read_bytes},
-                                       {"read_bytes", event.read_bytes},
-                                       {"planned_written_bytes", event.planned_written_bytes},
-                                       {"written_bytes", event.written_bytes},
-                                       {"peak_rss_bytes", event.peak_rss_bytes},
-                                       {"memory_bytes", event.memory_bytes}};
+  nlohmann::ordered_json json = {{"event", "epoch"},
+                                 {"epoch", event.epoch},
+                                 {"loss", event.loss},
+                                 {"penalty", event.penalty},
+                                 {"edges", event.edges},
+                                 {"learning_rate", event.learning_rate},
+                                 {"seconds", event.seconds},
+                                 {"edges_per_second", event.edges_per_second},
+                                 {"fetch_seconds", event.fetch_seconds},
+                                 {"exchange_seconds", event.exchange_seconds},
+                                 {"compute_seconds", event.compute_seconds},
+                                 {"apply_seconds", event.apply_seconds},
+                                 {"stall_seconds", event.stall_seconds},
+                                 {"windows", event.windows},
+                                 {"prefetched_windows", event.prefetched_windows},
+                                 {"commit_seconds", event.commit_seconds},
+                                 {"partitions", event.partitions},
+                                 {"resident", event.resident},
+                                 {"exchange", LoadingName(event.exchange)},
+                                 {"partition_loads", event.partition_loads},
+                                 {"planned_partition_loads", event.planned_partition_loads},
+                                 {"planned_read_bytes", event.planned_read_bytes},
+                                 {"read_bytes", event.read_bytes},
+                                 {"planned_written_bytes", event.planned_written_bytes},
+                                 {"written_bytes", event.written_bytes},
+                                 {"peak_rss_bytes", event.peak_rss_bytes},
+                                 {"memory_bytes", event.memory_bytes}};
+  if (event.lanes > 1) {
+    json["lanes"] = event.lanes;
+    json["rounds"] = event.rounds;
+    json["slowest_lane_seconds"] = event.slowest_lane_seconds;
+    json["lane_balance"] = event.lane_balance;
+  }
   return json.dump();
 }
 
@@ -70,7 +76,9 @@ std::string ToJson(const ValidationEvent& event) {
 }
 
 EventKeys MetricsKeys() {
-  return KeysOfEvents({ToJson(InitialEvent()), ToJson(EpochEvent()), ToJson(ValidationEvent())});
+  EpochEvent epoch;
+  epoch.lanes = 2;  // with all keys
+  return KeysOfEvents({ToJson(InitialEvent()), ToJson(epoch), ToJson(ValidationEvent())});
 }
 
 absl::StatusOr<MetricsLog> MetricsLog::Open(const std::filesystem::path& path, std::uint64_t committed_bytes) {

@@ -42,6 +42,12 @@ struct EpochEvent {
   std::uint64_t written_bytes = 0;
   std::uint64_t peak_rss_bytes = 0;
   std::uint64_t memory_bytes = 0;  // the limit, --memory
+  // Of a run in lanes, else absent: the seconds of each round's slowest lane together, and the share of them in which
+  // the mean lane works.
+  std::uint64_t lanes = 1;
+  std::uint64_t rounds = 0;
+  double slowest_lane_seconds = 0;
+  double lane_balance = 1;
 };
 
 // A validation.

@@ -29,9 +29,14 @@ class RelationTable {
     return {values_.data() + row * shape_.columns, shape_.columns};
   }
   std::span<const float> values() const { return values_; }
+  std::span<float> values() { return values_; }
 
   // Reads slot `slot` and verifies its XXH3-64.
   absl::Status Load(int slot, std::uint64_t expected_checksum);
+  // The same for `expected_checksums.size()` equal parts of the rows, each with its own.
+  absl::Status Load(int slot, std::span<const std::uint64_t> expected_checksums);
+  // The XXH3-64 of each of `parts` equal parts of the rows.
+  std::vector<std::uint64_t> Checksums(std::size_t parts) const;
   // Writes all rows to slot `slot`, creating the file if it is missing or incomplete, and returns their XXH3-64. With
   // `sync` the rows are on the disk when it returns.
   absl::StatusOr<std::uint64_t> Write(int slot, bool sync);

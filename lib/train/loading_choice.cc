@@ -16,10 +16,12 @@ namespace {
 bool FitTwice(const TrainOptions& options, const Graph& graph, std::uint64_t memory, int threads,
               const PartitionShape& shape, std::uint64_t table_bytes) {
   const GraphDescription& description = graph.description();
+  constexpr bool kHoldAll = true;
   const std::uint64_t edges = MostTrainedEdges(options, description) * EdgeBytes(graph.Edges(Split::kTrain).header());
   const auto others = CheckedAdd(edges, table_bytes);
   const auto all =
-      others ? CheckedAdd(*others, EstimateTrainingMemory(options, description, threads, shape).total()) : std::nullopt;
+      others ? CheckedAdd(*others, EstimateTrainingMemory(options, description, threads, shape, kHoldAll).total())
+             : std::nullopt;
   return all && *all <= memory;
 }
 
@@ -30,7 +32,7 @@ LoadingChoice ChooseLoading(const TrainOptions& options, const Graph& graph, std
   if (options.exchange == ExchangeMode::kDirect) return {Loading::kDirect, "as --exchange says"};
   if (!CanMapTables()) return {Loading::kDirect, "mapping tables requires Linux 5.14"};
   const bool automatic = options.exchange == ExchangeMode::kAuto;
-  if (!shape.WholeGraph()) {
+  if (!HoldsAllTables(options, graph.description(), threads, shape, memory)) {
     if (!automatic) return {Loading::kPopulated, "as --exchange says, read at once as partitions come and go"};
     if (TakesDirectTransfers(folder)) return {Loading::kDirect, "partitions come and go past the page cache"};
     return {Loading::kPopulated, "the disk does not support reading past the page cache"};

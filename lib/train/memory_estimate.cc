@@ -12,6 +12,7 @@
 #include "format/known_rows.h"
 #include "model/bf16_product.h"
 #include "model/chunk_kernel.h"
+#include "plan/lane_schedule.h"
 #include "plan/partition_plan.h"
 #include "prefetch/batch_prefetcher.h"
 #include "run/footprint.h"
@@ -57,11 +58,21 @@ std::string TooLittleMemory(const MemoryEstimate& needed, std::uint64_t limit, s
       FormatByteSize(needed.program), FormatByteSize(limit), enough / kMiB);
 }
 
+// The fine partitions that are divided: all, or those that a lane holds.
+std::uint32_t DividedPartitions(const TrainOptions& options, const GraphDescription& graph) {
+  const std::uint32_t all = std::max<std::uint32_t>(1, graph.partition_count);
+  return options.lanes > 1 ? LargestLane(all, static_cast<std::uint32_t>(options.lanes)) : all;
+}
+
+std::uint64_t AllTableBytes(const TrainOptions& options, const GraphDescription& graph) {
+  return Product(graph.node_count, NodeBytes(options));
+}
+
 PartitionRequest RequestFor(const TrainOptions& options, const GraphDescription& graph) {
   PartitionRequest request;
-  request.fine_partitions = std::max<std::uint32_t>(1, graph.partition_count);
+  request.fine_partitions = DividedPartitions(options, graph);
   request.fine_bytes = Product(graph.partition_rows, NodeBytes(options));
-  request.table_bytes = Product(graph.node_count, NodeBytes(options));
+  request.table_bytes = std::min(AllTableBytes(options, graph), Product(request.fine_partitions, request.fine_bytes));
   request.order = options.order;
   request.partitions = static_cast<std::uint32_t>(options.partitions);
   request.resident = static_cast<std::uint32_t>(options.resident);
@@ -69,15 +80,16 @@ PartitionRequest RequestFor(const TrainOptions& options, const GraphDescription&
 }
 
 // The number of nodes in memory, from which negatives are drawn.
-std::uint64_t ResidentRows(const GraphDescription& graph, const PartitionShape& shape) {
-  if (shape.WholeGraph()) return graph.node_count;
-  const std::uint64_t fine = std::uint64_t{shape.resident} * LargestPartition(graph.partition_count, shape.partitions);
+std::uint64_t ResidentRows(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
+  const std::uint32_t divided = DividedPartitions(options, graph);
+  if (shape.WholeGraph()) return std::min(divided * graph.partition_rows, graph.node_count);
+  const std::uint64_t fine = std::uint64_t{shape.resident} * LargestPartition(divided, shape.partitions);
   return std::min(fine * graph.partition_rows, graph.node_count);
 }
 
 std::uint64_t NegativesPerSide(const TrainOptions& options, const GraphDescription& graph,
                                const PartitionShape& shape) {
-  return options.negatives == 0 ? ResidentRows(graph, shape) : options.negatives;
+  return options.negatives == 0 ? ResidentRows(options, graph, shape) : options.negatives;
 }
 
 // The number of rows for which a batch computes gradients: of its edges, and of the negatives of its chunks. Grouped,
@@ -194,12 +206,16 @@ std::uint64_t ValidationBytes(const TrainOptions& options, const GraphDescriptio
 // bytes of the program cover those of up to 64 partitions.
 std::uint64_t PlanBytes(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
   constexpr std::uint64_t kCovered = 64;
-  if (graph.partition_count <= kCovered) return 0;
+  if (graph.partition_count <= kCovered && options.lanes == 1) return 0;
   // A state has four vectors; the cells of all states are a vector that doubles.
   constexpr std::uint64_t kStateBytes = 256;
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
-  const std::uint64_t states = MostStates(options.order, shape);
-  const std::uint64_t held = std::uint64_t{shape.resident} * LargestPartition(graph.partition_count, shape.partitions);
+  const std::uint64_t turns = options.lanes == 1 ? 1 : options.lanes * (2 * options.lanes - 1);
+  const std::uint64_t states = Product(turns, MostStates(options.order, shape));
+  // With lanes the plan can have all partitions in memory.
+  const std::uint64_t held =
+      options.lanes > 1 ? graph.partition_count
+                        : std::uint64_t{shape.resident} * LargestPartition(graph.partition_count, shape.partitions);
   const std::uint64_t plan =
       Sum(Product(states, Sum(kStateBytes, held * sizeof(PartitionId))), Product(2, cells, sizeof(CellId)));
   std::uint64_t blocks = 0;
@@ -266,13 +282,13 @@ GradientCapacity GradientCapacityOf(const TrainOptions& options, const GraphDesc
   if (options.accumulate > 1) {
     const std::uint64_t rows =
         Product(options.accumulate, RowsOfBatch(options, options.batch, NegativesPerSide(options, graph, shape)));
-    capacity.accumulated_rows = std::min(rows, ResidentRows(graph, shape));
+    capacity.accumulated_rows = std::min(rows, ResidentRows(options, graph, shape));
   }
   return capacity;
 }
 
 MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDescription& graph, int threads,
-                                      const PartitionShape& shape) {
+                                      const PartitionShape& shape, bool hold_all) {
   const std::uint64_t negatives = NegativesPerSide(options, graph, shape);
   const std::uint64_t row = options.dim * sizeof(float);
   const std::uint64_t relation_width = options.model_spec().RelationWidth() * sizeof(float);
@@ -280,7 +296,10 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   const std::uint64_t relation_rows = AllRelations(options, graph);
 
   MemoryEstimate estimate;
-  estimate.tables = Sum(ResidentBytes(RequestFor(options, graph), shape), Product(relation_rows, relation_width, 3U),
+  // Each lane has relations and their state, and one more lane's are being trained.
+  const std::uint64_t lane_copies = options.lanes > 1 ? options.lanes + 1 : 0;
+  estimate.tables = Sum(hold_all ? AllTableBytes(options, graph) : ResidentBytes(RequestFor(options, graph), shape),
+                        Product(relation_rows, relation_width, 3 + 2 * lane_copies),
                         // The file is read as a whole and decoded into marks.
                         options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0,
                         options.typed_fraction > 0 ? PlaceNodes::MostBytes(graph) : 0);
@@ -308,13 +327,58 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
   return estimate;
 }
 
+bool HoldsAllTables(const TrainOptions& options, const GraphDescription& graph, int threads,
+                    const PartitionShape& shape, std::uint64_t memory) {
+  if (options.lanes == 1) return shape.WholeGraph();
+  return EstimateTrainingMemory(options, graph, threads, shape, /*hold_all=*/true).total() <= memory;
+}
+
 absl::Status CheckMemory(const MemoryEstimate& estimate, std::uint64_t limit) {
   if (estimate.total() <= limit) return absl::OkStatus();
   return UsageError(TooLittleMemory(estimate, limit, RoundUp(estimate.total(), kMiB)));
 }
 
+namespace {
+
+// With lanes the division does not depend on the memory, which only has to suffice.
+absl::StatusOr<PartitionShape> LaneShape(const TrainOptions& options, const GraphDescription& graph,
+                                         std::uint64_t memory, int threads) {
+  if (graph.partition_count < 2 * options.lanes) {
+    return UsageError(
+        fmt::format("lanes: found {}; expected at most {}, as each of their two groups needs one of the {} "
+                    "partitions of the graph (octavo import --partitions makes more, one for each 1,024 "
+                    "nodes)",
+                    options.lanes, graph.partition_count / 2, graph.partition_count));
+  }
+  PartitionRequest request = RequestFor(options, graph);
+  if (options.partitions > request.fine_partitions) {
+    return UsageError(fmt::format("partitions: found {}; expected at most {}, the fine partitions of a lane",
+                                  options.partitions, request.fine_partitions));
+  }
+  RETURN_IF_ERROR(CheckPartitionNumbers(request));
+  const PartitionShape shape = {static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options.partitions)),
+                                static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options.resident))};
+  const MemoryEstimate needed = EstimateTrainingMemory(options, graph, threads, shape);
+  if (needed.total() <= memory) return shape;
+  request.partitions = request.resident = 0;
+  request.other_bytes = [&](const PartitionShape& other) {
+    const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, threads, other);
+    return estimate.total() - std::min(estimate.total(), ResidentBytes(request, other));
+  };
+  const PartitionShape least = SmallestShape(request);
+  const MemoryEstimate fewer = EstimateTrainingMemory(options, graph, threads, least);
+  return UsageError(fmt::format("{}{}", TooLittleMemory(needed, memory, RoundUp(needed.total(), kMiB)),
+                                fewer.total() >= needed.total()
+                                    ? std::string()
+                                    : fmt::format("; a lane of --partitions {} --resident {} takes {}, with other bits",
+                                                  least.partitions, least.resident, FormatByteSize(fewer.total()))));
+}
+
+}  // namespace
+
 absl::StatusOr<PartitionShape> ChooseShape(const TrainOptions& options, const GraphDescription& graph,
                                            std::uint64_t memory, int threads) {
+  if (options.lanes > 1) return LaneShape(options, graph, memory, threads);
   PartitionRequest request = RequestFor(options, graph);
   RETURN_IF_ERROR(CheckPartitionNumbers(request));
   if (const auto shape = DivideFor(options, graph, memory)) {

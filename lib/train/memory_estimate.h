@@ -24,8 +24,14 @@ struct MemoryEstimate {
   std::uint64_t total() const { return tables + edges + gradients + workers + validation + program; }
 };
 
+// With `hold_all` the tables are in memory as a whole, whatever the shape.
 MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDescription& graph, int threads,
-                                      const PartitionShape& shape);
+                                      const PartitionShape& shape, bool hold_all = false);
+
+// Whether the tables stay in memory: without lanes by their shape. With lanes, which come in turn, if all of them fit:
+// the shape is that of a lane, and the result does not depend on what else is in memory.
+bool HoldsAllTables(const TrainOptions& options, const GraphDescription& graph, int threads,
+                    const PartitionShape& shape, std::uint64_t memory);
 
 // The capacity of the gradients' file: the chunks of a batch and, if several batches make an update, the rows that they
 // touch.
@@ -35,9 +41,9 @@ GradientCapacity GradientCapacityOf(const TrainOptions& options, const GraphDesc
 // Returns a usage error with both figures if the estimate is above `limit` bytes.
 absl::Status CheckMemory(const MemoryEstimate& estimate, std::uint64_t limit);
 
-// Returns the division of the tables for `memory` bytes. It depends only on options, graph and memory, so the number of
-// threads does not change the bits. Returns a usage error if no division fits, or if it does not fit with this many
-// threads.
+// Returns the division of the tables for `memory` bytes; with lanes that of a lane, which depends on the options only.
+// It depends only on options, graph and memory, so the number of threads does not change the bits. Returns a usage
+// error if no division fits, or if it does not fit with this many threads.
 absl::StatusOr<PartitionShape> ChooseShape(const TrainOptions& options, const GraphDescription& graph,
                                            std::uint64_t memory, int threads);
 

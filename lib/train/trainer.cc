@@ -39,7 +39,9 @@ namespace fs = std::filesystem;
 // If the edges do not fit in addition to what the training holds, drops them from the page cache after reading. Returns
 // whether it does. Tables are mapped only if their clean pages fit in addition.
 bool LeaveRoom(Graph& graph, const TrainOptions& options, const PartitionShape& shape, const TrainSettings& settings) {
-  const MemoryEstimate estimate = EstimateTrainingMemory(options, graph.description(), settings.threads, shape);
+  const bool hold_all = HoldsAllTables(options, graph.description(), settings.threads, shape, settings.memory);
+  const MemoryEstimate estimate =
+      EstimateTrainingMemory(options, graph.description(), settings.threads, shape, hold_all);
   const std::uint64_t edges =
       MostTrainedEdges(options, graph.description()) * EdgeBytes(graph.Edges(Split::kTrain).header());
   const std::uint64_t needed = estimate.total() + edges;
@@ -111,7 +113,7 @@ absl::StatusOr<NewRun> PrepareRun(const fs::path& graph_folder, const fs::path& 
   RETURN_IF_ERROR(CheckTrainable(*run.graph, options));
   if (callbacks.on_begin) callbacks.on_begin(run.graph->description(), options);
   ASSIGN_OR_RETURN(run.division, ChooseShape(options, run.graph->description(), settings.memory, settings.threads));
-  if (callbacks.on_division) callbacks.on_division({.shape = run.division, .from_epoch = 1});
+  if (callbacks.on_division) callbacks.on_division({.shape = run.division, .lanes = options.lanes, .from_epoch = 1});
   run.gradients = GradientCapacityOf(options, run.graph->description(), run.division);
   run.memory_bytes = settings.memory;
   run.stop = [&settings] { return settings.stop != nullptr && *settings.stop != 0; };
@@ -137,7 +139,7 @@ absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const 
   const PartitionShape now = DivisionOf(progress);
   PartitionShape next = now;
   const bool ends = progress.epoch + (progress.batch > 0 ? 1 : 0) >= options.epochs;  // there is no next epoch
-  if (settings.divide_anew && !ends) {
+  if (settings.divide_anew && !ends && options.lanes == 1) {
     ASSIGN_OR_RETURN(next, ChooseShape(options, graph, settings.memory, settings.threads));
   }
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, settings.threads, now);
@@ -150,8 +152,12 @@ absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const 
   }
   if (callbacks.on_division) {
     const std::uint64_t from = progress.epoch + (progress.batch > 0 && next != now ? 2 : 1);
-    callbacks.on_division(
-        {.shape = next, .from_epoch = from, .changed = next != now, .before = now, .memory_before = estimate.total()});
+    callbacks.on_division({.shape = next,
+                           .lanes = options.lanes,
+                           .from_epoch = from,
+                           .changed = next != now,
+                           .before = now,
+                           .memory_before = estimate.total()});
   }
   return next;
 }

@@ -35,6 +35,8 @@ std::vector<NodeRange> NodesOf(std::span<const PartitionId> partitions, const Gr
   return ranges;
 }
 
+bool LoadsPartitions(const PlannedState& state) { return !state.entering.empty(); }
+
 }  // namespace
 
 TrainingLoop::TrainingLoop(const Graph& graph, const CellReader& edges, const KnownRows* frozen,
@@ -64,17 +66,22 @@ TrainingLoop::TrainingLoop(const Graph& graph, const CellReader& edges, const Kn
 // Before the first batch: the parts that depend on what the run has done so far. A resumed run may be in the middle of
 // an epoch, and keeps its division until that one ends.
 absl::Status TrainingLoop::Prepare() {
+  if (options_.lanes > 1) {
+    exchange_ = std::make_unique<LocalExchange>(options_.optimizer_spec());
+    lanes_ = std::make_unique<LaneRounds>(tables_, *exchange_);
+  }
   if (options_.typed_fraction > 0) {
     ASSIGN_OR_RETURN(places_, PlaceNodes::Gather(graph_, options_.seed, [this] { return Stopping(); }));
   }
-  schedule_ = std::make_unique<BatchSchedule>(options_, graph_,
-                                              StepTables{.embeddings = tables_.embeddings(),
-                                                         .optimizer = tables_.optimizer(),
-                                                         .relations = tables_.relations(),
-                                                         .relation_optimizer = tables_.relation_optimizer(),
-                                                         .gradients = gradients_,
-                                                         .frozen = frozen_,
-                                                         .places = places_ ? &*places_ : nullptr});
+  schedule_ = std::make_unique<BatchSchedule>(
+      options_, graph_,
+      StepTables{.embeddings = tables_.embeddings(),
+                 .optimizer = tables_.optimizer(),
+                 .relations = lanes_ ? lanes_->relations() : tables_.relations(),
+                 .relation_optimizer = lanes_ ? lanes_->state() : tables_.relation_optimizer(),
+                 .gradients = gradients_,
+                 .frozen = frozen_,
+                 .places = places_ ? &*places_ : nullptr});
   ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
   metrics_ = std::make_unique<MetricsLog>(std::move(log));
   if (progress_.batch == 0) DivideTables();
@@ -103,13 +110,23 @@ void TrainingLoop::DivideTables() {
 // states.
 void TrainingLoop::MakePlanner() {
   if (planner_ != nullptr) return;
-  planner_ = std::make_unique<EpochPlanner>(graph_.description().partition_count, shape(), options_.order,
-                                            options_.seed, progress_.plan_epoch);
+  planner_ = MakeEpochPlans(
+      graph_.Edges(Split::kTrain),
+      {.lanes = static_cast<std::uint32_t>(options_.lanes),
+       .shape = shape(),
+       .order = options_.order,
+       .seed = options_.seed,
+       .first_epoch = progress_.plan_epoch,
+       .hold_all = HoldsAllTables(options_, graph_.description(), settings_.threads, shape(), settings_.memory)});
 }
 
-// Negatives are drawn only from nodes that are in memory.
-void TrainingLoop::UseState(std::size_t state) {
-  schedule_->SetResidentNodes(NodesOf(plan_.states[state].resident, graph_.description()));
+// Negatives are drawn only from nodes that are in memory, or that the lane has there. Each state is of one lane.
+absl::Status TrainingLoop::UseState(std::size_t state) {
+  schedule_->SetResidentNodes(NodesOf(plan_.states[state].NegativePartitions(), graph_.description()));
+  if (lanes_ == nullptr) return absl::OkStatus();
+  const auto turn = std::ranges::upper_bound(plan_.turns, state, {}, &LaneTurn::end_state);
+  counters_.lanes.Begin(*turn);
+  return lanes_->Begin(*turn);
 }
 
 // Loads the partitions of the first state and notes what the plan expects from here on; the event compares it with what
@@ -119,11 +136,13 @@ absl::Status TrainingLoop::BeginEpoch(std::size_t state) {
   counters_.begin = Clock::now();
   counters_.tables_before = {tables_.bytes_read(), tables_.bytes_written()};
   RETURN_IF_ERROR(partitions_.Begin(plan_, state));
-  const bool cold = partitions_.began_cold();
-  counters_.loads = cold ? std::min(shape().resident, shape().partitions) : 0;
-  counters_.planned_loads = counters_.loads + plan_.states.size() - 1 - state;
+  const std::vector<PartitionId>& first_loads = partitions_.first_loads();
+  counters_.loads = !first_loads.empty() ? std::min(shape().resident, shape().partitions) : 0;
+  counters_.planned_loads = counters_.loads + static_cast<std::uint64_t>(std::ranges::count_if(
+                                                  plan_.states.begin() + static_cast<std::ptrdiff_t>(state) + 1,
+                                                  plan_.states.end(), LoadsPartitions));
   counters_.planned_tables = PlannedTraffic(
-      plan_, [this](PartitionId p) { return tables_.PartitionBytes(p); }, state, cold);
+      plan_, [this](PartitionId p) { return tables_.PartitionBytes(p); }, state, first_loads);
   return absl::OkStatus();
 }
 
@@ -137,13 +156,13 @@ absl::Status TrainingLoop::RunEpoch() {
   std::size_t state = progress_.batch == 0 ? 0 : batches_.StateOf(progress_.batch);
   RETURN_IF_ERROR(BeginEpoch(state));
   while (true) {
-    UseState(state);
+    RETURN_IF_ERROR(UseState(state));
     RETURN_IF_ERROR(RunState(batches_.FirstBatch(state + 1)));
     // A stop after the last batch is the end of the epoch, below.
     if (Stopping() && progress_.batch != batches_.BatchCount()) return CommitHere();
     if (++state == plan_.states.size()) break;
     RETURN_IF_ERROR(partitions_.Advance());
-    ++counters_.loads;
+    if (LoadsPartitions(plan_.states[state])) ++counters_.loads;
   }
   return CommitEpoch();
 }
@@ -191,6 +210,7 @@ absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
   progress_.epoch_edges += edges;
   progress_.batch = batch + 1;
   counters_.edges += edges;
+  if (lanes_ != nullptr) lanes_->CountBatch();
   return absl::OkStatus();
 }
 
@@ -215,6 +235,7 @@ absl::Status TrainingLoop::CommitHere() {
   const Clock::time_point begin = Clock::now();
   const absl::Status exchange = partitions_.Wait();
   RETURN_IF_ERROR(schedule_->CheckRows());
+  if (lanes_ != nullptr) lanes_->Keep();
   // After a failed eviction the commit fails too; return the eviction's error, which names the cause. A failed load
   // does not matter yet.
   if (absl::Status status = tables_.Commit(progress_); !status.ok()) return exchange.ok() ? status : exchange;
@@ -250,6 +271,12 @@ EpochEvent TrainingLoop::MakeEvent() {
   event.partitions = progress_.partitions;
   event.resident = progress_.resident;
   event.exchange = loading_.loading;
+  event.lanes = options_.lanes;
+  if (lanes_ != nullptr) {
+    event.rounds = counters_.lanes.rounds();
+    event.slowest_lane_seconds = counters_.lanes.SlowestSeconds();
+    event.lane_balance = counters_.lanes.Balance(options_.lanes);
+  }
   event.partition_loads = counters_.loads;
   event.planned_partition_loads = counters_.planned_loads;
   event.planned_read_bytes = counters_.planned_tables.read + edge_bytes;
@@ -267,6 +294,10 @@ absl::Status TrainingLoop::CommitEpoch() {
   const Clock::time_point begin = Clock::now();
   RETURN_IF_ERROR(partitions_.Wait());
   RETURN_IF_ERROR(schedule_->CheckRows());
+  if (lanes_ != nullptr) {
+    counters_.lanes.End();
+    RETURN_IF_ERROR(lanes_->EndEpoch());
+  }
   if (settings_.commit != nullptr) settings_.commit->store(false, std::memory_order_relaxed);  // this is the commit
   EpochEvent event;
   const auto seal = [&](Progress& next) -> absl::Status {
@@ -296,7 +327,9 @@ absl::Status TrainingLoop::CommitEpoch() {
 // The estimate's memory for a validation, plus unused memory up to a useful amount.
 std::uint64_t TrainingLoop::ValidationMemory() const {
   constexpr std::uint64_t kEnough = std::uint64_t{1} << 30;
-  const MemoryEstimate estimate = EstimateTrainingMemory(options_, graph_.description(), settings_.threads, shape());
+  const bool hold_all = HoldsAllTables(options_, graph_.description(), settings_.threads, shape(), settings_.memory);
+  const MemoryEstimate estimate =
+      EstimateTrainingMemory(options_, graph_.description(), settings_.threads, shape(), hold_all);
   const std::uint64_t others = estimate.total() - estimate.validation;
   return std::max(estimate.validation, std::min(kEnough, settings_.memory - std::min(settings_.memory, others)));
 }

@@ -13,12 +13,16 @@
 #include "format/paths.h"
 #include "graph/graph.h"
 #include "plan/epoch_plan.h"
+#include "plan/lane_plan.h"
 #include "prefetch/batch_prefetcher.h"
 #include "prefetch/partition_loader.h"
 #include "run/options.h"
 #include "run/telemetry.h"
 #include "tables/mmap_gradient_accumulator.h"
 #include "train/batch_schedule.h"
+#include "train/lane_clock.h"
+#include "train/lane_exchange.h"
+#include "train/lane_rounds.h"
 #include "train/loading_choice.h"
 #include "train/place_nodes.h"
 #include "train/training_settings.h"
@@ -50,6 +54,7 @@ class TrainingLoop {
     std::uint64_t planned_loads = 0;
     Traffic planned_tables;
     Traffic tables_before;
+    LaneClock lanes;
   };
 
   absl::Status Prepare();
@@ -68,7 +73,7 @@ class TrainingLoop {
   absl::Status CommitHere();
   absl::Status CommitEpoch();
   EpochEvent MakeEvent();
-  void UseState(std::size_t state);
+  absl::Status UseState(std::size_t state);
   bool Stopping() const { return settings_.stop != nullptr && settings_.stop->load(std::memory_order_relaxed) != 0; }
   bool CommitDue() const;
   PartitionShape shape() const {
@@ -87,10 +92,13 @@ class TrainingLoop {
   const TrainCallbacks& callbacks_;
   Progress progress_;      // all work done, committed or not
   LoadingChoice loading_;  // for partitions that are loaded from now on
-  std::unique_ptr<EpochPlanner> planner_;
+  std::unique_ptr<EpochPlans> planner_;
   EpochPlan plan_;  // of the current epoch
   BatchPrefetcher batches_;
   PartitionLoader partitions_;
+  // With several lanes, else null.
+  std::unique_ptr<LaneExchange> exchange_;
+  std::unique_ptr<LaneRounds> lanes_;
   std::optional<PlaceNodes> places_;  // if options_.typed_fraction is not 0
   std::unique_ptr<BatchSchedule> schedule_;
   std::unique_ptr<MetricsLog> metrics_;

@@ -1,10 +1,14 @@
 #include "train/training_plan.h"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
+#include <vector>
 
 #include "base/status.h"
 #include "format/cells.h"
 #include "format/npy_header.h"
+#include "plan/lane_plan.h"
 #include "plan/partition_plan.h"
 #include "run/footprint.h"
 #include "run/trained_edges.h"
@@ -18,17 +22,26 @@ struct PlannedEpoch {
   Traffic traffic;
 };
 
-PlannedEpoch PlanEpoch(const TrainOptions& options, const Graph& graph, EpochPlanner& planner,
+PlannedEpoch PlanEpoch(const TrainOptions& options, const Graph& graph, EpochPlans& planner,
                        const PartitionShape& shape, std::uint64_t epoch, std::uint64_t relation_bytes) {
   const GraphDescription& description = graph.description();
+  std::vector<PartitionId> in_memory;  // as the previous epoch leaves it; its last exchange ahead waits to take out
+  if (epoch > 0) {
+    const PlannedState& last = planner.Plan(epoch - 1).states.back();
+    in_memory = last.resident;
+    if (last.ahead) in_memory.insert(in_memory.end(), last.leaving.begin(), last.leaving.end());
+    std::ranges::sort(in_memory);
+  }
   const EpochPlan& plan = planner.Plan(epoch);
+  std::vector<PartitionId> first_loads;
+  std::ranges::set_difference(plan.states[0].resident, in_memory, std::back_inserter(first_loads));
   const auto bytes_of = [&](PartitionId partition) {
     const std::uint64_t begin = Value(partition) * description.partition_rows;
     return std::min(description.partition_rows, description.node_count - begin) * NodeBytes(options);
   };
   PlannedEpoch planned;
-  planned.loads = plan.exchanges + (epoch == 0 ? shape.resident : 0);
-  planned.traffic = PlannedTraffic(plan, bytes_of, 0, epoch == 0);
+  planned.loads = plan.exchanges + (first_loads.empty() ? 0 : shape.resident);
+  planned.traffic = PlannedTraffic(plan, bytes_of, 0, first_loads);
   planned.traffic.read += MostTrainedEdges(options, description) * EdgeBytes(graph.Edges(Split::kTrain).header());
   planned.traffic.written += relation_bytes;
   return planned;
@@ -40,6 +53,11 @@ std::uint64_t RelationBytes(const TrainOptions& options, const GraphDescription&
   return std::uint64_t{graph.relation_count} * (options.reciprocal ? 2 : 1) * (width + state) * sizeof(float);
 }
 
+// The relations of each lane, for a commit within a round.
+std::uint64_t LaneFileBytes(const TrainOptions& options, const GraphDescription& graph) {
+  return options.lanes == 1 ? 0 : options.lanes * RelationBytes(options, graph) + 2 * kNpyHeaderBytes;
+}
+
 void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const GraphDescription& graph,
                    TrainingPlan& plan) {
   const auto seconds = [&](const Traffic& traffic) {
@@ -48,10 +66,9 @@ void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const
   };
   const double compute = static_cast<double>(MostTrainedEdges(options, graph)) / rates.training;
   // Exchanges overlap with training; the commit at the end does not.
-  const double resident = plan.shape.WholeGraph() ? 0 : plan.shape.resident;
-  const std::uint64_t at_commit = plan.shape.WholeGraph()
-                                      ? plan.epoch.written
-                                      : static_cast<std::uint64_t>(resident) * plan.largest_partition_bytes;
+  const double resident = plan.hold_all ? 0 : plan.shape.resident;
+  const std::uint64_t at_commit =
+      plan.hold_all ? plan.epoch.written : static_cast<std::uint64_t>(resident) * plan.largest_partition_bytes;
   Traffic background = plan.epoch;
   background.written -= std::min(background.written, at_commit);
   plan.epoch_seconds = std::max(compute, seconds(background)) + seconds({0, at_commit});
@@ -72,8 +89,9 @@ DiskSpace DiskSpaceOf(const TrainOptions& options, const GraphDescription& graph
           .value_or(UINT64_MAX / 2);
   // The best run, and the copy that is about to replace it.
   const std::uint64_t copies = options.keep == Keep::kBest ? 2 : 0;
-  return {.beginning = 2 * tables + gradients,
-          .training = (2 + copies) * tables + gradients,
+  const std::uint64_t scratch = gradients + 2 * LaneFileBytes(options, graph);
+  return {.beginning = 2 * tables + scratch,
+          .training = (2 + copies) * tables + scratch,
           .after = (1 + copies / 2) * tables};
 }
 
@@ -84,15 +102,25 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
   plan.memory = memory;
   ASSIGN_OR_RETURN(plan.shape, ChooseShape(options, description, memory, threads));
   plan.loading = ChooseLoading(options, graph, memory, threads, plan.shape, folder);
-  plan.estimate = EstimateTrainingMemory(options, description, threads, plan.shape);
+  plan.hold_all = HoldsAllTables(options, description, threads, plan.shape, memory);
+  plan.estimate = EstimateTrainingMemory(options, description, threads, plan.shape, plan.hold_all);
   const std::uint64_t tables = description.node_count * NodeBytes(options);
   const std::uint64_t fine_bytes = description.partition_rows * NodeBytes(options);
-  plan.largest_partition_bytes =
-      std::min(tables, LargestPartition(description.partition_count, plan.shape.partitions) * fine_bytes);
+  const auto lanes = static_cast<std::uint32_t>(options.lanes);
+  const std::uint32_t divided =
+      lanes == 1 ? description.partition_count : LargestLane(description.partition_count, lanes);
+  plan.largest_partition_bytes = std::min(tables, LargestPartition(divided, plan.shape.partitions) * fine_bytes);
+  const CellReader& edges = graph.Edges(Split::kTrain);
+  if (lanes > 1) {
+    const PartitionEdges counts(edges);
+    plan.lane_balance = LaneBalance(counts, DrawLaneGroups(counts, lanes, options.seed, /*epoch=*/0));
+  }
   const std::uint64_t relations = RelationBytes(options, description);
-  EpochPlanner planner(description.partition_count, plan.shape, options.order, options.seed);
-  const PlannedEpoch first = PlanEpoch(options, graph, planner, plan.shape, 0, relations);
-  const PlannedEpoch later = PlanEpoch(options, graph, planner, plan.shape, 1, relations);
+  const std::unique_ptr<EpochPlans> planner = MakeEpochPlans(
+      edges,
+      {.lanes = lanes, .shape = plan.shape, .order = options.order, .seed = options.seed, .hold_all = plan.hold_all});
+  const PlannedEpoch first = PlanEpoch(options, graph, *planner, plan.shape, 0, relations);
+  const PlannedEpoch later = PlanEpoch(options, graph, *planner, plan.shape, 1, relations);
   plan.first_epoch_loads = first.loads;
   plan.epoch_loads = later.loads;
   plan.first_epoch = first.traffic;
@@ -100,7 +128,7 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
   // Each epoch's commit moves all rows to the other slot. After an odd number of epochs they are in the second files
   // and are copied back.
   const bool back = options.epochs % 2 == 1;
-  const std::uint64_t resident = plan.shape.WholeGraph() ? tables : plan.shape.resident * plan.largest_partition_bytes;
+  const std::uint64_t resident = plan.hold_all ? tables : plan.shape.resident * plan.largest_partition_bytes;
   const std::uint64_t later_epochs = options.epochs - 1;
   plan.training.read =
       first.traffic.read + later_epochs * later.traffic.read + (back ? tables - std::min(tables, resident) : 0);

@@ -18,7 +18,9 @@ namespace octavo {
 
 struct TrainingPlan {
   std::uint64_t memory = 0;  // the budget
-  PartitionShape shape;
+  PartitionShape shape;      // with lanes that of a lane
+  bool hold_all = true;      // all tables stay in memory
+  double lane_balance = 1;   // with lanes, as LaneBalance
   LoadingChoice loading;
   MemoryEstimate estimate;
   std::uint64_t largest_partition_bytes = 0;  // the largest partition

@@ -30,7 +30,8 @@ struct TrainProgress {
 
 // The division of the tables from an epoch on.
 struct TrainDivision {
-  PartitionShape shape;
+  PartitionShape shape;  // with several lanes that of a lane
+  std::uint64_t lanes = 1;
   std::uint64_t from_epoch = 0;  // from 1
   bool changed = false;          // differs from the run's: from then on the bits differ from those it would have had
   // On resume: the previous division, and the bytes of memory it needs. Two versions may estimate these differently,

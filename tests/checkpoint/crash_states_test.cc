@@ -50,8 +50,10 @@ bool MayStandAt(std::uint64_t step, std::uint64_t acknowledged) {
   return acknowledged == kNothing ? step == 0 : step == acknowledged || step == acknowledged + 1;
 }
 
-// With partitions that are mapped, and with ones that are read.
-class CrashStatesTest : public ::testing::TestWithParam<Loading> {
+// How partitions are loaded, and the number of lanes.
+using Way = std::pair<Loading, std::uint64_t>;
+
+class CrashStatesTest : public ::testing::TestWithParam<Way> {
  protected:
   // Checks one state that a cut can leave; returns what is wrong, or "".
   std::string Examine(const FolderContents& contents, std::uint64_t acknowledged) {
@@ -62,7 +64,7 @@ class CrashStatesTest : public ::testing::TestWithParam<Loading> {
     // Nothing is cut here, so nothing need be synced.
     auto tables = RunTables::Open(paths, shape_, /*sync=*/false);
     if (!tables.ok()) return std::string(MessageOf(tables.status()));
-    (*tables)->LoadBy(GetParam());
+    (*tables)->LoadBy(GetParam().first);
     const std::uint64_t step = (*tables)->progress().step;
     if (!MayStandAt(step, acknowledged)) return "it stands at step " + std::to_string(step);
     const auto open = ReadOpen(**tables);
@@ -118,7 +120,7 @@ class CrashStatesTest : public ::testing::TestWithParam<Loading> {
   Recording RecordRun() {
     const TemporaryFolder folder(FastPlace());
     return Record(folder.path(), kNothing, [&](const auto& acknowledge) {
-      ASSERT_OK(TrainToTheEnd(RunPaths(folder.path()), shape_, /*sync=*/true, acknowledge, GetParam()));
+      ASSERT_OK(TrainToTheEnd(RunPaths(folder.path()), shape_, /*sync=*/true, acknowledge, GetParam().first));
     });
   }
 
@@ -128,7 +130,7 @@ class CrashStatesTest : public ::testing::TestWithParam<Loading> {
     return all;
   }
 
-  const RunShape shape_ = SmallShape();
+  const RunShape shape_ = SmallShape(GetParam().second);
   const std::vector<Contents> after_ = AllContents(shape_);
   const TemporaryFolder cut_{FastPlace()};
   std::size_t states_ = 0;
@@ -158,7 +160,7 @@ TEST_P(CrashStatesTest, NoSecondCutDoesEither) {
     const std::uint64_t acknowledged = recording.acknowledged[i + 1];
     const Recording again = Record(folder.path(), acknowledged, [&](const auto& acknowledge) {
       ASSERT_OK_AND_ASSIGN(const auto tables, RunTables::Open(RunPaths(folder.path()), shape_, /*sync=*/true));
-      tables->LoadBy(GetParam());
+      tables->LoadBy(GetParam().first);
       // Opening rewrites and syncs the manifest that it chose: from then on that commit is durable.
       acknowledge(tables->progress().step);
       if (tables->progress().step == kSteps) return;
@@ -178,9 +180,17 @@ TEST_P(CrashStatesTest, EverySyncIsNeeded) {
   for (const RecordedEvent& event : recording.events) {
     if (event.kind == Kind::kSync || event.kind == Kind::kSyncFolder) ++syncs[event.name];
   }
-  for (const std::string name :
-       {"embeddings.npy", "embeddings.other.npy", "optimizer.npy", "optimizer.other.npy", "relations.npy",
-        "relations.other.npy", "relations.optimizer.npy", "relations.optimizer.other.npy", "STATE", "STATE.partial"}) {
+  std::vector<std::string> names = {
+      "embeddings.npy", "embeddings.other.npy", "optimizer.npy",           "optimizer.other.npy",
+      "relations.npy",  "relations.other.npy",  "relations.optimizer.npy", "relations.optimizer.other.npy",
+      "STATE",          "STATE.partial"};
+  if (GetParam().second > 1) {
+    for (const std::string name : {"relations.lanes.npy", "relations.lanes.other.npy", "relations.lanes.optimizer.npy",
+                                   "relations.lanes.optimizer.other.npy"}) {
+      names.push_back(name);
+    }
+  }
+  for (const std::string& name : names) {
     EXPECT_GT(syncs[name], 0) << name;
     const auto forgets = [&](const RecordedEvent& event) { return event.kind == Kind::kSync && event.name == name; };
     EXPECT_NE(CutForgetful(recording, forgets), "") << name;
@@ -190,8 +200,12 @@ TEST_P(CrashStatesTest, EverySyncIsNeeded) {
   EXPECT_NE(CutForgetful(recording, forgets), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, CrashStatesTest, ::testing::Values(Loading::kMapped, Loading::kDirect),
-                         [](const auto& way) { return std::string(LoadingName(way.param)); });
+INSTANTIATE_TEST_SUITE_P(Ways, CrashStatesTest,
+                         ::testing::Values(Way{Loading::kMapped, 1}, Way{Loading::kDirect, 1},
+                                           Way{Loading::kDirect, 2}),
+                         [](const auto& way) {
+                           return std::string(LoadingName(way.param.first)) + (way.param.second > 1 ? "_lanes" : "");
+                         });
 
 }  // namespace
 }  // namespace octavo

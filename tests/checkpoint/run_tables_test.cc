@@ -273,6 +273,46 @@ TEST_P(RunTablesTest, EveryFileIsSyncedBeforeTheManifest) {
   EXPECT_EQ(syncs, 5);
 }
 
+// Within a round the relations of all lanes are part of a commit, between rounds they are not.
+TEST_P(RunTablesTest, LanesAreCommittedWithinARound) {
+  const RunShape shape = SmallShape(4);
+  ASSERT_OK_AND_ASSIGN(auto tables, Create(paths_, shape));
+  for (std::uint64_t step = 1; step <= 5; ++step) {
+    ASSERT_OK(TrainStep(*tables, step, shape));
+    ASSERT_OK_AND_ASSIGN(const Contents committed, ReadCommitted(paths_));
+    EXPECT_TRUE(committed == ContentsAfter(step, shape)) << step;
+    ASSERT_OK_AND_ASSIGN(tables, Open(paths_, shape, true));
+    ASSERT_OK_AND_ASSIGN(const Contents open, ReadOpen(*tables));
+    EXPECT_TRUE(open == ContentsAfter(step, shape)) << step;
+    EXPECT_EQ(open.round.open == 1, step == 1 || step == 2 || step == 4);
+  }
+  ASSERT_OK(tables->Finish());
+  for (const int slot : {0, 1}) EXPECT_FALSE(fs::exists(paths_.Table(TableName::kLaneRelations, slot)));
+  // Opening makes the files again, and training goes on within a round.
+  ASSERT_OK_AND_ASSIGN(tables, Open(paths_, shape, true));
+  ASSERT_OK(TrainStep(*tables, 2, shape));
+  EXPECT_OK(Open(paths_, shape, true));
+}
+
+TEST_P(RunTablesTest, OtherLanesOrDamagedOnesAreRefused) {
+  const RunShape shape = SmallShape(2);
+  {
+    ASSERT_OK_AND_ASSIGN(const auto tables, Create(paths_, shape));
+    ASSERT_OK(TrainStep(*tables, 1, shape));
+  }
+  EXPECT_ERROR(Open(paths_, SmallShape(1), true), kCorrupt, "STATE: 2 lanes; expected 1 as run.json says");
+  EXPECT_ERROR(Open(paths_, SmallShape(4), true), kCorrupt, "STATE: 2 lanes; expected 4");
+  const int slot = static_cast<int>(ReadNewestManifest(paths_.State())->header.relation_slot);
+  for (const TableName table : {TableName::kLaneRelations, TableName::kLaneRelationOptimizer}) {
+    // A byte of the second lane.
+    const std::uint64_t last = fs::file_size(paths_.Table(table, slot)) - 1;
+    FlipByte(paths_.Table(table, slot), last);
+    EXPECT_ERROR(Open(paths_, shape, true), kCorrupt, paths_.Table(table, slot).filename().string() + ": checksum");
+    FlipByte(paths_.Table(table, slot), last);
+  }
+  EXPECT_OK(Open(paths_, shape, true));
+}
+
 // ---- Finish.
 
 TEST_P(RunTablesTest, FinishLeavesFirstFilesOnly) {
@@ -453,7 +493,8 @@ TEST_F(RunTablesDamageTest, DamagedRowsAreFoundBeforeTheNextCommit) {
 
 // ---- Kills and errors at every place.
 
-using Failing = std::tuple<std::string, std::string, Loading>;  // where, how, and how partitions are loaded
+// Where, how, how partitions are loaded, and the number of lanes.
+using Failing = std::tuple<std::string, std::string, Loading, std::uint64_t>;
 class RunTablesFailpoints : public ::testing::TestWithParam<Failing> {};
 
 // A child trains with the n-th pass of a failpoint armed, for each n until the training finishes. After each kill or
@@ -461,7 +502,7 @@ class RunTablesFailpoints : public ::testing::TestWithParam<Failing> {};
 TEST_P(RunTablesFailpoints, LeaveTheLastGenerationOrTheNext) {
   const auto& name = std::get<0>(GetParam());
   const auto& action = std::get<1>(GetParam());
-  const RunShape shape = SmallShape();
+  const RunShape shape = SmallShape(std::get<3>(GetParam()));
   int deaths = 0;
   for (int n = 1; n < 1000; ++n) {
     SCOPED_TRACE(name + ":" + std::to_string(n) + "=" + action);
@@ -509,6 +550,10 @@ TEST_P(RunTablesFailpoints, LeaveTheLastGenerationOrTheNext) {
     ASSERT_EQ(rest.signal, 0);
     ASSERT_EQ(rest.code, 0);
     for (const TableName table : kTables) ASSERT_FALSE(fs::exists(paths.Table(table, 1)));
+    for (const int slot : {0, 1}) {
+      ASSERT_FALSE(fs::exists(paths.Table(TableName::kLaneRelations, slot)));
+      ASSERT_FALSE(fs::exists(paths.Table(TableName::kLaneRelationOptimizer, slot)));
+    }
     ASSERT_OK_AND_ASSIGN(const Contents finished, ReadCommitted(paths));
     ASSERT_TRUE(finished == ContentsAfter(kSteps, shape));
   }
@@ -518,6 +563,7 @@ TEST_P(RunTablesFailpoints, LeaveTheLastGenerationOrTheNext) {
 std::string NameOf(const ::testing::TestParamInfo<Failing>& info) {
   std::string name =
       std::get<0>(info.param) + "_" + std::get<1>(info.param) + "_" + std::string(LoadingName(std::get<2>(info.param)));
+  if (std::get<3>(info.param) > 1) name += "_lanes";
   std::ranges::replace(name, '.', '_');
   return name;
 }
@@ -528,18 +574,26 @@ INSTANTIATE_TEST_SUITE_P(Kill, RunTablesFailpoints,
                                                               "table.load", "file.open", "file.read", "file.write",
                                                               "file.allocate", "file.sync"),
                                             ::testing::Values("kill"),
-                                            ::testing::Values(Loading::kMapped, Loading::kDirect)),
+                                            ::testing::Values(Loading::kMapped, Loading::kDirect),
+                                            ::testing::Values(1)),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Error, RunTablesFailpoints,
                          ::testing::Combine(::testing::Values("commit.C1", "commit.C4", "commit.C6", "commit.C7",
                                                               "finish.remove", "file.open", "file.write",
                                                               "file.allocate", "file.sync"),
                                             ::testing::Values("eio"),
-                                            ::testing::Values(Loading::kMapped, Loading::kDirect)),
+                                            ::testing::Values(Loading::kMapped, Loading::kDirect),
+                                            ::testing::Values(1)),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(MappedRows, RunTablesFailpoints,
                          ::testing::Combine(::testing::Values("table.check"), ::testing::Values("kill", "eio"),
-                                            ::testing::Values(Loading::kMapped)),
+                                            ::testing::Values(Loading::kMapped), ::testing::Values(1)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Lanes, RunTablesFailpoints,
+                         ::testing::Combine(::testing::Values("commit.lanes", "commit.C5", "commit.C7", "finish.remove",
+                                                              "file.open", "file.write", "file.allocate", "file.sync"),
+                                            ::testing::Values("kill", "eio"), ::testing::Values(Loading::kDirect),
+                                            ::testing::Values(2)),
                          NameOf);
 
 }  // namespace

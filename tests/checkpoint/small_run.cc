@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include "base/random.h"
 #include "base/status.h"
@@ -32,9 +33,57 @@ std::vector<Update> UpdatesOf(std::uint64_t step, const RunShape& shape) {
   return updates;
 }
 
+// With lanes, after which steps a round is open: commits of both slots.
+bool IsRoundOpen(std::uint64_t step, const RunShape& shape) {
+  return shape.lanes > 1 && (step == 1 || step == 2 || step == 4);
+}
+float LaneRelation(std::uint64_t step, std::uint64_t lane) { return static_cast<float>(10 * step + lane); }
+std::uint64_t LaneBatches(std::uint64_t step, std::uint64_t lane) { return 100 * step + lane; }
+
+void SetLanes(RunTables& tables, std::uint64_t step, const RunShape& shape) {
+  if (shape.lanes == 1) return;
+  std::vector<std::uint64_t> batches(shape.lanes);
+  for (std::uint64_t lane = 0; lane < shape.lanes; ++lane) {
+    if (IsRoundOpen(step, shape)) batches[lane] = LaneBatches(step, lane);
+    for (std::uint64_t row = 0; row < shape.relation_rows; ++row) {
+      const std::uint64_t of_all = lane * shape.relation_rows + row;
+      std::ranges::fill(tables.lane_relations().Row(of_all), LaneRelation(step, lane));
+      std::ranges::fill(tables.lane_relation_optimizer().Row(of_all), LaneRelation(step, lane) / 2);
+    }
+  }
+  const bool open = IsRoundOpen(step, shape);
+  tables.SetRound({.open = open ? 1U : 0U, .round = open ? step % 3 : 0}, batches);
+}
+
+// What the manifest and the tables of lanes say while a round is open.
+Contents LanesAfter(std::uint64_t step, const RunShape& shape, Contents contents) {
+  contents.round = {.lanes = shape.lanes > 1 ? shape.lanes : 0};
+  contents.lane_batches.assign(contents.round.lanes, 0);
+  contents.lane_relations.clear();
+  contents.lane_relation_optimizer.clear();
+  if (!IsRoundOpen(step, shape)) return contents;
+  contents.round.open = 1;
+  contents.round.round = step % 3;
+  for (std::uint64_t lane = 0; lane < shape.lanes; ++lane) {
+    contents.lane_batches[lane] = LaneBatches(step, lane);
+    contents.lane_relations.insert(contents.lane_relations.end(), shape.relation_rows * shape.relation_width,
+                                   LaneRelation(step, lane));
+    contents.lane_relation_optimizer.insert(contents.lane_relation_optimizer.end(),
+                                            shape.relation_rows * shape.relation_state_width,
+                                            LaneRelation(step, lane) / 2);
+  }
+  return contents;
+}
+
+void TakeRound(const LanesHeader& round, const std::vector<LaneRecord>& lanes, Contents& contents) {
+  contents.round = round;
+  contents.round.lanes = lanes.size();  // of a new run the field is set when it is written
+  for (const LaneRecord& lane : lanes) contents.lane_batches.push_back(lane.batches);
+}
+
 }  // namespace
 
-RunShape SmallShape() {
+RunShape SmallShape(std::uint64_t lanes) {
   return {.configuration_hash = 5,
           .graph_fingerprint = 6,
           .rows = 2 * 1024 + 77,
@@ -44,7 +93,8 @@ RunShape SmallShape() {
           .relation_width = 3,
           .relation_state_width = 1,
           .partition_rows = 1024,
-          .seed = 7};
+          .seed = 7,
+          .lanes = lanes};
 }
 
 Contents InitialContents(const RunShape& shape) {
@@ -57,7 +107,7 @@ Contents InitialContents(const RunShape& shape) {
     contents.relations.insert(contents.relations.end(), shape.relation_width, InitialRelation(row));
   }
   contents.relation_optimizer.resize(shape.relation_rows * shape.relation_state_width);
-  return contents;
+  return LanesAfter(0, shape, std::move(contents));
 }
 
 absl::StatusOr<std::unique_ptr<RunTables>> CreateRun(const RunPaths& paths, const RunShape& shape, bool sync) {
@@ -78,7 +128,7 @@ Contents ContentsAfter(std::uint64_t steps, const RunShape& shape) {
     std::ranges::fill(contents.relations, static_cast<float>(step));
     std::ranges::fill(contents.relation_optimizer, static_cast<float>(step) / 2);
   }
-  return contents;
+  return LanesAfter(steps, shape, std::move(contents));
 }
 
 absl::StatusOr<Contents> ReadCommitted(const RunPaths& paths) {
@@ -105,6 +155,13 @@ absl::StatusOr<Contents> ReadCommitted(const RunPaths& paths) {
                    read(TableName::kRelations, header.relation_rows, header.relation_width, relation_slot));
   ASSIGN_OR_RETURN(contents.relation_optimizer, read(TableName::kRelationOptimizer, header.relation_rows,
                                                      header.relation_state_width, relation_slot));
+  TakeRound(manifest.round, manifest.lanes, contents);
+  if (manifest.round.open == 0) return contents;
+  const std::uint64_t lane_rows = manifest.lanes.size() * header.relation_rows;
+  ASSIGN_OR_RETURN(contents.lane_relations,
+                   read(TableName::kLaneRelations, lane_rows, header.relation_width, relation_slot));
+  ASSIGN_OR_RETURN(contents.lane_relation_optimizer,
+                   read(TableName::kLaneRelationOptimizer, lane_rows, header.relation_state_width, relation_slot));
   return contents;
 }
 
@@ -126,6 +183,11 @@ absl::StatusOr<Contents> ReadOpen(RunTables& tables) {
   contents.relations.assign(tables.relations().values().begin(), tables.relations().values().end());
   contents.relation_optimizer.assign(tables.relation_optimizer().values().begin(),
                                      tables.relation_optimizer().values().end());
+  TakeRound(tables.round(), tables.lanes(), contents);
+  if (tables.round().open == 0) return contents;
+  contents.lane_relations.assign(tables.lane_relations().values().begin(), tables.lane_relations().values().end());
+  contents.lane_relation_optimizer.assign(tables.lane_relation_optimizer().values().begin(),
+                                          tables.lane_relation_optimizer().values().end());
   return contents;
 }
 
@@ -152,6 +214,7 @@ absl::Status TrainStep(RunTables& tables, std::uint64_t step, const RunShape& sh
     if (Value(partition) == step % 3) RETURN_IF_ERROR(tables.EvictPartition(partition));
   }
   SetRelations(tables, static_cast<float>(step));
+  SetLanes(tables, step, shape);
   return tables.Commit(Progress{.step = step});
 }
 

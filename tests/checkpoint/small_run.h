@@ -18,14 +18,18 @@ constexpr PartitionId P(std::uint32_t partition) { return static_cast<PartitionI
 inline constexpr TableName kTables[] = {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations,
                                         TableName::kRelationOptimizer};
 
-RunShape SmallShape();
+RunShape SmallShape(std::uint64_t lanes = 1);
 
-// All rows of a run.
+// All rows of a run, and its lanes: between rounds their relations are no part of it.
 struct Contents {
   std::vector<float> embeddings;
   std::vector<float> optimizer;
   std::vector<float> relations;
   std::vector<float> relation_optimizer;
+  LanesHeader round;
+  std::vector<std::uint64_t> lane_batches;
+  std::vector<float> lane_relations;
+  std::vector<float> lane_relation_optimizer;
 
   friend bool operator==(const Contents&, const Contents&) = default;
 };
@@ -45,7 +49,8 @@ absl::StatusOr<Contents> ReadOpen(RunTables& tables);
 void SetRow(RunTables& tables, std::uint64_t row, float value);
 void SetRelations(RunTables& tables, float value);
 
-// One step of the training: partitions are loaded and evicted between its updates. Ends with a commit.
+// One step of the training: partitions are loaded and evicted between its updates. Ends with a commit, with lanes after
+// some steps within a round.
 absl::Status TrainStep(RunTables& tables, std::uint64_t step, const RunShape& shape);
 
 inline constexpr std::uint64_t kSteps = 5;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -52,16 +53,29 @@ Manifest Sample(std::uint64_t partitions) {
   return manifest;
 }
 
+// Of a run in lanes.
+Manifest SampleOfLanes(std::uint64_t partitions, std::uint64_t lanes) {
+  Manifest manifest = Sample(partitions);
+  manifest.header.version = 3;
+  manifest.round = {.lanes = lanes, .open = 1, .round = 2 * lanes - 2};
+  for (std::uint64_t lane = 0; lane < lanes; ++lane) {
+    manifest.lanes.push_back(
+        {.batches = 40 + lane, .relation_checksum = 50 + lane, .relation_state_checksum = 60 + lane});
+  }
+  return manifest;
+}
+
 // The bytes covered by the checksum, and the checksum.
 std::size_t UsedBytes(const Manifest& manifest) {
-  return sizeof(ManifestHeader) + manifest.partitions.size() * sizeof(PartitionRecord) + 16;
+  const std::size_t lanes = manifest.lanes.empty() ? 0 : 24 + manifest.lanes.size() * 24;
+  return sizeof(ManifestHeader) + manifest.partitions.size() * sizeof(PartitionRecord) + lanes + 16;
 }
 
 TEST(Manifest, RoundTrip) {
   for (const std::uint64_t partitions : {0U, 1U, 2U, 113U, 114U, 500U}) {
     const Manifest manifest = Sample(partitions);
     const std::vector<std::byte> slot = EncodeManifest(manifest);
-    EXPECT_EQ(slot.size(), ManifestSlotBytes(partitions));
+    EXPECT_EQ(slot.size(), ManifestSlotBytes(partitions, 0));
     EXPECT_EQ(slot.size() % 4096, 0U);
     EXPECT_GE(slot.size(), UsedBytes(manifest));
     ASSERT_OK_AND_ASSIGN(const Manifest found, DecodeManifest(slot, "STATE"));
@@ -75,6 +89,30 @@ TEST(Manifest, RoundTrip) {
   }
 }
 
+TEST(Manifest, RoundTripOfLanes) {
+  for (const std::uint64_t lanes : {2U, 4U, 256U}) {
+    const Manifest manifest = SampleOfLanes(2 * lanes, lanes);
+    const std::vector<std::byte> slot = EncodeManifest(manifest);
+    EXPECT_EQ(slot.size(), ManifestSlotBytes(2 * lanes, lanes));
+    EXPECT_EQ(slot.size() % 4096, 0U);
+    EXPECT_EQ(ManifestBytes(2 * lanes, lanes), UsedBytes(manifest));
+    ASSERT_OK_AND_ASSIGN(const Manifest found, DecodeManifest(slot, "STATE"));
+    EXPECT_EQ(found.round, manifest.round);
+    EXPECT_EQ(found.lanes, manifest.lanes);
+    EXPECT_EQ(std::memcmp(&found.header, &manifest.header, sizeof(ManifestHeader)), 0);
+    EXPECT_EQ(found.partitions.size(), 2 * lanes);
+    EXPECT_EQ(EncodeManifest(found), slot) << "a restart writes identical bytes";
+  }
+}
+
+// A run without lanes is as older versions write and read it.
+TEST(Manifest, WithoutLanesHasTheOlderVersion) {
+  ASSERT_OK_AND_ASSIGN(const Manifest found, DecodeManifest(EncodeManifest(Sample(3)), "STATE"));
+  EXPECT_EQ(found.header.version, 2U);
+  EXPECT_TRUE(found.lanes.empty());
+  EXPECT_EQ(found.round, LanesHeader());
+}
+
 TEST(Manifest, ReadsFromALargerSlot) {
   std::vector<std::byte> slot = EncodeManifest(Sample(3));
   slot.resize(slot.size() + 8192);
@@ -82,27 +120,29 @@ TEST(Manifest, ReadsFromALargerSlot) {
 }
 
 TEST(Manifest, EveryFlippedByteIsDetected) {
-  const Manifest manifest = Sample(5);
-  std::vector<std::byte> slot = EncodeManifest(manifest);
-  for (std::size_t byte = 0; byte < UsedBytes(manifest); ++byte) {
-    for (const std::byte flip : {std::byte{1}, std::byte{0x80}, std::byte{0xFF}}) {
-      slot[byte] ^= flip;
-      EXPECT_ERROR(DecodeManifest(slot, "R/STATE"), kCorrupt, "R/STATE") << byte;
-      slot[byte] ^= flip;
+  for (const Manifest& manifest : {Sample(5), SampleOfLanes(9, 4)}) {
+    std::vector<std::byte> slot = EncodeManifest(manifest);
+    for (std::size_t byte = 0; byte < UsedBytes(manifest); ++byte) {
+      for (const std::byte flip : {std::byte{1}, std::byte{0x80}, std::byte{0xFF}}) {
+        slot[byte] ^= flip;
+        EXPECT_ERROR(DecodeManifest(slot, "R/STATE"), kCorrupt, "R/STATE") << byte;
+        slot[byte] ^= flip;
+      }
     }
+    // No byte after the checksum matters, so a manifest must not be lost because of one.
+    slot.back() ^= std::byte{1};
+    EXPECT_OK(DecodeManifest(slot, "STATE"));
   }
-  // No byte after the checksum matters, so a manifest must not be lost because of one.
-  slot.back() ^= std::byte{1};
-  EXPECT_OK(DecodeManifest(slot, "STATE"));
 }
 
 TEST(Manifest, AnyCutIsDetected) {
-  const Manifest manifest = Sample(5);
-  const std::vector<std::byte> slot = EncodeManifest(manifest);
-  for (std::size_t size = 0; size < UsedBytes(manifest); ++size) {
-    EXPECT_ERROR(DecodeManifest(std::span(slot).first(size), "STATE"), kCorrupt, "STATE") << size;
+  for (const Manifest& manifest : {Sample(5), SampleOfLanes(9, 4)}) {
+    const std::vector<std::byte> slot = EncodeManifest(manifest);
+    for (std::size_t size = 0; size < UsedBytes(manifest); ++size) {
+      EXPECT_ERROR(DecodeManifest(std::span(slot).first(size), "STATE"), kCorrupt, "STATE") << size;
+    }
+    EXPECT_OK(DecodeManifest(std::span(slot).first(UsedBytes(manifest)), "STATE"));
   }
-  EXPECT_OK(DecodeManifest(std::span(slot).first(UsedBytes(manifest)), "STATE"));
 }
 
 TEST(Manifest, EmptySlotsSayWhatTheyAre) {
@@ -112,11 +152,12 @@ TEST(Manifest, EmptySlotsSayWhatTheyAre) {
 }
 
 TEST(Manifest, ANewerVersionSaysSo) {
-  Manifest manifest = Sample(1);
-  manifest.header.version = 3;
-  EXPECT_ERROR(DecodeManifest(EncodeManifest(manifest), "STATE"), kCorrupt, "version 3; expected version 2; a newer");
-  manifest.header.version = 1;
-  EXPECT_ERROR(DecodeManifest(EncodeManifest(manifest), "STATE"), kCorrupt, "version 1; expected version 2; an older");
+  for (const auto& [version, text] : {std::pair(4U, "version 4; expected version 2 or 3; a newer"),
+                                      {1U, "version 1; expected version 2 or 3; an older"}}) {
+    std::vector<std::byte> slot = EncodeManifest(Sample(1));
+    std::memcpy(slot.data() + offsetof(ManifestHeader, version), &version, sizeof(version));
+    EXPECT_ERROR(DecodeManifest(slot, "STATE"), kCorrupt, text);
+  }
 }
 
 TEST(Manifest, AbsurdCountsAreRefusedBeforeTheyAreUsed) {
@@ -132,6 +173,21 @@ TEST(Manifest, AbsurdCountsAreRefusedBeforeTheyAreUsed) {
   const std::uint32_t count = std::numeric_limits<std::uint32_t>::max();
   std::memcpy(large.data() + offsetof(ManifestHeader, partition_count), &count, sizeof(count));
   EXPECT_ERROR(DecodeManifest(large, "STATE"), kCorrupt, "4294967295 partitions");
+  const Manifest in_lanes = SampleOfLanes(9, 4);
+  const std::size_t at = sizeof(ManifestHeader) + 9 * sizeof(PartitionRecord);
+  for (const std::uint64_t lanes :
+       {std::uint64_t{0}, std::uint64_t{1} << 20, std::numeric_limits<std::uint64_t>::max() / 8,
+        std::numeric_limits<std::uint64_t>::max()}) {
+    std::vector<std::byte> damaged = EncodeManifest(in_lanes);
+    std::memcpy(damaged.data() + at, &lanes, sizeof(lanes));
+    EXPECT_ERROR(DecodeManifest(damaged, "STATE"), kCorrupt, std::to_string(lanes) + " lanes");
+  }
+  // Version 3 without the lanes that it must have.
+  std::vector<std::byte> without = EncodeManifest(Sample(3));
+  without.resize(UsedBytes(Sample(3)));
+  const std::uint32_t version = 3;
+  std::memcpy(without.data() + offsetof(ManifestHeader, version), &version, sizeof(version));
+  EXPECT_ERROR(DecodeManifest(without, "STATE"), kCorrupt, "no room for lanes");
 }
 
 TEST(Manifest, ContradictionsUnderAValidChecksumAreRefused) {
@@ -150,6 +206,10 @@ TEST(Manifest, ContradictionsUnderAValidChecksumAreRefused) {
   refused([](Manifest& m) { m.header.partition_rows = kMax; }, "3 partitions");
   refused([](Manifest& m) { m.header.rows = 3 * 1024 + 1; }, "3 partitions");
   refused([](Manifest& m) { m.header.magic[0] = 'X'; }, "no manifest");
+  refused([](Manifest& m) { m.lanes.resize(3); }, "3 lanes in round 1; expected a power of two");
+  refused([](Manifest& m) { m.lanes.resize(1); }, "1 lanes");
+  refused([](Manifest& m) { m.lanes.resize(2), m.round.round = 3; }, "2 lanes in round 4");
+  refused([](Manifest& m) { m.lanes.resize(2), m.round.open = 2; }, "2 lanes in round 1");
 }
 
 // The checksum is XXH3-128 in canonical order over all bytes before it, as the file's header says. Computed

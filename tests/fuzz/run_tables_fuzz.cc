@@ -66,7 +66,7 @@ void CheckSlots(std::string_view bytes, const std::array<ManifestSlot, 2>& slots
     MUST(found.state == (manifest->header.generation % 2 == slot ? State::kValid : State::kForeign));
     // Decoded manifests encode to the same bytes.
     const std::string again = TextOf(EncodeManifest(*manifest));
-    const std::size_t payload = ManifestBytes(manifest->partitions.size());
+    const std::size_t payload = ManifestBytes(manifest->partitions.size(), manifest->lanes.size());
     MUST(again.substr(0, payload) == own.substr(0, payload));
   }
 }

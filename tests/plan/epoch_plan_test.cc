@@ -91,12 +91,12 @@ TEST(PlannedTraffic, CountsWhatMoves) {
   const EpochPlan& plan = planner.Plan(0);
   const auto bytes_of = [](PartitionId) { return std::uint64_t{100}; };
   const std::uint64_t exchanges = BetaExchanges(5, 2);
-  EXPECT_EQ(PlannedTraffic(plan, bytes_of, 0, true).read, 100 * (2 + exchanges));
-  EXPECT_EQ(PlannedTraffic(plan, bytes_of, 0, false).read, 100 * exchanges);
-  EXPECT_EQ(PlannedTraffic(plan, bytes_of, 0, false).written, 100 * (2 + exchanges))
+  EXPECT_EQ(PlannedTraffic(plan, bytes_of, 0, plan.states[0].resident).read, 100 * (2 + exchanges));
+  EXPECT_EQ(PlannedTraffic(plan, bytes_of, 0, {}).read, 100 * exchanges);
+  EXPECT_EQ(PlannedTraffic(plan, bytes_of, 0, {}).written, 100 * (2 + exchanges))
       << "plus the resident ones at the end";
-  EXPECT_EQ(PlannedTraffic(plan, bytes_of, plan.states.size() - 1, true).read, 200U);
-  EXPECT_EQ(PlannedTraffic(plan, bytes_of, plan.states.size() - 1, true).written, 200U);
+  EXPECT_EQ(PlannedTraffic(plan, bytes_of, plan.states.size() - 1, plan.states.back().resident).read, 200U);
+  EXPECT_EQ(PlannedTraffic(plan, bytes_of, plan.states.size() - 1, plan.states.back().resident).written, 200U);
 }
 
 }  // namespace

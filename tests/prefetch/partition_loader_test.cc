@@ -81,15 +81,15 @@ TEST(PartitionLoader, KeepsTheStatesPartitionsAndAtMostOneMore) {
 }
 
 // If the exchange that Begin starts was fast, the epoch was once reported as started with empty memory.
-TEST(PartitionLoader, KnowsWhetherItBeganCold) {
+TEST(PartitionLoader, KnowsWhatItBeganWith) {
   EpochPlanner planner(12, {12, 4}, BucketOrder::kBeta, 3);
   Memory memory;
   PartitionLoader loader(memory.Load(), memory.Evict(), true);
   RunEpoch(loader, planner.Plan(0), 0, memory);
-  EXPECT_TRUE(loader.began_cold());
+  EXPECT_EQ(loader.first_loads(), planner.Plan(0).states[0].resident);
   ASSERT_OK(loader.Begin(planner.Plan(1), 0));
   ASSERT_OK(loader.Wait());
-  EXPECT_FALSE(loader.began_cold());
+  EXPECT_TRUE(loader.first_loads().empty());
 }
 
 TEST(PartitionLoader, BeginsInTheMiddleOfAnEpoch) {

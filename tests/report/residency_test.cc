@@ -34,7 +34,7 @@ TEST(Residency, HoldsAtEachTimeThePartitionsOfThePlan) {
   const std::unique_ptr<Graph> graph = Partitioned(folder / "graph");
   const CellReader& train = graph->Edges(Split::kTrain);
   const Progress progress = {.epoch = 3, .partitions = 6, .resident = 2, .plan_epoch = 1};
-  const Residency residency = PlannedResidency(progress, BucketOrder::kBeta, 7, train);
+  const Residency residency = PlannedResidency(progress, BucketOrder::kBeta, 7, 1, train);
   EXPECT_EQ(residency.epoch, 3U);
   EXPECT_EQ(residency.resident, 2U);
   EXPECT_EQ(residency.loads, BetaExchanges(6, 2));
@@ -66,7 +66,7 @@ TEST(Residency, IsOfTheNextEpochWhereTheDivisionIsNew) {
   const std::unique_ptr<Graph> graph = Partitioned(folder / "graph");
   for (const auto& [epoch, plan_epoch, shown] : {std::tuple(0U, 0U, 1U), {4U, 4U, 5U}, {5U, 4U, 5U}, {1U, 0U, 1U}}) {
     const Progress progress = {.epoch = epoch, .partitions = 4, .resident = 2, .plan_epoch = plan_epoch};
-    EXPECT_EQ(PlannedResidency(progress, BucketOrder::kRandom, 1, graph->Edges(Split::kTrain)).epoch, shown);
+    EXPECT_EQ(PlannedResidency(progress, BucketOrder::kRandom, 1, 1, graph->Edges(Split::kTrain)).epoch, shown);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "model/negatives.h"
+#include "plan/lane_plan.h"
 #include "prefetch/epoch_order.h"
 #include "prefetch/window_reader.h"
 #include "run/initial_rows.h"
@@ -109,8 +110,12 @@ class NaiveTrainer {
   void TrainEpoch(std::uint64_t epoch) {
     const PartitionShape shape{static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options_.partitions)),
                                static_cast<std::uint32_t>(std::max<std::uint64_t>(1, options_.resident))};
-    EpochPlanner planner(graph_.description().partition_count, shape, options_.order, options_.seed);
-    const EpochPlan& plan = planner.Plan(epoch);
+    const auto planner =
+        MakeEpochPlans(graph_.Edges(Split::kTrain), {.lanes = static_cast<std::uint32_t>(options_.lanes),
+                                                     .shape = shape,
+                                                     .order = options_.order,
+                                                     .seed = options_.seed});
+    const EpochPlan& plan = planner->Plan(epoch);
     OrderSettings settings{.seed = options_.seed,
                            .batch_edges = options_.batch,
                            .inverse_offset = options_.InverseOffset(graph_.relation_count())};
@@ -120,20 +125,63 @@ class NaiveTrainer {
     loss_ = penalty_ = 0;
     std::uint64_t window = 0;
     for (std::size_t state = 0; state < plan.states.size(); ++state) {
+      for (const LaneTurn& turn : plan.turns) {
+        if (turn.first_state == state) BeginTurn(turn);
+      }
       if (order.FirstBatch(state) == order.FirstBatch(state + 1)) continue;  // no edges
       EdgeWindow edges;
       if (!reader.Read(order, window++, edges).ok()) throw std::runtime_error("read edges");
       resident_.clear();
-      for (const PartitionId partition : plan.states[state].resident) {
+      for (const PartitionId partition : plan.states[state].NegativePartitions()) {
         const std::uint64_t rows = graph_.description().partition_rows;
         const std::uint64_t begin = Value(partition) * rows;
         resident_.push_back({begin, std::min(begin + rows, graph_.node_count())});
       }
       TrainState(epoch, order.FirstBatch(state), order.batch_count(), edges.edges);
     }
+    if (options_.lanes > 1) EndRound();
     if (window != order.window_count()) throw std::runtime_error("a state of several windows");
     run_.losses.push_back(loss_ / (2.0 * static_cast<double>(edges_.edge_count())));
     run_.penalties.push_back(penalty_ / (2.0 * static_cast<double>(edges_.edge_count())));
+  }
+
+  // Relations and their optimizer state.
+  struct Relations {
+    NaiveRows rows;
+    NaiveRows state;
+  };
+
+  // Each lane of a round begins with the same relations.
+  void BeginTurn(const LaneTurn& turn) {
+    if (turn.lane == 0) {
+      if (turn.round > 0) EndRound();
+      begun_ = {run_.relations, run_.relation_optimizer};
+    } else {
+      trained_.push_back({run_.relations, run_.relation_optimizer});
+      run_.relations = begun_.rows;
+      run_.relation_optimizer = begun_.state;
+    }
+  }
+
+  // The formulas of train/lane_exchange.h.
+  void EndRound() {
+    trained_.push_back({run_.relations, run_.relation_optimizer});
+    run_.relations = begun_.rows;
+    run_.relation_optimizer = begun_.state;
+    for (std::size_t r = 0; r < begun_.rows.size(); ++r) {
+      Row& state = run_.relation_optimizer[r];
+      for (std::size_t i = 0; i < state.size(); ++i) {
+        for (const Relations& lane : trained_) state[i] += lane.state[r][i] - begun_.state[r][i];
+      }
+      for (std::size_t i = 0; i < begun_.rows[r].size(); ++i) {
+        for (const Relations& lane : trained_) {
+          const std::size_t of = state.size() == 1 ? 0 : i;
+          const double factor = state.empty() || state[of] == 0 ? 1 : std::sqrt(lane.state[r][of] / state[of]);
+          run_.relations[r][i] += (lane.rows[r][i] - begun_.rows[r][i]) * factor;
+        }
+      }
+    }
+    trained_.clear();
   }
 
   void TrainState(std::uint64_t epoch, std::uint64_t first_batch, std::uint64_t batches, std::span<const Edge> edges) {
@@ -550,6 +598,8 @@ class NaiveTrainer {
   const std::vector<bool> frozen_relations_;
   std::vector<Row> known_masks_;  // of dropout, for each edge of the chunk's side
   std::vector<Row> relation_masks_;
+  Relations begun_;                  // with which the round began
+  std::vector<Relations> trained_;   // by the lanes of the round so far
   const Row* known_mask_ = nullptr;  // of the current edge
   const Row* relation_mask_ = nullptr;
   Gradients node_gradients_;

@@ -20,13 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Three fine partitions, two of them resident, commits within epochs and at their ends.
-TrainOptions Options() {
+// Three partitions, of all tables or of a lane, two of them resident; commits within epochs and at their ends.
+TrainOptions Options(std::uint64_t lanes) {
   TrainOptions options = TinyOptions();
   options.batch = 300;
   options.chunk = 100;
   options.epochs = 2;
-  options.optimizer = OptimizerKind::kAdam;
+  options.optimizer = lanes == 1 ? OptimizerKind::kAdam : OptimizerKind::kRowAdagrad;
+  options.lanes = lanes;
   options.partitions = 3;
   options.resident = 2;
   options.durability = Durability::kFull;
@@ -51,8 +52,12 @@ std::vector<std::string> Names(const fs::path& folder) {
   return names;
 }
 
-class TrainingCrashStatesTest : public ::testing::Test {
+// With several lanes, too.
+class TrainingCrashStatesTest : public ::testing::TestWithParam<std::uint64_t> {
  protected:
+  static TinyGraph GraphFor(std::uint64_t lanes) {
+    return {.nodes = 2500 + (lanes - 1) * 2000, .relations = 3, .edges = 2600 + (lanes - 1) * 2000};
+  }
   fs::path unbroken() const { return runs_ / "unbroken"; }
   fs::path cut() const { return runs_ / "cut"; }
 
@@ -70,7 +75,7 @@ class TrainingCrashStatesTest : public ::testing::Test {
     callbacks.on_batch = [&](const TrainProgress& progress) { commit = progress.batch % 3 == 1; };
     callbacks.on_commit = [&](std::uint64_t) { acknowledge(); };
     callbacks.on_epoch = [&](const EpochEvent&) { acknowledge(); };
-    ASSERT_OK(StartRun(training_.graph_folder(), unbroken(), Options(), /*overwrite=*/false,
+    ASSERT_OK(StartRun(training_.graph_folder(), unbroken(), Options(GetParam()), /*overwrite=*/false,
                        {.memory = kPlenty, .commit = &commit}, callbacks));
     acknowledge();
     events_ = journal.events();
@@ -87,22 +92,22 @@ class TrainingCrashStatesTest : public ::testing::Test {
       if (!manifest.ok()) return std::string(MessageOf(manifest.status()));
       if (manifest->header.generation < acknowledged) return "an older commit stands";
     }
-    const auto outcome =
-        is_run ? ResumeRun(cut(), 0, {.memory = kPlenty}, {})
-               : StartRun(training_.graph_folder(), cut(), Options(), /*overwrite=*/false, {.memory = kPlenty}, {});
+    const auto outcome = is_run ? ResumeRun(cut(), 0, {.memory = kPlenty}, {})
+                                : StartRun(training_.graph_folder(), cut(), Options(GetParam()), /*overwrite=*/false,
+                                           {.memory = kPlenty}, {});
     if (!outcome.ok()) return std::string(MessageOf(outcome.status()));
     if (ReadRunBytes(cut()) != ReadRunBytes(unbroken())) return "other tables";
     if (Losses(cut()) != Losses(unbroken())) return "other losses";
     return Names(cut()) == Names(unbroken()) ? "" : "other files";
   }
 
-  const TinyTraining training_{{.nodes = 2500, .relations = 3, .edges = 2600}};
+  const TinyTraining training_{GraphFor(GetParam())};
   const TemporaryFolder runs_{FastPlace()};
   std::vector<RecordedEvent> events_;
   std::vector<std::uint64_t> acknowledged_;
 };
 
-TEST_F(TrainingCrashStatesTest, WhateverACutLeavesTheTrainingEndsTheSame) {
+TEST_P(TrainingCrashStatesTest, WhateverACutLeavesTheTrainingEndsTheSame) {
   Record();
   fs::create_directory(cut());
   EXPECT_GE(acknowledged_.back(), 6U) << "commits within epochs";
@@ -123,7 +128,7 @@ TEST_F(TrainingCrashStatesTest, WhateverACutLeavesTheTrainingEndsTheSame) {
 }
 
 // If the sync of an epoch's events is forgotten, the events are lost while the epoch's commit remains.
-TEST_F(TrainingCrashStatesTest, TheSyncOfTheMetricsIsNeeded) {
+TEST_P(TrainingCrashStatesTest, TheSyncOfTheMetricsIsNeeded) {
   Record();
   fs::create_directory(cut());
   CrashDisk disk;
@@ -134,6 +139,8 @@ TEST_F(TrainingCrashStatesTest, TheSyncOfTheMetricsIsNeeded) {
   const FolderContents nothing_unsynced = disk.Cut([](std::size_t) { return CrashDisk::Fate::kLost; }, random);
   EXPECT_NE(Examine(nothing_unsynced, acknowledged_.back()), "");
 }
+
+INSTANTIATE_TEST_SUITE_P(Lanes, TrainingCrashStatesTest, ::testing::Values(1, 2));
 
 }  // namespace
 }  // namespace octavo

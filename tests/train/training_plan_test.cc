@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "plan/bucket_order.h"
 #include "tests/train/tiny_training.h"
+#include "train/memory_estimate.h"
 
 namespace octavo {
 namespace {
@@ -75,6 +77,39 @@ TEST(PlanTraining, IsWhatTheTrainingDoes) {
                 0.1 * static_cast<double>(plan.disk_bytes) + 20'000);
     EXPECT_GT(plan.training.read, plan.first_epoch.read + plan.epoch.read);
     EXPECT_GT(plan.training.written, plan.first_epoch.written + plan.epoch.written);
+  }
+}
+
+// With lanes, that is for the memory of all tables and for that of one lane.
+TEST(PlanTraining, OfLanesIsWhatTheTrainingDoes) {
+  int run = 0;
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(Training().graph_folder()));
+  for (const auto& [partitions, resident] : {std::pair(1U, 1U), {4U, 2U}}) {
+    TrainOptions options = Options(partitions, resident);
+    options.lanes = 2;
+    const std::uint64_t least =
+        EstimateTrainingMemory(options, graph->description(), 1, {partitions, resident}).total();
+    for (const std::uint64_t memory : {least, kPlenty}) {
+      ASSERT_OK_AND_ASSIGN(const TrainingPlan plan,
+                           PlanTraining(options, *graph, memory, 1, Training().run_folder(), nullptr));
+      EXPECT_EQ(plan.hold_all, memory == kPlenty);
+      EXPECT_TRUE(plan.lane_balance > 0.5 && plan.lane_balance <= 1) << plan.lane_balance;
+      std::vector<EpochEvent> events;
+      TrainCallbacks callbacks;
+      callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
+      ASSERT_OK(Training().Start(options, "lanes" + std::to_string(++run), {.memory = memory}, callbacks));
+      ASSERT_EQ(events.size(), 3U);
+      EXPECT_EQ(events[0].partition_loads, plan.first_epoch_loads);
+      EXPECT_EQ(events[1].partition_loads, plan.epoch_loads);
+      EXPECT_EQ(events[0].planned_read_bytes, plan.first_epoch.read) << partitions << memory;
+      EXPECT_EQ(events[0].read_bytes, plan.first_epoch.read);
+      EXPECT_EQ(events[1].read_bytes, plan.epoch.read);
+      // A partition without an edge in a state is not written back.
+      for (const auto& [event, planned] : {std::pair(0, plan.first_epoch), {1, plan.epoch}}) {
+        EXPECT_LE(events[event].written_bytes, planned.written);
+        EXPECT_GE(static_cast<double>(events[event].written_bytes), 0.98 * static_cast<double>(planned.written));
+      }
+    }
   }
 }
 

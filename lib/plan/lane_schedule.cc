@@ -1,0 +1,147 @@
+#include "plan/lane_schedule.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "base/random.h"
+
+namespace octavo {
+namespace {
+
+// Lanes [first, first + stay.size()) hold stay[i] and move[i]. Adds what they hold in the rounds from `round` on.
+void AddRounds(std::span<const std::uint32_t> stay, std::span<const std::uint32_t> move, std::size_t first,
+               std::size_t round, std::vector<LaneRound>& rounds) {
+  const std::size_t lanes = stay.size();
+  const auto moved = [&](std::size_t lane, std::size_t steps) { return move[(lane + steps) % lanes]; };
+  for (std::size_t step = 0; step < lanes; ++step) {
+    for (std::size_t i = 0; i < lanes; ++i) rounds[round + step].lanes[first + i] = {stay[i], moved(i, step)};
+  }
+  if (lanes == 1) return;
+  // The first half of the lanes takes over the groups that stayed, the second those that moved. Each lane keeps one of
+  // the two that it has and exchanges the other with the lane at the same place of the other half.
+  const std::size_t half = lanes / 2;
+  std::vector<std::uint32_t> kept;
+  std::vector<std::uint32_t> taken;
+  for (std::size_t i = 0; i < half; ++i) {
+    kept.push_back(moved(half + i, lanes - 1));
+    taken.push_back(moved(i, lanes - 1));
+  }
+  AddRounds(stay.first(half), stay.last(half), first, round + lanes, rounds);
+  AddRounds(kept, taken, first + half, round + lanes, rounds);
+}
+
+// Edges between each two groups, [group of the head * groups + group of the tail].
+std::vector<std::uint64_t> EdgesBetween(const PartitionEdges& edges, const LaneGroups& groups) {
+  std::vector<std::size_t> group_of(edges.partitions());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const PartitionId partition : groups[g]) group_of[Value(partition)] = g;
+  }
+  std::vector<std::uint64_t> between(groups.size() * groups.size());
+  for (std::uint32_t head = 0; head < edges.partitions(); ++head) {
+    for (std::uint32_t tail = 0; tail < edges.partitions(); ++tail) {
+      between[group_of[head] * groups.size() + group_of[tail]] += edges.at(head, tail);
+    }
+  }
+  return between;
+}
+
+// One draw. `degrees` has the edges of each partition, as heads and as tails.
+LaneGroups DrawOnce(std::span<const std::uint64_t> degrees, std::uint32_t lanes, RandomStream& random) {
+  const std::size_t most = LargestLaneGroup(static_cast<std::uint32_t>(degrees.size()), lanes);
+  // Up to twice the edges: partitions of about as many change places, a much larger one still comes first.
+  std::vector<double> keys;
+  for (const std::uint64_t degree : degrees) {
+    keys.push_back((static_cast<double>(degree) + 1) * (1 + double{random.NextFloat()}));
+  }
+  std::vector<std::uint32_t> order(degrees.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) { return keys[a] > keys[b]; });
+  LaneGroups groups(2 * std::size_t{lanes});
+  std::vector<std::uint64_t> load(groups.size());
+  for (const std::uint32_t partition : order) {
+    std::size_t least = groups.size();
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      if (groups[g].size() == most) continue;
+      // Of equal ones the group with fewer partitions, so that none stays empty.
+      if (least == groups.size() || load[g] < load[least] ||
+          (load[g] == load[least] && groups[g].size() < groups[least].size())) {
+        least = g;
+      }
+    }
+    groups[least].push_back(static_cast<PartitionId>(partition));
+    load[least] += degrees[partition];
+  }
+  for (std::vector<PartitionId>& group : groups) std::ranges::sort(group);
+  Shuffle(std::span(groups), random);
+  return groups;
+}
+
+}  // namespace
+
+PartitionEdges::PartitionEdges(const CellReader& cells) : PartitionEdges(cells.header().partition_count) {
+  for (std::size_t block = 0; block < cells.block_count(); ++block) {
+    const BlockRecord& record = cells.block(block);
+    at(record.head_partition, record.tail_partition) += record.edges;
+  }
+}
+
+std::vector<LaneRound> MakeLaneRounds(std::uint32_t lanes) {
+  std::vector<std::uint32_t> groups(2 * std::size_t{lanes});
+  std::iota(groups.begin(), groups.end(), 0U);
+  std::vector<LaneRound> rounds(groups.size() - 1, LaneRound{.lanes = std::vector<LanePair>(lanes)});
+  AddRounds(std::span(groups).first(lanes), std::span(groups).last(lanes), 0, 0, rounds);
+  rounds.back().within = true;
+  return rounds;
+}
+
+std::uint32_t LargestLaneGroup(std::uint32_t fine_partitions, std::uint32_t lanes) {
+  return (fine_partitions + 2 * lanes - 1) / (2 * lanes);
+}
+
+std::uint32_t LargestLane(std::uint32_t fine_partitions, std::uint32_t lanes) {
+  return std::min(fine_partitions, 2 * LargestLaneGroup(fine_partitions, lanes));
+}
+
+LaneGroups DrawLaneGroups(const PartitionEdges& edges, std::uint32_t lanes, std::uint64_t seed, std::uint64_t epoch) {
+  constexpr std::uint64_t kDraws = 4;  // more would favour the same few groups
+  std::vector<std::uint64_t> degrees(edges.partitions());
+  for (std::uint32_t head = 0; head < edges.partitions(); ++head) {
+    for (std::uint32_t tail = 0; tail < edges.partitions(); ++tail) {
+      degrees[head] += edges.at(head, tail);
+      degrees[tail] += edges.at(head, tail);
+    }
+  }
+  LaneGroups best;
+  double best_balance = -1;
+  for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+    RandomStream random(seed, RandomPurpose::kLaneGroups, static_cast<std::uint32_t>(epoch), draw);
+    LaneGroups groups = DrawOnce(degrees, lanes, random);
+    const double balance = LaneBalance(edges, groups);
+    if (balance <= best_balance) continue;
+    best = std::move(groups);
+    best_balance = balance;
+  }
+  return best;
+}
+
+double LaneBalance(const PartitionEdges& all_edges, const LaneGroups& groups) {
+  const std::vector<std::uint64_t> between = EdgesBetween(all_edges, groups);
+  const auto lanes = static_cast<std::uint32_t>(groups.size() / 2);
+  std::uint64_t all = 0;
+  std::uint64_t slowest = 0;
+  for (const LaneRound& round : MakeLaneRounds(lanes)) {
+    std::uint64_t most = 0;
+    for (const auto& [a, b] : round.lanes) {
+      std::uint64_t edges = between[a * groups.size() + b] + between[b * groups.size() + a];
+      if (round.within) edges += between[a * groups.size() + a] + between[b * groups.size() + b];
+      all += edges;
+      most = std::max(most, edges);
+    }
+    slowest += most;
+  }
+  return slowest == 0 ? 1 : static_cast<double>(all) / (static_cast<double>(slowest) * lanes);
+}
+
+}  // namespace octavo

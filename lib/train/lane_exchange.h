@@ -1,0 +1,56 @@
+// How the relations of several lanes become one at the end of a round (plan/lane_schedule.h).
+//
+// In a round each lane trains its own relations r and optimizer state s, which all began as r0 and s0. Then, for
+// lanes l in their order,
+//
+//   adagrad, row-adagrad   s = s0 + sum(s_l - s0)      r = r0 + sum((r_l - r0) * sqrt(s_l / s))
+//   sgd                                                r = r0 + sum(r_l - r0)
+//
+// Adagrad divides an update by the square root of all squares so far. A lane knows only its own, so its updates are too
+// long beside those of the others; the factor makes them as long as if it had known all.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "absl/status/status.h"
+#include "optimize/optimizer.h"
+#include "tables/relation_table.h"
+
+namespace octavo {
+
+// What a lane has made of the relations: [rows * columns] each.
+struct LaneRelations {
+  std::span<const float> rows;
+  std::span<const float> state;
+};
+
+// What lanes pass to each other between two rounds. An implementation may have lanes in several processes; the result
+// is that of LocalExchange, bit for bit. One owner, one thread.
+class LaneExchange {
+ public:
+  virtual ~LaneExchange() = default;
+
+  // Ends a round. `relations` and `state` hold what the round began with, and then what the next one begins with.
+  // `lanes` are those of this process, ascending.
+  virtual absl::Status EndRound(std::span<const LaneRelations> lanes, RelationTable& relations,
+                                RelationTable& state) = 0;
+};
+
+// All lanes are in this process.
+class LocalExchange : public LaneExchange {
+ public:
+  explicit LocalExchange(const OptimizerSpec& optimizer) : optimizer_(optimizer) {}
+
+  absl::Status EndRound(std::span<const LaneRelations> lanes, RelationTable& relations, RelationTable& state) override;
+
+ private:
+  const OptimizerSpec optimizer_;
+};
+
+// The sums above. A runtime error names the first relation row that is not finite afterwards.
+// REQUIRES: the optimizer is not adam, or there are no columns
+absl::Status CombineLanes(const OptimizerSpec& optimizer, std::span<const LaneRelations> lanes,
+                          RelationTable& relations, RelationTable& state);
+
+}  // namespace octavo
