@@ -29,6 +29,7 @@
 #include "cmd/version_facts.h"
 #include "fmt/format.h"
 #include "io/file.h"
+#include "model/bf16_product.h"
 #include "nlohmann/json.hpp"
 
 namespace octavo {
@@ -92,32 +93,60 @@ absl::Status BenchMachine(Program& program, const BenchFlags& flags) {
   return absl::OkStatus();
 }
 
+Json PeaksJson(const std::vector<ProductPeak>& peaks) {
+  Json json = Json::array();
+  for (const ProductPeak& peak : peaks) {
+    json.push_back({{"threads", peak.threads}, {"float32_gflops", peak.float32}, {"bf16_gflops", peak.bf16}});
+  }
+  return json;
+}
+
+void PrintPeaks(const std::vector<ProductPeak>& peaks) {
+  for (const ProductPeak& peak : peaks) {
+    fmt::print("{}: matrix products reach {:.1f} GFLOP/s, with bf16 operands ({}) {:.1f}\n",
+               CountText(static_cast<std::uint64_t>(peak.threads), "thread"), peak.float32,
+               Bf16BackendName(ActiveBf16Backend()), peak.bf16);
+  }
+}
+
 absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
   const int threads = ThreadCount(program);
   const KernelShape shape{flags.chunk, flags.negatives, flags.dim};
-  const std::vector<KernelRate> rates = MeasureKernels(shape, threads, flags.seconds);
-  RETURN_IF_ERROR(WriteCharts(program, flags, KernelCharts(shape, rates)));
+  const KernelReport report = MeasureKernels(shape, threads, flags.seconds);
+  RETURN_IF_ERROR(WriteCharts(program, flags, KernelCharts(shape, report)));
   if (flags.json) {
-    Json json = {
-        {"chunk", shape.chunk}, {"negatives", shape.negatives}, {"dim", shape.dim}, {"kernels", Json::array()}};
-    for (const KernelRate& rate : rates) {
+    Json json = {{"chunk", shape.chunk},   {"negatives", shape.negatives},
+                 {"dim", shape.dim},       {"bf16_products", Bf16BackendName(ActiveBf16Backend())},
+                 {"peaks", Json::array()}, {"kernels", Json::array()}};
+    for (const KernelRate& rate : report.rates) {
       json["kernels"].push_back({{"model", KernelName(rate.model)},
+                                 {"precision", rate.bf16 ? "bf16" : "float32"},
                                  {"threads", rate.threads},
                                  {"edges_per_second", rate.edges_per_second},
                                  {"gflops", rate.gflops},
-                                 {"share_of_gemm_peak", rate.share_of_gemm_peak}});
+                                 {"share_of_gemm_peak", rate.share_of_gemm_peak},
+                                 {"share_of_bound", rate.share_of_bound},
+                                 {"share_comparing", rate.comparing},
+                                 {"share_packing", rate.packing}});
     }
     Print(json);
     return absl::OkStatus();
   }
-  fmt::print("chunks of {} edges, {} negatives per side, dimension {}; only the model's own flops count\n\n",
-             shape.chunk, shape.negatives, shape.dim);
-  Table table({"model", "threads", "edges/s", "GFLOP/s", "of GEMM's peak"});
-  for (const KernelRate& rate : rates) {
-    table.Add({KernelName(rate.model), std::to_string(rate.threads), Number(rate.edges_per_second, 0),
-               Number(rate.gflops), Percent(rate.share_of_gemm_peak)});
+  fmt::print("chunks of {} edges, {} negatives per side, dimension {}; only the model's own flops count\n", shape.chunk,
+             shape.negatives, shape.dim);
+  PrintPeaks(report.peaks);
+  fmt::print("\n");
+  Table table({"model", "precision", "threads", "edges/s", "GFLOP/s", "of its bound", "negatives", "packing", "rest"});
+  for (const KernelRate& rate : report.rates) {
+    table.Add({KernelName(rate.model), rate.bf16 ? "bf16" : "float32", std::to_string(rate.threads),
+               Number(rate.edges_per_second, 0), Number(rate.gflops), Percent(rate.share_of_bound),
+               Percent(rate.comparing), rate.bf16 ? Percent(rate.packing) : "",
+               Percent(std::max(0.0, 1 - rate.comparing - rate.packing))});
   }
   table.Print();
+  fmt::print(
+      "\nof its bound: of the peak of products, or of distances computed in registers; shares of the time: "
+      "scores and gradients of the negatives, packing them, the rest\n");
   return absl::OkStatus();
 }
 
@@ -227,9 +256,9 @@ absl::Status BenchScaling(Program& program, const BenchFlags& flags) {
                                      options.negatives == 0 ? "all" : std::to_string(options.negatives), options.batch,
                                      graph->description().train_edges));
   RETURN_IF_ERROR(WriteCharts(program, flags, std::move(charts)));
-  Json json = {{"bound", report.bound}, {"points", Json::array()}};
-  Table table({"schedule", "threads", "chunk", "edges/s", "speedup", "efficiency", "compute", "apply", "GFLOP/s",
-               "of peak", "GB/s", "of memory"});
+  Json json = {{"bound", report.bound}, {"peaks", PeaksJson(report.peaks)}, {"points", Json::array()}};
+  Table table({"schedule", "threads", "chunk", "edges/s", "speedup", "efficiency", "compute", "apply", "updating",
+               "GFLOP/s", "of peak", "GB/s", "of memory"});
   for (const ScalingPoint& p : report.points) {
     json["points"].push_back({{"schedule", ScheduleName(p.schedule)},
                               {"threads", p.threads},
@@ -247,15 +276,19 @@ absl::Status BenchScaling(Program& program, const BenchFlags& flags) {
                               {"share_of_memory_bandwidth", p.share_of_bandwidth}});
     table.Add({std::string(ScheduleName(p.schedule)), std::to_string(p.threads), std::to_string(p.chunk),
                Number(p.rate.edges_per_second, 0), Number(p.speedup, 2), Percent(p.speedup / p.threads),
-               Number(p.compute_speedup, 2), Number(p.apply_speedup, 2), Number(p.gflops),
+               Number(p.compute_speedup, 2), Number(p.apply_speedup, 2),
+               Percent(p.rate.apply_seconds / (p.rate.compute_seconds + p.rate.apply_seconds)), Number(p.gflops),
                Percent(p.share_of_gemm_peak), Number(p.gbps), Percent(p.share_of_bandwidth)});
   }
   if (flags.json) {
     Print(json);
     return absl::OkStatus();
   }
+  PrintPeaks(report.peaks);
+  fmt::print("\n");
   table.Print();
-  fmt::print("\nbound by {}\n", report.bound);
+  fmt::print("\nbound by {}; updating: its share of the time; the peak is that of {} products\n", report.bound,
+             options.precision == Precision::kBf16 ? "bf16" : "float32");
   return absl::OkStatus();
 }
 

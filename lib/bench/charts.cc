@@ -55,13 +55,17 @@ ChartPage MachineCharts(const MachineReport& report) {
           .bar_charts = {std::move(gemm), std::move(bytes)}};
 }
 
-ChartPage KernelCharts(const KernelShape& shape, const std::vector<KernelRate>& rates) {
+ChartPage KernelCharts(const KernelShape& shape, const KernelReport& report) {
   BarChart shares{.title = "Share of the matrix product peak", .y_axis = "% of the peak"};
   BarChart edges{.title = "Edges per second", .y_axis = "edges/s"};
-  for (const KernelRate& rate : rates) {
+  for (const KernelRate& rate : report.rates) {
     const std::string model = KernelName(rate.model);
-    Set(shares, model, Threads(rate.threads), 100 * rate.share_of_gemm_peak);
-    Set(edges, model, Threads(rate.threads), rate.edges_per_second);
+    const std::string bar = Threads(rate.threads) + (rate.bf16 ? ", bf16" : "");
+    Set(shares, model, bar, 100 * rate.share_of_gemm_peak);
+    Set(edges, model, bar, rate.edges_per_second);
+  }
+  for (BarChart* const chart : {&shares, &edges}) {
+    for (auto& bar : chart->bars) bar.values.resize(chart->groups.size());  // distances have no bf16
   }
   return {
       .title = "Training kernels",

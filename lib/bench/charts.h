@@ -15,7 +15,7 @@
 namespace octavo {
 
 ChartPage MachineCharts(const MachineReport& report);
-ChartPage KernelCharts(const KernelShape& shape, const std::vector<KernelRate>& rates);
+ChartPage KernelCharts(const KernelShape& shape, const KernelReport& report);
 ChartPage PrefetchCharts(const std::vector<PrefetchRow>& rows);
 ChartPage LockCharts(const LockReport& report);
 ChartPage OrderCharts(const std::vector<OrderLoads>& rows);

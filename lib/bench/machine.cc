@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "bench/random_floats.h"
 #include "bench/rate.h"
+#include "model/bf16_product.h"
 #include "model/gemm.h"
 #include "tables/mmap_manager.h"
 
@@ -93,6 +94,34 @@ double MeasureGather(int threads, double seconds) {
   return calls * static_cast<double>(kGathered);
 }
 
+// The peak of products of packed bf16 operands.
+double Bf16Peak(Bf16Backend backend, int threads, double seconds, RateClock clock) {
+  double peak = 0;
+  for (const GemmShape& shape : kShapes) {
+    const std::vector<float> a = RandomFloats(shape.m * shape.k, 1);
+    const std::vector<float> b = RandomFloats(shape.k * shape.n, 2);
+    std::vector<float> left(Bf16LeftFloats(shape.m, shape.k));
+    std::vector<float> right(Bf16RightFloats(shape.k, shape.n));
+    PackBf16Left(backend, shape.m, shape.k, a.data(), shape.k, left.data());
+    PackBf16RightRows(backend, shape.k, shape.n, 0, shape.k, b.data(), shape.n, right.data());
+    PerThread<std::vector<float>> results([&] { return std::vector<float>(shape.m * shape.n); });
+    const double flops = 2.0 * static_cast<double>(shape.m * shape.n * shape.k);
+    const std::size_t products =
+        RoundUp(static_cast<std::size_t>(std::ceil(kCallFlops / flops)), static_cast<std::size_t>(threads));
+    const double calls = WithThreads(threads, [&] {
+      const auto multiply = [&](std::uint64_t) {
+        ParallelEach(0, products, [&](std::size_t) {
+          Bf16Multiply(backend, shape.m, shape.n, shape.k, left.data(), right.data(), results.local().data(), shape.n);
+        });
+      };
+      const double each = seconds / kShapes.size();
+      return clock == RateClock::kWall ? CallsPerSecond(each, multiply) : IdleCallsPerSecond(threads, each, multiply);
+    });
+    peak = std::max(peak, flops * static_cast<double>(products) * calls * 1e-9);
+  }
+  return peak;
+}
+
 }  // namespace
 
 std::string ProcessorName() {
@@ -112,6 +141,12 @@ double GemmPeak(int threads, double seconds, RateClock clock) {
     peak = std::max(peak, run.rate.gflops);
   }
   return peak;
+}
+
+ProductPeak MeasureProductPeak(int threads, double seconds, RateClock clock) {
+  return {.threads = threads,
+          .float32 = GemmPeak(threads, seconds, clock),
+          .bf16 = Bf16Peak(ActiveBf16Backend(), threads, seconds, clock)};
 }
 
 double MemoryBandwidth(int threads, double seconds) {

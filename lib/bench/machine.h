@@ -49,6 +49,14 @@ enum class RateClock { kWall, kProcessor };
 // clock.
 double GemmPeak(int threads, double seconds, RateClock clock);
 
+// The same in GFLOP/s, and that of packed bf16 operands by this machine's backend (model/bf16_product.h).
+struct ProductPeak {
+  int threads = 0;
+  double float32 = 0;
+  double bf16 = 0;
+};
+ProductPeak MeasureProductPeak(int threads, double seconds, RateClock clock);
+
 // The bandwidth of a = b + s * c, in 10^9 bytes per second.
 double MemoryBandwidth(int threads, double seconds);
 

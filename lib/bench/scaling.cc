@@ -6,7 +6,6 @@
 
 #include "base/parallel.h"
 #include "base/status.h"
-#include "bench/machine.h"
 #include "run/footprint.h"
 
 namespace octavo {
@@ -63,7 +62,10 @@ absl::StatusOr<ScalingReport> MeasureScaling(const TrainOptions& options, const 
   ScalingReport report;
   std::map<std::pair<Schedule, std::uint64_t>, TrainingRate> alone;  // on one thread, by schedule and chunk
   for (const int count : ThreadCounts(threads)) {
-    const double peak = GemmPeak(count, seconds, RateClock::kWall);  // the same clock as the training's rate
+    // The same clock as the training's rate.
+    const ProductPeak peaks = MeasureProductPeak(count, seconds, RateClock::kWall);
+    const double peak = options.precision == Precision::kBf16 ? peaks.bf16 : peaks.float32;
+    report.peaks.push_back(peaks);
     for (const TrainOptions& tried : Variants(options)) {
       ASSIGN_OR_RETURN(const TrainingRate rate,
                        WithThreads(count, [&] { return ProbeTraining(tried, graph, folder, rows, seconds); }));

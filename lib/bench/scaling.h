@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "bench/machine.h"
 #include "graph/graph.h"
 #include "run/options.h"
 #include "train/machine_probe.h"
@@ -19,7 +20,7 @@ struct ScalingPoint {
   std::uint64_t chunk = 0;
   TrainingRate rate;
   double gflops = 0;              // only the model's: scores, and the gradients of queries and negatives
-  double share_of_gemm_peak = 0;  // of the same number of threads, measured in the same run
+  double share_of_gemm_peak = 0;  // of the training's precision and the same threads, measured in the same run
   double gbps = 0;                // 10^9 bytes per second of rows and gradients, computed
   double share_of_bandwidth = 0;  // of all threads
   double speedup = 0;             // over one thread with the same schedule and chunk
@@ -28,6 +29,7 @@ struct ScalingPoint {
 };
 
 struct ScalingReport {
+  std::vector<ProductPeak> peaks;
   std::vector<ScalingPoint> points;
   std::string bound;  // "compute" or "memory": the larger share at the best point
 };

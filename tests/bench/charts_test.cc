@@ -30,13 +30,21 @@ TEST(MachineCharts, HasAGroupForEachShapeAndBarsForLibrariesAndThreads) {
 TEST(KernelCharts, ShowsSharesInPercent) {
   const ModelSpec complex{.kind = ModelKind::kComplEx, .dim = 8};
   const ModelSpec transe{.kind = ModelKind::kTransE, .norm = Norm::kL1, .dim = 8};
-  const ChartPage page = KernelCharts(
-      {.chunk = 1, .negatives = 2, .dim = 8},
-      {{complex, 1, 100, 3, 0.5}, {complex, 2, 200, 6, 0.4}, {transe, 1, 10, 1, 0.25}, {transe, 2, 20, 2, 0.2}});
+  const auto rate = [](const ModelSpec& model, bool bf16, int threads, double edges, double share) {
+    return KernelRate{
+        .model = model, .bf16 = bf16, .threads = threads, .edges_per_second = edges, .share_of_gemm_peak = share};
+  };
+  const KernelReport report{
+      .peaks = {},
+      .rates = {rate(complex, false, 1, 100, 0.5), rate(complex, false, 2, 200, 0.4), rate(complex, true, 1, 80, 0.4),
+                rate(complex, true, 2, 160, 0.3), rate(transe, false, 1, 10, 0.25), rate(transe, false, 2, 20, 0.2)}};
+  const ChartPage page = KernelCharts({.chunk = 1, .negatives = 2, .dim = 8}, report);
   ASSERT_EQ(page.bar_charts.size(), 2U);
   EXPECT_THAT(page.bar_charts[0].groups, ElementsAre("complex", "transe l1"));
-  ASSERT_EQ(page.bar_charts[0].bars.size(), 2U);
+  ASSERT_EQ(page.bar_charts[0].bars.size(), 4U);
+  EXPECT_EQ(page.bar_charts[0].bars[2].name, "1 thread, bf16");
   EXPECT_THAT(page.bar_charts[0].bars[0].values, ElementsAre(50, 25));
+  EXPECT_THAT(page.bar_charts[0].bars[2].values, ElementsAre(40, 0));
   EXPECT_THAT(page.bar_charts[1].bars[1].values, ElementsAre(200, 20));
 }
 

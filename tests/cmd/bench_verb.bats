@@ -64,7 +64,10 @@ chart() {
   "$BATS_TEST_DIRNAME/check_chart.py" chart.svg edges/s threads times "sync, chunks of 256" ideal "complex, dimension 8" \
     "3 training edges"
   for schedule in sync async; do grep -q "^$schedule " table.txt; done
-  grep -Eq '^bound by (compute|memory)$' table.txt
+  grep -Eq '^bound by (compute|memory); .* float32 products$' table.txt
+  "$OCTAVO" bench scaling --graph graph --dim 8 --negatives 4 --threads 1 --seconds 0.1 --precision bf16 >table.txt
+  grep -q '^1 thread: matrix products reach .* with bf16 operands (' table.txt
+  grep -q ' of bf16 products$' table.txt
   fails 2 "dim" "$OCTAVO" bench scaling --graph graph --dim 0
   fails 2 "subcommand" "$OCTAVO" bench
 }
