@@ -56,6 +56,7 @@ std::vector<std::string> NextOfRun(const std::filesystem::path& run, const Graph
     commands.push_back(fmt::format("octavo evaluate --run {} --split valid", name));
   }
   commands.push_back(fmt::format("octavo query --run {} neighbors {}", name, SomeNode(run)));
+  commands.push_back(fmt::format("octavo serve {} --open", name));
   commands.push_back(fmt::format("octavo report --run {} --output report.html", name));
   return commands;
 }

@@ -309,6 +309,14 @@ PYTHON
     follow
     [ "$(grep -c evaluate next.txt || true)" = "$([ -z "$held_out" ] && echo 0 || echo 1)" ]
     [ "$(wc -l <next.txt)" -ge 1 ]
+    grep -qx "serve 'my run' --open" next.txt
+    # It answers until it is ended.
+    "$OCTAVO" serve "my run" --port 0 >address.txt 2>/dev/null &
+    for _ in {1..600}; do [ -s address.txt ] || sleep 0.1; done
+    kill $!
+    wait $! && code=0 || code=$?
+    [ "$code" = 143 ]
+    sed -i '/^serve/d' next.txt
     while read -r command; do eval "$OCTAVO $command" >/dev/null 2>&1 </dev/null || { echo "$command"; return 1; }; done <next.txt
   done
   "$OCTAVO" import t.tsv --graph other 2>err.log  # there is a run now

@@ -42,12 +42,20 @@ async function showFigures() {
   if (response.ok) showMarkup("figures", await response.text());
 }
 
+const kRedrawTime = 300;  // milliseconds; by then the server has seen the newest commit
+
+async function redraw() {
+  if (state.epochs_done > state.epochs) state.epochs = (await ask("training")).data.epochs;  // resumed with more
+  showNumbers();
+  await showFigures();
+}
+
 let drawing = 0;
 function changed(text) {
   showNumbers();
   show("status", element("span", { class: "fresh" }, text));
   clearTimeout(drawing);
-  drawing = setTimeout(showFigures, 200);
+  drawing = setTimeout(redraw, kRedrawTime);
   document.documentElement.dataset.events = String(Number(document.documentElement.dataset.events ?? 0) + 1);
 }
 
