@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "cmd/command_facts.h"
 #include "cmd/presets.h"
@@ -18,16 +19,32 @@ namespace octavo {
 namespace {
 
 constexpr std::size_t kNameColumn = 30;  // where descriptions begin
+constexpr std::size_t kCommandIndent = 2;
 
 bool IsVerb(const CLI::App& app) { return app.get_parent() != nullptr && app.get_parent()->get_parent() == nullptr; }
 
-// An indented line stays as it is, because it can be copied, unless it has a name and, after two spaces, a text.
+// A command in several lines that can be copied: each but the last ends with a backslash.
+std::string WrappedCommand(const std::string& line, std::size_t columns) {
+  std::string text = Wrapped(line.substr(kCommandIndent), columns - 2, 2 * kCommandIndent, kCommandIndent);
+  absl::StrReplaceAll({{"\n", " \\\n"}}, &text);
+  return line.substr(0, kCommandIndent) + text;
+}
+
+// An indented line has a name and, after two spaces, a text, or is a command.
 std::string WrappedLine(const std::string& line, std::size_t columns) {
   if (!line.starts_with(' ')) return Wrapped(line, columns);
   if (line.size() <= columns) return line;
   const std::size_t gap = line.rfind("  ");
-  if (gap == std::string::npos || gap < 2) return line;
+  if (gap < kCommandIndent) return WrappedCommand(line, columns);
   return line.substr(0, gap + 2) + Wrapped(std::string_view(line).substr(gap + 2), columns, gap + 2, gap + 2);
+}
+
+// "--name TEXT:{a,b,c}" in lines that end after a comma.
+std::string WrappedChoices(std::string name, std::size_t columns) {
+  absl::StrReplaceAll({{",", ", "}}, &name);
+  name = Wrapped(name, columns, 6, 2);
+  absl::StrReplaceAll({{", ", ","}}, &name);
+  return name;
 }
 
 // Lines of prose that follow each other are one paragraph.
@@ -66,8 +83,9 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    return NameAndText(make_option_name(option, is_positional) + make_option_opts(option), make_option_desc(option),
-                       kNameColumn, TextColumns());
+    std::string name = make_option_name(option, is_positional) + make_option_opts(option);
+    if (name.size() + 2 > TextColumns()) name = WrappedChoices(name, TextColumns());
+    return NameAndText(name, make_option_desc(option), kNameColumn, TextColumns());
   }
 
   std::string make_subcommand(const CLI::App* command) const override {

@@ -22,7 +22,7 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
 
 @test "every help has examples with existing flags, and ends with an existing page" {
   for verb in "" $(verbs); do
-    "$OCTAVO" $verb --help >help.txt
+    COLUMNS=1000 "$OCTAVO" $verb --help >help.txt
     sed -n '/^Examples:$/,/^$/s/^  //p' help.txt >examples.txt
     [ -s examples.txt ] || { echo "octavo $verb --help has no example"; return 1; }
     while read -r example; do
