@@ -22,6 +22,13 @@ struct PackedNegatives {
   bool any() const { return !columns.empty(); }
 };
 
+// Which queries are compared with which negatives, as sets of groups of nodes, one bit each: with those that have a
+// group in common. Empty: each query with each negative.
+struct ComparedGroups {
+  std::span<const std::uint8_t> queries;    // [Q]
+  std::span<const std::uint8_t> negatives;  // [N]
+};
+
 // The caller gathers the rows. All matrices are row-major. E edges, Q queries, N negatives per side, D = dim, R =
 // RelationWidth().
 //
@@ -45,6 +52,9 @@ struct ChunkInput {
   std::span<const MaskedPair> tail_masks;
   std::span<const MaskedPair> head_masks;
   std::uint32_t first_query = 0;
+  // All other pairs are masked, too.
+  ComparedGroups tail_groups = {};
+  ComparedGroups head_groups = {};
   bool corrupts_heads = true;
   // Reciprocal relations: (?, r, t) is scored as (t, r^-1, ?), by the tail-side query of the tail row and
   // head_relations.

@@ -27,6 +27,7 @@ struct SideView {
   const float* negatives;
   const PackedNegatives& packed;
   std::span<const MaskedPair> masks;
+  const ComparedGroups& groups;
   std::span<float> anchor_gradients;
   std::span<float> relation_gradients;
   float* target_gradients;
@@ -43,6 +44,7 @@ SideView TailSide(const ChunkInput& in, const ChunkGradients& out) {
           .negatives = in.tail_negatives.data(),
           .packed = in.tail_packed,
           .masks = in.tail_masks,
+          .groups = in.tail_groups,
           .anchor_gradients = out.heads,
           .relation_gradients = out.relations,
           .target_gradients = out.tails.data(),
@@ -59,12 +61,23 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
           .negatives = in.head_negatives.data(),
           .packed = in.head_packed,
           .masks = in.head_masks,
+          .groups = in.head_groups,
           .anchor_gradients = out.tails,
           .relation_gradients = out.head_relations,
           .target_gradients = out.heads.data(),
           .negative_gradients = out.head_negatives.data(),
           .factors = out.head_factors,
           .add = true};
+}
+
+// Masks the pairs of `scores`, [Q, N], that have no group in common.
+void MaskOtherGroups(const ComparedGroups& groups, std::size_t queries, std::size_t negatives, float* scores) {
+  if (groups.negatives.empty()) return;
+  for (std::size_t q = 0; q < queries; ++q) {
+    float* const row = scores + q * negatives;
+    const std::uint8_t own = groups.queries[q];
+    for (std::size_t j = 0; j < negatives; ++j) row[j] = (own & groups.negatives[j]) != 0 ? row[j] : kMaskedScore;
+  }
 }
 
 // BackpropagateBlock for inner products that keeps the gradients of the negatives as factors.
@@ -154,6 +167,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
     for (const MaskedPair& pair : side.masks) {
       s.scores[(pair.query - input.first_query) * negatives + pair.negative] = kMaskedScore;
     }
+    MaskOtherGroups(side.groups, queries, negatives, s.scores.data());
 
     // Their slopes, in place.
     result.loss += LossAndGradient(loss_, std::span(s.positives).first(edges), input.weights,

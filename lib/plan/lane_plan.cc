@@ -51,7 +51,7 @@ const EpochPlan& LanePlanner::Plan(std::uint64_t epoch) {
   const std::vector<LaneRound> rounds = MakeLaneRounds(lanes_);
   for (std::uint32_t round = 0; round < rounds.size(); ++round) {
     for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
-      AddTurn(epoch, round, lane, rounds[round].lanes[lane], rounds[round].within);
+      AddTurn(epoch, round, lane, rounds[round][lane]);
     }
   }
   SetExchanges();
@@ -59,8 +59,7 @@ const EpochPlan& LanePlanner::Plan(std::uint64_t epoch) {
 }
 
 // Adds the states of a lane in a round, at least one.
-void LanePlanner::AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_t lane, const LanePair& pair,
-                          bool within) {
+void LanePlanner::AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_t lane, const LanePair& pair) {
   LaneTurn turn{.round = round, .lane = lane, .first_state = plan_.states.size()};
   const Partitions& first = groups_[pair[0]];
   Partitions held = first;
@@ -84,10 +83,15 @@ void LanePlanner::AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_
     PlannedState planned;
     for (const UnitCell& cell : state.cells) {
       const CellId id = {held[cell.head], held[cell.tail]};
-      if (within || Holds(first, id.head) != Holds(first, id.tail)) planned.cells.push_back(id);
+      const bool head_in_first = Holds(first, id.head);
+      if (head_in_first != Holds(first, id.tail) ||
+          RoundWithin(groups_[head_in_first ? pair[0] : pair[1]], lanes_, id.head, id.tail) == round) {
+        planned.cells.push_back(id);
+      }
     }
     if (planned.cells.empty()) continue;
     std::ranges::sort(planned.cells);
+    planned.first_group = first;
     for (std::size_t s = 0; s < sets.size(); ++s) {
       if (in_memory[s]) planned.resident.insert(planned.resident.end(), sets[s].begin(), sets[s].end());
     }

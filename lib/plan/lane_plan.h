@@ -33,7 +33,7 @@ class LanePlanner : public EpochPlans {
   const EpochPlan& Plan(std::uint64_t epoch) override;
 
  private:
-  void AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_t lane, const LanePair& pair, bool within);
+  void AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_t lane, const LanePair& pair);
   void SetExchanges();
   static void KeepForNext(PlannedState& state, const std::vector<PartitionId>& needed);
 

@@ -16,7 +16,7 @@ void AddRounds(std::span<const std::uint32_t> stay, std::span<const std::uint32_
   const std::size_t lanes = stay.size();
   const auto moved = [&](std::size_t lane, std::size_t steps) { return move[(lane + steps) % lanes]; };
   for (std::size_t step = 0; step < lanes; ++step) {
-    for (std::size_t i = 0; i < lanes; ++i) rounds[round + step].lanes[first + i] = {stay[i], moved(i, step)};
+    for (std::size_t i = 0; i < lanes; ++i) rounds[round + step][first + i] = {stay[i], moved(i, step)};
   }
   if (lanes == 1) return;
   // The first half of the lanes takes over the groups that stayed, the second those that moved. Each lane keeps one of
@@ -45,6 +45,20 @@ std::vector<std::uint64_t> EdgesBetween(const PartitionEdges& edges, const LaneG
     }
   }
   return between;
+}
+
+// Edges within each group by the round that they are trained in, [round * groups + group].
+std::vector<std::uint64_t> EdgesWithin(const PartitionEdges& edges, const LaneGroups& groups) {
+  const auto lanes = static_cast<std::uint32_t>(groups.size() / 2);
+  std::vector<std::uint64_t> within((groups.size() - 1) * groups.size());
+  for (std::uint32_t g = 0; g < groups.size(); ++g) {
+    for (const PartitionId head : groups[g]) {
+      for (const PartitionId tail : groups[g]) {
+        within[RoundWithin(groups[g], lanes, head, tail) * groups.size() + g] += edges.at(Value(head), Value(tail));
+      }
+    }
+  }
+  return within;
 }
 
 // One draw. `degrees` has the edges of each partition, as heads and as tails.
@@ -90,10 +104,19 @@ PartitionEdges::PartitionEdges(const CellReader& cells) : PartitionEdges(cells.h
 std::vector<LaneRound> MakeLaneRounds(std::uint32_t lanes) {
   std::vector<std::uint32_t> groups(2 * std::size_t{lanes});
   std::iota(groups.begin(), groups.end(), 0U);
-  std::vector<LaneRound> rounds(groups.size() - 1, LaneRound{.lanes = std::vector<LanePair>(lanes)});
+  std::vector<LaneRound> rounds(groups.size() - 1, LaneRound(lanes));
   AddRounds(std::span(groups).first(lanes), std::span(groups).last(lanes), 0, 0, rounds);
-  rounds.back().within = true;
   return rounds;
+}
+
+// At even distances, and for groups of one size in the same rounds, so that lanes have equal work.
+std::uint32_t RoundWithin(const std::vector<PartitionId>& group, std::uint32_t lanes, PartitionId head,
+                          PartitionId tail) {
+  const auto place = [&](PartitionId partition) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(group, partition) - group.begin());
+  };
+  const std::size_t cell = place(head) * group.size() + place(tail);
+  return static_cast<std::uint32_t>(cell * (2 * std::size_t{lanes} - 1) / (group.size() * group.size()));
 }
 
 std::uint32_t LargestLaneGroup(std::uint32_t fine_partitions, std::uint32_t lanes) {
@@ -128,20 +151,22 @@ LaneGroups DrawLaneGroups(const PartitionEdges& edges, std::uint32_t lanes, std:
 
 double LaneBalance(const PartitionEdges& all_edges, const LaneGroups& groups) {
   const std::vector<std::uint64_t> between = EdgesBetween(all_edges, groups);
-  const auto lanes = static_cast<std::uint32_t>(groups.size() / 2);
+  const std::vector<std::uint64_t> within = EdgesWithin(all_edges, groups);
+  const std::size_t lanes = groups.size() / 2;
+  const std::vector<LaneRound> rounds = MakeLaneRounds(static_cast<std::uint32_t>(lanes));
   std::uint64_t all = 0;
   std::uint64_t slowest = 0;
-  for (const LaneRound& round : MakeLaneRounds(lanes)) {
+  for (std::size_t round = 0; round < rounds.size(); ++round) {
     std::uint64_t most = 0;
-    for (const auto& [a, b] : round.lanes) {
-      std::uint64_t edges = between[a * groups.size() + b] + between[b * groups.size() + a];
-      if (round.within) edges += between[a * groups.size() + a] + between[b * groups.size() + b];
+    for (const auto& [a, b] : rounds[round]) {
+      const std::uint64_t edges = between[a * groups.size() + b] + between[b * groups.size() + a] +
+                                  within[round * groups.size() + a] + within[round * groups.size() + b];
       all += edges;
       most = std::max(most, edges);
     }
     slowest += most;
   }
-  return slowest == 0 ? 1 : static_cast<double>(all) / (static_cast<double>(slowest) * lanes);
+  return slowest == 0 ? 1 : static_cast<double>(all) / static_cast<double>(slowest * lanes);
 }
 
 }  // namespace octavo

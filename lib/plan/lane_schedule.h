@@ -4,8 +4,10 @@
 // two groups that no other lane holds, and trains the buckets between them. The rounds follow from recursive halving:
 // of two halves of the groups one stays with the lanes, the other moves on by a lane a round for L rounds; then each
 // half does the same within itself, with half of the lanes. So between two rounds each lane passes on one group and
-// keeps the other. In the last round, in which each lane holds two groups that came together only then, the buckets
-// within the groups are trained too.
+// keeps the other.
+//
+// A group is held in every round. Its cells, those between its own partitions, are distributed over all rounds: all of
+// them in one round cost 0.01 of the MRR (FB15k-237, ComplEx, 4 lanes).
 //
 // The groups are drawn anew for each epoch. If they stayed the same, an edge would meet only negatives of the same
 // two groups in every epoch, and the scores of the others' nodes would not be comparable: that costs a fifth of the MRR
@@ -27,16 +29,17 @@ namespace octavo {
 // The two groups that a lane holds in a round.
 using LanePair = std::array<std::uint32_t, 2>;
 
-struct LaneRound {
-  std::vector<LanePair> lanes;
-  bool within = false;  // trains the buckets within the groups, too
-};
+using LaneRound = std::vector<LanePair>;  // of each lane
 
 // Returns the rounds of an epoch. REQUIRES: lanes is a power of two
 std::vector<LaneRound> MakeLaneRounds(std::uint32_t lanes);
 
 // The fine partitions of each of the 2L groups, ascending.
 using LaneGroups = std::vector<std::vector<PartitionId>>;
+
+// The round in which the cell between two partitions of a group, ascending, is trained. REQUIRES: the group has both
+std::uint32_t RoundWithin(const std::vector<PartitionId>& group, std::uint32_t lanes, PartitionId head,
+                          PartitionId tail);
 
 // The most fine partitions that a group has, and that a lane holds.
 std::uint32_t LargestLaneGroup(std::uint32_t fine_partitions, std::uint32_t lanes);

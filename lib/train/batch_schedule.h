@@ -71,7 +71,9 @@ class BatchSchedule {
 
   // Sets the nodes in memory, from which negatives are drawn. All nodes until the first call. REQUIRES: at least one
   // node; ranges ascend
-  void SetResidentNodes(std::vector<NodeRange> nodes) { work_.SetResidentNodes(std::move(nodes)); }
+  void SetResidentNodes(std::vector<NodeRange> nodes, NodeGroups groups = {}) {
+    work_.SetResidentNodes(std::move(nodes), std::move(groups));
+  }
 
   // Computes the batch and updates the rows. A loss that is not finite is an error that names batch, relation and
   // nodes. After an error the schedule must not be used any more. On return the tables have every update, and may be

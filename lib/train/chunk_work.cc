@@ -133,8 +133,9 @@ ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const Mmap
   SetResidentNodes({{0, graph.node_count()}});
 }
 
-void ChunkWork::SetResidentNodes(std::vector<NodeRange> nodes) {
+void ChunkWork::SetResidentNodes(std::vector<NodeRange> nodes, NodeGroups groups) {
   resident_ = std::move(nodes);
+  groups_ = std::move(groups);
   resident_places_.reset();
   const bool whole = resident_.size() == 1 && resident_[0].begin == 0 && resident_[0].end == graph_.node_count();
   if (places_ != nullptr && !whole) resident_places_ = places_->In(resident_);
@@ -283,6 +284,8 @@ void ChunkWork::Gather(ChunkRows& rows, ChunkResult& result) const {
   const std::span<const Edge> edges = result.place.edges;
   FindAccidentalPositives(edges, result.begins, result.tail_negative_ids, Side::kTail, rows.tail_masks);
   FindAccidentalPositives(edges, result.begins, result.head_negative_ids, Side::kHead, rows.head_masks);
+  groups_.Find(edges, result.begins, result.tail_negative_ids, Side::kTail, rows.tail_groups);
+  groups_.Find(edges, result.begins, result.head_negative_ids, Side::kHead, rows.head_groups);
   GatherRelations(result, rows);
   result.status = GatherRows(result, rows);
 }
@@ -302,6 +305,8 @@ ChunkInput ChunkWork::InputOf(const ChunkRows& rows, const ChunkResult& result) 
           .head_packed = {rows.head_packed.columns, rows.head_packed.rows},
           .tail_masks = rows.tail_masks,
           .head_masks = rows.head_masks,
+          .tail_groups = {rows.tail_groups.queries, rows.tail_groups.negatives},
+          .head_groups = {rows.head_groups.queries, rows.head_groups.negatives},
           .corrupts_heads = corrupts_heads(),
           .reciprocal = options_.reciprocal,
           .answers = options_.competing_answers ? place.edges : std::span<const Edge>(),

@@ -30,6 +30,7 @@
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
 #include "train/divergence.h"
+#include "train/node_groups.h"
 #include "train/place_nodes.h"
 #include "train/relation_gradients.h"
 
@@ -63,6 +64,7 @@ struct ChunkRows {
   };
   Packed tail_packed, head_packed;  // with bf16 products only
   std::vector<MaskedPair> tail_masks, head_masks;
+  GroupSets tail_groups, head_groups;
   std::vector<float> relations, head_relations;  // [Q, width]
   std::vector<std::uint32_t> edge_relations;     // [E]
 };
@@ -110,8 +112,8 @@ class ChunkWork {
   ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
             const RelationTable& relations, const KnownRows* frozen = nullptr, const PlaceNodes* places = nullptr);
 
-  // Sets the nodes in memory, from which negatives are drawn. REQUIRES: at least one; ranges ascend
-  void SetResidentNodes(std::vector<NodeRange> nodes);
+  // Sets the nodes in memory, from which negatives are drawn, and their groups. REQUIRES: at least one; ranges ascend
+  void SetResidentNodes(std::vector<NodeRange> nodes, NodeGroups groups = {});
   std::span<const NodeRange> resident_nodes() const { return resident_; }
 
   std::size_t ChunkCount(std::size_t edges) const {
@@ -167,7 +169,8 @@ class ChunkWork {
   const PlaceNodes* const places_;
   std::vector<NodeRange> resident_;
   std::optional<PlaceNodes> resident_places_;  // unless all nodes are resident
-  std::size_t negatives_ = 0;                  // per side
+  NodeGroups groups_;
+  std::size_t negatives_ = 0;  // per side
 };
 
 }  // namespace octavo

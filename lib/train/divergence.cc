@@ -35,6 +35,7 @@ ChunkInput OneEdge(const ChunkInput& input, std::size_t query, std::size_t edge,
   one.edge_relations = one.edge_relations.subspan(at, 1);
   one.answers = {};
   one.tail_masks = one.head_masks = {};
+  one.tail_groups = one.head_groups = {};
   return one;
 }
 

@@ -14,6 +14,7 @@
 #include "optimize/learning_rate.h"
 #include "run/validation.h"
 #include "train/memory_estimate.h"
+#include "train/node_groups.h"
 
 namespace octavo {
 namespace {
@@ -122,7 +123,9 @@ void TrainingLoop::MakePlanner() {
 
 // Negatives are drawn only from nodes that are in memory, or that the lane has there. Each state is of one lane.
 absl::Status TrainingLoop::UseState(std::size_t state) {
-  schedule_->SetResidentNodes(NodesOf(plan_.states[state].NegativePartitions(), graph_.description()));
+  const PlannedState& planned = plan_.states[state];
+  schedule_->SetResidentNodes(NodesOf(planned.NegativePartitions(), graph_.description()),
+                              NodeGroups(NodesOf(planned.first_group, graph_.description())));
   if (lanes_ == nullptr) return absl::OkStatus();
   const auto turn = std::ranges::upper_bound(plan_.turns, state, {}, &LaneTurn::end_state);
   counters_.lanes.Begin(*turn);

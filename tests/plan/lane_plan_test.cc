@@ -39,7 +39,7 @@ void CheckPlan(const EpochPlan& plan, const LaneGroups& groups, std::uint32_t fi
     ASSERT_EQ(turn.first_state, next);
     ASSERT_GT(turn.end_state, next);
     next = turn.end_state;
-    const auto& [a, b] = rounds[turn.round].lanes[turn.lane];
+    const auto& [a, b] = rounds[turn.round][turn.lane];
     std::set<PartitionId> held = SetOf(groups[a]);
     held.insert(groups[b].begin(), groups[b].end());
     for (std::size_t s = turn.first_state; s < turn.end_state; ++s) {
@@ -62,6 +62,7 @@ void CheckPlan(const EpochPlan& plan, const LaneGroups& groups, std::uint32_t fi
       for (const PartitionId p : state.NegativePartitions()) ASSERT_TRUE(held.contains(p)) << "of another lane";
       const std::set<PartitionId> usable = SetOf(state.NegativePartitions());
       ASSERT_FALSE(state.cells.empty());
+      ASSERT_EQ(state.first_group, groups[a]);
       ASSERT_TRUE(std::ranges::is_sorted(state.cells));
       for (const CellId& cell : state.cells) {
         ASSERT_TRUE(usable.contains(cell.head) && usable.contains(cell.tail));

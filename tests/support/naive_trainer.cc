@@ -131,6 +131,8 @@ class NaiveTrainer {
       if (order.FirstBatch(state) == order.FirstBatch(state + 1)) continue;  // no edges
       EdgeWindow edges;
       if (!reader.Read(order, window++, edges).ok()) throw std::runtime_error("read edges");
+      first_group_.clear();
+      for (const PartitionId partition : plan.states[state].first_group) first_group_.insert(Value(partition));
       resident_.clear();
       for (const PartitionId partition : plan.states[state].NegativePartitions()) {
         const std::uint64_t rows = graph_.description().partition_rows;
@@ -332,17 +334,31 @@ class NaiveTrainer {
   }
 
   // The negatives that do not turn `edge` into one of the chunk.
-  static std::vector<NodeId> UnmaskedNegatives(std::span<const Edge> chunk, const Edge& edge, Side side,
-                                               const std::vector<NodeId>& negatives) {
+  std::vector<NodeId> UnmaskedNegatives(std::span<const Edge> chunk, const Edge& edge, Side side,
+                                        const std::vector<NodeId>& negatives) const {
     std::vector<NodeId> unmasked;
     for (const NodeId node : negatives) {
       Edge corrupted = edge;
       (side == Side::kTail ? corrupted.tail : corrupted.head) = node;
       const bool positive =
           std::any_of(chunk.begin(), chunk.end(), [&](const Edge& other) { return SameTriple(corrupted, other); });
-      if (!positive) unmasked.push_back(node);
+      if (!positive && IsOfAnswers(chunk, edge, side, node)) unmasked.push_back(node);
     }
     return unmasked;
+  }
+
+  // With lanes: whether `node` is in the same group as an answer to the query of `edge`, or an answer as the anchor.
+  bool IsOfAnswers(std::span<const Edge> chunk, const Edge& edge, Side side, NodeId node) const {
+    if (first_group_.empty()) return true;
+    const auto in_first = [&](NodeId n) {
+      return first_group_.contains(Value(n) / graph_.description().partition_rows);
+    };
+    const auto within = [&](const Edge& e) { return in_first(e.head) == in_first(e.tail); };
+    if (side == Side::kHead) return within(edge) || in_first(edge.head) == in_first(node);
+    return std::any_of(chunk.begin(), chunk.end(), [&](const Edge& other) {
+      const bool shares = SameTriple(other, edge) || AskTheSame(other, edge);
+      return shares && (within(other) || in_first(other.tail) == in_first(node));
+    });
   }
 
   // Where the three rows of a score are.
@@ -604,7 +620,8 @@ class NaiveTrainer {
   const Row* relation_mask_ = nullptr;
   Gradients node_gradients_;
   Gradients relation_gradients_;
-  std::vector<NodeRange> resident_;  // of the current state
+  std::vector<NodeRange> resident_;      // of the current state
+  std::set<std::uint64_t> first_group_;  // its partitions of the lane's first group
   double loss_ = 0;
   double penalty_ = 0;
   int step_ = 0;
