@@ -191,9 +191,9 @@ TEST(CheckMemory, NamesTheSmallestThatWouldDo) {
 // Rows, gradients and scratch of a worker, with products of bf16 in all sizes around those of tiles.
 TEST(EstimateTrainingMemory, CoversPackedOperands) {
   for (const bool factors : {false, true}) {
-    for (const auto& [chunk, negatives] : {std::pair{1UL, 1UL}, {17UL, 700UL}, {40UL, 15UL}}) {
+    for (const auto& [chunk, negatives] : {std::pair{3UL, 1UL}, {17UL, 700UL}, {40UL, 15UL}}) {
       TrainOptions options = TinyOptions();
-      options.dim = factors ? 2 * chunk + 2 : 6;
+      options.dim = factors ? 2 * chunk + 2 : 4;
       options.chunk = options.batch = chunk;
       options.negatives = negatives;
       options.precision = Precision::kBf16;
