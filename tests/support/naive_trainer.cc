@@ -427,7 +427,9 @@ class NaiveTrainer {
   // passes it on to the rows that it is made of: the slopes of the score with that in place of the candidate.
   void AddRoundedGradient(const Triple& triple, double slope) {
     const ModelSpec spec = options_.model_spec();
-    const auto [query, candidate] = RoundedOf(triple);
+    const RoundedPair pair = RoundedOf(triple);
+    const Row& query = pair.query;
+    const Row& candidate = pair.candidate;
     const double rounded = NaiveBf16(static_cast<float>(slope));
     const Row relation = RelationOf(triple);
     const Row known = triple.tail_known ? TailOf(triple) : HeadOf(triple);
