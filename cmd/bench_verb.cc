@@ -117,7 +117,7 @@ absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
   if (flags.json) {
     Json json = {{"chunk", shape.chunk},   {"negatives", shape.negatives},
                  {"dim", shape.dim},       {"bf16_products", Bf16BackendName(ActiveBf16Backend())},
-                 {"peaks", Json::array()}, {"kernels", Json::array()}};
+                 {"peaks", PeaksJson(report.peaks)}, {"kernels", Json::array()}};
     for (const KernelRate& rate : report.rates) {
       json["kernels"].push_back({{"model", KernelName(rate.model)},
                                  {"precision", rate.bf16 ? "bf16" : "float32"},

@@ -14,6 +14,14 @@ setup() {
   done
 }
 
+@test "the peaks of both precisions are in the JSON of kernels" {
+  "$OCTAVO" bench kernels --seconds 0.01 --dim 8 --negatives 8 --chunk 8 --threads 2 --json >kernels.json
+  /usr/bin/python3 -c '
+import json
+peaks = json.load(open("kernels.json"))["peaks"]
+assert [peak["threads"] for peak in peaks] == [1, 2] and all(peak["float32_gflops"] > 0 < peak["bf16_gflops"] for peak in peaks)'
+}
+
 @test "the machine's figures have the names that scripts use, and nothing is left over" {
   "$OCTAVO" bench machine --seconds 0.01 --json >machine.json
   /usr/bin/python3 -c '
