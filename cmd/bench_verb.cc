@@ -115,9 +115,12 @@ absl::Status BenchKernels(Program& program, const BenchFlags& flags) {
   const KernelReport report = MeasureKernels(shape, threads, flags.seconds);
   RETURN_IF_ERROR(WriteCharts(program, flags, KernelCharts(shape, report)));
   if (flags.json) {
-    Json json = {{"chunk", shape.chunk},   {"negatives", shape.negatives},
-                 {"dim", shape.dim},       {"bf16_products", Bf16BackendName(ActiveBf16Backend())},
-                 {"peaks", PeaksJson(report.peaks)}, {"kernels", Json::array()}};
+    Json json = {{"chunk", shape.chunk},
+                 {"negatives", shape.negatives},
+                 {"dim", shape.dim},
+                 {"bf16_products", Bf16BackendName(ActiveBf16Backend())},
+                 {"peaks", PeaksJson(report.peaks)},
+                 {"kernels", Json::array()}};
     for (const KernelRate& rate : report.rates) {
       json["kernels"].push_back({{"model", KernelName(rate.model)},
                                  {"precision", rate.bf16 ? "bf16" : "float32"},
