@@ -207,8 +207,7 @@ absl::StatusOr<RunPage> DescribePage(const ReportFlags& flags, const TrainedRun&
   page.batches_done = progress.batch;
   ASSIGN_OR_RETURN(page.history, ReadRunHistory(paths.Metrics(), progress.metrics_bytes));
   if (progress.partitions > progress.resident) {
-    page.residency = PlannedResidency(progress, page.options.order, page.options.seed,
-                                      static_cast<std::uint32_t>(page.options.lanes), run.graph->Edges(Split::kTrain));
+    page.residency = PlannedResidency(progress, page.options, run.graph->Edges(Split::kTrain));
   }
   return page;
 }

@@ -35,7 +35,7 @@ extern char** environ;
 namespace octavo {
 namespace {
 
-constexpr std::size_t kMostWaiting = 256;  // requests in a lane
+constexpr std::size_t kMostWaiting = 256;  // requests in a queue
 constexpr std::size_t kMostRuns = 16;
 constexpr std::size_t kLeastToken = 16;  // characters
 
@@ -159,15 +159,15 @@ absl::Status RunServe(Program& program, const ServeFlags& given) {
                    HttpServer::Listen(flags.host, static_cast<std::uint16_t>(flags.port), {}));
   ASSIGN_OR_RETURN(std::vector<std::unique_ptr<ServedRun>> runs, OpenRuns(program, flags));
   std::atomic<bool> ending = false;
-  std::unique_ptr<Lanes> lanes;
+  std::unique_ptr<RequestQueues> queues;
   ServiceOptions options = {.version = std::string(kVersion),
                             .guard = {.host = flags.host, .token = flags.token, .origins = flags.origins},
                             .threads = ThreadCount(program)};
-  options.start = [&lanes](std::function<void()> task) { return lanes->Submit(Lane::kMap, std::move(task)); };
+  options.start = [&queues](std::function<void()> task) { return queues->Submit(RequestQueue::kMap, std::move(task)); };
   options.ending = [&ending] { return ending.load(std::memory_order_relaxed) || Interrupted(); };
   options.warn = [&program](std::string_view message) { program.reporter.Warning(message); };
   Service service(std::move(options), std::move(runs));
-  lanes = std::make_unique<Lanes>(ThreadCount(program), kMostWaiting);
+  queues = std::make_unique<RequestQueues>(ThreadCount(program), kMostWaiting);
   const std::string address = fmt::format("http://{}/", server->address());
   fmt::print("{}\n", address);
   std::fflush(stdout);
@@ -176,8 +176,8 @@ absl::Status RunServe(Program& program, const ServeFlags& given) {
     OpenBrowser(program,
                 flags.token.empty() ? address : fmt::format("{}?token={}", address, PercentEncode(flags.token)));
   }
-  RETURN_IF_ERROR(server->Run(service, *lanes, InterruptSignal(), ending));
-  lanes.reset();
+  RETURN_IF_ERROR(server->Run(service, *queues, InterruptSignal(), ending));
+  queues.reset();
   if (Interrupted()) {
     program.reporter.Info(fmt::format("{}: ended", InterruptName()));
     program.exit_code = InterruptExitCode();

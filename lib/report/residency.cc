@@ -23,12 +23,14 @@ std::map<CellId, std::uint64_t> EdgesOfCells(const CellReader& train) {
 
 }  // namespace
 
-Residency PlannedResidency(const Progress& progress, BucketOrder order, std::uint64_t seed, std::uint32_t lanes,
-                           const CellReader& train) {
+Residency PlannedResidency(const Progress& progress, const TrainOptions& options, const CellReader& train) {
   const PartitionShape shape = {static_cast<std::uint32_t>(progress.partitions),
                                 static_cast<std::uint32_t>(progress.resident)};
-  const std::unique_ptr<EpochPlans> planner = MakeEpochPlans(
-      train, {.lanes = lanes, .shape = shape, .order = order, .seed = seed, .first_epoch = progress.plan_epoch});
+  const std::unique_ptr<EpochPlans> planner = MakeEpochPlans(train, {.lanes = static_cast<std::uint32_t>(options.lanes),
+                                                                     .shape = shape,
+                                                                     .order = options.order,
+                                                                     .seed = options.seed,
+                                                                     .first_epoch = progress.plan_epoch});
   const std::uint64_t epoch =
       std::max(progress.plan_epoch, progress.epoch - std::min<std::uint64_t>(1, progress.epoch));
   const EpochPlan& plan = planner->Plan(epoch);

@@ -7,7 +7,7 @@
 
 #include "format/manifest.h"
 #include "graph/cell_reader.h"
-#include "plan/bucket_order.h"
+#include "run/options.h"
 
 namespace octavo {
 
@@ -27,7 +27,6 @@ struct Residency {
 // Returns the residency of the last completed epoch with the division that `progress` records, or of the next epoch if
 // there is none. `train` has the graph's training edges.
 // REQUIRES: progress.partitions > progress.resident
-Residency PlannedResidency(const Progress& progress, BucketOrder order, std::uint64_t seed, std::uint32_t lanes,
-                           const CellReader& train);
+Residency PlannedResidency(const Progress& progress, const TrainOptions& options, const CellReader& train);
 
 }  // namespace octavo

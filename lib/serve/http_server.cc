@@ -54,11 +54,11 @@ struct Shared {
   const HttpLimits& limits;
   net::io_context& io;
   Service& service;
-  Lanes& lanes;
+  RequestQueues& queues;
   std::set<std::shared_ptr<Connection>> connections = {};
   std::uint64_t body_bytes = 0;
   std::size_t streams = 0;
-  std::size_t tasks = 0;  // in the lanes
+  std::size_t tasks = 0;  // in the queues
   bool ends = false;
   std::atomic<bool>* stop_work = nullptr;
 };
@@ -101,7 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Tick() {
     if (state_ != State::kStreaming || busy_) return;
     busy_ = true;
-    const bool submitted = Submit(Lane::kQuick, [self = shared_from_this()] {
+    const bool submitted = Submit(RequestQueue::kQuick, [self = shared_from_this()] {
       auto events = std::make_shared<absl::StatusOr<std::string>>(self->more_());
       return [self, events] { self->OnEvents(std::move(*events)); };
     });
@@ -111,11 +111,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   enum class State { kReading, kWorking, kWriting, kStreaming };
 
-  // Runs `task` in a lane, and what it returns on the thread of Run.
+  // Runs `task` in a queue, and what it returns on the thread of Run.
   template <typename Task>
-  bool Submit(Lane lane, Task task) {
+  bool Submit(RequestQueue queue, Task task) {
     ++shared_.tasks;
-    const bool submitted = shared_.lanes.Submit(lane, [&shared = shared_, task = std::move(task)] {
+    const bool submitted = shared_.queues.Submit(queue, [&shared = shared_, task = std::move(task)] {
       net::post(shared.io, [&shared, then = task()] {
         --shared.tasks;
         then();
@@ -171,7 +171,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     state_ = State::kWorking;
     stream_.expires_never();
     const bool submitted = Submit(
-        dispatched.lane, [self = shared_from_this(), work = dispatched.work, gone = gone_, stop = shared_.stop_work] {
+        dispatched.queue, [self = shared_from_this(), work = dispatched.work, gone = gone_, stop = shared_.stop_work] {
           const auto stops = [gone, stop] {
             return gone->load(std::memory_order_relaxed) || stop->load(std::memory_order_relaxed);
           };
@@ -448,11 +448,11 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Listen(const std::string
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 }
 
-absl::Status HttpServer::Run(Service& service, Lanes& lanes, const std::atomic<int>& signal,
+absl::Status HttpServer::Run(Service& service, RequestQueues& queues, const std::atomic<int>& signal,
                              std::atomic<bool>& ending) {
   State& state = *state_;
   state.shared.emplace(
-      Shared{.limits = state.limits, .io = state.io, .service = service, .lanes = lanes, .stop_work = &ending});
+      Shared{.limits = state.limits, .io = state.io, .service = service, .queues = queues, .stop_work = &ending});
   state.Accept();
   state.Tick(signal);
   state.io.run();

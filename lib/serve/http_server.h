@@ -1,9 +1,9 @@
 // The sockets of octavo serve: HTTP/1.1 by Boost.Beast.
 //
-// One thread waits for all connections at once and never blocks; work runs in lanes (lanes.h). So a slow, stalled or
-// dead client costs its buffers and nothing else. All of them are bounded: connections (the one that has been idle for
-// the longest is closed for a new one), bytes of headers and bodies, bytes of bodies of all connections together, times
-// of reading and writing, waiting tasks, and streams of events.
+// One thread waits for all connections at once and never blocks; work runs in queues (request_queues.h). So a slow,
+// stalled or dead client costs its buffers and nothing else. All of them are bounded: connections (the one that has
+// been idle for the longest is closed for a new one), bytes of headers and bodies, bytes of bodies of all connections
+// together, times of reading and writing, waiting tasks, and streams of events.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "serve/lanes.h"
+#include "serve/request_queues.h"
 #include "serve/service.h"
 
 namespace octavo {
@@ -42,8 +42,8 @@ class HttpServer {
   const std::string& address() const;
 
   // Serves until `signal` is not 0. Then takes no more requests, answers those that are under way, and returns when
-  // none of its tasks is in the lanes any more. Sets `ending` when work should stop.
-  absl::Status Run(Service& service, Lanes& lanes, const std::atomic<int>& signal, std::atomic<bool>& ending);
+  // none of its tasks is in the queues any more. Sets `ending` when work should stop.
+  absl::Status Run(Service& service, RequestQueues& queues, const std::atomic<int>& signal, std::atomic<bool>& ending);
 
  private:
   struct State;

@@ -38,7 +38,7 @@ Question NeighborsQuestion(const Parameters& parameters) {
   question.metric = parameters.Text("metric");
   question.exact = parameters.Flag("exact");
   question.ef = parameters.Whole("ef");
-  question.suggest = false;  // /api/v1/search has similar names, in a lane where nobody waits for a search
+  question.suggest = false;  // /api/v1/search has similar names, in a queue where nobody waits for a search
   return question;
 }
 
@@ -157,9 +157,9 @@ Json Differences(const Answer& here, const Answer& other) {
 
 }  // namespace
 
-absl::StatusOr<Lane> Service::LaneOf(const Question& question, const Parameters& parameters) {
+absl::StatusOr<RequestQueue> Service::QueueOf(const Question& question, const Parameters& parameters) {
   ASSIGN_OR_RETURN(ServedRun* const run, RunOf(parameters));
-  return run->PassesOver(question) ? Lane::kPass : Lane::kQuick;
+  return run->PassesOver(question) ? RequestQueue::kPass : RequestQueue::kQuick;
 }
 
 Service::Response Service::Neighbors(const Call& call) {
@@ -187,13 +187,13 @@ Service::Response Service::Analogy(const Call& call) {
   return Asked(*run, question, call.parameters.Whole("k"), call);
 }
 
-absl::StatusOr<Lane> Service::BatchLane(const Parameters& parameters, const ServeRequest& request) {
+absl::StatusOr<RequestQueue> Service::BatchQueue(const Parameters& parameters, const ServeRequest& request) {
   ASSIGN_OR_RETURN(const Questions questions, QuestionsOf(request));
   for (const Question& question : questions.list) {
-    ASSIGN_OR_RETURN(const Lane lane, LaneOf(question, parameters));
-    if (lane == Lane::kPass) return lane;
+    ASSIGN_OR_RETURN(const RequestQueue queue, QueueOf(question, parameters));
+    if (queue == RequestQueue::kPass) return queue;
   }
-  return Lane::kQuick;
+  return RequestQueue::kQuick;
 }
 
 // A question that cannot be answered does not keep the others from it, as in octavo query batch.

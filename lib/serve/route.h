@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "serve/lanes.h"
 #include "serve/message.h"
 #include "serve/parameters.h"
+#include "serve/request_queues.h"
 
 namespace octavo {
 
@@ -24,11 +24,11 @@ struct Route {
   std::string_view path = {};
   std::string_view summary = {};
   std::vector<ParameterSpec> parameters = {};
-  Lane lane = Lane::kQuick;
+  RequestQueue queue = RequestQueue::kQuick;
   // An error is turned into a response (HttpStatusOf).
   std::function<absl::StatusOr<ServeResponse>(const Call&)> answer = nullptr;
-  // Set if the lane depends on the request.
-  std::function<absl::StatusOr<Lane>(const Parameters&, const ServeRequest&)> choose_lane = nullptr;
+  // Set if the queue depends on the request.
+  std::function<absl::StatusOr<RequestQueue>(const Parameters&, const ServeRequest&)> choose_queue = nullptr;
   std::string_view produces = "application/json";
   std::string_view body = "";  // the JSON schema of the body of a POST
   bool streams = false;        // server-sent events: the server calls `answer` for more as long as the client listens

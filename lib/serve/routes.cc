@@ -52,32 +52,32 @@ std::vector<Route> Service::MakeRoutes() {
   };
   const ParameterSpec npy = Choice("format", "JSON, or the bytes of an .npy file of float32", {"json", "npy"});
   std::vector<Route> routes;
-  routes.push_back({"GET", "/api/v1/runs", "The served runs", {}, Lane::kQuick, by(&Service::Runs)});
+  routes.push_back({"GET", "/api/v1/runs", "The served runs", {}, RequestQueue::kQuick, by(&Service::Runs)});
   routes.push_back({"GET",
                     "/api/v1/search",
                     "Nodes and relations with a name or label: exactly, as beginning, and similar spellings",
                     {Text("text", "What to look for"), Whole("count", "Most completions", 1, 100, 20), Run()},
-                    Lane::kNames,
+                    RequestQueue::kNames,
                     by(&Service::Search)});
   routes.push_back({"GET",
                     "/api/v1/complete",
                     "Names and labels that begin with a text",
                     {Text("text", "The beginning"), Choice("kind", "What to complete", {"any", "node", "relation"}),
                      Whole("count", "Most completions", 1, 100, 20), Run()},
-                    Lane::kNames,
+                    RequestQueue::kNames,
                     by(&Service::Complete)});
   routes.push_back({"GET",
                     "/api/v1/relations",
                     "The relations, those with the most training edges first",
                     {Run()},
-                    Lane::kQuick,
+                    RequestQueue::kQuick,
                     by(&Service::Relations)});
   routes.push_back({"GET",
                     "/api/v1/node",
                     "A node: its label, degree and known edges by relation",
                     {Text("name", "Name or label of the node"),
                      Whole("edges", "Most edges listed for each relation and direction", 0, 1000, 20), Run()},
-                    Lane::kPass,
+                    RequestQueue::kPass,
                     by(&Service::Node)});
   routes.push_back(
       {"GET",
@@ -86,13 +86,13 @@ std::vector<Route> Service::MakeRoutes() {
        {Text("name", "Name or label of the node"), Count(), Choice("metric", "Similarity", {"cosine", "dot"}),
         Flag("exact", "Compare all vectors even if there is an index"),
         Whole("ef", "Candidates kept in an index search", 1, kMostServedEf, kDefaultEf), Run()},
-       Lane::kPass,
+       RequestQueue::kPass,
        by(&Service::Neighbors),
        [this](const Parameters& parameters, const ServeRequest&) {
-         return LaneOf({.words = {parameters.Text("name")},
-                        .metric = parameters.Text("metric"),
-                        .exact = parameters.Flag("exact")},
-                       parameters);
+         return QueueOf({.words = {parameters.Text("name")},
+                         .metric = parameters.Text("metric"),
+                         .exact = parameters.Flag("exact")},
+                        parameters);
        }});
   routes.push_back(
       {"GET",
@@ -102,40 +102,40 @@ std::vector<Route> Service::MakeRoutes() {
         OptionalText("tail", "Name or label; ? or absent to ask for it"), Count(),
         Choice("known", "Answers that are edges of the graph", {"hide", "mark"}),
         Flag("typed", "Put answers last that are of another type than those of the relation"), Run()},
-       Lane::kPass,
+       RequestQueue::kPass,
        by(&Service::Predict)});
   routes.push_back(
       {"GET",
        "/api/v1/analogy",
        "a is to b as c is to ?: the nodes nearest to b - a + c, of vectors of length 1",
        {Text("a", "Name or label"), Text("b", "Name or label"), Text("c", "Name or label"), Count(), Run()},
-       Lane::kPass,
+       RequestQueue::kPass,
        by(&Service::Analogy)});
   routes.push_back({.method = "POST",
                     .path = "/api/v1/batch",
                     .summary = "Answers to many questions, in their order",
                     .parameters = {Run()},
-                    .lane = Lane::kPass,
+                    .queue = RequestQueue::kPass,
                     .answer = by(&Service::Batch),
-                    .choose_lane = [this](const Parameters& parameters,
-                                          const ServeRequest& request) { return BatchLane(parameters, request); },
+                    .choose_queue = [this](const Parameters& parameters,
+                                           const ServeRequest& request) { return BatchQueue(parameters, request); },
                     .body = kBatchBody});
   ParameterSpec names = Text("name", "Name or label; several times for several nodes");
   names.repeated = true;
   routes.push_back(
-      {"GET", "/api/v1/vectors", "Vectors by name", {names, npy, Run()}, Lane::kNames, by(&Service::Vectors)});
+      {"GET", "/api/v1/vectors", "Vectors by name", {names, npy, Run()}, RequestQueue::kNames, by(&Service::Vectors)});
   routes.push_back({.method = "POST",
                     .path = "/api/v1/vectors",
                     .summary = "Vectors of many names",
                     .parameters = {npy, Run()},
-                    .lane = Lane::kNames,
+                    .queue = RequestQueue::kNames,
                     .answer = by(&Service::Vectors),
                     .body = kNamesBody});
   routes.push_back({"GET",
                     "/api/v1/compare",
                     "Neighbours of a node in two runs, and how their ranks differ",
                     {Text("other", "The second run"), Text("name", "Name or label"), Count(), Run()},
-                    Lane::kPass,
+                    RequestQueue::kPass,
                     by(&Service::Compare)});
   routes.push_back({.method = "GET",
                     .path = "/api/v1/compare/figures",
@@ -147,7 +147,7 @@ std::vector<Route> Service::MakeRoutes() {
                     "/api/v1/training",
                     "A run's progress, options, epochs and validations",
                     {Run()},
-                    Lane::kQuick,
+                    RequestQueue::kQuick,
                     by(&Service::Training)});
   routes.push_back({.method = "GET",
                     .path = "/api/v1/training/figures",
@@ -166,7 +166,7 @@ std::vector<Route> Service::MakeRoutes() {
                     "/api/v1/map",
                     "What the map shows; 202 while it is made",
                     {Flag("refresh", "Make it again if there is a newer commit"), Run()},
-                    Lane::kQuick,
+                    RequestQueue::kQuick,
                     by(&Service::Map)});
   routes.push_back(
       {.method = "GET",
@@ -186,9 +186,9 @@ std::vector<Route> Service::MakeRoutes() {
                     "/api/v1/map/place",
                     "Where a node is on the map",
                     {Text("name", "Name or label"), Run()},
-                    Lane::kNames,
+                    RequestQueue::kNames,
                     by(&Service::MapPlace)});
-  routes.push_back({"GET", "/api/v1/openapi.json", "This description", {}, Lane::kQuick, [this](const Call&) {
+  routes.push_back({"GET", "/api/v1/openapi.json", "This description", {}, RequestQueue::kQuick, [this](const Call&) {
                       return Response(
                           JsonResponse(200, DescribeApi(routes_, options_.version, !options_.guard.token.empty())));
                     }});

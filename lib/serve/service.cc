@@ -89,7 +89,7 @@ ServeResponse Service::Answer(const Route& route, const Parameters& parameters, 
   try {
     const Call call{parameters, request, ends};
     Response made = absl::CancelledError();
-    if (route.lane == Lane::kQuick && route.choose_lane == nullptr) {
+    if (route.queue == RequestQueue::kQuick && route.choose_queue == nullptr) {
       made = route.answer(call);
     } else {
       made = WithThreads(options_.threads, [&] { return route.answer(call); });
@@ -145,11 +145,11 @@ Dispatched Service::DispatchTo(const Target& target, ServeRequest request) {
   }
   absl::StatusOr<Parameters> parameters = Parameters::Check(route->parameters, target);
   if (!parameters.ok()) return AtOnce(ErrorResponse(400, MessageOf(parameters.status())));
-  Dispatched dispatched{.lane = route->lane};
-  if (route->choose_lane != nullptr) {
-    const absl::StatusOr<Lane> lane = route->choose_lane(*parameters, request);
-    if (!lane.ok()) return AtOnce(ErrorResponse(400, MessageOf(lane.status())));
-    dispatched.lane = *lane;
+  Dispatched dispatched{.queue = route->queue};
+  if (route->choose_queue != nullptr) {
+    const absl::StatusOr<RequestQueue> queue = route->choose_queue(*parameters, request);
+    if (!queue.ok()) return AtOnce(ErrorResponse(400, MessageOf(queue.status())));
+    dispatched.queue = *queue;
   }
   if (route->streams) {
     const absl::StatusOr<ServedRun*> run = RunOf(*parameters);

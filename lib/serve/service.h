@@ -1,5 +1,5 @@
 // All that is served, apart from sockets: runs, routes and pages. A request becomes either a response at once or work
-// for a lane.
+// for a queue.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 #include "absl/status/statusor.h"
 #include "serve/guard.h"
-#include "serve/lanes.h"
 #include "serve/map_cache.h"
 #include "serve/message.h"
+#include "serve/request_queues.h"
 #include "serve/route.h"
 #include "serve/run_events.h"
 #include "serve/served_run.h"
@@ -36,7 +36,7 @@ struct Dispatched {
   std::optional<ServeResponse> response = std::nullopt;
   // Makes the response. `stop` is called now and then; when it returns true, nobody needs it.
   std::function<ServeResponse(const std::function<bool()>& stop)> work = nullptr;
-  Lane lane = Lane::kQuick;
+  RequestQueue queue = RequestQueue::kQuick;
   // For server-sent events: after the response, `more` is called again and again and returns what is new, or an error
   // at the end. Run it in kQuick.
   std::function<absl::StatusOr<std::string>()> more = nullptr;
@@ -67,7 +67,7 @@ class Service {
   // The run that the request names, or the first one.
   absl::StatusOr<Served*> Find(std::string_view name);
   absl::StatusOr<ServedRun*> RunOf(const Parameters& parameters, std::string_view value = "run");
-  absl::StatusOr<Lane> LaneOf(const Question& question, const Parameters& parameters);
+  absl::StatusOr<RequestQueue> QueueOf(const Question& question, const Parameters& parameters);
 
   // Answers, by file: questions_api.cc
   Response Neighbors(const Call& call);
@@ -76,7 +76,7 @@ class Service {
   Response Batch(const Call& call);
   Response Vectors(const Call& call);
   Response Compare(const Call& call);
-  absl::StatusOr<Lane> BatchLane(const Parameters& parameters, const ServeRequest& request);
+  absl::StatusOr<RequestQueue> BatchQueue(const Parameters& parameters, const ServeRequest& request);
   // names_api.cc
   Response Search(const Call& call);
   Response Complete(const Call& call);

@@ -117,9 +117,8 @@ Service::Response Service::TrainingFigures(const Call& call) {
   std::optional<Residency> residency;
   const Progress& progress = manifest.header.progress;
   if (progress.partitions > progress.resident) {
-    const TrainOptions& options = commit->configuration.options;
-    residency = PlannedResidency(progress, options.order, options.seed, static_cast<std::uint32_t>(options.lanes),
-                                 commit->answerer.run().graph->Edges(Split::kTrain));
+    residency =
+        PlannedResidency(progress, commit->configuration.options, commit->answerer.run().graph->Edges(Split::kTrain));
   }
   return TextResponse(
       200, "text/html; charset=utf-8",

@@ -23,6 +23,13 @@ std::unique_ptr<Graph> Partitioned(const std::filesystem::path& folder) {
   return WriteGraph(graph, folder);
 }
 
+TrainOptions With(BucketOrder order, std::uint64_t seed) {
+  TrainOptions options;
+  options.order = order;
+  options.seed = seed;
+  return options;
+}
+
 // Whether partition g is in memory at the share `when`.
 bool IsResident(const Residency::Partition& partition, double when) {
   return std::any_of(partition.spans.begin(), partition.spans.end(),
@@ -34,7 +41,7 @@ TEST(Residency, HoldsAtEachTimeThePartitionsOfThePlan) {
   const std::unique_ptr<Graph> graph = Partitioned(folder / "graph");
   const CellReader& train = graph->Edges(Split::kTrain);
   const Progress progress = {.epoch = 3, .partitions = 6, .resident = 2, .plan_epoch = 1};
-  const Residency residency = PlannedResidency(progress, BucketOrder::kBeta, 7, 1, train);
+  const Residency residency = PlannedResidency(progress, With(BucketOrder::kBeta, 7), train);
   EXPECT_EQ(residency.epoch, 3U);
   EXPECT_EQ(residency.resident, 2U);
   EXPECT_EQ(residency.loads, BetaExchanges(6, 2));
@@ -66,7 +73,7 @@ TEST(Residency, IsOfTheNextEpochWhereTheDivisionIsNew) {
   const std::unique_ptr<Graph> graph = Partitioned(folder / "graph");
   for (const auto& [epoch, plan_epoch, shown] : {std::tuple(0U, 0U, 1U), {4U, 4U, 5U}, {5U, 4U, 5U}, {1U, 0U, 1U}}) {
     const Progress progress = {.epoch = epoch, .partitions = 4, .resident = 2, .plan_epoch = plan_epoch};
-    EXPECT_EQ(PlannedResidency(progress, BucketOrder::kRandom, 1, 1, graph->Edges(Split::kTrain)).epoch, shown);
+    EXPECT_EQ(PlannedResidency(progress, With(BucketOrder::kRandom, 1), graph->Edges(Split::kTrain)).epoch, shown);
   }
 }
 

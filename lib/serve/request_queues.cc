@@ -1,18 +1,18 @@
-#include "serve/lanes.h"
+#include "serve/request_queues.h"
 
 #include <utility>
 
 namespace octavo {
 
-Lanes::Lanes(int quick_threads, std::size_t most_waiting) : most_waiting_(most_waiting) {
-  for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
+RequestQueues::RequestQueues(int quick_threads, std::size_t most_waiting) : most_waiting_(most_waiting) {
+  for (std::size_t queue = 0; queue < kRequestQueueCount; ++queue) {
     State& state = *states_.emplace_back(std::make_unique<State>());
-    const int threads = lane == static_cast<std::size_t>(Lane::kQuick) ? quick_threads : 1;
+    const int threads = queue == static_cast<std::size_t>(RequestQueue::kQuick) ? quick_threads : 1;
     for (int i = 0; i < threads; ++i) threads_.emplace_back([&state] { Work(state); });
   }
 }
 
-Lanes::~Lanes() {
+RequestQueues::~RequestQueues() {
   for (const std::unique_ptr<State>& state : states_) {
     const MutexLock lock(state->mutex);
     state->ends = true;
@@ -20,15 +20,15 @@ Lanes::~Lanes() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool Lanes::Submit(Lane lane, std::function<void()> task) {
-  State& state = *states_[static_cast<std::size_t>(lane)];
+bool RequestQueues::Submit(RequestQueue queue, std::function<void()> task) {
+  State& state = *states_[static_cast<std::size_t>(queue)];
   const MutexLock lock(state.mutex);
   if (state.waiting.size() >= most_waiting_) return false;
   state.waiting.push_back(std::move(task));
   return true;
 }
 
-void Lanes::Work(State& state) {
+void RequestQueues::Work(State& state) {
   while (true) {
     std::function<void()> task;
     {

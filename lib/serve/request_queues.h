@@ -1,4 +1,4 @@
-// Threads that work on requests, in lanes: what is quick never waits for what reads a whole table.
+// Threads that work on requests, in queues: what is quick never waits for what reads a whole table.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,24 @@
 
 namespace octavo {
 
-enum class Lane {
+enum class RequestQueue {
   kQuick,  // answers from memory: pages, searches of an index, the history of a run
   kNames,  // looks at the names of all nodes, for a bounded time
   kPass,   // reads tables or edges from beginning to end
   kMap,    // makes the points of the map
 };
-inline constexpr std::size_t kLaneCount = 4;
+inline constexpr std::size_t kRequestQueueCount = 4;
 
-class Lanes {
+class RequestQueues {
  public:
-  // kQuick has `quick_threads` threads, the others one each. At most `most_waiting` tasks wait in a lane.
-  Lanes(int quick_threads, std::size_t most_waiting);
+  // kQuick has `quick_threads` threads, the others one each. At most `most_waiting` tasks wait in a queue.
+  RequestQueues(int quick_threads, std::size_t most_waiting);
   // Waits for all tasks, including those that wait.
-  ~Lanes();
+  ~RequestQueues();
 
-  // Runs `task` on a thread of the lane, in order of submission. Returns false, without running it, if too many wait.
+  // Runs `task` on a thread of the queue, in order of submission. Returns false, without running it, if too many wait.
   // Any thread.
-  bool Submit(Lane lane, std::function<void()> task);
+  bool Submit(RequestQueue queue, std::function<void()> task);
 
  private:
   struct State {
