@@ -60,6 +60,11 @@ class Service {
   using Response = absl::StatusOr<ServeResponse>;
 
   std::vector<Route> MakeRoutes();
+  void AddNameRoutes(std::vector<Route>& routes);
+  void AddQuestionRoutes(std::vector<Route>& routes);
+  void AddTrainingRoutes(std::vector<Route>& routes);  // and of comparisons of two runs
+  void AddMapRoutes(std::vector<Route>& routes);
+  std::function<Response(const Call&)> By(Response (Service::*method)(const Call&));
   Dispatched DispatchTo(const Target& target, ServeRequest request);
   ServeResponse Answer(const Route& route, const Parameters& parameters, const ServeRequest& request,
                        const std::function<bool()>& stop);
