@@ -7,13 +7,10 @@
 #include <span>
 #include <utility>
 
-#include "base/checked_math.h"
-#include "base/parallel.h"
 #include "base/per_thread.h"
 #include "bench/distance_terms.h"
 #include "bench/machine.h"
 #include "bench/random_floats.h"
-#include "bench/rate.h"
 #include "fmt/format.h"
 #include "model/bf16_block.h"
 #include "model/chunk_kernel.h"
@@ -141,15 +138,10 @@ class Work {
   ChunkGradients output_;
 };
 
-// Calls of work() per second of processor time, each thread the same number, so that none waits for the others.
+// Calls per second of processor time.
 template <typename Call>
 double CallsOfEach(int threads, double seconds, const Call& call) {
-  const std::size_t calls = RoundUp(16, static_cast<std::size_t>(threads));
-  const double rate = WithThreads(threads, [&] {
-    return IdleCallsPerSecond(threads, seconds,
-                              [&](std::uint64_t) { ParallelEach(0, calls, [&](std::size_t) { call(); }); });
-  });
-  return rate * static_cast<double>(calls);
+  return CallsOfThreads(threads, seconds, RateClock::kProcessor, 16, call);
 }
 
 using Works = PerThread<std::unique_ptr<Work>>;

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <span>
 
-#include "base/checked_math.h"
 #include "base/parallel.h"
 #include "base/per_thread.h"
 #include "base/random.h"
@@ -31,8 +30,8 @@ struct GemmShape {
 // shapes, the last one of a large chunk.
 constexpr std::array<GemmShape, 5> kShapes = {
     {{256, 512, 200}, {256, 200, 512}, {512, 200, 256}, {256, 512, 400}, {1024, 1024, 400}}};
-// Per call: enough to make the cost of distributing products to threads negligible.
-constexpr double kCallFlops = 3e9;
+// Enough products to make the cost of distributing them to threads negligible.
+std::size_t ProductsOfCall(double flops) { return static_cast<std::size_t>(std::ceil(3e9 / flops)); }
 
 struct GemmResult {
   GemmRate rate;
@@ -48,25 +47,15 @@ GemmResult MeasureGemm(GemmBackend backend, const GemmShape& shape, int threads,
   const std::vector<float> b = RandomFloats(k * n, 2);
   PerThread<std::vector<float>> results([&] { return std::vector<float>(m * n); });
   const double flops = 2.0 * static_cast<double>(m * n * k);
-  // The same number for each thread, so that none waits for the others.
-  const std::size_t products =
-      RoundUp(static_cast<std::size_t>(std::ceil(kCallFlops / flops)), static_cast<std::size_t>(threads));
   GemmResult run{.rate = {std::string(GemmBackendName(backend)), m, n, k, threads}};
-  const double calls = WithThreads(threads, [&] {
-    const auto multiply = [&](std::uint64_t) {
-      ParallelEach(0, products, [&](std::size_t) {
-        GemmWith(backend, m, n, k, {a.data(), k}, {b.data(), n}, results.local().data(), n, false);
-      });
-    };
-    if (clock == RateClock::kWall) return CallsPerSecond(seconds, multiply);
-    const double before = ProcessorSeconds();
-    const double begin = SteadySeconds();
-    const double rate = IdleCallsPerSecond(threads, seconds, multiply);
-    run.had = ProcessorSeconds() - before;
-    run.could_have = (SteadySeconds() - begin) * ProcessorsOf(threads);
-    return rate;
+  const double before = ProcessorSeconds();
+  const double begin = SteadySeconds();
+  const double products = CallsOfThreads(threads, seconds, clock, ProductsOfCall(flops), [&] {
+    GemmWith(backend, m, n, k, {a.data(), k}, {b.data(), n}, results.local().data(), n, false);
   });
-  run.rate.gflops = flops * static_cast<double>(products) * calls * 1e-9;
+  run.had = ProcessorSeconds() - before;
+  run.could_have = (SteadySeconds() - begin) * ProcessorsOf(threads);
+  run.rate.gflops = flops * products * 1e-9;
   return run;
 }
 
@@ -106,18 +95,10 @@ double Bf16Peak(Bf16Backend backend, int threads, double seconds, RateClock cloc
     PackBf16RightRows(backend, shape.k, shape.n, 0, shape.k, b.data(), shape.n, right.data());
     PerThread<std::vector<float>> results([&] { return std::vector<float>(shape.m * shape.n); });
     const double flops = 2.0 * static_cast<double>(shape.m * shape.n * shape.k);
-    const std::size_t products =
-        RoundUp(static_cast<std::size_t>(std::ceil(kCallFlops / flops)), static_cast<std::size_t>(threads));
-    const double calls = WithThreads(threads, [&] {
-      const auto multiply = [&](std::uint64_t) {
-        ParallelEach(0, products, [&](std::size_t) {
-          Bf16Multiply(backend, shape.m, shape.n, shape.k, left.data(), right.data(), results.local().data(), shape.n);
-        });
-      };
-      const double each = seconds / kShapes.size();
-      return clock == RateClock::kWall ? CallsPerSecond(each, multiply) : IdleCallsPerSecond(threads, each, multiply);
+    const double products = CallsOfThreads(threads, seconds / kShapes.size(), clock, ProductsOfCall(flops), [&] {
+      Bf16Multiply(backend, shape.m, shape.n, shape.k, left.data(), right.data(), results.local().data(), shape.n);
     });
-    peak = std::max(peak, flops * static_cast<double>(products) * calls * 1e-9);
+    peak = std::max(peak, flops * products * 1e-9);
   }
   return peak;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "bench/thread_rate.h"
 #include "io/disk_probe.h"
 
 namespace octavo {
@@ -41,9 +42,6 @@ MachineReport MeasureMachine(int threads, const std::filesystem::path& folder, d
 
 // The processor's name, or "unknown processor" if the system does not report it.
 std::string ProcessorName();
-
-// The clock of a rate: elapsed time, or this program's processor time.
-enum class RateClock { kWall, kProcessor };
 
 // The peak of matrix products of the current backend on `threads` threads. Compare it only with rates by the same
 // clock.
