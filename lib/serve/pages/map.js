@@ -6,7 +6,9 @@ import { PointLayer } from "./point_layer.js";
 
 const kMostListed = 200;
 const kMostNames = 40;
-const kFrameTime = 20;  // milliseconds; if pictures come more slowly, they have fewer points while the map moves
+// Milliseconds; if pictures come more slowly, the map that moves shows the last picture of all points, and a sample of
+// the points around it.
+const kFrameTime = 20;
 const kLeastShown = 20000;
 const kMostZoom = 1e5;
 const kAround = 300;  // points in view around a node that was looked for
@@ -57,9 +59,11 @@ function draw() {
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const count = moving ? Math.min(layer.count, shownWhileMoving) : layer.count;
   layer.draw(view, { ground: pageColour("--ground"), choice: chosen.choice, size: pointSize(), alpha: alphaFor(count), count });
+  if (count < layer.count) layer.drawKept(view);
+  else if (!moving) layer.keep(view);
 }
 
-// While the map moves without a pause: shows fewer points if pictures come too slowly, and more if there is time.
+// While the map moves without a pause: draws fewer points if pictures come too slowly, and more if there is time.
 let pictureTime = -Infinity;  // of the last picture of this move
 function adapt(now) {
   const time = now - pictureTime;
@@ -377,7 +381,7 @@ function describe(map) {
 }
 
 // Times of pictures while the map moves, for ?measure=N: of `all` points, each finished before the next begins, and then
-// between pictures as they come on the screen, with as many points as there is time for.
+// between pictures as they come on the screen, with as many points as there is time for around the kept picture.
 async function measure(pictures) {
   const move = (i) => Object.assign(view, { x: 0.3 * Math.sin(i / 10), zoom: 1 + i / pictures });
   const summary = (times) => {
@@ -406,7 +410,7 @@ async function measure(pictures) {
   const shown = Math.round(Math.min(layer.count, shownWhileMoving));
   showAll();
   document.documentElement.dataset.frames = JSON.stringify({ points: layer.count, all: summary(all),
-    moving: { ...summary(between.slice(pictures / 2)), points: shown } });
+    moving: { ...summary(between.slice(pictures / 2)), points: shown, kept: layer.kept === null ? 0 : layer.count } });
 }
 
 try {
