@@ -31,6 +31,12 @@ void Remember(int number) {
   ::raise(number);
 }
 
+// A launcher may pass the signal on more than once.
+void RememberStop(int number) {
+  int none = 0;
+  if (signal_number.compare_exchange_strong(none, number, std::memory_order_relaxed)) ::sem_post(&first_signal);
+}
+
 void RememberCommit(int) { commit_requested.store(true, std::memory_order_relaxed); }
 
 }  // namespace
@@ -57,11 +63,21 @@ std::atomic<bool>& CatchCommitRequests() {
   return commit_requested;
 }
 
+void CatchStopRequests() {
+  struct sigaction action {};
+  action.sa_handler = RememberStop;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGUSR1, &action, nullptr);
+}
+
 bool Interrupted() { return signal_number.load(std::memory_order_relaxed) != 0; }
 
 const std::atomic<int>& InterruptSignal() { return signal_number; }
 
-int InterruptExitCode() { return 128 + signal_number.load(std::memory_order_relaxed); }
+int InterruptExitCode() {
+  const int number = signal_number.load(std::memory_order_relaxed);
+  return 128 + (number == 0 ? SIGUSR1 : number);
+}
 
 std::string_view InterruptName() {
   switch (signal_number.load(std::memory_order_relaxed)) {
@@ -69,6 +85,10 @@ std::string_view InterruptName() {
       return "SIGINT";
     case SIGHUP:
       return "SIGHUP";
+    case SIGUSR1:
+      return "SIGUSR1";
+    case 0:
+      return "another rank";
     default:
       return "SIGTERM";
   }

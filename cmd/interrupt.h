@@ -20,15 +20,19 @@ void CatchInterrupts();
 // program runs.
 std::atomic<bool>& CatchCommitRequests();
 
+// Catches SIGUSR1 as one of the three signals.
+void CatchStopRequests();
+
 // True after a signal. Any thread; cheap.
 bool Interrupted();
 
 // The number of the signal, or 0. Valid as long as the program runs.
 const std::atomic<int>& InterruptSignal();
 
-// The exit code for the signal: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP. REQUIRES: Interrupted()
+// The exit code for the signal: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP, 138 for SIGUSR1; also 138 if another
+// rank got the signal.
 int InterruptExitCode();
-// "SIGINT", "SIGTERM" or "SIGHUP". REQUIRES: Interrupted()
+// "SIGINT", "SIGTERM", "SIGHUP" or "SIGUSR1", or "another rank".
 std::string_view InterruptName();
 
 // For a verb that can end at once, because its files become visible only when complete: catches the three signals.

@@ -25,6 +25,7 @@
 #include "cmd/faults.h"
 #include "cmd/flags.h"
 #include "cmd/help.h"
+#include "cmd/job.h"
 #include "cmd/manual.h"
 #include "cmd/program.h"
 #include "cmd/program_facts.h"
@@ -159,9 +160,11 @@ int Main(int argc, char** argv) {
   program.reporter.EndProgress();
   if (!status.ok()) {
     program.reporter.Error(MessageOf(status));
+    LeaveJob(program, /*failed=*/true, static_cast<int>(KindOf(status)));
     return static_cast<int>(KindOf(status));
   }
   const int flushed = FlushOutput(program.reporter);
+  LeaveJob(program, /*failed=*/false, flushed);
   return flushed != 0 ? flushed : program.exit_code;
 }
 

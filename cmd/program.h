@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "cmd/reporter.h"
+#include "ranks/ranks.h"
 
 namespace CLI {
 class App;
@@ -29,6 +31,8 @@ struct Program {
   Reporter reporter;
   // Set by the verb. Returns the program's status: ok is exit code 0, others by KindOf.
   std::function<absl::Status(Program&)> run;
+  // Of a verb that several processes run together (cmd/job.h), otherwise null.
+  std::unique_ptr<Ranks> ranks;
   // For exit codes of what is not an error: 130 or 143 after a signal.
   int exit_code = 0;
 };

@@ -68,7 +68,13 @@ void Reporter::Configure(Format format, bool quiet, bool verbose, std::uint64_t 
   memory_limit_ = memory_limit;
 }
 
+void Reporter::SetRank(std::string name, bool silent) {
+  rank_ = std::move(name);
+  silent_ = silent;
+}
+
 void Reporter::Write(std::string_view level, std::string_view message) {
+  if (silent_ && level != "error") return;
   const std::lock_guard<std::mutex> lock(mutex_);
   ClearProgress();
   if (format_ == Format::kJson) {
@@ -86,7 +92,9 @@ void Reporter::Write(std::string_view level, std::string_view message) {
   }
 }
 
-void Reporter::Error(std::string_view message) { Write("error", message); }
+void Reporter::Error(std::string_view message) {
+  Write("error", rank_.empty() ? std::string(message) : fmt::format("{}: {}", rank_, message));
+}
 void Reporter::Warning(std::string_view message) { Write("warning", message); }
 void Reporter::Info(std::string_view message) {
   if (!quiet_) Write("info", message);
@@ -96,7 +104,7 @@ void Reporter::Detail(std::string_view message) {
 }
 
 void Reporter::Show(const ShownProgress& progress) {
-  if (quiet_) return;
+  if (quiet_ || silent_) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   meter_.Enter(progress);
   const bool line_each_time = !OnTerminal() || format_ == Format::kJson;

@@ -20,6 +20,10 @@ class Reporter {
   // `quiet` shows only warnings and errors; `verbose` adds details. `memory_limit` as in ProgressFacts.
   void Configure(Format format, bool quiet, bool verbose, std::uint64_t memory_limit);
 
+  // From now on this is one of several processes: errors begin with its name, and with `silent` nothing else is written,
+  // as the first process says it.
+  void SetRank(std::string name, bool silent);
+
   void Error(std::string_view message);
   void Warning(std::string_view message);
   void Info(std::string_view message);
@@ -36,6 +40,8 @@ class Reporter {
   std::mutex mutex_;
   Format format_ = Format::kText;
   bool quiet_ = false;
+  bool silent_ = false;
+  std::string rank_;
   bool verbose_ = false;
   std::uint64_t memory_limit_ = 0;
   ProgressMeter meter_;

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/job.h"
 #include "cmd/opened_run.h"
 #include "cmd/program.h"
 #include "cmd/run_flags.h"
@@ -46,6 +47,7 @@ void AddResumeVerb(CLI::App& app, Program& program) {
                  "Check everything and report how training would continue, but write nothing");
   verb->final_callback([&program, flags] {
     program.run = [flags](Program& p) -> absl::Status {
+      RETURN_IF_ERROR(JoinJob(p));
       const auto& [run, graph] = flags->run;
       if (graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(run, "--graph"));
       ASSIGN_OR_RETURN(const std::optional<ExchangeMode> exchange, ExchangeOf(*flags));

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/job.h"
 #include "cmd/limits.h"
 #include "cmd/opened_run.h"
 #include "cmd/program.h"
@@ -64,9 +65,13 @@ absl::StatusOr<TrainFlags> FollowSource(const std::string& source, TrainFlags fl
 }
 
 absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
+  RETURN_IF_ERROR(JoinJob(program));
   ASSIGN_OR_RETURN(const TrainFlags train, FollowSource(flags.init, flags.train));
-  ASSIGN_OR_RETURN(const SettledOptions settled,
-                   SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program)));
+  SettledOptions settled;
+  if (program.ranks == nullptr || program.ranks->first()) {
+    ASSIGN_OR_RETURN(settled, SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program)));
+  }
+  if (program.ranks != nullptr) RETURN_IF_ERROR(ShareOptions(*program.ranks, settled.options));
   const TrainOptions& options = settled.options;
   if (flags.print_config) {
     PrintConfiguration(options);

@@ -36,6 +36,11 @@ void ReportEpoch(Reporter& reporter, const EpochEvent& event, std::uint64_t epoc
     reporter.Detail(fmt::format("  {} lanes in {} rounds: the slowest of each round {:.2f} s together, balance {:.2f}",
                                 event.lanes, event.rounds, event.slowest_lane_seconds, event.lane_balance));
   }
+  if (event.ranks > 1) {
+    reporter.Info(fmt::format("  {} ranks: moved {}, sending took {:.2f} s, rank {} waited most: {:.2f} s", event.ranks,
+                              FormatByteSize(event.moved_bytes), event.moving_seconds, event.waiting_rank,
+                              event.waited_seconds));
+  }
   if (event.partitions > event.resident) {
     reporter.Info(traffic);
   } else {
@@ -113,6 +118,7 @@ TrainSettings SettingsOf(const Program& program) {
   TrainSettings settings;
   settings.threads = ThreadCount(program);
   settings.memory = MemoryLimit(program);
+  settings.ranks = program.ranks.get();
   settings.divide_anew = program.options.memory > 0;
   return settings;
 }
@@ -143,7 +149,12 @@ absl::Status RunTraining(
   TrainSettings settings = SettingsOf(program);
   settings.validate = MakeValidator(program);
   settings.stop = &InterruptSignal();
-  settings.commit = &CatchCommitRequests();
+  // Launchers pass SIGUSR1 on where they answer other signals by killing, so of a job it asks for a commit and an end.
+  if (program.ranks == nullptr) {
+    settings.commit = &CatchCommitRequests();
+  } else {
+    CatchStopRequests();
+  }
 
   std::uint64_t epochs = 0;
   TrainCallbacks callbacks;

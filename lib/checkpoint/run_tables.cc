@@ -123,10 +123,10 @@ absl::Status FillRows(File& file, WriteBehind& cache, const NpyShape& shape, std
 }
 
 // Makes slot 0 of a table with rows from `initializer`, or zeros, and `overlay` and returns the checksum of each
-// partition.
+// partition. With `peers` only the partitions that begin in this folder.
 absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, TableName table, const NpyShape& shape,
                                                      std::uint64_t partition_rows, const RowInitializer& initializer,
-                                                     const RowOverlay& overlay, bool sync) {
+                                                     const RowOverlay& overlay, bool sync, CommitPeers* peers) {
   ASSIGN_OR_RETURN(File file, OpenTableFile(paths.Table(table, 0), shape, /*writable=*/true));
   const std::uint64_t row_bytes = std::max<std::uint64_t>(1, shape.columns * sizeof(float));
   const std::uint64_t step = std::max<std::uint64_t>(1, RunTables::kFillStepBytes / row_bytes);
@@ -136,6 +136,11 @@ absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, Tabl
   for (std::uint64_t first = 0; first < shape.rows; first += partition_rows) {
     const std::uint64_t end = std::min(first + partition_rows, shape.rows);
     StreamingChecksum64 checksum;
+    const auto partition = static_cast<PartitionId>(checksums.size());
+    if (peers != nullptr && peers->FirstFolderOf(partition) != peers->folder()) {
+      checksums.push_back(0);
+      continue;
+    }
     for (std::uint64_t row = first; row < end; row += step) {
       RETURN_IF_ERROR(
           FillRows(file, cache, shape, row, std::min(step, end - row), initializer, overlay, buffer, checksum));
@@ -148,18 +153,18 @@ absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, Tabl
   return checksums;
 }
 
-// Reserves the space of both slots of a table.
-absl::Status AllocateSlots(const RunPaths& paths, TableName table, const NpyShape& shape) {
+// Reserves the space of both slots of a table, or with `sparse` makes holes.
+absl::Status AllocateSlots(const RunPaths& paths, TableName table, const NpyShape& shape, bool sparse = false) {
   for (const int slot : {0, 1}) {
-    ASSIGN_OR_RETURN(File file, CreateTableFile(paths.Table(table, slot), shape));
+    ASSIGN_OR_RETURN(File file, CreateTableFile(paths.Table(table, slot), shape, sparse));
     RETURN_IF_ERROR(file.Close());
   }
   return absl::OkStatus();
 }
 
-absl::Status AllocateAll(const RunPaths& paths, const RunShape& shape) {
-  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kEmbeddings, {shape.rows, shape.dim, shape.element}));
-  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kOptimizer, {shape.rows, shape.state_width}));
+absl::Status AllocateAll(const RunPaths& paths, const RunShape& shape, bool sparse) {
+  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kEmbeddings, {shape.rows, shape.dim, shape.element}, sparse));
+  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kOptimizer, {shape.rows, shape.state_width}, sparse));
   if (shape.lanes > 1) {
     const std::uint64_t rows = shape.LaneRelationRows();
     RETURN_IF_ERROR(AllocateSlots(paths, TableName::kLaneRelations, {rows, shape.relation_width}));
@@ -172,7 +177,9 @@ absl::Status AllocateAll(const RunPaths& paths, const RunShape& shape) {
 // Checks header and size of each file that has rows of the commit.
 absl::Status CheckNamedFiles(const RunPaths& paths, const Manifest& manifest) {
   for (const std::uint64_t slot : {0U, 1U}) {
-    const auto named = [slot](const PartitionRecord& record) { return record.slot == slot; };
+    const auto named = [&](const PartitionRecord& record) {
+      return record.slot == slot && record.folder == manifest.round.folder;
+    };
     if (std::ranges::none_of(manifest.partitions, named)) continue;
     const ManifestHeader& header = manifest.header;
     for (const auto& [table, shape] :
@@ -186,9 +193,10 @@ absl::Status CheckNamedFiles(const RunPaths& paths, const Manifest& manifest) {
 
 }  // namespace
 
-RunTables::RunTables(const RunPaths& paths, const RunShape& shape, bool sync)
+RunTables::RunTables(const RunPaths& paths, const RunShape& shape, bool sync, CommitPeers* peers)
     : paths_(paths),
       sync_(sync),
+      peers_(peers),
       relations_(SlotsOf(paths, TableName::kRelations), {shape.relation_rows, shape.relation_width}),
       relation_optimizer_(SlotsOf(paths, TableName::kRelationOptimizer),
                           {shape.relation_rows, shape.relation_state_width}),
@@ -196,45 +204,65 @@ RunTables::RunTables(const RunPaths& paths, const RunShape& shape, bool sync)
       lane_relation_optimizer_(SlotsOf(paths, TableName::kLaneRelationOptimizer),
                                {shape.LaneRelationRows(), shape.relation_state_width}) {}
 
+absl::Status RunTables::MakeFirst(const RunShape& shape, const RowInitializer& embeddings,
+                                  const RowInitializer& relations, const RunBeginning& beginning) {
+  // A full disk is found here, and not by a later write to a mapped page or an eviction.
+  RETURN_IF_ERROR(AllocateAll(paths_, shape, InSeveralFolders()));
+  manifest_.header = HeaderOf(shape);
+  manifest_.lanes = next_lanes_ = LanesOf(shape);
+  const ssize_t drawn = ::getrandom(manifest_.header.run_id.data(), sizeof(manifest_.header.run_id), 0);
+  if (drawn != static_cast<ssize_t>(sizeof(manifest_.header.run_id))) return ErrnoError("getrandom", errno);
+  ASSIGN_OR_RETURN(const auto row_checksums,
+                   FillTable(paths_, TableName::kEmbeddings, {shape.rows, shape.dim, shape.element},
+                             shape.partition_rows, embeddings, beginning.embeddings, sync_, peers_));
+  ASSIGN_OR_RETURN(const auto state_checksums,
+                   FillTable(paths_, TableName::kOptimizer, {shape.rows, shape.state_width}, shape.partition_rows,
+                             nullptr, beginning.optimizer, sync_, peers_));
+  std::vector<bool> here;
+  for (std::uint32_t p = 0; p < row_checksums.size(); ++p) {
+    const std::uint32_t folder = InSeveralFolders() ? peers_->FirstFolderOf(static_cast<PartitionId>(p)) : 0;
+    here.push_back(peers_ == nullptr || folder == peers_->folder());
+    manifest_.partitions.push_back({.slot = 0,
+                                    .folder = folder,
+                                    .generation = 1,
+                                    .embedding_checksum = row_checksums[p],
+                                    .state_checksum = state_checksums[p]});
+  }
+  for (std::uint64_t row = 0; row < shape.relation_rows; ++row) {
+    relations(row, relations_.Row(row));
+    if (beginning.relation_optimizer) beginning.relation_optimizer(row, relation_optimizer_.Row(row));
+  }
+  ASSIGN_OR_RETURN(manifest_.header.relation_checksum, relations_.Write(0, sync_));
+  ASSIGN_OR_RETURN(manifest_.header.relation_state_checksum, relation_optimizer_.Write(0, sync_));
+  manifest_.header.generation = 1;
+  if (peers_ != nullptr) {
+    RETURN_IF_ERROR(peers_->Gather(here, manifest_, lane_relations_, lane_relation_optimizer_));
+  }
+  RETURN_IF_ERROR(OpenTables());
+  if (beginning.seal) RETURN_IF_ERROR(beginning.seal(manifest_.header.progress));
+  // Every file name that the manifest refers to is durable before the manifest.
+  if (sync_) RETURN_IF_ERROR(SyncFolder(paths_.folder()));
+  newest_ = manifest_.partitions;
+  ASSIGN_OR_RETURN(state_, StateFile::Create(paths_.State(), manifest_));
+  if (peers_ == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(peers_->Meet());
+  return peers_->Adopt(manifest_);  // as the processes that only open the folder
+}
+
 absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& paths, const RunShape& shape,
                                                              const RowInitializer& embeddings,
                                                              const RowInitializer& relations, bool sync,
-                                                             const RunBeginning& beginning) {
-  auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync));
-  const auto build = [&]() -> absl::Status {
-    // A full disk is found here, and not by a later write to a mapped page or an eviction.
-    RETURN_IF_ERROR(AllocateAll(paths, shape));
-    Manifest& manifest = tables->manifest_;
-    manifest.header = HeaderOf(shape);
-    manifest.lanes = tables->next_lanes_ = LanesOf(shape);
-    const ssize_t drawn = ::getrandom(manifest.header.run_id.data(), sizeof(manifest.header.run_id), 0);
-    if (drawn != static_cast<ssize_t>(sizeof(manifest.header.run_id))) return ErrnoError("getrandom", errno);
-    ASSIGN_OR_RETURN(const auto row_checksums,
-                     FillTable(paths, TableName::kEmbeddings, {shape.rows, shape.dim, shape.element},
-                               shape.partition_rows, embeddings, beginning.embeddings, sync));
-    ASSIGN_OR_RETURN(const auto state_checksums,
-                     FillTable(paths, TableName::kOptimizer, {shape.rows, shape.state_width}, shape.partition_rows,
-                               nullptr, beginning.optimizer, sync));
-    for (std::size_t p = 0; p < row_checksums.size(); ++p) {
-      manifest.partitions.push_back(
-          {.slot = 0, .generation = 1, .embedding_checksum = row_checksums[p], .state_checksum = state_checksums[p]});
-    }
-    for (std::uint64_t row = 0; row < shape.relation_rows; ++row) {
-      relations(row, tables->relations_.Row(row));
-      if (beginning.relation_optimizer) beginning.relation_optimizer(row, tables->relation_optimizer_.Row(row));
-    }
-    ASSIGN_OR_RETURN(manifest.header.relation_checksum, tables->relations_.Write(0, sync));
-    ASSIGN_OR_RETURN(manifest.header.relation_state_checksum, tables->relation_optimizer_.Write(0, sync));
-    RETURN_IF_ERROR(tables->OpenTables());
-    if (beginning.seal) RETURN_IF_ERROR(beginning.seal(manifest.header.progress));
-    // Every file name that the manifest refers to is durable before the manifest.
-    if (sync) RETURN_IF_ERROR(SyncFolder(paths.folder()));
-    manifest.header.generation = 1;
-    tables->newest_ = manifest.partitions;
-    ASSIGN_OR_RETURN(tables->state_, StateFile::Create(paths.State(), manifest));
-    return absl::OkStatus();
-  };
-  if (absl::Status status = build(); !status.ok()) {
+                                                             const RunBeginning& beginning, CommitPeers* peers) {
+  auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync, peers));
+  if (!tables->WritesFolder()) {
+    // The folder's first process makes the files; this one opens them afterwards.
+    Manifest made;
+    made.lanes = LanesOf(shape);
+    RETURN_IF_ERROR(peers->Gather({}, made, tables->lane_relations_, tables->lane_relation_optimizer_));
+    RETURN_IF_ERROR(peers->Meet());
+    return Open(paths, shape, sync, peers);
+  }
+  if (absl::Status status = tables->MakeFirst(shape, embeddings, relations, beginning); !status.ok()) {
     // Without STATE there is no run: the files are useless and may take the space of a full disk.
     for (const std::filesystem::path& path : paths.All()) {
       if (path != paths.Lock() && path != paths.Configuration()) static_cast<void>(RemoveFile(path));
@@ -244,11 +272,13 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
   return tables;
 }
 
-absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths, const RunShape& shape, bool sync) {
-  auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync));
+absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths, const RunShape& shape, bool sync,
+                                                           CommitPeers* peers) {
+  auto tables = std::unique_ptr<RunTables>(new RunTables(paths, shape, sync, peers));
   RETURN_IF_ERROR(Failpoint("restart.R2"));
   // Everything is compared before STATE is opened for writing: a run with other options stays as it is.
   ASSIGN_OR_RETURN(const Manifest found, ReadNewestManifest(paths.State()));
+  if (peers == nullptr) RETURN_IF_ERROR(CheckWholeRun(found, paths.State().string()));
   RETURN_IF_ERROR(Failpoint("restart.R3"));
   RETURN_IF_ERROR(CheckShape(paths, found.header, HeaderOf(shape)));
   if (found.lanes.size() != LanesOf(shape).size()) {
@@ -257,7 +287,12 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths
   }
   RETURN_IF_ERROR(CheckNamedFiles(paths, found));
   RETURN_IF_ERROR(Failpoint("restart.R5"));
-  ASSIGN_OR_RETURN(tables->state_, StateFile::Open(paths.State(), sync, tables->manifest_));
+  if (tables->WritesFolder()) {
+    ASSIGN_OR_RETURN(tables->state_, StateFile::Open(paths.State(), sync, tables->manifest_));
+  } else {
+    tables->manifest_ = found;
+  }
+  if (peers != nullptr) RETURN_IF_ERROR(peers->Adopt(tables->manifest_));
   RETURN_IF_ERROR(Failpoint("restart.R6"));
   // newest_ runs ahead of the manifest: it has the slots and checksums of evicted rows that are not committed yet.
   tables->newest_ = tables->manifest_.partitions;
@@ -266,7 +301,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths
   RETURN_IF_ERROR(tables->relations_.Load(slot, header.relation_checksum));
   RETURN_IF_ERROR(tables->relation_optimizer_.Load(slot, header.relation_state_checksum));
   RETURN_IF_ERROR(tables->OpenTables());
-  RETURN_IF_ERROR(tables->PrepareSpareRelations());
+  if (tables->WritesFolder()) RETURN_IF_ERROR(tables->PrepareSpareRelations());
   RETURN_IF_ERROR(tables->PrepareLanes());
   // A finished run has no second files, so they have just been created again. Their names must be durable before a
   // manifest refers to them.
@@ -276,13 +311,19 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths
 
 absl::Status RunTables::OpenTables() {
   std::vector<std::uint8_t> slots;
-  for (const PartitionRecord& record : manifest_.partitions) slots.push_back(static_cast<std::uint8_t>(record.slot));
+  std::vector<bool> here;
+  for (const PartitionRecord& record : manifest_.partitions) {
+    slots.push_back(static_cast<std::uint8_t>(record.slot));
+    if (InSeveralFolders()) here.push_back(IsHere(record));
+  }
+  if (peers_ != nullptr) held_.assign(slots.size(), false);
   const ManifestHeader& header = manifest_.header;
   const auto open = [&](TableName table, const NpyShape& shape) {
     return MmapManager::Open({.slots = SlotsOf(paths_, table),
                               .shape = shape,
                               .partition_rows = header.partition_rows,
-                              .own_locks = table == TableName::kEmbeddings},
+                              .own_locks = table == TableName::kEmbeddings,
+                              .here = here},
                              slots);
   };
   ASSIGN_OR_RETURN(embeddings_, open(TableName::kEmbeddings, {header.rows, header.dim, header.element()}));
@@ -320,7 +361,7 @@ absl::Status RunTables::PrepareLanes() {
   }
   const std::uint64_t rows = lane_relations_.rows();
   for (const int each : {slot, 1 - slot}) {
-    if (each == slot && manifest_.round.open == 1) continue;
+    if (!WritesFolder() || (each == slot && manifest_.round.open == 1)) continue;
     for (const auto& [table, columns] :
          {std::pair(TableName::kLaneRelations, manifest_.header.relation_width),
           std::pair(TableName::kLaneRelationOptimizer, manifest_.header.relation_state_width)}) {
@@ -331,9 +372,37 @@ absl::Status RunTables::PrepareLanes() {
   return absl::OkStatus();
 }
 
-void RunTables::SetRound(const LanesHeader& round, std::span<const std::uint64_t> batches) {
+void RunTables::SetRound(const LanesHeader& round, std::span<const LaneRecord> lanes) {
   next_round_ = round;
-  for (std::size_t lane = 0; lane < next_lanes_.size(); ++lane) next_lanes_[lane] = {.batches = batches[lane]};
+  next_lanes_.assign(lanes.begin(), lanes.end());
+}
+
+PartitionRecord RunTables::GiveUp(PartitionId partition) {
+  held_[Value(partition)] = false;
+  return newest_[Value(partition)];
+}
+
+void RunTables::TakeOver(PartitionId partition, const PartitionRecord& record) {
+  PartitionRecord& own = newest_[Value(partition)];
+  own = record;
+  own.folder = InSeveralFolders() ? peers_->folder() : 0;
+  // Written to the slot that the manifest does not name, as an eviction would have.
+  own.slot = 1 - manifest_.partitions[Value(partition)].slot;
+  embeddings_->Follow(partition, static_cast<std::uint8_t>(own.slot), /*here=*/true);
+  optimizer_->Follow(partition, static_cast<std::uint8_t>(own.slot), /*here=*/true);
+  held_[Value(partition)] = true;
+}
+
+absl::Status RunTables::ReadMoving(PartitionId partition, std::uint64_t offset, std::span<std::byte> bytes) const {
+  const std::uint64_t embeddings = EmbeddingBytes(partition);
+  return offset < embeddings ? embeddings_->ReadStored(partition, offset, bytes)
+                             : optimizer_->ReadStored(partition, offset - embeddings, bytes);
+}
+
+absl::Status RunTables::WriteMoving(PartitionId partition, std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::uint64_t embeddings = EmbeddingBytes(partition);
+  return offset < embeddings ? embeddings_->WriteStored(partition, offset, bytes)
+                             : optimizer_->WriteStored(partition, offset - embeddings, bytes);
 }
 
 absl::Status RunTables::CheckPoison() const {
@@ -362,6 +431,7 @@ bool RunTables::IsChanged(PartitionId partition) const {
 // same slot.
 absl::Status RunTables::WriteChanged(PartitionId partition) {
   PartitionRecord& record = newest_[Value(partition)];
+  if (!Holds(partition)) return absl::OkStatus();
   if (IsChanged(partition)) {
     ASSIGN_OR_RETURN(record.embedding_checksum, embeddings_->WritePartition(partition));
     ASSIGN_OR_RETURN(record.state_checksum, optimizer_->WritePartition(partition));
@@ -392,6 +462,8 @@ absl::Status RunTables::WritePartitions(Manifest& next) {
   RETURN_IF_ERROR(Failpoint("commit.C2"));
   for (std::uint32_t p = 0; p < newest_.size(); ++p) RETURN_IF_ERROR(WriteChanged(static_cast<PartitionId>(p)));
   next.partitions = newest_;
+  next.round = next_round_;
+  next.lanes = next_lanes_;
   RETURN_IF_ERROR(Failpoint("commit.C3"));
   if (!sync_) return absl::OkStatus();
   RETURN_IF_ERROR(embeddings_->Sync());
@@ -402,18 +474,17 @@ absl::Status RunTables::WritePartitions(Manifest& next) {
 absl::Status RunTables::WriteRelations(Manifest& next) {
   RETURN_IF_ERROR(Failpoint("commit.C4"));
   const int slot = 1 - static_cast<int>(next.header.relation_slot);
+  next.header.relation_slot = static_cast<std::uint64_t>(slot);
+  if (!WritesFolder()) return absl::OkStatus();
   ASSIGN_OR_RETURN(next.header.relation_checksum, relations_.Write(slot, sync_));
   ASSIGN_OR_RETURN(next.header.relation_state_checksum, relation_optimizer_.Write(slot, sync_));
   RETURN_IF_ERROR(WriteLanes(slot, next));
-  next.header.relation_slot = static_cast<std::uint64_t>(slot);
   relation_bytes_written_ += relation_bytes();
   return absl::OkStatus();
 }
 
 // Part of step C4: within a round each lane has its own relations.
 absl::Status RunTables::WriteLanes(int slot, Manifest& next) {
-  next.round = next_round_;
-  next.lanes = next_lanes_;
   if (next.lanes.empty() || next.round.open == 0) return absl::OkStatus();
   RETURN_IF_ERROR(Failpoint("commit.lanes"));
   RETURN_IF_ERROR(lane_relations_.Write(slot, sync_).status());
@@ -437,14 +508,38 @@ absl::Status RunTables::CommitSteps(const Progress& progress, const ValidationPr
   next.header.progress = progress;
   next.header.validation = validation;
   RETURN_IF_ERROR(WritePartitions(next));
+  if (peers_ != nullptr) {
+    RETURN_IF_ERROR(peers_->Gather(held_, next, lane_relations_, lane_relation_optimizer_));
+    next_lanes_ = next.lanes;
+  }
   RETURN_IF_ERROR(WriteRelations(next));
   if (seal) RETURN_IF_ERROR(seal(next.header.progress));
-  RETURN_IF_ERROR(state_->Write(next, sync_));
+  if (WritesFolder()) RETURN_IF_ERROR(state_->Write(next, sync_));
   RETURN_IF_ERROR(Failpoint("commit.C7"));
+  if (peers_ != nullptr) {
+    RETURN_IF_ERROR(peers_->Meet());
+    FollowOthers(next);
+  }
   embeddings_->MarkCommitted();
   optimizer_->MarkCommitted();
   manifest_ = std::move(next);
   return absl::OkStatus();
+}
+
+// After a commit of all processes: partitions of others are in the slots that the manifest names. What is no longer in
+// this folder is freed, since no process goes back to an older generation any more.
+void RunTables::FollowOthers(const Manifest& next) {
+  newest_ = next.partitions;
+  for (std::uint32_t p = 0; p < newest_.size(); ++p) {
+    const auto partition = static_cast<PartitionId>(p);
+    if (Holds(partition)) continue;
+    const auto slot = static_cast<std::uint8_t>(newest_[p].slot);
+    const bool left = WritesFolder() && InSeveralFolders() && IsHere(manifest_.partitions[p]) && !IsHere(newest_[p]);
+    for (MmapManager* const table : {embeddings_.get(), optimizer_.get()}) {
+      table->Follow(partition, slot, /*here=*/false);
+      if (left) table->FreeStored(partition);
+    }
+  }
 }
 
 absl::Status RunTables::Commit(const Progress& progress, const Seal& seal) {
@@ -462,6 +557,7 @@ absl::Status RunTables::CommitValidation(const ValidationProgress& validation, c
 
 absl::Status RunTables::CheckUnchanged() const {
   for (std::uint32_t p = 0; p < newest_.size(); ++p) {
+    if (!Holds(static_cast<PartitionId>(p))) continue;
     if (IsChanged(static_cast<PartitionId>(p)) || newest_[p].slot != manifest_.partitions[p].slot) {
       return absl::FailedPreconditionError(
           "rows changed since the last commit: commit them before the run is finished");
@@ -472,6 +568,7 @@ absl::Status RunTables::CheckUnchanged() const {
 
 // Marked as changed, an unchanged partition is written again, to its other slot.
 absl::Status RunTables::MoveToFirstSlot(PartitionId partition) {
+  if (!Holds(partition)) return absl::OkStatus();
   if (manifest_.partitions[Value(partition)].slot != 0) {
     RETURN_IF_ERROR(LoadPartition(partition));
     embeddings_->MarkChanged(partition);
@@ -494,6 +591,7 @@ absl::Status RunTables::Finish() {
   // Each commit swaps the slots of the relations.
   if (manifest_.header.relation_slot != 0) RETURN_IF_ERROR(Commit(progress()));
   RETURN_IF_ERROR(Failpoint("finish.remove"));
+  if (!WritesFolder()) return absl::OkStatus();
   for (const TableName table :
        {TableName::kEmbeddings, TableName::kOptimizer, TableName::kRelations, TableName::kRelationOptimizer}) {
     RETURN_IF_ERROR(RemoveFile(paths_.Table(table, 1)));

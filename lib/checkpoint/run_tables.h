@@ -30,6 +30,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "checkpoint/commit_peers.h"
 #include "checkpoint/state_file.h"
 #include "format/manifest.h"
 #include "format/paths.h"
@@ -93,9 +94,12 @@ class RunTables {
   static absl::StatusOr<std::unique_ptr<RunTables>> Create(const RunPaths& paths, const RunShape& shape,
                                                            const RowInitializer& embeddings,
                                                            const RowInitializer& relations, bool sync,
-                                                           const RunBeginning& beginning = {});
-  // Opens the tables at the newest commit, after checking them against `shape`.
-  static absl::StatusOr<std::unique_ptr<RunTables>> Open(const RunPaths& paths, const RunShape& shape, bool sync);
+                                                           const RunBeginning& beginning = {},
+                                                           CommitPeers* peers = nullptr);
+  // Opens the tables at the newest commit, after checking them against `shape`. With `peers`, which must outlive this,
+  // the processes of a run on several machines make and open its tables together; then nothing is held at first.
+  static absl::StatusOr<std::unique_ptr<RunTables>> Open(const RunPaths& paths, const RunShape& shape, bool sync,
+                                                         CommitPeers* peers = nullptr);
 
   MmapManager& embeddings() { return *embeddings_; }
   MmapManager& optimizer() { return *optimizer_; }
@@ -108,9 +112,10 @@ class RunTables {
   // The round of the newest commit, and the lanes' batches in it.
   const LanesHeader& round() const { return manifest_.round; }
   const std::vector<LaneRecord>& lanes() const { return manifest_.lanes; }
-  // The round of further commits, and for each lane the batches that it has trained in it. REQUIRES: as many batches as
-  // lanes
-  void SetRound(const LanesHeader& round, std::span<const std::uint64_t> batches);
+  // The round of further commits, and what each lane has trained in it. REQUIRES: as many records as lanes
+  void SetRound(const LanesHeader& round, std::span<const LaneRecord> lanes);
+  // The records of the commit under way, of all processes: for its seal.
+  const std::vector<LaneRecord>& next_lanes() const { return next_lanes_; }
   const Progress& progress() const { return manifest_.header.progress; }
   const ValidationProgress& validation() const { return manifest_.header.validation; }
   std::uint64_t generation() const { return manifest_.header.generation; }
@@ -126,6 +131,25 @@ class RunTables {
   // If the partition changed, writes its rows in both tables to the other slot, which the next commit will name. Then
   // frees its memory. An error poisons the run. Evict partitions only by this, never by the tables.
   absl::Status EvictPartition(PartitionId partition);
+
+  // ---- With peers: partitions move between processes. Without, this process holds all of them.
+
+  // Whether this process has the newest rows of the partition.
+  bool Holds(PartitionId partition) const { return held_.empty() || held_[Value(partition)]; }
+  // Takes over a partition whose newest rows are in this process's folder since the last commit.
+  void Hold(PartitionId partition) { held_[Value(partition)] = true; }
+  // Gives up a partition that is not resident, and returns the record of its newest rows.
+  PartitionRecord GiveUp(PartitionId partition);
+  // Takes over a partition whose rows were written here by WriteMoving.
+  void TakeOver(PartitionId partition, const PartitionRecord& record);
+  // The folder that has the partition's rows at the last commit.
+  std::uint32_t FolderOf(PartitionId partition) const { return manifest_.partitions[Value(partition)].folder; }
+  // Bytes of the newest rows of a partition that is not resident, embeddings first, then optimizer state, from `offset`
+  // on; a piece must not cross from one to the other. Any thread.
+  absl::Status ReadMoving(PartitionId partition, std::uint64_t offset, std::span<std::byte> bytes) const;
+  absl::Status WriteMoving(PartitionId partition, std::uint64_t offset, std::span<const std::byte> bytes);
+  // How many of these bytes are embeddings.
+  std::uint64_t EmbeddingBytes(PartitionId partition) const { return embeddings_->BytesOfPartition(partition); }
 
   // Commits the tables with `progress`, which `seal` may still complete.
   absl::Status Commit(const Progress& progress, const Seal& seal = {});
@@ -146,7 +170,12 @@ class RunTables {
   std::uint64_t bytes_written() const;
 
  private:
-  RunTables(const RunPaths& paths, const RunShape& shape, bool sync);
+  RunTables(const RunPaths& paths, const RunShape& shape, bool sync, CommitPeers* peers);
+
+  bool InSeveralFolders() const { return peers_ != nullptr && peers_->folders() > 1; }
+  bool WritesFolder() const { return peers_ == nullptr || peers_->WritesFolder(); }
+  // Whether the partition's rows of the last commit are in this folder.
+  bool IsHere(const PartitionRecord& record) const { return peers_ == nullptr || record.folder == peers_->folder(); }
 
   absl::Status OpenTables();
   // Creates the files of the lanes' relations that are missing.
@@ -162,9 +191,15 @@ class RunTables {
   absl::Status WritePartitions(Manifest& next);
   absl::Status WriteRelations(Manifest& next);
   absl::Status CommitSteps(const Progress& progress, const ValidationProgress& validation, const Seal& seal);
+  // The first commit of a new run, in this process's folder.
+  absl::Status MakeFirst(const RunShape& shape, const RowInitializer& embeddings, const RowInitializer& relations,
+                         const RunBeginning& beginning);
+  void FollowOthers(const Manifest& next);
 
   const RunPaths paths_;
   const bool sync_;
+  CommitPeers* const peers_;  // or null
+  std::vector<bool> held_;    // with peers
   Loading loading_ = Loading::kDirect;
   std::optional<StateFile> state_;
   Manifest manifest_;                    // the committed one

@@ -104,6 +104,27 @@ absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path) {
   return ReadNewest(file);
 }
 
+// The newer slot gets the manifest that stays, as of the generation before it: both slots of a file are valid.
+absl::Status RollBack(const std::filesystem::path& path, std::uint64_t generation) {
+  ASSIGN_OR_RETURN(File file, File::OpenReadWrite(path));
+  ASSIGN_OR_RETURN(const std::uint64_t slot_bytes, SlotBytesOf(file));
+  ASSIGN_OR_RETURN(auto slots, ReadSlots(file));
+  const ManifestSlot& newer = slots[(generation + 1) % 2];
+  const ManifestSlot& kept = slots[generation % 2];
+  if (newer.state != ManifestSlot::State::kValid || newer.manifest.header.generation < generation) {
+    return absl::OkStatus();
+  }
+  if (kept.state != ManifestSlot::State::kValid || kept.manifest.header.generation != generation) {
+    return CorruptError(fmt::format("{}: generation {}; expected also generation {}, which the other machines have",
+                                    path.string(), newer.manifest.header.generation, generation));
+  }
+  Manifest before = kept.manifest;
+  --before.header.generation;
+  RETURN_IF_ERROR(Failpoint("restart.roll_back"));
+  RETURN_IF_ERROR(file.WriteAt((generation + 1) % 2 * slot_bytes, EncodeManifest(before)));
+  return file.Sync();
+}
+
 absl::StatusOr<StateFile> StateFile::Create(const std::filesystem::path& path, const Manifest& first) {
   const std::vector<std::byte> bytes = EncodeMarked(first);
   std::string contents(2 * bytes.size(), '\0');

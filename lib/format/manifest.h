@@ -2,7 +2,11 @@
 //
 // The file is two slots of ManifestSlotBytes(partitions) bytes each. A slot is, in little-endian order,
 //   ManifestHeader, PartitionRecord[partition_count], XXH3-128 of all bytes before it (canonical order), zeros.
-// That is version 2. Version 3 is of a run in lanes, and has LanesHeader and LaneRecord[lanes] after the partitions.
+// That is version 2. Version 4 is of a run in lanes, and has LanesHeader and LaneRecord[lanes] after the partitions;
+// version 3, which is read too, is the same without the sums of LaneRecord.
+//
+// A run on several machines without a common disk has a folder on each. The manifest is the same in all of them, except
+// for LanesHeader::folder: it names all partitions, and for each the folder that has its rows.
 // The checksum detects a torn manifest. Readers take the valid one with the higher generation.
 #pragma once
 
@@ -13,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "format/npy_header.h"
 
@@ -76,7 +81,8 @@ struct ManifestHeader {
 
 // One fine partition. Embedding rows and optimizer rows change slots together.
 struct PartitionRecord {
-  std::uint64_t slot = 0;        // 0 or 1
+  std::uint32_t slot = 0;        // 0 or 1
+  std::uint32_t folder = 0;      // that has the rows; 0 unless the run is in several folders
   std::uint64_t generation = 0;  // of the commit that wrote the rows
   std::uint64_t embedding_checksum = 0;
   std::uint64_t state_checksum = 0;
@@ -84,16 +90,19 @@ struct PartitionRecord {
 
 // The versions that are read. A run has the older one unless it needs the newer.
 inline constexpr std::uint32_t kManifestVersion = 2;
-inline constexpr std::uint32_t kLanesManifestVersion = 3;
+inline constexpr std::uint32_t kLanesManifestVersion = 4;
+inline constexpr std::uint32_t kOldLanesManifestVersion = 3;
 inline bool IsReadableManifest(std::uint32_t version) {
-  return version == kManifestVersion || version == kLanesManifestVersion;
+  return version >= kManifestVersion && version <= kLanesManifestVersion;
 }
 
 // The round of a run in lanes (plan/lane_schedule.h) that a commit is in.
 struct LanesHeader {
-  std::uint64_t lanes = 0;  // a power of two above 1
-  std::uint64_t open = 0;   // 1: within a round, each lane has its own relations; 0: between two epochs
-  std::uint64_t round = 0;  // of the epoch, if open
+  std::uint32_t lanes = 0;    // a power of two above 1
+  std::uint32_t folders = 0;  // of the run, if there are several; otherwise 0
+  std::uint32_t open = 0;     // 1: within a round, each lane has its own relations; 0: between two epochs
+  std::uint32_t folder = 0;   // the number of this one
+  std::uint64_t round = 0;    // of the epoch, if open
 
   friend bool operator==(const LanesHeader&, const LanesHeader&) = default;
 };
@@ -104,6 +113,11 @@ struct LaneRecord {
   std::uint64_t batches = 0;  // that the lane has trained in the round
   std::uint64_t relation_checksum = 0;
   std::uint64_t relation_state_checksum = 0;
+  // Sums over these batches: edges, and as in Progress. Progress::epoch_loss and epoch_penalty have the closed rounds,
+  // and those of the open one are added lane by lane at its end, so that they do not depend on where lanes are trained.
+  std::uint64_t edges = 0;
+  double loss = 0;
+  double penalty = 0;
 
   friend bool operator==(const LaneRecord&, const LaneRecord&) = default;
 };
@@ -114,6 +128,9 @@ struct Manifest {
   LanesHeader round;              // of a run in lanes
   std::vector<LaneRecord> lanes;  // empty: a run without lanes
 };
+
+// A corrupt-file error if the rows of some partitions are in other folders of the run. `file_name` is for the message.
+absl::Status CheckWholeRun(const Manifest& manifest, std::string_view file_name);
 
 // Bytes of a manifest with its checksum. `lanes` is 0 without lanes.
 std::uint64_t ManifestBytes(std::uint64_t partition_count, std::uint64_t lanes);

@@ -65,6 +65,14 @@ std::vector<std::string> GraphPaths::NeededFileNames() {
           paths.Relations(),   paths.Cells(Split::kTrain), paths.Cells(Split::kValid), paths.Cells(Split::kTest)};
 }
 
+std::filesystem::path RunPaths::GradientsOf(std::uint32_t rank) const {
+  return folder_ / ("gradients." + std::to_string(rank) + ".map");
+}
+
+std::filesystem::path RunPaths::TrainedEdgesOf(std::uint32_t rank) const {
+  return folder_ / ("edges." + std::to_string(rank) + ".cells");
+}
+
 std::filesystem::path RunPaths::Table(TableName table, int slot) const {
   return folder_ / (std::string(TableStem(table)) + (slot == 0 ? ".npy" : ".other.npy"));
 }

@@ -66,6 +66,9 @@ class RunPaths {
   // that are being sorted into node order.
   std::filesystem::path Gradients() const { return folder_ / "gradients.map"; }
   std::filesystem::path TrainedEdges() const { return folder_ / "edges.cells"; }
+  // The same of a process that shares the folder with others. It removes the names as soon as it has the files open.
+  std::filesystem::path GradientsOf(std::uint32_t rank) const;
+  std::filesystem::path TrainedEdgesOf(std::uint32_t rank) const;
   std::filesystem::path UnsortedVectors() const { return folder_ / "vectors.spill"; }
   // An empty file that marks a warm start before its first commit. Such a run already has events; without STATE nothing
   // was trained.

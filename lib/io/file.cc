@@ -238,6 +238,22 @@ absl::Status File::Allocate(std::uint64_t size) {
   return absl::OkStatus();
 }
 
+absl::Status File::AllocateRange(std::uint64_t offset, std::uint64_t size) {
+  if (size == 0) return absl::OkStatus();
+  RETURN_IF_ERROR(Failpoint("file.allocate"));
+  int error_number = 0;
+  do {
+    error_number = ::posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size));
+  } while (error_number == EINTR);
+  if (error_number != 0) return FileError(fmt::format("allocate {} bytes", size), path_, error_number);
+  return absl::OkStatus();
+}
+
+void File::PunchHole(std::uint64_t offset, std::uint64_t size) {
+  static_cast<void>(::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                                static_cast<off_t>(size)));
+}
+
 absl::Status File::Truncate(std::uint64_t size) {
   RETURN_IF_ERROR(Failpoint("file.truncate"));
   if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) return FileError("truncate", path_, errno);

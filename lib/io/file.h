@@ -50,6 +50,10 @@ class File {
   // Reserves disk space for [0, size) (posix_fallocate) and makes the file at least that long. A full disk is then an
   // error here, not a SIGBUS or ENOSPC later.
   absl::Status Allocate(std::uint64_t size);
+  // The same for a range within the file.
+  absl::Status AllocateRange(std::uint64_t offset, std::uint64_t size);
+  // Gives the space of whole blocks of the range back; it reads as zeros. Advice: file systems that cannot ignore it.
+  void PunchHole(std::uint64_t offset, std::uint64_t size);
   absl::Status Truncate(std::uint64_t size);
   // fdatasync: data and length are on the disk on success.
   absl::Status Sync();

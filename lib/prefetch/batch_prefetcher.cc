@@ -27,6 +27,7 @@ BatchPrefetcher::BatchPrefetcher(const CellReader& cells, const OrderSettings& s
 }
 
 void BatchPrefetcher::BeginEpoch(std::uint64_t epoch, const EpochPlan& plan, const EpochPlan* next) {
+  skipped_.clear();
   CountTraining();
   // The weight of older epochs halves with each epoch.
   fetch_seconds_ /= 2;
@@ -76,8 +77,16 @@ absl::Status BatchPrefetcher::TurnTo(std::uint64_t window) {
   return PrefetchNext();
 }
 
+// The next window that this process trains.
+std::uint64_t BatchPrefetcher::NextWindow() const {
+  std::uint64_t window = front_window_ + 1;
+  if (skipped_.empty()) return window;
+  while (window < order_->window_count() && skipped_[order_->StateOfWindow(window)]) ++window;
+  return window;
+}
+
 absl::Status BatchPrefetcher::PrefetchNext() {
-  Request next{.order = order_.get(), .window = front_window_ + 1};
+  Request next{.order = order_.get(), .window = NextWindow()};
   if (next.window == order_->window_count()) next = {.order = next_.get(), .window = 0};
   if (next.order == nullptr || next.order->window_count() == 0 || !WorthPrefetching()) return absl::OkStatus();
   request_ = next;

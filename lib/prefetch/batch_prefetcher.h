@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/edge.h"
@@ -45,6 +47,8 @@ class BatchPrefetcher {
   // epoch. It is null if there is none or it is not known yet; then nothing is read ahead across the end of this epoch.
   // If `plan` differs from the previous call's `next`, edges that were read ahead are discarded.
   void BeginEpoch(std::uint64_t epoch, const EpochPlan& plan, const EpochPlan* next);
+  // For each state of the epoch's plan, whether another process trains its batches: they are not read ahead.
+  void Skip(std::vector<bool> states) { skipped_ = std::move(states); }
 
   // Batches of the epoch. The last one of each state may be short. REQUIRES, as all below: BeginEpoch
   std::uint64_t BatchCount() const { return order_->batch_count(); }
@@ -78,6 +82,7 @@ class BatchPrefetcher {
   };
 
   absl::Status TurnTo(std::uint64_t window);
+  std::uint64_t NextWindow() const;
   absl::Status PrefetchNext();
   void CountTraining();
   bool WorthPrefetching() const;
@@ -87,6 +92,7 @@ class BatchPrefetcher {
   const PrefetchMode mode_;
   std::unique_ptr<const EpochOrder> order_;
   std::unique_ptr<const EpochOrder> next_;  // as passed to BeginEpoch, or null
+  std::vector<bool> skipped_;  // states of order_
   std::uint64_t front_window_ = kNone;
   std::span<const Edge> current_;
   FetchCounts counts_;

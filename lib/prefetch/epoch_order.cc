@@ -82,6 +82,10 @@ std::size_t EpochOrder::StateWith(std::uint64_t index, std::uint64_t StateBegin:
 
 std::size_t EpochOrder::StateOf(std::uint64_t batch) const { return StateWith(batch, &StateBegin::first_batch); }
 
+std::size_t EpochOrder::StateOfWindow(std::uint64_t window) const {
+  return StateWith(window, &StateBegin::first_window);
+}
+
 EpochOrder::BatchPlace EpochOrder::PlaceOf(std::uint64_t batch) const {
   const std::size_t state = StateOf(batch);
   const std::uint64_t edges = states_[state + 1].first_edge - states_[state].first_edge;

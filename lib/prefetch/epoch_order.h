@@ -83,6 +83,8 @@ class EpochOrder {
   std::uint64_t FirstBatch(std::size_t state) const { return states_[state].first_batch; }
   // The state that trains the batch. REQUIRES: batch < batch_count()
   std::size_t StateOf(std::uint64_t batch) const;
+  // The same for a window. REQUIRES: window < window_count()
+  std::size_t StateOfWindow(std::uint64_t window) const;
   // REQUIRES: batch < batch_count()
   BatchPlace PlaceOf(std::uint64_t batch) const;
   // REQUIRES: window < window_count()

@@ -55,6 +55,15 @@ absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
   return StartNext();
 }
 
+absl::Status PartitionLoader::Leave(const std::vector<PartitionId>& kept) {
+  const absl::Status before = exchanges_.Wait();
+  exchanges_.Discard();
+  asked_ = false;
+  RETURN_IF_ERROR(before);
+  leaving_ = Without(resident_, kept);
+  return MoveTo({});
+}
+
 absl::Status PartitionLoader::Advance() {
   const std::size_t next = state_ + 1;
   if (asked_) {

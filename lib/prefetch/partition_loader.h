@@ -35,6 +35,8 @@ class PartitionLoader {
   absl::Status Begin(const EpochPlan& plan, std::size_t state);
   // What the last Begin had to load, ascending: nothing if the previous epoch left its partitions in memory.
   const std::vector<PartitionId>& first_loads() const { return first_loads_; }
+  // Evicts at once all partitions but those of `kept`, ascending, before the next Begin or Advance.
+  absl::Status Leave(const std::vector<PartitionId>& kept);
   // Makes the next state current: waits for its partitions and starts the exchange for the state after it. REQUIRES:
   // Begin; a next state
   absl::Status Advance();

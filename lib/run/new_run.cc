@@ -61,33 +61,46 @@ absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, c
                                                            const RunPaths& paths, const std::optional<KnownRows>& known,
                                                            std::uint64_t memory_bytes, bool drop_behind,
                                                            const std::function<bool()>& stop,
-                                                           const std::function<void(std::string_view)>& warn) {
-  if (options.walk != Walk::kNone) {
-    ASSIGN_OR_RETURN(CellReader pairs,
-                     WriteTrainedPairs(graph, options, memory_bytes, paths.TrainedEdges(), stop, warn));
-    if (drop_behind) pairs.DropBehind();
-    return pairs;
-  }
-  if (options.edges == TrainEdges::kAll) return std::nullopt;
-  const bool relations = options.model_spec().RelationWidth() > 0;
-  ASSIGN_OR_RETURN(CellReader edges, WriteTrainedEdges(graph, *known, relations, paths.TrainedEdges(), stop));
+                                                           const std::function<void(std::string_view)>& warn,
+                                                           const CommitPeers* peers) {
+  if (options.walk == Walk::kNone && options.edges == TrainEdges::kAll) return std::nullopt;
+  const bool own_file = peers != nullptr && !peers->WritesFolder();
+  const std::filesystem::path path = own_file ? paths.TrainedEdgesOf(peers->number()) : paths.TrainedEdges();
+  const auto write = [&]() -> absl::StatusOr<CellReader> {
+    if (options.walk != Walk::kNone) return WriteTrainedPairs(graph, options, memory_bytes, path, stop, warn);
+    const bool relations = options.model_spec().RelationWidth() > 0;
+    return WriteTrainedEdges(graph, *known, relations, path, stop);
+  };
+  ASSIGN_OR_RETURN(CellReader edges, write());
+  if (own_file) RETURN_IF_ERROR(RemoveFile(path));
   if (drop_behind) edges.DropBehind();
   return edges;
+}
+
+absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MakeGradients(const RunPaths& paths, std::size_t dim,
+                                                                       const GradientCapacity& capacity,
+                                                                       const CommitPeers* peers) {
+  const bool own_file = peers != nullptr && !peers->WritesFolder();
+  const std::filesystem::path path = own_file ? paths.GradientsOf(peers->number()) : paths.Gradients();
+  ASSIGN_OR_RETURN(std::unique_ptr<MmapGradientAccumulator> gradients,
+                   MmapGradientAccumulator::Create(path, dim, capacity));
+  if (own_file) RETURN_IF_ERROR(RemoveFile(path));
+  return gradients;
 }
 
 absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool sync) {
   const TrainOptions& options = run.configuration.options;
   const GraphDescription& graph = run.graph->description();
   InitialVectors* const vectors = run.vectors.get();
-  RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), run.configuration));
+  if (run.WritesFolder()) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), run.configuration));
   // Allocated before the first commit, so that a disk that is too small is an error while there is no run yet.
   BegunRun begun;
   // Walks need the memory before the tables do.
   if (options.walk != Walk::kNone) {
     ASSIGN_OR_RETURN(begun.edges, MakeTrainedEdges(*run.graph, options, paths, std::nullopt, run.memory_bytes,
-                                                   run.drop_behind, run.stop, run.warn));
+                                                   run.drop_behind, run.stop, run.warn, run.peers));
   }
-  ASSIGN_OR_RETURN(begun.gradients, MmapGradientAccumulator::Create(paths.Gradients(), options.dim, run.gradients));
+  ASSIGN_OR_RETURN(begun.gradients, MakeGradients(paths, options.dim, run.gradients, run.peers));
   const RunShape shape = ShapeOf(options, graph, run.division);
   const double scale = InitialScale(options, shape.rows);
   const double relation_scale = InitialScale(options, shape.relation_rows);
@@ -113,8 +126,8 @@ absl::StatusOr<BegunRun> BeginRun(const NewRun& run, const RunPaths& paths, bool
     InitialRelation(options, relation_scale, row, values);
     if (vectors != nullptr) vectors->CopyRelation(row, values);
   };
-  ASSIGN_OR_RETURN(begun.tables, RunTables::Create(paths, shape, embedding, relation, sync, beginning));
-  RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
+  ASSIGN_OR_RETURN(begun.tables, RunTables::Create(paths, shape, embedding, relation, sync, beginning, run.peers));
+  if (run.WritesFolder()) RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
   return begun;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "checkpoint/commit_peers.h"
 #include "checkpoint/run_tables.h"
 #include "format/graph_description.h"
 #include "format/known_rows.h"
@@ -26,12 +27,18 @@ namespace octavo {
 RunShape ShapeOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& division);
 
 // The edges that are trained; nullopt means those of the graph. A subset of them requires `known`, walks are taken
-// within `memory_bytes`; `warn` is as for WriteTrainedPairs.
+// within `memory_bytes`; `warn` is as for WriteTrainedPairs. With `peers`, processes of one folder make one file each.
 absl::StatusOr<std::optional<CellReader>> MakeTrainedEdges(const Graph& graph, const TrainOptions& options,
                                                            const RunPaths& paths, const std::optional<KnownRows>& known,
                                                            std::uint64_t memory_bytes, bool drop_behind,
                                                            const std::function<bool()>& stop = {},
-                                                           const std::function<void(std::string_view)>& warn = {});
+                                                           const std::function<void(std::string_view)>& warn = {},
+                                                           const CommitPeers* peers = nullptr);
+
+// The scratch file of a process that trains the run in `paths`; see RunPaths::Gradients.
+absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MakeGradients(const RunPaths& paths, std::size_t dim,
+                                                                       const GradientCapacity& capacity,
+                                                                       const CommitPeers* peers);
 
 // A run after its first commit, ready for training.
 struct BegunRun {
@@ -53,6 +60,10 @@ struct NewRun {
   std::function<void(std::string_view)> warn = {};  // may be empty; a sentence for people
   bool drop_behind = false;                         // drop edges from the page cache after reading them
   std::unique_ptr<InitialVectors> vectors;          // null without --init
+  CommitPeers* peers = nullptr;                     // of a run that several processes train, otherwise null
+
+  // Whether this process writes what the run's folder has once.
+  bool WritesFolder() const { return peers == nullptr || peers->WritesFolder(); }
 };
 
 // Makes a run up to its first commit; with `sync` that commit is on the disk.

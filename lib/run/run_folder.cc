@@ -128,7 +128,7 @@ absl::StatusOr<RunFolder> RunFolder::Take(const fs::path& folder, bool overwrite
 }
 
 RunFolder::~RunFolder() {
-  if (made_.any()) static_cast<void>(RemoveFile(paths_.Lock()));
+  if (made_ && made_->any()) static_cast<void>(RemoveFile(paths_.Lock()));
 }
 
 }  // namespace octavo

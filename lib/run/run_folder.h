@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -41,6 +42,9 @@ class RunFolder {
   // a run or, with `overwrite`, has an older run that must not be removed.
   static absl::StatusOr<RunFolder> Take(const std::filesystem::path& folder, bool overwrite);
 
+  // The folder of a run that another process has taken, for one that trains the run with it.
+  static RunFolder TakenByAnother(const std::filesystem::path& folder) { return RunFolder(RunPaths(folder)); }
+
   RunFolder(RunFolder&&) = default;
   RunFolder& operator=(RunFolder&&) = delete;
   // Removes the folders that it made, unless Keep was called.
@@ -50,15 +54,18 @@ class RunFolder {
   // Whether there is an older run in the folder.
   bool has_older() const { return has_older_; }
   // Keeps the folders that it made.
-  void Keep() { made_.Keep(); }
+  void Keep() {
+    if (made_) made_->Keep();
+  }
 
  private:
+  explicit RunFolder(RunPaths paths) : paths_(std::move(paths)) {}
   RunFolder(RunPaths paths, ParentFolders made, RunLock lock)
       : paths_(std::move(paths)), made_(std::move(made)), lock_(std::move(lock)) {}
 
   RunPaths paths_;
-  ParentFolders made_;
-  RunLock lock_;
+  std::optional<ParentFolders> made_;
+  std::optional<RunLock> lock_;
   bool has_older_ = false;
 };
 

@@ -56,6 +56,13 @@ std::string ToJson(const EpochEvent& event) {
     json["slowest_lane_seconds"] = event.slowest_lane_seconds;
     json["lane_balance"] = event.lane_balance;
   }
+  if (event.ranks > 1) {
+    json["ranks"] = event.ranks;
+    json["moved_bytes"] = event.moved_bytes;
+    json["moving_seconds"] = event.moving_seconds;
+    json["waited_seconds"] = event.waited_seconds;
+    json["waiting_rank"] = event.waiting_rank;
+  }
   return json.dump();
 }
 
@@ -78,6 +85,7 @@ std::string ToJson(const ValidationEvent& event) {
 EventKeys MetricsKeys() {
   EpochEvent epoch;
   epoch.lanes = 2;  // with all keys
+  epoch.ranks = 2;
   return KeysOfEvents({ToJson(InitialEvent()), ToJson(epoch), ToJson(ValidationEvent())});
 }
 

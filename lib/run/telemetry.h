@@ -48,6 +48,13 @@ struct EpochEvent {
   std::uint64_t rounds = 0;
   double slowest_lane_seconds = 0;
   double lane_balance = 1;
+  // Of a run that several processes train, else absent: their number, the bytes of rows that moved between them, the
+  // most seconds that one of them spent on sending, and that one waited for others.
+  std::uint64_t ranks = 1;
+  std::uint64_t moved_bytes = 0;
+  double moving_seconds = 0;
+  double waited_seconds = 0;
+  std::uint64_t waiting_rank = 0;
 };
 
 // A validation.

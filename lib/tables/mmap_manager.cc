@@ -50,6 +50,14 @@ absl::Status CheckLayout(const TableLayout& layout, const std::vector<std::uint8
   return absl::OkStatus();
 }
 
+// Whether the slot's file has committed rows.
+bool HoldsRows(const TableLayout& layout, const std::vector<std::uint8_t>& committed_slots, std::uint8_t slot) {
+  for (std::size_t p = 0; p < committed_slots.size(); ++p) {
+    if (committed_slots[p] == slot && (layout.here.empty() || layout.here[p])) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MmapManager>> MmapManager::Open(TableLayout layout,
@@ -60,9 +68,8 @@ absl::StatusOr<std::unique_ptr<MmapManager>> MmapManager::Open(TableLayout layou
   // First the slots with committed rows: if they do not fit the layout, nothing is created or replaced.
   for (const bool spare : {false, true}) {
     for (std::uint8_t slot = 0; slot < 2; ++slot) {
-      const bool holds_rows = std::find(committed_slots.begin(), committed_slots.end(), slot) != committed_slots.end();
-      if (holds_rows == spare) continue;
-      ASSIGN_OR_RETURN(files[slot], spare ? OpenSpareTableFile(layout.slots[slot], layout.shape)
+      if (HoldsRows(layout, committed_slots, slot) == spare) continue;
+      ASSIGN_OR_RETURN(files[slot], spare ? OpenSpareTableFile(layout.slots[slot], layout.shape, !layout.here.empty())
                                           : OpenTableFile(layout.slots[slot], layout.shape, /*writable=*/true));
       // Partitions are read and written whole and kept here, so the kernel's copies would only take memory.
       files[slot].UseDirect();
@@ -315,6 +322,36 @@ absl::Status MmapManager::Sync() {
 
 void MmapManager::MarkCommitted() {
   for (Partition& partition : partitions_) partition.committed = partition.newest;
+}
+
+absl::Status MmapManager::ReadStored(PartitionId partition, std::uint64_t offset, std::span<std::byte> bytes) const {
+  return files_[NewestSlot(partition)].ReadCachedAt(RowOffset(layout_.shape, RowsOf(partition).begin) + offset, bytes);
+}
+
+absl::Status MmapManager::WriteStored(PartitionId partition, std::uint64_t offset, std::span<const std::byte> bytes) {
+  const std::size_t slot = 1 - CommittedSlot(partition);
+  const std::uint64_t begin = RowOffset(layout_.shape, RowsOf(partition).begin) + offset;
+  // A full disk is an error here, and not at the sync.
+  if (!layout_.here.empty()) RETURN_IF_ERROR(files_[slot].AllocateRange(begin, bytes.size()));
+  unsynced_[slot] = true;
+  bytes_written_ += bytes.size();
+  return files_[slot].WriteAt(begin, bytes);
+}
+
+void MmapManager::Follow(PartitionId partition, std::uint8_t slot, bool here) {
+  partitions_[Value(partition)].newest = slot;
+  const RowRange groups = GroupsOf(RowsOf(partition));
+  stale_[1 - slot].SetRange(groups.begin, groups.end);
+  if (here) {
+    stale_[slot].Drain(groups.begin, groups.end, [](std::uint64_t) {});
+  } else {
+    stale_[slot].SetRange(groups.begin, groups.end);
+  }
+}
+
+void MmapManager::FreeStored(PartitionId partition) {
+  const RowRange rows = RowsOf(partition);
+  for (File& file : files_) file.PunchHole(RowOffset(layout_.shape, rows.begin), BytesOf(rows).size());
 }
 
 }  // namespace octavo

@@ -28,6 +28,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -70,6 +71,9 @@ struct TableLayout {
   std::uint64_t partition_rows = 0;  // a multiple of kPartitionRowQuantum, whose bytes are whole pages
   // False: the table has no locks, as those of another table guard its rows (optimizer state: those of the embeddings).
   bool own_locks = true;
+  // Of a run in several folders: the partitions whose committed rows are in these files; empty: all. The others are
+  // holes, and no space is reserved for them.
+  std::vector<bool> here = {};
 };
 
 class MmapManager {
@@ -176,6 +180,20 @@ class MmapManager {
   // Makes the newest slot of every partition the committed one. Call it when a manifest that says so is durable.
   void MarkCommitted();
 
+  // ---- Rows that move to another process, which trains the same run.
+
+  // Reads or writes bytes of the partition's rows, from byte `offset` of them on: in the newest slot, or in that which
+  // is not committed. Any thread, beside all other functions but those of the same partition. REQUIRES: the partition is
+  // not resident
+  absl::Status ReadStored(PartitionId partition, std::uint64_t offset, std::span<std::byte> bytes) const;
+  absl::Status WriteStored(PartitionId partition, std::uint64_t offset, std::span<const std::byte> bytes);
+  // The newest rows of the partition were written by another process, to its slot `slot`; if `here`, these files have
+  // them too. REQUIRES: the partition is not resident
+  void Follow(PartitionId partition, std::uint8_t slot, bool here);
+  // Gives the disk space of a partition back that is in another folder. REQUIRES: the partition is not resident
+  void FreeStored(PartitionId partition);
+  std::uint64_t BytesOfPartition(PartitionId partition) const { return BytesOf(RowsOf(partition)).size(); }
+
  private:
   struct Partition {
     std::uint8_t committed = 0;
@@ -228,10 +246,10 @@ class MmapManager {
   std::byte* const rows_;  // of row 0: inside the reserved range, aligned to a huge page
   // Used by the loading thread only.
   std::array<File, 2> files_;
-  std::array<bool, 2> unsynced_{};
+  std::array<std::atomic<bool>, 2> unsynced_{};
   bool sync_failed_ = false;
   std::uint64_t bytes_read_ = 0;
-  std::uint64_t bytes_written_ = 0;
+  std::atomic<std::uint64_t> bytes_written_ = 0;
   std::vector<Partition> partitions_;
   MappedChecks checks_;  // declared after the files, which its thread reads
   // Shared by threads. touched_ has the groups that changed since the last WritePartition; stale_[s] has those whose

@@ -24,10 +24,10 @@ absl::StatusOr<NpyShape> CheckedShape(const File& file) {
 
 }  // namespace
 
-absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const NpyShape& shape) {
+absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const NpyShape& shape, bool sparse) {
   ASSIGN_OR_RETURN(const std::uint64_t bytes, NpyFileBytes(shape));
   ASSIGN_OR_RETURN(File file, File::Create(path));
-  absl::Status status = file.Allocate(bytes);
+  absl::Status status = sparse ? file.Truncate(bytes) : file.Allocate(bytes);
   if (status.ok()) status = file.WriteAt(0, EncodeNpyHeader(shape));
   if (!status.ok()) {
     // An incomplete table is useless and may take the last space of a full disk: a failed allocation can leave a part
@@ -56,10 +56,10 @@ absl::StatusOr<File> OpenTableFile(const std::filesystem::path& path, const NpyS
   return file;
 }
 
-absl::StatusOr<File> OpenSpareTableFile(const std::filesystem::path& path, const NpyShape& shape) {
+absl::StatusOr<File> OpenSpareTableFile(const std::filesystem::path& path, const NpyShape& shape, bool sparse) {
   absl::StatusOr<File> file = OpenTableFile(path, shape, /*writable=*/true);
   if (file.ok() || KindOf(file.status()) != ErrorKind::kCorrupt) return file;
-  return CreateTableFile(path, shape);
+  return CreateTableFile(path, shape, sparse);
 }
 
 absl::StatusOr<NpyShape> ReadTableShape(const std::filesystem::path& path) {

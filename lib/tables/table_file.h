@@ -13,8 +13,8 @@
 namespace octavo {
 
 // Creates the file with a header and zeros, and all its disk space reserved. Replaces an existing file. After an error
-// no file is left.
-absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const NpyShape& shape);
+// no file is left. With `sparse` no space is reserved: the file is a hole.
+absl::StatusOr<File> CreateTableFile(const std::filesystem::path& path, const NpyShape& shape, bool sparse = false);
 
 // Opens the file and checks header and size against `shape`: a truncated, enlarged, foreign or differently shaped file
 // is a corrupt-file error that says what was found and expected.
@@ -22,7 +22,7 @@ absl::StatusOr<File> OpenTableFile(const std::filesystem::path& path, const NpyS
 
 // Opens, for writing, a slot that no manifest names. Its contents are not needed, so if it is missing or incomplete
 // (killed during its creation) it is created anew.
-absl::StatusOr<File> OpenSpareTableFile(const std::filesystem::path& path, const NpyShape& shape);
+absl::StatusOr<File> OpenSpareTableFile(const std::filesystem::path& path, const NpyShape& shape, bool sparse = false);
 
 // Returns the shape that the file's header declares, after checking the file's size against it.
 absl::StatusOr<NpyShape> ReadTableShape(const std::filesystem::path& path);

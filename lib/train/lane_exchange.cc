@@ -63,10 +63,25 @@ absl::Status CombineLanes(const OptimizerSpec& optimizer, std::span<const LaneRe
   return absl::OkStatus();
 }
 
-absl::Status LocalExchange::EndRound(std::span<const LaneRelations> lanes, RelationTable& relations,
-                                     RelationTable& state) {
+std::span<float> RowsOfLane(RelationTable& of_all, std::size_t lanes, std::size_t lane) {
+  const std::size_t floats = of_all.values().size() / lanes;
+  return of_all.values().subspan(lane * floats, floats);
+}
+
+absl::Status CombineRound(const OptimizerSpec& optimizer, RoundTables& round) {
+  const std::size_t count = round.lanes.size();
+  std::vector<LaneRelations> lanes;
+  for (std::size_t lane = 0; lane < count; ++lane) {
+    lanes.push_back({.rows = RowsOfLane(round.lane_relations, count, lane),
+                     .state = RowsOfLane(round.lane_state, count, lane)});
+  }
+  return CombineLanes(optimizer, lanes, round.relations, round.state);
+}
+
+absl::StatusOr<bool> LocalExchange::EndRound(RoundTables& round) {
   RETURN_IF_ERROR(Failpoint("train.lanes"));
-  return CombineLanes(optimizer_, lanes, relations, state);
+  RETURN_IF_ERROR(CombineRound(optimizer_, round));
+  return true;
 }
 
 }  // namespace octavo

@@ -12,8 +12,11 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "format/manifest.h"
 #include "optimize/optimizer.h"
 #include "tables/relation_table.h"
 
@@ -25,16 +28,26 @@ struct LaneRelations {
   std::span<const float> state;
 };
 
-// What lanes pass to each other between two rounds. An implementation may have lanes in several processes; the result
-// is that of LocalExchange, bit for bit. One owner, one thread.
+// What lanes pass to each other at the end of a round.
+struct RoundTables {
+  // Of all lanes, [lanes * relation rows]; filled by the lanes of this process.
+  RelationTable& lane_relations;
+  RelationTable& lane_state;
+  std::vector<LaneRecord>& lanes;
+  // What the round began with, and then what the next one begins with.
+  RelationTable& relations;
+  RelationTable& state;
+};
+
+// An implementation may have lanes in several processes; the result is that of LocalExchange, bit for bit. One owner,
+// one thread.
 class LaneExchange {
  public:
   virtual ~LaneExchange() = default;
 
-  // Ends a round. `relations` and `state` hold what the round began with, and then what the next one begins with.
-  // `lanes` are those of this process, ascending.
-  virtual absl::Status EndRound(std::span<const LaneRelations> lanes, RelationTable& relations,
-                                RelationTable& state) = 0;
+  // Ends a round: afterwards `lanes` has the records of all. Returns false if the training was stopped, after a commit
+  // within the round, while it waited for other lanes.
+  virtual absl::StatusOr<bool> EndRound(RoundTables& round) = 0;
 };
 
 // All lanes are in this process.
@@ -42,11 +55,17 @@ class LocalExchange : public LaneExchange {
  public:
   explicit LocalExchange(const OptimizerSpec& optimizer) : optimizer_(optimizer) {}
 
-  absl::Status EndRound(std::span<const LaneRelations> lanes, RelationTable& relations, RelationTable& state) override;
+  absl::StatusOr<bool> EndRound(RoundTables& round) override;
 
  private:
   const OptimizerSpec optimizer_;
 };
+
+// The lane's part of a table of all `lanes` lanes.
+std::span<float> RowsOfLane(RelationTable& of_all, std::size_t lanes, std::size_t lane);
+
+// CombineLanes below for the tables of a round.
+absl::Status CombineRound(const OptimizerSpec& optimizer, RoundTables& round);
 
 // The sums above. A runtime error names the first relation row that is not finite afterwards.
 // REQUIRES: the optimizer is not adam, or there are no columns

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <span>
 
 #include "base/status.h"
 
@@ -20,70 +19,71 @@ LaneRounds::LaneRounds(RunTables& tables, LaneExchange& exchange)
     : tables_(tables),
       exchange_(exchange),
       relations_(Like(tables.relations())),
-      state_(Like(tables.relation_optimizer())) {
-  for (const LaneRecord& lane : tables.lanes()) batches_.push_back(lane.batches);
+      state_(Like(tables.relation_optimizer())),
+      lanes_(tables.lanes()) {
   if (tables.round().open == 1) round_ = static_cast<std::uint32_t>(tables.round().round);
 }
 
-// The lane's part of a table of all lanes.
-std::span<float> LaneRounds::RowsOf(RelationTable& of_all, std::size_t lane) const {
-  const std::size_t floats = of_all.values().size() / batches_.size();
-  return of_all.values().subspan(lane * floats, floats);
-}
-
-absl::Status LaneRounds::Begin(const LaneTurn& turn) {
-  TakeBack();
-  if (round_ != turn.round) {
-    RETURN_IF_ERROR(EndRound());
-    OpenRound(turn.round);
-  }
-  lane_ = turn.lane;
-  std::ranges::copy(RowsOf(tables_.lane_relations(), turn.lane), relations_.values().begin());
-  std::ranges::copy(RowsOf(tables_.lane_relation_optimizer(), turn.lane), state_.values().begin());
-  return absl::OkStatus();
-}
-
-// All lanes begin with the same relations.
-void LaneRounds::OpenRound(std::uint32_t round) {
+void LaneRounds::Open(std::uint32_t round) {
   round_ = round;
-  std::ranges::fill(batches_, 0);
-  for (std::size_t lane = 0; lane < batches_.size(); ++lane) {
-    std::ranges::copy(tables_.relations().values(), RowsOf(tables_.lane_relations(), lane).begin());
-    std::ranges::copy(tables_.relation_optimizer().values(), RowsOf(tables_.lane_relation_optimizer(), lane).begin());
+  lane_.reset();
+  std::ranges::fill(lanes_, LaneRecord());
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    std::ranges::copy(tables_.relations().values(), RowsOfLane(tables_.lane_relations(), lanes_.size(), lane).begin());
+    std::ranges::copy(tables_.relation_optimizer().values(),
+                      RowsOfLane(tables_.lane_relation_optimizer(), lanes_.size(), lane).begin());
   }
+}
+
+void LaneRounds::Begin(std::uint32_t lane) {
+  if (lane_ == lane) return;
+  TakeBack();
+  lane_ = lane;
+  std::ranges::copy(RowsOfLane(tables_.lane_relations(), lanes_.size(), lane), relations_.values().begin());
+  std::ranges::copy(RowsOfLane(tables_.lane_relation_optimizer(), lanes_.size(), lane), state_.values().begin());
+}
+
+void LaneRounds::Count(std::uint64_t edges, double loss, double penalty) {
+  LaneRecord& lane = lanes_[lane_.value()];
+  ++lane.batches;
+  lane.edges += edges;
+  lane.loss += loss;
+  lane.penalty += penalty;
 }
 
 // Puts the relations of the lane that was trained back among those of all lanes.
 void LaneRounds::TakeBack() {
   if (!lane_) return;
-  std::ranges::copy(relations_.values(), RowsOf(tables_.lane_relations(), *lane_).begin());
-  std::ranges::copy(state_.values(), RowsOf(tables_.lane_relation_optimizer(), *lane_).begin());
-}
-
-absl::Status LaneRounds::EndRound() {
-  if (!round_) return absl::OkStatus();
-  std::vector<LaneRelations> lanes;
-  for (std::size_t lane = 0; lane < batches_.size(); ++lane) {
-    lanes.push_back(
-        {.rows = RowsOf(tables_.lane_relations(), lane), .state = RowsOf(tables_.lane_relation_optimizer(), lane)});
-  }
-  RETURN_IF_ERROR(exchange_.EndRound(lanes, tables_.relations(), tables_.relation_optimizer()));
-  round_.reset();
-  lane_.reset();
-  return absl::OkStatus();
+  std::ranges::copy(relations_.values(), RowsOfLane(tables_.lane_relations(), lanes_.size(), *lane_).begin());
+  std::ranges::copy(state_.values(), RowsOfLane(tables_.lane_relation_optimizer(), lanes_.size(), *lane_).begin());
 }
 
 void LaneRounds::Keep() {
   TakeBack();
-  tables_.SetRound({.open = 1, .round = round_.value()}, batches_);
+  tables_.SetRound({.open = 1, .round = round_.value()}, lanes_);
 }
 
-absl::Status LaneRounds::EndEpoch() {
+absl::StatusOr<bool> LaneRounds::End(Progress& progress) {
   TakeBack();
-  RETURN_IF_ERROR(EndRound());
-  std::ranges::fill(batches_, 0);
-  tables_.SetRound({}, batches_);
-  return absl::OkStatus();
+  RoundTables round{.lane_relations = tables_.lane_relations(),
+                    .lane_state = tables_.lane_relation_optimizer(),
+                    .lanes = lanes_,
+                    .relations = tables_.relations(),
+                    .state = tables_.relation_optimizer()};
+  ASSIGN_OR_RETURN(const bool ended, exchange_.EndRound(round));
+  if (!ended) return false;
+  for (const LaneRecord& lane : lanes_) {
+    progress.epoch_loss += lane.loss;
+    progress.epoch_penalty += lane.penalty;
+  }
+  round_.reset();
+  lane_.reset();
+  return true;
+}
+
+void LaneRounds::KeepNone() {
+  std::ranges::fill(lanes_, LaneRecord());
+  tables_.SetRound({}, lanes_);
 }
 
 }  // namespace octavo

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "checkpoint/run_tables.h"
-#include "plan/epoch_plan.h"
+#include "format/manifest.h"
 #include "tables/relation_table.h"
 #include "train/lane_exchange.h"
 
@@ -27,20 +28,25 @@ class LaneRounds {
   RelationTable& relations() { return relations_; }
   RelationTable& state() { return state_; }
 
-  // From now on the lane of `turn` is trained, or trained on. If that is in another round, first ends the present one.
-  absl::Status Begin(const LaneTurn& turn);
+  // The round that is open, if one is, and what its lanes have done in it.
+  std::optional<std::uint32_t> open_round() const { return round_; }
+  const std::vector<LaneRecord>& lanes() const { return lanes_; }
+
+  // All lanes begin the round with the same relations. REQUIRES: no round is open
+  void Open(std::uint32_t round);
+  // From now on this lane is trained, or trained on. REQUIRES: a round is open
+  void Begin(std::uint32_t lane);
   // The lane has trained a batch.
-  void CountBatch() { ++batches_[lane_.value()]; }
+  void Count(std::uint64_t edges, double loss, double penalty);
   // Brings the tables up to date for a commit within the round.
   void Keep();
-  // Ends the last round of an epoch, for the commit after it.
-  absl::Status EndEpoch();
+  // Ends the round and adds the lanes' losses to `progress`. Returns false if the training was stopped meanwhile.
+  absl::StatusOr<bool> End(Progress& progress);
+  // No round is open in the commit of an epoch.
+  void KeepNone();
 
  private:
-  void OpenRound(std::uint32_t round);
-  absl::Status EndRound();
   void TakeBack();
-  std::span<float> RowsOf(RelationTable& of_all, std::size_t lane) const;
 
   RunTables& tables_;
   LaneExchange& exchange_;
@@ -48,7 +54,7 @@ class LaneRounds {
   RelationTable state_;
   std::optional<std::uint32_t> round_;  // that is open
   std::optional<std::uint32_t> lane_;   // whose relations are in relations_
-  std::vector<std::uint64_t> batches_;  // of each lane in the round
+  std::vector<LaneRecord> lanes_;       // in the round
 };
 
 }  // namespace octavo

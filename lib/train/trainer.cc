@@ -29,6 +29,8 @@
 #include "run/trained_edges.h"
 #include "train/chunk_work.h"
 #include "train/memory_estimate.h"
+#include "train/team.h"
+#include "train/team_restart.h"
 #include "train/training_loop.h"
 
 namespace octavo {
@@ -162,6 +164,14 @@ absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const 
   return next;
 }
 
+// What several processes cannot do yet.
+absl::Status CheckTeam(const Team& team, const TrainOptions& options) {
+  if (team.folders() == 1 || options.validate_every == 0) return absl::OkStatus();
+  return UsageError(fmt::format("validate-every is {}, and the ranks have {} different folders: no rank has all rows to "
+                                "validate with; expected a folder on a disk that all of them share, or validate-every 0",
+                                options.validate_every, team.folders()));
+}
+
 // Makes `run` up to its first commit and installs it in its place. If an older run or an `unnamed` graph exists, the
 // run is made next to its place first and then moved; the graph is renamed to its path in between. `unnamed` may be
 // null.
@@ -170,6 +180,12 @@ absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicF
   const TrainOptions& options = run.configuration.options;
   const GraphDescription& graph = run.graph->description();
   const bool full = options.durability == Durability::kFull;
+  if (run.peers != nullptr) {
+    // The folders are made and empty before any process begins.
+    if (run.WritesFolder()) RETURN_IF_ERROR(RemoveRun(paths));
+    RETURN_IF_ERROR(run.peers->Meet());
+    return BeginRun(run, paths, full);
+  }
   // The older run is kept until the new one's initial vectors have been read.
   const bool beside = unnamed != nullptr || (place.has_older() && run.vectors != nullptr);
   if (!beside || !place.has_older()) RETURN_IF_ERROR(RemoveRun(paths));
@@ -198,7 +214,8 @@ absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicF
 // Installs the new run, which commits its initial rows as generation 1, and trains it. From the first commit on a kill
 // leaves a run that can be resumed.
 absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunFolder& place, AtomicFolder* unnamed,
-                                      const TrainSettings& settings, const TrainCallbacks& callbacks) {
+                                      const TrainSettings& settings, const TrainCallbacks& callbacks,
+                                      Team* team = nullptr) {
   const RunPaths& paths = place.paths();
   const TrainOptions& options = run.configuration.options;
   if (place.has_older()) {
@@ -228,7 +245,7 @@ absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunFolder& place, AtomicFolde
   }
   return TrainingLoop(*run.graph, begun->edges ? *begun->edges : run.graph->Edges(Split::kTrain),
                       FrozenRows(options, begun->known), options, paths, *begun->tables, *begun->gradients,
-                      run.division, settings, callbacks)
+                      run.division, settings, callbacks, team)
       .Run(/*past_patience=*/false);
 }
 
@@ -238,9 +255,27 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
                                       bool overwrite, const TrainSettings& settings, const TrainCallbacks& callbacks,
                                       const InitialSource& init) {
   const RunPaths paths(folder);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Team> team, MakeTeam(settings.ranks, folder, options.lanes));
   ASSIGN_OR_RETURN(NewRun run, PrepareRun(graph_folder, graph_folder, paths, options, settings, callbacks, init));
+  if (team == nullptr) {
+    ASSIGN_OR_RETURN(RunFolder place, RunFolder::Take(folder, overwrite));
+    return TrainNew(run, place, nullptr, settings, callbacks);
+  }
+  RETURN_IF_ERROR(CheckTeam(*team, options));
+  RETURN_IF_ERROR(CheckAlike(*team, run.graph->description(), options));
+  run.peers = team.get();
+  const PlannerSettings planned{.lanes = static_cast<std::uint32_t>(options.lanes),
+                                .shape = run.division,
+                                .order = options.order,
+                                .seed = options.seed};
+  team->SetFirstPlan(MakeEpochPlans(run.graph->Edges(Split::kTrain), planned)->Plan(0),
+                     run.graph->description().partition_count);
+  if (!team->WritesFolder()) {
+    RunFolder place = RunFolder::TakenByAnother(folder);
+    return TrainNew(run, place, nullptr, settings, callbacks, team.get());
+  }
   ASSIGN_OR_RETURN(RunFolder place, RunFolder::Take(folder, overwrite));
-  return TrainNew(run, place, nullptr, settings, callbacks);
+  return TrainNew(run, place, nullptr, settings, callbacks, team.get());
 }
 
 absl::StatusOr<TrainOutcome> GrowRun(AtomicFolder graph, RunFolder place, const TrainOptions& options,
@@ -317,10 +352,21 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
                                        const TrainCallbacks& callbacks, const fs::path& graph_folder) {
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckIsRun(paths));
-  ASSIGN_OR_RETURN(const RunLock lock, RunLock::Take(paths.Lock()));
-  RETURN_IF_ERROR(SettleRun(paths));
-  // Best effort: the next copy removes it, too.
-  static_cast<void>(RemoveUnfinishedCopy(paths, paths.Best()));
+  std::uint64_t lanes = 1;
+  if (settings.ranks != nullptr) {
+    ASSIGN_OR_RETURN(const RunConfiguration read, ReadRunConfiguration(paths.Configuration()));
+    lanes = read.options.lanes;
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Team> team, MakeTeam(settings.ranks, folder, lanes));
+  const bool writes_folder = team == nullptr || team->WritesFolder();
+  std::optional<RunLock> lock;
+  if (writes_folder) {
+    ASSIGN_OR_RETURN(lock, RunLock::Take(paths.Lock()));
+    RETURN_IF_ERROR(SettleRun(paths));
+    // Best effort: the next copy removes it, too.
+    static_cast<void>(RemoveUnfinishedCopy(paths, paths.Best()));
+  }
+  if (team != nullptr) RETURN_IF_ERROR(AgreeOnCommit(*settings.ranks, paths, writes_folder));
   const std::string fallback = DescribeFallback(paths.State());
   ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings.exchange));
   if (!fallback.empty() && callbacks.on_warning) callbacks.on_warning(fallback);
@@ -335,28 +381,33 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
                     "schedule sync",
                     folder.string()));
   }
+  if (team != nullptr) {
+    RETURN_IF_ERROR(CheckTeam(*team, options));
+    RETURN_IF_ERROR(CheckAlike(*team, graph->description(), options));
+  }
   const bool drop_behind = LeaveRoom(*graph, options, next, settings);
   const auto stop = [&settings] { return settings.stop != nullptr && *settings.stop != 0; };
   const RunShape shape = ShapeOf(options, graph->description(), DivisionOf(done));
   ASSIGN_OR_RETURN(const std::optional<KnownRows> known, ReadKnownRows(options, paths, shape));
   NewFiles made(paths);
+  if (!writes_folder) made.Keep();  // others are making them
   // Walks need the memory before the tables do.
   ASSIGN_OR_RETURN(const std::optional<CellReader> edges,
-                   MakeTrainedEdges(*graph, options, paths, known, settings.memory, drop_behind, stop));
+                   MakeTrainedEdges(*graph, options, paths, known, settings.memory, drop_behind, stop, {}, team.get()));
   // With capacity for both divisions of the tables.
   GradientCapacity capacity = GradientCapacityOf(options, graph->description(), DivisionOf(done));
   const GradientCapacity then = GradientCapacityOf(options, graph->description(), next);
   capacity.block_floats = std::max(capacity.block_floats, then.block_floats);
   capacity.accumulated_rows = std::max(capacity.accumulated_rows, then.accumulated_rows);
   ASSIGN_OR_RETURN(const std::unique_ptr<MmapGradientAccumulator> gradients,
-                   MmapGradientAccumulator::Create(paths.Gradients(), options.dim, capacity));
+                   MakeGradients(paths, options.dim, capacity, team.get()));
   ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables,
-                   RunTables::Open(paths, shape, options.durability == Durability::kFull));
-  RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
-  if (configuration_changed) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
+                   RunTables::Open(paths, shape, options.durability == Durability::kFull, team.get()));
+  if (writes_folder) RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
+  if (configuration_changed && writes_folder) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   made.Keep();
   return TrainingLoop(*graph, edges ? *edges : graph->Edges(Split::kTrain), FrozenRows(options, known), options, paths,
-                      *tables, *gradients, next, settings, callbacks)
+                      *tables, *gradients, next, settings, callbacks, team.get())
       .Run(/*past_patience=*/epochs != 0);
 }
 

@@ -15,6 +15,7 @@
 #include "run/validation.h"
 #include "train/memory_estimate.h"
 #include "train/node_groups.h"
+#include "train/team_event.h"
 
 namespace octavo {
 namespace {
@@ -43,7 +44,7 @@ bool LoadsPartitions(const PlannedState& state) { return !state.entering.empty()
 TrainingLoop::TrainingLoop(const Graph& graph, const CellReader& edges, const KnownRows* frozen,
                            const TrainOptions& options, const RunPaths& paths, RunTables& tables,
                            MmapGradientAccumulator& gradients, const PartitionShape& next_shape,
-                           const TrainSettings& settings, const TrainCallbacks& callbacks)
+                           const TrainSettings& settings, const TrainCallbacks& callbacks, Team* team)
     : graph_(graph),
       edges_(edges),
       frozen_(frozen),
@@ -55,20 +56,37 @@ TrainingLoop::TrainingLoop(const Graph& graph, const CellReader& edges, const Kn
       settings_(settings),
       callbacks_(callbacks),
       progress_(tables.progress()),
+      team_(team),
       batches_(edges,
                {.seed = options.seed,
                 .batch_edges = options.batch,
                 .inverse_offset = options.InverseOffset(graph.relation_count())},
                options.prefetch),
-      partitions_([this](PartitionId partition) { return tables_.LoadPartition(partition); },
-                  [this](PartitionId partition) { return tables_.EvictPartition(partition); },
-                  options.prefetch != PrefetchMode::kOff) {}
+      team_tables_(team == nullptr ? nullptr : std::make_unique<TeamTables>(*team, tables)),
+      partitions_(
+          [this](PartitionId partition) {
+            return team_tables_ ? team_tables_->Load(partition) : tables_.LoadPartition(partition);
+          },
+          [this](PartitionId partition) {
+            return team_tables_ ? team_tables_->Evict(partition) : tables_.EvictPartition(partition);
+          },
+          options.prefetch != PrefetchMode::kOff) {}
 
 // Before the first batch: the parts that depend on what the run has done so far. A resumed run may be in the middle of
 // an epoch, and keeps its division until that one ends.
 absl::Status TrainingLoop::Prepare() {
   if (options_.lanes > 1) {
-    exchange_ = std::make_unique<LocalExchange>(options_.optimizer_spec());
+    if (team_ == nullptr) {
+      exchange_ = std::make_unique<LocalExchange>(options_.optimizer_spec());
+    } else {
+      auto exchange = std::make_unique<TeamExchange>(
+          *team_, options_.optimizer_spec(),
+          TeamExchange::Waiting{.commit_due = [this] { return CommitDue(); },
+                                .stopping = [this] { return AskedToStop(); },
+                                .commit = [this](TeamOrder order) { return CommitTogether(order); }});
+      team_exchange_ = exchange.get();
+      exchange_ = std::move(exchange);
+    }
     lanes_ = std::make_unique<LaneRounds>(tables_, *exchange_);
   }
   if (options_.typed_fraction > 0) {
@@ -83,8 +101,10 @@ absl::Status TrainingLoop::Prepare() {
                  .gradients = gradients_,
                  .frozen = frozen_,
                  .places = places_ ? &*places_ : nullptr});
-  ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
-  metrics_ = std::make_unique<MetricsLog>(std::move(log));
+  if (WritesFolder()) {
+    ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
+    metrics_ = std::make_unique<MetricsLog>(std::move(log));
+  }
   if (progress_.batch == 0) DivideTables();
   ChooseLoading();
   MakePlanner();
@@ -118,74 +138,164 @@ void TrainingLoop::MakePlanner() {
        .order = options_.order,
        .seed = options_.seed,
        .first_epoch = progress_.plan_epoch,
-       .hold_all = HoldsAllTables(options_, graph_.description(), settings_.threads, shape(), settings_.memory)});
+       .hold_all = team_ == nullptr &&
+                   HoldsAllTables(options_, graph_.description(), settings_.threads, shape(), settings_.memory)});
 }
 
 // Negatives are drawn only from nodes that are in memory, or that the lane has there. Each state is of one lane.
-absl::Status TrainingLoop::UseState(std::size_t state) {
-  const PlannedState& planned = plan_.states[state];
+void TrainingLoop::UseState(std::size_t state) {
+  const PlannedState& planned = course_.plan().states[state];
   schedule_->SetResidentNodes(NodesOf(planned.NegativePartitions(), graph_.description()),
                               NodeGroups(NodesOf(planned.first_group, graph_.description())));
-  if (lanes_ == nullptr) return absl::OkStatus();
-  const auto turn = std::ranges::upper_bound(plan_.turns, state, {}, &LaneTurn::end_state);
-  counters_.lanes.Begin(*turn);
-  return lanes_->Begin(*turn);
+  if (lanes_ == nullptr) return;
+  const CourseState& place = course_.states()[state];
+  counters_.lanes.Begin({.round = place.round, .lane = place.lane});
+  lanes_->Begin(place.lane);
 }
 
-// Loads the partitions of the first state and notes what the plan expects from here on; the event compares it with what
-// was done.
-absl::Status TrainingLoop::BeginEpoch(std::size_t state) {
+// How far the epoch is by the last commit, or the work after it.
+EpochPosition TrainingLoop::Position() const {
+  EpochPosition position{.batches = progress_.batch};
+  if (lanes_ != nullptr && lanes_->open_round()) {
+    position.round = *lanes_->open_round();
+    position.lanes = lanes_->lanes();
+  }
+  return position;
+}
+
+// The plan of the next epoch is needed early: its first window is prefetched during the last one of this epoch, and a
+// team sends partitions to their next owners.
+absl::Status TrainingLoop::PlanEpoch() {
+  whole_ = planner_->Plan(progress_.epoch);
+  next_whole_.reset();
+  const bool next_is_known = progress_.epoch + 1 < options_.epochs && shape() == next_shape_;
+  if (next_is_known) next_whole_ = planner_->Plan(progress_.epoch + 1);
+  batches_.BeginEpoch(progress_.epoch, whole_, next_whole_ && team_ == nullptr ? &*next_whole_ : nullptr);
+  std::vector<std::uint64_t> first_batches;
+  for (std::size_t s = 0; s <= whole_.states.size(); ++s) first_batches.push_back(batches_.FirstBatch(s));
+  const LaneRange lanes =
+      team_ == nullptr ? LaneRange{.end = static_cast<std::uint32_t>(options_.lanes)} : team_->lanes();
+  const EpochPosition position = Position();
+  course_ = EpochCourse(whole_, std::move(first_batches), options_.accumulate, lanes, position);
+  if (team_ != nullptr) batches_.Skip(course_.Skipped());
+  first_step_ = progress_.step - course_.StepsBefore(position);
+  closed_batches_ = progress_.batch;
+  closed_edges_ = progress_.epoch_edges;
+  for (const LaneRecord& lane : position.lanes) {
+    closed_batches_ -= lane.batches;
+    closed_edges_ -= lane.edges;
+  }
+  if (team_tables_) team_tables_->BeginEpoch(whole_, next_whole_ ? &*next_whole_ : nullptr, course_);
+  return BeginEpoch();
+}
+
+// Notes what the plan expects from here on; the event compares it with what was done.
+absl::Status TrainingLoop::BeginEpoch() {
   counters_ = {};
   counters_.begin = Clock::now();
   counters_.tables_before = {tables_.bytes_read(), tables_.bytes_written()};
-  RETURN_IF_ERROR(partitions_.Begin(plan_, state));
-  const std::vector<PartitionId>& first_loads = partitions_.first_loads();
-  counters_.loads = !first_loads.empty() ? std::min(shape().resident, shape().partitions) : 0;
-  counters_.planned_loads = counters_.loads + static_cast<std::uint64_t>(std::ranges::count_if(
-                                                  plan_.states.begin() + static_cast<std::ptrdiff_t>(state) + 1,
-                                                  plan_.states.end(), LoadsPartitions));
-  counters_.planned_tables = PlannedTraffic(
-      plan_, [this](PartitionId p) { return tables_.PartitionBytes(p); }, state, first_loads);
   return absl::OkStatus();
 }
 
-// An epoch is a sequence of states. Each has its resident partitions and trains all batches of edges between them;
-// between two states one partition is exchanged. The plan of the next epoch is needed early: its first window is
-// prefetched during the last one of this epoch.
+// An epoch is a sequence of states, with several lanes round by round. Each has its resident partitions and trains all
+// batches of edges between them; between two states partitions are exchanged.
 absl::Status TrainingLoop::RunEpoch() {
-  plan_ = planner_->Plan(progress_.epoch);
-  const bool next_is_known = progress_.epoch + 1 < options_.epochs && shape() == next_shape_;
-  batches_.BeginEpoch(progress_.epoch, plan_, next_is_known ? &planner_->Plan(progress_.epoch + 1) : nullptr);
-  std::size_t state = progress_.batch == 0 ? 0 : batches_.StateOf(progress_.batch);
-  RETURN_IF_ERROR(BeginEpoch(state));
-  while (true) {
-    RETURN_IF_ERROR(UseState(state));
-    RETURN_IF_ERROR(RunState(batches_.FirstBatch(state + 1)));
-    // A stop after the last batch is the end of the epoch, below.
-    if (Stopping() && progress_.batch != batches_.BatchCount()) return CommitHere();
-    if (++state == plan_.states.size()) break;
-    RETURN_IF_ERROR(partitions_.Advance());
-    if (LoadsPartitions(plan_.states[state])) ++counters_.loads;
+  RETURN_IF_ERROR(PlanEpoch());
+  std::size_t state = 0;
+  for (std::uint32_t round = course_.first_round(); round < course_.rounds(); ++round) {
+    RETURN_IF_ERROR(BeginRound(round, state));
+    for (; state < course_.states().size() && course_.states()[state].round == round; ++state) {
+      RETURN_IF_ERROR(EnterState(state));
+      RETURN_IF_ERROR(RunState(course_.states()[state]));
+      // A stop after the last batch is the end of the epoch, below. A team has made its commit.
+      if (Stopping() && team_ != nullptr) return absl::OkStatus();
+      if (Stopping() && progress_.batch != batches_.BatchCount()) return CommitHere();
+    }
+    ASSIGN_OR_RETURN(const bool ended, EndRound(round, state));
+    if (!ended) return absl::OkStatus();
   }
   return CommitEpoch();
 }
 
-// Trains the batches of one state, [progress_.batch, end), or stops earlier.
-absl::Status TrainingLoop::RunState(std::uint64_t end) {
-  while (progress_.batch < end) {
-    const std::uint64_t batch = progress_.batch;
+// With a team: frees what another rank may have from now on, which is all but the partitions of the next state if that
+// is in `round`.
+absl::Status TrainingLoop::LeaveFor(std::uint32_t round, std::size_t state) {
+  if (team_ == nullptr) return absl::OkStatus();
+  const bool in_round = state < course_.states().size() && course_.states()[state].round == round;
+  return partitions_.Leave(in_round ? course_.plan().states[state].resident : std::vector<PartitionId>());
+}
+
+absl::Status TrainingLoop::BeginRound(std::uint32_t round, std::size_t state) {
+  if (lanes_ == nullptr) return absl::OkStatus();
+  if (lanes_->open_round() != round) lanes_->Open(round);
+  if (team_ == nullptr) return absl::OkStatus();
+  if (round == course_.first_round()) RETURN_IF_ERROR(LeaveFor(round, state));
+  team_tables_->BeginRound(round);
+  return absl::OkStatus();
+}
+
+// `state` is the next one. Partitions leave before this process waits for the others, which may need them to go on.
+absl::StatusOr<bool> TrainingLoop::EndRound(std::uint32_t round, std::size_t state) {
+  if (lanes_ == nullptr) return true;
+  counters_.lanes.End();
+  RETURN_IF_ERROR(LeaveFor(round + 1, state));
+  ASSIGN_OR_RETURN(const bool ended, lanes_->End(progress_));
+  if (!ended) return false;
+  for (const LaneRecord& lane : lanes_->lanes()) {
+    closed_batches_ += lane.batches;
+    closed_edges_ += lane.edges;
+  }
+  progress_.batch = closed_batches_;
+  progress_.epoch_edges = closed_edges_;
+  return true;
+}
+
+// Brings the state's partitions into memory; the first one of the epoch needs more, if others ended the last one.
+absl::Status TrainingLoop::EnterState(std::size_t state) {
+  if (team_tables_) team_tables_->Enter(state);
+  UseState(state);
+  if (state > 0) {
+    RETURN_IF_ERROR(partitions_.Advance());
+    if (LoadsPartitions(course_.plan().states[state])) ++counters_.loads;
+    return absl::OkStatus();
+  }
+  const EpochPlan& plan = course_.plan();
+  RETURN_IF_ERROR(partitions_.Begin(plan, 0));
+  const std::vector<PartitionId>& first_loads = partitions_.first_loads();
+  counters_.loads = !first_loads.empty() ? std::min(shape().resident, shape().partitions) : 0;
+  counters_.planned_loads = counters_.loads + static_cast<std::uint64_t>(std::ranges::count_if(
+                                                  plan.states.begin() + 1, plan.states.end(), LoadsPartitions));
+  counters_.planned_tables =
+      PlannedTraffic(plan, [this](PartitionId p) { return tables_.PartitionBytes(p); }, 0, first_loads);
+  return absl::OkStatus();
+}
+
+// Trains the batches of one state, or stops earlier.
+absl::Status TrainingLoop::RunState(const CourseState& state) {
+  for (std::uint64_t batch = state.first_batch; batch < state.end_batch; ++batch) {
     RETURN_IF_ERROR(Failpoint("train.batch"));
     RETURN_IF_ERROR(tables_.CheckLoaded());  // of mapped rows, whose checksums are verified in the background
     // A window ends with its state, as its rows may be evicted.
-    const bool ends_window = (batch + 1) % options_.accumulate == 0 || batch + 1 == end;
+    const bool ends_window = (batch + 1) % options_.accumulate == 0 || batch + 1 == state.end_batch;
     RETURN_IF_ERROR(RunBatch(batch, ends_window));
     if (!ends_window) continue;
     ReportBatch();
-    // The tables are consistent between windows: only there can a commit or a stop be.
-    if (Stopping()) break;
-    if (batch + 1 != batches_.BatchCount() && CommitDue()) RETURN_IF_ERROR(CommitHere());
+    ASSIGN_OR_RETURN(const bool ends, EndsHere(batch + 1 == batches_.BatchCount()));
+    if (ends) break;
   }
   return schedule_->CheckRows();
+}
+
+// After a window: the tables are consistent, so a commit or a stop can be here, and only here.
+absl::StatusOr<bool> TrainingLoop::EndsHere(bool last) {
+  if (team_ != nullptr) {
+    ASSIGN_OR_RETURN(const TeamOrder order, team_->NextOrder(CommitDue(), AskedToStop()));
+    if (order != TeamOrder::kGoOn) RETURN_IF_ERROR(CommitTogether(order));
+    return team_stops_;
+  }
+  if (Stopping()) return true;
+  if (!last && CommitDue()) RETURN_IF_ERROR(CommitHere());
+  return false;
 }
 
 // One batch: fetches its edges, trains them and counts. Only a batch that ends its window updates rows, so only it has
@@ -203,33 +313,66 @@ absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
                         .warmup_batches = options_.warmup_epochs * static_cast<double>(count),
                         .plateau_factor = PlateauFactor(options_, tables_.validation())});
     task.learning_rate = static_cast<float>(counters_.learning_rate);
-    task.step = ++progress_.step;
+    task.step = first_step_ + course_.StepsBefore(batch + 1);
+    progress_.step = task.step;  // without lanes; with several see CountLanes
   }
   ASSIGN_OR_RETURN(const ChunkLoss loss, schedule_->Train(task));
   // These sums are part of a commit: an epoch that was interrupted reports the loss of all its batches.
-  progress_.epoch_loss += loss.loss;
-  progress_.epoch_penalty += loss.penalty;
   const std::uint64_t edges = task.edges.size() / options_.EntriesPerEdge();
+  if (lanes_ != nullptr) {
+    lanes_->Count(edges, loss.loss, loss.penalty);
+  } else {
+    progress_.epoch_loss += loss.loss;
+    progress_.epoch_penalty += loss.penalty;
+  }
   progress_.epoch_edges += edges;
-  progress_.batch = batch + 1;
+  ++progress_.batch;
   counters_.edges += edges;
-  if (lanes_ != nullptr) lanes_->CountBatch();
+  ++counters_.batches;
   return absl::OkStatus();
 }
 
+// Of a team, each process has about the same share of the epoch.
 void TrainingLoop::ReportBatch() const {
   if (!callbacks_.on_batch) return;
+  double loss = progress_.epoch_loss;
+  std::uint64_t edges = progress_.epoch_edges;
+  if (lanes_ != nullptr) {
+    edges = closed_edges_;
+    for (const LaneRecord& lane : lanes_->lanes()) {
+      loss += lane.loss;
+      edges += lane.edges;
+    }
+  }
+  std::uint64_t batch = progress_.batch;
+  std::uint64_t batches = batches_.BatchCount();
+  if (team_ != nullptr) {
+    batches = course_.batches();
+    batch = counters_.batches;
+  }
   callbacks_.on_batch({.epoch = progress_.epoch + 1,
                        .epochs = options_.epochs,
-                       .batch = progress_.batch,
-                       .batches = batches_.BatchCount(),
-                       .edges = progress_.epoch_edges,
-                       .loss = progress_.epoch_loss / (2.0 * static_cast<double>(progress_.epoch_edges))});
+                       .batch = batch,
+                       .batches = batches,
+                       .edges = edges,
+                       .loss = loss / (2.0 * static_cast<double>(edges))});
 }
 
 bool TrainingLoop::CommitDue() const {
   if (settings_.commit != nullptr && settings_.commit->exchange(false, std::memory_order_relaxed)) return true;
   return options_.checkpoint_minutes > 0 && SecondsSince(last_commit_) >= options_.checkpoint_minutes * 60;
+}
+
+// The progress of all lanes, within a round.
+void TrainingLoop::CountLanes(std::span<const LaneRecord> lanes, Progress& progress) const {
+  progress.batch = closed_batches_;
+  progress.epoch_edges = closed_edges_;
+  for (const LaneRecord& lane : lanes) {
+    progress.batch += lane.batches;
+    progress.epoch_edges += lane.edges;
+  }
+  progress.step =
+      first_step_ + course_.StepsBefore({.round = lanes_->open_round().value(), .lanes = lanes});
 }
 
 // A commit in the middle of an epoch. The exchange under way must have ended, because it writes to the slots that the
@@ -238,13 +381,24 @@ absl::Status TrainingLoop::CommitHere() {
   const Clock::time_point begin = Clock::now();
   const absl::Status exchange = partitions_.Wait();
   RETURN_IF_ERROR(schedule_->CheckRows());
+  if (team_tables_) RETURN_IF_ERROR(team_tables_->Settle());
   if (lanes_ != nullptr) lanes_->Keep();
+  const auto seal = [this](Progress& next) {
+    if (lanes_ != nullptr) CountLanes(tables_.next_lanes(), next);
+    return absl::OkStatus();
+  };
   // After a failed eviction the commit fails too; return the eviction's error, which names the cause. A failed load
   // does not matter yet.
-  if (absl::Status status = tables_.Commit(progress_); !status.ok()) return exchange.ok() ? status : exchange;
+  if (absl::Status status = tables_.Commit(progress_, seal); !status.ok()) return exchange.ok() ? status : exchange;
   counters_.commit_seconds += SecondsSince(begin);
   last_commit_ = Clock::now();
   if (callbacks_.on_commit) callbacks_.on_commit(tables_.generation());
+  return absl::OkStatus();
+}
+
+absl::Status TrainingLoop::CommitTogether(TeamOrder order) {
+  RETURN_IF_ERROR(CommitHere());
+  if (order == TeamOrder::kCommitAndStop) team_stops_ = true;
   return absl::OkStatus();
 }
 
@@ -280,6 +434,12 @@ EpochEvent TrainingLoop::MakeEvent() {
     event.slowest_lane_seconds = counters_.lanes.SlowestSeconds();
     event.lane_balance = counters_.lanes.Balance(options_.lanes);
   }
+  if (team_ != nullptr) {
+    const MovedCounts moved = team_tables_->TakeCounts();
+    event.moved_bytes = moved.bytes_sent;
+    event.moving_seconds = moved.send_seconds;
+    event.waited_seconds = moved.wait_seconds + team_exchange_->TakeWaitSeconds();
+  }
   event.partition_loads = counters_.loads;
   event.planned_partition_loads = counters_.planned_loads;
   event.planned_read_bytes = counters_.planned_tables.read + edge_bytes;
@@ -297,21 +457,17 @@ absl::Status TrainingLoop::CommitEpoch() {
   const Clock::time_point begin = Clock::now();
   RETURN_IF_ERROR(partitions_.Wait());
   RETURN_IF_ERROR(schedule_->CheckRows());
-  if (lanes_ != nullptr) {
-    counters_.lanes.End();
-    RETURN_IF_ERROR(lanes_->EndEpoch());
-  }
+  if (team_tables_) RETURN_IF_ERROR(team_tables_->Settle());
+  if (lanes_ != nullptr) lanes_->KeepNone();
   if (settings_.commit != nullptr) settings_.commit->store(false, std::memory_order_relaxed);  // this is the commit
   EpochEvent event;
   const auto seal = [&](Progress& next) -> absl::Status {
     counters_.commit_seconds += SecondsSince(begin);
     event = MakeEvent();
-    RETURN_IF_ERROR(metrics_->Append(event));
-    next.metrics_bytes = metrics_->bytes();
-    return options_.durability == Durability::kFull ? metrics_->Sync() : absl::OkStatus();
+    return AppendEvent(event, next);
   };
   RETURN_IF_ERROR(tables_.Commit(Progress{.epoch = progress_.epoch + 1,
-                                          .step = progress_.step,
+                                          .step = first_step_ + course_.StepsBefore(batches_.BatchCount()),
                                           .partitions = progress_.partitions,
                                           .resident = progress_.resident,
                                           .plan_epoch = progress_.plan_epoch},
@@ -327,6 +483,19 @@ absl::Status TrainingLoop::CommitEpoch() {
   return absl::OkStatus();
 }
 
+// Appends the event of an epoch to the log. The events of a team are one, told by rank 0, which also says whether the
+// team stops.
+absl::Status TrainingLoop::AppendEvent(EpochEvent& event, Progress& progress) {
+  if (team_ != nullptr) {
+    ASSIGN_OR_RETURN(const bool stops, ShareEvent(*team_, AskedToStop(), event));
+    team_stops_ = stops;
+  }
+  if (metrics_ == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(metrics_->Append(event));
+  progress.metrics_bytes = metrics_->bytes();
+  return options_.durability == Durability::kFull ? metrics_->Sync() : absl::OkStatus();
+}
+
 // The estimate's memory for a validation, plus unused memory up to a useful amount.
 std::uint64_t TrainingLoop::ValidationMemory() const {
   constexpr std::uint64_t kEnough = std::uint64_t{1} << 30;
@@ -337,6 +506,15 @@ std::uint64_t TrainingLoop::ValidationMemory() const {
   return std::max(estimate.validation, std::min(kEnough, settings_.memory - std::min(settings_.memory, others)));
 }
 
+// Of a team, rank 0 ranks the split and tells the scores.
+absl::StatusOr<ValidationScores> TrainingLoop::ValidationScoresHere() const {
+  absl::StatusOr<ValidationScores> scores = ValidationScores();
+  if (team_ == nullptr || team_->first()) {
+    scores = settings_.validate(paths_.folder(), options_, ValidationMemory());
+  }
+  return team_ == nullptr ? scores : ShareScores(*team_, scores);
+}
+
 // Ranks the valid split with the rows of the last commit, at the end of an epoch. Keeps a copy of the rows if they are
 // the best, and commits the outcome. After a kill before that commit, the validation is repeated.
 absl::Status TrainingLoop::Validate() {
@@ -344,7 +522,7 @@ absl::Status TrainingLoop::Validate() {
   if (!settings_.validate) return absl::InternalError("no validator");
   const Clock::time_point begin = Clock::now();
   RETURN_IF_ERROR(partitions_.Wait());
-  const absl::StatusOr<ValidationScores> scores = settings_.validate(paths_.folder(), options_, ValidationMemory());
+  const absl::StatusOr<ValidationScores> scores = ValidationScoresHere();
   if (absl::IsCancelled(scores.status()) && Stopping()) return absl::OkStatus();  // a resume repeats it
   if (!scores.ok()) return scores.status();
   const ValidationProgress after = AfterValidation(options_, tables_.validation(), progress_.epoch, scores->mrr);
@@ -355,10 +533,11 @@ absl::Status TrainingLoop::Validate() {
                                  .best_mrr = after.best_mrr,
                                  .learning_rate_factor = PlateauFactor(options_, after)};
   const bool sync = options_.durability == Durability::kFull;
-  if (options_.keep == Keep::kBest && after.best_epoch == progress_.epoch) {
+  if (options_.keep == Keep::kBest && after.best_epoch == progress_.epoch && WritesFolder()) {
     RETURN_IF_ERROR(CopyCommit(paths_, paths_.Best(), {.validation = after, .event = ToJson(event)}, sync));
   }
   const auto seal = [&](Progress& next) -> absl::Status {
+    if (metrics_ == nullptr) return absl::OkStatus();
     RETURN_IF_ERROR(metrics_->Append(event));
     next.metrics_bytes = metrics_->bytes();
     return sync ? metrics_->Sync() : absl::OkStatus();
@@ -401,12 +580,22 @@ absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
   // Only the first slots remain: the folder then has the files that other programs read and nothing else.
   if (finished) {
     if (absl::Status status = partitions_.Wait(); !status.ok()) return status;
-    if (absl::Status status = tables_.Finish(); !status.ok()) return status;
+    if (absl::Status status = FinishTables(); !status.ok()) return status;
   }
   TrainOutcome outcome = OutcomeSoFar();
   outcome.finished = finished;
   outcome.stopped_early = stopped_early && progress_.epoch < options_.epochs;
   return outcome;
+}
+
+// A team first brings all rows to the folder of rank 0.
+absl::Status TrainingLoop::FinishTables() {
+  if (team_ != nullptr && team_->folders() > 1) {
+    RETURN_IF_ERROR(partitions_.Leave({}));
+    RETURN_IF_ERROR(team_tables_->BringHome());
+    RETURN_IF_ERROR(tables_.Commit(progress_));
+  }
+  return tables_.Finish();
 }
 
 // Of a training that is not finished.

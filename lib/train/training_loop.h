@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,11 +21,15 @@
 #include "run/telemetry.h"
 #include "tables/mmap_gradient_accumulator.h"
 #include "train/batch_schedule.h"
+#include "train/epoch_course.h"
 #include "train/lane_clock.h"
 #include "train/lane_exchange.h"
 #include "train/lane_rounds.h"
 #include "train/loading_choice.h"
 #include "train/place_nodes.h"
+#include "train/team.h"
+#include "train/team_exchange.h"
+#include "train/team_tables.h"
 #include "train/training_settings.h"
 
 namespace octavo {
@@ -33,10 +38,12 @@ namespace octavo {
 class TrainingLoop {
  public:
   // `edges` are the edges of `graph` to train. `frozen` rows are not updated; null means none. `next_shape` is the
-  // division of the tables from the next epoch on. `gradients` has capacity for a window of either division.
+  // division of the tables from the next epoch on. `gradients` has capacity for a window of either division. `team` is
+  // null unless several processes train the run; then all of them do the same.
   TrainingLoop(const Graph& graph, const CellReader& edges, const KnownRows* frozen, const TrainOptions& options,
                const RunPaths& paths, RunTables& tables, MmapGradientAccumulator& gradients,
-               const PartitionShape& next_shape, const TrainSettings& settings, const TrainCallbacks& callbacks);
+               const PartitionShape& next_shape, const TrainSettings& settings, const TrainCallbacks& callbacks,
+               Team* team = nullptr);
 
   // Trains to the last epoch, or until options.patience or settings.stop ends it. With `past_patience` it continues
   // after patience has stopped the run, and the patience count restarts. A disk error names the commit from which to
@@ -55,26 +62,42 @@ class TrainingLoop {
     Traffic planned_tables;
     Traffic tables_before;
     LaneClock lanes;
+    std::uint64_t batches = 0;
   };
 
   absl::Status Prepare();
   absl::StatusOr<TrainOutcome> Train(bool past_patience);
   TrainOutcome OutcomeSoFar() const;
   absl::Status Validate();
+  absl::Status FinishTables();
   std::uint64_t ValidationMemory() const;
   void DivideTables();
   void ChooseLoading();
   void MakePlanner();
-  absl::Status BeginEpoch(std::size_t state);
+  absl::Status PlanEpoch();
+  EpochPosition Position() const;
+  absl::Status BeginEpoch();
   absl::Status RunEpoch();
-  absl::Status RunState(std::uint64_t end);
+  absl::Status BeginRound(std::uint32_t round, std::size_t state);
+  absl::StatusOr<bool> EndRound(std::uint32_t round, std::size_t state);
+  absl::Status LeaveFor(std::uint32_t round, std::size_t state);
+  absl::Status EnterState(std::size_t state);
+  absl::Status RunState(const CourseState& state);
+  absl::StatusOr<bool> EndsHere(bool last);
   absl::Status RunBatch(std::uint64_t batch, bool ends_window);
   void ReportBatch() const;
   absl::Status CommitHere();
+  absl::Status CommitTogether(TeamOrder order);
+  void CountLanes(std::span<const LaneRecord> lanes, Progress& progress) const;
+  absl::Status AppendEvent(EpochEvent& event, Progress& progress);
   absl::Status CommitEpoch();
   EpochEvent MakeEvent();
-  absl::Status UseState(std::size_t state);
-  bool Stopping() const { return settings_.stop != nullptr && settings_.stop->load(std::memory_order_relaxed) != 0; }
+  absl::StatusOr<ValidationScores> ValidationScoresHere() const;
+  void UseState(std::size_t state);
+  bool WritesFolder() const { return team_ == nullptr || team_->WritesFolder(); }
+  bool AskedToStop() const { return settings_.stop != nullptr && settings_.stop->load(std::memory_order_relaxed) != 0; }
+  // A team stops together, after a commit.
+  bool Stopping() const { return team_ == nullptr ? AskedToStop() : team_stops_; }
   bool CommitDue() const;
   PartitionShape shape() const {
     return {static_cast<std::uint32_t>(progress_.partitions), static_cast<std::uint32_t>(progress_.resident)};
@@ -93,11 +116,21 @@ class TrainingLoop {
   Progress progress_;      // all work done, committed or not
   LoadingChoice loading_;  // for partitions that are loaded from now on
   std::unique_ptr<EpochPlans> planner_;
-  EpochPlan plan_;  // of the current epoch
+  Team* const team_;  // or null
+  bool team_stops_ = false;
+  // Of the current epoch: the whole plan and, with a team, the next one; what this process has to train of it.
+  EpochPlan whole_;
+  std::optional<EpochPlan> next_whole_;
+  EpochCourse course_;
+  std::uint64_t first_step_ = 0;     // updates before the epoch
+  std::uint64_t closed_batches_ = 0;  // with several lanes: in the rounds that have ended,
+  std::uint64_t closed_edges_ = 0;
   BatchPrefetcher batches_;
+  std::unique_ptr<TeamTables> team_tables_;  // with a team
   PartitionLoader partitions_;
   // With several lanes, else null.
   std::unique_ptr<LaneExchange> exchange_;
+  TeamExchange* team_exchange_ = nullptr;  // if exchange_ is one
   std::unique_ptr<LaneRounds> lanes_;
   std::optional<PlaceNodes> places_;  // if options_.typed_fraction is not 0
   std::unique_ptr<BatchSchedule> schedule_;

@@ -12,6 +12,7 @@
 #include "format/graph_description.h"
 #include "format/manifest.h"
 #include "plan/epoch_plan.h"
+#include "ranks/ranks.h"
 #include "run/options.h"
 #include "run/telemetry.h"
 #include "run/validation.h"
@@ -61,6 +62,7 @@ using Validator = std::function<absl::StatusOr<ValidationScores>(const std::file
 
 // A commit is possible after each window of batches.
 struct TrainSettings {
+  Ranks* ranks = nullptr;                     // of a training by several processes, which all call the same functions
   int threads = 1;                            // for the memory estimate
   std::uint64_t memory = 0;                   // bytes; a training that needs more is refused
   std::optional<ExchangeMode> exchange = {};  // on resume: instead of that of the run

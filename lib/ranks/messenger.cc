@@ -1,0 +1,309 @@
+#include "ranks/messenger.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "base/status.h"
+#include "fmt/format.h"
+
+namespace octavo {
+namespace {
+
+constexpr int kMessageTag = 1;
+constexpr int kBeatTag = 2;
+
+// Waiting costs a hundredth of a core. Where something moved, the next look follows at once.
+constexpr std::chrono::microseconds kPause(1000);
+
+// Before the first piece of each message.
+struct PieceHeader {
+  std::uint64_t bytes = 0;  // of the whole message
+  std::uint32_t kind = 0;
+  std::uint32_t reserved = 0;
+};
+
+// With its header in front.
+Message WithHeader(MessageKind kind, const Message& message) {
+  const PieceHeader header{.bytes = message.size(), .kind = static_cast<std::uint32_t>(kind)};
+  Message whole(sizeof(header) + message.size());
+  std::memcpy(whole.data(), &header, sizeof(header));
+  std::ranges::copy(message, whole.begin() + sizeof(header));
+  return whole;
+}
+
+}  // namespace
+
+Messenger::Messenger(std::unique_ptr<Transport> transport, MessengerSettings settings)
+    : transport_(std::move(transport)), settings_(std::move(settings)) {
+  thread_ = std::thread([this] { RunThread(); });
+}
+
+absl::StatusOr<std::unique_ptr<Messenger>> Messenger::Start(std::unique_ptr<Transport> transport,
+                                                            MessengerSettings settings) {
+  std::unique_ptr<Messenger> messenger(new Messenger(std::move(transport), std::move(settings)));
+  const MutexLock lock(messenger->mutex_);
+  messenger->mutex_.Await([&m = *messenger]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return m.started_ || !m.first_error_.ok(); });
+  if (!messenger->first_error_.ok()) return messenger->first_error_;
+  return messenger;
+}
+
+Messenger::~Messenger() {
+  ending_.store(true, std::memory_order_relaxed);
+  thread_.join();
+}
+
+void Messenger::SetNames(std::vector<std::string> names) {
+  const MutexLock lock(mutex_);
+  names_ = std::move(names);
+}
+
+void Messenger::Send(int to, MessageKind kind, Message message) {
+  bytes_sent_.fetch_add(message.size(), std::memory_order_relaxed);
+  const MutexLock lock(mutex_);
+  outbox_.push_back({.to = to, .kind = kind, .message = std::move(message)});
+}
+
+absl::StatusOr<Message> Messenger::Receive(int from, MessageKind kind) {
+  const MutexLock lock(mutex_);
+  std::deque<Message>& queue = inbox_[{from, kind}];
+  mutex_.Await([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return !queue.empty() || !first_error_.ok(); });
+  if (queue.empty()) return first_error_;
+  Message message = std::move(queue.front());
+  queue.pop_front();
+  return message;
+}
+
+absl::StatusOr<std::pair<int, Message>> Messenger::ReceiveAny(MessageKind kind) {
+  const MutexLock lock(mutex_);
+  std::optional<int> from;
+  const auto found = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    for (const auto& [key, queue] : inbox_) {
+      if (key.second == kind && !queue.empty()) from = key.first;
+    }
+    return from.has_value();
+  };
+  mutex_.Await([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return found() || closed_[kind] || !first_error_.ok(); });
+  if (!from) return first_error_.ok() ? absl::CancelledError("closed") : first_error_;
+  std::deque<Message>& queue = inbox_[{*from, kind}];
+  std::pair<int, Message> received(*from, std::move(queue.front()));
+  queue.pop_front();
+  return received;
+}
+
+std::optional<Message> Messenger::TryReceive(int from, MessageKind kind) {
+  const MutexLock lock(mutex_);
+  std::deque<Message>& queue = inbox_[{from, kind}];
+  if (queue.empty()) return std::nullopt;
+  Message message = std::move(queue.front());
+  queue.pop_front();
+  return message;
+}
+
+absl::Status Messenger::WaitFor(int from, MessageKind kind, std::chrono::milliseconds most) {
+  const Clock::time_point end = Clock::now() + most;
+  while (true) {
+    {
+      const MutexLock lock(mutex_);
+      if (!inbox_[{from, kind}].empty()) return absl::OkStatus();
+      if (!first_error_.ok()) return first_error_;
+    }
+    if (Clock::now() >= end) return absl::OkStatus();
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+void Messenger::Close(MessageKind kind) {
+  const MutexLock lock(mutex_);
+  closed_[kind] = true;
+}
+
+void Messenger::Abort(int code) {
+  abort_code_.store(code, std::memory_order_relaxed);
+  // The thread ends the process. If the transport hangs, the launcher ends the other ranks when this one is gone.
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  ::_exit(code);
+}
+
+void Messenger::RunThread() {
+  const absl::Status status = Work();
+  if (status.ok()) return;
+  bool was_started = false;
+  {
+    const MutexLock lock(mutex_);
+    first_error_ = status;
+    was_started = started_;
+  }
+  if (!was_started) return;
+  if (settings_.on_lost) settings_.on_lost(status);
+  if (settings_.lost_exit_code < 0) return;
+  transport_->Abort(settings_.lost_exit_code);
+  ::_exit(settings_.lost_exit_code);
+}
+
+// The transport is used here only.
+absl::Status Messenger::Work() {
+  RETURN_IF_ERROR(transport_->Start());
+  rank_ = transport_->rank();
+  ranks_ = transport_->ranks();
+  library_ = transport_->library();
+  assemblies_.resize(static_cast<std::size_t>(ranks_));
+  heard_.assign(static_cast<std::size_t>(ranks_), Clock::now());
+  beat_under_way_.assign(static_cast<std::size_t>(ranks_), false);
+  last_beat_ = Clock::now();
+  {
+    const MutexLock lock(mutex_);
+    started_ = true;
+  }
+  while (true) {
+    if (const int code = abort_code_.load(std::memory_order_relaxed); code >= 0) {
+      transport_->Abort(code);
+      ::_exit(code);
+    }
+    ASSIGN_OR_RETURN(const bool moved, Step());
+    if (ending_.load(std::memory_order_relaxed)) {
+      if (!finishing_.load(std::memory_order_relaxed)) return absl::OkStatus();
+      if (AllSent()) break;
+    }
+    if (!moved) std::this_thread::sleep_for(kPause);
+  }
+  transport_->Finish();
+  return absl::OkStatus();
+}
+
+bool Messenger::AllSent() {
+  const MutexLock lock(mutex_);
+  return outbox_.empty() && sending_.empty();
+}
+
+absl::StatusOr<bool> Messenger::Step() {
+  ASSIGN_OR_RETURN(const bool sent, StepSending());
+  ASSIGN_OR_RETURN(const bool received, StepReceiving());
+  RETURN_IF_ERROR(SendBeats());
+  RETURN_IF_ERROR(CheckBeats());
+  return sent || received;
+}
+
+absl::Status Messenger::Begin(Message piece, int to, int tag) {
+  Sending& sending = sending_.emplace_back(Sending{.piece = std::move(piece), .to = to, .beat = tag == kBeatTag});
+  ASSIGN_OR_RETURN(sending.request, transport_->Send(sending.piece, to, tag));
+  return absl::OkStatus();
+}
+
+// Begins to send all messages that were handed over. They are in few: whoever sends much waits for answers.
+absl::StatusOr<bool> Messenger::StepSending() {
+  std::deque<Outgoing> taken;
+  {
+    const MutexLock lock(mutex_);
+    taken.swap(outbox_);
+  }
+  bool moved = !taken.empty();
+  for (const Outgoing& each : taken) {
+    const Message whole = WithHeader(each.kind, each.message);
+    for (std::size_t begin = 0; begin < whole.size(); begin += kMostMessageBytes) {
+      const std::span<const std::byte> bytes =
+          std::span(whole).subspan(begin, std::min<std::size_t>(kMostMessageBytes, whole.size() - begin));
+      RETURN_IF_ERROR(Begin({bytes.begin(), bytes.end()}, each.to, kMessageTag));
+    }
+  }
+  for (std::size_t i = 0; i < sending_.size();) {
+    ASSIGN_OR_RETURN(const bool done, transport_->Test(sending_[i].request));
+    if (!done) {
+      ++i;
+      continue;
+    }
+    moved = moved || !sending_[i].beat;
+    if (sending_[i].beat) beat_under_way_[static_cast<std::size_t>(sending_[i].to)] = false;
+    sending_.erase(sending_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return moved;
+}
+
+// A rank's pieces are received one after another, as they are parts of its messages in their order.
+absl::StatusOr<bool> Messenger::StepReceiving() {
+  bool moved = false;
+  for (const int tag : {kMessageTag, kBeatTag}) {
+    while (true) {
+      ASSIGN_OR_RETURN(const std::optional<Transport::Arrived> arrived, transport_->Probe(tag));
+      if (!arrived) break;
+      Receiving receiving{.request = nullptr, .piece = Message(arrived->bytes), .from = arrived->from};
+      ASSIGN_OR_RETURN(receiving.request, transport_->Receive(receiving.piece, arrived->from, tag));
+      heard_[static_cast<std::size_t>(arrived->from)] = Clock::now();
+      receiving_.push_back(std::move(receiving));
+    }
+  }
+  std::vector<bool> waits(static_cast<std::size_t>(ranks_));  // for an earlier piece
+  for (std::size_t i = 0; i < receiving_.size();) {
+    const auto from = static_cast<std::size_t>(receiving_[i].from);
+    bool done = false;
+    if (!waits[from]) {
+      ASSIGN_OR_RETURN(done, transport_->Test(receiving_[i].request));
+    }
+    if (!done) {
+      waits[from] = true;
+      ++i;
+      continue;
+    }
+    heard_[from] = Clock::now();
+    moved = true;
+    Message piece = std::move(receiving_[i].piece);
+    receiving_.erase(receiving_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!piece.empty()) TakePiece(static_cast<int>(from), std::move(piece));
+  }
+  return moved;
+}
+
+// Beats are empty.
+absl::Status Messenger::SendBeats() {
+  if (Clock::now() - last_beat_ < settings_.beat) return absl::OkStatus();
+  last_beat_ = Clock::now();
+  for (int to = 0; to < ranks_; ++to) {
+    if (to == rank_ || beat_under_way_[static_cast<std::size_t>(to)]) continue;
+    beat_under_way_[static_cast<std::size_t>(to)] = true;
+    RETURN_IF_ERROR(Begin({}, to, kBeatTag));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Messenger::CheckBeats() {
+  for (int from = 0; from < ranks_; ++from) {
+    if (from == rank_ || Clock::now() - heard_[static_cast<std::size_t>(from)] < settings_.lost_after) continue;
+    std::string name = fmt::format("{}", from);
+    const MutexLock lock(mutex_);
+    if (!names_.empty()) name = names_[static_cast<std::size_t>(from)];
+    return RuntimeError(
+        fmt::format("rank {} has not answered for {} s: it hangs, or the network between them is cut; the run stands at "
+                    "its last commit, from which octavo resume continues",
+                    name, std::chrono::duration_cast<std::chrono::seconds>(settings_.lost_after).count()));
+  }
+  return absl::OkStatus();
+}
+
+void Messenger::TakePiece(int from, Message piece) {
+  Assembly& assembly = assemblies_[static_cast<std::size_t>(from)];
+  if (assembly.message.empty() && assembly.bytes == 0) {
+    PieceHeader header;
+    std::memcpy(&header, piece.data(), sizeof(header));
+    piece.erase(piece.begin(), piece.begin() + sizeof(header));
+    if (piece.size() == header.bytes) {
+      Deliver(from, static_cast<MessageKind>(header.kind), std::move(piece));
+      return;
+    }
+    assembly = {.kind = static_cast<MessageKind>(header.kind), .bytes = header.bytes, .message = std::move(piece)};
+    return;
+  }
+  assembly.message.insert(assembly.message.end(), piece.begin(), piece.end());
+  if (assembly.message.size() < assembly.bytes) return;
+  Deliver(from, assembly.kind, std::move(assembly.message));
+  assembly = {};
+}
+
+void Messenger::Deliver(int from, MessageKind kind, Message message) {
+  bytes_received_.fetch_add(message.size(), std::memory_order_relaxed);
+  const MutexLock lock(mutex_);
+  inbox_[{from, kind}].push_back(std::move(message));
+}
+
+}  // namespace octavo

@@ -1,0 +1,79 @@
+#include "train/epoch_course.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace octavo {
+namespace {
+
+std::vector<PartitionId> Without(const std::vector<PartitionId>& all, const std::vector<PartitionId>& some) {
+  std::vector<PartitionId> rest;
+  std::ranges::set_difference(all, some, std::back_inserter(rest));
+  return rest;
+}
+
+}  // namespace
+
+EpochCourse::EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> first_batches, std::uint64_t accumulate,
+                         const LaneRange& lanes, const EpochPosition& position)
+    : first_batches_(std::move(first_batches)), steps_(first_batches_, accumulate), turns_(whole.turns) {
+  if (turns_.empty()) {
+    AddTurn(whole, {.end_state = whole.states.size()}, position.batches);
+    return;
+  }
+  first_round_ = position.round;
+  rounds_ = turns_.back().round + 1;
+  skipped_.assign(whole.states.size(), true);
+  for (const LaneTurn& turn : turns_) {
+    if (!lanes.Has(turn.lane)) continue;
+    for (std::size_t s = turn.first_state; s < turn.end_state; ++s) skipped_[s] = false;
+    if (turn.round < first_round_) continue;
+    const bool begun = turn.round == first_round_ && !position.lanes.empty();
+    AddTurn(whole, turn, begun ? position.lanes[turn.lane].batches : 0);
+  }
+  // What moves between two states depends on which of them this process trains.
+  plan_.exchanges = 0;
+  for (std::size_t s = 0; s < plan_.states.size(); ++s) {
+    PlannedState& state = plan_.states[s];
+    const std::vector<PartitionId> none;
+    const std::vector<PartitionId>& before = s == 0 ? none : plan_.states[s - 1].resident;
+    state.entering = s == 0 ? none : Without(state.resident, before);
+    state.leaving = Without(before, state.resident);
+    if (!state.entering.empty()) ++plan_.exchanges;
+  }
+}
+
+// Adds what is left of a turn after `done` of its batches.
+void EpochCourse::AddTurn(const EpochPlan& whole, const LaneTurn& turn, std::uint64_t done) {
+  const std::uint64_t first = first_batches_[turn.first_state] + done;
+  for (std::size_t s = turn.first_state; s < turn.end_state; ++s) {
+    const std::uint64_t end = first_batches_[s + 1];
+    if (done > 0 && end <= first) continue;
+    states_.push_back({.first_batch = std::max(first, first_batches_[s]),
+                       .end_batch = end,
+                       .round = turn.round,
+                       .lane = turn.lane});
+    batches_ += end - states_.back().first_batch;
+    plan_.states.push_back(whole.states[s]);
+    if (!plan_.states.back().entering.empty() && plan_.states.size() > 1) ++plan_.exchanges;
+  }
+}
+
+std::uint64_t EpochCourse::FirstBatchOf(std::uint32_t round, std::uint32_t lane) const {
+  const auto turn = std::ranges::find_if(
+      turns_, [&](const LaneTurn& each) { return each.round == round && each.lane == lane; });
+  return first_batches_[turn->first_state];
+}
+
+std::uint64_t EpochCourse::StepsBefore(const EpochPosition& position) const {
+  if (turns_.empty()) return steps_.Before(position.batches);
+  std::uint64_t steps = steps_.Before(FirstBatchOf(position.round, 0));
+  for (std::uint32_t lane = 0; lane < position.lanes.size(); ++lane) {
+    const std::uint64_t first = FirstBatchOf(position.round, lane);
+    steps += steps_.Before(first + position.lanes[lane].batches) - steps_.Before(first);
+  }
+  return steps;
+}
+
+}  // namespace octavo

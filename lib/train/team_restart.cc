@@ -1,0 +1,95 @@
+#include "train/team_restart.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/status.h"
+#include "checkpoint/state_file.h"
+#include "fmt/format.h"
+#include "io/file.h"
+
+namespace octavo {
+namespace {
+
+struct Newest {
+  std::uint64_t there = 0;
+  std::array<std::uint64_t, 2> run_id{};
+  std::uint64_t generation = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Team>> MakeTeam(Ranks* ranks, const std::filesystem::path& folder, std::uint64_t lanes) {
+  if (ranks == nullptr) return nullptr;
+  const auto count = static_cast<std::uint64_t>(ranks->size());
+  if (count > lanes) {
+    return UsageError(fmt::format("{} ranks for {} lane{}; expected at most as many ranks as --lanes", count, lanes,
+                                  lanes == 1 ? "" : "s"));
+  }
+  ASSIGN_OR_RETURN(std::vector<std::uint32_t> folders, FindFolders(*ranks, folder));
+  return std::make_unique<Team>(*ranks, static_cast<std::uint32_t>(lanes), std::move(folders));
+}
+
+absl::Status CheckAlike(Team& team, const GraphDescription& graph, const TrainOptions& options) {
+  MessageWriter mine;
+  mine.Put(graph.fingerprint);
+  mine.Put(ConfigurationHash(options));
+  ASSIGN_OR_RETURN(const std::vector<Message> all, team.ranks().Together(mine.Take()));
+  for (int rank = 0; rank < team.ranks().size(); ++rank) {
+    MessageReader reader(all[static_cast<std::size_t>(rank)]);
+    std::uint64_t fingerprint = 0;
+    std::uint64_t hash = 0;
+    RETURN_IF_ERROR(reader.Get(fingerprint));
+    RETURN_IF_ERROR(reader.Get(hash));
+    if (fingerprint != graph.fingerprint) {
+      return UsageError(fmt::format("rank {} has a graph with fingerprint {:016x}, rank {} one with {:016x}; expected "
+                                    "copies of one import",
+                                    team.ranks().NameOf(team.rank()), graph.fingerprint, team.ranks().NameOf(rank),
+                                    fingerprint));
+    }
+    if (hash != ConfigurationHash(options)) {
+      return UsageError(fmt::format("ranks {} and {} have different training options; expected the same",
+                                    team.ranks().NameOf(team.rank()), team.ranks().NameOf(rank)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AgreeOnCommit(Ranks& ranks, const RunPaths& paths, bool writes_folder) {
+  Newest mine;
+  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
+  if (there) {
+    ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
+    mine = {.there = 1, .run_id = manifest.header.run_id, .generation = manifest.header.generation};
+  }
+  MessageWriter writer;
+  writer.Put(mine);
+  ASSIGN_OR_RETURN(const std::vector<Message> all, ranks.Together(writer.Take()));
+  std::uint64_t smallest = ~std::uint64_t{0};
+  std::vector<Newest> newest(all.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    RETURN_IF_ERROR(MessageReader(all[rank]).Get(newest[rank]));
+    const std::string& name = ranks.NameOf(static_cast<int>(rank));
+    if (newest[rank].there == 0) {
+      return UsageError(fmt::format("{}: rank {} has no run there; expected the folder with which it was stopped",
+                                    paths.folder().string(), name));
+    }
+    if (newest[rank].run_id != newest[0].run_id) {
+      return UsageError(fmt::format("{}: rank {} has another run there than rank {}", paths.folder().string(), name,
+                                    ranks.NameOf(0)));
+    }
+    smallest = std::min(smallest, newest[rank].generation);
+  }
+  for (std::size_t rank = 0; rank < newest.size(); ++rank) {
+    if (newest[rank].generation <= smallest + 1) continue;
+    return CorruptError(fmt::format("{}: rank {} has generation {}, another one {}; expected at most one more: one of "
+                                    "the folders is an older copy",
+                                    paths.folder().string(), ranks.NameOf(static_cast<int>(rank)),
+                                    newest[rank].generation, smallest));
+  }
+  if (writes_folder) RETURN_IF_ERROR(RollBack(paths.State(), smallest));
+  return ranks.Meet();
+}
+
+}  // namespace octavo
