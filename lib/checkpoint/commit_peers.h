@@ -2,9 +2,10 @@
 //
 // Each process holds the newest rows of some partitions, and those of a common folder write one pair of table files,
 // each its own rows. The machines' folders are numbered; the first process of a folder writes what the folder has once:
-// STATE, relations and events. Every folder's manifest is the same, so a commit of generation g + 1 needs two meetings:
-// all rows are on the disks before any manifest names them, and all manifests are on the disks before a slot of
-// generation g is written again. So generations differ by at most one, and the smallest is in every folder.
+// STATE, relations and events. Every folder's manifest is the same, so a commit of generation g + 1 needs three meetings:
+// all rows are on the disks before any manifest names them (Gather); all manifests are on the disks before a slot of
+// generation g is written again; and all processes know which slots are free before any of them sends rows to another.
+// So generations differ by at most one, and the smallest is in every folder.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ class CommitPeers {
   // records of all processes, and in an open round the relations of all lanes.
   virtual absl::Status Gather(const std::vector<bool>& held, Manifest& next, RelationTable& lane_relations,
                               RelationTable& lane_relation_optimizer) = 0;
-  // Called when this process's manifest is on its disk; returns when all are.
+  // Returns when all processes have called it.
   virtual absl::Status Meet() = 0;
 };
 

@@ -523,7 +523,8 @@ absl::Status RunTables::CommitSteps(const Progress& progress, const ValidationPr
   embeddings_->MarkCommitted();
   optimizer_->MarkCommitted();
   manifest_ = std::move(next);
-  return absl::OkStatus();
+  // Rows that others send from now on go to the slots that are free after this commit.
+  return peers_ == nullptr ? absl::OkStatus() : peers_->Meet();
 }
 
 // After a commit of all processes: partitions of others are in the slots that the manifest names. What is no longer in
