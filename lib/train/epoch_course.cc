@@ -19,18 +19,18 @@ EpochCourse::EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> firs
                          const LaneRange& lanes, const EpochPosition& position)
     : first_batches_(std::move(first_batches)), steps_(first_batches_, accumulate), turns_(whole.turns) {
   if (turns_.empty()) {
-    AddTurn(whole, {.end_state = whole.states.size()}, position.batches);
+    done_.push_back(position.batches);
+    AddTurn(whole, {.end_state = whole.states.size()});
     return;
   }
   first_round_ = position.round;
+  for (const LaneRecord& lane : position.lanes) done_.push_back(lane.batches);
   rounds_ = turns_.back().round + 1;
   skipped_.assign(whole.states.size(), true);
   for (const LaneTurn& turn : turns_) {
     if (!lanes.Has(turn.lane)) continue;
     for (std::size_t s = turn.first_state; s < turn.end_state; ++s) skipped_[s] = false;
-    if (turn.round < first_round_) continue;
-    const bool begun = turn.round == first_round_ && !position.lanes.empty();
-    AddTurn(whole, turn, begun ? position.lanes[turn.lane].batches : 0);
+    if (turn.round >= first_round_) AddTurn(whole, turn);
   }
   // What moves between two states depends on which of them this process trains.
   plan_.exchanges = 0;
@@ -44,20 +44,42 @@ EpochCourse::EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> firs
   }
 }
 
-// Adds what is left of a turn after `done` of its batches.
-void EpochCourse::AddTurn(const EpochPlan& whole, const LaneTurn& turn, std::uint64_t done) {
-  const std::uint64_t first = first_batches_[turn.first_state] + done;
+// Batches of the turn that are done.
+std::uint64_t EpochCourse::DoneOf(const LaneTurn& turn) const {
+  return turn.round == first_round_ && turn.lane < done_.size() ? done_[turn.lane] : 0;
+}
+
+bool EpochCourse::IsDone(std::size_t state, const LaneTurn& turn) const {
+  const std::uint64_t done = DoneOf(turn);
+  return done > 0 && first_batches_[state + 1] <= first_batches_[turn.first_state] + done;
+}
+
+// Adds what is left of a turn.
+void EpochCourse::AddTurn(const EpochPlan& whole, const LaneTurn& turn) {
+  const std::uint64_t first = first_batches_[turn.first_state] + DoneOf(turn);
   for (std::size_t s = turn.first_state; s < turn.end_state; ++s) {
-    const std::uint64_t end = first_batches_[s + 1];
-    if (done > 0 && end <= first) continue;
+    if (IsDone(s, turn)) continue;
     states_.push_back({.first_batch = std::max(first, first_batches_[s]),
-                       .end_batch = end,
+                       .end_batch = first_batches_[s + 1],
                        .round = turn.round,
                        .lane = turn.lane});
-    batches_ += end - states_.back().first_batch;
+    batches_ += states_.back().end_batch - states_.back().first_batch;
     plan_.states.push_back(whole.states[s]);
     if (!plan_.states.back().entering.empty() && plan_.states.size() > 1) ++plan_.exchanges;
   }
+}
+
+std::vector<std::uint32_t> EpochCourse::UsersLeft(const EpochPlan& whole, std::uint32_t round,
+                                                  std::size_t partitions) const {
+  std::vector<std::uint32_t> lanes(partitions, kNoLane);
+  for (const LaneTurn& turn : turns_) {
+    if (turn.round != round) continue;
+    for (std::size_t s = turn.first_state; s < turn.end_state; ++s) {
+      if (IsDone(s, turn)) continue;
+      for (const PartitionId partition : whole.states[s].resident) lanes[Value(partition)] = turn.lane;
+    }
+  }
+  return lanes;
 }
 
 std::uint64_t EpochCourse::FirstBatchOf(std::uint32_t round, std::uint32_t lane) const {

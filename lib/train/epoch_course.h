@@ -47,13 +47,18 @@ class EpochCourse {
   // States of the whole plan that another process trains.
   std::vector<bool> Skipped() const { return skipped_; }
 
+  // The lane that still uses each partition in the round, or kNoLane; in the first round without what was done before.
+  std::vector<std::uint32_t> UsersLeft(const EpochPlan& whole, std::uint32_t round, std::size_t partitions) const;
+
   // Updates after the epoch's batches before `batch`; after those of a position.
   std::uint64_t StepsBefore(std::uint64_t batch) const { return steps_.Before(batch); }
   std::uint64_t StepsBefore(const EpochPosition& position) const;
 
  private:
   std::uint64_t FirstBatchOf(std::uint32_t round, std::uint32_t lane) const;
-  void AddTurn(const EpochPlan& whole, const LaneTurn& turn, std::uint64_t done);
+  std::uint64_t DoneOf(const LaneTurn& turn) const;
+  bool IsDone(std::size_t state, const LaneTurn& turn) const;
+  void AddTurn(const EpochPlan& whole, const LaneTurn& turn);
 
   std::vector<std::uint64_t> first_batches_;
   StepCount steps_;
@@ -61,6 +66,7 @@ class EpochCourse {
   EpochPlan plan_;
   std::vector<CourseState> states_;
   std::vector<bool> skipped_;
+  std::vector<std::uint64_t> done_;  // batches of the lanes in the first round
   std::uint32_t first_round_ = 0;
   std::uint32_t rounds_ = 1;
   std::uint64_t batches_ = 0;

@@ -16,7 +16,6 @@ void TeamTables::BeginEpoch(const EpochPlan& whole, const EpochPlan* next, const
 }
 
 void TeamTables::BeginRound(std::uint32_t round) {
-  owners_ = LanesOfPartitions(*whole_, round, partitions_);
   const bool last = round + 1 == course_->rounds();
   if (!last) {
     next_owners_ = LanesOfPartitions(*whole_, round + 1, partitions_);
@@ -24,6 +23,11 @@ void TeamTables::BeginRound(std::uint32_t round) {
     next_owners_ = LanesOfPartitions(*next_, 0, partitions_);
   } else {
     next_owners_.assign(partitions_, kNoLane);
+  }
+  // What no lane uses any more in this round, by an earlier process, is where the next round will need it.
+  owners_ = course_->UsersLeft(*whole_, round, partitions_);
+  for (std::size_t p = 0; p < partitions_; ++p) {
+    if (owners_[p] == kNoLane) owners_[p] = next_owners_[p];
   }
   last_uses_.assign(partitions_, 0);
   for (std::size_t s = 0; s < course_->states().size(); ++s) {

@@ -2,7 +2,8 @@
 //
 // In a round a partition belongs to the lane whose states have it. When this process has evicted it after the last of
 // its own states of the round that uses it, it goes to the rank whose lane has it in the next round, while the other
-// states of the round are trained. Whatever has another owner at the beginning of a round is sent then.
+// states of the round are trained. Whatever has another owner at the beginning of a round is sent then. Rows go only to
+// a rank that will load them in this round or the next, so each that arrives is taken over.
 #pragma once
 
 #include <atomic>
@@ -60,7 +61,7 @@ class TeamTables {
   const EpochPlan* next_ = nullptr;
   const EpochCourse* course_ = nullptr;
   bool holds_ = false;
-  std::vector<std::uint32_t> owners_;       // lanes, in the round
+  std::vector<std::uint32_t> owners_;       // lanes that use the partitions next
   std::vector<std::uint32_t> next_owners_;  // and in the next
   std::vector<std::size_t> last_uses_;      // 1 + the last state of the course in the round that has the partition
   std::atomic<std::size_t> state_ = 0;
