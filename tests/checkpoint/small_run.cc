@@ -42,9 +42,9 @@ std::uint64_t LaneBatches(std::uint64_t step, std::uint64_t lane) { return 100 *
 
 void SetLanes(RunTables& tables, std::uint64_t step, const RunShape& shape) {
   if (shape.lanes == 1) return;
-  std::vector<std::uint64_t> batches(shape.lanes);
+  std::vector<LaneRecord> lanes(shape.lanes);
   for (std::uint64_t lane = 0; lane < shape.lanes; ++lane) {
-    if (IsRoundOpen(step, shape)) batches[lane] = LaneBatches(step, lane);
+    if (IsRoundOpen(step, shape)) lanes[lane].batches = LaneBatches(step, lane);
     for (std::uint64_t row = 0; row < shape.relation_rows; ++row) {
       const std::uint64_t of_all = lane * shape.relation_rows + row;
       std::ranges::fill(tables.lane_relations().Row(of_all), LaneRelation(step, lane));
@@ -52,12 +52,12 @@ void SetLanes(RunTables& tables, std::uint64_t step, const RunShape& shape) {
     }
   }
   const bool open = IsRoundOpen(step, shape);
-  tables.SetRound({.open = open ? 1U : 0U, .round = open ? step % 3 : 0}, batches);
+  tables.SetRound({.open = open ? 1U : 0U, .round = open ? step % 3 : 0}, lanes);
 }
 
 // What the manifest and the tables of lanes say while a round is open.
 Contents LanesAfter(std::uint64_t step, const RunShape& shape, Contents contents) {
-  contents.round = {.lanes = shape.lanes > 1 ? shape.lanes : 0};
+  contents.round = {.lanes = shape.lanes > 1 ? static_cast<std::uint32_t>(shape.lanes) : 0};
   contents.lane_batches.assign(contents.round.lanes, 0);
   contents.lane_relations.clear();
   contents.lane_relation_optimizer.clear();
@@ -77,7 +77,7 @@ Contents LanesAfter(std::uint64_t step, const RunShape& shape, Contents contents
 
 void TakeRound(const LanesHeader& round, const std::vector<LaneRecord>& lanes, Contents& contents) {
   contents.round = round;
-  contents.round.lanes = lanes.size();  // of a new run the field is set when it is written
+  contents.round.lanes = static_cast<std::uint32_t>(lanes.size());  // of a new run the field is set when it is written
   for (const LaneRecord& lane : lanes) contents.lane_batches.push_back(lane.batches);
 }
 

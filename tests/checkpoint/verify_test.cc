@@ -58,7 +58,7 @@ absl::Status TrainStep(RunTables& tables, std::uint64_t step) {
   if (!tables.lanes().empty()) {
     std::ranges::fill(tables.lane_relations().values(), static_cast<float>(step));
     std::ranges::fill(tables.lane_relation_optimizer().values(), static_cast<float>(step) + 1);
-    tables.SetRound({.open = 1, .round = step % 3}, std::vector<std::uint64_t>(tables.lanes().size(), step));
+    tables.SetRound({.open = 1, .round = step % 3}, std::vector<LaneRecord>(tables.lanes().size(), LaneRecord{.batches = step}));
   }
   return tables.Commit(Progress{.step = step});
 }
@@ -152,7 +152,7 @@ TEST_F(VerifyCommitTest, WithinARoundTheLanesRelationsAreCheckedAndSaidSo) {
     EXPECT_EQ(Damages(), 0U) << texts_;
     EXPECT_EQ(lane_files(), 2) << step;
   }
-  tables->SetRound({}, std::vector<std::uint64_t>(4));
+  tables->SetRound({}, std::vector<LaneRecord>(4));
   ASSERT_OK(tables->Commit(Progress{.step = 4}));
   EXPECT_EQ(Damages(), 0U) << texts_;
   EXPECT_EQ(lane_files(), 0);

@@ -48,7 +48,7 @@ Manifest Sample(std::uint64_t partitions) {
   header.relation_state_checksum = 30;
   for (std::uint64_t p = 0; p < partitions; ++p) {
     manifest.partitions.push_back(
-        {.slot = p % 2, .generation = p + 1, .embedding_checksum = p + 2, .state_checksum = p + 3});
+        {.slot = static_cast<std::uint32_t>(p % 2), .generation = p + 1, .embedding_checksum = p + 2, .state_checksum = p + 3});
   }
   return manifest;
 }
@@ -56,11 +56,14 @@ Manifest Sample(std::uint64_t partitions) {
 // Of a run in lanes.
 Manifest SampleOfLanes(std::uint64_t partitions, std::uint64_t lanes) {
   Manifest manifest = Sample(partitions);
-  manifest.header.version = 3;
-  manifest.round = {.lanes = lanes, .open = 1, .round = 2 * lanes - 2};
+  manifest.header.version = kLanesManifestVersion;
+  manifest.round = {.lanes = static_cast<std::uint32_t>(lanes), .open = 1, .round = 2 * lanes - 2};
   for (std::uint64_t lane = 0; lane < lanes; ++lane) {
     manifest.lanes.push_back(
-        {.batches = 40 + lane, .relation_checksum = 50 + lane, .relation_state_checksum = 60 + lane});
+        {.batches = 40 + lane, .relation_checksum = 50 + lane, .relation_state_checksum = 60 + lane,
+         .edges = 70 + lane,
+         .loss = 80.5 + static_cast<double>(lane),
+         .penalty = 90.25});
   }
   return manifest;
 }
@@ -198,7 +201,7 @@ TEST(Manifest, ContradictionsUnderAValidChecksumAreRefused) {
   };
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
   refused([](Manifest& m) { m.header.relation_slot = 2; }, "slot number");
-  refused([](Manifest& m) { m.partitions[1].slot = kMax; }, "slot number");
+  refused([](Manifest& m) { m.partitions[1].slot = 2; }, "slot number");
   refused([](Manifest& m) { m.header.embedding_element = 2; }, "embeddings of type 2; expected 0, float32, or 1, bf16");
   refused([](Manifest& m) { m.header.partition_rows = 0; }, "3 partitions");
   refused([](Manifest& m) { m.header.rows = kMax; }, "3 partitions");
