@@ -40,7 +40,7 @@ namespace {
 constexpr void (*kVerbs[])(CLI::App&, Program&) = {
     AddBenchVerb,  AddGenerateVerb, AddImportVerb,   AddWalkVerb,   AddPlanVerb,    AddTrainVerb,      AddResumeVerb,
     AddGrowVerb,   AddTuneVerb,     AddEvaluateVerb, AddExportVerb, AddIndexVerb,   AddMapVerb,        AddQueryVerb,
-    AddReportVerb, AddServeVerb,    AddInspectVerb,  AddVerifyVerb, AddPresetsVerb, AddCompletionVerb, AddHelpVerb};
+    AddReportVerb, AddServeVerb,    AddInspectVerb, AddDistributeVerb,  AddVerifyVerb, AddPresetsVerb, AddCompletionVerb, AddHelpVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 

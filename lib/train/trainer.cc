@@ -184,7 +184,13 @@ absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicF
     // The folders are made and empty before any process begins.
     if (run.WritesFolder()) RETURN_IF_ERROR(RemoveRun(paths));
     RETURN_IF_ERROR(run.peers->Meet());
-    return BeginRun(run, paths, full);
+    std::optional<RunLock> lock;
+    if (!run.WritesFolder()) {
+      ASSIGN_OR_RETURN(lock, RunLock::Share(paths.Ranks()));
+    }
+    ASSIGN_OR_RETURN(BegunRun begun, BeginRun(run, paths, full));
+    begun.lock = std::move(lock);
+    return begun;
   }
   // The older run is kept until the new one's initial vectors have been read.
   const bool beside = unnamed != nullptr || (place.has_older() && run.vectors != nullptr);
@@ -362,11 +368,17 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   std::optional<RunLock> lock;
   if (writes_folder) {
     ASSIGN_OR_RETURN(lock, RunLock::Take(paths.Lock()));
+    RETURN_IF_ERROR(RunLock::AwaitOthers(paths.Ranks()));
     RETURN_IF_ERROR(SettleRun(paths));
     // Best effort: the next copy removes it, too.
     static_cast<void>(RemoveUnfinishedCopy(paths, paths.Best()));
   }
-  if (team != nullptr) RETURN_IF_ERROR(AgreeOnCommit(*settings.ranks, paths, writes_folder));
+  if (team != nullptr) {
+    RETURN_IF_ERROR(AgreeOnCommit(*settings.ranks, paths, writes_folder));
+    if (!writes_folder) {
+      ASSIGN_OR_RETURN(lock, RunLock::Share(paths.Ranks()));
+    }
+  }
   const std::string fallback = DescribeFallback(paths.State());
   ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings.exchange));
   if (!fallback.empty() && callbacks.on_warning) callbacks.on_warning(fallback);
