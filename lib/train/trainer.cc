@@ -357,6 +357,7 @@ absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t 
 absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
                                        const TrainCallbacks& callbacks, const fs::path& graph_folder) {
   const RunPaths paths(folder);
+  if (settings.ranks != nullptr) RETURN_IF_ERROR(ShareRun(*settings.ranks, paths));
   RETURN_IF_ERROR(CheckIsRun(paths));
   std::uint64_t lanes = 1;
   if (settings.ranks != nullptr) {
