@@ -36,7 +36,7 @@ struct MachineWork {
 
 // Seconds of an epoch.
 struct EpochTimes {
-  double overlapped = 0;        // the exchange beside the training
+  double overlapped = 0;        // the exchange while machines train
   double one_by_one = 0;        // each round after the exchange before it
   double exchange = 0;          // of these, what the exchange takes
   std::vector<double> compute;  // of each machine, with the disk
