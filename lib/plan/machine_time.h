@@ -1,5 +1,5 @@
 // How long machines that share the lanes of a training take for an epoch, and how much of what they exchange is hidden
-// behind training.
+// hidden, as they train meanwhile.
 //
 // A machine trains its lanes in their order. It sends a partition when the round has done with it, one at a time, and
 // receives one at a time; at the same time it trains what it has. A state begins when its partitions have arrived. If
