@@ -44,6 +44,12 @@ class Mpi:
                         "-ppn", "1", "-iface", "eth0", "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"]
         return command
 
+    def everywhere(self, ranks, network):
+        """The options of a job whose ranks all have the same command."""
+        if self.name == "openmpi" and network:
+            return ["-n", str(ranks), "--host", ",".join(network.hosts[:ranks])]
+        return ["-n", str(ranks)]
+
     def section(self, rank, network):
         """The options of one rank."""
         if self.name == "openmpi" and network:
@@ -89,8 +95,8 @@ class Job:
         self.log = pathlib.Path(log)
         words = [*map(str, mpi.base(len(commands), network))]
         if once:  # all ranks have the same command, as people type it
-            assert network is None and not extra and all(command == commands[0] for command in commands)
-            words += ["-n", str(len(commands)), "env", f"{MARK}={self.mark}", *map(str, commands[0])]
+            assert not extra and all(command == commands[0] for command in commands)
+            words += [*mpi.everywhere(len(commands), network), "env", f"{MARK}={self.mark}", *map(str, commands[0])]
             commands = []
         for rank, command in enumerate(commands):
             variables = {MARK: self.mark, **(extra or {}).get(rank, {})}
@@ -138,7 +144,7 @@ class Job:
         pid = self.process.pid
         for _ in range(4):
             name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-            if name not in ("ip", "unshare", "sh"):
+            if name not in ("nsenter", "sh"):
                 return pid
             children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             if not children:

@@ -1,4 +1,5 @@
-"""Several machines on one: network namespaces with a link each to a common switch, an sshd in each, and a speed.
+"""Several machines on one: network namespaces with a link each to a common switch, an sshd in each, a speed, and a small
+disk of their own.
 
 Needs root. Names have the number of this process, so that several tests can run at the same time. All namespaces, links
 and processes in them disappear with close(), also after a failure; nothing of this machine's own network is touched.
@@ -12,7 +13,7 @@ import signal
 import subprocess
 import time
 
-TOOLS = ["ip", "tc", "ssh", "ssh-keygen", "sshd", "unshare"]
+TOOLS = ["ip", "tc", "mount", "nsenter", "ssh", "ssh-keygen", "sshd", "unshare"]
 PORT = 2222
 
 
@@ -29,14 +30,18 @@ def call(*command):
 
 
 class Network:
-    """Hosts 10.77.0.1, 10.77.0.2, ... whose host names are node1, node2, ..."""
+    """Hosts 10.77.0.1, 10.77.0.2, ... whose host names are node1, node2, ... At `disk` each has a folder in memory that
+    the others do not see; all other folders are common."""
 
-    def __init__(self, hosts, folder, rate="1gbit"):
+    def __init__(self, hosts, folder, rate="1gbit", megabytes=256):
         missing = [tool for tool in TOOLS if not shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin:/sbin")]
         if os.geteuid() != 0 or missing:
             raise NotPossible("not root" if not missing else f"not installed: {' '.join(missing)}")
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.disk = self.folder / "disk"
+        self.disk.mkdir(exist_ok=True)
+        self.megabytes = megabytes
         self.prefix = f"octavo{os.getpid()}"
         self.switch = f"{self.prefix}s"
         self.hosts = [f"10.77.0.{i + 1}" for i in range(hosts)]
@@ -56,8 +61,11 @@ class Network:
 
     def inside(self, host, command):
         """The command, to be run on a host."""
-        return ["ip", "netns", "exec", self.namespace(host), "unshare", "--uts", "sh", "-c",
-                f'hostname node{host + 1} && exec "$@"', "sh", *map(str, command)]
+        return ["nsenter", f"--target={self.servers[host].pid}", "--net", "--uts", "--mount", *map(str, command)]
+
+    def path(self, host, path):
+        """A path of a host's disk, as this process sees it."""
+        return pathlib.Path(f"/proc/{self.servers[host].pid}/root{path}")
 
     def _add(self, name):
         call("ip", "netns", "add", name)
@@ -102,11 +110,12 @@ class Network:
 
     def _start_server(self, host):
         pathlib.Path("/run/sshd").mkdir(exist_ok=True)  # sshd insists on it
-        log = (self.folder / f"sshd{host}.log").open("wb")
-        with log:
+        script = (f'hostname node{host + 1} && mount --make-rprivate / && '
+                  f'mount -t tmpfs -o size={self.megabytes}m octavo-test "$1" && exec "$2" -D -e -f "$3"')
+        with (self.folder / f"sshd{host}.log").open("wb") as log:
             self.servers.append(subprocess.Popen(
-                self.inside(host, [shutil.which("sshd", path="/usr/sbin:/usr/bin"), "-D", "-e", "-f",
-                                   self.folder / "sshd_config"]),
+                ["ip", "netns", "exec", self.namespace(host), "unshare", "--uts", "--mount", "sh", "-c", script, "sh",
+                 self.disk, shutil.which("sshd", path="/usr/sbin:/usr/bin"), self.folder / "sshd_config"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
 
     def _wait_for_server(self, host):
@@ -131,12 +140,10 @@ class Network:
     def processes(self, host):
         return [int(pid) for pid in call("ip", "netns", "pids", self.namespace(host)).split()]
 
-    def _sent(self, host):
-        return int(call(*self.inside(host, ["cat", "/sys/class/net/eth0/statistics/tx_bytes"])))
-
     def bytes_sent(self):
         """By each host since the start, with the heads of packets."""
-        return [self._sent(host) for host in range(len(self.hosts))]
+        lines = [call("ip", "-n", self.namespace(host), "-s", "-o", "link", "show", "eth0") for host in range(len(self.hosts))]
+        return [int(line.split("TX:")[1].split("\\")[1].split()[0]) for line in lines]
 
     def kill_jobs(self):
         """Ends everything on the hosts but the sshds."""
