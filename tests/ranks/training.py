@@ -9,6 +9,28 @@ import subprocess
 import job
 
 LANES = 4
+
+
+class Failed(Exception):
+    """What was found, and what was expected."""
+
+
+class Report:
+    """Runs the parts of a test, each even if others fail."""
+
+    def __init__(self):
+        self.failures = 0
+
+    def attempt(self, part, *arguments, **options):
+        """Returns what the part returns; None if it fails."""
+        try:
+            return part(*arguments, **options)
+        except Failed as failure:
+            self.failures += 1
+            print(f"FAILED: {failure}", flush=True)
+            return None
+
+
 # Two graphs: with relations, which all lanes share, and without, where rounds need no barrier.
 KINDS = {
     "relations": ["--model", "complex", "--reciprocal", "--optimizer", "adagrad"],
@@ -22,7 +44,7 @@ def run_octavo(command, expected=0):
     result = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                             check=False)
     if result.returncode != expected:
-        raise SystemExit(f"FAILED: {' '.join(map(str, command))}: exit {result.returncode}, expected {expected}: "
+        raise Failed(f"{' '.join(map(str, command))}: exit {result.returncode}, expected {expected}: "
                          f"{result.stderr.strip()}")
     return result.stdout
 
@@ -80,5 +102,5 @@ class Training:
         """Compares a finished run with the undisturbed one, and verifies it."""
         faults = job.differences(run, self.whole)
         if faults:
-            raise SystemExit(f"FAILED: {what}: {'; '.join(faults)}; the run is {run}")
+            raise Failed(f"{what}: {'; '.join(faults)}; the run is {run}")
         run_octavo([self.octavo, "--quiet", "verify", run])
