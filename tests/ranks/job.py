@@ -39,7 +39,7 @@ class Mpi:
             return command
         command = [self.launcher]
         if network:
-            # Otherwise UCX finds shared memory, which the hosts of a test have in common and real ones have not.
+            # Otherwise UCX finds shared memory, which the hosts of a test have in common and real ones lack.
             command += ["-launcher", "ssh", "-launcher-exec", network.ssh, "-hosts", ",".join(network.hosts[:ranks]),
                         "-ppn", "1", "-iface", "eth0", "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"]
         return command

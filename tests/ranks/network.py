@@ -1,5 +1,5 @@
 """Several machines on one: network namespaces with a link each to a common switch, an sshd in each, a speed, and a small
-disk of their own.
+"""Several machines on one: network namespaces, each with a link to a common switch, a speed, an sshd and a small disk.
 
 Needs root. Names have the number of this process, so that several tests can run at the same time. All namespaces, links
 and processes in them disappear with close(), also after a failure; nothing of this machine's own network is touched.
