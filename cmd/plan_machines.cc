@@ -43,7 +43,8 @@ void PrintColumns(const MachineRows& machines, const TrainOptions& options) {
   fmt::print("\n{:<26}", "machines");
   for (const MachineRow& row : machines.rows) fmt::print("{:>18}", row.machines);
   fmt::print("\n");
-  line("  lanes of one", [&](const MachinePlan& p) { return fmt::format("{}", p.machines.LanesOf(0)); });
+  const auto lanes_of_last = [](const LaneMachines& all) { return all.LanesOf(all.machines - 1); };
+  line("  lanes of one, at most", [&](const MachinePlan& p) { return fmt::format("{}", lanes_of_last(p.machines)); });
   line("  memory of one", [&](const MachinePlan& p) { return bytes(p.memory_bytes); });
   line("sent per epoch", [&](const MachinePlan& p) { return bytes(Sum(p.epoch).Sent()); });
   line("  partitions", [&](const MachinePlan& p) { return bytes(Sum(p.epoch).partitions_sent); });

@@ -4,12 +4,6 @@
 
 namespace octavo {
 
-std::uint32_t LaneMachines::LanesOf(std::uint32_t machine) const {
-  std::uint32_t count = 0;
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) count += MachineOf(lane) == machine ? 1 : 0;
-  return count;
-}
-
 // A lane's partitions follow from its cells, as every two partitions of its two groups make one.
 std::vector<PartitionPlaces> PlacesOfRounds(const EpochPlan& plan, const LaneMachines& machines,
                                             std::uint32_t partitions) {

@@ -1,8 +1,8 @@
 // What machines that share the lanes of a training send each other (plan/lane_schedule.h).
 //
-// Lane l of L is on machine floor(l * R / L) of R. A partition moves when its next lane is on another machine: its rows
-// of embeddings and optimizer state go from one to the other. At the end of each round every lane's relations go to
-// machine 0, which sends all others what they make together.
+// A machine has the lanes of its rank (plan/lane_ranks.h). A partition moves when its next lane is on another machine:
+// its rows of embeddings and optimizer state go from one to the other. At the end of each round every lane's relations
+// go to machine 0, which sends all others what they make together.
 //
 // Pure functions.
 #pragma once
@@ -13,6 +13,7 @@
 
 #include "base/ids.h"
 #include "plan/epoch_plan.h"
+#include "plan/lane_ranks.h"
 
 namespace octavo {
 
@@ -21,11 +22,12 @@ struct LaneMachines {
   std::uint32_t lanes = 1;
   std::uint32_t machines = 1;
 
-  std::uint32_t MachineOf(std::uint32_t lane) const {
-    return static_cast<std::uint32_t>(std::uint64_t{lane} * machines / lanes);
-  }
+  std::uint32_t MachineOf(std::uint32_t lane) const { return RankOfLane(lanes, machines, lane); }
   // The number of lanes of a machine.
-  std::uint32_t LanesOf(std::uint32_t machine) const;
+  std::uint32_t LanesOf(std::uint32_t machine) const {
+    const LaneRange range = LanesOfRank(lanes, machines, machine);
+    return range.end - range.first;
+  }
 };
 
 // The machine that has each fine partition during a round: [partitions].

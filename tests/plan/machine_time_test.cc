@@ -124,7 +124,7 @@ TEST(MachineTimes, OneByOneIsTheSumOfRounds) {
     }
     expected += std::max(*std::ranges::max_element(out), *std::ranges::max_element(in)) / 7;
     expected += *std::ranges::max_element(edges) / 100;
-    expected += (2 + 2) * kRelations / 7.0;  // of two lanes elsewhere, and to two machines
+    expected += (3 + 2) * kRelations / 7.0;  // of three lanes elsewhere, and to two machines
     before = rounds[round];
   }
   std::vector<double> rows(3);

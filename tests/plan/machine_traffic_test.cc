@@ -26,8 +26,8 @@ std::uint64_t BytesOf(PartitionId p) { return 1000 + 7 * std::uint64_t{Value(p)}
 TEST(LaneMachines, HaveNeighbouringLanesInNearlyEqualNumbers) {
   const LaneMachines three{.lanes = 4, .machines = 3};
   EXPECT_EQ(three.MachineOf(0), 0U);
-  EXPECT_EQ(three.MachineOf(1), 0U);
-  EXPECT_EQ(three.MachineOf(2), 1U);
+  EXPECT_EQ(three.MachineOf(1), 1U);
+  EXPECT_EQ(three.MachineOf(2), 2U);
   EXPECT_EQ(three.MachineOf(3), 2U);
   for (const std::uint32_t lanes : {1U, 2U, 8U, 256U}) {
     for (std::uint32_t machines = 1; machines <= lanes; machines = machines * 3 / 2 + 1) {
@@ -41,6 +41,11 @@ TEST(LaneMachines, HaveNeighbouringLanesInNearlyEqualNumbers) {
       EXPECT_EQ(sum, lanes);
     }
   }
+}
+
+// The machine whose lanes begin at floor(m * lanes / machines).
+std::uint32_t MachineOf(std::uint32_t lanes, std::uint32_t machines, std::uint32_t lane) {
+  return ((lane + 1) * machines - 1) / lanes;
 }
 
 // Machines as sets of partitions and of messages, which know nothing but the rounds of lanes and their groups.
@@ -59,10 +64,10 @@ class Fleet {
   void Round(const LaneRound& round, const LaneGroups& groups) {
     for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
       for (const std::uint32_t group : round[lane]) {
-        for (const PartitionId p : groups[group]) Fetch(p, lane * machines_ / lanes_);
+        for (const PartitionId p : groups[group]) Fetch(p, MachineOf(lanes_, machines_, lane));
       }
     }
-    for (std::uint32_t lane = 0; lane < lanes_; ++lane) Relations(lane * machines_ / lanes_, 0);
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) Relations(MachineOf(lanes_, machines_, lane), 0);
     for (std::uint32_t m = 0; m < machines_; ++m) Relations(0, m);
   }
   void Fetch(PartitionId p, std::uint32_t to) {

@@ -68,7 +68,7 @@ TEST(PlanMachines, CountsTheRowsThatChangeMachines) {
         for (std::uint32_t lane = 0; lane < 4; ++lane) {
           for (const std::uint32_t group : round[lane]) {
             for (const PartitionId p : groups[group]) {
-              const std::uint32_t before = std::exchange(at[Value(p)], lane * machines / 4);
+              const std::uint32_t before = std::exchange(at[Value(p)], ((lane + 1) * machines - 1) / 4);
               if (before != machines && before != at[Value(p)]) moved.back() += RowsOf(p) * node_bytes;
             }
           }
