@@ -131,15 +131,15 @@ void TrainingLoop::DivideTables() {
 // states.
 void TrainingLoop::MakePlanner() {
   if (planner_ != nullptr) return;
-  planner_ = MakeEpochPlans(
-      graph_.Edges(Split::kTrain),
-      {.lanes = static_cast<std::uint32_t>(options_.lanes),
-       .shape = shape(),
-       .order = options_.order,
-       .seed = options_.seed,
-       .first_epoch = progress_.plan_epoch,
-       .hold_all = team_ == nullptr &&
-                   HoldsAllTables(options_, graph_.description(), settings_.threads, shape(), settings_.memory)});
+  planner_ =
+      MakeEpochPlans(graph_.Edges(Split::kTrain),
+                     {.lanes = static_cast<std::uint32_t>(options_.lanes),
+                      .shape = shape(),
+                      .order = options_.order,
+                      .seed = options_.seed,
+                      .first_epoch = progress_.plan_epoch,
+                      .hold_all = team_ == nullptr && HoldsAllTables(options_, graph_.description(), settings_.threads,
+                                                                     shape(), settings_.memory)});
 }
 
 // Negatives are drawn only from nodes that are in memory, or that the lane has there. Each state is of one lane.
@@ -265,8 +265,8 @@ absl::Status TrainingLoop::EnterState(std::size_t state) {
   counters_.loads = !first_loads.empty() ? std::min(shape().resident, shape().partitions) : 0;
   counters_.planned_loads = counters_.loads + static_cast<std::uint64_t>(std::ranges::count_if(
                                                   plan.states.begin() + 1, plan.states.end(), LoadsPartitions));
-  counters_.planned_tables =
-      PlannedTraffic(plan, [this](PartitionId p) { return tables_.PartitionBytes(p); }, 0, first_loads);
+  counters_.planned_tables = PlannedTraffic(
+      plan, [this](PartitionId p) { return tables_.PartitionBytes(p); }, 0, first_loads);
   return absl::OkStatus();
 }
 
@@ -371,8 +371,7 @@ void TrainingLoop::CountLanes(std::span<const LaneRecord> lanes, Progress& progr
     progress.batch += lane.batches;
     progress.epoch_edges += lane.edges;
   }
-  progress.step =
-      first_step_ + course_.StepsBefore({.round = lanes_->open_round().value(), .lanes = lanes});
+  progress.step = first_step_ + course_.StepsBefore({.round = lanes_->open_round().value(), .lanes = lanes});
 }
 
 // A commit in the middle of an epoch. The exchange under way must have ended, because it writes to the slots that the

@@ -122,7 +122,7 @@ class TrainingLoop {
   EpochPlan whole_;
   std::optional<EpochPlan> next_whole_;
   EpochCourse course_;
-  std::uint64_t first_step_ = 0;     // updates before the epoch
+  std::uint64_t first_step_ = 0;      // updates before the epoch
   std::uint64_t closed_batches_ = 0;  // with several lanes: in the rounds that have ended,
   std::uint64_t closed_edges_ = 0;
   BatchPrefetcher batches_;

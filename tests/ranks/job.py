@@ -16,8 +16,8 @@ import uuid
 
 MARK = "OCTAVO_TEST_JOB"  # in the environment of every rank, to find its process
 TABLES = ["embeddings.npy", "optimizer.npy", "relations.npy", "relations.optimizer.npy"]
-# Fields of an epoch's event that depend neither on time nor on the number of ranks.
-KEPT_FIELDS = ["epoch", "loss", "penalty", "edges", "learning_rate", "lanes", "rounds", "partitions", "resident"]
+# Fields of an epoch's event that depend neither on time, nor on the number of ranks, nor on where a job was broken.
+KEPT_FIELDS = ["epoch", "loss", "penalty", "edges", "learning_rate", "lanes", "partitions", "resident"]
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 

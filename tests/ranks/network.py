@@ -1,4 +1,3 @@
-"""Several machines on one: network namespaces with a link each to a common switch, an sshd in each, a speed, and a small
 """Several machines on one: network namespaces, each with a link to a common switch, a speed, an sshd and a small disk.
 
 Needs root. Names have the number of this process, so that several tests can run at the same time. All namespaces, links
