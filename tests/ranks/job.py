@@ -139,6 +139,15 @@ class Job:
             return None
         return 128 - code if code < 0 else code
 
+    def wait_after_cut(self, seconds):
+        """The same after a cable was cut: when the ranks that it reaches have ended, mpirun of Open MPI waits on for the
+        daemon of the other host, and people must end it."""
+        code = self.wait(seconds)
+        if code is None and self.mpi.name == "openmpi":
+            self.signal(signal.SIGTERM)
+            code = self.wait(seconds)
+        return code
+
     def launcher_pid(self):
         """mpirun itself, which may be the child of the command that changes the network's namespace."""
         pid = self.process.pid

@@ -37,7 +37,7 @@ KINDS = {
     "plain": ["--model", "dot", "--optimizer", "row-adagrad"],
 }
 COMMON = ["--preset", "none", "--dim", "16", "--batch", "500", "--chunk", "100", "--negatives", "16",
-          "--learning-rate", "0.1", "--seed", "7", "--lanes", str(LANES)]
+          "--learning-rate", "0.1", "--learning-rate-schedule", "cosine", "--seed", "7", "--lanes", str(LANES)]
 
 
 def run_octavo(command, expected=0):
