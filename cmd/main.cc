@@ -164,8 +164,9 @@ int Main(int argc, char** argv) {
     return static_cast<int>(KindOf(status));
   }
   const int flushed = FlushOutput(program.reporter);
-  LeaveJob(program, /*failed=*/false, flushed);
-  return flushed != 0 ? flushed : program.exit_code;
+  const int exit_code = flushed != 0 ? flushed : program.exit_code;
+  LeaveJob(program, /*failed=*/false, exit_code);
+  return exit_code;
 }
 
 }  // namespace

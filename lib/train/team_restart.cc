@@ -45,10 +45,10 @@ absl::Status CheckAlike(Team& team, const GraphDescription& graph, const TrainOp
     RETURN_IF_ERROR(reader.Get(fingerprint));
     RETURN_IF_ERROR(reader.Get(hash));
     if (fingerprint != graph.fingerprint) {
-      return UsageError(fmt::format("rank {} has a graph with fingerprint {:016x}, rank {} one with {:016x}; expected "
-                                    "copies of one import",
-                                    team.ranks().NameOf(team.rank()), graph.fingerprint, team.ranks().NameOf(rank),
-                                    fingerprint));
+      return UsageError(
+          fmt::format("rank {} has a graph with fingerprint {:016x}, rank {} one with {:016x}; expected "
+                      "copies of one import",
+                      team.ranks().NameOf(team.rank()), graph.fingerprint, team.ranks().NameOf(rank), fingerprint));
     }
     if (hash != ConfigurationHash(options)) {
       return UsageError(fmt::format("ranks {} and {} have different training options; expected the same",
@@ -85,10 +85,10 @@ absl::Status AgreeOnCommit(Ranks& ranks, const RunPaths& paths, bool writes_fold
   }
   for (std::size_t rank = 0; rank < newest.size(); ++rank) {
     if (newest[rank].generation <= smallest + 1) continue;
-    return CorruptError(fmt::format("{}: rank {} has generation {}, another one {}; expected at most one more: one of "
-                                    "the folders is an older copy",
-                                    paths.folder().string(), ranks.NameOf(static_cast<int>(rank)),
-                                    newest[rank].generation, smallest));
+    return CorruptError(
+        fmt::format("{}: rank {} has generation {}, another one {}; expected at most one more: one of "
+                    "the folders is an older copy",
+                    paths.folder().string(), ranks.NameOf(static_cast<int>(rank)), newest[rank].generation, smallest));
   }
   if (writes_folder) RETURN_IF_ERROR(RollBack(paths.State(), smallest));
   return ranks.Meet();

@@ -167,9 +167,10 @@ absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const 
 // What several processes cannot do yet.
 absl::Status CheckTeam(const Team& team, const TrainOptions& options) {
   if (team.folders() == 1 || options.validate_every == 0) return absl::OkStatus();
-  return UsageError(fmt::format("validate-every is {}, and the ranks have {} different folders: no rank has all rows to "
-                                "validate with; expected a folder on a disk that all of them share, or validate-every 0",
-                                options.validate_every, team.folders()));
+  return UsageError(
+      fmt::format("validate-every is {}, and the ranks have {} different folders: no rank has all rows to "
+                  "validate with; expected a folder on a disk that all of them share, or validate-every 0",
+                  options.validate_every, team.folders()));
 }
 
 // Makes `run` up to its first commit and installs it in its place. If an older run or an `unnamed` graph exists, the
@@ -417,7 +418,8 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables,
                    RunTables::Open(paths, shape, options.durability == Durability::kFull, team.get()));
   if (writes_folder) RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
-  if (configuration_changed && writes_folder) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
+  if (configuration_changed && writes_folder)
+    RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   made.Keep();
   return TrainingLoop(*graph, edges ? *edges : graph->Edges(Split::kTrain), FrozenRows(options, known), options, paths,
                       *tables, *gradients, next, settings, callbacks, team.get())
