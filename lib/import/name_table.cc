@@ -18,8 +18,7 @@ constexpr std::size_t kFirstArenaBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxArenaBytes = std::size_t{1} << 20;
 constexpr std::size_t kFirstSlots = 64;
 // In a table larger than the cache, a lookup misses in the name's slot, its entry and, if the name is long, its text.
-// Each is prefetched this many names ahead of the next stage. Entries are not prefetched while all texts are short:
-// with a million names, reading slots ahead costs as much as it saves.
+// Each is prefetched this many names ahead of the next stage; texts only once there are long ones.
 constexpr std::size_t kLookAhead = 6;
 // Names sorted by shard at once: few enough for a core's cache, and a few hundred for each shard.
 constexpr std::size_t kPieceNames = std::size_t{16} << 10;
@@ -73,6 +72,17 @@ class alignas(64) NameTable::Shard {
       return far;
     }
     std::string_view Text() const { return {is_short() ? text.data() : Far(), bytes}; }
+    // Text() == other. Compares a short text eight bytes at a time: the vectors of memcmp reach beyond the entry, and
+    // the next cache line would be a miss.
+    bool Has(std::string_view other) const {
+      if (bytes != other.size()) return false;
+      if (!is_short() || bytes < sizeof(std::uint64_t)) return Text() == other;
+      const auto same = [&](std::size_t at) {
+        return std::memcmp(text.data() + at, other.data() + at, sizeof(std::uint64_t)) == 0;
+      };
+      const std::size_t last = bytes - sizeof(std::uint64_t);
+      return same(0) && same(last) && (last <= sizeof(std::uint64_t) || same(sizeof(std::uint64_t)));
+    }
   };
   static_assert(sizeof(Entry) == 32);
 
@@ -115,8 +125,12 @@ class alignas(64) NameTable::Shard {
 
   // Return the address to prefetch, or null. GCC 12 would optimise away a function that prefetches and returns nothing.
   const Entry* LikelyEntry(const Name& name) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-    const std::uint32_t slot = slots_[FirstSlot(name.hash)];
-    return slot == 0 ? nullptr : &entries_[(slot & kPlaceMask) - 1];
+    const std::size_t mask = slots_.size() - 1;
+    const std::uint32_t tag = TagOf(name.hash);
+    for (std::size_t slot = FirstSlot(name.hash); slots_[slot] != 0; slot = (slot + 1) & mask) {
+      if ((slots_[slot] & ~kPlaceMask) == tag) return &entries_[(slots_[slot] & kPlaceMask) - 1];
+    }
+    return nullptr;
   }
   const char* LikelyText(const Name& name) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     const Entry* const entry = LikelyEntry(name);
@@ -131,7 +145,7 @@ class alignas(64) NameTable::Shard {
       if ((slots_[slot] & ~kPlaceMask) != tag) continue;
       const std::uint32_t place = (slots_[slot] & kPlaceMask) - 1;
       const Entry& entry = entries_[place];
-      if (entry.hash == name.hash && entry.Text() == name.text) return place;
+      if (entry.hash == name.hash && entry.Has(name.text)) return place;
     }
     Add(name);
     slots_[slot] = tag | static_cast<std::uint32_t>(entries_.size());

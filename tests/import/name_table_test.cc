@@ -69,6 +69,19 @@ TEST(NameTable, KeepsTextsOfAnyLength) {
   }
 }
 
+TEST(NameTable, KeepsTextsApartThatDifferInAnyByte) {
+  for (std::size_t length = 1; length < 40; ++length) {
+    NameTable table;
+    std::vector<std::string> texts = {std::string(length, 'x')};
+    for (std::size_t at = 0; at < length; ++at) texts.emplace_back(texts[0]).at(at) = 'y';
+    std::vector<NameTable::Name> names;
+    for (const std::string& text : texts) names.push_back({text, 7});
+    std::vector<std::uint32_t> ids(names.size());
+    ASSERT_OK(table.Intern(names, ids));
+    EXPECT_EQ(std::set<std::uint32_t>(ids.begin(), ids.end()).size(), texts.size()) << length;
+  }
+}
+
 // All in one shard with the same first slot, so that they follow each other; a slot's bits of the hash differ little.
 TEST(NameTable, FindsNamesAfterOthersOfTheSameSlot) {
   NameTable table;
