@@ -24,8 +24,9 @@ class Encoder {
       : input_(input),
         options_(options),
         out_(out),
+        // A portion took 84 bytes and more for each name, of which its map takes 4.
         batch_edges_(std::max<std::uint64_t>(
-            1, (options.memory_bytes - std::min(options.memory_bytes, input.most_id_bytes)) / kBytesOfEdge)) {}
+            1, (options.memory_bytes - std::min(options.memory_bytes / 2, input.most_id_bytes)) / kBytesOfEdge)) {}
 
   absl::StatusOr<EncodedEdges> Run() {
     for (std::size_t i = 0; i < input_.portions.size(); ++i) RETURN_IF_ERROR(EncodePortion(i));

@@ -112,12 +112,15 @@ TEST_F(EncodeEdgesTest, GivesTheIdsOfThePortionForAnyMemory) {
       EXPECT_EQ(encoded.unseen, unseen);
       EXPECT_EQ(encoded.kept, kept);
       std::vector<Fields> found;
-      ASSERT_OK_AND_ASSIGN(const EdgeChunks batches, out->ReadCells(9));
-      EXPECT_EQ(batches.size() == 1, memory == 10000000U);
-      for (const auto& batch : batches) {
-        const auto cell = [](const EdgeRecord& edge) { return edge.head / 1024 * 3 + edge.tail / 1024; };
-        EXPECT_TRUE(std::ranges::is_sorted(batch, {}, cell));
-        for (const EdgeRecord& edge : batch) found.push_back(FieldsOf(edge));
+      ASSERT_OK_AND_ASSIGN(CellGroup batches, out->ReadCells(9));
+      EXPECT_EQ(batches.most_runs() == 1, memory == 10000000U);
+      for (std::uint32_t cell = 0; cell < 9; ++cell) {
+        for (const std::span<EdgeRecord> run : batches.Runs(cell)) {
+          for (const EdgeRecord& edge : run) {
+            EXPECT_EQ(edge.head / 1024 * 3 + edge.tail / 1024, cell);
+            found.push_back(FieldsOf(edge));
+          }
+        }
       }
       std::ranges::sort(found);
       EXPECT_TRUE(found == expected) << drop << memory;
@@ -143,10 +146,11 @@ TEST_F(EncodeEdgesTest, AnEdgeWithADroppedNameIsDropped) {
   ASSERT_OK_AND_ASSIGN(const EncodedEdges encoded, EncodeEdges(input, {.memory_bytes = 50000}, *out));
   EXPECT_EQ(encoded.unseen, (std::array<std::uint64_t, 3>{0, 0, 1}));
   EXPECT_EQ(encoded.kept, (std::array<std::uint64_t, 3>{0, 0, 1}));
-  ASSERT_OK_AND_ASSIGN(const EdgeChunks batches, out->ReadCells(9));
-  ASSERT_EQ(batches.size(), 1U);
-  ASSERT_EQ(batches[0].size(), 1U);
-  EXPECT_EQ(batches[0][0].head, 7U);
+  ASSERT_OK_AND_ASSIGN(CellGroup batches, out->ReadCells(9));
+  const std::vector<std::span<EdgeRecord>> runs = batches.Runs(0);
+  ASSERT_EQ(runs.size(), 1U);
+  ASSERT_EQ(runs[0].size(), 1U);
+  EXPECT_EQ(runs[0][0].head, 7U);
 }
 
 TEST_F(EncodeEdgesTest, Stops) {
