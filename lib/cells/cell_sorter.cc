@@ -58,7 +58,7 @@ PartitionLayout PartitionLayoutFor(std::uint64_t node_count, std::uint64_t most)
 
 // Two passes, so that a pass writes to only some hundred places: first edges go to the rows of cells, then, row by row,
 // to the cells. Threads share no counters.
-SortedEdges::SortedEdges(EdgeChunks chunks, const PartitionLayout& partitions)
+SortedEdges::SortedEdges(EdgeChunks& chunks, const PartitionLayout& partitions, bool free)
     : partitions_(partitions), begin_(std::size_t{cell_count()} * kSplits + 1) {
   const auto rows = static_cast<std::uint32_t>(partitions_.rows);
   // By chunk and row: first the number of edges, then where the next edge goes.
@@ -78,14 +78,14 @@ SortedEdges::SortedEdges(EdgeChunks chunks, const PartitionLayout& partitions)
   begin_.back() = total;
   memory_ = std::make_unique_for_overwrite<std::byte[]>(total * sizeof(EdgeRecord));
   edges_ = reinterpret_cast<EdgeRecord*>(memory_.get());
-  // Small pages. The array is filled in many places at once: with huge pages all of it would be resident after the
-  // first few edges, while the chunks that it replaces still exist.
-  Advise(std::as_bytes(All()), MADV_NOHUGEPAGE);
+  // The array is filled in many places at once: with huge pages all of it would be resident after the first few edges,
+  // while the chunks that it replaces still exist.
+  Advise(std::as_bytes(All()), free ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
   ParallelEach(0, chunks.size(), [&](std::size_t chunk) {
-    const std::vector<EdgeRecord> records = std::exchange(chunks[chunk], {});
-    for (const EdgeRecord& record : records) {
+    for (const EdgeRecord& record : chunks[chunk]) {
       if (record.split() != EdgeSplit::kDropped) edges_[next[chunk][record.head / rows]++] = record;
     }
+    if (free) chunks[chunk] = {};
   });
   ParallelEach(0, partitions_.count,
                [&](std::size_t row) { SortRow(static_cast<std::uint32_t>(row), row_begin[row], row_begin[row + 1]); });

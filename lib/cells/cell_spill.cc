@@ -24,8 +24,8 @@ CellSpill::CellSpill(std::unique_ptr<SpillFile> file, const PartitionLayout& par
       stop_(std::move(stop)),
       cell_edges_(std::size_t{partitions.count} * partitions.count) {}
 
-absl::Status CellSpill::Append(EdgeChunks chunks) {
-  SortedEdges sorted(std::move(chunks), partitions_);
+absl::Status CellSpill::Append(EdgeChunks& chunks) {
+  SortedEdges sorted = SortedEdges::CopyOf(chunks, partitions_);
   if (sorted.All().empty()) return absl::OkStatus();
   batches_.push_back({.begin = file_->size(), .edges = sorted.All().size()});
   for (auto rest = std::as_bytes(sorted.All()); !rest.empty();) {

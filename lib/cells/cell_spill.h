@@ -48,8 +48,9 @@ class CellSpill {
   // `stop`, which may be empty, is checked between steps. The edges go to `file`.
   CellSpill(std::unique_ptr<SpillFile> file, const PartitionLayout& partitions, std::function<bool()> stop);
 
-  // Appends edges with final ids, except those that are dropped. Parallel. Holds each edge twice at its peak.
-  absl::Status Append(EdgeChunks chunks);
+  // Appends edges with final ids, except those that are dropped. Parallel. Holds each edge twice. The chunks stay as
+  // they are.
+  absl::Status Append(EdgeChunks& chunks);
   absl::Status FinishWriting() { return file_->FinishWriting(); }
 
   std::uint64_t edges() const;

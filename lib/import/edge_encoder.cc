@@ -53,11 +53,12 @@ class Encoder {
 
   // Adds the edges at byte `begin` to the batch.
   absl::Status Encode(const IdMap& ids, std::uint64_t begin, std::uint64_t edges) {
-    const std::size_t before = chunks_.size();
-    chunks_.resize(before + (edges + kPieceEdges - 1) / kPieceEdges);
+    const std::size_t before = used_;
+    used_ += (edges + kPieceEdges - 1) / kPieceEdges;
+    if (chunks_.size() < used_) chunks_.resize(used_);
     Mutex mutex;
     absl::Status status;  // the first error; under mutex
-    ParallelEach(before, chunks_.size(), [&](std::size_t i) {
+    ParallelEach(before, used_, [&](std::size_t i) {
       const std::uint64_t first = (i - before) * kPieceEdges;
       absl::Status done =
           EncodePiece(ids, begin + first * sizeof(EdgeRecord), std::min(kPieceEdges, edges - first), chunks_[i]);
@@ -69,7 +70,9 @@ class Encoder {
 
   absl::Status EndBatch() {
     if (options_.stop && options_.stop()) return absl::CancelledError("interrupted");
-    RETURN_IF_ERROR(out_.Append(std::exchange(chunks_, {})));
+    for (std::size_t i = used_; i < chunks_.size(); ++i) chunks_[i].clear();
+    used_ = 0;
+    RETURN_IF_ERROR(out_.Append(chunks_));
     done_ += std::exchange(held_, 0);
     if (options_.progress) options_.progress(done_);
     return absl::OkStatus();
@@ -115,7 +118,8 @@ class Encoder {
   const EncoderOptions& options_;
   CellSpill& out_;
   const std::uint64_t batch_edges_;
-  EdgeChunks chunks_;       // the batch
+  EdgeChunks chunks_;  // the batch: the first used_; their memory is used again, as fresh pages take time
+  std::size_t used_ = 0;
   std::uint64_t held_ = 0;  // read for the batch
   std::uint64_t done_ = 0;  // in earlier batches
   Mutex mutex_;

@@ -10,8 +10,9 @@
 
 namespace octavo {
 
-// Appends the edges of `chunks` that are not dropped, in any order, and frees each chunk after writing it. Their ids
-// become the names' places in the extent that is spilled with them: `places` is indexed by NameTable id. Parallel.
-absl::Status SpillEdges(EdgeChunks chunks, std::span<const std::uint32_t> places, SpillFile& file);
+// Appends the edges of `chunks` that are not dropped, in any order. Their ids become the names' places in the extent
+// that is spilled with them: `places` is indexed by NameTable id. Leaves the chunks empty, but with their memory.
+// Parallel.
+absl::Status SpillEdges(EdgeChunks& chunks, std::span<const std::uint32_t> places, SpillFile& file);
 
 }  // namespace octavo

@@ -248,6 +248,7 @@ class Importer {
       if (collector.at_end() && spilled_ == nullptr) break;
       RETURN_IF_ERROR(Spill(paths));
     }
+    if (spilled_ != nullptr) Free(*collected_);
     summary_.columns = collected_->columns;
     summary_.formats = collected_->formats;
     summary_.bytes_read = collected_->bytes_read;

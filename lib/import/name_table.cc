@@ -46,8 +46,22 @@ class alignas(64) NameTable::Shard {
 
   std::uint64_t bytes(std::uint64_t bytes_beside) const {
     // Relaxed: the two counts need not be consistent.
-    return names_.load(std::memory_order_relaxed) * (kBytesOfName + bytes_beside) +
+    const std::uint64_t names = names_.load(std::memory_order_relaxed);
+    return std::max(names, kept_names_) * kBytesOfName + names * bytes_beside +
            text_bytes_.load(std::memory_order_relaxed);
+  }
+
+  void Reset() {
+    const MutexLock lock(mutex_);
+    kept_names_ = std::max<std::uint64_t>(kept_names_, entries_.size());
+    entries_.clear();
+    std::ranges::fill(slots_, 0);
+    arenas_.clear();
+    free_ = nullptr;
+    room_ = 0;
+    next_arena_bytes_ = kFirstArenaBytes / 2;
+    names_.store(0, std::memory_order_relaxed);
+    text_bytes_.store(0, std::memory_order_relaxed);
   }
 
   // Nothing writes after the last Intern, so these take no lock.
@@ -198,6 +212,7 @@ class alignas(64) NameTable::Shard {
   // For callers without the lock: the number of entries after the last Intern, and the bytes of all arenas.
   std::atomic<std::uint64_t> names_ = 0;
   std::atomic<std::uint64_t> text_bytes_ = 0;
+  std::uint64_t kept_names_ = 0;  // the most before a Reset, during which nothing else runs
 };
 
 NameTable::NameTable() {
@@ -235,6 +250,10 @@ std::uint64_t NameTable::bytes(std::uint64_t bytes_beside) const {
   std::uint64_t bytes = 0;
   for (const auto& shard : shards_) bytes += shard->bytes(bytes_beside);
   return bytes;
+}
+
+void NameTable::Reset() {
+  for (auto& shard : shards_) shard->Reset();
 }
 
 void NameTable::Clear() {

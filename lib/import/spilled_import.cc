@@ -52,11 +52,10 @@ absl::Status SpilledImport::AddPortion(CollectedEdges& collected, std::uint64_t 
     RETURN_IF_ERROR(Spill(collected, marks, *ranking));
   } else {
     collides_ = true;  // nothing that is spilled from now on is of use
+    for (std::vector<EdgeRecord>& chunk : collected.chunks) chunk.clear();
   }
-  // Frees the memory. Relations stay in memory, and their ids stay valid.
-  collected.chunks.clear();
-  collected.held_edges = 0;
-  collected.nodes.Clear();
+  // Relations stay in memory, and their ids stay valid.
+  Reuse(collected);
   relation_bytes_ = collected.relations.bytes();
   return CheckIndex(/*partitions=*/1);
 }
@@ -67,7 +66,7 @@ absl::Status SpilledImport::Spill(CollectedEdges& collected, const NameMarks& ma
   absl::StatusOr<SpillExtent> names;
   absl::Status edges;
   ParallelBoth([&] { names = SpillNames(collected.nodes, marks, ranking, *names_); },
-               [&] { edges = SpillEdges(std::exchange(collected.chunks, {}), ranking.rank, *edges_); });
+               [&] { edges = SpillEdges(collected.chunks, ranking.rank, *edges_); });
   RETURN_IF_ERROR(names.status());
   RETURN_IF_ERROR(edges);
   name_extents_.push_back(*names);

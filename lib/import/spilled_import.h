@@ -56,8 +56,9 @@ class SpilledImport {
   // Makes the temporary files. `use` must outlive this object.
   static absl::StatusOr<std::unique_ptr<SpilledImport>> Create(SpilledImportOptions options, SpillUse& use);
 
-  // Takes the nodes and edges out of `collected` and frees their memory; relations stay. `total_bytes` is the size of
-  // the whole input, 0 if unknown, from which the error about a full disk estimates the space needed. Parallel.
+  // Takes the nodes and edges out of `collected`, which keeps their memory for others; relations stay. `total_bytes` is
+  // the size of the whole input, 0 if unknown, from which the error about a full disk estimates the space needed.
+  // Parallel.
   absl::Status AddPortion(CollectedEdges& collected, std::uint64_t total_bytes);
 
   // Writes the node files. Empty if two names have the same hash; try another seed then.

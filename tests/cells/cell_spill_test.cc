@@ -50,9 +50,12 @@ class CellSpillTest : public testing::Test {
     for (std::uint32_t batch = 0; batch < 5; ++batch) {
       const std::vector<EdgeRecord> edges = Batch(batch);
       for (const EdgeRecord& edge : edges) expected_[CellOf(edge)].push_back(edge);
-      ASSERT_OK(spill_->Append({edges, {}}));
+      EdgeChunks chunks = {edges, {}};
+      ASSERT_OK(spill_->Append(chunks));
+      EXPECT_TRUE(std::ranges::equal(chunks[0], edges, {}, Fields, Fields));
     }
-    ASSERT_OK(spill_->Append({}));
+    EdgeChunks none;
+    ASSERT_OK(spill_->Append(none));
     ASSERT_OK(spill_->FinishWriting());
   }
 
@@ -106,7 +109,8 @@ TEST_F(CellSpillTest, ReadsACellInPieces) {
 TEST_F(CellSpillTest, StopsWhileItWrites) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<SpillFile> file, SpillFile::Create(folder_ / "other", use_));
   CellSpill stopped(std::move(file), kPartitions, [] { return true; });
-  EXPECT_TRUE(absl::IsCancelled(stopped.Append({Batch(1)})));
+  EdgeChunks chunks = {Batch(1)};
+  EXPECT_TRUE(absl::IsCancelled(stopped.Append(chunks)));
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ TEST(SpillEdges, WritesEveryEdgeThatIsNotDropped) {
   SpillUse use;
   ASSERT_OK_AND_ASSIGN(const auto file, SpillFile::Create(folder / "edges", use));
   std::vector<Fields> expected;
-  ASSERT_OK(SpillEdges(Chunks(expected), Places(), *file));
+  EdgeChunks chunks = Chunks(expected);
+  ASSERT_OK(SpillEdges(chunks, Places(), *file));
+  for (const std::vector<EdgeRecord>& chunk : chunks) EXPECT_TRUE(chunk.empty() && chunk.capacity() > 0);
   ASSERT_EQ(file->size(), expected.size() * sizeof(EdgeRecord));
   std::vector<EdgeRecord> edges(expected.size());
   ASSERT_OK(file->ReadOnce(0, std::as_writable_bytes(std::span(edges))));
@@ -58,7 +60,8 @@ TEST(SpillEdges, WriteErrorsComeBack) {
   ASSERT_OK_AND_ASSIGN(const auto file, SpillFile::Create(folder / "edges", use));
   std::vector<Fields> expected;
   ASSERT_OK(SetFailpoints("file.write:2=enospc"));
-  EXPECT_ERROR(SpillEdges(Chunks(expected), Places(), *file), kRuntime, "No space left");
+  EdgeChunks chunks = Chunks(expected);
+  EXPECT_ERROR(SpillEdges(chunks, Places(), *file), kRuntime, "No space left");
   ASSERT_OK(SetFailpoints(""));
 }
 

@@ -135,6 +135,26 @@ TEST(NameTable, WaitsForAShardThatAnotherThreadIsIn) {
   EXPECT_EQ(table.Text(id), "y");
 }
 
+TEST(NameTable, ResetRemovesNamesAndCountsTheirMemoryOn) {
+  NameTable table;
+  std::vector<std::string> texts;
+  for (int i = 0; i < 20000; ++i) texts.push_back("a name longer than twenty bytes " + std::to_string(i));
+  Intern(table, texts);
+  table.Reset();
+  EXPECT_EQ(table.size(), 0U);
+  EXPECT_EQ(table.id_limit(), 0U);
+  EXPECT_GE(table.bytes(), 20000U * 48);
+  EXPECT_EQ(table.bytes(100), table.bytes()) << "what is beside is of names that are there";
+  texts.resize(10000);
+  const std::uint64_t kept = table.bytes();
+  const std::vector<std::uint32_t> ids = Intern(table, texts);
+  EXPECT_EQ(table.size(), 10000U);
+  for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(table.Text(ids[i]), texts[i]);
+  EXPECT_GT(table.bytes(), kept) << "texts";
+  table.Clear();
+  EXPECT_EQ(table.bytes(), 0U);
+}
+
 TEST(NameTable, EmptyHasNoIds) {
   NameTable table;
   EXPECT_EQ(Intern(table, {}), std::vector<std::uint32_t>{});
