@@ -23,7 +23,6 @@ namespace {
 // than a disk moves in one go, and 64 already allow a memory of a twentieth of the tables.
 constexpr std::uint64_t kUsualPartitions = 64;
 constexpr std::uint64_t kLargeRows = 65'536;
-constexpr std::size_t kSplits = 3;
 constexpr std::uint64_t kPageBytes = 4096;
 // Cells larger than this are sorted by several threads.
 constexpr std::size_t kParallelSortEdges = std::size_t{1} << 16;
@@ -59,7 +58,7 @@ PartitionLayout PartitionLayoutFor(std::uint64_t node_count, std::uint64_t most)
 
 // Two passes, so that a pass writes to only some hundred places: first edges go to the rows of cells, then, row by row,
 // to the cells. Threads share no counters.
-SortedEdges::SortedEdges(EdgeChunks chunks, const PartitionLayout& partitions)
+SortedEdges::SortedEdges(EdgeChunks& chunks, const PartitionLayout& partitions, bool free)
     : partitions_(partitions), begin_(std::size_t{cell_count()} * kSplits + 1) {
   const auto rows = static_cast<std::uint32_t>(partitions_.rows);
   // By chunk and row: first the number of edges, then where the next edge goes.
@@ -79,14 +78,14 @@ SortedEdges::SortedEdges(EdgeChunks chunks, const PartitionLayout& partitions)
   begin_.back() = total;
   memory_ = std::make_unique_for_overwrite<std::byte[]>(total * sizeof(EdgeRecord));
   edges_ = reinterpret_cast<EdgeRecord*>(memory_.get());
-  // Small pages. The array is filled in many places at once: with huge pages all of it would be resident after the
-  // first few edges, while the chunks that it replaces still exist.
-  Advise(std::as_bytes(All()), MADV_NOHUGEPAGE);
+  // The array is filled in many places at once: with huge pages all of it would be resident after the first few edges,
+  // while the chunks that it replaces still exist.
+  Advise(std::as_bytes(All()), free ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
   ParallelEach(0, chunks.size(), [&](std::size_t chunk) {
-    const std::vector<EdgeRecord> records = std::exchange(chunks[chunk], {});
-    for (const EdgeRecord& record : records) {
+    for (const EdgeRecord& record : chunks[chunk]) {
       if (record.split() != EdgeSplit::kDropped) edges_[next[chunk][record.head / rows]++] = record;
     }
+    if (free) chunks[chunk] = {};
   });
   ParallelEach(0, partitions_.count,
                [&](std::size_t row) { SortRow(static_cast<std::uint32_t>(row), row_begin[row], row_begin[row + 1]); });
@@ -121,7 +120,10 @@ std::span<EdgeRecord> SortedEdges::Edges(std::uint32_t cell, EdgeSplit split) {
   return {edges_ + begin_[place], begin_[place + 1] - begin_[place]};
 }
 
-void SortedEdges::Release(std::span<const EdgeRecord> cells) { Advise(std::as_bytes(cells), MADV_DONTNEED); }
+void SortedEdges::Release(std::uint32_t first, std::uint32_t last) {
+  const std::uint64_t begin = begin_[first * kSplits];
+  Advise(std::as_bytes(All().subspan(begin, begin_[last * kSplits] - begin)), MADV_DONTNEED);
+}
 
 std::span<EdgeRecord> SortedEdges::Cell(std::uint32_t cell) {
   const std::size_t place = cell * kSplits;
@@ -143,7 +145,7 @@ bool OrderedBefore(const KeyedEdge& a, const KeyedEdge& b) {
 
 // A bucket sort: keys are hashes, evenly spread over 64 bits, so their leading bits divide the edges into buckets of
 // nearly equal sizes.
-void OrderCell(std::span<EdgeRecord> edges) {
+void OrderCell(std::span<EdgeRecord> edges, std::vector<KeyedEdge>& memory) {
   const int bits = std::clamp(static_cast<int>(std::bit_width(edges.size() / kBucketEdges)), 1, kMostBucketBits);
   const auto bucket_of = [bits](std::uint64_t key) { return static_cast<std::size_t>(key >> (64 - bits)); };
   const std::size_t buckets = std::size_t{1} << bits;
@@ -151,7 +153,8 @@ void OrderCell(std::span<EdgeRecord> edges) {
   std::vector<std::size_t> next(buckets + 1);
   for (const EdgeRecord& edge : edges) ++next[bucket_of(OrderKey(edge)) + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<KeyedEdge> keyed(edges.size());
+  if (memory.size() < edges.size()) memory.resize(edges.size());
+  const auto keyed = std::span(memory).first(edges.size());
   for (const EdgeRecord& edge : edges) {
     const std::uint64_t key = OrderKey(edge);
     keyed[next[bucket_of(key)]++] = {key, edge};
@@ -159,7 +162,7 @@ void OrderCell(std::span<EdgeRecord> edges) {
   // next[b] is now the end of bucket b.
   const auto finish = [&](std::size_t bucket) {
     const std::size_t begin = bucket == 0 ? 0 : next[bucket - 1];
-    const auto mine = std::span(keyed).subspan(begin, next[bucket] - begin);
+    const auto mine = keyed.subspan(begin, next[bucket] - begin);
     // A lambda, so that the sort can inline it.
     std::ranges::sort(mine, [](const KeyedEdge& a, const KeyedEdge& b) { return OrderedBefore(a, b); });
     for (std::size_t i = 0; i < mine.size(); ++i) edges[begin + i] = mine[i].edge;
@@ -171,6 +174,11 @@ void OrderCell(std::span<EdgeRecord> edges) {
   } else {
     for (std::size_t bucket = 0; bucket < buckets; ++bucket) finish(bucket);
   }
+}
+
+void OrderCell(std::span<EdgeRecord> edges) {
+  std::vector<KeyedEdge> memory;
+  OrderCell(edges, memory);
 }
 
 std::size_t HandleDuplicates(std::span<EdgeRecord> edges, bool merge, std::uint64_t& duplicates) {

@@ -8,15 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "cells/cell_edges.h"
 #include "cells/edge_record.h"
 
 namespace octavo {
-
-// How the nodes are partitioned.
-struct PartitionLayout {
-  std::uint64_t rows = 0;  // a multiple of kPartitionRowQuantum
-  std::uint32_t count = 0;
-};
 
 // A graph has at most this many partitions, hence 262,144 cells in each split. A cell costs a block, whose record takes
 // 32 bytes.
@@ -27,22 +22,36 @@ inline constexpr std::uint32_t kMostPartitions = 512;
 PartitionLayout PartitionLayoutFor(std::uint64_t node_count, std::uint64_t most = 0);
 
 // All edges that are kept, with final ids, cell by cell (row-major) and within a cell split by split.
-class SortedEdges {
+class SortedEdges : public CellEdges {
  public:
   // Takes the edges, which have final ids, from `chunks`, and frees each chunk after distributing it. Parallel. Within
   // a cell and split the order depends on the threads; OrderCell makes it deterministic.
-  SortedEdges(EdgeChunks chunks, const PartitionLayout& partitions);
+  SortedEdges(EdgeChunks chunks, const PartitionLayout& partitions) : SortedEdges(chunks, partitions, /*free=*/true) {}
+  // The same from chunks that stay, so that their memory can be used again. Takes large pages, which are filled faster.
+  static SortedEdges CopyOf(EdgeChunks& chunks, const PartitionLayout& partitions) {
+    return SortedEdges(chunks, partitions, /*free=*/false);
+  }
 
   std::uint32_t cell_count() const { return partitions_.count * partitions_.count; }
-  const PartitionLayout& partitions() const { return partitions_; }
+  const PartitionLayout& partitions() const override { return partitions_; }
   std::span<EdgeRecord> Edges(std::uint32_t cell, EdgeSplit split);
   // All three splits of a cell.
   std::span<EdgeRecord> Cell(std::uint32_t cell);
   std::span<EdgeRecord> All() { return {edges_, begin_.back()}; }
-  // Frees the memory of `cells`, except partial pages at its ends. Their edges must not be used any more.
-  void Release(std::span<const EdgeRecord> cells);
+  std::uint64_t Size(std::uint32_t cell) const override {
+    return begin_[(cell + 1) * kSplits] - begin_[cell * kSplits];
+  }
+  std::vector<std::span<EdgeRecord>> Runs(std::uint32_t cell) override { return {Cell(cell)}; }
+  std::size_t most_runs() const override { return 1; }
+  // Keeps partial pages at the ends.
+  void Release(std::uint32_t first, std::uint32_t last) override;
 
  private:
+  static constexpr std::size_t kSplits = 3;
+
+  // With `free` each chunk is freed after its edges have been distributed.
+  SortedEdges(EdgeChunks& chunks, const PartitionLayout& partitions, bool free);
+
   // Distributes the edges of one row of cells, [begin, end) of all, over its cells and sets their begins.
   void SortRow(std::uint32_t row, std::uint64_t begin, std::uint64_t end);
 
@@ -69,6 +78,8 @@ inline bool SameTriple(const EdgeRecord& a, const EdgeRecord& b) {
 
 // Sorts the edges of one cell into this order.
 void OrderCell(std::span<EdgeRecord> edges);
+// The same with memory for another call.
+void OrderCell(std::span<EdgeRecord> edges, std::vector<KeyedEdge>& memory);
 
 // For the edges of one split. Counts edges with the same head, relation and tail as their predecessor. With `merge`
 // they are removed, and their weights are added, in ascending order, to the one that is kept. Returns how many edges

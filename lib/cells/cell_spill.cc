@@ -8,6 +8,7 @@
 #include "base/mutex.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "cells/cell_sorter.h"
 #include "io/file.h"
 
 namespace octavo {
@@ -23,8 +24,8 @@ CellSpill::CellSpill(std::unique_ptr<SpillFile> file, const PartitionLayout& par
       stop_(std::move(stop)),
       cell_edges_(std::size_t{partitions.count} * partitions.count) {}
 
-absl::Status CellSpill::Append(EdgeChunks chunks) {
-  SortedEdges sorted(std::move(chunks), partitions_);
+absl::Status CellSpill::Append(EdgeChunks& chunks) {
+  SortedEdges sorted = SortedEdges::CopyOf(chunks, partitions_);
   if (sorted.All().empty()) return absl::OkStatus();
   batches_.push_back({.begin = file_->size(), .edges = sorted.All().size()});
   for (auto rest = std::as_bytes(sorted.All()); !rest.empty();) {
@@ -47,11 +48,9 @@ std::uint64_t CellSpill::edges() const {
   return std::accumulate(cell_edges_.begin(), cell_edges_.end(), std::uint64_t{0});
 }
 
-absl::StatusOr<std::uint64_t> CellSpill::EndOf(const Batch& batch, std::uint32_t cell) const {
-  std::uint64_t end = 0;
-  RETURN_IF_ERROR(file_->ReadOnce(batch.begin + batch.edges * sizeof(EdgeRecord) + cell * sizeof(end),
-                                  std::as_writable_bytes(std::span(&end, 1))));
-  return end;
+absl::Status CellSpill::ReadEnds(const Batch& batch, std::uint32_t first, std::span<std::uint64_t> ends) const {
+  return file_->ReadOnce(batch.begin + batch.edges * sizeof(EdgeRecord) + first * sizeof(std::uint64_t),
+                         std::as_writable_bytes(ends));
 }
 
 absl::Status CellSpill::ReadEdges(Batch& batch, std::span<EdgeRecord> to) const {
@@ -61,15 +60,19 @@ absl::Status CellSpill::ReadEdges(Batch& batch, std::span<EdgeRecord> to) const 
   return absl::OkStatus();
 }
 
-absl::StatusOr<EdgeChunks> CellSpill::ReadCells(std::uint32_t last) {
+absl::StatusOr<CellGroup> CellSpill::ReadCells(std::uint32_t last) {
   EdgeChunks chunks(batches_.size());
+  std::vector<std::vector<std::uint64_t>> ends(batches_.size());
   Mutex mutex;
   absl::Status status;  // the first error; under mutex
   ParallelEach(0, batches_.size(), [&](std::size_t i) {
     Batch& batch = batches_[i];
     const auto read = [&]() -> absl::Status {
-      ASSIGN_OR_RETURN(const std::uint64_t end, EndOf(batch, last - 1));
-      chunks[i].resize(end - batch.read);
+      ends[i].resize(last - next_);
+      RETURN_IF_ERROR(ReadEnds(batch, next_, ends[i]));
+      const std::uint64_t before = batch.read;
+      chunks[i].resize(ends[i].back() - before);
+      for (std::uint64_t& end : ends[i]) end -= before;
       return ReadEdges(batch, chunks[i]);
     };
     absl::Status done = read();
@@ -77,14 +80,37 @@ absl::StatusOr<EdgeChunks> CellSpill::ReadCells(std::uint32_t last) {
     if (status.ok()) status = std::move(done);
   });
   RETURN_IF_ERROR(status);
-  next_ = last;
-  return chunks;
+  return CellGroup(std::move(chunks), std::move(ends), std::exchange(next_, last), partitions_);
+}
+
+std::pair<std::uint64_t, std::uint64_t> CellGroup::RangeOf(std::size_t chunk, std::uint32_t cell) const {
+  const std::size_t place = cell - first_;
+  return {place == 0 ? 0 : ends_[chunk][place - 1], ends_[chunk][place]};
+}
+
+std::uint64_t CellGroup::Size(std::uint32_t cell) const {
+  std::uint64_t size = 0;
+  for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+    const auto [begin, end] = RangeOf(chunk, cell);
+    size += end - begin;
+  }
+  return size;
+}
+
+std::vector<std::span<EdgeRecord>> CellGroup::Runs(std::uint32_t cell) {
+  std::vector<std::span<EdgeRecord>> runs;
+  for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+    const auto [begin, end] = RangeOf(chunk, cell);
+    if (begin < end) runs.push_back(std::span(chunks_[chunk]).subspan(begin, end - begin));
+  }
+  return runs;
 }
 
 absl::StatusOr<std::vector<EdgeRecord>> CellSpill::ReadPiece(std::uint64_t most) {
   std::vector<EdgeRecord> piece;
   for (Batch& batch : batches_) {
-    ASSIGN_OR_RETURN(const std::uint64_t end, EndOf(batch, next_));
+    std::uint64_t end = 0;
+    RETURN_IF_ERROR(ReadEnds(batch, next_, std::span(&end, 1)));
     const std::uint64_t some = std::min(end - batch.read, most - piece.size());
     piece.resize(piece.size() + some);
     RETURN_IF_ERROR(ReadEdges(batch, std::span(piece).last(some)));

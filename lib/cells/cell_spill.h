@@ -6,15 +6,41 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cells/cell_sorter.h"
+#include "cells/cell_edges.h"
 #include "cells/edge_record.h"
 #include "cells/spill_file.h"
 
 namespace octavo {
+
+// Cells that were read together. Each batch gives a run.
+class CellGroup : public CellEdges {
+ public:
+  // Where the edges of each cell, from `first` on, end in each chunk: ends[chunk][cell - first].
+  CellGroup(EdgeChunks chunks, std::vector<std::vector<std::uint64_t>> ends, std::uint32_t first,
+            const PartitionLayout& partitions)
+      : chunks_(std::move(chunks)), ends_(std::move(ends)), first_(first), partitions_(partitions) {}
+
+  const PartitionLayout& partitions() const override { return partitions_; }
+  std::uint64_t Size(std::uint32_t cell) const override;
+  std::vector<std::span<EdgeRecord>> Runs(std::uint32_t cell) override;
+  std::size_t most_runs() const override { return chunks_.size(); }
+  // Frees nothing: the next group needs as much.
+  void Release(std::uint32_t, std::uint32_t) override {}
+
+ private:
+  // The edges of `cell` in a chunk are [first, second).
+  std::pair<std::uint64_t, std::uint64_t> RangeOf(std::size_t chunk, std::uint32_t cell) const;
+
+  EdgeChunks chunks_;
+  std::vector<std::vector<std::uint64_t>> ends_;
+  std::uint32_t first_;
+  PartitionLayout partitions_;
+};
 
 // Used by one thread: first any number of Append, then FinishWriting, then the reads, each edge once.
 class CellSpill {
@@ -22,8 +48,9 @@ class CellSpill {
   // `stop`, which may be empty, is checked between steps. The edges go to `file`.
   CellSpill(std::unique_ptr<SpillFile> file, const PartitionLayout& partitions, std::function<bool()> stop);
 
-  // Appends edges with final ids, except those that are dropped. Parallel. Holds each edge twice at its peak.
-  absl::Status Append(EdgeChunks chunks);
+  // Appends edges with final ids, except those that are dropped. Parallel. Holds each edge twice. The chunks stay as
+  // they are.
+  absl::Status Append(EdgeChunks& chunks);
   absl::Status FinishWriting() { return file_->FinishWriting(); }
 
   std::uint64_t edges() const;
@@ -32,9 +59,10 @@ class CellSpill {
   const PartitionLayout& partitions() const { return partitions_; }
   SpillFile& file() { return *file_; }
 
-  // Reads the edges of the cells from the first that has not been read to `last`, exclusive; one chunk a batch.
-  // Parallel.
-  absl::StatusOr<EdgeChunks> ReadCells(std::uint32_t last);
+  // Reads the edges of the cells from the first that has not been read to `last`, exclusive. Parallel.
+  absl::StatusOr<CellGroup> ReadCells(std::uint32_t last);
+  // The memory of a group's ends for each cell.
+  std::uint64_t IndexBytesOfCell() const { return batches_.size() * sizeof(std::uint64_t); }
   // Reads at most `most` edges of the first cell that has not been read. Returns none, and goes on to the next cell,
   // when all have been read.
   absl::StatusOr<std::vector<EdgeRecord>> ReadPiece(std::uint64_t most);
@@ -47,8 +75,8 @@ class CellSpill {
     std::uint64_t read = 0;  // edges that have been read
   };
 
-  // Where the edges of `cell` end in the batch.
-  absl::StatusOr<std::uint64_t> EndOf(const Batch& batch, std::uint32_t cell) const;
+  // Where the edges of some cells, from `first` on, end in the batch.
+  absl::Status ReadEnds(const Batch& batch, std::uint32_t first, std::span<std::uint64_t> ends) const;
   // Reads the next edges of the batch into `to`.
   absl::Status ReadEdges(Batch& batch, std::span<EdgeRecord> to) const;
 

@@ -11,7 +11,9 @@
 
 #include "base/byte_size.h"
 #include "base/parallel.h"
+#include "base/per_thread.h"
 #include "base/status.h"
+#include "cells/cell_edges.h"
 #include "cells/cell_writer.h"
 #include "cells/edge_merge.h"
 #include "fmt/format.h"
@@ -23,11 +25,16 @@ namespace {
 constexpr std::array<EdgeSplit, 3> kSplits = {EdgeSplit::kTrain, EdgeSplit::kValid, EdgeSplit::kTest};
 
 // Bytes per edge in addition to the edge itself: its key and a copy while sorting, its encoded bytes, and the encoded
-// bytes of an edge of the previous cells, which are being written.
+// bytes of an edge of the previous cells, which are being written; with several runs, a copy of both edges.
 constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + 2 * sizeof(EdgeRecord);
-// Bytes per edge of the spilled cells that are in memory together: the edge twice while they are distributed, the rest
-// while they are prepared.
-constexpr std::uint64_t kGroupBytesOfEdge = 44;
+constexpr std::uint64_t kCopiedBytesOfEdge = kWorkBytesOfEdge + 2 * sizeof(EdgeRecord);
+// Bytes per edge of the spilled cells that are in memory together: the edge, the rest while some are prepared.
+constexpr std::uint64_t kGroupBytesOfEdge = 24;
+// The share of memory for the index of these cells.
+constexpr std::uint64_t kIndexShare = 16;
+// Keys of a sort whose memory a thread keeps for the next one, as far as the threads' take at most a share of memory.
+constexpr std::uint64_t kKeptKeys = std::uint64_t{32} << 10;
+constexpr std::uint64_t kShareOfKeys = 8;
 // Edges that are prepared together. Threads wait for each other at the end of each such step, and a disk may be slow at
 // times.
 constexpr std::uint64_t kSmallEdges = std::uint64_t{256} << 10;
@@ -46,13 +53,55 @@ struct PreparedCell {
   std::span<const EdgeRecord> train;  // the edges of train that are kept
 };
 
-PreparedCell PrepareCell(SortedEdges& edges, std::uint32_t cell, const CellsHeader& layout, bool merge) {
+// Sorts cells in memory that each thread keeps.
+class Orderer {
+ public:
+  explicit Orderer(std::uint64_t work_bytes)
+      : most_(std::min(kKeptKeys,
+                       work_bytes / kShareOfKeys / sizeof(KeyedEdge) / static_cast<std::uint64_t>(MaxConcurrency()))) {}
+
+  void Order(std::span<EdgeRecord> edges) {
+    if (edges.size() > most_) return OrderCell(edges);
+    OrderCell(edges, memory_.local());
+  }
+
+ private:
+  const std::uint64_t most_;
+  PerThread<std::vector<KeyedEdge>> memory_;
+};
+
+// The edges of a cell by split: in place if they are one run, otherwise copied to `copies`, which has room for them.
+std::array<std::span<EdgeRecord>, 3> EdgesBySplit(CellEdges& edges, std::uint32_t cell, std::span<EdgeRecord> copies) {
+  const std::vector<std::span<EdgeRecord>> runs = edges.Runs(cell);
+  std::array<std::span<EdgeRecord>, 3> by_split;
+  for (const EdgeSplit split : kSplits) {
+    std::span<EdgeRecord>& mine = by_split[static_cast<std::size_t>(split)];
+    std::size_t copied = 0;
+    for (const std::span<EdgeRecord> run : runs) {
+      const auto part = std::ranges::equal_range(run, split, {}, &EdgeRecord::split);
+      if (runs.size() == 1) {
+        mine = std::span(part);
+        continue;
+      }
+      std::ranges::copy(part, copies.begin() + static_cast<std::ptrdiff_t>(copied));
+      copied += part.size();
+    }
+    if (runs.size() == 1) continue;
+    mine = copies.first(copied);
+    copies = copies.subspan(copied);
+  }
+  return by_split;
+}
+
+PreparedCell PrepareCell(CellEdges& edges, std::uint32_t cell, std::span<EdgeRecord> copies, const CellsHeader& layout,
+                         bool merge, Orderer& orderer) {
   PreparedCell prepared;
+  const auto by_split = EdgesBySplit(edges, cell, copies);
   for (const EdgeSplit split : kSplits) {
     const auto i = static_cast<std::size_t>(split);
-    std::span<EdgeRecord> mine = edges.Edges(cell, split);
+    std::span<EdgeRecord> mine = by_split[i];
     if (mine.empty()) continue;
-    OrderCell(mine);
+    orderer.Order(mine);
     mine = mine.first(HandleDuplicates(mine, merge, prepared.duplicates[i]));
     if (split == EdgeSplit::kTrain) {
       prepared.train = mine;
@@ -147,56 +196,70 @@ std::vector<std::unique_ptr<EdgeSource>> SourcesOf(const SpillFile& file, std::s
 }
 
 // Writes a cell too large to be prepared as a whole: sorts it piece by piece, in place, and merges the pieces.
-absl::Status WriteLargeCell(SortedEdges& edges, std::uint32_t cell, std::uint64_t piece_edges, Output& output) {
+absl::Status WriteLargeCell(CellEdges& edges, std::uint32_t cell, std::uint64_t piece_edges, Output& output) {
   std::vector<std::unique_ptr<EdgeSource>> pieces;
-  for (std::span<EdgeRecord> rest = edges.Cell(cell); !rest.empty();) {
-    const auto piece = rest.first(std::min<std::uint64_t>(rest.size(), piece_edges));
-    rest = rest.subspan(piece.size());
-    OrderCell(piece);
-    pieces.push_back(SourceOf(piece));
+  for (std::span<EdgeRecord> rest : edges.Runs(cell)) {
+    while (!rest.empty()) {
+      const auto piece = rest.first(std::min<std::uint64_t>(rest.size(), piece_edges));
+      rest = rest.subspan(piece.size());
+      OrderCell(piece);
+      pieces.push_back(SourceOf(piece));
+    }
   }
   return output.Merge(std::move(pieces), edges.partitions());
 }
 
+// Cells that are prepared together.
+struct Step {
+  std::uint32_t first = 0;
+  std::vector<PreparedCell> cells;
+  std::vector<EdgeRecord> copies;  // of their edges, if they have several runs
+};
+
 // Writes cells [begin, end), several at a time, a row or as many as have kSmallEdges edges: prepared in parallel while
 // the previous ones are appended in order.
-absl::Status WriteCells(SortedEdges& edges, std::uint32_t begin, std::uint32_t end, const CellsHeader& layout,
+absl::Status WriteCells(CellEdges& edges, std::uint32_t begin, std::uint32_t end, const CellsHeader& layout,
                         const EdgeWriterOptions& options, std::uint64_t work_bytes, Output& output) {
-  const std::uint64_t most_edges = std::max<std::uint64_t>(1, work_bytes / kWorkBytesOfEdge);
-  std::vector<PreparedCell> ready;
-  std::span<const EdgeRecord> ready_edges;  // of these cells
+  const bool copies = edges.most_runs() > 1;
+  const std::uint64_t most_edges =
+      std::max<std::uint64_t>(1, work_bytes / (copies ? kCopiedBytesOfEdge : kWorkBytesOfEdge));
+  Orderer orderer(work_bytes);
+  Step ready, next;
   const auto append = [&]() -> absl::Status {
-    for (const PreparedCell& cell : ready) RETURN_IF_ERROR(output.Append(cell));
-    ready.clear();
-    edges.Release(std::exchange(ready_edges, {}));
+    for (const PreparedCell& cell : ready.cells) RETURN_IF_ERROR(output.Append(cell));
+    edges.Release(ready.first, ready.first + static_cast<std::uint32_t>(ready.cells.size()));
+    ready.cells.clear();
     return absl::OkStatus();
   };
   for (std::uint32_t first = begin; first < end;) {
     std::uint32_t last = first;
-    std::uint64_t held = 0;
+    std::vector<std::uint64_t> places = {0};  // of each cell's edges in the copies
     const std::uint32_t most_last = first + std::min(end - first, kMostCells);
-    while (last < most_last && (last - first < edges.partitions().count || held < kSmallEdges) &&
-           edges.Cell(last).size() <= most_edges - held) {
-      held += edges.Cell(last++).size();
+    while (last < most_last && (last - first < edges.partitions().count || places.back() < kSmallEdges) &&
+           edges.Size(last) <= most_edges - places.back()) {
+      places.push_back(places.back() + edges.Size(last++));
     }
     if (last == first) {
       RETURN_IF_ERROR(append());
       RETURN_IF_ERROR(WriteLargeCell(edges, first, most_edges, output));
-      edges.Release(edges.Cell(first++));
+      edges.Release(first, first + 1);
+      ++first;
       continue;
     }
-    std::vector<PreparedCell> next(last - first);
+    next.first = first;
+    next.cells.resize(last - first);
+    if (copies && next.copies.size() < places.back()) next.copies.resize(places.back());
     absl::Status appended;
     ParallelBoth([&] { appended = append(); },
                  [&] {
-                   ParallelEach(0, next.size(), [&](std::size_t i) {
-                     const std::uint32_t cell = first + static_cast<std::uint32_t>(i);
-                     next[i] = PrepareCell(edges, cell, layout, options.merge_duplicates);
+                   ParallelEach(0, next.cells.size(), [&](std::size_t i) {
+                     const auto room = std::span(next.copies).subspan(copies ? places[i] : 0);
+                     next.cells[i] = PrepareCell(edges, first + static_cast<std::uint32_t>(i), room, layout,
+                                                 options.merge_duplicates, orderer);
                    });
                  });
     RETURN_IF_ERROR(appended);
-    ready = std::move(next);
-    ready_edges = {edges.Cell(first).data(), held};
+    std::swap(ready, next);
     first = last;
   }
   return append();
@@ -261,6 +324,8 @@ absl::StatusOr<WrittenEdges> WriteSpilled(const GraphPaths& paths, CellSpill& sp
   const std::uint64_t room =
       options.work_bytes - std::min(options.work_bytes, IndexBytes(edges, layout.partition_count));
   const std::uint64_t most_edges = std::max<std::uint64_t>(1, room / kGroupBytesOfEdge);
+  const std::uint64_t most_cells =
+      std::max<std::uint64_t>(1, room / kIndexShare / std::max<std::uint64_t>(1, spill.IndexBytesOfCell()));
   EdgeWriterOptions write = options;
   // Merges of large cells count edges more than once.
   if (options.progress) {
@@ -272,14 +337,16 @@ absl::StatusOr<WrittenEdges> WriteSpilled(const GraphPaths& paths, CellSpill& sp
     if (options.stop && options.stop()) return absl::CancelledError("interrupted");
     std::uint32_t last = first;
     std::uint64_t held = 0;
-    while (last < cell_edges.size() && cell_edges[last] <= most_edges - held) held += cell_edges[last++];
+    while (last < cell_edges.size() && last - first < most_cells && cell_edges[last] <= most_edges - held) {
+      held += cell_edges[last++];
+    }
     if (last == first) {
       RETURN_IF_ERROR(WriteLargeSpilledCell(spill, cell_edges[first++], most_edges, options.work_bytes, *output));
       continue;
     }
-    ASSIGN_OR_RETURN(EdgeChunks chunks, spill.ReadCells(last));
-    SortedEdges sorted(std::move(chunks), spill.partitions());
-    RETURN_IF_ERROR(WriteCells(sorted, first, last, layout, write, room - sorted.All().size_bytes(), *output));
+    ASSIGN_OR_RETURN(CellGroup group, spill.ReadCells(last));
+    const std::uint64_t group_bytes = held * sizeof(EdgeRecord) + (last - first) * spill.IndexBytesOfCell();
+    RETURN_IF_ERROR(WriteCells(group, first, last, layout, write, room - std::min(room, group_bytes), *output));
     first = last;
   }
   return output->Finish();

@@ -98,17 +98,19 @@ void AddOtherDirections(std::vector<EdgeRecord>& records) {
   }
 }
 
-// Parses one chunk and interns its names. Runs on any worker; only the name tables are shared.
-ChunkResult ProcessChunk(const TextChunk& chunk, EdgeSplit split, bool undirected, NameTable& nodes,
-                         NameTable& relations, ChunkMemory& memory) {
+// Parses one chunk and interns its names. The records reuse the memory of `records`. Runs on any worker; only the name
+// tables are shared.
+ChunkResult ProcessChunk(const TextChunk& chunk, EdgeSplit split, bool undirected, std::vector<EdgeRecord> records,
+                         NameTable& nodes, NameTable& relations, ChunkMemory& memory) {
   ChunkResult result;
+  result.records = std::move(records);
   result.file = chunk.file;
   result.opened = chunk.opened;
   // The parsed names are views into the chunk's text. Interning copies them.
   result.counts = ParseChunk(chunk.text, chunk.layout, std::move(memory.edges));
   memory.edges = std::exchange(result.counts.edges, {});
   const std::span<const ParsedEdge> edges = memory.edges;
-  result.records.resize(edges.size());
+  result.records.assign(edges.size(), {});
   for (std::size_t i = 0; i < edges.size(); ++i) {
     result.records[i].set_split(split);
     result.records[i].weight = edges[i].weight;
@@ -234,7 +236,23 @@ class EdgeCollector::Merger {
 
 std::uint64_t BytesOf(const CollectedEdges& collected) {
   return collected.nodes.bytes(kRankingBytesOfName) + collected.relations.bytes() +
-         collected.held_edges * sizeof(EdgeRecord);
+         std::max(collected.held_edges, collected.kept_edges) * sizeof(EdgeRecord);
+}
+
+void Reuse(CollectedEdges& collected) {
+  for (std::vector<EdgeRecord>& chunk : collected.chunks) collected.spare.push_back(std::move(chunk));
+  collected.chunks.clear();
+  collected.kept_edges = 0;
+  for (const std::vector<EdgeRecord>& chunk : collected.spare) collected.kept_edges += chunk.capacity();
+  collected.held_edges = 0;
+  collected.nodes.Reset();
+}
+
+void Free(CollectedEdges& collected) {
+  collected.chunks = {};
+  collected.spare = {};
+  collected.held_edges = collected.kept_edges = 0;
+  collected.nodes.Clear();
 }
 
 EdgeCollector::EdgeCollector(const std::vector<InputFile>& files, const CollectOptions& options, CollectedEdges& out)
@@ -261,11 +279,18 @@ absl::Status EdgeCollector::Collect() {
     at_end_ = !chunk;
     return chunk;
   };
-  const auto process = [this, memory = ChunkMemory()](TextChunk& chunk) mutable {
+  const auto spare = [&]() -> std::vector<EdgeRecord> {
+    const MutexLock lock(mutex);
+    if (out_.spare.empty()) return {};
+    std::vector<EdgeRecord> records = std::move(out_.spare.back());
+    out_.spare.pop_back();
+    return records;
+  };
+  const auto process = [this, &spare, memory = ChunkMemory()](TextChunk& chunk) mutable {
     const InputFile& file = files_[chunk.file];
     // A base that was imported with --undirected has both directions already.
     const bool undirected = options_.undirected && file.base == nullptr;
-    ChunkResult result = ProcessChunk(chunk, file.split, undirected, out_.nodes, out_.relations, memory);
+    ChunkResult result = ProcessChunk(chunk, file.split, undirected, spare(), out_.nodes, out_.relations, memory);
     if (file.base == nullptr) reader_.Reuse(std::move(chunk.text));
     return result;
   };

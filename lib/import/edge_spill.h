@@ -10,17 +10,9 @@
 
 namespace octavo {
 
-// An edge whose final ids are not known yet: nodes are represented by the hashes of their names.
-struct SpilledEdge {
-  std::uint64_t head = 0;
-  std::uint64_t tail = 0;
-  std::uint32_t relation_and_split = 0;  // as in EdgeRecord
-  float weight = 1.0F;
-};
-static_assert(sizeof(SpilledEdge) == 24);
-
-// Appends the edges of `chunks` that are not dropped, in any order, and frees each chunk after writing it. `hashes` is
-// indexed by NameTable id. Parallel.
-absl::Status SpillEdges(EdgeChunks chunks, std::span<const std::uint64_t> hashes, SpillFile& file);
+// Appends the edges of `chunks` that are not dropped, in any order. Their ids become the names' places in the extent
+// that is spilled with them: `places` is indexed by NameTable id. Leaves the chunks empty, but with their memory.
+// Parallel.
+absl::Status SpillEdges(EdgeChunks& chunks, std::span<const std::uint32_t> places, SpillFile& file);
 
 }  // namespace octavo

@@ -248,6 +248,7 @@ class Importer {
       if (collector.at_end() && spilled_ == nullptr) break;
       RETURN_IF_ERROR(Spill(paths));
     }
+    if (spilled_ != nullptr) Free(*collected_);
     summary_.columns = collected_->columns;
     summary_.formats = collected_->formats;
     summary_.bytes_read = collected_->bytes_read;
@@ -278,7 +279,7 @@ class Importer {
                                                         .stop = options_.stop},
                                                        spill_use_));
     }
-    RETURN_IF_ERROR(spilled_->AddGeneration(*collected_, total_bytes_));
+    RETURN_IF_ERROR(spilled_->AddPortion(*collected_, total_bytes_));
     if (collected_->relations.bytes() <= plan_.collected_bytes / 2) return absl::OkStatus();
     return UsageError(
         fmt::format("the names of {} relations take {}, half of what --memory leaves; expected a larger "
@@ -385,7 +386,7 @@ class Importer {
     summary_.hash_seed = hash_seed_;
     Describe(arrays->hashes.count, relations);
     summary_.rank_seconds = Lap();
-    RETURN_IF_ERROR(spilled_->Encode(paths, relations, partitions(), Stage("encoding", "edges")));
+    RETURN_IF_ERROR(spilled_->Encode(relations, partitions(), Stage("encoding", "edges")));
     summary_.unseen_edges = spilled_->unseen_edges();
     summary_.encode_seconds = Lap();
     ASSIGN_OR_RETURN(const WrittenEdges written,

@@ -53,34 +53,40 @@ bool HasTwoAlike(const Buckets& buckets) {
 
 }  // namespace
 
-absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const NameMarks& marks, bool only_train, NameHash hash) {
-  NameRanking ranking;
-  for (; ranking.seed < kMaxHashSeeds; ++ranking.seed) {
-    Buckets buckets = SortNames(names, marks, hash, ranking.seed);
-    // All seen names must have distinct hashes, even those without a row: looking one up must not find another.
-    if (HasTwoAlike(buckets)) continue;
-    // The buckets are in the order of the hashes: a bucket's first rank is the number of names in the buckets before
-    // it.
-    std::array<std::size_t, NameTable::kShards + 1> begin{};
-    for (std::size_t i = 0; i < buckets.size(); ++i) {
-      if (only_train) std::erase_if(buckets[i], [&](const HashedName& name) { return !marks.InTrain(name.id); });
-      begin[i + 1] = begin[i] + buckets[i].size();
+std::optional<NameRanking> RankNodesWithSeed(const NameTable& names, const NameMarks& marks, bool only_train,
+                                             NameHash hash, std::uint64_t seed) {
+  Buckets buckets = SortNames(names, marks, hash, seed);
+  // All seen names must have distinct hashes, even those without a row: looking one up must not find another.
+  if (HasTwoAlike(buckets)) return std::nullopt;
+  // The buckets are in the order of the hashes: a bucket's first rank is the number of names in the buckets before it.
+  std::array<std::size_t, NameTable::kShards + 1> begin{};
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    if (only_train) std::erase_if(buckets[i], [&](const HashedName& name) { return !marks.InTrain(name.id); });
+    begin[i + 1] = begin[i] + buckets[i].size();
+  }
+  NameRanking ranking{.rank = {}, .by_rank = {}, .hashes = {}, .seed = seed};
+  // New memory: its first touch takes as long as the writes below.
+  ParallelBoth([&] { ranking.hashes.resize(begin.back()); },
+               [&] {
+                 ranking.by_rank.resize(begin.back());
+                 ranking.rank.resize(marks.size());
+               });
+  ParallelEach(0, buckets.size(), [&](std::size_t i) {
+    std::size_t rank = begin[i];
+    for (const HashedName& name : buckets[i]) {
+      ranking.by_rank[rank] = name.id;
+      ranking.hashes[rank] = name.hash;
+      ranking.rank[name.id] = static_cast<std::uint32_t>(rank++);
     }
-    // New memory: its first touch takes as long as the writes below.
-    ParallelBoth([&] { ranking.hashes.resize(begin.back()); },
-                 [&] {
-                   ranking.by_rank.resize(begin.back());
-                   ranking.rank.resize(marks.size());
-                 });
-    ParallelEach(0, buckets.size(), [&](std::size_t i) {
-      std::size_t rank = begin[i];
-      for (const HashedName& name : buckets[i]) {
-        ranking.by_rank[rank] = name.id;
-        ranking.hashes[rank] = name.hash;
-        ranking.rank[name.id] = static_cast<std::uint32_t>(rank++);
-      }
-    });
-    return ranking;
+  });
+  return ranking;
+}
+
+absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const NameMarks& marks, bool only_train, NameHash hash) {
+  for (std::uint64_t seed = 0; seed < kMaxHashSeeds; ++seed) {
+    if (std::optional<NameRanking> ranking = RankNodesWithSeed(names, marks, only_train, hash, seed)) {
+      return *std::move(ranking);
+    }
   }
   return NoHashSeedError();
 }

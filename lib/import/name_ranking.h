@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +38,10 @@ inline constexpr std::uint64_t kMaxHashSeeds = 64;
 // Ranks the seen nodes (with `only_train`, those in a training edge) by the `hash` of their names. Uses the first seed
 // from 0 without a collision among all seen names. Parallel; the result depends only on the names.
 absl::StatusOr<NameRanking> RankNodes(const NameTable& names, const NameMarks& marks, bool only_train, NameHash hash);
+
+// The same with one seed; empty if two of the seen names have the same hash.
+std::optional<NameRanking> RankNodesWithSeed(const NameTable& names, const NameMarks& marks, bool only_train,
+                                             NameHash hash, std::uint64_t seed);
 
 // The error if every seed has a collision.
 absl::Status NoHashSeedError();

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
-#include <numeric>
 #include <string>
 #include <utility>
 
-#include "base/parallel.h"
 #include "base/status.h"
+#include "fmt/format.h"
 #include "io/file.h"
 #include "parse/record_parser.h"
 
@@ -21,42 +19,11 @@ constexpr std::size_t kHeadBytes = 12;
 // Bytes between two calls of the tick: a few milliseconds of work.
 constexpr std::uint64_t kTickBytes = std::uint64_t{1} << 20;
 constexpr std::uint32_t kLengthMask = (std::uint32_t{1} << 24) - 1;
-static_assert(kMaxNameBytes <= kLengthMask && kHeadBytes + kMaxNameBytes <= kMinNameBuffer);
+static_assert(kMaxNameBytes <= kLengthMask && kHeadBytes + kMaxNameBytes + sizeof(IdMapBlock) <= kMinNameBuffer);
 
 // How many names ahead an entry, and then a text, is prefetched: the time of one or two cache misses.
 constexpr std::size_t kEntryAhead = 16;
 constexpr std::size_t kTextAhead = 8;
-// Parts of the order that one task sorts.
-constexpr std::size_t kOrderGrain = 16;
-
-struct HashedId {
-  std::uint64_t hash;
-  std::uint32_t id;
-};
-
-// The names that were seen, in ascending order of `hashes`.
-std::vector<HashedId> OrderNames(const NameMarks& marks, std::span<const std::uint64_t> hashes) {
-  // Divided by the leading bits of the hashes; then each part is sorted by one thread.
-  constexpr int kBits = 10;
-  const auto part_of = [](std::uint64_t hash) { return static_cast<std::size_t>(hash >> (64 - kBits)); };
-  std::vector<std::size_t> end((std::size_t{1} << kBits) + 1);
-  for (std::uint32_t id = 0; id < marks.size(); ++id) {
-    if (marks.Seen(id)) ++end[part_of(hashes[id]) + 1];
-  }
-  std::partial_sum(end.begin(), end.end(), end.begin());
-  std::vector<HashedId> order(end.back());
-  for (std::uint32_t id = 0; id < marks.size(); ++id) {
-    if (marks.Seen(id)) order[end[part_of(hashes[id])]++] = {hashes[id], id};
-  }
-  ParallelRanges(0, end.size() - 1, kOrderGrain, [&](std::size_t first, std::size_t last) {
-    for (std::size_t part = first; part < last; ++part) {
-      const std::size_t begin = part == 0 ? 0 : end[part - 1];
-      std::ranges::sort(std::span(order).subspan(begin, end[part] - begin), {}, &HashedId::hash);
-    }
-  });
-  return order;
-}
-
 absl::Status AppendName(const SpilledName& name, SpillWriter& out) {
   const std::uint32_t length_and_marks =
       static_cast<std::uint32_t>(name.text.size()) | static_cast<std::uint32_t>(name.marks) << 24;
@@ -96,77 +63,100 @@ class NameReader {
   std::size_t bytes_ = 0;
 };
 
+// An extent that is merged: its names, and where the ids that they get are written.
+struct Source {
+  Source(const SpillFile& file, SpillExtent extent, std::size_t buffer_bytes, SpillFile& id_file)
+      : names(file, extent, buffer_bytes), ids(id_file) {}
+  NameReader names;
+  IdMapWriter ids;
+};
+struct Head {
+  std::uint64_t hash;
+  Source* source;
+};
+
 }  // namespace
 
-absl::StatusOr<SpillExtent> SpillNames(const NameTable& names, const NameMarks& marks,
-                                       std::span<const std::uint64_t> hashes, SpillFile& file) {
-  const std::vector<HashedId> order = OrderNames(marks, hashes);
+absl::StatusOr<SpillExtent> SpillNames(const NameTable& names, const NameMarks& marks, const NameRanking& ranking,
+                                       SpillFile& file) {
+  const std::vector<std::uint32_t>& order = ranking.by_rank;
   SpillWriter out(file, kWriteBytes);
   for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i + kEntryAhead < order.size()) names.FetchEntry(order[i + kEntryAhead].id);
-    if (i + kTextAhead < order.size()) names.FetchText(order[i + kTextAhead].id);
-    const HashedId& hashed = order[i];
-    RETURN_IF_ERROR(AppendName({hashed.hash, marks.Of(hashed.id), names.Text(hashed.id)}, out));
+    if (i + kEntryAhead < order.size()) names.FetchEntry(order[i + kEntryAhead]);
+    if (i + kTextAhead < order.size()) names.FetchText(order[i + kTextAhead]);
+    RETURN_IF_ERROR(AppendName({ranking.hashes[i], marks.Of(order[i]), names.Text(order[i])}, out));
   }
   return out.Finish();
 }
 
-absl::StatusOr<bool> MergeNames(const SpillFile& file, std::span<const SpillExtent> extents, std::uint64_t buffer_bytes,
-                                const std::function<absl::Status(const SpilledName&)>& visit, const MergeTick& tick) {
+absl::StatusOr<std::optional<std::vector<StoredIdMap>>> MergeNames(const SpillFile& file,
+                                                                   std::span<const SpillExtent> extents, SpillFile& ids,
+                                                                   std::uint64_t buffer_bytes, const NameVisit& visit,
+                                                                   const MergeTick& tick) {
   const std::size_t each =
       std::clamp<std::size_t>(buffer_bytes / std::max<std::size_t>(1, extents.size()), kMinNameBuffer, kMaxNameBuffer);
-  std::vector<std::unique_ptr<NameReader>> heap;
-  const auto later = [](const auto& a, const auto& b) { return a->name().hash > b->name().hash; };
-  // A heap of the extents by their current hash. Equal names from several extents are adjacent and merged into one with
-  // all their marks.
-  for (const SpillExtent& extent : extents) {
-    auto reader = std::make_unique<NameReader>(file, extent, each);
-    ASSIGN_OR_RETURN(const bool any, reader->Next());
-    if (any) heap.push_back(std::move(reader));
+  std::vector<Source> sources;
+  for (const SpillExtent& extent : extents) sources.emplace_back(file, extent, each - sizeof(IdMapBlock), ids);
+  // A heap of the sources by their current hash.
+  std::vector<Head> heap;
+  const auto later = [](const Head& a, const Head& b) { return a.hash > b.hash; };
+  for (Source& source : sources) {
+    ASSIGN_OR_RETURN(const bool any, source.names.Next());
+    if (any) heap.push_back({source.names.name().hash, &source});
   }
   std::make_heap(heap.begin(), heap.end(), later);
-  std::string text;
-  SpilledName merged;  // its text is `text`
-  bool has_merged = false;
+  std::vector<Source*> same;  // those that have the name
   std::uint64_t read = 0;
   while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), later);
-    NameReader& extent = *heap.back();
-    read += extent.bytes();
-    if (read >= kTickBytes && tick) RETURN_IF_ERROR(tick(std::exchange(read, 0)));
-    // Two names with the same hash: the seed is unusable.
-    if (has_merged && extent.name().hash == merged.hash) {
-      if (extent.name().text != text) return false;
-      merged.marks |= extent.name().marks;
-    } else {
-      merged.text = text;
-      if (has_merged) RETURN_IF_ERROR(visit(merged));
-      text.assign(extent.name().text);
-      merged = extent.name();
-      has_merged = true;
+    const std::uint64_t hash = heap.front().hash;
+    for (; !heap.empty() && heap.front().hash == hash; heap.pop_back()) {
+      std::pop_heap(heap.begin(), heap.end(), later);
+      same.push_back(heap.back().source);
     }
-    ASSIGN_OR_RETURN(const bool more, extent.Next());
-    if (more) {
+    SpilledName merged = same.front()->names.name();
+    for (const Source* source : same) {
+      // Two names with the same hash: the seed is unusable.
+      if (source->names.name().text != merged.text) return std::optional<std::vector<StoredIdMap>>();
+      merged.marks |= source->names.name().marks;
+      read += source->names.bytes();
+    }
+    ASSIGN_OR_RETURN(const std::uint32_t id, visit(merged));
+    for (Source* source : same) {
+      RETURN_IF_ERROR(source->ids.Append(id, (merged.marks & NameMarks::kInTrain) != 0));
+      ASSIGN_OR_RETURN(const bool more, source->names.Next());
+      if (!more) continue;
+      heap.push_back({source->names.name().hash, source});
       std::push_heap(heap.begin(), heap.end(), later);
-    } else {
-      heap.pop_back();
     }
+    same.clear();
+    if (read >= kTickBytes && tick) RETURN_IF_ERROR(tick(std::exchange(read, 0)));
   }
-  merged.text = text;
-  if (has_merged) RETURN_IF_ERROR(visit(merged));
   if (tick) RETURN_IF_ERROR(tick(read));
-  return true;
+  std::vector<StoredIdMap> maps;
+  for (Source& source : sources) {
+    ASSIGN_OR_RETURN(StoredIdMap map, source.ids.Finish());
+    maps.push_back(std::move(map));
+  }
+  return std::optional(std::move(maps));
 }
 
-absl::StatusOr<std::optional<SpillExtent>> MergeNamesToExtent(SpillFile& file, std::span<const SpillExtent> extents,
-                                                              std::uint64_t buffer_bytes, const MergeTick& tick) {
+absl::StatusOr<std::optional<MergedNames>> MergeNamesToExtent(SpillFile& file, std::span<const SpillExtent> extents,
+                                                              SpillFile& ids, std::uint64_t buffer_bytes,
+                                                              const MergeTick& tick) {
   SpillWriter out(file, kWriteBytes);
-  const auto append = [&](const SpilledName& name) { return AppendName(name, out); };
-  ASSIGN_OR_RETURN(const bool unique, MergeNames(file, extents, buffer_bytes, append, tick));
-  if (!unique) return std::optional<SpillExtent>();
+  std::uint32_t count = 0;
+  const auto append = [&](const SpilledName& name) -> absl::StatusOr<std::uint32_t> {
+    if (count == kNoId) return TooManyNames();
+    RETURN_IF_ERROR(AppendName(name, out));
+    return count++;
+  };
+  ASSIGN_OR_RETURN(auto maps, MergeNames(file, extents, ids, buffer_bytes, append, tick));
+  if (!maps) return std::optional<MergedNames>();
   ASSIGN_OR_RETURN(const SpillExtent extent, out.Finish());
-  return std::optional<SpillExtent>(extent);
+  return std::optional(MergedNames{extent, *std::move(maps)});
 }
+
+absl::Status TooManyNames() { return RuntimeError(fmt::format("more than {} different names; expected fewer", kNoId)); }
 
 MergeLimits NameMergeLimits(std::uint64_t buffer_bytes) {
   const std::size_t extents = std::max<std::size_t>(2, buffer_bytes / kMinNameBuffer);

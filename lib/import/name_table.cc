@@ -18,8 +18,7 @@ constexpr std::size_t kFirstArenaBytes = std::size_t{4} << 10;
 constexpr std::size_t kMaxArenaBytes = std::size_t{1} << 20;
 constexpr std::size_t kFirstSlots = 64;
 // In a table larger than the cache, a lookup misses in the name's slot, its entry and, if the name is long, its text.
-// Each is prefetched this many names ahead of the next stage. Entries are not prefetched while all texts are short:
-// with a million names, reading slots ahead costs as much as it saves.
+// Each is prefetched this many names ahead of the next stage; texts only once there are long ones.
 constexpr std::size_t kLookAhead = 6;
 // Names sorted by shard at once: few enough for a core's cache, and a few hundred for each shard.
 constexpr std::size_t kPieceNames = std::size_t{16} << 10;
@@ -47,8 +46,22 @@ class alignas(64) NameTable::Shard {
 
   std::uint64_t bytes(std::uint64_t bytes_beside) const {
     // Relaxed: the two counts need not be consistent.
-    return names_.load(std::memory_order_relaxed) * (kBytesOfName + bytes_beside) +
+    const std::uint64_t names = names_.load(std::memory_order_relaxed);
+    return std::max(names, kept_names_) * kBytesOfName + names * bytes_beside +
            text_bytes_.load(std::memory_order_relaxed);
+  }
+
+  void Reset() {
+    const MutexLock lock(mutex_);
+    kept_names_ = std::max<std::uint64_t>(kept_names_, entries_.size());
+    entries_.clear();
+    std::ranges::fill(slots_, 0);
+    arenas_.clear();
+    free_ = nullptr;
+    room_ = 0;
+    next_arena_bytes_ = kFirstArenaBytes / 2;
+    names_.store(0, std::memory_order_relaxed);
+    text_bytes_.store(0, std::memory_order_relaxed);
   }
 
   // Nothing writes after the last Intern, so these take no lock.
@@ -73,6 +86,17 @@ class alignas(64) NameTable::Shard {
       return far;
     }
     std::string_view Text() const { return {is_short() ? text.data() : Far(), bytes}; }
+    // Text() == other. Compares a short text eight bytes at a time: the vectors of memcmp reach beyond the entry, and
+    // the next cache line would be a miss.
+    bool Has(std::string_view other) const {
+      if (bytes != other.size()) return false;
+      if (!is_short() || bytes < sizeof(std::uint64_t)) return Text() == other;
+      const auto same = [&](std::size_t at) {
+        return std::memcmp(text.data() + at, other.data() + at, sizeof(std::uint64_t)) == 0;
+      };
+      const std::size_t last = bytes - sizeof(std::uint64_t);
+      return same(0) && same(last) && (last <= sizeof(std::uint64_t) || same(sizeof(std::uint64_t)));
+    }
   };
   static_assert(sizeof(Entry) == 32);
 
@@ -115,8 +139,12 @@ class alignas(64) NameTable::Shard {
 
   // Return the address to prefetch, or null. GCC 12 would optimise away a function that prefetches and returns nothing.
   const Entry* LikelyEntry(const Name& name) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-    const std::uint32_t slot = slots_[FirstSlot(name.hash)];
-    return slot == 0 ? nullptr : &entries_[(slot & kPlaceMask) - 1];
+    const std::size_t mask = slots_.size() - 1;
+    const std::uint32_t tag = TagOf(name.hash);
+    for (std::size_t slot = FirstSlot(name.hash); slots_[slot] != 0; slot = (slot + 1) & mask) {
+      if ((slots_[slot] & ~kPlaceMask) == tag) return &entries_[(slots_[slot] & kPlaceMask) - 1];
+    }
+    return nullptr;
   }
   const char* LikelyText(const Name& name) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     const Entry* const entry = LikelyEntry(name);
@@ -131,7 +159,7 @@ class alignas(64) NameTable::Shard {
       if ((slots_[slot] & ~kPlaceMask) != tag) continue;
       const std::uint32_t place = (slots_[slot] & kPlaceMask) - 1;
       const Entry& entry = entries_[place];
-      if (entry.hash == name.hash && entry.Text() == name.text) return place;
+      if (entry.hash == name.hash && entry.Has(name.text)) return place;
     }
     Add(name);
     slots_[slot] = tag | static_cast<std::uint32_t>(entries_.size());
@@ -184,6 +212,7 @@ class alignas(64) NameTable::Shard {
   // For callers without the lock: the number of entries after the last Intern, and the bytes of all arenas.
   std::atomic<std::uint64_t> names_ = 0;
   std::atomic<std::uint64_t> text_bytes_ = 0;
+  std::uint64_t kept_names_ = 0;  // the most before a Reset, during which nothing else runs
 };
 
 NameTable::NameTable() {
@@ -221,6 +250,10 @@ std::uint64_t NameTable::bytes(std::uint64_t bytes_beside) const {
   std::uint64_t bytes = 0;
   for (const auto& shard : shards_) bytes += shard->bytes(bytes_beside);
   return bytes;
+}
+
+void NameTable::Reset() {
+  for (auto& shard : shards_) shard->Reset();
 }
 
 void NameTable::Clear() {

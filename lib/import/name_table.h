@@ -34,6 +34,9 @@ class NameTable {
   // may miss additions of a concurrent Intern.
   std::uint64_t bytes(std::uint64_t bytes_beside = 0) const;
 
+  // Removes all names, but keeps their memory for as many others: fresh pages take time. bytes() counts it.
+  // REQUIRES: no concurrent call
+  void Reset();
   // Removes all names and frees their memory. REQUIRES: no concurrent call
   void Clear();
 

@@ -8,56 +8,10 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "cells/extent_reduction.h"
-#include "fmt/format.h"
 #include "import/edge_spill.h"
-#include "import/hash_slice.h"
 #include "import/name_spill.h"
 
 namespace octavo {
-namespace {
-
-// Names hashed by one task: a few milliseconds of work.
-constexpr std::size_t kHashGrain = std::size_t{64} << 10;
-// Words of the in-training bits that are written at a time.
-constexpr std::size_t kBufferWords = std::size_t{16} << 10;
-
-std::vector<std::uint64_t> HashesOf(const NameTable& names, NameHash hash, std::uint64_t seed) {
-  std::vector<std::uint64_t> hashes(names.id_limit());
-  ParallelRanges(0, hashes.size(), kHashGrain, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      const auto id = static_cast<std::uint32_t>(i);
-      if (names.Contains(id)) hashes[i] = HashOf(names, id, hash, seed);
-    }
-  });
-  return hashes;
-}
-
-// Appends bits one by one to a spill file, as 64-bit words.
-class BitWriter {
- public:
-  explicit BitWriter(SpillFile& file) : file_(file) {}
-  absl::Status Append(bool bit) {
-    if (count_ % 64 == 0) {
-      if (words_.size() == kBufferWords) RETURN_IF_ERROR(Flush());
-      words_.push_back(0);
-    }
-    words_.back() |= std::uint64_t{bit} << (count_++ % 64);
-    return absl::OkStatus();
-  }
-  absl::Status Flush() {
-    RETURN_IF_ERROR(file_.Append(std::as_bytes(std::span<const std::uint64_t>(words_))));
-    words_.clear();
-    return absl::OkStatus();
-  }
-
- private:
-  SpillFile& file_;
-  std::vector<std::uint64_t> words_;
-  std::uint64_t count_ = 0;
-};
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<SpilledImport>> SpilledImport::Create(SpilledImportOptions options, SpillUse& use) {
   auto import = std::unique_ptr<SpilledImport>(new SpilledImport(std::move(options), use));
   const std::filesystem::path& folder = import->options_.folder;
@@ -73,7 +27,8 @@ absl::Status SpilledImport::CheckStop() const {
 
 // Estimates the final size of the temporary files from the share of the input read so far.
 void SpilledImport::Expect(const CollectedEdges& collected, std::uint64_t total_bytes) {
-  const std::uint64_t now = collected.nodes.bytes() + edges() * (sizeof(SpilledEdge) + sizeof(EdgeRecord));
+  const std::uint64_t now =
+      collected.nodes.bytes() + IdMap::BytesOf(collected.nodes.size()) + edges() * 2 * sizeof(EdgeRecord);
   const double share = total_bytes > 0 && collected.bytes_read > 0
                            ? static_cast<double>(collected.bytes_read) / static_cast<double>(total_bytes)
                            : 1;
@@ -81,7 +36,7 @@ void SpilledImport::Expect(const CollectedEdges& collected, std::uint64_t total_
                             std::memory_order_relaxed);
 }
 
-absl::Status SpilledImport::AddGeneration(CollectedEdges& collected, std::uint64_t total_bytes) {
+absl::Status SpilledImport::AddPortion(CollectedEdges& collected, std::uint64_t total_bytes) {
   RETURN_IF_ERROR(CheckStop());
   // The marks must be complete before the names are spilled, because a name's record contains its marks.
   NameMarks marks(collected.nodes.id_limit());
@@ -91,19 +46,34 @@ absl::Status SpilledImport::AddGeneration(CollectedEdges& collected, std::uint64
   assigned_.self_loops += assigned.self_loops;
   for (std::size_t i = 0; i < assigned.edges.size(); ++i) assigned_.edges[i] += assigned.edges[i];
   Expect(collected, total_bytes);
-  {
-    const std::vector<std::uint64_t> hashes = HashesOf(collected.nodes, options_.hash, options_.hash_seed);
-    ASSIGN_OR_RETURN(const SpillExtent extent, SpillNames(collected.nodes, marks, hashes, *names_));
-    name_extents_.push_back(extent);
-    spilled_names_ += collected.nodes.size();
-    RETURN_IF_ERROR(CheckStop());
-    RETURN_IF_ERROR(SpillEdges(std::exchange(collected.chunks, {}), hashes, *edges_));
+  const std::optional<NameRanking> ranking =
+      RankNodesWithSeed(collected.nodes, marks, /*only_train=*/false, options_.hash, options_.hash_seed);
+  if (ranking) {
+    RETURN_IF_ERROR(Spill(collected, marks, *ranking));
+  } else {
+    collides_ = true;  // nothing that is spilled from now on is of use
+    for (std::vector<EdgeRecord>& chunk : collected.chunks) chunk.clear();
   }
-  // Frees the memory. Relations stay in memory, and their ids stay valid.
-  collected.held_edges = 0;
-  collected.nodes.Clear();
+  // Relations stay in memory, and their ids stay valid.
+  Reuse(collected);
   relation_bytes_ = collected.relations.bytes();
   return CheckIndex(/*partitions=*/1);
+}
+
+// One thread writes the names, the others the edges.
+absl::Status SpilledImport::Spill(CollectedEdges& collected, const NameMarks& marks, const NameRanking& ranking) {
+  const std::uint64_t begin = edges_->size();
+  absl::StatusOr<SpillExtent> names;
+  absl::Status edges;
+  ParallelBoth([&] { names = SpillNames(collected.nodes, marks, ranking, *names_); },
+               [&] { edges = SpillEdges(collected.chunks, ranking.rank, *edges_); });
+  RETURN_IF_ERROR(names.status());
+  RETURN_IF_ERROR(edges);
+  name_extents_.push_back(*names);
+  portions_.push_back({.begin = begin, .end = edges_->size()});
+  spilled_names_ += ranking.by_rank.size();
+  most_id_bytes_ = std::max(most_id_bytes_, IdMap::BytesOf(ranking.by_rank.size()));
+  return absl::OkStatus();
 }
 
 // Checks what must be in memory: the indexes of the cells, together with the last merge. The number of partitions is
@@ -116,34 +86,30 @@ absl::Status SpilledImport::CheckIndex(std::uint32_t partitions) const {
 std::uint64_t SpilledImport::Beside(std::uint64_t bytes) const { return bytes - std::min(bytes / 2, relation_bytes_); }
 
 absl::StatusOr<std::optional<NodeArrays>> SpilledImport::WriteNodes(const GraphPaths& paths, const Progress& progress) {
-  // The merged names arrive in id order, so one pass writes the node files and the in-training bits.
+  if (collides_) return std::optional<NodeArrays>();
+  // The merged names arrive in id order, so one pass writes the node files and the ids of the edges' names.
   RETURN_IF_ERROR(names_->FinishWriting());
   RETURN_IF_ERROR(edges_->FinishWriting());
-  ASSIGN_OR_RETURN(in_train_, SpillFile::Create(options_.folder / kFileNames[2], use_));
+  ASSIGN_OR_RETURN(ids_, SpillFile::Create(options_.folder / kFileNames[2], use_));
   ASSIGN_OR_RETURN(const std::unique_ptr<NodeWriter> writer, NodeWriter::Create(paths, options_.hash_seed));
-  BitWriter bits(*in_train_);
-  const auto take = [&](const SpilledName& name) -> absl::Status {
+  const auto take = [&](const SpilledName& name) -> absl::StatusOr<std::uint32_t> {
     const bool in_train = (name.marks & NameMarks::kInTrain) != 0;
     if (!in_train) ++unseen_nodes_;
-    if (!in_train && options_.rules.drop_unseen) return absl::OkStatus();
-    if (writer->count() == HashSlice::kAbsent) {
-      return RuntimeError(fmt::format("more than {} different names; expected fewer", writer->count()));
-    }
-    RETURN_IF_ERROR(bits.Append(in_train));
-    return writer->Append(name.hash, name.text);
+    if (!in_train && options_.rules.drop_unseen) return kNoId;
+    const std::uint64_t id = writer->count();
+    if (id == kNoId) return TooManyNames();
+    RETURN_IF_ERROR(writer->Append(name.hash, name.text));
+    return static_cast<std::uint32_t>(id);
   };
   ASSIGN_OR_RETURN(const bool unique, MergeNameExtents(take, progress));
   if (!unique) return std::optional<NodeArrays>();
-  RETURN_IF_ERROR(bits.Flush());
-  RETURN_IF_ERROR(in_train_->FinishWriting());
-  node_count_ = writer->count();
+  RETURN_IF_ERROR(ids_->FinishWriting());
   ASSIGN_OR_RETURN(const NodeArrays arrays, writer->Finish());
   names_.reset();
   return std::optional<NodeArrays>(arrays);
 }
 
-absl::StatusOr<bool> SpilledImport::MergeNameExtents(const std::function<absl::Status(const SpilledName&)>& take,
-                                                     const Progress& progress) {
+absl::StatusOr<bool> SpilledImport::MergeNameExtents(const NameVisit& take, const Progress& progress) {
   // A quarter is more than enough for the output buffers.
   const std::uint64_t buffer_bytes = Beside(options_.merge_bytes) / 4 * 3;
   const MergeLimits limits = NameMergeLimits(buffer_bytes);
@@ -157,24 +123,41 @@ absl::StatusOr<bool> SpilledImport::MergeNameExtents(const std::function<absl::S
     if (progress) progress(static_cast<std::uint64_t>(static_cast<double>(spilled_names_) * share), spilled_names_);
     return absl::OkStatus();
   };
-  const auto merge = [&](std::span<const SpillExtent> some) {
-    return MergeNamesToExtent(*names_, some, buffer_bytes, tick);
+  // Extents are merged in the order in which they were made, so their maps are noted in this order.
+  std::size_t extents = name_extents_.size();
+  const auto note = [&](std::vector<StoredIdMap> maps, std::size_t into) {
+    for (StoredIdMap& map : maps) maps_.push_back({std::move(map), into});
+  };
+  const auto merge = [&](std::span<const SpillExtent> some) -> absl::StatusOr<std::optional<SpillExtent>> {
+    ASSIGN_OR_RETURN(std::optional<MergedNames> merged, MergeNamesToExtent(*names_, some, *ids_, buffer_bytes, tick));
+    if (!merged) return std::optional<SpillExtent>();
+    note(std::move(merged->maps), extents++);
+    return std::optional(merged->extent);
   };
   ASSIGN_OR_RETURN(const bool unique, ReduceExtents(name_extents_, limits, merge));
   if (!unique) return false;
   RETURN_IF_ERROR(names_->FinishWriting());
-  return MergeNames(*names_, name_extents_, buffer_bytes, take, tick);
+  ASSIGN_OR_RETURN(auto maps, MergeNames(*names_, name_extents_, *ids_, buffer_bytes, take, tick));
+  if (!maps) return false;
+  note(*std::move(maps), kGraph);
+  return true;
 }
 
-absl::Status SpilledImport::Encode(const GraphPaths& paths, const NameRanking& relations,
-                                   const PartitionLayout& partitions, const Progress& progress) {
-  // With drop_unseen only names in training edges got a row.
-  const bool all_in_train = options_.rules.drop_unseen || unseen_nodes_ == 0;
+absl::StatusOr<IdMap> SpilledImport::IdsOf(std::size_t portion) const {
+  ASSIGN_OR_RETURN(IdMap ids, IdMap::Read(*ids_, maps_[portion].map));
+  for (std::size_t i = maps_[portion].into; i != kGraph; i = maps_[i].into) {
+    RETURN_IF_ERROR(ids.Then(*ids_, maps_[i].map));
+  }
+  return ids;
+}
+
+absl::Status SpilledImport::Encode(const NameRanking& relations, const PartitionLayout& partitions,
+                                   const Progress& progress) {
   RETURN_IF_ERROR(CheckIndex(partitions.count));
   const EncoderInput input = {.edges = *edges_,
-                              .hashes = paths.NodeHashes(),
-                              .node_count = node_count_,
-                              .in_train = all_in_train ? nullptr : in_train_.get(),
+                              .portions = portions_,
+                              .ids = [this](std::size_t portion) { return IdsOf(portion); },
+                              .most_id_bytes = most_id_bytes_,
                               .relation_marks = relation_marks_,
                               .relations = relations,
                               .drop_unseen = options_.rules.drop_unseen};
@@ -185,7 +168,7 @@ absl::Status SpilledImport::Encode(const GraphPaths& paths, const NameRanking& r
   ASSIGN_OR_RETURN(encoded_, EncodeEdges(input, encode, *cells_));
   RETURN_IF_ERROR(cells_->FinishWriting());
   edges_.reset();
-  in_train_.reset();
+  ids_.reset();
   return absl::OkStatus();
 }
 

@@ -244,7 +244,8 @@ absl::Status PairCounter::Spill() {
       records += 2 * buckets_[end].counts.keys.size();
       if (end > first && records > most) break;
     }
-    RETURN_IF_ERROR(spill_->Append(TakeChunks(first, end)));
+    EdgeChunks chunks = TakeChunks(first, end);
+    RETURN_IF_ERROR(spill_->Append(chunks));
     first = end;
   }
   return absl::OkStatus();

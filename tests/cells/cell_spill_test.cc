@@ -20,14 +20,27 @@ std::uint32_t CellOf(const EdgeRecord& edge) { return edge.head / 1024 * 3 + edg
 std::vector<EdgeRecord> Batch(std::uint32_t batch) {
   std::vector<EdgeRecord> edges;
   for (std::uint32_t i = 0; i < 500; ++i) {
-    const EdgeRecord edge{
-        .head = (i * 7919 + batch * 31) % 3000, .tail = i * i % 3000, .weight = static_cast<float>(batch)};
+    EdgeRecord edge{.head = (i * 7919 + batch * 31) % 3000, .tail = i * i % 3000, .weight = static_cast<float>(batch)};
+    edge.set_split(static_cast<EdgeSplit>(i * 104729 % 3));
     if (batch % 2 != 0 || CellOf(edge) != 4) edges.push_back(edge);
   }
   return edges;
 }
 
-auto Fields(const EdgeRecord& edge) { return std::tuple(CellOf(edge), edge.head, edge.tail, edge.weight); }
+auto Fields(const EdgeRecord& edge) {
+  return std::tuple(CellOf(edge), edge.head, edge.tail, edge.split(), edge.weight);
+}
+
+std::vector<EdgeRecord> EdgesOf(CellGroup& group, std::uint32_t cell) {
+  std::vector<EdgeRecord> edges;
+  for (const std::span<EdgeRecord> run : group.Runs(cell)) {
+    EXPECT_FALSE(run.empty());
+    EXPECT_TRUE(std::ranges::is_sorted(run, {}, &EdgeRecord::split));
+    edges.insert(edges.end(), run.begin(), run.end());
+  }
+  EXPECT_EQ(edges.size(), group.Size(cell));
+  return edges;
+}
 
 class CellSpillTest : public testing::Test {
  protected:
@@ -37,9 +50,12 @@ class CellSpillTest : public testing::Test {
     for (std::uint32_t batch = 0; batch < 5; ++batch) {
       const std::vector<EdgeRecord> edges = Batch(batch);
       for (const EdgeRecord& edge : edges) expected_[CellOf(edge)].push_back(edge);
-      ASSERT_OK(spill_->Append({edges, {}}));
+      EdgeChunks chunks = {edges, {}};
+      ASSERT_OK(spill_->Append(chunks));
+      EXPECT_TRUE(std::ranges::equal(chunks[0], edges, {}, Fields, Fields));
     }
-    ASSERT_OK(spill_->Append({}));
+    EdgeChunks none;
+    ASSERT_OK(spill_->Append(none));
     ASSERT_OK(spill_->FinishWriting());
   }
 
@@ -68,11 +84,9 @@ TEST_F(CellSpillTest, ReadsTheEdgesOfSomeCellsFromAllBatches) {
   }
   EXPECT_EQ(spill_->edges(), total);
   for (std::uint32_t first = 0; const std::uint32_t last : {1U, 4U, 5U, 9U}) {
-    ASSERT_OK_AND_ASSIGN(const EdgeChunks chunks, spill_->ReadCells(last));
-    std::vector<EdgeRecord> found;
-    for (const auto& chunk : chunks) found.insert(found.end(), chunk.begin(), chunk.end());
-    ExpectCells(std::move(found), first, last);
-    first = last;
+    ASSERT_OK_AND_ASSIGN(CellGroup group, spill_->ReadCells(last));
+    EXPECT_EQ(group.most_runs(), 5U);
+    for (; first < last; ++first) ExpectCells(EdgesOf(group, first), first, first + 1);
   }
 }
 
@@ -88,16 +102,15 @@ TEST_F(CellSpillTest, ReadsACellInPieces) {
     }
     ExpectCells(std::move(found), cell, cell + 1);
   }
-  ASSERT_OK_AND_ASSIGN(const EdgeChunks chunks, spill_->ReadCells(5));
-  std::vector<EdgeRecord> found;
-  for (const auto& chunk : chunks) found.insert(found.end(), chunk.begin(), chunk.end());
-  ExpectCells(std::move(found), 4, 5);
+  ASSERT_OK_AND_ASSIGN(CellGroup group, spill_->ReadCells(5));
+  ExpectCells(EdgesOf(group, 4), 4, 5);
 }
 
 TEST_F(CellSpillTest, StopsWhileItWrites) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<SpillFile> file, SpillFile::Create(folder_ / "other", use_));
   CellSpill stopped(std::move(file), kPartitions, [] { return true; });
-  EXPECT_TRUE(absl::IsCancelled(stopped.Append({Batch(1)})));
+  EdgeChunks chunks = {Batch(1)};
+  EXPECT_TRUE(absl::IsCancelled(stopped.Append(chunks)));
 }
 
 }  // namespace

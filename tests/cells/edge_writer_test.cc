@@ -70,8 +70,9 @@ TEST(WriteSpilled, WritesTheBytesOfWriteEdgesHoweverLittleFits) {
     CellSpill spill(std::move(file), kPartitions, nullptr);
     const std::vector<EdgeRecord> all = Unsorted();
     for (std::size_t i = 0; i < all.size(); i += 7000) {
-      ASSERT_OK(spill.Append({std::vector(all.begin() + static_cast<std::ptrdiff_t>(i),
-                                          all.begin() + static_cast<std::ptrdiff_t>(std::min(i + 7000, all.size())))}));
+      EdgeChunks chunks = {std::vector(all.begin() + static_cast<std::ptrdiff_t>(i),
+                                       all.begin() + static_cast<std::ptrdiff_t>(std::min(i + 7000, all.size())))};
+      ASSERT_OK(spill.Append(chunks));
     }
     ASSERT_OK(spill.FinishWriting());
     ASSERT_OK_AND_ASSIGN(const WrittenEdges written, WriteSpilled(paths, spill, Layout(), {.work_bytes = work_bytes}));

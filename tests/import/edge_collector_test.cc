@@ -102,6 +102,33 @@ TEST_F(CollectEdgesTest, ReadErrorsEndIt) {
   EXPECT_ERROR(CollectEdges({file}, options_, out), kRuntime, "Input/output error");
 }
 
+TEST_F(CollectEdgesTest, ReuseKeepsTheMemoryOfEdgesAndCountsIt) {
+  std::string text;
+  for (int i = 0; i < 200000; ++i) text += "aaaaaaaaaa\tbbbbbbbbbbbb\n";
+  const std::vector<InputFile> files = {Write("a.tsv", text)};
+  CollectedEdges out;
+  options_.max_bytes = 1;  // a chunk at a time
+  EdgeCollector collector(files, options_, out);
+  std::vector<const EdgeRecord*> memory;
+  std::uint64_t edges = 0;
+  while (!collector.at_end()) {
+    ASSERT_OK(collector.Collect());
+    for (std::vector<EdgeRecord>& chunk : out.chunks) {
+      edges += chunk.size();
+      memory.push_back(chunk.data());
+      chunk.clear();
+    }
+    Reuse(out);
+    EXPECT_EQ(out.nodes.size(), 0U);
+    EXPECT_GE(BytesOf(out), 20000 * sizeof(EdgeRecord));
+  }
+  EXPECT_EQ(edges, 200000U);
+  std::ranges::sort(memory);
+  EXPECT_NE(std::ranges::adjacent_find(memory), memory.end());
+  Free(out);
+  EXPECT_EQ(BytesOf(out), 0U);
+}
+
 TEST_F(CollectEdgesTest, StopEndsIt) {
   std::string text;
   for (int i = 0; i < 300000; ++i) text += "aaaaaaaaaa\tbbbbbbbbbbbb\n";

@@ -12,9 +12,10 @@
 namespace octavo {
 namespace {
 
-using Fields = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, float>;
+using Fields = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, float>;
+Fields FieldsOf(const EdgeRecord& edge) { return {edge.head, edge.tail, edge.relation_and_split, edge.weight}; }
 
-// Two chunks, one above the buffer of a task; every tenth edge is dropped.
+// Two chunks; every tenth edge is dropped. The place of a name is 1000 times its id.
 EdgeChunks Chunks(std::vector<Fields>& expected) {
   EdgeChunks chunks(2);
   for (std::uint32_t i = 0; i < 30000; ++i) {
@@ -30,10 +31,10 @@ EdgeChunks Chunks(std::vector<Fields>& expected) {
   return chunks;
 }
 
-std::vector<std::uint64_t> Hashes() {
-  std::vector<std::uint64_t> hashes(100);
-  for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = i * 1000;
-  return hashes;
+std::vector<std::uint32_t> Places() {
+  std::vector<std::uint32_t> places(100);
+  for (std::uint32_t i = 0; i < places.size(); ++i) places[i] = i * 1000;
+  return places;
 }
 
 TEST(SpillEdges, WritesEveryEdgeThatIsNotDropped) {
@@ -41,12 +42,14 @@ TEST(SpillEdges, WritesEveryEdgeThatIsNotDropped) {
   SpillUse use;
   ASSERT_OK_AND_ASSIGN(const auto file, SpillFile::Create(folder / "edges", use));
   std::vector<Fields> expected;
-  ASSERT_OK(SpillEdges(Chunks(expected), Hashes(), *file));
-  ASSERT_EQ(file->size(), expected.size() * sizeof(SpilledEdge));
-  std::vector<SpilledEdge> edges(expected.size());
+  EdgeChunks chunks = Chunks(expected);
+  ASSERT_OK(SpillEdges(chunks, Places(), *file));
+  for (const std::vector<EdgeRecord>& chunk : chunks) EXPECT_TRUE(chunk.empty() && chunk.capacity() > 0);
+  ASSERT_EQ(file->size(), expected.size() * sizeof(EdgeRecord));
+  std::vector<EdgeRecord> edges(expected.size());
   ASSERT_OK(file->ReadOnce(0, std::as_writable_bytes(std::span(edges))));
   std::vector<Fields> found;
-  for (const SpilledEdge& e : edges) found.emplace_back(e.head, e.tail, e.relation_and_split, e.weight);
+  for (const EdgeRecord& edge : edges) found.push_back(FieldsOf(edge));
   std::ranges::sort(found);
   EXPECT_TRUE(found == expected);
 }
@@ -57,7 +60,8 @@ TEST(SpillEdges, WriteErrorsComeBack) {
   ASSERT_OK_AND_ASSIGN(const auto file, SpillFile::Create(folder / "edges", use));
   std::vector<Fields> expected;
   ASSERT_OK(SetFailpoints("file.write:2=enospc"));
-  EXPECT_ERROR(SpillEdges(Chunks(expected), Hashes(), *file), kRuntime, "No space left");
+  EdgeChunks chunks = Chunks(expected);
+  EXPECT_ERROR(SpillEdges(chunks, Places(), *file), kRuntime, "No space left");
   ASSERT_OK(SetFailpoints(""));
 }
 

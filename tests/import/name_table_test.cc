@@ -69,6 +69,19 @@ TEST(NameTable, KeepsTextsOfAnyLength) {
   }
 }
 
+TEST(NameTable, KeepsTextsApartThatDifferInAnyByte) {
+  for (std::size_t length = 1; length < 40; ++length) {
+    NameTable table;
+    std::vector<std::string> texts = {std::string(length, 'x')};
+    for (std::size_t at = 0; at < length; ++at) texts.emplace_back(texts[0]).at(at) = 'y';
+    std::vector<NameTable::Name> names;
+    for (const std::string& text : texts) names.push_back({text, 7});
+    std::vector<std::uint32_t> ids(names.size());
+    ASSERT_OK(table.Intern(names, ids));
+    EXPECT_EQ(std::set<std::uint32_t>(ids.begin(), ids.end()).size(), texts.size()) << length;
+  }
+}
+
 // All in one shard with the same first slot, so that they follow each other; a slot's bits of the hash differ little.
 TEST(NameTable, FindsNamesAfterOthersOfTheSameSlot) {
   NameTable table;
@@ -120,6 +133,26 @@ TEST(NameTable, WaitsForAShardThatAnotherThreadIsIn) {
   first.join();
   ASSERT_TRUE(table.Contains(id));
   EXPECT_EQ(table.Text(id), "y");
+}
+
+TEST(NameTable, ResetRemovesNamesAndCountsTheirMemoryOn) {
+  NameTable table;
+  std::vector<std::string> texts;
+  for (int i = 0; i < 20000; ++i) texts.push_back("a name longer than twenty bytes " + std::to_string(i));
+  Intern(table, texts);
+  table.Reset();
+  EXPECT_EQ(table.size(), 0U);
+  EXPECT_EQ(table.id_limit(), 0U);
+  EXPECT_GE(table.bytes(), 20000U * 48);
+  EXPECT_EQ(table.bytes(100), table.bytes()) << "what is beside is of names that are there";
+  texts.resize(10000);
+  const std::uint64_t kept = table.bytes();
+  const std::vector<std::uint32_t> ids = Intern(table, texts);
+  EXPECT_EQ(table.size(), 10000U);
+  for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(table.Text(ids[i]), texts[i]);
+  EXPECT_GT(table.bytes(), kept) << "texts";
+  table.Clear();
+  EXPECT_EQ(table.bytes(), 0U);
 }
 
 TEST(NameTable, EmptyHasNoIds) {

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Room for the merges, and for less than a chunk of text: each chunk becomes a generation.
+// Room for the merges, and for less than a chunk of text: each chunk becomes a portion.
 MemoryPlan TinyPlan() {
   return {.workers = 2,
           .collected_bytes = std::uint64_t{64} << 10,
