@@ -84,6 +84,17 @@ class Chooser {
   }
   void Because(std::string_view reason) { reasons_.emplace_back(reason); }
 
+  // Whether the question is which edges there are, and not only what is near: edges are held out, or one kind of nodes
+  // is asked for by the other.
+  bool AsksForEdges() const {
+    if (facts_.HasRelations()) return true;
+    return !facts_.of_walks && !WantsWalks() && (HeldOut() || facts_.two_kinds);
+  }
+  bool WantsWalks() const {
+    if (!Free("walk")) return options_.walk != Walk::kNone;
+    return !Free("walks") || !Free("walk-length") || !Free("walk-window");
+  }
+  bool HeldOut() const { return graph_.valid_edges + graph_.test_edges > 0; }
   bool WithRelations() const { return options_.model_spec().RelationWidth() > 0; }
   bool OfWalks() const { return options_.walk != Walk::kNone || facts_.of_walks; }
   // The pairs of walks for most_flops_, if they are `usual` for kUsualFlops.
@@ -130,16 +141,21 @@ class Chooser {
 void Chooser::ChooseModel() {
   // Blocks of 4 hold more than complex numbers. From a thousand nodes on they were not better on every graph.
   constexpr std::uint64_t kMostNodesForBlocks = 500;
-  const bool blocks =
-      options_.block > 0 || (facts_.nodes <= kMostNodesForBlocks && Free("block") && options_.relation_prediction == 0);
+  const bool blocks = options_.block > 0 || (facts_.HasRelations() && facts_.nodes <= kMostNodesForBlocks &&
+                                             Free("block") && options_.relation_prediction == 0);
   Set("model", &TrainOptions::model,
-      !facts_.HasRelations() ? ModelKind::kDot
-      : blocks               ? ModelKind::kRescal
-                             : ModelKind::kComplEx);
+      !AsksForEdges() ? ModelKind::kDot
+      : blocks        ? ModelKind::kRescal
+                      : ModelKind::kComplEx);
   if (Free("model")) {
-    Because(!facts_.HasRelations() ? "dot for a graph of one relation: linked nodes become similar"
-            : blocks               ? "rescal in small blocks holds relations of every kind, and the nodes are few"
-                                   : "complex holds symmetric, directed and inverse relations");
+    Because(!AsksForEdges() ? "dot for a graph of one relation: linked nodes become similar"
+            : blocks        ? "rescal in small blocks holds relations of every kind, and the nodes are few"
+                            : "complex holds symmetric, directed and inverse relations");
+    if (AsksForEdges() && !facts_.HasRelations()) {
+      Because(HeldOut()
+                  ? "edges are held out, so they are trained and not walks: --model dot for vectors of similar nodes"
+                  : "heads and tails are two kinds of nodes, of which one is asked for by the other");
+    }
   }
   Set("reciprocal", &TrainOptions::reciprocal, WithRelations());
   if (Distance() && !Sparse()) Set("norm", &TrainOptions::norm, Norm::kL2);

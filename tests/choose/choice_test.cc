@@ -75,6 +75,48 @@ TEST(ChooseOptionsTest, AGraphOfOneRelationGetsDot) {
   EXPECT_OK(ValidateTrainOptions(options));
 }
 
+// Who holds edges out asks for them, and not for what is near. A walk that is given asks for vectors.
+TEST(ChooseOptionsTest, AGraphOfOneRelationWithHeldOutEdgesGetsComplEx) {
+  const GraphFacts facts = Facts(10'000, 300'000, 1);
+  GraphDescription graph = DescriptionOf(facts);
+  graph.test_edges = 100;
+  const auto choose = [&](const GraphFacts& some, const TrainOptions& options, const GivenOptions& given) {
+    return ChooseOptions(some, graph, kMuchMemory, options, given);
+  };
+  const Choice choice = choose(facts, {}, {});
+  EXPECT_EQ(choice.options.model, ModelKind::kComplEx);
+  EXPECT_TRUE(choice.options.reciprocal);
+  EXPECT_EQ(choice.options.walk, Walk::kNone);
+  EXPECT_OK(ValidateTrainOptions(choice.options));
+  EXPECT_THAT(choice.reasons, HasSubstr("edges are held out"));
+  // Blocks are for graphs with many relations.
+  EXPECT_EQ(choose(Facts(100, 1'000, 1), {}, {}).options.model, ModelKind::kComplEx);
+
+  TrainOptions given;
+  given.walks = 7;
+  EXPECT_EQ(choose(facts, given, {"walks"}).options.model, ModelKind::kDot);
+  EXPECT_EQ(choose(facts, given, {"walks"}).options.walk, Walk::kDeepWalk);
+  given.walk = Walk::kPersonalPageRank;
+  EXPECT_EQ(choose(facts, given, {"walk"}).options.model, ModelKind::kDot);
+  given.walk = Walk::kNone;
+  EXPECT_EQ(choose(facts, given, {"walk"}).options.model, ModelKind::kComplEx);
+  given.model = ModelKind::kDot;
+  EXPECT_EQ(choose(facts, given, {"model"}).options.walk, Walk::kDeepWalk);
+  GraphFacts pairs = facts;
+  pairs.of_walks = true;  // its held-out edges are copies
+  EXPECT_EQ(choose(pairs, {}, {}).options.model, ModelKind::kDot);
+}
+
+TEST(ChooseOptionsTest, TwoKindsOfNodesGetComplEx) {
+  GraphFacts facts = Facts(10'000, 300'000, 1);
+  facts.two_kinds = true;
+  const Choice choice = Choose(facts);
+  EXPECT_EQ(choice.options.model, ModelKind::kComplEx);
+  EXPECT_EQ(choice.options.walk, Walk::kNone);
+  EXPECT_THAT(choice.reasons, HasSubstr("two kinds"));
+  EXPECT_OK(ValidateTrainOptions(choice.options));
+}
+
 TEST(ChooseOptionsTest, AnEpochHasHundredsOfUpdatesUnlessTheGraphIsTiny) {
   for (const std::uint64_t edges : {30'000, 100'000, 270'000, 1'000'000, 50'000'000}) {
     EXPECT_GE(edges / Choose(Facts(20'000, edges, 40)).options.batch, 200) << edges;
