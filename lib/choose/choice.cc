@@ -29,7 +29,7 @@ constexpr std::uint64_t kMostDim = 1024;
 constexpr std::uint64_t kWantedDim = 256;  // is worth more than further negatives
 constexpr std::uint64_t kLeastDim = 128;   // is worth more than having all tables in memory
 // From this share of distinct queries on, the answers of a query are few, and gain from competing.
-constexpr double kFewAnswers = 0.35;
+constexpr double kFewAnswers = 0.4;
 constexpr std::uint64_t kUpdatesPerEpoch = 300;
 constexpr std::uint64_t kLeastBatch = 100;
 constexpr std::uint64_t kMostBatch = 4096;
@@ -315,8 +315,8 @@ void Chooser::ChooseRegularizer() {
   if (options_.regularizer == RegularizerKind::kNone) return;
   double weight = options_.model == ModelKind::kRotatE ? 0.002 : 0.05;
   if (options_.regularizer == RegularizerKind::kDura) {
-    // An edge that follows from another one needs to be held less.
-    weight = std::clamp(0.03 * std::cbrt(static_cast<double>(facts_.nodes) / 2000), 0.005, 0.1) *
+    // What is seen often needs less restraint, and so does an edge that follows from another one.
+    weight = std::clamp(0.17 * std::pow(std::max(facts_.end_degree, 1.0), -0.4), 0.005, 0.1) *
              (1 - 0.9 * facts_.inverse_share);
   } else if (options_.regularizer == RegularizerKind::kN3) {
     // As long as only some edges have an inverse, the others need the whole weight.
@@ -324,7 +324,11 @@ void Chooser::ChooseRegularizer() {
     weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7) * (1 - 0.9 * inverse), 0.01, 0.15);
   }
   Set("regularization", &TrainOptions::regularization, std::round(weight * 1000) / 1000);
-  if (product && Free("regularization")) {
+  if (!product || !Free("regularization")) return;
+  if (options_.regularizer == RegularizerKind::kDura) {
+    Because(fmt::format("regularization {} for ends of edges that have about {:.0f} edges", options_.regularization,
+                        facts_.end_degree));
+  } else {
     Because(fmt::format("regularization {} for {} nodes with {:.1f} edges each", options_.regularization, facts_.nodes,
                         facts_.EdgesPerNode()));
   }

@@ -13,7 +13,8 @@ using ::testing::HasSubstr;
 constexpr std::uint64_t kMuchMemory = std::uint64_t{16} << 30;
 
 GraphFacts Facts(std::uint64_t nodes, std::uint64_t edges, std::uint64_t relations) {
-  return {.nodes = nodes, .edges = edges, .relations = relations, .query_share = 0.5};
+  const double degree = 2 * static_cast<double>(edges) / static_cast<double>(nodes);
+  return {.nodes = nodes, .edges = edges, .relations = relations, .query_share = 0.5, .end_degree = degree};
 }
 
 // Of the description only what an estimate of memory reads.
@@ -65,6 +66,28 @@ TEST(ChooseOptionsTest, InverseEdgesLowerTheRegularization) {
     const double without = Choose(facts).options.regularization;
     facts.inverse_share = 1;
     EXPECT_NEAR(Choose(facts).options.regularization, 0.1 * without, 0.001);
+  }
+}
+
+// Rows that are seen often learn little by heart; the weight of dura is for those that are not.
+TEST(ChooseOptionsTest, HubsLowerTheWeightOfDura) {
+  GraphFacts facts = Facts(40'000, 87'000, 11);
+  facts.end_degree = 32;
+  EXPECT_EQ(Choose(facts).options.regularizer, RegularizerKind::kDura);
+  EXPECT_NEAR(Choose(facts).options.regularization, 0.17 / 4, 0.0005);  // 32^0.4 = 4
+  EXPECT_THAT(Choose(facts).reasons, HasSubstr("about 32 edges"));
+  facts.end_degree = 1024;
+  EXPECT_NEAR(Choose(facts).options.regularization, 0.17 / 16, 0.0005);
+  facts.end_degree = 1;
+  EXPECT_NEAR(Choose(facts).options.regularization, 0.1, 1e-9);
+}
+
+// Many answers of a query push each other away.
+TEST(ChooseOptionsTest, AnswersCompeteWhereTheyAreFew) {
+  GraphFacts facts = Facts(40'000, 87'000, 11);
+  for (const double share : {0.28, 0.36, 0.44, 0.6}) {
+    facts.query_share = share;
+    EXPECT_EQ(Choose(facts).options.competing_answers, share > 0.4) << share;
   }
 }
 
