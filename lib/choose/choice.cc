@@ -29,7 +29,7 @@ constexpr std::uint64_t kMostDim = 1024;
 constexpr std::uint64_t kWantedDim = 256;  // is worth more than further negatives
 constexpr std::uint64_t kLeastDim = 128;   // is worth more than having all tables in memory
 // From this share of distinct queries on, the answers of a query are few, and gain from competing.
-constexpr double kFewAnswers = 0.35;
+constexpr double kFewAnswers = 0.4;
 constexpr std::uint64_t kUpdatesPerEpoch = 300;
 constexpr std::uint64_t kLeastBatch = 100;
 constexpr std::uint64_t kMostBatch = 4096;
@@ -84,6 +84,17 @@ class Chooser {
   }
   void Because(std::string_view reason) { reasons_.emplace_back(reason); }
 
+  // Whether the question is which edges there are, and not only what is near: edges are held out, or one kind of nodes
+  // is asked for by the other.
+  bool AsksForEdges() const {
+    if (facts_.HasRelations()) return true;
+    return !facts_.of_walks && !WantsWalks() && (HeldOut() || facts_.two_kinds);
+  }
+  bool WantsWalks() const {
+    if (!Free("walk")) return options_.walk != Walk::kNone;
+    return !Free("walks") || !Free("walk-length") || !Free("walk-window");
+  }
+  bool HeldOut() const { return graph_.valid_edges + graph_.test_edges > 0; }
   bool WithRelations() const { return options_.model_spec().RelationWidth() > 0; }
   bool OfWalks() const { return options_.walk != Walk::kNone || facts_.of_walks; }
   // The pairs of walks for most_flops_, if they are `usual` for kUsualFlops.
@@ -130,16 +141,21 @@ class Chooser {
 void Chooser::ChooseModel() {
   // Blocks of 4 hold more than complex numbers. From a thousand nodes on they were not better on every graph.
   constexpr std::uint64_t kMostNodesForBlocks = 500;
-  const bool blocks =
-      options_.block > 0 || (facts_.nodes <= kMostNodesForBlocks && Free("block") && options_.relation_prediction == 0);
+  const bool blocks = options_.block > 0 || (facts_.HasRelations() && facts_.nodes <= kMostNodesForBlocks &&
+                                             Free("block") && options_.relation_prediction == 0);
   Set("model", &TrainOptions::model,
-      !facts_.HasRelations() ? ModelKind::kDot
-      : blocks               ? ModelKind::kRescal
-                             : ModelKind::kComplEx);
+      !AsksForEdges() ? ModelKind::kDot
+      : blocks        ? ModelKind::kRescal
+                      : ModelKind::kComplEx);
   if (Free("model")) {
-    Because(!facts_.HasRelations() ? "dot for a graph of one relation: linked nodes become similar"
-            : blocks               ? "rescal in small blocks holds relations of every kind, and the nodes are few"
-                                   : "complex holds symmetric, directed and inverse relations");
+    Because(!AsksForEdges() ? "dot for a graph of one relation: linked nodes become similar"
+            : blocks        ? "rescal in small blocks holds relations of every kind, and the nodes are few"
+                            : "complex holds symmetric, directed and inverse relations");
+    if (AsksForEdges() && !facts_.HasRelations()) {
+      Because(HeldOut()
+                  ? "edges are held out, so they are trained and not walks: --model dot for vectors of similar nodes"
+                  : "heads and tails are two kinds of nodes, of which one is asked for by the other");
+    }
   }
   Set("reciprocal", &TrainOptions::reciprocal, WithRelations());
   if (Distance() && !Sparse()) Set("norm", &TrainOptions::norm, Norm::kL2);
@@ -299,8 +315,8 @@ void Chooser::ChooseRegularizer() {
   if (options_.regularizer == RegularizerKind::kNone) return;
   double weight = options_.model == ModelKind::kRotatE ? 0.002 : 0.05;
   if (options_.regularizer == RegularizerKind::kDura) {
-    // An edge that follows from another one needs to be held less.
-    weight = std::clamp(0.03 * std::cbrt(static_cast<double>(facts_.nodes) / 2000), 0.005, 0.1) *
+    // What is seen often needs less restraint, and so does an edge that follows from another one.
+    weight = std::clamp(0.17 * std::pow(std::max(facts_.end_degree, 1.0), -0.4), 0.005, 0.1) *
              (1 - 0.9 * facts_.inverse_share);
   } else if (options_.regularizer == RegularizerKind::kN3) {
     // As long as only some edges have an inverse, the others need the whole weight.
@@ -308,7 +324,11 @@ void Chooser::ChooseRegularizer() {
     weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7) * (1 - 0.9 * inverse), 0.01, 0.15);
   }
   Set("regularization", &TrainOptions::regularization, std::round(weight * 1000) / 1000);
-  if (product && Free("regularization")) {
+  if (!product || !Free("regularization")) return;
+  if (options_.regularizer == RegularizerKind::kDura) {
+    Because(fmt::format("regularization {} for ends of edges that have about {:.0f} edges", options_.regularization,
+                        facts_.end_degree));
+  } else {
     Because(fmt::format("regularization {} for {} nodes with {:.1f} edges each", options_.regularization, facts_.nodes,
                         facts_.EdgesPerNode()));
   }

@@ -1,8 +1,8 @@
 #include "choose/graph_facts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -100,7 +100,7 @@ bool HaveTwoKinds(std::span<const Edge> edges) {
       edges, [&](const Edge& edge) { return std::binary_search(heads.begin(), heads.end(), Value(edge.tail)); });
 }
 
-void MeasureHubs(std::span<const Edge> edges, GraphFacts& facts) {
+void MeasureDegrees(std::span<const Edge> edges, GraphFacts& facts) {
   std::vector<std::uint64_t> ends;
   ends.reserve(2 * edges.size());
   for (const Edge& edge : edges) {
@@ -108,18 +108,17 @@ void MeasureHubs(std::span<const Edge> edges, GraphFacts& facts) {
     ends.push_back(Value(edge.tail));
   }
   std::ranges::sort(ends);
-  std::vector<std::uint64_t> degrees;
+  // Of the node at an end, a sample has this edge and a share of the others.
+  const double unsampled = static_cast<double>(facts.edges) / static_cast<double>(edges.size());
+  double logarithms = 0;
   for (std::size_t begin = 0; begin < ends.size();) {
     std::size_t end = begin;
     while (end < ends.size() && ends[end] == ends[begin]) ++end;
-    degrees.push_back(end - begin);
+    const auto count = static_cast<double>(end - begin);
+    logarithms += count * std::log(1 + (count - 1) * unsampled);
     begin = end;
   }
-  std::ranges::sort(degrees, std::greater());
-  degrees.resize((degrees.size() + 99) / 100);
-  std::uint64_t of_hubs = 0;
-  for (const std::uint64_t degree : degrees) of_hubs += degree;
-  facts.hub_share = static_cast<double>(of_hubs) / static_cast<double>(ends.size());
+  facts.end_degree = std::exp(logarithms / static_cast<double>(ends.size()));
 }
 
 // The command that made a graph has its options under its name in graph.json.
@@ -143,7 +142,7 @@ absl::StatusOr<GraphFacts> MeasureFacts(const Graph& graph, std::uint64_t memory
   facts.sampled = !sample.whole;
   if (sample.edges.empty()) return facts;
   MeasureQueries(sample.edges, facts);
-  MeasureHubs(sample.edges, facts);
+  MeasureDegrees(sample.edges, facts);
   facts.two_kinds = HaveTwoKinds(sample.edges);
   MeasureOpposites(sample.edges, facts);
   return facts;

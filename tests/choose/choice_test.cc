@@ -13,7 +13,8 @@ using ::testing::HasSubstr;
 constexpr std::uint64_t kMuchMemory = std::uint64_t{16} << 30;
 
 GraphFacts Facts(std::uint64_t nodes, std::uint64_t edges, std::uint64_t relations) {
-  return {.nodes = nodes, .edges = edges, .relations = relations, .query_share = 0.5};
+  const double degree = 2 * static_cast<double>(edges) / static_cast<double>(nodes);
+  return {.nodes = nodes, .edges = edges, .relations = relations, .query_share = 0.5, .end_degree = degree};
 }
 
 // Of the description only what an estimate of memory reads.
@@ -68,11 +69,75 @@ TEST(ChooseOptionsTest, InverseEdgesLowerTheRegularization) {
   }
 }
 
+// Rows that are seen often learn little by heart; the weight of dura is for those that are not.
+TEST(ChooseOptionsTest, HubsLowerTheWeightOfDura) {
+  GraphFacts facts = Facts(40'000, 87'000, 11);
+  facts.end_degree = 32;
+  EXPECT_EQ(Choose(facts).options.regularizer, RegularizerKind::kDura);
+  EXPECT_NEAR(Choose(facts).options.regularization, 0.17 / 4, 0.001);  // 32^0.4 = 4
+  EXPECT_THAT(Choose(facts).reasons, HasSubstr("about 32 edges"));
+  facts.end_degree = 1024;
+  EXPECT_NEAR(Choose(facts).options.regularization, 0.17 / 16, 0.001);
+  facts.end_degree = 1;
+  EXPECT_NEAR(Choose(facts).options.regularization, 0.1, 1e-9);
+}
+
+// Many answers of a query push each other away.
+TEST(ChooseOptionsTest, AnswersCompeteWhereTheyAreFew) {
+  GraphFacts facts = Facts(40'000, 87'000, 11);
+  for (const double share : {0.28, 0.36, 0.44, 0.6}) {
+    facts.query_share = share;
+    EXPECT_EQ(Choose(facts).options.competing_answers, share > 0.4) << share;
+  }
+}
+
 TEST(ChooseOptionsTest, AGraphOfOneRelationGetsDot) {
   const TrainOptions options = Choose(Facts(10'000, 300'000, 1)).options;
   EXPECT_EQ(options.model, ModelKind::kDot);
   EXPECT_FALSE(options.reciprocal);
   EXPECT_OK(ValidateTrainOptions(options));
+}
+
+// Who holds edges out asks for them, and not for what is near. A walk that is given asks for vectors.
+TEST(ChooseOptionsTest, AGraphOfOneRelationWithHeldOutEdgesGetsComplEx) {
+  const GraphFacts facts = Facts(10'000, 300'000, 1);
+  GraphDescription graph = DescriptionOf(facts);
+  graph.test_edges = 100;
+  const auto choose = [&](const GraphFacts& some, const TrainOptions& options, const GivenOptions& given) {
+    return ChooseOptions(some, graph, kMuchMemory, options, given);
+  };
+  const Choice choice = choose(facts, {}, {});
+  EXPECT_EQ(choice.options.model, ModelKind::kComplEx);
+  EXPECT_TRUE(choice.options.reciprocal);
+  EXPECT_EQ(choice.options.walk, Walk::kNone);
+  EXPECT_OK(ValidateTrainOptions(choice.options));
+  EXPECT_THAT(choice.reasons, HasSubstr("edges are held out"));
+  // Blocks are for graphs with many relations.
+  EXPECT_EQ(choose(Facts(100, 1'000, 1), {}, {}).options.model, ModelKind::kComplEx);
+
+  TrainOptions given;
+  given.walks = 7;
+  EXPECT_EQ(choose(facts, given, {"walks"}).options.model, ModelKind::kDot);
+  EXPECT_EQ(choose(facts, given, {"walks"}).options.walk, Walk::kDeepWalk);
+  given.walk = Walk::kPersonalPageRank;
+  EXPECT_EQ(choose(facts, given, {"walk"}).options.model, ModelKind::kDot);
+  given.walk = Walk::kNone;
+  EXPECT_EQ(choose(facts, given, {"walk"}).options.model, ModelKind::kComplEx);
+  given.model = ModelKind::kDot;
+  EXPECT_EQ(choose(facts, given, {"model"}).options.walk, Walk::kDeepWalk);
+  GraphFacts pairs = facts;
+  pairs.of_walks = true;  // its held-out edges are copies
+  EXPECT_EQ(choose(pairs, {}, {}).options.model, ModelKind::kDot);
+}
+
+TEST(ChooseOptionsTest, TwoKindsOfNodesGetComplEx) {
+  GraphFacts facts = Facts(10'000, 300'000, 1);
+  facts.two_kinds = true;
+  const Choice choice = Choose(facts);
+  EXPECT_EQ(choice.options.model, ModelKind::kComplEx);
+  EXPECT_EQ(choice.options.walk, Walk::kNone);
+  EXPECT_THAT(choice.reasons, HasSubstr("two kinds"));
+  EXPECT_OK(ValidateTrainOptions(choice.options));
 }
 
 TEST(ChooseOptionsTest, AnEpochHasHundredsOfUpdatesUnlessTheGraphIsTiny) {

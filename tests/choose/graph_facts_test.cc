@@ -1,5 +1,7 @@
 #include "choose/graph_facts.h"
 
+#include <cmath>
+
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/small_graph.h"
@@ -69,11 +71,11 @@ TEST(MeasureFactsTest, QueriesWithSeveralAnswersAreCountedOnce) {
   EXPECT_DOUBLE_EQ(FactsOf(graph).query_share, 4.0 / 6);
 }
 
-TEST(MeasureFactsTest, HubsAreTheHundredthWithMostEdges) {
+TEST(MeasureFactsTest, TheDegreeOfAnEndCountsHubsAsOftenAsTheyHaveEdges) {
   SmallGraph graph{.names = NumberedNames(201)};
   for (std::uint64_t i = 1; i <= 200; ++i) graph.train.push_back(Triple(0, 0, i));
-  // Of 201 nodes three are hubs: the centre with half of the ends, and two others with one each.
-  EXPECT_DOUBLE_EQ(FactsOf(graph).hub_share, 202.0 / 400);
+  // Half of the ends are the centre with 200 edges, half have one.
+  EXPECT_NEAR(FactsOf(graph).end_degree, std::sqrt(200.0), 1e-9);
 }
 
 TEST(MeasureFactsTest, LittleMemoryMeasuresASampleWithTheSameShares) {
@@ -93,6 +95,7 @@ TEST(MeasureFactsTest, LittleMemoryMeasuresASampleWithTheSameShares) {
   EXPECT_NEAR(whole.inverse_share, 6.0 / 8, 0.01);
   EXPECT_NEAR(sampled.inverse_share, whole.inverse_share, 0.05);
   EXPECT_EQ(sampled.edges, whole.edges);
+  EXPECT_NEAR(sampled.end_degree, whole.end_degree, 0.35 * whole.end_degree);
 }
 
 }  // namespace
