@@ -1,13 +1,11 @@
-/* What a plugin offers: messages between the ranks of a job, by one of the MPI libraries.
- *
- * A plugin is a shared object that exports octavo_ranks(). The program loads it only if a launcher says that there are
- * several ranks, so a program without MPI links nothing of it. Plain C: the plugin knows no other header of octavo.
- *
- * All functions are called by one thread, from start to finish. A tag names a kind of message; messages of one tag from
- * one rank arrive in the order in which they were sent. Lengths are in bytes, at most OCTAVO_RANKS_MOST_BYTES.
- */
-#ifndef OCTAVO_RANKS_PLUGIN_H_
-#define OCTAVO_RANKS_PLUGIN_H_
+// What a plugin offers: messages between the ranks of a job, by one of the MPI libraries.
+//
+// A plugin is a shared object that exports octavo_ranks(). The program loads it only if a launcher says that there are
+// several ranks, so a program without MPI links nothing of it. C: the plugin knows no other header of octavo.
+//
+// All functions are called by one thread, from start to finish. A tag names a kind of message; messages of one tag from
+// one rank arrive in the order in which they were sent. Lengths are in bytes, at most OCTAVO_RANKS_MOST_BYTES.
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +49,3 @@ typedef const struct OctavoRanks* (*OctavoRanksFunction)(void); /* octavo_ranks 
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* OCTAVO_RANKS_PLUGIN_H_ */

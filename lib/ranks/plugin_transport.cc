@@ -106,7 +106,7 @@ absl::StatusOr<std::unique_ptr<Transport>> LoadTransport(const LaunchedJob& job,
       tried.push_back(path.string());
       std::error_code ignored;
       if (!std::filesystem::exists(path, ignored)) continue;
-      // Global: MPI libraries load parts of their own that look for its symbols.
+      // Global: MPI libraries load other objects, which look for its symbols.
       void* const object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
       if (object == nullptr) {
         const char* const why = ::dlerror();

@@ -222,7 +222,7 @@ absl::Status Team::Merge(std::span<const Message> all, Manifest& next, RelationT
   return absl::InternalError(absl::string_view(fmt::format("partition {} has no rank", lost - holders.begin())));
 }
 
-// Each rank writes a file with a name of its own beside the folder, and looks for those of the others. Names have the
+// Each rank writes a file with its own name beside the folder, and looks for those of the others. Names have the
 // rest of the path: folders with the same parent are different ones.
 absl::StatusOr<std::vector<std::uint32_t>> FindFolders(Ranks& ranks, const std::filesystem::path& path) {
   namespace fs = std::filesystem;
