@@ -44,11 +44,25 @@ Messenger::Messenger(std::unique_ptr<Transport> transport, MessengerSettings set
 absl::StatusOr<std::unique_ptr<Messenger>> Messenger::Start(std::unique_ptr<Transport> transport,
                                                             MessengerSettings settings) {
   std::unique_ptr<Messenger> messenger(new Messenger(std::move(transport), std::move(settings)));
-  const MutexLock lock(messenger->mutex_);
-  messenger->mutex_.Await([&m = *messenger]()
-                              ABSL_NO_THREAD_SAFETY_ANALYSIS { return m.started_ || !m.first_error_.ok(); });
-  if (!messenger->first_error_.ok()) return messenger->first_error_;
-  return messenger;
+  const Clock::time_point begin = Clock::now();
+  while (true) {
+    {
+      const MutexLock lock(messenger->mutex_);
+      if (!messenger->first_error_.ok()) return messenger->first_error_;
+      if (messenger->started_) return messenger;
+    }
+    const MessengerSettings& given = messenger->settings_;
+    if (given.lost_exit_code >= 0 && Clock::now() - begin > given.lost_after) {
+      // The thread is in the transport, and nothing ends it but the end of the process.
+      if (given.on_lost) {
+        given.on_lost(RuntimeError(fmt::format(
+            "the ranks have not found each other within {} s: one did not start, or the network between them is cut",
+            std::chrono::duration_cast<std::chrono::seconds>(given.lost_after).count())));
+      }
+      ::_exit(given.lost_exit_code);
+    }
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 Messenger::~Messenger() {

@@ -42,9 +42,9 @@ enum class MessageKind : std::uint32_t {
 struct MessengerSettings {
   std::chrono::milliseconds beat = std::chrono::milliseconds(2000);
   std::chrono::milliseconds lost_after = std::chrono::milliseconds(60000);
-  // Called once, on the messenger's thread, when a rank is lost or the transport fails. Then the process ends with this
-  // exit code, and so do the other ranks, as far as they can be reached; with -1 it goes on, and calls of Receive
-  // return the status.
+  // Called once, on the messenger's thread or in Start, when a rank is lost or the transport fails. Then the process
+  // ends with this exit code, and so do the other ranks, as far as they can be reached; with -1 it goes on, and calls
+  // of Receive return the status.
   std::function<void(const absl::Status&)> on_lost = {};
   int lost_exit_code = -1;
 };
@@ -52,7 +52,8 @@ struct MessengerSettings {
 // All functions are for any thread.
 class Messenger {
  public:
-  // Joins the job by `transport`; returns when that is done.
+  // Joins the job by `transport`; returns when that is done. If it takes longer than `lost_after`, as when a machine
+  // cannot be reached, the process ends as after a lost rank.
   static absl::StatusOr<std::unique_ptr<Messenger>> Start(std::unique_ptr<Transport> transport,
                                                           MessengerSettings settings);
   // Leaves the job if Finish was called, otherwise only ends the thread.
