@@ -81,8 +81,9 @@ absl::Status CopyFile(Ranks& ranks, const fs::path& from, const Copied& copied, 
 absl::Status Distribute(Program& program, const std::string& folder) {
   RETURN_IF_ERROR(JoinJob(program));
   if (program.ranks == nullptr) {
-    return UsageError("distribute copies a graph between the ranks of a job; expected a launcher, as in mpirun -n 2 "
-                      "--hostfile hosts octavo distribute GRAPH");
+    return UsageError(
+        "distribute copies a graph between the ranks of a job; expected a launcher, as in mpirun -n 2 "
+        "--hostfile hosts octavo distribute GRAPH");
   }
   Ranks& ranks = *program.ranks;
   ASSIGN_OR_RETURN(const std::vector<std::uint32_t> folders, FindFolders(ranks, folder));
@@ -97,8 +98,8 @@ absl::Status Distribute(Program& program, const std::string& folder) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     RETURN_IF_ERROR(MessageReader(all[rank]).Get(prints[rank]));
     if (prints[rank] != 0 && prints[rank] != prints[0]) {
-      return UsageError(fmt::format("{}: rank {} has another graph there; expected the same graph, or no folder", folder,
-                                    ranks.NameOf(static_cast<int>(rank))));
+      return UsageError(fmt::format("{}: rank {} has another graph there; expected the same graph, or no folder",
+                                    folder, ranks.NameOf(static_cast<int>(rank))));
     }
     const bool first = std::ranges::find(folders, folders[rank]) - folders.begin() == static_cast<std::ptrdiff_t>(rank);
     lacking += prints[rank] == 0 && first ? 1 : 0;
@@ -142,8 +143,8 @@ absl::Status Distribute(Program& program, const std::string& folder) {
   RETURN_IF_ERROR(ranks.Meet());
   program.reporter.EndProgress();
   program.reporter.Info(lacking == 0 ? fmt::format("{}: every rank has it", folder)
-                                     : fmt::format("{}: copied {} to {} folder{}", folder, FormatByteSize(bytes), lacking,
-                                                   lacking == 1 ? "" : "s"));
+                                     : fmt::format("{}: copied {} to {} folder{}", folder, FormatByteSize(bytes),
+                                                   lacking, lacking == 1 ? "" : "s"));
   return absl::OkStatus();
 }
 

@@ -22,8 +22,8 @@
 #include "evaluate/given_candidates.h"
 #include "evaluate/ranking.h"
 #include "format/paths.h"
-#include "ranks/ranks.h"
 #include "nlohmann/json.hpp"
+#include "ranks/ranks.h"
 
 namespace octavo {
 namespace {
@@ -250,9 +250,10 @@ RankingShare ShareOfRanking(Ranks& ranks) {
             RETURN_IF_ERROR(combine({&value, 1}, [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); }));
             return value;
           },
-          .add_up = [combine](std::span<std::uint64_t> counts) {
-            return combine(counts, [](std::uint64_t a, std::uint64_t b) { return a + b; });
-          }};
+          .add_up =
+              [combine](std::span<std::uint64_t> counts) {
+                return combine(counts, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+              }};
 }
 
 // The ranks may have opened the run before and after a commit.
@@ -275,7 +276,8 @@ absl::Status RunRanking(Program& program, const RunFlags& run_flags, const HeldO
     RETURN_IF_ERROR(CheckCandidatesExist(flags.candidates));
     ASSIGN_OR_RETURN(const bool questions, QuestionFile::Is(flags.candidates));
     if (questions && program.ranks != nullptr) {
-      return UsageError("--candidates with a question in each line is for one process; expected no launcher of several");
+      return UsageError(
+          "--candidates with a question in each line is for one process; expected no launcher of several");
     }
     if (questions) return RunGivenCandidates(program, run_flags, flags, json);
   }

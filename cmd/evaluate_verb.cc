@@ -24,9 +24,9 @@
 #include "cmd/run_flags.h"
 #include "evaluate/ranking.h"
 #include "fmt/format.h"
-#include "train/team.h"
 #include "format/paths.h"
 #include "nlohmann/json.hpp"
+#include "train/team.h"
 
 namespace octavo {
 namespace {
@@ -55,10 +55,11 @@ absl::Status JoinEvaluation(Program& program, const EvaluateFlags& flags) {
   }
   ASSIGN_OR_RETURN(const std::vector<std::uint32_t> folders, FindFolders(*program.ranks, flags.run.run));
   if (std::ranges::count(folders, 0U) == std::ssize(folders)) return absl::OkStatus();
-  return UsageError(fmt::format("{}: the ranks have different folders of that name, and only one of them has the "
-                                "vectors; expected a folder on a disk that all share, or one process on the machine of "
-                                "rank 0",
-                                flags.run.run));
+  return UsageError(
+      fmt::format("{}: the ranks have different folders of that name, and only one of them has the "
+                  "vectors; expected a folder on a disk that all share, or one process on the machine of "
+                  "rank 0",
+                  flags.run.run));
 }
 
 absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {

@@ -38,9 +38,10 @@ namespace octavo {
 namespace {
 
 constexpr void (*kVerbs[])(CLI::App&, Program&) = {
-    AddBenchVerb,  AddGenerateVerb, AddImportVerb,   AddWalkVerb,   AddPlanVerb,    AddTrainVerb,      AddResumeVerb,
-    AddGrowVerb,   AddTuneVerb,     AddEvaluateVerb, AddExportVerb, AddIndexVerb,   AddMapVerb,        AddQueryVerb,
-    AddReportVerb, AddServeVerb,    AddInspectVerb, AddDistributeVerb,  AddVerifyVerb, AddPresetsVerb, AddCompletionVerb, AddHelpVerb};
+    AddBenchVerb,  AddGenerateVerb, AddImportVerb,     AddWalkVerb,     AddPlanVerb,    AddTrainVerb,
+    AddResumeVerb, AddGrowVerb,     AddTuneVerb,       AddEvaluateVerb, AddExportVerb,  AddIndexVerb,
+    AddMapVerb,    AddQueryVerb,    AddReportVerb,     AddServeVerb,    AddInspectVerb, AddDistributeVerb,
+    AddVerifyVerb, AddPresetsVerb,  AddCompletionVerb, AddHelpVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 

@@ -11,8 +11,8 @@
 
 namespace octavo {
 
-// Where several processes of one job use the folder, the first of them has the lock, and each of the others a share of a
-// lock on RUN/RANKS: none of them may be left, still writing, when the next job takes the run.
+// Where several processes of one job use the folder, the first of them has the lock, and each of the others a share of
+// a lock on RUN/RANKS: none of them may be left, still writing, when the next job takes the run.
 class RunLock {
  public:
   // Takes the lock and writes pid and start time into the file. If another process holds it: a busy error that names

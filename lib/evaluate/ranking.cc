@@ -280,8 +280,8 @@ absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candid
                        const std::vector<AnswerRange>& ranges, const RankingShare& share, QuestionBatch& batch,
                        BatchTypes* types, const std::function<void(double)>& progress,
                        const std::function<bool()>& stop) {
-  const double work = static_cast<double>(batch.size()) * static_cast<double>(candidates.size()) /
-                      static_cast<double>(share.parts);
+  const double work =
+      static_cast<double>(batch.size()) * static_cast<double>(candidates.size()) / static_cast<double>(share.parts);
   std::atomic<std::uint64_t> done{0};
   const std::function<void(std::uint64_t)> advance = [&](std::uint64_t pairs) {
     const std::uint64_t sum = done.fetch_add(pairs, std::memory_order_relaxed) + pairs;  // only for display
@@ -359,8 +359,8 @@ absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const R
       const double ranked = static_cast<double>(done) + share * static_cast<double>(edges.size());
       options.progress(std::min(1.0, ranked / static_cast<double>(triples.size())));
     };
-    RETURN_IF_ERROR(RankBatch(embedded, candidates, plan, ranges, options.share, batch, batch_types, progress,
-                              options.stop));
+    RETURN_IF_ERROR(
+        RankBatch(embedded, candidates, plan, ranges, options.share, batch, batch_types, progress, options.stop));
     builder.Add(batch, edges, batch_types);
     done += edges.size();
   }

@@ -91,9 +91,10 @@ absl::Status CheckWholeRun(const Manifest& manifest, std::string_view file_name)
   const auto elsewhere = std::ranges::count_if(
       manifest.partitions, [&](const PartitionRecord& record) { return record.folder != manifest.round.folder; });
   if (elsewhere == 0) return absl::OkStatus();
-  return UsageError(fmt::format("{}: {} of {} partitions are in other folders of this run, which is in {}; expected "
-                                "octavo resume on all of its machines, or after that the folder of rank 0",
-                                file_name, elsewhere, manifest.partitions.size(), manifest.round.folders));
+  return UsageError(
+      fmt::format("{}: {} of {} partitions are in other folders of this run, which is in {}; expected "
+                  "octavo resume on all of its machines, or after that the folder of rank 0",
+                  file_name, elsewhere, manifest.partitions.size(), manifest.round.folders));
 }
 
 absl::StatusOr<Manifest> DecodeManifest(std::span<const std::byte> slot, std::string_view file_name) {
@@ -113,8 +114,7 @@ absl::StatusOr<Manifest> DecodeManifest(std::span<const std::byte> slot, std::st
                 fmt::format("version {} to {}; {} octavo wrote it", kManifestVersion, kLanesManifestVersion,
                             newer ? "a newer" : "an older"));
   }
-  const std::size_t lane_bytes =
-      header.version == kOldLanesManifestVersion ? kOldLaneRecordBytes : sizeof(LaneRecord);
+  const std::size_t lane_bytes = header.version == kOldLanesManifestVersion ? kOldLaneRecordBytes : sizeof(LaneRecord);
   // Not so many that a product overflows.
   const auto fits = [&](std::uint64_t lanes) {
     return lanes <= slot.size() &&

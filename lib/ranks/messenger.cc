@@ -17,6 +17,8 @@ constexpr int kBeatTag = 2;
 
 // Waiting costs a hundredth of a core. Where something moved, the next look follows at once.
 constexpr std::chrono::microseconds kPause(1000);
+// Before a rank aborts: mpiexec of MPICH drops what it has not forwarded of the rank's messages by then.
+constexpr std::chrono::milliseconds kForwarding(300);
 
 // Before the first piece of each message.
 struct PieceHeader {
@@ -154,6 +156,7 @@ void Messenger::RunThread() {
   if (!was_started) return;
   if (settings_.on_lost) settings_.on_lost(status);
   if (settings_.lost_exit_code < 0) return;
+  std::this_thread::sleep_for(kForwarding);
   transport_->Abort(settings_.lost_exit_code);
   ::_exit(settings_.lost_exit_code);
 }
@@ -174,6 +177,7 @@ absl::Status Messenger::Work() {
   }
   while (true) {
     if (const int code = abort_code_.load(std::memory_order_relaxed); code >= 0) {
+      std::this_thread::sleep_for(kForwarding);
       transport_->Abort(code);
       ::_exit(code);
     }

@@ -58,7 +58,8 @@ absl::Status TrainStep(RunTables& tables, std::uint64_t step) {
   if (!tables.lanes().empty()) {
     std::ranges::fill(tables.lane_relations().values(), static_cast<float>(step));
     std::ranges::fill(tables.lane_relation_optimizer().values(), static_cast<float>(step) + 1);
-    tables.SetRound({.open = 1, .round = step % 3}, std::vector<LaneRecord>(tables.lanes().size(), LaneRecord{.batches = step}));
+    tables.SetRound({.open = 1, .round = step % 3},
+                    std::vector<LaneRecord>(tables.lanes().size(), LaneRecord{.batches = step}));
   }
   return tables.Commit(Progress{.step = step});
 }

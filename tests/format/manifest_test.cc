@@ -47,8 +47,10 @@ Manifest Sample(std::uint64_t partitions) {
   header.relation_checksum = 29;
   header.relation_state_checksum = 30;
   for (std::uint64_t p = 0; p < partitions; ++p) {
-    manifest.partitions.push_back(
-        {.slot = static_cast<std::uint32_t>(p % 2), .generation = p + 1, .embedding_checksum = p + 2, .state_checksum = p + 3});
+    manifest.partitions.push_back({.slot = static_cast<std::uint32_t>(p % 2),
+                                   .generation = p + 1,
+                                   .embedding_checksum = p + 2,
+                                   .state_checksum = p + 3});
   }
   return manifest;
 }
@@ -59,11 +61,12 @@ Manifest SampleOfLanes(std::uint64_t partitions, std::uint64_t lanes) {
   manifest.header.version = kLanesManifestVersion;
   manifest.round = {.lanes = static_cast<std::uint32_t>(lanes), .open = 1, .round = 2 * lanes - 2};
   for (std::uint64_t lane = 0; lane < lanes; ++lane) {
-    manifest.lanes.push_back(
-        {.batches = 40 + lane, .relation_checksum = 50 + lane, .relation_state_checksum = 60 + lane,
-         .edges = 70 + lane,
-         .loss = 80.5 + static_cast<double>(lane),
-         .penalty = 90.25});
+    manifest.lanes.push_back({.batches = 40 + lane,
+                              .relation_checksum = 50 + lane,
+                              .relation_state_checksum = 60 + lane,
+                              .edges = 70 + lane,
+                              .loss = 80.5 + static_cast<double>(lane),
+                              .penalty = 90.25});
   }
   return manifest;
 }
