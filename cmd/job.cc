@@ -69,12 +69,13 @@ absl::Status JoinJob(Program& program) {
   ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, LoadTransport(*job, PluginFolders()));
   // Nobody will answer a lost job's processes, so they end at once: the last commit stands.
   const auto on_lost = [&program](const absl::Status& status) { program.reporter.Error(MessageOf(status)); };
-  ASSIGN_OR_RETURN(
-      program.ranks,
-      Ranks::Join(
-          std::move(transport),
-          {.beat = lost_after / 20, .lost_after = lost_after, .on_lost = on_lost, .lost_exit_code = kLostExitCode},
-          HostName(), KindOfProcess()));
+  ASSIGN_OR_RETURN(program.ranks, Ranks::Join(std::move(transport),
+                                              {.beat = lost_after / 20,
+                                               .lost_after = lost_after,
+                                               .on_lost = on_lost,
+                                               .lost_exit_code = kLostExitCode,
+                                               .end_process = [](int code) { ::_exit(code); }},
+                                              HostName(), KindOfProcess()));
   Ranks& ranks = *program.ranks;
   program.reporter.SetRank(fmt::format("rank {}", ranks.NameOf(ranks.rank())), !ranks.first());
   program.reporter.Info(fmt::format("{} ranks by {}", ranks.size(), ranks.messenger().library()));

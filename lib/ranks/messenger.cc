@@ -1,7 +1,5 @@
 #include "ranks/messenger.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -17,6 +15,8 @@ constexpr int kBeatTag = 2;
 
 // Waiting costs a hundredth of a core. Where something moved, the next look follows at once.
 constexpr std::chrono::microseconds kPause(1000);
+// Before a rank aborts: mpiexec of MPICH drops what it has not forwarded of the rank's messages by then.
+constexpr std::chrono::milliseconds kForwarding(300);
 
 // Before the first piece of each message.
 struct PieceHeader {
@@ -44,11 +44,25 @@ Messenger::Messenger(std::unique_ptr<Transport> transport, MessengerSettings set
 absl::StatusOr<std::unique_ptr<Messenger>> Messenger::Start(std::unique_ptr<Transport> transport,
                                                             MessengerSettings settings) {
   std::unique_ptr<Messenger> messenger(new Messenger(std::move(transport), std::move(settings)));
-  const MutexLock lock(messenger->mutex_);
-  messenger->mutex_.Await([&m = *messenger]()
-                              ABSL_NO_THREAD_SAFETY_ANALYSIS { return m.started_ || !m.first_error_.ok(); });
-  if (!messenger->first_error_.ok()) return messenger->first_error_;
-  return messenger;
+  const Clock::time_point begin = Clock::now();
+  while (true) {
+    {
+      const MutexLock lock(messenger->mutex_);
+      if (!messenger->first_error_.ok()) return messenger->first_error_;
+      if (messenger->started_) return messenger;
+    }
+    const MessengerSettings& given = messenger->settings_;
+    if (given.end_process && Clock::now() - begin > given.lost_after) {
+      // The thread is in the transport, and nothing ends it but the end of the process.
+      if (given.on_lost) {
+        given.on_lost(RuntimeError(fmt::format(
+            "the ranks have not found each other within {} s: one did not start, or the network between them is cut",
+            std::chrono::duration_cast<std::chrono::seconds>(given.lost_after).count())));
+      }
+      given.end_process(given.lost_exit_code);
+    }
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 Messenger::~Messenger() {
@@ -125,7 +139,7 @@ void Messenger::Abort(int code) {
   abort_code_.store(code, std::memory_order_relaxed);
   // The thread ends the process. If the transport hangs, the launcher ends the other ranks when this one is gone.
   std::this_thread::sleep_for(std::chrono::seconds(5));
-  ::_exit(code);
+  settings_.end_process(code);
 }
 
 void Messenger::RunThread() {
@@ -139,9 +153,10 @@ void Messenger::RunThread() {
   }
   if (!was_started) return;
   if (settings_.on_lost) settings_.on_lost(status);
-  if (settings_.lost_exit_code < 0) return;
+  if (!settings_.end_process) return;
+  std::this_thread::sleep_for(kForwarding);
   transport_->Abort(settings_.lost_exit_code);
-  ::_exit(settings_.lost_exit_code);
+  settings_.end_process(settings_.lost_exit_code);
 }
 
 // The transport is used here only.
@@ -160,8 +175,10 @@ absl::Status Messenger::Work() {
   }
   while (true) {
     if (const int code = abort_code_.load(std::memory_order_relaxed); code >= 0) {
+      std::this_thread::sleep_for(kForwarding);
       transport_->Abort(code);
-      ::_exit(code);
+      settings_.end_process(code);
+      return absl::CancelledError("the job ended");
     }
     ASSIGN_OR_RETURN(const bool moved, Step());
     if (ending_.load(std::memory_order_relaxed)) {

@@ -42,17 +42,21 @@ enum class MessageKind : std::uint32_t {
 struct MessengerSettings {
   std::chrono::milliseconds beat = std::chrono::milliseconds(2000);
   std::chrono::milliseconds lost_after = std::chrono::milliseconds(60000);
-  // Called once, on the messenger's thread, when a rank is lost or the transport fails. Then the process ends with this
-  // exit code, and so do the other ranks, as far as they can be reached; with -1 it goes on, and calls of Receive
-  // return the status.
+  // Called once, on the messenger's thread, when a rank is lost or the transport fails; then the process ends with
+  // `lost_exit_code`, and so do the other ranks, as far as they can be reached.
   std::function<void(const absl::Status&)> on_lost = {};
-  int lost_exit_code = -1;
+  int lost_exit_code = 1;
+  // Ends this process at once. Without it, it goes on, and calls of Receive return the error.
+  std::function<void(int exit_code)> end_process = {};
+};
+int lost_exit_code = -1;
 };
 
 // All functions are for any thread.
 class Messenger {
  public:
-  // Joins the job by `transport`; returns when that is done.
+  // Joins the job by `transport`; returns when that is done. If it takes longer than `lost_after`, as when a machine
+  // cannot be reached, the process ends as after a lost rank.
   static absl::StatusOr<std::unique_ptr<Messenger>> Start(std::unique_ptr<Transport> transport,
                                                           MessengerSettings settings);
   // Leaves the job if Finish was called, otherwise only ends the thread.
@@ -86,8 +90,8 @@ class Messenger {
 
   // The destructor will wait until all messages are sent and leave the job.
   void Finish() { finishing_.store(true, std::memory_order_relaxed); }
-  // Ends this process and all other ranks with this exit code. Does not return.
-  [[noreturn]] void Abort(int code);
+  // Ends this process and all other ranks with this exit code. REQUIRES: end_process
+  void Abort(int code);
 
  private:
   using Clock = std::chrono::steady_clock;

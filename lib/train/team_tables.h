@@ -1,9 +1,9 @@
 // The tables of a run that several processes train: which partitions this one holds, and when they leave it.
 //
 // In a round a partition belongs to the lane whose states have it. When this process has evicted it after the last of
-// those states of the round that use it and that it trains, it goes to the rank whose lane has it in the next round, while the other
-// states of the round are trained. Whatever has another owner at the beginning of a round is sent then. Rows go only to
-// a rank that will load them in this round or the next, so each that arrives is taken over.
+// those states of the round that use it and that it trains, it goes to the rank whose lane has it in the next round,
+// while the other states of the round are trained. Whatever has another owner at the beginning of a round is sent then.
+// Rows go only to a rank that will load them in this round or the next, so each that arrives is taken over.
 #pragma once
 
 #include <atomic>

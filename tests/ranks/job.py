@@ -140,10 +140,10 @@ class Job:
         return 128 - code if code < 0 else code
 
     def wait_after_cut(self, seconds):
-        """The same after a cable was cut: when the ranks that it reaches have ended, mpirun of Open MPI waits on for the
-        daemon of the other host, and people must end it."""
+        """The same after a cable was cut: when the ranks that it reaches have ended, a launcher may wait on for the other
+        host, and people must end it."""
         code = self.wait(seconds)
-        if code is None and self.mpi.name == "openmpi":
+        if code is None:
             self.signal(signal.SIGTERM)
             code = self.wait(seconds)
         return code

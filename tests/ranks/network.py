@@ -1,18 +1,21 @@
 """Several machines on one: network namespaces, each with a link to a common switch, a speed, an sshd and a small disk.
 
 Needs root. Names have the number of this process, so that several tests can run at the same time. All namespaces, links
-and processes in them disappear with close(), also after a failure; nothing of this machine's own network is touched.
+and processes in them disappear with close(), also after a failure; those of a test that was killed with the next one.
+Nothing of this machine's own network is touched.
 """
 
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
-TOOLS = ["ip", "tc", "mount", "nsenter", "ssh", "ssh-keygen", "sshd", "unshare"]
+TOOLS = ["ip", "tc", "mount", "nsenter", "setpriv", "ssh", "ssh-keygen", "sshd", "unshare"]
 PORT = 2222
 
 
@@ -46,6 +49,8 @@ class Network:
         self.hosts = [f"10.77.0.{i + 1}" for i in range(hosts)]
         self.servers = []
         self.closing = contextlib.ExitStack()
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        self._remove_stale()
         try:
             self._make(rate)
         except OSError as error:
@@ -70,6 +75,15 @@ class Network:
         call("ip", "netns", "add", name)
         self.closing.callback(self._delete, name)
         call("ip", "-n", name, "link", "set", "lo", "up")
+
+    def _remove_stale(self):
+        """What tests left that were killed."""
+        for line in call("ip", "netns", "list").splitlines():
+            name = line.split()[0]
+            owner = re.fullmatch(r"octavo(\d+)(s|n\d+)", name)
+            if owner and not pathlib.Path(f"/proc/{owner[1]}").exists():
+                with contextlib.suppress(OSError):  # another test may do the same
+                    self._delete(name)
 
     def _make(self, rate):
         self._add(self.switch)
@@ -113,7 +127,7 @@ class Network:
                   f'mount -t tmpfs -o size={self.megabytes}m octavo-test "$1" && exec "$2" -D -e -f "$3"')
         with (self.folder / f"sshd{host}.log").open("wb") as log:
             self.servers.append(subprocess.Popen(
-                ["ip", "netns", "exec", self.namespace(host), "unshare", "--uts", "--mount", "sh", "-c", script, "sh",
+                ["setpriv", "--pdeathsig", "KILL", "ip", "netns", "exec", self.namespace(host), "unshare", "--uts", "--mount", "sh", "-c", script, "sh",
                  self.disk, shutil.which("sshd", path="/usr/sbin:/usr/bin"), self.folder / "sshd_config"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
 
