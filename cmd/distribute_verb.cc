@@ -52,8 +52,8 @@ absl::StatusOr<std::vector<Copied>> FilesOf(const std::string& folder) {
   return files;
 }
 
-// Rank 0 reads a file piece by piece, and whoever needs it writes it. All ranks meet after each piece, so that none is
-// far behind.
+// Rank 0 reads a file piece by piece, and whoever needs it writes it. All ranks meet after each piece, so that no rank
+// has many of them in memory.
 absl::Status CopyFile(Ranks& ranks, const fs::path& from, const Copied& copied, AtomicFolder* to) {
   File read;
   File written;

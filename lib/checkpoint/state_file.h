@@ -34,7 +34,7 @@ absl::StatusOr<std::array<ManifestSlot, 2>> ReadManifestSlots(const std::filesys
 absl::StatusOr<Manifest> ReadNewestManifest(const std::filesystem::path& path);
 
 // Takes back the newest manifest of the file, of generation `generation` + 1, so that the one before it is the newest
-// again, also after a power cut. Nothing if the newest is of `generation`. A corrupt-file error if that is not there.
+// again, also after a power cut. Nothing if the newest is of `generation`. A corrupt-file error if that is missing.
 absl::Status RollBack(const std::filesystem::path& path, std::uint64_t generation);
 
 // Writes the manifests of a run. One owner.

@@ -49,8 +49,6 @@ struct MessengerSettings {
   // Ends this process at once. Without it, it goes on, and calls of Receive return the error.
   std::function<void(int exit_code)> end_process = {};
 };
-int lost_exit_code = -1;
-};
 
 // All functions are for any thread.
 class Messenger {
