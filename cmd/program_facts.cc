@@ -15,12 +15,15 @@ constexpr Fact kExitCodes[] = {
     {"3", "bad input data"},
     {"4", "corrupt or incompatible files"},
     {"5", "the run is in use by another process"},
-    {"129, 130, 143", "interrupted by SIGHUP, SIGINT, SIGTERM, after a commit"}};
+    {"6", "another process of the job is lost: it hangs, or cannot be reached"},
+    {"129, 130, 138, 143", "interrupted by SIGHUP, SIGINT, SIGUSR1 (of a job), SIGTERM, after a commit"}};
 
 constexpr Fact kEnvironment[] = {
     {"COLUMNS", "if set, the width of help texts instead of that of the terminal"},
     {"NO_COLOR", "if set, messages on a terminal have no colour"},
     {"OCTAVO_TOKEN", "the --token of octavo serve, which is hidden from other users here"},
+    {"OCTAVO_LOST_AFTER", "seconds of silence after which another process of a job is lost; 60"},
+    {"OCTAVO_PLUGINS", "a folder with the plugins for MPI, before those of the installation"},
     {"OCTAVO_GEMM", "portable: multiply matrices without libxsmm; the bits of a training may differ"},
     {"OCTAVO_BF16", "for tests: the kernel of bf16 products, amx, fma, scalar or amx-model; the same bits"},
     {"OCTAVO_FAILPOINT", "for tests: makes an operation fail, or ends the program, at a named place"}};
@@ -34,6 +37,7 @@ constexpr Fact kExamples[] = {
     {"", "octavo export --run run --output vectors.npy"},
     {"bench", "octavo bench machine"},
     {"completion", "source <(octavo completion bash)"},
+    {"distribute", "mpirun --host one,two -n 2 octavo distribute graph"},
     {"evaluate", "octavo evaluate --run run --split test --json"},
     {"evaluate", "octavo evaluate --run run --labels labels.tsv --repeats 10"},
     {"evaluate", "octavo evaluate --run run --link-prediction"},
@@ -78,6 +82,7 @@ constexpr Fact kFirstOptions[] = {
 
 constexpr Fact kPages[] = {{"bench", "docs/performance.md"},
                            {"completion", "README.md"},
+                           {"distribute", "docs/machines.md"},
                            {"evaluate", "docs/evaluating.md"},
                            {"export", "docs/exporting.md"},
                            {"generate", "docs/importing.md"},

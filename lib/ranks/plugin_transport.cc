@@ -16,8 +16,11 @@
 namespace octavo {
 namespace {
 
+// Of a launcher: its user does not set them.
+const char* Variable(const char* name) { return std::getenv(name); }
+
 int NumberIn(const char* variable) {
-  const char* const text = std::getenv(variable);
+  const char* const text = Variable(variable);
   int number = 0;
   return text != nullptr && absl::SimpleAtoi(text, &number) ? number : 0;
 }
@@ -90,7 +93,7 @@ std::optional<LaunchedJob> FindLaunchedJob() {
     job = {.launcher = "mpirun of Open MPI", .ranks = ranks, .plugins = {kOpenMpi}};
   } else if (const int of_pmi = NumberIn("PMI_SIZE"); of_pmi > 0) {
     job = {.launcher = "a launcher by PMI, as mpiexec of MPICH", .ranks = of_pmi, .plugins = {kMpich, kOpenMpi}};
-  } else if (std::getenv("PMIX_RANK") != nullptr && NumberIn("SLURM_NTASKS") > 0) {
+  } else if (Variable("PMIX_RANK") != nullptr && NumberIn("SLURM_NTASKS") > 0) {
     job = {.launcher = "srun --mpi=pmix", .ranks = NumberIn("SLURM_NTASKS"), .plugins = {kOpenMpi, kMpich}};
   }
   if (job.ranks < 2) return std::nullopt;
