@@ -202,9 +202,9 @@ absl::StatusOr<bool> Messenger::StepSending() {
   bool moved = !taken.empty();
   for (const Outgoing& each : taken) {
     const Message whole = WithHeader(each.kind, each.message);
-    for (std::size_t begin = 0; begin < whole.size(); begin += kMostMessageBytes) {
+    for (std::size_t begin = 0; begin < whole.size(); begin += settings_.most_piece_bytes) {
       const std::span<const std::byte> bytes =
-          std::span(whole).subspan(begin, std::min<std::size_t>(kMostMessageBytes, whole.size() - begin));
+          std::span(whole).subspan(begin, std::min<std::size_t>(settings_.most_piece_bytes, whole.size() - begin));
       RETURN_IF_ERROR(Begin({bytes.begin(), bytes.end()}, each.to, kMessageTag));
     }
   }

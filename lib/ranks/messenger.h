@@ -47,6 +47,8 @@ struct MessengerSettings {
   // the status.
   std::function<void(const absl::Status&)> on_lost = {};
   int lost_exit_code = -1;
+  // Of a piece of a longer message; tests have shorter ones. At least the 16 bytes of a header.
+  std::uint64_t most_piece_bytes = kMostMessageBytes;
 };
 
 // All functions are for any thread.
@@ -93,7 +95,7 @@ class Messenger {
   using Clock = std::chrono::steady_clock;
   using Key = std::pair<int, MessageKind>;
 
-  // A message on its way out, in pieces of at most kMostMessageBytes.
+  // A message on its way out, in pieces of at most most_piece_bytes.
   struct Outgoing {
     int to = 0;
     MessageKind kind{};

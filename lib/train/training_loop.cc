@@ -298,6 +298,16 @@ absl::StatusOr<bool> TrainingLoop::EndsHere(bool last) {
   return false;
 }
 
+// Of the update that the batch ends: a function of its place, as all else that decides about bits.
+float TrainingLoop::LearningRateOf(std::uint64_t batch) const {
+  const std::uint64_t count = batches_.BatchCount();
+  return LearningRateAt(options_.learning_rate_schedule, static_cast<float>(options_.learning_rate),
+                        {.batch = progress_.epoch * count + batch,
+                         .total_batches = options_.epochs * count,
+                         .warmup_batches = options_.warmup_epochs * static_cast<double>(count),
+                         .plateau_factor = PlateauFactor(options_, tables_.validation())});
+}
+
 // One batch: fetches its edges, trains them and counts. Only a batch that ends its window updates rows, so only it has
 // a step and a learning rate.
 absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
@@ -305,14 +315,7 @@ absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
   BatchTask task{.place = {.epoch = progress_.epoch, .batch = batch}, .edges = batches_.Batch()};
   task.ends_window = ends_window;
   if (ends_window) {
-    const std::uint64_t count = batches_.BatchCount();
-    counters_.learning_rate =
-        LearningRateAt(options_.learning_rate_schedule, static_cast<float>(options_.learning_rate),
-                       {.batch = progress_.epoch * count + batch,
-                        .total_batches = options_.epochs * count,
-                        .warmup_batches = options_.warmup_epochs * static_cast<double>(count),
-                        .plateau_factor = PlateauFactor(options_, tables_.validation())});
-    task.learning_rate = static_cast<float>(counters_.learning_rate);
+    task.learning_rate = LearningRateOf(batch);
     task.step = first_step_ + course_.StepsBefore(batch + 1);
     progress_.step = task.step;  // without lanes; with several see CountLanes
   }
@@ -414,7 +417,8 @@ EpochEvent TrainingLoop::MakeEvent() {
   event.loss = progress_.epoch_loss / sides;
   event.penalty = progress_.epoch_penalty / sides;
   event.edges = progress_.epoch_edges;
-  event.learning_rate = counters_.learning_rate;
+  // Of the epoch's last batch, which another process or an earlier one may have trained.
+  event.learning_rate = batches_.BatchCount() == 0 ? 0 : LearningRateOf(batches_.BatchCount() - 1);
   event.seconds = SecondsSince(counters_.begin);
   event.edges_per_second = static_cast<double>(counters_.edges) / event.seconds;
   event.fetch_seconds = fetch.fetch_seconds;

@@ -55,7 +55,6 @@ class TrainingLoop {
   struct EpochCounters {
     std::chrono::steady_clock::time_point begin{};
     std::uint64_t edges = 0;
-    double learning_rate = 0;
     double commit_seconds = 0;
     std::uint64_t loads = 0;  // of groups of partitions
     std::uint64_t planned_loads = 0;
@@ -84,6 +83,7 @@ class TrainingLoop {
   absl::Status EnterState(std::size_t state);
   absl::Status RunState(const CourseState& state);
   absl::StatusOr<bool> EndsHere(bool last);
+  float LearningRateOf(std::uint64_t batch) const;
   absl::Status RunBatch(std::uint64_t batch, bool ends_window);
   void ReportBatch() const;
   absl::Status CommitHere();
