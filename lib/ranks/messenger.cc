@@ -120,6 +120,11 @@ void Messenger::Close(MessageKind kind) {
   closed_[kind] = true;
 }
 
+void Messenger::Fail(const absl::Status& status) {
+  const MutexLock lock(mutex_);
+  if (first_error_.ok()) first_error_ = status;
+}
+
 void Messenger::Abort(int code) {
   abort_code_.store(code, std::memory_order_relaxed);
   // The thread ends the process. If the transport hangs, the launcher ends the other ranks when this one is gone.
@@ -133,7 +138,7 @@ void Messenger::RunThread() {
   bool was_started = false;
   {
     const MutexLock lock(mutex_);
-    first_error_ = status;
+    if (first_error_.ok()) first_error_ = status;
     was_started = started_;
   }
   if (!was_started) return;

@@ -82,6 +82,10 @@ class Messenger {
   // Ends waiting in ReceiveAny of the kind: it returns absl::CancelledError.
   void Close(MessageKind kind);
 
+  // Makes whatever waits in this process for a message that has not arrived, now or later, return this error. For an
+  // error in a thread for which nobody waits: without it others would wait for this rank for ever. The first one counts.
+  void Fail(const absl::Status& status);
+
   // Bytes of messages since the start, without beats.
   std::uint64_t bytes_sent() const { return bytes_sent_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_received() const { return bytes_received_.load(std::memory_order_relaxed); }

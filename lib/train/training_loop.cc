@@ -131,15 +131,15 @@ void TrainingLoop::DivideTables() {
 // states.
 void TrainingLoop::MakePlanner() {
   if (planner_ != nullptr) return;
-  planner_ = MakeEpochPlans(
-      graph_.Edges(Split::kTrain),
-      {.lanes = static_cast<std::uint32_t>(options_.lanes),
-       .shape = shape(),
-       .order = options_.order,
-       .seed = options_.seed,
-       .first_epoch = progress_.plan_epoch,
-       .hold_all = team_ == nullptr &&
-                   HoldsAllTables(options_, graph_.description(), settings_.threads, shape(), settings_.memory)});
+  planner_ =
+      MakeEpochPlans(graph_.Edges(Split::kTrain),
+                     {.lanes = static_cast<std::uint32_t>(options_.lanes),
+                      .shape = shape(),
+                      .order = options_.order,
+                      .seed = options_.seed,
+                      .first_epoch = progress_.plan_epoch,
+                      .hold_all = team_ == nullptr && HoldsAllTables(options_, graph_.description(), settings_.threads,
+                                                                     shape(), settings_.memory)});
 }
 
 // Negatives are drawn only from nodes that are in memory, or that the lane has there. Each state is of one lane.
@@ -265,8 +265,8 @@ absl::Status TrainingLoop::EnterState(std::size_t state) {
   counters_.loads = !first_loads.empty() ? std::min(shape().resident, shape().partitions) : 0;
   counters_.planned_loads = counters_.loads + static_cast<std::uint64_t>(std::ranges::count_if(
                                                   plan.states.begin() + 1, plan.states.end(), LoadsPartitions));
-  counters_.planned_tables =
-      PlannedTraffic(plan, [this](PartitionId p) { return tables_.PartitionBytes(p); }, 0, first_loads);
+  counters_.planned_tables = PlannedTraffic(
+      plan, [this](PartitionId p) { return tables_.PartitionBytes(p); }, 0, first_loads);
   return absl::OkStatus();
 }
 
@@ -298,8 +298,7 @@ absl::StatusOr<bool> TrainingLoop::EndsHere(bool last) {
   return false;
 }
 
-// Of the update that the batch ends: a function of its place, as all else that decides about bits.
-float TrainingLoop::LearningRateOf(std::uint64_t batch) const {
+float TrainingLoop::LearningRateOf(std::uint64_t batch) {
   const std::uint64_t count = batches_.BatchCount();
   return LearningRateAt(options_.learning_rate_schedule, static_cast<float>(options_.learning_rate),
                         {.batch = progress_.epoch * count + batch,
@@ -374,8 +373,7 @@ void TrainingLoop::CountLanes(std::span<const LaneRecord> lanes, Progress& progr
     progress.batch += lane.batches;
     progress.epoch_edges += lane.edges;
   }
-  progress.step =
-      first_step_ + course_.StepsBefore({.round = lanes_->open_round().value(), .lanes = lanes});
+  progress.step = first_step_ + course_.StepsBefore({.round = lanes_->open_round().value(), .lanes = lanes});
 }
 
 // A commit in the middle of an epoch. The exchange under way must have ended, because it writes to the slots that the
@@ -417,8 +415,8 @@ EpochEvent TrainingLoop::MakeEvent() {
   event.loss = progress_.epoch_loss / sides;
   event.penalty = progress_.epoch_penalty / sides;
   event.edges = progress_.epoch_edges;
-  // Of the epoch's last batch, which another process or an earlier one may have trained.
-  event.learning_rate = batches_.BatchCount() == 0 ? 0 : LearningRateOf(batches_.BatchCount() - 1);
+  // Of the epoch's last batch, which another process may have trained.
+  event.learning_rate = LearningRateOf(batches_.BatchCount() - 1);
   event.seconds = SecondsSince(counters_.begin);
   event.edges_per_second = static_cast<double>(counters_.edges) / event.seconds;
   event.fetch_seconds = fetch.fetch_seconds;

@@ -83,7 +83,8 @@ class TrainingLoop {
   absl::Status EnterState(std::size_t state);
   absl::Status RunState(const CourseState& state);
   absl::StatusOr<bool> EndsHere(bool last);
-  float LearningRateOf(std::uint64_t batch) const;
+  // Of a batch of the epoch. REQUIRES: it ends its window
+  float LearningRateOf(std::uint64_t batch);
   absl::Status RunBatch(std::uint64_t batch, bool ends_window);
   void ReportBatch() const;
   absl::Status CommitHere();
@@ -122,7 +123,7 @@ class TrainingLoop {
   EpochPlan whole_;
   std::optional<EpochPlan> next_whole_;
   EpochCourse course_;
-  std::uint64_t first_step_ = 0;     // updates before the epoch
+  std::uint64_t first_step_ = 0;      // updates before the epoch
   std::uint64_t closed_batches_ = 0;  // with several lanes: in the rounds that have ended,
   std::uint64_t closed_edges_ = 0;
   BatchPrefetcher batches_;

@@ -258,6 +258,20 @@ TEST(Messenger, WhatArrivedBeforeAnErrorIsStillReceived) {
   EXPECT_FALSE(job[0].Receive(1, MessageKind::kTogether).ok());
 }
 
+TEST(Messenger, AnErrorOfThisRankEndsItsWaiting) {
+  LocalHub hub(2);
+  Job job(hub);
+  auto waiting = std::async(std::launch::async, [&] { return job[0].Receive(1, MessageKind::kTogether).status(); });
+  EXPECT_EQ(waiting.wait_for(milliseconds(50)), std::future_status::timeout);
+  job[0].Fail(RuntimeError("a full disk"));
+  job[0].Fail(RuntimeError("another"));
+  EXPECT_ERROR(waiting.get(), kRuntime, "a full disk");
+  EXPECT_ERROR(job[0].ReceiveAny(MessageKind::kRows), kRuntime, "a full disk");
+  EXPECT_ERROR(job[0].WaitFor(1, MessageKind::kRows, milliseconds(5)), kRuntime, "a full disk");
+  job[1].Send(0, MessageKind::kRows, Text("x"));
+  job.Finish();
+}
+
 TEST(Messenger, AJobThatCannotBeJoinedIsAnError) {
   LocalHub hub(2);
   hub.Break();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "io/failpoint.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/rank_threads.h"
 #include "tests/support/temporary_folder.h"
@@ -160,6 +161,28 @@ TEST_F(PartitionMoverTest, RowsThatChangedOnTheirWayAreRefused) {
     });
     EXPECT_ERROR(results[1], kRuntime, "partition 0 arrived from rank 0 on host0 with a wrong checksum");
     EXPECT_FALSE(results[0].ok()) << "it is not told that the rows have arrived";
+    fs::remove_all(FolderOf(0));
+    fs::remove_all(FolderOf(1));
+  }
+}
+
+// The thread that moves has an error while the one that trains waits for the other rank, which waits for the rows.
+TEST_F(PartitionMoverTest, AnErrorOfMovingEndsWaitingForOtherRanks) {
+  for (const std::string place : {"ranks.receive", "ranks.send"}) {
+    ASSERT_OK(SetFailpoints(place + "=eio"));
+    const auto results = Run([&](Ranks& ranks, RunTables&, PartitionMover& mover) -> absl::Status {
+      if (place == "ranks.receive") {
+        if (!ranks.first()) return ranks.Meet();
+        mover.Send(P(0), 1);
+        return mover.Drain();
+      }
+      if (!ranks.first()) return mover.Await(P(0));
+      mover.Send(P(0), 1);
+      return ranks.Meet();
+    });
+    ASSERT_OK(SetFailpoints(""));
+    EXPECT_ERROR(results[place == "ranks.receive" ? 1 : 0], kRuntime, "failpoint " + place);
+    EXPECT_FALSE(results[place == "ranks.receive" ? 0 : 1].ok());
     fs::remove_all(FolderOf(0));
     fs::remove_all(FolderOf(1));
   }
