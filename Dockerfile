@@ -7,6 +7,14 @@ WORKDIR /src
 RUN cmake --preset release -DOCTAVO_TESTS=OFF && cmake --build --preset release --parallel "$(nproc)" \
   && cd build/release && cpack -G DEB
 
+# Several machines: also MPI, and ssh between the containers (examples/machines).
+FROM debian:12-slim AS machines
+COPY --from=build /src/build/release/octavo*.deb /tmp/
+RUN apt-get update && apt-get install --yes --no-install-recommends /tmp/octavo*.deb openmpi-bin openssh-client \
+  openssh-server && rm -rf /tmp/octavo*.deb /var/lib/apt/lists/*
+COPY examples/machines/node /usr/local/bin/
+ENTRYPOINT ["node"]
+
 # The package brings what the program needs and no compiler.
 FROM debian:12-slim
 COPY --from=build /src/build/release/octavo_*.deb /tmp/

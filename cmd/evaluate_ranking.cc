@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/count_text.h"
 #include "base/escape.h"
@@ -20,6 +22,7 @@
 #include "evaluate/given_candidates.h"
 #include "evaluate/ranking.h"
 #include "format/paths.h"
+#include "ranks/ranks.h"
 #include "nlohmann/json.hpp"
 
 namespace octavo {
@@ -221,15 +224,63 @@ absl::Status RunGivenCandidates(Program& program, const RunFlags& run_flags, con
   return absl::OkStatus();
 }
 
+// Ranks the nodes' parts at all ranks. Sums of whole numbers are exact, wherever they are made.
+RankingShare ShareOfRanking(Ranks& ranks) {
+  const auto gathered = [&ranks](std::span<const std::uint64_t> mine) {
+    MessageWriter writer;
+    writer.PutAll(mine);
+    return ranks.Gather(writer.Take());
+  };
+  const auto combine = [&ranks, gathered](std::span<std::uint64_t> values,
+                                          std::uint64_t (*both)(std::uint64_t, std::uint64_t)) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Message> all, gathered(values));
+    std::vector<std::uint64_t> its(values.size());
+    for (std::size_t rank = 1; rank < all.size(); ++rank) {
+      RETURN_IF_ERROR(MessageReader(all[rank]).GetAll(std::span(its)));
+      std::ranges::transform(values, its, values.begin(), both);
+    }
+    MessageWriter writer;
+    writer.PutAll(std::span<const std::uint64_t>(values));
+    ASSIGN_OR_RETURN(const Message told, ranks.Tell(writer.Take()));
+    return MessageReader(told).GetAll(values);
+  };
+  return {.part = static_cast<std::uint64_t>(ranks.rank()),
+          .parts = static_cast<std::uint64_t>(ranks.size()),
+          .least = [combine](std::uint64_t value) -> absl::StatusOr<std::uint64_t> {
+            RETURN_IF_ERROR(combine({&value, 1}, [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); }));
+            return value;
+          },
+          .add_up = [combine](std::span<std::uint64_t> counts) {
+            return combine(counts, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+          }};
+}
+
+// The ranks may have opened the run before and after a commit.
+absl::Status CheckSameCommit(Ranks& ranks, std::uint64_t generation) {
+  MessageWriter writer;
+  writer.Put(generation);
+  ASSIGN_OR_RETURN(const std::vector<Message> all, ranks.Together(writer.Take()));
+  for (const Message& message : all) {
+    std::uint64_t its = 0;
+    RETURN_IF_ERROR(MessageReader(message).Get(its));
+    if (its != generation) return RuntimeError("a training committed while the ranks opened the run; stop it first");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RunRanking(Program& program, const RunFlags& run_flags, const HeldOutFlags& flags, bool json) {
   if (!flags.candidates.empty()) {
     RETURN_IF_ERROR(CheckCandidatesExist(flags.candidates));
     ASSIGN_OR_RETURN(const bool questions, QuestionFile::Is(flags.candidates));
+    if (questions && program.ranks != nullptr) {
+      return UsageError("--candidates with a question in each line is for one process; expected no launcher of several");
+    }
     if (questions) return RunGivenCandidates(program, run_flags, flags, json);
   }
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, run_flags));
+  if (program.ranks != nullptr) RETURN_IF_ERROR(CheckSameCommit(*program.ranks, run.generation));
   EvaluationClock clock(program, "ranking");
   RankingOptions options = flags.options;
   options.split = SplitOf(flags.split);
@@ -242,7 +293,9 @@ absl::Status RunRanking(Program& program, const RunFlags& run_flags, const HeldO
   ASSIGN_OR_RETURN(const ReadingMemory memory, ShareReadingMemory(program, "evaluate", run, least + TypeBytes(types)));
   options.memory_bytes = memory.bytes - TypeBytes(types);
   options.progress = [&](double share) { clock.Show(share); };
+  if (program.ranks != nullptr) options.share = ShareOfRanking(*program.ranks);
   ASSIGN_OR_RETURN(const RankingReport report, RankTriples(EmbeddedOf(run), options));
+  if (program.ranks != nullptr && !program.ranks->first()) return absl::OkStatus();  // the first one prints
   RETURN_IF_ERROR(WarnIfCommitted(program, run_flags, run));
   program.reporter.EndProgress();
   const double took = clock.Seconds();

@@ -17,12 +17,14 @@
 #include "base/status.h"
 #include "cmd/evaluate.h"
 #include "cmd/flags.h"
+#include "cmd/job.h"
 #include "cmd/opened_run.h"
 #include "cmd/program.h"
 #include "cmd/reading_memory.h"
 #include "cmd/run_flags.h"
 #include "evaluate/ranking.h"
 #include "fmt/format.h"
+#include "train/team.h"
 #include "format/paths.h"
 #include "nlohmann/json.hpp"
 
@@ -43,7 +45,24 @@ struct EvaluateFlags {
   bool json = false;
 };
 
+// Several processes rank together; the other evaluations are for one.
+absl::Status JoinEvaluation(Program& program, const EvaluateFlags& flags) {
+  RETURN_IF_ERROR(JoinJob(program));
+  if (program.ranks == nullptr) return absl::OkStatus();
+  if (!flags.classification.labels.empty() || flags.link_prediction) {
+    return UsageError(fmt::format("{} is computed by one process; expected it without a launcher of several ranks",
+                                  flags.link_prediction ? "--link-prediction" : "--labels"));
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::uint32_t> folders, FindFolders(*program.ranks, flags.run.run));
+  if (std::ranges::count(folders, 0U) == std::ssize(folders)) return absl::OkStatus();
+  return UsageError(fmt::format("{}: the ranks have different folders of that name, and only one of them has the "
+                                "vectors; expected a folder on a disk that all share, or one process on the machine of "
+                                "rank 0",
+                                flags.run.run));
+}
+
 absl::Status RunEvaluate(Program& program, const EvaluateFlags& flags) {
+  RETURN_IF_ERROR(JoinEvaluation(program, flags));
   RETURN_IF_ERROR(WarnIfToBeReplaced(program, flags.run.run));
   if (!flags.classification.labels.empty()) {
     return RunClassification(program, flags.run, flags.classification, flags.json);

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <system_error>
 
@@ -32,6 +34,11 @@ std::uint64_t BytesOf(const RunPaths& paths) {
   return bytes;
 }
 
+std::ptrdiff_t PartitionsHere(const Manifest& manifest) {
+  return std::ranges::count_if(manifest.partitions,
+                               [&](const PartitionRecord& record) { return manifest.IsHere(record); });
+}
+
 void PrintRow(std::string_view name, const std::string& value) { fmt::print("{:<24} {}\n", name, value); }
 
 void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunConfiguration& configuration) {
@@ -43,6 +50,10 @@ void PrintRunTable(const RunPaths& paths, const Manifest& manifest, const RunCon
   if (header.progress.batch > 0) PrintRow("batches of the next", fmt::format("{}", header.progress.batch));
   if (manifest.round.open == 1) {
     PrintRow("round of lanes", fmt::format("{} of {}", manifest.round.round + 1, 2 * manifest.lanes.size() - 1));
+  }
+  if (manifest.round.folders > 1) {
+    PrintRow("part of the run", fmt::format("folder {} of {}, {} of {} partitions", manifest.round.folder + 1,
+                                            manifest.round.folders, PartitionsHere(manifest), header.partition_count));
   }
   if (const ValidationProgress& validation = header.validation; validation.best_epoch > 0) {
     PrintRow("best validation", fmt::format("MRR {:.4f} after epoch {}", validation.best_mrr, validation.best_epoch));
@@ -85,6 +96,11 @@ void PrintRunJson(const RunPaths& paths, const Manifest& manifest, const RunConf
     json["rounds"] = 2 * manifest.lanes.size() - 1;
     nlohmann::ordered_json& batches = json["lane_batches"] = nlohmann::ordered_json::array();
     for (const LaneRecord& lane : manifest.lanes) batches.push_back(lane.batches);
+  }
+  if (manifest.round.folders > 1) {
+    json["folder"] = manifest.round.folder + 1;
+    json["folders"] = manifest.round.folders;
+    json["partitions_here"] = PartitionsHere(manifest);
   }
   if (configuration.init.given()) json["init"] = configuration.init.source.string();
   nlohmann::ordered_json& options = json["options"] = nlohmann::ordered_json::object();

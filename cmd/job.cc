@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::chrono::seconds kMostLeaving(3);
+
 // Beside the program as it is built and as it is installed; before them, where the user says.
 std::vector<fs::path> PluginFolders() {
   std::vector<fs::path> folders;
@@ -31,7 +34,7 @@ std::vector<fs::path> PluginFolders() {
   }
   std::error_code ignored;
   const fs::path prefix = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
-  folders.push_back(prefix / OCTAVO_PLUGIN_DIR);
+  folders.push_back(prefix / OCTAVO_PLUGIN_DIR / "plugins");
   folders.push_back(prefix / "lib/ranks");
   return folders;
 }
@@ -65,14 +68,13 @@ absl::Status JoinJob(Program& program) {
   ASSIGN_OR_RETURN(const std::chrono::milliseconds lost_after, LostAfter());
   ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, LoadTransport(*job, PluginFolders()));
   // Nobody will answer a lost job's processes, so they end at once: the last commit stands.
-  const auto on_lost = [&program](const absl::Status& status) {
-    program.reporter.Error(MessageOf(status));
-  };
-  ASSIGN_OR_RETURN(program.ranks,
-                   Ranks::Join(std::move(transport),
-                               {.beat = lost_after / 20, .lost_after = lost_after, .on_lost = on_lost,
-                                .lost_exit_code = kLostExitCode},
-                               HostName(), KindOfProcess()));
+  const auto on_lost = [&program](const absl::Status& status) { program.reporter.Error(MessageOf(status)); };
+  ASSIGN_OR_RETURN(
+      program.ranks,
+      Ranks::Join(
+          std::move(transport),
+          {.beat = lost_after / 20, .lost_after = lost_after, .on_lost = on_lost, .lost_exit_code = kLostExitCode},
+          HostName(), KindOfProcess()));
   Ranks& ranks = *program.ranks;
   program.reporter.SetRank(fmt::format("rank {}", ranks.NameOf(ranks.rank())), !ranks.first());
   program.reporter.Info(fmt::format("{} ranks by {}", ranks.size(), ranks.messenger().library()));
@@ -97,6 +99,14 @@ absl::Status ShareOptions(Ranks& ranks, TrainOptions& options) {
 void LeaveJob(Program& program, bool failed, int exit_code) {
   if (program.ranks == nullptr) return;
   if (!failed) {
+    // MPICH 4.0 over TCP never returns from every third MPI_Finalize: a rank waits for another that listens no longer.
+    // When all have come here nothing is left to do, and a launcher takes an exit without it for a good one.
+    if (program.ranks->Meet().ok()) {
+      std::thread([exit_code] {
+        std::this_thread::sleep_for(kMostLeaving);
+        ::_exit(exit_code);
+      }).detach();
+    }
     program.ranks->messenger().Finish();
     program.ranks.reset();
     return;

@@ -40,7 +40,7 @@ namespace {
 constexpr void (*kVerbs[])(CLI::App&, Program&) = {
     AddBenchVerb,  AddGenerateVerb, AddImportVerb,   AddWalkVerb,   AddPlanVerb,    AddTrainVerb,      AddResumeVerb,
     AddGrowVerb,   AddTuneVerb,     AddEvaluateVerb, AddExportVerb, AddIndexVerb,   AddMapVerb,        AddQueryVerb,
-    AddReportVerb, AddServeVerb,    AddInspectVerb,  AddVerifyVerb, AddPresetsVerb, AddCompletionVerb, AddHelpVerb};
+    AddReportVerb, AddServeVerb,    AddInspectVerb, AddDistributeVerb,  AddVerifyVerb, AddPresetsVerb, AddCompletionVerb, AddHelpVerb};
 
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 
@@ -164,8 +164,9 @@ int Main(int argc, char** argv) {
     return static_cast<int>(KindOf(status));
   }
   const int flushed = FlushOutput(program.reporter);
-  LeaveJob(program, /*failed=*/false, flushed);
-  return flushed != 0 ? flushed : program.exit_code;
+  const int exit_code = flushed != 0 ? flushed : program.exit_code;
+  LeaveJob(program, /*failed=*/false, exit_code);
+  return exit_code;
 }
 
 }  // namespace

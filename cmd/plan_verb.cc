@@ -11,9 +11,12 @@
 #include "base/duration.h"
 #include "base/json_escape.h"
 #include "base/status.h"
+#include "cmd/flags.h"
 #include "cmd/limits.h"
 #include "cmd/output_target.h"
+#include "cmd/plan_machines.h"
 #include "cmd/program.h"
+#include "cmd/rate_flag.h"
 #include "cmd/train_flags.h"
 #include "cmd/training.h"
 #include "fmt/format.h"
@@ -33,6 +36,8 @@ struct PlanFlags {
   bool json = false;
   bool what_if = false;
   bool no_probe = false;
+  std::uint64_t machines = 0;  // 0: nothing is said about several
+  double network = 125e6;      // 1 Gbit/s
 };
 
 // A budget and its plan, if there is one.
@@ -115,7 +120,8 @@ Json RowJson(const Row& row, std::uint64_t lanes) {
   return json;
 }
 
-void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& rates, const TrainOptions& options) {
+void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& rates, const TrainOptions& options,
+               const std::optional<MachineRows>& machines) {
   Json json = RowJson(rows[0], options.lanes);
   json["epochs"] = options.epochs;
   json["order"] = FindTrainOption("order")->format(options);
@@ -129,7 +135,24 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
     json["what_if"] = Json::array();
     for (std::size_t i = 1; i < rows.size(); ++i) json["what_if"].push_back(RowJson(rows[i], options.lanes));
   }
+  if (machines) json["machines"] = MachinesJson(*machines);
   fmt::print("{}\n", EscapeJsonControls(json.dump(2, ' ', false, Json::error_handler_t::replace)));
+}
+
+// The given number of machines, and with --what-if half and double.
+absl::StatusOr<MachineRows> PlanFleet(const PlanFlags& flags, const TrainOptions& options, const Graph& graph,
+                                      const TrainingPlan& one, int threads, const std::optional<MachineRates>& rates) {
+  MachineRows fleet{.rows = {}, .network = flags.network, .most_useful = std::nullopt};
+  std::vector<std::uint64_t> numbers = {flags.machines};
+  if (flags.what_if && flags.machines > 1) numbers.push_back(flags.machines / 2);
+  if (flags.what_if) numbers.push_back(2 * flags.machines);
+  for (const std::uint64_t machines : numbers) {
+    fleet.rows.push_back({machines, PlanMachines(options, graph, one, threads, static_cast<std::uint32_t>(machines),
+                                                 flags.network, rates ? &*rates : nullptr)});
+  }
+  RETURN_IF_ERROR(fleet.rows[0].plan.status());
+  if (rates) fleet.most_useful = MostUsefulMachines(options, graph, one, threads, flags.network, *rates);
+  return fleet;
 }
 
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
@@ -143,6 +166,7 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   const int threads = ThreadCount(program);
   // Rejects impossible plans before the machine is probed.
   RETURN_IF_ERROR(PlanTraining(options, *graph, memory, threads, flags.run, nullptr).status());
+  RETURN_IF_ERROR(CheckMachines(options, flags.machines));
   std::optional<MachineRates> rates;
   if (!flags.no_probe) {
     // The plan is useful without times: on a full disk, or before a learning rate is found that does not diverge.
@@ -160,10 +184,16 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   for (const std::uint64_t budget : budgets) {
     rows.push_back({budget, PlanTraining(options, *graph, budget, threads, flags.run, rates ? &*rates : nullptr)});
   }
+  std::optional<MachineRows> machines;
+  if (flags.machines > 0) {
+    RETURN_IF_ERROR(rows[0].plan.status());
+    ASSIGN_OR_RETURN(machines, PlanFleet(flags, options, *graph, *rows[0].plan, threads, rates));
+  }
   if (flags.json) {
-    PrintJson(rows, rates, options);
+    PrintJson(rows, rates, options, machines);
   } else {
     PrintTable(rows, rates, options);
+    if (machines) PrintMachines(*machines, options);
     for (const Row& row : rows) {
       program.reporter.Info(
           fmt::format("{}: {}", FormatByteSize(row.memory),
@@ -183,6 +213,12 @@ void AddPlanVerb(CLI::App& app, Program& program) {
       ->type_name("DIR");
   verb->add_flag("--what-if", flags->what_if, "Also show half and double the memory");
   verb->add_flag("--no-probe", flags->no_probe, "Do not measure the machine: no estimated times");
+  CLI::Option* machines =
+      AddWholeNumber(*verb, "--machines", flags->machines, 1, kMostLanes,
+                     "Also show what so many machines send each other and how long they take, with --lanes");
+  AddByteRate(*verb, "--network", flags->network,
+              "What each of the machines sends and receives a second; 1Gbit/s by default")
+      ->needs(machines);
   verb->add_flag("--json", flags->json, "Print a JSON object");
   AddPresetFlag(*verb, flags->train);
   AddTrainFlags(*verb, flags->train);

@@ -52,6 +52,7 @@ void AddExportVerb(CLI::App& app, Program& program);
 void AddIndexVerb(CLI::App& app, Program& program);
 void AddMapVerb(CLI::App& app, Program& program);
 void AddQueryVerb(CLI::App& app, Program& program);
+void AddDistributeVerb(CLI::App& app, Program& program);
 void AddReportVerb(CLI::App& app, Program& program);
 void AddServeVerb(CLI::App& app, Program& program);
 void AddInspectVerb(CLI::App& app, Program& program);

@@ -20,8 +20,8 @@ class Reporter {
   // `quiet` shows only warnings and errors; `verbose` adds details. `memory_limit` as in ProgressFacts.
   void Configure(Format format, bool quiet, bool verbose, std::uint64_t memory_limit);
 
-  // From now on this is one of several processes: errors begin with its name, and with `silent` nothing else is written,
-  // as the first process says it.
+  // From now on this is one of several processes: errors begin with its name, and with `silent` nothing else is
+  // written, as the first process says it.
   void SetRank(std::string name, bool silent);
 
   void Error(std::string_view message);

@@ -2,10 +2,10 @@
 //
 // Each process holds the newest rows of some partitions, and those of a common folder write one pair of table files,
 // each its own rows. The machines' folders are numbered; the first process of a folder writes what the folder has once:
-// STATE, relations and events. Every folder's manifest is the same, so a commit of generation g + 1 needs three meetings:
-// all rows are on the disks before any manifest names them (Gather); all manifests are on the disks before a slot of
-// generation g is written again; and all processes know which slots are free before any of them sends rows to another.
-// So generations differ by at most one, and the smallest is in every folder.
+// STATE, relations and events. Every folder's manifest is the same, so a commit of generation g + 1 needs three
+// meetings: all rows are on the disks before any manifest names them (Gather); all manifests are on the disks before a
+// slot of generation g is written again; and all processes know which slots are free before any of them sends rows to
+// another. So generations differ by at most one, and the smallest is in every folder.
 #pragma once
 
 #include <cstdint>

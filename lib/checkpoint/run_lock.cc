@@ -98,4 +98,27 @@ absl::StatusOr<RunLock> RunLock::Take(const std::filesystem::path& path) {
                   path.string(), kOpenTries));
 }
 
+absl::StatusOr<RunLock> RunLock::Share(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(PinnedFolder folder, PinnedFolder::Pin(path.parent_path()));
+  ASSIGN_OR_RETURN(File file, File::OpenOrCreate(path));
+  if (::flock(file.descriptor(), LOCK_SH | LOCK_NB) != 0) return ErrnoError(path.string() + ": flock", errno);
+  return RunLock(std::move(folder), std::move(file));
+}
+
+absl::Status RunLock::AwaitOthers(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(path));
+  if (!there) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const File file, File::OpenOrCreate(path));
+  constexpr int kTriesInAll = 100;
+  for (int attempt = 1; ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0; ++attempt) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return ErrnoError(path.string() + ": flock", errno);
+    if (attempt == kTriesInAll) {
+      return BusyError(fmt::format("{}: a process of an earlier job still uses the run; wait for it or stop it",
+                                   path.parent_path().string()));
+    }
+    std::this_thread::sleep_for(kOwnerWait);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace octavo

@@ -598,7 +598,7 @@ absl::Status RunTables::Finish() {
     RETURN_IF_ERROR(RemoveFile(paths_.Table(table, 1)));
   }
   for (const std::filesystem::path& scratch :
-       {paths_.Gradients(), paths_.TrainedEdges(), paths_.Table(TableName::kLaneRelations, 0),
+       {paths_.Gradients(), paths_.TrainedEdges(), paths_.Ranks(), paths_.Table(TableName::kLaneRelations, 0),
         paths_.Table(TableName::kLaneRelations, 1), paths_.Table(TableName::kLaneRelationOptimizer, 0),
         paths_.Table(TableName::kLaneRelationOptimizer, 1)}) {
     RETURN_IF_ERROR(RemoveFile(scratch));

@@ -65,6 +65,10 @@ class NewestCommit {
     const MutexLock lock(mutex_);
     return manifest_.partitions[partition];
   }
+  bool IsHere(const PartitionRecord& record) const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(mutex_);
+    return manifest_.IsHere(record);
+  }
   Manifest Copy() const ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     return manifest_;
@@ -153,7 +157,9 @@ class TablesCheck {
     if (of_lanes || std::ranges::find(kRelationTables, table) != std::end(kRelationTables)) {
       return manifest.header.relation_slot == slot && (!of_lanes || manifest.round.open == 1);
     }
-    return std::ranges::any_of(manifest.partitions, [&](const PartitionRecord& record) { return record.slot == slot; });
+    return std::ranges::any_of(manifest.partitions, [&](const PartitionRecord& record) {
+      return record.slot == slot && manifest.IsHere(record);
+    });
   }
 
   // Checks header and size of each file that the newest manifest names.
@@ -209,6 +215,7 @@ class TablesCheck {
   void CheckPartition(TableName table, std::size_t partition, std::size_t index) {
     for (int tries = 0; tries < kTries; ++tries) {
       const PartitionRecord record = newest_.Record(partition);
+      if (!newest_.IsHere(record)) return;
       if (checked_[index] && SameRecord(*checked_[index], record)) return;
       const absl::Status status = CompareRows(table, partition, record);
       if (status.ok()) {
@@ -303,12 +310,15 @@ class TablesCheck {
   // Reports how much of each file the newest manifest names.
   void CountFiles() {
     const Manifest manifest = newest_.Copy();
+    if (const absl::Status whole = CheckWholeRun(manifest, paths_.State().string()); !whole.ok()) {
+      report_.Note(std::string(MessageOf(whole)));
+    }
     const ManifestHeader& header = manifest.header;
     for (const std::uint64_t slot : {0U, 1U}) {
       std::uint64_t rows = 0;
       std::uint64_t partitions = 0;
       for (std::uint64_t p = 0; p < manifest.partitions.size(); ++p) {
-        if (manifest.partitions[p].slot != slot) continue;
+        if (manifest.partitions[p].slot != slot || !manifest.IsHere(manifest.partitions[p])) continue;
         rows += std::min(header.partition_rows, header.rows - p * header.partition_rows);
         ++partitions;
       }

@@ -196,6 +196,18 @@ std::span<const float> QuestionBatch::Thresholds(std::size_t question) const {
   return std::span(thresholds_).subspan(ranges_[question].first, ranges_[question].count);
 }
 
+absl::Status QuestionBatch::AddUp(const std::function<absl::Status(std::span<std::uint64_t>)>& add_up) {
+  RETURN_IF_ERROR(add_up(candidate_bins_));
+  RETURN_IF_ERROR(add_up(known_bins_));
+  if (!typed_) return absl::OkStatus();
+  RETURN_IF_ERROR(add_up(typed_bins_));
+  RETURN_IF_ERROR(add_up(typed_known_bins_));
+  std::vector<std::uint64_t> plausible(plausible_.begin(), plausible_.end());
+  RETURN_IF_ERROR(add_up(plausible));
+  std::ranges::transform(plausible, plausible_.begin(), [](std::uint64_t count) { return count > 0 ? 1 : 0; });
+  return absl::OkStatus();
+}
+
 void QuestionBatch::SumBins() {
   ParallelRanges(0, size(), kGrain, [&](std::size_t first, std::size_t last) {
     for (std::size_t question = first; question < last; ++question) {

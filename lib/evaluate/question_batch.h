@@ -54,6 +54,8 @@ class QuestionBatch {
     double typed = 0;        // if typed
     bool plausible = false;  // the answer itself
   };
+  // Calls `add_up` with what was counted, before SumBins: several processes have counted parts.
+  absl::Status AddUp(const std::function<absl::Status(std::span<std::uint64_t>)>& add_up);
   void SumBins();  // in parallel
   // Returns the question of a triple and side. REQUIRES: triple < number of triples
   std::size_t QuestionOf(std::size_t triple, Side side) const { return answers_[AnswerOf(triple, side)].question; }

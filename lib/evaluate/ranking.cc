@@ -258,11 +258,30 @@ class ReportBuilder {
   RankingReport report_;
 };
 
+// What this process scores of the nodes of a range.
+AnswerRange PartOf(const AnswerRange& range, const RankingShare& share, std::uint64_t nodes) {
+  const std::uint64_t begin = nodes / share.parts * share.part;
+  const std::uint64_t end = share.part + 1 == share.parts ? nodes : nodes / share.parts * (share.part + 1);
+  AnswerRange part = range;
+  part.first = std::clamp(begin, range.first, range.last);
+  part.last = std::clamp(end, part.first, range.last);
+  return part;
+}
+
+// Adds up what the processes have counted.
+absl::Status AddUp(const RankingShare& share, QuestionBatch& batch, BatchTypes* types) {
+  if (share.parts == 1) return absl::OkStatus();
+  RETURN_IF_ERROR(batch.AddUp(share.add_up));
+  return types == nullptr ? absl::OkStatus() : share.add_up(types->candidates);
+}
+
 // Scores all candidates against one batch. `progress` receives the share of the batch that is done.
 absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candidates, const RankingPlan& plan,
-                       const std::vector<AnswerRange>& ranges, QuestionBatch& batch, BatchTypes* types,
-                       const std::function<void(double)>& progress, const std::function<bool()>& stop) {
-  const double work = static_cast<double>(batch.size()) * static_cast<double>(candidates.size());
+                       const std::vector<AnswerRange>& ranges, const RankingShare& share, QuestionBatch& batch,
+                       BatchTypes* types, const std::function<void(double)>& progress,
+                       const std::function<bool()>& stop) {
+  const double work = static_cast<double>(batch.size()) * static_cast<double>(candidates.size()) /
+                      static_cast<double>(share.parts);
   std::atomic<std::uint64_t> done{0};
   const std::function<void(std::uint64_t)> advance = [&](std::uint64_t pairs) {
     const std::uint64_t sum = done.fetch_add(pairs, std::memory_order_relaxed) + pairs;  // only for display
@@ -283,10 +302,12 @@ absl::Status RankBatch(const EmbeddedGraph& embedded, const CandidateSet& candid
       return stream({places.first(), places.last()}, known, &places);
     });
   };
-  for (const AnswerRange& range : ranges) {
+  for (const AnswerRange& whole : ranges) {
+    const AnswerRange range = PartOf(whole, share, embedded.graph.node_count());
     if (candidates.CountIn(range.first, range.last) == 0) continue;
     RETURN_IF_ERROR(VisitKnownAnswers(embedded.graph, batch.questions(), range, plan.known_answers, rank));
   }
+  RETURN_IF_ERROR(AddUp(share, batch, types));
   batch.SumBins();
   return absl::OkStatus();
 }
@@ -319,7 +340,10 @@ absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const R
   const bool given = !options.candidate_nodes.empty();
   const CandidateSet candidates = given ? CandidateSet(embedded.graph.node_count(), options.candidate_nodes)
                                         : CandidateSet(embedded.graph.node_count(), options.candidates, options.seed);
-  const RankingPlan plan = MakePlan(embedded, options, triples.size());
+  RankingPlan plan = MakePlan(embedded, options, triples.size());
+  if (options.share.parts > 1) {
+    ASSIGN_OR_RETURN(plan.batch_triples, options.share.least(plan.batch_triples));
+  }
   const std::vector<AnswerRange> ranges = MakeAnswerRanges(embedded.graph, plan.known_answers);
   ASSIGN_OR_RETURN(const std::optional<TypeRules> rules, CountTypes(embedded, options));
   ReportBuilder builder(embedded.graph, candidates, given, options.per_relation);
@@ -335,7 +359,8 @@ absl::StatusOr<RankingReport> RankTriples(const EmbeddedGraph& embedded, const R
       const double ranked = static_cast<double>(done) + share * static_cast<double>(edges.size());
       options.progress(std::min(1.0, ranked / static_cast<double>(triples.size())));
     };
-    RETURN_IF_ERROR(RankBatch(embedded, candidates, plan, ranges, batch, batch_types, progress, options.stop));
+    RETURN_IF_ERROR(RankBatch(embedded, candidates, plan, ranges, options.share, batch, batch_types, progress,
+                              options.stop));
     builder.Add(batch, edges, batch_types);
     done += edges.size();
   }

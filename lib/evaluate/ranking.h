@@ -13,8 +13,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/edge.h"
 #include "evaluate/embedded_graph.h"
@@ -22,6 +24,17 @@
 #include "evaluate/type_rules.h"
 
 namespace octavo {
+
+// Several processes rank the same triples together: each scores its part of the nodes, and the counts of all are added
+// up, so the result is that of one process.
+struct RankingShare {
+  std::uint64_t part = 0;
+  std::uint64_t parts = 1;
+  // Returns the least of the values that the processes give.
+  std::function<absl::StatusOr<std::uint64_t>(std::uint64_t)> least = {};
+  // Replaces the counts by their sums over all processes.
+  std::function<absl::Status(std::span<std::uint64_t>)> add_up = {};
+};
 
 struct RankingOptions {
   Split split = Split::kTest;
@@ -37,6 +50,7 @@ struct RankingOptions {
   std::uint64_t memory_bytes = 0;  // limit for what the ranking holds; 0: 1 GiB
   // Rows read at a time; 0: by memory, up to 2 MiB. Results do not depend on it.
   std::uint64_t block_rows = 0;
+  RankingShare share = {};
   // Called with the share done, in [0, 1], from any thread and often.
   std::function<void(double)> progress = {};
   // Called often, on the calling thread. When it returns true the ranking ends with absl::CancelledError.

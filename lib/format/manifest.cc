@@ -91,9 +91,9 @@ absl::Status CheckWholeRun(const Manifest& manifest, std::string_view file_name)
   const auto elsewhere = std::ranges::count_if(
       manifest.partitions, [&](const PartitionRecord& record) { return record.folder != manifest.round.folder; });
   if (elsewhere == 0) return absl::OkStatus();
-  return CorruptError(fmt::format("{}: {} of {} partitions are in other folders of this run, which is in {}; expected "
-                                  "the folder of rank 0 after the training is done",
-                                  file_name, elsewhere, manifest.partitions.size(), manifest.round.folders));
+  return UsageError(fmt::format("{}: {} of {} partitions are in other folders of this run, which is in {}; expected "
+                                "octavo resume on all of its machines, or after that the folder of rank 0",
+                                file_name, elsewhere, manifest.partitions.size(), manifest.round.folders));
 }
 
 absl::StatusOr<Manifest> DecodeManifest(std::span<const std::byte> slot, std::string_view file_name) {

@@ -127,9 +127,12 @@ struct Manifest {
   std::vector<PartitionRecord> partitions;
   LanesHeader round;              // of a run in lanes
   std::vector<LaneRecord> lanes;  // empty: a run without lanes
+
+  // Whether the rows of a partition are in the folder of this manifest.
+  bool IsHere(const PartitionRecord& record) const { return record.folder == round.folder; }
 };
 
-// A corrupt-file error if the rows of some partitions are in other folders of the run. `file_name` is for the message.
+// A usage error if the rows of some partitions are in other folders of the run. `file_name` is for the message.
 absl::Status CheckWholeRun(const Manifest& manifest, std::string_view file_name);
 
 // Bytes of a manifest with its checksum. `lanes` is 0 without lanes.

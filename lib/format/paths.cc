@@ -79,7 +79,7 @@ std::filesystem::path RunPaths::Table(TableName table, int slot) const {
 
 std::vector<std::filesystem::path> RunPaths::All() const {
   std::vector<std::filesystem::path> paths = {
-      State(),           Configuration(), Metrics(), Gradients(), TrainedEdges(),
+      State(),           Configuration(), Metrics(), Gradients(), TrainedEdges(), Ranks(),
       UnsortedVectors(), Beginning(),     Growth(),  KnownRows(), Lock()};
   for (const TableName table : kTables) {
     for (const int slot : {0, 1}) paths.push_back(Table(table, slot));

@@ -62,6 +62,8 @@ class RunPaths {
   std::filesystem::path State() const { return folder_ / "STATE"; }
   std::filesystem::path Metrics() const { return folder_ / "metrics.jsonl"; }
   std::filesystem::path Lock() const { return folder_ / "LOCK"; }
+  // Locked by the other processes that train a run with the one that has the lock.
+  std::filesystem::path Ranks() const { return folder_ / "RANKS"; }
   // Scratch files, made anew by each process: sums of gradients; the trained edges where these are a subset; vectors
   // that are being sorted into node order.
   std::filesystem::path Gradients() const { return folder_ / "gradients.map"; }
@@ -108,6 +110,8 @@ class SearchPaths {
   std::filesystem::path Log() const { return folder_ / "tune.jsonl"; }
   std::filesystem::path Preset() const { return folder_ / "best.toml"; }
   std::filesystem::path Lock() const { return folder_ / "LOCK"; }
+  // Locked by the other processes that train a run with the one that has the lock.
+  std::filesystem::path Ranks() const { return folder_ / "RANKS"; }
   // The run of a trial: trial-000, trial-001, ...
   RunPaths Trial(std::uint64_t trial) const;
   // Of a search that holds edges out itself: the graph without them, and the best trial's run on all edges.

@@ -92,7 +92,7 @@ class BatchPrefetcher {
   const PrefetchMode mode_;
   std::unique_ptr<const EpochOrder> order_;
   std::unique_ptr<const EpochOrder> next_;  // as passed to BeginEpoch, or null
-  std::vector<bool> skipped_;  // states of order_
+  std::vector<bool> skipped_;               // states of order_
   std::uint64_t front_window_ = kNone;
   std::span<const Edge> current_;
   FetchCounts counts_;

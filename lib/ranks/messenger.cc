@@ -45,7 +45,8 @@ absl::StatusOr<std::unique_ptr<Messenger>> Messenger::Start(std::unique_ptr<Tran
                                                             MessengerSettings settings) {
   std::unique_ptr<Messenger> messenger(new Messenger(std::move(transport), std::move(settings)));
   const MutexLock lock(messenger->mutex_);
-  messenger->mutex_.Await([&m = *messenger]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return m.started_ || !m.first_error_.ok(); });
+  messenger->mutex_.Await([&m = *messenger]()
+                              ABSL_NO_THREAD_SAFETY_ANALYSIS { return m.started_ || !m.first_error_.ok(); });
   if (!messenger->first_error_.ok()) return messenger->first_error_;
   return messenger;
 }
@@ -278,10 +279,10 @@ absl::Status Messenger::CheckBeats() {
     std::string name = fmt::format("{}", from);
     const MutexLock lock(mutex_);
     if (!names_.empty()) name = names_[static_cast<std::size_t>(from)];
-    return RuntimeError(
-        fmt::format("rank {} has not answered for {} s: it hangs, or the network between them is cut; the run stands at "
-                    "its last commit, from which octavo resume continues",
-                    name, std::chrono::duration_cast<std::chrono::seconds>(settings_.lost_after).count()));
+    return RuntimeError(fmt::format(
+        "rank {} has not answered for {} s: it hangs, or the network between them is cut; the run stands at "
+        "its last commit, from which octavo resume continues",
+        name, std::chrono::duration_cast<std::chrono::seconds>(settings_.lost_after).count()));
   }
   return absl::OkStatus();
 }

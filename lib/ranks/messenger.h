@@ -1,5 +1,5 @@
-// The thread that owns the transport: it sends what others hand to it, receives whatever arrives, and notices ranks that
-// are silent.
+// The thread that owns the transport: it sends what others hand to it, receives whatever arrives, and notices ranks
+// that are silent.
 //
 // Neither MPI library notices a rank that hangs or a cable that is cut. So each messenger sends a beat to every other
 // rank, and one that has not been heard for `lost_after` is lost: the job cannot continue.
@@ -43,8 +43,8 @@ struct MessengerSettings {
   std::chrono::milliseconds beat = std::chrono::milliseconds(2000);
   std::chrono::milliseconds lost_after = std::chrono::milliseconds(60000);
   // Called once, on the messenger's thread, when a rank is lost or the transport fails. Then the process ends with this
-  // exit code, and so do the other ranks, as far as they can be reached; with -1 it goes on, and calls of Receive return
-  // the status.
+  // exit code, and so do the other ranks, as far as they can be reached; with -1 it goes on, and calls of Receive
+  // return the status.
   std::function<void(const absl::Status&)> on_lost = {};
   int lost_exit_code = -1;
   // Of a piece of a longer message; tests have shorter ones. At least the 16 bytes of a header.

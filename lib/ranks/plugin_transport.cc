@@ -36,9 +36,8 @@ class PluginTransport : public Transport {
     library_ = library.data();
     // The launcher of another library starts every process as the only one, and all would train the same run.
     if (ranks_ == job_.ranks) return absl::OkStatus();
-    return UsageError(
-        fmt::format("{} started {} ranks, but {} sees {}; expected the launcher of the same library", job_.launcher,
-                    job_.ranks, library_, ranks_));
+    return UsageError(fmt::format("{} started {} ranks, but {} sees {}; expected the launcher of the same library",
+                                  job_.launcher, job_.ranks, library_, ranks_));
   }
   int rank() const override { return rank_; }
   int ranks() const override { return ranks_; }
@@ -116,16 +115,18 @@ absl::StatusOr<std::unique_ptr<Transport>> LoadTransport(const LaunchedJob& job,
       const auto function = reinterpret_cast<OctavoRanksFunction>(::dlsym(object, "octavo_ranks"));
       const OctavoRanks* const plugin = function == nullptr ? nullptr : function();
       if (plugin == nullptr || plugin->abi != OCTAVO_RANKS_ABI) {
-        return UsageError(fmt::format("{}: version {} of the plugin's interface; expected {}: octavo and octavo-mpi of "
-                                      "the same version",
-                                      path.string(), plugin == nullptr ? 0 : plugin->abi, OCTAVO_RANKS_ABI));
+        return UsageError(
+            fmt::format("{}: version {} of the plugin's interface; expected {}: octavo and octavo-mpi of "
+                        "the same version",
+                        path.string(), plugin == nullptr ? 0 : plugin->abi, OCTAVO_RANKS_ABI));
       }
       return std::make_unique<PluginTransport>(*plugin, job);
     }
   }
-  return UsageError(fmt::format("{} started {} ranks, but octavo has no plugin for it; looked for {}; expected the "
-                                "package octavo-mpi, or a build with MPI",
-                                job.launcher, job.ranks, fmt::join(tried, ", ")));
+  return UsageError(
+      fmt::format("{} started {} ranks, but octavo has no plugin for it; looked for {}; expected the "
+                  "package octavo-mpi, or a build with MPI",
+                  job.launcher, job.ranks, fmt::join(tried, ", ")));
 }
 
 }  // namespace octavo

@@ -9,8 +9,7 @@ namespace octavo {
 
 absl::StatusOr<std::unique_ptr<Ranks>> Ranks::Join(std::unique_ptr<Transport> transport, MessengerSettings settings,
                                                    std::string_view host, std::string_view kind) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Messenger> messenger,
-                   Messenger::Start(std::move(transport), std::move(settings)));
+  ASSIGN_OR_RETURN(std::unique_ptr<Messenger> messenger, Messenger::Start(std::move(transport), std::move(settings)));
   std::unique_ptr<Ranks> ranks(new Ranks(std::move(messenger)));
   MessageWriter mine;
   mine.PutText(host);
@@ -27,9 +26,10 @@ absl::StatusOr<std::unique_ptr<Ranks>> Ranks::Join(std::unique_ptr<Transport> tr
     if (rank == 0) first_kind = its_kind;
     if (its_kind != first_kind) {
       ranks->messenger_->Finish();  // all ranks find this, and leave when each of them knows
-      return UsageError(fmt::format("rank {} has {}, rank {} has {}: their bits differ; expected the same program and "
-                                    "processors that compute alike",
-                                    ranks->NameOf(0), first_kind, ranks->NameOf(rank), its_kind));
+      return UsageError(
+          fmt::format("rank {} has {}, rank {} has {}: their bits differ; expected the same program and "
+                      "processors that compute alike",
+                      ranks->NameOf(0), first_kind, ranks->NameOf(rank), its_kind));
     }
   }
   ranks->messenger_->SetNames(ranks->names_);

@@ -26,8 +26,8 @@ namespace octavo {
 // Together, Gather, Tell and Meet are for one thread, and all ranks call the same ones in the same order.
 class Ranks {
  public:
-  // Joins the job. Two ranks with different `kind`, such as "octavo 1.2, AVX-512", cannot compute the same bits: a usage
-  // error. `host` is this machine's name, for messages.
+  // Joins the job. Two ranks with different `kind`, such as "octavo 1.2, AVX-512", cannot compute the same bits: a
+  // usage error. `host` is this machine's name, for messages.
   static absl::StatusOr<std::unique_ptr<Ranks>> Join(std::unique_ptr<Transport> transport, MessengerSettings settings,
                                                      std::string_view host, std::string_view kind);
 

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "checkpoint/commit_peers.h"
+#include "checkpoint/run_lock.h"
 #include "checkpoint/run_tables.h"
 #include "format/graph_description.h"
 #include "format/known_rows.h"
@@ -42,6 +43,7 @@ absl::StatusOr<std::unique_ptr<MmapGradientAccumulator>> MakeGradients(const Run
 
 // A run after its first commit, ready for training.
 struct BegunRun {
+  std::optional<RunLock> lock;  // of a process that does not write the folder's own files
   std::unique_ptr<MmapGradientAccumulator> gradients;
   std::unique_ptr<RunTables> tables;
   std::optional<KnownRows> known;   // if the options need it

@@ -20,8 +20,6 @@ namespace {
 
 using Type = OptionField::Type;
 
-constexpr std::uint64_t kMostLanes = 256;  // of 512 partitions each group has at least one
-
 OptionField Whole(std::string_view name, std::uint64_t TrainOptions::*member, std::uint64_t least, std::uint64_t most,
                   std::string_view help) {
   OptionField field{.name = name, .help = help, .type = Type::kWholeNumber};

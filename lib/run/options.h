@@ -45,6 +45,8 @@ enum class Precision { kFloat32, kBf16, kAuto };
 // What is trained: the edges, or the pairs of nodes that meet on random walks along them (run/trained_edges.h).
 enum class Walk { kNone, kDeepWalk, kPersonalPageRank };
 
+inline constexpr std::uint64_t kMostLanes = 256;  // of 512 partitions each group has at least one
+
 struct TrainOptions {
   // The model.
   ModelKind model = ModelKind::kComplEx;

@@ -119,6 +119,7 @@ absl::StatusOr<RunFolder> RunFolder::Take(const fs::path& folder, bool overwrite
   RETURN_IF_ERROR(CheckFolder(paths));
   ASSIGN_OR_RETURN(ParentFolders made, ParentFolders::Make(folder));
   ASSIGN_OR_RETURN(RunLock lock, RunLock::Take(paths.Lock()));
+  RETURN_IF_ERROR(RunLock::AwaitOthers(paths.Ranks()));
   RunFolder place(paths, std::move(made), std::move(lock));
   RETURN_IF_ERROR(SettleRun(paths));
   if (!overwrite) RETURN_IF_ERROR(CheckUnused(paths));

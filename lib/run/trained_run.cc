@@ -100,6 +100,7 @@ absl::StatusOr<TrainedRun> OpenTrainedRun(const std::filesystem::path& folder,
   const RunPaths paths(folder);
   RETURN_IF_ERROR(CheckSettled(paths));
   ASSIGN_OR_RETURN(Manifest manifest, ReadNewestManifest(paths.State()));
+  RETURN_IF_ERROR(CheckWholeRun(manifest, paths.State().string()));
   for (int attempt = 1;; ++attempt) {
     absl::StatusOr<TrainedRun> run = OpenCommit(paths, manifest, graph_folder);
     if (run.ok() || attempt == kTries) return run;

@@ -183,8 +183,8 @@ class MmapManager {
   // ---- Rows that move to another process, which trains the same run.
 
   // Reads or writes bytes of the partition's rows, from byte `offset` of them on: in the newest slot, or in that which
-  // is not committed. Any thread, beside all other functions but those of the same partition. REQUIRES: the partition is
-  // not resident
+  // is not committed. Any thread, beside all other functions but those of the same partition. REQUIRES: the partition
+  // is not resident
   absl::Status ReadStored(PartitionId partition, std::uint64_t offset, std::span<std::byte> bytes) const;
   absl::Status WriteStored(PartitionId partition, std::uint64_t offset, std::span<const std::byte> bytes);
   // The newest rows of the partition were written by another process, to its slot `slot`; if `here`, these files have

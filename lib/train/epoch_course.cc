@@ -83,8 +83,8 @@ std::vector<std::uint32_t> EpochCourse::UsersLeft(const EpochPlan& whole, std::u
 }
 
 std::uint64_t EpochCourse::FirstBatchOf(std::uint32_t round, std::uint32_t lane) const {
-  const auto turn = std::ranges::find_if(
-      turns_, [&](const LaneTurn& each) { return each.round == round && each.lane == lane; });
+  const auto turn =
+      std::ranges::find_if(turns_, [&](const LaneTurn& each) { return each.round == round && each.lane == lane; });
   return first_batches_[turn->first_state];
 }
 

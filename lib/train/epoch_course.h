@@ -32,8 +32,8 @@ struct EpochPosition {
 class EpochCourse {
  public:
   EpochCourse() = default;
-  // Of `whole`, whose states begin with the batches `first_batches` (and their number at the end), the states of `lanes`
-  // from `position` on. A plan without turns is one round of one lane.
+  // Of `whole`, whose states begin with the batches `first_batches` (and their number at the end), the states of
+  // `lanes` from `position` on. A plan without turns is one round of one lane.
   EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> first_batches, std::uint64_t accumulate,
               const LaneRange& lanes, const EpochPosition& position);
 

@@ -72,8 +72,8 @@ absl::Status CombineRound(const OptimizerSpec& optimizer, RoundTables& round) {
   const std::size_t count = round.lanes.size();
   std::vector<LaneRelations> lanes;
   for (std::size_t lane = 0; lane < count; ++lane) {
-    lanes.push_back({.rows = RowsOfLane(round.lane_relations, count, lane),
-                     .state = RowsOfLane(round.lane_state, count, lane)});
+    lanes.push_back(
+        {.rows = RowsOfLane(round.lane_relations, count, lane), .state = RowsOfLane(round.lane_state, count, lane)});
   }
   return CombineLanes(optimizer, lanes, round.relations, round.state);
 }

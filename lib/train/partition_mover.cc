@@ -121,10 +121,8 @@ absl::Status PartitionMover::SendOne(const Leaving& leaving) {
   int under_way = 0;
   for (std::uint64_t offset = 0; offset < all;) {
     const std::uint64_t end = std::min(offset + kPieceBytes, offset < embeddings ? embeddings : all);
-    const PieceHead head{.partition = Value(leaving.partition),
-                         .offset = offset,
-                         .all_bytes = all,
-                         .record = leaving.record};
+    const PieceHead head{
+        .partition = Value(leaving.partition), .offset = offset, .all_bytes = all, .record = leaving.record};
     Message message(sizeof(head) + end - offset);
     std::memcpy(message.data(), &head, sizeof(head));
     RETURN_IF_ERROR(tables_.ReadMoving(leaving.partition, offset, std::span(message).subspan(sizeof(head))));
@@ -181,9 +179,10 @@ absl::Status PartitionMover::ReceivePiece(int from, const Message& message) {
   const bool whole = arriving->bytes == head.all_bytes;
   if (whole && (arriving->embeddings.Digest() != head.record.embedding_checksum ||
                 arriving->state.Digest() != head.record.state_checksum)) {
-    return RuntimeError(fmt::format("partition {} arrived from rank {} with a wrong checksum; expected the bytes that it "
-                                    "sent: the network, a disk or the memory of one of the two machines is at fault",
-                                    head.partition, ranks_.NameOf(from)));
+    return RuntimeError(
+        fmt::format("partition {} arrived from rank {} with a wrong checksum; expected the bytes that it "
+                    "sent: the network, a disk or the memory of one of the two machines is at fault",
+                    head.partition, ranks_.NameOf(from)));
   }
   {
     const MutexLock lock(mutex_);

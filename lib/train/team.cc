@@ -119,10 +119,10 @@ absl::Status Team::Adopt(Manifest& manifest) {
     RETURN_IF_ERROR(MessageReader(all[rank]).Get(then));
     if (now.size() <= then) now.resize(then + std::size_t{1});
     if (now[then] && *now[then] != folders_[rank]) {
-      return UsageError(fmt::format("ranks {} and {} have different folders, but both have part {} of the run; expected "
-                                    "the folders that the run was stopped with, each once",
-                                    ranks_.NameOf(FirstRankOf(*now[then])), ranks_.NameOf(static_cast<int>(rank)),
-                                    then + 1));
+      return UsageError(
+          fmt::format("ranks {} and {} have different folders, but both have part {} of the run; expected "
+                      "the folders that the run was stopped with, each once",
+                      ranks_.NameOf(FirstRankOf(*now[then])), ranks_.NameOf(static_cast<int>(rank)), then + 1));
     }
     now[then] = folders_[rank];
   }
@@ -137,9 +137,10 @@ absl::Status Team::Adopt(Manifest& manifest) {
     }
   }
   if (missing > 0) {
-    return UsageError(fmt::format("{} of {} partitions are in folder {} of the run's {}, which no rank has; expected the "
-                                  "machine with that folder among the ranks",
-                                  missing, manifest.partitions.size(), missing_folder + 1, manifest.round.folders));
+    return UsageError(
+        fmt::format("{} of {} partitions are in folder {} of the run's {}, which no rank has; expected the "
+                    "machine with that folder among the ranks",
+                    missing, manifest.partitions.size(), missing_folder + 1, manifest.round.folders));
   }
   manifest.round.folders = folder_count_ > 1 ? folder_count_ : 0;
   manifest.round.folder = folder_count_ > 1 ? folder() : 0;
@@ -207,8 +208,8 @@ absl::Status Team::Merge(std::span<const Message> all, Manifest& next, RelationT
       holders[partition] = rank;
       RETURN_IF_ERROR(reader.Get(next.partitions[partition]));
     }
-    const LaneRange lanes = LanesOfRank(lane_count_, static_cast<std::uint32_t>(ranks_.size()),
-                                        static_cast<std::uint32_t>(rank));
+    const LaneRange lanes =
+        LanesOfRank(lane_count_, static_cast<std::uint32_t>(ranks_.size()), static_cast<std::uint32_t>(rank));
     for (std::uint32_t lane = lanes.first; lane < lanes.end; ++lane) {
       RETURN_IF_ERROR(reader.Get(next.lanes[lane]));
       if (next.round.open == 0) continue;
@@ -218,8 +219,7 @@ absl::Status Team::Merge(std::span<const Message> all, Manifest& next, RelationT
   }
   const auto lost = std::ranges::find(holders, -1);
   if (lost == holders.end()) return absl::OkStatus();
-  return absl::InternalError(
-      absl::string_view(fmt::format("partition {} has no rank", lost - holders.begin())));
+  return absl::InternalError(absl::string_view(fmt::format("partition {} has no rank", lost - holders.begin())));
 }
 
 // Each rank writes a file with a name of its own beside the folder, and looks for those of the others. Names have the

@@ -1,5 +1,5 @@
-// The processes that train one run together: which rank trains which lanes, which folder it writes, and when all of them
-// commit or stop.
+// The processes that train one run together: which rank trains which lanes, which folder it writes, and when all of
+// them commit or stop.
 //
 // Rank 0 decides on commits within a round and tells the others; each joins at its next batch boundary, or while it
 // waits for the end of the round. Lanes do not talk within a round, so a cut through them at any batches is consistent.
@@ -83,8 +83,8 @@ class Team : public CommitPeers {
   bool stop_told_ = false;
 };
 
-// Finds out which ranks see the same folder `path`, which need not exist. Returns a number for each rank, ascending from
-// 0 in the order of their first ranks.
+// Finds out which ranks see the same folder `path`, which need not exist. Returns a number for each rank, ascending
+// from 0 in the order of their first ranks.
 absl::StatusOr<std::vector<std::uint32_t>> FindFolders(Ranks& ranks, const std::filesystem::path& path);
 
 }  // namespace octavo

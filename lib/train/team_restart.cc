@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -43,10 +45,10 @@ absl::Status CheckAlike(Team& team, const GraphDescription& graph, const TrainOp
     RETURN_IF_ERROR(reader.Get(fingerprint));
     RETURN_IF_ERROR(reader.Get(hash));
     if (fingerprint != graph.fingerprint) {
-      return UsageError(fmt::format("rank {} has a graph with fingerprint {:016x}, rank {} one with {:016x}; expected "
-                                    "copies of one import",
-                                    team.ranks().NameOf(team.rank()), graph.fingerprint, team.ranks().NameOf(rank),
-                                    fingerprint));
+      return UsageError(
+          fmt::format("rank {} has a graph with fingerprint {:016x}, rank {} one with {:016x}; expected "
+                      "copies of one import",
+                      team.ranks().NameOf(team.rank()), graph.fingerprint, team.ranks().NameOf(rank), fingerprint));
     }
     if (hash != ConfigurationHash(options)) {
       return UsageError(fmt::format("ranks {} and {} have different training options; expected the same",
@@ -72,7 +74,7 @@ absl::Status AgreeOnCommit(Ranks& ranks, const RunPaths& paths, bool writes_fold
     RETURN_IF_ERROR(MessageReader(all[rank]).Get(newest[rank]));
     const std::string& name = ranks.NameOf(static_cast<int>(rank));
     if (newest[rank].there == 0) {
-      return UsageError(fmt::format("{}: rank {} has no run there; expected the folder with which it was stopped",
+      return UsageError(fmt::format("{}: rank {} has no run there; expected the run's folder at rank 0",
                                     paths.folder().string(), name));
     }
     if (newest[rank].run_id != newest[0].run_id) {
@@ -83,12 +85,82 @@ absl::Status AgreeOnCommit(Ranks& ranks, const RunPaths& paths, bool writes_fold
   }
   for (std::size_t rank = 0; rank < newest.size(); ++rank) {
     if (newest[rank].generation <= smallest + 1) continue;
-    return CorruptError(fmt::format("{}: rank {} has generation {}, another one {}; expected at most one more: one of "
-                                    "the folders is an older copy",
-                                    paths.folder().string(), ranks.NameOf(static_cast<int>(rank)),
-                                    newest[rank].generation, smallest));
+    return CorruptError(
+        fmt::format("{}: rank {} has generation {}, another one {}; expected at most one more: one of "
+                    "the folders is an older copy",
+                    paths.folder().string(), ranks.NameOf(static_cast<int>(rank)), newest[rank].generation, smallest));
   }
   if (writes_folder) RETURN_IF_ERROR(RollBack(paths.State(), smallest));
+  return ranks.Meet();
+}
+
+namespace {
+
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 36;
+
+// The files that each folder has whole, at the newest commit.
+std::vector<std::filesystem::path> CommonFiles(const RunPaths& paths, const Manifest& manifest) {
+  const auto slot = static_cast<int>(manifest.header.relation_slot);
+  std::vector<std::filesystem::path> files = {paths.Configuration(), paths.Metrics(),
+                                              paths.Table(TableName::kRelations, slot),
+                                              paths.Table(TableName::kRelationOptimizer, slot)};
+  if (manifest.round.open == 1) {
+    files.push_back(paths.Table(TableName::kLaneRelations, slot));
+    files.push_back(paths.Table(TableName::kLaneRelationOptimizer, slot));
+  }
+  return files;
+}
+
+}  // namespace
+
+absl::Status ShareRun(Ranks& ranks, const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const std::vector<std::uint32_t> folders, FindFolders(ranks, paths.folder()));
+  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
+  MessageWriter mine;
+  mine.Put(there);
+  ASSIGN_OR_RETURN(const std::vector<Message> all, ranks.Together(mine.Take()));
+  std::vector<bool> has;
+  for (const Message& message : all) {
+    bool its = false;
+    RETURN_IF_ERROR(MessageReader(message).Get(its));
+    has.push_back(its);
+  }
+  if (!has[0] || std::ranges::count(has, false) == 0) return absl::OkStatus();
+  MessageWriter run;
+  if (ranks.first()) {
+    ASSIGN_OR_RETURN(Manifest manifest, ReadNewestManifest(paths.State()));
+    const std::vector<std::filesystem::path> files = CommonFiles(paths, manifest);
+    run.Put(std::uint64_t{files.size()});
+    for (const std::filesystem::path& file : files) {
+      ASSIGN_OR_RETURN(const std::string contents, ReadWholeFile(file, kMostFileBytes));
+      run.PutText(file.filename().string());
+      run.PutText(contents);
+    }
+    run.PutAll(std::span<const std::byte>(EncodeManifest(manifest)));
+  }
+  ASSIGN_OR_RETURN(const Message told, ranks.Tell(run.Take()));
+  const auto own = static_cast<std::size_t>(ranks.rank());
+  const bool first_of_folder = std::ranges::find(folders, folders[own]) - folders.begin() == ranks.rank();
+  if (has[own] || !first_of_folder) return ranks.Meet();
+  MessageReader reader(told);
+  std::uint64_t count = 0;
+  RETURN_IF_ERROR(reader.Get(count));
+  RETURN_IF_ERROR(CreateFolders(paths.folder()));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::string name;
+    std::string contents;
+    RETURN_IF_ERROR(reader.GetText(name));
+    RETURN_IF_ERROR(reader.GetText(contents));
+    RETURN_IF_ERROR(WriteWholeFileAtomically(paths.folder() / name, contents));
+  }
+  std::vector<std::byte> encoded;
+  RETURN_IF_ERROR(reader.GetAll(encoded));
+  ASSIGN_OR_RETURN(Manifest manifest, DecodeManifest(encoded, paths.State().string()));
+  // A number that no folder has.
+  const std::uint32_t before = std::max<std::uint32_t>(1, manifest.round.folders);
+  manifest.round.folder = before + static_cast<std::uint32_t>(ranks.rank());
+  manifest.round.folders = before + static_cast<std::uint32_t>(ranks.size());
+  RETURN_IF_ERROR(StateFile::Create(paths.State(), manifest).status());
   return ranks.Meet();
 }
 

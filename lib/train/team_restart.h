@@ -21,6 +21,10 @@ absl::StatusOr<std::unique_ptr<Team>> MakeTeam(Ranks* ranks, const std::filesyst
 // A usage error if the ranks have different graphs or options.
 absl::Status CheckAlike(Team& team, const GraphDescription& graph, const TrainOptions& options);
 
+// Makes the run known in empty folders of other ranks, so that machines can join a run: what every folder has of its
+// newest commit at rank 0, without rows of partitions, which move when a lane needs them. Nothing where all have a run.
+absl::Status ShareRun(Ranks& ranks, const RunPaths& paths);
+
 // Finds the newest commit that every folder has, and takes newer ones back before anything builds on it: a newer one is
 // of a commit that others had not ended. A usage error names a rank whose folder has no run, or another.
 absl::Status AgreeOnCommit(Ranks& ranks, const RunPaths& paths, bool writes_folder);

@@ -167,9 +167,10 @@ absl::StatusOr<PartitionShape> NextDivision(const Resumption& resumption, const 
 // What several processes cannot do yet.
 absl::Status CheckTeam(const Team& team, const TrainOptions& options) {
   if (team.folders() == 1 || options.validate_every == 0) return absl::OkStatus();
-  return UsageError(fmt::format("validate-every is {}, and the ranks have {} different folders: no rank has all rows to "
-                                "validate with; expected a folder on a disk that all of them share, or validate-every 0",
-                                options.validate_every, team.folders()));
+  return UsageError(
+      fmt::format("validate-every is {}, and the ranks have {} different folders: no rank has all rows to "
+                  "validate with; expected a folder on a disk that all of them share, or validate-every 0",
+                  options.validate_every, team.folders()));
 }
 
 // Makes `run` up to its first commit and installs it in its place. If an older run or an `unnamed` graph exists, the
@@ -184,7 +185,13 @@ absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicF
     // The folders are made and empty before any process begins.
     if (run.WritesFolder()) RETURN_IF_ERROR(RemoveRun(paths));
     RETURN_IF_ERROR(run.peers->Meet());
-    return BeginRun(run, paths, full);
+    std::optional<RunLock> lock;
+    if (!run.WritesFolder()) {
+      ASSIGN_OR_RETURN(lock, RunLock::Share(paths.Ranks()));
+    }
+    ASSIGN_OR_RETURN(BegunRun begun, BeginRun(run, paths, full));
+    begun.lock = std::move(lock);
+    return begun;
   }
   // The older run is kept until the new one's initial vectors have been read.
   const bool beside = unnamed != nullptr || (place.has_older() && run.vectors != nullptr);
@@ -351,6 +358,7 @@ absl::StatusOr<TrainingStart> CheckResume(const fs::path& folder, std::uint64_t 
 absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epochs, const TrainSettings& settings,
                                        const TrainCallbacks& callbacks, const fs::path& graph_folder) {
   const RunPaths paths(folder);
+  if (settings.ranks != nullptr) RETURN_IF_ERROR(ShareRun(*settings.ranks, paths));
   RETURN_IF_ERROR(CheckIsRun(paths));
   std::uint64_t lanes = 1;
   if (settings.ranks != nullptr) {
@@ -362,11 +370,17 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   std::optional<RunLock> lock;
   if (writes_folder) {
     ASSIGN_OR_RETURN(lock, RunLock::Take(paths.Lock()));
+    RETURN_IF_ERROR(RunLock::AwaitOthers(paths.Ranks()));
     RETURN_IF_ERROR(SettleRun(paths));
     // Best effort: the next copy removes it, too.
     static_cast<void>(RemoveUnfinishedCopy(paths, paths.Best()));
   }
-  if (team != nullptr) RETURN_IF_ERROR(AgreeOnCommit(*settings.ranks, paths, writes_folder));
+  if (team != nullptr) {
+    RETURN_IF_ERROR(AgreeOnCommit(*settings.ranks, paths, writes_folder));
+    if (!writes_folder) {
+      ASSIGN_OR_RETURN(lock, RunLock::Share(paths.Ranks()));
+    }
+  }
   const std::string fallback = DescribeFallback(paths.State());
   ASSIGN_OR_RETURN(Resumption resumption, ReadResumption(paths, epochs, graph_folder, settings.exchange));
   if (!fallback.empty() && callbacks.on_warning) callbacks.on_warning(fallback);
@@ -404,7 +418,8 @@ absl::StatusOr<TrainOutcome> ResumeRun(const fs::path& folder, std::uint64_t epo
   ASSIGN_OR_RETURN(const std::unique_ptr<RunTables> tables,
                    RunTables::Open(paths, shape, options.durability == Durability::kFull, team.get()));
   if (writes_folder) RETURN_IF_ERROR(RemoveFile(paths.Beginning()));
-  if (configuration_changed && writes_folder) RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
+  if (configuration_changed && writes_folder)
+    RETURN_IF_ERROR(WriteRunConfiguration(paths.Configuration(), configuration));
   made.Keep();
   return TrainingLoop(*graph, edges ? *edges : graph->Edges(Split::kTrain), FrozenRows(options, known), options, paths,
                       *tables, *gradients, next, settings, callbacks, team.get())

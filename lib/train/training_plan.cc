@@ -47,12 +47,6 @@ PlannedEpoch PlanEpoch(const TrainOptions& options, const Graph& graph, EpochPla
   return planned;
 }
 
-std::uint64_t RelationBytes(const TrainOptions& options, const GraphDescription& graph) {
-  const std::size_t width = options.model_spec().RelationWidth();
-  const std::uint64_t state = width == 0 ? 0 : StateWidth(options.optimizer, width);
-  return std::uint64_t{graph.relation_count} * (options.reciprocal ? 2 : 1) * (width + state) * sizeof(float);
-}
-
 // The relations of each lane, for a commit within a round.
 std::uint64_t LaneFileBytes(const TrainOptions& options, const GraphDescription& graph) {
   return options.lanes == 1 ? 0 : options.lanes * RelationBytes(options, graph) + 2 * kNpyHeaderBytes;
@@ -80,6 +74,12 @@ void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const
 }
 
 }  // namespace
+
+std::uint64_t RelationBytes(const TrainOptions& options, const GraphDescription& graph) {
+  const std::size_t width = options.model_spec().RelationWidth();
+  const std::uint64_t state = width == 0 ? 0 : StateWidth(options.optimizer, width);
+  return std::uint64_t{graph.relation_count} * (options.reciprocal ? 2 : 1) * (width + state) * sizeof(float);
+}
 
 DiskSpace DiskSpaceOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
   const std::uint64_t tables =

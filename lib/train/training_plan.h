@@ -36,6 +36,9 @@ struct TrainingPlan {
   double seconds = 0;
 };
 
+// Bytes of all relations with their optimizer state.
+std::uint64_t RelationBytes(const TrainOptions& options, const GraphDescription& graph);
+
 // The disk space of a run with these options.
 DiskSpace DiskSpaceOf(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape);
 
