@@ -271,6 +271,26 @@ TEST_F(TeamCommitTest, AnOpenRoundHasTheLanesOfAllRanks) {
       /*resume=*/true);
 }
 
+// A finished run has no second files. Ranks with one folder open the files that one of them has made.
+TEST_F(TeamCommitTest, RanksOfOneFolderMakeItsSecondFilesOnce) {
+  shared_ = true;
+  for (int round = 0; round < 12; ++round) {
+    const bool resume = round > 0;
+    RunOk(
+        [&](const Rank& rank) -> absl::Status {
+          const PartitionId own = rank.first() ? P(0) : P(2);
+          if (resume) {
+            EXPECT_EQ(WrongRows(rank.tables, own, static_cast<float>(round)), "");
+          }
+          RETURN_IF_ERROR(rank.Set(own, static_cast<float>(round + 1)));
+          RETURN_IF_ERROR(rank.Commit(static_cast<std::uint64_t>(round)));
+          return rank.tables.Finish();
+        },
+        resume);
+    EXPECT_FALSE(fs::exists(RunPaths(FolderOf(0)).Table(TableName::kEmbeddings, 1)));
+  }
+}
+
 // The disk space of a partition that only passed through, or has left, is given back.
 TEST_F(TeamCommitTest, APartitionThatHasLeftTakesNoSpace) {
   const auto stored = [&](int rank) {

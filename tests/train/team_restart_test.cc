@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
 #include "tests/support/expect_status.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/rank_threads.h"
 #include "tests/support/temporary_folder.h"
 #include "train/team.h"
@@ -96,11 +97,38 @@ TEST_F(TeamRestartTest, ExplainsWhichFolderIsWrong) {
     for (const std::string& found : Agree(folders)) EXPECT_NE(found.find(text), std::string::npos) << found;
   };
   const fs::path good = FolderAt("good", 5);
-  expect({good, Folder("empty")}, "rank 1 on host1 has no run there; expected the folder with which it was stopped");
+  expect({good, Folder("empty")}, "rank 1 on host1 has no run there; expected the run's folder at rank 0");
   expect({good, FolderAt("foreign", 5, 2)}, "rank 1 on host1 has another run there than rank 0 on host0");
   expect({FolderAt("old", 3), good}, "rank 1 on host1 has generation 5, another one 3; expected at most one more");
   ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(RunPaths(good).State()));
   EXPECT_EQ(manifest.header.generation, 5U) << "nothing was changed";
+}
+
+// A folder without the run gets it as of the commit that all others have: rank 0 may have a newer one, of which the job
+// that was killed had not told the others.
+TEST_F(TeamRestartTest, ANewFolderGetsTheCommitThatAllHave) {
+  for (const bool first_is_newer : {true, false}) {
+    SCOPED_TRACE(first_is_newer);
+    const std::string name = first_is_newer ? "x" : "y";
+    const std::vector<fs::path> folders = {FolderAt(name + "0", first_is_newer ? 4 : 3),
+                                           FolderAt(name + "1", first_is_newer ? 3 : 4), folder_ / (name + "2"),
+                                           folder_ / (name + "2")};
+    for (const TableName table : {TableName::kRelations, TableName::kRelationOptimizer}) {
+      WriteFileBytes(RunPaths(folders[0]).Table(table, 0), "relations");
+    }
+    WriteFileBytes(RunPaths(folders[0]).Configuration(), "{}");
+    WriteFileBytes(RunPaths(folders[0]).Metrics(), "events");
+    for (const absl::Status& status : RunRanks(4, [&](Ranks& ranks) {
+           return ShareRun(ranks, RunPaths(folders[static_cast<std::size_t>(ranks.rank())]));
+         })) {
+      ASSERT_OK(status);
+    }
+    ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(RunPaths(folders[2]).State()));
+    EXPECT_EQ(manifest.header.generation, 3U);
+    EXPECT_EQ(manifest.header.progress.step, 30U);
+    EXPECT_EQ(FileBytes(RunPaths(folders[2]).Metrics()), "events");
+    EXPECT_EQ(Agree(folders), (Found{"3", "3", "3", "3"}));
+  }
 }
 
 TEST_F(TeamRestartTest, FindsOutWhoseFoldersAreOne) {

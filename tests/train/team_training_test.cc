@@ -190,14 +190,17 @@ class Interrupted {
   void Remove() const { RemoveAll(folders_); }
 
  private:
-  // Another number of ranks in the common folder; the same folders for other ranks.
+  // Another number of ranks in the common folder; the same folders for other ranks, and sometimes another machine.
   void Choose() {
     now_ = folders_;
     if (disks_ == Disks::kShared) {
       now_.resize(1 + random_() % folders_.size());
-    } else {
-      std::ranges::shuffle(now_, random_);
+      return;
     }
+    std::ranges::shuffle(now_, random_);
+    if (stops_ == 0 || folders_.size() == options_.lanes || random_() % 2 == 0) return;
+    folders_.push_back(folders_[0].string() + "-" + std::to_string(folders_.size()));
+    now_.push_back(folders_.back());
   }
 
   std::vector<RankEnd> RunPart(const TrainOptions* options) {
