@@ -71,6 +71,12 @@ std::vector<Named> Trainings() {
   return all;
 }
 
+// In memory: a hundred trainings would else wait for the disk.
+fs::path RunFolder(const std::string& name) {
+  static const TemporaryFolder runs(FastPlace());
+  return runs / name;
+}
+
 std::string NewName() {
   static int count = 0;
   return "run" + std::to_string(++count);
@@ -84,7 +90,7 @@ std::vector<fs::path> NewFolders(Disks disks, std::size_t ranks) {
   std::vector<fs::path> folders;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::size_t number = disks == Disks::kShared ? 0 : disks == Disks::kPrivate ? rank : rank % 2;
-    folders.push_back(Training().run_folder(name + "-" + std::to_string(number)));
+    folders.push_back(RunFolder(name + "-" + std::to_string(number)));
   }
   return folders;
 }
@@ -97,12 +103,10 @@ struct Expected {
 };
 
 Expected TrainAlone(const TrainOptions& options) {
-  const std::string name = NewName();
-  Expected expected;
-  expected.bytes = Training().Train(options, name);
-  expected.events = EventsOf(Training().run_folder(name));
-  expected.names = NamesIn(Training().run_folder(name));
-  fs::remove_all(Training().run_folder(name));
+  const fs::path run = RunFolder(NewName());
+  EXPECT_OK(StartRun(Training().graph_folder(), run, options, /*overwrite=*/false, {.memory = kPlenty}, {}));
+  Expected expected{.bytes = ReadRunBytes(run), .events = EventsOf(run), .names = NamesIn(run)};
+  fs::remove_all(run);
   return expected;
 }
 
@@ -293,7 +297,7 @@ TEST(TeamTraining, AFinishedRunIsContinuedByAnyRanks) {
     }
     ExpectSame(folders[0], expected);
     // Where the run is finished all of its rows are in one folder, so one process can go on.
-    EXPECT_OK(Training().Resume(4, folders[0].filename().string()));
+    EXPECT_OK(ResumeRun(folders[0], 4, {.memory = kPlenty}, {}));
     RemoveAll(folders);
   }
 }
