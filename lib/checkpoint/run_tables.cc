@@ -246,7 +246,32 @@ absl::Status RunTables::MakeFirst(const RunShape& shape, const RowInitializer& e
   ASSIGN_OR_RETURN(state_, StateFile::Create(paths_.State(), manifest_));
   if (peers_ == nullptr) return absl::OkStatus();
   RETURN_IF_ERROR(peers_->Meet());
-  return peers_->Adopt(manifest_);  // as the processes that only open the folder
+  return AdoptManifest();  // as the processes that only open the folder
+}
+
+// Folders of several processes may have other numbers now. The first process of each makes the files that are missing,
+// before others open them: two that made the same file would each write to its own.
+absl::Status RunTables::AdoptManifest() {
+  RETURN_IF_ERROR(peers_->Adopt(manifest_));
+  if (WritesFolder()) RETURN_IF_ERROR(PrepareSpareTables());
+  return peers_->Meet();
+}
+
+absl::Status RunTables::PrepareSpareTables() {
+  const ManifestHeader& header = manifest_.header;
+  for (const int slot : {0, 1}) {
+    const auto named = [&](const PartitionRecord& record) {
+      return static_cast<int>(record.slot) == slot && IsHere(record);
+    };
+    if (std::ranges::any_of(manifest_.partitions, named)) continue;
+    for (const auto& [table, shape] :
+         {std::pair(TableName::kEmbeddings, NpyShape{header.rows, header.dim, header.element()}),
+          std::pair(TableName::kOptimizer, NpyShape{header.rows, header.state_width})}) {
+      ASSIGN_OR_RETURN(File file, OpenSpareTableFile(paths_.Table(table, slot), shape, InSeveralFolders()));
+      RETURN_IF_ERROR(file.Close());
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& paths, const RunShape& shape,
@@ -292,7 +317,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Open(const RunPaths& paths
   } else {
     tables->manifest_ = found;
   }
-  if (peers != nullptr) RETURN_IF_ERROR(peers->Adopt(tables->manifest_));
+  if (peers != nullptr) RETURN_IF_ERROR(tables->AdoptManifest());
   RETURN_IF_ERROR(Failpoint("restart.R6"));
   // newest_ runs ahead of the manifest: it has the slots and checksums of evicted rows that are not committed yet.
   tables->newest_ = tables->manifest_.partitions;
@@ -535,10 +560,11 @@ void RunTables::FollowOthers(const Manifest& next) {
     const auto partition = static_cast<PartitionId>(p);
     if (Holds(partition)) continue;
     const auto slot = static_cast<std::uint8_t>(newest_[p].slot);
-    const bool left = WritesFolder() && InSeveralFolders() && IsHere(manifest_.partitions[p]) && !IsHere(newest_[p]);
+    // Also what only passed through since the last commit.
+    const bool elsewhere = WritesFolder() && InSeveralFolders() && !IsHere(newest_[p]);
     for (MmapManager* const table : {embeddings_.get(), optimizer_.get()}) {
       table->Follow(partition, slot, /*here=*/false);
-      if (left) table->FreeStored(partition);
+      if (elsewhere) table->FreeStored(partition);
     }
   }
 }

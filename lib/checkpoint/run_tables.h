@@ -178,6 +178,8 @@ class RunTables {
   bool IsHere(const PartitionRecord& record) const { return peers_ == nullptr || record.folder == peers_->folder(); }
 
   absl::Status OpenTables();
+  absl::Status AdoptManifest();
+  absl::Status PrepareSpareTables();
   // Creates the files of the lanes' relations that are missing.
   absl::Status PrepareLanes();
   absl::Status WriteLanes(int slot, Manifest& next);

@@ -69,6 +69,11 @@ absl::StatusOr<std::array<ManifestSlot, 2>> ReadSlots(const File& file) {
   return slots;
 }
 
+// A manifest of an older version may be written in more bytes than it was read from.
+bool Fits(const Manifest& manifest, std::uint64_t slot_bytes) {
+  return ManifestSlotBytes(manifest.partitions.size(), manifest.lanes.size()) <= slot_bytes;
+}
+
 absl::StatusOr<Manifest> ReadNewest(const File& file) {
   ASSIGN_OR_RETURN(auto slots, ReadSlots(file));
   if (!slots[0].status.ok() && !slots[1].status.ok()) {
@@ -121,6 +126,7 @@ absl::Status RollBack(const std::filesystem::path& path, std::uint64_t generatio
   Manifest before = kept.manifest;
   --before.header.generation;
   RETURN_IF_ERROR(Failpoint("restart.roll_back"));
+  if (!Fits(before, slot_bytes)) return StateFile::Create(path, kept.manifest).status();
   RETURN_IF_ERROR(file.WriteAt((generation + 1) % 2 * slot_bytes, EncodeManifest(before)));
   return file.Sync();
 }
@@ -142,6 +148,7 @@ absl::StatusOr<StateFile> StateFile::Open(const std::filesystem::path& path, boo
   ASSIGN_OR_RETURN(File file, File::OpenReadWrite(path));
   ASSIGN_OR_RETURN(newest, ReadNewest(file));
   ASSIGN_OR_RETURN(const std::uint64_t slot_bytes, SlotBytesOf(file));
+  if (!Fits(newest, slot_bytes)) return Create(path, newest);
   StateFile state(std::move(file), slot_bytes);
   RETURN_IF_ERROR(state.Write(newest, sync));
   return state;

@@ -135,6 +135,11 @@ void Messenger::Close(MessageKind kind) {
   closed_[kind] = true;
 }
 
+void Messenger::Fail(const absl::Status& status) {
+  const MutexLock lock(mutex_);
+  if (first_error_.ok()) first_error_ = status;
+}
+
 void Messenger::Abort(int code) {
   abort_code_.store(code, std::memory_order_relaxed);
   // The thread ends the process. If the transport hangs, the launcher ends the other ranks when this one is gone.
@@ -148,7 +153,7 @@ void Messenger::RunThread() {
   bool was_started = false;
   {
     const MutexLock lock(mutex_);
-    first_error_ = status;
+    if (first_error_.ok()) first_error_ = status;
     was_started = started_;
   }
   if (!was_started) return;
@@ -220,9 +225,9 @@ absl::StatusOr<bool> Messenger::StepSending() {
   bool moved = !taken.empty();
   for (const Outgoing& each : taken) {
     const Message whole = WithHeader(each.kind, each.message);
-    for (std::size_t begin = 0; begin < whole.size(); begin += kMostMessageBytes) {
+    for (std::size_t begin = 0; begin < whole.size(); begin += settings_.most_piece_bytes) {
       const std::span<const std::byte> bytes =
-          std::span(whole).subspan(begin, std::min<std::size_t>(kMostMessageBytes, whole.size() - begin));
+          std::span(whole).subspan(begin, std::min<std::size_t>(settings_.most_piece_bytes, whole.size() - begin));
       RETURN_IF_ERROR(Begin({bytes.begin(), bytes.end()}, each.to, kMessageTag));
     }
   }

@@ -48,6 +48,8 @@ struct MessengerSettings {
   int lost_exit_code = 1;
   // Ends this process at once. Without it, it goes on, and calls of Receive return the error.
   std::function<void(int exit_code)> end_process = {};
+  // Of a piece of a longer message; tests have shorter ones. At least the 16 bytes of a header.
+  std::uint64_t most_piece_bytes = kMostMessageBytes;
 };
 
 // All functions are for any thread.
@@ -82,6 +84,10 @@ class Messenger {
   // Ends waiting in ReceiveAny of the kind: it returns absl::CancelledError.
   void Close(MessageKind kind);
 
+  // Makes whatever waits in this process for a message that has not arrived, now or later, return this error. For an
+  // error in a thread for which nobody waits: without it others would wait for this rank for ever. The first one counts.
+  void Fail(const absl::Status& status);
+
   // Bytes of messages since the start, without beats.
   std::uint64_t bytes_sent() const { return bytes_sent_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_received() const { return bytes_received_.load(std::memory_order_relaxed); }
@@ -95,7 +101,7 @@ class Messenger {
   using Clock = std::chrono::steady_clock;
   using Key = std::pair<int, MessageKind>;
 
-  // A message on its way out, in pieces of at most kMostMessageBytes.
+  // A message on its way out, in pieces of at most most_piece_bytes.
   struct Outgoing {
     int to = 0;
     MessageKind kind{};

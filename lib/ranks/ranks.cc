@@ -25,6 +25,7 @@ absl::StatusOr<std::unique_ptr<Ranks>> Ranks::Join(std::unique_ptr<Transport> tr
     ranks->names_.push_back(fmt::format("{} on {}", rank, its_host));
     if (rank == 0) first_kind = its_kind;
     if (its_kind != first_kind) {
+      ranks->messenger_->Finish();  // all ranks find this, and leave when each of them knows
       return UsageError(
           fmt::format("rank {} has {}, rank {} has {}: their bits differ; expected the same program and "
                       "processors that compute alike",

@@ -84,9 +84,14 @@ MovedCounts PartitionMover::TakeCounts() {
   return std::exchange(counts_, {});
 }
 
+// Another rank may wait for rows that will not come, and the thread that trains here may wait for that rank.
 void PartitionMover::Fail(const absl::Status& status) {
-  const MutexLock lock(mutex_);
-  if (first_error_.ok()) first_error_ = status;
+  {
+    const MutexLock lock(mutex_);
+    if (first_error_.ok()) first_error_ = status;
+    if (ending_) return;
+  }
+  ranks_.messenger().Fail(status);
 }
 
 void PartitionMover::RunSender() {

@@ -20,6 +20,20 @@ struct Newest {
   std::uint64_t generation = 0;
 };
 
+absl::StatusOr<Newest> NewestIn(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
+  return Newest{.there = 1, .run_id = manifest.header.run_id, .generation = manifest.header.generation};
+}
+
+// The commit `generation` of the folder, which may have a newer one that is about to be taken back.
+absl::StatusOr<Manifest> ManifestOf(const RunPaths& paths, std::uint64_t generation) {
+  ASSIGN_OR_RETURN(const auto slots, ReadManifestSlots(paths.State()));
+  const ManifestSlot& slot = slots[generation % 2];
+  if (slot.state == ManifestSlot::State::kValid && slot.manifest.header.generation == generation) return slot.manifest;
+  return CorruptError(fmt::format("{}: no commit of generation {}, which is the newest of another rank",
+                                  paths.State().string(), generation));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Team>> MakeTeam(Ranks* ranks, const std::filesystem::path& folder, std::uint64_t lanes) {
@@ -62,8 +76,7 @@ absl::Status AgreeOnCommit(Ranks& ranks, const RunPaths& paths, bool writes_fold
   Newest mine;
   ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
   if (there) {
-    ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
-    mine = {.there = 1, .run_id = manifest.header.run_id, .generation = manifest.header.generation};
+    ASSIGN_OR_RETURN(mine, NewestIn(paths));
   }
   MessageWriter writer;
   writer.Put(mine);
@@ -116,19 +129,26 @@ std::vector<std::filesystem::path> CommonFiles(const RunPaths& paths, const Mani
 absl::Status ShareRun(Ranks& ranks, const RunPaths& paths) {
   ASSIGN_OR_RETURN(const std::vector<std::uint32_t> folders, FindFolders(ranks, paths.folder()));
   ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
-  MessageWriter mine;
-  mine.Put(there);
-  ASSIGN_OR_RETURN(const std::vector<Message> all, ranks.Together(mine.Take()));
+  Newest mine;
+  if (there) {
+    ASSIGN_OR_RETURN(mine, NewestIn(paths));
+  }
+  MessageWriter writer;
+  writer.Put(mine);
+  ASSIGN_OR_RETURN(const std::vector<Message> all, ranks.Together(writer.Take()));
   std::vector<bool> has;
+  Newest shared;  // the commit that rank 0 and all others that have the run have
   for (const Message& message : all) {
-    bool its = false;
+    Newest its;
     RETURN_IF_ERROR(MessageReader(message).Get(its));
-    has.push_back(its);
+    has.push_back(its.there != 0);
+    if (has.size() == 1) shared = its;
+    if (its.there != 0 && its.run_id == shared.run_id) shared.generation = std::min(shared.generation, its.generation);
   }
   if (!has[0] || std::ranges::count(has, false) == 0) return absl::OkStatus();
   MessageWriter run;
   if (ranks.first()) {
-    ASSIGN_OR_RETURN(Manifest manifest, ReadNewestManifest(paths.State()));
+    ASSIGN_OR_RETURN(const Manifest manifest, ManifestOf(paths, shared.generation));
     const std::vector<std::filesystem::path> files = CommonFiles(paths, manifest);
     run.Put(std::uint64_t{files.size()});
     for (const std::filesystem::path& file : files) {

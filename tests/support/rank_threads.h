@@ -1,0 +1,44 @@
+// The ranks of a job as threads of one process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "ranks/ranks.h"
+#include "tests/support/local_transport.h"
+
+namespace octavo {
+
+// Runs `work` as each rank of a job, and returns what each of them returned. An error of one ends the job, as a process
+// that fails does: calls of the others that wait for it fail.
+inline std::vector<absl::Status> RunRanks(LocalHub& hub, const std::function<absl::Status(Ranks&)>& work) {
+  std::vector<absl::Status> results(static_cast<std::size_t>(hub.ranks()));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < hub.ranks(); ++rank) {
+    threads.emplace_back([&, rank] {
+      absl::Status& result = results[static_cast<std::size_t>(rank)];
+      const auto ranks = Ranks::Join(hub.Join(rank), {}, "host" + std::to_string(rank), "threads");
+      result = ranks.ok() ? work(**ranks) : ranks.status();
+      if (result.ok()) {
+        (*ranks)->messenger().Finish();
+      } else {
+        hub.Break();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+inline std::vector<absl::Status> RunRanks(int ranks, const std::function<absl::Status(Ranks&)>& work,
+                                          std::uint64_t seed = 1) {
+  LocalHub hub(ranks, seed);
+  return RunRanks(hub, work);
+}
+
+}  // namespace octavo
