@@ -85,7 +85,8 @@ class Messenger {
   void Close(MessageKind kind);
 
   // Makes whatever waits in this process for a message that has not arrived, now or later, return this error. For an
-  // error in a thread for which nobody waits: without it others would wait for this rank for ever. The first one counts.
+  // error in a thread for which nobody waits: without it others would wait for this rank for ever. The first one
+  // counts.
   void Fail(const absl::Status& status);
 
   // Bytes of messages since the start, without beats.

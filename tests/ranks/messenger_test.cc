@@ -1,5 +1,7 @@
 #include "ranks/messenger.h"
 
+#include <unistd.h>
+
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -282,7 +284,10 @@ TEST(Messenger, AJobThatCannotBeJoinedIsAnError) {
 TEST(Messenger, ALostRankEndsTheProcess) {
   const ChildEnd end = RunChild([] {
     LocalHub hub(2);
-    const MessengerSettings settings{.beat = milliseconds(10), .lost_after = milliseconds(100), .lost_exit_code = 6};
+    const MessengerSettings settings{
+        .beat = milliseconds(10), .lost_after = milliseconds(100), .lost_exit_code = 6, .end_process = [](int code) {
+          ::_exit(code);
+        }};
     const auto messenger = Messenger::Start(hub.Join(0), settings);
     if (!messenger.ok()) return 1;
     std::this_thread::sleep_for(std::chrono::seconds(30));
@@ -294,7 +299,7 @@ TEST(Messenger, ALostRankEndsTheProcess) {
 TEST(Messenger, AbortEndsTheProcess) {
   const ChildEnd end = RunChild([] {
     LocalHub hub(2);
-    const auto messenger = Messenger::Start(hub.Join(0), {});
+    const auto messenger = Messenger::Start(hub.Join(0), {.end_process = [](int code) { ::_exit(code); }});
     if (!messenger.ok()) return 1;
     (*messenger)->Abort(4);
     return 2;
