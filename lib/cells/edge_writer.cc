@@ -70,6 +70,13 @@ class Orderer {
   PerThread<std::vector<KeyedEdge>> memory_;
 };
 
+// The edges of a split in a run that is sorted by split.
+std::span<EdgeRecord> PartOf(std::span<EdgeRecord> run, EdgeSplit split) {
+  const auto first = std::ranges::lower_bound(run, split, {}, &EdgeRecord::split);
+  const auto last = std::ranges::upper_bound(run, split, {}, &EdgeRecord::split);
+  return run.subspan(static_cast<std::size_t>(first - run.begin()), static_cast<std::size_t>(last - first));
+}
+
 // The edges of a cell by split: in place if they are one run, otherwise copied to `copies`, which has room for them.
 std::array<std::span<EdgeRecord>, 3> EdgesBySplit(CellEdges& edges, std::uint32_t cell, std::span<EdgeRecord> copies) {
   const std::vector<std::span<EdgeRecord>> runs = edges.Runs(cell);
@@ -78,12 +85,12 @@ std::array<std::span<EdgeRecord>, 3> EdgesBySplit(CellEdges& edges, std::uint32_
     std::span<EdgeRecord>& mine = by_split[static_cast<std::size_t>(split)];
     std::size_t copied = 0;
     for (const std::span<EdgeRecord> run : runs) {
-      const auto part = std::ranges::equal_range(run, split, {}, &EdgeRecord::split);
+      const std::span<EdgeRecord> part = PartOf(run, split);
       if (runs.size() == 1) {
-        mine = std::span(part);
+        mine = part;
         continue;
       }
-      std::ranges::copy(part, copies.begin() + static_cast<std::ptrdiff_t>(copied));
+      std::copy(part.begin(), part.end(), copies.begin() + static_cast<std::ptrdiff_t>(copied));
       copied += part.size();
     }
     if (runs.size() == 1) continue;
