@@ -129,9 +129,8 @@ TEST(LanesManifest, RefusesWhatCannotBe) {
     change(manifest);
     EXPECT_ERROR(DecodeManifest(EncodeManifest(manifest), "STATE"), kCorrupt, text);
   };
-  refused([](Manifest& m) { m.partitions[4].folder = 3; },
-          "rows in a folder that the run has not; expected one of its");
-  refused([](Manifest& m) { m.partitions[0].folder = ~0U; }, "rows in a folder that the run has not");
+  refused([](Manifest& m) { m.partitions[4].folder = 3; }, "rows in a folder that the run lacks; expected one of its");
+  refused([](Manifest& m) { m.partitions[0].folder = ~0U; }, "rows in a folder that the run lacks");
   refused([](Manifest& m) { m.round.folder = 3; }, "4 lanes in round 7");
   refused([](Manifest& m) { m.round.folders = 2; }, "4 lanes in round 7");
   refused([](Manifest& m) { m.round.folders = 0; }, "4 lanes in round 7");
@@ -145,7 +144,7 @@ TEST(LanesManifest, RefusesWhatCannotBe) {
         m.lanes.clear();
         m.round = {};
       },
-      "rows in a folder that the run has not");
+      "rows in a folder that the run lacks");
 }
 
 TEST(LanesManifest, TellsWhetherAFolderHasTheWholeRun) {

@@ -33,7 +33,7 @@ class LocalHub {
   // The transport of a rank, for one Messenger.
   std::unique_ptr<Transport> Join(int rank);
 
-  // From now on nothing arrives from this rank or at it, and nobody is told, as with a cable that is cut.
+  // From now on nothing arrives from this rank or at it, and nobody notices, as with a cable that is cut.
   void Lose(int rank);
   // From now on every call fails.
   void Break();
