@@ -15,9 +15,6 @@ namespace {
 constexpr int kMessageTag = 1;
 constexpr int kBeatTag = 2;
 
-// Waiting costs a hundredth of a core. Where something moved, the next look follows at once.
-constexpr std::chrono::microseconds kPause(1000);
-
 // Before the first piece of each message.
 struct PieceHeader {
   std::uint64_t bytes = 0;  // of the whole message
@@ -112,7 +109,7 @@ absl::Status Messenger::WaitFor(int from, MessageKind kind, std::chrono::millise
       if (!first_error_.ok()) return first_error_;
     }
     if (Clock::now() >= end) return absl::OkStatus();
-    std::this_thread::sleep_for(kPause);
+    std::this_thread::sleep_for(settings_.pause);
   }
 }
 
@@ -173,7 +170,7 @@ absl::Status Messenger::Work() {
       if (!finishing_.load(std::memory_order_relaxed)) return absl::OkStatus();
       if (AllSent()) break;
     }
-    if (!moved) std::this_thread::sleep_for(kPause);
+    if (!moved) std::this_thread::sleep_for(settings_.pause);
   }
   transport_->Finish();
   return absl::OkStatus();

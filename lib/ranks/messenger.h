@@ -49,6 +49,9 @@ struct MessengerSettings {
   int lost_exit_code = -1;
   // Of a piece of a longer message; tests have shorter ones. At least the 16 bytes of a header.
   std::uint64_t most_piece_bytes = kMostMessageBytes;
+  // Between two looks at the transport. Waiting costs a hundredth of a core; where something moved, the next look
+  // follows at once.
+  std::chrono::microseconds pause = std::chrono::microseconds(1000);
 };
 
 // All functions are for any thread.
@@ -83,7 +86,8 @@ class Messenger {
   void Close(MessageKind kind);
 
   // Makes whatever waits in this process for a message that has not arrived, now or later, return this error. For an
-  // error in a thread for which nobody waits: without it others would wait for this rank for ever. The first one counts.
+  // error in a thread for which nobody waits: without it others would wait for this rank for ever. The first one
+  // counts.
   void Fail(const absl::Status& status);
 
   // Bytes of messages since the start, without beats.

@@ -47,8 +47,10 @@ Manifest Sample(std::uint64_t partitions) {
   header.relation_checksum = 29;
   header.relation_state_checksum = 30;
   for (std::uint64_t p = 0; p < partitions; ++p) {
-    manifest.partitions.push_back(
-        {.slot = static_cast<std::uint32_t>(p % 2), .generation = p + 1, .embedding_checksum = p + 2, .state_checksum = p + 3});
+    manifest.partitions.push_back({.slot = static_cast<std::uint32_t>(p % 2),
+                                   .generation = p + 1,
+                                   .embedding_checksum = p + 2,
+                                   .state_checksum = p + 3});
   }
   return manifest;
 }
@@ -59,18 +61,19 @@ Manifest SampleOfLanes(std::uint64_t partitions, std::uint64_t lanes) {
   manifest.header.version = kLanesManifestVersion;
   manifest.round = {.lanes = static_cast<std::uint32_t>(lanes), .open = 1, .round = 2 * lanes - 2};
   for (std::uint64_t lane = 0; lane < lanes; ++lane) {
-    manifest.lanes.push_back(
-        {.batches = 40 + lane, .relation_checksum = 50 + lane, .relation_state_checksum = 60 + lane,
-         .edges = 70 + lane,
-         .loss = 80.5 + static_cast<double>(lane),
-         .penalty = 90.25});
+    manifest.lanes.push_back({.batches = 40 + lane,
+                              .relation_checksum = 50 + lane,
+                              .relation_state_checksum = 60 + lane,
+                              .edges = 70 + lane,
+                              .loss = 80.5 + static_cast<double>(lane),
+                              .penalty = 90.25});
   }
   return manifest;
 }
 
 // The bytes covered by the checksum, and the checksum.
 std::size_t UsedBytes(const Manifest& manifest) {
-  const std::size_t lanes = manifest.lanes.empty() ? 0 : 24 + manifest.lanes.size() * 24;
+  const std::size_t lanes = manifest.lanes.empty() ? 0 : 24 + manifest.lanes.size() * 48;
   return sizeof(ManifestHeader) + manifest.partitions.size() * sizeof(PartitionRecord) + lanes + 16;
 }
 
@@ -155,8 +158,8 @@ TEST(Manifest, EmptySlotsSayWhatTheyAre) {
 }
 
 TEST(Manifest, ANewerVersionSaysSo) {
-  for (const auto& [version, text] : {std::pair(4U, "version 4; expected version 2 or 3; a newer"),
-                                      {1U, "version 1; expected version 2 or 3; an older"}}) {
+  for (const auto& [version, text] : {std::pair(5U, "version 5; expected version 2 to 4; a newer"),
+                                      {1U, "version 1; expected version 2 to 4; an older"}}) {
     std::vector<std::byte> slot = EncodeManifest(Sample(1));
     std::memcpy(slot.data() + offsetof(ManifestHeader, version), &version, sizeof(version));
     EXPECT_ERROR(DecodeManifest(slot, "STATE"), kCorrupt, text);
@@ -178,9 +181,8 @@ TEST(Manifest, AbsurdCountsAreRefusedBeforeTheyAreUsed) {
   EXPECT_ERROR(DecodeManifest(large, "STATE"), kCorrupt, "4294967295 partitions");
   const Manifest in_lanes = SampleOfLanes(9, 4);
   const std::size_t at = sizeof(ManifestHeader) + 9 * sizeof(PartitionRecord);
-  for (const std::uint64_t lanes :
-       {std::uint64_t{0}, std::uint64_t{1} << 20, std::numeric_limits<std::uint64_t>::max() / 8,
-        std::numeric_limits<std::uint64_t>::max()}) {
+  for (const std::uint32_t lanes :
+       {0U, 1U << 20, std::numeric_limits<std::uint32_t>::max() / 8, std::numeric_limits<std::uint32_t>::max()}) {
     std::vector<std::byte> damaged = EncodeManifest(in_lanes);
     std::memcpy(damaged.data() + at, &lanes, sizeof(lanes));
     EXPECT_ERROR(DecodeManifest(damaged, "STATE"), kCorrupt, std::to_string(lanes) + " lanes");

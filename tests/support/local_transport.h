@@ -25,7 +25,7 @@ class LocalHub {
   // Each message and each transfer takes up to `most_delay`, drawn by a generator with `seed`. Messages from one rank
   // to another with the same tag keep their order.
   explicit LocalHub(int ranks, std::uint64_t seed = 1,
-                    std::chrono::microseconds most_delay = std::chrono::microseconds(500));
+                    std::chrono::microseconds most_delay = std::chrono::microseconds(300));
   LocalHub(const LocalHub&) = delete;
   LocalHub& operator=(const LocalHub&) = delete;
 
