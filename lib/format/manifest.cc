@@ -155,7 +155,7 @@ absl::StatusOr<Manifest> DecodeManifest(std::span<const std::byte> slot, std::st
     folders_valid = folders_valid && (record.folder == 0 || record.folder < manifest.round.folders);
   }
   if (!slots_valid) return fail("a slot number above 1", "0 or 1");
-  if (!folders_valid) return fail("rows in a folder that the run has not", "one of its folders");
+  if (!folders_valid) return fail("rows in a folder that the run lacks", "one of its folders");
   if (header.embedding_element > 1) {
     return fail(fmt::format("embeddings of type {}", header.embedding_element), "0, float32, or 1, bf16");
   }

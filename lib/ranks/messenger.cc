@@ -126,7 +126,7 @@ absl::Status Messenger::WaitFor(int from, MessageKind kind, std::chrono::millise
       if (!first_error_.ok()) return first_error_;
     }
     if (Clock::now() >= end) return absl::OkStatus();
-    std::this_thread::sleep_for(kPause);
+    std::this_thread::sleep_for(settings_.pause);
   }
 }
 
@@ -190,7 +190,7 @@ absl::Status Messenger::Work() {
       if (!finishing_.load(std::memory_order_relaxed)) return absl::OkStatus();
       if (AllSent()) break;
     }
-    if (!moved) std::this_thread::sleep_for(kPause);
+    if (!moved) std::this_thread::sleep_for(settings_.pause);
   }
   transport_->Finish();
   return absl::OkStatus();

@@ -50,6 +50,9 @@ struct MessengerSettings {
   std::function<void(int exit_code)> end_process = {};
   // Of a piece of a longer message; tests have shorter ones. At least the 16 bytes of a header.
   std::uint64_t most_piece_bytes = kMostMessageBytes;
+  // Between two looks at the transport. Waiting costs a hundredth of a core; where something moved, the next look
+  // follows at once.
+  std::chrono::microseconds pause = std::chrono::microseconds(1000);
 };
 
 // All functions are for any thread.

@@ -67,7 +67,7 @@ TEST(LanesManifest, BytesAreWhereTheyAreSaidToBe) {
   };
   const std::size_t partitions = 264;
   const std::size_t round = partitions + 5 * 32;
-  const std::size_t lanes = round + 32;
+  const std::size_t lanes = round + 24;
   ASSERT_EQ(sizeof(ManifestHeader), partitions);
   EXPECT_EQ(number(8, 4), 4U);
   EXPECT_EQ(number(partitions + 32 * 4, 4), 0U);
@@ -78,7 +78,7 @@ TEST(LanesManifest, BytesAreWhereTheyAreSaidToBe) {
   EXPECT_EQ(number(round + 8, 4), 1U);
   EXPECT_EQ(number(round + 12, 4), 2U);
   EXPECT_EQ(number(round + 16, 8), 6U);
-  EXPECT_EQ(number(lanes + 3 * 48 - 8, 8), 13U);
+  EXPECT_EQ(number(lanes + 3 * 48, 8), 13U);
 }
 
 TEST(LanesManifest, FilesOfVersion3AreRead) {
@@ -129,9 +129,8 @@ TEST(LanesManifest, RefusesWhatCannotBe) {
     change(manifest);
     EXPECT_ERROR(DecodeManifest(EncodeManifest(manifest), "STATE"), kCorrupt, text);
   };
-  refused([](Manifest& m) { m.partitions[4].folder = 3; },
-          "rows in a folder that the run has not; expected one of its");
-  refused([](Manifest& m) { m.partitions[0].folder = ~0U; }, "rows in a folder that the run has not");
+  refused([](Manifest& m) { m.partitions[4].folder = 3; }, "rows in a folder that the run lacks; expected one of its");
+  refused([](Manifest& m) { m.partitions[0].folder = ~0U; }, "rows in a folder that the run lacks");
   refused([](Manifest& m) { m.round.folder = 3; }, "4 lanes in round 7");
   refused([](Manifest& m) { m.round.folders = 2; }, "4 lanes in round 7");
   refused([](Manifest& m) { m.round.folders = 0; }, "4 lanes in round 7");
@@ -145,18 +144,17 @@ TEST(LanesManifest, RefusesWhatCannotBe) {
         m.lanes.clear();
         m.round = {};
       },
-      "rows in a folder that the run has not");
+      "rows in a folder that the run lacks");
 }
 
 TEST(LanesManifest, TellsWhetherAFolderHasTheWholeRun) {
   Manifest manifest = Sample();
-  EXPECT_ERROR(
-      CheckWholeRun(manifest, "R/STATE"), kCorrupt,
-      "R/STATE: 4 of 5 partitions are in other folders of this run, which is in 3; expected the folder of rank 0");
+  EXPECT_ERROR(CheckWholeRun(manifest, "R/STATE"), kUsage,
+               "R/STATE: 4 of 5 partitions are in other folders of this run, which is in 3; expected octavo resume on");
   for (PartitionRecord& record : manifest.partitions) record.folder = 2;
   EXPECT_OK(CheckWholeRun(manifest, "STATE"));
   manifest.round.folder = 0;
-  EXPECT_ERROR(CheckWholeRun(manifest, "STATE"), kCorrupt, "5 of 5 partitions");
+  EXPECT_ERROR(CheckWholeRun(manifest, "STATE"), kUsage, "5 of 5 partitions");
   manifest.partitions.clear();
   EXPECT_OK(CheckWholeRun(manifest, "STATE"));
 }

@@ -147,7 +147,7 @@ TEST(Message, ShortOnesAreErrors) {
   writer.PutText("abc");
   const Message whole = writer.Take();
   for (std::size_t bytes = 0; bytes <= whole.size(); ++bytes) {
-    // A copy of its own, so that the sanitizer sees each byte past the end.
+    // A separate copy, so that the sanitizer sees each byte past the end.
     const Message cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes));
     MessageReader reader(cut);
     std::uint64_t number = 0;

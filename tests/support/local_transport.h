@@ -25,7 +25,7 @@ class LocalHub {
   // Each message and each transfer takes up to `most_delay`, drawn by a generator with `seed`. Messages from one rank
   // to another with the same tag keep their order.
   explicit LocalHub(int ranks, std::uint64_t seed = 1,
-                    std::chrono::microseconds most_delay = std::chrono::microseconds(500));
+                    std::chrono::microseconds most_delay = std::chrono::microseconds(300));
   LocalHub(const LocalHub&) = delete;
   LocalHub& operator=(const LocalHub&) = delete;
 
@@ -33,7 +33,7 @@ class LocalHub {
   // The transport of a rank, for one Messenger.
   std::unique_ptr<Transport> Join(int rank);
 
-  // From now on nothing arrives from this rank or at it, and nobody is told, as with a cable that is cut.
+  // From now on nothing arrives from this rank or at it, and nobody notices, as with a cable that is cut.
   void Lose(int rank);
   // From now on every call fails.
   void Break();

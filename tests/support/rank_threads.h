@@ -1,6 +1,7 @@
 // The ranks of a job as threads of one process.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,7 +23,9 @@ inline std::vector<absl::Status> RunRanks(LocalHub& hub, const std::function<abs
   for (int rank = 0; rank < hub.ranks(); ++rank) {
     threads.emplace_back([&, rank] {
       absl::Status& result = results[static_cast<std::size_t>(rank)];
-      const auto ranks = Ranks::Join(hub.Join(rank), {}, "host" + std::to_string(rank), "threads");
+      // Ten times as many looks as usual, as trainings of a test do little else than wait for each other.
+      const MessengerSettings settings{.pause = std::chrono::microseconds(100)};
+      const auto ranks = Ranks::Join(hub.Join(rank), settings, "host" + std::to_string(rank), "threads");
       result = ranks.ok() ? work(**ranks) : ranks.status();
       if (result.ok()) {
         (*ranks)->messenger().Finish();

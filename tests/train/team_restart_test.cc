@@ -64,7 +64,7 @@ class TeamRestartTest : public ::testing::Test {
       } else {
         found[rank] = std::string(MessageOf(status));
       }
-      // All find the same, so nobody has to be told.
+      // All find the same, so no error has to be passed on.
       return ranks.Meet();
     });
     return found;
@@ -150,7 +150,7 @@ TEST_F(TeamRestartTest, FindsOutWhoseFoldersAreOne) {
   EXPECT_EQ(find({a, a, a}), (Numbers{0, 0, 0}));
   EXPECT_EQ(find({a, folder_ / "b"}), (Numbers{0, 1}));
   EXPECT_EQ(find({a, folder_ / "b", a, folder_ / "c", folder_ / "b"}), (Numbers{0, 1, 0, 2, 1}));
-  // Folders that are not there yet, and other ways to one.
+  // Folders that do not exist yet, and other ways to one.
   EXPECT_EQ(find({folder_ / "x/y/run", folder_ / "x/z/run", folder_ / "x/y/../y/run"}), (Numbers{0, 1, 0}));
   fs::create_directories(folder_ / "real");
   fs::create_directory_symlink(folder_ / "real", folder_ / "link");

@@ -1,5 +1,5 @@
 // Trainings by several ranks: the bytes and the events of one process, for any number of ranks, for a common folder and
-// folders of their own, and whatever interrupts them.
+// private ones, and whatever interrupts them.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -124,7 +124,7 @@ void ExpectRanksGiveTheBytesOfOneProcess(const TrainOptions& options) {
   const Expected expected = TrainAlone(options);
   for (const Disks disks : {Disks::kShared, Disks::kPrivate, Disks::kTwo}) {
     for (std::size_t ranks = 1; ranks <= options.lanes; ++ranks) {
-      if ((disks == Disks::kPrivate && ranks == 1) || (disks == Disks::kTwo && ranks < 3)) continue;
+      if ((disks == Disks::kPrivate && ranks == 1) || (disks == Disks::kTwo && ranks != 3)) continue;
       SCOPED_TRACE(::testing::Message() << ranks << " ranks, disks " << static_cast<int>(disks));
       const std::vector<fs::path> folders = NewFolders(disks, ranks);
       const std::vector<RankEnd> ends = TrainTogether(Training(), {.folders = folders, .seed = ranks}, &options);
@@ -240,7 +240,7 @@ TEST(TeamTraining, StopsAnywhereAndResumesByOtherRanksGiveTheSameBytes) {
     int stops = 0;
     int within = 0;
     for (const Disks disks : {Disks::kShared, Disks::kPrivate}) {
-      for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+      for (std::uint64_t seed = 1; seed <= 1; ++seed) {
         SCOPED_TRACE(::testing::Message()
                      << trainings[which].name << ", disks " << static_cast<int>(disks) << ", seed " << seed);
         Interrupted interrupted(options, disks, 10 * which + seed);
@@ -252,8 +252,8 @@ TEST(TeamTraining, StopsAnywhereAndResumesByOtherRanksGiveTheSameBytes) {
         interrupted.Remove();
       }
     }
-    EXPECT_GE(stops, 8) << trainings[which].name;
-    EXPECT_GE(within, 4) << "stopped within a round";
+    EXPECT_GE(stops, 4) << trainings[which].name;
+    EXPECT_GE(within, 2) << "stopped within a round";
   }
 }
 
@@ -310,9 +310,12 @@ TEST(TeamTraining, AnErrorAnywhereAndAResumeGiveTheSameBytes) {
   options.checkpoint_minutes = 1e-9;  // after every window of rank 0
   std::mt19937_64 random(4);
   int rolled_back = 0;
+  int turn = 0;
   for (const std::string place : {"train.batch", "train.lanes", "commit.C2", "commit.C3", "commit.lanes", "commit.C5",
                                   "commit.C6", "commit.C7", "ranks.send", "ranks.receive"}) {
+    // Two of the three kinds of disks for each place.
     for (const Disks disks : {Disks::kShared, Disks::kPrivate, Disks::kTwo}) {
+      if (++turn % 3 == 0) continue;
       const std::string failpoint = place + ":" + std::to_string(4 + random() % 14) + "=eio";
       SCOPED_TRACE(::testing::Message() << failpoint << ", disks " << static_cast<int>(disks));
       std::vector<fs::path> folders = NewFolders(disks, 3);
@@ -337,7 +340,7 @@ TEST(TeamTraining, AnErrorAnywhereAndAResumeGiveTheSameBytes) {
       RemoveAll(folders);
     }
   }
-  EXPECT_GE(rolled_back, 2) << "one folder had a commit that another had not";
+  EXPECT_GE(rolled_back, 1) << "one folder had a commit that another had not";
 }
 
 // Rank 0 at least tells why; whether the others hear of it before it ends the job is a matter of time.
