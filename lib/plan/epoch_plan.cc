@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "base/random.h"
 
@@ -80,6 +81,9 @@ std::vector<std::vector<PartitionId>> EpochPlanner::DrawPartitions(std::uint64_t
 }
 
 void EpochPlanner::MakePlan(std::uint64_t epoch) {
+  // With 512 partitions a plan takes tens of megabytes: the previous one goes first, and states move from the order to
+  // the plan.
+  plan_ = {};
   const std::vector<std::vector<PartitionId>> sets = DrawPartitions(epoch);
   const RandomStream random(seed_, RandomPurpose::kBucketOrder, static_cast<std::uint32_t>(epoch), 0);
   std::vector<std::uint32_t> sizes;
@@ -88,19 +92,19 @@ void EpochPlanner::MakePlan(std::uint64_t epoch) {
     sizes.push_back(static_cast<std::uint32_t>(set.size()));
     units.insert(units.end(), set.begin(), set.end());
   }
-  const std::vector<OrderState> order = MakeBucketOrder(order_, sizes, shape_.resident, random);
+  std::vector<OrderState> order = MakeBucketOrder(order_, sizes, shape_.resident, random);
   const auto sorted = [](std::vector<PartitionId> partitions) {
     std::sort(partitions.begin(), partitions.end());
     return partitions;
   };
-  plan_ = {};
   plan_.exchanges = order.size() - 1;
+  plan_.states.reserve(order.size());
   std::vector<PartitionId> resident;
   for (std::uint32_t g = 0; g < shape_.resident; ++g) {
     resident.insert(resident.end(), sets[g].begin(), sets[g].end());
   }
   std::sort(resident.begin(), resident.end());
-  for (const OrderState& state : order) {
+  for (OrderState& state : order) {
     PlannedState planned;
     if (state.exchange) {
       planned.leaving = sorted(sets[state.exchange->leaves]);
@@ -112,7 +116,10 @@ void EpochPlanner::MakePlan(std::uint64_t epoch) {
       std::sort(resident.begin(), resident.end());
     }
     planned.resident = resident;
-    for (const UnitCell& cell : state.cells) planned.cells.push_back({units[cell.head], units[cell.tail]});
+    planned.cells.reserve(state.cells.size());
+    for (const UnitCell& cell : std::exchange(state.cells, {})) {
+      planned.cells.push_back({units[cell.head], units[cell.tail]});
+    }
     std::sort(planned.cells.begin(), planned.cells.end());
     plan_.states.push_back(std::move(planned));
   }

@@ -46,6 +46,10 @@ EpochOrder::EpochOrder(const CellReader& cells, const OrderSettings& settings, s
       states_(1) {
   const std::vector<std::uint32_t> first_of_cell = FirstBlocks(cells);
   const std::size_t partitions = cells.header().partition_count;
+  // Exactly, as there can be hundreds of thousands: growth would take twice as much.
+  states_.reserve(plan.states.size() + 1);
+  blocks_.reserve(cells.block_count());
+  first_edge_.reserve(cells.block_count());
   for (std::size_t s = 0; s < plan.states.size(); ++s) {
     const std::size_t first_block = blocks_.size();
     for (const CellId& cell : plan.states[s].cells) {

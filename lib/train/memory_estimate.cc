@@ -202,13 +202,15 @@ std::uint64_t ValidationBytes(const TrainOptions& options, const GraphDescriptio
              Product(graph.relation_count, kNameBytes));
 }
 
-// The plans of this epoch and the next, while a third is made, and the records of the blocks of held-out edges. The
-// bytes of the program cover those of up to 64 partitions.
+// The plan of this epoch and that of the next while it is made from its order of buckets, the states of three orders of
+// edges, and the records of the blocks of held-out edges. The bytes of the program cover those of up to 64 partitions.
 std::uint64_t PlanBytes(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
   constexpr std::uint64_t kCovered = 64;
   if (graph.partition_count <= kCovered && options.lanes == 1) return 0;
-  // A state has four vectors; the cells of all states are a vector that doubles.
+  // A state has four vectors; in an order of buckets it has one, which doubles.
   constexpr std::uint64_t kStateBytes = 256;
+  constexpr std::uint64_t kOrderStateBytes = 64;
+  constexpr std::uint64_t kEdgeOrderBytes = 32;
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
   const std::uint64_t turns = options.lanes == 1 ? 1 : options.lanes * (2 * options.lanes - 1);
   const std::uint64_t states = Product(turns, MostStates(options.order, shape));
@@ -217,12 +219,15 @@ std::uint64_t PlanBytes(const TrainOptions& options, const GraphDescription& gra
       options.lanes > 1 ? graph.partition_count
                         : std::uint64_t{shape.resident} * LargestPartition(graph.partition_count, shape.partitions);
   const std::uint64_t plan =
-      Sum(Product(states, Sum(kStateBytes, held * sizeof(PartitionId))), Product(2, cells, sizeof(CellId)));
+      Sum(Product(states, Sum(kStateBytes, held * sizeof(PartitionId))), Product(cells, sizeof(CellId)));
+  const std::uint64_t order = Sum(Product(states, kOrderStateBytes), Product(2, cells, sizeof(CellId)));
+  // The order is made from a bit for each partition and state.
+  const std::uint64_t making = Sum(order, std::max(plan, Product(states, graph.partition_count) / 8));
   std::uint64_t blocks = 0;
   for (const std::uint64_t edges : {graph.valid_edges, graph.test_edges}) {
     blocks += edges / kMaxBlockEdges + std::min(cells, edges);
   }
-  return Sum(Product(3, plan), Product(blocks, sizeof(BlockRecord)));
+  return Sum(plan, making, Product(states, 3 * kEdgeOrderBytes), Product(blocks, sizeof(BlockRecord)));
 }
 
 // The division for `memory`. It leaves room for as many threads as take a tenth of the memory, or fewer if nothing fits
@@ -305,13 +310,14 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
                         options.typed_fraction > 0 ? PlaceNodes::MostBytes(graph) : 0);
   // Pool and windows; and for each block of edges its record and its places in the orders of two epochs, and of a third
   // that is compared with them.
+  constexpr std::uint64_t kBlockBytes = sizeof(BlockRecord) + 3 * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
   const std::uint64_t trained = MostTrainedEdges(options, graph);
   const std::uint64_t blocks = Sum(trained / kMaxBlockEdges, std::min(cells, trained));
   const OrderSettings order{.batch_edges = options.batch,
                             .inverse_offset = options.InverseOffset(graph.relation_count)};
   estimate.edges =
-      Sum(BatchPrefetcher::MostBytes(order, trained), Product(blocks, 96U), PlanBytes(options, graph, shape));
+      Sum(BatchPrefetcher::MostBytes(order, trained), Product(blocks, kBlockBytes), PlanBytes(options, graph, shape));
   // Each chunk keeps its gradients until they are summed.
   const std::uint64_t rows_of_batch = RowsOfBatch(options, batch, negatives);
   const std::uint64_t chunks = (batch + options.chunk - 1) / options.chunk;

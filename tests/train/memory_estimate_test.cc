@@ -75,16 +75,16 @@ TEST(EstimateTrainingMemory, CountsTheTables) {
   EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, 1'000'000U * (200 + 800) + 2 * relations);
 }
 
-// A pool and two windows, and 96 bytes of each block.
+// A pool and two windows, and 68 bytes of each block.
 TEST(EstimateTrainingMemory, CountsTheEdges) {
   TrainOptions options;
   const GraphDescription graph = MakeGraph(1'000'000, 5'000'000);
   const std::uint64_t blocks = 5'000'000 / 4096 + graph.partition_count * graph.partition_count;
   const std::uint64_t edges = (std::uint64_t{1} << 19) + 2 * (std::uint64_t{1} << 15);
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).edges, edges * sizeof(Edge) + blocks * 96);
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 8, kWhole).edges, edges * sizeof(Edge) + blocks * 96);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).edges, edges * sizeof(Edge) + blocks * 68);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 8, kWhole).edges, edges * sizeof(Edge) + blocks * 68);
   options.group_queries = true;
-  EXPECT_GT(EstimateTrainingMemory(options, graph, 1, kWhole).edges, 2 * edges * sizeof(Edge) + blocks * 96);
+  EXPECT_GT(EstimateTrainingMemory(options, graph, 1, kWhole).edges, 2 * edges * sizeof(Edge) + blocks * 68);
 }
 
 // 512 partitions: the tables of 161 GB can be trained in a hundredth. The plans of their states are counted.
