@@ -87,8 +87,8 @@ TEST_F(VerifyStateTest, SlotsThatDoNotBelongTogetherAreLeftAlone) {
   EXPECT_EQ(Findings(Encoded(3) + Encoded(1)), ": slot 0 has generation 3\n");
   EXPECT_FALSE(commit_.torn_slot.has_value());
   std::string newer = Encoded(4);
-  newer[8] = 4;
-  EXPECT_EQ(Findings(newer + Encoded(3)), ": slot 0: manifest version 4\n");
+  newer[8] = 5;
+  EXPECT_EQ(Findings(newer + Encoded(3)), ": slot 0: manifest version 5\n");
   EXPECT_FALSE(commit_.torn_slot.has_value());
 }
 

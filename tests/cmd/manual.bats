@@ -28,7 +28,7 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
     while read -r example; do
       named="$(grep -oP 'octavo \K[a-z]+' <<<"$example")"
       [[ "$named" == "${verb:-$named}" ]]
-      for flag in $(grep -oP ' \K--[a-z-]+' <<<"$example"); do
+      for flag in $(grep -oP ' \K--[a-z-]+' <<<"${example#*octavo }"); do
         "$OCTAVO" __complete "$named" "$flag" | grep -q "^$flag	" || { echo "octavo $verb --help: $example: $flag?"; return 1; }
       done
     done <examples.txt

@@ -22,7 +22,7 @@ PYTHON
 }
 
 @test "every verb has a help on standard output" {
-  [ "$(verbs | tr '\n' ' ')" = "bench generate import walk plan train resume grow tune evaluate export index map query report serve inspect verify presets completion help " ]
+  [ "$(verbs | tr '\n' ' ')" = "bench generate import walk plan train resume grow tune evaluate export index map query report serve inspect distribute verify presets completion help " ]
   for verb in $(verbs); do
     "$OCTAVO" "$verb" --help >out.log 2>err.log
     [ ! -s err.log ]
