@@ -88,7 +88,6 @@ absl::Status Distribute(Program& program, const std::string& folder) {
   Ranks& ranks = *program.ranks;
   ASSIGN_OR_RETURN(const std::vector<std::uint32_t> folders, FindFolders(ranks, folder));
   const auto own = static_cast<std::size_t>(ranks.rank());
-  const bool first_of_folder = std::ranges::find(folders, folders[own]) - folders.begin() == ranks.rank();
   ASSIGN_OR_RETURN(const std::uint64_t fingerprint, FingerprintIn(folder));
   MessageWriter mine;
   mine.Put(fingerprint);
@@ -101,7 +100,7 @@ absl::Status Distribute(Program& program, const std::string& folder) {
       return UsageError(fmt::format("{}: rank {} has another graph there; expected the same graph, or no folder",
                                     folder, ranks.NameOf(static_cast<int>(rank))));
     }
-    const bool first = std::ranges::find(folders, folders[rank]) - folders.begin() == static_cast<std::ptrdiff_t>(rank);
+    const bool first = FirstRankOf(folders, folders[rank]) == static_cast<int>(rank);
     lacking += prints[rank] == 0 && first ? 1 : 0;
   }
   if (prints[0] == 0) return UsageError(fmt::format("{}: rank 0 has no graph there; expected a graph folder", folder));
@@ -119,7 +118,7 @@ absl::Status Distribute(Program& program, const std::string& folder) {
   std::uint64_t count = 0;
   RETURN_IF_ERROR(reader.Get(count));
   std::unique_ptr<AtomicFolder> made;
-  if (fingerprint == 0 && first_of_folder) {
+  if (fingerprint == 0 && FirstRankOf(folders, folders[own]) == ranks.rank()) {
     ASSIGN_OR_RETURN(AtomicFolder place, AtomicFolder::Create(folder, /*overwrite=*/false, GraphPaths::FileNames()));
     made = std::make_unique<AtomicFolder>(std::move(place));
   }

@@ -2,8 +2,10 @@
 
 #include <semaphore.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <utility>
 
 #include "export/output_file.h"
@@ -21,14 +23,32 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 // Posted after the first signal and by its waiter's destructor: a semaphore is what a handler may use to wake a thread.
 sem_t first_signal;
 
+std::atomic<std::int64_t> first_nanoseconds = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+// timeout(1) sends a signal to its child and to the child's group, so one request may come twice.
+constexpr std::int64_t kSameRequestNanoseconds = 500'000'000;
+
+std::int64_t NanosecondsNow() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 void Remember(int number) {
   int none = 0;
   if (signal_number.compare_exchange_strong(none, number, std::memory_order_relaxed)) {
+    first_nanoseconds.store(NanosecondsNow(), std::memory_order_relaxed);
     ::sem_post(&first_signal);
     return;
   }
-  // A second signal of another kind: its handler is the default again, which runs when this one returns.
-  ::raise(number);
+  // Where another thread has not yet stored the time of the first, the second comes at the same time.
+  const std::int64_t first = first_nanoseconds.load(std::memory_order_relaxed);
+  if (first == 0 || NanosecondsNow() - first < kSameRequestNanoseconds) return;
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  ::sigaction(number, &action, nullptr);
+  ::raise(number);  // takes effect when this handler returns
 }
 
 // A launcher may pass the signal on more than once.
@@ -49,8 +69,7 @@ void CatchInterrupts() {
     if (before.sa_handler == SIG_IGN) continue;  // nohup and background jobs of a shell do this
     struct sigaction action {};
     action.sa_handler = Remember;
-    // Resets to the default for the second signal. No SA_RESTART: a waiting read must wake up.
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    action.sa_flags = 0;  // no SA_RESTART: a waiting read must wake up
     ::sigaction(number, &action, nullptr);
   }
 }

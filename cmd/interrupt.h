@@ -1,5 +1,5 @@
-// Signals. The first SIGINT, SIGTERM or SIGHUP asks the running command to end in an orderly way; a second one, of any
-// of the three, ends it at once. SIGUSR1 asks a training for a commit.
+// Signals. The first SIGINT, SIGTERM or SIGHUP asks the running command to end in an orderly way. A second one, of any
+// of the three, ends it at once; within half a second it is the same request. SIGUSR1 asks a training for a commit.
 #pragma once
 
 #include <atomic>

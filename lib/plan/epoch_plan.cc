@@ -1,6 +1,7 @@
 #include "plan/epoch_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -23,6 +24,12 @@ void AddPartitions(std::span<const PartitionId> partitions, std::size_t count,
 }
 
 }  // namespace
+
+std::vector<PartitionId> Without(const std::vector<PartitionId>& all, const std::vector<PartitionId>& some) {
+  std::vector<PartitionId> rest;
+  std::ranges::set_difference(all, some, std::back_inserter(rest));
+  return rest;
+}
 
 std::uint32_t LargestPartition(std::uint32_t fine_partitions, std::uint32_t partitions) {
   return (fine_partitions + partitions - 1) / partitions;

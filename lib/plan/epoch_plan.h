@@ -32,6 +32,9 @@ struct CellId {
   friend auto operator<=>(const CellId&, const CellId&) = default;
 };
 
+// Those of `all` that are not in `some`. Both ascend, and so does the result.
+std::vector<PartitionId> Without(const std::vector<PartitionId>& all, const std::vector<PartitionId>& some);
+
 struct PlannedState {
   // Relative to the previous state, ascending; both empty for the first state.
   std::vector<PartitionId> leaving;

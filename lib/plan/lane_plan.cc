@@ -22,12 +22,6 @@ Partitions Sorted(Partitions partitions) {
   return partitions;
 }
 
-Partitions Without(const Partitions& all, const Partitions& some) {
-  Partitions rest;
-  std::ranges::set_difference(all, some, std::back_inserter(rest));
-  return rest;
-}
-
 // Cuts `partitions` into `count` sets whose sizes differ by at most one.
 std::vector<Partitions> Cut(const Partitions& partitions, std::uint32_t count) {
   std::vector<Partitions> sets;

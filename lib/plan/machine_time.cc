@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <utility>
 
 namespace octavo {
@@ -97,10 +96,8 @@ double MachineTimes::StateSeconds(const PlannedState& state, std::uint32_t machi
   const double training = edges / speed_.edges;
   if (work_.lanes_in_memory) return training;
   const auto bytes_without = [&](const std::vector<PartitionId>& all, const std::vector<PartitionId>& some) {
-    std::vector<PartitionId> rest;
-    std::ranges::set_difference(all, some, std::back_inserter(rest));
     std::uint64_t bytes = 0;
-    for (const PartitionId p : rest) bytes += work_.bytes_of(p);
+    for (const PartitionId p : Without(all, some)) bytes += work_.bytes_of(p);
     return bytes;
   };
   std::vector<PartitionId>& before = in_memory_[machine];

@@ -1,20 +1,9 @@
 #include "prefetch/partition_loader.h"
 
-#include <algorithm>
-#include <iterator>
 
 #include "base/status.h"
 
 namespace octavo {
-namespace {
-
-std::vector<PartitionId> Without(const std::vector<PartitionId>& all, const std::vector<PartitionId>& some) {
-  std::vector<PartitionId> rest;
-  std::set_difference(all.begin(), all.end(), some.begin(), some.end(), std::back_inserter(rest));
-  return rest;
-}
-
-}  // namespace
 
 PartitionLoader::PartitionLoader(Move load, Move evict, bool ahead)
     : load_(std::move(load)),

@@ -1,19 +1,9 @@
 #include "train/epoch_course.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace octavo {
-namespace {
-
-std::vector<PartitionId> Without(const std::vector<PartitionId>& all, const std::vector<PartitionId>& some) {
-  std::vector<PartitionId> rest;
-  std::ranges::set_difference(all, some, std::back_inserter(rest));
-  return rest;
-}
-
-}  // namespace
 
 EpochCourse::EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> first_batches, std::uint64_t accumulate,
                          const LaneRange& lanes, const EpochPosition& position)

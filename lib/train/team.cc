@@ -37,20 +37,16 @@ std::optional<int> Team::RankOf(std::uint32_t lane) const {
   return static_cast<int>(RankOfLane(lane_count_, static_cast<std::uint32_t>(ranks_.size()), lane));
 }
 
-int Team::FirstRankOf(std::uint32_t folder) const {
-  return static_cast<int>(std::ranges::find(folders_, folder) - folders_.begin());
-}
-
 int Team::HolderOf(std::uint32_t folder, std::uint32_t lane) const {
   const std::optional<int> user = RankOf(lane);
-  return user && folders_[static_cast<std::size_t>(*user)] == folder ? *user : FirstRankOf(folder);
+  return user && folders_[static_cast<std::size_t>(*user)] == folder ? *user : FirstRankOf(folders_, folder);
 }
 
 void Team::SetFirstPlan(const EpochPlan& plan, std::size_t partitions) {
   first_lanes_ = LanesOfPartitions(plan, 0, partitions);
 }
 
-bool Team::WritesFolder() const { return FirstRankOf(folder()) == rank(); }
+bool Team::WritesFolder() const { return FirstRankOf(folders_, folder()) == rank(); }
 
 std::uint32_t Team::FirstFolderOf(PartitionId partition) const {
   const std::optional<int> user = RankOf(first_lanes_[Value(partition)]);
@@ -122,7 +118,7 @@ absl::Status Team::Adopt(Manifest& manifest) {
       return UsageError(
           fmt::format("ranks {} and {} have different folders, but both have part {} of the run; expected "
                       "the folders that the run was stopped with, each once",
-                      ranks_.NameOf(FirstRankOf(*now[then])), ranks_.NameOf(static_cast<int>(rank)), then + 1));
+                      ranks_.NameOf(FirstRankOf(folders_, *now[then])), ranks_.NameOf(static_cast<int>(rank)), then + 1));
     }
     now[then] = folders_[rank];
   }
@@ -267,6 +263,10 @@ absl::StatusOr<std::vector<std::uint32_t>> FindFolders(Ranks& ranks, const std::
     folders.push_back(first < folders.size() ? folders[first] : count++);
   }
   return folders;
+}
+
+int FirstRankOf(std::span<const std::uint32_t> folders, std::uint32_t folder) {
+  return static_cast<int>(std::ranges::find(folders, folder) - folders.begin());
 }
 
 }  // namespace octavo

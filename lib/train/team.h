@@ -40,7 +40,6 @@ class Team : public CommitPeers {
   // The rank that has a partition of folder `folder` at the start of a process, if lane `lane` will use it: that of the
   // lane if it has this folder, otherwise the folder's first.
   int HolderOf(std::uint32_t folder, std::uint32_t lane) const;
-  int FirstRankOf(std::uint32_t folder) const;
 
   // Before the first commit of a new run: its partitions begin where the lanes of the first round are.
   void SetFirstPlan(const EpochPlan& plan, std::size_t partitions);
@@ -86,5 +85,9 @@ class Team : public CommitPeers {
 // Finds out which ranks see the same folder `path`, which need not exist. Returns a number for each rank, ascending
 // from 0 in the order of their first ranks.
 absl::StatusOr<std::vector<std::uint32_t>> FindFolders(Ranks& ranks, const std::filesystem::path& path);
+
+// The first rank of a folder, where `folders` has the number of each rank's.
+// REQUIRES: a rank has it
+int FirstRankOf(std::span<const std::uint32_t> folders, std::uint32_t folder);
 
 }  // namespace octavo

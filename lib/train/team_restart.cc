@@ -160,8 +160,7 @@ absl::Status ShareRun(Ranks& ranks, const RunPaths& paths) {
   }
   ASSIGN_OR_RETURN(const Message told, ranks.Tell(run.Take()));
   const auto own = static_cast<std::size_t>(ranks.rank());
-  const bool first_of_folder = std::ranges::find(folders, folders[own]) - folders.begin() == ranks.rank();
-  if (has[own] || !first_of_folder) return ranks.Meet();
+  if (has[own] || FirstRankOf(folders, folders[own]) != ranks.rank()) return ranks.Meet();
   MessageReader reader(told);
   std::uint64_t count = 0;
   RETURN_IF_ERROR(reader.Get(count));

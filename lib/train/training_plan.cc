@@ -1,7 +1,6 @@
 #include "train/training_plan.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -33,8 +32,7 @@ PlannedEpoch PlanEpoch(const TrainOptions& options, const Graph& graph, EpochPla
     std::ranges::sort(in_memory);
   }
   const EpochPlan& plan = planner.Plan(epoch);
-  std::vector<PartitionId> first_loads;
-  std::ranges::set_difference(plan.states[0].resident, in_memory, std::back_inserter(first_loads));
+  const std::vector<PartitionId> first_loads = Without(plan.states[0].resident, in_memory);
   const auto bytes_of = [&](PartitionId partition) {
     const std::uint64_t begin = Value(partition) * description.partition_rows;
     return std::min(description.partition_rows, description.node_count - begin) * NodeBytes(options);
