@@ -1,6 +1,5 @@
 #include "prefetch/partition_loader.h"
 
-
 #include "base/status.h"
 
 namespace octavo {

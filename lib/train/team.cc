@@ -115,10 +115,10 @@ absl::Status Team::Adopt(Manifest& manifest) {
     RETURN_IF_ERROR(MessageReader(all[rank]).Get(then));
     if (now.size() <= then) now.resize(then + std::size_t{1});
     if (now[then] && *now[then] != folders_[rank]) {
-      return UsageError(
-          fmt::format("ranks {} and {} have different folders, but both have part {} of the run; expected "
-                      "the folders that the run was stopped with, each once",
-                      ranks_.NameOf(FirstRankOf(folders_, *now[then])), ranks_.NameOf(static_cast<int>(rank)), then + 1));
+      return UsageError(fmt::format(
+          "ranks {} and {} have different folders, but both have part {} of the run; expected "
+          "the folders that the run was stopped with, each once",
+          ranks_.NameOf(FirstRankOf(folders_, *now[then])), ranks_.NameOf(static_cast<int>(rank)), then + 1));
     }
     now[then] = folders_[rank];
   }
