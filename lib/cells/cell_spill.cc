@@ -108,6 +108,7 @@ std::vector<std::span<EdgeRecord>> CellGroup::Runs(std::uint32_t cell) {
 
 absl::StatusOr<std::vector<EdgeRecord>> CellSpill::ReadPiece(std::uint64_t most) {
   std::vector<EdgeRecord> piece;
+  piece.reserve(std::min(most, cell_edges_[next_]));
   for (Batch& batch : batches_) {
     std::uint64_t end = 0;
     RETURN_IF_ERROR(ReadEnds(batch, next_, std::span(&end, 1)));

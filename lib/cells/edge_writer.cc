@@ -30,6 +30,8 @@ constexpr std::uint64_t kWorkBytesOfEdge = sizeof(KeyedEdge) + 2 * sizeof(EdgeRe
 constexpr std::uint64_t kCopiedBytesOfEdge = kWorkBytesOfEdge + 2 * sizeof(EdgeRecord);
 // Bytes per edge of the spilled cells that are in memory together: the edge, the rest while some are prepared.
 constexpr std::uint64_t kGroupBytesOfEdge = 24;
+// Bytes per edge of a piece of a cell that is too large for that: the edge, its key and a copy while sorting.
+constexpr std::uint64_t kPieceBytesOfEdge = sizeof(EdgeRecord) + sizeof(KeyedEdge);
 // The share of memory for the index of these cells.
 constexpr std::uint64_t kIndexShare = 16;
 // Keys of a sort whose memory a thread keeps for the next one, as far as the threads' take at most a share of memory.
@@ -273,9 +275,10 @@ absl::Status WriteCells(CellEdges& edges, std::uint32_t begin, std::uint32_t end
 }
 
 // Writes the next cell of `spill`, which is too large to be read as a whole: sorts pieces of it and merges them.
-absl::Status WriteLargeSpilledCell(CellSpill& spill, std::uint64_t edges, std::uint64_t piece_edges,
-                                   std::uint64_t work_bytes, Output& output) {
+absl::Status WriteLargeSpilledCell(CellSpill& spill, std::uint64_t edges, std::uint64_t work_bytes, Output& output) {
   SpillFile& file = spill.file();
+  const std::uint64_t buffers = work_bytes - std::min(work_bytes, IndexBytes(edges, spill.partitions().count));
+  const std::uint64_t piece_edges = std::max<std::uint64_t>(1, buffers / kPieceBytesOfEdge);
   std::vector<SpillExtent> extents;
   while (true) {
     ASSIGN_OR_RETURN(std::vector<EdgeRecord> piece, spill.ReadPiece(piece_edges));
@@ -292,7 +295,6 @@ absl::Status WriteLargeSpilledCell(CellSpill& spill, std::uint64_t edges, std::u
   };
   RETURN_IF_ERROR(ReduceExtents(extents, EdgeMergeLimits(work_bytes, edges, spill.partitions().count), merge).status());
   RETURN_IF_ERROR(file.FinishWriting());
-  const std::uint64_t buffers = work_bytes - std::min(work_bytes, IndexBytes(edges, spill.partitions().count));
   return output.Merge(SourcesOf(file, extents, buffers), spill.partitions());
 }
 
@@ -348,7 +350,7 @@ absl::StatusOr<WrittenEdges> WriteSpilled(const GraphPaths& paths, CellSpill& sp
       held += cell_edges[last++];
     }
     if (last == first) {
-      RETURN_IF_ERROR(WriteLargeSpilledCell(spill, cell_edges[first++], most_edges, options.work_bytes, *output));
+      RETURN_IF_ERROR(WriteLargeSpilledCell(spill, cell_edges[first++], options.work_bytes, *output));
       continue;
     }
     ASSIGN_OR_RETURN(CellGroup group, spill.ReadCells(last));

@@ -288,7 +288,9 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
     return Open(paths, shape, sync, peers);
   }
   if (absl::Status status = tables->MakeFirst(shape, embeddings, relations, beginning); !status.ok()) {
-    // Without STATE there is no run: the files are useless and may take the space of a full disk.
+    // With STATE there is a run, which resumes if the others' folders have it too.
+    if (tables->state_.has_value()) return status;
+    // Without it there is none: the files are useless and may take the space of a full disk.
     for (const std::filesystem::path& path : paths.All()) {
       if (path != paths.Lock() && path != paths.Configuration()) static_cast<void>(RemoveFile(path));
     }
