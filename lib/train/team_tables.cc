@@ -77,6 +77,11 @@ absl::Status TeamTables::Settle() {
 }
 
 absl::Status TeamTables::BringHome() {
+  // A process that resumes a run after its last batch has begun no round.
+  if (!holds_) {
+    owners_.assign(partitions_, kNoLane);
+    HoldFirst();
+  }
   if (team_.folders() == 1) return absl::OkStatus();
   if (!team_.first()) {
     for (std::uint32_t p = 0; p < partitions_; ++p) {
