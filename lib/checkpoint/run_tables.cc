@@ -619,6 +619,8 @@ absl::Status RunTables::Finish() {
   if (moved) RETURN_IF_ERROR(Commit(progress()));
   // Each commit swaps the slots of the relations.
   if (manifest_.header.relation_slot != 0) RETURN_IF_ERROR(Commit(progress()));
+  // Others may still open the second files, which would make them again.
+  if (peers_ != nullptr) RETURN_IF_ERROR(peers_->Meet());
   RETURN_IF_ERROR(Failpoint("finish.remove"));
   if (!WritesFolder()) return absl::OkStatus();
   for (const TableName table :
