@@ -7,7 +7,11 @@
 namespace octavo {
 
 TeamTables::TeamTables(Team& team, RunTables& tables)
-    : team_(team), tables_(tables), partitions_(tables.embeddings().partition_count()), mover_(team.ranks(), tables) {}
+    : team_(team), tables_(tables), partitions_(tables.embeddings().partition_count()), mover_(team.ranks(), tables) {
+  // Until a round begins, for commits of a process that has no batch left.
+  owners_.assign(partitions_, kNoLane);
+  HoldStored();
+}
 
 void TeamTables::BeginEpoch(const EpochPlan& whole, const EpochPlan* next, const EpochCourse& course) {
   whole_ = &whole;
@@ -34,16 +38,20 @@ void TeamTables::BeginRound(std::uint32_t round) {
     if (course_->states()[s].round != round) continue;
     for (const PartitionId partition : course_->plan().states[s].resident) last_uses_[Value(partition)] = s + 1;
   }
-  if (!holds_) HoldFirst();
+  if (!begun_) HoldStored();
+  begun_ = true;
   SendStored();
 }
 
-// At the start of the process all rows are in the folders.
-void TeamTables::HoldFirst() {
-  holds_ = true;
+// Before the first round all rows are in the folders.
+void TeamTables::HoldStored() {
   for (std::uint32_t p = 0; p < partitions_; ++p) {
     const auto partition = static_cast<PartitionId>(p);
-    if (team_.HolderOf(tables_.FolderOf(partition), owners_[p]) == team_.rank()) tables_.Hold(partition);
+    if (team_.HolderOf(tables_.FolderOf(partition), owners_[p]) == team_.rank()) {
+      tables_.Hold(partition);
+    } else if (tables_.Holds(partition)) {
+      tables_.GiveUp(partition);
+    }
   }
 }
 
@@ -77,11 +85,6 @@ absl::Status TeamTables::Settle() {
 }
 
 absl::Status TeamTables::BringHome() {
-  // A process that resumes a run after its last batch has begun no round.
-  if (!holds_) {
-    owners_.assign(partitions_, kNoLane);
-    HoldFirst();
-  }
   if (team_.folders() == 1) return absl::OkStatus();
   if (!team_.first()) {
     for (std::uint32_t p = 0; p < partitions_; ++p) {

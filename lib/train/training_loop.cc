@@ -592,11 +592,10 @@ absl::StatusOr<TrainOutcome> TrainingLoop::Train(bool past_patience) {
 
 // A team first brings all rows to the folder of rank 0.
 absl::Status TrainingLoop::FinishTables() {
-  if (team_ != nullptr) {
-    const bool several = team_->folders() > 1;
-    if (several) RETURN_IF_ERROR(partitions_.Leave({}));
+  if (team_ != nullptr && team_->folders() > 1) {
+    RETURN_IF_ERROR(partitions_.Leave({}));
     RETURN_IF_ERROR(team_tables_->BringHome());
-    if (several) RETURN_IF_ERROR(tables_.Commit(progress_));
+    RETURN_IF_ERROR(tables_.Commit(progress_));
   }
   return tables_.Finish();
 }
