@@ -60,7 +60,7 @@ class TeamTables {
   const EpochPlan* whole_ = nullptr;
   const EpochPlan* next_ = nullptr;
   const EpochCourse* course_ = nullptr;
-  bool begun_ = false;  // a round
+  bool begun_ = false;                      // a round
   std::vector<std::uint32_t> owners_;       // lanes that use the partitions next
   std::vector<std::uint32_t> next_owners_;  // and in the next
   std::vector<std::size_t> last_uses_;      // 1 + the last state of the course in the round that has the partition
