@@ -49,8 +49,8 @@ def run_octavo(command, expected=0):
     return result.stdout
 
 
-def make_edges(path, relations, nodes=9000, edges=30000):
-    draw = random.Random(3)
+def make_edges(path, relations, nodes=9000, edges=30000, seed=3):
+    draw = random.Random(seed)
     with path.open("w") as lines:
         for i in range(edges):
             head, tail = f"n{i % nodes}", f"n{draw.randrange(nodes)}"
@@ -65,16 +65,22 @@ class Training:
     kind: str
     epochs: int = 3
     extra: tuple = ()  # options
+    valid_edges: int = 0
 
     def __post_init__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.graph = self.folder / f"graph-{self.kind}"
-        self.whole = self.folder / f"whole-{self.kind}"
+        name = f"{self.kind}-{self.valid_edges}" if self.valid_edges else self.kind
+        self.graph = self.folder / f"graph-{name}"
+        self.whole = self.folder / f"whole-{name}"
         if not self.graph.exists():
             edges = self.folder / f"{self.kind}.tsv"
             make_edges(edges, self.kind == "relations")
             columns = "head,relation,tail" if self.kind == "relations" else "head,tail"
-            run_octavo([self.octavo, "--quiet", "import", edges, "--graph", self.graph, "--columns", columns])
+            valid = []
+            if self.valid_edges:
+                valid = ["--valid", self.folder / "valid.tsv"]
+                make_edges(valid[1], self.kind == "relations", edges=self.valid_edges, seed=4)
+            run_octavo([self.octavo, "--quiet", "import", edges, "--graph", self.graph, "--columns", columns, *valid])
 
     def options(self):
         return [*COMMON, *KINDS[self.kind], "--epochs", str(self.epochs), *self.extra]
