@@ -92,6 +92,45 @@ LaneGroups DrawOnce(std::span<const std::uint64_t> degrees, std::uint32_t lanes,
   return groups;
 }
 
+std::uint32_t DrawBelow(std::size_t end, RandomStream& random) {
+  return static_cast<std::uint32_t>((std::uint64_t{random.Next32()} * end) >> 32);
+}
+
+// Moves a partition from one group to another at random; one of the other takes its place, or none if there is room.
+void ExchangeTwo(std::size_t most, RandomStream& random, LaneGroups& groups) {
+  std::vector<PartitionId>& from = groups[DrawBelow(groups.size(), random)];
+  std::vector<PartitionId>& to = groups[DrawBelow(groups.size(), random)];
+  PartitionId& moved = from[DrawBelow(from.size(), random)];
+  const std::size_t place = DrawBelow(to.size() < most ? to.size() + 1 : to.size(), random);
+  if (place < to.size()) {
+    std::swap(moved, to[place]);
+  } else if (&from != &to && from.size() > 1) {
+    to.push_back(moved);
+    moved = from.back();
+    from.pop_back();
+  }
+  std::ranges::sort(from);
+  std::ranges::sort(to);
+}
+
+// Tries exchanges of partitions and keeps those that make the work more even; fewer of them where each takes longer.
+void Improve(const PartitionEdges& edges, std::uint32_t lanes, RandomStream& random, LaneGroups& groups,
+             double balance) {
+  constexpr std::uint64_t kMostTries = 4000;
+  constexpr std::uint64_t kWork = std::uint64_t{1} << 25;  // a few hundredths of a second
+  constexpr double kEven = 0.995;
+  const std::uint64_t work = std::uint64_t{edges.partitions()} * edges.partitions() + 2 * std::uint64_t{lanes} * lanes;
+  const std::size_t most = LargestLaneGroup(edges.partitions(), lanes);
+  for (std::uint64_t tries = std::min(kMostTries, kWork / work); tries > 0 && balance < kEven; --tries) {
+    LaneGroups other = groups;
+    ExchangeTwo(most, random, other);
+    const double others = LaneBalance(edges, other);
+    if (others <= balance) continue;
+    groups = std::move(other);
+    balance = others;
+  }
+}
+
 }  // namespace
 
 PartitionEdges::PartitionEdges(const CellReader& cells) : PartitionEdges(cells.header().partition_count) {
@@ -146,6 +185,8 @@ LaneGroups DrawLaneGroups(const PartitionEdges& edges, std::uint32_t lanes, std:
     best = std::move(groups);
     best_balance = balance;
   }
+  RandomStream random(seed, RandomPurpose::kLaneGroups, static_cast<std::uint32_t>(epoch), kDraws);
+  Improve(edges, lanes, random, best, best_balance);
   return best;
 }
 

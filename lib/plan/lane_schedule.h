@@ -65,7 +65,8 @@ class PartitionEdges {
 
 // Divides the fine partitions into 2L groups of at most LargestLaneGroup partitions and nearly equal numbers of edges,
 // at random: of several draws, the one of the best LaneBalance. In a draw partitions with many edges come first, by
-// numbers that are multiplied by random factors, and each goes to the group that has the fewest edges so far.
+// numbers that are multiplied by random factors, and each goes to the group that has the fewest edges so far. Then
+// exchanges of partitions between groups are tried at random, and kept where the balance gains.
 // REQUIRES: edges.partitions() >= 2 * lanes
 LaneGroups DrawLaneGroups(const PartitionEdges& edges, std::uint32_t lanes, std::uint64_t seed, std::uint64_t epoch);
 

@@ -1,12 +1,29 @@
 #include "train/epoch_course.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace octavo {
+namespace {
+
+// Of ascending partitions.
+std::vector<PartitionId> Union(const std::vector<PartitionId>& a, const std::vector<PartitionId>& b) {
+  std::vector<PartitionId> all;
+  std::ranges::set_union(a, b, std::back_inserter(all));
+  return all;
+}
+
+std::vector<PartitionId> Both(const std::vector<PartitionId>& a, const std::vector<PartitionId>& b) {
+  std::vector<PartitionId> both;
+  std::ranges::set_intersection(a, b, std::back_inserter(both));
+  return both;
+}
+
+}  // namespace
 
 EpochCourse::EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> first_batches, std::uint64_t accumulate,
-                         const LaneRange& lanes, const EpochPosition& position)
+                         const LaneRange& lanes, const EpochPosition& position, bool keep_lanes)
     : first_batches_(std::move(first_batches)), steps_(first_batches_, accumulate), turns_(whole.turns) {
   if (turns_.empty()) {
     done_.push_back(position.batches);
@@ -22,6 +39,7 @@ EpochCourse::EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> firs
     for (std::size_t s = turn.first_state; s < turn.end_state; ++s) skipped_[s] = false;
     if (turn.round >= first_round_) AddTurn(whole, turn);
   }
+  if (keep_lanes) KeepLanes();
   // What moves between two states depends on which of them this process trains.
   plan_.exchanges = 0;
   for (std::size_t s = 0; s < plan_.states.size(); ++s) {
@@ -57,6 +75,38 @@ void EpochCourse::AddTurn(const EpochPlan& whole, const LaneTurn& turn) {
     plan_.states.push_back(whole.states[s]);
     if (!plan_.states.back().entering.empty() && plan_.states.size() > 1) ++plan_.exchanges;
   }
+}
+
+// Partitions still come when the first state needs them, as those of a later lane may be on their way.
+void EpochCourse::KeepLanes() {
+  std::vector<PlannedState>& states = plan_.states;
+  // What states from each one on need in its round, and of what the round uses also what the next one does.
+  std::vector<std::vector<PartitionId>> needed(states.size());
+  for (std::size_t s = states.size(); s-- > 0;) {
+    if (s + 1 == states.size()) {
+      needed[s] = states[s].NegativePartitions();
+    } else if (states_[s + 1].round == states_[s].round) {
+      needed[s] = Union(states[s].NegativePartitions(), needed[s + 1]);
+    } else {
+      const std::vector<PartitionId> stays = Both(UsedIn(states_[s].round), UsedIn(states_[s + 1].round));
+      needed[s] = Union(states[s].NegativePartitions(), stays);
+    }
+  }
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    states[s].negatives = states[s].NegativePartitions();
+    states[s].resident = states[s].negatives;
+    if (s == 0) continue;
+    states[s].resident = Union(states[s].negatives, Both(states[s - 1].resident, needed[s]));
+    states[s].ahead = states_[s].round == states_[s - 1].round;
+  }
+}
+
+std::vector<PartitionId> EpochCourse::UsedIn(std::uint32_t round) const {
+  std::vector<PartitionId> used;
+  for (std::size_t s = 0; s < states_.size(); ++s) {
+    if (states_[s].round == round) used = Union(used, plan_.states[s].NegativePartitions());
+  }
+  return used;
 }
 
 std::vector<std::uint32_t> EpochCourse::UsersLeft(const EpochPlan& whole, std::uint32_t round,

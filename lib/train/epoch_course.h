@@ -33,9 +33,10 @@ class EpochCourse {
  public:
   EpochCourse() = default;
   // Of `whole`, whose states begin with the batches `first_batches` (and their number at the end), the states of
-  // `lanes` from `position` on. A plan without turns is one round of one lane.
+  // `lanes` from `position` on. A plan without turns is one round of one lane. With `keep_lanes` memory has room for
+  // all of these lanes: what one of them needs later in the round, or in the next one, stays.
   EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> first_batches, std::uint64_t accumulate,
-              const LaneRange& lanes, const EpochPosition& position);
+              const LaneRange& lanes, const EpochPosition& position, bool keep_lanes = false);
 
   // The states, with what leaves and enters between them; `states()` has the same length.
   const EpochPlan& plan() const { return plan_; }
@@ -59,6 +60,8 @@ class EpochCourse {
   std::uint64_t DoneOf(const LaneTurn& turn) const;
   bool IsDone(std::size_t state, const LaneTurn& turn) const;
   void AddTurn(const EpochPlan& whole, const LaneTurn& turn);
+  void KeepLanes();
+  std::vector<PartitionId> UsedIn(std::uint32_t round) const;
 
   std::vector<std::uint64_t> first_batches_;
   StepCount steps_;

@@ -339,6 +339,16 @@ bool HoldsAllTables(const TrainOptions& options, const GraphDescription& graph, 
   return EstimateTrainingMemory(options, graph, threads, shape, /*hold_all=*/true).total() <= memory;
 }
 
+bool HoldsLanes(const TrainOptions& options, const GraphDescription& graph, int threads, const PartitionShape& shape,
+                std::uint32_t lanes, std::uint64_t memory) {
+  const std::uint64_t all = AllTableBytes(options, graph);
+  const std::uint64_t partitions =
+      Product(lanes, LargestLane(graph.partition_count, static_cast<std::uint32_t>(options.lanes)));
+  const std::uint64_t held = std::min(all, Product(partitions, graph.partition_rows, NodeBytes(options)));
+  const std::uint64_t total = EstimateTrainingMemory(options, graph, threads, shape, /*hold_all=*/true).total();
+  return total - all + held <= memory;
+}
+
 absl::Status CheckMemory(const MemoryEstimate& estimate, std::uint64_t limit) {
   if (estimate.total() <= limit) return absl::OkStatus();
   return UsageError(TooLittleMemory(estimate, limit, RoundUp(estimate.total(), kMiB)));

@@ -33,6 +33,10 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
 bool HoldsAllTables(const TrainOptions& options, const GraphDescription& graph, int threads,
                     const PartitionShape& shape, std::uint64_t memory);
 
+// Whether a process of several, which trains so many of the lanes, has room for what all of them use in a round.
+bool HoldsLanes(const TrainOptions& options, const GraphDescription& graph, int threads, const PartitionShape& shape,
+                std::uint32_t lanes, std::uint64_t memory);
+
 // The capacity of the gradients' file: the chunks of a batch and, if several batches make an update, the rows that they
 // touch.
 GradientCapacity GradientCapacityOf(const TrainOptions& options, const GraphDescription& graph,

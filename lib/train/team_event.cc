@@ -19,8 +19,6 @@ void Add(const EpochEvent& its, EpochEvent& all) {
   all.written_bytes += its.written_bytes;
   all.edges_per_second += its.edges_per_second;
   all.peak_rss_bytes = std::max(all.peak_rss_bytes, its.peak_rss_bytes);
-  all.slowest_lane_seconds = std::max(all.slowest_lane_seconds, its.slowest_lane_seconds);
-  all.lane_balance = std::min(all.lane_balance, its.lane_balance);
   all.moved_bytes += its.moved_bytes;
   all.moving_seconds = std::max(all.moving_seconds, its.moving_seconds);
   if (its.waited_seconds > all.waited_seconds) {
@@ -31,12 +29,13 @@ void Add(const EpochEvent& its, EpochEvent& all) {
 
 }  // namespace
 
-absl::StatusOr<bool> ShareEvent(Team& team, bool asked_to_stop, EpochEvent& event) {
+absl::StatusOr<bool> ShareEvent(Team& team, bool asked_to_stop, LaneClock lanes, EpochEvent& event) {
   event.ranks = static_cast<std::uint64_t>(team.ranks().size());
   event.waiting_rank = static_cast<std::uint64_t>(team.rank());
   MessageWriter mine;
   mine.Put(asked_to_stop);
   mine.Put(event);
+  mine.PutAll(lanes.turns());
   ASSIGN_OR_RETURN(const std::vector<Message> all, team.ranks().Gather(mine.Take()));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     MessageReader reader(all[rank]);
@@ -44,9 +43,14 @@ absl::StatusOr<bool> ShareEvent(Team& team, bool asked_to_stop, EpochEvent& even
     EpochEvent its;
     RETURN_IF_ERROR(reader.Get(asked));
     RETURN_IF_ERROR(reader.Get(its));
+    std::vector<LaneSeconds> turns;
+    RETURN_IF_ERROR(reader.GetAll(turns));
     asked_to_stop = asked_to_stop || asked;
     Add(its, event);
+    lanes.Add(turns);
   }
+  event.slowest_lane_seconds = lanes.SlowestSeconds();
+  event.lane_balance = lanes.Balance(event.lanes);
   MessageWriter shared;
   shared.Put(asked_to_stop);
   shared.Put(event);

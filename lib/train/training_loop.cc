@@ -176,7 +176,9 @@ absl::Status TrainingLoop::PlanEpoch() {
   const LaneRange lanes =
       team_ == nullptr ? LaneRange{.end = static_cast<std::uint32_t>(options_.lanes)} : team_->lanes();
   const EpochPosition position = Position();
-  course_ = EpochCourse(whole_, std::move(first_batches), options_.accumulate, lanes, position);
+  const bool keep_lanes = team_ != nullptr && HoldsLanes(options_, graph_.description(), settings_.threads, shape(),
+                                                         lanes.end - lanes.first, settings_.memory);
+  course_ = EpochCourse(whole_, std::move(first_batches), options_.accumulate, lanes, position, keep_lanes);
   if (team_ != nullptr) batches_.Skip(course_.Skipped());
   first_step_ = progress_.step - course_.StepsBefore(position);
   closed_batches_ = progress_.batch;
@@ -440,7 +442,8 @@ EpochEvent TrainingLoop::MakeEvent() {
     const MovedCounts moved = team_tables_->TakeCounts();
     event.moved_bytes = moved.bytes_sent;
     event.moving_seconds = moved.send_seconds;
-    event.waited_seconds = moved.wait_seconds + team_exchange_->TakeWaitSeconds();
+    // A partition that is awaited in the background costs only what training waits for it.
+    event.waited_seconds = std::min(moved.wait_seconds, exchange_stall) + team_exchange_->TakeWaitSeconds();
   }
   event.partition_loads = counters_.loads;
   event.planned_partition_loads = counters_.planned_loads;
@@ -489,7 +492,7 @@ absl::Status TrainingLoop::CommitEpoch() {
 // team stops.
 absl::Status TrainingLoop::AppendEvent(EpochEvent& event, Progress& progress) {
   if (team_ != nullptr) {
-    ASSIGN_OR_RETURN(const bool stops, ShareEvent(*team_, AskedToStop(), event));
+    ASSIGN_OR_RETURN(const bool stops, ShareEvent(*team_, AskedToStop(), counters_.lanes, event));
     team_stops_ = stops;
   }
   if (metrics_ == nullptr) return absl::OkStatus();

@@ -28,7 +28,7 @@ struct Step {
   std::uint64_t batch = 0;
   std::uint32_t round = 0;
   std::uint32_t lane = 0;
-  std::vector<PartitionId> resident;
+  std::vector<PartitionId> used;
 
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -61,7 +61,7 @@ class NaiveEpoch {
             --skip;
             continue;
           }
-          left.push_back({batch, turn.round, turn.lane, plan_.states[s].resident});
+          left.push_back({batch, turn.round, turn.lane, plan_.states[s].NegativePartitions()});
         }
       }
     }
@@ -106,7 +106,7 @@ std::vector<Step> StepsOf(const EpochCourse& course) {
     const CourseState& state = course.states()[s];
     EXPECT_LE(state.first_batch, state.end_batch);
     for (std::uint64_t batch = state.first_batch; batch < state.end_batch; ++batch) {
-      steps.push_back({batch, state.round, state.lane, course.plan().states[s].resident});
+      steps.push_back({batch, state.round, state.lane, course.plan().states[s].NegativePartitions()});
     }
   }
   EXPECT_EQ(course.batches(), steps.size());
@@ -131,6 +131,34 @@ void ExpectExchangesFit(const EpochCourse& course) {
     if (!state.entering.empty()) ++exchanges;
   }
   EXPECT_EQ(course.plan().exchanges, exchanges);
+}
+
+bool UsesInRound(const EpochCourse& course, std::size_t first_state, std::uint32_t round, PartitionId partition) {
+  for (std::size_t s = first_state; s < course.states().size(); ++s) {
+    const std::vector<PartitionId>& used = course.plan().states[s].NegativePartitions();
+    if (course.states()[s].round == round && std::ranges::binary_search(used, partition)) return true;
+  }
+  return false;
+}
+
+// Each state has what it uses, and of what was in memory before that which these lanes need later in the round, or
+// have in this round and in the next: in between another rank may have it. Nothing more comes than without keeping.
+void ExpectLanesAreKept(const EpochCourse& course) {
+  for (std::size_t s = 0; s < course.states().size(); ++s) {
+    const PlannedState& state = course.plan().states[s];
+    const std::uint32_t round = course.states()[s].round;
+    const std::set<PartitionId> used(state.NegativePartitions().begin(), state.NegativePartitions().end());
+    std::set<PartitionId> expected = used;
+    if (s > 0) {
+      for (const PartitionId p : course.plan().states[s - 1].resident) {
+        const bool stays = UsesInRound(course, 0, round, p) && UsesInRound(course, s, round + 1, p);
+        if (UsesInRound(course, s, round, p) || stays) expected.insert(p);
+      }
+      EXPECT_EQ(state.ahead, course.states()[s - 1].round == round);
+    }
+    EXPECT_EQ(std::set<PartitionId>(state.resident.begin(), state.resident.end()), expected);
+    for (const PartitionId p : state.entering) EXPECT_TRUE(used.contains(p));
+  }
 }
 
 std::vector<std::uint64_t> RandomFirstBatches(const EpochPlan& plan, std::mt19937& random) {
@@ -183,6 +211,10 @@ TEST(EpochCourse, IsWhatALaneAfterTheOtherWouldTrainFromAnyPlace) {
               EXPECT_EQ(course.first_round(), round);
               EXPECT_EQ(course.rounds(), 2 * lanes - 1);
               ExpectExchangesFit(course);
+              const EpochCourse kept(plan, first_batches, accumulate, range, position, /*keep_lanes=*/true);
+              EXPECT_EQ(StepsOf(kept), naive.Left(range, round, done));
+              ExpectExchangesFit(kept);
+              ExpectLanesAreKept(kept);
               EXPECT_EQ(course.StepsBefore(position), naive.StepsOf(round, done));
               EXPECT_EQ(course.StepsBefore(first_batches.back()),
                         naive.StepsOf(2 * lanes - 1, std::vector<std::uint64_t>(lanes)));

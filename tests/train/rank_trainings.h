@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "tests/support/rank_threads.h"
 #include "tests/train/some_trainings.h"
 #include "tests/train/tiny_training.h"
+#include "train/memory_estimate.h"
 #include "train/trainer.h"
 
 namespace octavo {
@@ -26,7 +28,7 @@ struct RankEnd {
 };
 
 // How a job is started. Rank r works in folders[r]; without `ranks_of_one` a job of one rank is a training without
-// ranks.
+// ranks. Memory of odd ranks has no room for all of their lanes, unless `change` says otherwise.
 struct RankJob {
   std::vector<std::filesystem::path> folders;
   std::uint64_t seed = 1;
@@ -34,6 +36,14 @@ struct RankJob {
   std::uint64_t epochs = 0;  // of a resume
   std::function<void(int rank, TrainSettings& settings, TrainCallbacks& callbacks)> change = {};
 };
+
+// What a lane needs.
+inline std::uint64_t LittleMemory(const TinyTraining& training, const TrainOptions& options) {
+  constexpr int kThreads = 8;
+  const std::unique_ptr<Graph> graph = *Graph::Open(training.graph_folder());
+  const PartitionShape shape = *ChooseShape(options, graph->description(), kPlenty, kThreads);
+  return EstimateTrainingMemory(options, graph->description(), kThreads, shape).total();
+}
 
 // A new run if `options` is given, otherwise a resume.
 inline std::vector<RankEnd> TrainTogether(const TinyTraining& training, const RankJob& job,
@@ -43,6 +53,7 @@ inline std::vector<RankEnd> TrainTogether(const TinyTraining& training, const Ra
     RankEnd& end = ends[static_cast<std::size_t>(rank)];
     const std::filesystem::path& folder = job.folders[static_cast<std::size_t>(rank)];
     TrainSettings settings{.ranks = ranks, .memory = kPlenty};
+    if (options != nullptr && rank % 2 == 1) settings.memory = LittleMemory(training, *options);
     TrainCallbacks callbacks;
     callbacks.on_epoch = [&end](const EpochEvent& event) { end.events.push_back(event); };
     if (job.change) job.change(rank, settings, callbacks);
