@@ -100,15 +100,14 @@ absl::Status ShareOptions(Ranks& ranks, TrainOptions& options) {
 void LeaveJob(Program& program, bool failed, int exit_code) {
   if (program.ranks == nullptr) return;
   if (!failed) {
-    // MPICH 4.0 over TCP never returns from every third MPI_Finalize: a rank waits for another that listens no longer.
-    // When all have come here nothing is left to do, and a launcher takes an exit without it for a good one.
     if (program.ranks->Meet().ok()) {
+      // When all have come here nothing is left to do, so no rank is held up by one that hangs as it leaves.
       std::thread([exit_code] {
         std::this_thread::sleep_for(kMostLeaving);
         ::_exit(exit_code);
       }).detach();
     }
-    program.ranks->messenger().Finish();
+    program.ranks->Part();
     program.ranks.reset();
     return;
   }

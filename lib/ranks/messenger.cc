@@ -156,7 +156,7 @@ void Messenger::RunThread() {
     if (first_error_.ok()) first_error_ = status;
     was_started = started_;
   }
-  if (!was_started) return;
+  if (!was_started || finishing_.load(std::memory_order_relaxed)) return;
   if (settings_.on_lost) settings_.on_lost(status);
   if (!settings_.end_process) return;
   std::this_thread::sleep_for(kForwarding);

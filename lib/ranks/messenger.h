@@ -96,7 +96,8 @@ class Messenger {
   std::uint64_t bytes_sent() const { return bytes_sent_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_received() const { return bytes_received_.load(std::memory_order_relaxed); }
 
-  // The destructor will wait until all messages are sent and leave the job.
+  // The destructor will wait until all messages are sent and leave the job. From now on an error of the transport, or a
+  // rank that is silent, is that of one that has left.
   void Finish() { finishing_.store(true, std::memory_order_relaxed); }
   // Ends this process and all other ranks with this exit code. REQUIRES: end_process
   void Abort(int code);

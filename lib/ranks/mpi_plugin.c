@@ -68,7 +68,13 @@ static int Test(void* request) {
   return done;
 }
 
-static void Finish(void) { MPI_Finalize(); }
+/* MPI_Finalize of MPICH 4.0 over TCP never returns in every third job: a rank waits for another that listens no longer.
+ * Its launcher takes an exit without it for a good one; that of Open MPI does not. */
+static void Finish(void) {
+#ifndef MPICH
+  MPI_Finalize();
+#endif
+}
 
 static void Abort(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 

@@ -25,7 +25,7 @@ absl::StatusOr<std::unique_ptr<Ranks>> Ranks::Join(std::unique_ptr<Transport> tr
     ranks->names_.push_back(fmt::format("{} on {}", rank, its_host));
     if (rank == 0) first_kind = its_kind;
     if (its_kind != first_kind) {
-      ranks->messenger_->Finish();  // all ranks find this, and leave when each of them knows
+      ranks->Part();  // all ranks find this
       return UsageError(
           fmt::format("rank {} has {}, rank {} has {}: their bits differ; expected the same program and "
                       "processors that compute alike",
@@ -70,6 +70,14 @@ absl::StatusOr<std::vector<Message>> Ranks::Together(Message mine) {
 absl::Status Ranks::Meet() {
   RETURN_IF_ERROR(Gather({}).status());
   return Tell({}).status();
+}
+
+void Ranks::Part() {
+  messenger_->Finish();
+  if (!first()) messenger_->Send(0, MessageKind::kTogether, {});
+  for (int from = 1; first() && from < size(); ++from) {
+    if (!messenger_->Receive(from, MessageKind::kTogether).ok()) return;
+  }
 }
 
 absl::Status MessageReader::Differs() {

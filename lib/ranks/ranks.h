@@ -23,7 +23,7 @@
 
 namespace octavo {
 
-// Together, Gather, Tell and Meet are for one thread, and all ranks call the same ones in the same order.
+// Together, Gather, Tell, Meet and Part are for one thread, and all ranks call the same ones in the same order.
 class Ranks {
  public:
   // Joins the job. Two ranks with different `kind`, such as "octavo 1.2, AVX-512", cannot compute the same bits: a
@@ -46,6 +46,9 @@ class Ranks {
   absl::StatusOr<std::vector<Message>> Together(Message mine);
   // Returns when all ranks have called it.
   absl::Status Meet();
+  // Before the end of the job, when all ranks have met: rank 0 returns as the last one, so that what it told the others
+  // has arrived. From now on a rank that cannot be reached has left.
+  void Part();
 
  private:
   explicit Ranks(std::unique_ptr<Messenger> messenger) : messenger_(std::move(messenger)) {}

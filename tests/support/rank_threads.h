@@ -28,7 +28,7 @@ inline std::vector<absl::Status> RunRanks(LocalHub& hub, const std::function<abs
       const auto ranks = Ranks::Join(hub.Join(rank), settings, "host" + std::to_string(rank), "threads");
       result = ranks.ok() ? work(**ranks) : ranks.status();
       if (result.ok()) {
-        (*ranks)->messenger().Finish();
+        (*ranks)->Part();
       } else {
         hub.Break();
       }
