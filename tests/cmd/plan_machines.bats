@@ -24,7 +24,7 @@ plan() {
     grep -Eq "^$row" out.log || { echo "no row $row"; return 1; }
   done
   plan --machines 4 --no-probe >out.log
-  grep -Eq '^sent per epoch .* [KM]iB$' out.log
+  grep -Eq '^sent per epoch .* MiB$' out.log
   ! grep -Eq '^(efficiency|exchange per epoch)' out.log
   grep -q '^network: 119 MiB/s' out.log
   plan --machines 4 --what-if --no-probe >out.log

@@ -29,6 +29,7 @@ struct Step {
   std::uint32_t round = 0;
   std::uint32_t lane = 0;
   std::vector<PartitionId> used;
+  std::vector<PartitionId> resident;
 
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -61,7 +62,8 @@ class NaiveEpoch {
             --skip;
             continue;
           }
-          left.push_back({batch, turn.round, turn.lane, plan_.states[s].NegativePartitions()});
+          left.push_back(
+              {batch, turn.round, turn.lane, plan_.states[s].NegativePartitions(), plan_.states[s].resident});
         }
       }
     }
@@ -106,7 +108,8 @@ std::vector<Step> StepsOf(const EpochCourse& course) {
     const CourseState& state = course.states()[s];
     EXPECT_LE(state.first_batch, state.end_batch);
     for (std::uint64_t batch = state.first_batch; batch < state.end_batch; ++batch) {
-      steps.push_back({batch, state.round, state.lane, course.plan().states[s].NegativePartitions()});
+      steps.push_back({batch, state.round, state.lane, course.plan().states[s].NegativePartitions(),
+                       course.plan().states[s].resident});
     }
   }
   EXPECT_EQ(course.batches(), steps.size());
@@ -131,6 +134,12 @@ void ExpectExchangesFit(const EpochCourse& course) {
     if (!state.entering.empty()) ++exchanges;
   }
   EXPECT_EQ(course.plan().exchanges, exchanges);
+}
+
+// Of what is in memory besides, a course that keeps lanes decides itself.
+std::vector<Step> WithoutResident(std::vector<Step> steps) {
+  for (Step& step : steps) step.resident.clear();
+  return steps;
 }
 
 bool UsesInRound(const EpochCourse& course, std::size_t first_state, std::uint32_t round, PartitionId partition) {
@@ -212,7 +221,7 @@ TEST(EpochCourse, IsWhatALaneAfterTheOtherWouldTrainFromAnyPlace) {
               EXPECT_EQ(course.rounds(), 2 * lanes - 1);
               ExpectExchangesFit(course);
               const EpochCourse kept(plan, first_batches, accumulate, range, position, /*keep_lanes=*/true);
-              EXPECT_EQ(StepsOf(kept), naive.Left(range, round, done));
+              EXPECT_EQ(WithoutResident(StepsOf(kept)), WithoutResident(naive.Left(range, round, done)));
               ExpectExchangesFit(kept);
               ExpectLanesAreKept(kept);
               EXPECT_EQ(course.StepsBefore(position), naive.StepsOf(round, done));
