@@ -86,14 +86,14 @@ option() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[
   "$OCTAVO" --quiet resume --run run
   [ "$(option run epochs)" = "$epochs" ]
   "$OCTAVO" plan --graph kg --time 15s >out.log 2>err.log
-  grep -q '^chosen: .* --epochs [0-9]* (for 15[^,]*)' err.log
+  grep -qE '^chosen: .* --epochs [0-9]+( --precision bf16)? \(for 15[^,]*\)' err.log
   # Less time than an epoch of the usual choice takes: a smaller choice, and the text says so.
   awk 'BEGIN { srand(4); for (i = 0; i < 100000; ++i) printf "%d\t%d\n", rand() * 20000, rand() * 20000 }' >social.tsv
   "$OCTAVO" --quiet import social.tsv --graph social
   "$OCTAVO" plan --graph social --no-probe 2>err.log >out.log
   grep -qE '^chosen: .* --walks [1-9][0-9]? ' err.log
   "$OCTAVO" plan --graph social --time 0.5s 2>err.log >out.log
-  grep -qE '^chosen: .* --walks 1 .* --epochs 1 \(for 0.5 s, ' err.log
+  grep -qE '^chosen: .* --walks 1 .* --epochs 1( --precision bf16)? \(for 0.5 s, ' err.log
   fails 2 '--time: found "soon"; expected a time above 0' "$OCTAVO" train --graph kg --run new --time soon
   fails 2 'epochs that are given' "$OCTAVO" train --graph kg --run new --time 1m --epochs 3
   fails 2 'epochs that are given' "$OCTAVO" train --graph kg --run new --time 1m --preset none

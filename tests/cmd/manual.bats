@@ -56,9 +56,12 @@ verbs() { "$OCTAVO" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z]*\) .*
   cmp help.txt manual.txt
   cmp help.txt reference.txt
   cd "$BATS_TEST_DIRNAME/../.."
-  for name in $(grep -rhoP 'getenv\("\K[A-Z0-9_]+' lib cmd); do
-    "$OCTAVO" --help | grep -q "^  $name "
-    "$OCTAVO" __manual | grep -q "^.fB$name"
-    grep -q "$name" docs/reference.md
+  "$OCTAVO" --help >"$BATS_TEST_TMPDIR/help.page"
+  "$OCTAVO" __manual >"$BATS_TEST_TMPDIR/manual.page"
+  # The plugin for MPI, in C, reads what a launcher has set; no user sets that.
+  for name in $(grep -rhoP --include='*.cc' --include='*.h' 'getenv\("\K[A-Z0-9_]+' lib cmd); do
+    grep -q "^  $name " "$BATS_TEST_TMPDIR/help.page" || { echo "the help lacks $name"; return 1; }
+    grep -q "^.fB$name" "$BATS_TEST_TMPDIR/manual.page" || { echo "the manual lacks $name"; return 1; }
+    grep -q "$name" docs/reference.md || { echo "docs/reference.md lacks $name"; return 1; }
   done
 }
