@@ -57,7 +57,7 @@ class Work {
     if (bf16_) {
       for (Packed* const packed : {&tail_packed_, &head_packed_}) {
         packed->columns.resize(PackedColumnFloats(shape.dim, shape.negatives));
-        packed->rows.resize(PackedRowFloats(shape.dim, shape.negatives));
+        packed->rows.resize(PackedRowFloats(*bf16_, shape.dim, shape.negatives));
       }
       input_.tail_packed = {tail_packed_.columns, tail_packed_.rows};
       input_.head_packed = {head_packed_.columns, head_packed_.rows};
@@ -97,7 +97,7 @@ class Work {
 
  private:
   struct Packed {
-    std::vector<float> columns, rows;
+    AlignedFloats columns, rows;
   };
 
   void PackSide(std::span<const float> negatives, Packed& packed) const {

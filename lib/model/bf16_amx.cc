@@ -6,6 +6,7 @@
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>
+#include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -18,14 +19,16 @@ namespace {
 bool ProcessorHasAmx() {
   constexpr unsigned kOsSavesState = 1U << 27;               // leaf 1, ecx
   constexpr unsigned kAmxBf16 = 1U << 22, kTile = 1U << 24;  // leaf 7, edx
-  constexpr unsigned kTileState = 3U << 17;                  // XCR0: configuration and data
+  constexpr unsigned kAvx512Bf16 = 1U << 5;                  // leaf 7, subleaf 1, eax
+  constexpr unsigned kStates = 3U << 17 | 7U << 5;           // XCR0: tiles' configuration and data; AVX-512
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & kOsSavesState) == 0) return false;
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
   if ((edx & kAmxBf16) == 0 || (edx & kTile) == 0) return false;
+  if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) == 0 || (eax & kAvx512Bf16) == 0) return false;
   unsigned low = 0, high = 0;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return (low & kTileState) == kTileState;
+  return (low & kStates) == kStates;
 }
 
 // Linux gives a process the tiles when it asks for them; before, their use is SIGILL. Threads inherit the permission.
@@ -47,6 +50,8 @@ struct alignas(64) TileConfiguration {
 };
 static_assert(sizeof(TileConfiguration) == 64);
 
+#define OCTAVO_ROUNDS __attribute__((target("avx512f,avx512bw,avx512bf16")))
+
 // The calling thread's tiles, all of full size. Released at the end, as a thread with tiles in use has a larger state
 // to save at each switch.
 class AmxTileUnit {
@@ -62,6 +67,30 @@ class AmxTileUnit {
   ~AmxTileUnit() { asm volatile("tilerelease" : : : "memory"); }
   AmxTileUnit(const AmxTileUnit&) = delete;
   AmxTileUnit& operator=(const AmxTileUnit&) = delete;
+
+  // By the instruction for it, which every processor with AMX's bf16 products has.
+  OCTAVO_ROUNDS static void RoundWords(std::size_t count, const float* from, std::uint16_t* words) {
+    std::size_t i = 0;
+    for (; i + 32 <= count; i += 32) {
+      const auto rounded =
+          reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_loadu_ps(from + i + 16), _mm512_loadu_ps(from + i)));
+      _mm512_storeu_si512(words + i, rounded);
+    }
+    RoundToBf16Words(count - i, from + i, words + i);
+  }
+  OCTAVO_ROUNDS static void PairWords(std::size_t count, const float* first, const float* second,
+                                      std::uint32_t* pairs) {
+    static constexpr std::uint16_t kTakenByTurns[32] = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+                                                        8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    const __m512i by_turns = _mm512_loadu_si512(kTakenByTurns);
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+      const auto words =
+          reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_loadu_ps(second + i), _mm512_loadu_ps(first + i)));
+      _mm512_storeu_si512(pairs + i, _mm512_permutexvar_epi16(by_turns, words));
+    }
+    PairBf16Words(count - i, first + i, second + i, pairs + i);
+  }
 
   template <int kTile>
   void Zero() {
@@ -88,24 +117,42 @@ bool AmxWorks() {
   return works;
 }
 
-void AmxBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
-                     const std::uint16_t* right, float* c, std::size_t ldc) {
-  AmxTileUnit unit;
-  MultiplyTiles(unit, m, n, k, left, left_stride, right, c, ldc);
-}
 #else
 bool AmxWorks() { return false; }
-
-void AmxBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
-                     const std::uint16_t* right, float* c, std::size_t ldc) {
-  ModelBf16Multiply(m, n, k, left, left_stride, right, c, ldc);
-}
 #endif
 
-void ModelBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
+namespace {
+
+// The products of a kind of unit, which is made for each.
+template <class Unit>
+struct ProductsOf {
+  static void Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
                        const std::uint16_t* right, float* c, std::size_t ldc) {
-  ScalarTileUnit unit;
-  MultiplyTiles(unit, m, n, k, left, left_stride, right, c, ldc);
-}
+    Unit unit;
+    MultiplyTiles(unit, m, n, OperandsOf(k, left, left_stride, right), SumRows{c, ldc});
+  }
+  static void MultiplyTransposed(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
+                                 std::size_t left_stride, const std::uint16_t* right, float* c, std::size_t ldc) {
+    Unit unit;
+    MultiplyTilesTransposed(unit, m, n, OperandsOf(k, left, left_stride, right), SumColumns{c, ldc});
+  }
+  static void MultiplyByRows(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
+                             std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,
+                             std::uint16_t* panel, float* c, std::size_t ldc) {
+    Unit unit;
+    MultiplyTilesByRows(unit, m, n, k, left, left_stride, rows, row_stride, panel, SumRows{c, ldc});
+  }
+  static constexpr TileProducts kAll = {Unit::RoundWords, Unit::PairWords, Multiply, MultiplyTransposed,
+                                        MultiplyByRows};
+};
+
+}  // namespace
+
+const TileProducts kModelProducts = ProductsOf<ScalarTileUnit>::kAll;
+#if defined(__x86_64__) && defined(__linux__)
+const TileProducts kAmxProducts = ProductsOf<AmxTileUnit>::kAll;
+#else
+const TileProducts kAmxProducts = ProductsOf<ScalarTileUnit>::kAll;
+#endif
 
 }  // namespace octavo

@@ -4,7 +4,7 @@ namespace octavo {
 namespace {
 
 // Grows, never shrinks.
-float* Room(std::vector<float>& memory, std::size_t size) {
+float* Room(AlignedFloats& memory, std::size_t size) {
   if (memory.size() < size) memory.resize(size);
   return memory.data();
 }
@@ -13,6 +13,10 @@ float* Room(std::vector<float>& memory, std::size_t size) {
 
 void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t first, std::size_t count,
                    const float* rows, std::span<float> columns, std::span<float> packed_rows) {
+  if (Bf16HasWords(backend)) {
+    PackBf16Left(backend, count, dim, rows, dim, columns.data() + first * Bf16LeftStride(backend, dim));
+    return;
+  }
   PackBf16RightColumns(backend, dim, negatives, first, count, rows, dim, columns.data());
   PackBf16RightRows(backend, negatives, dim, first, count, rows, dim, packed_rows.data());
 }
@@ -24,6 +28,12 @@ void AddBf16Factors(std::size_t m, std::size_t n, std::size_t k, const float* co
 
 void Bf16Block::Score(std::size_t dim, std::size_t n, const float* queries, std::size_t m,
                       const PackedNegatives& negatives, float* scores) {
+  if (Bf16HasWords(backend_)) {
+    float* const right = Room(queries_, Bf16RightFloats(dim, n));
+    PackBf16RightColumns(backend_, dim, n, 0, n, queries, dim, right);
+    Bf16MultiplyTransposed(backend_, m, n, dim, negatives.columns.data(), right, scores, m);
+    return;
+  }
   float* const left = Room(queries_, Bf16LeftFloats(n, dim));
   PackBf16Left(backend_, n, dim, queries, dim, left);
   Bf16Multiply(backend_, n, m, dim, left, negatives.columns.data(), scores, m);
@@ -31,8 +41,13 @@ void Bf16Block::Score(std::size_t dim, std::size_t n, const float* queries, std:
 
 // The packed slopes replace the slopes in their memory.
 void Bf16Block::QueryGradients(std::size_t dim, std::size_t n, std::size_t m, const PackedNegatives& negatives,
-                               float* g, float* query_gradients) const {
+                               float* g, float* query_gradients) {
   PackBf16Left(backend_, n, m, g, m, g);
+  if (Bf16HasWords(backend_)) {
+    Bf16MultiplyByRows(backend_, n, dim, m, g, negatives.columns.data(), Room(panel_, Bf16PanelFloats(m)),
+                       query_gradients, dim);
+    return;
+  }
   Bf16Multiply(backend_, n, dim, m, g, negatives.rows.data(), query_gradients, dim);
 }
 

@@ -1,27 +1,31 @@
 // The three products of one side of a chunk with bf16 operands (model/bf16_product.h): scores of queries and negatives,
 // and from their slopes the gradients of both. What is an operand of two products is packed once.
+//
+// Negatives are many, so their packing counts. As words they are packed as rows only: the left operand of the scores'
+// transpose, and by rows the right one of the queries' gradients. As floats, which fill their vectors with negatives,
+// they are packed as the right operand of each.
 #pragma once
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include "base/aligned_floats.h"
 #include "model/bf16_product.h"
 #include "model/chunk.h"
 
 namespace octavo {
 
 // Makes rows [first, first + count) of N negatives, [count, dim], part of their packed copies, which have the sizes of
-// PackedColumnFloats and PackedRowFloats.
+// PackedColumnFloats and PackedRowFloats; of words, the one of rows is empty.
 // REQUIRES: first is a multiple of kNegativesPacked, and count at most that
-inline constexpr std::size_t kNegativesPacked = 32;  // rows that stay in the first caches between the two layouts
+inline constexpr std::size_t kNegativesPacked = 16;  // rows that stay in the first caches between the two layouts
 void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t first, std::size_t count,
                    const float* rows, std::span<float> columns, std::span<float> packed_rows);
 constexpr std::size_t PackedColumnFloats(std::size_t dim, std::size_t negatives) {
   return Bf16RightFloats(dim, negatives);
 }
-constexpr std::size_t PackedRowFloats(std::size_t dim, std::size_t negatives) {
-  return Bf16RightFloats(negatives, dim);
+constexpr std::size_t PackedRowFloats(Bf16Backend backend, std::size_t dim, std::size_t negatives) {
+  return Bf16HasWords(backend) ? 0 : Bf16RightFloats(negatives, dim);
 }
 
 // Adds products of gradients' factors to rows, for GradientProduct (tables/product_sums.h). `n` is a multiple of
@@ -48,12 +52,13 @@ class Bf16Block {
 
  private:
   void QueryGradients(std::size_t dim, std::size_t n, std::size_t m, const PackedNegatives& negatives, float* g,
-                      float* query_gradients) const;
+                      float* query_gradients);
 
   Bf16Backend backend_;
-  std::vector<float> queries_;        // left [n, dim]
-  std::vector<float> query_rows_;     // right [n, dim]
-  std::vector<float> slope_columns_;  // left [m, n]
+  AlignedFloats queries_;        // left [n, dim], or of words the right [dim, n]
+  AlignedFloats query_rows_;     // right [n, dim]
+  AlignedFloats slope_columns_;  // left [m, n]
+  AlignedFloats panel_;          // of words: Bf16MultiplyByRows
 };
 
 }  // namespace octavo

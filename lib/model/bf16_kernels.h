@@ -14,6 +14,10 @@ void RoundFloatsToBf16(std::size_t count, const float* from, float* to);
 void RoundToBf16Words(std::size_t count, const float* from, std::uint16_t* words);
 // pairs[i] = the words of first[i] (lower half) and second[i].
 void PairBf16Words(std::size_t count, const float* first, const float* second, std::uint32_t* pairs);
+// Makes two strips of 16 columns, [2][k / 2][16][2] words, of k rows of 32 words; zeros to whole blocks of terms.
+void PackTwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride, std::uint16_t* strips);
+// to[i] += sums[i].
+void AddFloats(std::size_t count, const float* sums, float* to);
 
 // ---- Products of rows with strips. `strips` is [n / 16][k][16] floats; `left` is [m] rows of k floats.
 
@@ -25,12 +29,26 @@ void VectorBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const float
                         float* c, std::size_t ldc);
 bool VectorBf16Works();
 
-// ---- Products of tiles (bf16_tiles.h). `left` is [m, left_stride] words padded to whole tiles; `right` is
-// [n / 16][k / 2][16][2] words.
+// ---- Products of tiles (bf16_tiles.h), by AMX, and by a scalar model of it. `left` is [m, left_stride] words padded
+// to whole tiles; `right` is [n / 16][k / 2][16][2] words.
 
-void AmxBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
-                     const std::uint16_t* right, float* c, std::size_t ldc);
-void ModelBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
-                       const std::uint16_t* right, float* c, std::size_t ldc);
+struct TileProducts {
+  // As RoundToBf16Words and PairBf16Words.
+  void (*round_words)(std::size_t count, const float* from, std::uint16_t* words);
+  void (*pair_words)(std::size_t count, const float* first, const float* second, std::uint32_t* pairs);
+  // Writes c[i * ldc + j].
+  void (*multiply)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
+                   const std::uint16_t* right, float* c, std::size_t ldc);
+  // Writes c[j * ldc + i].
+  void (*multiply_transposed)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
+                              std::size_t left_stride, const std::uint16_t* right, float* c, std::size_t ldc);
+  // Writes c[i * ldc + j]; the right operand is [k, row_stride] words, at least whole blocks of 32 for n. `panel` is
+  // scratch of 32 words for each of the terms in whole blocks.
+  void (*multiply_by_rows)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
+                           std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,
+                           std::uint16_t* panel, float* c, std::size_t ldc);
+};
+extern const TileProducts kAmxProducts;  // REQUIRES: AmxWorks()
+extern const TileProducts kModelProducts;
 
 }  // namespace octavo

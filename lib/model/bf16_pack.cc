@@ -1,4 +1,4 @@
-// Rounding to bf16 by vectors. Naive version: model/bf16_round.h.
+// Rounding to bf16, moves of words and sums by vectors. Naive version of the rounding: model/bf16_round.h.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/bf16_pack.cc"
 #include "hwy/foreach_target.h"  // before highway.h
@@ -7,6 +7,7 @@
 
 #include "hwy/highway.h"
 #include "model/bf16_kernels.h"
+#include "model/bf16_product.h"
 #include "model/bf16_round.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -72,6 +73,36 @@ void PairWords(std::size_t count, const float* first, const float* second, std::
   for (; i < count; ++i) pairs[i] = RoundedBf16Bits(first[i]) >> 16 | RoundedBf16Bits(second[i]);
 }
 
+void TwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride, std::uint16_t* strips) {
+  const BitsTag d;
+  const hn::Rebind<std::uint16_t, BitsTag> narrow;
+  const std::uint16_t zeros[2 * kBf16Columns] = {};
+  const std::size_t pairs = WholeBf16(k, kBf16Block) / 2;
+  auto* const out = reinterpret_cast<std::uint32_t*>(strips);
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const std::uint16_t* const first = 2 * pair < k ? rows + 2 * pair * stride : zeros;
+    const std::uint16_t* const second = 2 * pair + 1 < k ? rows + (2 * pair + 1) * stride : zeros;
+    for (std::size_t strip = 0; strip < 2; ++strip) {
+      std::uint32_t* const to = out + (strip * pairs + pair) * kBf16Columns;
+      for (std::size_t c = 0; c < kBf16Columns; c += hn::Lanes(d)) {
+        const std::size_t column = strip * kBf16Columns + c;
+        const Bits low = hn::PromoteTo(d, hn::LoadU(narrow, first + column));
+        const Bits high = hn::PromoteTo(d, hn::LoadU(narrow, second + column));
+        hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), d, to + c);
+      }
+    }
+  }
+}
+
+void Add(std::size_t count, const float* sums, float* to) {
+  const hn::ScalableTag<float> d;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    hn::StoreU(hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, sums + i)), d, to + i);
+  }
+  for (; i < count; ++i) to[i] += sums[i];
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace octavo
 HWY_AFTER_NAMESPACE();
@@ -83,6 +114,8 @@ namespace {
 HWY_EXPORT(RoundFloats);
 HWY_EXPORT(RoundWords);
 HWY_EXPORT(PairWords);
+HWY_EXPORT(TwoStrips);
+HWY_EXPORT(Add);
 
 }  // namespace
 
@@ -97,6 +130,12 @@ void RoundToBf16Words(std::size_t count, const float* from, std::uint16_t* words
 void PairBf16Words(std::size_t count, const float* first, const float* second, std::uint32_t* pairs) {
   HWY_DYNAMIC_DISPATCH(PairWords)(count, first, second, pairs);
 }
+
+void PackTwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride, std::uint16_t* strips) {
+  HWY_DYNAMIC_DISPATCH(TwoStrips)(k, rows, stride, strips);
+}
+
+void AddFloats(std::size_t count, const float* sums, float* to) { HWY_DYNAMIC_DISPATCH(Add)(count, sums, to); }
 
 }  // namespace octavo
 #endif  // HWY_ONCE

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/aligned_floats.h"
 #include "model/bf16_kernels.h"
 #include "model/bf16_round.h"
 #include "model/gemm.h"
@@ -17,7 +18,9 @@ constexpr std::array kBackends = {Bf16Backend::kAmx, Bf16Backend::kFma, Bf16Back
 // Rows are rounded in pieces of this many elements before they are transposed: 16 KiB for 16 rows.
 constexpr std::size_t kPiece = 256;
 
-bool HasWords(Bf16Backend backend) { return backend == Bf16Backend::kAmx || backend == Bf16Backend::kAmxModel; }
+const TileProducts& TilesOf(Bf16Backend backend) {
+  return backend == Bf16Backend::kAmx ? kAmxProducts : kModelProducts;
+}
 
 std::uint16_t* Words(float* packed) { return reinterpret_cast<std::uint16_t*>(packed); }
 const std::uint16_t* Words(const float* packed) { return reinterpret_cast<const std::uint16_t*>(packed); }
@@ -34,8 +37,8 @@ Bf16Backend ChooseBackend() {
 
 // Words of the columns [first, first + count) of left rows: two at a time, by a transpose of pairs. A column whose
 // neighbour is not among them is written alone.
-void PackLeftWords(std::size_t m, std::size_t first, std::size_t count, const float* a, std::size_t lda, float* packed,
-                   std::size_t stride) {
+void PackLeftWords(const TileProducts& tiles, std::size_t m, std::size_t first, std::size_t count, const float* a,
+                   std::size_t lda, float* packed, std::size_t stride) {
   const auto alone = [&](std::size_t l) {
     for (std::size_t i = 0; i < m; ++i) Words(packed + i * stride)[first + l] = Bf16Word(a[l * lda + i]);
   };
@@ -48,7 +51,7 @@ void PackLeftWords(std::size_t m, std::size_t first, std::size_t count, const fl
       const std::size_t rows = std::min(kPiece, m - i);
       for (std::size_t p = 0; p < some; ++p) {
         const float* const row = a + (l + 2 * p) * lda + i;
-        PairBf16Words(rows, row, row + lda, pairs.data() + p * kPiece);
+        tiles.pair_words(rows, row, row + lda, pairs.data() + p * kPiece);
       }
       Transpose(some, rows, AsFloats(pairs.data()), kPiece, packed + i * stride + (first + l) / 2, stride);
     }
@@ -58,8 +61,8 @@ void PackLeftWords(std::size_t m, std::size_t first, std::size_t count, const fl
 }
 
 // Rows [first, first + count) of strips of pairs of rows.
-void PackRightWords(std::size_t k, std::size_t n, std::size_t first, std::size_t count, const float* b,
-                    std::size_t stride, std::uint16_t* words) {
+void PackRightWords(const TileProducts& tiles, std::size_t k, std::size_t n, std::size_t first, std::size_t count,
+                    const float* b, std::size_t stride, std::uint16_t* words) {
   const std::size_t strip = WholeBf16(k, kBf16Block) * kBf16Columns;
   const auto strips = [&](const auto& pack) {
     for (std::size_t j = 0; j < n; j += kBf16Columns) pack(j, std::min(kBf16Columns, n - j), words + j * strip / 16);
@@ -79,7 +82,7 @@ void PackRightWords(std::size_t k, std::size_t n, std::size_t first, std::size_t
     for (std::size_t pair = l; pair < pairs_end; pair += 2) {
       const float* const row = b + (pair - first) * stride + j;
       auto* const out = reinterpret_cast<std::uint32_t*>(to + pair * kBf16Columns);
-      PairBf16Words(columns, row, row + stride, out);
+      tiles.pair_words(columns, row, row + stride, out);
       std::fill(out + columns, out + kBf16Columns, 0);
     }
   });
@@ -118,20 +121,15 @@ void PackStripFloats(std::size_t k, std::size_t columns, const float* b, std::si
 }
 
 // Rows of a sum that is added to rows elsewhere: so many at a time, whole tiles or whole blocks of the vectors'
-// product, and so many floats of them, 24 KiB.
+// product, and so many floats of them. Tiles want long rows, as then their left operand is loaded less often.
 constexpr std::size_t kTileSumRows = 32;
+constexpr std::size_t kTileSumFloats = 13312;  // 52 KiB
 constexpr std::size_t kVectorSumRows = 42;
-constexpr std::size_t kSumFloats = 6144;
+constexpr std::size_t kVectorSumFloats = 6144;  // 24 KiB
 
 void MultiplyFloats(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* const* left,
                     const float* strips, float* c, std::size_t ldc) {
   (backend == Bf16Backend::kFma ? VectorBf16Multiply : ScalarBf16Multiply)(m, n, k, left, strips, c, ldc);
-}
-
-void MultiplyWords(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
-                   std::size_t left_stride, const float* right, float* c, std::size_t ldc) {
-  (backend == Bf16Backend::kAmx ? AmxBf16Multiply : ModelBf16Multiply)(m, n, k, left, left_stride, Words(right), c,
-                                                                       ldc);
 }
 
 }  // namespace
@@ -161,7 +159,7 @@ Bf16Backend ActiveBf16Backend() {
 
 void PackBf16Left(Bf16Backend backend, std::size_t m, std::size_t k, const float* a, std::size_t stride,
                   float* packed) {
-  if (!HasWords(backend)) {
+  if (!Bf16HasWords(backend)) {
     for (std::size_t i = 0; i < m; ++i) RoundFloatsToBf16(k, a + i * stride, packed + i * k);
     return;
   }
@@ -174,7 +172,7 @@ void PackBf16Left(Bf16Backend backend, std::size_t m, std::size_t k, const float
   }
   for (std::size_t i = 0; i < m; ++i) {
     std::uint16_t* const row = Words(packed) + i * width;
-    RoundToBf16Words(k, a + i * stride, row);
+    TilesOf(backend).round_words(k, a + i * stride, row);
     std::fill(row + k, row + width, std::uint16_t{0});
   }
   std::fill(Words(packed) + m * width, Words(packed) + WholeBf16(m, kBf16Rows) * width, std::uint16_t{0});
@@ -182,8 +180,8 @@ void PackBf16Left(Bf16Backend backend, std::size_t m, std::size_t k, const float
 
 void PackBf16LeftColumns(Bf16Backend backend, std::size_t m, std::size_t whole, std::size_t first, std::size_t count,
                          const float* a, std::size_t lda, float* packed, std::size_t stride, bool padded) {
-  if (HasWords(backend)) {
-    PackLeftWords(m, first, count, a, lda, packed, stride);
+  if (Bf16HasWords(backend)) {
+    PackLeftWords(TilesOf(backend), m, first, count, a, lda, packed, stride);
     if (!padded || first + count < whole) return;
     for (std::size_t i = 0; i < WholeBf16(m, kBf16Rows); ++i) {
       std::uint16_t* const row = Words(packed + i * stride);
@@ -205,7 +203,7 @@ void PackBf16LeftColumns(Bf16Backend backend, std::size_t m, std::size_t whole, 
 
 void PackBf16RightRows(Bf16Backend backend, std::size_t k, std::size_t n, std::size_t first, std::size_t count,
                        const float* b, std::size_t stride, float* packed) {
-  if (HasWords(backend)) return PackRightWords(k, n, first, count, b, stride, Words(packed));
+  if (Bf16HasWords(backend)) return PackRightWords(TilesOf(backend), k, n, first, count, b, stride, Words(packed));
   // Some rows at a time for each strip, so that whole cache lines in sequence are written.
   const std::size_t last = first + count;
   for (std::size_t begin = first; begin < last; begin += kBf16Rows) {
@@ -223,11 +221,11 @@ void PackBf16RightRows(Bf16Backend backend, std::size_t k, std::size_t n, std::s
 
 void PackBf16RightColumns(Bf16Backend backend, std::size_t k, std::size_t n, std::size_t first, std::size_t count,
                           const float* b, std::size_t stride, float* packed) {
-  const std::size_t depth = HasWords(backend) ? WholeBf16(k, kBf16Block) / 2 : k;
+  const std::size_t depth = Bf16HasWords(backend) ? WholeBf16(k, kBf16Block) / 2 : k;
   for (std::size_t j = first; j < std::min(n, first + count); j += kBf16Columns) {
     const std::size_t columns = std::min(kBf16Columns, n - j);
-    (HasWords(backend) ? PackStripWords : PackStripFloats)(k, columns, b + (j - first) * stride, stride,
-                                                           packed + j * depth);
+    (Bf16HasWords(backend) ? PackStripWords : PackStripFloats)(k, columns, b + (j - first) * stride, stride,
+                                                               packed + j * depth);
   }
 }
 
@@ -235,8 +233,8 @@ void Bf16Multiply(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t
                   const float* right, float* c, std::size_t ldc) {
   if (k == 0) {
     for (std::size_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, 0.0F);
-  } else if (HasWords(backend)) {
-    MultiplyWords(backend, m, n, k, Words(left), WholeBf16(k, kBf16Block), right, c, ldc);
+  } else if (Bf16HasWords(backend)) {
+    TilesOf(backend).multiply(m, n, k, Words(left), WholeBf16(k, kBf16Block), Words(right), c, ldc);
   } else {
     // Rows by their addresses, some at a time: a strip of columns is read from the second-level cache for each of them.
     std::array<const float*, 504> rows;  // a multiple of the rows of all blocks
@@ -248,31 +246,41 @@ void Bf16Multiply(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t
   }
 }
 
+void Bf16MultiplyTransposed(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
+                            const float* right, float* c, std::size_t ldc) {
+  TilesOf(backend).multiply_transposed(m, n, k, Words(left), WholeBf16(k, kBf16Block), Words(right), c, ldc);
+}
+
+void Bf16MultiplyByRows(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
+                        const float* rows, float* panel, float* c, std::size_t ldc) {
+  TilesOf(backend).multiply_by_rows(m, n, k, Words(left), WholeBf16(k, kBf16Block), Words(rows),
+                                    WholeBf16(n, kBf16Block), Words(panel), c, ldc);
+}
+
 void Bf16AddProductRows(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* const* left,
                         const float* right, float* const* c) {
-  const bool words = HasWords(backend);
+  const bool words = Bf16HasWords(backend);
   const std::size_t width = WholeBf16(k, kBf16Block);
   const std::size_t depth = words ? width / 2 : k;
-  alignas(64) std::array<float, kSumFloats> sums;
+  alignas(64) std::array<float, std::max(kTileSumFloats, kVectorSumFloats)> sums;
   const std::size_t most_rows = words ? kTileSumRows : kVectorSumRows;
-  std::vector<std::uint16_t> tiles(words ? most_rows * width : 0);
+  AlignedFloats tiles(words ? most_rows * depth : 0);
   for (std::size_t i = 0; i < m; i += most_rows) {
     const std::size_t rows = std::min(most_rows, m - i);
     if (words) {
-      for (std::size_t r = 0; r < rows; ++r) std::copy_n(Words(left[i + r]), k, tiles.data() + r * width);
+      for (std::size_t r = 0; r < rows; ++r) std::copy_n(Words(left[i + r]), k, Words(tiles.data()) + r * width);
     }
-    const std::size_t most = kSumFloats / WholeBf16(rows, kBf16Rows) / kBf16Columns * kBf16Columns;
+    const std::size_t room = words ? kTileSumFloats : kVectorSumFloats;
+    const std::size_t most = room / WholeBf16(rows, kBf16Rows) / kBf16Columns * kBf16Columns;
     for (std::size_t j = 0; j < n; j += most) {
       const std::size_t columns = std::min(most, n - j);
       if (words) {
-        MultiplyWords(backend, rows, columns, k, tiles.data(), width, right + j * depth, sums.data(), columns);
+        TilesOf(backend).multiply(rows, columns, k, Words(tiles.data()), width, Words(right + j * depth), sums.data(),
+                                  columns);
       } else {
         MultiplyFloats(backend, rows, columns, k, left + i, right + j * depth, sums.data(), columns);
       }
-      for (std::size_t r = 0; r < rows; ++r) {
-        float* const to = c[i + r] + j;
-        for (std::size_t d = 0; d < columns; ++d) to[d] += sums[r * columns + d];
-      }
+      for (std::size_t r = 0; r < rows; ++r) AddFloats(columns, sums.data() + r * columns, c[i + r] + j);
     }
   }
 }

@@ -51,9 +51,13 @@ constexpr std::size_t Bf16RightFloats(std::size_t k, std::size_t n) {
   const std::size_t words = WholeBf16(k, kBf16Block) / 2;
   return WholeBf16(n, kBf16Columns) * (words > k ? words : k);
 }
+// Whether operands are packed as words, of 16 bits; otherwise as floats.
+constexpr bool Bf16HasWords(Bf16Backend backend) {
+  return backend == Bf16Backend::kAmx || backend == Bf16Backend::kAmxModel;
+}
 // Floats from a row of a packed left operand to the next.
 constexpr std::size_t Bf16LeftStride(Bf16Backend backend, std::size_t k) {
-  return backend == Bf16Backend::kAmx || backend == Bf16Backend::kAmxModel ? WholeBf16(k, kBf16Block) / 2 : k;
+  return Bf16HasWords(backend) ? WholeBf16(k, kBf16Block) / 2 : k;
 }
 
 // Packs a left operand [m, k] from rows a[i * stride + l]. `packed` may be `a` where stride is k.
@@ -80,9 +84,18 @@ void PackBf16RightColumns(Bf16Backend backend, std::size_t k, std::size_t n, std
 void Bf16Multiply(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
                   const float* right, float* c, std::size_t ldc);
 
-// The same with left rows anywhere in memory, row i at left[i], added to rows anywhere in memory: to c[i], [n] floats,
-// after the sum is made, by an addition that keeps denormals. Rows of c may be the same: sums are added in the order
-// of i. The elements of left rows beyond k are not read.
+// The same with the transpose as result: c[j * ldc + i]. And with a right operand [k, n] that is packed as a left one,
+// by rows; `panel` is scratch of Bf16PanelFloats(k). So rows that are an operand of both need no other layout.
+// REQUIRES: Bf16HasWords(backend)
+void Bf16MultiplyTransposed(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
+                            const float* right, float* c, std::size_t ldc);
+constexpr std::size_t Bf16PanelFloats(std::size_t k) { return WholeBf16(k, kBf16Block) * kBf16Columns; }
+void Bf16MultiplyByRows(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
+                        const float* rows, float* panel, float* c, std::size_t ldc);
+
+// The product of Bf16Multiply with left rows anywhere in memory, row i at left[i], added to rows anywhere in memory: to
+// c[i], [n] floats, after the sum is made, by an addition that keeps denormals. Rows of c may be the same: sums are
+// added in the order of i. The elements of left rows beyond k are not read.
 void Bf16AddProductRows(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* const* left,
                         const float* right, float* const* c);
 

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "model/bf16_kernels.h"
 #include "model/bf16_product.h"
 #include "model/bf16_round.h"
+#include "model/gemm.h"
 
 namespace octavo {
 
@@ -23,6 +25,13 @@ inline constexpr std::size_t kTileRowBytes = 64;
 // What a unit does, each tile given by its number.
 class ScalarTileUnit {
  public:
+  static void RoundWords(std::size_t count, const float* from, std::uint16_t* words) {
+    RoundToBf16Words(count, from, words);
+  }
+  static void PairWords(std::size_t count, const float* first, const float* second, std::uint32_t* pairs) {
+    PairBf16Words(count, first, second, pairs);
+  }
+
   template <int kTile>
   void Zero() {
     std::memset(tiles_[kTile], 0, sizeof(tiles_[kTile]));
@@ -69,76 +78,176 @@ class ScalarTileUnit {
   std::byte tiles_[8][kTileSide][kTileRowBytes] = {};
 };
 
-// Stores a tile of sums to the part of c that exists, [rows, columns].
-template <int kTile, class Unit>
-void StoreSums(Unit& unit, std::size_t rows, std::size_t columns, float* c, std::size_t ldc) {
-  if (rows >= kTileSide && columns >= kTileSide) {
-    unit.template Store<kTile>(c, ldc * sizeof(float));
-    return;
-  }
-  alignas(64) float whole[kTileFloats];
-  unit.template Store<kTile>(whole, kTileRowBytes);
-  for (std::size_t r = 0; r < std::min(rows, kTileSide); ++r) {
-    std::copy_n(whole + r * kTileSide, std::min(columns, kTileSide), c + r * ldc);
-  }
-}
+// Where the sums of a product go: c[i * ldc + j].
+struct SumRows {
+  float* c = nullptr;
+  std::size_t ldc = 0;
 
-// One block of at most 2 kRows x kColumns tiles of sums; [rows, columns] of it exist. `blocks` is the number of 32
-// terms, `strip` the words of a strip.
-template <int kRows, int kColumns, class Unit>
-void MultiplyTileBlock(Unit& unit, std::size_t rows, std::size_t columns, std::size_t blocks, const std::uint16_t* left,
-                       std::size_t left_stride, const std::uint16_t* right, std::size_t strip, float* c,
-                       std::size_t ldc) {
+  SumRows From(std::size_t i, std::size_t j) const { return {c + i * ldc + j, ldc}; }
+  // Stores a tile to the part of c that exists, [rows, columns].
+  template <int kTile, class Unit>
+  void Store(const Unit& unit, std::size_t rows, std::size_t columns) const {
+    if (rows >= kTileSide && columns >= kTileSide) {
+      unit.template Store<kTile>(c, ldc * sizeof(float));
+      return;
+    }
+    alignas(64) float whole[kTileFloats];
+    unit.template Store<kTile>(whole, kTileRowBytes);
+    for (std::size_t r = 0; r < std::min(rows, kTileSide); ++r) {
+      std::copy_n(whole + r * kTileSide, std::min(columns, kTileSide), c + r * ldc);
+    }
+  }
+};
+
+// The same for the transpose: c[j * ldc + i].
+struct SumColumns {
+  float* c = nullptr;
+  std::size_t ldc = 0;
+
+  SumColumns From(std::size_t i, std::size_t j) const { return {c + j * ldc + i, ldc}; }
+  template <int kTile, class Unit>
+  void Store(const Unit& unit, std::size_t rows, std::size_t columns) const {
+    alignas(64) float whole[kTileFloats];
+    unit.template Store<kTile>(whole, kTileRowBytes);
+    Transpose(std::min(rows, kTileSide), std::min(columns, kTileSide), whole, kTileSide, c, ldc);
+  }
+};
+
+// The operands of a block, from its first row and column on: left rows, strips of right columns.
+struct TileOperands {
+  std::size_t blocks = 0;  // of 32 terms
+  const std::uint16_t* left = nullptr;
+  std::size_t left_stride = 0;
+  const std::uint16_t* right = nullptr;
+  std::size_t strip = 0;  // words of a strip
+};
+
+// One block of at most kRows x kColumns tiles of sums; [rows, columns] of it exist.
+template <int kRows, int kColumns, class Unit, class Sums>
+void MultiplyTileBlock(Unit& unit, std::size_t rows, std::size_t columns, const TileOperands& in, const Sums& sums) {
   constexpr std::size_t kRightWords = kTileFloats * 2;
-  const std::size_t stride = left_stride * sizeof(std::uint16_t);
+  const std::size_t stride = in.left_stride * sizeof(std::uint16_t);
   unit.template Zero<0>();
   if constexpr (kColumns > 1) unit.template Zero<1>();
   if constexpr (kRows > 1) unit.template Zero<2>();
   if constexpr (kRows > 1 && kColumns > 1) unit.template Zero<3>();
-  for (std::size_t block = 0; block < blocks; ++block) {
-    unit.template Load<4>(left + block * kBf16Block, stride);
-    unit.template Load<6>(right + block * kRightWords, kTileRowBytes);
+  for (std::size_t block = 0; block < in.blocks; ++block) {
+    unit.template Load<4>(in.left + block * kBf16Block, stride);
+    unit.template Load<6>(in.right + block * kRightWords, kTileRowBytes);
     unit.template MultiplyAdd<0, 4, 6>();
     if constexpr (kColumns > 1) {
-      unit.template Load<7>(right + strip + block * kRightWords, kTileRowBytes);
+      unit.template Load<7>(in.right + in.strip + block * kRightWords, kTileRowBytes);
       unit.template MultiplyAdd<1, 4, 7>();
     }
     if constexpr (kRows > 1) {
-      unit.template Load<5>(left + kTileSide * left_stride + block * kBf16Block, stride);
+      unit.template Load<5>(in.left + kTileSide * in.left_stride + block * kBf16Block, stride);
       unit.template MultiplyAdd<2, 5, 6>();
     }
     if constexpr (kRows > 1 && kColumns > 1) unit.template MultiplyAdd<3, 5, 7>();
   }
-  StoreSums<0>(unit, rows, columns, c, ldc);
-  if constexpr (kColumns > 1) StoreSums<1>(unit, rows, columns - kTileSide, c + kTileSide, ldc);
-  if constexpr (kRows > 1) StoreSums<2>(unit, rows - kTileSide, columns, c + kTileSide * ldc, ldc);
+  sums.template Store<0>(unit, rows, columns);
+  if constexpr (kColumns > 1) sums.From(0, kTileSide).template Store<1>(unit, rows, columns - kTileSide);
+  if constexpr (kRows > 1) sums.From(kTileSide, 0).template Store<2>(unit, rows - kTileSide, columns);
   if constexpr (kRows > 1 && kColumns > 1) {
-    StoreSums<3>(unit, rows - kTileSide, columns - kTileSide, c + kTileSide * ldc + kTileSide, ldc);
+    sums.From(kTileSide, kTileSide).template Store<3>(unit, rows - kTileSide, columns - kTileSide);
+  }
+}
+
+template <class Unit, class Sums>
+void MultiplyTileBlock(Unit& unit, std::size_t rows, std::size_t columns, const TileOperands& in, const Sums& sums) {
+  const bool tall = rows > kTileSide, wide = columns > kTileSide;
+  if (tall && wide) return MultiplyTileBlock<2, 2>(unit, rows, columns, in, sums);
+  if (tall) return MultiplyTileBlock<2, 1>(unit, rows, columns, in, sums);
+  if (wide) return MultiplyTileBlock<1, 2>(unit, rows, columns, in, sums);
+  MultiplyTileBlock<1, 1>(unit, rows, columns, in, sums);
+}
+
+inline constexpr std::size_t kTileBlockSide = 2 * kTileSide;
+
+inline TileOperands OperandsOf(std::size_t k, const std::uint16_t* left, std::size_t left_stride,
+                               const std::uint16_t* right) {
+  const std::size_t terms = WholeBf16(k, kBf16Block);
+  return {terms / kBf16Block, left, left_stride, right, terms * kBf16Columns};
+}
+inline TileOperands From(TileOperands in, std::size_t i, std::size_t j) {
+  in.left += i * in.left_stride;
+  in.right += j / kBf16Columns * in.strip;
+  return in;
+}
+
+// The product of at most kTileBlockSide rows with at most 64 terms, as of the gradients of negatives in small chunks:
+// the left tiles stay while all strips pass, so that half as many tiles are loaded.
+template <int kRows, int kBlocks, class Unit>
+void MultiplyShortRows(Unit& unit, std::size_t rows, std::size_t n, const TileOperands& in, const SumRows& sums) {
+  constexpr std::size_t kRightWords = kTileFloats * 2;
+  const std::size_t stride = in.left_stride * sizeof(std::uint16_t);
+  unit.template Load<4>(in.left, stride);
+  if constexpr (kBlocks > 1) unit.template Load<5>(in.left + kBf16Block, stride);
+  if constexpr (kRows > 1) unit.template Load<6>(in.left + kTileSide * in.left_stride, stride);
+  if constexpr (kRows > 1 && kBlocks > 1) {
+    unit.template Load<7>(in.left + kTileSide * in.left_stride + kBf16Block, stride);
+  }
+  for (std::size_t j = 0; j < n; j += kTileSide) {
+    const std::uint16_t* const right = in.right + j / kBf16Columns * in.strip;
+    unit.template Zero<0>();
+    if constexpr (kRows > 1) unit.template Zero<1>();
+    unit.template Load<2>(right, kTileRowBytes);
+    if constexpr (kBlocks > 1) unit.template Load<3>(right + kRightWords, kTileRowBytes);
+    unit.template MultiplyAdd<0, 4, 2>();
+    if constexpr (kRows > 1) unit.template MultiplyAdd<1, 6, 2>();
+    if constexpr (kBlocks > 1) unit.template MultiplyAdd<0, 5, 3>();
+    if constexpr (kRows > 1 && kBlocks > 1) unit.template MultiplyAdd<1, 7, 3>();
+    sums.From(0, j).template Store<0>(unit, rows, n - j);
+    if constexpr (kRows > 1) sums.From(kTileSide, j).template Store<1>(unit, rows - kTileSide, n - j);
+  }
+}
+
+template <class Unit>
+void MultiplyShort(Unit& unit, std::size_t m, std::size_t n, const TileOperands& in, const SumRows& sums) {
+  for (std::size_t i = 0; i < m; i += kTileBlockSide) {
+    const std::size_t rows = m - i;
+    const bool tall = rows > kTileSide;
+    const auto run = [&](auto multiply) { multiply(unit, rows, n, From(in, i, 0), sums.From(i, 0)); };
+    if (in.blocks == 1) {
+      run(tall ? MultiplyShortRows<2, 1, Unit> : MultiplyShortRows<1, 1, Unit>);
+    } else {
+      run(tall ? MultiplyShortRows<2, 2, Unit> : MultiplyShortRows<1, 2, Unit>);
+    }
   }
 }
 
 // The whole product. Two strips of right columns stay in the caches while all left rows pass.
 template <class Unit>
-void MultiplyTiles(Unit& unit, std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
-                   std::size_t left_stride, const std::uint16_t* right, float* c, std::size_t ldc) {
-  const std::size_t strip = WholeBf16(k, kBf16Block) * kBf16Columns;
-  const std::size_t blocks = WholeBf16(k, kBf16Block) / kBf16Block;
-  for (std::size_t j = 0; j < n; j += 2 * kTileSide) {
-    const std::uint16_t* const columns = right + j / kBf16Columns * strip;
-    for (std::size_t i = 0; i < m; i += 2 * kTileSide) {
-      const auto run = [&](auto multiply) {
-        multiply(unit, m - i, n - j, blocks, left + i * left_stride, left_stride, columns, strip, c + i * ldc + j, ldc);
-      };
-      const bool tall = m - i > kTileSide, wide = n - j > kTileSide;
-      if (tall && wide) {
-        run(MultiplyTileBlock<2, 2, Unit>);
-      } else if (tall) {
-        run(MultiplyTileBlock<2, 1, Unit>);
-      } else if (wide) {
-        run(MultiplyTileBlock<1, 2, Unit>);
-      } else {
-        run(MultiplyTileBlock<1, 1, Unit>);
-      }
+void MultiplyTiles(Unit& unit, std::size_t m, std::size_t n, const TileOperands& in, const SumRows& sums) {
+  if (m == 0 || n == 0) return;
+  if (in.blocks == 1 || in.blocks == 2) return MultiplyShort(unit, m, n, in, sums);
+  for (std::size_t j = 0; j < n; j += kTileBlockSide) {
+    for (std::size_t i = 0; i < m; i += kTileBlockSide) {
+      MultiplyTileBlock(unit, m - i, n - j, From(in, i, j), sums.From(i, j));
+    }
+  }
+}
+
+// The same with c as the transpose, for many left rows and few columns: those stay in the caches.
+template <class Unit>
+void MultiplyTilesTransposed(Unit& unit, std::size_t m, std::size_t n, const TileOperands& in, const SumColumns& sums) {
+  for (std::size_t i = 0; i < m; i += kTileBlockSide) {
+    for (std::size_t j = 0; j < n; j += kTileBlockSide) {
+      MultiplyTileBlock(unit, m - i, n - j, From(in, i, j), sums.From(i, j));
+    }
+  }
+}
+
+// The same with rows [k, n] of words in place of strips: two strips at a time are made of them, in `panel`.
+template <class Unit>
+void MultiplyTilesByRows(Unit& unit, std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
+                         std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,
+                         std::uint16_t* panel, const SumRows& sums) {
+  const TileOperands in = OperandsOf(k, left, left_stride, panel);
+  for (std::size_t j = 0; j < n; j += kTileBlockSide) {
+    PackTwoStrips(k, rows + j, row_stride, panel);
+    for (std::size_t i = 0; i < m; i += kTileBlockSide) {
+      MultiplyTileBlock(unit, m - i, n - j, From(in, i, 0), sums.From(i, j));
     }
   }
 }

@@ -14,10 +14,10 @@
 
 namespace octavo {
 
-// The negatives of a side as right operands of bf16 products (model/bf16_block.h), in place of their rows.
+// The negatives of a side as operands of bf16 products (model/bf16_block.h), in place of their rows.
 struct PackedNegatives {
-  std::span<const float> columns;  // [D, N]
-  std::span<const float> rows;     // [N, D]
+  std::span<const float> columns;  // [D, N]; as words, left rows [N, D]
+  std::span<const float> rows;     // [N, D]; as words, none
 
   bool any() const { return !columns.empty(); }
 };

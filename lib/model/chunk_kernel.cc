@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/aligned_floats.h"
 #include "model/bf16_block.h"
 #include "model/chunk_penalties.h"
 #include "model/comparison.h"
@@ -14,7 +15,7 @@ namespace octavo {
 namespace {
 
 // Grows, never shrinks.
-void Grow(std::vector<float>& memory, std::size_t size) {
+void Grow(AlignedFloats& memory, std::size_t size) {
   if (memory.size() < size) memory.resize(size);
 }
 
@@ -100,14 +101,14 @@ struct ChunkKernel::Scratch {
   Scratch(const ModelSpec& model, float relation_prediction, Bf16Backend backend)
       : bf16(backend), relations(model, relation_prediction) {}
 
-  std::vector<float> queries;             // [Q, D]
-  std::vector<float> query_gradients;     // [Q, D]
-  std::vector<float> scores;              // [Q, N], then the gradients of the scores, then these packed for bf16
-  std::vector<float> distances;           // [Q, N], a copy of the scores if backpropagation reads them
-  std::vector<float> positives;           // [E]
-  std::vector<float> positive_gradients;  // [E]
-  std::vector<float> edge_queries;        // [E, D], with shared queries: the query of each edge
-  std::vector<float> edge_gradients;      // [E, D]
+  AlignedFloats queries;             // [Q, D]
+  AlignedFloats query_gradients;     // [Q, D]
+  AlignedFloats scores;              // [Q, N], then the gradients of the scores, then these packed for bf16
+  AlignedFloats distances;           // [Q, N], a copy of the scores if backpropagation reads them
+  AlignedFloats positives;           // [E]
+  AlignedFloats positive_gradients;  // [E]
+  AlignedFloats edge_queries;        // [E, D], with shared queries: the query of each edge
+  AlignedFloats edge_gradients;      // [E, D]
   DroppedRows dropped;
   ScoreScratch block;
   Bf16Block bf16;

@@ -106,23 +106,24 @@ void L1PanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::s
   Strips<NegatedAbsoluteDifference, false>(rows, a.data, a.stride, panel, c, ldc, accumulate);
 }
 
-// Transposes kTransposeBlock x kTransposeBlock elements.
+// Transposes squares of `Tag`'s lanes: four rows in each vector's blocks of four, then the blocks.
 #if HWY_TARGET == HWY_SCALAR
-constexpr std::size_t kTransposeBlock = 4;
+constexpr std::size_t kLargeSquare = 4, kSmallSquare = 4;
 
-HWY_INLINE void TransposeBlock(const float* from, std::size_t ldf, float* to, std::size_t ldt) {
-  for (std::size_t i = 0; i < kTransposeBlock; ++i) {
-    for (std::size_t j = 0; j < kTransposeBlock; ++j) to[j * ldt + i] = from[i * ldf + j];
+template <std::size_t kSide>
+HWY_INLINE void TransposeSquare(const float* from, std::size_t ldf, float* to, std::size_t ldt) {
+  for (std::size_t i = 0; i < kSide; ++i) {
+    for (std::size_t j = 0; j < kSide; ++j) to[j * ldt + i] = from[i * ldf + j];
   }
 }
 #else
-using TransposeTag = hn::CappedTag<float, 8>;
-constexpr std::size_t kTransposeBlock = hn::MaxLanes(TransposeTag());
+constexpr std::size_t kLargeSquare = hn::MaxLanes(hn::CappedTag<float, 16>());
+constexpr std::size_t kSmallSquare = hn::MaxLanes(hn::CappedTag<float, 8>());
 
-// Rows 0 to 3 of `from`: out[c] has elements c of them, in its upper half elements 4 + c.
-HWY_INLINE void TransposeFourRows(const float* from, std::size_t ldf, hn::Vec<TransposeTag>* out) {
-  const TransposeTag d;
-  const hn::RepartitionToWide<TransposeTag> pairs;
+// Rows 0 to 3 of `from`: out[c] has elements c of them, in its next blocks elements 4 + c and so on.
+template <class SquareTag>
+HWY_INLINE void TransposeFourRows(SquareTag d, const float* from, std::size_t ldf, hn::Vec<SquareTag>* out) {
+  const hn::RepartitionToWide<SquareTag> pairs;
   const auto r0 = hn::LoadU(d, from);
   const auto r1 = hn::LoadU(d, from + ldf);
   const auto r2 = hn::LoadU(d, from + 2 * ldf);
@@ -137,34 +138,53 @@ HWY_INLINE void TransposeFourRows(const float* from, std::size_t ldf, hn::Vec<Tr
   out[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
 }
 
-HWY_INLINE void TransposeBlock(const float* from, std::size_t ldf, float* to, std::size_t ldt) {
-  const TransposeTag d;
-  hn::Vec<TransposeTag> top[4];
-  TransposeFourRows(from, ldf, top);
-  if constexpr (kTransposeBlock == 4) {
-    for (std::size_t j = 0; j < 4; ++j) hn::StoreU(top[j], d, to + j * ldt);
-  } else {
-    hn::Vec<TransposeTag> bottom[4];
-    TransposeFourRows(from + 4 * ldf, ldf, bottom);
-    for (std::size_t j = 0; j < 4; ++j) {
-      hn::StoreU(hn::ConcatLowerLower(d, bottom[j], top[j]), d, to + j * ldt);
-      hn::StoreU(hn::ConcatUpperUpper(d, bottom[j], top[j]), d, to + (4 + j) * ldt);
+template <std::size_t kSide>
+HWY_INLINE void TransposeSquare(const float* from, std::size_t ldf, float* to, std::size_t ldt) {
+  const hn::CappedTag<float, kSide> d;
+  using V = hn::Vec<decltype(d)>;
+  V rows[kSide / 4][4];
+  for (std::size_t g = 0; g < kSide / 4; ++g) TransposeFourRows(d, from + 4 * g * ldf, ldf, rows[g]);
+  for (std::size_t j = 0; j < 4; ++j) {
+    if constexpr (kSide == 4) {
+      hn::StoreU(rows[0][j], d, to + j * ldt);
+    } else if constexpr (kSide == 8) {
+      hn::StoreU(hn::ConcatLowerLower(d, rows[1][j], rows[0][j]), d, to + j * ldt);
+      hn::StoreU(hn::ConcatUpperUpper(d, rows[1][j], rows[0][j]), d, to + (4 + j) * ldt);
+    } else {
+      const auto even = [&](const V& low, const V& high) HWY_ATTR {
+        return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(high), low);  // blocks 0 of both, blocks 2 of both
+      };
+      const auto odd = [&](const V& low, const V& high)
+                           HWY_ATTR { return hn::OddEvenBlocks(high, hn::SwapAdjacentBlocks(low)); };
+      const V e0 = even(rows[0][j], rows[1][j]), e1 = even(rows[2][j], rows[3][j]);
+      const V o0 = odd(rows[0][j], rows[1][j]), o1 = odd(rows[2][j], rows[3][j]);
+      hn::StoreU(hn::ConcatLowerLower(d, e1, e0), d, to + j * ldt);
+      hn::StoreU(hn::ConcatLowerLower(d, o1, o0), d, to + (4 + j) * ldt);
+      hn::StoreU(hn::ConcatUpperUpper(d, e1, e0), d, to + (8 + j) * ldt);
+      hn::StoreU(hn::ConcatUpperUpper(d, o1, o0), d, to + (12 + j) * ldt);
     }
   }
 }
 #endif
 
+// kSide rows.
+template <std::size_t kSide>
+HWY_INLINE void TransposeRows(std::size_t columns, const float* from, std::size_t ldf, float* to, std::size_t ldt) {
+  std::size_t j = 0;
+  for (; j + kSide <= columns; j += kSide) TransposeSquare<kSide>(from + j, ldf, to + j * ldt, ldt);
+  for (; j < columns; ++j) {
+    for (std::size_t r = 0; r < kSide; ++r) to[j * ldt + r] = from[r * ldf + j];
+  }
+}
+
 void TransposeTarget(std::size_t rows, std::size_t columns, const float* from, std::size_t ldf, float* to,
                      std::size_t ldt) {
-  const std::size_t block_columns = columns / kTransposeBlock * kTransposeBlock;
   std::size_t i = 0;
-  for (; i + kTransposeBlock <= rows; i += kTransposeBlock) {
-    for (std::size_t j = 0; j < block_columns; j += kTransposeBlock) {
-      TransposeBlock(from + i * ldf + j, ldf, to + j * ldt + i, ldt);
-    }
-    for (std::size_t j = block_columns; j < columns; ++j) {
-      for (std::size_t r = i; r < i + kTransposeBlock; ++r) to[j * ldt + r] = from[r * ldf + j];
-    }
+  for (; i + kLargeSquare <= rows; i += kLargeSquare) {
+    TransposeRows<kLargeSquare>(columns, from + i * ldf, ldf, to + i, ldt);
+  }
+  for (; i + kSmallSquare <= rows; i += kSmallSquare) {
+    TransposeRows<kSmallSquare>(columns, from + i * ldf, ldf, to + i, ldt);
   }
   for (; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) to[j * ldt + i] = from[i * ldf + j];

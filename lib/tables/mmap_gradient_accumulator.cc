@@ -289,7 +289,7 @@ absl::Status MmapGradientAccumulator::Accumulate() {
 
 // The sum of a segment's gradients: the gradient itself where there is one, else in `sum`.
 std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_node, std::size_t segment,
-                                                      std::vector<float>& sum) const {
+                                                      AlignedFloats& sum) const {
   const auto [node, begin, end] = by_node.segments()[segment];
   if (end - begin == 1) return {by_node.gradient(begin), dim_};
   sum.resize(dim_);

@@ -152,7 +152,7 @@ class MmapGradientAccumulator {
   };
   // Each thread's.
   struct Worker {
-    std::vector<float> sums;
+    AlignedFloats sums;
     std::vector<float> wide;  // of rows of bf16
   };
 
@@ -161,7 +161,7 @@ class MmapGradientAccumulator {
 
   float* AccumulatedRow(std::uint32_t row) const;
   absl::Status Populate(Region& region, std::uint64_t bytes);
-  std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, std::vector<float>& sum) const;
+  std::span<const float> SumOf(const GradientsByNode& by_node, std::size_t segment, AlignedFloats& sum) const;
   absl::Status ApplyAccumulated(RowUpdate update, MmapManager& embeddings, MmapManager& state,
                                 const RowRounding& rounding);
 

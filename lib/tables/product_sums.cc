@@ -6,10 +6,13 @@
 
 #include "tables/product_sums.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
 #include "hwy/highway.h"
+#include "oneapi/tbb/task_arena.h"
 #include "tables/mmap_manager.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -100,13 +103,19 @@ namespace {
 
 HWY_EXPORT(ScatterTarget);
 
-// Ranges per batch: enough to balance the load of many threads; and the fewest rows that are worth a task.
-constexpr std::size_t kRanges = 64;
+// Ranges per batch and thread: enough to balance their load; and the fewest rows that are worth a task.
+constexpr std::size_t kRangesOfThread = 8;
 constexpr std::size_t kLeastRows = 64;
 // Rows of one product at a time: a multiple of the kernel's blocks of 6 and 8.
 constexpr std::size_t kProductRows = 96;
 // Gradients and slopes lie anywhere in memory, so those of the next few gradients are prefetched.
 constexpr std::size_t kAhead = 12;
+
+// Half of the second-level cache of this processor, or of one of 1 MiB where the system does not know.
+std::size_t RangeSumBytes() {
+  static const long cache = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return std::clamp(static_cast<std::size_t>(std::max(cache, 0L)) / 2, kMostRangeSumBytes / 2, kMostRangeSumBytes);
+}
 
 }  // namespace
 
@@ -116,12 +125,13 @@ void AddProductRows(std::size_t m, std::size_t n, std::size_t k, const float* co
 }
 
 std::size_t RowsOfRange(std::size_t rows, std::size_t dim) {
-  const std::size_t most = std::max<std::size_t>(1, kRangeSumBytes / (ProductStride(dim) * sizeof(float)));
-  return std::min(most, std::max(kLeastRows, (rows + kRanges - 1) / kRanges));
+  const std::size_t most = std::max<std::size_t>(1, RangeSumBytes() / (ProductStride(dim) * sizeof(float)));
+  const std::size_t ranges = kRangesOfThread * static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
+  return std::min(most, std::max(kLeastRows, (rows + ranges - 1) / ranges));
 }
 
 void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint64_t> arrivals, std::size_t range_rows,
-                 std::size_t dim, std::vector<float>& sums) {
+                 std::size_t dim, AlignedFloats& sums) {
   const std::size_t stride = ProductStride(dim);
   sums.assign(range_rows * stride, -0.0F);  // what leaves every addend as it is, 0 included
   const auto sum_of = [&](std::uint64_t arrival) { return sums.data() + (arrival & 0xFFFFFFFF) * stride; };

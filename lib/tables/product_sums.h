@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "base/aligned_floats.h"
 #include "base/ids.h"
 
 namespace octavo {
@@ -37,9 +37,9 @@ struct RowGradient {
   const GradientProduct* product = nullptr;
 };
 
-// The size of the sums of a range: half of a second-level cache of 1 MiB; the other half is for the factors. The more
-// rows a range has, the fewer times the factors are read. Each thread has this much memory.
-inline constexpr std::size_t kRangeSumBytes = std::size_t{512} << 10;
+// The size of the sums of a range is half of the second-level cache, the other half being for the factors, and at most
+// this. The more rows a range has, the fewer times the factors are read. Each thread has this much memory.
+inline constexpr std::size_t kMostRangeSumBytes = std::size_t{1} << 20;
 
 // Rows of a product's second factor, and of sums, are padded with zeros to a multiple of this many floats.
 inline constexpr std::size_t kProductColumns = 16;
@@ -47,13 +47,14 @@ constexpr std::size_t ProductStride(std::size_t dim) {
   return (dim + kProductColumns - 1) / kProductColumns * kProductColumns;
 }
 
-// The number of rows in a range, of `rows` rows.
+// The number of rows in a range, of `rows` rows that the threads of the caller's arena share. The bits do not depend on
+// it.
 std::size_t RowsOfRange(std::size_t rows, std::size_t dim);
 
 // Makes `sums` the sums of a range of rows: [range_rows, ProductStride(dim)]. Each of `arrivals` is the place of a
 // gradient in `listed`, shifted left by 32 bits, and its row in the range. Any thread.
 void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint64_t> arrivals, std::size_t range_rows,
-                 std::size_t dim, std::vector<float>& sums);
+                 std::size_t dim, AlignedFloats& sums);
 
 // Adds the product of a and b to rows at any addresses: c[i][j] += sum_l a[i][l] * b[l * ldb + j] for i < m and j < n,
 // b being [k, n]. The sum has the bits of Gemm (model/gemm.h): terms are added in the order of l by fused

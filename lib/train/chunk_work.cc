@@ -50,7 +50,7 @@ ChunkGradients MakeGradients(const TrainOptions& options, const ChunkShape& shap
 }
 
 // Rows lie anywhere in memory, so those of the next few edges are prefetched while one is copied.
-constexpr std::size_t kRowsAhead = 4;
+constexpr std::size_t kRowsAhead = 8;
 
 // The fewest queries in a piece of a full chunk: each piece packs all the negatives again.
 constexpr std::size_t kLeastQueries = 40;
@@ -204,7 +204,7 @@ absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) c
   const std::span<const Edge> edges = result.place.edges;
   const std::size_t dim = model_.dim;
   // node_of(i) is the node whose row is row i % window of `to`, and `filled` is called after each window.
-  const auto gather_windows = [&](std::size_t count, std::size_t window, std::vector<float>& to, const auto& node_of,
+  const auto gather_windows = [&](std::size_t count, std::size_t window, AlignedFloats& to, const auto& node_of,
                                   const auto& filled) -> absl::Status {
     to.resize(std::min(count, window) * dim);
     for (std::size_t i = 0; i < count; ++i) {
@@ -218,7 +218,7 @@ absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) c
     return absl::OkStatus();
   };
   // All rows: [count, dim].
-  const auto gather = [&](std::size_t count, std::vector<float>& to, const auto& node_of) {
+  const auto gather = [&](std::size_t count, AlignedFloats& to, const auto& node_of) {
     return gather_windows(count, std::max<std::size_t>(1, count), to, node_of, [](std::size_t, std::size_t) {});
   };
   rows.weights.resize(edges.size());
@@ -227,11 +227,11 @@ absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) c
       gather(result.shape.queries, rows.heads, [&](std::size_t q) { return edges[result.begins[q]].head; }));
   RETURN_IF_ERROR(gather(edges.size(), rows.tails, [&](std::size_t i) { return edges[i].tail; }));
   // Packed negatives are made of a window of rows while it is in the first caches.
-  const auto gather_negatives = [&](const std::vector<NodeId>& ids, std::vector<float>& to, ChunkRows::Packed& packed) {
+  const auto gather_negatives = [&](const std::vector<NodeId>& ids, AlignedFloats& to, ChunkRows::Packed& packed) {
     const auto node_of = [&](std::size_t i) { return ids[i]; };
     if (!bf16_) return gather(ids.size(), to, node_of);
     packed.columns.resize(PackedColumnFloats(dim, ids.size()));
-    packed.rows.resize(PackedRowFloats(dim, ids.size()));
+    packed.rows.resize(PackedRowFloats(*bf16_, dim, ids.size()));
     return gather_windows(ids.size(), kNegativesPacked, to, node_of, [&](std::size_t first, std::size_t count) {
       PackNegatives(*bf16_, dim, ids.size(), first, count, to.data(), packed.columns, packed.rows);
     });

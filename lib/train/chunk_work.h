@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/aligned_floats.h"
 #include "base/edge.h"
 #include "base/random.h"
 #include "format/known_rows.h"
@@ -55,12 +56,12 @@ struct ChunkShape {
 // The rows of a chunk, copied from the tables. N negatives per side; everything of the head side is empty if only tails
 // are corrupted.
 struct ChunkRows {
-  std::vector<float> heads;                           // [Q, dim]
-  std::vector<float> tails;                           // [E, dim]
-  std::vector<float> weights;                         // [E]
-  std::vector<float> tail_negatives, head_negatives;  // [N, dim]; with bf16 products some rows at a time
+  AlignedFloats heads;                           // [Q, dim]
+  AlignedFloats tails;                           // [E, dim]
+  std::vector<float> weights;                    // [E]
+  AlignedFloats tail_negatives, head_negatives;  // [N, dim]; with bf16 products some rows at a time
   struct Packed {
-    std::vector<float> columns, rows;  // PackedNegatives
+    AlignedFloats columns, rows;  // PackedNegatives
   };
   Packed tail_packed, head_packed;  // with bf16 products only
   std::vector<MaskedPair> tail_masks, head_masks;

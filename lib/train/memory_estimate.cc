@@ -154,7 +154,7 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
              Product((edge_rows + (predicts ? 6 : 0)) * chunk, options.dim * sizeof(float)),
              Product(2, negatives, options.dim * sizeof(float)), Product(2, chunk, candidates, sizeof(float)),
              Product(drops ? 2 : 0, chunk, options.model_spec().RelationWidth() * sizeof(float)),
-             KeepsFactors(options) ? kRangeSumBytes : 0, PackedScratchBytes(options, chunk, negatives),
+             KeepsFactors(options) ? kMostRangeSumBytes : 0, PackedScratchBytes(options, chunk, negatives),
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 

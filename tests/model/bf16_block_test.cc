@@ -33,7 +33,8 @@ std::vector<float> NaiveProduct(std::size_t m, std::size_t n, std::size_t k, con
 // Negatives packed as a chunk's gather does, some rows at a time.
 struct Packed {
   Packed(Bf16Backend backend, std::size_t dim, std::size_t count, const std::vector<float>& rows)
-      : columns(PackedColumnFloats(dim, count), std::nanf("")), row_floats(PackedRowFloats(dim, count), std::nanf("")) {
+      : columns(PackedColumnFloats(dim, count), std::nanf("")),
+        row_floats(PackedRowFloats(backend, dim, count), std::nanf("")) {
     for (std::size_t i = 0; i < count; i += kNegativesPacked) {
       PackNegatives(backend, dim, count, i, std::min(kNegativesPacked, count - i), rows.data() + i * dim, columns,
                     row_floats);

@@ -96,14 +96,19 @@ class Bf16ProductTest : public testing::TestWithParam<Bf16Backend> {
   void ExpectProduct(const Operands& o) const { ExpectProduct(o, Left(o), Right(o)); }
 };
 
+std::string NameOf(const testing::TestParamInfo<Bf16Backend>& which) {
+  std::string name(Bf16BackendName(which.param));
+  std::erase(name, '-');
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Bf16ProductTest,
                          testing::Values(Bf16Backend::kScalar, Bf16Backend::kFma, Bf16Backend::kAmx,
                                          Bf16Backend::kAmxModel),
-                         [](const auto& which) {
-                           std::string name(Bf16BackendName(which.param));
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         NameOf);
+
+class Bf16WordsTest : public Bf16ProductTest {};
+INSTANTIATE_TEST_SUITE_P(Backends, Bf16WordsTest, testing::Values(Bf16Backend::kAmx, Bf16Backend::kAmxModel), NameOf);
 
 TEST_P(Bf16ProductTest, HasTheBitsOfTheDefinition) {
   std::uint64_t seed = 1;
@@ -185,6 +190,34 @@ TEST_P(Bf16ProductTest, LeftRowsArePackedInPlace) {
     left.resize(Bf16LeftFloats(shape.m, shape.k), kNan);
     PackBf16Left(GetParam(), shape.m, shape.k, left.data(), shape.k, left.data());
     ExpectProduct(o, left, Right(o));
+  }
+}
+
+// The transpose, and a right operand by rows: forms of words only.
+TEST_P(Bf16WordsTest, OtherFormsHaveTheSameBits) {
+  for (const Shape& shape : Shapes()) {
+    const auto [m, n, k] = shape;
+    Operands o(shape, k);
+    o.a[k / 2] = kInfinity;
+    const std::vector<float> left = Left(o), right = Right(o);
+    const auto b = Transposed(o.b, n, k, 2);
+    std::vector<float> rows(Bf16LeftFloats(k, n), kNan), panel(Bf16PanelFloats(k), kNan);
+    PackBf16Left(GetParam(), k, n, b.data(), n + 2, rows.data());
+    const std::size_t gap = 3;
+    std::vector<float> columns(n * (m + gap), kGuard), by_rows(m * (n + gap), kGuard);
+    Bf16MultiplyTransposed(GetParam(), m, n, k, left.data(), right.data(), columns.data(), m + gap);
+    Bf16MultiplyByRows(GetParam(), m, n, k, left.data(), rows.data(), panel.data(), by_rows.data(), n + gap);
+    for (std::size_t i = 0; i < m + gap; ++i) {
+      for (std::size_t j = 0; j < n + gap; ++j) {
+        const float expected = i < m && j < n ? o.Expected(i, j) : kGuard;
+        if (j < n) {
+          ASSERT_EQ(Bits(columns[j * (m + gap) + i]), Bits(expected)) << m << " x " << n << " x " << k;
+        }
+        if (i < m) {
+          ASSERT_EQ(Bits(by_rows[i * (n + gap) + j]), Bits(expected)) << m << " x " << n << " x " << k;
+        }
+      }
+    }
   }
 }
 

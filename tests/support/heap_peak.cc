@@ -39,6 +39,15 @@ void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  const auto unit = static_cast<std::size_t>(alignment);
+  void* const memory = std::aligned_alloc(unit, (bytes + unit) / unit * unit);
+  if (memory == nullptr) throw std::bad_alloc();
+  Count(static_cast<std::int64_t>(::malloc_usable_size(memory)));
+  return memory;
+}
+void operator delete(void* memory, std::align_val_t) noexcept { operator delete(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { operator delete(memory); }
 #endif
 
 namespace octavo {
