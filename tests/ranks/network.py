@@ -109,11 +109,12 @@ class Network:
             (self.folder / name).unlink(missing_ok=True)
             call("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / name)
         shutil.copy(self.folder / "user_key.pub", self.folder / "authorized_keys")
-        # Forwarding of the environment: Open MPI and MPICH pass their variables themselves.
+        # Forwarding of the environment: Open MPI and MPICH pass their variables themselves. Another HOME: what the user's
+        # own shell runs at a login, and may leave locked when it is killed, has no part in a test.
         (self.folder / "sshd_config").write_text(
             f"Port {PORT}\nHostKey {self.folder}/host_key\nAuthorizedKeysFile {self.folder}/authorized_keys\n"
             "PermitRootLogin prohibit-password\nStrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\n"
-            "MaxStartups 100\nMaxSessions 100\n")
+            f"MaxStartups 100\nMaxSessions 100\nSetEnv HOME={self.folder}\n")
         (self.folder / "ssh_config").write_text(
             f"Host *\n  Port {PORT}\n  User root\n  IdentityFile {self.folder}/user_key\n  IdentitiesOnly yes\n"
             "  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n  BatchMode yes\n")
