@@ -77,26 +77,33 @@ void EpochCourse::AddTurn(const EpochPlan& whole, const LaneTurn& turn) {
   }
 }
 
-// Partitions still come when the first state needs them, as those of a later lane may be on their way.
+// Partitions still come when the first state needs them, as those of a later lane may be on their way. In a turn that
+// is partly done, partitions that only the done part used can still be resident for the next turn. They come too: for
+// other processes they are this lane's (UsersLeft), and would otherwise stay on their way.
 void EpochCourse::KeepLanes() {
   std::vector<PlannedState>& states = plan_.states;
+  std::vector<std::vector<PartitionId>> own(states.size());
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    const bool partly_done = states_[s].round == first_round_ && done_[states_[s].lane] > 0;
+    own[s] = partly_done ? states[s].resident : states[s].NegativePartitions();
+  }
   // What states from each one on need in its round, and of what the round uses also what the next one does.
   std::vector<std::vector<PartitionId>> needed(states.size());
   for (std::size_t s = states.size(); s-- > 0;) {
     if (s + 1 == states.size()) {
-      needed[s] = states[s].NegativePartitions();
+      needed[s] = own[s];
     } else if (states_[s + 1].round == states_[s].round) {
-      needed[s] = Union(states[s].NegativePartitions(), needed[s + 1]);
+      needed[s] = Union(own[s], needed[s + 1]);
     } else {
       const std::vector<PartitionId> stays = Both(UsedIn(states_[s].round), UsedIn(states_[s + 1].round));
-      needed[s] = Union(states[s].NegativePartitions(), stays);
+      needed[s] = Union(own[s], stays);
     }
   }
   for (std::size_t s = 0; s < states.size(); ++s) {
     states[s].negatives = states[s].NegativePartitions();
-    states[s].resident = states[s].negatives;
+    states[s].resident = own[s];
     if (s == 0) continue;
-    states[s].resident = Union(states[s].negatives, Both(states[s - 1].resident, needed[s]));
+    states[s].resident = Union(own[s], Both(states[s - 1].resident, needed[s]));
     states[s].ahead = states_[s].round == states_[s - 1].round;
   }
 }

@@ -49,6 +49,7 @@ class EpochCourse {
   std::vector<bool> Skipped() const { return skipped_; }
 
   // The lane that still uses each partition in the round, or kNoLane; in the first round without what was done before.
+  // The course of each process brings in all partitions of its lanes.
   std::vector<std::uint32_t> UsersLeft(const EpochPlan& whole, std::uint32_t round, std::size_t partitions) const;
 
   // Updates after the epoch's batches before `batch`; after those of a position.

@@ -116,6 +116,22 @@ std::vector<Step> StepsOf(const EpochCourse& course) {
   return steps;
 }
 
+// What is sent to a process for a round comes into its memory in this round.
+void ExpectPartitionsOfLanesComeIn(const EpochCourse& course, const EpochPlan& plan, const LaneRange& lanes) {
+  for (std::uint32_t round = course.first_round(); round < course.rounds(); ++round) {
+    const std::vector<std::uint32_t> users = course.UsersLeft(plan, round, kPartitions);
+    std::set<PartitionId> sent, come;
+    for (std::uint32_t p = 0; p < kPartitions; ++p) {
+      if (users[p] != kNoLane && lanes.Has(users[p])) sent.insert(static_cast<PartitionId>(p));
+    }
+    for (std::size_t s = 0; s < course.states().size(); ++s) {
+      const std::vector<PartitionId>& resident = course.plan().states[s].resident;
+      if (course.states()[s].round == round) come.insert(resident.begin(), resident.end());
+    }
+    for (const PartitionId p : sent) EXPECT_TRUE(come.contains(p)) << "round " << round << ", partition " << Value(p);
+  }
+}
+
 // Follows what enters and leaves: afterwards just the partitions of each state are in memory.
 void ExpectExchangesFit(const EpochCourse& course) {
   std::set<PartitionId> in_memory;
@@ -151,22 +167,35 @@ bool UsesInRound(const EpochCourse& course, std::size_t first_state, std::uint32
 }
 
 // Each state has what it uses, and of what was in memory before that which these lanes need later in the round, or
-// have in this round and in the next: in between another rank may have it. Nothing more comes than without keeping.
-void ExpectLanesAreKept(const EpochCourse& course) {
+// have in this round and in the next: in between another rank may have it. What is left of a turn that is partly done
+// has all that it has without keeping. Nothing more comes than without keeping.
+void ExpectLanesAreKept(const EpochCourse& course, const EpochCourse& plain, const std::vector<std::uint64_t>& done) {
+  const auto own = [&](std::size_t s) {
+    const CourseState& state = course.states()[s];
+    const bool partly_done = state.round == course.first_round() && done[state.lane] > 0;
+    return partly_done ? plain.plan().states[s].resident : course.plan().states[s].NegativePartitions();
+  };
+  const auto needs_from = [&](std::size_t s, PartitionId p) {
+    for (const std::uint32_t round = course.states()[s].round;
+         s < course.states().size() && course.states()[s].round == round; ++s) {
+      if (std::ranges::binary_search(own(s), p)) return true;
+    }
+    return false;
+  };
   for (std::size_t s = 0; s < course.states().size(); ++s) {
     const PlannedState& state = course.plan().states[s];
     const std::uint32_t round = course.states()[s].round;
-    const std::set<PartitionId> used(state.NegativePartitions().begin(), state.NegativePartitions().end());
-    std::set<PartitionId> expected = used;
+    const std::vector<PartitionId> used = own(s);
+    std::set<PartitionId> expected(used.begin(), used.end());
     if (s > 0) {
       for (const PartitionId p : course.plan().states[s - 1].resident) {
         const bool stays = UsesInRound(course, 0, round, p) && UsesInRound(course, s, round + 1, p);
-        if (UsesInRound(course, s, round, p) || stays) expected.insert(p);
+        if (needs_from(s, p) || stays) expected.insert(p);
       }
       EXPECT_EQ(state.ahead, course.states()[s - 1].round == round);
     }
     EXPECT_EQ(std::set<PartitionId>(state.resident.begin(), state.resident.end()), expected);
-    for (const PartitionId p : state.entering) EXPECT_TRUE(used.contains(p));
+    for (const PartitionId p : state.entering) EXPECT_TRUE(std::ranges::binary_search(used, p));
   }
 }
 
@@ -220,10 +249,12 @@ TEST(EpochCourse, IsWhatALaneAfterTheOtherWouldTrainFromAnyPlace) {
               EXPECT_EQ(course.first_round(), round);
               EXPECT_EQ(course.rounds(), 2 * lanes - 1);
               ExpectExchangesFit(course);
+              ExpectPartitionsOfLanesComeIn(course, plan, range);
               const EpochCourse kept(plan, first_batches, accumulate, range, position, /*keep_lanes=*/true);
               EXPECT_EQ(WithoutResident(StepsOf(kept)), WithoutResident(naive.Left(range, round, done)));
               ExpectExchangesFit(kept);
-              ExpectLanesAreKept(kept);
+              ExpectLanesAreKept(kept, course, done);
+              ExpectPartitionsOfLanesComeIn(kept, plan, range);
               EXPECT_EQ(course.StepsBefore(position), naive.StepsOf(round, done));
               EXPECT_EQ(course.StepsBefore(first_batches.back()),
                         naive.StepsOf(2 * lanes - 1, std::vector<std::uint64_t>(lanes)));
