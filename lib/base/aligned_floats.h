@@ -1,5 +1,5 @@
-// Floats that begin at a cache line. Large arrays of std::vector do not; then each vector or tile row of 64 bytes that
-// the processor reads is in two lines.
+// Floats that begin at a cache line. Large arrays of std::vector do not: there each vector or tile row of 64 bytes
+// touches two lines.
 #pragma once
 
 #include <cstddef>

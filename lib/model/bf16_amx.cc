@@ -1,5 +1,6 @@
-// AMX, the tiles of x86-64: whether they can be used, and the unit of bf16_tiles.h that uses them. The instructions are
-// written as assembly, so that no flag of the compiler is needed; AmxWorks() is asked before they run.
+// AMX, the tiles of x86-64: whether they can be used, and the unit of bf16_tiles.h that uses them. No flag of the
+// compiler is needed: tile instructions are assembly, and the functions that round name their target. AmxWorks() is
+// asked before any of them runs.
 #include "model/bf16_kernels.h"
 #include "model/bf16_product.h"
 #include "model/bf16_tiles.h"
@@ -19,12 +20,13 @@ namespace {
 bool ProcessorHasAmx() {
   constexpr unsigned kOsSavesState = 1U << 27;               // leaf 1, ecx
   constexpr unsigned kAmxBf16 = 1U << 22, kTile = 1U << 24;  // leaf 7, edx
+  constexpr unsigned kAvx512 = 1U << 16 | 1U << 30;          // leaf 7, ebx: F and BW
   constexpr unsigned kAvx512Bf16 = 1U << 5;                  // leaf 7, subleaf 1, eax
   constexpr unsigned kStates = 3U << 17 | 7U << 5;           // XCR0: tiles' configuration and data; AVX-512
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & kOsSavesState) == 0) return false;
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
-  if ((edx & kAmxBf16) == 0 || (edx & kTile) == 0) return false;
+  if ((edx & kAmxBf16) == 0 || (edx & kTile) == 0 || (ebx & kAvx512) != kAvx512) return false;
   if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) == 0 || (eax & kAvx512Bf16) == 0) return false;
   unsigned low = 0, high = 0;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -68,7 +70,7 @@ class AmxTileUnit {
   AmxTileUnit(const AmxTileUnit&) = delete;
   AmxTileUnit& operator=(const AmxTileUnit&) = delete;
 
-  // By the instruction for it, which every processor with AMX's bf16 products has.
+  // By the instruction for it; ProcessorHasAmx() asks for that too.
   OCTAVO_ROUNDS static void RoundWords(std::size_t count, const float* from, std::uint16_t* words) {
     std::size_t i = 0;
     for (; i + 32 <= count; i += 32) {

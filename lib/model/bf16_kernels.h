@@ -42,8 +42,8 @@ struct TileProducts {
   // Writes c[j * ldc + i].
   void (*multiply_transposed)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                               std::size_t left_stride, const std::uint16_t* right, float* c, std::size_t ldc);
-  // Writes c[i * ldc + j]; the right operand is [k, row_stride] words, at least whole blocks of 32 for n. `panel` is
-  // scratch of 32 words for each of the terms in whole blocks.
+  // Writes c[i * ldc + j]. `rows` is the right operand: k rows of row_stride words, a multiple of 32 and at least n.
+  // `panel` is scratch of 32 words for each of the terms in whole blocks.
   void (*multiply_by_rows)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                            std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,
                            std::uint16_t* panel, float* c, std::size_t ldc);

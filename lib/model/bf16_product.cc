@@ -96,7 +96,8 @@ void PackRightWords(const TileProducts& tiles, std::size_t k, std::size_t n, std
 }
 
 // One strip of words, [k / 2][16][2], from `columns` rows of b.
-void PackStripWords(std::size_t k, std::size_t columns, const float* b, std::size_t stride, float* to) {
+void PackStripWords(const TileProducts& tiles, std::size_t k, std::size_t columns, const float* b, std::size_t stride,
+                    float* to) {
   constexpr std::size_t kPairs = kPiece / 2;
   alignas(64) std::array<std::uint32_t, kBf16Columns * kPairs> pairs{};
   for (std::size_t l = 0; l < k; l += kPiece) {
@@ -104,7 +105,7 @@ void PackStripWords(std::size_t k, std::size_t columns, const float* b, std::siz
     const std::size_t whole = WholeBf16(terms, kBf16Block);
     for (std::size_t j = 0; j < columns; ++j) {
       auto* const words = reinterpret_cast<std::uint16_t*>(pairs.data() + j * kPairs);
-      RoundToBf16Words(terms, b + j * stride + l, words);
+      tiles.round_words(terms, b + j * stride + l, words);
       std::fill(words + terms, words + whole, std::uint16_t{0});
     }
     Transpose(kBf16Columns, whole / 2, AsFloats(pairs.data()), kPairs, to + l / 2 * kBf16Columns, kBf16Columns);
@@ -224,8 +225,12 @@ void PackBf16RightColumns(Bf16Backend backend, std::size_t k, std::size_t n, std
   const std::size_t depth = Bf16HasWords(backend) ? WholeBf16(k, kBf16Block) / 2 : k;
   for (std::size_t j = first; j < std::min(n, first + count); j += kBf16Columns) {
     const std::size_t columns = std::min(kBf16Columns, n - j);
-    (Bf16HasWords(backend) ? PackStripWords : PackStripFloats)(k, columns, b + (j - first) * stride, stride,
-                                                               packed + j * depth);
+    const float* const rows = b + (j - first) * stride;
+    if (Bf16HasWords(backend)) {
+      PackStripWords(TilesOf(backend), k, columns, rows, stride, packed + j * depth);
+    } else {
+      PackStripFloats(k, columns, rows, stride, packed + j * depth);
+    }
   }
 }
 

@@ -60,6 +60,8 @@ constexpr std::size_t Bf16LeftStride(Bf16Backend backend, std::size_t k) {
   return Bf16HasWords(backend) ? WholeBf16(k, kBf16Block) / 2 : k;
 }
 
+// All of these: REQUIRES: Bf16BackendWorks(backend).
+//
 // Packs a left operand [m, k] from rows a[i * stride + l]. `packed` may be `a` where stride is k.
 void PackBf16Left(Bf16Backend backend, std::size_t m, std::size_t k, const float* a, std::size_t stride, float* packed);
 
@@ -84,9 +86,9 @@ void PackBf16RightColumns(Bf16Backend backend, std::size_t k, std::size_t n, std
 void Bf16Multiply(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
                   const float* right, float* c, std::size_t ldc);
 
-// The same with the transpose as result: c[j * ldc + i]. And with a right operand [k, n] that is packed as a left one,
-// by rows; `panel` is scratch of Bf16PanelFloats(k). So rows that are an operand of both need no other layout.
-// REQUIRES: Bf16HasWords(backend)
+// Bf16MultiplyTransposed writes the transpose, c[j * ldc + i]. Bf16MultiplyByRows takes a right operand [k, n] that
+// PackBf16Left has packed; `panel` is scratch of Bf16PanelFloats(k). So rows that are an operand of both need no other
+// layout. REQUIRES: Bf16HasWords(backend)
 void Bf16MultiplyTransposed(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
                             const float* right, float* c, std::size_t ldc);
 constexpr std::size_t Bf16PanelFloats(std::size_t k) { return WholeBf16(k, kBf16Block) * kBf16Columns; }

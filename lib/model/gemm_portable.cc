@@ -106,7 +106,7 @@ void L1PanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::s
   Strips<NegatedAbsoluteDifference, false>(rows, a.data, a.stride, panel, c, ldc, accumulate);
 }
 
-// Transposes squares of `Tag`'s lanes: four rows in each vector's blocks of four, then the blocks.
+// Transposes squares of kSide rows: four rows in each vector's blocks of four, then the blocks.
 #if HWY_TARGET == HWY_SCALAR
 constexpr std::size_t kLargeSquare = 4, kSmallSquare = 4;
 

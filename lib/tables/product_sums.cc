@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/parallel.h"
 #include "hwy/highway.h"
-#include "oneapi/tbb/task_arena.h"
 #include "tables/mmap_manager.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -111,7 +111,7 @@ constexpr std::size_t kProductRows = 96;
 // Gradients and slopes lie anywhere in memory, so those of the next few gradients are prefetched.
 constexpr std::size_t kAhead = 12;
 
-// Half of the second-level cache of this processor, or of one of 1 MiB where the system does not know.
+// See kMostRangeSumBytes. The system may not know the cache.
 std::size_t RangeSumBytes() {
   static const long cache = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
   return std::clamp(static_cast<std::size_t>(std::max(cache, 0L)) / 2, kMostRangeSumBytes / 2, kMostRangeSumBytes);
@@ -126,14 +126,15 @@ void AddProductRows(std::size_t m, std::size_t n, std::size_t k, const float* co
 
 std::size_t RowsOfRange(std::size_t rows, std::size_t dim) {
   const std::size_t most = std::max<std::size_t>(1, RangeSumBytes() / (ProductStride(dim) * sizeof(float)));
-  const std::size_t ranges = kRangesOfThread * static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
+  const std::size_t ranges = kRangesOfThread * static_cast<std::size_t>(MaxConcurrency());
   return std::min(most, std::max(kLeastRows, (rows + ranges - 1) / ranges));
 }
 
 void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint64_t> arrivals, std::size_t range_rows,
                  std::size_t dim, AlignedFloats& sums) {
   const std::size_t stride = ProductStride(dim);
-  sums.assign(range_rows * stride, -0.0F);  // what leaves every addend as it is, 0 included
+  if (sums.capacity() < range_rows * stride) sums = AlignedFloats();  // so that only one array exists at a time
+  sums.assign(range_rows * stride, -0.0F);                            // what leaves every addend as it is, 0 included
   const auto sum_of = [&](std::uint64_t arrival) { return sums.data() + (arrival & 0xFFFFFFFF) * stride; };
   std::array<const float*, kProductRows> slopes;
   std::array<float*, kProductRows> to;

@@ -37,8 +37,9 @@ struct RowGradient {
   const GradientProduct* product = nullptr;
 };
 
-// The size of the sums of a range is half of the second-level cache, the other half being for the factors, and at most
-// this. The more rows a range has, the fewer times the factors are read. Each thread has this much memory.
+// The most that the sums of a range take. They take half of the second-level cache, the other half being for the
+// factors, but at least half of this. The more rows a range has, the fewer times the factors are read. Each thread has
+// this much memory.
 inline constexpr std::size_t kMostRangeSumBytes = std::size_t{1} << 20;
 
 // Rows of a product's second factor, and of sums, are padded with zeros to a multiple of this many floats.

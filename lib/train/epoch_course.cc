@@ -84,7 +84,8 @@ void EpochCourse::KeepLanes() {
   std::vector<PlannedState>& states = plan_.states;
   std::vector<std::vector<PartitionId>> own(states.size());
   for (std::size_t s = 0; s < states.size(); ++s) {
-    const bool partly_done = states_[s].round == first_round_ && done_[states_[s].lane] > 0;
+    const CourseState& state = states_[s];
+    const bool partly_done = state.round == first_round_ && state.lane < done_.size() && done_[state.lane] > 0;
     own[s] = partly_done ? states[s].resident : states[s].NegativePartitions();
   }
   // What states from each one on need in its round, and of what the round uses also what the next one does.

@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -41,7 +42,7 @@ void operator delete(void* memory) noexcept {
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   const auto unit = static_cast<std::size_t>(alignment);
-  void* const memory = std::aligned_alloc(unit, (bytes + unit) / unit * unit);
+  void* const memory = std::aligned_alloc(unit, (std::max(bytes, std::size_t{1}) + unit - 1) / unit * unit);
   if (memory == nullptr) throw std::bad_alloc();
   Count(static_cast<std::int64_t>(::malloc_usable_size(memory)));
   return memory;

@@ -81,7 +81,7 @@ struct Batch {
 };
 
 // Few nodes, so that a row has gradients of many chunks and two of the same product; and many nodes, in several ranges
-// of at most 512 KiB.
+//.
 TEST(ProductSums, AreThoseOfRowsMadeFirstForAnyThreads) {
   for (const auto& [dim, nodes] : {std::pair{5UL, 40UL}, {48UL, kRows}, {200UL, kRows}}) {
     const Batch batch(dim, 20, nodes);

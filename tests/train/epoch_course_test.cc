@@ -261,6 +261,10 @@ TEST(EpochCourse, IsWhatALaneAfterTheOtherWouldTrainFromAnyPlace) {
               for (std::uint32_t of = round; of < course.rounds(); ++of) {
                 EXPECT_EQ(course.UsersLeft(plan, of, kPartitions), naive.UsersLeft(of, round, done));
               }
+              // A new epoch begins without records of lanes.
+              const EpochCourse fresh(plan, first_batches, accumulate, range, {}, /*keep_lanes=*/true);
+              EXPECT_EQ(WithoutResident(StepsOf(fresh)),
+                        WithoutResident(naive.Left(range, 0, std::vector<std::uint64_t>(lanes))));
               const std::vector<bool> skipped = course.Skipped();
               ASSERT_EQ(skipped.size(), plan.states.size());
               for (const LaneTurn& turn : plan.turns) {
