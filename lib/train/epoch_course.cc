@@ -52,19 +52,19 @@ EpochCourse::EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> firs
   }
 }
 
-// Batches of the turn that are done.
-std::uint64_t EpochCourse::DoneOf(const LaneTurn& turn) const {
-  return turn.round == first_round_ && turn.lane < done_.size() ? done_[turn.lane] : 0;
+// Batches that the lane has done in the round.
+std::uint64_t EpochCourse::DoneOf(std::uint32_t round, std::uint32_t lane) const {
+  return round == first_round_ && lane < done_.size() ? done_[lane] : 0;
 }
 
 bool EpochCourse::IsDone(std::size_t state, const LaneTurn& turn) const {
-  const std::uint64_t done = DoneOf(turn);
+  const std::uint64_t done = DoneOf(turn.round, turn.lane);
   return done > 0 && first_batches_[state + 1] <= first_batches_[turn.first_state] + done;
 }
 
 // Adds what is left of a turn.
 void EpochCourse::AddTurn(const EpochPlan& whole, const LaneTurn& turn) {
-  const std::uint64_t first = first_batches_[turn.first_state] + DoneOf(turn);
+  const std::uint64_t first = first_batches_[turn.first_state] + DoneOf(turn.round, turn.lane);
   for (std::size_t s = turn.first_state; s < turn.end_state; ++s) {
     if (IsDone(s, turn)) continue;
     states_.push_back({.first_batch = std::max(first, first_batches_[s]),
@@ -84,8 +84,7 @@ void EpochCourse::KeepLanes() {
   std::vector<PlannedState>& states = plan_.states;
   std::vector<std::vector<PartitionId>> own(states.size());
   for (std::size_t s = 0; s < states.size(); ++s) {
-    const CourseState& state = states_[s];
-    const bool partly_done = state.round == first_round_ && state.lane < done_.size() && done_[state.lane] > 0;
+    const bool partly_done = DoneOf(states_[s].round, states_[s].lane) > 0;
     own[s] = partly_done ? states[s].resident : states[s].NegativePartitions();
   }
   // What states from each one on need in its round, and of what the round uses also what the next one does.

@@ -58,7 +58,7 @@ class EpochCourse {
 
  private:
   std::uint64_t FirstBatchOf(std::uint32_t round, std::uint32_t lane) const;
-  std::uint64_t DoneOf(const LaneTurn& turn) const;
+  std::uint64_t DoneOf(std::uint32_t round, std::uint32_t lane) const;
   bool IsDone(std::size_t state, const LaneTurn& turn) const;
   void AddTurn(const EpochPlan& whole, const LaneTurn& turn);
   void KeepLanes();

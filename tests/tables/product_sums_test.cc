@@ -80,8 +80,19 @@ struct Batch {
   std::vector<RowGradient> gradients;
 };
 
-// Few nodes, so that a row has gradients of many chunks and two of the same product; and many nodes, in several ranges
-//.
+// What the memory of a thread is planned for.
+TEST(RowsOfRange, TakeNoMoreThanTheMost) {
+  for (const std::size_t dim : {1UL, 16UL, 400UL, 4'096UL}) {
+    for (const std::size_t rows : {1UL, 10'000UL, 1UL << 24}) {
+      EXPECT_LE(RowsOfRange(rows, dim) * ProductStride(dim) * sizeof(float), kMostRangeSumBytes)
+          << rows << " x " << dim;
+    }
+  }
+  EXPECT_EQ(RowsOfRange(10, 1 << 20), 1U) << "a row that is larger than that is a range";
+}
+
+// Few nodes, so that a row has gradients of many chunks and two of the same product; and many nodes, in several
+// ranges.
 TEST(ProductSums, AreThoseOfRowsMadeFirstForAnyThreads) {
   for (const auto& [dim, nodes] : {std::pair{5UL, 40UL}, {48UL, kRows}, {200UL, kRows}}) {
     const Batch batch(dim, 20, nodes);
