@@ -22,11 +22,13 @@ struct PackedNegatives {
   bool any() const { return !columns.empty(); }
 };
 
-// Which queries are compared with which negatives, as sets of groups of nodes, one bit each: with those that have a
-// group in common. Empty: each query with each negative.
+// The groups of nodes of a side, 0 or 1: those of a lane. model/group_scores.h says what they do. Without negatives:
+// there are no groups.
 struct ComparedGroups {
-  std::span<const std::uint8_t> queries;    // [Q]
+  std::span<const std::uint8_t> anchors;    // [Q]
+  std::span<const std::uint8_t> answers;    // [E]
   std::span<const std::uint8_t> negatives;  // [N]
+  float within = 0;                         // added to the score of a node in the group of the anchor, by a softmax
 };
 
 // The caller gathers the rows. All matrices are row-major. E edges, Q queries, N negatives per side, D = dim, R =
@@ -52,7 +54,6 @@ struct ChunkInput {
   std::span<const MaskedPair> tail_masks;
   std::span<const MaskedPair> head_masks;
   std::uint32_t first_query = 0;
-  // All other pairs are masked, too.
   ComparedGroups tail_groups = {};
   ComparedGroups head_groups = {};
   bool corrupts_heads = true;

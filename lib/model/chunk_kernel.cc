@@ -8,6 +8,7 @@
 #include "model/chunk_penalties.h"
 #include "model/comparison.h"
 #include "model/gemm.h"
+#include "model/group_scores.h"
 #include "model/relation_prediction.h"
 #include "model/shared_queries.h"
 
@@ -71,16 +72,6 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
           .add = true};
 }
 
-// Masks the pairs of `scores`, [Q, N], that have no group in common.
-void MaskOtherGroups(const ComparedGroups& groups, std::size_t queries, std::size_t negatives, float* scores) {
-  if (groups.negatives.empty()) return;
-  for (std::size_t q = 0; q < queries; ++q) {
-    float* const row = scores + q * negatives;
-    const std::uint8_t own = groups.queries[q];
-    for (std::size_t j = 0; j < negatives; ++j) row[j] = (own & groups.negatives[j]) != 0 ? row[j] : kMaskedScore;
-  }
-}
-
 // BackpropagateBlock for inner products that keeps the gradients of the negatives as factors.
 void BackpropagateFactors(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const float* negatives,
                           const float* g, float* query_gradients, const NegativeFactors& factors) {
@@ -110,6 +101,7 @@ struct ChunkKernel::Scratch {
   AlignedFloats edge_queries;        // [E, D], with shared queries: the query of each edge
   AlignedFloats edge_gradients;      // [E, D]
   DroppedRows dropped;
+  GroupScores groups;
   ScoreScratch block;
   Bf16Block bf16;
   RelationPrediction relations;
@@ -168,12 +160,13 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
     for (const MaskedPair& pair : side.masks) {
       s.scores[(pair.query - input.first_query) * negatives + pair.negative] = kMaskedScore;
     }
-    MaskOtherGroups(side.groups, queries, negatives, s.scores.data());
+    const std::span<const float> positives =
+        s.groups.Weigh(loss_.kind, side.groups, input.begins, std::span(s.positives).first(edges), std::span(s.scores));
 
     // Their slopes, in place.
-    result.loss += LossAndGradient(loss_, std::span(s.positives).first(edges), input.weights,
-                                   std::span(s.scores).first(queries * negatives), negatives,
-                                   std::span(s.positive_gradients).first(edges), input.begins, input.answers);
+    result.loss +=
+        LossAndGradient(loss_, positives, input.weights, std::span(s.scores).first(queries * negatives), negatives,
+                        std::span(s.positive_gradients).first(edges), input.begins, input.answers);
 
     // Backpropagate to negatives and queries, [Q, D]; then through the edges' answers, which adds to the queries'
     // gradients.

@@ -41,6 +41,9 @@ using LaneGroups = std::vector<std::vector<PartitionId>>;
 std::uint32_t RoundWithin(const std::vector<PartitionId>& group, std::uint32_t lanes, PartitionId head,
                           PartitionId tail);
 
+// Of the edges within a group about this share is trained in a round, beside all those between a lane's two groups.
+inline double ShareWithin(std::uint32_t lanes) { return 1.0 / (2.0 * lanes - 1.0); }
+
 // The most fine partitions that a group has, and that a lane holds.
 std::uint32_t LargestLaneGroup(std::uint32_t fine_partitions, std::uint32_t lanes);
 std::uint32_t LargestLane(std::uint32_t fine_partitions, std::uint32_t lanes);

@@ -1,36 +1,33 @@
 #include "train/node_groups.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace octavo {
-namespace {
 
-constexpr std::uint8_t kBoth = 3;
-
-}  // namespace
+NodeGroups::NodeGroups(std::vector<NodeRange> first, double share)
+    : first_(std::move(first)), within_(static_cast<float>(std::log(share))) {}
 
 std::uint8_t NodeGroups::GroupOf(NodeId node) const {
   const auto range = std::ranges::upper_bound(first_, Value(node), {}, &NodeRange::end);
-  return range != first_.end() && Value(node) >= range->begin ? 1 : 2;
+  return range != first_.end() && Value(node) >= range->begin ? 0 : 1;
 }
 
 void NodeGroups::Find(std::span<const Edge> chunk, std::span<const std::uint32_t> begins,
-                      std::span<const NodeId> negatives, Side side, GroupSets& sets) const {
-  sets.queries.clear();
-  sets.negatives.clear();
+                      std::span<const NodeId> negatives, Side side, SideGroups& found) const {
+  found.anchors.clear();
+  found.answers.clear();
+  found.negatives.clear();
+  found.within = within_;
   if (!any() || negatives.empty()) return;
+  const bool tail = side == Side::kTail;
   for (std::size_t q = 0; q + 1 < begins.size(); ++q) {
-    std::uint8_t groups = 0;
-    for (std::size_t i = begins[q]; i < begins[q + 1]; ++i) {
-      const auto& [answer, anchor] =
-          side == Side::kTail ? std::pair(chunk[i].tail, chunk[i].head) : std::pair(chunk[i].head, chunk[i].tail);
-      groups |= GroupOf(answer);
-      if (GroupOf(answer) == GroupOf(anchor)) groups = kBoth;
-    }
-    sets.queries.push_back(groups);
+    const Edge& first = chunk[begins[q]];
+    found.anchors.push_back(GroupOf(tail ? first.head : first.tail));
   }
-  for (const NodeId node : negatives) sets.negatives.push_back(GroupOf(node));
+  for (const Edge& edge : chunk) found.answers.push_back(GroupOf(tail ? edge.tail : edge.head));
+  for (const NodeId node : negatives) found.negatives.push_back(GroupOf(node));
 }
 
 }  // namespace octavo

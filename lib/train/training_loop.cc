@@ -146,7 +146,8 @@ void TrainingLoop::MakePlanner() {
 void TrainingLoop::UseState(std::size_t state) {
   const PlannedState& planned = course_.plan().states[state];
   schedule_->SetResidentNodes(NodesOf(planned.NegativePartitions(), graph_.description()),
-                              NodeGroups(NodesOf(planned.first_group, graph_.description())));
+                              NodeGroups(NodesOf(planned.first_group, graph_.description()),
+                                         ShareWithin(static_cast<std::uint32_t>(options_.lanes))));
   if (lanes_ == nullptr) return;
   const CourseState& place = course_.states()[state];
   counters_.lanes.Begin({.round = place.round, .lane = place.lane});

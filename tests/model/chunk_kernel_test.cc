@@ -36,6 +36,14 @@ struct Chunk {
     for (std::size_t i = 0; i < e; ++i) weights[i] = 0.5F + static_cast<float>(i % 3);
   }
 
+  // Groups for 4 edges and 5 negatives: edges 1 and 2 are within one.
+  void SetGroups() {
+    head_groups = {0, 0, 1, 1};
+    tail_groups = {1, 0, 1, 0};
+    tail_negative_groups = {0, 0, 1, 0, 1};
+    head_negative_groups = {0, 0, 0, 1, 1};
+  }
+
   ChunkInput Input() const {
     return {.begins = begins,
             .negatives = negatives,
@@ -48,8 +56,8 @@ struct Chunk {
             .head_negatives = head_negatives,
             .tail_masks = tail_masks,
             .head_masks = head_masks,
-            .tail_groups = {tail_query_groups, tail_negative_groups},
-            .head_groups = {head_query_groups, head_negative_groups},
+            .tail_groups = {head_groups, tail_groups, tail_negative_groups, -0.7F},
+            .head_groups = {tail_groups, head_groups, head_negative_groups, -0.7F},
             .reciprocal = reciprocal};
   }
   ChunkLoss Compute(ChunkKernel& kernel) {
@@ -86,7 +94,7 @@ struct Chunk {
   std::vector<float> heads, tails, relations, head_relations, weights, tail_negatives, head_negatives;
   std::vector<float> gradient[6];  // in the order of ChunkGradients
   std::vector<MaskedPair> tail_masks, head_masks;
-  std::vector<std::uint8_t> tail_query_groups, tail_negative_groups, head_query_groups, head_negative_groups;
+  std::vector<std::uint8_t> head_groups, tail_groups, tail_negative_groups, head_negative_groups;
   bool reciprocal = false;
 };
 
@@ -198,35 +206,49 @@ TEST(ChunkKernelTest, MaskedNegativesGetNothing) {
   }
 }
 
-// Queries compared with negatives of their groups only are those with all other pairs masked, bit for bit, as a whole
-// and in pieces.
-TEST(ChunkKernelTest, NegativesOfOtherGroupsAreMasked) {
+// Losses other than softmax mask the group of the anchor where no answer is in it: bit for bit what is masked by hand.
+TEST(ChunkKernelTest, GroupsWithoutAnAnswerAreMasked) {
   for (const ModelKind kind : kModels) {
-    for (const auto& [loss, norm] : {std::pair(LossKind::kSoftmax, Norm::kL1),
-                                     {LossKind::kLogistic, Norm::kL2},
+    for (const auto& [loss, norm] : {std::pair(LossKind::kLogistic, Norm::kL2),
                                      {LossKind::kRanking, Norm::kL1},
                                      {LossKind::kSelfAdversarial, Norm::kL2}}) {
       const ModelSpec model{kind, norm, 12};
       Chunk masked(model, 4, 5, 5);
       masked.tail_masks = {{0, 1}};
       Chunk grouped = masked;
-      grouped.tail_query_groups = {1, 2, 3, 0};
-      grouped.tail_negative_groups = {1, 1, 2, 1, 2};
-      grouped.head_query_groups = {2, 1, 2, 1};
-      grouped.head_negative_groups = {2, 2, 2, 1, 1};
-      // By hand.
-      masked.tail_masks = {{0, 1}, {0, 2}, {0, 4}, {1, 0}, {1, 1}, {1, 3}, {3, 0}, {3, 1}, {3, 2}, {3, 3}, {3, 4}};
-      masked.head_masks = {{0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {2, 3}, {2, 4}, {3, 0}, {3, 1}, {3, 2}};
+      grouped.SetGroups();
+      masked.tail_masks = {{0, 0}, {0, 1}, {0, 3}, {3, 2}, {3, 4}};
+      masked.head_masks = {{0, 3}, {0, 4}, {3, 0}, {3, 1}, {3, 2}};
       ChunkKernel kernel(model, {loss, 2.0F, 1.0F}, {});
       const ChunkLoss expected = masked.Compute(kernel);
       EXPECT_EQ(grouped.Compute(kernel).loss, expected.loss);
       for (std::size_t part = 0; part < 6; ++part) EXPECT_EQ(grouped.gradient[part], masked.gradient[part]) << part;
-      const ChunkInput slice = grouped.Input().Slice(1, 3);
-      EXPECT_THAT(slice.tail_groups.queries, testing::ElementsAre(2, 3));
-      EXPECT_THAT(slice.head_groups.queries, testing::ElementsAre(1, 2));
-      EXPECT_EQ(slice.tail_groups.negatives.size(), 5U);
     }
   }
+}
+
+TEST(ChunkKernelTest, ASoftmaxWeighsTheGroupOfTheAnchor) {
+  for (const ModelKind kind : kModels) {
+    for (const bool reciprocal : {false, true}) {
+      const ModelSpec model{kind, Norm::kL2, 6};
+      Chunk chunk(model, 4, 5, 5);
+      chunk.tail_masks = {{0, 1}};
+      chunk.reciprocal = reciprocal;
+      chunk.SetGroups();
+      ExpectNaive(model, {LossKind::kSoftmax}, {}, chunk);
+    }
+  }
+}
+
+TEST(ChunkKernelTest, PiecesHaveTheirGroups) {
+  Chunk chunk({ModelKind::kDot, Norm::kL2, 6}, 4, 5, 5);
+  chunk.SetGroups();
+  const ChunkInput slice = chunk.Input().Slice(1, 3);
+  EXPECT_THAT(slice.tail_groups.anchors, testing::ElementsAre(0, 1));
+  EXPECT_THAT(slice.tail_groups.answers, testing::ElementsAre(0, 1));
+  EXPECT_THAT(slice.head_groups.anchors, testing::ElementsAre(0, 1));
+  EXPECT_EQ(slice.tail_groups.negatives.size(), 5U);
+  EXPECT_EQ(slice.tail_groups.within, -0.7F);
 }
 
 // Scratch left by a larger chunk, or another thread's kernel, does not change the result.

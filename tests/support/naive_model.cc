@@ -20,8 +20,8 @@ struct EdgeScores {
   std::vector<double> negatives;  // unmasked ones
 };
 
-// Scores of edge i on one side.
-EdgeScores ScoreEdge(const ModelSpec& model, const NaiveChunk& chunk, Side side, std::size_t i) {
+// Scores of edge i on one side; those of a softmax are by the groups. Each edge is a query.
+EdgeScores ScoreEdge(const ModelSpec& model, const NaiveChunk& chunk, Side side, std::size_t i, bool softmax) {
   const auto head = Row(chunk.heads, i, model.dim);
   const auto tail = Row(chunk.tails, i, model.dim);
   const std::size_t width = model.RelationWidth();
@@ -35,10 +35,15 @@ EdgeScores ScoreEdge(const ModelSpec& model, const NaiveChunk& chunk, Side side,
   };
   EdgeScores scores;
   scores.positive = score(side == Side::kTail ? tail : head);
+  const ComparedGroups& groups = side == Side::kTail ? chunk.tail_groups : chunk.head_groups;
+  const bool grouped = softmax && !groups.negatives.empty();
+  if (grouped && groups.answers[i] == groups.anchors[i]) scores.positive += groups.within;
   for (std::size_t j = 0; j < chunk.negatives; ++j) {
     const bool masked = std::any_of(masks.begin(), masks.end(),
                                     [&](const MaskedPair& pair) { return pair.query == i && pair.negative == j; });
-    if (!masked) scores.negatives.push_back(score(Row(candidates, j, model.dim)));
+    if (masked) continue;
+    scores.negatives.push_back(score(Row(candidates, j, model.dim)));
+    if (grouped && groups.negatives[j] == groups.anchors[i]) scores.negatives.back() += groups.within;
   }
   return scores;
 }
@@ -51,7 +56,7 @@ std::vector<std::vector<double>> AllAdversarialWeights(const ModelSpec& model, c
   std::vector<std::vector<double>> weights;
   for (const Side side : kSides) {
     for (std::size_t i = 0; i < chunk.edges; ++i) {
-      weights.push_back(NaiveAdversarialWeights(loss, ScoreEdge(model, chunk, side, i).negatives));
+      weights.push_back(NaiveAdversarialWeights(loss, ScoreEdge(model, chunk, side, i, false).negatives));
     }
   }
   return weights;
@@ -63,7 +68,7 @@ double SumOfLosses(const ModelSpec& model, const LossSpec& loss, const NaiveChun
   std::size_t row = 0;
   for (const Side side : kSides) {
     for (std::size_t i = 0; i < chunk.edges; ++i, ++row) {
-      const EdgeScores scores = ScoreEdge(model, chunk, side, i);
+      const EdgeScores scores = ScoreEdge(model, chunk, side, i, loss.kind == LossKind::kSoftmax);
       sum += chunk.weights[i] * NaiveLoss(loss, scores.positive, scores.negatives, adversarial_weights[row]);
     }
   }
@@ -100,6 +105,8 @@ NaiveChunk MakeNaiveChunk(const ChunkInput& input) {
           .head_negatives = Widen(input.head_negatives),
           .tail_masks = {input.tail_masks.begin(), input.tail_masks.end()},
           .head_masks = {input.head_masks.begin(), input.head_masks.end()},
+          .tail_groups = input.tail_groups,
+          .head_groups = input.head_groups,
           .reciprocal = input.reciprocal};
 }
 

@@ -23,6 +23,8 @@ struct NaiveChunk {
   std::vector<double> head_negatives;  // [N, D]
   std::vector<MaskedPair> tail_masks;
   std::vector<MaskedPair> head_masks;
+  ComparedGroups tail_groups;  // views
+  ComparedGroups head_groups;
   bool reciprocal = false;
 };
 

@@ -347,18 +347,29 @@ class NaiveTrainer {
     return unmasked;
   }
 
-  // With lanes: whether `node` is in the same group as an answer to the query of `edge`, or an answer as the anchor.
-  bool IsOfAnswers(std::span<const Edge> chunk, const Edge& edge, Side side, NodeId node) const {
-    if (first_group_.empty()) return true;
+  // With lanes: whether both nodes are in the same of the lane's two groups.
+  bool SameGroup(NodeId a, NodeId b) const {
     const auto in_first = [&](NodeId n) {
       return first_group_.contains(Value(n) / graph_.description().partition_rows);
     };
-    const auto within = [&](const Edge& e) { return in_first(e.head) == in_first(e.tail); };
-    if (side == Side::kHead) return within(edge) || in_first(edge.head) == in_first(node);
+    return !first_group_.empty() && in_first(a) == in_first(b);
+  }
+
+  // Losses other than softmax, with lanes: whether `node` is not in the group of the anchor, or some answer to the
+  // query of `edge` is there, too.
+  bool IsOfAnswers(std::span<const Edge> chunk, const Edge& edge, Side side, NodeId node) const {
+    if (options_.loss == LossKind::kSoftmax || !SameGroup(side == Side::kTail ? edge.head : edge.tail, node))
+      return true;
+    if (side == Side::kHead) return SameGroup(edge.head, edge.tail);
     return std::any_of(chunk.begin(), chunk.end(), [&](const Edge& other) {
-      const bool shares = SameTriple(other, edge) || AskTheSame(other, edge);
-      return shares && (within(other) || in_first(other.tail) == in_first(node));
+      return (SameTriple(other, edge) || AskTheSame(other, edge)) && SameGroup(other.head, other.tail);
     });
+  }
+
+  // Softmax with lanes: edges within a group are trained in one of 2L - 1 rounds, those between the two in each.
+  double LogRate(NodeId anchor, NodeId candidate) const {
+    const bool counts = options_.loss == LossKind::kSoftmax && SameGroup(anchor, candidate);
+    return counts ? -std::log(2.0 * static_cast<double>(options_.lanes) - 1) : 0;
   }
 
   // Where the three rows of a score are.
@@ -473,9 +484,16 @@ class NaiveTrainer {
 
   void AddEdge(const Edge& edge, Side side, const std::vector<NodeId>& negatives, const std::vector<NodeId>& rivals) {
     const LossSpec spec = options_.loss_spec();
-    std::vector<Triple> triples = {TripleOf(edge, side, side == Side::kTail ? edge.tail : edge.head)};
-    for (const std::vector<NodeId>* nodes : {&negatives, &rivals}) {
-      for (const NodeId node : *nodes) triples.push_back(TripleOf(edge, side, node));
+    const auto& [anchor, answer] =
+        side == Side::kTail ? std::pair(edge.head, edge.tail) : std::pair(edge.tail, edge.head);
+    std::vector<NodeId> candidates = {answer};
+    candidates.insert(candidates.end(), negatives.begin(), negatives.end());
+    candidates.insert(candidates.end(), rivals.begin(), rivals.end());
+    std::vector<Triple> triples;
+    Row added;
+    for (const NodeId node : candidates) {
+      triples.push_back(TripleOf(edge, side, node));
+      added.push_back(LogRate(anchor, node));
     }
     Row scores;
     // Triples [1, 1 + negatives) are scored by products.
@@ -486,7 +504,8 @@ class NaiveTrainer {
     }
     const auto of_negatives = [&](const Row& s) { return std::span(s).subspan(1, negatives.size()); };
     const Row held = NaiveAdversarialWeights(spec, of_negatives(scores));
-    const auto loss = [&](const Row& s) {
+    const auto loss = [&](Row s) {
+      for (std::size_t i = 0; i < s.size(); ++i) s[i] += added[i];
       return edge.weight * NaiveLoss(spec, s[0], of_negatives(s), held, std::span(s).subspan(1 + negatives.size()));
     };
     loss_ += loss(scores);
