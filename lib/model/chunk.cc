@@ -47,7 +47,7 @@ ChunkInput ChunkInput::Slice(std::size_t first, std::size_t last) const {
   slice.first_query = first_query + static_cast<std::uint32_t>(first);
   slice.tail_masks = MasksOf(tail_masks, first_query + first, first_query + last);
   slice.head_masks = MasksOf(head_masks, first_query + first, first_query + last);
-  for (ComparedGroups* const groups : {&slice.tail_groups, &slice.head_groups}) {
+  for (SideGroups* const groups : {&slice.tail_groups, &slice.head_groups}) {
     groups->anchors = of_queries(groups->anchors);
     groups->answers = of_edges(groups->answers);
   }

@@ -22,13 +22,13 @@ struct PackedNegatives {
   bool any() const { return !columns.empty(); }
 };
 
-// The groups of nodes of a side, 0 or 1: those of a lane. model/group_scores.h says what they do. Without negatives:
-// there are no groups.
-struct ComparedGroups {
+// The groups of a lane, 0 or 1, that the nodes of a side are in. model/group_adjustment.h says what they do. With empty
+// `negatives` there are no groups.
+struct SideGroups {
   std::span<const std::uint8_t> anchors;    // [Q]
   std::span<const std::uint8_t> answers;    // [E]
   std::span<const std::uint8_t> negatives;  // [N]
-  float within = 0;                         // added to the score of a node in the group of the anchor, by a softmax
+  float log_share = 0;                      // of the edges within a group that are trained in a round; for a softmax
 };
 
 // The caller gathers the rows. All matrices are row-major. E edges, Q queries, N negatives per side, D = dim, R =
@@ -54,8 +54,8 @@ struct ChunkInput {
   std::span<const MaskedPair> tail_masks;
   std::span<const MaskedPair> head_masks;
   std::uint32_t first_query = 0;
-  ComparedGroups tail_groups = {};
-  ComparedGroups head_groups = {};
+  SideGroups tail_groups = {};
+  SideGroups head_groups = {};
   bool corrupts_heads = true;
   // Reciprocal relations: (?, r, t) is scored as (t, r^-1, ?), by the tail-side query of the tail row and
   // head_relations.

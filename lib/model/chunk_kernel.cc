@@ -8,7 +8,7 @@
 #include "model/chunk_penalties.h"
 #include "model/comparison.h"
 #include "model/gemm.h"
-#include "model/group_scores.h"
+#include "model/group_adjustment.h"
 #include "model/relation_prediction.h"
 #include "model/shared_queries.h"
 
@@ -29,7 +29,7 @@ struct SideView {
   const float* negatives;
   const PackedNegatives& packed;
   std::span<const MaskedPair> masks;
-  const ComparedGroups& groups;
+  const SideGroups& groups;
   std::span<float> anchor_gradients;
   std::span<float> relation_gradients;
   float* target_gradients;
@@ -101,7 +101,7 @@ struct ChunkKernel::Scratch {
   AlignedFloats edge_queries;        // [E, D], with shared queries: the query of each edge
   AlignedFloats edge_gradients;      // [E, D]
   DroppedRows dropped;
-  GroupScores groups;
+  GroupAdjustment groups;
   ScoreScratch block;
   Bf16Block bf16;
   RelationPrediction relations;
@@ -161,7 +161,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
       s.scores[(pair.query - input.first_query) * negatives + pair.negative] = kMaskedScore;
     }
     const std::span<const float> positives =
-        s.groups.Weigh(loss_.kind, side.groups, input.begins, std::span(s.positives).first(edges), std::span(s.scores));
+        s.groups.Apply(loss_.kind, side.groups, input.begins, std::span(s.positives).first(edges), std::span(s.scores));
 
     // Their slopes, in place.
     result.loss +=

@@ -44,7 +44,7 @@ struct PlannedState {
   // Those whose nodes may be negatives, ascending; empty: all that are resident.
   std::vector<PartitionId> negatives;
   // With lanes: the partitions of one of the lane's two groups, ascending. How an edge is compared with its negatives
-  // depends on it (train/node_groups.h).
+  // depends on it (model/group_adjustment.h).
   std::vector<PartitionId> first_group;
   // Whether the entering partitions may come in while the previous state trains. Otherwise memory is only large enough
   // for the partitions of either state.

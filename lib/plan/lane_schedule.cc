@@ -148,14 +148,16 @@ std::vector<LaneRound> MakeLaneRounds(std::uint32_t lanes) {
   return rounds;
 }
 
-// At even distances, and for groups of one size in the same rounds, so that lanes have equal work.
+// At even distances, and for groups of one size in the same rounds, so that lanes have equal work. Diagonal by
+// diagonal, so that the cells of one head partition, and those of one tail partition, are far apart.
 std::uint32_t RoundWithin(const std::vector<PartitionId>& group, std::uint32_t lanes, PartitionId head,
                           PartitionId tail) {
   const auto place = [&](PartitionId partition) {
     return static_cast<std::size_t>(std::ranges::lower_bound(group, partition) - group.begin());
   };
-  const std::size_t cell = place(head) * group.size() + place(tail);
-  return static_cast<std::uint32_t>(cell * (2 * std::size_t{lanes} - 1) / (group.size() * group.size()));
+  const std::size_t size = group.size();
+  const std::size_t cell = (place(tail) + size - place(head)) % size * size + place(head);
+  return static_cast<std::uint32_t>(cell * (2 * std::size_t{lanes} - 1) / (size * size));
 }
 
 std::uint32_t LargestLaneGroup(std::uint32_t fine_partitions, std::uint32_t lanes) {

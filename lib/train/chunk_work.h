@@ -65,7 +65,7 @@ struct ChunkRows {
   };
   Packed tail_packed, head_packed;  // with bf16 products only
   std::vector<MaskedPair> tail_masks, head_masks;
-  SideGroups tail_groups, head_groups;
+  ChunkGroups tail_groups, head_groups;
   std::vector<float> relations, head_relations;  // [Q, width]
   std::vector<std::uint32_t> edge_relations;     // [E]
 };

@@ -7,7 +7,7 @@
 namespace octavo {
 
 NodeGroups::NodeGroups(std::vector<NodeRange> first, double share)
-    : first_(std::move(first)), within_(static_cast<float>(std::log(share))) {}
+    : first_(std::move(first)), log_share_(static_cast<float>(std::log(share))) {}
 
 std::uint8_t NodeGroups::GroupOf(NodeId node) const {
   const auto range = std::ranges::upper_bound(first_, Value(node), {}, &NodeRange::end);
@@ -15,11 +15,11 @@ std::uint8_t NodeGroups::GroupOf(NodeId node) const {
 }
 
 void NodeGroups::Find(std::span<const Edge> chunk, std::span<const std::uint32_t> begins,
-                      std::span<const NodeId> negatives, Side side, SideGroups& found) const {
+                      std::span<const NodeId> negatives, Side side, ChunkGroups& found) const {
   found.anchors.clear();
   found.answers.clear();
   found.negatives.clear();
-  found.within = within_;
+  found.log_share = log_share_;
   if (!any() || negatives.empty()) return;
   const bool tail = side == Side::kTail;
   for (std::size_t q = 0; q + 1 < begins.size(); ++q) {

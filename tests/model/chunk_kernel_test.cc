@@ -227,28 +227,39 @@ TEST(ChunkKernelTest, GroupsWithoutAnAnswerAreMasked) {
   }
 }
 
-TEST(ChunkKernelTest, ASoftmaxWeighsTheGroupOfTheAnchor) {
+TEST(ChunkKernelTest, GroupsAgreeWithFiniteDifferences) {
   for (const ModelKind kind : kModels) {
-    for (const bool reciprocal : {false, true}) {
-      const ModelSpec model{kind, Norm::kL2, 6};
-      Chunk chunk(model, 4, 5, 5);
-      chunk.tail_masks = {{0, 1}};
-      chunk.reciprocal = reciprocal;
-      chunk.SetGroups();
-      ExpectNaive(model, {LossKind::kSoftmax}, {}, chunk);
+    for (const LossKind loss : kLosses) {
+      for (const bool reciprocal : {false, true}) {
+        Chunk chunk({kind, Norm::kL2, 6}, 4, 5, 5);
+        chunk.tail_masks = {{0, 1}};
+        chunk.reciprocal = reciprocal;
+        chunk.SetGroups();
+        ExpectNaive({kind, Norm::kL2, 6}, {loss, 1.5F, 0.7F}, {}, chunk);
+      }
     }
   }
 }
 
+// The slice [1, 3) of queries has the edges [2, 4).
 TEST(ChunkKernelTest, PiecesHaveTheirGroups) {
   Chunk chunk({ModelKind::kDot, Norm::kL2, 6}, 4, 5, 5);
   chunk.SetGroups();
-  const ChunkInput slice = chunk.Input().Slice(1, 3);
-  EXPECT_THAT(slice.tail_groups.anchors, testing::ElementsAre(0, 1));
-  EXPECT_THAT(slice.tail_groups.answers, testing::ElementsAre(0, 1));
-  EXPECT_THAT(slice.head_groups.anchors, testing::ElementsAre(0, 1));
+  ChunkInput input = chunk.Input();
+  const std::vector<std::uint32_t> begins = {0, 2, 3, 4};
+  const std::vector<std::uint8_t> anchors = {1, 0, 0};
+  input.begins = begins;
+  input.heads = input.heads.first(18);
+  input.relations = {};
+  input.tail_groups.anchors = anchors;
+  input.tail_groups.answers = chunk.tail_groups;
+  input.head_groups = {};
+  const ChunkInput slice = input.Slice(1, 3);
+  EXPECT_THAT(slice.tail_groups.anchors, testing::ElementsAre(0, 0));
+  EXPECT_THAT(slice.tail_groups.answers, testing::ElementsAre(1, 0));
+  EXPECT_THAT(slice.head_groups.answers, testing::IsEmpty());
   EXPECT_EQ(slice.tail_groups.negatives.size(), 5U);
-  EXPECT_EQ(slice.tail_groups.within, -0.7F);
+  EXPECT_EQ(slice.tail_groups.log_share, -0.7F);
 }
 
 // Scratch left by a larger chunk, or another thread's kernel, does not change the result.

@@ -125,15 +125,22 @@ TEST(RoundWithin, SpreadsTheCellsOfAGroupEvenlyOverAllRounds) {
       std::vector<std::uint32_t> of_round(2 * lanes - 1);
       for (std::uint32_t g = 0; g < groups.size(); ++g) {
         std::vector<std::uint32_t> own(of_round.size());
+        std::set<std::pair<PartitionId, std::uint32_t>> of_heads, of_tails;  // the rounds of each partition
         for (const PartitionId head : groups[g]) {
           for (const PartitionId tail : groups[g]) {
             const std::uint32_t round = RoundWithin(groups[g], lanes, head, tail);
             ASSERT_LT(round, of_round.size());
             ++own[round];
+            of_heads.emplace(head, round);
+            of_tails.emplace(tail, round);
             ++of_round[round];
           }
         }
         EXPECT_LE(std::ranges::max(own) - std::ranges::min(own), 1U);
+        // As many as possible.
+        const std::size_t rounds = groups[g].size() * std::min(groups[g].size(), of_round.size());
+        EXPECT_EQ(of_heads.size(), rounds);
+        EXPECT_EQ(of_tails.size(), rounds);
       }
       // Groups are of one size here: all lanes have the same work.
       for (const std::uint32_t cells : of_round) EXPECT_EQ(cells % (2 * lanes), 0U);

@@ -20,7 +20,7 @@ struct EdgeScores {
   std::vector<double> negatives;  // unmasked ones
 };
 
-// Scores of edge i on one side; those of a softmax are by the groups. Each edge is a query.
+// Scores of edge i, the only one of its query, on one side.
 EdgeScores ScoreEdge(const ModelSpec& model, const NaiveChunk& chunk, Side side, std::size_t i, bool softmax) {
   const auto head = Row(chunk.heads, i, model.dim);
   const auto tail = Row(chunk.tails, i, model.dim);
@@ -35,15 +35,18 @@ EdgeScores ScoreEdge(const ModelSpec& model, const NaiveChunk& chunk, Side side,
   };
   EdgeScores scores;
   scores.positive = score(side == Side::kTail ? tail : head);
-  const ComparedGroups& groups = side == Side::kTail ? chunk.tail_groups : chunk.head_groups;
-  const bool grouped = softmax && !groups.negatives.empty();
-  if (grouped && groups.answers[i] == groups.anchors[i]) scores.positive += groups.within;
+  const SideGroups& groups = side == Side::kTail ? chunk.tail_groups : chunk.head_groups;
+  const auto own = [&](std::span<const std::uint8_t> of, std::size_t k) {
+    return !groups.negatives.empty() && of[k] == groups.anchors[i];
+  };
+  const bool answered_within = own(groups.answers, i);
+  if (softmax && answered_within) scores.positive += groups.log_share;
   for (std::size_t j = 0; j < chunk.negatives; ++j) {
     const bool masked = std::any_of(masks.begin(), masks.end(),
                                     [&](const MaskedPair& pair) { return pair.query == i && pair.negative == j; });
-    if (masked) continue;
+    if (masked || (!softmax && own(groups.negatives, j) && !answered_within)) continue;
     scores.negatives.push_back(score(Row(candidates, j, model.dim)));
-    if (grouped && groups.negatives[j] == groups.anchors[i]) scores.negatives.back() += groups.within;
+    if (softmax && own(groups.negatives, j)) scores.negatives.back() += groups.log_share;
   }
   return scores;
 }
@@ -56,7 +59,8 @@ std::vector<std::vector<double>> AllAdversarialWeights(const ModelSpec& model, c
   std::vector<std::vector<double>> weights;
   for (const Side side : kSides) {
     for (std::size_t i = 0; i < chunk.edges; ++i) {
-      weights.push_back(NaiveAdversarialWeights(loss, ScoreEdge(model, chunk, side, i, false).negatives));
+      weights.push_back(
+          NaiveAdversarialWeights(loss, ScoreEdge(model, chunk, side, i, loss.kind == LossKind::kSoftmax).negatives));
     }
   }
   return weights;

@@ -23,8 +23,8 @@ struct NaiveChunk {
   std::vector<double> head_negatives;  // [N, D]
   std::vector<MaskedPair> tail_masks;
   std::vector<MaskedPair> head_masks;
-  ComparedGroups tail_groups;  // views
-  ComparedGroups head_groups;
+  SideGroups tail_groups;  // views
+  SideGroups head_groups;
   bool reciprocal = false;
 };
 

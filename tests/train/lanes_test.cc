@@ -119,6 +119,22 @@ TEST(Lanes, TrainAsTheNaiveTrainerDoesWithOtherOptions) {
   }
 }
 
+// How an edge is compared with its negatives depends on the loss, and on what shares a query.
+TEST(Lanes, TrainAsTheNaiveTrainerDoesWithOtherComparisons) {
+  for (const LossKind loss : {LossKind::kLogistic, LossKind::kSelfAdversarial, LossKind::kSoftmax}) {
+    for (const bool grouped : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << LossName(loss) << (grouped ? ", grouped" : ""));
+      TrainOptions options = Options(4);
+      options.epochs = 2;
+      options.loss = loss;
+      options.reciprocal = options.group_queries = grouped;
+      options.competing_answers = grouped && loss == LossKind::kSoftmax;
+      options.degree_fraction = grouped ? 0.0 : 0.5;
+      ExpectNaive(options);
+    }
+  }
+}
+
 // Without relations there is nothing to combine, and any optimizer will do.
 TEST(Lanes, WithoutRelationsTheNodesAreTrained) {
   TrainOptions options = Options(4);

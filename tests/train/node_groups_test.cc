@@ -19,12 +19,12 @@ TEST(NodeGroups, OfAnchorsAnswersAndNegatives) {
   const NodeGroups groups({{0, 10}, {20, 30}}, 0.25);
   const std::vector<Edge> edges = {E(1, 12), E(15, 29), E(15, 30), E(40, 20), E(9, 0)};
   const std::vector<NodeId> negatives = {NodeId{0}, NodeId{9}, NodeId{10}, NodeId{19}, NodeId{20}, NodeId{30}};
-  SideGroups found;
+  ChunkGroups found;
   groups.Find(edges, std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}, negatives, Side::kTail, found);
   EXPECT_THAT(found.anchors, ElementsAre(0, 1, 1, 1, 0));
   EXPECT_THAT(found.answers, ElementsAre(1, 0, 1, 0, 0));
   EXPECT_THAT(found.negatives, ElementsAre(0, 0, 1, 1, 0, 1));
-  EXPECT_FLOAT_EQ(found.View().within, std::log(0.25F));
+  EXPECT_FLOAT_EQ(found.View().log_share, std::log(0.25F));
   groups.Find(edges, std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}, negatives, Side::kHead, found);
   EXPECT_THAT(found.anchors, ElementsAre(1, 0, 1, 0, 0));
   EXPECT_THAT(found.answers, ElementsAre(0, 1, 1, 1, 0));
@@ -38,7 +38,7 @@ TEST(NodeGroups, OfAnchorsAnswersAndNegatives) {
 TEST(NodeGroups, WithoutGroupsOrNegativesThereAreNone) {
   const std::vector<Edge> edges = {E(1, 12)};
   const std::vector<NodeId> negatives = {NodeId{0}};
-  SideGroups found = {.anchors = {1, 0}, .answers = {1}, .negatives = {1}};
+  ChunkGroups found = {.anchors = {1, 0}, .answers = {1}, .negatives = {1}};
   NodeGroups().Find(edges, std::vector<std::uint32_t>{0, 1}, negatives, Side::kTail, found);
   EXPECT_THAT(found.anchors, IsEmpty());
   EXPECT_THAT(found.answers, IsEmpty());
