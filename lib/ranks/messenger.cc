@@ -18,6 +18,12 @@ constexpr std::chrono::microseconds kPause(1000);
 // Before a rank aborts: mpiexec of MPICH drops what it has not forwarded of the rank's messages by then.
 constexpr std::chrono::milliseconds kForwarding(300);
 
+// How long the transport may take to end all ranks. If it hangs, this process ends without it, and the launcher ends
+// the others.
+constexpr std::chrono::milliseconds kMostAbort(5000);
+// Between two looks at whether the transport returns.
+constexpr std::chrono::milliseconds kWatch(20);
+
 // Before the first piece of each message.
 struct PieceHeader {
   std::uint64_t bytes = 0;  // of the whole message
@@ -39,6 +45,7 @@ Message WithHeader(MessageKind kind, const Message& message) {
 Messenger::Messenger(std::unique_ptr<Transport> transport, MessengerSettings settings)
     : transport_(std::move(transport)), settings_(std::move(settings)) {
   thread_ = std::thread([this] { RunThread(); });
+  if (settings_.end_process) watch_ = std::thread([this] { Watch(); });
 }
 
 absl::StatusOr<std::unique_ptr<Messenger>> Messenger::Start(std::unique_ptr<Transport> transport,
@@ -68,6 +75,8 @@ absl::StatusOr<std::unique_ptr<Messenger>> Messenger::Start(std::unique_ptr<Tran
 Messenger::~Messenger() {
   ending_.store(true, std::memory_order_relaxed);
   thread_.join();
+  ended_.store(true, std::memory_order_relaxed);
+  if (watch_.joinable()) watch_.join();
 }
 
 void Messenger::SetNames(std::vector<std::string> names) {
@@ -142,9 +151,37 @@ void Messenger::Fail(const absl::Status& status) {
 
 void Messenger::Abort(int code) {
   abort_code_.store(code, std::memory_order_relaxed);
-  // The thread ends the process. If the transport hangs, the launcher ends the other ranks when this one is gone.
-  std::this_thread::sleep_for(std::chrono::seconds(5));
+  // The thread ends the process.
+  std::this_thread::sleep_for(kMostAbort);
   settings_.end_process(code);
+}
+
+void Messenger::Tell(const absl::Status& lost) {
+  if (!told_.exchange(true) && settings_.on_lost) settings_.on_lost(lost);
+}
+
+// Counts its own moments, so that time in which the whole process was stopped does not count.
+void Messenger::Watch() {
+  std::uint64_t seen = 0;
+  std::chrono::milliseconds still(0);
+  while (!ended_.load(std::memory_order_relaxed)) {
+    std::this_thread::sleep_for(kWatch);
+    const std::uint64_t steps = steps_.load(std::memory_order_acquire);
+    const bool aborts = aborting_.load(std::memory_order_relaxed);
+    if (steps == 0 || finishing_.load(std::memory_order_relaxed) || (steps != seen && !aborts)) {
+      seen = steps;
+      still = std::chrono::milliseconds(0);
+      continue;
+    }
+    still += kWatch;
+    if (aborts ? still < kMostAbort : still < settings_.lost_after) continue;
+    Tell(RuntimeError(
+        fmt::format("{} has not returned for {} s, as when the network is cut; the run stands at its last commit, from "
+                    "which octavo "
+                    "resume continues",
+                    library_, std::chrono::duration_cast<std::chrono::seconds>(settings_.lost_after).count())));
+    settings_.end_process(settings_.lost_exit_code);
+  }
 }
 
 void Messenger::RunThread() {
@@ -157,8 +194,9 @@ void Messenger::RunThread() {
     was_started = started_;
   }
   if (!was_started || finishing_.load(std::memory_order_relaxed)) return;
-  if (settings_.on_lost) settings_.on_lost(status);
+  Tell(status);
   if (!settings_.end_process) return;
+  aborting_.store(true, std::memory_order_relaxed);
   std::this_thread::sleep_for(kForwarding);
   transport_->Abort(settings_.lost_exit_code);
   settings_.end_process(settings_.lost_exit_code);
@@ -186,6 +224,7 @@ absl::Status Messenger::Work() {
       return absl::CancelledError("the job ended");
     }
     ASSIGN_OR_RETURN(const bool moved, Step());
+    steps_.fetch_add(1, std::memory_order_release);
     if (ending_.load(std::memory_order_relaxed)) {
       if (!finishing_.load(std::memory_order_relaxed)) return absl::OkStatus();
       if (AllSent()) break;

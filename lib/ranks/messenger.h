@@ -2,7 +2,8 @@
 // that are silent.
 //
 // Neither MPI library notices a rank that hangs or a cable that is cut. So each messenger sends a beat to every other
-// rank, and one that has not been heard for `lost_after` is lost: the job cannot continue.
+// rank, and one that has not been heard for `lost_after` is lost: the job cannot continue. A call of the library may
+// itself hang; a second thread notices that.
 #pragma once
 
 #include <atomic>
@@ -42,8 +43,9 @@ enum class MessageKind : std::uint32_t {
 struct MessengerSettings {
   std::chrono::milliseconds beat = std::chrono::milliseconds(2000);
   std::chrono::milliseconds lost_after = std::chrono::milliseconds(60000);
-  // Called once, on the messenger's thread, when a rank is lost or the transport fails; then the process ends with
-  // `lost_exit_code`, and so do the other ranks, as far as they can be reached.
+  // Called once, on a thread of the messenger, when a rank is lost or the transport fails or, with `end_process`, has
+  // not returned for `lost_after`; then the process ends with `lost_exit_code`, and so do the other ranks, as far as
+  // they can be reached.
   std::function<void(const absl::Status&)> on_lost = {};
   int lost_exit_code = 1;
   // Ends this process at once. Without it, it goes on, and calls of Receive return the error.
@@ -133,6 +135,9 @@ class Messenger {
   Messenger(std::unique_ptr<Transport> transport, MessengerSettings settings);
 
   void RunThread();
+  // Ends the process if the transport does not return.
+  void Watch();
+  void Tell(const absl::Status& lost);
   absl::Status Work();
   // One round of the thread's work; returns whether anything moved.
   absl::StatusOr<bool> Step();
@@ -152,6 +157,10 @@ class Messenger {
   std::string library_;
   std::atomic<bool> finishing_ = false;
   std::atomic<bool> ending_ = false;
+  std::atomic<bool> ended_ = false;     // thread_ has
+  std::atomic<bool> aborting_ = false;  // thread_ is in transport_->Abort
+  std::atomic<bool> told_ = false;      // on_lost was called
+  std::atomic<std::uint64_t> steps_ = 0;
   std::atomic<int> abort_code_ = -1;
   std::atomic<std::uint64_t> bytes_sent_ = 0;
   std::atomic<std::uint64_t> bytes_received_ = 0;
@@ -172,7 +181,8 @@ class Messenger {
   std::vector<bool> beat_under_way_;
   Clock::time_point last_beat_;
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last: they use all of the above
+  std::thread watch_;   // with end_process
 };
 
 }  // namespace octavo

@@ -10,7 +10,9 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -294,6 +296,58 @@ TEST(Messenger, ALostRankEndsTheProcess) {
     return 2;
   });
   EXPECT_EQ(end.code, 6);
+}
+
+// A library whose calls do not return: Probe from its 20th call on, or Abort.
+class HangingTransport : public Transport {
+ public:
+  HangingTransport(std::unique_ptr<Transport> transport, bool probe)
+      : transport_(std::move(transport)), probe_(probe) {}
+
+  absl::Status Start() override { return transport_->Start(); }
+  int rank() const override { return transport_->rank(); }
+  int ranks() const override { return transport_->ranks(); }
+  std::string library() const override { return "a library"; }
+  absl::StatusOr<Request> Send(std::span<const std::byte> data, int to, int tag) override {
+    return transport_->Send(data, to, tag);
+  }
+  absl::StatusOr<std::optional<Arrived>> Probe(int tag) override {
+    if (probe_ && ++probes_ == 20) Hang();
+    return transport_->Probe(tag);
+  }
+  absl::StatusOr<Request> Receive(std::span<std::byte> data, int from, int tag) override {
+    return transport_->Receive(data, from, tag);
+  }
+  absl::StatusOr<bool> Test(Request request) override { return transport_->Test(request); }
+  void Finish() override { transport_->Finish(); }
+  void Abort(int) override { Hang(); }
+
+ private:
+  static void Hang() { std::this_thread::sleep_for(std::chrono::hours(1)); }
+
+  std::unique_ptr<Transport> transport_;
+  bool probe_;
+  int probes_ = 0;
+};
+
+// By a cut cable both can hang, and the launcher cannot reach the process.
+TEST(Messenger, ATransportThatHangsEndsTheProcess) {
+  for (const bool probe : {true, false}) {
+    const auto begin = std::chrono::steady_clock::now();
+    const ChildEnd end = RunChild([probe] {
+      LocalHub hub(2);
+      const MessengerSettings settings{
+          .beat = milliseconds(10), .lost_after = milliseconds(200), .lost_exit_code = 6, .end_process = [](int code) {
+            ::_exit(code);
+          }};
+      const auto messenger = Messenger::Start(std::make_unique<HangingTransport>(hub.Join(0), probe), settings);
+      if (!messenger.ok()) return 1;
+      std::this_thread::sleep_for(std::chrono::seconds(60));
+      return 2;
+    });
+    EXPECT_EQ(end.code, 6);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50));
+  }
 }
 
 TEST(Messenger, AbortEndsTheProcess) {
