@@ -142,6 +142,12 @@ void ReportStart(Program& program, const std::filesystem::path& run, const Train
   program.reporter.Info("--dry-run: nothing was written");
 }
 
+std::atomic<bool>* CatchTrainingRequests(const Program& program) {
+  if (program.ranks == nullptr) return &CatchCommitRequests();
+  CatchStopRequests();
+  return nullptr;
+}
+
 absl::Status RunTraining(
     Program& program, const std::filesystem::path& run,
     const std::function<absl::StatusOr<TrainOutcome>(const TrainSettings&, const TrainCallbacks&)>& work) {
@@ -149,12 +155,7 @@ absl::Status RunTraining(
   TrainSettings settings = SettingsOf(program);
   settings.validate = MakeValidator(program);
   settings.stop = &InterruptSignal();
-  // Launchers pass SIGUSR1 on where they answer other signals by killing, so of a job it asks for a commit and an end.
-  if (program.ranks == nullptr) {
-    settings.commit = &CatchCommitRequests();
-  } else {
-    CatchStopRequests();
-  }
+  settings.commit = CatchTrainingRequests(program);
 
   std::uint64_t epochs = 0;
   TrainCallbacks callbacks;

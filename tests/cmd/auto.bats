@@ -74,6 +74,21 @@ option() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[
   [ ! -e run ]
 }
 
+catches_usr1() { (($((16#$(sed -n 's/^SigCgt:\t//p' "/proc/$1/status"))) >> 9 & 1)); }
+
+# SIGUSR1 asks for a commit. It ended a training that still measured how fast the machine is.
+@test "SIGUSR1 during the measurement of --time does not end the training" {
+  awk 'BEGIN { srand(3); for (i = 0; i < 20000; ++i) printf "n%d\tr%d\tn%d\n", rand() * 2000, rand() * 5, rand() * 2000 }' >kg.tsv
+  "$OCTAVO" --quiet import kg.tsv --graph kg
+  "$OCTAVO" --quiet train --graph kg --run run --time 10s 3>&- &
+  pid=$!
+  wait_for 20 catches_usr1 "$pid"
+  [ ! -e run ]
+  kill -USR1 "$pid"
+  wait "$pid"
+  "$OCTAVO" verify run
+}
+
 # The machine may be busy, so how long it takes is not tested.
 @test "--time chooses the epochs by a measurement, writes them once, and a resume keeps them" {
   "$OCTAVO" --quiet generate kg --nodes 2000 --edges 20000 --relations 5 --seed 1 >kg.tsv 2>/dev/null ||
