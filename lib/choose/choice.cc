@@ -315,9 +315,11 @@ void Chooser::ChooseRegularizer() {
   if (options_.regularizer == RegularizerKind::kNone) return;
   double weight = options_.model == ModelKind::kRotatE ? 0.002 : 0.05;
   if (options_.regularizer == RegularizerKind::kDura) {
-    // What is seen often needs less restraint, and so does an edge that follows from another one.
-    weight = std::clamp(0.17 * std::pow(std::max(facts_.end_degree, 1.0), -0.4), 0.005, 0.1) *
-             (1 - 0.9 * facts_.inverse_share);
+    // What is seen often needs less restraint, and so does an edge that follows from another one; more dimensions learn
+    // more by heart.
+    const double seen = std::pow(std::max(facts_.end_degree, 1.0), -0.15);
+    const double room = std::pow(static_cast<double>(options_.dim) / static_cast<double>(kLeastDim), 0.2);
+    weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * (1 - 0.9 * facts_.inverse_share);
   } else if (options_.regularizer == RegularizerKind::kN3) {
     // As long as only some edges have an inverse, the others need the whole weight.
     const double inverse = facts_.inverse_share * facts_.inverse_share;
@@ -326,8 +328,8 @@ void Chooser::ChooseRegularizer() {
   Set("regularization", &TrainOptions::regularization, std::round(weight * 1000) / 1000);
   if (!product || !Free("regularization")) return;
   if (options_.regularizer == RegularizerKind::kDura) {
-    Because(fmt::format("regularization {} for ends of edges that have about {:.0f} edges", options_.regularization,
-                        facts_.end_degree));
+    Because(fmt::format("regularization {} for ends of edges that have about {:.0f} edges, and dim {}",
+                        options_.regularization, facts_.end_degree, options_.dim));
   } else {
     Because(fmt::format("regularization {} for {} nodes with {:.1f} edges each", options_.regularization, facts_.nodes,
                         facts_.EdgesPerNode()));

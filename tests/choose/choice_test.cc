@@ -69,17 +69,22 @@ TEST(ChooseOptionsTest, InverseEdgesLowerTheRegularization) {
   }
 }
 
-// Rows that are seen often learn little by heart; the weight of dura is for those that are not.
-TEST(ChooseOptionsTest, HubsLowerTheWeightOfDura) {
+// Rows that are seen often learn little by heart, and short ones as well; the weight of dura is for the others.
+TEST(ChooseOptionsTest, HubsAndFewDimensionsLowerTheWeightOfDura) {
   GraphFacts facts = Facts(40'000, 87'000, 11);
-  facts.end_degree = 32;
-  EXPECT_EQ(Choose(facts).options.regularizer, RegularizerKind::kDura);
-  EXPECT_NEAR(Choose(facts).options.regularization, 0.17 / 4, 0.001);  // 32^0.4 = 4
-  EXPECT_THAT(Choose(facts).reasons, HasSubstr("about 32 edges"));
-  facts.end_degree = 1024;
-  EXPECT_NEAR(Choose(facts).options.regularization, 0.17 / 16, 0.001);
+  TrainOptions given;
+  given.dim = 128;
+  const auto weight = [&] { return Choose(facts, given, {"dim"}).options.regularization; };
+  facts.end_degree = 101.6;
+  EXPECT_EQ(Choose(facts, given, {"dim"}).options.regularizer, RegularizerKind::kDura);
+  EXPECT_NEAR(weight(), 0.085 / 2, 0.001);  // 101.6^0.15 = 2
+  EXPECT_THAT(Choose(facts, given, {"dim"}).reasons, HasSubstr("about 102 edges, and dim 128"));
+  facts.end_degree = 10'321;
+  EXPECT_NEAR(weight(), 0.085 / 4, 0.001);
+  given.dim = 4'096;
+  EXPECT_NEAR(weight(), 0.085 / 2, 0.001);  // 32^0.2 = 2
   facts.end_degree = 1;
-  EXPECT_NEAR(Choose(facts).options.regularization, 0.1, 1e-9);
+  EXPECT_NEAR(weight(), 0.1, 1e-9);
 }
 
 // Many answers of a query push each other away.
