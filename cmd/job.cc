@@ -68,7 +68,7 @@ absl::Status JoinJob(Program& program) {
   ASSIGN_OR_RETURN(const std::chrono::milliseconds lost_after, LostAfter());
   ASSIGN_OR_RETURN(std::unique_ptr<Transport> transport, LoadTransport(*job, PluginFolders()));
   // Nobody will answer a lost job's processes, so they end at once: the last commit stands.
-  const auto on_lost = [&program](const absl::Status& status) { program.reporter.Error(MessageOf(status)); };
+  const auto on_lost = [&program](const absl::Status& status) { program.reporter.FinalError(MessageOf(status)); };
   ASSIGN_OR_RETURN(program.ranks, Ranks::Join(std::move(transport),
                                               {.beat = lost_after / 20,
                                                .lost_after = lost_after,

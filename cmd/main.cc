@@ -160,7 +160,7 @@ int Main(int argc, char** argv) {
   const absl::Status status = Guarded(program, threads > 0);
   program.reporter.EndProgress();
   if (!status.ok()) {
-    program.reporter.Error(MessageOf(status));
+    program.reporter.FinalError(MessageOf(status));
     LeaveJob(program, /*failed=*/true, static_cast<int>(KindOf(status)));
     return static_cast<int>(KindOf(status));
   }

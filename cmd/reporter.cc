@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/escape.h"
 #include "base/json_escape.h"
@@ -90,6 +91,14 @@ void Reporter::Write(std::string_view level, std::string_view message) {
   } else {
     Print(EscapeControls(message) + "\n");
   }
+}
+
+void Reporter::FinalError(std::string_view message) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (std::exchange(final_error_, std::string(message)) == message) return;
+  }
+  Error(message);
 }
 
 void Reporter::Error(std::string_view message) {

@@ -25,6 +25,8 @@ class Reporter {
   void SetRank(std::string name, bool silent);
 
   void Error(std::string_view message);
+  // For the error that ends the program: if several threads end by it, it is written once.
+  void FinalError(std::string_view message);
   void Warning(std::string_view message);
   void Info(std::string_view message);
   void Detail(std::string_view message);  // only with --verbose
@@ -42,6 +44,7 @@ class Reporter {
   bool quiet_ = false;
   bool silent_ = false;
   std::string rank_;
+  std::string final_error_;
   bool verbose_ = false;
   std::uint64_t memory_limit_ = 0;
   ProgressMeter meter_;
