@@ -35,13 +35,17 @@ std::int64_t NanosecondsNow() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-void Remember(int number) {
+// Whether it is the first signal.
+bool RememberFirst(int number) {
   int none = 0;
-  if (signal_number.compare_exchange_strong(none, number, std::memory_order_relaxed)) {
-    first_nanoseconds.store(NanosecondsNow(), std::memory_order_relaxed);
-    ::sem_post(&first_signal);
-    return;
-  }
+  if (!signal_number.compare_exchange_strong(none, number, std::memory_order_relaxed)) return false;
+  first_nanoseconds.store(NanosecondsNow(), std::memory_order_relaxed);
+  ::sem_post(&first_signal);
+  return true;
+}
+
+void Remember(int number) {
+  if (RememberFirst(number)) return;
   // Where another thread has not yet stored the time of the first, the second comes at the same time.
   const std::int64_t first = first_nanoseconds.load(std::memory_order_relaxed);
   if (first == 0 || NanosecondsNow() - first < kSameRequestNanoseconds) return;
@@ -52,9 +56,12 @@ void Remember(int number) {
 }
 
 // A launcher may pass the signal on more than once.
-void RememberStop(int number) {
-  int none = 0;
-  if (signal_number.compare_exchange_strong(none, number, std::memory_order_relaxed)) ::sem_post(&first_signal);
+void RememberStop(int number) { RememberFirst(number); }
+
+// Before any handler can post it; once, as a second time would forget a signal.
+void PrepareFirstSignal() {
+  static const int prepared = ::sem_init(&first_signal, /*pshared=*/0, 0);
+  (void)prepared;
 }
 
 void RememberCommit(int) { commit_requested.store(true, std::memory_order_relaxed); }
@@ -62,7 +69,7 @@ void RememberCommit(int) { commit_requested.store(true, std::memory_order_relaxe
 }  // namespace
 
 void CatchInterrupts() {
-  ::sem_init(&first_signal, /*pshared=*/0, 0);
+  PrepareFirstSignal();
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     ::sigaction(number, nullptr, &before);
@@ -83,6 +90,7 @@ std::atomic<bool>& CatchCommitRequests() {
 }
 
 void CatchStopRequests() {
+  PrepareFirstSignal();
   struct sigaction action {};
   action.sa_handler = RememberStop;
   action.sa_flags = SA_RESTART;

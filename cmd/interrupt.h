@@ -12,8 +12,8 @@
 
 namespace octavo {
 
-// Catches the three signals from now on, except those that the caller ignores (nohup). Call it once, in a verb that can
-// end in an orderly way.
+// Catches the three signals from now on, except those that the caller ignores (nohup). For a verb that can end in
+// an orderly way.
 void CatchInterrupts();
 
 // Catches SIGUSR1 and returns the flag that it sets; whoever fulfils the request clears the flag. Valid as long as the

@@ -65,6 +65,7 @@ class Chooser {
     ChooseRegularizer();
     ChoosePrecision();
     FitMemory();
+    ChooseRegularization();
     return {.options = options_,
             .flops = WithRelations() ? Flops()
                      : OfWalks()     ? most_flops_
@@ -99,6 +100,10 @@ class Chooser {
   bool OfWalks() const { return options_.walk != Walk::kNone || facts_.of_walks; }
   // The pairs of walks for most_flops_, if they are `usual` for kUsualFlops.
   double PairsFor(double usual) const { return usual * most_flops_ / kUsualFlops; }
+  bool OfProducts() const {
+    return options_.model == ModelKind::kComplEx || options_.model == ModelKind::kDistMult ||
+           options_.model == ModelKind::kRescal;
+  }
   bool Distance() const { return options_.model == ModelKind::kTransE || options_.model == ModelKind::kRotatE; }
   bool Sparse() const { return facts_.EdgesPerNode() < 5; }
 
@@ -113,6 +118,7 @@ class Chooser {
   void ChooseRegularizer();
   void ChoosePrecision();
   void FitMemory();
+  void ChooseRegularization();
   bool Shrink();
   bool FitsWhole() const;
   bool Fits() const;
@@ -302,37 +308,12 @@ void Chooser::ChoosePrecision() {
 void Chooser::ChooseRegularizer() {
   if (!Free("regularizer") && options_.regularizer == RegularizerKind::kNone) return;
   if (!Free("regularization") && options_.regularization == 0) return;
-  const bool product = options_.model == ModelKind::kComplEx || options_.model == ModelKind::kDistMult ||
-                       options_.model == ModelKind::kRescal;
-  // Of few nodes, dura can draw all rows to 0; n3 is flat there.
-  const bool n3 = product && FewNodes();
-  if (product) {
-    Set("regularizer", &TrainOptions::regularizer, n3 ? RegularizerKind::kN3 : RegularizerKind::kDura);
+  if (OfProducts()) {
+    // Of few nodes, dura can draw all rows to 0; n3 is flat there.
+    Set("regularizer", &TrainOptions::regularizer, FewNodes() ? RegularizerKind::kN3 : RegularizerKind::kDura);
   } else if (options_.model == ModelKind::kRotatE && !Sparse()) {
     Set("regularizer", &TrainOptions::regularizer, RegularizerKind::kL2);
     Set("dropout", &TrainOptions::dropout, 0.2);
-  }
-  if (options_.regularizer == RegularizerKind::kNone) return;
-  double weight = options_.model == ModelKind::kRotatE ? 0.002 : 0.05;
-  if (options_.regularizer == RegularizerKind::kDura) {
-    // What is seen often needs less restraint, and so does an edge that follows from another one; more dimensions learn
-    // more by heart.
-    const double seen = std::pow(std::max(facts_.end_degree, 1.0), -0.15);
-    const double room = std::pow(static_cast<double>(options_.dim) / static_cast<double>(kLeastDim), 0.2);
-    weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * (1 - 0.9 * facts_.inverse_share);
-  } else if (options_.regularizer == RegularizerKind::kN3) {
-    // As long as only some edges have an inverse, the others need the whole weight.
-    const double inverse = facts_.inverse_share * facts_.inverse_share;
-    weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7) * (1 - 0.9 * inverse), 0.01, 0.15);
-  }
-  Set("regularization", &TrainOptions::regularization, std::round(weight * 1000) / 1000);
-  if (!product || !Free("regularization")) return;
-  if (options_.regularizer == RegularizerKind::kDura) {
-    Because(fmt::format("regularization {} for ends of edges that have about {:.0f} edges, and dim {}",
-                        options_.regularization, facts_.end_degree, options_.dim));
-  } else {
-    Because(fmt::format("regularization {} for {} nodes with {:.1f} edges each", options_.regularization, facts_.nodes,
-                        facts_.EdgesPerNode()));
   }
 }
 
@@ -376,6 +357,32 @@ void Chooser::FitMemory() {
   while (!Fits() && Shrink()) {
   }
   if (options_.dim < wanted) Because(fmt::format("dim {} instead of {}, to fit in memory", options_.dim, wanted));
+}
+
+// The weight, which needs the dimension that fits in memory.
+void Chooser::ChooseRegularization() {
+  if (options_.regularizer == RegularizerKind::kNone) return;
+  double weight = options_.model == ModelKind::kRotatE ? 0.002 : 0.05;
+  if (options_.regularizer == RegularizerKind::kDura) {
+    // What is seen often needs less restraint, and so does an edge that follows from another one; more dimensions learn
+    // more by heart.
+    const double seen = std::pow(std::max(facts_.end_degree, 1.0), -0.15);
+    const double room = std::pow(static_cast<double>(options_.dim) / static_cast<double>(kLeastDim), 0.2);
+    weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * (1 - 0.9 * facts_.inverse_share);
+  } else if (options_.regularizer == RegularizerKind::kN3) {
+    // As long as only some edges have an inverse, the others need the whole weight.
+    const double inverse = facts_.inverse_share * facts_.inverse_share;
+    weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7) * (1 - 0.9 * inverse), 0.01, 0.15);
+  }
+  Set("regularization", &TrainOptions::regularization, std::round(weight * 1000) / 1000);
+  if (!OfProducts() || !Free("regularization")) return;
+  if (options_.regularizer == RegularizerKind::kDura) {
+    Because(fmt::format("regularization {} for ends of edges that have about {:.0f} edges, and dim {}",
+                        options_.regularization, facts_.end_degree, options_.dim));
+  } else {
+    Because(fmt::format("regularization {} for {} nodes with {:.1f} edges each", options_.regularization, facts_.nodes,
+                        facts_.EdgesPerNode()));
+  }
 }
 
 std::string Chooser::FactsText() const {

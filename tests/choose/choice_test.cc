@@ -1,5 +1,6 @@
 #include "choose/choice.h"
 
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
@@ -241,6 +242,14 @@ TEST(ChooseOptionsTest, LittleMemoryGetsASmallerChoiceThatFits) {
     EXPECT_EQ(poor.options.optimizer, OptimizerKind::kRowAdagrad);
     EXPECT_OK(ChooseShape(poor.options, DescriptionOf(facts), mebibytes << 20, 1));
     EXPECT_THAT(poor.reasons, HasSubstr("memory"));
+    // The weight is of the dimension that fits, and not of the one that did not.
+    ASSERT_LT(poor.options.dim, rich.options.dim);
+    TrainOptions given;
+    given.dim = poor.options.dim;
+    const Choice same_dim = Choose(facts, given, {"dim"});
+    EXPECT_EQ(poor.options.regularization, same_dim.options.regularization);
+    EXPECT_LT(poor.options.regularization, rich.options.regularization);
+    EXPECT_THAT(poor.reasons, HasSubstr(fmt::format("and dim {}", poor.options.dim)));
   }
 }
 
