@@ -9,7 +9,7 @@
 namespace octavo {
 namespace {
 
-std::vector<std::string> Split(std::string_view text, char separator) {
+std::vector<std::string> SplitNonEmpty(std::string_view text, char separator) {
   return absl::StrSplit(absl::string_view(text.data(), text.size()), separator, absl::SkipEmpty());
 }
 
@@ -34,10 +34,10 @@ OptionFacts FactsOf(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   facts.value = type.substr(0, type.find(':'));
   if (const std::size_t open = type.find('{'); open != std::string::npos) {
-    facts.choices = Split(std::string_view(type).substr(open + 1, type.rfind('}') - open - 1), ',');
+    facts.choices = SplitNonEmpty(std::string_view(type).substr(open + 1, type.rfind('}') - open - 1), ',');
     facts.closed = true;
   } else {
-    facts.choices = Split(facts.value, '|');
+    facts.choices = SplitNonEmpty(facts.value, '|');
     if (!facts.choices.empty()) facts.choices.erase(facts.choices.begin());
   }
   return facts;
