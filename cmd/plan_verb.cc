@@ -12,6 +12,7 @@
 #include "base/json_escape.h"
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/interrupt.h"
 #include "cmd/limits.h"
 #include "cmd/output_target.h"
 #include "cmd/plan_machines.h"
@@ -157,8 +158,9 @@ absl::StatusOr<MachineRows> PlanFleet(const PlanFlags& flags, const TrainOptions
 
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   const std::uint64_t memory = MemoryLimit(program);
-  ASSIGN_OR_RETURN(const SettledOptions settled,
-                   SettleTrainOptions(flags.train, flags.run, memory, ThreadCount(program)));
+  const absl::StatusOr<SettledOptions> found = SettleTrainOptions(flags.train, flags.run, memory, ThreadCount(program));
+  if (EndedByInterrupt(program, found.status(), "the plan")) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const SettledOptions settled, found);
   const TrainOptions& options = settled.options;
   ReportChoice(program.reporter, settled.choice);
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));

@@ -9,6 +9,7 @@
 #include "choose/timed_choice.h"
 #include "cmd/duration_flag.h"
 #include "cmd/flags.h"
+#include "cmd/interrupt.h"
 #include "cmd/presets.h"
 #include "fmt/format.h"
 #include "graph/graph.h"
@@ -158,8 +159,9 @@ absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const
     if (graph->description().train_edges > 0) {  // otherwise the training refuses it
       ASSIGN_OR_RETURN(const GraphFacts facts, MeasureFacts(*graph, memory));
       if (flags.seconds > 0) {
+        CatchInterrupts();
         ASSIGN_OR_RETURN(settled.choice, ChooseForTime(*graph, facts, memory, settled.options, given,
-                                                       {flags.seconds, ProbeFolder(run), threads}));
+                                                       {flags.seconds, ProbeFolder(run), threads, Interrupted}));
       } else {
         settled.choice = ChooseOptions(facts, graph->description(), memory, settled.options, given);
       }

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "cmd/flags.h"
+#include "cmd/interrupt.h"
 #include "cmd/job.h"
 #include "cmd/limits.h"
 #include "cmd/opened_run.h"
@@ -70,7 +71,10 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   ASSIGN_OR_RETURN(const TrainFlags train, FollowSource(flags.init, flags.train));
   SettledOptions settled;
   if (program.ranks == nullptr || program.ranks->first()) {
-    ASSIGN_OR_RETURN(settled, SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program)));
+    absl::StatusOr<SettledOptions> found =
+        SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program));
+    if (EndedByInterrupt(program, found.status(), flags.run)) return absl::OkStatus();
+    ASSIGN_OR_RETURN(settled, std::move(found));
   }
   if (program.ranks != nullptr) RETURN_IF_ERROR(ShareOptions(*program.ranks, settled.options));
   const TrainOptions& options = settled.options;

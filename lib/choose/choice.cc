@@ -28,12 +28,18 @@ constexpr std::uint64_t kDimStep = 128;
 constexpr std::uint64_t kMostDim = 1024;
 constexpr std::uint64_t kWantedDim = 256;  // is worth more than further negatives
 constexpr std::uint64_t kLeastDim = 128;   // is worth more than having all tables in memory
+// In a time in which a large graph cannot be trained with those.
+constexpr std::uint64_t kLeastTimedNegatives = 100;
+constexpr std::uint64_t kLeastTimedDim = 32;
 // From this share of distinct queries on, the answers of a query are few, and gain from competing.
 constexpr double kFewAnswers = 0.4;
 constexpr std::uint64_t kUpdatesPerEpoch = 300;
 constexpr std::uint64_t kLeastBatch = 100;
 constexpr std::uint64_t kMostBatch = 4096;
 constexpr std::uint64_t kMostChunk = 512;
+// Of the pairs of all walks, in all epochs: enough for the graphs measured, minutes of training.
+constexpr double kTrainedPairs = 700e6;
+constexpr double kMostWalks = 80;  // from each node
 // For the memory of each thread, so that the choice does not depend on their number.
 constexpr int kThreads = 8;
 
@@ -47,8 +53,14 @@ std::uint64_t EpochsOf(std::uint64_t edges) {
 class Chooser {
  public:
   Chooser(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory, const TrainOptions& options,
-          const GivenOptions& given, double most_flops)
-      : facts_(facts), graph_(graph), memory_(memory), given_(given), most_flops_(most_flops), options_(options) {}
+          const GivenOptions& given, double most_flops, bool timed)
+      : facts_(facts),
+        graph_(graph),
+        memory_(memory),
+        given_(given),
+        most_flops_(most_flops),
+        timed_(timed),
+        options_(options) {}
 
   Choice Choose() {
     ChooseModel();
@@ -114,6 +126,7 @@ class Chooser {
   void ChooseSize();
   void ChooseBlock();
   void ChooseWalks();
+  void ShortenWalks();
   void ChoosePlainSize();
   void ChooseRegularizer();
   void ChoosePrecision();
@@ -139,6 +152,7 @@ class Chooser {
   const std::uint64_t memory_;
   const GivenOptions& given_;
   const double most_flops_;
+  const bool timed_;
   TrainOptions options_;
   GivenOptions chosen_;  // by Set
   std::vector<std::string> reasons_;
@@ -240,7 +254,8 @@ void Chooser::ChooseSize() {
   const std::uint64_t least = options_.EntriesPerChunk();
   const auto dim_for = [&](std::uint64_t negatives) {
     const double dim = most_flops_ / FlopsPerNumber(options_.group_queries) / static_cast<double>(negatives);
-    return std::min(static_cast<std::uint64_t>(std::min(dim, 1e6)) / kDimStep * kDimStep, kMostDim);
+    const std::uint64_t step = timed_ && dim < kDimStep ? kLeastTimedDim : kDimStep;
+    return std::min(static_cast<std::uint64_t>(std::min(dim, 1e6)) / step * step, kMostDim);
   };
   if (Free("negatives")) {
     std::uint64_t negatives = all ? 0 : std::max(std::min(facts_.nodes, kMostNegatives), least);
@@ -248,12 +263,16 @@ void Chooser::ChooseSize() {
     while (negatives > kLeastNegatives && negatives / 2 >= least && dim_for(negatives) < std::min(wanted, kMostDim)) {
       negatives /= 2;
     }
+    // The known answers among fewer negatives than a chunk has entries are not worth the time.
+    const bool known = !Free("known-negatives") && options_.known_negatives;
+    const std::uint64_t fewest = std::max(known ? least : 0, kLeastTimedNegatives);
+    while (timed_ && negatives / 2 >= fewest && dim_for(negatives) < kLeastDim) negatives /= 2;
     options_.negatives = negatives;
     if (all) Because(fmt::format("{} nodes are few enough to be negatives of every edge", facts_.nodes));
   }
   Set("known-negatives", &TrainOptions::known_negatives, options_.negatives != 0 && options_.negatives >= least);
   const std::uint64_t most = FewNodes() ? kMostDim / 2 : kMostDim;
-  Set("dim", &TrainOptions::dim, std::clamp(dim_for(Negatives()), kLeastDim, most));
+  Set("dim", &TrainOptions::dim, std::clamp(dim_for(Negatives()), timed_ ? kLeastTimedDim : kLeastDim, most));
   Because(
       fmt::format("dim {}, {} and {} keep it near {:.0f} TFLOP", options_.dim,
                   options_.negatives == 0 ? std::string("all negatives") : CountText(options_.negatives, "negative"),
@@ -270,13 +289,44 @@ void Chooser::ChooseWalks() {
   const WalkOptions walk = WalksOf(options_, graph_);
   const double pairs = static_cast<double>(facts_.nodes * walk.pairs_of_walk());
   const double least = most_flops_ < kUsualFlops ? 1 : 5;
-  const double most = walk.windowed() ? 80 : 1000;
+  const double most = walk.windowed() ? kMostWalks : 1000;
   const double walks = std::clamp(std::round(PairsFor(kPairs) / pairs), least, most);
   Set("walks", &TrainOptions::walks, static_cast<std::uint64_t>(walks));
+  if (timed_ && walk.windowed()) ShortenWalks();
   if (Free("walk")) {
     Because(fmt::format("{} from each node, because nodes that meet on walks say more than edges alone",
                         CountText(options_.walks, "walk")));
   }
+}
+
+// Chooses the walks so that a whole number of epochs, up to kEpochs, trains the pairs of the time.
+void Chooser::ShortenWalks() {
+  if (!Free("walks") || !Free("walk-length")) return;
+  constexpr int kEpochs = 8;  // half of one is 6 % of the time
+  const double all = PairsFor(kTrainedPairs);
+  const std::uint64_t longest = options_.walk_length;
+  double best = 0;  // the share of `all` that is trained
+  for (int epochs = kEpochs; epochs > 0; --epochs) {
+    const double wanted = all / epochs / static_cast<double>(facts_.nodes);  // pairs from a node
+    TrainOptions tried = options_;
+    tried.walk_length = longest;
+    const auto of_walk = [&] { return static_cast<double>(WalksOf(tried, graph_).pairs_of_walk()); };
+    const double walks = std::ceil(wanted / of_walk());
+    tried.walks = static_cast<std::uint64_t>(std::clamp(walks, 1.0, kMostWalks));
+    while (tried.walk_length > tried.walk_window + 1 && static_cast<double>(tried.walks) * of_walk() > wanted) {
+      --tried.walk_length;
+    }
+    const double share = static_cast<double>(tried.walks) * of_walk() / wanted;
+    // Of the most walks there are more epochs than kEpochs.
+    if (share > 1 || (share < best + 0.02 && best > 0)) continue;
+    best = share;
+    options_.walks = tried.walks;
+    Set("walk-length", &TrainOptions::walk_length, tried.walk_length);
+    if (static_cast<double>(tried.walks) == kMostWalks) return;
+  }
+  if (best > 0) return;
+  options_.walks = 1;
+  Set("walk-length", &TrainOptions::walk_length, std::min(longest, options_.walk_window + 1));
 }
 
 // For a model without relations.
@@ -289,10 +339,9 @@ void Chooser::ChoosePlainSize() {
   Set("degree-by-weight", &TrainOptions::degree_by_weight, weighted && options_.degree_fraction > 0);
   double epochs = 20 * std::sqrt(1e6 / static_cast<double>(facts_.edges));
   if (OfWalks()) {
-    constexpr double kTrainedPairs = 700e6;  // of all epochs
     epochs = std::min(10.0, PairsFor(kTrainedPairs) / static_cast<double>(MostTrainedEdges(options_, graph_)));
   }
-  const double least = OfWalks() ? 2 : 5;
+  const double least = timed_ ? 1 : OfWalks() ? 2 : 5;
   Set("epochs", &TrainOptions::epochs, static_cast<std::uint64_t>(std::clamp(std::round(epochs), least, 200.0)));
 }
 
@@ -417,8 +466,8 @@ std::string Chooser::ChosenText() const {
 }  // namespace
 
 Choice ChooseOptions(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
-                     const TrainOptions& options, const GivenOptions& given, double most_flops) {
-  return Chooser(facts, graph, memory, options, given, most_flops).Choose();
+                     const TrainOptions& options, const GivenOptions& given, double most_flops, bool timed) {
+  return Chooser(facts, graph, memory, options, given, most_flops, timed).Choose();
 }
 
 }  // namespace octavo

@@ -32,8 +32,11 @@ inline constexpr double kUsualFlops = 70e12;
 // Returns `options` with a choice for every option that is not in `given`. It follows what is given: a chunk that fits
 // the given batch, a regularizer that the given model has. What contradicts itself in `given` is left as it is, for
 // ValidateTrainOptions. If `memory` bytes are too few even for the smallest choice, that one is returned, for
-// ChooseShape to refuse. A function of its arguments: neither threads nor time have a part in it.
+// ChooseShape to refuse. A function of its arguments: neither threads nor time have a part in it. With `timed` the
+// epochs will be chosen to fill a time (choose/timed_choice.h): where an epoch is long it becomes shorter, so that
+// whole epochs fill the time.
 Choice ChooseOptions(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
-                     const TrainOptions& options, const GivenOptions& given, double most_flops = kUsualFlops);
+                     const TrainOptions& options, const GivenOptions& given, double most_flops = kUsualFlops,
+                     bool timed = false);
 
 }  // namespace octavo

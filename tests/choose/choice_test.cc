@@ -3,6 +3,7 @@
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "run/trained_edges.h"
 #include "tests/support/expect_status.h"
 #include "train/memory_estimate.h"
 
@@ -251,6 +252,48 @@ TEST(ChooseOptionsTest, LittleMemoryGetsASmallerChoiceThatFits) {
     EXPECT_LT(poor.options.regularization, rich.options.regularization);
     EXPECT_THAT(poor.reasons, HasSubstr(fmt::format("and dim {}", poor.options.dim)));
   }
+}
+
+// A walk of 40 nodes from each node was the least: ten times as long as a minute on a graph of 870,000 nodes.
+TEST(ChooseOptionsTest, WalksOfATimeAreShortEnoughForWholeEpochs) {
+  const auto choose = [](const GraphFacts& facts, double flops, const TrainOptions& given = {},
+                         const GivenOptions& names = {}) {
+    return ChooseOptions(facts, DescriptionOf(facts), kMuchMemory, given, names, flops, /*timed=*/true).options;
+  };
+  const auto pairs = [](const TrainOptions& options, const GraphFacts& facts) {
+    return static_cast<double>(options.epochs * MostTrainedEdges(options, DescriptionOf(facts)));
+  };
+  const GraphFacts large = Facts(870'000, 33'000'000, 1);
+  for (const double share : {0.05, 0.2, 0.4, 1.0, 3.0, 10.0}) {
+    const TrainOptions options = choose(large, share * kUsualFlops);
+    EXPECT_NEAR(pairs(options, large) / (share * 700e6), 1, 0.15)
+        << share << ": " << options.walks << " walks of " << options.walk_length << ", " << options.epochs;
+    EXPECT_GT(options.walk_length, options.walk_window);
+    EXPECT_LE(options.walk_length, 40U);
+    EXPECT_OK(ValidateTrainOptions(options));
+  }
+  EXPECT_LT(choose(large, 0.2 * kUsualFlops).walk_length, choose(large, 0.4 * kUsualFlops).walk_length);
+  // A small graph has the most walks that help, of the whole length, and epochs in addition.
+  const TrainOptions small = choose(Facts(2'700, 5'300, 1), kUsualFlops);
+  EXPECT_EQ(small.walks, 80U);
+  EXPECT_EQ(small.walk_length, 40U);
+  // What is given stays.
+  TrainOptions given;
+  given.walk_length = 30;
+  EXPECT_EQ(choose(large, 0.2 * kUsualFlops, given, {"walk-length"}).walk_length, 30U);
+}
+
+TEST(ChooseOptionsTest, ATimeThatIsShortForAGraphGetsSmallerSizesThanOtherwise) {
+  const GraphFacts facts = Facts(870'000, 38'000'000, 8);
+  const GraphDescription graph = DescriptionOf(facts);
+  const TrainOptions usual = ChooseOptions(facts, graph, kMuchMemory, {}, {}, 1e12).options;
+  const TrainOptions timed = ChooseOptions(facts, graph, kMuchMemory, {}, {}, 1e12, /*timed=*/true).options;
+  EXPECT_EQ(usual.dim, 128U);
+  EXPECT_LT(timed.dim, 128U);
+  EXPECT_FALSE(timed.known_negatives);
+  EXPECT_LT(timed.negatives, usual.negatives);
+  EXPECT_GE(timed.dim, 32U);
+  EXPECT_OK(ValidateTrainOptions(timed));
 }
 
 TEST(ChooseOptionsTest, LinesForPeopleNameFactsChoiceAndReasons) {

@@ -45,6 +45,26 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   "$OCTAVO" verify stopped
 }
 
+# How many pairs an epoch has is known only after the walks: it trained fewer than it had planned, and ended early.
+@test "--time takes the walks to count their pairs, leaves nothing of them, and a signal meanwhile makes no run" {
+  "$OCTAVO" train --graph graph --run timed --time 15s --threads 1 2>err.log
+  grep -qE '^chosen: .*--walks 80 ' err.log
+  [ "$(option timed walk-length)" = 40 ]
+  grep -qE "^because: .*; $(option timed epochs) epochs of 0\.[0-9]+ s for the time given" err.log
+  [ -z "$(find . -name '.octavo-*')" ]
+  "$OCTAVO" train --graph graph --run stopped --time 10m --walk deepwalk --walk-length 10000 --walks 20000 2>err.log 3>&- &
+  pid=$!
+  begun() { [ -n "$(find . -maxdepth 1 -name '.octavo-walks-*')" ]; }
+  wait_for 60 begun
+  kill -TERM "$pid"
+  status=0
+  wait "$pid" || status=$?
+  [ "$status" -eq 143 ]
+  grep -qx 'warning: interrupted; stopped was not made' err.log
+  [ ! -e stopped ]
+  [ -z "$(find . -name '.octavo-*')" ]
+}
+
 # octavo walk warned, the walks of a training did not.
 @test "walks that end at once on a directed graph are warned about, with what helps" {
   awk 'BEGIN { srand(5); for (i = 0; i < 900; ++i) print int(rand() * 300) "\t" 300 + int(rand() * 300) }' >bipartite.tsv
