@@ -158,7 +158,9 @@ absl::StatusOr<MachineRows> PlanFleet(const PlanFlags& flags, const TrainOptions
 
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   const std::uint64_t memory = MemoryLimit(program);
-  const absl::StatusOr<SettledOptions> found = SettleTrainOptions(flags.train, flags.run, memory, ThreadCount(program));
+  if (flags.train.seconds > 0) CatchInterrupts();
+  const absl::StatusOr<SettledOptions> found =
+      SettleTrainOptions(flags.train, flags.run, memory, ThreadCount(program), Interrupted);
   if (EndedByInterrupt(program, found.status(), "the plan")) return absl::OkStatus();
   ASSIGN_OR_RETURN(const SettledOptions settled, found);
   const TrainOptions& options = settled.options;
@@ -179,6 +181,9 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
       program.reporter.Warning(
           fmt::format("the machine could not be measured, so no times are estimated: {}", MessageOf(probed.status())));
     }
+  }
+  if (EndedByInterrupt(program, Interrupted() ? absl::CancelledError() : absl::OkStatus(), "the plan")) {
+    return absl::OkStatus();
   }
   std::vector<std::uint64_t> budgets = {memory};
   if (flags.what_if) budgets.insert(budgets.end(), {memory / 2, 2 * memory});

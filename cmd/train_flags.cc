@@ -9,7 +9,6 @@
 #include "choose/timed_choice.h"
 #include "cmd/duration_flag.h"
 #include "cmd/flags.h"
-#include "cmd/interrupt.h"
 #include "cmd/presets.h"
 #include "fmt/format.h"
 #include "graph/graph.h"
@@ -108,8 +107,8 @@ void AddPresetFlag(CLI::App& app, TrainFlags& flags) {
       ->type_name("NAME")
       ->capture_default_str();
   AddDuration(app, "--time", flags.seconds,
-              "Choose dimension, negatives and epochs so that the training takes this time on this machine, from a "
-              "measurement of some seconds (such as 90s, 30m or 2h)");
+              "Choose dimension, negatives, walks and epochs so that the training takes this time on this machine, "
+              "measured first (such as 90s, 30m or 2h)");
 }
 
 void AddTrainFlags(CLI::App& app, TrainFlags& flags) {
@@ -145,7 +144,7 @@ std::filesystem::path ProbeFolder(const std::string& run) {
 }
 
 absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
-                                                  int threads) {
+                                                  int threads, const std::function<bool()>& stop) {
   SettledOptions settled;
   ASSIGN_OR_RETURN(settled.options, ReadValues(flags, {}));
   const GivenOptions given = GivenBy(flags);
@@ -159,9 +158,8 @@ absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const
     if (graph->description().train_edges > 0) {  // otherwise the training refuses it
       ASSIGN_OR_RETURN(const GraphFacts facts, MeasureFacts(*graph, memory));
       if (flags.seconds > 0) {
-        CatchInterrupts();
         ASSIGN_OR_RETURN(settled.choice, ChooseForTime(*graph, facts, memory, settled.options, given,
-                                                       {flags.seconds, ProbeFolder(run), threads, Interrupted}));
+                                                       {flags.seconds, ProbeFolder(run), threads, stop}));
       } else {
         settled.choice = ChooseOptions(facts, graph->description(), memory, settled.options, given);
       }

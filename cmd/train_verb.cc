@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -71,9 +72,14 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   ASSIGN_OR_RETURN(const TrainFlags train, FollowSource(flags.init, flags.train));
   SettledOptions settled;
   if (program.ranks == nullptr || program.ranks->first()) {
+    // The other ranks wait for what is chosen, so a job's request is fulfilled by the training.
+    const std::function<bool()> stop = program.ranks == nullptr ? Interrupted : std::function<bool()>();
+    if (stop && train.seconds > 0) CatchInterrupts();
     absl::StatusOr<SettledOptions> found =
-        SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program));
-    if (EndedByInterrupt(program, found.status(), flags.run)) return absl::OkStatus();
+        SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program), stop);
+    if (EndedByInterrupt(program, found.status(), flags.run.empty() ? "the choice" : flags.run)) {
+      return absl::OkStatus();
+    }
     ASSIGN_OR_RETURN(settled, std::move(found));
   }
   if (program.ranks != nullptr) RETURN_IF_ERROR(ShareOptions(*program.ranks, settled.options));

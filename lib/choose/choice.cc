@@ -26,11 +26,9 @@ constexpr std::uint64_t kMostNegatives = 4000;
 constexpr std::uint64_t kLeastNegatives = 500;
 constexpr std::uint64_t kDimStep = 128;
 constexpr std::uint64_t kMostDim = 1024;
-constexpr std::uint64_t kWantedDim = 256;  // is worth more than further negatives
-constexpr std::uint64_t kLeastDim = 128;   // is worth more than having all tables in memory
-// In a time in which a large graph cannot be trained with those.
-constexpr std::uint64_t kLeastTimedNegatives = 100;
-constexpr std::uint64_t kLeastTimedDim = 32;
+constexpr std::uint64_t kWantedDim = 256;     // is worth more than further negatives
+constexpr std::uint64_t kLeastDim = 128;      // is worth more than having all tables in memory
+constexpr std::uint64_t kLeastTimedDim = 32;  // where a time is too short for kLeastDim
 // From this share of distinct queries on, the answers of a query are few, and gain from competing.
 constexpr double kFewAnswers = 0.4;
 constexpr std::uint64_t kUpdatesPerEpoch = 300;
@@ -82,8 +80,9 @@ class Chooser {
             .flops = WithRelations() ? Flops()
                      : OfWalks()     ? most_flops_
                                      : 0,
+            .names = chosen_,
             .facts = FactsText(),
-            .chosen = ChosenText(),
+            .chosen = ChosenText(options_, given_, chosen_),
             .reasons = ReasonsText()};
   }
 
@@ -144,7 +143,6 @@ class Chooser {
   std::uint64_t Negatives() const { return options_.negatives == 0 ? facts_.nodes : options_.negatives; }
 
   std::string FactsText() const;
-  std::string ChosenText() const;
   std::string ReasonsText() const { return fmt::format("{}", fmt::join(reasons_, "; ")); }
 
   const GraphFacts& facts_;
@@ -263,16 +261,18 @@ void Chooser::ChooseSize() {
     while (negatives > kLeastNegatives && negatives / 2 >= least && dim_for(negatives) < std::min(wanted, kMostDim)) {
       negatives /= 2;
     }
-    // The known answers among fewer negatives than a chunk has entries are not worth the time.
+    // Below `least`, known-negatives is off; in a short time that is accepted.
     const bool known = !Free("known-negatives") && options_.known_negatives;
     const std::uint64_t fewest = std::max(known ? least : 0, kLeastTimedNegatives);
-    while (timed_ && negatives / 2 >= fewest && dim_for(negatives) < kLeastDim) negatives /= 2;
+    const std::uint64_t sufficing = Free("dim") ? kLeastDim : std::min(options_.dim, kMostDim);
+    while (timed_ && negatives / 2 >= fewest && dim_for(negatives) < sufficing) negatives /= 2;
     options_.negatives = negatives;
     if (all) Because(fmt::format("{} nodes are few enough to be negatives of every edge", facts_.nodes));
   }
   Set("known-negatives", &TrainOptions::known_negatives, options_.negatives != 0 && options_.negatives >= least);
   const std::uint64_t most = FewNodes() ? kMostDim / 2 : kMostDim;
   Set("dim", &TrainOptions::dim, std::clamp(dim_for(Negatives()), timed_ ? kLeastTimedDim : kLeastDim, most));
+  if (timed_) return;  // the sizes follow from what is measured
   Because(
       fmt::format("dim {}, {} and {} keep it near {:.0f} TFLOP", options_.dim,
                   options_.negatives == 0 ? std::string("all negatives") : CountText(options_.negatives, "negative"),
@@ -299,34 +299,33 @@ void Chooser::ChooseWalks() {
   }
 }
 
-// Chooses the walks so that a whole number of epochs, up to kEpochs, trains the pairs of the time.
+// Chooses the walks so that a whole number of epochs, up to kEpochs, trains the pairs of the time. If not even the
+// shortest walk from each node fits one epoch, takes that one.
 void Chooser::ShortenWalks() {
   if (!Free("walks") || !Free("walk-length")) return;
   constexpr int kEpochs = 8;  // half of one is 6 % of the time
-  const double all = PairsFor(kTrainedPairs);
   const std::uint64_t longest = options_.walk_length;
-  double best = 0;  // the share of `all` that is trained
+  const std::uint64_t shortest = std::min(longest, options_.walk_window + 1);
+  TrainOptions walks = options_;
+  const auto pairs_of_node = [&] { return static_cast<double>(walks.walks * WalksOf(walks, graph_).pairs_of_walk()); };
+  std::uint64_t best_walks = 1;
+  std::uint64_t best_length = shortest;
+  double best = 0;  // the share of the pairs that is trained
   for (int epochs = kEpochs; epochs > 0; --epochs) {
-    const double wanted = all / epochs / static_cast<double>(facts_.nodes);  // pairs from a node
-    TrainOptions tried = options_;
-    tried.walk_length = longest;
-    const auto of_walk = [&] { return static_cast<double>(WalksOf(tried, graph_).pairs_of_walk()); };
-    const double walks = std::ceil(wanted / of_walk());
-    tried.walks = static_cast<std::uint64_t>(std::clamp(walks, 1.0, kMostWalks));
-    while (tried.walk_length > tried.walk_window + 1 && static_cast<double>(tried.walks) * of_walk() > wanted) {
-      --tried.walk_length;
-    }
-    const double share = static_cast<double>(tried.walks) * of_walk() / wanted;
-    // Of the most walks there are more epochs than kEpochs.
-    if (share > 1 || (share < best + 0.02 && best > 0)) continue;
+    const double wanted = PairsFor(kTrainedPairs) / epochs / static_cast<double>(facts_.nodes);
+    walks.walk_length = longest;
+    walks.walks = 1;
+    walks.walks = static_cast<std::uint64_t>(std::clamp(std::ceil(wanted / pairs_of_node()), 1.0, kMostWalks));
+    while (walks.walk_length > shortest && pairs_of_node() > wanted) --walks.walk_length;
+    const double share = pairs_of_node() / wanted;
+    if (share > 1 || (best > 0 && share < best + 0.02)) continue;
     best = share;
-    options_.walks = tried.walks;
-    Set("walk-length", &TrainOptions::walk_length, tried.walk_length);
-    if (static_cast<double>(tried.walks) == kMostWalks) return;
+    best_walks = walks.walks;
+    best_length = walks.walk_length;
+    if (static_cast<double>(best_walks) == kMostWalks) break;  // ChoosePlainSize adds epochs
   }
-  if (best > 0) return;
-  options_.walks = 1;
-  Set("walk-length", &TrainOptions::walk_length, std::min(longest, options_.walk_window + 1));
+  options_.walks = best_walks;
+  Set("walk-length", &TrainOptions::walk_length, best_length);
 }
 
 // For a model without relations.
@@ -341,7 +340,7 @@ void Chooser::ChoosePlainSize() {
   if (OfWalks()) {
     epochs = std::min(10.0, PairsFor(kTrainedPairs) / static_cast<double>(MostTrainedEdges(options_, graph_)));
   }
-  const double least = timed_ ? 1 : OfWalks() ? 2 : 5;
+  const double least = OfWalks() ? (timed_ ? 1 : 2) : 5;
   Set("epochs", &TrainOptions::epochs, static_cast<std::uint64_t>(std::clamp(std::round(epochs), least, 200.0)));
 }
 
@@ -450,20 +449,20 @@ std::string Chooser::FactsText() const {
   return text;
 }
 
-std::string Chooser::ChosenText() const {
+}  // namespace
+
+std::string ChosenText(const TrainOptions& options, const GivenOptions& given, const GivenOptions& names) {
   std::vector<std::string> parts;
   for (const OptionField& field : TrainOptionFields()) {
-    const std::string value = field.format(options_);
+    const std::string value = field.format(options);
     const bool has_default = value == field.format(TrainOptions());
     const bool is_off = field.type == OptionField::Type::kSwitch && has_default;
-    if (given_.contains(field.name) || is_off || (has_default && !chosen_.contains(field.name))) continue;
+    if (given.contains(field.name) || is_off || (has_default && !names.contains(field.name))) continue;
     parts.push_back(field.type == OptionField::Type::kSwitch ? fmt::format("--{}", field.name)
                                                              : fmt::format("--{} {}", field.name, value));
   }
   return fmt::format("{}", fmt::join(parts, " "));
 }
-
-}  // namespace
 
 Choice ChooseOptions(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
                      const TrainOptions& options, const GivenOptions& given, double most_flops, bool timed) {

@@ -18,10 +18,11 @@ using GivenOptions = std::set<std::string, std::less<>>;
 
 struct Choice {
   TrainOptions options;
-  double flops = 0;  // of the matrix products, or as many as the pairs of walks stand for; 0 if neither
+  double flops = 0;    // of the matrix products, or as many as the pairs of walks stand for; 0 if neither
+  GivenOptions names;  // of the options that were chosen
   // A line each, for people: what was measured, what was chosen, and why.
   std::string facts;
-  std::string chosen;
+  std::string chosen;  // ChosenText
   std::string reasons;
 };
 
@@ -32,11 +33,16 @@ inline constexpr double kUsualFlops = 70e12;
 // Returns `options` with a choice for every option that is not in `given`. It follows what is given: a chunk that fits
 // the given batch, a regularizer that the given model has. What contradicts itself in `given` is left as it is, for
 // ValidateTrainOptions. If `memory` bytes are too few even for the smallest choice, that one is returned, for
-// ChooseShape to refuse. A function of its arguments: neither threads nor time have a part in it. With `timed` the
-// epochs will be chosen to fill a time (choose/timed_choice.h): where an epoch is long it becomes shorter, so that
-// whole epochs fill the time.
+// ChooseShape to refuse. Depends on its arguments only. With `timed` the epochs will be chosen to fill a time
+// (choose/timed_choice.h): where an epoch is long it becomes shorter, so that whole epochs fill the time.
 Choice ChooseOptions(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
                      const TrainOptions& options, const GivenOptions& given, double most_flops = kUsualFlops,
                      bool timed = false);
+
+// Of a training for which a time is given.
+inline constexpr std::uint64_t kLeastTimedNegatives = 100;
+
+// Returns the options that were not given as flags: those in `names`, and others that are not at their defaults.
+std::string ChosenText(const TrainOptions& options, const GivenOptions& given, const GivenOptions& names);
 
 }  // namespace octavo

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/count_text.h"
@@ -22,153 +22,163 @@ namespace {
 
 // A probe's speed differs from that of the training by about a tenth, mostly upwards: caches are warm.
 constexpr double kUsableShare = 0.92;
-// With fewer epochs the negatives are adapted, so that whole epochs fill the time but for this share of it.
+// By so much of the time that is left a training may end later than a probe's speed says.
+constexpr double kMostOver = 1.1;
+// Up to so many epochs the negatives are adapted, if whole epochs would miss the time by more than a share of kMostOff.
 constexpr double kFewEpochs = 5;
 constexpr double kMostOff = 0.04;
+constexpr std::uint64_t kLeastOfWalks = 32;  // negatives; 64 without a time
 // How often the sizes may follow from the speed: it depends on them.
 constexpr int kProbes = 3;
+// Of the time, for walks that only count.
+constexpr double kWalkShare = 0.2;
 
-// What is left of the time.
-class Clock {
+class ThisMachine : public TimedMachine {
  public:
-  explicit Clock(double seconds) : seconds_(seconds) {}
-  void Reserve(double seconds) { seconds_ -= seconds; }
-  double Left() const { return seconds_ - SecondsSince(begin_); }
-
- private:
-  double seconds_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
-// What a training takes.
-struct Cost {
-  double epoch = 0;    // seconds
-  double outside = 0;  // of all epochs
-};
-
-// What a training with some options takes, measured.
-class Probe {
- public:
-  Probe(const Graph& graph, std::uint64_t memory, const TimeLimit& limit)
+  ThisMachine(const Graph& graph, std::uint64_t memory, const TimeLimit& limit)
       : graph_(graph), memory_(memory), limit_(limit) {}
 
-  absl::StatusOr<Cost> Measure(const TrainOptions& options) {
-    if (limit_.stop && limit_.stop()) return absl::CancelledError("interrupted");
-    ASSIGN_OR_RETURN(const MachineRates rates, ProbeMachine(options, graph_, limit_.folder, memory_));
-    ASSIGN_OR_RETURN(const TrainingPlan plan,
-                     PlanTraining(options, graph_, memory_, limit_.threads, limit_.folder, &rates));
-    return Cost{plan.epoch_seconds, plan.seconds - static_cast<double>(options.epochs) * plan.epoch_seconds};
+  double Left() override { return kUsableShare * limit_.seconds - reserved_ - SecondsSince(begin_); }
+
+  absl::StatusOr<TrainingCost> Measure(const TrainOptions& options) override {
+    if (Stopped()) return absl::CancelledError("interrupted");
+    ASSIGN_OR_RETURN(rates_, ProbeMachine(options, graph_, limit_.folder, memory_));
+    return CostOf(options);
   }
 
+  absl::StatusOr<TrainingCost> MeasureWalks(const TrainOptions& options) override {
+    const double begin = SecondsSince(begin_);
+    const double end = begin + kWalkShare * limit_.seconds;
+    const auto enough = [&] { return Stopped() || SecondsSince(begin_) > end; };
+    const absl::StatusOr<std::uint64_t> pairs = CountPairs(options, enough);
+    if (Stopped()) return absl::CancelledError("interrupted");
+    reserved_ += SecondsSince(begin_) - begin;
+    // Where they could not be taken, as on a full disk, the training will say it.
+    const auto most = static_cast<double>(MostTrainedEdges(options, graph_.description()));
+    if (pairs.ok()) trained_share_ = static_cast<double>(*pairs) / most;
+    return CostOf(options);
+  }
+
+  bool Stopped() const { return limit_.stop && limit_.stop(); }
+
  private:
+  absl::StatusOr<TrainingCost> CostOf(const TrainOptions& options) const {
+    MachineRates rates = rates_;
+    rates.training /= trained_share_;
+    ASSIGN_OR_RETURN(const TrainingPlan plan,
+                     PlanTraining(options, graph_, memory_, limit_.threads, limit_.folder, &rates));
+    return TrainingCost{plan.epoch_seconds, plan.seconds - static_cast<double>(options.epochs) * plan.epoch_seconds};
+  }
+
+  absl::StatusOr<std::uint64_t> CountPairs(const TrainOptions& options, const std::function<bool()>& enough) const {
+    ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(limit_.folder, "octavo-walks"));
+    ASSIGN_OR_RETURN(const CellReader pairs,
+                     WriteTrainedPairs(graph_, options, memory_, scratch.path() / "pairs", enough));
+    return pairs.header().edge_count;
+  }
+
   const Graph& graph_;
   const std::uint64_t memory_;
   const TimeLimit& limit_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double reserved_ = 0;       // seconds
+  double trained_share_ = 1;  // of the pairs that walks could make
+  MachineRates rates_;
 };
 
-// Sets an option, in the text too.
-void Set(Choice& choice, std::string_view name, std::uint64_t TrainOptions::*member, std::uint64_t value) {
-  const std::string before = fmt::format("--{} {} ", name, choice.options.*member);
-  choice.chosen += ' ';
-  if (const std::size_t place = choice.chosen.find(before); place != std::string::npos) {
-    choice.chosen.replace(place, before.size(), fmt::format("--{} {} ", name, value));
-  }
-  choice.chosen.pop_back();
-  choice.options.*member = value;
-}
-
-// What the walks of `options` take, and how many pairs an epoch has. Takes them, in a folder that is then removed.
-struct WalkedPairs {
-  double seconds = 0;
-  std::uint64_t pairs = 0;
-};
-absl::StatusOr<WalkedPairs> TakeWalks(const Graph& graph, const TrainOptions& options, std::uint64_t memory,
-                                      const TimeLimit& limit) {
-  const auto begin = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(limit.folder, "octavo-walks"));
-  ASSIGN_OR_RETURN(const CellReader pairs,
-                   WriteTrainedPairs(graph, options, memory, scratch.path() / "pairs", limit.stop));
-  return WalkedPairs{SecondsSince(begin), pairs.header().edge_count};
-}
-
-// A choice and what it takes.
+// A choice and what it takes; without a cost, the smallest one for a time that is too short to measure it.
 struct Sized {
   Choice choice;
-  Cost cost;
-  bool measured = true;  // otherwise the time is too short, and the cost is that of a larger choice
+  std::optional<TrainingCost> cost;
 };
 
 // Lets the sizes follow from the speed that is measured.
-absl::StatusOr<Sized> ChooseSize(const Graph& graph, const GraphFacts& facts, std::uint64_t memory,
-                                 const TrainOptions& options, const GivenOptions& given, Clock& clock, Probe& probe) {
+absl::StatusOr<Sized> ChooseSize(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
+                                 const TrainOptions& options, const GivenOptions& given, TimedMachine& machine) {
   double flops = kUsualFlops;
   for (int probes = 1;; ++probes) {
     Sized sized;
-    sized.choice = ChooseOptions(facts, graph.description(), memory, options, given, flops, /*timed=*/true);
+    sized.choice = ChooseOptions(facts, graph, memory, options, given, flops, /*timed=*/true);
     RETURN_IF_ERROR(ValidateTrainOptions(sized.choice.options));
-    ASSIGN_OR_RETURN(sized.cost, probe.Measure(sized.choice.options));
-    const double left = clock.Left();
+    ASSIGN_OR_RETURN(sized.cost, machine.Measure(sized.choice.options));
+    const double left = machine.Left();
     const auto epochs = static_cast<double>(sized.choice.options.epochs);
-    const double share = std::max(left, 0.0) / (sized.cost.outside + epochs * sized.cost.epoch);
-    if (probes == kProbes || (share >= 0.8 && share <= 1.5) || sized.choice.flops == 0) return sized;
+    const double share = std::max(left, 0.0) / (sized.cost->outside + epochs * sized.cost->epoch);
     flops = std::clamp(sized.choice.flops * share, 1e9, 1e18);
-    if (left > 0) continue;
-    sized.choice = ChooseOptions(facts, graph.description(), memory, options, given, flops, /*timed=*/true);
-    RETURN_IF_ERROR(ValidateTrainOptions(sized.choice.options));
-    sized.measured = false;
-    return sized;
+    if (left <= 0) {
+      sized.choice = ChooseOptions(facts, graph, memory, options, given, flops, /*timed=*/true);
+      RETURN_IF_ERROR(ValidateTrainOptions(sized.choice.options));
+      sized.cost.reset();
+      return sized;
+    }
+    if (probes == kProbes || (share >= 0.8 && share <= 1.5) || sized.choice.flops == 0) return sized;
   }
+}
+
+// The whole number of epochs for `fitting` ones, up to `most`: the nearest, but not one that would end too late.
+double WholeEpochs(double fitting, double most) {
+  double whole = std::round(fitting);
+  if (kUsableShare * whole > kMostOver * fitting) whole = std::floor(fitting);
+  return std::clamp(whole, 1.0, most);
 }
 
 }  // namespace
 
-absl::StatusOr<Choice> ChooseForTime(const Graph& graph, const GraphFacts& facts, std::uint64_t memory,
-                                     const TrainOptions& options, const GivenOptions& given, const TimeLimit& limit) {
-  Clock clock(limit.seconds * kUsableShare);
-  Probe probe(graph, memory, limit);
-  ASSIGN_OR_RETURN(Sized sized, ChooseSize(graph, facts, memory, options, given, clock, probe));
+absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
+                                        const TrainOptions& options, const GivenOptions& given, TimedMachine& machine,
+                                        const std::string& text) {
+  ASSIGN_OR_RETURN(Sized sized, ChooseSize(facts, graph, memory, options, given, machine));
   Choice& choice = sized.choice;
-  const std::string time = DurationText(limit.seconds);
-  const bool free_epochs = !given.contains("epochs");
-  if (!sized.measured) {
-    if (free_epochs) Set(choice, "epochs", &TrainOptions::epochs, 1);
-    choice.chosen += fmt::format(" (for {}, too short to measure this machine)", time);
+  choice.names.emplace("epochs");
+  if (!sized.cost) {
+    choice.options.epochs = 1;
+    choice.chosen = fmt::format("{} (for {}, too short to measure this machine)",
+                                ChosenText(choice.options, given, choice.names), text);
     return std::move(choice);
   }
-  Cost& cost = sized.cost;
-  const auto usual_epochs = static_cast<double>(choice.options.epochs);
-  double trained_share = 1;  // of the edges that the probe expects
+  TrainingCost& cost = *sized.cost;
+  const double most_epochs = static_cast<double>(kMostRepeats * choice.options.epochs);
   if (choice.options.walk != Walk::kNone) {
-    // How many pairs meet more than once is known only after the walks.
-    ASSIGN_OR_RETURN(const WalkedPairs walked, TakeWalks(graph, choice.options, memory, limit));
-    clock.Reserve(walked.seconds);  // they are taken again
-    const auto most = static_cast<double>(MostTrainedEdges(choice.options, graph.description()));
-    trained_share = static_cast<double>(walked.pairs) / most;
+    ASSIGN_OR_RETURN(cost, machine.MeasureWalks(choice.options));
   }
-  const auto fitting = [&] { return (clock.Left() - cost.outside) / (trained_share * cost.epoch); };
-  const auto whole = [&](double epochs) {
-    return std::clamp(std::round(epochs), 1.0, static_cast<double>(kMostRepeats) * usual_epochs);
-  };
-  // As the time of an epoch does not only depend on the negatives, twice.
-  const bool free_negatives = !given.contains("negatives") && choice.options.negatives != 0;
-  for (int adapted = 0; free_epochs && free_negatives && adapted < 2; ++adapted) {
+  const auto fitting = [&] { return (machine.Left() - cost.outside) / cost.epoch; };
+  // Twice, because the time of an epoch depends on more than the negatives.
+  const bool adapts = !given.contains("negatives") && choice.options.negatives != 0;
+  for (int adapted = 0; adapts && adapted < 2 && machine.Left() > 0; ++adapted) {
     const double epochs = fitting();
-    const double off = std::max(epochs, 0.1) / whole(epochs);
+    const double off = std::max(epochs, 0.1) / std::clamp(std::round(epochs), 1.0, most_epochs);
     if (epochs > kFewEpochs || std::abs(off - 1) < kMostOff) break;
-    const TrainOptions& now = choice.options;
-    const std::uint64_t least = now.known_negatives ? now.EntriesPerChunk() : 1;
-    const auto wanted = static_cast<std::uint64_t>(std::round(static_cast<double>(now.negatives) * off));
-    Set(choice, "negatives", &TrainOptions::negatives,
-        std::clamp(wanted, std::max<std::uint64_t>(least, 16), std::max(now.negatives, graph.node_count())));
-    ASSIGN_OR_RETURN(cost, probe.Measure(choice.options));
+    TrainOptions other = choice.options;
+    const std::uint64_t least = std::max(choice.options.walk == Walk::kNone ? kLeastTimedNegatives : kLeastOfWalks,
+                                         other.known_negatives ? other.EntriesPerChunk() : 0);
+    const double wanted = std::round(static_cast<double>(other.negatives) * off);
+    other.negatives = std::max(least, static_cast<std::uint64_t>(wanted));
+    if (other.negatives == choice.options.negatives || other.negatives > graph.node_count) break;
+    const absl::StatusOr<TrainingCost> other_cost = machine.Measure(other);
+    if (absl::IsCancelled(other_cost.status())) return other_cost.status();
+    if (!other_cost.ok()) break;  // more negatives need more memory than there is
+    choice.options = other;
+    choice.names.emplace("negatives");
+    cost = *other_cost;
   }
-  if (free_epochs) {
-    Set(choice, "epochs", &TrainOptions::epochs, static_cast<std::uint64_t>(whole(fitting())));
-    choice.reasons += fmt::format("; {} of {} for the time given", CountText(choice.options.epochs, "epoch"),
-                                  DurationText(trained_share * cost.epoch));
-  }
-  choice.chosen += fmt::format(" (for {}{})", time, fitting() < 0.9 ? ", less than an epoch takes" : "");
+  const double epochs = fitting();
+  choice.options.epochs = static_cast<std::uint64_t>(WholeEpochs(epochs, most_epochs));
+  choice.reasons += fmt::format(
+      "; dim {}, {} and {} of {} for the time given", choice.options.dim,
+      choice.options.negatives == 0 ? std::string("all negatives") : CountText(choice.options.negatives, "negative"),
+      CountText(choice.options.epochs, "epoch"), DurationText(cost.epoch));
+  choice.chosen = fmt::format("{} (for {}{})", ChosenText(choice.options, given, choice.names), text,
+                              epochs < 0.9 ? ", less than an epoch takes" : "");
   return std::move(choice);
+}
+
+absl::StatusOr<Choice> ChooseForTime(const Graph& graph, const GraphFacts& facts, std::uint64_t memory,
+                                     const TrainOptions& options, const GivenOptions& given, const TimeLimit& limit) {
+  ThisMachine machine(graph, memory, limit);
+  ASSIGN_OR_RETURN(Choice choice, ChooseForMachine(facts, graph.description(), memory, options, given, machine,
+                                                   DurationText(limit.seconds)));
+  if (machine.Stopped()) return absl::CancelledError("interrupted");
+  return choice;
 }
 
 }  // namespace octavo

@@ -274,9 +274,16 @@ TEST(ChooseOptionsTest, WalksOfATimeAreShortEnoughForWholeEpochs) {
   }
   EXPECT_LT(choose(large, 0.2 * kUsualFlops).walk_length, choose(large, 0.4 * kUsualFlops).walk_length);
   // A small graph has the most walks that help, of the whole length, and epochs in addition.
-  const TrainOptions small = choose(Facts(2'700, 5'300, 1), kUsualFlops);
-  EXPECT_EQ(small.walks, 80U);
-  EXPECT_EQ(small.walk_length, 40U);
+  for (const double share : {1.0, 1000.0}) {
+    const TrainOptions small = choose(Facts(2'700, 5'300, 1), share * kUsualFlops);
+    EXPECT_EQ(small.walks, 80U);
+    EXPECT_EQ(small.walk_length, 40U);
+  }
+  // The shortest walks, if an epoch of them is more than the time.
+  const TrainOptions least = choose(large, 0.01 * kUsualFlops);
+  EXPECT_EQ(least.walks, 1U);
+  EXPECT_EQ(least.walk_length, 6U);
+  EXPECT_EQ(least.epochs, 1U);
   // What is given stays.
   TrainOptions given;
   given.walk_length = 30;

@@ -1,0 +1,194 @@
+#include "choose/timed_choice.h"
+
+#include <string>
+#include <vector>
+
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "run/trained_edges.h"
+#include "tests/support/expect_status.h"
+
+namespace octavo {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kMemory = std::uint64_t{16} << 30;
+
+GraphFacts Facts(std::uint64_t nodes, std::uint64_t edges, std::uint64_t relations) {
+  return {.nodes = nodes, .edges = edges, .relations = relations, .query_share = 0.5, .end_degree = 20};
+}
+
+GraphDescription DescriptionOf(const GraphFacts& facts) {
+  GraphDescription graph;
+  graph.node_count = facts.nodes;
+  graph.relation_count = static_cast<std::uint32_t>(facts.relations);
+  graph.partition_rows = (facts.nodes / 64 / kPartitionRowQuantum + 1) * kPartitionRowQuantum;
+  graph.partition_count = static_cast<std::uint32_t>((facts.nodes + graph.partition_rows - 1) / graph.partition_rows);
+  graph.has_relations = facts.relations > 1;
+  graph.train_edges = facts.edges;
+  return graph;
+}
+
+// A machine of `speed` products of a dimension and a negative a second, whose edges cost something without any, too. A
+// measurement takes two seconds.
+class FakeMachine : public TimedMachine {
+ public:
+  FakeMachine(const GraphFacts& facts, double seconds, double speed)
+      : facts_(facts), seconds_(seconds), left_(0.92 * seconds), speed_(speed) {}
+
+  double Left() override { return left_; }
+  absl::StatusOr<TrainingCost> Measure(const TrainOptions& options) override {
+    ++measured;
+    left_ -= 2;
+    asked.push_back(options.negatives);
+    if (measured == refused) return UsageError("more negatives than memory");
+    return CostOf(options, walked_ ? walked_share : 1);
+  }
+  absl::StatusOr<TrainingCost> MeasureWalks(const TrainOptions& options) override {
+    left_ -= 2 * walk_seconds;
+    walked_ = true;
+    return CostOf(options, walked_share);
+  }
+
+  // The share of the time after which a training with the choice ends.
+  double EndOf(const Choice& choice) const {
+    const bool walks = choice.options.walk != Walk::kNone;
+    const TrainingCost cost = CostOf(choice.options, walks ? walked_share : 1);
+    const double used = 0.92 * seconds_ - left_;
+    return (used + cost.outside + static_cast<double>(choice.options.epochs) * cost.epoch) / seconds_;
+  }
+
+  int measured = 0;
+  int refused = 0;                   // the measurement that fails
+  std::vector<std::uint64_t> asked;  // negatives of each measurement
+  double walked_share = 1;
+  double walk_seconds = 1;
+
+ private:
+  TrainingCost CostOf(const TrainOptions& options, double share) const {
+    const std::uint64_t negatives = options.negatives == 0 ? facts_.nodes : options.negatives;
+    const double edge = static_cast<double>(options.dim * negatives) + 20'000;
+    const auto edges = static_cast<double>(MostTrainedEdges(options, DescriptionOf(facts_)));
+    return {.epoch = share * edges * edge / speed_, .outside = 0.5};
+  }
+
+  const GraphFacts facts_;
+  const double seconds_;
+  double left_;
+  const double speed_;
+  bool walked_ = false;
+};
+
+absl::StatusOr<Choice> Choose(FakeMachine& machine, const GraphFacts& facts, const TrainOptions& options = {},
+                              const GivenOptions& given = {}) {
+  return ChooseForMachine(facts, DescriptionOf(facts), kMemory, options, given, machine, "a time");
+}
+
+TEST(ChooseForMachineTest, TheTimeIsFilledWithWholeEpochs) {
+  for (const double seconds : {60.0, 300.0, 1200.0, 7200.0}) {
+    for (const double speed : {3e9, 1e10, 4e10}) {
+      for (const GraphFacts& facts :
+           {Facts(15'000, 270'000, 237), Facts(870'000, 38'000'000, 8), Facts(870'000, 33'000'000, 1)}) {
+        FakeMachine machine(facts, seconds, speed);
+        machine.walked_share = 0.9;
+        ASSERT_OK_AND_ASSIGN(const Choice choice, Choose(machine, facts));
+        const bool too_long = choice.chosen.find("less than an epoch") != std::string::npos;
+        EXPECT_LE(machine.EndOf(choice), too_long ? 20 : 1.02) << choice.chosen;
+        const std::uint64_t most_epochs =
+            kMostRepeats * ChooseOptions(facts, DescriptionOf(facts), kMemory, {}, {}).options.epochs;
+        const bool soon_trained = facts.relations > 1 && choice.options.epochs == most_epochs;
+        EXPECT_GE(machine.EndOf(choice), soon_trained ? 0 : 0.82) << choice.chosen;
+        EXPECT_TRUE(!too_long || choice.options.epochs == 1) << choice.chosen;
+        EXPECT_OK(ValidateTrainOptions(choice.options));
+        // The text is that of the final choice.
+        EXPECT_THAT(choice.chosen, HasSubstr(fmt::format("--epochs {} ", choice.options.epochs)));
+        EXPECT_THAT(choice.chosen, HasSubstr(fmt::format("--negatives {} ", choice.options.negatives)));
+        EXPECT_THAT(choice.reasons, HasSubstr(fmt::format("{} negatives", choice.options.negatives)));
+      }
+    }
+  }
+}
+
+TEST(ChooseForMachineTest, GivenNegativesStayAndTheTrainingDoesNotEndLate) {
+  const GraphFacts facts = Facts(870'000, 38'000'000, 8);
+  TrainOptions given;
+  given.negatives = 1000;
+  given.dim = 64;
+  // An epoch takes two thirds of the time that is left.
+  FakeMachine machine(facts, 600, 38e6 * 84'000 / 350);
+  ASSERT_OK_AND_ASSIGN(const Choice choice, Choose(machine, facts, given, {"negatives", "dim"}));
+  EXPECT_EQ(choice.options.negatives, 1000U);
+  EXPECT_EQ(choice.options.epochs, 1U);
+  EXPECT_LE(machine.EndOf(choice), 1.02);
+}
+
+TEST(ChooseForMachineTest, NegativesThatDoNotFitInMemoryAreNotTaken) {
+  const GraphFacts facts = Facts(870'000, 38'000'000, 8);
+  int raised = 0;
+  for (double speed = 3e9; speed < 3e11; speed *= 1.1) {
+    FakeMachine roomy(facts, 600, speed);
+    ASSERT_OK(Choose(roomy, facts));
+    const std::size_t last = roomy.asked.size() - 1;
+    if (4000 % roomy.asked[last] == 0 || roomy.asked[last] <= roomy.asked[last - 1]) continue;
+    ++raised;
+    FakeMachine tight(facts, 600, speed);
+    tight.refused = roomy.measured;
+    ASSERT_OK_AND_ASSIGN(const Choice choice, Choose(tight, facts));
+    EXPECT_EQ(choice.options.negatives, roomy.asked[last - 1]);
+    EXPECT_LE(tight.EndOf(choice), 1.05);
+  }
+  EXPECT_GT(raised, 0);
+}
+
+TEST(ChooseForMachineTest, PairsThatMetBeforeAreNotCounted) {
+  const GraphFacts facts = Facts(870'000, 33'000'000, 1);
+  FakeMachine all(facts, 1200, 1e10);
+  ASSERT_OK_AND_ASSIGN(const Choice with_all, Choose(all, facts));
+  FakeMachine half(facts, 1200, 1e10);
+  half.walked_share = 0.5;
+  ASSERT_OK_AND_ASSIGN(const Choice with_half, Choose(half, facts));
+  EXPECT_EQ(with_half.options.walk_length, with_all.options.walk_length);
+  EXPECT_NEAR(static_cast<double>(with_half.options.epochs) / static_cast<double>(with_all.options.epochs), 2, 0.15);
+  EXPECT_GT(half.EndOf(with_half), 0.82);
+  // Walks that take long leave less time for epochs.
+  FakeMachine slow(facts, 1200, 1e10);
+  slow.walk_seconds = 150;
+  ASSERT_OK_AND_ASSIGN(const Choice after_walks, Choose(slow, facts));
+  EXPECT_LT(after_walks.options.epochs, with_all.options.epochs);
+  EXPECT_LE(slow.EndOf(after_walks), 1.02);
+}
+
+TEST(ChooseForMachineTest, ATimeShorterThanTheMeasurementsGetsTheSmallestChoice) {
+  const GraphFacts facts = Facts(15'000, 270'000, 237);
+  for (const double seconds : {1.0, 4.0, 6.5}) {  // over in the first, second or third measurement
+    FakeMachine machine(facts, seconds, 1e9);
+    ASSERT_OK_AND_ASSIGN(const Choice choice, Choose(machine, facts));
+    EXPECT_LE(machine.measured, 3);
+    EXPECT_EQ(choice.options.epochs, 1U);
+    EXPECT_EQ(choice.options.dim, 32U);
+    EXPECT_THAT(choice.chosen, HasSubstr("too short to measure this machine"));
+    EXPECT_THAT(choice.chosen, HasSubstr("--epochs 1 "));
+  }
+  // The same for a choice whose sizes do not follow from the speed.
+  TrainOptions given;
+  given.walk = Walk::kNone;
+  given.model = ModelKind::kDot;
+  const GraphFacts plain = Facts(15'000, 270'000, 1);
+  FakeMachine machine(plain, 2, 1e9);
+  ASSERT_OK_AND_ASSIGN(const Choice choice, Choose(machine, plain, given, {"walk", "model"}));
+  EXPECT_EQ(machine.measured, 1);
+  EXPECT_EQ(choice.options.epochs, 1U);
+}
+
+TEST(ChooseForMachineTest, AGraphThatIsSoonTrainedGetsAtMostFourTimesItsEpochs) {
+  const GraphFacts facts = Facts(135, 5'216, 46);
+  FakeMachine machine(facts, 3600, 1e12);
+  ASSERT_OK_AND_ASSIGN(const Choice choice, Choose(machine, facts));
+  const Choice usual = ChooseOptions(facts, DescriptionOf(facts), kMemory, {}, {});
+  EXPECT_EQ(choice.options.epochs, kMostRepeats * usual.options.epochs);
+}
+
+}  // namespace
+}  // namespace octavo
