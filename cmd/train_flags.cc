@@ -1,11 +1,13 @@
 #include "cmd/train_flags.h"
 
 #include <CLI/App.hpp>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 
 #include "base/escape.h"
 #include "base/status.h"
+#include "base/stopwatch.h"
 #include "choose/timed_choice.h"
 #include "cmd/duration_flag.h"
 #include "cmd/flags.h"
@@ -145,6 +147,7 @@ std::filesystem::path ProbeFolder(const std::string& run) {
 
 absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
                                                   int threads, const std::function<bool()>& stop) {
+  const auto begin = std::chrono::steady_clock::now();
   SettledOptions settled;
   ASSIGN_OR_RETURN(settled.options, ReadValues(flags, {}));
   const GivenOptions given = GivenBy(flags);
@@ -159,7 +162,11 @@ absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const
       ASSIGN_OR_RETURN(const GraphFacts facts, MeasureFacts(*graph, memory));
       if (flags.seconds > 0) {
         ASSIGN_OR_RETURN(settled.choice, ChooseForTime(*graph, facts, memory, settled.options, given,
-                                                       {flags.seconds, ProbeFolder(run), threads, stop}));
+                                                       {.seconds = flags.seconds,
+                                                        .spent = SecondsSince(begin),
+                                                        .folder = ProbeFolder(run),
+                                                        .threads = threads,
+                                                        .stop = stop}));
       } else {
         settled.choice = ChooseOptions(facts, graph->description(), memory, settled.options, given);
       }

@@ -304,6 +304,7 @@ void Chooser::ChooseWalks() {
 void Chooser::ShortenWalks() {
   if (!Free("walks") || !Free("walk-length")) return;
   constexpr int kEpochs = 8;  // half of one is 6 % of the time
+  constexpr double kEnough = 0.95;
   const std::uint64_t longest = options_.walk_length;
   const std::uint64_t shortest = std::min(longest, options_.walk_window + 1);
   TrainOptions walks = options_;
@@ -318,11 +319,12 @@ void Chooser::ShortenWalks() {
     walks.walks = static_cast<std::uint64_t>(std::clamp(std::ceil(wanted / pairs_of_node()), 1.0, kMostWalks));
     while (walks.walk_length > shortest && pairs_of_node() > wanted) --walks.walk_length;
     const double share = pairs_of_node() / wanted;
-    if (share > 1 || (best > 0 && share < best + 0.02)) continue;
+    if (share > 1 || share <= best) continue;
     best = share;
     best_walks = walks.walks;
     best_length = walks.walk_length;
-    if (static_cast<double>(best_walks) == kMostWalks) break;  // ChoosePlainSize adds epochs
+    // ChoosePlainSize adds epochs to the most walks.
+    if (share > kEnough || static_cast<double>(best_walks) == kMostWalks) break;
   }
   options_.walks = best_walks;
   Set("walk-length", &TrainOptions::walk_length, best_length);

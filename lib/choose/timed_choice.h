@@ -16,7 +16,8 @@
 namespace octavo {
 
 struct TimeLimit {
-  double seconds = 0;               // from the call on, the probes included
+  double seconds = 0;               // the probes included
+  double spent = 0;                 // seconds before the call
   std::filesystem::path folder;     // an existing folder on the disk of the run, for the probes
   int threads = 1;                  // of the training
   std::function<bool()> stop = {};  // may be empty; true: end with absl::CancelledError soon

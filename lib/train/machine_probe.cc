@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,11 +14,13 @@
 
 #include "base/checked_math.h"
 #include "base/parallel.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "fmt/format.h"
 #include "io/disk_probe.h"
 #include "io/scratch_folder.h"
+#include "prefetch/epoch_order.h"
 #include "prefetch/query_groups.h"
 #include "run/footprint.h"
 #include "run/initial_rows.h"
@@ -36,29 +39,34 @@ constexpr std::uint64_t kMostRows = std::uint64_t{1} << 17;
 constexpr double kProbeSeconds = 1.5;
 constexpr double kWarmShare = 0.15;  // relative to the measured time after it
 
-// Edges of the graph's first blocks, with their nodes mapped onto `rows` rows: relations and skew stay those of the
-// graph. With `keep_groups`, edges of one node stay together; otherwise they are spread.
-absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64_t count, std::uint64_t rows,
-                                            bool keep_groups) {
+// `count` edges of blocks in a random order, as a pool of an epoch has them (prefetch/epoch_order.h).
+absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64_t count, std::uint64_t seed) {
+  std::vector<std::size_t> order(cells.block_count());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  RandomStream stream(seed, RandomPurpose::kPoolShuffle, 0, 0);
+  Shuffle(std::span(order), stream);
   std::vector<Edge> edges;
   std::vector<Edge> block;
   std::vector<std::byte> scratch;
-  for (std::size_t b = 0; b < cells.block_count() && edges.size() < count; ++b) {
+  for (const std::size_t b : order) {
+    if (edges.size() >= count) break;
     block.resize(cells.block(b).edges);
     RETURN_IF_ERROR(cells.ReadBlock(b, block, scratch));
     edges.insert(edges.end(), block.begin(), block.end());
   }
   edges.resize(std::min<std::size_t>(edges.size(), count));
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    if (keep_groups) {
-      edges[i].head = static_cast<NodeId>(Value(edges[i].head) % rows);
-      edges[i].tail = static_cast<NodeId>(Value(edges[i].tail) % rows);
-      continue;
-    }
-    edges[i].head = static_cast<NodeId>((Value(edges[i].head) + 7919 * i) % rows);
-    edges[i].tail = static_cast<NodeId>((Value(edges[i].tail) + 104729 * i) % rows);
-  }
+  Shuffle(std::span(edges), stream);
   return edges;
+}
+
+// Maps the nodes onto `rows` rows: relations and skew stay those of the graph. With `grouped`, edges of one node stay
+// together; otherwise they are spread.
+void MapNodes(std::uint64_t rows, bool grouped, std::span<Edge> edges) {
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const std::uint64_t spread = grouped ? 0 : i;
+    edges[i].head = static_cast<NodeId>((Value(edges[i].head) + 7919 * spread) % rows);
+    edges[i].tail = static_cast<NodeId>((Value(edges[i].tail) + 104729 * spread) % rows);
+  }
 }
 
 // A loaded table. Its file, of zeros, is created in `folder` if it is missing.
@@ -171,12 +179,14 @@ absl::StatusOr<TrainingProbe> TrainingProbe::Make(const TrainOptions& options, c
   TrainOptions& own = parts->options;
   own.batch = std::min(own.batch, graph.description().train_edges);
   own.chunk = std::min(own.chunk, own.batch);
+  // Grouped, as many as a pool has: fewer would have more queries an edge.
   constexpr std::uint64_t kEnoughEdges = std::uint64_t{1} << 17;
-  ASSIGN_OR_RETURN(parts->edges,
-                   SomeEdges(graph.Edges(Split::kTrain), std::max(own.batch, kEnoughEdges), rows, own.group_queries));
+  const std::uint64_t enough = own.group_queries ? kPoolEdges : kEnoughEdges;
+  ASSIGN_OR_RETURN(parts->edges, SomeEdges(graph.Edges(Split::kTrain), std::max(own.batch, enough), own.seed));
   if (const auto inverse_offset = own.InverseOffset(graph.relation_count())) {
     QueryGroups(own.seed, *inverse_offset).Group(0, parts->edges);
   }
+  MapNodes(rows, own.group_queries, parts->edges);
   ASSIGN_OR_RETURN(parts->tables, MakeTables(own, graph, folder, rows, loading));
   const ProbeTables& tables = parts->tables;
   parts->schedule = std::make_unique<BatchSchedule>(

@@ -26,7 +26,7 @@ struct TrainingRate {
   double apply_seconds = 0;    // per edge: summing gradients and updating rows, if done separately
 };
 
-// Tables of any number of rows, and batches of a graph's first edges to train on them. One user thread; runs on TBB's
+// Tables of any number of rows, and batches of some edges of a graph to train on them. One user thread; runs on TBB's
 // workers.
 class TrainingProbe {
  public:
@@ -51,8 +51,9 @@ class TrainingProbe {
 absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
                                            const std::filesystem::path& folder, std::uint64_t rows, double seconds);
 
-// Measures the disk of `folder`, where the run will be, bypassing the page cache; then trains batches of the graph's
-// first edges on a table that takes at most a quarter of `memory` bytes. Leaves nothing there. Runs on TBB's workers.
+// Measures the disk of `folder`, where the run will be, bypassing the page cache; then trains batches of some
+// of the graph's edges on a table that takes at most a quarter of `memory` bytes. Leaves nothing there. Runs on TBB's
+// workers.
 absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
                                           const std::filesystem::path& folder, std::uint64_t memory);
 
