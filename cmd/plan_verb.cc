@@ -182,9 +182,7 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
           fmt::format("the machine could not be measured, so no times are estimated: {}", MessageOf(probed.status())));
     }
   }
-  if (EndedByInterrupt(program, Interrupted() ? absl::CancelledError() : absl::OkStatus(), "the plan")) {
-    return absl::OkStatus();
-  }
+  if (EndedByInterrupt(program, absl::CancelledError(), "the plan")) return absl::OkStatus();
   std::vector<std::uint64_t> budgets = {memory};
   if (flags.what_if) budgets.insert(budgets.end(), {memory / 2, 2 * memory});
   std::vector<Row> rows;

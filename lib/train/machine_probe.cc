@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,14 +13,14 @@
 
 #include "base/checked_math.h"
 #include "base/parallel.h"
-#include "base/random.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "fmt/format.h"
 #include "io/disk_probe.h"
 #include "io/scratch_folder.h"
+#include "plan/epoch_plan.h"
 #include "prefetch/epoch_order.h"
-#include "prefetch/query_groups.h"
+#include "prefetch/window_reader.h"
 #include "run/footprint.h"
 #include "run/initial_rows.h"
 #include "tables/mmap_gradient_accumulator.h"
@@ -39,24 +38,23 @@ constexpr std::uint64_t kMostRows = std::uint64_t{1} << 17;
 constexpr double kProbeSeconds = 1.5;
 constexpr double kWarmShare = 0.15;  // relative to the measured time after it
 
-// `count` edges of blocks in a random order, as a pool of an epoch has them (prefetch/epoch_order.h).
-absl::StatusOr<std::vector<Edge>> SomeEdges(const CellReader& cells, std::uint64_t count, std::uint64_t seed) {
-  std::vector<std::size_t> order(cells.block_count());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  RandomStream stream(seed, RandomPurpose::kPoolShuffle, 0, 0);
-  Shuffle(std::span(order), stream);
-  std::vector<Edge> edges;
-  std::vector<Edge> block;
-  std::vector<std::byte> scratch;
-  for (const std::size_t b : order) {
-    if (edges.size() >= count) break;
-    block.resize(cells.block(b).edges);
-    RETURN_IF_ERROR(cells.ReadBlock(b, block, scratch));
-    edges.insert(edges.end(), block.begin(), block.end());
-  }
-  edges.resize(std::min<std::size_t>(edges.size(), count));
-  Shuffle(std::span(edges), stream);
-  return edges;
+// The first pool of an epoch, or if nothing is grouped a part of it.
+absl::StatusOr<std::vector<Edge>> SomeEdges(const TrainOptions& options, const Graph& graph) {
+  constexpr std::uint64_t kEnoughEdges = std::uint64_t{1} << 17;
+  // Fewer edges than a pool has would have more queries each.
+  const std::uint64_t pool = options.group_queries ? kPoolEdges : kEnoughEdges;
+  const CellReader& cells = graph.Edges(Split::kTrain);
+  const OrderSettings settings{.seed = options.seed,
+                               .batch_edges = options.batch,
+                               .inverse_offset = options.InverseOffset(graph.relation_count()),
+                               .pool_edges = pool,
+                               .window_edges = pool};
+  const EpochPlan whole =
+      EpochPlanner(cells.header().partition_count, {1, 1}, BucketOrder::kBeta, options.seed).Plan(0);
+  const EpochOrder order(cells, settings, /*epoch=*/0, whole);
+  EdgeWindow window;
+  RETURN_IF_ERROR(WindowReader(cells, settings).Read(order, 0, window));
+  return std::move(window.edges);
 }
 
 // Maps the nodes onto `rows` rows: relations and skew stay those of the graph. With `grouped`, edges of one node stay
@@ -179,13 +177,7 @@ absl::StatusOr<TrainingProbe> TrainingProbe::Make(const TrainOptions& options, c
   TrainOptions& own = parts->options;
   own.batch = std::min(own.batch, graph.description().train_edges);
   own.chunk = std::min(own.chunk, own.batch);
-  // Grouped, as many as a pool has: fewer would have more queries an edge.
-  constexpr std::uint64_t kEnoughEdges = std::uint64_t{1} << 17;
-  const std::uint64_t enough = own.group_queries ? kPoolEdges : kEnoughEdges;
-  ASSIGN_OR_RETURN(parts->edges, SomeEdges(graph.Edges(Split::kTrain), std::max(own.batch, enough), own.seed));
-  if (const auto inverse_offset = own.InverseOffset(graph.relation_count())) {
-    QueryGroups(own.seed, *inverse_offset).Group(0, parts->edges);
-  }
+  ASSIGN_OR_RETURN(parts->edges, SomeEdges(own, graph));
   MapNodes(rows, own.group_queries, parts->edges);
   ASSIGN_OR_RETURN(parts->tables, MakeTables(own, graph, folder, rows, loading));
   const ProbeTables& tables = parts->tables;

@@ -4,6 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "run/trained_edges.h"
+#include "tests/choose/made_up_facts.h"
 #include "tests/support/expect_status.h"
 #include "train/memory_estimate.h"
 
@@ -13,23 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t kMuchMemory = std::uint64_t{16} << 30;
-
-GraphFacts Facts(std::uint64_t nodes, std::uint64_t edges, std::uint64_t relations) {
-  const double degree = 2 * static_cast<double>(edges) / static_cast<double>(nodes);
-  return {.nodes = nodes, .edges = edges, .relations = relations, .query_share = 0.5, .end_degree = degree};
-}
-
-// Of the description only what an estimate of memory reads.
-GraphDescription DescriptionOf(const GraphFacts& facts) {
-  GraphDescription graph;
-  graph.node_count = facts.nodes;
-  graph.relation_count = static_cast<std::uint32_t>(facts.relations);
-  graph.partition_rows = (facts.nodes / 64 / kPartitionRowQuantum + 1) * kPartitionRowQuantum;
-  graph.partition_count = static_cast<std::uint32_t>((facts.nodes + graph.partition_rows - 1) / graph.partition_rows);
-  graph.has_relations = facts.relations > 1;
-  graph.train_edges = facts.edges;
-  return graph;
-}
 
 Choice Choose(const GraphFacts& facts, const TrainOptions& options = {}, const GivenOptions& given = {},
               std::uint64_t memory = kMuchMemory) {
