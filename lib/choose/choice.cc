@@ -48,6 +48,8 @@ std::uint64_t EpochsOf(std::uint64_t edges) {
   return static_cast<std::uint64_t>(std::clamp(std::round(epochs), 4.0, 100.0));
 }
 
+bool IsSparse(const GraphFacts& facts) { return facts.EdgesPerNode() < 5; }
+
 class Chooser {
  public:
   Chooser(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory, const TrainOptions& options,
@@ -76,6 +78,7 @@ class Chooser {
     ChoosePrecision();
     FitMemory();
     ChooseRegularization();
+    ChooseRate();
     return {.options = options_,
             .flops = WithRelations() ? Flops()
                      : OfWalks()     ? most_flops_
@@ -116,7 +119,7 @@ class Chooser {
            options_.model == ModelKind::kRescal;
   }
   bool Distance() const { return options_.model == ModelKind::kTransE || options_.model == ModelKind::kRotatE; }
-  bool Sparse() const { return facts_.EdgesPerNode() < 5; }
+  bool Sparse() const { return IsSparse(facts_); }
 
   void ChooseModel();
   void ChooseDescent();
@@ -131,6 +134,7 @@ class Chooser {
   void ChoosePrecision();
   void FitMemory();
   void ChooseRegularization();
+  void ChooseRate();
   bool Shrink();
   bool FitsWhole() const;
   bool Fits() const;
@@ -181,12 +185,6 @@ void Chooser::ChooseModel() {
 
 void Chooser::ChooseDescent() {
   Set("optimizer", &TrainOptions::optimizer, WithRelations() ? OptimizerKind::kAdagrad : OptimizerKind::kAdam);
-  const bool adam = options_.optimizer == OptimizerKind::kAdam;
-  const double rate = adam                                   ? 0.001
-                      : options_.model == ModelKind::kTransE ? (Sparse() ? 0.03 : 0.3)
-                      : options_.model == ModelKind::kRotatE ? (Sparse() ? 0.1 : 0.2)
-                                                             : 0.1;
-  Set("learning-rate", &TrainOptions::learning_rate, rate);
   const bool validated = !Free("plateau-factor") || !Free("plateau-patience");
   Set("learning-rate-schedule", &TrainOptions::learning_rate_schedule,
       validated ? LearningRateSchedule::kPlateau : LearningRateSchedule::kLinear);
@@ -435,6 +433,13 @@ void Chooser::ChooseRegularization() {
   }
 }
 
+// The rate, which needs the epochs.
+void Chooser::ChooseRate() {
+  Set("learning-rate", &TrainOptions::learning_rate, RateFor(options_, facts_));
+  if (!OfProducts() || options_.optimizer == OptimizerKind::kAdam || !Free("learning-rate") || timed_) return;
+  Because(fmt::format("rate {} for {}", options_.learning_rate, CountText(options_.epochs, "epoch")));
+}
+
 std::string Chooser::FactsText() const {
   std::string text = fmt::format("{}, {}, {}, {:.1f} edges a node", CountText(facts_.nodes, "node"),
                                  CountText(facts_.edges, "training edge"), CountText(facts_.relations, "relation"),
@@ -452,6 +457,17 @@ std::string Chooser::FactsText() const {
 }
 
 }  // namespace
+
+double RateFor(const TrainOptions& options, const GraphFacts& facts) {
+  const bool sparse = IsSparse(facts);
+  if (options.optimizer == OptimizerKind::kAdam) return 0.001;
+  if (options.model == ModelKind::kTransE) return sparse ? 0.03 : 0.3;
+  if (options.model == ModelKind::kRotatE) return sparse ? 0.1 : 0.2;
+  if (options.optimizer == OptimizerKind::kSgd) return 0.1;
+  // In few epochs a low rate leaves the rows near where they began.
+  const double rate = 6 / static_cast<double>(std::max<std::uint64_t>(1, options.epochs));
+  return std::round(100 * std::clamp(rate, 0.1, 0.4)) / 100;
+}
 
 std::string ChosenText(const TrainOptions& options, const GivenOptions& given, const GivenOptions& names) {
   std::vector<std::string> parts;

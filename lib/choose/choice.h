@@ -39,6 +39,9 @@ Choice ChooseOptions(const GraphFacts& facts, const GraphDescription& graph, std
                      const TrainOptions& options, const GivenOptions& given, double most_flops = kUsualFlops,
                      bool timed = false);
 
+// The learning rate for the model, optimizer and epochs of `options`.
+double RateFor(const TrainOptions& options, const GraphFacts& facts);
+
 // Of a training for which a time is given.
 inline constexpr std::uint64_t kLeastTimedNegatives = 100;
 

@@ -130,8 +130,12 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
   ASSIGN_OR_RETURN(Sized sized, ChooseSize(facts, graph, memory, options, given, machine));
   Choice& choice = sized.choice;
   choice.names.emplace("epochs");
+  const auto set_epochs = [&](double epochs) {
+    choice.options.epochs = static_cast<std::uint64_t>(epochs);
+    if (!given.contains("learning-rate")) choice.options.learning_rate = RateFor(choice.options, facts);
+  };
   if (!sized.cost) {
-    choice.options.epochs = 1;
+    set_epochs(1);
     choice.chosen = fmt::format("{} (for {}, too short to measure this machine)",
                                 ChosenText(choice.options, given, choice.names), text);
     return std::move(choice);
@@ -162,7 +166,7 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
     cost = *other_cost;
   }
   const double epochs = fitting();
-  choice.options.epochs = static_cast<std::uint64_t>(WholeEpochs(epochs, most_epochs));
+  set_epochs(WholeEpochs(epochs, most_epochs));
   choice.reasons += fmt::format(
       "; dim {}, {} and {} of {} for the time given", choice.options.dim,
       choice.options.negatives == 0 ? std::string("all negatives") : CountText(choice.options.negatives, "negative"),

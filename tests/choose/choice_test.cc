@@ -30,6 +30,20 @@ TEST(ChooseOptionsTest, AKnowledgeGraphGetsComplExWithReciprocalRelations) {
   EXPECT_OK(ValidateTrainOptions(options));
 }
 
+// In few epochs a low rate leaves the rows near where they began; in many a high one forgets what was learnt.
+TEST(ChooseOptionsTest, FewEpochsGetAHighRate) {
+  EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10)).options.learning_rate, 0.4);
+  EXPECT_EQ(Choose(Facts(15'000, 270'000, 237)).options.learning_rate, 0.25);
+  EXPECT_EQ(Choose(Facts(135, 5'216, 46)).options.learning_rate, 0.1);
+  TrainOptions given;
+  given.epochs = 30;
+  EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"epochs"}).options.learning_rate, 0.2);
+  given.optimizer = OptimizerKind::kSgd;
+  EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"optimizer"}).options.learning_rate, 0.1);
+  given.learning_rate = 0.03;
+  EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"learning-rate"}).options.learning_rate, 0.03);
+}
+
 TEST(ChooseOptionsTest, FewNodesGetRescalInBlocks) {
   const Choice choice = Choose(Facts(135, 5'216, 46));
   EXPECT_EQ(choice.options.model, ModelKind::kRescal);

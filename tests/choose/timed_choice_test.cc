@@ -88,6 +88,7 @@ TEST(ChooseForMachineTest, TheTimeIsFilledWithWholeEpochs) {
         EXPECT_GE(machine.EndOf(choice), soon_trained ? 0 : 0.85) << choice.chosen;
         EXPECT_TRUE(!too_long || choice.options.epochs == 1) << choice.chosen;
         EXPECT_OK(ValidateTrainOptions(choice.options));
+        EXPECT_EQ(choice.options.learning_rate, RateFor(choice.options, facts)) << choice.chosen;
         // The text is that of the final choice.
         EXPECT_THAT(choice.chosen, HasSubstr(fmt::format("--epochs {} ", choice.options.epochs)));
         EXPECT_THAT(choice.chosen, HasSubstr(fmt::format("--negatives {} ", choice.options.negatives)));
