@@ -466,7 +466,10 @@ double RateFor(const TrainOptions& options, const GraphFacts& facts) {
   if (options.optimizer == OptimizerKind::kSgd) return 0.1;
   // In few epochs a low rate leaves the rows near where they began.
   const double rate = 6 / static_cast<double>(std::max<std::uint64_t>(1, options.epochs));
-  return std::round(100 * std::clamp(rate, 0.1, 0.4)) / 100;
+  const double rounded = std::round(100 * std::clamp(rate, 0.1, 0.4)) / 100;
+  // In lanes a step has more gradients of a row, and Adagrad adds up the squares of their sums. Groups are steps of many
+  // gradients anyway.
+  return options.lanes > 1 && !options.group_queries ? 2 * rounded : rounded;
 }
 
 std::string ChosenText(const TrainOptions& options, const GivenOptions& given, const GivenOptions& names) {

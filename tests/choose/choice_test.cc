@@ -38,6 +38,10 @@ TEST(ChooseOptionsTest, FewEpochsGetAHighRate) {
   TrainOptions given;
   given.epochs = 30;
   EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"epochs"}).options.learning_rate, 0.2);
+  given.lanes = 4;
+  EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"epochs", "lanes"}).options.learning_rate, 0.2);
+  EXPECT_EQ(Choose(Facts(135, 5'216, 46), given, {"lanes"}).options.learning_rate, 0.2);  // without groups
+  given.lanes = 1;
   given.optimizer = OptimizerKind::kSgd;
   EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"optimizer"}).options.learning_rate, 0.1);
   given.learning_rate = 0.03;
