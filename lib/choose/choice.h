@@ -39,7 +39,7 @@ Choice ChooseOptions(const GraphFacts& facts, const GraphDescription& graph, std
                      const TrainOptions& options, const GivenOptions& given, double most_flops = kUsualFlops,
                      bool timed = false);
 
-// The learning rate for the model, optimizer and epochs of `options`.
+// The learning rate for the model, optimizer, epochs, lanes and groups of `options`. Choose those first.
 double RateFor(const TrainOptions& options, const GraphFacts& facts);
 
 // Of a training for which a time is given.
