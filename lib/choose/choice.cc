@@ -202,7 +202,7 @@ void Chooser::ChooseLoss() {
     Set("margin", &TrainOptions::margin, transe ? 3.0 : 6.0);
     Set("adversarial-temperature", &TrainOptions::adversarial_temperature, transe ? 0.5 : 0.75);
   }
-  if (!WithRelations() || !options_.reciprocal) return;
+  if (!WithRelations() || (!options_.reciprocal && options_.relation_prediction > 0)) return;
   Set("epochs", &TrainOptions::epochs, EpochsOf(facts_.edges));
   // Edges that are alone mix better than groups. Groups are for the cost.
   const bool alone = options_.negatives == 0 || Free("negatives") ? FewNodes() : false;

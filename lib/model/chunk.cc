@@ -51,6 +51,7 @@ ChunkInput ChunkInput::Slice(std::size_t first, std::size_t last) const {
     groups->anchors = of_queries(groups->anchors);
     groups->answers = of_edges(groups->answers);
   }
+  slice.sides = of_queries(sides);
   slice.answers = of_edges(answers);
   slice.edge_relations = of_edges(edge_relations);
   return slice;

@@ -36,7 +36,8 @@ struct SideGroups {
 //
 // Edges [begins[q], begins[q + 1]), counted from begins[0], share query q; they have the same head and relation. With
 // `corrupts_heads` (?, r, t) is trained, too; then Q = E, as each edge is its own query. Without it everything of the
-// head side is empty.
+// head side is empty, and `sides` says where an edge was turned around: then its "head" is the tail of the graph's
+// edge.
 struct ChunkInput {
   std::span<const std::uint32_t> begins;  // [Q + 1]
   std::size_t negatives = 0;
@@ -57,6 +58,9 @@ struct ChunkInput {
   SideGroups tail_groups = {};
   SideGroups head_groups = {};
   bool corrupts_heads = true;
+  // Without corrupts_heads, the side of the graph's edge that query q asks for, [Q]: kHead makes the query of the model
+  // for (?, r, t), of the row in `heads`. Empty: kTail for all.
+  std::span<const Side> sides = {};
   // Reciprocal relations: (?, r, t) is scored as (t, r^-1, ?), by the tail-side query of the tail row and
   // head_relations.
   bool reciprocal = false;

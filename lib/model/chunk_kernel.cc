@@ -22,7 +22,8 @@ void Grow(AlignedFloats& memory, std::size_t size) {
 
 // One corrupted side: the anchors of its queries, their targets, and the outputs for the gradients.
 struct SideView {
-  Side query_side;  // how queries are made; kTail for a reciprocal head side
+  Side query_side;              // how queries are made; kTail for a reciprocal head side
+  std::span<const Side> sides;  // the same of each query, if they differ
   std::span<const float> anchors;
   std::span<const float> relations;
   const float* targets;
@@ -40,6 +41,7 @@ struct SideView {
 
 SideView TailSide(const ChunkInput& in, const ChunkGradients& out) {
   return {.query_side = Side::kTail,
+          .sides = in.sides,
           .anchors = in.heads,
           .relations = in.relations,
           .targets = in.tails.data(),
@@ -57,6 +59,7 @@ SideView TailSide(const ChunkInput& in, const ChunkGradients& out) {
 
 SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
   return {.query_side = in.reciprocal ? Side::kTail : Side::kHead,
+          .sides = {},
           .anchors = in.tails,
           .relations = in.head_relations,
           .targets = in.heads.data(),
@@ -70,6 +73,18 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
           .negative_gradients = out.head_negatives.data(),
           .factors = out.head_factors,
           .add = true};
+}
+
+// Calls use(side, first, count) for each run of queries that are made alike.
+template <typename Use>
+void ForEachRun(const SideView& view, std::size_t queries, const Use& use) {
+  if (view.sides.empty()) return use(view.query_side, std::size_t{0}, queries);
+  for (std::size_t first = 0; first < queries;) {
+    std::size_t end = first + 1;
+    while (end < queries && view.sides[end] == view.sides[first]) ++end;
+    use(view.sides[first], first, end - first);
+    first = end;
+  }
 }
 
 // BackpropagateBlock for inner products that keeps the gradients of the negatives as factors.
@@ -123,6 +138,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
   const std::size_t queries = input.queries();
   const std::size_t negatives = input.negatives;
   const std::size_t dim = model_.dim;
+  const std::size_t width = model_.RelationWidth();
   const Comparison comparison = ComparisonOf(model_);
   const bool keep_scores = comparison == Comparison::kEuclidean;
   Scratch& s = *scratch_;
@@ -148,7 +164,10 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
     if (drops) s.dropped.Drop(dropout_, dropout, side.anchors, side.relations);
     const float* const anchors = drops ? s.dropped.anchors() : side.anchors.data();
     const float* const relations = drops ? s.dropped.relations() : side.relations.data();
-    MakeQueries(model_, side.query_side, queries, anchors, relations, s.queries.data());
+    ForEachRun(side, queries, [&](Side made, std::size_t first, std::size_t count) {
+      MakeQueries(model_, made, count, anchors + first * dim, relations + first * width,
+                  s.queries.data() + first * dim);
+    });
     if (shared) SpreadToEdges(input.begins, dim, s.queries.data(), s.edge_queries.data());
     CompareRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data());
     if (packed) {
@@ -189,10 +208,12 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
     if (shared) AddToQueries(input.begins, dim, s.edge_gradients.data(), s.query_gradients.data());
 
     // Backpropagate through the queries to the rows that they are made of.
-    BackpropagateQueries(model_, side.query_side, queries, anchors, relations, s.query_gradients.data(),
-                         side.add && !drops,
-                         drops ? s.dropped.anchor_gradients(queries * dim) : side.anchor_gradients.data(),
-                         side.relation_gradients.data());
+    float* const anchor_gradients = drops ? s.dropped.anchor_gradients(queries * dim) : side.anchor_gradients.data();
+    ForEachRun(side, queries, [&](Side made, std::size_t first, std::size_t count) {
+      BackpropagateQueries(model_, made, count, anchors + first * dim, relations + first * width,
+                           s.query_gradients.data() + first * dim, side.add && !drops, anchor_gradients + first * dim,
+                           side.relation_gradients.data() + first * width);
+    });
     if (drops) s.dropped.Backpropagate(side.add, side.anchor_gradients, side.relation_gradients);
   };
   compute_side(TailSide(input, gradients));

@@ -69,11 +69,12 @@ double AddMatrixDura(const RegularizerSpec& spec, const ModelSpec& model, const 
     for (std::size_t q = 0; q < in.queries(); ++q) {
       const auto relation = relations.subspan(q * width, width);
       const auto sum = slopes.subspan(q * width, width);
-      penalty += add(Side::kTail, static_cast<float>(in.begins[q + 1] - in.begins[q]), in.heads.subspan(q * dim, dim),
-                     relation, out.heads.subspan(q * dim, dim), sum);
+      const bool turned = !in.sides.empty() && in.sides[q] == Side::kHead;
+      penalty += add(turned ? Side::kHead : Side::kTail, static_cast<float>(in.begins[q + 1] - in.begins[q]),
+                     in.heads.subspan(q * dim, dim), relation, out.heads.subspan(q * dim, dim), sum);
       for (std::size_t i = in.begins[q] - in.begins[0]; i < in.begins[q + 1] - in.begins[0]; ++i) {
-        penalty +=
-            add(Side::kHead, 1.0F, in.tails.subspan(i * dim, dim), relation, out.tails.subspan(i * dim, dim), sum);
+        penalty += add(turned ? Side::kTail : Side::kHead, 1.0F, in.tails.subspan(i * dim, dim), relation,
+                       out.tails.subspan(i * dim, dim), sum);
       }
     }
   };

@@ -418,7 +418,8 @@ std::string_view ScheduleName(Schedule schedule) {
 
 std::optional<std::uint32_t> TrainOptions::InverseOffset(std::uint32_t relation_count) const {
   if (!group_queries) return std::nullopt;
-  return reciprocal ? relation_count : 0;
+  // Both ends of an edge ask the same of a symmetric score without relations.
+  return model == ModelKind::kDot ? 0 : relation_count;
 }
 
 LossSpec TrainOptions::loss_spec() const {
@@ -550,12 +551,6 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
   if (options.competing_answers && !options.group_queries) {
     return UsageError("competing-answers applies to the groups of group-queries; expected group-queries as well");
   }
-  if (options.group_queries && !options.reciprocal && options.model_spec().RelationWidth() > 0) {
-    return UsageError("group-queries queries heads by inverse relations; expected reciprocal as well");
-  }
-  if (options.group_queries && options.model == ModelKind::kSourceContext) {
-    return UsageError("group-queries queries heads by inverse relations, which source-context does not have");
-  }
   if (options.relation_rate_factor != 1 && options.model_spec().RelationWidth() == 0) {
     return UsageError(
         fmt::format("relation-rate-factor has no meaning for the {} model, whose relations have no parameters",
@@ -575,6 +570,11 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
         fmt::format("relation-prediction is not available for the {} model; expected distmult, complex or transe",
                     ModelName(options.model)));
   }
+  if (options.relation_prediction > 0 && options.group_queries && !options.reciprocal) {
+    return UsageError(
+        "relation-prediction with group-queries compares relations and inverse ones; expected reciprocal as well, or "
+        "group-queries off");
+  }
   if (options.walk != Walk::kNone && options.edges != TrainEdges::kAll) {
     return UsageError("edges new trains edges, not the pairs of walks; expected walk none");
   }
@@ -588,10 +588,10 @@ absl::Status ValidateTrainOptions(const TrainOptions& options) {
       return UsageError(
           "typed-fraction has no meaning for pairs of walks, which have no relations; expected walk none");
     }
-    if (options.group_queries && !options.reciprocal) {
+    if (options.group_queries && options.model == ModelKind::kDot) {
       return UsageError(
-          "typed-fraction draws from one side of a relation, and group-queries has one relation for both; expected "
-          "reciprocal as well");
+          "typed-fraction draws from one side of a relation, and the groups of group-queries have no side for the dot "
+          "model; expected typed-fraction 0, or another model");
     }
   }
   if (options.degree_by_weight && options.degree_fraction == 0) {

@@ -148,6 +148,10 @@ std::uint64_t ChunkWork::PredictedRelations() const {
   return options_.group_queries ? relations_.rows() : graph_.relation_count();
 }
 
+std::uint64_t ChunkWork::TailSideRelation(RelationId relation) const {
+  return Value(relation) - (turned(relation) ? graph_.relation_count() : 0);
+}
+
 std::uint64_t ChunkWork::HeadSideRelation(RelationId relation) const {
   return options_.reciprocal ? std::uint64_t{Value(relation)} + graph_.relation_count() : Value(relation);
 }
@@ -265,6 +269,7 @@ void ChunkWork::GatherRelations(const ChunkResult& result, ChunkRows& rows) cons
   const std::size_t width = model_.RelationWidth();
   rows.relations.resize(result.shape.queries * width);
   rows.head_relations.resize(corrupts_heads() ? result.shape.queries * width : 0);
+  rows.sides.clear();
   // The kernel wants the relations of all queries in one block.
   const auto copy_row = [&](std::uint64_t row, std::vector<float>& to, std::size_t q) {
     const std::span<const float> from = relations_.Row(row);
@@ -272,7 +277,8 @@ void ChunkWork::GatherRelations(const ChunkResult& result, ChunkRows& rows) cons
   };
   for (std::size_t q = 0; q < result.shape.queries; ++q) {
     const RelationId relation = edges[result.begins[q]].relation;
-    copy_row(Value(relation), rows.relations, q);
+    copy_row(TailSideRelation(relation), rows.relations, q);
+    if (!corrupts_heads() && !options_.reciprocal) rows.sides.push_back(turned(relation) ? Side::kHead : Side::kTail);
     if (corrupts_heads()) copy_row(HeadSideRelation(relation), rows.head_relations, q);
   }
   // Relation prediction compares with the true relation of each edge.
@@ -308,6 +314,7 @@ ChunkInput ChunkWork::InputOf(const ChunkRows& rows, const ChunkResult& result) 
           .tail_groups = rows.tail_groups.View(),
           .head_groups = rows.head_groups.View(),
           .corrupts_heads = corrupts_heads(),
+          .sides = rows.sides,
           .reciprocal = options_.reciprocal,
           .answers = options_.competing_answers ? place.edges : std::span<const Edge>(),
           .all_relations = relations_.values().first(PredictedRelations() * model_.RelationWidth()),
@@ -397,7 +404,7 @@ void ChunkWork::ListRelations(const ChunkResult& result, std::vector<RelationCon
   for (std::uint64_t row = 0; row < result.shape.relations; ++row) add(row, made.all_relations, row);
   for (std::size_t q = 0; q < result.shape.queries; ++q) {
     const RelationId relation = result.place.edges[result.begins[q]].relation;
-    add(Value(relation), made.relations, q);
+    add(TailSideRelation(relation), made.relations, q);
     if (corrupts_heads()) add(HeadSideRelation(relation), made.head_relations, q);
   }
 }

@@ -9,7 +9,8 @@
 //
 // E edges have Q queries (model/chunk.h). Without options.group_queries, Q = E, and both sides are corrupted. With it,
 // the edges are the entries of prefetch/query_groups.h, two per edge; only tails are corrupted, and adjacent entries
-// with the same head and relation share a query.
+// with the same head and relation share a query. An entry (t, r^-1, h) is scored with the row of the inverse relation;
+// without reciprocal relations with that of r, by the query for (?, r, t).
 #pragma once
 
 #include <cstddef>
@@ -67,6 +68,7 @@ struct ChunkRows {
   std::vector<MaskedPair> tail_masks, head_masks;
   ChunkGroups tail_groups, head_groups;
   std::vector<float> relations, head_relations;  // [Q, width]
+  std::vector<Side> sides;                       // [Q], with groups and without reciprocal relations
   std::vector<std::uint32_t> edge_relations;     // [E]
 };
 
@@ -156,6 +158,9 @@ class ChunkWork {
                             ChunkKernel& kernel, ChunkLoss& loss) const;
   // Whether (?, r, t) is trained by a head-side query. Grouped, it is an entry (t, r^-1, ?) instead.
   bool corrupts_heads() const { return !options_.group_queries; }
+  // Whether the relation of an entry is an inverse one that has no row.
+  bool turned(RelationId relation) const { return !options_.reciprocal && Value(relation) >= graph_.relation_count(); }
+  std::uint64_t TailSideRelation(RelationId relation) const;
   std::uint64_t HeadSideRelation(RelationId relation) const;
   // For relation prediction: inverse relations are predicted only with groups.
   std::uint64_t PredictedRelations() const;

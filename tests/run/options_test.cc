@@ -201,6 +201,8 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.walk = Walk::kDeepWalk, o.typed_fraction = 0.5; }, "typed-fraction has no meaning for");
   check([](TrainOptions& o) { o.model = ModelKind::kDot, o.group_queries = true, o.typed_fraction = 0.5; },
         "typed-fraction draws from one side");
+  check([](TrainOptions& o) { o.relation_prediction = 0.5, o.group_queries = true; },
+        "relation-prediction with group-queries compares relations and inverse ones; expected reciprocal as well");
   check([](TrainOptions& o) { o.degree_by_weight = true; }, "degree-by-weight has no meaning");
   check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 0; }, "known-negatives has no meaning");
   check([](TrainOptions& o) { o.known_negatives = true, o.negatives = 255; }, "expected at least 256 with known");

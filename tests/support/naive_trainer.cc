@@ -309,7 +309,13 @@ class NaiveTrainer {
   // The row of the relation that scores side `side` of the edge.
   std::uint64_t RelationRow(const Edge& edge, Side side) const {
     const bool inverse = side == Side::kHead && options_.reciprocal;
-    return Value(edge.relation) + (inverse ? graph_.relation_count() : 0);
+    return Value(edge.relation) + (inverse ? graph_.relation_count() : 0) -
+           (Turned(edge) ? graph_.relation_count() : 0);
+  }
+
+  // Whether an entry of a group is (tail, r^-1, head) of an edge, and no relation has a row for its inverse.
+  bool Turned(const Edge& edge) const {
+    return options_.group_queries && !options_.reciprocal && Value(edge.relation) >= graph_.relation_count();
   }
 
   void TrainSide(std::span<const Edge> chunk, Side side, const std::vector<NodeId>& negatives) {
@@ -383,7 +389,8 @@ class NaiveTrainer {
   Triple TripleOf(const Edge& edge, Side side, NodeId candidate) const {
     const std::uint64_t known = Value(side == Side::kTail ? edge.head : edge.tail);
     const std::uint64_t relation = RelationRow(edge, side);
-    if (side == Side::kTail || options_.reciprocal) return {known, relation, Value(candidate)};
+    const bool asks_tail = side == Side::kTail && !Turned(edge);
+    if (asks_tail || options_.reciprocal) return {known, relation, Value(candidate)};
     return {Value(candidate), relation, known, true};
   }
 
@@ -545,9 +552,10 @@ class NaiveTrainer {
   }
 
   void PenaliseByDura(const Edge& edge, std::uint64_t relation) {
-    const Row& h = run_.embeddings[Value(edge.head)];
+    const auto [head_id, tail_id] = Turned(edge) ? std::pair(edge.tail, edge.head) : std::pair(edge.head, edge.tail);
+    const Row& h = run_.embeddings[Value(head_id)];
     const Row& r = run_.relations[relation];
-    const Row& t = run_.embeddings[Value(edge.tail)];
+    const Row& t = run_.embeddings[Value(tail_id)];
     const auto dura = [&](const Row& head, const Row& of_relation, const Row& tail) {
       if (options_.model == ModelKind::kRescal) {
         return NaiveMatrixDura(options_.regularizer_spec().weight, options_.model_spec().BlockSide(), head, of_relation,
@@ -557,8 +565,8 @@ class NaiveTrainer {
                        tail);
     };
     penalty_ += dura(h, r, t);
-    AddTo(node_gradients_, Value(edge.head), 1, Differences(h, [&](const Row& x) { return dura(x, r, t); }));
-    AddTo(node_gradients_, Value(edge.tail), 1, Differences(t, [&](const Row& x) { return dura(h, r, x); }));
+    AddTo(node_gradients_, Value(head_id), 1, Differences(h, [&](const Row& x) { return dura(x, r, t); }));
+    AddTo(node_gradients_, Value(tail_id), 1, Differences(t, [&](const Row& x) { return dura(h, r, x); }));
     AddTo(relation_gradients_, relation, 1, Differences(r, [&](const Row& x) { return dura(h, x, t); }));
   }
 

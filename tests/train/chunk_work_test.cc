@@ -92,11 +92,12 @@ TEST(ChunkWork, ListsEachGradientOnce) {
 
 // Of queries and of groups, each with pairs that are masked.
 TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
-  for (const bool grouped : {false, true}) {
+  for (const auto& [grouped, reciprocal] : {std::pair{false, false}, {true, true}, {true, false}}) {
     TrainOptions options = TinyOptions();
     options.dim = 256;
     options.chunk = 60;
-    options.reciprocal = options.group_queries = grouped;
+    options.group_queries = grouped;
+    options.reciprocal = reciprocal;
     options.regularizer = RegularizerKind::kN3;
     options.regularization = 0.1;
     ScheduleFixture fixture(options);
@@ -104,7 +105,8 @@ TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
     std::vector<Edge> edges(fixture.edges().begin(), fixture.edges().begin() + 60);
     if (grouped) {  // entries: both directions, those of one query together
       for (std::size_t i = 0; i < 60; ++i) {
-        edges.push_back({.head = edges[i].tail, .tail = edges[i].head, .relation = edges[i].relation, .weight = 1.0F});
+        const RelationId inverse{Value(edges[i].relation) + fixture.graph().relation_count()};
+        edges.push_back({.head = edges[i].tail, .tail = edges[i].head, .relation = inverse, .weight = 1.0F});
       }
       std::ranges::stable_sort(edges, {}, [](const Edge& edge) { return std::pair(edge.head, edge.relation); });
     }

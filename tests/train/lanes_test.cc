@@ -131,6 +131,8 @@ TEST(Lanes, TrainAsTheNaiveTrainerDoesWithOtherComparisons) {
       options.competing_answers = grouped && loss == LossKind::kSoftmax;
       options.degree_fraction = grouped ? 0.0 : 0.5;
       ExpectNaive(options);
+      options.reciprocal = false;
+      if (grouped) ExpectNaive(options);
     }
   }
 }

@@ -30,7 +30,7 @@ class ScheduleFixture {
         {.rows = graph_->node_count(),
          .dim = options.dim,
          .state_width = StateWidth(options.optimizer, options.dim),
-         .relation_rows = graph_->relation_count(),
+         .relation_rows = std::uint64_t{graph_->relation_count()} * (options.reciprocal ? 2 : 1),
          .relation_width = width,
          .relation_state_width = width == 0 ? 0 : StateWidth(options.optimizer, width),
          .partition_rows = graph_->description().partition_rows,

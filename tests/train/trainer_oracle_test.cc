@@ -149,7 +149,7 @@ TEST_P(TrainerOracle, KnownNegatives) {
   options.degree_fraction = 0.5;
   ExpectSameTraining(training, options);
   options.reciprocal = true;
-  options.group_queries = options.model != ModelKind::kSourceContext;
+  options.group_queries = true;
   ExpectSameTraining(training, options);
 }
 
@@ -167,7 +167,7 @@ TEST_P(TrainerOracle, TypedNegatives) {
   options.negatives = 2 * options.chunk + 9;
   options.degree_fraction = 0.5;
   options.reciprocal = true;
-  options.group_queries = options.model != ModelKind::kSourceContext;
+  options.group_queries = options.model != ModelKind::kDot;  // whose groups have no side
   ExpectSameTraining(training, options);
 }
 
@@ -202,6 +202,46 @@ TEST_P(TrainerOracleGroups, GroupedQueries) {
   options.negatives = 6;
   options.degree_fraction = 0.5;
   options.chunk = options.batch;
+  ExpectSameTraining(training, options);
+}
+
+// The queries of both sides of an edge in one chunk, of the same rows of the relation.
+TEST_P(TrainerOracle, GroupsWithoutReciprocalRelations) {
+  const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
+  TrainOptions options = TinyOptions();
+  options.model = GetParam().kind;
+  options.norm = GetParam().norm;
+  options.block = GetParam().block;
+  options.group_queries = true;
+  options.optimizer = OptimizerKind::kSgd;
+  for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSelfAdversarial}) {
+    options.loss = loss;
+    ExpectSameTraining(training, options);
+  }
+  options.loss = LossKind::kSoftmax;
+  options.competing_answers = true;
+  options.regularizer = RegularizerKind::kN3;
+  options.regularization = 0.05;
+  options.known_negatives = true;
+  options.negatives = 2 * options.chunk + 9;
+  options.dropout = 0.3;
+  if (options.model != ModelKind::kDot) options.typed_fraction = 0.5;
+  ExpectSameTraining(training, options);
+  options.known_negatives = false;
+  options.typed_fraction = 0;
+  options.negatives = 0;
+  options.accumulate = 2;
+  options.optimizer = OptimizerKind::kAdagrad;
+  ExpectSameTraining(training, options);
+  options.accumulate = 1;
+  options.dropout = 0;
+  options.dim = 160;  // factors, in pieces
+  if (options.model == ModelKind::kRescal) options.block = 2;
+  options.initial_scale = 0.1;
+  options.batch = options.chunk = 80;
+  options.optimizer = OptimizerKind::kSgd;
+  if (!KeepsFactors(options)) return;
+  ASSERT_GT(PiecesOf(options, 1), 1U);
   ExpectSameTraining(training, options);
 }
 
@@ -308,6 +348,8 @@ TEST(TrainerOracleDura, EveryModelOfProducts) {
     options.group_queries = true;
     options.optimizer = OptimizerKind::kAdagrad;
     ExpectSameTraining(training, options);
+    options.reciprocal = false;
+    ExpectSameTraining(training, options);
   }
 }
 
@@ -347,7 +389,7 @@ TEST_P(TrainerOracle, DropoutSmoothingAndWarmup) {
   options.regularization = 0.05;
   options.loss = LossKind::kLogistic;
   ExpectSameTraining(training, options);
-  options.group_queries = options.model != ModelKind::kSourceContext;
+  options.group_queries = true;
   options.initializer = Initializer::kXavierNormal;
   options.initial_scale = 0;
   options.learning_rate_schedule = LearningRateSchedule::kCosine;
