@@ -52,7 +52,7 @@ class ThisMachine : public TimedMachine {
     const auto enough = [&] { return Stopped() || SecondsSince(begin_) > end; };
     const absl::StatusOr<std::uint64_t> pairs = CountPairs(options, enough);
     if (Stopped()) return absl::CancelledError("interrupted");
-    reserved_ += SecondsSince(begin_) - begin;
+    reserved_ = SecondsSince(begin_) - begin;
     // Where they could not be taken, as on a full disk, the training will say it.
     const auto most = static_cast<double>(MostTrainedEdges(options, graph_.description()));
     if (pairs.ok()) trained_share_ = static_cast<double>(*pairs) / most;
@@ -115,6 +115,21 @@ absl::StatusOr<Sized> ChooseSize(const GraphFacts& facts, const GraphDescription
   }
 }
 
+// Where not even one epoch of the pairs that the walks make fits, chooses shorter or fewer walks. The share of pairs
+// that fall together is taken to be that of the longer ones.
+absl::Status ShortenWalks(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
+                          const TrainOptions& options, const GivenOptions& given, TimedMachine& machine, Choice& choice,
+                          TrainingCost& cost) {
+  const double fitting = (machine.Left() - cost.outside) / cost.epoch;
+  if (fitting >= 1 || fitting <= 0) return absl::OkStatus();
+  Choice shorter = ChooseOptions(facts, graph, memory, options, given, choice.flops * fitting, /*timed=*/true);
+  if (MostTrainedEdges(shorter.options, graph) >= MostTrainedEdges(choice.options, graph)) return absl::OkStatus();
+  RETURN_IF_ERROR(ValidateTrainOptions(shorter.options));
+  ASSIGN_OR_RETURN(cost, machine.Measure(shorter.options));
+  choice = std::move(shorter);
+  return absl::OkStatus();
+}
+
 // The whole number of epochs for `fitting` ones, up to `most`: the nearest, but not one that would end too late.
 double WholeEpochs(double fitting, double most) {
   double whole = std::round(fitting);
@@ -129,8 +144,8 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
                                         const std::string& text) {
   ASSIGN_OR_RETURN(Sized sized, ChooseSize(facts, graph, memory, options, given, machine));
   Choice& choice = sized.choice;
-  choice.names.emplace("epochs");
   const auto set_epochs = [&](double epochs) {
+    choice.names.emplace("epochs");
     choice.options.epochs = static_cast<std::uint64_t>(epochs);
     if (!given.contains("learning-rate")) choice.options.learning_rate = RateFor(choice.options, facts);
   };
@@ -144,6 +159,7 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
   const double most_epochs = static_cast<double>(kMostRepeats * choice.options.epochs);
   if (choice.options.walk != Walk::kNone) {
     ASSIGN_OR_RETURN(cost, machine.MeasureWalks(choice.options));
+    RETURN_IF_ERROR(ShortenWalks(facts, graph, memory, options, given, machine, choice, cost));
   }
   const auto fitting = [&] { return (machine.Left() - cost.outside) / cost.epoch; };
   // Twice, because the time of an epoch depends on more than the negatives.

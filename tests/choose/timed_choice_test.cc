@@ -147,6 +147,28 @@ TEST(ChooseForMachineTest, PairsThatMetBeforeAreNotCounted) {
   EXPECT_LE(slow.EndOf(after_walks), 1.02);
 }
 
+// The pairs, or the time that it took to count them, can leave less than an epoch of the first choice.
+TEST(ChooseForMachineTest, WalksAreShorterIfTheirPairsLeaveLessThanAnEpoch) {
+  const GraphFacts facts = Facts(870'000, 33'000'000, 1);
+  const GraphDescription graph = DescriptionOf(facts);
+  int shortened = 0;
+  for (double speed = 1e10; speed < 4e10; speed *= 1.1) {
+    FakeMachine quick(facts, 60, speed);
+    quick.walk_seconds = 0;
+    ASSERT_OK_AND_ASSIGN(const Choice before, Choose(quick, facts));
+    FakeMachine slow(facts, 60, speed);
+    slow.walk_seconds = 6;
+    ASSERT_OK_AND_ASSIGN(const Choice after, Choose(slow, facts));
+    EXPECT_LE(MostTrainedEdges(after.options, graph), MostTrainedEdges(before.options, graph));
+    const bool shorter = MostTrainedEdges(after.options, graph) < MostTrainedEdges(before.options, graph);
+    if (!shorter) continue;
+    ++shortened;
+    EXPECT_LE(slow.EndOf(after), 1.06) << after.chosen;
+    EXPECT_GE(slow.EndOf(after), 0.8) << after.chosen;
+  }
+  EXPECT_GT(shortened, 0);
+}
+
 TEST(ChooseForMachineTest, ATimeShorterThanTheMeasurementsGetsTheSmallestChoice) {
   const GraphFacts facts = Facts(15'000, 270'000, 237);
   for (const double seconds : {1.0, 4.0, 6.2}) {  // over in the first, second or third measurement
