@@ -17,6 +17,7 @@ void TeamTables::BeginEpoch(const EpochPlan& whole, const EpochPlan* next, const
   whole_ = &whole;
   next_ = next;
   course_ = &course;
+  planned_received_ = 0;
 }
 
 void TeamTables::BeginRound(std::uint32_t round) {
@@ -37,6 +38,10 @@ void TeamTables::BeginRound(std::uint32_t round) {
   for (std::size_t s = 0; s < course_->states().size(); ++s) {
     if (course_->states()[s].round != round) continue;
     for (const PartitionId partition : course_->plan().states[s].resident) last_uses_[Value(partition)] = s + 1;
+  }
+  for (std::size_t p = 0; p < partitions_; ++p) {
+    const bool comes = team_.RankOf(next_owners_[p]) == team_.rank() && team_.RankOf(owners_[p]) != team_.rank();
+    if (comes) planned_received_ += tables_.PartitionBytes(static_cast<PartitionId>(p));
   }
   if (!begun_) HoldStored();
   begun_ = true;

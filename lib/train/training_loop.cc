@@ -451,6 +451,7 @@ EpochEvent TrainingLoop::MakeEvent() {
   event.planned_read_bytes = counters_.planned_tables.read + edge_bytes;
   event.read_bytes = tables_.bytes_read() - counters_.tables_before.read + fetch.read_bytes;
   event.planned_written_bytes = counters_.planned_tables.written + tables_.relation_bytes();
+  if (team_tables_) event.planned_written_bytes += team_tables_->planned_received();
   event.written_bytes = tables_.bytes_written() - counters_.tables_before.written;
   event.peak_rss_bytes = PeakResidentBytes();
   event.memory_bytes = settings_.memory;
