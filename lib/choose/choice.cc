@@ -468,8 +468,9 @@ double RateFor(const TrainOptions& options, const GraphFacts& facts) {
   const double rate = 6 / static_cast<double>(std::max<std::uint64_t>(1, options.epochs));
   const double rounded = std::round(100 * std::clamp(rate, 0.1, 0.4)) / 100;
   // In lanes a step has more gradients of a row, and Adagrad adds up the squares of their sums. Groups are steps of
-  // many gradients anyway.
-  return options.lanes > 1 && !options.group_queries ? 2 * rounded : rounded;
+  // many gradients anyway; without reciprocal relations that was not enough.
+  const bool enough = options.lanes == 1 || (options.group_queries && options.reciprocal);
+  return enough ? rounded : 2 * rounded;
 }
 
 std::string ChosenText(const TrainOptions& options, const GivenOptions& given, const GivenOptions& names) {

@@ -41,6 +41,11 @@ TEST(ChooseOptionsTest, FewEpochsGetAHighRate) {
   given.lanes = 4;
   EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"epochs", "lanes"}).options.learning_rate, 0.2);
   EXPECT_EQ(Choose(Facts(135, 5'216, 46), given, {"lanes"}).options.learning_rate, 0.2);  // without groups
+  given.reciprocal = false;
+  const TrainOptions one_way =
+      Choose(Facts(1'000'000, 100'000'000, 10), given, {"epochs", "lanes", "reciprocal"}).options;
+  EXPECT_TRUE(one_way.group_queries);
+  EXPECT_EQ(one_way.learning_rate, 0.4);
   given.lanes = 1;
   given.optimizer = OptimizerKind::kSgd;
   EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"optimizer"}).options.learning_rate, 0.1);

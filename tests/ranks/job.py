@@ -93,6 +93,7 @@ class Job:
         self.network = network
         self.mark = uuid.uuid4().hex
         self.log = pathlib.Path(log)
+        self.idle_launcher = False
         words = [*map(str, mpi.base(len(commands), network))]
         if once:  # all ranks have the same command, as people type it
             assert not extra and all(command == commands[0] for command in commands)
@@ -138,6 +139,27 @@ class Job:
         except subprocess.TimeoutExpired:
             return None
         return 128 - code if code < 0 else code
+
+    def wait_for_ranks(self, seconds, idle=20):
+        """The same; but a launcher that has had no rank for `idle` seconds is ended, and noted in `idle_launcher`. Open
+        MPI's waits forever if a signal comes just when it starts the ranks."""
+        end = seen = time.monotonic()
+        end += seconds
+        while time.monotonic() < end:
+            code = self.wait(min(1, idle))
+            if code is not None:
+                return code
+            now = time.monotonic()
+            if self.ranks():
+                seen = now
+            elif now - seen > idle:
+                self.idle_launcher = True
+                self.signal(signal.SIGTERM)
+                code = self.wait(idle)
+                if code is None:
+                    self.signal(signal.SIGKILL)
+                return self.wait(idle)
+        return None
 
     def wait_after_cut(self, seconds):
         """The same after a cable was cut: when the ranks that it reaches have ended, a launcher may wait on for the other

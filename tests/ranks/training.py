@@ -59,18 +59,19 @@ def make_edges(path, relations, nodes=9000, edges=30000, seed=3):
 
 @dataclasses.dataclass
 class Training:
-    """Of one kind of graph. Folders are in `folder`."""
+    """Of one kind of graph, or of `given`, by `extra` options alone. Folders are in `folder`."""
     octavo: pathlib.Path
     folder: pathlib.Path
     kind: str
     epochs: int = 3
     extra: tuple = ()  # options
     valid_edges: int = 0
+    given: pathlib.Path | None = None  # a graph folder
 
     def __post_init__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         name = f"{self.kind}-{self.valid_edges}" if self.valid_edges else self.kind
-        self.graph = self.folder / f"graph-{name}"
+        self.graph = self.given or self.folder / f"graph-{name}"
         self.whole = self.folder / f"whole-{name}"
         if not self.graph.exists():
             edges = self.folder / f"{self.kind}.tsv"
@@ -83,6 +84,8 @@ class Training:
             run_octavo([self.octavo, "--quiet", "import", edges, "--graph", self.graph, "--columns", columns, *valid])
 
     def options(self):
+        if self.given:
+            return ["--seed", "7", "--lanes", str(LANES), *self.extra]
         return [*COMMON, *KINDS[self.kind], "--epochs", str(self.epochs), *self.extra]
 
     def train_whole(self):
