@@ -35,6 +35,10 @@ struct Copied {
 // The fingerprint of the graph in the folder; 0 if there is none.
 absl::StatusOr<std::uint64_t> FingerprintIn(const std::string& folder) {
   ASSIGN_OR_RETURN(const bool there, FileExists(GraphPaths(folder).Description()));
+  std::error_code ignored;
+  if (!there && fs::exists(folder, ignored) && !fs::is_empty(folder, ignored)) {
+    return UsageError(fmt::format("{}: is not a graph; expected a graph, or no folder", folder));
+  }
   if (!there) return 0;
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(folder));
   return graph->description().fingerprint;
@@ -93,6 +97,8 @@ absl::Status Distribute(Program& program, const std::string& folder) {
   mine.Put(fingerprint);
   ASSIGN_OR_RETURN(const std::vector<Message> all, ranks.Together(mine.Take()));
   std::vector<std::uint64_t> prints(all.size());
+  RETURN_IF_ERROR(MessageReader(all[0]).Get(prints[0]));
+  if (prints[0] == 0) return UsageError(fmt::format("{}: rank 0 has no graph there; expected a graph folder", folder));
   std::uint64_t lacking = 0;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     RETURN_IF_ERROR(MessageReader(all[rank]).Get(prints[rank]));
@@ -103,7 +109,6 @@ absl::Status Distribute(Program& program, const std::string& folder) {
     const bool first = FirstRankOf(folders, folders[rank]) == static_cast<int>(rank);
     lacking += prints[rank] == 0 && first ? 1 : 0;
   }
-  if (prints[0] == 0) return UsageError(fmt::format("{}: rank 0 has no graph there; expected a graph folder", folder));
   MessageWriter list;
   if (ranks.first()) {
     ASSIGN_OR_RETURN(const std::vector<Copied> files, FilesOf(folder));

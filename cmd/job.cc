@@ -17,6 +17,7 @@
 #include "fmt/format.h"
 #include "model/gemm.h"
 #include "model/simd_targets.h"
+#include "oneapi/tbb/info.h"
 #include "ranks/plugin_transport.h"
 
 namespace octavo {
@@ -60,9 +61,35 @@ absl::StatusOr<std::chrono::milliseconds> LostAfter() {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
+// Launchers bind a rank to some processors, even where it is the only one on its machine.
+void ReportBinding(Reporter& reporter) {
+  const int own = tbb::info::default_concurrency();
+  const int all = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const char* const beside = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const bool alone = beside == nullptr || std::string_view(beside) == "1";
+  if (own >= all || !alone) return;
+  reporter.Info(
+      fmt::format("note: this rank may use {} of {} processors; mpirun --bind-to none permits all", own, all));
+}
+
 }  // namespace
 
+bool IsPartOfJob(const Program& program) { return program.ranks != nullptr || IsLaunched(); }
+
+absl::Status RefuseJob(std::string_view verb) {
+  const std::optional<LaunchedJob> job = FindLaunchedJob();
+  if (!job) return absl::OkStatus();
+  return UsageError(fmt::format("{} is work for one process, and {} started {}; expected it without a launcher", verb,
+                                job->launcher, job->ranks));
+}
+
 absl::Status JoinJob(Program& program) {
+  if (const int tasks = SeparateTasks(); tasks > 0) {
+    return UsageError(
+        fmt::format("srun started {} tasks that do not know of each other, and each would do the whole work; expected "
+                    "srun --mpi=pmix for ranks that share it, or one task",
+                    tasks));
+  }
   const std::optional<LaunchedJob> job = FindLaunchedJob();
   if (!job) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::chrono::milliseconds lost_after, LostAfter());
@@ -79,6 +106,7 @@ absl::Status JoinJob(Program& program) {
   Ranks& ranks = *program.ranks;
   program.reporter.SetRank(fmt::format("rank {}", ranks.NameOf(ranks.rank())), !ranks.first());
   program.reporter.Info(fmt::format("{} ranks by {}", ranks.size(), ranks.messenger().library()));
+  if (program.options.threads == 0) ReportBinding(program.reporter);
   return absl::OkStatus();
 }
 

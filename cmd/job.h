@@ -1,6 +1,8 @@
 // Several processes that run one verb together, started by a launcher of MPI (docs/machines.md).
 #pragma once
 
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "cmd/program.h"
 #include "run/options.h"
@@ -11,6 +13,11 @@ namespace octavo {
 // only rank 0 reports. A lost rank ends this process with kLostExitCode. Call it in a verb that several processes can
 // run together, before anything else.
 absl::Status JoinJob(Program& program);
+
+// Whether this process is one of a launcher's job, maybe the only one.
+bool IsPartOfJob(const Program& program);
+// A usage error if a launcher started several processes for a verb that one process runs.
+absl::Status RefuseJob(std::string_view verb);
 
 inline constexpr int kLostExitCode = 6;
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -72,6 +73,15 @@ int FlushOutput(Reporter& reporter) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return 0;
   reporter.Error("standard output: write failed");
   return static_cast<int>(ErrorKind::kRuntime);
+}
+
+// Of which several processes would write the same files, or serve at the same port.
+constexpr std::string_view kVerbsOfOneProcess[] = {"grow", "tune", "export", "index", "map", "report", "serve"};
+
+absl::Status CheckProcesses(const CLI::App& app) {
+  const std::string verb = app.get_subcommands().front()->get_name();
+  return std::ranges::find(kVerbsOfOneProcess, verb) == std::end(kVerbsOfOneProcess) ? absl::OkStatus()
+                                                                                     : RefuseJob(verb);
 }
 
 // Runs the verb and turns exceptions of libraries into a status.
@@ -157,7 +167,8 @@ int Main(int argc, char** argv) {
   program.reporter.Configure(program.options.json_log ? Reporter::Format::kJson : Reporter::Format::kText,
                              program.options.quiet, program.options.verbose, program.options.memory);
   CatchFaults(program.options.json_log);
-  const absl::Status status = Guarded(program, threads > 0);
+  absl::Status status = CheckProcesses(app);
+  if (status.ok()) status = Guarded(program, threads > 0);
   program.reporter.EndProgress();
   if (!status.ok()) {
     program.reporter.FinalError(MessageOf(status));

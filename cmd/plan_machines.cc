@@ -15,6 +15,11 @@
 namespace octavo {
 namespace {
 
+// Epochs of the graphs that people try first take less than the tenth of a second that DurationText shows.
+std::string SecondsText(double seconds) {
+  return seconds < 10 ? fmt::format("{:.3f} s", seconds) : DurationText(seconds);
+}
+
 using Json = nlohmann::ordered_json;
 
 MachineBytes Sum(const std::vector<MachineBytes>& machines) {
@@ -54,11 +59,11 @@ void PrintColumns(const MachineRows& machines, const TrainOptions& options) {
   line("sent in " + epochs, [&](const MachinePlan& p) { return bytes(p.training.Sent()); });
   line("gathered at the end", [&](const MachinePlan& p) { return bytes(p.gathered_bytes); });
   if (!HasTimes(machines)) return;
-  line("edges of one, per epoch", [](const MachinePlan& p) { return DurationText(p.compute_seconds); });
-  line("exchange per epoch", [](const MachinePlan& p) { return DurationText(p.times.exchange); });
-  line("  hidden", [](const MachinePlan& p) { return DurationText(p.times.Hidden()); });
-  line("expected per epoch", [](const MachinePlan& p) { return DurationText(p.times.overlapped); });
-  line("  nothing hidden", [](const MachinePlan& p) { return DurationText(p.times.one_by_one); });
+  line("edges of one, per epoch", [](const MachinePlan& p) { return SecondsText(p.compute_seconds); });
+  line("exchange per epoch", [](const MachinePlan& p) { return SecondsText(p.times.exchange); });
+  line("  hidden", [](const MachinePlan& p) { return SecondsText(p.times.Hidden()); });
+  line("expected per epoch", [](const MachinePlan& p) { return SecondsText(p.times.overlapped); });
+  line("  nothing hidden", [](const MachinePlan& p) { return SecondsText(p.times.one_by_one); });
   line("efficiency", [](const MachinePlan& p) { return fmt::format("{:.2f}", p.EfficiencyOverlapped()); });
   line("  nothing hidden", [](const MachinePlan& p) { return fmt::format("{:.2f}", p.EfficiencyOneByOne()); });
 }
@@ -71,7 +76,7 @@ void PrintRanks(const MachinePlan& plan, bool times) {
     fmt::print("{:>4}{:>8}{:>18}{:>20}", rank, plan.machines.LanesOf(rank), FormatByteSize(plan.epoch[rank].Sent()),
                FormatByteSize(plan.epoch[rank].Received()));
     if (times) {
-      fmt::print("{:>12}{:>12}", DurationText(plan.times.compute[rank]), DurationText(plan.times.waited[rank]));
+      fmt::print("{:>12}{:>12}", SecondsText(plan.times.compute[rank]), SecondsText(plan.times.waited[rank]));
     }
     fmt::print("\n");
   }

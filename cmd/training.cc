@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/interrupt.h"
+#include "cmd/job.h"
 #include "cmd/limits.h"
 #include "cmd/next_commands.h"
 #include "cmd/validation.h"
@@ -143,7 +144,7 @@ void ReportStart(Program& program, const std::filesystem::path& run, const Train
 }
 
 std::atomic<bool>* CatchTrainingRequests(const Program& program) {
-  if (program.ranks == nullptr) return &CatchCommitRequests();
+  if (!IsPartOfJob(program)) return &CatchCommitRequests();
   CatchStopRequests();
   return nullptr;
 }
@@ -211,8 +212,8 @@ absl::Status RunTraining(
     return absl::OkStatus();
   }
   program.reporter.Warning(
-      fmt::format("stopped by {}: generation {} is committed; continue with: octavo resume --run {}", InterruptName(),
-                  outcome.generation, ShellWord(run.string())));
+      fmt::format("stopped by {}: generation {} is committed; continue with: {}octavo resume --run {}", InterruptName(),
+                  outcome.generation, program.ranks == nullptr ? "" : "the launcher and ", ShellWord(run.string())));
   program.exit_code = InterruptExitCode();
   return absl::OkStatus();
 }

@@ -292,11 +292,19 @@ absl::Status CheckFolder(Kind kind, const VerifyFlags& flags, const GraphCheckOp
   return CheckRunFolder(flags, {options.reading, options.progress}, outcome);
 }
 
+// Whether rows of the run are in the folders of other machines.
+bool IsPart(const Outcome& outcome) {
+  if (!outcome.commit || !outcome.commit->manifest) return false;
+  const Manifest& manifest = *outcome.commit->manifest;
+  return !std::ranges::all_of(manifest.partitions,
+                              [&](const PartitionRecord& record) { return manifest.IsHere(record); });
+}
+
 std::string Summary(const VerifyFlags& flags, const Outcome& outcome) {
   const std::uint64_t damages = outcome.report->damage_count();
   const std::uint64_t unread = outcome.report->unread_count();
   std::string text = flags.path + ": ";
-  if (damages == 0 && unread == 0) text += "whole";
+  if (damages == 0 && unread == 0) text += IsPart(outcome) ? "undamaged, but a part of a run" : "whole";
   if (damages > 0) text += fmt::format("{} damage{} found", damages, damages == 1 ? "" : "s");
   if (unread > 0) text += fmt::format("{}{} could not be read", damages > 0 ? ", " : "", unread);
   return text;

@@ -243,8 +243,12 @@ absl::Status RunTables::MakeFirst(const RunShape& shape, const RowInitializer& e
   // Every file name that the manifest refers to is durable before the manifest.
   if (sync_) RETURN_IF_ERROR(SyncFolder(paths_.folder()));
   newest_ = manifest_.partitions;
+  // The first folder's STATE last: if it exists, all folders have the run; if not, all can begin it again.
+  const bool last = peers_ != nullptr && peers_->folder() == 0;
+  if (last) RETURN_IF_ERROR(peers_->Meet());
   ASSIGN_OR_RETURN(state_, StateFile::Create(paths_.State(), manifest_));
   if (peers_ == nullptr) return absl::OkStatus();
+  if (!last) RETURN_IF_ERROR(peers_->Meet());
   RETURN_IF_ERROR(peers_->Meet());
   return AdoptManifest();  // as the processes that only open the folder
 }
@@ -285,6 +289,7 @@ absl::StatusOr<std::unique_ptr<RunTables>> RunTables::Create(const RunPaths& pat
     made.lanes = LanesOf(shape);
     RETURN_IF_ERROR(peers->Gather({}, made, tables->lane_relations_, tables->lane_relation_optimizer_));
     RETURN_IF_ERROR(peers->Meet());
+    RETURN_IF_ERROR(peers->Meet());  // as in MakeFirst
     return Open(paths, shape, sync, peers);
   }
   if (absl::Status status = tables->MakeFirst(shape, embeddings, relations, beginning); !status.ok()) {

@@ -115,17 +115,20 @@ absl::StatusOr<Sized> ChooseSize(const GraphFacts& facts, const GraphDescription
   }
 }
 
-// Where not even one epoch of the pairs that the walks make fits, chooses shorter or fewer walks. The share of pairs
-// that fall together is taken to be that of the longer ones.
+// Where not even one epoch of the pairs that the walks make fits, chooses shorter or fewer walks. An epoch is taken to
+// be shorter by as much as they are: the share of pairs that fall together is that of the longer ones.
 absl::Status ShortenWalks(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
-                          const TrainOptions& options, const GivenOptions& given, TimedMachine& machine, Choice& choice,
+                          const TrainOptions& options, const GivenOptions& given, double left, Choice& choice,
                           TrainingCost& cost) {
-  const double fitting = (machine.Left() - cost.outside) / cost.epoch;
-  if (fitting >= 1 || fitting <= 0) return absl::OkStatus();
-  Choice shorter = ChooseOptions(facts, graph, memory, options, given, choice.flops * fitting, /*timed=*/true);
-  if (MostTrainedEdges(shorter.options, graph) >= MostTrainedEdges(choice.options, graph)) return absl::OkStatus();
+  const double fitting = (left - cost.outside) / cost.epoch;
+  if (fitting >= 1) return absl::OkStatus();
+  const double flops = choice.flops * std::max(fitting, 0.01);
+  Choice shorter = ChooseOptions(facts, graph, memory, options, given, flops, /*timed=*/true);
+  const double share = static_cast<double>(MostTrainedEdges(shorter.options, graph)) /
+                       static_cast<double>(MostTrainedEdges(choice.options, graph));
+  if (share >= 1) return absl::OkStatus();
   RETURN_IF_ERROR(ValidateTrainOptions(shorter.options));
-  ASSIGN_OR_RETURN(cost, machine.Measure(shorter.options));
+  cost.epoch *= share;
   choice = std::move(shorter);
   return absl::OkStatus();
 }
@@ -156,11 +159,11 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
     return std::move(choice);
   }
   TrainingCost& cost = *sized.cost;
-  const double most_epochs = static_cast<double>(kMostRepeats * choice.options.epochs);
   if (choice.options.walk != Walk::kNone) {
     ASSIGN_OR_RETURN(cost, machine.MeasureWalks(choice.options));
-    RETURN_IF_ERROR(ShortenWalks(facts, graph, memory, options, given, machine, choice, cost));
+    RETURN_IF_ERROR(ShortenWalks(facts, graph, memory, options, given, machine.Left(), choice, cost));
   }
+  const double most_epochs = static_cast<double>(kMostRepeats * choice.options.epochs);
   const auto fitting = [&] { return (machine.Left() - cost.outside) / cost.epoch; };
   // Twice, because the time of an epoch depends on more than the negatives.
   const bool adapts = !given.contains("negatives") && choice.options.negatives != 0;

@@ -209,7 +209,8 @@ absl::Status Messenger::Work() {
   ranks_ = transport_->ranks();
   library_ = transport_->library();
   assemblies_.resize(static_cast<std::size_t>(ranks_));
-  heard_.assign(static_cast<std::size_t>(ranks_), Clock::now());
+  checked_ = Clock::now();
+  heard_.assign(static_cast<std::size_t>(ranks_), checked_);
   beat_under_way_.assign(static_cast<std::size_t>(ranks_), false);
   last_beat_ = Clock::now();
   {
@@ -330,8 +331,14 @@ absl::Status Messenger::SendBeats() {
 }
 
 absl::Status Messenger::CheckBeats() {
+  // A process that was stopped for a while has heard nobody, and that is no fault of the others.
+  const Clock::time_point now = Clock::now();
+  if (now - checked_ > settings_.lost_after / 2) {
+    for (Clock::time_point& heard : heard_) heard += now - checked_;
+  }
+  checked_ = now;
   for (int from = 0; from < ranks_; ++from) {
-    if (from == rank_ || Clock::now() - heard_[static_cast<std::size_t>(from)] < settings_.lost_after) continue;
+    if (from == rank_ || now - heard_[static_cast<std::size_t>(from)] < settings_.lost_after) continue;
     std::string name = fmt::format("{}", from);
     const MutexLock lock(mutex_);
     if (!names_.empty()) name = names_[static_cast<std::size_t>(from)];

@@ -178,6 +178,7 @@ class Messenger {
   std::vector<Receiving> receiving_;
   std::vector<Assembly> assemblies_;  // of each rank
   std::vector<Clock::time_point> heard_;
+  Clock::time_point checked_;  // when heard_ was
   std::vector<bool> beat_under_way_;
   Clock::time_point last_beat_;
 

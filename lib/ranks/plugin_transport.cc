@@ -83,21 +83,35 @@ class PluginTransport : public Transport {
   std::string library_;
 };
 
-}  // namespace
-
-std::optional<LaunchedJob> FindLaunchedJob() {
+// The launcher's job; with 0 ranks if there is none.
+LaunchedJob JobOfLauncher() {
   constexpr const char* kOpenMpi = "octavo-mpi-openmpi.so";
   constexpr const char* kMpich = "octavo-mpi-mpich.so";
-  LaunchedJob job;
+  LaunchedJob job{.launcher = {}, .ranks = 0, .plugins = {}};
   if (const int ranks = NumberIn("OMPI_COMM_WORLD_SIZE"); ranks > 0) {
     job = {.launcher = "mpirun of Open MPI", .ranks = ranks, .plugins = {kOpenMpi}};
   } else if (const int of_pmi = NumberIn("PMI_SIZE"); of_pmi > 0) {
-    job = {.launcher = "a launcher by PMI, as mpiexec of MPICH", .ranks = of_pmi, .plugins = {kMpich, kOpenMpi}};
+    job = {.launcher = "mpiexec of MPICH, or another launcher by PMI,", .ranks = of_pmi, .plugins = {kMpich, kOpenMpi}};
   } else if (Variable("PMIX_RANK") != nullptr && NumberIn("SLURM_NTASKS") > 0) {
     job = {.launcher = "srun --mpi=pmix", .ranks = NumberIn("SLURM_NTASKS"), .plugins = {kOpenMpi, kMpich}};
   }
+  return job;
+}
+
+}  // namespace
+
+std::optional<LaunchedJob> FindLaunchedJob() {
+  LaunchedJob job = JobOfLauncher();
   if (job.ranks < 2) return std::nullopt;
   return job;
+}
+
+bool IsLaunched() { return JobOfLauncher().ranks > 0; }
+
+int SeparateTasks() {
+  // A step that is started by srun has this variable; the job's script lacks it.
+  const int tasks = NumberIn("SLURM_STEP_NUM_TASKS");
+  return tasks > 1 && Variable("SLURM_PROCID") != nullptr && !IsLaunched() ? tasks : 0;
 }
 
 absl::StatusOr<std::unique_ptr<Transport>> LoadTransport(const LaunchedJob& job,
@@ -128,7 +142,7 @@ absl::StatusOr<std::unique_ptr<Transport>> LoadTransport(const LaunchedJob& job,
   }
   return UsageError(
       fmt::format("{} started {} ranks, but octavo has no plugin for it; looked for {}; expected the "
-                  "package octavo-mpi, or a build with MPI",
+                  "package octavo-mpi and the launcher of Open MPI, or a build with this MPI",
                   job.launcher, job.ranks, fmt::join(tried, ", ")));
 }
 

@@ -22,6 +22,11 @@ struct LaunchedJob {
 
 // The job that this process was launched in; nullopt if there is none, or it has one rank.
 std::optional<LaunchedJob> FindLaunchedJob();
+// Whether a launcher of MPI started this process, maybe as the only rank.
+bool IsLaunched();
+// The number of tasks that srun started without the means to find each other, of which this process is one; otherwise
+// 0.
+int SeparateTasks();
 
 // Loads the first of the job's plugins that there is, from `folders` in their order. A usage error says which files
 // were looked for.

@@ -142,6 +142,40 @@ std::string WorkSection(const RunHistory& history) {
   return Section("work", "Speed and memory", Figures({rate, phases, memory}));
 }
 
+std::string LanesSection(const RunHistory& history) {
+  if (Largest(history, &EpochEvent::lanes) <= 1) return "";
+  const EpochEvent& last = history.epochs.back();
+  LineFigure seconds = {
+      .title = "Lanes",
+      .x_axis = "epoch",
+      .y_axis = "seconds",
+      .lines = {{.name = "epoch", .points = Course(history, &EpochEvent::seconds)},
+                {.name = "slowest lane of each round", .points = Course(history, &EpochEvent::slowest_lane_seconds)}}};
+  std::string note = fmt::format(
+      "{} lanes in {} rounds an epoch. In the last epoch the mean lane worked {:.0f} % of the "
+      "time of the slowest ones.",
+      last.lanes, last.rounds, 100 * last.lane_balance);
+  std::vector<Figure> figures;
+  if (Largest(history, &EpochEvent::ranks) > 1) {
+    seconds.title = "Lanes and machines";
+    seconds.lines.push_back(
+        {.name = "sending rows, most of one rank", .points = Course(history, &EpochEvent::moving_seconds)});
+    seconds.lines.push_back(
+        {.name = "waiting for others, most of one rank", .points = Course(history, &EpochEvent::waited_seconds)});
+    figures.emplace_back(seconds);
+    const ByteUnit unit = UnitFor(Largest(history, &EpochEvent::moved_bytes));
+    figures.emplace_back(
+        LineFigure{.title = "Rows moved between ranks",
+                   .x_axis = "epoch",
+                   .y_axis = std::string(unit.name),
+                   .lines = {{.name = "moved", .points = Course(history, &EpochEvent::moved_bytes, unit.bytes)}}});
+    note += fmt::format(" {} trained it; rank {} waited most.", Plural(last.ranks, "rank"), last.waiting_rank);
+  } else {
+    figures.emplace_back(seconds);
+  }
+  return Section("lanes", "Lanes", Figures(figures) + Note(note));
+}
+
 std::string DiskSection(const RunHistory& history, const Residency* residency) {
   std::string body;
   if (!history.epochs.empty()) {

@@ -283,8 +283,9 @@ std::string ToHtml(const RunPage& page) {
 )",
       HtmlText(ModelName(page.options.model)), HtmlText(graph), kReportStyle, Head(page), LearningSection(page.history),
       page.quality ? Quality(*page.quality) : std::string(), Embeddings(page), ExamplesSection(page.examples),
-      WorkSection(page.history), DiskSection(page.history, page.residency ? &*page.residency : nullptr),
-      Configuration(page), HtmlText(page.version), kReportScript);
+      WorkSection(page.history), LanesSection(page.history),
+      DiskSection(page.history, page.residency ? &*page.residency : nullptr), Configuration(page),
+      HtmlText(page.version), kReportScript);
 }
 
 }  // namespace octavo

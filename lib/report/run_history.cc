@@ -88,6 +88,15 @@ EpochEvent ReadEpoch(EventReader& reader) {
   reader.Read("written_bytes", event.written_bytes);
   reader.Read("peak_rss_bytes", event.peak_rss_bytes);
   reader.Read("memory_bytes", event.memory_bytes);
+  reader.Read("lanes", event.lanes);
+  reader.Read("rounds", event.rounds);
+  reader.Read("slowest_lane_seconds", event.slowest_lane_seconds);
+  reader.Read("lane_balance", event.lane_balance);
+  reader.Read("ranks", event.ranks);
+  reader.Read("moved_bytes", event.moved_bytes);
+  reader.Read("moving_seconds", event.moving_seconds);
+  reader.Read("waited_seconds", event.waited_seconds);
+  reader.Read("waiting_rank", event.waiting_rank);
   return event;
 }
 

@@ -120,9 +120,9 @@ Service::Response Service::TrainingFigures(const Call& call) {
     residency =
         PlannedResidency(progress, commit->configuration.options, commit->answerer.run().graph->Edges(Split::kTrain));
   }
-  return TextResponse(
-      200, "text/html; charset=utf-8",
-      LearningSection(history) + WorkSection(history) + DiskSection(history, residency ? &*residency : nullptr));
+  return TextResponse(200, "text/html; charset=utf-8",
+                      LearningSection(history) + WorkSection(history) + LanesSection(history) +
+                          DiskSection(history, residency ? &*residency : nullptr));
 }
 
 Service::Response Service::CompareFigures(const Call& call) {

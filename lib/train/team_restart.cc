@@ -72,6 +72,15 @@ absl::Status CheckAlike(Team& team, const GraphDescription& graph, const TrainOp
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> IsBeginning(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
+  if (!there) return false;
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
+  const Progress& progress = manifest.header.progress;
+  return manifest.round.folders > 1 && manifest.round.folder > 0 && manifest.header.generation == 1 &&
+         progress.epoch == 0 && progress.batch == 0;
+}
+
 absl::Status AgreeOnCommit(Ranks& ranks, const RunPaths& paths, bool writes_folder) {
   Newest mine;
   ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
@@ -111,12 +120,13 @@ namespace {
 
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 36;
 
-// The files that each folder has whole, at the newest commit.
-std::vector<std::filesystem::path> CommonFiles(const RunPaths& paths, const Manifest& manifest) {
+// The files that each folder has whole, at the newest commit. There are no events before the first epoch.
+absl::StatusOr<std::vector<std::filesystem::path>> CommonFiles(const RunPaths& paths, const Manifest& manifest) {
   const auto slot = static_cast<int>(manifest.header.relation_slot);
-  std::vector<std::filesystem::path> files = {paths.Configuration(), paths.Metrics(),
-                                              paths.Table(TableName::kRelations, slot),
+  std::vector<std::filesystem::path> files = {paths.Configuration(), paths.Table(TableName::kRelations, slot),
                                               paths.Table(TableName::kRelationOptimizer, slot)};
+  ASSIGN_OR_RETURN(const bool has_events, FileExists(paths.Metrics()));
+  if (has_events) files.push_back(paths.Metrics());
   if (manifest.round.open == 1) {
     files.push_back(paths.Table(TableName::kLaneRelations, slot));
     files.push_back(paths.Table(TableName::kLaneRelationOptimizer, slot));
@@ -149,7 +159,7 @@ absl::Status ShareRun(Ranks& ranks, const RunPaths& paths) {
   MessageWriter run;
   if (ranks.first()) {
     ASSIGN_OR_RETURN(const Manifest manifest, ManifestOf(paths, shared.generation));
-    const std::vector<std::filesystem::path> files = CommonFiles(paths, manifest);
+    ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> files, CommonFiles(paths, manifest));
     run.Put(std::uint64_t{files.size()});
     for (const std::filesystem::path& file : files) {
       ASSIGN_OR_RETURN(const std::string contents, ReadWholeFile(file, kMostFileBytes));

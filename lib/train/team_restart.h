@@ -25,6 +25,10 @@ absl::Status CheckAlike(Team& team, const GraphDescription& graph, const TrainOp
 // newest commit at rank 0, without rows of partitions, which move when a lane needs them. Nothing where all have a run.
 absl::Status ShareRun(Ranks& ranks, const RunPaths& paths);
 
+// Whether a folder has nothing of its run but the first commit, and rank 0 of the run had another folder. If that one
+// has no run, the job ended while the folders were made: rank 0's is made last (checkpoint/run_tables.cc).
+absl::StatusOr<bool> IsBeginning(const RunPaths& paths);
+
 // Finds the newest commit that every folder has, and takes newer ones back before anything builds on it: a newer one is
 // of a commit that others had not ended. A usage error names a rank whose folder has no run, or another.
 absl::Status AgreeOnCommit(Ranks& ranks, const RunPaths& paths, bool writes_folder);

@@ -279,9 +279,13 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
                      run.graph->description().partition_count);
   if (!team->WritesFolder()) {
     RunFolder place = RunFolder::TakenByAnother(folder);
+    RETURN_IF_ERROR(team->Meet());
     return TrainNew(run, place, nullptr, settings, callbacks, team.get());
   }
-  ASSIGN_OR_RETURN(RunFolder place, RunFolder::Take(folder, overwrite));
+  ASSIGN_OR_RETURN(const bool begins_again, IsBeginning(paths));
+  ASSIGN_OR_RETURN(RunFolder place, RunFolder::Take(folder, overwrite || begins_again));
+  // Nobody removes anything while another rank may find a run in its folder.
+  RETURN_IF_ERROR(team->Meet());
   return TrainNew(run, place, nullptr, settings, callbacks, team.get());
 }
 

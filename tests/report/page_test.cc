@@ -89,6 +89,29 @@ TEST(RunPage, ChartsThatSayNothingAreLeftOut) {
   EXPECT_THAT(html, Not(HasSubstr("<figcaption>Read per epoch")));
 }
 
+TEST(RunPage, LanesAndMachinesHaveTheirTimes) {
+  RunPage page = EvilPage();
+  EXPECT_THAT(ToHtml(page), Not(HasSubstr("id=\"lanes\"")));
+  EpochEvent& epoch = page.history.epochs.back();
+  epoch.lanes = 4;
+  epoch.rounds = 7;
+  epoch.slowest_lane_seconds = 3.5;
+  epoch.lane_balance = 0.93;
+  std::string html = ToHtml(page);
+  EXPECT_THAT(html, HasSubstr("4 lanes in 7 rounds an epoch. In the last epoch the mean lane worked 93 %"));
+  EXPECT_THAT(html, HasSubstr("slowest lane of each round"));
+  EXPECT_THAT(html, Not(HasSubstr("Rows moved")));
+  epoch.ranks = 2;
+  epoch.moved_bytes = 3 << 20;
+  epoch.moving_seconds = 0.5;
+  epoch.waited_seconds = 0.25;
+  epoch.waiting_rank = 1;
+  html = ToHtml(page);
+  EXPECT_THAT(html, HasSubstr("<figcaption>Rows moved between ranks"));
+  EXPECT_THAT(html, HasSubstr("waiting for others, most of one rank"));
+  EXPECT_THAT(html, HasSubstr("2 ranks trained it; rank 1 waited most."));
+}
+
 // At the width of a phone, numbers of tables were broken within.
 TEST(RunPage, TablesBreakWithinPathsButNotWithinNumbers) {
   RunPage page = EvilPage();
