@@ -218,6 +218,26 @@ absl::Status Team::Merge(std::span<const Message> all, Manifest& next, RelationT
   return absl::InternalError(absl::string_view(fmt::format("partition {} has no rank", lost - holders.begin())));
 }
 
+namespace {
+
+constexpr std::string_view kMarkPrefix = ".octavo-";
+
+// Removes the marks that killed jobs have left: empty files, older than any job takes to begin.
+void RemoveOldMarks(const std::filesystem::path& parent) {
+  namespace fs = std::filesystem;
+  constexpr std::chrono::hours kOld(1);
+  std::error_code ignored;
+  for (fs::directory_iterator entry(parent, ignored), end; entry != end; entry.increment(ignored)) {
+    if (ignored) return;
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(kMarkPrefix) || !entry->is_regular_file(ignored) || entry->file_size(ignored) != 0) continue;
+    const fs::file_time_type written = entry->last_write_time(ignored);
+    if (!ignored && fs::file_time_type::clock::now() - written > kOld) fs::remove(entry->path(), ignored);
+  }
+}
+
+}  // namespace
+
 // Each rank writes a file with its own name beside the folder, and looks for those of the others. Names have the
 // rest of the path: folders with the same parent are different ones.
 absl::StatusOr<std::vector<std::uint32_t>> FindFolders(Ranks& ranks, const std::filesystem::path& path) {
@@ -239,11 +259,15 @@ absl::StatusOr<std::vector<std::uint32_t>> FindFolders(Ranks& ranks, const std::
     RETURN_IF_ERROR(reader.Get(marks.back().second));
   }
   const auto mark_of = [&](std::size_t rank) {
-    return parent / fmt::format(".octavo-{:016x}-{:016x}-{}", marks[rank].first, marks[rank].second, rank);
+    return parent / fmt::format("{}{:016x}-{:016x}-{}", kMarkPrefix, marks[rank].first, marks[rank].second, rank);
   };
   const auto own = static_cast<std::size_t>(ranks.rank());
+  RemoveOldMarks(parent);
   absl::StatusOr<File> mark = File::CreateNew(mark_of(own));
-  RETURN_IF_ERROR(ranks.Meet());
+  if (absl::Status met = ranks.Meet(); !met.ok()) {
+    static_cast<void>(RemoveFile(mark_of(own)));
+    return met;
+  }
   MessageWriter seen;
   std::vector<std::uint8_t> sees;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {

@@ -1,5 +1,6 @@
 #include "train/team_restart.h"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -159,6 +160,45 @@ TEST_F(TeamRestartTest, FindsOutWhoseFoldersAreOne) {
   for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(".octavo")) << entry.path();
   }
+}
+
+// Killed jobs leave marks; those of a job that begins at the same time are no older than a moment.
+TEST_F(TeamRestartTest, OldMarksOfOtherJobsAreRemoved) {
+  const fs::path old = folder_ / ".octavo-0123456789abcdef-0123456789abcdef-0";
+  const fs::path young = folder_ / ".octavo-0123456789abcdef-0123456789abcdef-1";
+  const fs::path foreign = folder_ / ".octavo-notes";
+  WriteFileBytes(old, "");
+  WriteFileBytes(young, "");
+  WriteFileBytes(foreign, "text");
+  for (const fs::path& path : {old, foreign}) {
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  }
+  for (const absl::Status& status :
+       RunRanks(2, [&](Ranks& ranks) -> absl::Status { return FindFolders(ranks, folder_ / "run").status(); })) {
+    EXPECT_OK(status);
+  }
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(young));
+  EXPECT_TRUE(fs::exists(foreign));
+}
+
+TEST_F(TeamRestartTest, AFolderWithTheFirstCommitAloneCanBeBegunAgain) {
+  EXPECT_FALSE(*IsBeginning(RunPaths(Folder("none"))));
+  const auto begins = [&](const std::string& name, std::uint32_t folder, std::uint64_t generation,
+                          std::uint64_t batch) {
+    Manifest manifest = ManifestOf(generation, 1);
+    manifest.round.folder = folder;
+    manifest.round.folders = 3;
+    manifest.header.progress.batch = batch;
+    EXPECT_OK(StateFile::Create(RunPaths(Folder(name)).State(), manifest));
+    return *IsBeginning(RunPaths(folder_ / name));
+  };
+  EXPECT_TRUE(begins("second", 1, 1, 0));
+  EXPECT_FALSE(begins("first", 0, 1, 0));
+  EXPECT_FALSE(begins("later", 1, 2, 0));
+  EXPECT_FALSE(begins("trained", 1, 1, 5));
+  FolderAt("alone", 1);
+  EXPECT_FALSE(*IsBeginning(RunPaths(folder_ / "alone")));
 }
 
 TEST_F(TeamRestartTest, ATeamNeedsALaneForEachRank) {
