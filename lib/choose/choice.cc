@@ -189,7 +189,8 @@ void Chooser::ChooseDescent() {
   Set("learning-rate-schedule", &TrainOptions::learning_rate_schedule,
       validated ? LearningRateSchedule::kPlateau : LearningRateSchedule::kLinear);
   if (options_.model == ModelKind::kRotatE && !Sparse()) {
-    Set("relation-rate-factor", &TrainOptions::relation_rate_factor, 6.0);
+    // The changes of all lanes are added, and phases would go too far.
+    Set("relation-rate-factor", &TrainOptions::relation_rate_factor, options_.lanes > 1 ? 1.0 : 6.0);
   }
 }
 
@@ -461,12 +462,15 @@ std::string Chooser::FactsText() const {
 double RateFor(const TrainOptions& options, const GraphFacts& facts) {
   const bool sparse = IsSparse(facts);
   if (options.optimizer == OptimizerKind::kAdam) return 0.001;
-  if (options.model == ModelKind::kTransE) return sparse ? 0.03 : 0.3;
-  if (options.model == ModelKind::kRotatE) return sparse ? 0.1 : 0.2;
-  if (options.optimizer == OptimizerKind::kSgd) return 0.1;
   // In few epochs a low rate leaves the rows near where they began.
-  const double rate = 6 / static_cast<double>(std::max<std::uint64_t>(1, options.epochs));
-  const double rounded = std::round(100 * std::clamp(rate, 0.1, 0.4)) / 100;
+  const auto for_epochs = [&](double of_one, double least, double most) {
+    const double rate = of_one / static_cast<double>(std::max<std::uint64_t>(1, options.epochs));
+    return std::round(100 * std::clamp(rate, least, most)) / 100;
+  };
+  if (options.model == ModelKind::kTransE) return sparse ? for_epochs(4, 0.06, 0.25) : for_epochs(5, 0.3, 0.6);
+  if (options.model == ModelKind::kRotatE) return for_epochs(16, 0.2, sparse ? 0.8 : 1.6);
+  if (options.optimizer == OptimizerKind::kSgd) return 0.1;
+  const double rounded = for_epochs(6, 0.1, 0.4);
   // In lanes a step has more gradients of a row, and Adagrad adds up the squares of their sums. Groups are steps of
   // many gradients anyway; without reciprocal relations that was not enough.
   const bool enough = options.lanes == 1 || (options.group_queries && options.reciprocal);

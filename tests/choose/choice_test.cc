@@ -47,6 +47,18 @@ TEST(ChooseOptionsTest, FewEpochsGetAHighRate) {
   EXPECT_TRUE(one_way.group_queries);
   EXPECT_EQ(one_way.learning_rate, 0.4);
   given.lanes = 1;
+  given.reciprocal = true;
+  given.model = ModelKind::kRotatE;
+  for (const auto& [epochs, rate] : {std::pair{6, 1.6}, {20, 0.8}, {40, 0.4}, {100, 0.2}}) {
+    given.epochs = static_cast<std::uint64_t>(epochs);
+    EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"epochs", "model"}).options.learning_rate, rate);
+  }
+  given.model = ModelKind::kTransE;
+  for (const auto& [epochs, rate] : {std::pair{8, 0.25}, {40, 0.1}, {100, 0.06}}) {  // few edges a node
+    given.epochs = static_cast<std::uint64_t>(epochs);
+    EXPECT_EQ(Choose(Facts(40'000, 90'000, 10), given, {"epochs", "model"}).options.learning_rate, rate);
+  }
+  given = {};
   given.optimizer = OptimizerKind::kSgd;
   EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"optimizer"}).options.learning_rate, 0.1);
   given.learning_rate = 0.03;
