@@ -17,7 +17,8 @@ void TeamTables::BeginEpoch(const EpochPlan& whole, const EpochPlan* next, const
   whole_ = &whole;
   next_ = next;
   course_ = &course;
-  planned_received_ = 0;
+  planned_received_ = between_epochs_;
+  between_epochs_ = 0;
 }
 
 void TeamTables::BeginRound(std::uint32_t round) {
@@ -41,7 +42,8 @@ void TeamTables::BeginRound(std::uint32_t round) {
   }
   for (std::size_t p = 0; p < partitions_; ++p) {
     const bool comes = team_.RankOf(next_owners_[p]) == team_.rank() && team_.RankOf(owners_[p]) != team_.rank();
-    if (comes) planned_received_ += tables_.PartitionBytes(static_cast<PartitionId>(p));
+    // What an epoch ends with in memory moves when the next one begins.
+    if (comes) (last ? between_epochs_ : planned_received_) += tables_.PartitionBytes(static_cast<PartitionId>(p));
   }
   if (!begun_) HoldStored();
   begun_ = true;

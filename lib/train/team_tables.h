@@ -48,8 +48,8 @@ class TeamTables {
   absl::Status BringHome();
 
   MovedCounts TakeCounts() { return mover_.TakeCounts(); }
-  // Bytes of the rows that come from others at the ends of the epoch's rounds so far, and are written here. What the
-  // first round of a process needs is not counted: that depends on who trained before.
+  // Bytes of the rows that come from others before and between the epoch's rounds so far, and are written here. What
+  // the first round of a process needs is not counted: that depends on who trained before.
   std::uint64_t planned_received() const { return planned_received_; }
 
  private:
@@ -67,6 +67,7 @@ class TeamTables {
   std::vector<std::uint32_t> owners_;       // lanes that use the partitions next
   std::vector<std::uint32_t> next_owners_;  // and in the next
   std::uint64_t planned_received_ = 0;
+  std::uint64_t between_epochs_ = 0;
   std::vector<std::size_t> last_uses_;  // 1 + the last state of the course in the round that has the partition
   std::atomic<std::size_t> state_ = 0;
 };
