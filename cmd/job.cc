@@ -65,9 +65,7 @@ absl::StatusOr<std::chrono::milliseconds> LostAfter() {
 void ReportBinding(Reporter& reporter) {
   const int own = tbb::info::default_concurrency();
   const int all = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  const char* const beside = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  const bool alone = beside == nullptr || std::string_view(beside) == "1";
-  if (own >= all || !alone) return;
+  if (own >= all || !IsAloneOnMachine()) return;
   reporter.Info(
       fmt::format("note: this rank may use {} of {} processors; mpirun --bind-to none permits all", own, all));
 }

@@ -108,6 +108,8 @@ std::optional<LaunchedJob> FindLaunchedJob() {
 
 bool IsLaunched() { return JobOfLauncher().ranks > 0; }
 
+bool IsAloneOnMachine() { return NumberIn("OMPI_COMM_WORLD_LOCAL_SIZE") <= 1; }
+
 int SeparateTasks() {
   // A step that is started by srun has this variable; the job's script lacks it.
   const int tasks = NumberIn("SLURM_STEP_NUM_TASKS");

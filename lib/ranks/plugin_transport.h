@@ -24,6 +24,8 @@ struct LaunchedJob {
 std::optional<LaunchedJob> FindLaunchedJob();
 // Whether a launcher of MPI started this process, maybe as the only rank.
 bool IsLaunched();
+// Whether this rank is the only one on its machine, as far as the launcher says.
+bool IsAloneOnMachine();
 // The number of tasks that srun started without the means to find each other, of which this process is one; otherwise
 // 0.
 int SeparateTasks();
