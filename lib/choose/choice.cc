@@ -468,7 +468,7 @@ double RateFor(const TrainOptions& options, const GraphFacts& facts) {
     return std::round(100 * std::clamp(rate, least, most)) / 100;
   };
   if (options.model == ModelKind::kTransE) return sparse ? for_epochs(4, 0.06, 0.25) : for_epochs(5, 0.3, 0.6);
-  if (options.model == ModelKind::kRotatE) return for_epochs(16, 0.2, sparse ? 0.8 : 1.6);
+  if (options.model == ModelKind::kRotatE) return sparse ? for_epochs(12, 0.1, 0.8) : for_epochs(16, 0.2, 1.6);
   if (options.optimizer == OptimizerKind::kSgd) return 0.1;
   const double rounded = for_epochs(6, 0.1, 0.4);
   // In lanes a step has more gradients of a row, and Adagrad adds up the squares of their sums. Groups are steps of

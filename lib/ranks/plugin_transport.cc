@@ -91,7 +91,7 @@ LaunchedJob JobOfLauncher() {
   if (const int ranks = NumberIn("OMPI_COMM_WORLD_SIZE"); ranks > 0) {
     job = {.launcher = "mpirun of Open MPI", .ranks = ranks, .plugins = {kOpenMpi}};
   } else if (const int of_pmi = NumberIn("PMI_SIZE"); of_pmi > 0) {
-    job = {.launcher = "mpiexec of MPICH, or another launcher by PMI,", .ranks = of_pmi, .plugins = {kMpich, kOpenMpi}};
+    job = {.launcher = "mpiexec of MPICH, or another by PMI", .ranks = of_pmi, .plugins = {kMpich, kOpenMpi}};
   } else if (Variable("PMIX_RANK") != nullptr && NumberIn("SLURM_NTASKS") > 0) {
     job = {.launcher = "srun --mpi=pmix", .ranks = NumberIn("SLURM_NTASKS"), .plugins = {kOpenMpi, kMpich}};
   }

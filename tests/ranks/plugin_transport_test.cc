@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // All variables by which a launcher is known.
-constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_NTASKS"};
+constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",    "PMIX_RANK", "SLURM_NTASKS",
+                                      "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"};
 
 class Variables {
  public:
@@ -53,7 +54,7 @@ TEST(FindLaunchedJob, KnowsTheLaunchersByTheirVariables) {
       {{{"OMPI_COMM_WORLD_SIZE", "four"}}, "none"},
       {{{"OMPI_COMM_WORLD_SIZE", "-3"}}, "none"},
       {{{"OMPI_COMM_WORLD_SIZE", "99999999999999"}}, "none"},
-      {{{"PMI_SIZE", "2"}}, "2 by a launcher by PMI, as mpiexec of MPICH, first octavo-mpi-mpich.so"},
+      {{{"PMI_SIZE", "2"}}, "2 by mpiexec of MPICH, or another by PMI, first octavo-mpi-mpich.so"},
       {{{"PMI_SIZE", "1"}}, "none"},
       {{{"PMIX_RANK", "0"}, {"SLURM_NTASKS", "8"}}, "8 by srun --mpi=pmix, first octavo-mpi-openmpi.so"},
       // A batch script has this variable too, where octavo is not started by srun.
@@ -66,6 +67,30 @@ TEST(FindLaunchedJob, KnowsTheLaunchersByTheirVariables) {
   for (const auto& [values, expected] : cases) {
     const Variables variables(values);
     EXPECT_EQ(Describe(FindLaunchedJob()), expected);
+  }
+}
+
+// A job of one rank is a job; tasks of srun that have no MPI are none, and must not each do the whole work.
+TEST(FindLaunchedJob, TellsOneRankFromNoneAndFromSeparateTasks) {
+  struct Case {
+    std::map<std::string, std::string> values;
+    bool launched;
+    int separate;
+  };
+  const Case cases[] = {
+      {{}, false, 0},
+      {{{"OMPI_COMM_WORLD_SIZE", "1"}}, true, 0},
+      {{{"PMI_SIZE", "1"}}, true, 0},
+      {{{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "0"}}, false, 2},
+      {{{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}}, false, 0},
+      {{{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}}, false, 0},  // the job's script
+      {{{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}, true, 0},
+      {{{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_PROCID", "0"}, {"PMIX_RANK", "0"}, {"SLURM_NTASKS", "2"}}, true, 0},
+  };
+  for (const Case& each : cases) {
+    const Variables variables(each.values);
+    EXPECT_EQ(IsLaunched(), each.launched);
+    EXPECT_EQ(SeparateTasks(), each.separate);
   }
 }
 
