@@ -42,7 +42,7 @@ absl::StatusOr<TrainOptions> GrownOptions(const GrowFlags& flags, TrainOptions o
 }
 
 absl::Status RunGrow(Program& program, GrowFlags& flags) {
-  CatchTrainingRequests(program);  // a request during the import must not end it
+  CatchTrainingRequests();  // a request during the import must not end it
   // Reports all errors that can be known before the import, which may take hours.
   ImportOptions& import = flags.import.options;
   ASSIGN_OR_RETURN(const RunConfiguration configuration, [&]() -> absl::StatusOr<RunConfiguration> {

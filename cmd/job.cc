@@ -72,8 +72,6 @@ void ReportBinding(Reporter& reporter) {
 
 }  // namespace
 
-bool IsPartOfJob(const Program& program) { return program.ranks != nullptr || IsLaunched(); }
-
 absl::Status RefuseJob(std::string_view verb) {
   const std::optional<LaunchedJob> job = FindLaunchedJob();
   if (!job) return absl::OkStatus();

@@ -14,8 +14,6 @@ namespace octavo {
 // run together, before anything else.
 absl::Status JoinJob(Program& program);
 
-// Whether this process is one of a launcher's job, maybe the only one.
-bool IsPartOfJob(const Program& program);
 // A usage error if a launcher started several processes for a verb that one process runs.
 absl::Status RefuseJob(std::string_view verb);
 

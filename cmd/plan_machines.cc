@@ -15,12 +15,12 @@
 namespace octavo {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // Epochs of the graphs that people try first take less than the tenth of a second that DurationText shows.
 std::string SecondsText(double seconds) {
   return seconds < 10 ? fmt::format("{:.3f} s", seconds) : DurationText(seconds);
 }
-
-using Json = nlohmann::ordered_json;
 
 MachineBytes Sum(const std::vector<MachineBytes>& machines) {
   MachineBytes sum;

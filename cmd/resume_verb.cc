@@ -48,7 +48,7 @@ void AddResumeVerb(CLI::App& app, Program& program) {
   verb->final_callback([&program, flags] {
     program.run = [flags](Program& p) -> absl::Status {
       RETURN_IF_ERROR(JoinJob(p));
-      CatchTrainingRequests(p);
+      CatchTrainingRequests();
       const auto& [run, graph] = flags->run;
       if (graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(run, "--graph"));
       ASSIGN_OR_RETURN(const std::optional<ExchangeMode> exchange, ExchangeOf(*flags));

@@ -68,7 +68,7 @@ absl::StatusOr<TrainFlags> FollowSource(const std::string& source, TrainFlags fl
 
 absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   RETURN_IF_ERROR(JoinJob(program));
-  CatchTrainingRequests(program);  // the measurement of --time takes seconds, which a request must not end
+  CatchTrainingRequests();  // the measurement of --time takes seconds, which a request must not end
   ASSIGN_OR_RETURN(const TrainFlags train, FollowSource(flags.init, flags.train));
   SettledOptions settled;
   if (program.ranks == nullptr || program.ranks->first()) {

@@ -8,12 +8,12 @@
 #include "base/escape.h"
 #include "base/status.h"
 #include "cmd/interrupt.h"
-#include "cmd/job.h"
 #include "cmd/limits.h"
 #include "cmd/next_commands.h"
 #include "cmd/validation.h"
 #include "fmt/format.h"
 #include "format/paths.h"
+#include "ranks/plugin_transport.h"
 #include "run/run_folder.h"
 #include "run/training_remarks.h"
 
@@ -143,8 +143,8 @@ void ReportStart(Program& program, const std::filesystem::path& run, const Train
   program.reporter.Info("--dry-run: nothing was written");
 }
 
-std::atomic<bool>* CatchTrainingRequests(const Program& program) {
-  if (!IsPartOfJob(program)) return &CatchCommitRequests();
+std::atomic<bool>* CatchTrainingRequests() {
+  if (!IsLaunched()) return &CatchCommitRequests();
   CatchStopRequests();
   return nullptr;
 }
@@ -156,7 +156,7 @@ absl::Status RunTraining(
   TrainSettings settings = SettingsOf(program);
   settings.validate = MakeValidator(program);
   settings.stop = &InterruptSignal();
-  settings.commit = CatchTrainingRequests(program);
+  settings.commit = CatchTrainingRequests();
 
   std::uint64_t epochs = 0;
   TrainCallbacks callbacks;

@@ -30,7 +30,7 @@ TrainSettings SettingsOf(const Program& program);
 
 // Catches SIGUSR1 from now on, and returns the flag that it sets. Null in a job: launchers pass SIGUSR1 on where they
 // answer other signals by killing, so there it asks for a commit and an end (InterruptSignal).
-std::atomic<bool>* CatchTrainingRequests(const Program& program);
+std::atomic<bool>* CatchTrainingRequests();
 
 // Runs `work` with settings and callbacks from the program's options. SIGINT and SIGTERM stop it after a commit (exit
 // code 130 or 143; a second signal ends the process at once) or, before the first commit, without a run. Reports

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "fmt/format.h"
@@ -20,6 +22,35 @@ enum class Word : std::uint8_t { kCommit = 1, kCommitAndStop = 2, kResult = 3 };
 
 // How long a rank looks at one thing before it looks at the others.
 constexpr std::chrono::milliseconds kMoment(20);
+
+// The name of a rank's mark beside a folder (FindFolders).
+std::string MarkName(std::uint64_t nonce, std::uint64_t rest, std::size_t rank) {
+  return fmt::format(".octavo-{:016x}-{:016x}-{}", nonce, rest, rank);
+}
+
+bool IsMark(std::string_view name) {
+  const std::string like = MarkName(0, 0, 0);
+  const std::size_t fixed = like.size() - 1;  // all but the rank
+  const auto alike = [](char a, char b) {
+    return b == '0' ? absl::ascii_isxdigit(static_cast<unsigned char>(a)) : a == b;
+  };
+  return name.size() > fixed &&
+         std::equal(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(fixed), like.begin(), alike);
+}
+
+// Removes the marks that killed jobs have left: empty files, older than any job takes to begin.
+void RemoveOldMarks(const std::filesystem::path& parent) {
+  namespace fs = std::filesystem;
+  constexpr std::chrono::hours kOld(1);
+  std::error_code ignored;
+  for (fs::directory_iterator entry(parent, ignored), end; entry != end; entry.increment(ignored)) {
+    if (ignored) return;
+    const std::string name = entry->path().filename().string();
+    if (!IsMark(name) || !entry->is_regular_file(ignored) || entry->file_size(ignored) != 0) continue;
+    const fs::file_time_type written = entry->last_write_time(ignored);
+    if (!ignored && fs::file_time_type::clock::now() - written > kOld) fs::remove(entry->path(), ignored);
+  }
+}
 
 }  // namespace
 
@@ -218,26 +249,6 @@ absl::Status Team::Merge(std::span<const Message> all, Manifest& next, RelationT
   return absl::InternalError(absl::string_view(fmt::format("partition {} has no rank", lost - holders.begin())));
 }
 
-namespace {
-
-constexpr std::string_view kMarkPrefix = ".octavo-";
-
-// Removes the marks that killed jobs have left: empty files, older than any job takes to begin.
-void RemoveOldMarks(const std::filesystem::path& parent) {
-  namespace fs = std::filesystem;
-  constexpr std::chrono::hours kOld(1);
-  std::error_code ignored;
-  for (fs::directory_iterator entry(parent, ignored), end; entry != end; entry.increment(ignored)) {
-    if (ignored) return;
-    const std::string name = entry->path().filename().string();
-    if (!name.starts_with(kMarkPrefix) || !entry->is_regular_file(ignored) || entry->file_size(ignored) != 0) continue;
-    const fs::file_time_type written = entry->last_write_time(ignored);
-    if (!ignored && fs::file_time_type::clock::now() - written > kOld) fs::remove(entry->path(), ignored);
-  }
-}
-
-}  // namespace
-
 // Each rank writes a file with its own name beside the folder, and looks for those of the others. Names have the
 // rest of the path: folders with the same parent are different ones.
 absl::StatusOr<std::vector<std::uint32_t>> FindFolders(Ranks& ranks, const std::filesystem::path& path) {
@@ -258,9 +269,7 @@ absl::StatusOr<std::vector<std::uint32_t>> FindFolders(Ranks& ranks, const std::
     RETURN_IF_ERROR(reader.Get(marks.emplace_back().first));
     RETURN_IF_ERROR(reader.Get(marks.back().second));
   }
-  const auto mark_of = [&](std::size_t rank) {
-    return parent / fmt::format("{}{:016x}-{:016x}-{}", kMarkPrefix, marks[rank].first, marks[rank].second, rank);
-  };
+  const auto mark_of = [&](std::size_t rank) { return parent / MarkName(marks[rank].first, marks[rank].second, rank); };
   const auto own = static_cast<std::size_t>(ranks.rank());
   RemoveOldMarks(parent);
   absl::StatusOr<File> mark = File::CreateNew(mark_of(own));

@@ -72,13 +72,11 @@ absl::Status CheckAlike(Team& team, const GraphDescription& graph, const TrainOp
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> IsBeginning(const RunPaths& paths) {
-  ASSIGN_OR_RETURN(const bool there, FileExists(paths.State()));
-  if (!there) return false;
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
-  const Progress& progress = manifest.header.progress;
-  return manifest.round.folders > 1 && manifest.round.folder > 0 && manifest.header.generation == 1 &&
-         progress.epoch == 0 && progress.batch == 0;
+bool IsBeginning(const RunPaths& paths) {
+  const absl::StatusOr<Manifest> manifest = ReadNewestManifest(paths.State());
+  if (!manifest.ok()) return false;
+  const Progress& progress = manifest->header.progress;
+  return manifest->round.folder > 0 && manifest->header.generation == 1 && progress.epoch == 0 && progress.batch == 0;
 }
 
 absl::Status AgreeOnCommit(Ranks& ranks, const RunPaths& paths, bool writes_folder) {

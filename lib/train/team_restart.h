@@ -26,8 +26,9 @@ absl::Status CheckAlike(Team& team, const GraphDescription& graph, const TrainOp
 absl::Status ShareRun(Ranks& ranks, const RunPaths& paths);
 
 // Whether a folder has nothing of its run but the first commit, and rank 0 of the run had another folder. If that one
-// has no run, the job ended while the folders were made: rank 0's is made last (checkpoint/run_tables.cc).
-absl::StatusOr<bool> IsBeginning(const RunPaths& paths);
+// has no run, the job ended while the folders were made: rank 0's is made last (checkpoint/run_tables.cc). False where
+// there is no commit that can be read.
+bool IsBeginning(const RunPaths& paths);
 
 // Finds the newest commit that every folder has, and takes newer ones back before anything builds on it: a newer one is
 // of a commit that others had not ended. A usage error names a rank whose folder has no run, or another.

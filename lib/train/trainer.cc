@@ -282,8 +282,7 @@ absl::StatusOr<TrainOutcome> StartRun(const fs::path& graph_folder, const fs::pa
     RETURN_IF_ERROR(team->Meet());
     return TrainNew(run, place, nullptr, settings, callbacks, team.get());
   }
-  ASSIGN_OR_RETURN(const bool begins_again, IsBeginning(paths));
-  ASSIGN_OR_RETURN(RunFolder place, RunFolder::Take(folder, overwrite || begins_again));
+  ASSIGN_OR_RETURN(RunFolder place, RunFolder::Take(folder, overwrite || IsBeginning(paths)));
   // Nobody removes anything while another rank may find a run in its folder.
   RETURN_IF_ERROR(team->Meet());
   return TrainNew(run, place, nullptr, settings, callbacks, team.get());

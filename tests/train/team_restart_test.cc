@@ -166,10 +166,10 @@ TEST_F(TeamRestartTest, FindsOutWhoseFoldersAreOne) {
 TEST_F(TeamRestartTest, OldMarksOfOtherJobsAreRemoved) {
   const fs::path old = folder_ / ".octavo-0123456789abcdef-0123456789abcdef-0";
   const fs::path young = folder_ / ".octavo-0123456789abcdef-0123456789abcdef-1";
-  const fs::path foreign = folder_ / ".octavo-notes";
+  const fs::path foreign = folder_ / ".octavo-of-somebody-else";
   WriteFileBytes(old, "");
   WriteFileBytes(young, "");
-  WriteFileBytes(foreign, "text");
+  WriteFileBytes(foreign, "");
   for (const fs::path& path : {old, foreign}) {
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
   }
@@ -183,7 +183,7 @@ TEST_F(TeamRestartTest, OldMarksOfOtherJobsAreRemoved) {
 }
 
 TEST_F(TeamRestartTest, AFolderWithTheFirstCommitAloneCanBeBegunAgain) {
-  EXPECT_FALSE(*IsBeginning(RunPaths(Folder("none"))));
+  EXPECT_FALSE(IsBeginning(RunPaths(Folder("none"))));
   const auto begins = [&](const std::string& name, std::uint32_t folder, std::uint64_t generation,
                           std::uint64_t batch) {
     Manifest manifest = ManifestOf(generation, 1);
@@ -191,14 +191,16 @@ TEST_F(TeamRestartTest, AFolderWithTheFirstCommitAloneCanBeBegunAgain) {
     manifest.round.folders = 3;
     manifest.header.progress.batch = batch;
     EXPECT_OK(StateFile::Create(RunPaths(Folder(name)).State(), manifest));
-    return *IsBeginning(RunPaths(folder_ / name));
+    return IsBeginning(RunPaths(folder_ / name));
   };
   EXPECT_TRUE(begins("second", 1, 1, 0));
   EXPECT_FALSE(begins("first", 0, 1, 0));
   EXPECT_FALSE(begins("later", 1, 2, 0));
   EXPECT_FALSE(begins("trained", 1, 1, 5));
   FolderAt("alone", 1);
-  EXPECT_FALSE(*IsBeginning(RunPaths(folder_ / "alone")));
+  EXPECT_FALSE(IsBeginning(RunPaths(folder_ / "alone")));
+  WriteFileBytes(RunPaths(Folder("damaged")).State(), "no manifest");  // which --overwrite may replace
+  EXPECT_FALSE(IsBeginning(RunPaths(folder_ / "damaged")));
 }
 
 TEST_F(TeamRestartTest, ATeamNeedsALaneForEachRank) {
