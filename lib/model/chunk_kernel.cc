@@ -107,6 +107,22 @@ struct ChunkKernel::Scratch {
   Scratch(const ModelSpec& model, float relation_prediction, Bf16Backend backend)
       : bf16(backend), relations(model, relation_prediction) {}
 
+  // From the slopes in `scores` to the queries' gradients, overwritten, and to those of the side's negatives.
+  void Backpropagate(Comparison comparison, std::size_t dim, std::size_t n, std::size_t m, const SideView& side) {
+    float* const slopes = scores.data();
+    float* const of_queries = query_gradients.data();
+    if (side.packed.any() && side.factors.wanted()) {
+      bf16.BackpropagateFactors(dim, n, queries.data(), m, side.packed, slopes, of_queries, side.factors);
+    } else if (side.packed.any()) {
+      bf16.Backpropagate(dim, n, queries.data(), m, side.packed, slopes, of_queries, side.negative_gradients);
+    } else if (side.factors.wanted()) {
+      BackpropagateFactors(dim, n, queries.data(), m, side.negatives, slopes, of_queries, side.factors);
+    } else {
+      BackpropagateBlock(comparison, dim, n, queries.data(), m, side.negatives, distances.data(), block, slopes,
+                         of_queries, side.negative_gradients);
+    }
+  }
+
   AlignedFloats queries;             // [Q, D]
   AlignedFloats query_gradients;     // [Q, D]
   AlignedFloats scores;              // [Q, N], then the gradients of the scores, then these packed for bf16
@@ -189,19 +205,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
 
     // Backpropagate to negatives and queries, [Q, D]; then through the edges' answers, which adds to the queries'
     // gradients.
-    if (packed && side.factors.wanted()) {
-      s.bf16.BackpropagateFactors(dim, queries, s.queries.data(), negatives, side.packed, s.scores.data(),
-                                  s.query_gradients.data(), side.factors);
-    } else if (packed) {
-      s.bf16.Backpropagate(dim, queries, s.queries.data(), negatives, side.packed, s.scores.data(),
-                           s.query_gradients.data(), side.negative_gradients);
-    } else if (side.factors.wanted()) {
-      BackpropagateFactors(dim, queries, s.queries.data(), negatives, side.negatives, s.scores.data(),
-                           s.query_gradients.data(), side.factors);
-    } else {
-      BackpropagateBlock(comparison, dim, queries, s.queries.data(), negatives, side.negatives, s.distances.data(),
-                         s.block, s.scores.data(), s.query_gradients.data(), side.negative_gradients);
-    }
+    s.Backpropagate(comparison, dim, queries, negatives, side);
     if (shared) std::fill_n(s.edge_gradients.data(), edges * dim, 0.0F);
     BackpropagateRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data(),
                       s.positive_gradients.data(), edge_gradients, side.add, side.target_gradients);
