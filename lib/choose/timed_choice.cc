@@ -133,6 +133,62 @@ absl::Status ShortenWalks(const GraphFacts& facts, const GraphDescription& graph
   return absl::OkStatus();
 }
 
+// The seconds of an epoch by its number of negatives: a line through the last two measurements.
+class EpochTime {
+ public:
+  EpochTime(double negatives, double seconds) : negatives_(negatives), seconds_(seconds), slope_(seconds / negatives) {}
+
+  // Measurements are noisy, so of the whole time the negatives are taken to cost a share between these.
+  void Add(double negatives, double seconds) {
+    constexpr double kLeastShare = 0.25;
+    const double whole = seconds / negatives;
+    slope_ = std::clamp((seconds - seconds_) / (negatives - negatives_), kLeastShare * whole, whole);
+    negatives_ = negatives;
+    seconds_ = seconds;
+  }
+  double NegativesFor(double seconds) const { return negatives_ + (seconds - seconds_) / slope_; }
+  double SecondsOf(double negatives) const { return seconds_ + (negatives - negatives_) * slope_; }
+
+ private:
+  double negatives_;
+  double seconds_;
+  double slope_;
+};
+
+// Lets whole epochs fill the time, if there are few. Measures three times at most; what is then still off is adapted
+// without, for the speed of the machine may have changed, up to as many negatives as were found to fit in memory.
+absl::Status AdaptNegatives(const GraphDescription& graph, double most_epochs, TimedMachine& machine, Choice& choice,
+                            TrainingCost& cost) {
+  constexpr int kMeasured = 3;
+  std::uint64_t fit = choice.options.negatives;
+  EpochTime time(static_cast<double>(fit), cost.epoch);
+  for (int adapted = 0; adapted <= kMeasured && machine.Left() > 0; ++adapted) {
+    const double epochs = (machine.Left() - cost.outside) / cost.epoch;
+    const double off = std::max(epochs, 0.1) / std::clamp(std::round(epochs), 1.0, most_epochs);
+    if (epochs > kFewEpochs || std::abs(off - 1) < kMostOff) break;
+    TrainOptions other = choice.options;
+    const std::uint64_t least = std::max(choice.options.walk == Walk::kNone ? kLeastTimedNegatives : kLeastOfWalks,
+                                         other.known_negatives ? other.EntriesPerChunk() : 0);
+    const double wanted = std::round(time.NegativesFor(off * cost.epoch));
+    other.negatives = std::max(least, static_cast<std::uint64_t>(std::max(wanted, 0.0)));
+    if (adapted == kMeasured) other.negatives = std::min(other.negatives, fit);
+    if (other.negatives == choice.options.negatives || other.negatives > graph.node_count) break;
+    if (adapted == kMeasured) {
+      cost.epoch = time.SecondsOf(static_cast<double>(other.negatives));
+    } else {
+      const absl::StatusOr<TrainingCost> other_cost = machine.Measure(other);
+      if (absl::IsCancelled(other_cost.status())) return other_cost.status();
+      if (!other_cost.ok()) break;  // more negatives need more memory than there is
+      cost = *other_cost;
+      time.Add(static_cast<double>(other.negatives), cost.epoch);
+    }
+    fit = std::max(fit, other.negatives);
+    choice.options = other;
+    choice.names.emplace("negatives");
+  }
+  return absl::OkStatus();
+}
+
 // The whole number of epochs for `fitting` ones, up to `most`: the nearest, but not one that would end too late.
 double WholeEpochs(double fitting, double most) {
   double whole = std::round(fitting);
@@ -165,24 +221,8 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
   }
   const double most_epochs = static_cast<double>(kMostRepeats * choice.options.epochs);
   const auto fitting = [&] { return (machine.Left() - cost.outside) / cost.epoch; };
-  // Twice, because the time of an epoch depends on more than the negatives.
-  const bool adapts = !given.contains("negatives") && choice.options.negatives != 0;
-  for (int adapted = 0; adapts && adapted < 2 && machine.Left() > 0; ++adapted) {
-    const double epochs = fitting();
-    const double off = std::max(epochs, 0.1) / std::clamp(std::round(epochs), 1.0, most_epochs);
-    if (epochs > kFewEpochs || std::abs(off - 1) < kMostOff) break;
-    TrainOptions other = choice.options;
-    const std::uint64_t least = std::max(choice.options.walk == Walk::kNone ? kLeastTimedNegatives : kLeastOfWalks,
-                                         other.known_negatives ? other.EntriesPerChunk() : 0);
-    const double wanted = std::round(static_cast<double>(other.negatives) * off);
-    other.negatives = std::max(least, static_cast<std::uint64_t>(wanted));
-    if (other.negatives == choice.options.negatives || other.negatives > graph.node_count) break;
-    const absl::StatusOr<TrainingCost> other_cost = machine.Measure(other);
-    if (absl::IsCancelled(other_cost.status())) return other_cost.status();
-    if (!other_cost.ok()) break;  // more negatives need more memory than there is
-    choice.options = other;
-    choice.names.emplace("negatives");
-    cost = *other_cost;
+  if (!given.contains("negatives") && choice.options.negatives != 0) {
+    RETURN_IF_ERROR(AdaptNegatives(graph, most_epochs, machine, choice, cost));
   }
   const double epochs = fitting();
   set_epochs(WholeEpochs(epochs, most_epochs));

@@ -156,6 +156,13 @@ absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSched
   }
 }
 
+// A probe of which nothing stays in `folder`: its tables only need their open files.
+absl::StatusOr<TrainingProbe> MakeProbe(const TrainOptions& options, const Graph& graph,
+                                        const std::filesystem::path& folder, std::uint64_t rows) {
+  ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(folder, "octavo-plan"));
+  return TrainingProbe::Make(options, graph, scratch.path(), rows, Loading::kDirect);
+}
+
 }  // namespace
 
 struct TrainingProbe::Parts {
@@ -194,12 +201,7 @@ absl::StatusOr<TrainingRate> TrainingProbe::Train(double seconds) {
 
 absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
                                            const std::filesystem::path& folder, std::uint64_t rows, double seconds) {
-  const auto make = [&]() -> absl::StatusOr<TrainingProbe> {
-    // Removed before the training begins: the tables only need their open files, and a kill leaves nothing.
-    ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(folder, "octavo-plan"));
-    return TrainingProbe::Make(options, graph, scratch.path(), rows, Loading::kDirect);
-  };
-  ASSIGN_OR_RETURN(TrainingProbe probe, make());
+  ASSIGN_OR_RETURN(TrainingProbe probe, MakeProbe(options, graph, folder, rows));
   return probe.Train(seconds);
 }
 
@@ -209,10 +211,14 @@ absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Gra
   // As many rows as fit a quarter of the budget: enough to miss the caches.
   const std::uint64_t fitting = std::max<std::uint64_t>(1024, memory / 4 / NodeBytes(options));
   const std::uint64_t rows = std::min({kMostRows, graph.node_count(), fitting});
-  MachineRates rates{.disk_read = disk.read, .disk_write = disk.write};
-  ASSIGN_OR_RETURN(const TrainingRate training, ProbeTraining(options, graph, folder, rows, kProbeSeconds));
-  rates.training = training.edges_per_second;
-  return rates;
+  const auto begin = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(TrainingProbe probe, MakeProbe(options, graph, folder, rows));
+  const double made = SecondsSince(begin);
+  ASSIGN_OR_RETURN(const TrainingRate training, probe.Train(kProbeSeconds));
+  return MachineRates{.disk_read = disk.read,
+                      .disk_write = disk.write,
+                      .training = training.edges_per_second,
+                      .tables = static_cast<double>(rows * NodeBytes(options)) / made};
 }
 
 }  // namespace octavo

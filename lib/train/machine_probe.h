@@ -17,6 +17,8 @@ struct MachineRates {
   double disk_read = 0;
   double disk_write = 0;
   double training = 0;  // with everything resident
+  // Of tables: initial values made, and memory that was never used before filled. Without the disk; 0: not measured.
+  double tables = 0;
 };
 
 // Training batches only: nothing is read, exchanged or committed.

@@ -69,6 +69,7 @@ void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const
   outside.written -= std::min(outside.written, plan.first_epoch.written + (options.epochs - 1) * plan.epoch.written);
   plan.seconds = static_cast<double>(options.epochs) * plan.epoch_seconds + seconds(outside) +
                  seconds({plan.first_epoch.read - std::min(plan.first_epoch.read, plan.epoch.read), 0});
+  if (rates.tables > 0) plan.seconds += static_cast<double>(graph.node_count * NodeBytes(options)) / rates.tables;
 }
 
 }  // namespace

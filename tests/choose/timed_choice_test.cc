@@ -30,7 +30,7 @@ class FakeMachine : public TimedMachine {
     left_ -= 2;
     asked.push_back(options.negatives);
     if (measured == refused) return UsageError("more negatives than memory");
-    return CostOf(options, walked_ ? walked_share : 1);
+    return CostOf(options, (walked_ ? walked_share : 1) * (measured <= slow_first ? slowness : 1));
   }
   absl::StatusOr<TrainingCost> MeasureWalks(const TrainOptions& options) override {
     left_ -= 2 * walk_seconds;
@@ -47,7 +47,9 @@ class FakeMachine : public TimedMachine {
   }
 
   int measured = 0;
-  int refused = 0;                   // the measurement that fails
+  int refused = 0;     // the measurement that fails
+  int slow_first = 0;  // so many measurements find the machine slower by `slowness` than it then is
+  double slowness = 1.5;
   std::vector<std::uint64_t> asked;  // negatives of each measurement
   double walked_share = 1;
   double walk_seconds = 1;
@@ -145,6 +147,22 @@ TEST(ChooseForMachineTest, PairsThatMetBeforeAreNotCounted) {
   ASSERT_OK_AND_ASSIGN(const Choice after_walks, Choose(slow, facts));
   EXPECT_LT(after_walks.options.epochs, with_all.options.epochs);
   EXPECT_LE(slow.EndOf(after_walks), 1.02);
+}
+
+TEST(ChooseForMachineTest, AMachineThatGetsFasterDoesNotEndFarTooEarly) {
+  const GraphFacts facts = Facts(870'000, 33'000'000, 1);
+  int adapted = 0;
+  for (double speed = 1e10; speed < 3e10; speed *= 1.1) {
+    FakeMachine machine(facts, 60, speed);
+    machine.walked_share = 0.95;
+    machine.slow_first = 3;  // the first of those for negatives
+    ASSERT_OK_AND_ASSIGN(const Choice choice, Choose(machine, facts));
+    EXPECT_LE(machine.EndOf(choice), 1.1) << choice.chosen;
+    if (machine.measured <= machine.slow_first) continue;
+    ++adapted;
+    EXPECT_GE(machine.EndOf(choice), 0.8) << choice.chosen;
+  }
+  EXPECT_GT(adapted, 0);
 }
 
 // The pairs, or the time that it took to count them, can leave less than an epoch of the first choice.
