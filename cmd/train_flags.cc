@@ -14,6 +14,7 @@
 #include "cmd/presets.h"
 #include "fmt/format.h"
 #include "graph/graph.h"
+#include "run/option_rules.h"
 #include "run/run_configuration.h"
 
 namespace octavo {

@@ -168,10 +168,6 @@ const OptionField* FindTrainOption(std::string_view name);
 absl::Status SetTrainOption(TrainOptions& options, const OptionField& field, std::string_view value,
                             std::string_view where);
 
-// Checks combinations of fields: a chunk larger than its batch, an odd dimension for complex, a weight without a
-// regularizer.
-absl::Status ValidateTrainOptions(const TrainOptions& options);
-
 // A hash of the fields that identify the run.
 std::uint64_t ConfigurationHash(const TrainOptions& options);
 

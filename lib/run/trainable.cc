@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "fmt/format.h"
+#include "run/option_rules.h"
 #include "walk/walk_pairs.h"
 
 namespace octavo {

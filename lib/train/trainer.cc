@@ -20,6 +20,7 @@
 #include "io/resolved_path.h"
 #include "run/initial_vectors.h"
 #include "run/new_run.h"
+#include "run/option_rules.h"
 #include "run/precision.h"
 #include "run/resumption.h"
 #include "run/run_configuration.h"

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/checksum.h"
+#include "run/option_rules.h"
 
 namespace octavo {
 namespace {

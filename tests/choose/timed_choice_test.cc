@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "run/option_rules.h"
 #include "run/trained_edges.h"
 #include "tests/choose/made_up_facts.h"
 #include "tests/support/expect_status.h"

@@ -8,6 +8,7 @@
 #include "format/paths.h"
 #include "nlohmann/json.hpp"
 #include "report/run_history.h"
+#include "run/option_rules.h"
 #include "run/options.h"
 #include "run/run_configuration.h"
 #include "run/verify_run.h"

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "gtest/gtest.h"
+#include "run/option_rules.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/temporary_folder.h"
