@@ -412,16 +412,15 @@ void Chooser::FitMemory() {
 void Chooser::ChooseRegularization() {
   if (options_.regularizer == RegularizerKind::kNone) return;
   double weight = options_.model == ModelKind::kRotatE ? 0.002 : 0.05;
+  // As long as only some edges have an inverse, the others need the whole weight.
+  const double inverse = 1 - 0.9 * facts_.inverse_share * facts_.inverse_share;
   if (options_.regularizer == RegularizerKind::kDura) {
-    // What is seen often needs less restraint, and so does an edge that follows from another one; more dimensions learn
-    // more by heart.
+    // What is seen often needs less restraint; more dimensions learn more by heart.
     const double seen = std::pow(std::max(facts_.end_degree, 1.0), -0.15);
     const double room = std::pow(static_cast<double>(options_.dim) / static_cast<double>(kLeastDim), 0.2);
-    weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * (1 - 0.9 * facts_.inverse_share);
+    weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * inverse;
   } else if (options_.regularizer == RegularizerKind::kN3) {
-    // As long as only some edges have an inverse, the others need the whole weight.
-    const double inverse = facts_.inverse_share * facts_.inverse_share;
-    weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7) * (1 - 0.9 * inverse), 0.01, 0.15);
+    weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7) * inverse, 0.01, 0.15);
   }
   Set("regularization", &TrainOptions::regularization, std::round(weight * 1000) / 1000);
   if (!OfProducts() || !Free("regularization")) return;

@@ -13,6 +13,7 @@
 #include "base/stopwatch.h"
 #include "fmt/format.h"
 #include "io/scratch_folder.h"
+#include "run/option_rules.h"
 #include "run/trained_edges.h"
 #include "train/machine_probe.h"
 #include "train/training_plan.h"

@@ -88,6 +88,9 @@ TEST(ChooseOptionsTest, InverseEdgesLowerTheRegularization) {
     const double without = Choose(facts).options.regularization;
     facts.inverse_share = 1;
     EXPECT_NEAR(Choose(facts).options.regularization, 0.1 * without, 0.001);
+    // As long as few edges have one, the others need the whole weight.
+    facts.inverse_share = 0.2;
+    EXPECT_NEAR(Choose(facts).options.regularization, 0.964 * without, 0.001);
   }
 }
 
