@@ -130,7 +130,8 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
   if (rates) {
     json["measured"] = {{"disk_read_bytes_per_second", rates->disk_read},
                         {"disk_write_bytes_per_second", rates->disk_write},
-                        {"edges_per_second", rates->training}};
+                        {"edges_per_second", rates->training},
+                        {"table_bytes_per_second", rates->tables}};
   }
   if (rows.size() > 1) {
     json["what_if"] = Json::array();

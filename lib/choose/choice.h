@@ -1,5 +1,5 @@
 // Training options chosen from the facts of a graph, for whoever has not given any. docs/defaults.md has the rules with
-// their reasons and measurements.
+// their reasons, docs/defaults-measured.md what they rest on.
 #pragma once
 
 #include <cstdint>

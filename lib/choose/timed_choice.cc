@@ -43,7 +43,10 @@ class ThisMachine : public TimedMachine {
 
   absl::StatusOr<TrainingCost> Measure(const TrainOptions& options) override {
     if (Stopped()) return absl::CancelledError("interrupted");
-    ASSIGN_OR_RETURN(rates_, ProbeMachine(options, graph_, limit_.folder, memory_));
+    ASSIGN_OR_RETURN(MachineRates rates, ProbeMachine(options, graph_, limit_.folder, memory_));
+    // Later probes fill memory that earlier ones have used, which is faster.
+    if (rates_.tables > 0) rates.tables = std::min(rates.tables, rates_.tables);
+    rates_ = rates;
     return CostOf(options);
   }
 
@@ -139,11 +142,15 @@ class EpochTime {
  public:
   EpochTime(double negatives, double seconds) : negatives_(negatives), seconds_(seconds), slope_(seconds / negatives) {}
 
-  // Measurements are noisy, so of the whole time the negatives are taken to cost a share between these.
+  // Measurements are noisy. So the negatives are taken to cost between kLeastShare and all of the time, and the slope
+  // stays if the two numbers of negatives are near each other.
   void Add(double negatives, double seconds) {
     constexpr double kLeastShare = 0.25;
+    constexpr double kNear = 0.1;
     const double whole = seconds / negatives;
-    slope_ = std::clamp((seconds - seconds_) / (negatives - negatives_), kLeastShare * whole, whole);
+    const bool near = std::abs(negatives - negatives_) < kNear * negatives;
+    const double slope = near ? slope_ : (seconds - seconds_) / (negatives - negatives_);
+    slope_ = std::clamp(slope, kLeastShare * whole, whole);
     negatives_ = negatives;
     seconds_ = seconds;
   }
@@ -156,8 +163,9 @@ class EpochTime {
   double slope_;
 };
 
-// Lets whole epochs fill the time, if there are few. Measures three times at most; what is then still off is adapted
-// without, for the speed of the machine may have changed, up to as many negatives as were found to fit in memory.
+// Adapts the negatives so that whole epochs fill the time, if there are few. Measures at most three times. A last step
+// follows the line without a measurement. It takes no more negatives than were measured, because more may not fit in
+// memory.
 absl::Status AdaptNegatives(const GraphDescription& graph, double most_epochs, TimedMachine& machine, Choice& choice,
                             TrainingCost& cost) {
   constexpr int kMeasured = 3;
@@ -172,8 +180,8 @@ absl::Status AdaptNegatives(const GraphDescription& graph, double most_epochs, T
                                          other.known_negatives ? other.EntriesPerChunk() : 0);
     const double wanted = std::round(time.NegativesFor(off * cost.epoch));
     other.negatives = std::max(least, static_cast<std::uint64_t>(std::max(wanted, 0.0)));
-    if (adapted == kMeasured) other.negatives = std::min(other.negatives, fit);
-    if (other.negatives == choice.options.negatives || other.negatives > graph.node_count) break;
+    other.negatives = std::min(other.negatives, adapted == kMeasured ? fit : graph.node_count);
+    if (other.negatives == choice.options.negatives) break;
     if (adapted == kMeasured) {
       cost.epoch = time.SecondsOf(static_cast<double>(other.negatives));
     } else {

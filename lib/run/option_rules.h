@@ -7,7 +7,7 @@
 namespace octavo {
 
 // Checks combinations of fields: a chunk larger than its batch, an odd dimension for complex, a weight without a
-// regularizer. A usage error names the fields, their values and what is expected.
+// regularizer. A usage error names the fields.
 absl::Status ValidateTrainOptions(const TrainOptions& options);
 
 }  // namespace octavo

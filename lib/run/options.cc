@@ -1,7 +1,6 @@
 #include "run/options.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 #include <vector>
 
@@ -11,7 +10,6 @@
 #include "base/status.h"
 #include "fmt/format.h"
 #include "io/checksum.h"
-#include "model/chunk_kernel.h"
 #include "run/option_aliases.h"
 #include "walk/walk_options.h"
 

@@ -87,31 +87,34 @@ struct ProbeTables {
   std::unique_ptr<RelationTable> relations;
   std::unique_ptr<RelationTable> relation_state;
   std::unique_ptr<MmapGradientAccumulator> gradients;
+  double seconds = 0;  // that it took to fill embeddings and state
 };
 
 absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph& graph,
                                        const std::filesystem::path& folder, std::uint64_t rows, Loading loading) {
   ProbeTables tables;
+  const auto begin = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(tables.embeddings,
                    ProbeTable(folder, "rows", {rows, options.dim, options.storage}, /*own_locks=*/true, loading));
   ASSIGN_OR_RETURN(tables.state, ProbeTable(folder, "state", {rows, StateWidth(options.optimizer, options.dim)},
                                             /*own_locks=*/false, loading));
-  const std::size_t width = options.model_spec().RelationWidth();
-  const std::uint64_t relation_rows = std::uint64_t{graph.relation_count()} * (options.reciprocal ? 2 : 1);
-  const std::array<std::filesystem::path, 2> unused;  // relations are not written here
-  tables.relations = std::make_unique<RelationTable>(unused, NpyShape{relation_rows, width});
-  tables.relation_state = std::make_unique<RelationTable>(
-      unused, NpyShape{relation_rows, width == 0 ? 0 : StateWidth(options.optimizer, width)});
   const double scale = InitialScale(options, rows);
-  ParallelRanges(0, rows, 1024, [&](std::size_t begin, std::size_t end) {
+  ParallelRanges(0, rows, 1024, [&](std::size_t first, std::size_t last) {
     std::vector<float> wide(options.dim);
-    for (std::uint64_t row = begin; row < end; ++row) {
+    for (std::uint64_t row = first; row < last; ++row) {
       const auto node = static_cast<NodeId>(row);
       tables.embeddings->UpdateRowUnlocked(node, {.seed = options.seed}, wide, [&](std::span<float> values) {
         InitialEmbedding(options, scale, row, values);
       });
     }
   });
+  tables.seconds = SecondsSince(begin);
+  const std::size_t width = options.model_spec().RelationWidth();
+  const std::uint64_t relation_rows = std::uint64_t{graph.relation_count()} * (options.reciprocal ? 2 : 1);
+  const std::array<std::filesystem::path, 2> unused;  // relations are not written here
+  tables.relations = std::make_unique<RelationTable>(unused, NpyShape{relation_rows, width});
+  tables.relation_state = std::make_unique<RelationTable>(
+      unused, NpyShape{relation_rows, width == 0 ? 0 : StateWidth(options.optimizer, width)});
   for (std::uint64_t row = 0; row < relation_rows; ++row) {
     InitialRelation(options, scale, row, tables.relations->Row(row));
   }
@@ -199,6 +202,8 @@ absl::StatusOr<TrainingRate> TrainingProbe::Train(double seconds) {
   return TimeBatches(parts_->options, *parts_->schedule, parts_->edges, seconds);
 }
 
+double TrainingProbe::table_seconds() const { return parts_->tables.seconds; }
+
 absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
                                            const std::filesystem::path& folder, std::uint64_t rows, double seconds) {
   ASSIGN_OR_RETURN(TrainingProbe probe, MakeProbe(options, graph, folder, rows));
@@ -211,14 +216,12 @@ absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Gra
   // As many rows as fit a quarter of the budget: enough to miss the caches.
   const std::uint64_t fitting = std::max<std::uint64_t>(1024, memory / 4 / NodeBytes(options));
   const std::uint64_t rows = std::min({kMostRows, graph.node_count(), fitting});
-  const auto begin = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(TrainingProbe probe, MakeProbe(options, graph, folder, rows));
-  const double made = SecondsSince(begin);
   ASSIGN_OR_RETURN(const TrainingRate training, probe.Train(kProbeSeconds));
   return MachineRates{.disk_read = disk.read,
                       .disk_write = disk.write,
                       .training = training.edges_per_second,
-                      .tables = static_cast<double>(rows * NodeBytes(options)) / made};
+                      .tables = static_cast<double>(rows * NodeBytes(options)) / probe.table_seconds()};
 }
 
 }  // namespace octavo

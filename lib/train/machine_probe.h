@@ -17,7 +17,7 @@ struct MachineRates {
   double disk_read = 0;
   double disk_write = 0;
   double training = 0;  // with everything resident
-  // Of tables: initial values made, and memory that was never used before filled. Without the disk; 0: not measured.
+  // Of tables: their initial values are made and their memory is filled, without the disk. 0: not measured.
   double tables = 0;
 };
 
@@ -42,6 +42,8 @@ class TrainingProbe {
 
   // Trains for `seconds`, after a short warm-up.
   absl::StatusOr<TrainingRate> Train(double seconds);
+  // How long it took to fill the tables of nodes.
+  double table_seconds() const;
 
  private:
   struct Parts;

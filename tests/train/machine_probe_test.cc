@@ -25,6 +25,7 @@ TEST(ProbeMachine, MeasuresAndLeavesNothing) {
     EXPECT_GT(rates.disk_read, 0);
     EXPECT_GT(rates.disk_write, 0);
     EXPECT_GT(rates.training, 100);
+    EXPECT_GT(rates.tables, 1000);
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
 }

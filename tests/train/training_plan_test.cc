@@ -134,6 +134,13 @@ TEST(PlanTraining, ExpectsTheLongerOfComputingAndMoving) {
   EXPECT_NEAR(plan.epoch_seconds, static_cast<double>(plan.epoch.read + plan.epoch.written) / 1e4, 0.1);
   EXPECT_GE(plan.seconds, 3 * plan.epoch_seconds);
   EXPECT_EQ(Plan(options).epoch_seconds, 0);
+  // Tables are filled once.
+  MachineRates slow_tables = slow_compute;
+  slow_tables.tables = 1e4;
+  const auto nodes = static_cast<double>((*Graph::Open(Training().graph_folder()))->description().node_count);
+  const double filled = nodes * static_cast<double>(NodeBytes(options)) / 1e4;
+  EXPECT_NEAR(Plan(options, &slow_tables).seconds - Plan(options, &slow_compute).seconds, filled, 0.01);
+  EXPECT_EQ(Plan(options, &slow_tables).epoch_seconds, Plan(options, &slow_compute).epoch_seconds);
 }
 
 TEST(PlanTraining, RefusesWhatTheTrainingWouldRefuse) {
