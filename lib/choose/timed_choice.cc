@@ -119,12 +119,15 @@ absl::StatusOr<Sized> ChooseSize(const GraphFacts& facts, const GraphDescription
   }
 }
 
+// The epochs that fit in `left` seconds.
+double EpochsIn(double left, const TrainingCost& cost) { return (left - cost.outside) / cost.epoch; }
+
 // Where not even one epoch of the pairs that the walks make fits, chooses shorter or fewer walks. An epoch is taken to
 // be shorter by as much as they are: the share of pairs that fall together is that of the longer ones.
 absl::Status ShortenWalks(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
                           const TrainOptions& options, const GivenOptions& given, double left, Choice& choice,
                           TrainingCost& cost) {
-  const double fitting = (left - cost.outside) / cost.epoch;
+  const double fitting = EpochsIn(left, cost);
   if (fitting >= 1) return absl::OkStatus();
   const double flops = choice.flops * std::max(fitting, 0.01);
   Choice shorter = ChooseOptions(facts, graph, memory, options, given, flops, /*timed=*/true);
@@ -172,7 +175,7 @@ absl::Status AdaptNegatives(const GraphDescription& graph, double most_epochs, T
   std::uint64_t fit = choice.options.negatives;
   EpochTime time(static_cast<double>(fit), cost.epoch);
   for (int adapted = 0; adapted <= kMeasured && machine.Left() > 0; ++adapted) {
-    const double epochs = (machine.Left() - cost.outside) / cost.epoch;
+    const double epochs = EpochsIn(machine.Left(), cost);
     const double off = std::max(epochs, 0.1) / std::clamp(std::round(epochs), 1.0, most_epochs);
     if (epochs > kFewEpochs || std::abs(off - 1) < kMostOff) break;
     TrainOptions other = choice.options;
@@ -229,11 +232,10 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
     RETURN_IF_ERROR(ShortenWalks(facts, graph, memory, options, given, machine.Left(), choice, cost));
   }
   const double most_epochs = static_cast<double>(kMostRepeats * choice.options.epochs);
-  const auto fitting = [&] { return (machine.Left() - cost.outside) / cost.epoch; };
   if (!given.contains("negatives") && choice.options.negatives != 0) {
     RETURN_IF_ERROR(AdaptNegatives(graph, most_epochs, machine, choice, cost));
   }
-  const double epochs = fitting();
+  const double epochs = EpochsIn(machine.Left(), cost);
   set_epochs(WholeEpochs(epochs, most_epochs));
   choice.reasons += fmt::format(
       "; dim {}, {} and {} of {} for the time given", choice.options.dim,
