@@ -9,14 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked_math.h"
-#include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
-#include "io/checksum.h"
 #include "io/failpoint.h"
-#include "io/write_behind.h"
-#include "tables/bfloat16.h"
 #include "tables/table_file.h"
 
 namespace octavo {
@@ -24,154 +19,6 @@ namespace {
 
 std::array<std::filesystem::path, 2> SlotsOf(const RunPaths& paths, TableName table) {
   return {paths.Table(table, 0), paths.Table(table, 1)};
-}
-
-// The manifest of a run of this shape before its first commit.
-ManifestHeader HeaderOf(const RunShape& shape) {
-  ManifestHeader header;
-  header.configuration_hash = shape.configuration_hash;
-  header.graph_fingerprint = shape.graph_fingerprint;
-  header.rows = shape.rows;
-  header.dim = shape.dim;
-  header.state_width = shape.state_width;
-  header.relation_rows = shape.relation_rows;
-  header.relation_width = shape.relation_width;
-  header.relation_state_width = shape.relation_state_width;
-  header.partition_rows = shape.partition_rows;
-  header.seed = shape.seed;
-  header.embedding_element = static_cast<std::uint64_t>(shape.element);
-  header.progress.partitions = shape.partitions;
-  header.progress.resident = shape.resident;
-  header.partition_count = static_cast<std::uint32_t>((shape.rows + shape.partition_rows - 1) / shape.partition_rows);
-  return header;
-}
-
-std::vector<LaneRecord> LanesOf(const RunShape& shape) {
-  return std::vector<LaneRecord>(shape.lanes > 1 ? shape.lanes : 0);
-}
-
-// Whether the run's options and its graph are those of its tables. The graph is compared first, as it explains most
-// other differences.
-absl::Status CheckShape(const RunPaths& paths, const ManifestHeader& found, const ManifestHeader& expected) {
-  const auto differs = [&](std::string_view what, std::uint64_t is, std::uint64_t want) {
-    return CorruptError(
-        fmt::format("{}: {} {}; expected {} as run.json and the graph say", paths.State().string(), what, is, want));
-  };
-  if (found.graph_fingerprint != expected.graph_fingerprint) {
-    return CorruptError(fmt::format("{}: the run was trained on a graph with fingerprint {:016x}; this one has {:016x}",
-                                    paths.State().string(), found.graph_fingerprint, expected.graph_fingerprint));
-  }
-  if (found.rows != expected.rows) return differs("rows", found.rows, expected.rows);
-  if (found.dim != expected.dim) return differs("dimension", found.dim, expected.dim);
-  if (found.state_width != expected.state_width) {
-    return differs("optimizer width", found.state_width, expected.state_width);
-  }
-  if (found.relation_rows != expected.relation_rows) {
-    return differs("relation rows", found.relation_rows, expected.relation_rows);
-  }
-  if (found.relation_width != expected.relation_width) {
-    return differs("relation width", found.relation_width, expected.relation_width);
-  }
-  if (found.relation_state_width != expected.relation_state_width) {
-    return differs("relation optimizer width", found.relation_state_width, expected.relation_state_width);
-  }
-  if (found.partition_rows != expected.partition_rows) {
-    return differs("rows a partition", found.partition_rows, expected.partition_rows);
-  }
-  if (found.embedding_element != expected.embedding_element) {
-    return CorruptError(fmt::format("{}: embeddings of {}; expected {} as run.json says", paths.State().string(),
-                                    ElementName(found.element()), ElementName(expected.element())));
-  }
-  if (found.configuration_hash != expected.configuration_hash) {
-    return CorruptError(fmt::format("{}: run.json is not the configuration that this run was started with; restore it",
-                                    paths.Configuration().string()));
-  }
-  return absl::OkStatus();
-}
-
-// Buffers for rows of a new table: as floats, and if the table is bf16 as words.
-struct FillBuffer {
-  std::vector<float> floats;
-  std::vector<std::uint16_t> words;
-};
-
-// Fills rows [first, first + count) of a table file, in ascending order of calls, and adds them to `checksum`.
-absl::Status FillRows(File& file, WriteBehind& cache, const NpyShape& shape, std::uint64_t first, std::uint64_t count,
-                      const RowInitializer& initializer, const RowOverlay& overlay, FillBuffer& buffer,
-                      StreamingChecksum64& checksum) {
-  const bool rounded = shape.element == NpyElement::kBfloat16;
-  buffer.floats.assign(count * shape.columns, 0.0F);
-  buffer.words.resize(rounded ? buffer.floats.size() : 0);
-  const auto each_row = [&](const auto& work) {
-    ParallelRanges(0, count, 256, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        work(i, std::span(buffer.floats).subspan(i * shape.columns, shape.columns));
-      }
-    });
-  };
-  if (initializer) each_row([&](std::size_t i, std::span<float> row) { initializer(first + i, row); });
-  if (overlay) RETURN_IF_ERROR(overlay(first, buffer.floats));
-  if (rounded) {
-    each_row([&](std::size_t i, std::span<float> row) {
-      RoundToNearest(row, std::span(buffer.words).subspan(i * shape.columns, shape.columns));
-    });
-  }
-  const auto bytes = rounded ? std::as_bytes(std::span(buffer.words)) : std::as_bytes(std::span(buffer.floats));
-  checksum.Update(bytes);
-  RETURN_IF_ERROR(file.WriteAt(RowOffset(shape, first), bytes));
-  return cache.Advance(file, RowOffset(shape, first) + bytes.size());
-}
-
-// Makes slot 0 of a table with rows from `initializer`, or zeros, and `overlay` and returns the checksum of each
-// partition. With `peers` only the partitions that begin in this folder.
-absl::StatusOr<std::vector<std::uint64_t>> FillTable(const RunPaths& paths, TableName table, const NpyShape& shape,
-                                                     std::uint64_t partition_rows, const RowInitializer& initializer,
-                                                     const RowOverlay& overlay, bool sync, CommitPeers* peers) {
-  ASSIGN_OR_RETURN(File file, OpenTableFile(paths.Table(table, 0), shape, /*writable=*/true));
-  const std::uint64_t row_bytes = std::max<std::uint64_t>(1, shape.columns * sizeof(float));
-  const std::uint64_t step = std::max<std::uint64_t>(1, RunTables::kFillStepBytes / row_bytes);
-  std::vector<std::uint64_t> checksums;
-  FillBuffer buffer;
-  WriteBehind cache;
-  for (std::uint64_t first = 0; first < shape.rows; first += partition_rows) {
-    const std::uint64_t end = std::min(first + partition_rows, shape.rows);
-    StreamingChecksum64 checksum;
-    const auto partition = static_cast<PartitionId>(checksums.size());
-    if (peers != nullptr && peers->FirstFolderOf(partition) != peers->folder()) {
-      checksums.push_back(0);
-      continue;
-    }
-    for (std::uint64_t row = first; row < end; row += step) {
-      RETURN_IF_ERROR(
-          FillRows(file, cache, shape, row, std::min(step, end - row), initializer, overlay, buffer, checksum));
-    }
-    checksums.push_back(checksum.Digest());
-  }
-  RETURN_IF_ERROR(cache.Finish(file, RowOffset(shape, shape.rows)));
-  if (sync) RETURN_IF_ERROR(file.Sync());
-  RETURN_IF_ERROR(file.Close());
-  return checksums;
-}
-
-// Reserves the space of both slots of a table, or with `sparse` makes holes.
-absl::Status AllocateSlots(const RunPaths& paths, TableName table, const NpyShape& shape, bool sparse = false) {
-  for (const int slot : {0, 1}) {
-    ASSIGN_OR_RETURN(File file, CreateTableFile(paths.Table(table, slot), shape, sparse));
-    RETURN_IF_ERROR(file.Close());
-  }
-  return absl::OkStatus();
-}
-
-absl::Status AllocateAll(const RunPaths& paths, const RunShape& shape, bool sparse) {
-  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kEmbeddings, {shape.rows, shape.dim, shape.element}, sparse));
-  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kOptimizer, {shape.rows, shape.state_width}, sparse));
-  if (shape.lanes > 1) {
-    const std::uint64_t rows = shape.LaneRelationRows();
-    RETURN_IF_ERROR(AllocateSlots(paths, TableName::kLaneRelations, {rows, shape.relation_width}));
-    RETURN_IF_ERROR(AllocateSlots(paths, TableName::kLaneRelationOptimizer, {rows, shape.relation_state_width}));
-  }
-  RETURN_IF_ERROR(AllocateSlots(paths, TableName::kRelations, {shape.relation_rows, shape.relation_width}));
-  return AllocateSlots(paths, TableName::kRelationOptimizer, {shape.relation_rows, shape.relation_state_width});
 }
 
 // Checks header and size of each file that has rows of the commit.
@@ -207,7 +54,7 @@ RunTables::RunTables(const RunPaths& paths, const RunShape& shape, bool sync, Co
 absl::Status RunTables::MakeFirst(const RunShape& shape, const RowInitializer& embeddings,
                                   const RowInitializer& relations, const RunBeginning& beginning) {
   // A full disk is found here, and not by a later write to a mapped page or an eviction.
-  RETURN_IF_ERROR(AllocateAll(paths_, shape, InSeveralFolders()));
+  RETURN_IF_ERROR(AllocateTables(paths_, shape, InSeveralFolders()));
   manifest_.header = HeaderOf(shape);
   manifest_.lanes = next_lanes_ = LanesOf(shape);
   const ssize_t drawn = ::getrandom(manifest_.header.run_id.data(), sizeof(manifest_.header.run_id), 0);

@@ -31,6 +31,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "checkpoint/commit_peers.h"
+#include "checkpoint/new_tables.h"
+#include "checkpoint/run_shape.h"
 #include "checkpoint/state_file.h"
 #include "format/manifest.h"
 #include "format/paths.h"
@@ -38,36 +40,6 @@
 #include "tables/relation_table.h"
 
 namespace octavo {
-
-// The shapes of a new run; the fields of ManifestHeader that do not change later.
-struct RunShape {
-  std::uint64_t configuration_hash = 0;
-  std::uint64_t graph_fingerprint = 0;
-  std::uint64_t rows = 0;
-  std::uint64_t dim = 0;
-  std::uint64_t state_width = 0;
-  std::uint64_t relation_rows = 0;
-  std::uint64_t relation_width = 0;
-  std::uint64_t relation_state_width = 0;
-  std::uint64_t partition_rows = 0;
-  std::uint64_t seed = 0;
-  NpyElement element = NpyElement::kFloat32;  // of the embeddings; all else is float32
-  // The division of the tables in the first epoch; later ones may differ.
-  std::uint64_t partitions = 1;
-  std::uint64_t resident = 1;
-  std::uint64_t lanes = 1;
-
-  // Rows of the tables of the lanes' relations; 0 without lanes.
-  std::uint64_t LaneRelationRows() const { return lanes > 1 ? lanes * relation_rows : 0; }
-};
-
-// The rows of a new run; bf16 embeddings are rounded to the nearest. Called for rows in any order, from several
-// threads.
-using RowInitializer = std::function<void(std::uint64_t row, std::span<float> values)>;
-
-// Replaces values of a new table's rows [first, first + values.size() / columns), which hold the initializer's values.
-// Called once for each row, in ascending order, by one thread. An error ends the creation.
-using RowOverlay = std::function<absl::Status(std::uint64_t first, std::span<float> values)>;
 
 // Completes the progress of a commit after all data is written and before a manifest names it. An error ends the
 // commit.
@@ -85,10 +57,6 @@ struct RunBeginning {
 // One writer, one thread at a time; for access to rows see tables/mmap_manager.h.
 class RunTables {
  public:
-  // A new table is filled and written in steps of about this size, in floats; bf16 tables take half as much in
-  // addition.
-  static constexpr std::uint64_t kFillStepBytes = std::uint64_t{8} << 20;
-
   // Makes the tables of a new run in a folder that has no STATE yet, fills them, and commits generation 1. Reserves all
   // space first, so a full disk is an error now; the folder is then as before, except for files of this run.
   static absl::StatusOr<std::unique_ptr<RunTables>> Create(const RunPaths& paths, const RunShape& shape,

@@ -6,7 +6,7 @@
 
 #include "base/byte_size.h"
 #include "base/status.h"
-#include "checkpoint/run_tables.h"
+#include "checkpoint/new_tables.h"
 #include "fmt/format.h"
 #include "io/failpoint.h"
 #include "io/write_behind.h"
@@ -70,15 +70,14 @@ std::uint64_t InitialVectors::BesideBytes() const {
   const std::uint64_t row = columns * sizeof(float);
   const std::uint64_t nodes = graph_.node_count();
   const auto least = [&](std::uint64_t bytes) { return std::min(bytes, nodes * row); };
-  const std::uint64_t words = options_.storage == NpyElement::kBfloat16 ? least(RunTables::kFillStepBytes) / 2 : 0;
+  const std::uint64_t words = options_.storage == NpyElement::kBfloat16 ? least(kFillStepBytes) / 2 : 0;
   std::error_code error;
   const std::uint64_t file = run_ ? run_->graph->node_count() * row : fs::file_size(source_.source, error);
   const std::uint64_t source = error ? TableSource::kBlockBytes : std::min(TableSource::kBlockBytes, file);
   const std::uint64_t spill = InOrder() ? 0 : 2 * WriteBehind::kWindowBytes;
-  const std::uint64_t names =
-      kNameBytes * std::min(nodes, (RunTables::kFillStepBytes + TableSource::kBlockBytes) / row);
-  return kProgramBytes + least(RunTables::kFillStepBytes) + words + least(2 * WriteBehind::kWindowBytes) + 2 * source +
-         spill + names;
+  const std::uint64_t names = kNameBytes * std::min(nodes, (kFillStepBytes + TableSource::kBlockBytes) / row);
+  return kProgramBytes + least(kFillStepBytes) + words + least(2 * WriteBehind::kWindowBytes) + 2 * source + spill +
+         names;
 }
 
 // Checks the memory that is held until the rows are written (the relations of both sides with their optimizer state,

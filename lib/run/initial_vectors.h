@@ -38,7 +38,7 @@ class InitialVectors {
                                                               const TrainOptions& options, std::uint64_t memory,
                                                               const RunPaths& paths, std::function<bool()> stop = {});
 
-  // Called like RowOverlay (checkpoint/run_tables.h): all embeddings first, then all optimizer state.
+  // Called like RowOverlay (checkpoint/new_tables.h): all embeddings first, then all optimizer state.
   absl::Status CopyEmbeddings(std::uint64_t first, std::span<float> rows);
   absl::Status CopyOptimizer(std::uint64_t first, std::span<float> rows);
   // Copy a row of the relation table, and of its optimizer state. Rows that the source does not have are not changed.
