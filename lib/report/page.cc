@@ -275,7 +275,7 @@ std::string ToHtml(const RunPage& page) {
 {}</style></head>
 <body>
 {}<main>
-{}{}{}{}{}{}{}</main>
+{}{}{}{}{}{}{}{}</main>
 <footer>octavo {}</footer>
 <script>
 {}</script>

@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "report/assets.h"
 
 namespace octavo {
 namespace {
@@ -40,6 +41,13 @@ TEST(RunPage, NamesCannotLeaveTheirPlaces) {
   EXPECT_EQ(map["x"][0], -1);
   EXPECT_EQ(map["y"][0], 0.5);
   EXPECT_EQ(map["degrees"], nlohmann::json({5, 1}));
+}
+
+// A placeholder that is missing moves everything after it.
+TEST(RunPage, HasEverySectionInMainAndItsScript) {
+  const std::string html = ToHtml(EvilPage());
+  EXPECT_THAT(html, HasSubstr("</section>\n</main>\n<footer>octavo 1</footer>\n<script>\n"));
+  EXPECT_TRUE(html.ends_with(std::string(kReportScript) + "</script>\n</body></html>\n"));
 }
 
 TEST(RunPage, NeedsNothingFromElsewhere) {
