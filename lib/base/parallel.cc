@@ -65,8 +65,10 @@ void ParallelBoth(absl::FunctionRef<void()> first, absl::FunctionRef<void()> sec
 }
 
 void RunWithThreads(int threads, absl::FunctionRef<void()> work) {
+  tbb::task_arena arena(threads);
+  arena.initialize();  // before the limit, whose destructor never ends if this fails for lack of memory
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
-  tbb::task_arena(threads).execute([&] { work(); });
+  arena.execute([&] { work(); });
 }
 
 int MaxConcurrency() { return tbb::this_task_arena::max_concurrency(); }
