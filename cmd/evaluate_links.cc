@@ -92,6 +92,10 @@ absl::Status RunLinkPrediction(Program& program, const RunFlags& run_flags, cons
     program.reporter.Warning(fmt::format("{}: {} of {} are edges of the graph", flags.negatives, report.known_negatives,
                                          CountText(report.non_edges, "negative")));
   }
+  if (report.unlisted_edges > 0) {
+    program.reporter.Warning(fmt::format("{}: left out {}, of which no end is listed", flags.candidates,
+                                         CountText(report.unlisted_edges, "edge")));
+  }
   const bool drawn = flags.negatives.empty() && flags.candidates.empty();
   if (drawn && report.non_edges < report.edges) {
     program.reporter.Warning(fmt::format("found a pair without an edge for only {} of {}: the graph is dense",

@@ -160,14 +160,17 @@ struct NegativeRule {
     return scores.AddNegatives(non_edges);
   }
 
-  // Those with the candidates in place of an end.
+  bool IsCandidate(NodeId node) const {
+    return std::binary_search(options.candidate_nodes.begin(), options.candidate_nodes.end(), Value(node));
+  }
+
+  // Those with the candidates in place of an end that is a candidate.
   absl::Status AddCandidates(std::span<const Edge> edges, ScoreCollector& scores) const {
     const std::vector<std::uint64_t>& nodes = options.candidate_nodes;
-    const auto is_candidate = [&](NodeId node) { return std::binary_search(nodes.begin(), nodes.end(), Value(node)); };
     std::vector<Edge> triples;
     for (const Edge& edge : edges) {
       for (NodeId Edge::*const end : {&Edge::tail, &Edge::head}) {
-        if (!is_candidate(edge.*end)) continue;
+        if (!IsCandidate(edge.*end)) continue;
         for (const std::uint64_t node : nodes) {
           Edge triple = edge;
           triple.*end = NodeId{node};
@@ -257,21 +260,29 @@ absl::StatusOr<LinkPredictionReport> PredictHeldOutEdges(const EmbeddedGraph& em
   if (!options.negatives.empty()) {
     ASSIGN_OR_RETURN(known, rule.AddGiven(scores));
   }
+  std::uint64_t unlisted = 0;
   std::uint64_t done = 0;
   while (done < reader.size()) {
-    ASSIGN_OR_RETURN(const std::vector<Edge> edges, reader.Next(plan.draw_edges));
+    ASSIGN_OR_RETURN(std::vector<Edge> edges, reader.Next(plan.draw_edges));
+    const std::uint64_t read = edges.size();
+    if (!options.candidate_nodes.empty()) {
+      std::erase_if(edges,
+                    [&](const Edge& edge) { return !rule.IsCandidate(edge.head) && !rule.IsCandidate(edge.tail); });
+    }
+    unlisted += read - edges.size();
     RETURN_IF_ERROR(scores.AddPositives(edges));
     if (!options.candidate_nodes.empty()) {
       RETURN_IF_ERROR(rule.AddCandidates(edges, scores));
     } else if (options.negatives.empty()) {
       RETURN_IF_ERROR(rule.AddDrawn(edges, done, scores));
     }
-    done += edges.size();
+    done += read;
     if (options.progress) options.progress(static_cast<double>(done) / static_cast<double>(reader.size()));
   }
   if (!scores.has_negatives()) return NoNegativeError(embedded, options);
   LinkPredictionReport report = std::move(scores).Finish();
   report.known_negatives = known;
+  report.unlisted_edges = unlisted;
   return report;
 }
 

@@ -37,6 +37,7 @@ struct LinkPredictionOptions {
 
 struct LinkPredictionReport {
   std::uint64_t edges = 0;
+  std::uint64_t unlisted_edges = 0;   // with candidates: left out, as neither end is a candidate
   std::uint64_t non_edges = 0;        // drawn: fewer than edges if some have none (non_edges.h)
   std::uint64_t known_negatives = 0;  // given negatives that are edges of train, valid or test
   double auc = 0;

@@ -100,8 +100,10 @@ TEST(PredictHeldOutEdges, GivenCandidates) {
     }
     return false;
   };
+  std::vector<Edge> positives;  // with an end that is a candidate
   std::vector<Edge> negatives;
   for (const Edge& edge : graph.test) {
+    if (is_candidate(edge.head) || is_candidate(edge.tail)) positives.push_back(edge);
     for (const std::uint64_t node : options.candidate_nodes) {
       Edge tail = edge;
       tail.tail = NodeId{node};
@@ -112,11 +114,14 @@ TEST(PredictHeldOutEdges, GivenCandidates) {
     }
   }
   ASSERT_FALSE(negatives.empty());
+  ASSERT_LT(positives.size(), graph.test.size());
   for (const std::uint64_t memory : {std::uint64_t{1}, std::uint64_t{1} << 30}) {
     options.memory_bytes = memory;
     ASSERT_OK_AND_ASSIGN(const LinkPredictionReport report, PredictHeldOutEdges(fixture.Embedded(), options));
     EXPECT_EQ(report.non_edges, negatives.size());
-    EXPECT_NEAR(report.auc, NaiveAuc(fixture, graph.test, Given(negatives)), 1e-12);
+    EXPECT_EQ(report.edges, positives.size());
+    EXPECT_EQ(report.unlisted_edges, graph.test.size() - positives.size());
+    EXPECT_NEAR(report.auc, NaiveAuc(fixture, positives, Given(negatives)), 1e-12);
   }
 }
 
