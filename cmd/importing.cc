@@ -301,6 +301,12 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
           "head,tail,weight{}; if they are none: --columns head,tail,-{}",
           path == "-" ? "<stdin>" : path, format.numeric_tails > 3 ? ",-" : "", format.numeric_tails > 3 ? ",-" : ""));
     }
+    if (format.timed_weights && !(last && last->timed_weights)) {
+      program.reporter.Warning(fmt::format(
+          "{}: the fourth column has whole numbers as large as times in seconds and is read as weight; if they are "
+          "times: --columns head,relation,tail,-",
+          path == "-" ? "<stdin>" : path));
+    }
     if (format.titles && !(last && last->titles == format.titles)) {
       const std::optional<std::string> columns =
           ColumnsOfTitles(format.titles->text, format.format, format.separator, format.numeric_tails > 0);

@@ -13,6 +13,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -34,6 +35,25 @@ constexpr std::uint64_t kDropBytes = std::uint64_t{4} << 20;
 constexpr int kPollMilliseconds = 100;
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+constexpr std::size_t kMagicBytes = 10;  // the longest of these and of OtherCompression
+
+// Compressed data that is not read, and the program that decompresses it to standard output.
+struct OtherCompression {
+  std::string_view name;
+  std::string_view command;
+};
+std::optional<OtherCompression> FindOtherCompression(std::string_view head) {
+  using namespace std::string_view_literals;
+  if (head.starts_with("\xfd\x37zXZ\x00"sv)) return OtherCompression{"xz", "xz -dc"};
+  // A level from 1 to 9, then the first digits of pi.
+  if (head.starts_with("BZh") &&
+      head.substr(std::min<std::size_t>(4, head.size())).starts_with("\x31\x41\x59\x26\x53\x59")) {
+    return OtherCompression{"bzip2", "bzip2 -dc"};
+  }
+  if (head.starts_with("\x04\x22\x4d\x18")) return OtherCompression{"lz4", "lz4 -dc"};
+  if (head.starts_with("\x37\x7a\xbc\xaf\x27\x1c")) return OtherCompression{"7z", "7z x -so"};
+  return std::nullopt;
+}
 constexpr std::size_t kMaxZstdHeaderBytes = 18;
 
 // A frame without data. In files of pzstd it holds the length of the next frame (RFC 8878, section 3.1.2).
@@ -339,7 +359,13 @@ absl::StatusOr<std::unique_ptr<CompressedInput>> CompressedInput::Open(const std
                                                                        std::function<bool()> stop,
                                                                        const InputLimits& limits) {
   ASSIGN_OR_RETURN(std::unique_ptr<RawInput> raw, OpenRaw(path, std::move(stop), limits));
-  RETURN_IF_ERROR(raw->Fill(kZstdMagic.size()));
+  RETURN_IF_ERROR(raw->Fill(kMagicBytes));
+  if (const std::optional<OtherCompression> other = FindOtherCompression(raw->pending())) {
+    const bool piped = path == "-";
+    return InputError(fmt::format("{}: found {}; expected text, gzip or zstd; {}{} writes text",
+                                  piped ? "<stdin>" : path, other->name, other->command,
+                                  piped ? std::string() : fmt::format(" {}", ShellWord(path))));
+  }
   std::unique_ptr<CompressedInput> input;
   if (raw->pending().starts_with(kGzipMagic)) {
     input = std::make_unique<GzipInput>(std::move(raw));

@@ -167,4 +167,19 @@ bool HasNumericTails(std::string_view text, InputFormat format, const Columns& c
   return names || decimals || times || ratings;
 }
 
+bool HasTimesAsWeights(std::string_view text, InputFormat format, const Columns& columns, char separator) {
+  Fields fields;
+  std::deque<std::string> unescaped;
+  std::size_t lines = 0;
+  while (lines < kTailLines && !text.empty()) {
+    const std::string_view line = TakeLine(text);
+    if (KindOfLine(line) != LineKind::kData) continue;
+    SplitFields(line, format, fields, unescaped, separator);
+    if (!fields.complaint.empty() || fields.count != columns.count || ++lines == 1) continue;
+    const std::optional<double> number = NumberOf(fields.values[static_cast<std::size_t>(columns.weight)]);
+    if (!number || *number < kLeastTime || *number != std::floor(*number)) return false;
+  }
+  return lines > kLeastNumbers;
+}
+
 }  // namespace octavo

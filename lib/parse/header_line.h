@@ -22,4 +22,8 @@ std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat form
 // Ignores the first line, which may be titles. The same requirements, and columns.relation >= 0.
 bool HasNumericTails(std::string_view text, InputFormat format, const Columns& columns, char separator = ',');
 
+// Whether the weights of the first lines are whole numbers as large as times in seconds. Ignores the first line. The
+// same requirements, and columns.weight >= 0.
+bool HasTimesAsWeights(std::string_view text, InputFormat format, const Columns& columns, char separator = ',');
+
 }  // namespace octavo

@@ -48,6 +48,7 @@ struct FileFormat {
   std::optional<HeaderLine> titles = {};  // column titles that are read as an edge
   char separator = ',';                   // of csv
   std::size_t numeric_tails = 0;          // columns of which the third, read as tails, looks like weights; or 0
+  bool timed_weights = false;             // whether the fourth, read as weights, looks like times
 
   friend bool operator==(const FileFormat&, const FileFormat&) = default;
 };

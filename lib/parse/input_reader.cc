@@ -79,6 +79,8 @@ void Remark(std::string_view text, const LayoutRequest& request, const Columns& 
   if (guessed && HasNumericTails(text, format.format, columns, format.separator)) {
     format.numeric_tails = columns.count;
   }
+  format.timed_weights =
+      guessed && columns.weight >= 0 && HasTimesAsWeights(text, format.format, columns, format.separator);
 }
 
 void SetSeparator(std::string_view text, const LayoutRequest& request, FileFormat& format) {

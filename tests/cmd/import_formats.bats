@@ -248,6 +248,11 @@ numpy.save("lying.npy", numpy.ascontiguousarray(a.T))'
   [[ "$output" == *'warning: times.txt: the third column has numbers only '*'if they are none: --columns head,tail,-'* ]]
   run "$OCTAVO" import ratings.txt --graph g --overwrite
   [[ "$output" == *'warning: ratings.txt: the third column has numbers only '*'--columns head,tail,weight,-;'* ]]
+  for i in $(seq 60); do echo "n$i r n$((i * 7 % 60)) $((1600000000 + i * i))"; done >events.txt
+  run "$OCTAVO" import events.txt --graph g --overwrite
+  [[ "$output" == *'warning: events.txt: the fourth column has whole numbers as large as times '*'--columns head,relation,tail,-'* ]]
+  run "$OCTAVO" import events.txt --graph g --overwrite --columns head,relation,tail,-
+  [[ "$output" != *warning* ]]
   for i in $(seq 60); do echo "$i $((i % 4)) $((i * 7 % 60))"; done >ids.txt
   run "$OCTAVO" import ids.txt --graph g --overwrite
   [[ "$output" != *warning* ]]

@@ -169,6 +169,20 @@ TEST_F(CompressedInputTest, FoldersAndMissingFilesAreUsageErrors) {
   EXPECT_ERROR(CompressedInput::Open(folder_.path().string()), kUsage, "is a folder");
 }
 
+TEST_F(CompressedInputTest, RefusesOtherCompressionsByName) {
+  using namespace std::string_literals;
+  const std::string path = (folder_ / "edges").string();
+  for (const auto& [bytes, error] :
+       {std::pair("\xfd\x37zXZ\0\0\4"s, "found xz; expected text, gzip or zstd; xz -dc "),
+        std::pair("BZh91AY&SY\x12\x34"s, "found bzip2; expected text, gzip or zstd"),
+        std::pair("\x04\x22\x4d\x18\x64"s, "found lz4; "), std::pair("\x37\x7a\xbc\xaf\x27\x1c\0"s, "found 7z; ")}) {
+    WriteFileBytes(path, bytes);
+    EXPECT_ERROR(CompressedInput::Open(path), kInput, error);
+  }
+  WriteFileBytes(path, "BZh7\tlikes\tBZh9\n");  // a name
+  EXPECT_OK(CompressedInput::Open(path).status());
+}
+
 TEST_F(CompressedInputTest, ReadErrorsPassThrough) {
   const std::string path = Write(Text(1 << 20));
   ASSERT_OK(SetFailpoints("input.read:3=eio"));
