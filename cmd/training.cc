@@ -1,6 +1,9 @@
 #include "cmd/training.h"
 
 #include <chrono>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 
 #include "base/byte_size.h"
 #include "base/count_text.h"
@@ -187,8 +190,12 @@ absl::Status RunTraining(
 
   const absl::StatusOr<TrainOutcome> trained = work(settings, callbacks);
   // Before the first commit. A folder that has begun keeps its run.json, and the same command takes it.
-  const std::string_view fate =
-      IsUntrained(RunPaths(run)) ? "has nothing trained yet; the same command begins it again" : "was not made";
+  std::string_view fate = "was not made";
+  if (std::error_code ignored; std::filesystem::exists(RunPaths(run).State(), ignored)) {
+    fate = "is as it was before";
+  } else if (IsUntrained(RunPaths(run))) {
+    fate = "has nothing trained yet; the same command begins it again";
+  }
   if (EndedByInterrupt(program, trained.status(), run.string(), fate)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const TrainOutcome outcome, trained);
   if (outcome.finished) {

@@ -174,10 +174,10 @@ absl::Status CheckTeam(const Team& team, const TrainOptions& options) {
                   options.validate_every, team.folders()));
 }
 
-// Makes `run` up to its first commit and installs it in its place. If an older run or an `unnamed` graph exists, the
+// Makes `run` up to its first commit and installs it in its place. With `keep_older`, or with an `unnamed` graph, the
 // run is made next to its place first and then moved; the graph is renamed to its path in between. `unnamed` may be
 // null.
-absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicFolder* unnamed) {
+absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicFolder* unnamed, bool keep_older) {
   const RunPaths& paths = place.paths();
   const TrainOptions& options = run.configuration.options;
   const GraphDescription& graph = run.graph->description();
@@ -194,8 +194,7 @@ absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicF
     begun.lock = std::move(lock);
     return begun;
   }
-  // The older run is kept until the new one's initial vectors have been read.
-  const bool beside = unnamed != nullptr || (place.has_older() && run.vectors != nullptr);
+  const bool beside = unnamed != nullptr || keep_older;
   if (!beside || !place.has_older()) RETURN_IF_ERROR(RemoveRun(paths));
   if (!place.has_older()) RETURN_IF_ERROR(CheckRoomForBest(options, graph, paths));
   if (!beside) return BeginRun(run, paths, full);
@@ -226,12 +225,16 @@ absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunFolder& place, AtomicFolde
                                       Team* team = nullptr) {
   const RunPaths& paths = place.paths();
   const TrainOptions& options = run.configuration.options;
+  // An older run stays until the new one has a commit. If the disk has no room for both, it is removed first, unless
+  // vectors are read, which may be its own.
+  bool keep_older = false;
   if (place.has_older()) {
     const DiskSpace space = DiskSpaceOf(options, run.graph->description(), run.division);
-    RETURN_IF_ERROR(CheckDiskSpace(paths, space, /*beside=*/run.vectors != nullptr));
+    keep_older = run.vectors != nullptr || (team == nullptr && CheckDiskSpace(paths, space, /*beside=*/true).ok());
+    RETURN_IF_ERROR(CheckDiskSpace(paths, space, keep_older));
   }
   place.Keep();
-  const absl::StatusOr<BegunRun> begun = InstallRun(run, place, unnamed);
+  const absl::StatusOr<BegunRun> begun = InstallRun(run, place, unnamed, keep_older);
   if (!begun.ok()) {
     // If the graph has been renamed, the new run is the valid one; it is not moved now, as the disk has just failed.
     const bool named = unnamed != nullptr && unnamed->path().empty();

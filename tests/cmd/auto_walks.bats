@@ -63,6 +63,31 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   [ -z "$(find . -name '.octavo-*')" ]
 }
 
+# The older run was removed before the walks.
+@test "an older run stays until the one that replaces it has begun" {
+  "$OCTAVO" --quiet train --graph graph --run older --preset none --epochs 1 --dim 8 --negatives 8
+  sha256sum older/embeddings.npy older/run.json older/STATE >before
+  for i in $(seq 50); do printf 'n%s\tn%s\n' "$i" "$i"; done >loops.tsv
+  "$OCTAVO" --quiet import loops.tsv --graph loops
+  run "$OCTAVO" --quiet train --graph loops --run older --overwrite
+  [ "$status" -eq 3 ]
+  sha256sum --check --quiet before
+  flags=(--graph graph --run older --overwrite --walk deepwalk --walk-length 1000 --epochs 1 --dim 8)
+  "$OCTAVO" train "${flags[@]}" --walks 100000 2>err.log &
+  pid=$!
+  wait_for 60 test -e older/.replacement/run.json
+  kill -TERM "$pid"
+  status=0
+  wait "$pid" || status=$?
+  [ "$status" -eq 143 ]
+  grep -qx 'warning: interrupted; older is as it was before' err.log
+  sha256sum --check --quiet before
+  "$OCTAVO" verify older
+  "$OCTAVO" --quiet train "${flags[@]}" --walks 2
+  "$OCTAVO" verify older
+  [ ! -e older/.replacement ]
+}
+
 # octavo walk warned, the walks of a training did not.
 @test "walks that end at once on a directed graph are warned about, with what helps" {
   awk 'BEGIN { srand(5); for (i = 0; i < 900; ++i) print int(rand() * 300) "\t" 300 + int(rand() * 300) }' >bipartite.tsv

@@ -274,7 +274,7 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
     kill "-$signal" "$pid"
     wait "$pid" || status=$?
     [ "$status" = "$code" ]
-    grep -qE '^warning: interrupted; out (was not made|has nothing trained yet; the same command begins it again)$' err.log
+    grep -qE '^warning: interrupted; out (was not made|is as it was before|has nothing trained yet; the same command begins it again)$' err.log
   }
   stop out INT 130
   [ ! -e out/STATE ] && [ ! -e out/embeddings.npy ]
