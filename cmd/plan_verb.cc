@@ -131,7 +131,8 @@ void PrintJson(const std::vector<Row>& rows, const std::optional<MachineRates>& 
     json["measured"] = {{"disk_read_bytes_per_second", rates->disk_read},
                         {"disk_write_bytes_per_second", rates->disk_write},
                         {"edges_per_second", rates->training},
-                        {"table_bytes_per_second", rates->tables}};
+                        {"table_bytes_per_second", rates->tables},
+                        {"sync_seconds", rates->sync}};
   }
   if (rows.size() > 1) {
     json["what_if"] = Json::array();
@@ -159,7 +160,7 @@ absl::StatusOr<MachineRows> PlanFleet(const PlanFlags& flags, const TrainOptions
 
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   const std::uint64_t memory = MemoryLimit(program);
-  if (flags.train.seconds > 0) CatchInterrupts();
+  CatchInterrupts();
   const absl::StatusOr<SettledOptions> found =
       SettleTrainOptions(flags.train, flags.run, memory, ThreadCount(program), Interrupted);
   if (EndedByInterrupt(program, found.status(), "the plan")) return absl::OkStatus();
@@ -175,7 +176,9 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   std::optional<MachineRates> rates;
   if (!flags.no_probe) {
     // The plan is useful without times: on a full disk, or before a learning rate is found that does not diverge.
-    absl::StatusOr<MachineRates> probed = ProbeMachine(options, *graph, ExistingFolder(flags.run), memory);
+    absl::StatusOr<MachineRates> probed = ProbeMachine(options, *graph, ExistingFolder(flags.run),
+                                                       {.memory = memory, .stop = [] { return Interrupted(); }});
+    if (EndedByInterrupt(program, probed.status(), "the plan")) return absl::OkStatus();
     if (probed.ok()) {
       rates = *probed;
     } else {

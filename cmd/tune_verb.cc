@@ -256,8 +256,10 @@ absl::Status RunTune(Program& program, TuneFlags& flags) {
     for (const std::string& note : SearchNotes(flags.search, plan.rungs)) program.reporter.Info(note);
   }
   CatchInterrupts();
-  ASSIGN_OR_RETURN(const SearchOutcome outcome,
-                   RunSearch(flags.search, MakeCallbacks(program, flags), &InterruptSignal()));
+  absl::StatusOr<SearchOutcome> searched = RunSearch(flags.search, MakeCallbacks(program, flags), &InterruptSignal());
+  constexpr std::string_view kFate = "has no trial yet; the same command begins the search again";
+  if (EndedByInterrupt(program, searched.status(), flags.search.folder.string(), kFate)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const SearchOutcome outcome, std::move(searched));
   program.reporter.EndProgress();
   if (flags.json) {
     PrintJson(flags.search, outcome);

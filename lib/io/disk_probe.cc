@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -54,18 +56,33 @@ class Buffer {
 
 // Calls `transfer(offset, step)` for all of [0, bytes) and returns bytes per second.
 template <typename Transfer>
-absl::StatusOr<double> Rate(std::uint64_t bytes, const Transfer& transfer) {
+absl::StatusOr<double> Rate(std::uint64_t bytes, const std::function<bool()>& stop, const Transfer& transfer) {
   const auto begin = std::chrono::steady_clock::now();
   for (std::uint64_t at = 0; at < bytes; at += kStepBytes) {
+    if (stop && stop()) return absl::CancelledError("interrupted");
     RETURN_IF_ERROR(transfer(at, std::min<std::uint64_t>(kStepBytes, bytes - at)));
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return static_cast<double>(bytes) / std::max(seconds, 1e-9);
 }
 
+// The median of a few, because the first sync may have older work to do.
+absl::StatusOr<double> SyncSeconds(File& file, std::span<const std::byte> page) {
+  std::array<double, 5> seconds{};
+  for (double& each : seconds) {
+    const auto begin = std::chrono::steady_clock::now();
+    RETURN_IF_ERROR(file.WriteAt(0, page));
+    RETURN_IF_ERROR(file.Sync());
+    each = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  std::ranges::sort(seconds);
+  return seconds[seconds.size() / 2];
+}
+
 }  // namespace
 
-absl::StatusOr<DiskRates> ProbeDisk(const std::filesystem::path& folder, std::uint64_t bytes) {
+absl::StatusOr<DiskRates> ProbeDisk(const std::filesystem::path& folder, std::uint64_t bytes,
+                                    const std::function<bool()>& stop) {
   bytes = RoundUp(bytes, kPageBytes);
   const std::filesystem::path path = folder / fmt::format(".octavo-probe-{}", ::getpid());
   ASSIGN_OR_RETURN(File file, File::CreateNew(path));
@@ -74,13 +91,15 @@ absl::StatusOr<DiskRates> ProbeDisk(const std::filesystem::path& folder, std::ui
   file.UseDirect();
   ASSIGN_OR_RETURN(const Buffer buffer, Buffer::Make());
   DiskRates rates;
-  ASSIGN_OR_RETURN(rates.write, Rate(bytes, [&](std::uint64_t at, std::size_t step) -> absl::Status {
+  ASSIGN_OR_RETURN(rates.write, Rate(bytes, stop, [&](std::uint64_t at, std::size_t step) -> absl::Status {
                      RETURN_IF_ERROR(file.WriteAt(at, buffer.First(step)));
                      return at + step == bytes ? file.Sync() : absl::OkStatus();
                    }));
+  ASSIGN_OR_RETURN(rates.sync, SyncSeconds(file, buffer.First(kPageBytes)));
   file.DropCache(0, bytes);
-  ASSIGN_OR_RETURN(
-      rates.read, Rate(bytes, [&](std::uint64_t at, std::size_t step) { return file.ReadAt(at, buffer.First(step)); }));
+  ASSIGN_OR_RETURN(rates.read, Rate(bytes, stop, [&](std::uint64_t at, std::size_t step) {
+                     return file.ReadAt(at, buffer.First(step));
+                   }));
   return rates;
 }
 

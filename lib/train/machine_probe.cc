@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,10 +34,12 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kDiskBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kMostDiskBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kLeastDiskBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 17;
-constexpr double kProbeSeconds = 1.5;
 constexpr double kWarmShare = 0.15;  // relative to the measured time after it
+
+bool Asked(const std::function<bool()>& stop) { return stop && stop(); }
 
 // The first pool of an epoch, or if nothing is grouped a part of it.
 absl::StatusOr<std::vector<Edge>> SomeEdges(const TrainOptions& options, const Graph& graph) {
@@ -91,16 +94,19 @@ struct ProbeTables {
 };
 
 absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph& graph,
-                                       const std::filesystem::path& folder, std::uint64_t rows, Loading loading) {
+                                       const std::filesystem::path& folder, std::uint64_t rows, Loading loading,
+                                       const std::function<bool()>& stop) {
   ProbeTables tables;
   const auto begin = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(tables.embeddings,
                    ProbeTable(folder, "rows", {rows, options.dim, options.storage}, /*own_locks=*/true, loading));
+  if (Asked(stop)) return absl::CancelledError("interrupted");
   ASSIGN_OR_RETURN(tables.state, ProbeTable(folder, "state", {rows, StateWidth(options.optimizer, options.dim)},
                                             /*own_locks=*/false, loading));
   const double scale = InitialScale(options, rows);
   ParallelRanges(0, rows, 1024, [&](std::size_t first, std::size_t last) {
     std::vector<float> wide(options.dim);
+    if (Asked(stop)) return;
     for (std::uint64_t row = first; row < last; ++row) {
       const auto node = static_cast<NodeId>(row);
       tables.embeddings->UpdateRowUnlocked(node, {.seed = options.seed}, wide, [&](std::span<float> values) {
@@ -108,6 +114,7 @@ absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph&
       });
     }
   });
+  if (Asked(stop)) return absl::CancelledError("interrupted");
   tables.seconds = SecondsSince(begin);
   const std::size_t width = options.model_spec().RelationWidth();
   const std::uint64_t relation_rows = std::uint64_t{graph.relation_count()} * (options.reciprocal ? 2 : 1);
@@ -127,12 +134,14 @@ absl::StatusOr<ProbeTables> MakeTables(const TrainOptions& options, const Graph&
 
 // Trains batches of `edges` for `enough` seconds, after a warm-up.
 absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSchedule& schedule,
-                                         std::span<const Edge> edges, double enough) {
+                                         std::span<const Edge> edges, double enough,
+                                         const std::function<bool()>& stop) {
   auto begin = std::chrono::steady_clock::now();
   std::uint64_t done = 0;
   std::uint64_t step = 0;
   bool warm = false;
   for (std::uint64_t batch = 0;; ++batch) {
+    if (Asked(stop)) return absl::CancelledError("interrupted");
     const std::uint64_t size = options.batch * options.EntriesPerEdge();
     const std::uint64_t first = batch * size % (edges.size() - size + 1);
     const bool ends_window = (batch + 1) % options.accumulate == 0;
@@ -161,15 +170,17 @@ absl::StatusOr<TrainingRate> TimeBatches(const TrainOptions& options, BatchSched
 
 // A probe of which nothing stays in `folder`: its tables only need their open files.
 absl::StatusOr<TrainingProbe> MakeProbe(const TrainOptions& options, const Graph& graph,
-                                        const std::filesystem::path& folder, std::uint64_t rows) {
+                                        const std::filesystem::path& folder, std::uint64_t rows,
+                                        std::function<bool()> stop = {}) {
   ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(folder, "octavo-plan"));
-  return TrainingProbe::Make(options, graph, scratch.path(), rows, Loading::kDirect);
+  return TrainingProbe::Make(options, graph, scratch.path(), rows, Loading::kDirect, std::move(stop));
 }
 
 }  // namespace
 
 struct TrainingProbe::Parts {
   TrainOptions options;
+  std::function<bool()> stop;
   std::vector<Edge> edges;
   ProbeTables tables;
   std::unique_ptr<BatchSchedule> schedule;  // uses the tables
@@ -181,15 +192,16 @@ TrainingProbe::~TrainingProbe() = default;
 
 absl::StatusOr<TrainingProbe> TrainingProbe::Make(const TrainOptions& options, const Graph& graph,
                                                   const std::filesystem::path& folder, std::uint64_t rows,
-                                                  Loading loading) {
+                                                  Loading loading, std::function<bool()> stop) {
   auto parts = std::make_unique<Parts>();
   parts->options = options;
+  parts->stop = std::move(stop);
   TrainOptions& own = parts->options;
   own.batch = std::min(own.batch, graph.description().train_edges);
   own.chunk = std::min(own.chunk, own.batch);
   ASSIGN_OR_RETURN(parts->edges, SomeEdges(own, graph));
   MapNodes(rows, own.group_queries, parts->edges);
-  ASSIGN_OR_RETURN(parts->tables, MakeTables(own, graph, folder, rows, loading));
+  ASSIGN_OR_RETURN(parts->tables, MakeTables(own, graph, folder, rows, loading, parts->stop));
   const ProbeTables& tables = parts->tables;
   parts->schedule = std::make_unique<BatchSchedule>(
       own, graph,
@@ -199,7 +211,7 @@ absl::StatusOr<TrainingProbe> TrainingProbe::Make(const TrainOptions& options, c
 }
 
 absl::StatusOr<TrainingRate> TrainingProbe::Train(double seconds) {
-  return TimeBatches(parts_->options, *parts_->schedule, parts_->edges, seconds);
+  return TimeBatches(parts_->options, *parts_->schedule, parts_->edges, seconds, parts_->stop);
 }
 
 double TrainingProbe::table_seconds() const { return parts_->tables.seconds; }
@@ -211,17 +223,20 @@ absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Gr
 }
 
 absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
-                                          const std::filesystem::path& folder, std::uint64_t memory) {
-  ASSIGN_OR_RETURN(const DiskRates disk, ProbeDisk(folder, kDiskBytes));
+                                          const std::filesystem::path& folder, const ProbeLimits& limits) {
+  const std::uint64_t table_bytes = graph.node_count() * NodeBytes(options);
+  ASSIGN_OR_RETURN(const DiskRates disk,
+                   ProbeDisk(folder, std::clamp(4 * table_bytes, kLeastDiskBytes, kMostDiskBytes), limits.stop));
   // As many rows as fit a quarter of the budget: enough to miss the caches.
-  const std::uint64_t fitting = std::max<std::uint64_t>(1024, memory / 4 / NodeBytes(options));
+  const std::uint64_t fitting = std::max<std::uint64_t>(1024, limits.memory / 4 / NodeBytes(options));
   const std::uint64_t rows = std::min({kMostRows, graph.node_count(), fitting});
-  ASSIGN_OR_RETURN(TrainingProbe probe, MakeProbe(options, graph, folder, rows));
-  ASSIGN_OR_RETURN(const TrainingRate training, probe.Train(kProbeSeconds));
+  ASSIGN_OR_RETURN(TrainingProbe probe, MakeProbe(options, graph, folder, rows, limits.stop));
+  ASSIGN_OR_RETURN(const TrainingRate training, probe.Train(limits.seconds));
   return MachineRates{.disk_read = disk.read,
                       .disk_write = disk.write,
                       .training = training.edges_per_second,
-                      .tables = static_cast<double>(rows * NodeBytes(options)) / probe.table_seconds()};
+                      .tables = static_cast<double>(rows * NodeBytes(options)) / probe.table_seconds(),
+                      .sync = disk.sync};
 }
 
 }  // namespace octavo

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -19,6 +20,7 @@ struct MachineRates {
   double training = 0;  // with everything resident
   // Of tables: their initial values are made and their memory is filled, without the disk. 0: not measured.
   double tables = 0;
+  double sync = 0;  // seconds to write and sync a page. 0: not measured
 };
 
 // Training batches only: nothing is read, exchanged or committed.
@@ -33,10 +35,11 @@ struct TrainingRate {
 class TrainingProbe {
  public:
   // Makes tables of `rows` nodes in memory. Creates their files, of zeros, in `folder` if they are missing; two probes
-  // may share them. They can be removed afterwards. REQUIRES: rows > 0; the graph, which must outlive this, has
-  // training edges
+  // may share them. They can be removed afterwards. This and Train end with absl::CancelledError soon after `stop`,
+  // which may be empty, returns true. REQUIRES: rows > 0; the graph, which must outlive this, has training edges
   static absl::StatusOr<TrainingProbe> Make(const TrainOptions& options, const Graph& graph,
-                                            const std::filesystem::path& folder, std::uint64_t rows, Loading loading);
+                                            const std::filesystem::path& folder, std::uint64_t rows, Loading loading,
+                                            std::function<bool()> stop = {});
   TrainingProbe(TrainingProbe&&) noexcept;
   ~TrainingProbe();
 
@@ -55,10 +58,15 @@ class TrainingProbe {
 absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
                                            const std::filesystem::path& folder, std::uint64_t rows, double seconds);
 
-// Measures the disk of `folder`, where the run will be, bypassing the page cache; then trains batches of some
-// of the graph's edges on a table that takes at most a quarter of `memory` bytes. Leaves nothing there. Runs on TBB's
-// workers.
+struct ProbeLimits {
+  std::uint64_t memory = 0;         // bytes; the probe's tables take at most a quarter
+  double seconds = 1.5;             // of training batches
+  std::function<bool()> stop = {};  // may be empty; true: end with absl::CancelledError soon
+};
+
+// Measures the disk of `folder`, where the run will be, bypassing the page cache, with fewer bytes for small tables.
+// Then trains batches of some of the graph's edges. Leaves nothing in the folder. Runs on TBB's workers.
 absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
-                                          const std::filesystem::path& folder, std::uint64_t memory);
+                                          const std::filesystem::path& folder, const ProbeLimits& limits);
 
 }  // namespace octavo

@@ -50,6 +50,9 @@ std::uint64_t LaneFileBytes(const TrainOptions& options, const GraphDescription&
   return options.lanes == 1 ? 0 : options.lanes * RelationBytes(options, graph) + 2 * kNpyHeaderBytes;
 }
 
+// Of embeddings, relations, the optimizer state of both, metrics.jsonl and STATE (checkpoint/run_tables.h).
+constexpr double kSyncsOfCommit = 6;
+
 void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const GraphDescription& graph,
                    TrainingPlan& plan) {
   const auto seconds = [&](const Traffic& traffic) {
@@ -64,6 +67,7 @@ void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const
   Traffic background = plan.epoch;
   background.written -= std::min(background.written, at_commit);
   plan.epoch_seconds = std::max(compute, seconds(background)) + seconds({0, at_commit});
+  if (options.durability == Durability::kFull) plan.epoch_seconds += kSyncsOfCommit * rates.sync;
   Traffic outside = plan.training;
   outside.read -= std::min(outside.read, plan.first_epoch.read + (options.epochs - 1) * plan.epoch.read);
   outside.written -= std::min(outside.written, plan.first_epoch.written + (options.epochs - 1) * plan.epoch.written);

@@ -136,7 +136,9 @@ class Search {
     if (!log_.candidates()) {
       ASSIGN_OR_RETURN(const TrainSettings settings, callbacks_.settings({}, graph_));
       ASSIGN_OR_RETURN(LoggedCandidates candidates,
-                       MakeLoggedCandidates(options_, graph_, settings.threads, paths_.folder()));
+                       MakeLoggedCandidates(options_, graph_, settings.threads, paths_.folder(), [this] {
+                         return stop_ != nullptr && stop_->load(std::memory_order_relaxed) != 0;
+                       }));
       candidates.seconds = clock_.EndPart();
       RETURN_IF_ERROR(log_.AppendCandidates(std::move(candidates)));
     }

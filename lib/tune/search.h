@@ -77,7 +77,7 @@ absl::StatusOr<double> EstimateSearchSeconds(const TuneOptions& options, const S
 // error. A trial that diverges or does not fit the memory ranks last. Within a time the result depends on the clock
 // too, but each decision is in the log before it has an effect, and a search that continues takes the same ones. Runs
 // of trials that are out are removed. Whenever this returns without an error, it has written the preset of the best
-// trial so far.
+// trial so far. A stop while the candidates are made is absl::CancelledError.
 absl::StatusOr<SearchOutcome> RunSearch(const TuneOptions& options, const SearchCallbacks& callbacks,
                                         const std::atomic<int>* stop);
 

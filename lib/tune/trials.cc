@@ -95,16 +95,23 @@ SearchSpace SpaceOf(const std::vector<TrainOptions>& candidates) {
   return space;
 }
 
+// Of batches, for a measurement; less of a short time.
+constexpr double kProbeSeconds = 1.5;
+constexpr double kLeastProbeSeconds = 0.1;
+constexpr double kProbeShare = 0.1;
+
 // Chooses sizes and epochs of the candidates so that one trains in `most` seconds, if it would take longer. Returns
 // what was done about it, for people.
 absl::StatusOr<std::string> FitTime(CandidateSource& source, const Graph& graph, double most, int threads,
-                                    const std::filesystem::path& folder) {
+                                    const std::filesystem::path& folder, const std::function<bool()>& stop) {
   constexpr int kProbes = 2;
+  const double seconds = std::clamp(kProbeShare * most, kLeastProbeSeconds, kProbeSeconds);
   std::string note;
   for (int probe = 1;; ++probe) {
     const TrainOptions options = MakeCandidates(source, 1)[0];
     RETURN_IF_ERROR(CheckTrialOptions(options));
-    ASSIGN_OR_RETURN(const MachineRates rates, ProbeMachine(options, graph, folder, source.memory));
+    ASSIGN_OR_RETURN(const MachineRates rates,
+                     ProbeMachine(options, graph, folder, {.memory = source.memory, .seconds = seconds, .stop = stop}));
     ASSIGN_OR_RETURN(const TrainingPlan plan, PlanTraining(options, graph, source.memory, threads, folder, &rates));
     if (plan.seconds <= most) return note;
     if (note.empty()) {
@@ -151,14 +158,15 @@ absl::StatusOr<std::vector<Trial>> DrawSpaceTrials(const TuneOptions& options) {
 }
 
 absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options, const Graph& graph, int threads,
-                                                      const std::filesystem::path& folder) {
+                                                      const std::filesystem::path& folder,
+                                                      const std::function<bool()>& stop) {
   const auto begin = std::chrono::steady_clock::now();
   CandidateSource source = {.facts = {}, .graph = graph.description(), .memory = options.memory, .seed = options.seed};
   ASSIGN_OR_RETURN(source.facts, MeasureFacts(graph, options.memory));
   LoggedCandidates candidates;
   if (options.seconds > 0) {
     ASSIGN_OR_RETURN(candidates.note,
-                     FitTime(source, graph, TimePlan(options.seconds).MostSecondsOfTrial(), threads, folder));
+                     FitTime(source, graph, TimePlan(options.seconds).MostSecondsOfTrial(), threads, folder, stop));
   }
   candidates.options = MakeCandidates(source, options.trials);
   candidates.seconds = SecondsSince(begin);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,9 +59,12 @@ absl::Status CheckTuneOptions(const TuneOptions& options, const Graph& graph);
 absl::StatusOr<std::vector<Trial>> DrawSpaceTrials(const TuneOptions& options);
 
 // Makes the candidates. Within a time it measures the machine in `folder`, which must exist, and chooses smaller ones
-// if the graph's choice would take too much of the time; the note says so. REQUIRES: as above; options.without_space()
+// if the graph's choice would take too much of the time; the note says so. Ends with absl::CancelledError soon after
+// `stop`, which may be empty and is called by several threads, returns true. REQUIRES: as above;
+// options.without_space()
 absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options, const Graph& graph, int threads,
-                                                      const std::filesystem::path& folder);
+                                                      const std::filesystem::path& folder,
+                                                      const std::function<bool()>& stop = {});
 // Returns the trials, and sets `space` to the options in which any differs from its default.
 std::vector<Trial> TrialsOf(const LoggedCandidates& candidates, const TuneOptions& options, SearchSpace& space);
 

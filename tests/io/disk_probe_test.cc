@@ -21,6 +21,8 @@ TEST(ProbeDisk, MeasuresAndLeavesNothing) {
     EXPECT_GT(rate, 1e5);
     EXPECT_LT(rate, 1e12);
   }
+  EXPECT_GT(rates.sync, 0);
+  EXPECT_LT(rates.sync, 10);
   EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
 }
 

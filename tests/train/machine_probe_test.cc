@@ -21,11 +21,27 @@ TEST(ProbeMachine, MeasuresAndLeavesNothing) {
     options.storage = storage;
     options.batch = 1000;  // more than the graph has
     options.chunk = 500;
-    ASSERT_OK_AND_ASSIGN(const MachineRates rates, ProbeMachine(options, **graph, folder / ".", 1 << 20));
+    ASSERT_OK_AND_ASSIGN(const MachineRates rates, ProbeMachine(options, **graph, folder / ".", {.memory = 1 << 20}));
     EXPECT_GT(rates.disk_read, 0);
     EXPECT_GT(rates.disk_write, 0);
     EXPECT_GT(rates.training, 100);
     EXPECT_GT(rates.tables, 1000);
+    EXPECT_GT(rates.sync, 0);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
+}
+
+TEST(ProbeMachine, StopsWhenAsked) {
+  const TinyTraining training;
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(training.graph_folder()));
+  const TemporaryFolder folder;
+  // At the disk, while tables are made, and between two batches.
+  for (int last = 0; last < 12; ++last) {
+    int asked = 0;
+    const auto stop = [&] { return ++asked > last; };
+    EXPECT_TRUE(absl::IsCancelled(
+        ProbeMachine(TinyOptions(), *graph, folder / ".", {.memory = 1 << 20, .seconds = 100, .stop = stop}).status()))
+        << last;
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
 }
