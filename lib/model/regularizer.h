@@ -7,7 +7,8 @@
 //         ComplEx: the duality-induced regularizer (Zhang, Cai and Wang, NeurIPS 2020), with the weights of its
 //         authors. It is a penalty on an edge, not on a row: it pulls an answer towards its query.
 // Each edge is penalised once for each side that is corrupted, as in Lacroix et al., where an edge and its reciprocal
-// are two training examples.
+// are two training examples. An edge of weight w is penalised w times, as its loss counts w times: the scale of the
+// weights changes nothing between the two.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ namespace octavo {
 // An epoch. Seconds, bytes and rates are of this process only; loss and edges are of the whole epoch.
 struct EpochEvent {
   std::uint64_t epoch = 0;  // from 1
-  double loss = 0;          // mean over the edges' two sides, without the penalty
+  double loss = 0;          // mean over the edges' two sides, by weight, without the penalty
   double penalty = 0;       // mean over the edges' two sides
   std::uint64_t edges = 0;
   double learning_rate = 0;  // of the last update

@@ -13,6 +13,7 @@
 #include "io/failpoint.h"
 #include "optimize/learning_rate.h"
 #include "run/validation.h"
+#include "train/mean_weight.h"
 #include "train/memory_estimate.h"
 #include "train/node_groups.h"
 #include "train/team_event.h"
@@ -89,6 +90,7 @@ absl::Status TrainingLoop::Prepare() {
     }
     lanes_ = std::make_unique<LaneRounds>(tables_, *exchange_);
   }
+  ASSIGN_OR_RETURN(mean_weight_, MeanWeight(edges_, [this] { return Stopping(); }));
   if (options_.typed_fraction > 0) {
     ASSIGN_OR_RETURN(places_, PlaceNodes::Gather(graph_, options_.seed, [this] { return Stopping(); }));
   }
@@ -321,7 +323,9 @@ absl::Status TrainingLoop::RunBatch(std::uint64_t batch, bool ends_window) {
     task.step = first_step_ + course_.StepsBefore(batch + 1);
     progress_.step = task.step;  // without lanes; with several see CountLanes
   }
-  ASSIGN_OR_RETURN(const ChunkLoss loss, schedule_->Train(task));
+  ASSIGN_OR_RETURN(ChunkLoss loss, schedule_->Train(task));
+  loss.loss /= mean_weight_;
+  loss.penalty /= mean_weight_;
   // These sums are part of a commit: an epoch that was interrupted reports the loss of all its batches.
   const std::uint64_t edges = task.edges.size() / options_.EntriesPerEdge();
   if (lanes_ != nullptr) {

@@ -112,6 +112,7 @@ class TrainingLoop {
   RunTables& tables_;
   MmapGradientAccumulator& gradients_;
   const PartitionShape next_shape_;
+  double mean_weight_ = 1;  // of the edges; losses and penalties are divided by it
   const TrainSettings& settings_;
   const TrainCallbacks& callbacks_;
   Progress progress_;      // all work done, committed or not

@@ -85,11 +85,11 @@ double SumOfPenalties(const ModelSpec& model, const RegularizerSpec& regularizer
   double sum = 0;
   for (const Side side : kSides) {
     for (std::size_t i = 0; i < chunk.edges; ++i) {
-      sum += NaivePenalty(regularizer, complex, Row(chunk.heads, i, model.dim));
-      sum += NaivePenalty(regularizer, complex, Row(chunk.tails, i, model.dim));
+      sum += chunk.weights[i] * NaivePenalty(regularizer, complex, Row(chunk.heads, i, model.dim));
+      sum += chunk.weights[i] * NaivePenalty(regularizer, complex, Row(chunk.tails, i, model.dim));
       if (model.kind == ModelKind::kRotatE) continue;
       const auto& relations = side == Side::kTail ? chunk.relations : chunk.head_relations;
-      sum += NaivePenalty(regularizer, complex, Row(relations, i, width));
+      sum += chunk.weights[i] * NaivePenalty(regularizer, complex, Row(relations, i, width));
     }
   }
   return sum;
@@ -189,6 +189,7 @@ double NaiveLoss(const LossSpec& spec, double positive, std::span<const double> 
   switch (spec.kind) {
     case LossKind::kSoftmax: {
       std::vector<double> scores(negatives.begin(), negatives.end());
+      for (double& s : scores) s += spec.log_negative_count;  // e^s, c times
       scores.insert(scores.end(), rivals.begin(), rivals.end());
       double max = positive;
       for (const double s : scores) max = std::max(max, s);

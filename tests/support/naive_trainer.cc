@@ -143,8 +143,11 @@ class NaiveTrainer {
     }
     if (options_.lanes > 1) EndRound();
     if (window != order.window_count()) throw std::runtime_error("a state of several windows");
-    run_.losses.push_back(loss_ / (2.0 * static_cast<double>(edges_.edge_count())));
-    run_.penalties.push_back(penalty_ / (2.0 * static_cast<double>(edges_.edge_count())));
+    double weights = 0;
+    const std::vector<Edge> all = *edges_.ReadAll();
+    for (const Edge& edge : all) weights += edge.weight;
+    run_.losses.push_back(loss_ / (2.0 * weights));
+    run_.penalties.push_back(penalty_ / (2.0 * weights));
   }
 
   // Relations and their optimizer state.
@@ -490,7 +493,7 @@ class NaiveTrainer {
   }
 
   void AddEdge(const Edge& edge, Side side, const std::vector<NodeId>& negatives, const std::vector<NodeId>& rivals) {
-    const LossSpec spec = options_.loss_spec();
+    const LossSpec spec = options_.loss_spec(graph_.node_count());
     const auto& [anchor, answer] =
         side == Side::kTail ? std::pair(edge.head, edge.tail) : std::pair(edge.tail, edge.head);
     std::vector<NodeId> candidates = {answer};
@@ -557,12 +560,11 @@ class NaiveTrainer {
     const Row& r = run_.relations[relation];
     const Row& t = run_.embeddings[Value(tail_id)];
     const auto dura = [&](const Row& head, const Row& of_relation, const Row& tail) {
+      const double weight = edge.weight * options_.regularizer_spec().weight;
       if (options_.model == ModelKind::kRescal) {
-        return NaiveMatrixDura(options_.regularizer_spec().weight, options_.model_spec().BlockSide(), head, of_relation,
-                               tail);
+        return NaiveMatrixDura(weight, options_.model_spec().BlockSide(), head, of_relation, tail);
       }
-      return NaiveDura(options_.regularizer_spec().weight, options_.model == ModelKind::kComplEx, head, of_relation,
-                       tail);
+      return NaiveDura(weight, options_.model == ModelKind::kComplEx, head, of_relation, tail);
     };
     penalty_ += dura(h, r, t);
     AddTo(node_gradients_, Value(head_id), 1, Differences(h, [&](const Row& x) { return dura(x, r, t); }));
@@ -575,7 +577,7 @@ class NaiveTrainer {
     const bool complex = options_.model == ModelKind::kComplEx || options_.model == ModelKind::kRotatE;
     if (spec.kind == RegularizerKind::kDura) return PenaliseByDura(edge, RelationRow(edge, side));
     const auto penalise = [&](Gradients& gradients, const NaiveRows& rows, std::uint64_t row) {
-      const auto penalty = [&](const Row& x) { return NaivePenalty(spec, complex, x); };
+      const auto penalty = [&](const Row& x) { return edge.weight * NaivePenalty(spec, complex, x); };
       penalty_ += penalty(rows[row]);
       AddTo(gradients, row, 1, Differences(rows[row], penalty));
     };
