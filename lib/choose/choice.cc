@@ -203,6 +203,9 @@ void Chooser::ChooseLoss() {
     Set("margin", &TrainOptions::margin, transe ? 3.0 : 6.0);
     Set("adversarial-temperature", &TrainOptions::adversarial_temperature, transe ? 0.5 : 0.75);
   }
+  if (options_.loss == LossKind::kSoftmax && OfProducts() && WithRelations()) {
+    Set("sampling-correction", &TrainOptions::sampling_correction, 0.5);
+  }
   if (!WithRelations() || (!options_.reciprocal && options_.relation_prediction > 0)) return;
   Set("epochs", &TrainOptions::epochs, EpochsOf(facts_.edges));
   // Edges that are alone mix better than groups. Groups are for the cost.
@@ -333,7 +336,8 @@ void Chooser::ShortenWalks() {
 void Chooser::ChoosePlainSize() {
   Set("dim", &TrainOptions::dim, kLeastDim);
   Set("negatives", &TrainOptions::negatives,
-      std::max<std::uint64_t>(64, options_.known_negatives ? options_.chunk : 0));
+      std::max<std::uint64_t>(std::min<std::uint64_t>(64, facts_.nodes),
+                              options_.known_negatives ? options_.chunk : 0));
   if (options_.negatives != 0) Set("degree-fraction", &TrainOptions::degree_fraction, 1.0);
   const bool weighted = facts_.has_weights || options_.walk != Walk::kNone;
   Set("degree-by-weight", &TrainOptions::degree_by_weight, weighted && options_.degree_fraction > 0);

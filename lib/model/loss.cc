@@ -107,9 +107,9 @@ struct Positives {
 // Each of these functions returns the loss of one row, times the weights of its edges, replaces the row's scores by
 // weight * gradient, and sets the gradients of the positives.
 //
-// With S the sum over the negatives, an edge's loss is softplus(log S - p). The gradient by a negative's score is
-// sigmoid(log S - p) times the negative's share of S, so one pass over the negatives is enough for all edges.
-double SoftmaxRow(const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n) {
+// With S c times the sum over the negatives, an edge's loss is softplus(log S - p). The gradient by a negative's score
+// is sigmoid(log S - p) times the negative's share of S, so one pass over the negatives is enough for all edges.
+double SoftmaxRow(const LossSpec& spec, const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n) {
   if (survey.unmasked == 0) {
     std::fill_n(scores, n, 0.0F);
     std::fill_n(edges.gradients, edges.count, 0.0F);
@@ -122,7 +122,7 @@ double SoftmaxRow(const Positives& edges, const RowSurvey& survey, float* scores
     sums.Add(d, e);
   });
   const double sum = sums.Total();
-  const double log_sum = std::log(sum) + survey.max;
+  const double log_sum = std::log(sum) + survey.max + spec.log_negative_count;
   double loss = 0;
   double slopes = 0;
   for (std::size_t i = 0; i < edges.count; ++i) {
@@ -136,8 +136,9 @@ double SoftmaxRow(const Positives& edges, const RowSurvey& survey, float* scores
   return loss;
 }
 
-// With Z = sum_k e^(p_k) + sum_j e^(s_j), the same for all edges of the row, an edge's loss is log Z - p.
-double CompetingSoftmaxRow(const Positives& edges, const RowSurvey& survey, float* scores, std::size_t n) {
+// With Z = sum_k e^(p_k) + c sum_j e^(s_j), the same for all edges of the row, an edge's loss is log Z - p.
+double CompetingSoftmaxRow(const LossSpec& spec, const Positives& edges, const RowSurvey& survey, float* scores,
+                           std::size_t n) {
   const float max = std::max(survey.max, *std::max_element(edges.scores, edges.scores + edges.count));
   LaneSum sums;
   ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
@@ -146,7 +147,8 @@ double CompetingSoftmaxRow(const Positives& edges, const RowSurvey& survey, floa
     sums.Add(d, e);
   });
   const auto above_max = [&](std::size_t i) { return static_cast<double>(edges.scores[i]) - max; };
-  double sum = sums.Total();
+  const double negative_count = std::exp(spec.log_negative_count);
+  double sum = negative_count * sums.Total();
   for (std::size_t i = 0; i < edges.count; i = edges.EndOfCopies(i)) sum += std::exp(above_max(i));
   const double log_sum = std::log(sum);
   const double weight = edges.TotalWeight();
@@ -159,7 +161,7 @@ double CompetingSoftmaxRow(const Positives& edges, const RowSurvey& survey, floa
       edges.gradients[i] = static_cast<float>(slope - edges.weights[i]);
     }
   }
-  ScaleRow(static_cast<float>(weight / sum), scores, n);
+  ScaleRow(static_cast<float>(negative_count * weight / sum), scores, n);
   return loss;
 }
 
@@ -238,8 +240,8 @@ double PlainRow(const LossSpec& spec, const Positives& edges, const RowSurvey& s
                 std::vector<float>& scratch) {
   switch (spec.kind) {
     case LossKind::kSoftmax:
-      return spec.competing_answers ? CompetingSoftmaxRow(edges, survey, scores, n)
-                                    : SoftmaxRow(edges, survey, scores, n);
+      return spec.competing_answers ? CompetingSoftmaxRow(spec, edges, survey, scores, n)
+                                    : SoftmaxRow(spec, edges, survey, scores, n);
     case LossKind::kLogistic:
       return LogisticRow(spec.margin, edges, survey, scores, n);
     case LossKind::kRanking:

@@ -1,7 +1,7 @@
 // Losses of a positive against the negatives of its chunk. Pure; values are in nats.
 //
 // p is the positive's score, s_j those of the unmasked negatives, n their number, g the margin.
-//   softmax           -p + log(e^p + sum_j e^(s_j)); without a negative 0
+//   softmax           -p + log(e^p + c sum_j e^(s_j)); without a negative 0. c is how many nodes a negative stands for
 //   logistic          softplus(-(g + p)) + mean_j softplus(g + s_j)
 //   ranking           mean_j max(0, g - p + s_j)
 //   self-adversarial  softplus(-(g + p)) + sum_j w_j softplus(g + s_j), w = softmax(temperature * s), held constant
@@ -9,7 +9,7 @@
 // Without a negative the mean or sum over j is 0.
 //
 // If edges share a row of scores, each of them is compared with the negatives only. With competing answers the softmax
-// is over the negatives and all answers of the row, -p + log(sum_k e^(p_k) + sum_j e^(s_j)); if the negatives are all
+// is over the negatives and all answers of the row, -p + log(sum_k e^(p_k) + c sum_j e^(s_j)); if the negatives are all
 // other nodes, that is the loss of each edge against every node ("1vsAll" in Ruffinelli et al., ICLR 2020). An answer
 // of several edges of the row is in the sum once. Without a negative the answers still compete; labels are smoothed
 // over the negatives only.
@@ -38,6 +38,7 @@ struct LossSpec {
   float adversarial_temperature = 1.0F;
   float label_smoothing = 0.0F;    // in [0, 1)
   bool competing_answers = false;  // softmax only
+  double log_negative_count = 0;   // log c, softmax only
 };
 
 // "softmax", "logistic", "ranking", "self-adversarial". The parser's error lists them.

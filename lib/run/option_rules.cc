@@ -92,6 +92,10 @@ absl::Status CheckLoss(const TrainOptions& options) {
     return UsageError(
         "label-smoothing has no meaning for this loss, which has no labels; expected softmax or logistic");
   }
+  if (options.sampling_correction > 0 && options.loss != LossKind::kSoftmax) {
+    return UsageError(
+        fmt::format("sampling-correction has no meaning for the {} loss; expected softmax", LossName(options.loss)));
+  }
   if (options.competing_answers && options.loss != LossKind::kSoftmax) {
     return UsageError(
         fmt::format("competing-answers has no meaning for the {} loss; expected softmax", LossName(options.loss)));

@@ -1,6 +1,7 @@
 #include "run/options.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -228,6 +229,9 @@ std::vector<OptionField> LossFields() {
       Recent(Switch("competing-answers", &O::competing_answers,
                     "With group-queries: answers to the same query compete in the softmax (1vsAll with negatives all); "
                     "otherwise only with negatives")),
+      Recent(Real("sampling-correction", &O::sampling_correction, 0, 1,
+                  "In the softmax a negative counts for (nodes / negatives) to this power nodes; 1 corrects for the "
+                  "drawing in full")),
       Recent(Real("label-smoothing", &O::label_smoothing, 0, 0.99,
                   "Share of a positive's label given to its negatives; for softmax and logistic")),
       Recent(Real("dropout", &O::dropout, 0, 0.99, "Probability of dropping each float of an anchor's row")),
@@ -398,14 +402,19 @@ std::optional<std::uint32_t> TrainOptions::InverseOffset(std::uint32_t relation_
   return model == ModelKind::kDot ? 0 : relation_count;
 }
 
-LossSpec TrainOptions::loss_spec() const {
+LossSpec TrainOptions::loss_spec(std::uint64_t nodes) const {
   double value = margin;
   if (value < 0) value = loss == LossKind::kRanking ? 1.0 : loss == LossKind::kSelfAdversarial ? 9.0 : 0.0;
+  double log_count = 0;
+  if (negatives != 0 && negatives < nodes) {
+    log_count = sampling_correction * std::log(static_cast<double>(nodes) / static_cast<double>(negatives));
+  }
   return {.kind = loss,
           .margin = static_cast<float>(value),
           .adversarial_temperature = static_cast<float>(adversarial_temperature),
           .label_smoothing = static_cast<float>(label_smoothing),
-          .competing_answers = competing_answers};
+          .competing_answers = competing_answers,
+          .log_negative_count = log_count};
 }
 
 std::optional<Bf16Backend> TrainOptions::bf16_backend() const {

@@ -76,6 +76,8 @@ struct TrainOptions {
   // (model/chunk.h).
   bool group_queries = false;
   bool competing_answers = false;  // answers of a group compete in the same softmax
+  // Of a softmax with drawn negatives: each counts for (nodes / negatives)^this nodes.
+  double sampling_correction = 0;
   double label_smoothing = 0;
   double dropout = 0;              // for the anchor's row
   double relation_dropout = 0;     // for the relation's row
@@ -117,7 +119,8 @@ struct TrainOptions {
   Durability durability = Durability::kFull;
 
   ModelSpec model_spec() const { return {.kind = model, .norm = norm, .dim = dim, .block = block}; }
-  LossSpec loss_spec() const;
+  // Of a graph with so many nodes.
+  LossSpec loss_spec(std::uint64_t nodes) const;
   RegularizerSpec regularizer_spec() const {
     return {.kind = regularizer, .weight = static_cast<float>(regularization)};
   }

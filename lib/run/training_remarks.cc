@@ -33,10 +33,11 @@ std::vector<std::string> TrainingRemarks(const GraphDescription& graph, const Tr
                     "and rotate learn them",
                     Text(options, "model"), graph.relation_count));
   }
-  if (learns_relations && !graph.has_relations) {
+  // complex is good at the edges of one relation, too.
+  if (learns_relations && !graph.has_relations && options.model != ModelKind::kComplEx) {
     remarks.push_back(
-        fmt::format("the graph has no relations for model {}; dot is for such graphs, and source-context "
-                    "if the direction of edges matters",
+        fmt::format("the graph has no relations for model {}; complex predicts edges of such graphs, dot makes vectors "
+                    "of nodes that are alike",
                     Text(options, "model")));
   }
   if (options.negatives > graph.node_count) {

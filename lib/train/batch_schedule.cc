@@ -29,7 +29,7 @@ BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, co
       optimizer_(options.optimizer_spec()),
       work_(options, graph, tables.embeddings, tables.relations, tables.frozen, tables.places),
       relation_gradients_(tables.relations.rows(), tables.relations.columns()),
-      workers_([this] { return Worker(options_); }) {}
+      workers_([this] { return Worker(options_, graph_.node_count()); }) {}
 
 absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
   last_ = task.place;

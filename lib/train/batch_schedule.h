@@ -89,7 +89,7 @@ class BatchSchedule {
 
  private:
   struct Worker {
-    explicit Worker(const TrainOptions& options) : kernel(MakeKernel(options)) {}
+    Worker(const TrainOptions& options, std::uint64_t nodes) : kernel(MakeKernel(options, nodes)) {}
     ChunkKernel kernel;
     ChunkRows rows;
     GradientsByNode gradients;  // of the chunk, in async

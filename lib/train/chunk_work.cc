@@ -115,8 +115,8 @@ std::size_t PiecesOf(const TrainOptions& options, std::uint64_t chunks) {
   return pieces;
 }
 
-ChunkKernel MakeKernel(const TrainOptions& options) {
-  return ChunkKernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), options.dropout_spec(),
+ChunkKernel MakeKernel(const TrainOptions& options, std::uint64_t nodes) {
+  return ChunkKernel(options.model_spec(), options.loss_spec(nodes), options.regularizer_spec(), options.dropout_spec(),
                      static_cast<float>(options.relation_prediction), options.bf16_backend());
 }
 

@@ -105,7 +105,7 @@ std::size_t PiecesOf(const TrainOptions& options, std::uint64_t chunks);
 inline constexpr std::uint64_t kMostChunksInPieces = 4;
 
 // Makes a kernel for one worker. It keeps its scratch.
-ChunkKernel MakeKernel(const TrainOptions& options);
+ChunkKernel MakeKernel(const TrainOptions& options, std::uint64_t nodes);
 
 // Threads: everything const may be called from many threads, each with its own rows, result and kernel.
 class ChunkWork {

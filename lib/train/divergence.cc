@@ -53,7 +53,7 @@ bool AllFinite(std::span<const float> row) {
 absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const BatchPlace& place,
                           std::span<const Edge> edges, const ChunkInput& input, const ChunkGradients& gradients,
                           const ChunkLoss& loss) {
-  ChunkKernel kernel(options.model_spec(), options.loss_spec(), options.regularizer_spec(), {},
+  ChunkKernel kernel(options.model_spec(), options.loss_spec(graph.node_count()), options.regularizer_spec(), {},
                      static_cast<float>(options.relation_prediction), options.bf16_backend());
   const std::vector<std::uint32_t> one_query = OneQueryEach(1);
   edges = edges.subspan(input.begins[0], input.edges());

@@ -97,6 +97,17 @@ TEST(LossTest, SmoothedLabelsAgreeWithNaiveLoss) {
   }
 }
 
+TEST(LossTest, NegativesThatCountForSeveralNodesAgreeWithNaiveLoss) {
+  for (const std::size_t n : {0U, 1U, 7U, 16U, 35U}) {
+    SCOPED_TRACE(testing::Message() << n << " negatives");
+    auto scores = RandomRows(n, n + 1, 3.0F);
+    const LossSpec spec{.log_negative_count = 2.5};
+    ExpectNaive(spec, 0.3F, scores, 1.5F);
+    for (std::size_t i = 0; i < n; i += 3) scores[i] = kMaskedScore;
+    ExpectNaive(spec, 4.1F, scores, 0.5F);
+  }
+}
+
 // A row with several edges equals the sum of rows with one edge each.
 TEST(LossTest, EdgesThatShareARowAddUp) {
   constexpr std::size_t kNegatives = 21;

@@ -1,5 +1,6 @@
 #include "run/options.h"
 
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -102,6 +103,7 @@ TEST(TrainOptionFields, KeepTheirLimits) {
            {"relation-rate-factor", "0", "-1e-300", "1000", "1000.0000001"},
            {"degree-fraction", "0", "-0.1", "1", "1.0000001"},
            {"typed-fraction", "0", "-0.1", "1", "1.0000001"},
+           {"sampling-correction", "0", "-0.1", "1", "1.0000001"},
            {"regularization", "0", "-1e-9", "1000000", "1000000.1"},
            {"margin", "0", "-1", "1000", "1001"},
            {"initial-scale", "0", "-1", "1000", "1001"},
@@ -159,13 +161,26 @@ TEST(ConfigurationHash, OfTheDefaultsStaysWhatItIs) {
 TEST(TrainOptions, MarginDependsOnTheLoss) {
   TrainOptions options;
   options.loss = LossKind::kRanking;
-  EXPECT_EQ(options.loss_spec().margin, 1.0F);
+  EXPECT_EQ(options.loss_spec(100).margin, 1.0F);
   options.loss = LossKind::kSelfAdversarial;
-  EXPECT_EQ(options.loss_spec().margin, 9.0F);
+  EXPECT_EQ(options.loss_spec(100).margin, 9.0F);
   options.loss = LossKind::kLogistic;
-  EXPECT_EQ(options.loss_spec().margin, 0.0F);
+  EXPECT_EQ(options.loss_spec(100).margin, 0.0F);
   options.margin = 2.5;
-  EXPECT_EQ(options.loss_spec().margin, 2.5F);
+  EXPECT_EQ(options.loss_spec(100).margin, 2.5F);
+}
+
+TEST(TrainOptions, ADrawnNegativeCountsForSeveralNodes) {
+  TrainOptions options;
+  options.negatives = 100;
+  EXPECT_EQ(options.loss_spec(1'000'000).log_negative_count, 0);
+  options.sampling_correction = 1;
+  EXPECT_NEAR(options.loss_spec(1'000'000).log_negative_count, std::log(10'000), 1e-12);
+  options.sampling_correction = 0.5;
+  EXPECT_NEAR(options.loss_spec(1'000'000).log_negative_count, std::log(100), 1e-12);
+  EXPECT_EQ(options.loss_spec(99).log_negative_count, 0) << "nodes are drawn several times";
+  options.negatives = 0;  // all
+  EXPECT_EQ(options.loss_spec(1'000'000).log_negative_count, 0);
 }
 
 }  // namespace

@@ -26,8 +26,10 @@ TEST(TrainingText, NamesModelLossNegativesAndOptimizer) {
 TEST(TrainingRemarks, AreAboutModelsThatDoNotFitTheRelations) {
   TrainOptions options;
   EXPECT_THAT(TrainingRemarks(Described(42), options), IsEmpty());
+  EXPECT_THAT(TrainingRemarks(Described(1), options), IsEmpty());
+  options.model = ModelKind::kTransE;
   EXPECT_THAT(TrainingRemarks(Described(1), options),
-              ElementsAre(HasSubstr("no relations for model complex; dot is for such graphs")));
+              ElementsAre(HasSubstr("no relations for model transe; complex predicts edges of such graphs")));
   options.model = ModelKind::kDot;
   EXPECT_THAT(TrainingRemarks(Described(1), options), IsEmpty());
   EXPECT_THAT(TrainingRemarks(Described(42), options),

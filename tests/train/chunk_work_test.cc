@@ -19,7 +19,7 @@ struct FirstChunk {
   ScheduleFixture fixture{options};
   const ChunkWork work{options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations()};
   const std::span<const Edge> edges = fixture.edges().first(6);
-  ChunkKernel kernel = MakeKernel(options);
+  ChunkKernel kernel = MakeKernel(options, fixture.graph().node_count());
   ChunkRows rows = {};
   ChunkResult result = {};
   std::vector<float> block = {};
@@ -110,7 +110,7 @@ TEST(ChunkWork, PiecesMakeTheBitsOfTheWhole) {
       }
       std::ranges::stable_sort(edges, {}, [](const Edge& edge) { return std::pair(edge.head, edge.relation); });
     }
-    ChunkKernel kernel = MakeKernel(options);
+    ChunkKernel kernel = MakeKernel(options, fixture.graph().node_count());
     ChunkRows rows;
     ChunkResult whole;
     work.Draw({.epoch = 0, .batch = 0}, edges, 0, whole);

@@ -214,7 +214,7 @@ TEST(EstimateTrainingMemory, CoversPackedOperands) {
       work.TakeBlock(block, result);
       const HeapPeak peak;
       ChunkRows rows;
-      ChunkKernel kernel = MakeKernel(options);
+      ChunkKernel kernel = MakeKernel(options, fixture.graph().node_count());
       work.Gather(rows, result);
       work.Compute(rows, kernel, result);
       ASSERT_OK(result.status);

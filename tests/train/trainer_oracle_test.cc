@@ -114,6 +114,9 @@ TEST_P(TrainerOracle, EveryOtherOption) {
   options.regularizer = RegularizerKind::kN3;
   options.regularization = 0.05;
   ExpectSameTraining(training, options);
+  options.sampling_correction = 0.7;
+  ExpectSameTraining(training, options);
+  options.sampling_correction = 0;
   options.regularizer = RegularizerKind::kL2;
   options.accumulate = 3;
   options.learning_rate_schedule = LearningRateSchedule::kCosine;
@@ -190,6 +193,8 @@ TEST_P(TrainerOracleGroups, GroupedQueries) {
   }
   options.loss = LossKind::kSoftmax;
   options.competing_answers = true;
+  ExpectSameTraining(training, options);
+  options.sampling_correction = 1;
   ExpectSameTraining(training, options);
   options.label_smoothing = 0.1;
   options.optimizer = OptimizerKind::kAdagrad;
