@@ -43,8 +43,7 @@ struct OtherCompression {
   std::string_view command;
 };
 std::optional<OtherCompression> FindOtherCompression(std::string_view head) {
-  using namespace std::string_view_literals;
-  if (head.starts_with("\xfd\x37zXZ\x00"sv)) return OtherCompression{"xz", "xz -dc"};
+  if (head.starts_with(std::string_view("\xfd\x37zXZ\x00", 6))) return OtherCompression{"xz", "xz -dc"};
   // A level from 1 to 9, then the first digits of pi.
   if (head.starts_with("BZh") &&
       head.substr(std::min<std::size_t>(4, head.size())).starts_with("\x31\x41\x59\x26\x53\x59")) {
