@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include <memory>
+
 #include "oneapi/tbb/blocked_range.h"
 #include "oneapi/tbb/global_control.h"
 #include "oneapi/tbb/parallel_for.h"
@@ -65,9 +67,15 @@ void ParallelBoth(absl::FunctionRef<void()> first, absl::FunctionRef<void()> sec
 }
 
 void RunWithThreads(int threads, absl::FunctionRef<void()> work) {
+  auto limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                     static_cast<std::size_t>(threads));
   tbb::task_arena arena(threads);
-  arena.initialize();  // before the limit, whose destructor never ends if this fails for lack of memory
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+  try {
+    arena.initialize();
+  } catch (...) {
+    static_cast<void>(limit.release());  // after a lack of memory here its destructor never ends
+    throw;
+  }
   arena.execute([&] { work(); });
 }
 
