@@ -77,6 +77,7 @@ class Chooser {
     ChooseRegularizer();
     ChoosePrecision();
     FitMemory();
+    ChooseCorrection();
     ChooseRegularization();
     ChooseRate();
     return {.options = options_,
@@ -133,6 +134,7 @@ class Chooser {
   void ChooseRegularizer();
   void ChoosePrecision();
   void FitMemory();
+  void ChooseCorrection();
   void ChooseRegularization();
   void ChooseRate();
   bool Shrink();
@@ -202,9 +204,6 @@ void Chooser::ChooseLoss() {
     const bool transe = options_.model == ModelKind::kTransE;
     Set("margin", &TrainOptions::margin, transe ? 3.0 : 6.0);
     Set("adversarial-temperature", &TrainOptions::adversarial_temperature, transe ? 0.5 : 0.75);
-  }
-  if (options_.loss == LossKind::kSoftmax && OfProducts() && WithRelations()) {
-    Set("sampling-correction", &TrainOptions::sampling_correction, 0.5);
   }
   if (!WithRelations() || (!options_.reciprocal && options_.relation_prediction > 0)) return;
   Set("epochs", &TrainOptions::epochs, EpochsOf(facts_.edges));
@@ -410,6 +409,12 @@ void Chooser::FitMemory() {
   while (!Fits() && Shrink()) {
   }
   if (options_.dim < wanted) Because(fmt::format("dim {} instead of {}, to fit in memory", options_.dim, wanted));
+}
+
+// Counted once, a drawn negative is too weak an opponent; counted for all that it stands for, its noise is too strong.
+void Chooser::ChooseCorrection() {
+  if (!WithRelations() || !OfProducts() || options_.loss != LossKind::kSoftmax || options_.negatives == 0) return;
+  Set("sampling-correction", &TrainOptions::sampling_correction, 0.5);
 }
 
 // The weight, which needs the dimension that fits in memory.

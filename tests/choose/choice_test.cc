@@ -121,6 +121,18 @@ TEST(ChooseOptionsTest, AnswersCompeteWhereTheyAreFew) {
   }
 }
 
+TEST(ChooseOptionsTest, DrawnNegativesCountForSeveralNodes) {
+  EXPECT_EQ(Choose(Facts(40'000, 87'000, 11)).options.sampling_correction, 0.5);
+  EXPECT_EQ(Choose(Facts(400, 4'000, 11)).options.sampling_correction, 0) << "all nodes are negatives";
+  EXPECT_EQ(Choose(Facts(10'000, 300'000, 1)).options.sampling_correction, 0) << "walks";
+  TrainOptions given;
+  given.model = ModelKind::kTransE;
+  EXPECT_EQ(Choose(Facts(40'000, 900'000, 11), given, {"model"}).options.sampling_correction, 0);
+  given.model = ModelKind::kComplEx;
+  given.loss = LossKind::kLogistic;
+  EXPECT_EQ(Choose(Facts(40'000, 900'000, 11), given, {"loss"}).options.sampling_correction, 0);
+}
+
 TEST(ChooseOptionsTest, AGraphOfOneRelationGetsDot) {
   const TrainOptions options = Choose(Facts(10'000, 300'000, 1)).options;
   EXPECT_EQ(options.model, ModelKind::kDot);
