@@ -176,8 +176,8 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   std::optional<MachineRates> rates;
   if (!flags.no_probe) {
     // The plan is useful without times: on a full disk, or before a learning rate is found that does not diverge.
-    absl::StatusOr<MachineRates> probed = ProbeMachine(options, *graph, ExistingFolder(flags.run),
-                                                       {.memory = memory, .stop = [] { return Interrupted(); }});
+    absl::StatusOr<MachineRates> probed =
+        ProbeMachine(options, *graph, ExistingFolder(flags.run), {.memory = memory, .stop = Interrupted});
     if (EndedByInterrupt(program, probed.status(), "the plan")) return absl::OkStatus();
     if (probed.ok()) {
       rates = *probed;

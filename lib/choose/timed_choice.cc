@@ -31,10 +31,6 @@ constexpr double kMostOff = 0.04;
 constexpr std::uint64_t kLeastOfWalks = 32;  // negatives; 64 without a time
 // How often the sizes may follow from the speed: it depends on them.
 constexpr int kProbes = 3;
-// Of batches; less of a short time.
-constexpr double kProbeSeconds = 1.5;
-constexpr double kLeastProbeSeconds = 0.1;
-constexpr double kProbeShare = 0.04;
 // Of the time, for walks that only count.
 constexpr double kWalkShare = 0.2;
 
@@ -47,12 +43,9 @@ class ThisMachine : public TimedMachine {
 
   absl::StatusOr<TrainingCost> Measure(const TrainOptions& options) override {
     if (Stopped()) return absl::CancelledError("interrupted");
-    ASSIGN_OR_RETURN(
-        MachineRates rates,
-        ProbeMachine(options, graph_, limit_.folder,
-                     {.memory = memory_,
-                      .seconds = std::clamp(kProbeShare * limit_.seconds, kLeastProbeSeconds, kProbeSeconds),
-                      .stop = limit_.stop}));
+    ASSIGN_OR_RETURN(MachineRates rates,
+                     ProbeMachine(options, graph_, limit_.folder,
+                                  {.memory = memory_, .seconds = ProbeSeconds(limit_.seconds), .stop = limit_.stop}));
     // Later probes fill memory that earlier ones have used, which is faster.
     if (rates_.tables > 0) rates.tables = std::min(rates.tables, rates_.tables);
     rates_ = rates;

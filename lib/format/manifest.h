@@ -25,12 +25,12 @@ namespace octavo {
 
 // A run's progress: exactly the batches whose effects are in the tables that the manifest names.
 struct Progress {
-  std::uint64_t epoch = 0;        // epochs done
-  std::uint64_t batch = 0;        // batches done in the current epoch
-  std::uint64_t step = 0;         // updates since the start (Adam's count)
-  std::uint64_t epoch_edges = 0;  // edges trained in the current epoch
-  double epoch_loss = 0;          // summed over those edges, divided by the mean weight of the graph's edges
-  double epoch_penalty = 0;
+  std::uint64_t epoch = 0;          // epochs done
+  std::uint64_t batch = 0;          // batches done in the current epoch
+  std::uint64_t step = 0;           // updates since the start (Adam's count)
+  std::uint64_t epoch_edges = 0;    // edges trained in the current epoch
+  double epoch_loss = 0;            // summed over those edges, divided by the mean weight of all trained edges
+  double epoch_penalty = 0;         // the same
   std::uint64_t metrics_bytes = 0;  // length of the part of metrics.jsonl that belongs to this commit
   // How the tables are divided (plan/epoch_plan.h), and since which epoch.
   std::uint64_t partitions = 1;

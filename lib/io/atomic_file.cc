@@ -82,11 +82,8 @@ fs::path NameOf(const fs::path& final_path, int n) {
   return final_path.parent_path() / (n == 0 ? name : fmt::format("{}.{}", name, n));
 }
 
-// Whether no process uses the temporary folder or file whose name is the prefix and `suffix` (`<pid>` or `<pid>.<n>`).
-// The process number alone is not enough: the process may live in another container. The lock alone is not enough
-// either: the maker may not have locked it yet. So both are checked, and makers check after locking that it still
-// exists.
-bool IsAbandoned(const fs::path& path, std::string_view suffix) {
+// Whether the temporary folder or file whose name is the prefix and `suffix` (`<pid>` or `<pid>.<n>`) is abandoned.
+bool IsAbandonedName(const fs::path& path, std::string_view suffix) {
   pid_t pid = 0;
   int n = 0;
   const char* const last = suffix.data() + suffix.size();
@@ -95,8 +92,7 @@ bool IsAbandoned(const fs::path& path, std::string_view suffix) {
     number = std::from_chars(number.ptr + 1, last, n);
   }
   if (number.ec != std::errc() || number.ptr != last) return false;
-  const bool gone = pid == ::getpid() || (::kill(pid, 0) != 0 && errno == ESRCH);
-  return gone && PathLock(path).held();
+  return IsAbandoned(path, pid);
 }
 
 std::vector<fs::path> Abandoned(const fs::path& final_path, fs::file_type type) {
@@ -107,7 +103,7 @@ std::vector<fs::path> Abandoned(const fs::path& final_path, fs::file_type type) 
   for (const fs::directory_entry& entry : fs::directory_iterator(ParentOf(target), ignored)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(prefix) || entry.symlink_status(ignored).type() != type) continue;
-    if (IsAbandoned(entry.path(), std::string_view(name).substr(prefix.size()))) found.push_back(entry.path());
+    if (IsAbandonedName(entry.path(), std::string_view(name).substr(prefix.size()))) found.push_back(entry.path());
   }
   std::ranges::sort(found);
   return found;
@@ -195,6 +191,11 @@ absl::StatusOr<ParentFolders> ParentFolders::Make(const fs::path& folder) {
 
 ParentFolders::~ParentFolders() {
   for (const fs::path& folder : folders_) ::rmdir(folder.c_str());  // keeps a folder that others use by now
+}
+
+bool IsAbandoned(const fs::path& path, pid_t maker) {
+  const bool gone = maker == ::getpid() || (::kill(maker, 0) != 0 && errno == ESRCH);
+  return gone && PathLock(path).held();
 }
 
 PathLock::PathLock(const fs::path& path)

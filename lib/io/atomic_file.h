@@ -1,6 +1,8 @@
 // Files and folders that appear under their final name only when complete.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -34,6 +36,11 @@ class PathLock {
   int descriptor_;
   bool unsupported_ = false;
 };
+
+// Whether no process uses what process `maker` has made at `path` and, unless it was killed before, locked. Both the
+// number and the lock are checked: the maker may live in another container, or may not have locked it yet. So makers
+// check after locking that it still exists, and who removes it takes the lock again.
+bool IsAbandoned(const std::filesystem::path& path, pid_t maker);
 
 // Folders that were made to hold another one. Without Keep the destructor removes those that are empty.
 class ParentFolders {

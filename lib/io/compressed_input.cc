@@ -40,7 +40,7 @@ constexpr std::size_t kMagicBytes = 10;  // the longest of these and of OtherCom
 // Compressed data that is not read, and the program that decompresses it to standard output.
 struct OtherCompression {
   std::string_view name;
-  std::string_view command;
+  std::string_view command;  // empty: none that reads a pipe
 };
 std::optional<OtherCompression> FindOtherCompression(std::string_view head) {
   if (head.starts_with(std::string_view("\xfd\x37zXZ\x00", 6))) return OtherCompression{"xz", "xz -dc"};
@@ -50,7 +50,7 @@ std::optional<OtherCompression> FindOtherCompression(std::string_view head) {
     return OtherCompression{"bzip2", "bzip2 -dc"};
   }
   if (head.starts_with("\x04\x22\x4d\x18")) return OtherCompression{"lz4", "lz4 -dc"};
-  if (head.starts_with("\x37\x7a\xbc\xaf\x27\x1c")) return OtherCompression{"7z", "7z x -so"};
+  if (head.starts_with("\x37\x7a\xbc\xaf\x27\x1c")) return OtherCompression{"7z", ""};
   return std::nullopt;
 }
 constexpr std::size_t kMaxZstdHeaderBytes = 18;
@@ -361,9 +361,12 @@ absl::StatusOr<std::unique_ptr<CompressedInput>> CompressedInput::Open(const std
   RETURN_IF_ERROR(raw->Fill(kMagicBytes));
   if (const std::optional<OtherCompression> other = FindOtherCompression(raw->pending())) {
     const bool piped = path == "-";
-    return InputError(fmt::format("{}: found {}; expected text, gzip or zstd; {}{} writes text",
-                                  piped ? "<stdin>" : path, other->name, other->command,
-                                  piped ? std::string() : fmt::format(" {}", ShellWord(path))));
+    const std::string advice = other->command.empty()
+                                   ? std::string()
+                                   : fmt::format("; {}{} writes text", other->command,
+                                                 piped ? std::string() : fmt::format(" {}", ShellWord(path)));
+    return InputError(
+        fmt::format("{}: found {}; expected text, gzip or zstd{}", piped ? "<stdin>" : path, other->name, advice));
   }
   std::unique_ptr<CompressedInput> input;
   if (raw->pending().starts_with(kGzipMagic)) {

@@ -1,6 +1,5 @@
 #include "io/scratch_folder.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -19,15 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether `suffix` is `PID-XXXXXX` and no process uses the folder. The process number alone is not enough, because the
-// process may live in another container; nor is the lock, because the maker may not have taken it yet.
-bool IsAbandoned(const fs::path& path, std::string_view suffix) {
+// Whether `suffix` is `PID-XXXXXX` and no process uses the folder.
+bool IsAbandonedName(const fs::path& path, std::string_view suffix) {
   pid_t pid = 0;
   const char* const last = suffix.data() + suffix.size();
   const std::from_chars_result number = std::from_chars(suffix.data(), last, pid);
   if (number.ec != std::errc() || last - number.ptr != 7 || *number.ptr != '-') return false;
-  const bool gone = pid == ::getpid() || (::kill(pid, 0) != 0 && errno == ESRCH);
-  return gone && PathLock(path).held();
+  return IsAbandoned(path, pid);
 }
 
 void RemoveAbandoned(const fs::path& parent, const std::string& prefix) {
@@ -36,9 +33,12 @@ void RemoveAbandoned(const fs::path& parent, const std::string& prefix) {
   for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(prefix) || entry.symlink_status(ignored).type() != fs::file_type::directory) continue;
-    if (IsAbandoned(entry.path(), std::string_view(name).substr(prefix.size()))) found.push_back(entry.path());
+    if (IsAbandonedName(entry.path(), std::string_view(name).substr(prefix.size()))) found.push_back(entry.path());
   }
-  for (const fs::path& path : found) fs::remove_all(path, ignored);
+  for (const fs::path& path : found) {
+    const PathLock lock(path);  // its maker may have taken it meanwhile
+    if (lock.HoldsOn(path)) fs::remove_all(path, ignored);
+  }
 }
 
 }  // namespace

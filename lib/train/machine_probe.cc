@@ -178,6 +178,8 @@ absl::StatusOr<TrainingProbe> MakeProbe(const TrainOptions& options, const Graph
 
 }  // namespace
 
+double ProbeSeconds(double time) { return std::clamp(0.04 * time, 0.1, kProbeSeconds); }
+
 struct TrainingProbe::Parts {
   TrainOptions options;
   std::function<bool()> stop;

@@ -36,7 +36,8 @@ class TrainingProbe {
  public:
   // Makes tables of `rows` nodes in memory. Creates their files, of zeros, in `folder` if they are missing; two probes
   // may share them. They can be removed afterwards. This and Train end with absl::CancelledError soon after `stop`,
-  // which may be empty, returns true. REQUIRES: rows > 0; the graph, which must outlive this, has training edges
+  // which may be empty and is called by several threads, returns true. REQUIRES: rows > 0; the graph, which must
+  // outlive this, has training edges
   static absl::StatusOr<TrainingProbe> Make(const TrainOptions& options, const Graph& graph,
                                             const std::filesystem::path& folder, std::uint64_t rows, Loading loading,
                                             std::function<bool()> stop = {});
@@ -58,10 +59,15 @@ class TrainingProbe {
 absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
                                            const std::filesystem::path& folder, std::uint64_t rows, double seconds);
 
+inline constexpr double kProbeSeconds = 1.5;
+// How long batches are trained to measure a training that is to take `time`; both in seconds.
+double ProbeSeconds(double time);
+
 struct ProbeLimits {
-  std::uint64_t memory = 0;         // bytes; the probe's tables take at most a quarter
-  double seconds = 1.5;             // of training batches
-  std::function<bool()> stop = {};  // may be empty; true: end with absl::CancelledError soon
+  std::uint64_t memory = 0;        // bytes; the probe's tables take at most a quarter
+  double seconds = kProbeSeconds;  // of training batches
+  // May be empty; true: end with absl::CancelledError soon. Called by several threads.
+  std::function<bool()> stop = {};
 };
 
 // Measures the disk of `folder`, where the run will be, bypassing the page cache, with fewer bytes for small tables.

@@ -230,7 +230,11 @@ absl::StatusOr<TrainOutcome> TrainNew(NewRun& run, RunFolder& place, AtomicFolde
   bool keep_older = false;
   if (place.has_older()) {
     const DiskSpace space = DiskSpaceOf(options, run.graph->description(), run.division);
-    keep_older = run.vectors != nullptr || (team == nullptr && CheckDiskSpace(paths, space, /*beside=*/true).ok());
+    DiskSpace both = space;
+    if (options.walk != Walk::kNone) {  // their pairs, and what is sorted of them
+      both.beginning += 2 * sizeof(Edge) * MostTrainedEdges(options, run.graph->description());
+    }
+    keep_older = run.vectors != nullptr || (team == nullptr && CheckDiskSpace(paths, both, /*beside=*/true).ok());
     RETURN_IF_ERROR(CheckDiskSpace(paths, space, keep_older));
   }
   place.Keep();

@@ -90,7 +90,9 @@ absl::Status TrainingLoop::Prepare() {
     }
     lanes_ = std::make_unique<LaneRounds>(tables_, *exchange_);
   }
-  ASSIGN_OR_RETURN(mean_weight_, MeanWeight(edges_, [this] { return Stopping(); }));
+  if (progress_.epoch < options_.epochs) {
+    ASSIGN_OR_RETURN(mean_weight_, MeanWeight(edges_, [this] { return Stopping(); }));
+  }
   if (options_.typed_fraction > 0) {
     ASSIGN_OR_RETURN(places_, PlaceNodes::Gather(graph_, options_.seed, [this] { return Stopping(); }));
   }

@@ -438,7 +438,7 @@ absl::StatusOr<SearchPlan> CheckSearch(const TuneOptions& options, int threads, 
 absl::StatusOr<double> EstimateSearchSeconds(const TuneOptions& options, const SearchPlan& plan, std::uint64_t memory,
                                              const fs::path& folder) {
   constexpr std::size_t kMostProbes = 4;
-  constexpr double kProbeSeconds = 0.3;
+  constexpr double kSecondsOfTrial = 0.3;
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(options.graph));
   const std::size_t probes = std::min(kMostProbes, plan.trials.size());
   double trial_seconds = 0;  // in full, the mean
@@ -446,7 +446,7 @@ absl::StatusOr<double> EstimateSearchSeconds(const TuneOptions& options, const S
     const TrainOptions& trial = plan.trials[i * plan.trials.size() / probes].options;
     const std::uint64_t most_rows = std::max<std::uint64_t>(1024, memory / 4 / (trial.dim * sizeof(float)));
     ASSIGN_OR_RETURN(const TrainingRate rate,
-                     ProbeTraining(trial, *graph, folder, std::min(graph->node_count(), most_rows), kProbeSeconds));
+                     ProbeTraining(trial, *graph, folder, std::min(graph->node_count(), most_rows), kSecondsOfTrial));
     const auto edges = static_cast<double>(MostTrainedEdges(trial, graph->description()) * trial.epochs);
     trial_seconds += edges / rate.edges_per_second / static_cast<double>(probes);
   }

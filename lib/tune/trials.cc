@@ -95,23 +95,18 @@ SearchSpace SpaceOf(const std::vector<TrainOptions>& candidates) {
   return space;
 }
 
-// Of batches, for a measurement; less of a short time.
-constexpr double kProbeSeconds = 1.5;
-constexpr double kLeastProbeSeconds = 0.1;
-constexpr double kProbeShare = 0.1;
-
 // Chooses sizes and epochs of the candidates so that one trains in `most` seconds, if it would take longer. Returns
 // what was done about it, for people.
 absl::StatusOr<std::string> FitTime(CandidateSource& source, const Graph& graph, double most, int threads,
                                     const std::filesystem::path& folder, const std::function<bool()>& stop) {
   constexpr int kProbes = 2;
-  const double seconds = std::clamp(kProbeShare * most, kLeastProbeSeconds, kProbeSeconds);
   std::string note;
   for (int probe = 1;; ++probe) {
     const TrainOptions options = MakeCandidates(source, 1)[0];
     RETURN_IF_ERROR(CheckTrialOptions(options));
-    ASSIGN_OR_RETURN(const MachineRates rates,
-                     ProbeMachine(options, graph, folder, {.memory = source.memory, .seconds = seconds, .stop = stop}));
+    ASSIGN_OR_RETURN(
+        const MachineRates rates,
+        ProbeMachine(options, graph, folder, {.memory = source.memory, .seconds = ProbeSeconds(most), .stop = stop}));
     ASSIGN_OR_RETURN(const TrainingPlan plan, PlanTraining(options, graph, source.memory, threads, folder, &rates));
     if (plan.seconds <= most) return note;
     if (note.empty()) {

@@ -264,9 +264,9 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
 }
 
 @test "a signal while rows are copied leaves no run, and an older one unchanged" {
-  stop() {  # FOLDER SIGNAL CODE FLAGS...: the signal comes when the tables are in the folder
-    local folder="$1" signal="$2" code="$3" status=0
-    shift 3
+  stop() {  # FOLDER SIGNAL CODE FATE FLAGS...: the signal comes when the tables are in the folder
+    local folder="$1" signal="$2" code="$3" fate="$4" status=0
+    shift 4
     OCTAVO_FAILPOINT="initial.rows:1=sleep,initial.state:1=sleep" env --default-signal="$signal" \
       "$OCTAVO" train --graph graph --run out "${tiny[@]}" --reciprocal --optimizer adagrad --init run "$@" 2>err.log &
     local pid=$!
@@ -274,13 +274,13 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
     kill "-$signal" "$pid"
     wait "$pid" || status=$?
     [ "$status" = "$code" ]
-    grep -qE '^warning: interrupted; out (was not made|is as it was before|has nothing trained yet; the same command begins it again)$' err.log
+    grep -qx "warning: interrupted; out $fate" err.log
   }
-  stop out INT 130
+  stop out INT 130 'has nothing trained yet; the same command begins it again'
   [ ! -e out/STATE ] && [ ! -e out/embeddings.npy ]
   "$OCTAVO" --quiet train --graph graph --run out "${tiny[@]}"
   before="$(tables out)$(sha256sum out/STATE)"
-  stop out/.replacement TERM 143 --overwrite
+  stop out/.replacement TERM 143 'is as it was before' --overwrite
   [ "$before" = "$(tables out)$(sha256sum out/STATE)" ] && [ ! -e out/.replacement ]
 }
 

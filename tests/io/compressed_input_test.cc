@@ -175,7 +175,8 @@ TEST_F(CompressedInputTest, RefusesOtherCompressionsByName) {
   for (const auto& [bytes, error] :
        {std::pair("\xfd\x37zXZ\0\0\4"s, "found xz; expected text, gzip or zstd; xz -dc "),
         std::pair("BZh91AY&SY\x12\x34"s, "found bzip2; expected text, gzip or zstd"),
-        std::pair("\x04\x22\x4d\x18\x64"s, "found lz4; "), std::pair("\x37\x7a\xbc\xaf\x27\x1c\0"s, "found 7z; ")}) {
+        std::pair("\x04\x22\x4d\x18\x64"s, "found lz4; "),
+        std::pair("\x37\x7a\xbc\xaf\x27\x1c\0"s, "found 7z; expected text, gzip or zstd")}) {
     WriteFileBytes(path, bytes);
     EXPECT_ERROR(CompressedInput::Open(path), kInput, error);
   }

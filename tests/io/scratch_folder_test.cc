@@ -48,8 +48,10 @@ TEST(ScratchFolder, RemovesWhatAKilledProcessLeft) {
   const fs::path alive = parent / fmt::format(".octavo-bench-{}-abcdef", ::getppid());
   const fs::path locked = parent / fmt::format(".octavo-bench-{}-locked", EndedProcess());
   const fs::path other = parent / ".octavo-bench-notes";
+  const fs::path link = parent / fmt::format(".octavo-bench-{}-linked", EndedProcess());
+  fs::create_directory_symlink(parent / "elsewhere", link);
   const fs::path of_another_name = parent / fmt::format(".octavo-plan-{}-abcdef", EndedProcess());
-  for (const fs::path& path : {left, alive, locked, other, of_another_name}) {
+  for (const fs::path& path : {left, alive, locked, other, of_another_name, parent / "elsewhere"}) {
     fs::create_directory(path);
     WriteFileBytes(path / "rows.npy", "rows");
   }
@@ -57,7 +59,9 @@ TEST(ScratchFolder, RemovesWhatAKilledProcessLeft) {
   ASSERT_TRUE(lock.held());
   ASSERT_OK(ScratchFolder::Make(parent.path(), "octavo-bench").status());
   EXPECT_FALSE(fs::exists(left));
-  for (const fs::path& path : {alive, locked, other, of_another_name}) EXPECT_TRUE(fs::exists(path)) << path;
+  for (const fs::path& path : {alive, locked, other, of_another_name, link, parent / "elsewhere" / "rows.npy"}) {
+    EXPECT_TRUE(fs::exists(path)) << path;
+  }
 }
 
 }  // namespace

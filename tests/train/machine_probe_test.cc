@@ -1,5 +1,6 @@
 #include "train/machine_probe.h"
 
+#include <atomic>
 #include <filesystem>
 #include <utility>
 
@@ -37,7 +38,7 @@ TEST(ProbeMachine, StopsWhenAsked) {
   const TemporaryFolder folder;
   // At the disk, while tables are made, and between two batches.
   for (int last = 0; last < 12; ++last) {
-    int asked = 0;
+    std::atomic<int> asked = 0;
     const auto stop = [&] { return ++asked > last; };
     EXPECT_TRUE(absl::IsCancelled(
         ProbeMachine(TinyOptions(), *graph, folder / ".", {.memory = 1 << 20, .seconds = 100, .stop = stop}).status()))

@@ -124,7 +124,7 @@ TEST(PlanTraining, Bfloat16HalvesTheEmbeddings) {
 }
 
 TEST(PlanTraining, ExpectsTheLongerOfComputingAndMoving) {
-  const TrainOptions options = Options(7, 2);
+  TrainOptions options = Options(7, 2);
   const double edges = static_cast<double>((*Graph::Open(Training().graph_folder()))->description().train_edges);
   const MachineRates slow_compute{.disk_read = 1e12, .disk_write = 1e12, .training = 100};
   EXPECT_NEAR(Plan(options, &slow_compute).epoch_seconds, edges / 100, 0.1);
@@ -134,6 +134,13 @@ TEST(PlanTraining, ExpectsTheLongerOfComputingAndMoving) {
   EXPECT_NEAR(plan.epoch_seconds, static_cast<double>(plan.epoch.read + plan.epoch.written) / 1e4, 0.1);
   EXPECT_GE(plan.seconds, 3 * plan.epoch_seconds);
   EXPECT_EQ(Plan(options).epoch_seconds, 0);
+  // The syncs of a commit, unless it is to survive only a kill.
+  MachineRates slow_sync = slow_compute;
+  slow_sync.sync = 2;
+  EXPECT_NEAR(Plan(options, &slow_sync).epoch_seconds - Plan(options, &slow_compute).epoch_seconds, 12, 0.01);
+  options.durability = Durability::kProcess;
+  EXPECT_EQ(Plan(options, &slow_sync).epoch_seconds, Plan(options, &slow_compute).epoch_seconds);
+  options.durability = Durability::kFull;
   // Tables are filled once.
   MachineRates slow_tables = slow_compute;
   slow_tables.tables = 1e4;
