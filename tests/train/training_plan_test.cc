@@ -137,10 +137,10 @@ TEST(PlanTraining, ExpectsTheLongerOfComputingAndMoving) {
   // The syncs of a commit, unless it is to survive only a kill.
   MachineRates slow_sync = slow_compute;
   slow_sync.sync = 2;
+  options.durability = Durability::kFull;
   EXPECT_NEAR(Plan(options, &slow_sync).epoch_seconds - Plan(options, &slow_compute).epoch_seconds, 12, 0.01);
   options.durability = Durability::kProcess;
   EXPECT_EQ(Plan(options, &slow_sync).epoch_seconds, Plan(options, &slow_compute).epoch_seconds);
-  options.durability = Durability::kFull;
   // Tables are filled once.
   MachineRates slow_tables = slow_compute;
   slow_tables.tables = 1e4;
