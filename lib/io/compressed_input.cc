@@ -35,7 +35,9 @@ constexpr std::uint64_t kDropBytes = std::uint64_t{4} << 20;
 constexpr int kPollMilliseconds = 100;
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
-constexpr std::size_t kMagicBytes = 10;  // the longest of these and of OtherCompression
+constexpr std::size_t kMagicBytes = 4;  // of the others the first four bytes are enough, too
+constexpr std::string_view kBzip2Magic = "BZh";
+constexpr std::string_view kBzip2Block = "\x31\x41\x59\x26\x53\x59";  // after a level from 1 to 9
 
 // Compressed data that is not read, and the program that decompresses it to standard output.
 struct OtherCompression {
@@ -43,14 +45,12 @@ struct OtherCompression {
   std::string_view command;  // empty: none that reads a pipe
 };
 std::optional<OtherCompression> FindOtherCompression(std::string_view head) {
-  if (head.starts_with(std::string_view("\xfd\x37zXZ\x00", 6))) return OtherCompression{"xz", "xz -dc"};
-  // A level from 1 to 9, then the first digits of pi.
-  if (head.starts_with("BZh") &&
-      head.substr(std::min<std::size_t>(4, head.size())).starts_with("\x31\x41\x59\x26\x53\x59")) {
+  if (head.starts_with("\xfd\x37zX")) return OtherCompression{"xz", "xz -dc"};
+  if (head.starts_with("\x04\x22\x4d\x18")) return OtherCompression{"lz4", "lz4 -dc"};
+  if (head.starts_with("\x37\x7a\xbc\xaf")) return OtherCompression{"7z", ""};
+  if (head.starts_with(kBzip2Magic) && head.substr(std::min(kMagicBytes, head.size())).starts_with(kBzip2Block)) {
     return OtherCompression{"bzip2", "bzip2 -dc"};
   }
-  if (head.starts_with("\x04\x22\x4d\x18")) return OtherCompression{"lz4", "lz4 -dc"};
-  if (head.starts_with("\x37\x7a\xbc\xaf\x27\x1c")) return OtherCompression{"7z", ""};
   return std::nullopt;
 }
 constexpr std::size_t kMaxZstdHeaderBytes = 18;
@@ -359,6 +359,8 @@ absl::StatusOr<std::unique_ptr<CompressedInput>> CompressedInput::Open(const std
                                                                        const InputLimits& limits) {
   ASSIGN_OR_RETURN(std::unique_ptr<RawInput> raw, OpenRaw(path, std::move(stop), limits));
   RETURN_IF_ERROR(raw->Fill(kMagicBytes));
+  // No more is awaited of other inputs: a pipe may bring it much later.
+  if (raw->pending().starts_with(kBzip2Magic)) RETURN_IF_ERROR(raw->Fill(kMagicBytes + kBzip2Block.size()));
   if (const std::optional<OtherCompression> other = FindOtherCompression(raw->pending())) {
     const bool piped = path == "-";
     const std::string advice = other->command.empty()
