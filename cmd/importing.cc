@@ -287,7 +287,8 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
   options.drop_unseen = flags.unseen == "drop";
   options.stop = Interrupted;
   options.opened = [&, last = std::optional<FileFormat>()](const std::string& path, const FileFormat& format) mutable {
-    const std::string text = fmt::format("reading {} as {}", path == "-" ? "<stdin>" : path, FileFormatText(format));
+    const std::string name = path == "-" ? "<stdin>" : path;
+    const std::string text = fmt::format("reading {} as {}", name, FileFormatText(format));
     if (SurelyLooksLikeAnother(format)) {
       program.reporter.Warning(text);
     } else if (last == format) {
@@ -296,16 +297,16 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
       program.reporter.Info(text);
     }
     if (format.numeric_tails > 0 && !(last && last->numeric_tails > 0)) {
-      program.reporter.Warning(fmt::format(
-          "{}: the third column has numbers only and is read as tail; if they are weights: --columns "
-          "head,tail,weight{}; if they are none: --columns head,tail,-{}",
-          path == "-" ? "<stdin>" : path, format.numeric_tails > 3 ? ",-" : "", format.numeric_tails > 3 ? ",-" : ""));
+      program.reporter.Warning(
+          fmt::format("{}: the third column has numbers only and is read as tail; if they are weights: --columns "
+                      "head,tail,weight{}; if they are none: --columns head,tail,-{}",
+                      name, format.numeric_tails > 3 ? ",-" : "", format.numeric_tails > 3 ? ",-" : ""));
     }
     if (format.timed_weights && !(last && last->timed_weights)) {
       program.reporter.Warning(fmt::format(
           "{}: the fourth column has whole numbers as large as times in seconds and is read as weight; if they are "
           "times: --columns head,relation,tail,-",
-          path == "-" ? "<stdin>" : path));
+          name));
     }
     if (format.titles && !(last && last->titles == format.titles)) {
       const std::optional<std::string> columns =
@@ -313,7 +314,7 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
       program.reporter.Warning(fmt::format(
           "{}:{}: \"{}\" looks like column titles but is read as an edge; --skip-lines {} skips "
           "it, and as many lines of every other file{}",
-          path == "-" ? "<stdin>" : path, format.titles->line, Escape(format.titles->text), format.titles->line,
+          name, format.titles->line, Escape(format.titles->text), format.titles->line,
           columns ? fmt::format("; --columns {} reads the columns of these titles", ShellWord(*columns)) : ""));
     }
     last = format;

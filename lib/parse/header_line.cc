@@ -107,6 +107,24 @@ bool AreTitles(const std::vector<Ends>& lines, char separator) {
   return is_pair && std::ranges::none_of(rest, [&](const Ends& e) { return is_like(e.head) || is_like(e.tail); });
 }
 
+// Calls `fits` for the fields of the first lines, but not for the first one, which may be titles. Returns the number of
+// lines, or 0 as soon as one does not fit.
+template <typename Fits>
+std::size_t CheckLines(std::string_view text, InputFormat format, const Columns& columns, char separator,
+                       const Fits& fits) {
+  Fields fields;
+  std::deque<std::string> unescaped;
+  std::size_t lines = 0;
+  while (lines < kTailLines && !text.empty()) {
+    const std::string_view line = TakeLine(text);
+    if (KindOfLine(line) != LineKind::kData) continue;
+    SplitFields(line, format, fields, unescaped, separator);
+    if (!fields.complaint.empty() || fields.count != columns.count || ++lines == 1) continue;
+    if (!fits(fields)) return 0;
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat format, const Columns& columns,
@@ -134,20 +152,13 @@ std::optional<HeaderLine> FindHeaderLine(std::string_view text, InputFormat form
 }
 
 bool HasNumericTails(std::string_view text, InputFormat format, const Columns& columns, char separator) {
-  Fields fields;
-  std::deque<std::string> unescaped;
-  std::size_t lines = 0;
   bool names = false;     // of heads
   bool decimals = false;  // of tails
   double least_tail = std::numeric_limits<double>::max();
   double most_other = 0;
   absl::flat_hash_set<std::string> tails;
   absl::flat_hash_set<std::string> relations;
-  while (lines < kTailLines && !text.empty()) {
-    const std::string_view line = TakeLine(text);
-    if (KindOfLine(line) != LineKind::kData) continue;
-    SplitFields(line, format, fields, unescaped, separator);
-    if (!fields.complaint.empty() || fields.count != columns.count || ++lines == 1) continue;
+  const std::size_t lines = CheckLines(text, format, columns, separator, [&](const Fields& fields) {
     const std::string tail = WithPoint(fields.values[static_cast<std::size_t>(columns.tail)], separator);
     const std::optional<double> number = NumberOf(tail);
     if (!number) return false;
@@ -160,7 +171,8 @@ bool HasNumericTails(std::string_view text, InputFormat format, const Columns& c
     }
     tails.emplace(tail);
     relations.emplace(fields.values[static_cast<std::size_t>(columns.relation)]);
-  }
+    return true;
+  });
   if (lines <= kLeastNumbers) return false;
   const bool times = least_tail >= kLeastTime && least_tail > most_other;
   const bool ratings = lines >= kLeastRatings && tails.size() <= kMostRatings && relations.size() >= 3 * tails.size();
@@ -168,18 +180,11 @@ bool HasNumericTails(std::string_view text, InputFormat format, const Columns& c
 }
 
 bool HasTimesAsWeights(std::string_view text, InputFormat format, const Columns& columns, char separator) {
-  Fields fields;
-  std::deque<std::string> unescaped;
-  std::size_t lines = 0;
-  while (lines < kTailLines && !text.empty()) {
-    const std::string_view line = TakeLine(text);
-    if (KindOfLine(line) != LineKind::kData) continue;
-    SplitFields(line, format, fields, unescaped, separator);
-    if (!fields.complaint.empty() || fields.count != columns.count || ++lines == 1) continue;
+  const auto is_time = [&](const Fields& fields) {
     const std::optional<double> number = NumberOf(fields.values[static_cast<std::size_t>(columns.weight)]);
-    if (!number || *number < kLeastTime || *number != std::floor(*number)) return false;
-  }
-  return lines > kLeastNumbers;
+    return number && *number >= kLeastTime && *number == std::floor(*number);
+  };
+  return CheckLines(text, format, columns, separator, is_time) > kLeastNumbers;
 }
 
 }  // namespace octavo
