@@ -143,11 +143,26 @@ assert 200 < memory <= 280, memory'
 @test "a plan that is killed leaves nothing" {
   "$OCTAVO" plan "${settings[@]}" >out.log &
   pid=$!
-  training() { ls -l "/proc/$pid/fd" | grep -q 'gradients.map (deleted)'; }
-  wait_for 60 training
+  wait_for 60 measures "$pid"
   kill -KILL "$pid"
   wait "$pid" || true
   [ -z "$(find . -name '.octavo*')" ]
+}
+
+@test "a signal during the measurement ends the plan, without the lines that were to come" {
+  for flags in "${settings[*]}" "--graph large --time 10m"; do
+    # shellcheck disable=SC2086
+    "$OCTAVO" plan $flags >out.log 2>err.log 3>&- &
+    pid=$!
+    wait_for 60 measures "$pid"
+    kill -TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 143 ]
+    grep -qx 'warning: interrupted; the plan was not made' err.log
+    [ ! -s out.log ]
+    [ -z "$(find . -name '.octavo*')" ]
+  done
 }
 
 @test "a machine that cannot be measured is a warning, and the plan is still printed" {

@@ -80,6 +80,26 @@ PYTHON
   fails 2 'another --time: found 2 s, expected 3600 s' "$OCTAVO" tune --graph split --trials 5 --output search --time 2s
 }
 
+@test "a signal before the first trial ends the search, and the same command begins it again" {
+  awk 'BEGIN { srand(5); for (i = 0; i < 20000; ++i) printf "n%d\tr%d\tn%d\n", i % 9000, rand() * 4, rand() * 9000 }' >all.tsv
+  awk '{ print > (NR % 20 ? "large.tsv" : "valid.tsv") }' all.tsv
+  "$OCTAVO" --quiet import large.tsv --valid valid.tsv --graph large
+  flags=(--graph large --output stopped --time 15s --trials 2)
+  "$OCTAVO" tune "${flags[@]}" >out.log 2>err.log 3>&- &
+  pid=$!
+  wait_for 60 measures "$pid"
+  kill -TERM "$pid"
+  status=0
+  wait "$pid" || status=$?
+  [ "$status" -eq 143 ]
+  grep -qx 'warning: interrupted; stopped has no trial yet; the same command begins the search again' err.log
+  [ ! -s out.log ]
+  [ -z "$(find . -name '.octavo*')" ]
+  ! grep -q '"begun"' stopped/tune.jsonl
+  "$OCTAVO" --quiet tune "${flags[@]}" --json >out.json
+  [ "$(value out.json end)" = done ]
+}
+
 @test "a graph without valid edges has some held out, and the best is trained on all of them" {
   printf '1\tthe instructor\n34\tthe president\n' >labels.tsv
   "$OCTAVO" --quiet import "$BATS_TEST_DIRNAME/../../data/karate.tsv" --graph karate --columns head,tail --labels labels.tsv
