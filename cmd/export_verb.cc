@@ -100,6 +100,9 @@ absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
   if (!flags.metadata.empty() && !projector) {
     return UsageError(fmt::format("--metadata: found --format {}; expected projector", VectorFormatName(work.format)));
   }
+  if (flags.unknown == "skip" && flags.selection.list.empty()) {
+    return UsageError("--unknown skip: found no --select; expected a list of names with it");
+  }
   const bool sheet = work.format == VectorFormat::kTsv || work.format == VectorFormat::kCsv || projector;
   if (flags.escape_formulas && !sheet) {
     return UsageError(
@@ -120,14 +123,18 @@ absl::StatusOr<Export> ParseFlags(const ExportFlags& flags) {
 }
 
 absl::Status CheckTargets(const Export& work, const ExportFlags& flags, const Graph& graph) {
-  std::map<std::filesystem::path, std::string> taken;  // by target path: the flag that writes there
+  std::map<std::filesystem::path, std::string> taken;  // by path: the flag that writes there
+  if (!flags.selection.list.empty() && flags.selection.list != "-") {
+    ASSIGN_OR_RETURN(std::filesystem::path list, ResolvedPath(flags.selection.list));
+    taken.emplace(std::move(list), "--select");
+  }
   for (const auto& [flag, target] : work.targets) {
     RETURN_IF_ERROR(CheckTarget(flag, target, flags.run, graph));
     ASSIGN_OR_RETURN(std::filesystem::path resolved, ResolvedPath(target));
     const auto [other, is_new] = taken.emplace(std::move(resolved), flag);
     if (is_new) continue;
-    return UsageError(
-        fmt::format("{} {}: {} writes to the same file; choose another name", flag, target, other->second));
+    return UsageError(fmt::format("{} {}: {} {} the same file; choose another name", flag, target, other->second,
+                                  other->second == "--select" ? "reads" : "writes to"));
   }
   return absl::OkStatus();
 }

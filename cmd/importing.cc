@@ -146,7 +146,8 @@ void Report(const ImportFlags& flags, const ImportSummary& summary, Reporter& re
   }
   WarnOfManyRelations(flags, summary, reporter);
   if (graph.valid_edges + graph.test_edges == 0) {
-    reporter.Info("no edges are held out for evaluation; use --valid, --test or --split 0.9,0.05,0.05");
+    reporter.Info(fmt::format("no edges are held out for evaluation; use --valid{}",
+                              flags.options.base.empty() ? ", --test or --split 0.9,0.05,0.05" : " or --test"));
   }
   if (summary.spilled_bytes > 0) {
     reporter.Info(fmt::format("names and edges exceed --memory: {} went through temporary files",

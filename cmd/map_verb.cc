@@ -39,6 +39,7 @@ struct MapFlags {
   std::uint64_t seed = 1;
   std::uint64_t epochs = 1000;
   std::uint64_t neighbors = 15;
+  std::string of_neighbors;  // a flag that was given and that only --kind neighbors has
 };
 
 absl::Status CheckOutput(const MapFlags& flags, const Graph& graph) {
@@ -74,6 +75,10 @@ absl::Status WriteFiles(const NodeMap& map, const MapFlags& flags, const Trained
 absl::Status RunMap(Program& program, MapFlags& flags) {
   if (flags.run.run.empty()) flags.run.run = flags.run_place;
   if (flags.run.run.empty()) return UsageError("RUN is required: the run folder, alone or after --run");
+  if (flags.kind == "pca" && !flags.of_neighbors.empty()) {
+    return UsageError(
+        fmt::format("{}: found --kind pca, which moves no node; expected --kind neighbors", flags.of_neighbors));
+  }
   EndOnInterrupt end(program, flags.output);
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, flags.run));
   RETURN_IF_ERROR(CheckOutput(flags, *run.graph));
@@ -129,14 +134,20 @@ void AddMapVerb(CLI::App& app, Program& program) {
                    "the vectors differ most")
       ->check(CLI::IsMember({"neighbors", "pca"}))
       ->capture_default_str();
-  AddWholeNumber(*verb, "--neighbors", flags->neighbors, 1, kMostNeighbors,
-                 "Nearest nodes by cosine that attract a node; more show larger structures");
-  AddWholeNumber(*verb, "--epochs", flags->epochs, 1, kMostEpochs, "Times that each node is moved");
-  AddWholeNumber(*verb, "--seed", flags->seed, 0, UINT64_MAX, "Seed of the layout");
+  const std::array of_neighbors = {
+      AddWholeNumber(*verb, "--neighbors", flags->neighbors, 1, kMostNeighbors,
+                     "Nearest nodes by cosine that attract a node; more show larger structures"),
+      AddWholeNumber(*verb, "--epochs", flags->epochs, 1, kMostEpochs, "Times that each node is moved"),
+      AddWholeNumber(*verb, "--seed", flags->seed, 0, UINT64_MAX, "Seed of the layout")};
   verb->footer(
       "The map depends only on the run and these flags: not on threads or memory. What does not fit into --memory is\n"
       "in a temporary file beside the output.");
-  verb->final_callback([&program, flags] { program.run = [flags](Program& p) { return RunMap(p, *flags); }; });
+  verb->final_callback([&program, flags, of_neighbors] {
+    for (const CLI::Option* flag : of_neighbors) {
+      if (!flag->empty()) flags->of_neighbors = flag->get_name();
+    }
+    program.run = [flags](Program& p) { return RunMap(p, *flags); };
+  });
 }
 
 }  // namespace octavo

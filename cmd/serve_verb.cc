@@ -26,6 +26,7 @@
 #include "cmd/version_facts.h"
 #include "fmt/format.h"
 #include "serve/http_server.h"
+#include "serve/map_cache.h"
 #include "serve/served_run.h"
 #include "serve/service.h"
 #include "serve/target.h"
@@ -119,6 +120,7 @@ absl::StatusOr<std::vector<std::unique_ptr<ServedRun>>> OpenRuns(Program& progra
                                 .threads = ThreadCount(program)};
     options.warn = [&program](std::string_view message) { program.reporter.Warning(message); };
     ASSIGN_OR_RETURN(std::unique_ptr<ServedRun> run, ServedRun::Open(std::move(options)));
+    RETURN_IF_ERROR(CheckMapClasses(*run));
     runs.push_back(std::move(run));
   }
   return runs;

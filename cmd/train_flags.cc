@@ -76,8 +76,9 @@ absl::StatusOr<TrainOptions> ReadValues(const TrainFlags& flags, const TrainOpti
   return options;
 }
 
-absl::Status CheckOptions(const TrainOptions& options) {
+absl::Status CheckOptions(const TrainFlags& flags, const TrainOptions& options) {
   RETURN_IF_ERROR(ValidateTrainOptions(options));
+  RETURN_IF_ERROR(CheckEffects(options, [&](std::string_view name) { return flags.given.contains(name); }));
   // Runs that have both can be resumed, so this only checks the flags.
   if (options.reciprocal && options.model_spec().RelationWidth() == 0) {
     return UsageError(fmt::format("reciprocal has no meaning for the {} model, which has no relation parameters",
@@ -135,7 +136,7 @@ void AddTrainOptionFlag(CLI::App& app, std::string_view name, TrainFlags& flags)
 
 absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const TrainOptions& defaults) {
   ASSIGN_OR_RETURN(const TrainOptions options, ReadValues(flags, defaults));
-  RETURN_IF_ERROR(CheckOptions(options));
+  RETURN_IF_ERROR(CheckOptions(flags, options));
   return options;
 }
 
@@ -174,7 +175,7 @@ absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const
       settled.options = settled.choice->options;
     }
   }
-  RETURN_IF_ERROR(CheckOptions(settled.options));
+  RETURN_IF_ERROR(CheckOptions(flags, settled.options));
   return settled;
 }
 

@@ -202,12 +202,13 @@ absl::Status HandleReplacement(const VerifyFlags& flags, Outcome& outcome) {
   if (stage == ReplacementStage::kNone) return absl::OkStatus();
   const bool decided = stage == ReplacementStage::kDecided;
   if (!flags.repair) {
+    // The files of one run are then in two folders.
+    if (absl::Status status = CheckSettled(paths); !status.ok()) {
+      return UsageError(fmt::format("{}; or octavo verify --repair {}, which then checks it", MessageOf(status),
+                                    paths.folder().string()));
+    }
     outcome.report->Note(
-        decided
-            ? fmt::format("{}: holds the run, which was replacing an older one; --repair, "
-                          "or octavo resume, completes that",
-                          folder)
-            : fmt::format("{}: a training is making it, or was interrupted; --repair removes the leftovers", folder));
+        fmt::format("{}: a training is making it, or was interrupted; --repair removes the leftovers", folder));
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(SettleRun(paths));

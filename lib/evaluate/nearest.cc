@@ -207,7 +207,7 @@ absl::StatusOr<std::vector<ScoredNode>> NearestToVector(const EmbeddedGraph& emb
   const float norm = NormOf(vector);
   const Adjust cosine = [norm](float product, std::span<const float> candidate) {
     const float norms = norm * NormOf(candidate);
-    return norms == 0.0F ? 0.0F : product / norms;
+    return norms == 0.0F ? 0.0F : std::clamp(product / norms, -1.0F, 1.0F);  // rounding may pass 1
   };
   ModelSpec product = embedded.model;
   product.kind = ModelKind::kDot;

@@ -75,6 +75,7 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path, Compression
   output.lock_.emplace(std::move(partial.lock));
   // Opened by name while the lock prevents its removal: the file may have been made again since the first attempt.
   ASSIGN_OR_RETURN(output.file_, File::OpenReadWrite(output.partial_));
+  if (output.replaces_) fs::permissions(output.partial_, status.permissions(), error);  // a private file stays private
   return output;
 }
 

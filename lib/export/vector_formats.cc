@@ -258,7 +258,11 @@ bool AppendVector(VectorFormat format, std::string_view name, std::span<const fl
     AppendQuoted(*label, out);
   } else if (label && format == VectorFormat::kJsonLines) {
     out += ",\"label\":";
-    AppendJson(*label, out);
+    if (label->empty()) {
+      out += "null";
+    } else {
+      AppendJson(*label, out);
+    }
   }
   switch (format) {
     case VectorFormat::kNpy:

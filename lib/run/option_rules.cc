@@ -208,7 +208,44 @@ absl::Status CheckValidations(const TrainOptions& options) {
                   what, options.validate_every, options.epochs, options.epochs));
 }
 
+// An option that has an effect only with values of another one.
+struct Dependent {
+  std::string_view name;
+  bool (*works)(const TrainOptions&);
+  std::string_view other;  // the option on which it depends
+  std::string_view expected;
+};
+
+bool HasWalks(const TrainOptions& options) { return options.walk != Walk::kNone; }
+bool HasDeepWalks(const TrainOptions& options) { return options.walk == Walk::kDeepWalk; }
+bool HasNorm(const TrainOptions& options) {
+  return options.model == ModelKind::kTransE || options.model == ModelKind::kRotatE;
+}
+bool WeighsNegatives(const TrainOptions& options) { return options.loss == LossKind::kSelfAdversarial; }
+bool WaitsForPlateaus(const TrainOptions& options) {
+  return options.learning_rate_schedule == LearningRateSchedule::kPlateau;
+}
+
+constexpr Dependent kDependents[] = {
+    {"walks", HasWalks, "walk", "deepwalk or ppr"},
+    {"walk-length", HasDeepWalks, "walk", "deepwalk"},
+    {"walk-window", HasDeepWalks, "walk", "deepwalk"},
+    {"norm", HasNorm, "model", "transe or rotate"},
+    {"adversarial-temperature", WeighsNegatives, "loss", "self-adversarial"},
+    {"plateau-factor", WaitsForPlateaus, "learning-rate-schedule", "plateau"},
+    {"plateau-patience", WaitsForPlateaus, "learning-rate-schedule", "plateau"},
+};
+
 }  // namespace
+
+absl::Status CheckEffects(const TrainOptions& options, const std::function<bool(std::string_view)>& given) {
+  for (const Dependent& dependent : kDependents) {
+    if (!given(dependent.name) || dependent.works(options)) continue;
+    return UsageError(fmt::format("{} has no meaning with {} {}; expected {}", dependent.name, dependent.other,
+                                  FindTrainOption(dependent.other)->format(options), dependent.expected));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status ValidateTrainOptions(const TrainOptions& options) {
   RETURN_IF_ERROR(CheckLanes(options));

@@ -50,6 +50,16 @@ absl::StatusOr<GraphPlace> PlaceOf(const Growth& growth, const fs::path& folder)
   return GraphPlace::kNoneThere;
 }
 
+// Whether the older run's files are being removed or are gone: its run.json stands without STATE, and without the mark
+// of a run that has no commit. Then the growth is the only run.
+absl::StatusOr<bool> LosesOlder(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const bool begun, IsBeingReplaced(paths));
+  if (!begun) return false;
+  ASSIGN_OR_RETURN(const bool had_run, FileExists(paths.Configuration()));
+  ASSIGN_OR_RETURN(const bool untrained, FileExists(paths.Beginning()));
+  return had_run && !untrained;
+}
+
 }  // namespace
 
 absl::StatusOr<ReplacementStage> StageOfReplacement(const RunPaths& paths) {
@@ -59,7 +69,8 @@ absl::StatusOr<ReplacementStage> StageOfReplacement(const RunPaths& paths) {
   bool decided = false;
   if (growth) {
     ASSIGN_OR_RETURN(const GraphPlace place, PlaceOf(*growth, growth->graph));
-    decided = place == GraphPlace::kNamed;
+    ASSIGN_OR_RETURN(const bool loses_older, LosesOlder(paths));
+    decided = place == GraphPlace::kNamed || loses_older;
   } else {
     ASSIGN_OR_RETURN(decided, IsBeingReplaced(paths));
   }
@@ -87,12 +98,13 @@ absl::Status SettleRun(const RunPaths& paths) {
     ASSIGN_OR_RETURN(const GraphPlace partial, PlaceOf(*growth, folder));
     if (partial == GraphPlace::kNamed) place = GraphPlace::kOtherThere;
   }
-  if (place == GraphPlace::kOtherThere) return RemoveRunFolder(paths.Replacement());
-  if (place == GraphPlace::kNoneThere) {
+  ASSIGN_OR_RETURN(const bool loses_older, LosesOlder(paths));
+  if (place == GraphPlace::kOtherThere && !loses_older) return RemoveRunFolder(paths.Replacement());
+  if (place != GraphPlace::kNamed) {
     return UsageError(fmt::format(
-        "{}: found no graph; expected that of the new run in {}, with fingerprint {:016x}: put it back, or remove {}",
-        growth->graph.string(), paths.Replacement().folder().string(), growth->fingerprint,
-        paths.Replacement().folder().string()));
+        "{}: found {} graph; expected that of the new run in {}, with fingerprint {:016x}: put it back, or remove {}",
+        growth->graph.string(), place == GraphPlace::kNoneThere ? "no" : "another",
+        paths.Replacement().folder().string(), growth->fingerprint, paths.Replacement().folder().string()));
   }
   // The graph's name must be on the disk before the older run is removed.
   RETURN_IF_ERROR(SyncFolder(growth->graph.parent_path()));

@@ -27,7 +27,8 @@ absl::StatusOr<ReplacementStage> StageOfReplacement(const RunPaths& paths);
 absl::Status CheckSettled(const RunPaths& paths);
 
 // Completes a replacement that was decided, and removes the rest of any other. A usage error, which changes nothing, if
-// the graph of a growth exists neither under its name nor under a partial one.
+// the graph of a growth exists neither under its name nor under a partial one, or if another graph has its name and the
+// older run is already being removed.
 // REQUIRES: the caller holds the lock of `paths`
 absl::Status SettleRun(const RunPaths& paths);
 

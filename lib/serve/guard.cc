@@ -5,6 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 
 namespace octavo {
 namespace {
@@ -39,6 +44,13 @@ bool SameSecret(std::string_view a, std::string_view b) {
   unsigned difference = 0;
   for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
   return difference == 0;
+}
+
+// Whether the header is "Bearer TOKEN"; the scheme's case does not matter (RFC 9110, 11.1).
+bool HasBearer(const std::string& header, std::string_view token) {
+  constexpr absl::string_view kScheme = "Bearer ";
+  return absl::StartsWithIgnoreCase(header, kScheme) &&
+         SameSecret(std::string_view(header).substr(kScheme.size()), token);
 }
 
 bool HasCookie(std::string_view cookies, std::string_view token) {
@@ -126,7 +138,7 @@ std::optional<ServeResponse> Refuse(const ServeRequest& request, const Target& t
   if (!api && request.method == "GET" && given != target.values.end() && SameSecret(given->second, options.token)) {
     return SendOn(target, options.token);
   }
-  if (SameSecret(request.authorization, "Bearer " + options.token) || HasCookie(request.cookie, options.token)) {
+  if (HasBearer(request.authorization, options.token) || HasCookie(request.cookie, options.token)) {
     return std::nullopt;
   }
   ServeResponse response = ErrorResponse(

@@ -1,8 +1,11 @@
 #include "serve/http_request.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "fmt/format.h"
 
 namespace octavo {
@@ -14,6 +17,16 @@ namespace {
 std::string FieldOf(const http::request<http::string_body>& request, boost::beast::string_view name) {
   const auto found = request.find(name);
   return found == request.end() ? std::string() : std::string(found->value());
+}
+
+// "http://HOST/PATH", which clients send to proxies, is the path; HOST counts instead of the header (RFC 9112, 3.2.2).
+void TakeAbsoluteForm(ServeRequest& request) {
+  constexpr absl::string_view kScheme = "http://";
+  if (!absl::StartsWithIgnoreCase(request.target, kScheme)) return;
+  const std::string rest = request.target.substr(kScheme.size());
+  const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
+  if (!request.host.empty()) request.host = rest.substr(0, end);
+  request.target = rest.substr(end).starts_with('/') ? rest.substr(end) : "/" + rest.substr(end);
 }
 
 }  // namespace
@@ -51,6 +64,7 @@ ServeRequest TakeRequest(HttpParser& parser) {
   taken.target = std::string(request.target());
   // Two of them could be read differently by others on the way.
   taken.host = request.count(http::field::host) == 1 ? FieldOf(request, "Host") : "";
+  TakeAbsoluteForm(taken);
   taken.authorization = FieldOf(request, "Authorization");
   taken.cookie = FieldOf(request, "Cookie");
   taken.content_type = FieldOf(request, "Content-Type");

@@ -10,6 +10,12 @@
 namespace octavo {
 namespace {
 
+// The classes of the nodes, in memory of the map's share.
+absl::StatusOr<NodeLabels> ReadClasses(const ServedRun& run, const ServedCommit& commit) {
+  return ReadNodeLabels(*commit.answerer.run().graph, run.options().classes,
+                        std::max(kLeastLabelBytes, commit.map_nodes * kMapPointBytes));
+}
+
 absl::StatusOr<std::shared_ptr<const MapPoints>> MakePoints(ServedRun& run, const std::function<bool()>& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<ServedCommit> commit, run.Current());
   const EmbeddedGraph embedded = EmbeddedOf(commit->answerer.run());
@@ -18,8 +24,7 @@ absl::StatusOr<std::shared_ptr<const MapPoints>> MakePoints(ServedRun& run, cons
   if (options.file.empty()) options.file = FindMap(mapped, run.options().warn);
   std::optional<NodeLabels> classes;
   if (!run.options().classes.empty()) {
-    ASSIGN_OR_RETURN(classes, ReadNodeLabels(embedded.graph, run.options().classes,
-                                             std::max(kLeastLabelBytes, commit->map_nodes * kMapPointBytes)));
+    ASSIGN_OR_RETURN(classes, ReadClasses(run, *commit));
     options.classes = &*classes;
   }
   ASSIGN_OR_RETURN(MapPoints points, MakeMapPoints(embedded, options));
@@ -29,6 +34,12 @@ absl::StatusOr<std::shared_ptr<const MapPoints>> MakePoints(ServedRun& run, cons
 }
 
 }  // namespace
+
+absl::Status CheckMapClasses(ServedRun& run) {
+  if (run.options().classes.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::shared_ptr<ServedCommit> commit, run.Current());
+  return ReadClasses(run, *commit).status();
+}
 
 MapCache::State MapCache::Get(bool refresh, const Start& start, const std::function<bool()>& stop) {
   const absl::StatusOr<std::shared_ptr<ServedCommit>> commit = run_.Current();

@@ -13,6 +13,10 @@
 
 namespace octavo {
 
+// Reads the file of classes that the run was given, if any, and returns its error: at the start, instead of when
+// somebody looks at the map.
+absl::Status CheckMapClasses(ServedRun& run);
+
 // Any thread.
 class MapCache {
  public:
@@ -28,8 +32,8 @@ class MapCache {
     std::string error;  // why the last one was not made
   };
   // Returns the state. Starts to make a map if there is none, none is being made and none has failed; with `refresh`,
-  // also if there is one of an older commit, or whose file
-  // is of one, or if the last one failed. `stop` ends the making.
+  // also if there is one of an older commit, or whose file is of one, or if the last one failed. `stop` ends the
+  // making.
   State Get(bool refresh, const Start& start, const std::function<bool()>& stop);
 
  private:

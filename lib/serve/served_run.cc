@@ -137,7 +137,7 @@ absl::StatusOr<std::shared_ptr<ServedCommit>> ServedRun::Current() {
   looking_ = false;
   next_look_ = Clock::now() + (commit.ok() ? kLookTime : Clock::duration(kRetryTime));
   if (commit.ok()) current_ = *std::move(commit);
-  if (current_ == nullptr) return commit.status();
+  if (current_ == nullptr) return RuntimeError(MessageOf(commit.status()));  // not the fault of who asks
   indexed_ = current_->answerer.index() != nullptr;
   return current_;
 }

@@ -58,6 +58,13 @@ Json DescribeRun(const ServedRun& run, const ServedCommit& commit) {
   return object;
 }
 
+// What could not be read of a run that is served: no fault of the question, also if its folder is gone.
+template <typename T>
+absl::StatusOr<T> OfServer(absl::StatusOr<T> read) {
+  if (read.ok() || KindOf(read.status()) != ErrorKind::kUsage) return read;
+  return RuntimeError(MessageOf(read.status()));
+}
+
 // One line for each of the runs.
 template <typename Points>
 LineFigure Beside(std::string title, std::string axis, const std::vector<std::pair<std::string, RunHistory>>& runs,
@@ -89,9 +96,9 @@ Service::Response Service::Training(const Call& call) {
   ASSIGN_OR_RETURN(ServedRun* const run, RunOf(call.parameters));
   ASSIGN_OR_RETURN(const std::shared_ptr<ServedCommit> commit, run->Current());
   const RunPaths paths(run->options().folder);
-  ASSIGN_OR_RETURN(const std::uint64_t bytes, WholeLines(paths.Metrics()));
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(paths.State()));
-  ASSIGN_OR_RETURN(const RunHistory history, ReadRunHistory(paths.Metrics(), bytes));
+  ASSIGN_OR_RETURN(const std::uint64_t bytes, OfServer(WholeLines(paths.Metrics())));
+  ASSIGN_OR_RETURN(const Manifest manifest, OfServer(ReadNewestManifest(paths.State())));
+  ASSIGN_OR_RETURN(const RunHistory history, OfServer(ReadRunHistory(paths.Metrics(), bytes)));
   Json object = DescribeRun(*run, *commit);
   const Progress& progress = manifest.header.progress;
   object["generation"] = manifest.header.generation;
@@ -112,8 +119,8 @@ Service::Response Service::Training(const Call& call) {
 Service::Response Service::TrainingFigures(const Call& call) {
   ASSIGN_OR_RETURN(ServedRun* const run, RunOf(call.parameters));
   ASSIGN_OR_RETURN(const std::shared_ptr<ServedCommit> commit, run->Current());
-  ASSIGN_OR_RETURN(const RunHistory history, LiveHistory(run->options().folder));
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadNewestManifest(RunPaths(run->options().folder).State()));
+  ASSIGN_OR_RETURN(const RunHistory history, OfServer(LiveHistory(run->options().folder)));
+  ASSIGN_OR_RETURN(const Manifest manifest, OfServer(ReadNewestManifest(RunPaths(run->options().folder).State())));
   std::optional<Residency> residency;
   const Progress& progress = manifest.header.progress;
   if (progress.partitions > progress.resident) {
@@ -129,7 +136,7 @@ Service::Response Service::CompareFigures(const Call& call) {
   std::vector<std::pair<std::string, RunHistory>> runs;
   for (const std::string_view value : {"run", "other"}) {
     ASSIGN_OR_RETURN(ServedRun* const run, RunOf(call.parameters, value));
-    ASSIGN_OR_RETURN(RunHistory history, LiveHistory(run->options().folder));
+    ASSIGN_OR_RETURN(RunHistory history, OfServer(LiveHistory(run->options().folder)));
     runs.emplace_back(run->options().name, std::move(history));
   }
   std::vector<Figure> figures;

@@ -110,6 +110,18 @@ assert (numpy.load("source.npy") == whole[:, :3]).all() and (numpy.load("context
   fails 2 'matches none of 14 names' "$OCTAVO" export --run run --output x --match nobody
   fails 2 'absent: ' "$OCTAVO" export --run run --output x --select absent
   [[ ! -e x ]]
+  fails 2 "--unknown skip: found no --select" "$OCTAVO" export --run run --output x --unknown skip
+  cp list list.before
+  fails 2 "--output list: --select reads the same file" "$OCTAVO" export --run run --output list --format tsv --select ./list --unknown skip
+  cmp list list.before
+}
+
+# It became readable by everybody.
+@test "export: a private file that is replaced stays private" {
+  touch private.npy && chmod 600 private.npy
+  "$OCTAVO" --quiet export --run run --output private.npy
+  cmp private.npy run/embeddings.npy
+  [ "$(stat -c %a private.npy)" = 600 ]
 }
 
 @test "export: the JSON names of hdf5 and the metadata of projector are written beside the output" {

@@ -180,7 +180,7 @@ assert same(tables("npy")["embeddings"], tables("run")["embeddings"]) == (40, 40
   killed replace.P1
   fails 2 "octavo resume --run out completes that" "$OCTAVO" evaluate --run out --split train
   fails 2 "octavo resume --run out completes that" "$OCTAVO" resume --run out --dry-run
-  "$OCTAVO" verify out 2>/dev/null | grep -q "out/.replacement: holds the run, which was replacing an older one"
+  fails 2 "octavo resume --run out completes that" "$OCTAVO" verify out
   "$OCTAVO" --quiet resume --run out
   [ "$new" = "$(pair)" ]
   [ "$(ls -A | grep -c partial)" = 0 ]

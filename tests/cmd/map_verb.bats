@@ -5,7 +5,7 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
 map() { "$OCTAVO" --quiet map --epochs 40 "$@"; }
 
 @test "map: the principal plane is what numpy computes from the run" {
-  map run --kind pca --output plane.npy
+  "$OCTAVO" --quiet map run --kind pca --output plane.npy
   /usr/bin/python3 -c '
 import numpy
 points, rows = numpy.load("plane.npy"), numpy.load("run/embeddings.npy").astype(float)
@@ -55,6 +55,7 @@ assert abs(points.mean(0)).max() < 1e-4 and len({tuple(p) for p in points}) == 1
   fails 2 "--kind" "$OCTAVO" map run --output x.npy --kind umap
   fails 2 '--neighbors: found "0"; expected a whole number from 1 to 256' "$OCTAVO" map run --output x.npy --neighbors 0
   fails 2 '--epochs: found "-1"' "$OCTAVO" map run --output x.npy --epochs -1
+  fails 2 '--epochs: found --kind pca, which moves no node' "$OCTAVO" map run --output x.npy --kind pca --epochs 5
   fails 2 "map needs" "$OCTAVO" map run --output x.npy --memory 4MiB
   cp -r run broken
   printf x | dd of=broken/embeddings.npy bs=1 seek=4200 conv=notrunc status=none
@@ -96,7 +97,7 @@ row = {name: i for i, name in enumerate(open("graph/nodes.names").read().splitli
 drawn = numpy.array([page["x"], page["y"]]).T
 points = points[[row[name] for name in page["names"]]]
 assert numpy.allclose(drawn, points / abs(points).max(), atol=1e-4)'
-  map run --kind pca --output plane.npy
+  "$OCTAVO" --quiet map run --kind pca --output plane.npy
   "$OCTAVO" --quiet report --run run --output page.html --map plane.npy --no-evaluation
   grep -q 'in the plane of the two principal components, which have [1-9]' page.html
   "$OCTAVO" --quiet train --preset none --graph graph --run next --model complex --dim 8 --epochs 2 --seed 1

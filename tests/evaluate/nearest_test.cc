@@ -57,6 +57,24 @@ TEST(NearestNodes, AgreeWithComparingEveryPair) {
   }
 }
 
+// Parallel vectors had cosines of up to 1.0000002.
+TEST(NearestNodes, NoCosineIsAboveOne) {
+  EmbeddedFixture fixture({.nodes = 200, .range = 4});
+  const std::size_t dim = fixture.naive.spec.dim;
+  for (std::size_t node = 1; node < 200; ++node) {
+    for (std::size_t i = 0; i < dim; ++i) {
+      fixture.naive.embeddings[node * dim + i] = fixture.naive.embeddings[i] * static_cast<float>(node);
+    }
+  }
+  fixture.Write();
+  const auto found = NearestNodes(fixture.Embedded(), NodeId{0}, Similarity::kCosine, {.k = 199});
+  ASSERT_TRUE(found.ok());
+  for (const ScoredNode& scored : *found) {
+    EXPECT_LE(scored.score, 1.0F);
+    EXPECT_GT(scored.score, 0.9999F);
+  }
+}
+
 TEST(NearestNodes, FewerNodesThanAsked) {
   EmbeddedFixture fixture({.nodes = 3});
   EXPECT_EQ(NearestNodes(fixture.Embedded(), NodeId{1}, Similarity::kCosine, {.k = 10})->size(), 2U);

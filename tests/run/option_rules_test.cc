@@ -1,6 +1,8 @@
 #include "run/option_rules.h"
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
@@ -62,6 +64,28 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   odd.model = ModelKind::kTransE;
   odd.dim = 7;
   EXPECT_OK(ValidateTrainOptions(odd));
+}
+
+// They were ignored.
+TEST(CheckEffects, RefusesWhatSomebodyTypedForNothing) {
+  const auto typed = [](std::string_view name) { return [name](std::string_view other) { return other == name; }; };
+  const TrainOptions plain;
+  for (const auto& [name, text] : {std::pair("walks", "walks has no meaning with walk none; expected deepwalk or ppr"),
+                                   std::pair("walk-length", "walk-length has no meaning with walk none"),
+                                   std::pair("norm", "norm has no meaning with model complex; expected transe or rot"),
+                                   std::pair("adversarial-temperature", "no meaning with loss softmax; expected self-"),
+                                   std::pair("plateau-patience", "with learning-rate-schedule")}) {
+    EXPECT_ERROR(CheckEffects(plain, typed(name)), kUsage, text);
+  }
+  EXPECT_OK(CheckEffects(plain, typed("dim")));
+  TrainOptions other;
+  other.walk = Walk::kPersonalPageRank;
+  EXPECT_OK(CheckEffects(other, typed("walks")));
+  EXPECT_ERROR(CheckEffects(other, typed("walk-window")), kUsage, "with walk ppr; expected deepwalk");
+  other.walk = Walk::kDeepWalk;
+  EXPECT_OK(CheckEffects(other, typed("walk-window")));
+  other.model = ModelKind::kTransE;
+  EXPECT_OK(CheckEffects(other, typed("norm")));
 }
 
 }  // namespace

@@ -158,6 +158,24 @@ TEST_F(RunExchange, AGraphThatIsNotThereDecidesNothing) {
   EXPECT_TRUE(ReadRunBytes(run_.folder()) == unbroken_);
 }
 
+// The new run was removed because another graph had its name, when the older run was already gone.
+TEST_F(RunExchange, TheOnlyRunStaysIfAnotherGraphHasItsName) {
+  for (const std::string place : {"replace.P2", "replace.P3"}) {
+    SCOPED_TRACE(place);
+    Begin();
+    ASSERT_EQ(RunChild([&] { return SetFailpoints(place + "=kill").ok() && Grow().ok() ? 0 : 1; }).signal, SIGKILL);
+    fs::rename(graph_, graphs_ / "elsewhere");
+    fs::copy(graphs_ / "kept/graph", graph_, fs::copy_options::recursive);
+    EXPECT_EQ(StageOfReplacement(run_).value(), ReplacementStage::kDecided);
+    EXPECT_ERROR(ResumeRun(run_.folder(), 0, {.memory = kPlenty}, {}), kUsage,
+                 "graph: found another graph; expected that of");
+    fs::remove_all(graph_);
+    fs::rename(graphs_ / "elsewhere", graph_);
+    EXPECT_OK(ResumeRun(run_.folder(), 0, {.memory = kPlenty}, {}));
+    EXPECT_TRUE(ReadRunBytes(run_.folder()) == unbroken_);
+  }
+}
+
 TEST_F(RunExchange, ADiskThatFailsLeavesTheOlderPairOrTheNewOne) {
   for (const std::string place : {"folder.commit", "folder.sync", "file.rename", "replace.P1", "replace.P3"}) {
     int older = 0;

@@ -87,8 +87,10 @@ TEST(GuardTest, TokenComesInAHeaderOrACookie) {
     request.authorization = wrong;
     EXPECT_EQ(StatusOf(request, options), 401U) << wrong;
   }
-  request.authorization = "Bearer 0123456789abcdef";
-  EXPECT_EQ(StatusOf(request, options), 0U);
+  for (const char* right : {"Bearer 0123456789abcdef", "bearer 0123456789abcdef"}) {
+    request.authorization = right;
+    EXPECT_EQ(StatusOf(request, options), 0U) << right;
+  }
   request.authorization.clear();
   request.cookie = "a=b; octavo_token=0123456789abcdef; c=d";
   EXPECT_EQ(StatusOf(request, options), 0U);

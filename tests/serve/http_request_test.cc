@@ -45,6 +45,18 @@ TEST(HttpRequestTest, TakesWhatIsNeeded) {
   EXPECT_EQ(request.body, "{}");
 }
 
+TEST(HttpRequestTest, TheAbsoluteFormNamesHostAndPath) {
+  ServeRequest request;
+  ASSERT_EQ(Parse("GET http://localhost:80/a?b=http://c HTTP/1.1\r\nHost: evil.example\r\n\r\n", &request), 0U);
+  EXPECT_EQ(request.host, "localhost:80");
+  EXPECT_EQ(request.target, "/a?b=http://c");
+  ASSERT_EQ(Parse("GET HTTP://h?b=c HTTP/1.1\r\nHost: h\r\n\r\n", &request), 0U);
+  EXPECT_EQ(request.target, "/?b=c");
+  ASSERT_EQ(Parse("GET http://h HTTP/1.1\r\nHost: h\r\nHost: localhost\r\n\r\n", &request), 0U);
+  EXPECT_EQ(request.target, "/");
+  EXPECT_EQ(request.host, "");
+}
+
 TEST(HttpRequestTest, TwoHostsAreNone) {
   ServeRequest request;
   ASSERT_EQ(Parse("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n", &request), 0U);
