@@ -31,6 +31,8 @@ constexpr std::uint64_t kLeastDim = 128;      // is worth more than having all t
 constexpr std::uint64_t kLeastTimedDim = 32;  // where a time is too short for kLeastDim
 // From this share of distinct queries on, the answers of a query are few, and gain from competing.
 constexpr double kFewAnswers = 0.4;
+// From this share of the edges on, the node with the most is named as a reason.
+constexpr double kLargeHub = 0.1;
 constexpr std::uint64_t kUpdatesPerEpoch = 300;
 constexpr std::uint64_t kLeastBatch = 100;
 constexpr std::uint64_t kMostBatch = 4096;
@@ -49,6 +51,7 @@ std::uint64_t EpochsOf(std::uint64_t edges) {
 }
 
 bool IsSparse(const GraphFacts& facts) { return facts.EdgesPerNode() < 5; }
+bool HasFewNodes(const GraphFacts& facts) { return facts.nodes <= kMostNodesForAll; }
 
 class Chooser {
  public:
@@ -141,7 +144,7 @@ class Chooser {
   bool FitsWhole() const;
   bool Fits() const;
 
-  bool FewNodes() const { return facts_.nodes <= kMostNodesForAll; }
+  bool FewNodes() const { return HasFewNodes(facts_); }
   double Flops() const {
     return FlopsPerNumber(options_.group_queries) * static_cast<double>(options_.dim * Negatives());
   }
@@ -283,8 +286,9 @@ void Chooser::ChooseSize() {
 // The pairs of random walks say more of a node's place than its edges alone.
 void Chooser::ChooseWalks() {
   constexpr double kPairs = 150e6;  // of all walks: enough for the graphs measured, minutes of training
-  const bool trains_edges =
-      facts_.HasRelations() || facts_.of_walks || options_.edges != TrainEdges::kAll || options_.group_queries;
+  // Walks follow edges both ways, so source-context, which somebody gave for the direction, would have none.
+  const bool trains_edges = facts_.HasRelations() || facts_.of_walks || options_.edges != TrainEdges::kAll ||
+                            options_.group_queries || options_.model == ModelKind::kSourceContext;
   Set("walk", &TrainOptions::walk, trains_edges ? Walk::kNone : Walk::kDeepWalk);
   if (options_.walk == Walk::kNone) return;
   const WalkOptions walk = WalksOf(options_, graph_);
@@ -429,7 +433,9 @@ void Chooser::ChooseRegularization() {
     const double room = std::pow(static_cast<double>(options_.dim) / static_cast<double>(kLeastDim), 0.2);
     weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * inverse;
   } else if (options_.regularizer == RegularizerKind::kN3) {
-    weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7) * inverse, 0.01, 0.15);
+    // Each edge of a hub restrains its row; if one node has many of the edges, the others need less.
+    const double hub = std::max(0.2, 1 - 20 * facts_.largest_share * facts_.largest_share);
+    weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7) * inverse * hub, 0.01, 0.15);
   }
   Set("regularization", &TrainOptions::regularization, std::round(weight * 1000) / 1000);
   if (!OfProducts() || !Free("regularization")) return;
@@ -437,8 +443,11 @@ void Chooser::ChooseRegularization() {
     Because(fmt::format("regularization {} for ends of edges that have about {:.0f} edges, and dim {}",
                         options_.regularization, facts_.end_degree, options_.dim));
   } else {
-    Because(fmt::format("regularization {} for {} nodes with {:.1f} edges each", options_.regularization, facts_.nodes,
-                        facts_.EdgesPerNode()));
+    Because(fmt::format("regularization {} for {} nodes with {:.1f} edges each{}", options_.regularization,
+                        facts_.nodes, facts_.EdgesPerNode(),
+                        facts_.largest_share < kLargeHub
+                            ? std::string()
+                            : fmt::format(", one of them with {:.0f} % of the edges", 100 * facts_.largest_share)));
   }
 }
 
@@ -478,7 +487,9 @@ double RateFor(const TrainOptions& options, const GraphFacts& facts) {
   if (options.model == ModelKind::kTransE) return sparse ? for_epochs(4, 0.06, 0.25) : for_epochs(5, 0.3, 0.6);
   if (options.model == ModelKind::kRotatE) return sparse ? for_epochs(12, 0.1, 0.8) : for_epochs(16, 0.2, 1.6);
   if (options.optimizer == OptimizerKind::kSgd) return 0.1;
-  const double rounded = for_epochs(6, 0.1, 0.4);
+  // Few nodes have few edges, and so few updates in spite of many epochs; each relation has a part of them.
+  const bool few_updates = HasFewNodes(facts) && facts.HasRelations() && options.lanes == 1;
+  const double rounded = for_epochs(6, few_updates ? 0.2 : 0.1, 0.4);
   // In lanes a step has more gradients of a row, and Adagrad adds up the squares of their sums. Groups are steps of
   // many gradients anyway; without reciprocal relations that was not enough.
   const bool enough = options.lanes == 1 || (options.group_queries && options.reciprocal);

@@ -111,14 +111,17 @@ void MeasureDegrees(std::span<const Edge> edges, GraphFacts& facts) {
   // Of the node at an end, a sample has this edge and a share of the others.
   const double unsampled = static_cast<double>(facts.edges) / static_cast<double>(edges.size());
   double logarithms = 0;
+  double most = 0;
   for (std::size_t begin = 0; begin < ends.size();) {
     std::size_t end = begin;
     while (end < ends.size() && ends[end] == ends[begin]) ++end;
     const auto count = static_cast<double>(end - begin);
     logarithms += count * std::log(1 + (count - 1) * unsampled);
+    most = std::max(most, count);
     begin = end;
   }
   facts.end_degree = std::exp(logarithms / static_cast<double>(ends.size()));
+  facts.largest_share = std::min(1.0, most / static_cast<double>(edges.size()));  // a loop has two ends
 }
 
 // The command that made a graph has its options under its name in graph.json.

@@ -22,8 +22,9 @@ struct GraphFacts {
   double symmetric_share = 0;  // edges (h, r, t) with an edge (t, r, h)
   double query_share = 0;      // distinct (h, r, ?) and (?, r, t), as a share of two for each edge
   bool two_kinds = false;      // no node is the head of an edge and the tail of another: users and what they bought
-  double end_degree = 0;  // edges of the node at an end of an edge, geometric mean over all ends: hubs count for as
-                          // many ends as they have
+  double end_degree = 0;     // edges of the node at an end of an edge, geometric mean over all ends: hubs count for as
+                             // many ends as they have
+  double largest_share = 0;  // edges of the node that has the most
 
   double EdgesPerNode() const { return static_cast<double>(edges) / static_cast<double>(nodes); }
   // Whether relations say more than that two nodes are linked.

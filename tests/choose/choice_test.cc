@@ -35,7 +35,8 @@ TEST(ChooseOptionsTest, AKnowledgeGraphGetsComplExWithReciprocalRelations) {
 TEST(ChooseOptionsTest, FewEpochsGetAHighRate) {
   EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10)).options.learning_rate, 0.4);
   EXPECT_EQ(Choose(Facts(15'000, 270'000, 237)).options.learning_rate, 0.25);
-  EXPECT_EQ(Choose(Facts(135, 5'216, 46)).options.learning_rate, 0.1);
+  EXPECT_EQ(Choose(Facts(135, 5'216, 46)).options.learning_rate, 0.2);  // few updates
+  EXPECT_EQ(Choose(Facts(2'500, 5'216, 1), {.model = ModelKind::kComplEx}, {"model"}).options.learning_rate, 0.1);
   TrainOptions given;
   given.epochs = 30;
   EXPECT_EQ(Choose(Facts(1'000'000, 100'000'000, 10), given, {"epochs"}).options.learning_rate, 0.2);
@@ -91,6 +92,17 @@ TEST(ChooseOptionsTest, InverseEdgesLowerTheRegularization) {
     // As long as few edges have one, the others need the whole weight.
     facts.inverse_share = 0.2;
     EXPECT_NEAR(Choose(facts).options.regularization, 0.964 * without, 0.001);
+  }
+}
+
+TEST(ChooseOptionsTest, AHubLowersTheWeightOfN3) {
+  GraphFacts facts = Facts(800, 3'515, 2);
+  const double without = Choose(facts, {}, {}).options.regularization;
+  for (const auto& [share, factor] : {std::pair(0.02, 0.992), {0.1, 0.8}, {0.2, 0.2}, {0.9, 0.2}}) {
+    facts.largest_share = share;
+    const Choice choice = Choose(facts, {}, {});
+    EXPECT_NEAR(choice.options.regularization, factor * without, 0.001) << share;
+    EXPECT_EQ(choice.reasons.find("% of the edges") != std::string::npos, share >= 0.1) << choice.reasons;
   }
 }
 

@@ -76,6 +76,9 @@ TEST(MeasureFactsTest, TheDegreeOfAnEndCountsHubsAsOftenAsTheyHaveEdges) {
   for (std::uint64_t i = 1; i <= 200; ++i) graph.train.push_back(Triple(0, 0, i));
   // Half of the ends are the centre with 200 edges, half have one.
   EXPECT_NEAR(FactsOf(graph).end_degree, std::sqrt(200.0), 1e-9);
+  EXPECT_EQ(FactsOf(graph).largest_share, 1);
+  for (std::uint64_t i = 1; i <= 200; ++i) graph.train.push_back(Triple(i, 0, i % 200 + 1));
+  EXPECT_EQ(FactsOf(graph).largest_share, 0.5);
 }
 
 TEST(MeasureFactsTest, LittleMemoryMeasuresASampleWithTheSameShares) {
@@ -96,6 +99,7 @@ TEST(MeasureFactsTest, LittleMemoryMeasuresASampleWithTheSameShares) {
   EXPECT_NEAR(sampled.inverse_share, whole.inverse_share, 0.05);
   EXPECT_EQ(sampled.edges, whole.edges);
   EXPECT_NEAR(sampled.end_degree, whole.end_degree, 0.35 * whole.end_degree);
+  EXPECT_LT(sampled.largest_share, 0.01);
 }
 
 }  // namespace
