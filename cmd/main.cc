@@ -70,8 +70,9 @@ void ReportUsage(const CLI::App& app, const std::string& message, const std::vec
 
 // Returns the exit code for the output so far.
 int FlushOutput(Reporter& reporter) {
+  errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return 0;
-  reporter.Error("standard output: write failed");
+  reporter.Error(errno == 0 ? "standard output: write failed" : MessageOf(ErrnoError("standard output: write", errno)));
   return static_cast<int>(ErrorKind::kRuntime);
 }
 
@@ -92,7 +93,7 @@ absl::Status Guarded(Program& program, bool with_threads) {
   } catch (const std::bad_alloc&) {
     return RuntimeError("out of memory; expected a smaller --memory, fewer --threads, or more from the system");
   } catch (const std::system_error& error) {
-    if (std::ferror(stdout) != 0) return RuntimeError("standard output: write failed");  // fmt::print throws
+    if (std::ferror(stdout) != 0) return ErrnoError("standard output: write", error.code().value());  // by fmt::print
     return RuntimeError(fmt::format("{}; has a system limit been reached?", error.what()));
   } catch (const std::exception& error) {
     return RuntimeError(error.what());

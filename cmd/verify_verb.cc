@@ -427,14 +427,16 @@ void AddVerifyVerb(CLI::App& app, Program& program) {
       ->required()
       ->type_name("DIR");
   verb.add_flag("--deep", flags->deep, "Read from the disk, not from the page cache");
-  verb.add_flag("--repair", flags->repair,
-                "Remove leftovers of interrupted imports and trainings and rewrite a torn slot of STATE; nothing else");
+  verb.add_flag(
+      "--repair", flags->repair,
+      "Remove leftovers of interrupted imports and trainings, complete an interrupted replacement of a run and "
+      "rewrite a torn slot of STATE; nothing else");
   verb.add_flag("--json", flags->json, "Print one JSON object");
   verb.footer(
-      "Exit code 0: undamaged; 4: damaged, each damage with its file and place. Can run during a training: then the\n"
-      "newest commit is checked. --repair locks the run (exit code 5 if it is in use), changes no table, "
-      "and\n"
-      "rewrites a torn slot only if all rows that the other one names are undamaged.");
+      "Exit code 0: undamaged; 2: an interrupted replacement is not complete; 4: damaged, each damage with its file\n"
+      "and place. Can run during a training: then the newest commit is checked. --repair locks the run (exit code 5\n"
+      "if it is in use), changes no table, and rewrites a torn slot only if all rows that the other one names are\n"
+      "undamaged.");
   verb.callback([flags, &program] { program.run = [flags](Program& running) { return RunVerify(*flags, running); }; });
 }
 

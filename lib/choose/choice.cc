@@ -144,6 +144,8 @@ class Chooser {
   bool FitsWhole() const;
   bool Fits() const;
 
+  // What the node with the most edges has beyond its part if all had as many.
+  double HubShare() const { return std::max(0.0, facts_.largest_share - 2 / static_cast<double>(facts_.nodes)); }
   bool FewNodes() const { return HasFewNodes(facts_); }
   double Flops() const {
     return FlopsPerNumber(options_.group_queries) * static_cast<double>(options_.dim * Negatives());
@@ -200,7 +202,7 @@ void Chooser::ChooseDescent() {
 }
 
 void Chooser::ChooseLoss() {
-  const bool margin = !Free("margin") && options_.margin >= 0;
+  const bool margin = (!Free("margin") && options_.margin >= 0) || !Free("adversarial-temperature");
   Set("loss", &TrainOptions::loss,
       Distance() && (Sparse() || margin) ? LossKind::kSelfAdversarial : LossKind::kSoftmax);
   if (options_.loss == LossKind::kSelfAdversarial && Distance() && Sparse()) {
@@ -286,7 +288,7 @@ void Chooser::ChooseSize() {
 // The pairs of random walks say more of a node's place than its edges alone.
 void Chooser::ChooseWalks() {
   constexpr double kPairs = 150e6;  // of all walks: enough for the graphs measured, minutes of training
-  // Walks follow edges both ways, so source-context, which somebody gave for the direction, would have none.
+  // Walks of source-context follow edges one way and end soon; its edges gave better vectors.
   const bool trains_edges = facts_.HasRelations() || facts_.of_walks || options_.edges != TrainEdges::kAll ||
                             options_.group_queries || options_.model == ModelKind::kSourceContext;
   Set("walk", &TrainOptions::walk, trains_edges ? Walk::kNone : Walk::kDeepWalk);
@@ -434,7 +436,7 @@ void Chooser::ChooseRegularization() {
     weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * inverse;
   } else if (options_.regularizer == RegularizerKind::kN3) {
     // Each edge of a hub restrains its row; if one node has many of the edges, the others need less.
-    const double hub = std::max(0.2, 1 - 20 * facts_.largest_share * facts_.largest_share);
+    const double hub = std::max(0.2, 1 - 20 * HubShare() * HubShare());
     weight = std::clamp(0.1 * std::pow(4 / facts_.EdgesPerNode(), 0.7) * inverse * hub, 0.01, 0.15);
   }
   Set("regularization", &TrainOptions::regularization, std::round(weight * 1000) / 1000);
@@ -445,7 +447,7 @@ void Chooser::ChooseRegularization() {
   } else {
     Because(fmt::format("regularization {} for {} nodes with {:.1f} edges each{}", options_.regularization,
                         facts_.nodes, facts_.EdgesPerNode(),
-                        facts_.largest_share < kLargeHub
+                        HubShare() < kLargeHub
                             ? std::string()
                             : fmt::format(", one of them with {:.0f} % of the edges", 100 * facts_.largest_share)));
   }

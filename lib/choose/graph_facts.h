@@ -24,7 +24,7 @@ struct GraphFacts {
   bool two_kinds = false;      // no node is the head of an edge and the tail of another: users and what they bought
   double end_degree = 0;     // edges of the node at an end of an edge, geometric mean over all ends: hubs count for as
                              // many ends as they have
-  double largest_share = 0;  // edges of the node that has the most
+  double largest_share = 0;  // edges with the node that has the most of them
 
   double EdgesPerNode() const { return static_cast<double>(edges) / static_cast<double>(nodes); }
   // Whether relations say more than that two nodes are linked.

@@ -182,8 +182,9 @@ class ChunkParser {
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, weight);
     if (error == std::errc() && stop == end && std::isfinite(weight) && weight >= 0) return true;
-    Refuse(fmt::format("found the weight \"{}\", expected a finite number, 0 or above, that float32 holds",
-                       Escape(field)));
+    const bool blank = field.starts_with(' ') || field.ends_with(' ');
+    Refuse(fmt::format("found the weight \"{}\", expected a finite number, 0 or above, that float32 holds{}",
+                       Escape(field), blank ? "; blanks beside a separator are part of the field, also of names" : ""));
     return false;
   }
 

@@ -241,8 +241,9 @@ constexpr Dependent kDependents[] = {
 absl::Status CheckEffects(const TrainOptions& options, const std::function<bool(std::string_view)>& given) {
   for (const Dependent& dependent : kDependents) {
     if (!given(dependent.name) || dependent.works(options)) continue;
-    return UsageError(fmt::format("{} has no meaning with {} {}; expected {}", dependent.name, dependent.other,
-                                  FindTrainOption(dependent.other)->format(options), dependent.expected));
+    return UsageError(fmt::format("{} has no meaning with {} {}; expected --{} {} with it", dependent.name,
+                                  dependent.other, FindTrainOption(dependent.other)->format(options), dependent.other,
+                                  dependent.expected));
   }
   return absl::OkStatus();
 }

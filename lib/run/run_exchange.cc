@@ -50,14 +50,21 @@ absl::StatusOr<GraphPlace> PlaceOf(const Growth& growth, const fs::path& folder)
   return GraphPlace::kNoneThere;
 }
 
-// Whether the older run's files are being removed or are gone: its run.json stands without STATE, and without the mark
-// of a run that has no commit. Then the growth is the only run.
-absl::StatusOr<bool> LosesOlder(const RunPaths& paths) {
-  ASSIGN_OR_RETURN(const bool begun, IsBeingReplaced(paths));
-  if (!begun) return false;
-  ASSIGN_OR_RETURN(const bool had_run, FileExists(paths.Configuration()));
-  ASSIGN_OR_RETURN(const bool untrained, FileExists(paths.Beginning()));
-  return had_run && !untrained;
+// Whether the older run's files are being removed or are gone, so that the growth is the only run.
+absl::StatusOr<bool> IsOnlyRun(const RunPaths& paths) {
+  constexpr std::uint64_t kMostBytes = 1 << 10;
+  ASSIGN_OR_RETURN(const std::string mark, ReadWholeFile(paths.Replacement().Growth(), kMostBytes));
+  if (mark != kGrowthOverRun) return false;
+  return IsBeingReplaced(paths);
+}
+
+// Why a growth cannot be completed: the graph of its name is missing, or another one.
+absl::Status GraphError(const RunPaths& paths, const Growth& growth, GraphPlace place, bool only_run) {
+  const std::string folder = paths.Replacement().folder().string();
+  return UsageError(fmt::format(
+      "{}: found {} graph; expected that of the new run in {}, with fingerprint {:016x}: put it back{}",
+      growth.graph.string(), place == GraphPlace::kNoneThere ? "no" : "another", folder, growth.fingerprint,
+      only_run ? "; the older run is gone, so that is the only one" : fmt::format(", or remove {}", folder)));
 }
 
 }  // namespace
@@ -69,8 +76,8 @@ absl::StatusOr<ReplacementStage> StageOfReplacement(const RunPaths& paths) {
   bool decided = false;
   if (growth) {
     ASSIGN_OR_RETURN(const GraphPlace place, PlaceOf(*growth, growth->graph));
-    ASSIGN_OR_RETURN(const bool loses_older, LosesOlder(paths));
-    decided = place == GraphPlace::kNamed || loses_older;
+    ASSIGN_OR_RETURN(const bool only_run, IsOnlyRun(paths));
+    decided = place == GraphPlace::kNamed || only_run;
   } else {
     ASSIGN_OR_RETURN(decided, IsBeingReplaced(paths));
   }
@@ -80,6 +87,11 @@ absl::StatusOr<ReplacementStage> StageOfReplacement(const RunPaths& paths) {
 absl::Status CheckSettled(const RunPaths& paths) {
   ASSIGN_OR_RETURN(const ReplacementStage stage, StageOfReplacement(paths));
   if (stage != ReplacementStage::kDecided) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::optional<Growth> growth, ReadGrowth(paths));
+  if (growth) {
+    ASSIGN_OR_RETURN(const GraphPlace place, PlaceOf(*growth, growth->graph));
+    if (place != GraphPlace::kNamed) return GraphError(paths, *growth, place, /*only_run=*/true);
+  }
   const std::string folder = paths.folder().string();
   return UsageError(
       fmt::format("{}: a new run is replacing the one that was here and is still in {}; octavo resume --run {} "
@@ -98,14 +110,9 @@ absl::Status SettleRun(const RunPaths& paths) {
     ASSIGN_OR_RETURN(const GraphPlace partial, PlaceOf(*growth, folder));
     if (partial == GraphPlace::kNamed) place = GraphPlace::kOtherThere;
   }
-  ASSIGN_OR_RETURN(const bool loses_older, LosesOlder(paths));
-  if (place == GraphPlace::kOtherThere && !loses_older) return RemoveRunFolder(paths.Replacement());
-  if (place != GraphPlace::kNamed) {
-    return UsageError(fmt::format(
-        "{}: found {} graph; expected that of the new run in {}, with fingerprint {:016x}: put it back, or remove {}",
-        growth->graph.string(), place == GraphPlace::kNoneThere ? "no" : "another",
-        paths.Replacement().folder().string(), growth->fingerprint, paths.Replacement().folder().string()));
-  }
+  ASSIGN_OR_RETURN(const bool only_run, IsOnlyRun(paths));
+  if (place == GraphPlace::kOtherThere && !only_run) return RemoveRunFolder(paths.Replacement());
+  if (place != GraphPlace::kNamed) return GraphError(paths, *growth, place, only_run);
   // The graph's name must be on the disk before the older run is removed.
   RETURN_IF_ERROR(SyncFolder(growth->graph.parent_path()));
   // Once the older run's STATE is gone, nothing tells to which run its best run belonged: that was checked before.

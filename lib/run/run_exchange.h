@@ -8,11 +8,16 @@
 // takes the run's lock completes the replacement.
 #pragma once
 
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "format/paths.h"
 
 namespace octavo {
+
+// What RunPaths::Growth() of a growth says if it replaces a run; otherwise it is empty.
+inline constexpr std::string_view kGrowthOverRun = "replaces a run\n";
 
 enum class ReplacementStage {
   kNone,     // no replacement is being made

@@ -1,10 +1,14 @@
 #include "serve/map_cache.h"
 
+#include <filesystem>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/status.h"
 #include "evaluate/node_labels.h"
+#include "fmt/format.h"
 #include "query/embedded_of.h"
 
 namespace octavo {
@@ -36,7 +40,12 @@ absl::StatusOr<std::shared_ptr<const MapPoints>> MakePoints(ServedRun& run, cons
 }  // namespace
 
 absl::Status CheckMapClasses(ServedRun& run) {
-  if (run.options().classes.empty()) return absl::OkStatus();
+  const std::string& file = run.options().classes;
+  if (file.empty()) return absl::OkStatus();
+  std::error_code error;
+  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) {
+    return UsageError(fmt::format("{}: is not a file; expected one, which each new map reads again", file));
+  }
   ASSIGN_OR_RETURN(const std::shared_ptr<ServedCommit> commit, run.Current());
   return ReadClasses(run, *commit).status();
 }

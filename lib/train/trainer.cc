@@ -200,7 +200,10 @@ absl::StatusOr<BegunRun> InstallRun(NewRun& run, const RunFolder& place, AtomicF
   if (!beside) return BeginRun(run, paths, full);
   RETURN_IF_ERROR(CreateFolders(paths.Replacement().folder()));
   // The first commit syncs the folder before STATE names the run.
-  if (unnamed != nullptr) RETURN_IF_ERROR(WriteWholeFileAtomically(paths.Replacement().Growth(), ""));
+  if (unnamed != nullptr) {
+    const std::string_view mark = place.has_older() ? kGrowthOverRun : "";
+    RETURN_IF_ERROR(WriteWholeFileAtomically(paths.Replacement().Growth(), mark));
+  }
   // The older run would survive a power cut, so the run that replaces it must, too.
   ASSIGN_OR_RETURN(BegunRun begun, BeginRun(run, paths.Replacement(), /*sync=*/true));
   begun.tables.reset();  // they hold paths that are about to be renamed

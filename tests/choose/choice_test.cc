@@ -98,12 +98,35 @@ TEST(ChooseOptionsTest, InverseEdgesLowerTheRegularization) {
 TEST(ChooseOptionsTest, AHubLowersTheWeightOfN3) {
   GraphFacts facts = Facts(800, 3'515, 2);
   const double without = Choose(facts, {}, {}).options.regularization;
-  for (const auto& [share, factor] : {std::pair(0.02, 0.992), {0.1, 0.8}, {0.2, 0.2}, {0.9, 0.2}}) {
+  for (const auto& [share, factor] : {std::pair(0.0025, 1.0), {0.1125, 0.758}, {0.2025, 0.2}, {0.9, 0.2}}) {
     facts.largest_share = share;
     const Choice choice = Choose(facts, {}, {});
     EXPECT_NEAR(choice.options.regularization, factor * without, 0.001) << share;
     EXPECT_EQ(choice.reasons.find("% of the edges") != std::string::npos, share >= 0.1) << choice.reasons;
   }
+  // Of ten nodes in a ring each has a fifth of the edges.
+  facts = Facts(10, 10, 2);
+  const double ring = Choose(facts, {}, {"model"}).options.regularization;
+  facts.largest_share = 0.2;
+  EXPECT_EQ(Choose(facts, {}, {"model"}).options.regularization, ring);
+}
+
+TEST(ChooseOptionsTest, SourceContextTrainsEdges) {
+  TrainOptions given;
+  given.model = ModelKind::kSourceContext;
+  EXPECT_EQ(Choose(Facts(800, 3'515, 1), given, {"model"}).options.walk, Walk::kNone);
+  given.model = ModelKind::kDot;
+  EXPECT_EQ(Choose(Facts(800, 3'515, 1), given, {"model"}).options.walk, Walk::kDeepWalk);
+}
+
+TEST(ChooseOptionsTest, ATemperatureGetsItsLoss) {
+  TrainOptions given;
+  given.model = ModelKind::kTransE;
+  const auto loss = [&](const GivenOptions& names) {
+    return Choose(Facts(15'000, 270'000, 237), given, names).options.loss;
+  };
+  EXPECT_EQ(loss({"model"}), LossKind::kSoftmax);
+  EXPECT_EQ(loss({"model", "adversarial-temperature"}), LossKind::kSelfAdversarial);
 }
 
 // Rows that are seen often learn little by heart, and short ones as well; the weight of dura is for the others.

@@ -70,22 +70,27 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
 TEST(CheckEffects, RefusesWhatSomebodyTypedForNothing) {
   const auto typed = [](std::string_view name) { return [name](std::string_view other) { return other == name; }; };
   const TrainOptions plain;
-  for (const auto& [name, text] : {std::pair("walks", "walks has no meaning with walk none; expected deepwalk or ppr"),
-                                   std::pair("walk-length", "walk-length has no meaning with walk none"),
-                                   std::pair("norm", "norm has no meaning with model complex; expected transe or rot"),
-                                   std::pair("adversarial-temperature", "no meaning with loss softmax; expected self-"),
-                                   std::pair("plateau-patience", "with learning-rate-schedule")}) {
+  for (const auto& [name, text] :
+       {std::pair("walks", "walks has no meaning with walk none; expected --walk deepwalk or ppr"),
+        std::pair("walk-length", "walk-length has no meaning with walk none"),
+        std::pair("norm", "norm has no meaning with model complex; expected --model transe"),
+        std::pair("adversarial-temperature", "no meaning with loss softmax; expected --loss self"),
+        std::pair("plateau-patience", "with learning-rate-schedule")}) {
     EXPECT_ERROR(CheckEffects(plain, typed(name)), kUsage, text);
   }
   EXPECT_OK(CheckEffects(plain, typed("dim")));
   TrainOptions other;
   other.walk = Walk::kPersonalPageRank;
   EXPECT_OK(CheckEffects(other, typed("walks")));
-  EXPECT_ERROR(CheckEffects(other, typed("walk-window")), kUsage, "with walk ppr; expected deepwalk");
+  EXPECT_ERROR(CheckEffects(other, typed("walk-window")), kUsage, "with walk ppr; expected --walk deepwalk");
   other.walk = Walk::kDeepWalk;
   EXPECT_OK(CheckEffects(other, typed("walk-window")));
   other.model = ModelKind::kTransE;
   EXPECT_OK(CheckEffects(other, typed("norm")));
+  other.loss = LossKind::kSelfAdversarial;
+  EXPECT_OK(CheckEffects(other, typed("adversarial-temperature")));
+  other.learning_rate_schedule = LearningRateSchedule::kPlateau;
+  EXPECT_OK(CheckEffects(other, typed("plateau-factor")));
 }
 
 }  // namespace

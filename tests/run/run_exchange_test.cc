@@ -115,12 +115,16 @@ TEST_F(RunExchange, AKillLeavesTheOlderPairOrTheNewOne) {
 // The graph was exchanged. The new run was then considered undecided if the older run was trained on another graph, or
 // if there was none.
 TEST_F(RunExchange, TheOlderRunIsNotAsked) {
-  for (const std::string older : {"of another graph", "torn", "none"}) {
+  for (const std::string older : {"of another graph", "torn", "without a commit", "none"}) {
     for (const std::string place :
          {"initial.state", "initial.seal", "folder.commit", "replace.P1", "replace.P2", "replace.P3", "replace.P4"}) {
       SCOPED_TRACE(older + ", " + place);
       Begin();
-      if (older == "none") fs::remove_all(run_.folder());
+      if (older == "none" || older == "without a commit") fs::remove_all(run_.folder());
+      if (older == "without a commit") {
+        fs::create_directory(run_.folder());
+        fs::copy(graphs_ / "kept/run/run.json", run_.Configuration());
+      }
       if (older == "torn") {
         ASSERT_OK(WriteWholeFileAtomically(run_.Configuration(), "{"));
       }
@@ -138,7 +142,7 @@ TEST_F(RunExchange, TheOlderRunIsNotAsked) {
       if (place.starts_with("replace")) {
         EXPECT_OK(ResumeRun(run_.folder(), 0, {.memory = kPlenty}, {}));
       } else {
-        EXPECT_EQ(fs::exists(run_.State()), older != "none");
+        EXPECT_EQ(fs::exists(run_.State()), older != "none" && older != "without a commit");
         EXPECT_OK(Grow());
       }
       EXPECT_TRUE(ReadRunBytes(run_.folder()) == unbroken_);
@@ -169,6 +173,7 @@ TEST_F(RunExchange, TheOnlyRunStaysIfAnotherGraphHasItsName) {
     EXPECT_EQ(StageOfReplacement(run_).value(), ReplacementStage::kDecided);
     EXPECT_ERROR(ResumeRun(run_.folder(), 0, {.memory = kPlenty}, {}), kUsage,
                  "graph: found another graph; expected that of");
+    EXPECT_ERROR(CheckSettled(run_), kUsage, "put it back; the older run is gone");
     fs::remove_all(graph_);
     fs::rename(graphs_ / "elsewhere", graph_);
     EXPECT_OK(ResumeRun(run_.folder(), 0, {.memory = kPlenty}, {}));
