@@ -202,11 +202,7 @@ absl::Status HandleReplacement(const VerifyFlags& flags, Outcome& outcome) {
   if (stage == ReplacementStage::kNone) return absl::OkStatus();
   const bool decided = stage == ReplacementStage::kDecided;
   if (!flags.repair) {
-    // The files of one run are then in two folders.
-    if (absl::Status status = CheckSettled(paths); !status.ok()) {
-      return UsageError(fmt::format("{}; or octavo verify --repair {}, which then checks it", MessageOf(status),
-                                    paths.folder().string()));
-    }
+    RETURN_IF_ERROR(CheckSettled(paths));  // otherwise the files of one run are in two folders
     outcome.report->Note(
         fmt::format("{}: a training is making it, or was interrupted; --repair removes the leftovers", folder));
     return absl::OkStatus();

@@ -93,10 +93,11 @@ absl::Status CheckSettled(const RunPaths& paths) {
     if (place != GraphPlace::kNamed) return GraphError(paths, *growth, place, /*only_run=*/true);
   }
   const std::string folder = paths.folder().string();
-  return UsageError(
-      fmt::format("{}: a new run is replacing the one that was here and is still in {}; octavo resume --run {} "
-                  "completes that, if no other process does, and continues the training",
-                  folder, paths.Replacement().folder().string(), folder));
+  return UsageError(fmt::format(
+      "{}: a new run is replacing the one that was here and is still in {}; octavo resume --run {} "
+      "completes that, if no other process does, and continues the training; octavo verify --repair {} only "
+      "completes it",
+      folder, paths.Replacement().folder().string(), folder, folder));
 }
 
 absl::Status SettleRun(const RunPaths& paths) {

@@ -136,7 +136,7 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
       "$OCTAVO" verify run >out.log
       grep -q "^note: run/.replacement: " out.log
     else  # its files are in two folders: it was called whole, with nothing checked
-      fails 2 "or octavo verify --repair run, which then checks it" "$OCTAVO" verify run
+      fails 2 "octavo verify --repair run only completes it" "$OCTAVO" verify run
     fi
     "$OCTAVO" verify run --repair >out.log
     grep -q "^repaired: run/.replacement: " out.log
