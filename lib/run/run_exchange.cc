@@ -67,30 +67,42 @@ absl::Status GraphError(const RunPaths& paths, const Growth& growth, GraphPlace 
       only_run ? "; the older run is gone, so that is the only one" : fmt::format(", or remove {}", folder)));
 }
 
-}  // namespace
+// How far a replacement is.
+struct Standing {
+  ReplacementStage stage = ReplacementStage::kNone;
+  std::optional<Growth> growth = std::nullopt;  // if the exchange of its graph decides
+  GraphPlace place = GraphPlace::kNamed;        // of that graph
+};
 
-absl::StatusOr<ReplacementStage> StageOfReplacement(const RunPaths& paths) {
+absl::StatusOr<Standing> LookAt(const RunPaths& paths) {
   std::error_code error;
-  if (!fs::is_directory(fs::symlink_status(paths.Replacement().folder(), error))) return ReplacementStage::kNone;
-  ASSIGN_OR_RETURN(const std::optional<Growth> growth, ReadGrowth(paths));
+  if (!fs::is_directory(fs::symlink_status(paths.Replacement().folder(), error))) return Standing{};
+  Standing standing;
   bool decided = false;
-  if (growth) {
-    ASSIGN_OR_RETURN(const GraphPlace place, PlaceOf(*growth, growth->graph));
+  ASSIGN_OR_RETURN(standing.growth, ReadGrowth(paths));
+  if (standing.growth) {
+    ASSIGN_OR_RETURN(standing.place, PlaceOf(*standing.growth, standing.growth->graph));
     ASSIGN_OR_RETURN(const bool only_run, IsOnlyRun(paths));
-    decided = place == GraphPlace::kNamed || only_run;
+    decided = standing.place == GraphPlace::kNamed || only_run;
   } else {
     ASSIGN_OR_RETURN(decided, IsBeingReplaced(paths));
   }
-  return decided ? ReplacementStage::kDecided : ReplacementStage::kMaking;
+  standing.stage = decided ? ReplacementStage::kDecided : ReplacementStage::kMaking;
+  return standing;
+}
+
+}  // namespace
+
+absl::StatusOr<ReplacementStage> StageOfReplacement(const RunPaths& paths) {
+  ASSIGN_OR_RETURN(const Standing standing, LookAt(paths));
+  return standing.stage;
 }
 
 absl::Status CheckSettled(const RunPaths& paths) {
-  ASSIGN_OR_RETURN(const ReplacementStage stage, StageOfReplacement(paths));
-  if (stage != ReplacementStage::kDecided) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::optional<Growth> growth, ReadGrowth(paths));
-  if (growth) {
-    ASSIGN_OR_RETURN(const GraphPlace place, PlaceOf(*growth, growth->graph));
-    if (place != GraphPlace::kNamed) return GraphError(paths, *growth, place, /*only_run=*/true);
+  ASSIGN_OR_RETURN(const Standing standing, LookAt(paths));
+  if (standing.stage != ReplacementStage::kDecided) return absl::OkStatus();
+  if (standing.place != GraphPlace::kNamed) {
+    return GraphError(paths, *standing.growth, standing.place, /*only_run=*/true);
   }
   const std::string folder = paths.folder().string();
   return UsageError(fmt::format(

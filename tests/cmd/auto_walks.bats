@@ -35,11 +35,7 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   "$OCTAVO" train "${flags[@]}" --walks 100000 2>err.log &
   pid=$!
   wait_for 60 test -e stopped/run.json
-  kill -TERM "$pid"  # a shell makes its background jobs ignore SIGINT
-  status=0
-  wait "$pid" || status=$?
-  [ "$status" -eq 143 ]
-  grep -qx 'warning: interrupted; stopped has nothing trained yet; the same command begins it again' err.log
+  terminate "$pid" 'stopped has nothing trained yet; the same command begins it again'
   [ ! -e stopped/STATE ]
   "$OCTAVO" --quiet train "${flags[@]}" --walks 2
   "$OCTAVO" verify stopped
@@ -54,11 +50,7 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   pid=$!
   begun() { [ -n "$(find . -maxdepth 1 -name '.octavo-walks-*')" ]; }
   wait_for 60 begun
-  kill -TERM "$pid"
-  status=0
-  wait "$pid" || status=$?
-  [ "$status" -eq 143 ]
-  grep -qx 'warning: interrupted; stopped was not made' err.log
+  terminate "$pid" 'stopped was not made'
   [ ! -e stopped ]
   [ -z "$(find . -name '.octavo-*')" ]
 }
@@ -76,11 +68,7 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   "$OCTAVO" train "${flags[@]}" --walks 100000 2>err.log &
   pid=$!
   wait_for 60 test -e older/.replacement/run.json
-  kill -TERM "$pid"
-  status=0
-  wait "$pid" || status=$?
-  [ "$status" -eq 143 ]
-  grep -qx 'warning: interrupted; older is as it was before' err.log
+  terminate "$pid" 'older is as it was before'
   sha256sum --check --quiet before
   "$OCTAVO" verify older
   "$OCTAVO" --quiet train "${flags[@]}" --walks 2

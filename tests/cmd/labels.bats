@@ -76,6 +76,7 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   grep -q '^"Q3","universe, ""all""",' v.csv
   "$OCTAVO" --quiet export --run run --output v.jsonl
   [[ "$(grep '"name":"Q0"' v.jsonl | json 'o["label"], len(o["vector"])')" == "('Douglas Adams', 8)" ]]
+  [[ "$(grep '"name":"Q4"' v.jsonl | json 'o["label"]')" == "None" ]]  # it has none
   "$OCTAVO" --quiet export --run run --output v.jsonl --table relations
   [[ "$(grep '"name":"P31"' v.jsonl | json 'o["label"]')" == "instance of" ]]
   "$OCTAVO" --quiet export --run run --output projector.tsv --format projector --metadata metadata.tsv

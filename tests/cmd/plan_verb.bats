@@ -155,11 +155,7 @@ assert 200 < memory <= 280, memory'
     "$OCTAVO" plan $flags >out.log 2>err.log 3>&- &
     pid=$!
     wait_for 60 measures "$pid"
-    kill -TERM "$pid"
-    status=0
-    wait "$pid" || status=$?
-    [ "$status" -eq 143 ]
-    grep -qx 'warning: interrupted; the plan was not made' err.log
+    terminate "$pid" 'the plan was not made'
     [ ! -s out.log ]
     [ -z "$(find . -name '.octavo*')" ]
   done

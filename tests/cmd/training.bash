@@ -38,3 +38,13 @@ tables() { (cd "$1" && sha256sum embeddings.npy optimizer.npy relations.npy rela
 
 # The process trains batches to measure the machine; this file belongs to that (lib/train/machine_probe.cc).
 measures() { ls -l "/proc/$1/fd" 2>ls.log | grep -q 'gradients.map (deleted)'; }
+
+# terminate PID FATE: SIGTERM ends it with the code of that signal, and its err.log has the warning that names the fate
+# of what it made. (A shell makes its background jobs ignore SIGINT.)
+terminate() {
+  local status=0
+  kill -TERM "$1"
+  wait "$1" || status=$?
+  [ "$status" -eq 143 ]
+  grep -qx "warning: interrupted; $2" err.log
+}

@@ -88,11 +88,7 @@ PYTHON
   "$OCTAVO" tune "${flags[@]}" >out.log 2>err.log 3>&- &
   pid=$!
   wait_for 60 measures "$pid"
-  kill -TERM "$pid"
-  status=0
-  wait "$pid" || status=$?
-  [ "$status" -eq 143 ]
-  grep -qx 'warning: interrupted; stopped has no trial yet; the same command begins the search again' err.log
+  terminate "$pid" 'stopped has no trial yet; the same command begins the search again'
   [ ! -s out.log ]
   [ -z "$(find . -name '.octavo*')" ]
   ! grep -q '"begun"' stopped/tune.jsonl
