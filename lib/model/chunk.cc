@@ -44,6 +44,8 @@ ChunkInput ChunkInput::Slice(std::size_t first, std::size_t last) const {
   slice.relations = of_queries(relations);
   slice.head_relations = of_queries(head_relations);
   slice.weights = of_edges(weights);
+  slice.tail_weights = of_edges(tail_weights);
+  slice.head_weights = of_edges(head_weights);
   slice.first_query = first_query + static_cast<std::uint32_t>(first);
   slice.tail_masks = MasksOf(tail_masks, first_query + first, first_query + last);
   slice.head_masks = MasksOf(head_masks, first_query + first, first_query + last);

@@ -46,8 +46,11 @@ struct ChunkInput {
   std::span<const float> relations;       // [Q, R], used for (h, r, ?)
   std::span<const float> head_relations;  // [Q, R], used for (?, r, t): the same rows, or those of the reciprocals
   std::span<const float> weights;         // [E]
-  std::span<const float> tail_negatives;  // [N, D], candidates for (h, r, ?)
-  std::span<const float> head_negatives;  // [N, D], candidates for (?, r, t)
+  // Of the losses by their answers, instead of `weights`, which stay those of the penalties. [E], or empty.
+  std::span<const float> tail_weights = {};  // of (h, r, ?)
+  std::span<const float> head_weights = {};  // of (?, r, t)
+  std::span<const float> tail_negatives;     // [N, D], candidates for (h, r, ?)
+  std::span<const float> head_negatives;     // [N, D], candidates for (?, r, t)
   // Instead of these two, with bf16 products. REQUIRES: HasInnerProducts, and a kernel with a backend
   PackedNegatives tail_packed = {};
   PackedNegatives head_packed = {};
@@ -116,7 +119,7 @@ struct ChunkGradients {
 };
 
 struct ChunkLoss {
-  double loss = 0;     // sum over the edges of weight * (tail-side + head-side loss + relation's loss)
+  double loss = 0;     // sum over the edges of tail-side, head-side and relation's loss, each times its weight
   double penalty = 0;  // of the regularizer
 };
 

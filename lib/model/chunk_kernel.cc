@@ -26,6 +26,7 @@ struct SideView {
   std::span<const Side> sides;  // the same of each query, if they differ
   std::span<const float> anchors;
   std::span<const float> relations;
+  std::span<const float> weights;
   const float* targets;
   const float* negatives;
   const PackedNegatives& packed;
@@ -44,6 +45,7 @@ SideView TailSide(const ChunkInput& in, const ChunkGradients& out) {
           .sides = in.sides,
           .anchors = in.heads,
           .relations = in.relations,
+          .weights = in.tail_weights.empty() ? in.weights : in.tail_weights,
           .targets = in.tails.data(),
           .negatives = in.tail_negatives.data(),
           .packed = in.tail_packed,
@@ -62,6 +64,7 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
           .sides = {},
           .anchors = in.tails,
           .relations = in.head_relations,
+          .weights = in.head_weights.empty() ? in.weights : in.head_weights,
           .targets = in.heads.data(),
           .negatives = in.head_negatives.data(),
           .packed = in.head_packed,
@@ -200,7 +203,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
 
     // Their slopes, in place.
     result.loss +=
-        LossAndGradient(loss_, positives, input.weights, std::span(s.scores).first(queries * negatives), negatives,
+        LossAndGradient(loss_, positives, side.weights, std::span(s.scores).first(queries * negatives), negatives,
                         std::span(s.positive_gradients).first(edges), input.begins, input.answers);
 
     // Backpropagate to negatives and queries, [Q, D]; then through the edges' answers, which adds to the queries'

@@ -96,6 +96,10 @@ absl::Status CheckLoss(const TrainOptions& options) {
     return UsageError(
         fmt::format("sampling-correction has no meaning for the {} loss; expected softmax", LossName(options.loss)));
   }
+  if (options.answer_weighting > 0 && options.walk != Walk::kNone) {
+    return UsageError(
+        "answer-weighting has no meaning for pairs of walks, which follow the degrees already; expected walk none");
+  }
   if (options.competing_answers && options.loss != LossKind::kSoftmax) {
     return UsageError(
         fmt::format("competing-answers has no meaning for the {} loss; expected softmax", LossName(options.loss)));

@@ -27,7 +27,7 @@ BatchSchedule::BatchSchedule(const TrainOptions& options, const Graph& graph, co
       graph_(graph),
       tables_(tables),
       optimizer_(options.optimizer_spec()),
-      work_(options, graph, tables.embeddings, tables.relations, tables.frozen, tables.places),
+      work_(options, graph, tables.embeddings, tables.relations, tables.frozen, tables.places, tables.answers),
       relation_gradients_(tables.relations.rows(), tables.relations.columns()),
       workers_([this] { return Worker(options_, graph_.node_count()); }) {}
 

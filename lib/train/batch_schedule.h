@@ -31,6 +31,7 @@
 #include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
+#include "train/answer_weights.h"
 #include "train/chunk_work.h"
 #include "train/relation_gradients.h"
 
@@ -43,8 +44,9 @@ struct StepTables {
   RelationTable& relations;
   RelationTable& relation_optimizer;
   MmapGradientAccumulator& gradients;
-  const KnownRows* frozen = nullptr;   // rows that are never updated; null: none
-  const PlaceNodes* places = nullptr;  // for typed negatives; null: they are uniform
+  const KnownRows* frozen = nullptr;       // rows that are never updated; null: none
+  const PlaceNodes* places = nullptr;      // for typed negatives; null: they are uniform
+  const AnswerWeights* answers = nullptr;  // of losses; null: they count as the edges do
 };
 
 struct BatchTask {

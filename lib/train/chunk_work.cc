@@ -121,7 +121,8 @@ ChunkKernel MakeKernel(const TrainOptions& options, std::uint64_t nodes) {
 }
 
 ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
-                     const RelationTable& relations, const KnownRows* frozen, const PlaceNodes* places)
+                     const RelationTable& relations, const KnownRows* frozen, const PlaceNodes* places,
+                     const AnswerWeights* answers)
     : options_(options),
       graph_(graph),
       embeddings_(embeddings),
@@ -129,7 +130,8 @@ ChunkWork::ChunkWork(const TrainOptions& options, const Graph& graph, const Mmap
       frozen_(frozen),
       model_(options.model_spec()),
       bf16_(options.bf16_backend()),
-      places_(places) {
+      places_(places),
+      answers_(answers) {
   SetResidentNodes({{0, graph.node_count()}});
 }
 
@@ -227,6 +229,14 @@ absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) c
   };
   rows.weights.resize(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) rows.weights[i] = edges[i].weight;
+  if (answers_ != nullptr) {
+    rows.tail_weights.resize(edges.size());
+    rows.head_weights.resize(corrupts_heads() ? edges.size() : 0);
+    for (std::size_t i = 0; i < edges.size(); ++i) rows.tail_weights[i] = edges[i].weight * answers_->Of(edges[i].tail);
+    for (std::size_t i = 0; i < rows.head_weights.size(); ++i) {
+      rows.head_weights[i] = edges[i].weight * answers_->Of(edges[i].head);
+    }
+  }
   RETURN_IF_ERROR(
       gather(result.shape.queries, rows.heads, [&](std::size_t q) { return edges[result.begins[q]].head; }));
   RETURN_IF_ERROR(gather(edges.size(), rows.tails, [&](std::size_t i) { return edges[i].tail; }));
@@ -305,6 +315,8 @@ ChunkInput ChunkWork::InputOf(const ChunkRows& rows, const ChunkResult& result) 
           .relations = rows.relations,
           .head_relations = rows.head_relations,
           .weights = rows.weights,
+          .tail_weights = rows.tail_weights,
+          .head_weights = rows.head_weights,
           .tail_negatives = rows.tail_negatives,
           .head_negatives = rows.head_negatives,
           .tail_packed = {rows.tail_packed.columns, rows.tail_packed.rows},

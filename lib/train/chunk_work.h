@@ -31,6 +31,7 @@
 #include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
 #include "tables/relation_table.h"
+#include "train/answer_weights.h"
 #include "train/divergence.h"
 #include "train/node_groups.h"
 #include "train/place_nodes.h"
@@ -57,10 +58,11 @@ struct ChunkShape {
 // The rows of a chunk, copied from the tables. N negatives per side; everything of the head side is empty if only tails
 // are corrupted.
 struct ChunkRows {
-  AlignedFloats heads;                           // [Q, dim]
-  AlignedFloats tails;                           // [E, dim]
-  std::vector<float> weights;                    // [E]
-  AlignedFloats tail_negatives, head_negatives;  // [N, dim]; with bf16 products some rows at a time
+  AlignedFloats heads;                            // [Q, dim]
+  AlignedFloats tails;                            // [E, dim]
+  std::vector<float> weights;                     // [E]
+  std::vector<float> tail_weights, head_weights;  // [E], with weights by answers
+  AlignedFloats tail_negatives, head_negatives;   // [N, dim]; with bf16 products some rows at a time
   struct Packed {
     AlignedFloats columns, rows;  // PackedNegatives
   };
@@ -111,9 +113,10 @@ ChunkKernel MakeKernel(const TrainOptions& options, std::uint64_t nodes);
 class ChunkWork {
  public:
   // All arguments must outlive this. Gradients of `frozen` rows are not listed. Without `places`, as in a measurement
-  // of speed, typed negatives are uniform.
+  // of speed, typed negatives are uniform; without `answers` losses count as the edges do.
   ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
-            const RelationTable& relations, const KnownRows* frozen = nullptr, const PlaceNodes* places = nullptr);
+            const RelationTable& relations, const KnownRows* frozen = nullptr, const PlaceNodes* places = nullptr,
+            const AnswerWeights* answers = nullptr);
 
   // Sets the nodes in memory, from which negatives are drawn, and their groups. REQUIRES: at least one; ranges ascend
   void SetResidentNodes(std::vector<NodeRange> nodes, NodeGroups groups = {});
@@ -173,6 +176,7 @@ class ChunkWork {
   const ModelSpec model_;
   const std::optional<Bf16Backend> bf16_;  // of the products, if their operands are bf16
   const PlaceNodes* const places_;
+  const AnswerWeights* const answers_;
   std::vector<NodeRange> resident_;
   std::optional<PlaceNodes> resident_places_;  // unless all nodes are resident
   NodeGroups groups_;

@@ -31,7 +31,9 @@ ChunkInput OneEdge(const ChunkInput& input, std::size_t query, std::size_t edge,
   ChunkInput one = input.Slice(query, query + 1);
   one.begins = one_query;
   one.tails = one.tails.subspan(at * dim, dim);
-  one.weights = one.weights.subspan(at, 1);
+  for (std::span<const float>* const weights : {&one.weights, &one.tail_weights, &one.head_weights}) {
+    if (!weights->empty()) *weights = weights->subspan(at, 1);
+  }
   one.edge_relations = one.edge_relations.subspan(at, 1);
   one.answers = {};
   one.tail_masks = one.head_masks = {};

@@ -1,4 +1,5 @@
 #include "train/memory_estimate.h"
+#include "train/answer_weights.h"
 
 #include <algorithm>
 #include <optional>
@@ -308,7 +309,8 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
                         Product(relation_rows, relation_width, 3 + 2 * lane_copies),
                         // The file is read as a whole and decoded into marks.
                         options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0,
-                        options.typed_fraction > 0 ? PlaceNodes::MostBytes(graph) : 0);
+                        options.typed_fraction > 0 ? PlaceNodes::MostBytes(graph) : 0,
+                        options.answer_weighting > 0 ? AnswerWeights::Bytes(graph) : 0);
   // Pool and windows; and for each block of edges its record and its places in the orders of two epochs, and of a third
   // that is compared with them.
   constexpr std::uint64_t kBlockBytes = sizeof(BlockRecord) + 3 * (sizeof(std::uint32_t) + sizeof(std::uint64_t));

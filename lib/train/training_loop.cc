@@ -96,6 +96,10 @@ absl::Status TrainingLoop::Prepare() {
   if (options_.typed_fraction > 0) {
     ASSIGN_OR_RETURN(places_, PlaceNodes::Gather(graph_, options_.seed, [this] { return Stopping(); }));
   }
+  if (options_.answer_weighting > 0) {
+    ASSIGN_OR_RETURN(answers_, AnswerWeights::Gather(graph_.Edges(Split::kTrain), graph_.node_count(),
+                                                     options_.answer_weighting, [this] { return Stopping(); }));
+  }
   schedule_ = std::make_unique<BatchSchedule>(
       options_, graph_,
       StepTables{.embeddings = tables_.embeddings(),
@@ -104,7 +108,8 @@ absl::Status TrainingLoop::Prepare() {
                  .relation_optimizer = lanes_ ? lanes_->state() : tables_.relation_optimizer(),
                  .gradients = gradients_,
                  .frozen = frozen_,
-                 .places = places_ ? &*places_ : nullptr});
+                 .places = places_ ? &*places_ : nullptr,
+                 .answers = answers_ ? &*answers_ : nullptr});
   if (WritesFolder()) {
     ASSIGN_OR_RETURN(MetricsLog log, MetricsLog::Open(paths_.Metrics(), progress_.metrics_bytes));
     metrics_ = std::make_unique<MetricsLog>(std::move(log));

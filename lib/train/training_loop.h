@@ -20,6 +20,7 @@
 #include "run/options.h"
 #include "run/telemetry.h"
 #include "tables/mmap_gradient_accumulator.h"
+#include "train/answer_weights.h"
 #include "train/batch_schedule.h"
 #include "train/epoch_course.h"
 #include "train/lane_clock.h"
@@ -134,7 +135,8 @@ class TrainingLoop {
   std::unique_ptr<LaneExchange> exchange_;
   TeamExchange* team_exchange_ = nullptr;  // if exchange_ is one
   std::unique_ptr<LaneRounds> lanes_;
-  std::optional<PlaceNodes> places_;  // if options_.typed_fraction is not 0
+  std::optional<PlaceNodes> places_;      // if options_.typed_fraction is not 0
+  std::optional<AnswerWeights> answers_;  // if options_.answer_weighting is not 0
   std::unique_ptr<BatchSchedule> schedule_;
   std::unique_ptr<MetricsLog> metrics_;
   EpochCounters counters_;

@@ -42,6 +42,8 @@ TEST(ValidateTrainOptions, RefusesWhatDoesNotFitTogether) {
   check([](TrainOptions& o) { o.negatives = 0, o.typed_fraction = 0.5; }, "typed-fraction has no meaning with neg");
   check([](TrainOptions& o) { o.loss = LossKind::kLogistic, o.sampling_correction = 0.5; },
         "sampling-correction has no meaning for the logistic loss; expected softmax");
+  check([](TrainOptions& o) { o.walk = Walk::kDeepWalk, o.answer_weighting = 0.5; },
+        "answer-weighting has no meaning for pairs of walks");
   check([](TrainOptions& o) { o.walk = Walk::kDeepWalk, o.typed_fraction = 0.5; }, "typed-fraction has no meaning for");
   check([](TrainOptions& o) { o.model = ModelKind::kDot, o.group_queries = true, o.typed_fraction = 0.5; },
         "typed-fraction draws from one side");

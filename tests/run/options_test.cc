@@ -104,6 +104,7 @@ TEST(TrainOptionFields, KeepTheirLimits) {
            {"degree-fraction", "0", "-0.1", "1", "1.0000001"},
            {"typed-fraction", "0", "-0.1", "1", "1.0000001"},
            {"sampling-correction", "0", "-0.1", "1", "1.0000001"},
+           {"answer-weighting", "0", "-0.1", "1", "1.0000001"},
            {"regularization", "0", "-1e-9", "1000000", "1000000.1"},
            {"margin", "0", "-1", "1000", "1001"},
            {"initial-scale", "0", "-1", "1000", "1001"},

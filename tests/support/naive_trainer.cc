@@ -381,6 +381,27 @@ class NaiveTrainer {
     return counts ? -std::log(2.0 * static_cast<double>(options_.lanes) - 1) : 0;
   }
 
+  // The weight of the edge in the loss of its answer.
+  double AnswerWeight(const Edge& edge, Side side) const {
+    if (options_.answer_weighting == 0) return edge.weight;
+    const absl::StatusOr<std::vector<Edge>> all_edges = graph_.Edges(Split::kTrain).ReadAll();
+    if (!all_edges.ok()) throw std::runtime_error("read edges");
+    std::map<NodeId, double> degrees;
+    for (const Edge& other : *all_edges) {
+      ++degrees[other.head];
+      ++degrees[other.tail];
+    }
+    double most = 0;
+    for (const auto& [node, degree] : degrees) most = std::max(most, degree);
+    const auto plain = [&](NodeId node) {
+      return 1 - options_.answer_weighting + options_.answer_weighting * degrees[node] / most;
+    };
+    double sum = 0;
+    for (const Edge& other : *all_edges) sum += plain(other.head) + plain(other.tail);
+    const NodeId answer = side == Side::kTail ? edge.tail : edge.head;
+    return edge.weight * plain(answer) * 2 * static_cast<double>(all_edges->size()) / sum;
+  }
+
   // Where the three rows of a score are.
   struct Triple {
     std::uint64_t head = 0;
@@ -516,7 +537,8 @@ class NaiveTrainer {
     const Row held = NaiveAdversarialWeights(spec, of_negatives(scores));
     const auto loss = [&](Row s) {
       for (std::size_t i = 0; i < s.size(); ++i) s[i] += added[i];
-      return edge.weight * NaiveLoss(spec, s[0], of_negatives(s), held, std::span(s).subspan(1 + negatives.size()));
+      return AnswerWeight(edge, side) *
+             NaiveLoss(spec, s[0], of_negatives(s), held, std::span(s).subspan(1 + negatives.size()));
     };
     loss_ += loss(scores);
     const Row slopes = Differences(scores, loss);

@@ -117,6 +117,8 @@ TEST_P(TrainerOracle, EveryOtherOption) {
   options.sampling_correction = 0.7;
   ExpectSameTraining(training, options);
   options.sampling_correction = 0;
+  options.answer_weighting = 0.9;
+  ExpectSameTraining(training, options);
   options.regularizer = RegularizerKind::kL2;
   options.accumulate = 3;
   options.learning_rate_schedule = LearningRateSchedule::kCosine;
@@ -230,6 +232,7 @@ TEST_P(TrainerOracle, GroupsWithoutReciprocalRelations) {
   options.known_negatives = true;
   options.negatives = 2 * options.chunk + 9;
   options.dropout = 0.3;
+  options.answer_weighting = 0.7;
   if (options.model != ModelKind::kDot) options.typed_fraction = 0.5;
   ExpectSameTraining(training, options);
   options.known_negatives = false;

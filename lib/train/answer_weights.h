@@ -1,0 +1,39 @@
+// What the loss of a question counts by the degree of its answer. Penalties count the same for every edge, so nodes of
+// few edges are restrained more. The code of DURA (Zhang, Cai and Wang, NeurIPS 2020) weighs answers so.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/ids.h"
+#include "format/graph_description.h"
+#include "graph/cell_reader.h"
+
+namespace octavo {
+
+// Constant after construction; any thread.
+class AnswerWeights {
+ public:
+  // Reads all training edges once. The weight of a node grows from 1 - share, without edges, by its degree, the number
+  // of its edges, to 1 for the largest degree; all are scaled so that the mean over both ends of all edges is 1. The
+  // same bits each time. Ends with absl::CancelledError soon after `stop`, which may be empty, returns true.
+  // REQUIRES: 0 <= share <= 1
+  static absl::StatusOr<AnswerWeights> Gather(const CellReader& edges, std::uint64_t nodes, double share,
+                                              const std::function<bool()>& stop);
+
+  // What one holds.
+  static std::uint64_t Bytes(const GraphDescription& graph) { return graph.node_count * sizeof(std::uint32_t); }
+
+  float Of(NodeId node) const {
+    return static_cast<float>(least_ + of_edge_ * static_cast<double>(degrees_[Value(node)]));
+  }
+
+ private:
+  std::vector<std::uint32_t> degrees_;  // [nodes]; a loop counts twice
+  double least_ = 1;
+  double of_edge_ = 0;
+};
+
+}  // namespace octavo
