@@ -46,7 +46,8 @@ struct ChunkInput {
   std::span<const float> relations;       // [Q, R], used for (h, r, ?)
   std::span<const float> head_relations;  // [Q, R], used for (?, r, t): the same rows, or those of the reciprocals
   std::span<const float> weights;         // [E]
-  // Of the losses by their answers, instead of `weights`, which stay those of the penalties. [E], or empty.
+  // [E], or empty: the weights of the losses of answers. If empty, `weights` are. Penalties and relation prediction
+  // always use `weights`.
   std::span<const float> tail_weights = {};  // of (h, r, ?)
   std::span<const float> head_weights = {};  // of (?, r, t)
   std::span<const float> tail_negatives;     // [N, D], candidates for (h, r, ?)

@@ -233,7 +233,7 @@ std::vector<OptionField> LossFields() {
                   "In the softmax a negative counts for (nodes / negatives) to this power nodes; 1 corrects for the "
                   "drawing in full")),
       Recent(Real("answer-weighting", &O::answer_weighting, 0, 1,
-                  "How much less the loss of an answer with few edges counts than that of the node with the most")),
+                  "Share of the losses' weight that goes by the degree of the answer; the rest is the same for all")),
       Recent(Real("label-smoothing", &O::label_smoothing, 0, 0.99,
                   "Share of a positive's label given to its negatives; for softmax and logistic")),
       Recent(Real("dropout", &O::dropout, 0, 0.99, "Probability of dropping each float of an anchor's row")),

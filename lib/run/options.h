@@ -78,8 +78,7 @@ struct TrainOptions {
   bool competing_answers = false;  // answers of a group compete in the same softmax
   // Of a softmax with drawn negatives: each counts for (nodes / negatives)^this nodes.
   double sampling_correction = 0;
-  // The loss of an answer counts 1 - this and more by its degree, 1 for the largest (train/answer_weights.h).
-  double answer_weighting = 0;
+  double answer_weighting = 0;  // share of the losses' weight that goes by degree (train/answer_weights.h)
   double label_smoothing = 0;
   double dropout = 0;              // for the anchor's row
   double relation_dropout = 0;     // for the relation's row

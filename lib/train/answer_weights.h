@@ -1,5 +1,5 @@
 // What the loss of a question counts by the degree of its answer. Penalties count the same for every edge, so nodes of
-// few edges are restrained more. The code of DURA (Zhang, Cai and Wang, NeurIPS 2020) weighs answers so.
+// few edges are restrained more. The code of DURA (Zhang, Cai and Wang, NeurIPS 2020) weighs answers by degree, too.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,10 @@ namespace octavo {
 // Constant after construction; any thread.
 class AnswerWeights {
  public:
-  // Reads all training edges once. The weight of a node grows from 1 - share, without edges, by its degree, the number
-  // of its edges, to 1 for the largest degree; all are scaled so that the mean over both ends of all edges is 1. The
-  // same bits each time. Ends with absl::CancelledError soon after `stop`, which may be empty, returns true.
+  // Reads all training edges once. The weight of a node is 1 - share + share * degree / mean degree, where the mean is
+  // over both ends of all edges, also where only some edges are trained; so the mean of the weights there is 1. Weights
+  // of edges do not count. The same bits each time. Ends with absl::CancelledError soon after `stop`, which may be
+  // empty, returns true.
   // REQUIRES: 0 <= share <= 1
   static absl::StatusOr<AnswerWeights> Gather(const CellReader& edges, std::uint64_t nodes, double share,
                                               const std::function<bool()>& stop);

@@ -46,7 +46,7 @@ struct StepTables {
   MmapGradientAccumulator& gradients;
   const KnownRows* frozen = nullptr;       // rows that are never updated; null: none
   const PlaceNodes* places = nullptr;      // for typed negatives; null: they are uniform
-  const AnswerWeights* answers = nullptr;  // of losses; null: they count as the edges do
+  const AnswerWeights* answers = nullptr;  // null: losses have the weights of the edges
 };
 
 struct BatchTask {

@@ -61,7 +61,7 @@ struct ChunkRows {
   AlignedFloats heads;                            // [Q, dim]
   AlignedFloats tails;                            // [E, dim]
   std::vector<float> weights;                     // [E]
-  std::vector<float> tail_weights, head_weights;  // [E], with weights by answers
+  std::vector<float> tail_weights, head_weights;  // [E]; empty without answer weights
   AlignedFloats tail_negatives, head_negatives;   // [N, dim]; with bf16 products some rows at a time
   struct Packed {
     AlignedFloats columns, rows;  // PackedNegatives
@@ -113,7 +113,8 @@ ChunkKernel MakeKernel(const TrainOptions& options, std::uint64_t nodes);
 class ChunkWork {
  public:
   // All arguments must outlive this. Gradients of `frozen` rows are not listed. Without `places`, as in a measurement
-  // of speed, typed negatives are uniform; without `answers` losses count as the edges do.
+  // of speed, typed negatives are uniform; without `answers` losses have the weights
+  // of the edges.
   ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
             const RelationTable& relations, const KnownRows* frozen = nullptr, const PlaceNodes* places = nullptr,
             const AnswerWeights* answers = nullptr);

@@ -1,5 +1,4 @@
 #include "train/memory_estimate.h"
-#include "train/answer_weights.h"
 
 #include <algorithm>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "run/footprint.h"
 #include "run/trained_edges.h"
 #include "tables/product_sums.h"
+#include "train/answer_weights.h"
 #include "train/chunk_work.h"
 #include "train/place_nodes.h"
 

@@ -96,7 +96,7 @@ absl::Status TrainingLoop::Prepare() {
   if (options_.typed_fraction > 0) {
     ASSIGN_OR_RETURN(places_, PlaceNodes::Gather(graph_, options_.seed, [this] { return Stopping(); }));
   }
-  if (options_.answer_weighting > 0) {
+  if (options_.answer_weighting > 0 && progress_.epoch < options_.epochs) {
     ASSIGN_OR_RETURN(answers_, AnswerWeights::Gather(graph_.Edges(Split::kTrain), graph_.node_count(),
                                                      options_.answer_weighting, [this] { return Stopping(); }));
   }

@@ -118,6 +118,9 @@ Variations Sizes(const CandidateSource& source, const TrainOptions& choice) {
     sizes.push_back({"walk-length", 0.3, HalfAndTwice(choice.walk_length, 10, 160)});
     sizes.push_back({"walk-window", 0.4, ValueChoice{"2", "3", "8", "10"}});
   }
+  if (choice.model_spec().RelationWidth() > 0 && !IsDistance(choice)) {
+    sizes.push_back({"answer-weighting", 0.3, ValueChoice{"0", "0.1", "0.2", "0.3"}});
+  }
   return sizes;
 }
 

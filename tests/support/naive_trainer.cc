@@ -391,15 +391,11 @@ class NaiveTrainer {
       ++degrees[other.head];
       ++degrees[other.tail];
     }
-    double most = 0;
-    for (const auto& [node, degree] : degrees) most = std::max(most, degree);
-    const auto plain = [&](NodeId node) {
-      return 1 - options_.answer_weighting + options_.answer_weighting * degrees[node] / most;
-    };
     double sum = 0;
-    for (const Edge& other : *all_edges) sum += plain(other.head) + plain(other.tail);
-    const NodeId answer = side == Side::kTail ? edge.tail : edge.head;
-    return edge.weight * plain(answer) * 2 * static_cast<double>(all_edges->size()) / sum;
+    for (const Edge& other : *all_edges) sum += degrees[other.head] + degrees[other.tail];
+    const double mean = sum / (2 * static_cast<double>(all_edges->size()));
+    const double degree = degrees[side == Side::kTail ? edge.tail : edge.head];
+    return edge.weight * (1 + options_.answer_weighting * (degree / mean - 1));
   }
 
   // Where the three rows of a score are.
@@ -535,10 +531,10 @@ class NaiveTrainer {
     }
     const auto of_negatives = [&](const Row& s) { return std::span(s).subspan(1, negatives.size()); };
     const Row held = NaiveAdversarialWeights(spec, of_negatives(scores));
+    const double weight = AnswerWeight(edge, side);
     const auto loss = [&](Row s) {
       for (std::size_t i = 0; i < s.size(); ++i) s[i] += added[i];
-      return AnswerWeight(edge, side) *
-             NaiveLoss(spec, s[0], of_negatives(s), held, std::span(s).subspan(1 + negatives.size()));
+      return weight * NaiveLoss(spec, s[0], of_negatives(s), held, std::span(s).subspan(1 + negatives.size()));
     };
     loss_ += loss(scores);
     const Row slopes = Differences(scores, loss);

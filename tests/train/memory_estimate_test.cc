@@ -128,6 +128,14 @@ TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {
 
 // As factors: 50 slopes for each of 2 x 20 x 1,000 negatives, and the queries of both sides of 1,000 edges. Chunks of
 // 100 are computed in pieces, if there are but four: threads share their rows.
+TEST(EstimateTrainingMemory, CountsTheDegreeOfEachNode) {
+  TrainOptions options;
+  const GraphDescription graph = MakeGraph(1'000'000, 5'000'000);
+  const std::uint64_t without = EstimateTrainingMemory(options, graph, 1, kWhole).tables;
+  options.answer_weighting = 0.2;
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, without + 4 * graph.node_count);
+}
+
 TEST(EstimateTrainingMemory, FactorsTakeLessThanRows) {
   TrainOptions options;
   options.dim = 400;

@@ -331,6 +331,7 @@ TEST_P(TrainerOracleGroups, ChunksInPieces) {
   options.optimizer = OptimizerKind::kSgd;
   ASSERT_EQ(PiecesOf(options, 1) > 1, KeepsFactors(options));
   if (!KeepsFactors(options)) return;
+  options.answer_weighting = 0.9;
   ExpectSameTraining(training, options);
   options.reciprocal = true;
   options.group_queries = true;
@@ -342,7 +343,7 @@ TEST_P(TrainerOracleGroups, ChunksInPieces) {
 
 // The penalty of an edge's rows together, of each side and in groups.
 TEST(TrainerOracleDura, EveryModelOfProducts) {
-  const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90});
+  const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
   for (const ModelKind model : {ModelKind::kDistMult, ModelKind::kComplEx, ModelKind::kRescal}) {
     TrainOptions options = TinyOptions();
     options.model = model;
@@ -350,6 +351,7 @@ TEST(TrainerOracleDura, EveryModelOfProducts) {
     options.regularizer = RegularizerKind::kDura;
     options.regularization = 0.05;
     options.optimizer = OptimizerKind::kSgd;
+    options.answer_weighting = 0.8;
     ExpectSameTraining(training, options);
     options.reciprocal = true;
     ExpectSameTraining(training, options);
@@ -368,6 +370,7 @@ TEST_P(TrainerOracleRelations, RelationPrediction) {
   options.norm = GetParam().norm;
   options.block = GetParam().block;
   options.relation_prediction = 0.7;
+  options.answer_weighting = 0.8;
   options.optimizer = OptimizerKind::kSgd;
   ExpectSameTraining(training, options);
   options.reciprocal = true;

@@ -72,6 +72,7 @@ TEST(MakeCandidatesTest, OptionsVaryThatTheRulesNameForRelations) {
   EXPECT_GT(ValuesOf(candidates, &TrainOptions::regularization).size(), 10U);
   EXPECT_GE(ValuesOf(candidates, &TrainOptions::dim).size(), 3U);
   EXPECT_GE(ValuesOf(candidates, &TrainOptions::dropout).size(), 3U);
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::answer_weighting).size(), 3U);
   EXPECT_TRUE(ValuesOf(candidates, &TrainOptions::negatives).contains(0)) << "all of 135";
   EXPECT_GE(ValuesOf(candidates, &TrainOptions::loss).size(), 2U);
   EXPECT_GE(ValuesOf(candidates, &TrainOptions::batch).size(), 3U);
