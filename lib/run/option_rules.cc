@@ -99,8 +99,7 @@ absl::Status CheckLoss(const TrainOptions& options) {
   if (options.answer_weighting > 0 && options.walk != Walk::kNone) {
     return UsageError(
         "answer-weighting has no meaning for pairs of walks, which follow the degrees already; expected "
-        "answer-weighting "
-        "0, or walk none");
+        "answer-weighting 0, or walk none");
   }
   if (options.competing_answers && options.loss != LossKind::kSoftmax) {
     return UsageError(

@@ -113,8 +113,7 @@ ChunkKernel MakeKernel(const TrainOptions& options, std::uint64_t nodes);
 class ChunkWork {
  public:
   // All arguments must outlive this. Gradients of `frozen` rows are not listed. Without `places`, as in a measurement
-  // of speed, typed negatives are uniform; without `answers` losses have the weights
-  // of the edges.
+  // of speed, typed negatives are uniform. Without `answers`, losses have the weights of the edges.
   ChunkWork(const TrainOptions& options, const Graph& graph, const MmapManager& embeddings,
             const RelationTable& relations, const KnownRows* frozen = nullptr, const PlaceNodes* places = nullptr,
             const AnswerWeights* answers = nullptr);
