@@ -11,6 +11,7 @@
 #include "base/duration.h"
 #include "base/json_escape.h"
 #include "base/status.h"
+#include "cmd/compared_choice.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
 #include "cmd/limits.h"
@@ -25,6 +26,7 @@
 #include "run/trainable.h"
 #include "train/trainer.h"
 #include "train/training_plan.h"
+#include "tune/short_trials.h"
 
 namespace octavo {
 namespace {
@@ -167,6 +169,7 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   ASSIGN_OR_RETURN(const SettledOptions settled, found);
   const TrainOptions& options = settled.options;
   ReportChoice(program.reporter, settled.choice);
+  if (settled.source) ReportComparison(program.reporter, *settled.source, kMostChanges, *settled.choice);
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));
   RETURN_IF_ERROR(CheckTrainable(*graph, options));
   const int threads = ThreadCount(program);

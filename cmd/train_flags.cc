@@ -148,7 +148,7 @@ std::filesystem::path ProbeFolder(const std::string& run) {
 }
 
 absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
-                                                  int threads, const std::function<bool()>& stop) {
+                                                  int threads, const std::function<bool()>& stop, double spent) {
   const auto begin = std::chrono::steady_clock::now();
   SettledOptions settled;
   ASSIGN_OR_RETURN(settled.options, ReadValues(flags, {}));
@@ -165,12 +165,17 @@ absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const
       if (flags.seconds > 0) {
         ASSIGN_OR_RETURN(settled.choice, ChooseForTime(*graph, facts, memory, settled.options, given,
                                                        {.seconds = flags.seconds,
-                                                        .spent = SecondsSince(begin),
+                                                        .spent = spent + SecondsSince(begin),
                                                         .folder = ProbeFolder(run),
                                                         .threads = threads,
                                                         .stop = stop}));
       } else {
         settled.choice = ChooseOptions(facts, graph->description(), memory, settled.options, given);
+        settled.source = {.facts = facts,
+                          .graph = graph->description(),
+                          .memory = memory,
+                          .options = settled.options,
+                          .given = given};
       }
       settled.options = settled.choice->options;
     }

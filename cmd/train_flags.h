@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "choose/choice.h"
 #include "run/options.h"
+#include "tune/candidates.h"
 
 namespace CLI {
 class App;
@@ -50,14 +51,16 @@ absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const Tra
 struct SettledOptions {
   TrainOptions options;
   std::optional<Choice> choice;
+  std::optional<CandidateSource> source;  // of the choice; empty with --time
 };
 
 // Returns the options of ReadTrainOptions where a preset or a configuration file is given, or no graph. Otherwise, and
 // for options given as "auto", those that the graph's facts and `memory` bytes choose; with --time also the machine's
-// speed, measured in the existing part of the path of the future `run`, or in the current folder if that is empty;
-// `stop`, which may be empty, then ends it with absl::CancelledError.
+// speed, measured in the existing part of the path of the future `run`, or in the current folder if that is empty.
+// `spent` seconds of the time have passed already; `stop`, which may be empty, ends it with absl::CancelledError.
 absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
-                                                  int threads, const std::function<bool()>& stop = {});
+                                                  int threads, const std::function<bool()>& stop = {},
+                                                  double spent = 0);
 
 // The existing part of the path of the future run.
 std::filesystem::path ProbeFolder(const std::string& run);

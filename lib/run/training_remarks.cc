@@ -33,8 +33,9 @@ std::vector<std::string> TrainingRemarks(const GraphDescription& graph, const Tr
                     "and rotate learn them",
                     Text(options, "model"), graph.relation_count));
   }
-  // complex is good at the edges of one relation, too.
-  if (learns_relations && !graph.has_relations && options.model != ModelKind::kComplEx) {
+  // complex and rescal are good at the edges of one relation, too.
+  const bool suits_one = options.model == ModelKind::kComplEx || options.model == ModelKind::kRescal;
+  if (learns_relations && !graph.has_relations && !suits_one) {
     remarks.push_back(
         fmt::format("the graph has no relations for model {}; complex predicts edges of such graphs, dot makes vectors "
                     "of nodes that are alike",

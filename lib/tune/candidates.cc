@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "fmt/format.h"
 #include "io/checksum.h"
 #include "train/memory_estimate.h"
 #include "tune/search_space.h"
@@ -124,21 +125,43 @@ Variations Sizes(const CandidateSource& source, const TrainOptions& choice) {
   return sizes;
 }
 
-// Draws one candidate. Options that were drawn are given, and the rules choose the others by them.
-class CandidateDraw {
- public:
-  CandidateDraw(const CandidateSource& source, RandomStream& stream) : source_(source), stream_(stream) {
-    if (source.epochs == 0) return;
-    options_.epochs = source.epochs;
-    given_.emplace("epochs");
+// Options and their values, as text.
+using Change = std::vector<std::pair<std::string_view, std::string>>;
+
+std::string Times(double number, double factor) { return fmt::format("{:.3g}", factor * number); }
+
+// The changes of the choice that were better most often on the graphs measured (docs/defaults-measured.md).
+std::vector<Change> ProbableChanges(const TrainOptions& choice) {
+  std::vector<Change> changes;
+  if (choice.model_spec().RelationWidth() == 0 || IsDistance(choice)) return changes;
+  if (choice.regularizer == RegularizerKind::kDura) changes.push_back({{"answer-weighting", "0.2"}});
+  if (choice.regularizer != RegularizerKind::kN3) return changes;
+  changes.push_back({{"regularization", Times(choice.regularization, 0.2)}});
+  changes.push_back({{"learning-rate", Times(choice.learning_rate, 2.5)}});
+  if (choice.model == ModelKind::kRescal) {
+    changes.push_back({{"model", "complex"}});
+  } else {
+    changes.push_back({{"model", "rescal"}, {"block", "8"}});
   }
+  return changes;
+}
+
+// Makes one candidate. Options that are changed or drawn are given, and the rules choose the others by them.
+class CandidateMaker {
+ public:
+  explicit CandidateMaker(const CandidateSource& source)
+      : source_(source), options_(source.options), given_(source.given) {}
 
   TrainOptions Choose() const { return Choose(source_.memory); }
-  TrainOptions Draw() {
+  TrainOptions Take(const Change& change) {
+    for (const auto& [name, value] : change) Give(name, value);
+    return Choose();
+  }
+  TrainOptions Draw(RandomStream& stream) {
     // The kinds do not depend on the memory, and dividing tables to fit it takes long.
-    Vary(Models(source_, Choose(kAnyMemory)));
-    Vary(Kinds(Choose(kAnyMemory)));
-    Vary(Sizes(source_, Choose()));
+    Vary(Models(source_, Choose(kAnyMemory)), stream);
+    Vary(Kinds(Choose(kAnyMemory)), stream);
+    Vary(Sizes(source_, Choose()), stream);
     return Choose();
   }
 
@@ -149,19 +172,20 @@ class CandidateDraw {
     return ChooseOptions(source_.facts, source_.graph, memory, options_, given_, source_.flops).options;
   }
   // Draws for each variation, also for one that is not taken, so that numbers do not move to another option.
-  void Vary(const Variations& variations) {
+  void Vary(const Variations& variations, RandomStream& stream) {
     for (const Variation& variation : variations) {
-      const bool taken = stream_.NextFloat() < static_cast<float>(variation.chance);
+      const bool taken = stream.NextFloat() < static_cast<float>(variation.chance);
       const auto* choice = std::get_if<ValueChoice>(&variation.values);
       if (choice != nullptr && choice->empty()) continue;
-      const std::string value = DrawValue(variation.values, stream_);
-      if (!taken || !FindTrainOption(variation.name)->parse(options_, value)) continue;
-      given_.emplace(variation.name);
+      const std::string value = DrawValue(variation.values, stream);
+      if (taken) Give(variation.name, value);
     }
+  }
+  void Give(std::string_view name, const std::string& value) {
+    if (FindTrainOption(name)->parse(options_, value)) given_.emplace(name);
   }
 
   const CandidateSource& source_;
-  RandomStream& stream_;
   TrainOptions options_;
   GivenOptions given_;
 };
@@ -177,28 +201,68 @@ std::string Text(const TrainOptions& options) {
   return text;
 }
 
+// Distinct candidates that can be trained.
+class Candidates {
+ public:
+  explicit Candidates(const CandidateSource& source) : source_(source) {}
+
+  // The choice itself is always the first: if it cannot be trained, its trial says why.
+  bool Add(const TrainOptions& options) {
+    std::string text = Text(options);
+    if (!candidates_.empty() && (!Fits(source_, options) || std::ranges::find(texts_, text) != texts_.end())) {
+      return false;
+    }
+    candidates_.push_back(options);
+    texts_.push_back(std::move(text));
+    return true;
+  }
+  std::size_t size() const { return candidates_.size(); }
+  std::vector<TrainOptions> Take() && { return std::move(candidates_); }
+
+ private:
+  const CandidateSource& source_;
+  std::vector<TrainOptions> candidates_;
+  std::vector<std::string> texts_;
+};
+
 }  // namespace
 
 std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uint64_t count) {
   constexpr std::string_view kKey = "candidates";
   const std::uint64_t key = Checksum64(std::as_bytes(std::span(kKey)));
-  std::vector<TrainOptions> candidates;
-  std::vector<std::string> texts;
-  for (std::uint64_t c = 0; c < count; ++c) {
-    RandomStream stream(source.seed, RandomPurpose::kTrials, static_cast<std::uint32_t>(c), key);
-    for (int draw = 0; draw < kMostDraws; ++draw) {
-      CandidateDraw candidate(source, stream);
-      TrainOptions options = c == 0 ? candidate.Choose() : candidate.Draw();
-      std::string text = Text(options);
-      // The choice itself is always the first: if it cannot be trained, its trial says why.
-      if (c > 0 && (!Fits(source, options) || std::ranges::find(texts, text) != texts.end())) continue;
-      candidates.push_back(options);
-      texts.push_back(std::move(text));
-      break;
-    }
-    if (candidates.size() <= c) break;
+  Candidates candidates(source);
+  for (const TrainOptions& options : MakeProbableCandidates(source)) {
+    if (candidates.size() < count) candidates.Add(options);
   }
-  return candidates;
+  for (auto c = static_cast<std::uint32_t>(candidates.size()); c < count; ++c) {
+    RandomStream stream(source.seed, RandomPurpose::kTrials, c, key);
+    bool added = false;
+    for (int draw = 0; draw < kMostDraws && !added; ++draw) {
+      added = candidates.Add(CandidateMaker(source).Draw(stream));
+    }
+    if (!added) break;
+  }
+  return std::move(candidates).Take();
+}
+
+std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source) {
+  Candidates candidates(source);
+  const TrainOptions choice = CandidateMaker(source).Choose();
+  candidates.Add(choice);
+  for (const Change& change : ProbableChanges(choice)) {
+    const auto is_given = [&](const auto& option) { return source.given.contains(option.first); };
+    if (std::ranges::none_of(change, is_given)) candidates.Add(CandidateMaker(source).Take(change));
+  }
+  return std::move(candidates).Take();
+}
+
+std::string DifferenceText(const TrainOptions& options, const TrainOptions& first) {
+  std::string text;
+  for (const OptionField& field : TrainOptionFields()) {
+    if (field.format(options) == field.format(first)) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", field.name, field.format(options));
+  }
+  return text;
 }
 
 }  // namespace octavo

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "choose/choice.h"
@@ -17,16 +18,25 @@ struct CandidateSource {
   GraphDescription graph;
   std::uint64_t memory = 0;    // bytes that every candidate fits in
   double flops = kUsualFlops;  // of the choices (choose/choice.h)
-  std::uint64_t epochs = 0;    // of the choices; 0: by the rules
+  // Options that are not chosen: they have these values in every candidate, unless one of its draws replaces it.
+  TrainOptions options = {};
+  GivenOptions given = {};
   std::uint64_t seed = 1;
 };
 
-// Returns at most `count` distinct candidates; fewer if the thousandth draw of one repeats another. The first is the
-// choice itself: what train without options takes, if `flops` and `epochs` are the defaults. Some of the others have
-// another model, regularizer or loss, and the options that the rules give with it; then numbers vary by a factor:
-// learning rate, weight of the regularizer, dimension, negatives, batch, epochs, for a graph of one relation those of
-// the walks. Each is drawn by counter: a candidate does not depend on `count`. A function of its arguments.
-// REQUIRES: count > 0
+// Returns at most `count` distinct candidates; fewer if the thousandth draw of one repeats another. First those of
+// MakeProbableCandidates. The others are drawn: some have another model, regularizer or loss, and the options that the
+// rules give with it; then numbers vary by a factor: learning rate, weight of the regularizer, dimension, negatives,
+// batch, epochs, for a graph of one relation those of the walks. Each is drawn by counter: a candidate does not depend
+// on `count`. A function of its arguments. REQUIRES: count > 0
 std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uint64_t count);
+
+// Returns the choice itself, which is what train without options takes if the source has only its facts, graph and
+// memory; then, up to three, the changes of it that were better most often on the graphs measured. None changes what is
+// given.
+std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source);
+
+// What differs from the first candidate, for people: "learning-rate 0.1, dim 64". Empty if nothing does.
+std::string DifferenceText(const TrainOptions& options, const TrainOptions& first);
 
 }  // namespace octavo

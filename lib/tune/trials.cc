@@ -69,16 +69,6 @@ std::string VaryingText(const SearchSpace& space, const std::vector<std::string>
   return text;
 }
 
-// What differs from the first candidate.
-std::string DifferenceText(const TrainOptions& options, const TrainOptions& first) {
-  std::string text;
-  for (const OptionField& field : TrainOptionFields()) {
-    if (field.format(options) == field.format(first)) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", field.name, field.format(options));
-  }
-  return text.empty() ? "auto" : text;
-}
-
 // Every option in which a trial differs from the defaults, with its values. Those of the search itself are left out.
 SearchSpace SpaceOf(const std::vector<TrainOptions>& candidates) {
   SearchSpace space;
@@ -118,7 +108,9 @@ absl::StatusOr<std::string> FitTime(CandidateSource& source, const Graph& graph,
       source.flops *= share;
       continue;
     }
-    source.epochs = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(options.epochs) * share));
+    source.options.epochs =
+        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(options.epochs) * share));
+    source.given.emplace("epochs");
     source.flops *= share;  // or the work of the epochs left out would be given to the dimension
     return note;
   }
@@ -156,7 +148,8 @@ absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options
                                                       const std::filesystem::path& folder,
                                                       const std::function<bool()>& stop) {
   const auto begin = std::chrono::steady_clock::now();
-  CandidateSource source = {.facts = {}, .graph = graph.description(), .memory = options.memory, .seed = options.seed};
+  CandidateSource source = {.facts = {}, .graph = graph.description(), .memory = options.memory};
+  source.seed = options.seed;
   ASSIGN_OR_RETURN(source.facts, MeasureFacts(graph, options.memory));
   LoggedCandidates candidates;
   if (options.seconds > 0) {
@@ -175,7 +168,7 @@ std::vector<Trial> TrialsOf(const LoggedCandidates& candidates, const TuneOption
     Trial trial = {.number = trials.size(), .options = candidate, .values = {}};
     trial.options.seed = options.seed;
     for (const SpaceOption& option : space.options) trial.values.push_back(option.field->format(candidate));
-    trial.summary = DifferenceText(candidate, candidates.options[0]);
+    trial.summary = trials.empty() ? "auto" : DifferenceText(candidate, candidates.options[0]);
     trials.push_back(std::move(trial));
   }
   return trials;

@@ -74,6 +74,71 @@ option() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[
   [ ! -e run ]
 }
 
+# Makes the graph `homes`: households of 5 whose people know each other, both ways, as neighbours or as relatives. The
+# opposite of a held-out edge is a training edge, which a strong regularizer hides.
+make_homes() {
+  awk 'BEGIN {
+    srand(4)
+    for (home = 0; home < 60; ++home)
+      for (a = 0; a < 5; ++a)
+        for (b = 0; b < a; ++b) {
+          relation = rand() < 0.3 ? "neighbour" : "relative"
+          printf "h%d.%d\t%s\th%d.%d\n", home, a, relation, home, b
+          printf "h%d.%d\t%s\th%d.%d\n", home, b, relation, home, a
+        }
+  }' >homes.tsv
+  "$OCTAVO" --quiet import homes.tsv --graph homes --columns head,relation,tail --split 0.8,0.1,0.1
+}
+
+@test "short trainings on a small graph decide which change is better, and its run is the same without them" {
+  make_homes
+  "$OCTAVO" train --graph homes --run run --dim 64 --epochs 30 2>err.log
+  grep -q '^compares what is chosen with 3 changes ' err.log
+  [ "$(grep -c '^trial [1-4]/4, .*: 10 epochs, valid MRR 0' err.log)" -eq 4 ]
+  grep -q '^takes ' err.log
+  "$OCTAVO" --quiet --threads 1 train --graph homes --run again --dim 64 --epochs 30
+  [ "$(tables run)" = "$(tables again)" ]
+  "$OCTAVO" train --graph homes --run rules --dim 64 --epochs 30 --trials 0 2>rules.log
+  ! grep -q '^compares' rules.log
+  # The one with the highest MRR, or no change at all.
+  best=$(grep '^trial ./4' err.log | awk '{ print $NF, NR }' | sort -rn | head -1 | cut -d' ' -f2)
+  if grep -q '^takes what is chosen' err.log; then
+    [ "$(tables run)" = "$(tables rules)" ]
+  else
+    change=$(sed -n 's/^takes //p' err.log)
+    sed -n "s|^trial $best/4, \(.*\): 10 epochs.*|\1|p" err.log | grep -qxF "$change"
+    flags=$(sed 's/, / /g; s/\([a-z-]* [^ ]*\)/--\1/g' <<<"$change")
+    # shellcheck disable=SC2086 # several words
+    "$OCTAVO" --quiet train --graph homes --run given --dim 64 --epochs 30 --trials 0 $flags
+    [ "$(tables run)" = "$(tables given)" ]
+  fi
+  [ -z "$(find . -name '.octavo-trials*')" ]
+}
+
+@test "nothing is compared without valid edges, with all options given, for a plan, or if the run is in the way" {
+  make_homes
+  "$OCTAVO" train --graph graph --run run --epochs 1 2>err.log
+  "$OCTAVO" train --graph homes --run plain --epochs 1 --preset none 2>>err.log
+  "$OCTAVO" train --graph homes --run dry --dry-run 2>dry.log
+  "$OCTAVO" train --graph homes --run given --epochs 1 --model complex --regularization 0.1 --learning-rate 0.2 2>>err.log
+  "$OCTAVO" plan --graph homes --no-probe 2>plan.log >plan.txt
+  ! grep -q '^compares' err.log dry.log plan.log
+  grep -q '^train first compares what is chosen with 3 changes' dry.log
+  grep -q '^train first compares what is chosen with 3 changes' plan.log
+  fails 2 'run: ' "$OCTAVO" train --graph homes --run run
+  ! grep -q '^compares' err.log
+}
+
+@test "a signal during the short trainings leaves nothing" {
+  make_homes
+  "$OCTAVO" train --graph homes --run run --dim 512 --epochs 100 --threads 1 2>err.log 3>&- &
+  pid=$!
+  wait_for 20 grep -q '^trial 1/4' err.log
+  terminate "$pid" 'run was not made'
+  [ ! -e run ]
+  [ -z "$(find . -name '.octavo-trials*')" ]
+}
+
 catches_usr1() {
   [ "/proc/$1/exe" -ef "$OCTAVO" ] || return 1  # before exec it is the shell, which may catch it, too
   (($((16#$(sed -n 's/^SigCgt:\t//p' "/proc/$1/status"))) >> 9 & 1))
@@ -116,4 +181,17 @@ catches_usr1() {
   fails 2 'epochs that are given' "$OCTAVO" train --graph kg --run new --time 1m --epochs 3
   fails 2 'epochs that are given' "$OCTAVO" train --graph kg --run new --time 1m --preset none
   [ ! -e new ]
+}
+
+@test "--time compares, too, if the time is enough for that, and counts it" {
+  make_homes
+  "$OCTAVO" train --graph homes --run run --dim 32 --time 15s 2>err.log
+  grep -q '^takes ' err.log
+  [ "$(grep -n '^takes ' err.log | cut -d: -f1)" -lt "$(grep -n '^chosen: ' err.log | cut -d: -f1)" ]
+  change=$(sed -n 's/^takes regularization //p' err.log)
+  [ -z "$change" ] || [ "$(option run regularization)" = "$change" ]
+  "$OCTAVO" train --graph homes --run soon --dim 512 --time 1s 2>err.log
+  grep -qx 'the time is too short for that: takes what is chosen' err.log
+  "$OCTAVO" train --graph homes --run none --dim 32 --time 2s --trials 0 2>err.log
+  ! grep -q '^compares' err.log
 }

@@ -1,0 +1,45 @@
+// Short trainings of what was chosen for a small graph, and of the changes of it that help some graphs and harm others:
+// no fact of a graph says which, so its valid edges do. docs/defaults.md has the rule.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "choose/choice.h"
+#include "run/options.h"
+#include "run/validation.h"
+#include "train/trainer.h"
+#include "tune/candidates.h"
+
+namespace octavo {
+
+struct ShortTrial {
+  TrainOptions options = {};     // of the whole training
+  std::string change = {};       // "learning-rate 0.5"; empty for the choice itself
+  std::uint64_t epochs = 1;      // of the trial
+  ValidationScores scores = {};  // after it; zeros if the trial has diverged
+};
+
+inline constexpr std::uint64_t kMostChanges = 3;
+
+// Returns the trials of `choice`, made of `source`: itself, then at most `most` changes of it. Empty if there are no
+// valid edges, nothing to change, or the trials and the training together would cost more than kUsualFlops.
+std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Choice& choice, std::uint64_t most);
+
+// Trains the trial in the existing folder `folder`, ranks the valid edges by settings.validate, and leaves nothing
+// there. A trial that diverges has no scores. `stop`, called at each batch, ends it with absl::CancelledError soon
+// after it returned true.
+absl::Status RunShortTrial(const std::filesystem::path& graph, const std::filesystem::path& folder,
+                           const TrainSettings& settings, const TrainCallbacks& callbacks,
+                           const std::function<bool()>& stop, ShortTrial& trial);
+
+// Returns the number of the trial to take: the one with the highest MRR, if it is higher than that of the first by more
+// than what chance explains with so many valid edges; otherwise the first. REQUIRES: not empty
+std::size_t TrialToTake(const std::vector<ShortTrial>& trials);
+
+}  // namespace octavo

@@ -1,0 +1,162 @@
+#include "tune/short_trials.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "run/trained_run.h"
+#include "tests/support/expect_status.h"
+#include "tests/train/tiny_training.h"
+
+namespace octavo {
+namespace {
+
+CandidateSource SourceOf(std::uint64_t nodes, std::uint64_t edges) {
+  CandidateSource source;
+  source.facts = {.nodes = nodes, .edges = edges, .relations = 4, .query_share = 0.5};
+  source.graph.node_count = nodes;
+  source.graph.relation_count = 4;
+  source.graph.has_relations = true;
+  source.graph.partition_rows = (nodes / 64 / kPartitionRowQuantum + 1) * kPartitionRowQuantum;
+  source.graph.partition_count = static_cast<std::uint32_t>((nodes - 1) / source.graph.partition_rows + 1);
+  source.graph.train_edges = edges;
+  source.graph.valid_edges = 100;
+  source.memory = std::uint64_t{4} << 30;
+  return source;
+}
+
+std::vector<ShortTrial> TrialsFor(const CandidateSource& source, std::uint64_t most = kMostChanges) {
+  const Choice choice = ChooseOptions(source.facts, source.graph, source.memory, source.options, source.given);
+  return MakeShortTrials(source, choice, most);
+}
+
+std::vector<std::string> ChangesFor(const CandidateSource& source) {
+  std::vector<std::string> changes;
+  for (const ShortTrial& trial : TrialsFor(source)) changes.push_back(trial.change);
+  return changes;
+}
+
+TEST(MakeShortTrialsTest, TheChoiceIsFirstAndTheOthersChangeIt) {
+  const CandidateSource source = SourceOf(800, 2600);
+  const Choice choice = ChooseOptions(source.facts, source.graph, source.memory, {}, {});
+  const std::vector<ShortTrial> trials = TrialsFor(source);
+  ASSERT_EQ(trials.size(), 4U);
+  EXPECT_EQ(DifferenceText(trials[0].options, choice.options), "");
+  EXPECT_EQ(trials[0].change, "");
+  EXPECT_EQ(trials[0].epochs, choice.options.epochs / 3);
+  EXPECT_NEAR(trials[1].options.regularization, choice.options.regularization / 5, 1e-4);
+  EXPECT_NEAR(trials[2].options.learning_rate, choice.options.learning_rate * 2.5, 1e-9);
+  EXPECT_EQ(trials[3].change, "model rescal, block 8");
+  for (const ShortTrial& trial : trials) {
+    EXPECT_EQ(trial.options.epochs, choice.options.epochs) << "those of the whole training";
+  }
+}
+
+TEST(MakeShortTrialsTest, FewNodesHaveBlocksAndAreComparedWithComplex) {
+  const std::vector<ShortTrial> trials = TrialsFor(SourceOf(200, 2600));
+  ASSERT_EQ(trials.size(), 4U);
+  EXPECT_EQ(trials[0].options.model, ModelKind::kRescal);
+  EXPECT_EQ(trials[3].options.model, ModelKind::kComplEx);
+}
+
+TEST(MakeShortTrialsTest, WhatIsGivenStays) {
+  CandidateSource source = SourceOf(800, 2600);
+  source.options.learning_rate = 0.3;
+  source.options.model = ModelKind::kComplEx;
+  source.given = {"learning-rate", "model"};
+  EXPECT_EQ(ChangesFor(source).size(), 2U);
+  source.given.emplace("regularization");
+  EXPECT_EQ(ChangesFor(source).size(), 0U) << "nothing is left to change";
+}
+
+TEST(MakeShortTrialsTest, NoneWithoutValidEdgesOrForMuchWork) {
+  CandidateSource source = SourceOf(800, 2600);
+  EXPECT_EQ(TrialsFor(source, 0).size(), 0U);
+  EXPECT_EQ(TrialsFor(source, 2).size(), 3U);
+  source.graph.valid_edges = 0;
+  EXPECT_EQ(ChangesFor(source).size(), 0U);
+  EXPECT_EQ(ChangesFor(SourceOf(4900, 600'000)).size(), 0U) << "70 TFLOP already";
+  EXPECT_EQ(ChangesFor(SourceOf(15'000, 270'000)).size(), 0U);
+}
+
+TEST(TrialToTakeTest, ChanceDoesNotDecide) {
+  std::vector<ShortTrial> trials(3);
+  for (ShortTrial& trial : trials) trial.scores = {.mrr = 0.5, .triples = 200};
+  EXPECT_EQ(TrialToTake(trials), 0U);
+  trials[2].scores.mrr = 0.514;  // 0.3 / sqrt(400) is 0.015
+  EXPECT_EQ(TrialToTake(trials), 0U);
+  trials[2].scores.mrr = 0.516;
+  EXPECT_EQ(TrialToTake(trials), 2U);
+  trials[1].scores.mrr = 0.52;
+  EXPECT_EQ(TrialToTake(trials), 1U);
+  trials[0].scores = {};  // diverged
+  EXPECT_EQ(TrialToTake(trials), 1U);
+  for (ShortTrial& trial : trials) trial.scores = {};
+  EXPECT_EQ(TrialToTake(trials), 0U);
+}
+
+class RunShortTrialTest : public ::testing::Test {
+ protected:
+  RunShortTrialTest() {
+    trial_.options = TinyOptions();
+    trial_.options.epochs = 6;
+    trial_.epochs = 2;
+    std::filesystem::create_directory(folder());
+  }
+  std::filesystem::path folder() const { return training_.run_folder("trials"); }
+  absl::Status Run(const std::function<bool()>& stop = [] { return false; }) {
+    const TrainSettings settings = {.memory = kPlenty,
+                                    .validate = [](const std::filesystem::path& run, const TrainOptions&,
+                                                   std::uint64_t) -> absl::StatusOr<ValidationScores> {
+                                      ASSIGN_OR_RETURN(const TrainedRun opened, OpenTrainedRun(run));
+                                      const auto epochs = static_cast<double>(opened.epochs_done);
+                                      return ValidationScores{.mrr = epochs / 10, .triples = 5};
+                                    }};
+    return RunShortTrial(training_.graph_folder(), folder(), settings, {}, stop, trial_);
+  }
+
+  const TinyTraining training_{{.valid_share = 0.1}};
+  ShortTrial trial_;
+};
+
+TEST_F(RunShortTrialTest, TrainsItsEpochsAndLeavesNothing) {
+  ASSERT_OK(Run());
+  EXPECT_EQ(trial_.scores.mrr, 0.2);
+  EXPECT_EQ(trial_.scores.triples, 5U);
+  EXPECT_EQ(trial_.options.epochs, 6U) << "the options stay those of the whole training";
+  EXPECT_TRUE(std::filesystem::is_empty(folder()));
+}
+
+TEST_F(RunShortTrialTest, WhatNeedsValidationsIsLeftOut) {
+  trial_.options.validate_every = 3;
+  trial_.options.validation_sample = 2;
+  trial_.options.patience = 3;
+  trial_.options.keep = Keep::kBest;
+  trial_.options.warmup_epochs = 3;
+  trial_.options.learning_rate_schedule = LearningRateSchedule::kPlateau;
+  ASSERT_OK(Run());
+  EXPECT_EQ(trial_.scores.mrr, 0.2);
+  EXPECT_EQ(trial_.options.patience, 3U);
+}
+
+TEST_F(RunShortTrialTest, ADivergingTrialHasNoScores) {
+  trial_.options.optimizer = OptimizerKind::kSgd;
+  trial_.options.learning_rate = 1000;
+  trial_.options.learning_rate_schedule = LearningRateSchedule::kConstant;
+  trial_.options.initial_scale = 10;
+  trial_.options.epochs = 300;
+  trial_.epochs = 100;
+  trial_.scores.mrr = 0.5;
+  ASSERT_OK(Run());
+  EXPECT_EQ(trial_.scores.mrr, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder()));
+}
+
+TEST_F(RunShortTrialTest, AStopEndsIt) {
+  EXPECT_TRUE(absl::IsCancelled(Run([] { return true; })));
+  EXPECT_TRUE(std::filesystem::is_empty(folder()));
+}
+
+}  // namespace
+}  // namespace octavo
