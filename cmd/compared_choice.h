@@ -11,12 +11,11 @@
 
 namespace octavo {
 
-// Replaces `choice`, made of `source`, by the better of at most `most` changes of it, if there are any to compare and
-// `seconds` are enough for them all; 0: however long they take. Reports each trial and what is taken. Trains in a
-// scratch folder in the existing part of the path of the future `run`. SIGINT and SIGTERM end it with
-// absl::CancelledError.
+// Replaces `choice`, made of `source`, by the better of at most `most` changes of it, if there are any to compare.
+// Reports each trial and what is taken. Trains in a scratch folder beside the future `run`. If a trial fails, warns and
+// leaves the choice. SIGINT and SIGTERM end it with absl::CancelledError.
 absl::Status TakeBetterChange(Program& program, const std::filesystem::path& graph, const std::filesystem::path& run,
-                              const CandidateSource& source, std::uint64_t most, double seconds, Choice& choice);
+                              const CandidateSource& source, std::uint64_t most, Choice& choice);
 
 // Reports that `train` will do this, for a plan or a dry run.
 void ReportComparison(Reporter& reporter, const CandidateSource& source, std::uint64_t most, const Choice& choice);

@@ -148,7 +148,7 @@ std::filesystem::path ProbeFolder(const std::string& run) {
 }
 
 absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
-                                                  int threads, const std::function<bool()>& stop, double spent) {
+                                                  int threads, const std::function<bool()>& stop) {
   const auto begin = std::chrono::steady_clock::now();
   SettledOptions settled;
   ASSIGN_OR_RETURN(settled.options, ReadValues(flags, {}));
@@ -165,7 +165,7 @@ absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const
       if (flags.seconds > 0) {
         ASSIGN_OR_RETURN(settled.choice, ChooseForTime(*graph, facts, memory, settled.options, given,
                                                        {.seconds = flags.seconds,
-                                                        .spent = spent + SecondsSince(begin),
+                                                        .spent = SecondsSince(begin),
                                                         .folder = ProbeFolder(run),
                                                         .threads = threads,
                                                         .stop = stop}));

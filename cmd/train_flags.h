@@ -57,10 +57,9 @@ struct SettledOptions {
 // Returns the options of ReadTrainOptions where a preset or a configuration file is given, or no graph. Otherwise, and
 // for options given as "auto", those that the graph's facts and `memory` bytes choose; with --time also the machine's
 // speed, measured in the existing part of the path of the future `run`, or in the current folder if that is empty.
-// `spent` seconds of the time have passed already; `stop`, which may be empty, ends it with absl::CancelledError.
+// `stop`, which may be empty, then ends it with absl::CancelledError.
 absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
-                                                  int threads, const std::function<bool()>& stop = {},
-                                                  double spent = 0);
+                                                  int threads, const std::function<bool()>& stop = {});
 
 // The existing part of the path of the future run.
 std::filesystem::path ProbeFolder(const std::string& run);

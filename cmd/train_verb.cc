@@ -1,16 +1,16 @@
 // octavo train: trains a new run.
 
 #include <CLI/App.hpp>
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/status.h"
-#include "base/stopwatch.h"
+#include "checkpoint/run_lock.h"
 #include "cmd/compared_choice.h"
 #include "cmd/flags.h"
 #include "cmd/interrupt.h"
@@ -38,7 +38,7 @@ struct NewRunFlags {
   std::string init_names;
   std::string init_graph;
   std::string init_state = "auto";
-  std::uint64_t trials = kMostChanges;
+  std::uint64_t changes = kMostChanges;
   bool overwrite = false;
   bool print_config = false;
   bool dry_run = false;
@@ -71,53 +71,46 @@ absl::StatusOr<TrainFlags> FollowSource(const std::string& source, TrainFlags fl
   return flags;
 }
 
-// After the checks of the training, which refuse what is in the way of the run. Within `seconds`, unless 0.
-absl::Status CompareChanges(Program& program, const NewRunFlags& flags, double seconds, SettledOptions& settled) {
+// What ends before the first commit leaves the run as it was.
+std::string_view FateOf(const std::string& run) {
+  std::error_code ignored;
+  return std::filesystem::exists(RunPaths(run).State(), ignored) ? "is as it was before" : "was not made";
+}
+
+// Takes the lock of an older run and lets it go.
+absl::Status CheckNotInUse(const RunPaths& run) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(run.State(), ignored)) return absl::OkStatus();
+  return RunLock::Take(run.Lock()).status();
+}
+
+// After the checks of the training, which refuse what is in the way of the run.
+absl::Status CompareChanges(Program& program, const NewRunFlags& flags, SettledOptions& settled) {
   RETURN_IF_ERROR(
       CheckStart(flags.train.graph, flags.run, settled.options, flags.overwrite, SettingsOf(program)).status());
+  RETURN_IF_ERROR(CheckNotInUse(RunPaths(flags.run)));
   RETURN_IF_ERROR(
-      TakeBetterChange(program, flags.train.graph, flags.run, *settled.source, flags.trials, seconds, *settled.choice));
+      TakeBetterChange(program, flags.train.graph, flags.run, *settled.source, flags.changes, *settled.choice));
   settled.options = settled.choice->options;
   return absl::OkStatus();
-}
-
-// For --time: compares by the sizes that are chosen without it, and gives `train` what is better.
-absl::Status GiveBetterChange(Program& program, const NewRunFlags& flags, TrainFlags& train) {
-  constexpr double kMostOfTime = 0.2;
-  TrainFlags untimed = train;
-  untimed.seconds = 0;
-  ASSIGN_OR_RETURN(SettledOptions settled,
-                   SettleTrainOptions(untimed, flags.run, MemoryLimit(program), ThreadCount(program)));
-  if (!settled.source) return absl::OkStatus();
-  const TrainOptions chosen = settled.options;
-  RETURN_IF_ERROR(CompareChanges(program, flags, kMostOfTime * train.seconds, settled));
-  for (const OptionField& field : TrainOptionFields()) {
-    if (field.format(settled.options) == field.format(chosen)) continue;
-    auto& given = field.type == OptionField::Type::kSwitch ? train.switches : train.given;
-    given[std::string(field.name)] = field.format(settled.options);
-  }
-  return absl::OkStatus();
-}
-
-// In a job only the first rank settles the options. The others wait for it, so a request to stop is fulfilled by the
-// training.
-absl::StatusOr<SettledOptions> Settle(Program& program, const NewRunFlags& flags, TrainFlags train, bool compares) {
-  if (program.ranks != nullptr && !program.ranks->first()) return SettledOptions();
-  const auto begin = std::chrono::steady_clock::now();
-  const std::function<bool()> stop = program.ranks == nullptr ? Interrupted : std::function<bool()>();
-  if (stop && train.seconds > 0) CatchInterrupts();
-  if (compares && train.seconds > 0) RETURN_IF_ERROR(GiveBetterChange(program, flags, train));
-  return SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program), stop, SecondsSince(begin));
 }
 
 absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   RETURN_IF_ERROR(JoinJob(program));
   CatchTrainingRequests();  // the measurement of --time takes seconds, which a request must not end
   ASSIGN_OR_RETURN(const TrainFlags train, FollowSource(flags.init, flags.train));
-  const bool compares = program.ranks == nullptr && flags.init.empty() && !flags.print_config && !flags.dry_run;
-  absl::StatusOr<SettledOptions> found = Settle(program, flags, train, compares);
-  if (EndedByInterrupt(program, found.status(), flags.run.empty() ? "the choice" : flags.run)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(SettledOptions settled, std::move(found));
+  SettledOptions settled;
+  if (program.ranks == nullptr || program.ranks->first()) {
+    // The other ranks wait for what is chosen, so a job's request is fulfilled by the training.
+    const std::function<bool()> stop = program.ranks == nullptr ? Interrupted : std::function<bool()>();
+    if (stop && train.seconds > 0) CatchInterrupts();
+    absl::StatusOr<SettledOptions> found =
+        SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program), stop);
+    if (EndedByInterrupt(program, found.status(), flags.run.empty() ? "the choice" : flags.run)) {
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(settled, std::move(found));
+  }
   if (program.ranks != nullptr) RETURN_IF_ERROR(ShareOptions(*program.ranks, settled.options));
   if (flags.print_config) {
     PrintConfiguration(settled.options);
@@ -133,18 +126,17 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
                               .names = flags.init_names,
                               .optimizer_state = flags.init_state == "auto",
                               .graph = flags.init_graph};
+  const bool compares = settled.source && program.ranks == nullptr && flags.init.empty();
   if (flags.dry_run) {
     ASSIGN_OR_RETURN(const TrainingStart start, CheckStart(flags.train.graph, flags.run, settled.options,
                                                            flags.overwrite, SettingsOf(program), init));
-    if (settled.source && flags.init.empty()) {
-      ReportComparison(program.reporter, *settled.source, flags.trials, *settled.choice);
-    }
+    if (compares) ReportComparison(program.reporter, *settled.source, flags.changes, *settled.choice);
     ReportStart(program, flags.run, start);
     return absl::OkStatus();
   }
-  if (settled.source && compares) {
-    const absl::Status compared = CompareChanges(program, flags, /*seconds=*/0, settled);
-    if (EndedByInterrupt(program, compared, flags.run)) return absl::OkStatus();
+  if (compares) {
+    const absl::Status compared = CompareChanges(program, flags, settled);
+    if (EndedByInterrupt(program, compared, flags.run, FateOf(flags.run))) return absl::OkStatus();
     RETURN_IF_ERROR(compared);
   }
   const TrainOptions& options = settled.options;
@@ -178,8 +170,9 @@ void AddTrainVerb(CLI::App& app, Program& program) {
       ->check(CLI::IsMember({"auto", "none"}))
       ->capture_default_str();
   AddPresetFlag(*verb, flags->train);
-  AddWholeNumber(*verb, "--trials", flags->trials, 0, kMostChanges,
-                 "Changes of what is chosen to compare with it by short trainings, on small graphs with valid edges");
+  AddWholeNumber(*verb, "--changes", flags->changes, 0, kMostChanges,
+                 "Compare so many changes of the chosen options by short trainings, on small graphs with valid edges "
+                 "(a whole number from 0 to 3)");
   AddTrainFlags(*verb, flags->train);
   verb->add_flag("--dry-run", flags->dry_run, "Check everything and report what would be trained, but write nothing");
   const auto print_config = [flags, run, graph = verb->get_option("--graph")](std::int64_t) {

@@ -259,7 +259,9 @@ std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source) 
 std::string DifferenceText(const TrainOptions& options, const TrainOptions& first) {
   std::string text;
   for (const OptionField& field : TrainOptionFields()) {
-    if (field.format(options) == field.format(first)) continue;
+    // Without blocks, that of a former model has no meaning.
+    const bool no_block = field.name == "block" && options.model != ModelKind::kRescal;
+    if (no_block || field.format(options) == field.format(first)) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", field.name, field.format(options));
   }
   return text;

@@ -37,13 +37,15 @@ std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Cho
   if (most == 0 || source.graph.valid_edges == 0 || choice.flops == 0) return trials;
   std::vector<TrainOptions> candidates = MakeProbableCandidates(source);
   candidates.resize(std::min<std::size_t>(candidates.size(), most + 1));
-  const double cost = choice.flops * (1 + static_cast<double>(candidates.size()) / kEpochsPerTrialEpoch);
-  if (candidates.size() < 2 || cost > kUsualFlops) return trials;
+  const auto epochs = static_cast<double>(choice.options.epochs);
+  double all_epochs = epochs;
   for (const TrainOptions& options : candidates) {
     trials.push_back({.options = options,
                       .change = DifferenceText(options, candidates[0]),
                       .epochs = std::max<std::uint64_t>(1, options.epochs / kEpochsPerTrialEpoch)});
+    all_epochs += static_cast<double>(trials.back().epochs);
   }
+  if (trials.size() < 2 || choice.flops * all_epochs / epochs > kUsualFlops) trials.clear();
   return trials;
 }
 
@@ -57,10 +59,12 @@ absl::Status RunShortTrial(const std::filesystem::path& graph, const std::filesy
   std::error_code ignored;
   std::filesystem::remove_all(run.folder(), ignored);
   trial.scores = {};
-  if (IsDiverged(scores.status())) return absl::OkStatus();
+  trial.diverged = IsDiverged(scores.status());
+  if (trial.diverged) return absl::OkStatus();
   RETURN_IF_ERROR(scores.status());
   if (!*scores) return absl::CancelledError();
-  if (std::isfinite((*scores)->mrr)) trial.scores = **scores;
+  trial.diverged = !std::isfinite((*scores)->mrr);
+  if (!trial.diverged) trial.scores = **scores;
   return absl::OkStatus();
 }
 

@@ -22,7 +22,8 @@ struct ShortTrial {
   TrainOptions options = {};     // of the whole training
   std::string change = {};       // "learning-rate 0.5"; empty for the choice itself
   std::uint64_t epochs = 1;      // of the trial
-  ValidationScores scores = {};  // after it; zeros if the trial has diverged
+  ValidationScores scores = {};  // after it
+  bool diverged = false;         // then the scores are zeros
 };
 
 inline constexpr std::uint64_t kMostChanges = 3;
@@ -32,14 +33,14 @@ inline constexpr std::uint64_t kMostChanges = 3;
 std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Choice& choice, std::uint64_t most);
 
 // Trains the trial in the existing folder `folder`, ranks the valid edges by settings.validate, and leaves nothing
-// there. A trial that diverges has no scores. `stop`, called at each batch, ends it with absl::CancelledError soon
+// there. That a trial diverges is no error. `stop`, called at each batch, ends it with absl::CancelledError soon
 // after it returned true.
 absl::Status RunShortTrial(const std::filesystem::path& graph, const std::filesystem::path& folder,
                            const TrainSettings& settings, const TrainCallbacks& callbacks,
                            const std::function<bool()>& stop, ShortTrial& trial);
 
 // Returns the number of the trial to take: the one with the highest MRR, if it is higher than that of the first by more
-// than what chance explains with so many valid edges; otherwise the first. REQUIRES: not empty
+// than about a standard deviation of such a difference; otherwise the first. REQUIRES: not empty
 std::size_t TrialToTake(const std::vector<ShortTrial>& trials);
 
 }  // namespace octavo

@@ -26,7 +26,7 @@ option() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[
   [ "$(option run optimizer)" = sgd ]
   [ "$(option run reciprocal)" = True ]
   "$OCTAVO" train --graph graph --run plain --epochs 1 --preset none 2>err.log
-  ! grep -q '^chosen' err.log
+  if grep -q '^chosen' err.log; then false; fi
   [ "$(option plain dim)" = 100 ]
   [ "$(option plain optimizer)" = row-adagrad ]
   [ "$(option plain reciprocal)" = False ]
@@ -79,7 +79,7 @@ option() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[
 make_homes() {
   awk 'BEGIN {
     srand(4)
-    for (home = 0; home < 60; ++home)
+    for (home = 0; home < 120; ++home)
       for (a = 0; a < 5; ++a)
         for (b = 0; b < a; ++b) {
           relation = rand() < 0.3 ? "neighbour" : "relative"
@@ -90,53 +90,71 @@ make_homes() {
   "$OCTAVO" --quiet import homes.tsv --graph homes --columns head,relation,tail --split 0.8,0.1,0.1
 }
 
-@test "short trainings on a small graph decide which change is better, and its run is the same without them" {
+@test "short trainings on a small graph find the better weight, and its run is the same without them" {
   make_homes
-  "$OCTAVO" train --graph homes --run run --dim 64 --epochs 30 2>err.log
-  grep -q '^compares what is chosen with 3 changes ' err.log
-  [ "$(grep -c '^trial [1-4]/4, .*: 10 epochs, valid MRR 0' err.log)" -eq 4 ]
-  grep -q '^takes ' err.log
-  "$OCTAVO" --quiet --threads 1 train --graph homes --run again --dim 64 --epochs 30
+  "$OCTAVO" train --graph homes --run run --dim 128 --epochs 60 2>err.log
+  grep -qx 'compares the chosen options with 3 changes of them, by short trainings (off with --changes 0)' err.log
+  [ "$(grep -c '^trial [1-4]/4, .*: 20 epochs, valid MRR 0' err.log)" -eq 4 ]
+  weight=$(sed -n 's/^takes regularization //p' err.log)
+  grep -q "^trial 2/4, regularization $weight: " err.log
+  [ "$(option run regularization)" = "$weight" ]
+  "$OCTAVO" --quiet --threads 1 train --graph homes --run again --dim 128 --epochs 60
   [ "$(tables run)" = "$(tables again)" ]
-  "$OCTAVO" train --graph homes --run rules --dim 64 --epochs 30 --trials 0 2>rules.log
-  ! grep -q '^compares' rules.log
-  # The one with the highest MRR, or no change at all.
-  best=$(grep '^trial ./4' err.log | awk '{ print $NF, NR }' | sort -rn | head -1 | cut -d' ' -f2)
-  if grep -q '^takes what is chosen' err.log; then
-    [ "$(tables run)" = "$(tables rules)" ]
-  else
-    change=$(sed -n 's/^takes //p' err.log)
-    sed -n "s|^trial $best/4, \(.*\): 10 epochs.*|\1|p" err.log | grep -qxF "$change"
-    flags=$(sed 's/, / /g; s/\([a-z-]* [^ ]*\)/--\1/g' <<<"$change")
-    # shellcheck disable=SC2086 # several words
-    "$OCTAVO" --quiet train --graph homes --run given --dim 64 --epochs 30 --trials 0 $flags
-    [ "$(tables run)" = "$(tables given)" ]
-  fi
+  "$OCTAVO" train --graph homes --run given --dim 128 --epochs 60 --changes 0 --regularization "$weight" 2>given.log
+  [ -z "$(grep '^compares' given.log)" ]
+  [ "$(tables run)" = "$(tables given)" ]
   [ -z "$(find . -name '.octavo-trials*')" ]
 }
 
-@test "nothing is compared without valid edges, with all options given, for a plan, or if the run is in the way" {
+@test "nothing is compared without valid edges, with all options given, or for a plan" {
   make_homes
   "$OCTAVO" train --graph graph --run run --epochs 1 2>err.log
   "$OCTAVO" train --graph homes --run plain --epochs 1 --preset none 2>>err.log
-  "$OCTAVO" train --graph homes --run dry --dry-run 2>dry.log
   "$OCTAVO" train --graph homes --run given --epochs 1 --model complex --regularization 0.1 --learning-rate 0.2 2>>err.log
+  "$OCTAVO" train --graph homes --run timed --time 1s 2>>err.log
+  "$OCTAVO" train --graph homes --run dry --dry-run 2>dry.log
   "$OCTAVO" plan --graph homes --no-probe 2>plan.log >plan.txt
-  ! grep -q '^compares' err.log dry.log plan.log
-  grep -q '^train first compares what is chosen with 3 changes' dry.log
-  grep -q '^train first compares what is chosen with 3 changes' plan.log
-  fails 2 'run: ' "$OCTAVO" train --graph homes --run run
-  ! grep -q '^compares' err.log
+  [ -z "$(grep '^compares' err.log dry.log plan.log)" ]
+  grep -qx 'train will first compare the chosen options with 3 changes of them, by short trainings' dry.log
+  grep -qx 'train will first compare the chosen options with 3 changes of them, by short trainings' plan.log
 }
 
-@test "a signal during the short trainings leaves nothing" {
+@test "what is in the way of the run is refused before the short trainings" {
   make_homes
-  "$OCTAVO" train --graph homes --run run --dim 512 --epochs 100 --threads 1 2>err.log 3>&- &
+  "$OCTAVO" --quiet train --graph homes --run run "${tiny[@]}"
+  fails 2 'run: ' "$OCTAVO" train --graph homes --run run
+  [ -z "$(grep '^compares' err.log)" ]
+  "$OCTAVO" --quiet train --graph homes --run used --preset none --dim 8 --batch 64 --chunk 16 --negatives 8 --epochs 1000000 3>&- &
   pid=$!
-  wait_for 20 grep -q '^trial 1/4' err.log
-  terminate "$pid" 'run was not made'
+  wait_for 20 test -e used/STATE
+  fails 5 'in use' "$OCTAVO" train --graph homes --run used --overwrite
+  [ -z "$(grep '^compares' err.log)" ]
+  kill -KILL "$pid"
+}
+
+@test "a signal during the short trainings leaves nothing, and an older run as it was" {
+  make_homes
+  "$OCTAVO" --quiet train --graph homes --run older "${tiny[@]}"
+  before=$(tables older)
+  for run in run older; do
+    "$OCTAVO" train --graph homes --run "$run" --overwrite --dim 512 --epochs 100 --threads 1 2>err.log 3>&- &
+    pid=$!
+    wait_for 20 grep -q '^trial 1/4' err.log
+    [ -n "$(find . -maxdepth 1 -name '.octavo-trials*')" ]
+    if [ "$run" = run ]; then terminate "$pid" 'run was not made'; else terminate "$pid" 'older is as it was before'; fi
+    [ -z "$(find . -name '.octavo-trials*')" ]
+  done
   [ ! -e run ]
-  [ -z "$(find . -name '.octavo-trials*')" ]
+  [ "$(tables older)" = "$before" ]
+}
+
+@test "short trainings that diverge or fail leave the chosen options" {
+  make_homes
+  fails 1 "is not finite" "$OCTAVO" train --graph homes --run run --epochs 9 --optimizer sgd --initial-scale 1000 --regularizer n3
+  [ "$(grep -c '^trial ./.*has diverged' err.log)" -ge 2 ]
+  grep -q '^takes the chosen options' err.log
+  OCTAVO_FAILPOINT=train.batch=eio "$OCTAVO" train --graph homes --run failed --epochs 3 2>err.log || true
+  grep -q '^warning: a short training has failed, so the chosen options are taken: ' err.log
 }
 
 catches_usr1() {
@@ -181,17 +199,4 @@ catches_usr1() {
   fails 2 'epochs that are given' "$OCTAVO" train --graph kg --run new --time 1m --epochs 3
   fails 2 'epochs that are given' "$OCTAVO" train --graph kg --run new --time 1m --preset none
   [ ! -e new ]
-}
-
-@test "--time compares, too, if the time is enough for that, and counts it" {
-  make_homes
-  "$OCTAVO" train --graph homes --run run --dim 32 --time 15s 2>err.log
-  grep -q '^takes ' err.log
-  [ "$(grep -n '^takes ' err.log | cut -d: -f1)" -lt "$(grep -n '^chosen: ' err.log | cut -d: -f1)" ]
-  change=$(sed -n 's/^takes regularization //p' err.log)
-  [ -z "$change" ] || [ "$(option run regularization)" = "$change" ]
-  "$OCTAVO" train --graph homes --run soon --dim 512 --time 1s 2>err.log
-  grep -qx 'the time is too short for that: takes what is chosen' err.log
-  "$OCTAVO" train --graph homes --run none --dim 32 --time 2s --trials 0 2>err.log
-  ! grep -q '^compares' err.log
 }

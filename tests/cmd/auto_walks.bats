@@ -21,7 +21,7 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   grep -q '^chosen: .*--walk deepwalk' err.log
   [ "$(option run walk)" = deepwalk ]
   [ "$(option run model)" = dot ]
-  ! ls run | grep -E 'cells|spill|train|valid|test'
+  if ls run | grep -E 'cells|spill|train|valid|test'; then false; fi
   "$OCTAVO" verify run --deep
   accuracy="$("$OCTAVO" --quiet evaluate --run run --labels "$BATS_FILE_TMPDIR/labels.txt" --json |
     /usr/bin/python3 -c 'import json, sys; print(min(f["micro_f1"] for f in json.load(sys.stdin)["fractions"]))')"
@@ -84,7 +84,7 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   "$OCTAVO" train --graph one-way --run directed "${flags[@]}" --model source-context 2>err.log
   grep -qE '^warning: most walks end early: 0\.[0-9]+ pairs a walk, .* --undirected, or train with --model dot' err.log
   "$OCTAVO" train --graph one-way --run both-ways "${flags[@]}" --model dot 2>err.log
-  ! grep -q '^warning' err.log
+  if grep -q '^warning' err.log; then false; fi
 }
 
 @test "the walks are those of octavo walk, and threads and memory do not change them" {
@@ -107,7 +107,7 @@ vectors() { (cd "$1" && sha256sum embeddings.npy optimizer.npy); }
   OCTAVO_FAILPOINT=commit.C5:2=kill "$OCTAVO" --quiet train --graph graph --run run "${flags[@]}" || true
   "$OCTAVO" --quiet resume --run run
   [ "$(vectors run)" = "$(vectors whole)" ]
-  ! ls run | grep -E 'cells|spill'
+  if ls run | grep -E 'cells|spill'; then false; fi
 }
 
 @test "a graph of walks is not walked again" {

@@ -59,7 +59,7 @@ end_twice() {
   "$OCTAVO" --quiet train --graph graph --run unbroken "${tiny[@]}"
   end_twice TERM TERM
   [ "$status" -eq 143 ]
-  ! grep 'stopped by' err.log
+  if grep 'stopped by' err.log; then false; fi
   "$OCTAVO" --quiet resume --run run
   [ "$(tables run)" = "$(tables unbroken)" ]
 }
@@ -186,5 +186,5 @@ end_twice() {
   "$OCTAVO" resume --run run 2>err.log
   grep -qx 'nothing was left to train; with more epochs: octavo resume --run run --epochs 6' err.log
   "$OCTAVO" resume --run run --epochs 6 2>err.log
-  ! grep -q 'nothing was left' err.log
+  if grep -q 'nothing was left' err.log; then false; fi
 }

@@ -91,7 +91,7 @@ PYTHON
   terminate "$pid" 'stopped has no trial yet; the same command begins the search again'
   [ ! -s out.log ]
   [ -z "$(find . -name '.octavo*')" ]
-  ! grep -q '"begun"' stopped/tune.jsonl
+  if grep -q '"begun"' stopped/tune.jsonl; then false; fi
   "$OCTAVO" --quiet tune "${flags[@]}" --json >out.json
   [ "$(value out.json end)" = done ]
 }

@@ -113,12 +113,12 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
   "$OCTAVO" --quiet import bipartite.tsv --graph both-ways --overwrite --undirected
   for kind in deepwalk node2vec ppr; do
     "$OCTAVO" walk --graph both-ways --output out --overwrite --kind "$kind" 2>err.log
-    ! grep -q '^warning' err.log
+    if grep -q '^warning' err.log; then false; fi
   done
   # Each line for both directions, without the flag.
   awk '{ print; print $2 "\t" $1 }' bipartite.tsv >lines.tsv
   "$OCTAVO" --quiet import lines.tsv --graph both-ways --overwrite
   "$OCTAVO" walk --graph both-ways --output out --overwrite 2>err.log
-  ! grep -q '^warning' err.log
+  if grep -q '^warning' err.log; then false; fi
   grep -qE "^next: octavo train --graph out --run run(-[0-9]+)? --model dot --negatives 64 " err.log
 }

@@ -78,6 +78,10 @@ TEST(MakeShortTrialsTest, NoneWithoutValidEdgesOrForMuchWork) {
   EXPECT_EQ(ChangesFor(source).size(), 0U);
   EXPECT_EQ(ChangesFor(SourceOf(4900, 600'000)).size(), 0U) << "70 TFLOP already";
   EXPECT_EQ(ChangesFor(SourceOf(15'000, 270'000)).size(), 0U);
+  source = SourceOf(800, 2600);
+  source.options.epochs = 1;
+  source.given = {"epochs"};
+  EXPECT_EQ(ChangesFor(source).size(), 4U);
 }
 
 TEST(TrialToTakeTest, ChanceDoesNotDecide) {
@@ -107,8 +111,9 @@ class RunShortTrialTest : public ::testing::Test {
   std::filesystem::path folder() const { return training_.run_folder("trials"); }
   absl::Status Run(const std::function<bool()>& stop = [] { return false; }) {
     const TrainSettings settings = {.memory = kPlenty,
-                                    .validate = [](const std::filesystem::path& run, const TrainOptions&,
-                                                   std::uint64_t) -> absl::StatusOr<ValidationScores> {
+                                    .validate = [this](const std::filesystem::path& run, const TrainOptions& options,
+                                                       std::uint64_t) -> absl::StatusOr<ValidationScores> {
+                                      trained_ = options;
                                       ASSIGN_OR_RETURN(const TrainedRun opened, OpenTrainedRun(run));
                                       const auto epochs = static_cast<double>(opened.epochs_done);
                                       return ValidationScores{.mrr = epochs / 10, .triples = 5};
@@ -118,6 +123,7 @@ class RunShortTrialTest : public ::testing::Test {
 
   const TinyTraining training_{{.valid_share = 0.1}};
   ShortTrial trial_;
+  TrainOptions trained_;  // by the last trial
 };
 
 TEST_F(RunShortTrialTest, TrainsItsEpochsAndLeavesNothing) {
@@ -138,6 +144,9 @@ TEST_F(RunShortTrialTest, WhatNeedsValidationsIsLeftOut) {
   ASSERT_OK(Run());
   EXPECT_EQ(trial_.scores.mrr, 0.2);
   EXPECT_EQ(trial_.options.patience, 3U);
+  EXPECT_EQ(trained_.warmup_epochs, 1) << "the same share of the epochs";
+  EXPECT_EQ(trained_.learning_rate_schedule, LearningRateSchedule::kLinear);
+  EXPECT_EQ(trained_.validate_every, 0U);
 }
 
 TEST_F(RunShortTrialTest, ADivergingTrialHasNoScores) {
@@ -149,6 +158,7 @@ TEST_F(RunShortTrialTest, ADivergingTrialHasNoScores) {
   trial_.epochs = 100;
   trial_.scores.mrr = 0.5;
   ASSERT_OK(Run());
+  EXPECT_TRUE(trial_.diverged);
   EXPECT_EQ(trial_.scores.mrr, 0);
   EXPECT_TRUE(std::filesystem::is_empty(folder()));
 }
