@@ -1,7 +1,6 @@
 #include "cmd/compared_choice.h"
 
 #include <string>
-#include <vector>
 
 #include "base/count_text.h"
 #include "base/status.h"
@@ -11,7 +10,6 @@
 #include "cmd/validation.h"
 #include "fmt/format.h"
 #include "io/scratch_folder.h"
-#include "tune/short_trials.h"
 
 namespace octavo {
 namespace {
@@ -53,9 +51,7 @@ absl::Status RunTrials(Program& program, const std::filesystem::path& graph, con
 }  // namespace
 
 absl::Status TakeBetterChange(Program& program, const std::filesystem::path& graph, const std::filesystem::path& run,
-                              const CandidateSource& source, std::uint64_t most, Choice& choice) {
-  std::vector<ShortTrial> trials = MakeShortTrials(source, choice, most);
-  if (trials.empty()) return absl::OkStatus();
+                              std::vector<ShortTrial> trials, Choice& choice) {
   CatchInterrupts();
   program.reporter.Info(fmt::format("compares {} (off with --changes 0)", ComparisonText(trials)));
   const absl::Status trained = RunTrials(program, graph, FolderBeside(run), trials);
@@ -73,8 +69,7 @@ absl::Status TakeBetterChange(Program& program, const std::filesystem::path& gra
   return absl::OkStatus();
 }
 
-void ReportComparison(Reporter& reporter, const CandidateSource& source, std::uint64_t most, const Choice& choice) {
-  const std::vector<ShortTrial> trials = MakeShortTrials(source, choice, most);
+void ReportComparison(Reporter& reporter, const std::vector<ShortTrial>& trials) {
   if (!trials.empty()) reporter.Info("train will first compare " + ComparisonText(trials));
 }
 

@@ -169,8 +169,9 @@ absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   ASSIGN_OR_RETURN(const SettledOptions settled, found);
   const TrainOptions& options = settled.options;
   ReportChoice(program.reporter, settled.choice);
-  if (settled.source && flags.machines <= 1)
-    ReportComparison(program.reporter, *settled.source, kMostChanges, *settled.choice);
+  if (settled.source && flags.machines <= 1) {
+    ReportComparison(program.reporter, MakeShortTrials(*settled.source, *settled.choice, kMostChanges));
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));
   RETURN_IF_ERROR(CheckTrainable(*graph, options));
   const int threads = ThreadCount(program);

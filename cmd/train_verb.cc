@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "checkpoint/run_lock.h"
@@ -85,12 +86,12 @@ absl::Status CheckNotInUse(const RunPaths& run) {
 }
 
 // After the checks of the training, which refuse what is in the way of the run.
-absl::Status CompareChanges(Program& program, const NewRunFlags& flags, SettledOptions& settled) {
+absl::Status CompareChanges(Program& program, const NewRunFlags& flags, std::vector<ShortTrial> trials,
+                            SettledOptions& settled) {
   RETURN_IF_ERROR(
       CheckStart(flags.train.graph, flags.run, settled.options, flags.overwrite, SettingsOf(program)).status());
   RETURN_IF_ERROR(CheckNotInUse(RunPaths(flags.run)));
-  RETURN_IF_ERROR(
-      TakeBetterChange(program, flags.train.graph, flags.run, *settled.source, flags.changes, *settled.choice));
+  RETURN_IF_ERROR(TakeBetterChange(program, flags.train.graph, flags.run, std::move(trials), *settled.choice));
   settled.options = settled.choice->options;
   return absl::OkStatus();
 }
@@ -126,16 +127,19 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
                               .names = flags.init_names,
                               .optimizer_state = flags.init_state == "auto",
                               .graph = flags.init_graph};
-  const bool compares = settled.source && program.ranks == nullptr && flags.init.empty();
+  std::vector<ShortTrial> trials;
+  if (settled.source && program.ranks == nullptr && flags.init.empty()) {
+    trials = MakeShortTrials(*settled.source, *settled.choice, flags.changes);
+  }
   if (flags.dry_run) {
     ASSIGN_OR_RETURN(const TrainingStart start, CheckStart(flags.train.graph, flags.run, settled.options,
                                                            flags.overwrite, SettingsOf(program), init));
-    if (compares) ReportComparison(program.reporter, *settled.source, flags.changes, *settled.choice);
+    ReportComparison(program.reporter, trials);
     ReportStart(program, flags.run, start);
     return absl::OkStatus();
   }
-  if (compares) {
-    const absl::Status compared = CompareChanges(program, flags, settled);
+  if (!trials.empty()) {
+    const absl::Status compared = CompareChanges(program, flags, std::move(trials), settled);
     if (EndedByInterrupt(program, compared, flags.run, FateOf(flags.run))) return absl::OkStatus();
     RETURN_IF_ERROR(compared);
   }

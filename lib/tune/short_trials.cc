@@ -34,7 +34,9 @@ TrainOptions ShortOptions(const ShortTrial& trial) {
 
 std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Choice& choice, std::uint64_t most) {
   std::vector<ShortTrial> trials;
-  if (most == 0 || source.graph.valid_edges == 0 || choice.flops == 0) return trials;
+  // Already too much with one change.
+  const double least_cost = choice.flops * (1 + 2.0 / kEpochsPerTrialEpoch);
+  if (most == 0 || source.graph.valid_edges == 0 || choice.flops == 0 || least_cost > kUsualFlops) return trials;
   std::vector<TrainOptions> candidates = MakeProbableCandidates(source);
   candidates.resize(std::min<std::size_t>(candidates.size(), most + 1));
   const auto epochs = static_cast<double>(choice.options.epochs);
