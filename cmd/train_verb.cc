@@ -72,12 +72,6 @@ absl::StatusOr<TrainFlags> FollowSource(const std::string& source, TrainFlags fl
   return flags;
 }
 
-// What ends before the first commit leaves the run as it was.
-std::string_view FateOf(const std::string& run) {
-  std::error_code ignored;
-  return std::filesystem::exists(RunPaths(run).State(), ignored) ? "is as it was before" : "was not made";
-}
-
 // Takes the lock of an older run and lets it go.
 absl::Status CheckNotInUse(const RunPaths& run) {
   std::error_code ignored;
@@ -140,7 +134,7 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   }
   if (!trials.empty()) {
     const absl::Status compared = CompareChanges(program, flags, std::move(trials), settled);
-    if (EndedByInterrupt(program, compared, flags.run, FateOf(flags.run))) return absl::OkStatus();
+    if (EndedByInterrupt(program, compared, flags.run, UncommittedFate(RunPaths(flags.run)))) return absl::OkStatus();
     RETURN_IF_ERROR(compared);
   }
   const TrainOptions& options = settled.options;

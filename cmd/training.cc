@@ -146,6 +146,11 @@ void ReportStart(Program& program, const std::filesystem::path& run, const Train
   program.reporter.Info("--dry-run: nothing was written");
 }
 
+std::string_view UncommittedFate(const RunPaths& run) {
+  if (std::error_code ignored; std::filesystem::exists(run.State(), ignored)) return "is as it was before";
+  return IsUntrained(run) ? "has nothing trained yet; the same command begins it again" : "was not made";
+}
+
 std::atomic<bool>* CatchTrainingRequests() {
   if (!IsLaunched()) return &CatchCommitRequests();
   CatchStopRequests();
@@ -189,14 +194,9 @@ absl::Status RunTraining(
   callbacks.on_validation = [&](const ValidationEvent& event) { ReportValidation(program.reporter, event); };
 
   const absl::StatusOr<TrainOutcome> trained = work(settings, callbacks);
-  // Before the first commit. A folder that has begun keeps its run.json, and the same command takes it.
-  std::string_view fate = "was not made";
-  if (std::error_code ignored; std::filesystem::exists(RunPaths(run).State(), ignored)) {
-    fate = "is as it was before";
-  } else if (IsUntrained(RunPaths(run))) {
-    fate = "has nothing trained yet; the same command begins it again";
+  if (EndedByInterrupt(program, trained.status(), run.string(), UncommittedFate(RunPaths(run)))) {
+    return absl::OkStatus();
   }
-  if (EndedByInterrupt(program, trained.status(), run.string(), fate)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const TrainOutcome outcome, trained);
   if (outcome.finished) {
     const ValidationProgress& validation = outcome.validation;

@@ -6,10 +6,12 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "choose/choice.h"
 #include "cmd/program.h"
+#include "format/paths.h"
 #include "train/trainer.h"
 
 namespace octavo {
@@ -27,6 +29,10 @@ void ReportStart(Program& program, const std::filesystem::path& run, const Train
 
 // Threads and memory from the program's options.
 TrainSettings SettingsOf(const Program& program);
+
+// What a training that an interrupt ends before its first commit leaves of the run, for EndedByInterrupt. A folder that
+// has begun keeps its run.json, and the same command takes it.
+std::string_view UncommittedFate(const RunPaths& run);
 
 // Catches SIGUSR1 from now on, and returns the flag that it sets. Null in a job: launchers pass SIGUSR1 on where they
 // answer other signals by killing, so there it asks for a commit and an end (InterruptSignal).

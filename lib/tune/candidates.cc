@@ -225,15 +225,24 @@ class Candidates {
   std::vector<std::string> texts_;
 };
 
+Candidates ProbableCandidates(const CandidateSource& source, std::uint64_t count) {
+  Candidates candidates(source);
+  const TrainOptions choice = CandidateMaker(source).Choose();
+  candidates.Add(choice);
+  for (const Change& change : ProbableChanges(choice)) {
+    if (candidates.size() >= count) break;
+    const auto is_given = [&](const auto& option) { return source.given.contains(option.first); };
+    if (std::ranges::none_of(change, is_given)) candidates.Add(CandidateMaker(source).Take(change));
+  }
+  return candidates;
+}
+
 }  // namespace
 
 std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uint64_t count) {
   constexpr std::string_view kKey = "candidates";
   const std::uint64_t key = Checksum64(std::as_bytes(std::span(kKey)));
-  Candidates candidates(source);
-  for (const TrainOptions& options : MakeProbableCandidates(source)) {
-    if (candidates.size() < count) candidates.Add(options);
-  }
+  Candidates candidates = ProbableCandidates(source, count);
   for (auto c = static_cast<std::uint32_t>(candidates.size()); c < count; ++c) {
     RandomStream stream(source.seed, RandomPurpose::kTrials, c, key);
     bool added = false;
@@ -245,15 +254,8 @@ std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uin
   return std::move(candidates).Take();
 }
 
-std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source) {
-  Candidates candidates(source);
-  const TrainOptions choice = CandidateMaker(source).Choose();
-  candidates.Add(choice);
-  for (const Change& change : ProbableChanges(choice)) {
-    const auto is_given = [&](const auto& option) { return source.given.contains(option.first); };
-    if (std::ranges::none_of(change, is_given)) candidates.Add(CandidateMaker(source).Take(change));
-  }
-  return std::move(candidates).Take();
+std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, std::uint64_t count) {
+  return ProbableCandidates(source, count).Take();
 }
 
 std::string DifferenceText(const TrainOptions& options, const TrainOptions& first) {

@@ -31,10 +31,10 @@ struct CandidateSource {
 // on `count`. A function of its arguments. REQUIRES: count > 0
 std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uint64_t count);
 
-// Returns the choice itself, which is what train without options takes if the source has only its facts, graph and
-// memory; then, up to three, the changes of it that were better most often on the graphs measured. None changes what is
-// given.
-std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source);
+// Returns at most `count`: the choice itself, which is what the rules of train choose if the source has only its facts,
+// graph and memory; then, up to three, the changes of it that were better most often on the graphs measured. None
+// changes what is given. REQUIRES: count > 0
+std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, std::uint64_t count);
 
 // What differs from the first candidate, for people: "learning-rate 0.1, dim 64". Empty if nothing does.
 std::string DifferenceText(const TrainOptions& options, const TrainOptions& first);

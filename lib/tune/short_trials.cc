@@ -37,8 +37,7 @@ std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Cho
   // Already too much with one change.
   const double least_cost = choice.flops * (1 + 2.0 / kEpochsPerTrialEpoch);
   if (most == 0 || source.graph.valid_edges == 0 || choice.flops == 0 || least_cost > kUsualFlops) return trials;
-  std::vector<TrainOptions> candidates = MakeProbableCandidates(source);
-  candidates.resize(std::min<std::size_t>(candidates.size(), most + 1));
+  const std::vector<TrainOptions> candidates = MakeProbableCandidates(source, most + 1);
   const auto epochs = static_cast<double>(choice.options.epochs);
   double all_epochs = epochs;
   for (const TrainOptions& options : candidates) {

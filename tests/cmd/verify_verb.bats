@@ -130,8 +130,8 @@ assert o["findings"][0]["file"] == "graph/train.cells" and o["findings"][0]["exp
   "$OCTAVO" --quiet train --graph graph --run whole "${tiny[@]}" --seed 5 --init source
   before="$(tables run)"
   for place in P1 P3; do
-    ! OCTAVO_FAILPOINT="replace.$place=kill" "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}" --seed 5 \
-      --init source --overwrite
+    if OCTAVO_FAILPOINT="replace.$place=kill" "$OCTAVO" --quiet train --graph graph --run run "${tiny[@]}" --seed 5 \
+      --init source --overwrite; then false; fi
     if [ "$place" = P1 ]; then
       "$OCTAVO" verify run >out.log
       grep -q "^note: run/.replacement: " out.log

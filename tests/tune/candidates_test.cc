@@ -48,13 +48,13 @@ TEST(MakeCandidatesTest, TheFirstIsWhatTrainChooses) {
 TEST(MakeCandidatesTest, ProbableChangesComeBeforeDrawnOnes) {
   for (const CandidateSource& source :
        {SourceOf(135, 5216, 46), SourceOf(800, 2600, 3), SourceOf(15'000, 270'000, 237), SourceOf(34, 78, 1)}) {
-    const std::vector<TrainOptions> probable = MakeProbableCandidates(source);
+    const std::vector<TrainOptions> probable = MakeProbableCandidates(source, 4);
     const std::vector<TrainOptions> candidates = MakeCandidates(source, 6);
     for (std::size_t i = 0; i < probable.size(); ++i) EXPECT_EQ(Text(candidates[i]), Text(probable[i]));
   }
-  EXPECT_EQ(MakeProbableCandidates(SourceOf(800, 2600, 3)).size(), 4U);
-  EXPECT_EQ(MakeProbableCandidates(SourceOf(34, 78, 1)).size(), 1U) << "a graph of walks";
-  const std::vector<TrainOptions> large = MakeProbableCandidates(SourceOf(15'000, 270'000, 237));
+  EXPECT_EQ(MakeProbableCandidates(SourceOf(800, 2600, 3), 9).size(), 4U);
+  EXPECT_EQ(MakeProbableCandidates(SourceOf(34, 78, 1), 9).size(), 1U) << "a graph of walks";
+  const std::vector<TrainOptions> large = MakeProbableCandidates(SourceOf(15'000, 270'000, 237), 9);
   ASSERT_EQ(large.size(), 2U);
   EXPECT_EQ(DifferenceText(large[1], large[0]), "answer-weighting 0.2");
 }
