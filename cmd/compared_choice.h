@@ -11,11 +11,12 @@
 
 namespace octavo {
 
-// Runs the trials, which are not empty, and puts the options of the one to take in place of those of `choice`. Reports
-// each trial and what is taken. Trains in a scratch folder beside the future `run`. If a trial fails, warns and leaves
-// the choice. SIGINT and SIGTERM end it with absl::CancelledError.
+// Runs the trials of MakeShortTrials, which are not empty, and that of two changes together; puts the options of the
+// one to take in place of those of `choice`. Holds out training edges if the graph has no valid edges. Reports each
+// trial and what is taken. Trains in a scratch folder beside the future `run`. If a trial fails, warns and leaves the
+// choice. SIGINT and SIGTERM end it with absl::CancelledError.
 absl::Status TakeBetterChange(Program& program, const std::filesystem::path& graph, const std::filesystem::path& run,
-                              std::vector<ShortTrial> trials, Choice& choice);
+                              const CandidateSource& source, std::vector<ShortTrial> trials, Choice& choice);
 
 // Reports that `train` will run the trials, for a plan or a dry run; nothing if there are none.
 void ReportComparison(Reporter& reporter, const std::vector<ShortTrial>& trials);

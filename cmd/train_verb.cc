@@ -85,7 +85,8 @@ absl::Status CompareChanges(Program& program, const NewRunFlags& flags, std::vec
   RETURN_IF_ERROR(
       CheckStart(flags.train.graph, flags.run, settled.options, flags.overwrite, SettingsOf(program)).status());
   RETURN_IF_ERROR(CheckNotInUse(RunPaths(flags.run)));
-  RETURN_IF_ERROR(TakeBetterChange(program, flags.train.graph, flags.run, std::move(trials), *settled.choice));
+  RETURN_IF_ERROR(
+      TakeBetterChange(program, flags.train.graph, flags.run, *settled.source, std::move(trials), *settled.choice));
   settled.options = settled.choice->options;
   return absl::OkStatus();
 }
@@ -168,9 +169,9 @@ void AddTrainVerb(CLI::App& app, Program& program) {
       ->check(CLI::IsMember({"auto", "none"}))
       ->capture_default_str();
   AddPresetFlag(*verb, flags->train);
-  AddWholeNumber(*verb, "--changes", flags->changes, 0, kMostChanges,
-                 "Compare so many changes of the chosen options by short trainings, on small graphs with valid edges "
-                 "(a whole number from 0 to 3)");
+  AddWholeNumber(
+      *verb, "--changes", flags->changes, 0, kMostChanges,
+      "Compare so many changes of the chosen options by short trainings, on small graphs (a whole number from 0 to 3)");
   AddTrainFlags(*verb, flags->train);
   verb->add_flag("--dry-run", flags->dry_run, "Check everything and report what would be trained, but write nothing");
   const auto print_config = [flags, run, graph = verb->get_option("--graph")](std::int64_t) {

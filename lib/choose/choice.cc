@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "model/model_spec.h"
+#include "run/footprint.h"
 #include "run/precision.h"
 #include "run/trained_edges.h"
 #include "train/memory_estimate.h"
@@ -409,8 +410,13 @@ void Chooser::FitMemory() {
   const std::uint64_t wanted = options_.dim;
   while (Free("dim") && options_.dim > kLeastDim && !FitsWhole()) options_.dim = std::max(options_.dim / 2, kLeastDim);
   if (!FitsWhole() && options_.optimizer == OptimizerKind::kAdagrad && Free("optimizer")) {
+    const bool large = NodeBytes(options_) * facts_.nodes > memory_ / 2;
     options_.optimizer = OptimizerKind::kRowAdagrad;
-    Because("row-adagrad, because a state for each number does not fit in memory");
+    if (large || FitsWhole()) {
+      Because("row-adagrad, because a state for each number does not fit in memory");
+    } else {
+      options_.optimizer = OptimizerKind::kAdagrad;  // what does not fit is the work of the threads
+    }
   }
   while (!Fits() && Shrink()) {
   }

@@ -1,6 +1,7 @@
 #include "tune/candidates.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -256,6 +257,21 @@ std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uin
 
 std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, std::uint64_t count) {
   return ProbableCandidates(source, count).Take();
+}
+
+std::optional<TrainOptions> CombineCandidates(const CandidateSource& source, const TrainOptions& first,
+                                              const TrainOptions& a, const TrainOptions& b) {
+  TrainOptions both = first;
+  for (const OptionField& field : TrainOptionFields()) {
+    const std::string value = field.format(first);
+    const std::string of_a = field.format(a);
+    const std::string of_b = field.format(b);
+    if (of_a != value && of_b != value) return std::nullopt;
+    const std::string& changed = of_a != value ? of_a : of_b;
+    if (changed != value && !field.parse(both, changed)) return std::nullopt;
+  }
+  if (!Fits(source, both)) return std::nullopt;
+  return both;
 }
 
 std::string DifferenceText(const TrainOptions& options, const TrainOptions& first) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,11 @@ std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uin
 // graph and memory; then, up to three, the changes of it that were better most often on the graphs measured. None
 // changes what is given. REQUIRES: count > 0
 std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, std::uint64_t count);
+
+// Returns `first` with all that differs from it in `a` and in `b`. Nothing if both change the same option, or if the
+// result cannot be trained within the source's memory.
+std::optional<TrainOptions> CombineCandidates(const CandidateSource& source, const TrainOptions& first,
+                                              const TrainOptions& a, const TrainOptions& b);
 
 // What differs from the first candidate, for people: "learning-rate 0.1, dim 64". Empty if nothing does.
 std::string DifferenceText(const TrainOptions& options, const TrainOptions& first);

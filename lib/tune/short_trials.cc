@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <system_error>
 
 #include "base/status.h"
@@ -30,24 +31,64 @@ TrainOptions ShortOptions(const ShortTrial& trial) {
   return options;
 }
 
+ShortTrial TrialOf(const TrainOptions& options, const TrainOptions& first) {
+  return {.options = options,
+          .change = DifferenceText(options, first),
+          .epochs = std::max<std::uint64_t>(1, options.epochs / kEpochsPerTrialEpoch)};
+}
+
+// Whether the trials and the training together cost at most kUsualFlops.
+bool IsAffordable(const Choice& choice, const std::vector<ShortTrial>& trials) {
+  std::uint64_t epochs = choice.options.epochs;
+  for (const ShortTrial& trial : trials) epochs += trial.epochs;
+  return choice.flops * static_cast<double>(epochs) / static_cast<double>(choice.options.epochs) <= kUsualFlops;
+}
+
+// Of fewer training edges than this, those held out (tune/held_out.h) would be a large part.
+bool HasEdgesToRank(const GraphDescription& graph) {
+  constexpr std::uint64_t kLeastToHoldOut = 1000;
+  return graph.valid_edges > 0 || graph.train_edges >= kLeastToHoldOut;
+}
+
+double MrrOf(const ShortTrial& trial) { return trial.scores.mrr; }
+
+// By more than about the standard deviation of the difference of two reciprocal ranks of the same answer. An edge has
+// two answers.
+bool IsClearlyBetter(const ShortTrial& trial, const ShortTrial& first) {
+  constexpr double kNoise = 0.3;
+  const double ranks = 2 * static_cast<double>(std::max<std::uint64_t>(1, trial.scores.triples));
+  return MrrOf(trial) - MrrOf(first) > kNoise / std::sqrt(ranks);
+}
+
 }  // namespace
 
 std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Choice& choice, std::uint64_t most) {
   std::vector<ShortTrial> trials;
   // Already too much with one change.
   const double least_cost = choice.flops * (1 + 2.0 / kEpochsPerTrialEpoch);
-  if (most == 0 || source.graph.valid_edges == 0 || choice.flops == 0 || least_cost > kUsualFlops) return trials;
+  if (most == 0 || !HasEdgesToRank(source.graph) || choice.flops == 0 || least_cost > kUsualFlops) return trials;
   const std::vector<TrainOptions> candidates = MakeProbableCandidates(source, most + 1);
-  const auto epochs = static_cast<double>(choice.options.epochs);
-  double all_epochs = epochs;
-  for (const TrainOptions& options : candidates) {
-    trials.push_back({.options = options,
-                      .change = DifferenceText(options, candidates[0]),
-                      .epochs = std::max<std::uint64_t>(1, options.epochs / kEpochsPerTrialEpoch)});
-    all_epochs += static_cast<double>(trials.back().epochs);
-  }
-  if (trials.size() < 2 || choice.flops * all_epochs / epochs > kUsualFlops) trials.clear();
+  for (const TrainOptions& options : candidates) trials.push_back(TrialOf(options, candidates[0]));
+  if (trials.size() < 2 || !IsAffordable(choice, trials)) trials.clear();
   return trials;
+}
+
+std::optional<ShortTrial> MakeCombinedTrial(const CandidateSource& source, const Choice& choice,
+                                            const std::vector<ShortTrial>& trials) {
+  std::vector<ShortTrial> better;
+  for (const ShortTrial& trial : trials) {
+    if (IsClearlyBetter(trial, trials[0])) better.push_back(trial);
+  }
+  std::ranges::stable_sort(better, std::ranges::greater(), MrrOf);
+  for (std::size_t t = 1; t < better.size(); ++t) {
+    const std::optional<TrainOptions> options =
+        CombineCandidates(source, trials[0].options, better[0].options, better[t].options);
+    if (!options) continue;
+    std::vector<ShortTrial> all = trials;
+    all.push_back(TrialOf(*options, trials[0].options));
+    if (IsAffordable(choice, all)) return all.back();
+  }
+  return std::nullopt;
 }
 
 absl::Status RunShortTrial(const std::filesystem::path& graph, const std::filesystem::path& folder,
@@ -70,12 +111,8 @@ absl::Status RunShortTrial(const std::filesystem::path& graph, const std::filesy
 }
 
 std::size_t TrialToTake(const std::vector<ShortTrial>& trials) {
-  // About the standard deviation of the difference of two reciprocal ranks of the same answer. An edge has two answers.
-  constexpr double kNoise = 0.3;
-  const auto best = std::ranges::max_element(trials, {}, [](const ShortTrial& trial) { return trial.scores.mrr; });
-  const double ranks = 2 * static_cast<double>(std::max<std::uint64_t>(1, best->scores.triples));
-  if (best->scores.mrr - trials[0].scores.mrr <= kNoise / std::sqrt(ranks)) return 0;
-  return static_cast<std::size_t>(best - trials.begin());
+  const auto best = std::ranges::max_element(trials, {}, MrrOf);
+  return IsClearlyBetter(*best, trials[0]) ? static_cast<std::size_t>(best - trials.begin()) : 0;
 }
 
 }  // namespace octavo

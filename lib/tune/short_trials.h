@@ -28,9 +28,16 @@ struct ShortTrial {
 
 inline constexpr std::uint64_t kMostChanges = 3;
 
-// Returns the trials of `choice`, made of `source`: itself, then at most `most` changes of it. Empty if there are no
-// valid edges, nothing to change, or the trials and the training together would cost more than kUsualFlops.
+// Returns the trials of `choice`, made of `source`: itself, then at most `most` changes of it. Empty if there is
+// nothing to change, if the graph has no valid edges and too few training edges to hold some out, or if the trials and
+// the training together would cost more than kUsualFlops.
 std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Choice& choice, std::uint64_t most);
+
+// Returns one more trial, to be made after `trials`: the best change together with the best other one that changes
+// other options. Nothing if less than two changes are clearly better than the first trial, if none of them can be
+// combined, or if that would cost too much, as above. REQUIRES: `trials` were made by MakeShortTrials, and have scores
+std::optional<ShortTrial> MakeCombinedTrial(const CandidateSource& source, const Choice& choice,
+                                            const std::vector<ShortTrial>& trials);
 
 // Trains the trial in the existing folder `folder`, ranks the valid edges by settings.validate, and leaves nothing
 // there. That a trial diverges is no error. `stop`, called at each batch, ends it with absl::CancelledError soon
@@ -40,7 +47,8 @@ absl::Status RunShortTrial(const std::filesystem::path& graph, const std::filesy
                            const std::function<bool()>& stop, ShortTrial& trial);
 
 // Returns the number of the trial to take: the one with the highest MRR, if it is higher than that of the first by more
-// than about a standard deviation of such a difference; otherwise the first. REQUIRES: not empty
+// than about a standard deviation of such a difference; otherwise the first. So the trial of two changes is compared
+// with the better one of them. REQUIRES: not empty
 std::size_t TrialToTake(const std::vector<ShortTrial>& trials);
 
 }  // namespace octavo

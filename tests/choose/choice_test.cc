@@ -13,6 +13,7 @@ namespace octavo {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::uint64_t kMuchMemory = std::uint64_t{16} << 30;
 
@@ -322,6 +323,16 @@ TEST(ChooseOptionsTest, LittleMemoryGetsASmallerChoiceThatFits) {
     EXPECT_LT(poor.options.regularization, rich.options.regularization);
     EXPECT_THAT(poor.reasons, HasSubstr(fmt::format("and dim {}", poor.options.dim)));
   }
+}
+
+TEST(ChooseOptionsTest, AStateForEachNumberStaysWhereOnlyTheWorkOfThreadsIsLarge) {
+  const GraphFacts facts = Facts(14'541, 272'115, 237);
+  TrainOptions given;
+  given.dim = 2000;
+  given.negatives = 0;  // all
+  const Choice choice = Choose(facts, given, {"dim", "negatives"}, std::uint64_t{2} << 30);
+  EXPECT_EQ(choice.options.optimizer, OptimizerKind::kAdagrad) << "the tables have 0.23 GB";
+  EXPECT_THAT(choice.reasons, Not(HasSubstr("row-adagrad")));
 }
 
 // A walk of 40 nodes from each node was the least: ten times as long as a minute on a graph of 870,000 nodes.

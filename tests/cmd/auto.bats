@@ -106,7 +106,7 @@ make_homes() {
   [ -z "$(find . -name '.octavo-trials*')" ]
 }
 
-@test "nothing is compared without valid edges, with all options given, or for a plan" {
+@test "nothing is compared with few edges and none valid, with all options given, or for a plan" {
   make_homes
   "$OCTAVO" train --graph graph --run run --epochs 1 2>err.log
   "$OCTAVO" train --graph homes --run plain --epochs 1 --preset none 2>>err.log
@@ -117,6 +117,20 @@ make_homes() {
   [ -z "$(grep '^compares' err.log dry.log plan.log)" ]
   grep -qx 'train will first compare the chosen options with 3 changes of them, by short trainings' dry.log
   grep -qx 'train will first compare the chosen options with 3 changes of them, by short trainings' plan.log
+}
+
+@test "without valid edges, the short trainings hold out training edges, and the run trains all" {
+  make_homes
+  "$OCTAVO" --quiet import homes.tsv --graph whole --columns head,relation,tail --overwrite
+  "$OCTAVO" train --graph whole --run run --dim 64 --epochs 30 2>err.log
+  held=$(sed -n 's/^the graph has no valid edges, so the short trainings hold out \([0-9,]*\) training edges$/\1/p' err.log)
+  [ "${held/,/}" -ge 80 ]
+  [ "$(grep -c '^trial [1-4]/4, .*: 10 epochs, valid MRR 0' err.log)" -eq 4 ]
+  grep -q '^takes ' err.log
+  grep -q ' 2400 train, 0 valid and 0 test edges' err.log
+  "$OCTAVO" --quiet --threads 1 train --graph whole --run again --dim 64 --epochs 30
+  [ "$(tables run)" = "$(tables again)" ]
+  [ -z "$(find . -name '.octavo-trials*')" ]
 }
 
 @test "what is in the way of the run is refused before the short trainings" {

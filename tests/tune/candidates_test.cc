@@ -45,6 +45,25 @@ TEST(MakeCandidatesTest, TheFirstIsWhatTrainChooses) {
   }
 }
 
+TEST(CombineCandidatesTest, HasWhatDiffersInBoth) {
+  const CandidateSource source = SourceOf(800, 2600, 3);
+  const TrainOptions first = MakeCandidates(source, 1)[0];
+  TrainOptions a = first;
+  a.learning_rate = 0.77;
+  TrainOptions b = first;
+  b.model = ModelKind::kRescal;
+  b.block = 4;
+  const std::optional<TrainOptions> both = CombineCandidates(source, first, a, b);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(DifferenceText(*both, first), "model rescal, block 4, learning-rate 0.77");
+  EXPECT_EQ(Text(*CombineCandidates(source, first, b, a)), Text(*both));
+  b.learning_rate = 0.88;
+  EXPECT_FALSE(CombineCandidates(source, first, a, b)) << "both change the rate";
+  b.learning_rate = first.learning_rate;
+  b.dim = 65'536;
+  EXPECT_FALSE(CombineCandidates(source, first, a, b)) << "does not fit in memory";
+}
+
 TEST(MakeCandidatesTest, ProbableChangesComeBeforeDrawnOnes) {
   for (const CandidateSource& source :
        {SourceOf(135, 5216, 46), SourceOf(800, 2600, 3), SourceOf(15'000, 270'000, 237), SourceOf(34, 78, 1)}) {

@@ -1,6 +1,7 @@
 #include "tune/short_trials.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,12 +71,20 @@ TEST(MakeShortTrialsTest, WhatIsGivenStays) {
   EXPECT_EQ(ChangesFor(source).size(), 0U) << "nothing is left to change";
 }
 
-TEST(MakeShortTrialsTest, NoneWithoutValidEdgesOrForMuchWork) {
+TEST(MakeShortTrialsTest, WithoutValidEdgesThereMustBeEnoughToHoldOut) {
+  CandidateSource source = SourceOf(200, 1000);
+  source.graph.valid_edges = 0;
+  EXPECT_EQ(ChangesFor(source).size(), 4U);
+  source = SourceOf(200, 999);
+  EXPECT_EQ(ChangesFor(source).size(), 4U);
+  source.graph.valid_edges = 0;
+  EXPECT_EQ(ChangesFor(source).size(), 0U);
+}
+
+TEST(MakeShortTrialsTest, NoneForMuchWork) {
   CandidateSource source = SourceOf(800, 2600);
   EXPECT_EQ(TrialsFor(source, 0).size(), 0U);
   EXPECT_EQ(TrialsFor(source, 2).size(), 3U);
-  source.graph.valid_edges = 0;
-  EXPECT_EQ(ChangesFor(source).size(), 0U);
   EXPECT_EQ(ChangesFor(SourceOf(4900, 600'000)).size(), 0U) << "70 TFLOP already";
   EXPECT_EQ(ChangesFor(SourceOf(15'000, 270'000)).size(), 0U);
   source = SourceOf(800, 2600);
@@ -98,6 +107,53 @@ TEST(TrialToTakeTest, ChanceDoesNotDecide) {
   EXPECT_EQ(TrialToTake(trials), 1U);
   for (ShortTrial& trial : trials) trial.scores = {};
   EXPECT_EQ(TrialToTake(trials), 0U);
+}
+
+class MakeCombinedTrialTest : public ::testing::Test {
+ protected:
+  // The trials of the choice and of a lower weight, a higher rate and blocks, with these MRRs of the valid edges.
+  std::vector<ShortTrial> TrialsWith(const std::vector<double>& mrrs) const {
+    std::vector<ShortTrial> trials = MakeShortTrials(source_, choice_, kMostChanges);
+    for (std::size_t t = 0; t < trials.size(); ++t) trials[t].scores = {.mrr = mrrs.at(t), .triples = 200};
+    return trials;
+  }
+  std::string ChangeFor(const std::vector<double>& mrrs) const {
+    const std::optional<ShortTrial> trial = MakeCombinedTrial(source_, choice_, TrialsWith(mrrs));
+    return trial ? trial->change : "none";
+  }
+  TrainOptions weight_and_rate() const {
+    const std::vector<ShortTrial> trials = MakeShortTrials(source_, choice_, kMostChanges);
+    TrainOptions options = choice_.options;
+    options.regularization = trials[1].options.regularization;
+    options.learning_rate = trials[2].options.learning_rate;
+    return options;
+  }
+
+  CandidateSource source_ = SourceOf(800, 2600);
+  Choice choice_ = ChooseOptions(source_.facts, source_.graph, source_.memory, {}, {});
+};
+
+TEST_F(MakeCombinedTrialTest, CombinesTheTwoBestThatAreClearlyBetter) {
+  EXPECT_EQ(ChangeFor({0.5, 0.6, 0.6, 0.5}), DifferenceText(weight_and_rate(), choice_.options));
+  EXPECT_EQ(ChangeFor({0.5, 0.6, 0.7, 0.65}), "model rescal, block 8, learning-rate 0.5");
+  EXPECT_EQ(ChangeFor({0.5, 0.51, 0.7, 0.5}), "none") << "0.01 is chance";
+  EXPECT_EQ(ChangeFor({0.5, 0.5, 0.5, 0.5}), "none");
+}
+
+TEST_F(MakeCombinedTrialTest, HasAllOptionsAndEpochsOfBoth) {
+  const std::vector<ShortTrial> trials = TrialsWith({0.5, 0.6, 0.7, 0.5});
+  const std::optional<ShortTrial> combined = MakeCombinedTrial(source_, choice_, trials);
+  ASSERT_TRUE(combined);
+  EXPECT_EQ(DifferenceText(combined->options, weight_and_rate()), "");
+  EXPECT_EQ(combined->epochs, trials[0].epochs);
+}
+
+TEST_F(MakeCombinedTrialTest, NoneOfTooMuchWork) {
+  const std::vector<ShortTrial> trials = TrialsWith({0.5, 0.6, 0.7, 0.5});
+  choice_.flops = kUsualFlops / 2.4;  // the trials and the training cost 2.33 times as much, and with one more 2.67
+  EXPECT_FALSE(MakeCombinedTrial(source_, choice_, trials));
+  choice_.flops = kUsualFlops / 2.7;
+  EXPECT_TRUE(MakeCombinedTrial(source_, choice_, trials));
 }
 
 class RunShortTrialTest : public ::testing::Test {
