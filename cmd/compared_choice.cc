@@ -1,8 +1,11 @@
 #include "cmd/compared_choice.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/count_text.h"
@@ -33,53 +36,85 @@ std::filesystem::path FolderBeside(const std::filesystem::path& run) {
   return ProbeFolder(folder.parent_path().string());
 }
 
-// Returns the graph of the trials: `graph`, or one in `folder` that holds out some of its training edges.
-absl::StatusOr<std::filesystem::path> GraphOfTrials(Program& program, const std::filesystem::path& graph,
-                                                    const CandidateSource& source,
-                                                    const std::filesystem::path& folder) {
-  if (source.graph.valid_edges > 0) return graph;
+struct TrialGraph {
+  std::filesystem::path path;
+  std::uint64_t samples = 0;  // independent ones among its valid edges
+};
+
+// Returns the graph of the trials: `graph`, or one in `folder` that holds out some of its training edges. Without
+// samples if they cannot be held out.
+absl::StatusOr<TrialGraph> GraphOfTrials(Program& program, const std::filesystem::path& graph,
+                                         const CandidateSource& source, const std::filesystem::path& folder) {
+  if (source.graph.valid_edges > 0) return TrialGraph{graph, source.graph.valid_edges};
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> opened, Graph::Open(graph));
-  const std::filesystem::path path = folder / "graph";
-  ASSIGN_OR_RETURN(const GraphDescription made, MakeHeldOutGraph(*opened, source.options.seed, path, Interrupted));
+  TrialGraph trials{folder / "graph"};
+  const absl::StatusOr<GraphDescription> made =
+      MakeHeldOutGraph(*opened, source.options.seed, trials.path, Interrupted);
+  if (!made.ok()) {
+    if (KindOf(made.status()) == ErrorKind::kUsage) return trials;  // too few pairs of nodes
+    return made.status();
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> held_out, Graph::Open(trials.path));
+  ASSIGN_OR_RETURN(trials.samples, CountValidPairs(*held_out));
   program.reporter.Info(fmt::format("the graph has no valid edges, so the short trainings hold out {}",
-                                    CountText(made.valid_edges, "training edge")));
-  return path;
+                                    CountText(made->valid_edges, "training edge")));
+  return trials;
 }
 
-absl::Status RunTrial(Program& program, const std::filesystem::path& graph, const std::filesystem::path& folder,
-                      const TrainSettings& settings, const std::string& number, ShortTrial& trial) {
+absl::Status RunTrial(Program& program, const TrialGraph& graph, const std::filesystem::path& folder,
+                      const std::string& label, ShortTrial& trial) {
+  TrainSettings settings = SettingsOf(program);
+  settings.validate = MakeValidator(program);
   TrainCallbacks callbacks;
   callbacks.on_batch = [&](const TrainProgress& progress) {
     ShownProgress shown = ProgressOf(progress);
-    shown.phase = fmt::format("{}, {}", number, shown.phase);
+    shown.phase = fmt::format("{}, {}", label, shown.phase);
     program.reporter.Show(shown);
   };
-  RETURN_IF_ERROR(RunShortTrial(graph, folder, settings, callbacks, Interrupted, trial));
+  RETURN_IF_ERROR(RunShortTrial(graph.path, folder, settings, callbacks, Interrupted, trial));
+  trial.samples = std::min(trial.samples, graph.samples);
   program.reporter.EndProgress();
   program.reporter.Info(
-      fmt::format("{}, {}: {}, {}", number, NameOf(trial), CountText(trial.epochs, "epoch"),
+      fmt::format("{}, {}: {}, {}", label, NameOf(trial), CountText(trial.epochs, "epoch"),
                   trial.diverged ? std::string("has diverged") : fmt::format("valid MRR {:.4f}", trial.scores.mrr)));
   return absl::OkStatus();
+}
+
+void WarnOfFailure(Program& program, const std::string& taken, const absl::Status& status) {
+  // What follows the cause names the run of the trial, which is removed.
+  const std::string_view message = MessageOf(status);
+  program.reporter.EndProgress();
+  program.reporter.Warning(fmt::format("a short training has failed, so the comparison ends with {}: {}", taken,
+                                       message.substr(0, message.find("; generation "))));
 }
 
 // Returns the trial to take.
 absl::StatusOr<ShortTrial> RunTrials(Program& program, const std::filesystem::path& graph,
                                      const std::filesystem::path& folder, const CandidateSource& source,
                                      const Choice& choice, std::vector<ShortTrial> trials) {
-  TrainSettings settings = SettingsOf(program);
-  settings.validate = MakeValidator(program);
+  constexpr std::uint64_t kLeastPairs = 50;
   ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(folder, "octavo-trials"));
-  ASSIGN_OR_RETURN(const std::filesystem::path trained, GraphOfTrials(program, graph, source, scratch.path()));
-  for (std::size_t t = 0; t < trials.size(); ++t) {
-    const std::string number = fmt::format("trial {}/{}", t + 1, trials.size());
-    RETURN_IF_ERROR(RunTrial(program, trained, scratch.path(), settings, number, trials[t]));
+  ASSIGN_OR_RETURN(const TrialGraph trained, GraphOfTrials(program, graph, source, scratch.path()));
+  if (source.graph.valid_edges == 0 && trained.samples < kLeastPairs) {
+    program.reporter.Info(fmt::format("compares nothing: {} of nodes can be held out, and {} are needed",
+                                      CountText(trained.samples, "pair"), kLeastPairs));
+    return std::move(trials[0]);
   }
-  ShortTrial& best = trials[TrialToTake(trials)];
+  for (std::size_t t = 0; t < trials.size(); ++t) {
+    const std::string label = fmt::format("trial {}/{}", t + 1, trials.size());
+    RETURN_IF_ERROR(RunTrial(program, trained, scratch.path(), label, trials[t]));
+  }
   std::optional<ShortTrial> combined = MakeCombinedTrial(source, choice, trials);
+  ShortTrial& best = trials[TrialToTake(trials)];
   if (!combined) return std::move(best);
-  RETURN_IF_ERROR(RunTrial(program, trained, scratch.path(), settings, "trial of two changes", *combined));
-  std::vector<ShortTrial> last = {std::move(best), *std::move(combined)};
-  return std::move(last[TrialToTake(last)]);
+  const absl::Status status = RunTrial(program, trained, scratch.path(), "trial of two changes", *combined);
+  if (absl::IsCancelled(status)) return status;
+  if (!status.ok()) {
+    WarnOfFailure(program, NameOf(best), status);
+    return std::move(best);
+  }
+  std::vector<ShortTrial> finalists = {std::move(best), *std::move(combined)};
+  return std::move(finalists[TrialToTake(finalists)]);
 }
 
 }  // namespace
@@ -93,8 +128,7 @@ absl::Status TakeBetterChange(Program& program, const std::filesystem::path& gra
   program.reporter.EndProgress();
   if (absl::IsCancelled(taken.status()) || Interrupted()) return absl::CancelledError();
   if (!taken.ok()) {
-    program.reporter.Warning(
-        fmt::format("a short training has failed, so the chosen options are taken: {}", MessageOf(taken.status())));
+    WarnOfFailure(program, "the chosen options", taken.status());
     return absl::OkStatus();
   }
   choice.options = taken->options;

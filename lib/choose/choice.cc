@@ -41,8 +41,6 @@ constexpr std::uint64_t kMostChunk = 512;
 // Of the pairs of all walks, in all epochs: enough for the graphs measured, minutes of training.
 constexpr double kTrainedPairs = 700e6;
 constexpr double kMostWalks = 80;  // from each node
-// For the memory of each thread, so that the choice does not depend on their number.
-constexpr int kThreads = 8;
 
 // Fewer for more edges, so that the number of updates rises with their root.
 std::uint64_t EpochsOf(std::uint64_t edges) {
@@ -377,11 +375,11 @@ void Chooser::ChooseRegularizer() {
 }
 
 bool Chooser::FitsWhole() const {
-  const auto shape = ChooseShape(options_, graph_, memory_, kThreads);
+  const auto shape = ChooseShape(options_, graph_, memory_, kThreadsOfChoice);
   return shape.ok() && shape->WholeGraph();
 }
 
-bool Chooser::Fits() const { return ChooseShape(options_, graph_, memory_, kThreads).ok(); }
+bool Chooser::Fits() const { return ChooseShape(options_, graph_, memory_, kThreadsOfChoice).ok(); }
 
 // Lowers what a batch needs; returns false if nothing is left to be lowered.
 bool Chooser::Shrink() {
@@ -415,7 +413,7 @@ void Chooser::FitMemory() {
     if (large || FitsWhole()) {
       Because("row-adagrad, because a state for each number does not fit in memory");
     } else {
-      options_.optimizer = OptimizerKind::kAdagrad;  // what does not fit is the work of the threads
+      options_.optimizer = OptimizerKind::kAdagrad;  // what does not fit is not the state
     }
   }
   while (!Fits() && Shrink()) {

@@ -30,6 +30,9 @@ struct Choice {
 // about five minutes of matrix products.
 inline constexpr double kUsualFlops = 70e12;
 
+// For how many threads' memory a choice leaves room, so that it does not depend on their number.
+inline constexpr int kThreadsOfChoice = 8;
+
 // Returns `options` with a choice for every option that is not in `given`. It follows what is given: a chunk that fits
 // the given batch, a regularizer that the given model has. What contradicts itself in `given` is left as it is, for
 // ValidateTrainOptions. If `memory` bytes are too few even for the smallest choice, that one is returned, for

@@ -18,8 +18,6 @@ namespace octavo {
 namespace {
 
 constexpr int kMostDraws = 1000;
-// For the memory of each thread, as in choose/choice.cc.
-constexpr int kThreads = 8;
 constexpr std::uint64_t kLeastDim = 16;
 constexpr std::uint64_t kMostDim = 2048;
 constexpr std::uint64_t kLeastBatch = 32;
@@ -192,7 +190,7 @@ class CandidateMaker {
 };
 
 bool Fits(const CandidateSource& source, const TrainOptions& options) {
-  return CheckTrialOptions(options).ok() && ChooseShape(options, source.graph, source.memory, kThreads).ok();
+  return CheckTrialOptions(options).ok() && ChooseShape(options, source.graph, source.memory, kThreadsOfChoice).ok();
 }
 
 // One field after the other, as text: TrainOptions has no comparison.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "cells/block_writer.h"
 #include "fmt/format.h"
 #include "format/paths.h"
+#include "graph/each_edge.h"
 #include "graph/graph_copy.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
@@ -115,6 +117,14 @@ class HeldOutGraph {
 double HeldOutShare(std::uint64_t train_edges) {
   const auto edges = static_cast<double>(std::max<std::uint64_t>(train_edges, 1));
   return std::min(kMostShare, std::max(std::min(kShare, kMostEdges / edges), kLeastEdges / edges));
+}
+
+absl::StatusOr<std::uint64_t> CountValidPairs(const Graph& graph) {
+  std::set<std::pair<NodeId, NodeId>> pairs;
+  RETURN_IF_ERROR(ForEachEdge(graph.Edges(Split::kValid), {}, [&](const Edge& edge) {
+    pairs.emplace(std::min(edge.head, edge.tail), std::max(edge.head, edge.tail));
+  }));
+  return pairs.size();
 }
 
 absl::StatusOr<GraphDescription> MakeHeldOutGraph(const Graph& graph, std::uint64_t seed,

@@ -24,4 +24,8 @@ absl::StatusOr<GraphDescription> MakeHeldOutGraph(const Graph& graph, std::uint6
                                                   const std::filesystem::path& folder,
                                                   const std::function<bool()>& stop = {});
 
+// Returns between how many pairs of nodes the valid edges of `graph` are. What is held out is held out by pairs, so the
+// edges of one pair are one sample. Holds all pairs in memory.
+absl::StatusOr<std::uint64_t> CountValidPairs(const Graph& graph);
+
 }  // namespace octavo

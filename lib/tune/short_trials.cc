@@ -5,6 +5,7 @@
 #include <functional>
 #include <system_error>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "format/paths.h"
 #include "tune/trial_run.h"
@@ -44,9 +45,12 @@ bool IsAffordable(const Choice& choice, const std::vector<ShortTrial>& trials) {
   return choice.flops * static_cast<double>(epochs) / static_cast<double>(choice.options.epochs) <= kUsualFlops;
 }
 
-// Of fewer training edges than this, those held out (tune/held_out.h) would be a large part.
-bool HasEdgesToRank(const GraphDescription& graph) {
+// Ranking among more nodes than this takes long. Of fewer training edges than the other limit, those held out
+// (tune/held_out.h) would be a large part.
+bool IsSmallWithEdgesToRank(const GraphDescription& graph) {
+  constexpr std::uint64_t kMostNodes = 20'000;
   constexpr std::uint64_t kLeastToHoldOut = 1000;
+  if (graph.node_count > kMostNodes) return false;
   return graph.valid_edges > 0 || graph.train_edges >= kLeastToHoldOut;
 }
 
@@ -56,7 +60,7 @@ double MrrOf(const ShortTrial& trial) { return trial.scores.mrr; }
 // two answers.
 bool IsClearlyBetter(const ShortTrial& trial, const ShortTrial& first) {
   constexpr double kNoise = 0.3;
-  const double ranks = 2 * static_cast<double>(std::max<std::uint64_t>(1, trial.scores.triples));
+  const double ranks = 2 * static_cast<double>(std::max<std::uint64_t>(1, trial.samples));
   return MrrOf(trial) - MrrOf(first) > kNoise / std::sqrt(ranks);
 }
 
@@ -66,7 +70,8 @@ std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Cho
   std::vector<ShortTrial> trials;
   // Already too much with one change.
   const double least_cost = choice.flops * (1 + 2.0 / kEpochsPerTrialEpoch);
-  if (most == 0 || !HasEdgesToRank(source.graph) || choice.flops == 0 || least_cost > kUsualFlops) return trials;
+  if (most == 0 || !IsSmallWithEdgesToRank(source.graph) || choice.flops == 0 || least_cost > kUsualFlops)
+    return trials;
   const std::vector<TrainOptions> candidates = MakeProbableCandidates(source, most + 1);
   for (const TrainOptions& options : candidates) trials.push_back(TrialOf(options, candidates[0]));
   if (trials.size() < 2 || !IsAffordable(choice, trials)) trials.clear();
@@ -96,17 +101,22 @@ absl::Status RunShortTrial(const std::filesystem::path& graph, const std::filesy
                            const std::function<bool()>& stop, ShortTrial& trial) {
   const RunPaths run(folder / "trial");
   const TrainOptions options = ShortOptions(trial);
-  absl::StatusOr<std::optional<ValidationScores>> scores =
-      TrainToEpoch(graph, run, options, options.epochs, settings, callbacks, stop);
+  TrainSettings limited = settings;
+  limited.threads = std::min(settings.threads, kThreadsOfChoice);
+  const absl::StatusOr<std::optional<ValidationScores>> scores = WithThreads(
+      limited.threads, [&] { return TrainToEpoch(graph, run, options, options.epochs, limited, callbacks, stop); });
   std::error_code ignored;
   std::filesystem::remove_all(run.folder(), ignored);
   trial.scores = {};
+  trial.samples = 0;
   trial.diverged = IsDiverged(scores.status());
   if (trial.diverged) return absl::OkStatus();
   RETURN_IF_ERROR(scores.status());
   if (!*scores) return absl::CancelledError();
   trial.diverged = !std::isfinite((*scores)->mrr);
-  if (!trial.diverged) trial.scores = **scores;
+  if (trial.diverged) return absl::OkStatus();
+  trial.scores = **scores;
+  trial.samples = trial.scores.triples;
   return absl::OkStatus();
 }
 

@@ -23,14 +23,15 @@ struct ShortTrial {
   std::string change = {};       // "learning-rate 0.5"; empty for the choice itself
   std::uint64_t epochs = 1;      // of the trial
   ValidationScores scores = {};  // after it
+  std::uint64_t samples = 0;     // of the ranked edges, so many are independent
   bool diverged = false;         // then the scores are zeros
 };
 
 inline constexpr std::uint64_t kMostChanges = 3;
 
 // Returns the trials of `choice`, made of `source`: itself, then at most `most` changes of it. Empty if there is
-// nothing to change, if the graph has no valid edges and too few training edges to hold some out, or if the trials and
-// the training together would cost more than kUsualFlops.
+// nothing to change, if the graph is large, if it has no valid edges and too few training edges to hold some out, or
+// if the trials and the training together would cost more than kUsualFlops.
 std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Choice& choice, std::uint64_t most);
 
 // Returns one more trial, to be made after `trials`: the best change together with the best other one that changes
@@ -40,7 +41,8 @@ std::optional<ShortTrial> MakeCombinedTrial(const CandidateSource& source, const
                                             const std::vector<ShortTrial>& trials);
 
 // Trains the trial in the existing folder `folder`, ranks the valid edges by settings.validate, and leaves nothing
-// there. That a trial diverges is no error. `stop`, called at each batch, ends it with absl::CancelledError soon
+// there. Uses at most kThreadsOfChoice threads, whose memory the trials were made for. That a trial diverges is no
+// error. `stop`, called at each batch, ends it with absl::CancelledError soon
 // after it returned true.
 absl::Status RunShortTrial(const std::filesystem::path& graph, const std::filesystem::path& folder,
                            const TrainSettings& settings, const TrainCallbacks& callbacks,

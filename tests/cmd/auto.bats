@@ -126,11 +126,32 @@ make_homes() {
   held=$(sed -n 's/^the graph has no valid edges, so the short trainings hold out \([0-9,]*\) training edges$/\1/p' err.log)
   [ "${held/,/}" -ge 80 ]
   [ "$(grep -c '^trial [1-4]/4, .*: 10 epochs, valid MRR 0' err.log)" -eq 4 ]
-  grep -q '^takes ' err.log
+  taken=$(sed -n 's/^trial of two changes, \(regularization [0-9.]*, learning-rate [0-9.]*\): 10 epochs, valid MRR 0.*/\1/p' err.log)
+  grep -qx "takes $taken" err.log
+  [ "regularization $(option run regularization), learning-rate $(option run learning-rate)" = "$taken" ]
   grep -q ' 2400 train, 0 valid and 0 test edges' err.log
   "$OCTAVO" --quiet --threads 1 train --graph whole --run again --dim 64 --epochs 30
   [ "$(tables run)" = "$(tables again)" ]
   [ -z "$(find . -name '.octavo-trials*')" ]
+}
+
+@test "if the trial of two changes fails, the better one of them is taken" {
+  make_homes
+  "$OCTAVO" --quiet import homes.tsv --graph whole --columns head,relation,tail
+  "$OCTAVO" train --graph whole --run run --dim 64 --epochs 30 2>err.log
+  batches=$(/usr/bin/python3 -c 'import json, math; o = json.load(open("run/run.json"))["options"]; print(math.ceil(2280 / o["batch"]))')
+  OCTAVO_FAILPOINT=train.batch:$((batches * 45))=eio "$OCTAVO" train --graph whole --run failed --dim 64 --epochs 30 2>err.log || true
+  grep -q '^trial 4/4' err.log
+  grep -q '^warning: a short training has failed, so the comparison ends with \(regularization\|learning-rate\) [0-9.]*: ' err.log
+  grep -q '^takes \(regularization\|learning-rate\) [0-9.]*$' err.log
+}
+
+@test "if few pairs of nodes can be held out, nothing is compared" {
+  awk 'BEGIN { for (i = 0; i < 1200; ++i) printf "a%d\tr%d\tb%d\n", i % 12, int(i / 12), i % 12 }' >pairs.tsv
+  "$OCTAVO" --quiet import pairs.tsv --graph pairs --columns head,relation,tail
+  "$OCTAVO" train --graph pairs --run run --dim 16 --epochs 3 2>err.log
+  grep -q '^compares nothing: [0-9]* pairs\? of nodes can be held out, and 50 are needed$' err.log
+  if grep -q '^trial\|^warning' err.log; then false; fi
 }
 
 @test "what is in the way of the run is refused before the short trainings" {
@@ -168,7 +189,8 @@ make_homes() {
   [ "$(grep -c '^trial ./.*has diverged' err.log)" -ge 2 ]
   grep -q '^takes the chosen options' err.log
   OCTAVO_FAILPOINT=train.batch=eio "$OCTAVO" train --graph homes --run failed --epochs 3 2>err.log || true
-  grep -q '^warning: a short training has failed, so the chosen options are taken: ' err.log
+  grep -q '^warning: a short training has failed, so the comparison ends with the chosen options: ' err.log
+  if grep -q '^warning: .*octavo resume' err.log; then false; fi
 }
 
 catches_usr1() {

@@ -49,6 +49,9 @@ TEST(MakeHeldOutGraphTest, DividesTheTrainingEdgesAndKeepsTheRest) {
   for (const Edge& edge : held) valid.insert(Ends(edge));
   ASSERT_OK_AND_ASSIGN(const auto kept, graph->Edges(Split::kTrain).ReadAll());
   for (const Edge& edge : kept) EXPECT_FALSE(valid.contains(Ends(edge))) << "known from its opposite";
+  EXPECT_LT(valid.size(), held.size()) << "some pairs have several edges";
+  ASSERT_OK_AND_ASSIGN(const std::uint64_t pairs, CountValidPairs(*graph));
+  EXPECT_EQ(pairs, valid.size());
   EXPECT_NE(made.fingerprint, whole->description().fingerprint);
   std::uint64_t counted = 0;
   for (std::uint32_t r = 0; r < graph->relation_count(); ++r) counted += graph->RelationTrainEdges(RelationId{r});

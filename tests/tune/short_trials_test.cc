@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "graph/graph.h"
 #include "gtest/gtest.h"
 #include "run/trained_run.h"
 #include "tests/support/expect_status.h"
 #include "tests/train/tiny_training.h"
+#include "train/memory_estimate.h"
 
 namespace octavo {
 namespace {
@@ -81,6 +83,19 @@ TEST(MakeShortTrialsTest, WithoutValidEdgesThereMustBeEnoughToHoldOut) {
   EXPECT_EQ(ChangesFor(source).size(), 0U);
 }
 
+TEST(MakeShortTrialsTest, NoneForManyNodes) {
+  CandidateSource source = SourceOf(20'001, 3000);
+  source.options.dim = 16;
+  source.options.epochs = 3;
+  source.given = {"dim", "epochs"};
+  EXPECT_EQ(ChangesFor(source).size(), 0U);
+  source = SourceOf(20'000, 3000);
+  source.options.dim = 16;
+  source.options.epochs = 3;
+  source.given = {"dim", "epochs"};
+  EXPECT_EQ(ChangesFor(source).size(), 2U);
+}
+
 TEST(MakeShortTrialsTest, NoneForMuchWork) {
   CandidateSource source = SourceOf(800, 2600);
   EXPECT_EQ(TrialsFor(source, 0).size(), 0U);
@@ -95,7 +110,7 @@ TEST(MakeShortTrialsTest, NoneForMuchWork) {
 
 TEST(TrialToTakeTest, ChanceDoesNotDecide) {
   std::vector<ShortTrial> trials(3);
-  for (ShortTrial& trial : trials) trial.scores = {.mrr = 0.5, .triples = 200};
+  for (ShortTrial& trial : trials) trial = {.scores = {.mrr = 0.5}, .samples = 200};
   EXPECT_EQ(TrialToTake(trials), 0U);
   trials[2].scores.mrr = 0.514;  // 0.3 / sqrt(400) is 0.015
   EXPECT_EQ(TrialToTake(trials), 0U);
@@ -114,7 +129,10 @@ class MakeCombinedTrialTest : public ::testing::Test {
   // The trials of the choice and of a lower weight, a higher rate and blocks, with these MRRs of the valid edges.
   std::vector<ShortTrial> TrialsWith(const std::vector<double>& mrrs) const {
     std::vector<ShortTrial> trials = MakeShortTrials(source_, choice_, kMostChanges);
-    for (std::size_t t = 0; t < trials.size(); ++t) trials[t].scores = {.mrr = mrrs.at(t), .triples = 200};
+    for (std::size_t t = 0; t < trials.size(); ++t) {
+      trials[t].scores.mrr = mrrs.at(t);
+      trials[t].samples = 200;
+    }
     return trials;
   }
   std::string ChangeFor(const std::vector<double>& mrrs) const {
@@ -166,7 +184,8 @@ class RunShortTrialTest : public ::testing::Test {
   }
   std::filesystem::path folder() const { return training_.run_folder("trials"); }
   absl::Status Run(const std::function<bool()>& stop = [] { return false; }) {
-    const TrainSettings settings = {.memory = kPlenty,
+    const TrainSettings settings = {.threads = threads_,
+                                    .memory = kPlenty,
                                     .validate = [this](const std::filesystem::path& run, const TrainOptions& options,
                                                        std::uint64_t) -> absl::StatusOr<ValidationScores> {
                                       trained_ = options;
@@ -180,14 +199,27 @@ class RunShortTrialTest : public ::testing::Test {
   const TinyTraining training_{{.valid_share = 0.1}};
   ShortTrial trial_;
   TrainOptions trained_;  // by the last trial
+  int threads_ = 1;
+  std::uint64_t memory_ = kPlenty;
 };
 
 TEST_F(RunShortTrialTest, TrainsItsEpochsAndLeavesNothing) {
   ASSERT_OK(Run());
   EXPECT_EQ(trial_.scores.mrr, 0.2);
-  EXPECT_EQ(trial_.scores.triples, 5U);
+  EXPECT_EQ(trial_.samples, 5U);
   EXPECT_EQ(trial_.options.epochs, 6U) << "the options stay those of the whole training";
   EXPECT_TRUE(std::filesystem::is_empty(folder()));
+}
+
+// A trial that failed for many threads only would make the choice depend on their number.
+TEST_F(RunShortTrialTest, NeedsTheMemoryOfFewThreads) {
+  constexpr int kTooMany = 1'000'000;
+  const auto graph = Graph::Open(training_.graph_folder());
+  ASSERT_OK(graph);
+  memory_ = std::uint64_t{1} << 30;
+  EXPECT_GT(EstimateTrainingMemory(trial_.options, (*graph)->description(), kTooMany, {1, 1}).total(), memory_);
+  threads_ = kTooMany;
+  EXPECT_OK(Run());
 }
 
 TEST_F(RunShortTrialTest, WhatNeedsValidationsIsLeftOut) {
