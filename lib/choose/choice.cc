@@ -80,6 +80,7 @@ class Chooser {
     ChoosePrecision();
     FitMemory();
     ChooseCorrection();
+    ChooseAnswerWeighting();
     ChooseRegularization();
     ChooseRate();
     return {.options = options_,
@@ -137,6 +138,7 @@ class Chooser {
   void ChoosePrecision();
   void FitMemory();
   void ChooseCorrection();
+  void ChooseAnswerWeighting();
   void ChooseRegularization();
   void ChooseRate();
   bool Shrink();
@@ -425,6 +427,13 @@ void Chooser::FitMemory() {
 void Chooser::ChooseCorrection() {
   if (!WithRelations() || !OfProducts() || options_.loss != LossKind::kSoftmax || options_.negatives == 0) return;
   Set("sampling-correction", &TrainOptions::sampling_correction, 0.5);
+}
+
+// Where answers compete. It needs the degrees of all nodes in memory.
+void Chooser::ChooseAnswerWeighting() {
+  constexpr std::uint64_t kMostNodes = 1'000'000;
+  const bool measured = options_.competing_answers && options_.regularizer == RegularizerKind::kDura;
+  if (measured && facts_.nodes <= kMostNodes) Set("answer-weighting", &TrainOptions::answer_weighting, 0.2);
 }
 
 // The weight, which needs the dimension that fits in memory.

@@ -133,7 +133,9 @@ std::string Times(double number, double factor) { return fmt::format("{:.3g}", f
 std::vector<Change> ProbableChanges(const TrainOptions& choice) {
   std::vector<Change> changes;
   if (choice.model_spec().RelationWidth() == 0 || IsDistance(choice)) return changes;
-  if (choice.regularizer == RegularizerKind::kDura) changes.push_back({{"answer-weighting", "0.2"}});
+  if (choice.regularizer == RegularizerKind::kDura) {
+    changes.push_back({{"answer-weighting", choice.answer_weighting > 0 ? "0" : "0.2"}});
+  }
   if (choice.regularizer != RegularizerKind::kN3) return changes;
   changes.push_back({{"regularization", Times(choice.regularization, 0.2)}});
   changes.push_back({{"learning-rate", Times(choice.learning_rate, 2.5)}});

@@ -148,12 +148,22 @@ TEST(ChooseOptionsTest, HubsAndFewDimensionsLowerTheWeightOfDura) {
   EXPECT_NEAR(weight(), 0.1, 1e-9);
 }
 
+TEST(ChooseOptionsTest, AnswersHaveNoWeightsWhereDegreesWouldTakeMuchMemory) {
+  GraphFacts facts = Facts(1'000'000, 3'000'000, 11);
+  facts.query_share = 0.5;
+  EXPECT_EQ(Choose(facts).options.answer_weighting, 0.2);
+  facts = Facts(1'000'001, 3'000'000, 11);
+  facts.query_share = 0.5;
+  EXPECT_EQ(Choose(facts).options.answer_weighting, 0);
+}
+
 // Many answers of a query push each other away.
 TEST(ChooseOptionsTest, AnswersCompeteWhereTheyAreFew) {
   GraphFacts facts = Facts(40'000, 87'000, 11);
   for (const double share : {0.28, 0.36, 0.44, 0.6}) {
     facts.query_share = share;
     EXPECT_EQ(Choose(facts).options.competing_answers, share > 0.4) << share;
+    EXPECT_EQ(Choose(facts).options.answer_weighting, share > 0.4 ? 0.2 : 0) << share;
   }
 }
 

@@ -73,9 +73,13 @@ TEST(MakeCandidatesTest, ProbableChangesComeBeforeDrawnOnes) {
   }
   EXPECT_EQ(MakeProbableCandidates(SourceOf(800, 2600, 3), 9).size(), 4U);
   EXPECT_EQ(MakeProbableCandidates(SourceOf(34, 78, 1), 9).size(), 1U) << "a graph of walks";
-  const std::vector<TrainOptions> large = MakeProbableCandidates(SourceOf(15'000, 270'000, 237), 9);
-  ASSERT_EQ(large.size(), 2U);
-  EXPECT_EQ(DifferenceText(large[1], large[0]), "answer-weighting 0.2");
+  CandidateSource large = SourceOf(15'000, 270'000, 237);
+  for (const auto& [share, change] : {std::pair(0.3, "answer-weighting 0.2"), std::pair(0.5, "answer-weighting 0")}) {
+    large.facts.query_share = share;  // answers compete if it is high
+    const std::vector<TrainOptions> both = MakeProbableCandidates(large, 9);
+    ASSERT_EQ(both.size(), 2U);
+    EXPECT_EQ(DifferenceText(both[1], both[0]), change);
+  }
 }
 
 TEST(MakeCandidatesTest, AllDifferAndCanBeTrained) {
