@@ -38,13 +38,14 @@ std::filesystem::path FolderBeside(const std::filesystem::path& run) {
 
 struct TrialGraph {
   std::filesystem::path path;
-  std::uint64_t samples = 0;  // independent ones among its valid edges
+  std::uint64_t samples = 0;   // independent ones among its valid edges
+  std::uint64_t held_out = 0;  // training edges of `graph`
 };
 
 // Returns the graph of the trials: `graph`, or one in `folder` that holds out some of its training edges. Without
 // samples if they cannot be held out.
-absl::StatusOr<TrialGraph> GraphOfTrials(Program& program, const std::filesystem::path& graph,
-                                         const CandidateSource& source, const std::filesystem::path& folder) {
+absl::StatusOr<TrialGraph> GraphOfTrials(const std::filesystem::path& graph, const CandidateSource& source,
+                                         const std::filesystem::path& folder) {
   if (source.graph.valid_edges > 0) return TrialGraph{graph, source.graph.valid_edges};
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> opened, Graph::Open(graph));
   TrialGraph trials{folder / "graph"};
@@ -56,8 +57,7 @@ absl::StatusOr<TrialGraph> GraphOfTrials(Program& program, const std::filesystem
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> held_out, Graph::Open(trials.path));
   ASSIGN_OR_RETURN(trials.samples, CountValidPairs(*held_out));
-  program.reporter.Info(fmt::format("the graph has no valid edges, so the short trainings hold out {}",
-                                    CountText(made->valid_edges, "training edge")));
+  trials.held_out = made->valid_edges;
   return trials;
 }
 
@@ -88,21 +88,33 @@ void WarnOfFailure(Program& program, const std::string& taken, const absl::Statu
                                        message.substr(0, message.find("; generation "))));
 }
 
-// Returns the trial to take.
-absl::StatusOr<ShortTrial> RunTrials(Program& program, const std::filesystem::path& graph,
-                                     const std::filesystem::path& folder, const CandidateSource& source,
-                                     const Choice& choice, std::vector<ShortTrial> trials) {
+// Returns the trial to take, or nothing if there is nothing to compare. A failure ends the trials: those before it are
+// compared.
+absl::StatusOr<std::optional<ShortTrial>> RunTrials(Program& program, const std::filesystem::path& graph,
+                                                    const std::filesystem::path& folder, const CandidateSource& source,
+                                                    const Choice& choice, std::vector<ShortTrial> trials) {
   constexpr std::uint64_t kLeastPairs = 50;
   ASSIGN_OR_RETURN(const ScratchFolder scratch, ScratchFolder::Make(folder, "octavo-trials"));
-  ASSIGN_OR_RETURN(const TrialGraph trained, GraphOfTrials(program, graph, source, scratch.path()));
+  ASSIGN_OR_RETURN(const TrialGraph trained, GraphOfTrials(graph, source, scratch.path()));
   if (source.graph.valid_edges == 0 && trained.samples < kLeastPairs) {
-    program.reporter.Info(fmt::format("compares nothing: {} of nodes can be held out, and {} are needed",
-                                      CountText(trained.samples, "pair"), kLeastPairs));
-    return std::move(trials[0]);
+    program.reporter.Info(
+        fmt::format("compares nothing: the training edges that were held out are between {} of nodes, less than {}",
+                    CountText(trained.samples, "pair"), kLeastPairs));
+    return std::nullopt;
+  }
+  if (trained.held_out > 0) {
+    program.reporter.Info(fmt::format("the graph has no valid edges, so the short trainings hold out {}",
+                                      CountText(trained.held_out, "training edge")));
   }
   for (std::size_t t = 0; t < trials.size(); ++t) {
     const std::string label = fmt::format("trial {}/{}", t + 1, trials.size());
-    RETURN_IF_ERROR(RunTrial(program, trained, scratch.path(), label, trials[t]));
+    const absl::Status status = RunTrial(program, trained, scratch.path(), label, trials[t]);
+    if (status.ok()) continue;
+    if (t == 0 || absl::IsCancelled(status)) return status;
+    trials.resize(t);
+    ShortTrial& best = trials[TrialToTake(trials)];
+    WarnOfFailure(program, NameOf(best), status);
+    return std::move(best);
   }
   std::optional<ShortTrial> combined = MakeCombinedTrial(source, choice, trials);
   ShortTrial& best = trials[TrialToTake(trials)];
@@ -123,14 +135,16 @@ absl::Status TakeBetterChange(Program& program, const std::filesystem::path& gra
                               const CandidateSource& source, std::vector<ShortTrial> trials, Choice& choice) {
   CatchInterrupts();
   program.reporter.Info(fmt::format("compares {} (off with --changes 0)", ComparisonText(trials)));
-  const absl::StatusOr<ShortTrial> taken =
+  absl::StatusOr<std::optional<ShortTrial>> ended =
       RunTrials(program, graph, FolderBeside(run), source, choice, std::move(trials));
   program.reporter.EndProgress();
-  if (absl::IsCancelled(taken.status()) || Interrupted()) return absl::CancelledError();
-  if (!taken.ok()) {
-    WarnOfFailure(program, "the chosen options", taken.status());
+  if (absl::IsCancelled(ended.status()) || Interrupted()) return absl::CancelledError();
+  if (!ended.ok()) {
+    WarnOfFailure(program, "the chosen options", ended.status());
     return absl::OkStatus();
   }
+  const std::optional<ShortTrial> taken = *std::move(ended);
+  if (!taken) return absl::OkStatus();
   choice.options = taken->options;
   program.reporter.Info(
       fmt::format("takes {}{}", NameOf(*taken), taken->change.empty() ? ": no change is clearly better" : ""));

@@ -78,9 +78,9 @@ class Chooser {
     }
     ChooseRegularizer();
     ChoosePrecision();
+    ChooseAnswerWeighting();
     FitMemory();
     ChooseCorrection();
-    ChooseAnswerWeighting();
     ChooseRegularization();
     ChooseRate();
     return {.options = options_,
@@ -404,9 +404,17 @@ bool Chooser::Shrink() {
   return true;
 }
 
+// Weights were better where answers compete, and a little worse elsewhere (docs/defaults-measured.md).
+void Chooser::ChooseAnswerWeighting() {
+  if (OfWalks() || !options_.competing_answers || options_.regularizer != RegularizerKind::kDura) return;
+  Set("answer-weighting", &TrainOptions::answer_weighting, 0.2);
+}
+
 void Chooser::FitMemory() {
   if (!Free("partitions") || !Free("resident")) return;
   if (FitsWhole()) return;
+  // It holds the degrees of all nodes, also of those that are not in memory.
+  if (chosen_.erase("answer-weighting") > 0) options_.answer_weighting = 0;
   const std::uint64_t wanted = options_.dim;
   while (Free("dim") && options_.dim > kLeastDim && !FitsWhole()) options_.dim = std::max(options_.dim / 2, kLeastDim);
   if (!FitsWhole() && options_.optimizer == OptimizerKind::kAdagrad && Free("optimizer")) {
@@ -427,13 +435,6 @@ void Chooser::FitMemory() {
 void Chooser::ChooseCorrection() {
   if (!WithRelations() || !OfProducts() || options_.loss != LossKind::kSoftmax || options_.negatives == 0) return;
   Set("sampling-correction", &TrainOptions::sampling_correction, 0.5);
-}
-
-// Where answers compete. It needs the degrees of all nodes in memory.
-void Chooser::ChooseAnswerWeighting() {
-  constexpr std::uint64_t kMostNodes = 1'000'000;
-  const bool measured = options_.competing_answers && options_.regularizer == RegularizerKind::kDura;
-  if (measured && facts_.nodes <= kMostNodes) Set("answer-weighting", &TrainOptions::answer_weighting, 0.2);
 }
 
 // The weight, which needs the dimension that fits in memory.

@@ -148,13 +148,25 @@ TEST(ChooseOptionsTest, HubsAndFewDimensionsLowerTheWeightOfDura) {
   EXPECT_NEAR(weight(), 0.1, 1e-9);
 }
 
-TEST(ChooseOptionsTest, AnswersHaveNoWeightsWhereDegreesWouldTakeMuchMemory) {
-  GraphFacts facts = Facts(1'000'000, 3'000'000, 11);
+TEST(ChooseOptionsTest, AnswersHaveNoWeightsWhereMemoryIsShort) {
+  GraphFacts facts = Facts(2'000'000, 10'000'000, 20);
   facts.query_share = 0.5;
   EXPECT_EQ(Choose(facts).options.answer_weighting, 0.2);
-  facts = Facts(1'000'001, 3'000'000, 11);
-  facts.query_share = 0.5;
-  EXPECT_EQ(Choose(facts).options.answer_weighting, 0);
+  const Choice poor = Choose(facts, {}, {}, std::uint64_t{300} << 20);
+  EXPECT_EQ(poor.options.answer_weighting, 0);
+  EXPECT_THAT(poor.chosen, Not(HasSubstr("answer-weighting")));
+}
+
+// Weights by degree have no meaning for pairs of walks.
+TEST(ChooseOptionsTest, AnswersOfWalksHaveNoWeights) {
+  GraphFacts facts = Facts(8'000, 9'000, 1);
+  facts.query_share = 0.9;
+  TrainOptions given;
+  given.model = ModelKind::kComplEx;
+  given.walk = Walk::kDeepWalk;
+  const TrainOptions options = Choose(facts, given, {"model", "walk"}).options;
+  EXPECT_EQ(options.answer_weighting, 0);
+  EXPECT_OK(ValidateTrainOptions(options));
 }
 
 // Many answers of a query push each other away.

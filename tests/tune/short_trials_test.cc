@@ -185,7 +185,7 @@ class RunShortTrialTest : public ::testing::Test {
   std::filesystem::path folder() const { return training_.run_folder("trials"); }
   absl::Status Run(const std::function<bool()>& stop = [] { return false; }) {
     const TrainSettings settings = {.threads = threads_,
-                                    .memory = kPlenty,
+                                    .memory = memory_,
                                     .validate = [this](const std::filesystem::path& run, const TrainOptions& options,
                                                        std::uint64_t) -> absl::StatusOr<ValidationScores> {
                                       trained_ = options;
