@@ -42,8 +42,7 @@ std::optional<ShortTrial> MakeCombinedTrial(const CandidateSource& source, const
 
 // Trains the trial in the existing folder `folder`, ranks the valid edges by settings.validate, and leaves nothing
 // there. Uses at most kThreadsOfChoice threads, whose memory the trials were made for. That a trial diverges is no
-// error. `stop`, called at each batch, ends it with absl::CancelledError soon
-// after it returned true.
+// error. `stop`, called at each batch, ends it with absl::CancelledError soon after it returned true.
 absl::Status RunShortTrial(const std::filesystem::path& graph, const std::filesystem::path& folder,
                            const TrainSettings& settings, const TrainCallbacks& callbacks,
                            const std::function<bool()>& stop, ShortTrial& trial);
