@@ -94,6 +94,33 @@ class AmxTileUnit {
     PairBf16Words(count - i, first + i, second + i, pairs + i);
   }
 
+  // Two rows of 32 words are two rows of 16 pairs.
+  OCTAVO_ROUNDS static void PackTwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride,
+                                          std::uint16_t* strips) {
+    const __m512i first_half = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
+    const __m512i second_half = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+    const std::size_t pairs = WholeBf16(k, kBf16Block) / 2;
+    std::uint16_t* const second_strip = strips + pairs * 2 * kBf16Columns;
+    const auto put = [&](std::size_t pair, __m512i first, __m512i second) OCTAVO_ROUNDS {
+      const __m512i low = _mm512_unpacklo_epi16(first, second);   // columns 0 to 3, 8 to 11, 16 to 19, 24 to 27
+      const __m512i high = _mm512_unpackhi_epi16(first, second);  // columns 4 to 7, 12 to 15, 20 to 23, 28 to 31
+      const std::size_t at = pair * 2 * kBf16Columns;
+      _mm512_storeu_si512(strips + at, _mm512_permutex2var_epi64(low, first_half, high));
+      _mm512_storeu_si512(second_strip + at, _mm512_permutex2var_epi64(low, second_half, high));
+    };
+    const auto row = [&](std::size_t l) OCTAVO_ROUNDS { return _mm512_loadu_si512(rows + l * stride); };
+    for (std::size_t pair = 0; pair < k / 2; ++pair) put(pair, row(2 * pair), row(2 * pair + 1));
+    for (std::size_t pair = k / 2; pair < pairs; ++pair) {
+      put(pair, 2 * pair < k ? row(2 * pair) : _mm512_setzero_si512(), _mm512_setzero_si512());
+    }
+  }
+  OCTAVO_ROUNDS static void AddTile(std::size_t rows, const float* tile, float* const* c, std::size_t column) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      float* const to = c[r] + column;
+      _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), _mm512_load_ps(tile + r * kTileSide)));
+    }
+  }
+
   template <int kTile>
   void Zero() {
     asm volatile("tilezero %%tmm%c0" : : "i"(kTile));
@@ -138,14 +165,19 @@ struct ProductsOf {
     Unit unit;
     MultiplyTilesTransposed(unit, m, n, OperandsOf(k, left, left_stride, right), SumColumns{c, ldc});
   }
+  static void AddRows(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* const* left,
+                      const std::uint16_t* right, std::uint16_t* tiles, float* const* c) {
+    Unit unit;
+    AddTileProduct(unit, m, n, k, left, right, tiles, c);
+  }
   static void MultiplyByRows(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                              std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,
                              std::uint16_t* panel, float* c, std::size_t ldc) {
     Unit unit;
     MultiplyTilesByRows(unit, m, n, k, left, left_stride, rows, row_stride, panel, SumRows{c, ldc});
   }
-  static constexpr TileProducts kAll = {Unit::RoundWords, Unit::PairWords, Multiply, MultiplyTransposed,
-                                        MultiplyByRows};
+  static constexpr TileProducts kAll = {Unit::RoundWords,   Unit::PairWords, Multiply,
+                                        MultiplyTransposed, MultiplyByRows,  AddRows};
 };
 
 }  // namespace

@@ -14,7 +14,10 @@ float* Room(AlignedFloats& memory, std::size_t size) {
 void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t first, std::size_t count,
                    const float* rows, std::span<float> columns, std::span<float> packed_rows) {
   if (Bf16HasWords(backend)) {
-    PackBf16Left(backend, count, dim, rows, dim, columns.data() + first * Bf16LeftStride(backend, dim));
+    const std::size_t stride = Bf16LeftStride(backend, dim);
+    for (std::size_t i = 0; i < count; ++i) {
+      PackBf16LeftRow(backend, dim, rows + i * dim, columns.data() + (first + i) * stride);
+    }
     return;
   }
   PackBf16RightColumns(backend, dim, negatives, first, count, rows, dim, columns.data());
@@ -56,7 +59,7 @@ void Bf16Block::Backpropagate(std::size_t dim, std::size_t n, const float* queri
                               float* negative_gradients) {
   float* const slopes = Room(slope_columns_, Bf16LeftFloats(m, n));
   float* const rows = Room(query_rows_, Bf16RightFloats(n, dim));
-  PackBf16LeftColumns(backend_, m, n, 0, n, g, m, slopes, Bf16LeftStride(backend_, n), true);
+  PackBf16LeftColumns(backend_, m, n, 0, n, g, m, slopes, Bf16LeftStride(backend_, n));
   PackBf16RightRows(backend_, n, dim, 0, n, queries, dim, rows);
   Bf16Multiply(backend_, m, dim, n, slopes, rows, negative_gradients, dim);
   QueryGradients(dim, n, m, negatives, g, query_gradients);
@@ -65,7 +68,7 @@ void Bf16Block::Backpropagate(std::size_t dim, std::size_t n, const float* queri
 void Bf16Block::BackpropagateFactors(std::size_t dim, std::size_t n, const float* queries, std::size_t m,
                                      const PackedNegatives& negatives, float* g, float* query_gradients,
                                      const NegativeFactors& factors) {
-  PackBf16LeftColumns(backend_, m, factors.whole, factors.first, n, g, m, factors.slopes.data(), factors.stride, false);
+  PackBf16LeftColumns(backend_, m, factors.whole, factors.first, n, g, m, factors.slopes.data(), factors.stride);
   PackBf16RightRows(backend_, factors.whole, dim, factors.first, n, queries, dim, factors.queries.data());
   QueryGradients(dim, n, m, negatives, g, query_gradients);
 }

@@ -17,7 +17,7 @@ namespace octavo {
 
 // Packs rows [first, first + count) of N negatives, [count, dim], into their copies, which have the sizes of
 // PackedColumnFloats and PackedRowFloats. With words `packed_rows` is empty, and `columns` holds left rows.
-// REQUIRES: first is a multiple of kNegativesPacked, and count at most that
+// REQUIRES: Bf16HasWords(backend), or first is a multiple of kNegativesPacked, and count at most that
 inline constexpr std::size_t kNegativesPacked = 16;  // rows that stay in the first caches while they are packed
 void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t first, std::size_t count,
                    const float* rows, std::span<float> columns, std::span<float> packed_rows);

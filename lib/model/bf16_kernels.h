@@ -16,8 +16,6 @@ void RoundToBf16Words(std::size_t count, const float* from, std::uint16_t* words
 void PairBf16Words(std::size_t count, const float* first, const float* second, std::uint32_t* pairs);
 // Makes two strips of 16 columns, [2][k / 2][16][2] words, of k rows of 32 words; zeros to whole blocks of terms.
 void PackTwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride, std::uint16_t* strips);
-// to[i] += sums[i].
-void AddFloats(std::size_t count, const float* sums, float* to);
 
 // ---- Products of rows with strips. `strips` is [n / 16][k][16] floats; `left` is [m] rows of k floats.
 
@@ -43,11 +41,16 @@ struct TileProducts {
   void (*multiply_transposed)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                               std::size_t left_stride, const std::uint16_t* right, float* c, std::size_t ldc);
   // Writes c[i * ldc + j]. `rows` is the right operand: k rows of row_stride words, a multiple of 32 and at least n.
-  // `panel` is scratch of 32 words for each of the terms in whole blocks.
+  // `panel` is scratch of Bf16PanelFloats().
   void (*multiply_by_rows)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                            std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,
                            std::uint16_t* panel, float* c, std::size_t ldc);
+  // Adds to c[i][j], rows at any addresses. Row i of the left operand is at left[i]; it is padded with zeros to whole
+  // blocks. `n` is a multiple of kBf16Columns. `tiles` is scratch of kTileAddRows left rows.
+  void (*add_rows)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* const* left,
+                   const std::uint16_t* right, std::uint16_t* tiles, float* const* c);
 };
+inline constexpr std::size_t kTileAddRows = 32;
 extern const TileProducts kAmxProducts;  // REQUIRES: AmxWorks()
 extern const TileProducts kModelProducts;
 

@@ -1,4 +1,4 @@
-// Rounding to bf16, moves of words and sums by vectors. Naive version of the rounding: model/bf16_round.h.
+// Rounding to bf16 and moves of words by vectors. Naive version of the rounding: model/bf16_round.h.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/bf16_pack.cc"
 #include "hwy/foreach_target.h"  // before highway.h
@@ -94,15 +94,6 @@ void TwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride, std
   }
 }
 
-void Add(std::size_t count, const float* sums, float* to) {
-  const hn::ScalableTag<float> d;
-  std::size_t i = 0;
-  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    hn::StoreU(hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, sums + i)), d, to + i);
-  }
-  for (; i < count; ++i) to[i] += sums[i];
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace octavo
 HWY_AFTER_NAMESPACE();
@@ -115,7 +106,6 @@ HWY_EXPORT(RoundFloats);
 HWY_EXPORT(RoundWords);
 HWY_EXPORT(PairWords);
 HWY_EXPORT(TwoStrips);
-HWY_EXPORT(Add);
 
 }  // namespace
 
@@ -134,8 +124,6 @@ void PairBf16Words(std::size_t count, const float* first, const float* second, s
 void PackTwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride, std::uint16_t* strips) {
   HWY_DYNAMIC_DISPATCH(TwoStrips)(k, rows, stride, strips);
 }
-
-void AddFloats(std::size_t count, const float* sums, float* to) { HWY_DYNAMIC_DISPATCH(Add)(count, sums, to); }
 
 }  // namespace octavo
 #endif  // HWY_ONCE

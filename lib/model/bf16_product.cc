@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/aligned_floats.h"
+#include "base/float_rows.h"
 #include "model/bf16_kernels.h"
 #include "model/bf16_round.h"
 #include "model/gemm.h"
@@ -35,23 +36,25 @@ Bf16Backend ChooseBackend() {
   return *std::find_if(kBackends.begin(), kBackends.end(), Bf16BackendWorks);
 }
 
-// Words of the columns [first, first + count) of left rows: two at a time, by a transpose of pairs. A column whose
-// neighbour is not among them is written alone.
-void PackLeftWords(const TileProducts& tiles, std::size_t m, std::size_t first, std::size_t count, const float* a,
-                   std::size_t lda, float* packed, std::size_t stride) {
+// Words of the columns [first, first + count) of left rows: two at a time, by a transpose of pairs. The columns of
+// zeros up to `end`, if any, are written, too. A column whose neighbour is not among them all is written alone.
+void PackLeftWords(const TileProducts& tiles, std::size_t m, std::size_t first, std::size_t count, std::size_t end,
+                   const float* a, std::size_t lda, float* packed, std::size_t stride) {
   const auto alone = [&](std::size_t l) {
     for (std::size_t i = 0; i < m; ++i) Words(packed + i * stride)[first + l] = Bf16Word(a[l * lda + i]);
   };
   std::size_t l = 0;
   if (first % 2 == 1 && count > 0) alone(l++);
+  constexpr std::array<float, kPiece> kZeros{};
   alignas(64) std::array<std::uint32_t, kBf16Rows * kPiece> pairs;
-  while (l + 2 <= count) {
-    const std::size_t some = std::min(kBf16Rows, (count - l) / 2);
+  const std::size_t last = end - first;
+  while (l + 2 <= last) {
+    const std::size_t some = std::min(kBf16Rows, (last - l) / 2);
     for (std::size_t i = 0; i < m; i += kPiece) {
       const std::size_t rows = std::min(kPiece, m - i);
+      const auto column = [&](std::size_t c) { return c < count ? a + c * lda + i : kZeros.data(); };
       for (std::size_t p = 0; p < some; ++p) {
-        const float* const row = a + (l + 2 * p) * lda + i;
-        tiles.pair_words(rows, row, row + lda, pairs.data() + p * kPiece);
+        tiles.pair_words(rows, column(l + 2 * p), column(l + 2 * p + 1), pairs.data() + p * kPiece);
       }
       Transpose(some, rows, AsFloats(pairs.data()), kPiece, packed + i * stride + (first + l) / 2, stride);
     }
@@ -121,10 +124,8 @@ void PackStripFloats(std::size_t k, std::size_t columns, const float* b, std::si
   RoundFloatsToBf16(k * kBf16Columns, to, to);
 }
 
-// Rows of a sum that is added to rows elsewhere: so many at a time, whole tiles or whole blocks of the vectors'
-// product, and so many floats of them. Tiles want long rows, as then their left operand is loaded less often.
-constexpr std::size_t kTileSumRows = 32;
-constexpr std::size_t kTileSumFloats = 13312;  // 52 KiB
+// Rows of a sum that is added to rows elsewhere: so many at a time, whole blocks of the vectors' product, and so many
+// floats of them.
 constexpr std::size_t kVectorSumRows = 42;
 constexpr std::size_t kVectorSumFloats = 6144;  // 24 KiB
 
@@ -158,37 +159,29 @@ Bf16Backend ActiveBf16Backend() {
   return backend;
 }
 
+void PackBf16LeftRow(Bf16Backend backend, std::size_t k, const float* a, float* packed) {
+  if (!Bf16HasWords(backend)) return RoundFloatsToBf16(k, a, packed);
+  TilesOf(backend).round_words(k, a, Words(packed));
+  std::fill(Words(packed) + k, Words(packed) + WholeBf16(k, kBf16Block), std::uint16_t{0});
+}
+
 void PackBf16Left(Bf16Backend backend, std::size_t m, std::size_t k, const float* a, std::size_t stride,
                   float* packed) {
-  if (!Bf16HasWords(backend)) {
-    for (std::size_t i = 0; i < m; ++i) RoundFloatsToBf16(k, a + i * stride, packed + i * k);
-    return;
-  }
-  const std::size_t width = WholeBf16(k, kBf16Block);
-  // In place, a row of words must end before the next row of floats begins.
+  const std::size_t width = Bf16LeftStride(backend, k);
+  // In place, a packed row must end before the next row of floats begins.
   std::vector<float> copy;
-  if (packed == a && width > 2 * k) {
+  if (packed == a && width > k) {
     copy.assign(a, a + m * k);
     a = copy.data();
   }
-  for (std::size_t i = 0; i < m; ++i) {
-    std::uint16_t* const row = Words(packed) + i * width;
-    TilesOf(backend).round_words(k, a + i * stride, row);
-    std::fill(row + k, row + width, std::uint16_t{0});
-  }
-  std::fill(Words(packed) + m * width, Words(packed) + WholeBf16(m, kBf16Rows) * width, std::uint16_t{0});
+  for (std::size_t i = 0; i < m; ++i) PackBf16LeftRow(backend, k, a + i * stride, packed + i * width);
 }
 
 void PackBf16LeftColumns(Bf16Backend backend, std::size_t m, std::size_t whole, std::size_t first, std::size_t count,
-                         const float* a, std::size_t lda, float* packed, std::size_t stride, bool padded) {
+                         const float* a, std::size_t lda, float* packed, std::size_t stride) {
   if (Bf16HasWords(backend)) {
-    PackLeftWords(TilesOf(backend), m, first, count, a, lda, packed, stride);
-    if (!padded || first + count < whole) return;
-    for (std::size_t i = 0; i < WholeBf16(m, kBf16Rows); ++i) {
-      std::uint16_t* const row = Words(packed + i * stride);
-      std::fill(row + (i < m ? whole : 0), row + WholeBf16(whole, kBf16Block), std::uint16_t{0});
-    }
-    return;
+    const std::size_t end = first + count < whole ? first + count : WholeBf16(whole, kBf16Block);
+    return PackLeftWords(TilesOf(backend), m, first, count, end, a, lda, packed, stride);
   }
   alignas(64) std::array<float, kBf16Rows * kPiece> rounded;
   for (std::size_t l = 0; l < count; l += kBf16Rows) {
@@ -264,27 +257,25 @@ void Bf16MultiplyByRows(Bf16Backend backend, std::size_t m, std::size_t n, std::
 
 void Bf16AddProductRows(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* const* left,
                         const float* right, float* const* c) {
-  const bool words = Bf16HasWords(backend);
-  const std::size_t width = WholeBf16(k, kBf16Block);
-  const std::size_t depth = words ? width / 2 : k;
-  alignas(64) std::array<float, std::max(kTileSumFloats, kVectorSumFloats)> sums;
-  const std::size_t most_rows = words ? kTileSumRows : kVectorSumRows;
-  AlignedFloats tiles(words ? most_rows * depth : 0);
-  for (std::size_t i = 0; i < m; i += most_rows) {
-    const std::size_t rows = std::min(most_rows, m - i);
-    if (words) {
-      for (std::size_t r = 0; r < rows; ++r) std::copy_n(Words(left[i + r]), k, Words(tiles.data()) + r * width);
+  if (Bf16HasWords(backend)) {
+    thread_local AlignedFloats tiles;
+    const std::size_t room = kTileAddRows * Bf16LeftStride(backend, k);
+    if (tiles.size() < room) tiles.resize(room);
+    std::array<const std::uint16_t*, kTileAddRows> rows;
+    for (std::size_t i = 0; i < m; i += kTileAddRows) {
+      const std::size_t some = std::min(kTileAddRows, m - i);
+      for (std::size_t r = 0; r < some; ++r) rows[r] = Words(left[i + r]);
+      TilesOf(backend).add_rows(some, n, k, rows.data(), Words(right), Words(tiles.data()), c + i);
     }
-    const std::size_t room = words ? kTileSumFloats : kVectorSumFloats;
-    const std::size_t most = room / WholeBf16(rows, kBf16Rows) / kBf16Columns * kBf16Columns;
+    return;
+  }
+  alignas(64) std::array<float, kVectorSumFloats> sums;
+  for (std::size_t i = 0; i < m; i += kVectorSumRows) {
+    const std::size_t rows = std::min(kVectorSumRows, m - i);
+    const std::size_t most = kVectorSumFloats / rows / kBf16Columns * kBf16Columns;
     for (std::size_t j = 0; j < n; j += most) {
       const std::size_t columns = std::min(most, n - j);
-      if (words) {
-        TilesOf(backend).multiply(rows, columns, k, Words(tiles.data()), width, Words(right + j * depth), sums.data(),
-                                  columns);
-      } else {
-        MultiplyFloats(backend, rows, columns, k, left + i, right + j * depth, sums.data(), columns);
-      }
+      MultiplyFloats(backend, rows, columns, k, left + i, right + j * k, sums.data(), columns);
       for (std::size_t r = 0; r < rows; ++r) AddFloats(columns, sums.data() + r * columns, c[i + r] + j);
     }
   }

@@ -35,9 +35,10 @@ Bf16Backend ActiveBf16Backend();
 // Whether the processor and the system let this process use AMX's bf16 products. Asks the system for the permission.
 bool AmxWorks();
 
-inline constexpr std::size_t kBf16Block = 32;    // terms that are added to each other before they are added to c
-inline constexpr std::size_t kBf16Columns = 16;  // of a strip
-inline constexpr std::size_t kBf16Rows = 16;     // of a tile
+inline constexpr std::size_t kBf16Block = 32;       // terms that are added to each other before they are added to c
+inline constexpr std::size_t kBf16Columns = 16;     // of a strip
+inline constexpr std::size_t kBf16Rows = 16;        // of a tile
+inline constexpr std::size_t kBf16PanelRows = 256;  // of a right operand given by rows: so many are packed at a time
 
 constexpr std::size_t WholeBf16(std::size_t size, std::size_t unit) { return (size + unit - 1) / unit * unit; }
 
@@ -65,11 +66,15 @@ constexpr std::size_t Bf16LeftStride(Bf16Backend backend, std::size_t k) {
 // Packs a left operand [m, k] from rows a[i * stride + l]. `packed` may be `a` where stride is k.
 void PackBf16Left(Bf16Backend backend, std::size_t m, std::size_t k, const float* a, std::size_t stride, float* packed);
 
+// Packs one row of a left operand. Of the last tile, only the rows that are packed need to be written: the others count
+// for no result.
+void PackBf16LeftRow(Bf16Backend backend, std::size_t k, const float* a, float* packed);
+
 // Packs columns [first, first + count) of left rows from the transpose: element (i, first + l) is a[l * lda + i], i <
 // m. Row i is at packed + i * stride; `whole` is the number of all columns. Writes no other element, so threads may
-// pack columns of the same rows. With the last column, writes zeros to the end of the rows where `padded`.
+// pack columns of the same rows; with the last column, the zeros after it, to whole blocks.
 void PackBf16LeftColumns(Bf16Backend backend, std::size_t m, std::size_t whole, std::size_t first, std::size_t count,
-                         const float* a, std::size_t lda, float* packed, std::size_t stride, bool padded);
+                         const float* a, std::size_t lda, float* packed, std::size_t stride);
 
 // Packs rows [first, first + count) of a right operand [k, n] from b[(l - first) * stride + j]; the last row with the
 // zeros after it. Writes no other element.
@@ -91,13 +96,16 @@ void Bf16Multiply(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t
 // layout. REQUIRES: Bf16HasWords(backend)
 void Bf16MultiplyTransposed(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
                             const float* right, float* c, std::size_t ldc);
-constexpr std::size_t Bf16PanelFloats(std::size_t k) { return WholeBf16(k, kBf16Block) * kBf16Columns; }
+constexpr std::size_t Bf16PanelFloats(std::size_t k) {
+  return (k < kBf16PanelRows ? WholeBf16(k, kBf16Block) : kBf16PanelRows) * kBf16Columns;
+}
 void Bf16MultiplyByRows(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
                         const float* rows, float* panel, float* c, std::size_t ldc);
 
 // The product of Bf16Multiply with left rows anywhere in memory, row i at left[i], added to rows anywhere in memory: to
 // c[i], [n] floats, after the sum is made, by an addition that keeps denormals. Rows of c may be the same: sums are
-// added in the order of i. The elements of left rows beyond k are not read.
+// added in the order of i. Left rows are as PackBf16LeftColumns writes them, with the zeros after column k. REQUIRES: n
+// is a multiple of kBf16Columns
 void Bf16AddProductRows(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* const* left,
                         const float* right, float* const* c);
 

@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
+#include "base/float_rows.h"
 #include "model/bf16_kernels.h"
 #include "model/bf16_product.h"
 #include "model/bf16_round.h"
@@ -30,6 +32,13 @@ class ScalarTileUnit {
   }
   static void PairWords(std::size_t count, const float* first, const float* second, std::uint32_t* pairs) {
     PairBf16Words(count, first, second, pairs);
+  }
+  static void PackTwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride, std::uint16_t* strips) {
+    octavo::PackTwoStrips(k, rows, stride, strips);
+  }
+  // Adds `rows` rows of a tile to columns [column, column + kTileSide) of c[0], c[1] and so on, in this order.
+  static void AddTile(std::size_t rows, const float* tile, float* const* c, std::size_t column) {
+    for (std::size_t r = 0; r < rows; ++r) AddFloats(kTileSide, tile + r * kTileSide, c[r] + column);
   }
 
   template <int kTile>
@@ -78,6 +87,9 @@ class ScalarTileUnit {
   std::byte tiles_[8][kTileSide][kTileRowBytes] = {};
 };
 
+template <int kTile>
+using TileNumber = std::integral_constant<int, kTile>;
+
 // Where the sums of a product go: c[i * ldc + j].
 struct SumRows {
   float* c = nullptr;
@@ -97,6 +109,19 @@ struct SumRows {
       std::copy_n(whole + r * kTileSide, std::min(columns, kTileSide), c + r * ldc);
     }
   }
+  // Loads what Store has stored.
+  template <int kTile, class Unit>
+  void Load(Unit& unit, std::size_t rows, std::size_t columns) const {
+    if (rows >= kTileSide && columns >= kTileSide) {
+      unit.template Load<kTile>(c, ldc * sizeof(float));
+      return;
+    }
+    alignas(64) float whole[kTileFloats] = {};
+    for (std::size_t r = 0; r < std::min(rows, kTileSide); ++r) {
+      std::copy_n(c + r * ldc, std::min(columns, kTileSide), whole + r * kTileSide);
+    }
+    unit.template Load<kTile>(whole, kTileRowBytes);
+  }
 };
 
 // The same for the transpose: c[j * ldc + i].
@@ -113,6 +138,20 @@ struct SumColumns {
   }
 };
 
+// Rows at any addresses, to which the sums are added: c[i][j]. REQUIRES: columns are whole tiles
+struct AddedRows {
+  float* const* c = nullptr;
+  std::size_t column = 0;
+
+  AddedRows From(std::size_t i, std::size_t j) const { return {c + i, column + j}; }
+  template <int kTile, class Unit>
+  void Store(const Unit& unit, std::size_t rows, std::size_t /*columns*/) const {
+    alignas(64) float whole[kTileFloats];
+    unit.template Store<kTile>(whole, kTileRowBytes);
+    Unit::AddTile(std::min(rows, kTileSide), whole, c, column);
+  }
+};
+
 // The operands of a block, from its first row and column on: left rows, strips of right columns.
 struct TileOperands {
   std::size_t blocks = 0;  // of 32 terms
@@ -122,15 +161,27 @@ struct TileOperands {
   std::size_t strip = 0;  // words of a strip
 };
 
-// One block of at most kRows x kColumns tiles of sums; [rows, columns] of it exist.
-template <int kRows, int kColumns, class Unit, class Sums>
+// One block of at most kRows x kColumns tiles of sums; [rows, columns] of it exist. Of an operand that is multiplied
+// part by part, the later parts are added to the sums of those before: kAdd.
+//
+// A tile of operands is set to zero after its last use. It changes no result, but a tile that a load overwrites is
+// otherwise waited for: where the other hardware thread of the core is busy, a block takes 1.8 times as long without
+// it. Where that is idle there is no difference.
+template <int kRows, int kColumns, bool kAdd, class Unit, class Sums>
 void MultiplyTileBlock(Unit& unit, std::size_t rows, std::size_t columns, const TileOperands& in, const Sums& sums) {
   constexpr std::size_t kRightWords = kTileFloats * 2;
   const std::size_t stride = in.left_stride * sizeof(std::uint16_t);
-  unit.template Zero<0>();
-  if constexpr (kColumns > 1) unit.template Zero<1>();
-  if constexpr (kRows > 1) unit.template Zero<2>();
-  if constexpr (kRows > 1 && kColumns > 1) unit.template Zero<3>();
+  const auto begin = [&](auto tile, std::size_t i, std::size_t j) {
+    if constexpr (kAdd) {
+      sums.From(i, j).template Load<tile()>(unit, rows - i, columns - j);
+    } else {
+      unit.template Zero<tile()>();
+    }
+  };
+  begin(TileNumber<0>(), 0, 0);
+  if constexpr (kColumns > 1) begin(TileNumber<1>(), 0, kTileSide);
+  if constexpr (kRows > 1) begin(TileNumber<2>(), kTileSide, 0);
+  if constexpr (kRows > 1 && kColumns > 1) begin(TileNumber<3>(), kTileSide, kTileSide);
   for (std::size_t block = 0; block < in.blocks; ++block) {
     unit.template Load<4>(in.left + block * kBf16Block, stride);
     unit.template Load<6>(in.right + block * kRightWords, kTileRowBytes);
@@ -139,11 +190,15 @@ void MultiplyTileBlock(Unit& unit, std::size_t rows, std::size_t columns, const 
       unit.template Load<7>(in.right + in.strip + block * kRightWords, kTileRowBytes);
       unit.template MultiplyAdd<1, 4, 7>();
     }
+    unit.template Zero<4>();
     if constexpr (kRows > 1) {
       unit.template Load<5>(in.left + kTileSide * in.left_stride + block * kBf16Block, stride);
       unit.template MultiplyAdd<2, 5, 6>();
     }
+    unit.template Zero<6>();
     if constexpr (kRows > 1 && kColumns > 1) unit.template MultiplyAdd<3, 5, 7>();
+    if constexpr (kRows > 1) unit.template Zero<5>();
+    if constexpr (kColumns > 1) unit.template Zero<7>();
   }
   sums.template Store<0>(unit, rows, columns);
   if constexpr (kColumns > 1) sums.From(0, kTileSide).template Store<1>(unit, rows, columns - kTileSide);
@@ -153,13 +208,13 @@ void MultiplyTileBlock(Unit& unit, std::size_t rows, std::size_t columns, const 
   }
 }
 
-template <class Unit, class Sums>
+template <bool kAdd = false, class Unit, class Sums>
 void MultiplyTileBlock(Unit& unit, std::size_t rows, std::size_t columns, const TileOperands& in, const Sums& sums) {
   const bool tall = rows > kTileSide, wide = columns > kTileSide;
-  if (tall && wide) return MultiplyTileBlock<2, 2>(unit, rows, columns, in, sums);
-  if (tall) return MultiplyTileBlock<2, 1>(unit, rows, columns, in, sums);
-  if (wide) return MultiplyTileBlock<1, 2>(unit, rows, columns, in, sums);
-  MultiplyTileBlock<1, 1>(unit, rows, columns, in, sums);
+  if (tall && wide) return MultiplyTileBlock<2, 2, kAdd>(unit, rows, columns, in, sums);
+  if (tall) return MultiplyTileBlock<2, 1, kAdd>(unit, rows, columns, in, sums);
+  if (wide) return MultiplyTileBlock<1, 2, kAdd>(unit, rows, columns, in, sums);
+  MultiplyTileBlock<1, 1, kAdd>(unit, rows, columns, in, sums);
 }
 
 inline constexpr std::size_t kTileBlockSide = 2 * kTileSide;
@@ -177,8 +232,8 @@ inline TileOperands From(TileOperands in, std::size_t i, std::size_t j) {
 
 // The product of at most kTileBlockSide rows with at most 64 terms, as of the gradients of negatives in small chunks:
 // the left tiles stay while all strips pass, so that half as many tiles are loaded.
-template <int kRows, int kBlocks, class Unit>
-void MultiplyShortRows(Unit& unit, std::size_t rows, std::size_t n, const TileOperands& in, const SumRows& sums) {
+template <int kRows, int kBlocks, class Unit, class Sums>
+void MultiplyShortRows(Unit& unit, std::size_t rows, std::size_t n, const TileOperands& in, const Sums& sums) {
   constexpr std::size_t kRightWords = kTileFloats * 2;
   const std::size_t stride = in.left_stride * sizeof(std::uint16_t);
   unit.template Load<4>(in.left, stride);
@@ -192,35 +247,42 @@ void MultiplyShortRows(Unit& unit, std::size_t rows, std::size_t n, const TileOp
     unit.template Zero<0>();
     if constexpr (kRows > 1) unit.template Zero<1>();
     unit.template Load<2>(right, kTileRowBytes);
-    if constexpr (kBlocks > 1) unit.template Load<3>(right + kRightWords, kTileRowBytes);
     unit.template MultiplyAdd<0, 4, 2>();
     if constexpr (kRows > 1) unit.template MultiplyAdd<1, 6, 2>();
-    if constexpr (kBlocks > 1) unit.template MultiplyAdd<0, 5, 3>();
-    if constexpr (kRows > 1 && kBlocks > 1) unit.template MultiplyAdd<1, 7, 3>();
+    unit.template Zero<2>();  // as in MultiplyTileBlock
+    if constexpr (kBlocks > 1) {
+      unit.template Load<3>(right + kRightWords, kTileRowBytes);
+      unit.template MultiplyAdd<0, 5, 3>();
+      if constexpr (kRows > 1) unit.template MultiplyAdd<1, 7, 3>();
+      unit.template Zero<3>();
+    }
     sums.From(0, j).template Store<0>(unit, rows, n - j);
     if constexpr (kRows > 1) sums.From(kTileSide, j).template Store<1>(unit, rows - kTileSide, n - j);
   }
 }
 
-template <class Unit>
-void MultiplyShort(Unit& unit, std::size_t m, std::size_t n, const TileOperands& in, const SumRows& sums) {
+template <class Unit, class Sums>
+void MultiplyShort(Unit& unit, std::size_t m, std::size_t n, const TileOperands& in, const Sums& sums) {
   for (std::size_t i = 0; i < m; i += kTileBlockSide) {
     const std::size_t rows = m - i;
     const bool tall = rows > kTileSide;
     const auto run = [&](auto multiply) { multiply(unit, rows, n, From(in, i, 0), sums.From(i, 0)); };
     if (in.blocks == 1) {
-      run(tall ? MultiplyShortRows<2, 1, Unit> : MultiplyShortRows<1, 1, Unit>);
+      run(tall ? MultiplyShortRows<2, 1, Unit, Sums> : MultiplyShortRows<1, 1, Unit, Sums>);
     } else {
-      run(tall ? MultiplyShortRows<2, 2, Unit> : MultiplyShortRows<1, 2, Unit>);
+      run(tall ? MultiplyShortRows<2, 2, Unit, Sums> : MultiplyShortRows<1, 2, Unit, Sums>);
     }
   }
 }
 
+// Whether the product is one of MultiplyShort.
+inline bool IsShort(const TileOperands& in) { return in.blocks == 1 || in.blocks == 2; }
+
 // The whole product. Two strips of right columns stay in the caches while all left rows pass.
-template <class Unit>
-void MultiplyTiles(Unit& unit, std::size_t m, std::size_t n, const TileOperands& in, const SumRows& sums) {
+template <class Unit, class Sums>
+void MultiplyTiles(Unit& unit, std::size_t m, std::size_t n, const TileOperands& in, const Sums& sums) {
   if (m == 0 || n == 0) return;
-  if (in.blocks == 1 || in.blocks == 2) return MultiplyShort(unit, m, n, in, sums);
+  if (IsShort(in)) return MultiplyShort(unit, m, n, in, sums);
   for (std::size_t j = 0; j < n; j += kTileBlockSide) {
     for (std::size_t i = 0; i < m; i += kTileBlockSide) {
       MultiplyTileBlock(unit, m - i, n - j, From(in, i, j), sums.From(i, j));
@@ -238,17 +300,46 @@ void MultiplyTilesTransposed(Unit& unit, std::size_t m, std::size_t n, const Til
   }
 }
 
-// The same with rows [k, n] of words in place of strips: two strips at a time are made of them, in `panel`.
+// The same with left rows at any addresses, which are copied to `tiles`, [kTileBlockSide, terms], some at a time.
+template <class Unit>
+void AddTileProduct(Unit& unit, std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* const* left,
+                    const std::uint16_t* right, std::uint16_t* tiles, float* const* c) {
+  const std::size_t terms = WholeBf16(k, kBf16Block);
+  const TileOperands in = OperandsOf(k, tiles, terms, right);
+  for (std::size_t i = 0; i < m; i += kTileBlockSide) {
+    const std::size_t rows = std::min(kTileBlockSide, m - i);
+    for (std::size_t r = 0; r < rows; ++r) {
+      // Whole lines, each of which is a few instructions; the rest would be a call.
+      for (std::size_t l = 0; l < terms; l += kBf16Block) {
+        std::memcpy(tiles + r * terms + l, left[i + r] + l, kBf16Block * sizeof(std::uint16_t));
+      }
+    }
+    MultiplyTiles(unit, rows, n, in, AddedRows{c + i});
+  }
+}
+
+// The same with rows [k, n] of words in place of strips: of some rows at a time, two strips are made in `panel`, which
+// stay in the first-level cache with the left columns that they are multiplied by.
+template <bool kAdd, class Unit>
+void MultiplyPanels(Unit& unit, std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
+                    std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride, std::uint16_t* panel,
+                    const SumRows& sums) {
+  const TileOperands in = OperandsOf(k, left, left_stride, panel);
+  for (std::size_t j = 0; j < n; j += kTileBlockSide) {
+    Unit::PackTwoStrips(k, rows + j, row_stride, panel);
+    for (std::size_t i = 0; i < m; i += kTileBlockSide) {
+      MultiplyTileBlock<kAdd>(unit, m - i, n - j, From(in, i, 0), sums.From(i, j));
+    }
+  }
+}
 template <class Unit>
 void MultiplyTilesByRows(Unit& unit, std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                          std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,
                          std::uint16_t* panel, const SumRows& sums) {
-  const TileOperands in = OperandsOf(k, left, left_stride, panel);
-  for (std::size_t j = 0; j < n; j += kTileBlockSide) {
-    PackTwoStrips(k, rows + j, row_stride, panel);
-    for (std::size_t i = 0; i < m; i += kTileBlockSide) {
-      MultiplyTileBlock(unit, m - i, n - j, From(in, i, 0), sums.From(i, j));
-    }
+  for (std::size_t l = 0; l < k; l += kBf16PanelRows) {
+    const auto multiply = l == 0 ? MultiplyPanels<false, Unit> : MultiplyPanels<true, Unit>;
+    multiply(unit, m, n, std::min(kBf16PanelRows, k - l), left + l, left_stride, rows + l * row_stride, row_stride,
+             panel, sums);
   }
 }
 

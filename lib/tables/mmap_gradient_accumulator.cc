@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/float_rows.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "fmt/format.h"
@@ -275,10 +276,7 @@ absl::Status MmapGradientAccumulator::Accumulate() {
       float* sum = AccumulatedRow(places[i].row);
       std::uint32_t at = segments[i].begin;
       if (places[i].fresh) std::memcpy(sum, batch_.gradient(at++), dim_ * sizeof(float));
-      for (; at < segments[i].end; ++at) {
-        const float* gradient = batch_.gradient(at);
-        for (std::size_t d = 0; d < dim_; ++d) sum[d] += gradient[d];
-      }
+      for (; at < segments[i].end; ++at) AddFloats(dim_, batch_.gradient(at), sum);
     }
   });
   accumulated_.Keep();
@@ -294,10 +292,7 @@ std::span<const float> MmapGradientAccumulator::SumOf(const GradientsByNode& by_
   if (end - begin == 1) return {by_node.gradient(begin), dim_};
   sum.resize(dim_);
   std::memcpy(sum.data(), by_node.gradient(begin), dim_ * sizeof(float));
-  for (std::uint32_t at = begin + 1; at < end; ++at) {
-    const float* one = by_node.gradient(at);
-    for (std::size_t d = 0; d < dim_; ++d) sum[d] += one[d];
-  }
+  for (std::uint32_t at = begin + 1; at < end; ++at) AddFloats(dim_, by_node.gradient(at), sum.data());
   return {sum.data(), dim_};
 }
 

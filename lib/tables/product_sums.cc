@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/float_rows.h"
 #include "base/parallel.h"
 #include "hwy/highway.h"
 #include "tables/mmap_manager.h"
@@ -148,7 +149,7 @@ void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint6
       if (i + 2 * kAhead < arrivals.size()) __builtin_prefetch(&listed[arrivals[i + 2 * kAhead] >> 32]);
       if (i + kAhead < arrivals.size()) {
         const RowGradient& ahead = listed[arrivals[i + kAhead] >> 32];
-        PrefetchFloats(ahead.values, ahead.product == nullptr ? dim : ahead.product->terms);
+        PrefetchFloats(ahead.values, ahead.product == nullptr ? dim : ahead.product->slope_floats);
       }
       slopes[rows] = one.values;
       to[rows] = sum_of(arrivals[i]);
@@ -161,9 +162,7 @@ void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint6
       AddProductRows(rows, stride, product->terms, slopes.data(), product->rows, stride, to.data());
       continue;
     }
-    for (std::size_t r = 0; r < rows; ++r) {
-      for (std::size_t d = 0; d < dim; ++d) to[r][d] += slopes[r][d];
-    }
+    for (std::size_t r = 0; r < rows; ++r) AddFloats(dim, slopes[r], to[r]);
   }
 }
 

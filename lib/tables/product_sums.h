@@ -26,8 +26,9 @@ struct GradientProduct {
                            float* const* c);
 
   std::size_t terms = 0;
-  const float* rows = nullptr;  // [terms, ProductStride(dim)]
-  AddRows add = nullptr;        // null: AddProductRows
+  std::size_t slope_floats = 0;  // that a row's slopes take: `terms`, or fewer in another form
+  const float* rows = nullptr;   // [terms, ProductStride(dim)]
+  AddRows add = nullptr;         // null: AddProductRows
 };
 
 // A gradient of one row: [dim] floats, or, with a product, the [terms] slopes.

@@ -1,5 +1,6 @@
 #include "train/batch_schedule.h"
 
+#include "base/float_rows.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/stopwatch.h"

@@ -32,13 +32,14 @@ ChunkGradients MakeGradients(const TrainOptions& options, const ChunkShape& shap
                            .all_relations = take(shape.relations * width)};
   if (KeepsFactors(options)) {
     const std::size_t stride = ProductStride(dim);
+    const std::optional<Bf16Backend> bf16 = options.bf16_backend();
     const auto factors = [&] {
-      const bool packed = options.precision != Precision::kFloat32;
-      return NegativeFactors{.slopes = take(shape.negatives * shape.queries),
-                             .queries = take(packed ? Bf16RightFloats(shape.queries, dim) : shape.queries * stride),
-                             .stride = shape.queries,
-                             .query_stride = stride,
-                             .whole = shape.queries};
+      return NegativeFactors{
+          .slopes = take(bf16 ? Bf16LeftFloats(shape.negatives, shape.queries) : shape.negatives * shape.queries),
+          .queries = take(bf16 ? Bf16RightFloats(shape.queries, dim) : shape.queries * stride),
+          .stride = bf16 ? Bf16LeftStride(*bf16, shape.queries) : shape.queries,
+          .query_stride = stride,
+          .whole = shape.queries};
     };
     gradients.tail_factors = factors();
     if (both) gradients.head_factors = factors();
@@ -206,6 +207,25 @@ void ChunkWork::DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> 
       .Sample(StreamOf(RandomPurpose::kTypedNegatives, place, side), places, resident_, negatives);
 }
 
+absl::Status ChunkWork::PackNegativeRows(std::span<const NodeId> ids, AlignedFloats& wide,
+                                         std::span<float> columns) const {
+  wide.resize(model_.dim);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i + kRowsAhead < ids.size()) embeddings_.PrefetchRow(ids[i + kRowsAhead]);
+    const auto pack = [&](std::span<const float> row) {
+      PackNegatives(*bf16_, model_.dim, ids.size(), i, 1, row.data(), columns, {});
+    };
+    if (options_.schedule == Schedule::kAsync) {
+      RETURN_IF_ERROR(embeddings_.ReadRow(ids[i], wide));
+      pack(wide);
+    } else {
+      RETURN_IF_ERROR(embeddings_.CheckRow(ids[i]));
+      embeddings_.ViewRowUnlocked(ids[i], wide, pack);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) const {
   const std::span<const Edge> edges = result.place.edges;
   const std::size_t dim = model_.dim;
@@ -240,12 +260,13 @@ absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) c
   RETURN_IF_ERROR(
       gather(result.shape.queries, rows.heads, [&](std::size_t q) { return edges[result.begins[q]].head; }));
   RETURN_IF_ERROR(gather(edges.size(), rows.tails, [&](std::size_t i) { return edges[i].tail; }));
-  // Packed negatives are made of a window of rows while it is in the first caches.
   const auto gather_negatives = [&](const std::vector<NodeId>& ids, AlignedFloats& to, ChunkRows::Packed& packed) {
     const auto node_of = [&](std::size_t i) { return ids[i]; };
     if (!bf16_) return gather(ids.size(), to, node_of);
     packed.columns.resize(PackedColumnFloats(dim, ids.size()));
     packed.rows.resize(PackedRowFloats(*bf16_, dim, ids.size()));
+    if (Bf16HasWords(*bf16_)) return PackNegativeRows(ids, to, packed.columns);
+    // A window of rows is packed while it is in the first caches.
     return gather_windows(ids.size(), kNegativesPacked, to, node_of, [&](std::size_t first, std::size_t count) {
       PackNegatives(*bf16_, dim, ids.size(), first, count, to.data(), packed.columns, packed.rows);
     });
@@ -270,8 +291,11 @@ void ChunkWork::Draw(const BatchPlace& batch, std::span<const Edge> edges, std::
 void ChunkWork::TakeBlock(std::span<float> block, ChunkResult& result) const {
   result.gradients = GradientsIn(block, options_, result.shape);
   const GradientProduct::AddRows add = bf16_ ? AddBf16Factors : nullptr;
-  result.tail_product = {result.shape.queries, result.gradients.tail_factors.queries.data(), add};
-  result.head_product = {result.shape.queries, result.gradients.head_factors.queries.data(), add};
+  const auto product = [&](const NegativeFactors& factors) {
+    return GradientProduct{result.shape.queries, factors.stride, factors.queries.data(), add};
+  };
+  result.tail_product = product(result.gradients.tail_factors);
+  result.head_product = product(result.gradients.head_factors);
 }
 
 void ChunkWork::GatherRelations(const ChunkResult& result, ChunkRows& rows) const {

@@ -1,6 +1,5 @@
 #include "train/divergence.h"
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "base/escape.h"
+#include "base/float_rows.h"
 #include "base/status.h"
 #include "fmt/format.h"
 #include "model/chunk_kernel.h"
@@ -42,14 +42,6 @@ ChunkInput OneEdge(const ChunkInput& input, std::size_t query, std::size_t edge,
 }
 
 }  // namespace
-
-// In an infinity or NaN every bit of the exponent is set. Uses integers, as the compiler vectorises these.
-bool AllFinite(std::span<const float> row) {
-  constexpr std::uint32_t kExponent = 0x7f800000;
-  std::uint32_t broken = 0;
-  for (const float value : row) broken |= (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent ? 1U : 0U;
-  return broken == 0;
-}
 
 // The kernel returns the sum over a chunk or piece; computing one edge at a time finds the one that is not finite.
 absl::Status LossDiverged(const TrainOptions& options, const Graph& graph, const BatchPlace& place,

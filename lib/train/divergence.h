@@ -21,8 +21,6 @@ struct BatchPlace {
   std::uint64_t batch = 0;
 };
 
-bool AllFinite(std::span<const float> row);
-
 // The error of a loss that is not finite: of `input`, which is a chunk of `edges` in the batch `place`, or a piece of
 // it. It names batch, relation and nodes of the first edge whose loss alone is not finite. Overwrites `gradients`,
 // which are those of `input`.

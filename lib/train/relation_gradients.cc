@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/float_rows.h"
 #include "base/parallel.h"
 #include "tables/mmap_manager.h"
 
@@ -44,7 +45,7 @@ void RelationGradients::Accumulate(std::span<const RelationContribution> contrib
       const std::vector<const float*>& gradients = gradients_of_slot_[slot];
       for (std::size_t i = 0; i < gradients.size(); ++i) {
         if (i + kAhead < gradients.size()) PrefetchFloats(gradients[i + kAhead] + begin, end - begin);
-        for (std::size_t c = begin; c < end; ++c) sum[c] += gradients[i][c];
+        AddFloats(end - begin, gradients[i] + begin, sum + begin);
       }
     }
   });

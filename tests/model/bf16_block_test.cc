@@ -86,13 +86,15 @@ TEST_P(Bf16BlockTest, ProductsHaveTheBitsOfTheDefinition) {
     EXPECT_EQ(dn, row_gradients);
 
     const std::size_t stride = WholeBf16(dim, kBf16Columns);
-    std::vector<float> factor_slopes(m * n, std::nanf("")), factor_queries(Bf16RightFloats(n, dim), std::nanf(""));
+    const std::size_t slope_stride = Bf16LeftStride(GetParam(), n);
+    std::vector<float> factor_slopes(m * slope_stride, std::nanf("")),
+        factor_queries(Bf16RightFloats(n, dim), std::nanf(""));
     for (const auto& [first, last] : {std::pair{n - n / 3, n}, {0UL, n / 4}, {n / 4, n - n / 3}}) {
       if (first == last) continue;
       g.assign(slopes.begin() + static_cast<std::ptrdiff_t>(first * m),
                slopes.begin() + static_cast<std::ptrdiff_t>(last * m));
       g.resize(Bf16LeftFloats(last - first, m));
-      const NegativeFactors factors{factor_slopes, factor_queries, n, stride, n, first};
+      const NegativeFactors factors{factor_slopes, factor_queries, slope_stride, stride, n, first};
       const float* const part = queries.data() + first * dim;
       std::vector<float> part_gradients((last - first) * dim);
       block.BackpropagateFactors(dim, last - first, part, m, packed.view(), g.data(), part_gradients.data(), factors);
@@ -103,7 +105,7 @@ TEST_P(Bf16BlockTest, ProductsHaveTheBitsOfTheDefinition) {
     std::vector<const float*> from;
     std::vector<float*> to;
     for (std::size_t j = 0; j < m; ++j) {
-      from.push_back(factor_slopes.data() + j * n);
+      from.push_back(factor_slopes.data() + j * slope_stride);
       to.push_back(sums.data() + j * stride);
     }
     Bf16AddProductRows(GetParam(), m, stride, n, from.data(), factor_queries.data(), to.data());

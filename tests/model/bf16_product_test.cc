@@ -30,9 +30,9 @@ struct Shape {
 
 // Around the sides of tiles (16, 32), the blocks of rows (3, 7, 42), the terms (2, 32) and the depth (256).
 std::vector<Shape> Shapes() {
-  std::vector<Shape> shapes = {{1, 1, 1},   {3, 16, 32},  {7, 17, 33},  {8, 31, 31},  {15, 32, 64},
-                               {16, 33, 2}, {17, 1, 65},  {41, 18, 30}, {43, 47, 34}, {33, 15, 95},
-                               {2, 5, 255}, {4, 20, 257}, {1, 40, 513}, {40, 50, 70}, {33, 33, 97}};
+  std::vector<Shape> shapes = {{1, 1, 1},    {3, 16, 32},  {7, 17, 33},  {8, 31, 31},  {15, 32, 64}, {16, 33, 2},
+                               {17, 1, 65},  {41, 18, 30}, {43, 47, 34}, {33, 15, 95}, {2, 5, 255},  {4, 20, 257},
+                               {1, 40, 513}, {40, 50, 70}, {33, 33, 97}, {35, 37, 530}};
   for (std::size_t size = 1; size <= 34; ++size) shapes.push_back({size, 35 - size, size * 7 % 67 + 1});
   for (std::size_t k = 1; k <= 66; ++k) shapes.push_back({k % 5 + 1, k % 7 + 13, k});
   return shapes;
@@ -169,7 +169,7 @@ TEST_P(Bf16ProductTest, OperandsPackedInPartsAreThoseOfOne) {
       for (std::size_t last = k; last > 0;) {  // backwards: any order will do
         const std::size_t first = last - std::min(part, last);
         PackBf16LeftColumns(GetParam(), m, k, first, last - first, a.data() + first * (m + 5), m + 5, left.data(),
-                            stride, true);
+                            stride);
         PackBf16RightRows(GetParam(), k, n, first, last - first, b.data() + first * (n + 3), n + 3, right.data());
         last = first;
       }
@@ -227,17 +227,18 @@ TEST_P(Bf16ProductTest, AddsRowsToRowsAnywhere) {
     const auto [m, n, k] = shape;
     const Operands o(shape, k);
     const std::vector<float> right = Right(o);
-    // Rows of the left operand as the gradients' factors have them: [m, k] floats, without padding.
-    std::vector<float> left(m * k, kNan), c = RandomRows(m * n, 9);
+    // Rows of the left operand as the gradients' factors have them: no more than m.
+    const std::size_t stride = Bf16LeftStride(GetParam(), k);
+    std::vector<float> left(m * stride, kNan), c = RandomRows(m * n, 9);
     const auto a = Transposed(o.a, m, k, 0);
-    PackBf16LeftColumns(GetParam(), m, k, 0, k, a.data(), m, left.data(), k, false);
+    PackBf16LeftColumns(GetParam(), m, k, 0, k, a.data(), m, left.data(), stride);
     c[0] = -0.0F;
     c[n - 1] = std::numeric_limits<float>::denorm_min();
     auto expected = c;
     std::vector<const float*> from;
     std::vector<float*> to;
     for (std::size_t i = 0; i < m; ++i) {
-      from.push_back(left.data() + i * k);
+      from.push_back(left.data() + i * stride);
       const std::size_t row = i * i % m;  // some rows more than once, others never
       to.push_back(c.data() + row * n);
       for (std::size_t j = 0; j < n; ++j) expected[row * n + j] += o.Expected(i, j);

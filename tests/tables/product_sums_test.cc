@@ -45,7 +45,7 @@ struct Batch {
         for (std::size_t l = 0; l < terms; ++l) std::fill_n(rows.data() + l * stride + dim, stride - dim, 0.0F);
         factors.push_back(std::move(rows));
         values.push_back(RandomRows(count * terms, 200 + c + side, static_cast<float>(1U << random.Below(20))));
-        products.push_back({terms, factors.back().data()});
+        products.push_back({terms, terms, factors.back().data()});
         for (std::size_t j = 0; j < count; ++j) {
           gradients.push_back({NodeId{random.Below(nodes)}, values.back().data() + j * terms, &products.back()});
         }
@@ -125,7 +125,7 @@ TEST(ProductSums, RowsThatAreNotThereUpdateNothing) {
   const auto table = MakeLoadedTable(folder.path(), "t", kRows, 1);
   const auto state = MakeLoadedTable(folder.path(), "s", kRows, 1);
   const std::vector<float> row(ProductStride(1), 1.0F);
-  const GradientProduct product{1, row.data()};
+  const GradientProduct product{1, 1, row.data()};
   ASSERT_OK_AND_ASSIGN(const auto accumulator, MmapGradientAccumulator::Create(folder / "g", 1, {}));
   ListAndOrder(std::vector<RowGradient>{{NodeId{5}, row.data(), &product}, {NodeId{kRows}, row.data(), &product}},
                accumulator->batch());

@@ -1,0 +1,15 @@
+// Loops over rows of floats, by vectors. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace octavo {
+
+// sums[i] += addends[i] for i < count.
+void AddFloats(std::size_t count, const float* addends, float* sums);
+
+// False if a number is a NaN or infinite.
+bool AllFinite(std::span<const float> row);
+
+}  // namespace octavo
