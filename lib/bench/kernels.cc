@@ -56,7 +56,8 @@ class Work {
               .head_masks = {}};
     if (bf16_) {
       for (Packed* const packed : {&tail_packed_, &head_packed_}) {
-        packed->columns.resize(PackedColumnFloats(shape.dim, shape.negatives));
+        packed->columns.resize(
+            PacksColumns(*bf16_, shape.dim, shape.chunk) ? PackedColumnFloats(shape.dim, shape.negatives) : 0);
         packed->rows.resize(PackedRowFloats(*bf16_, shape.dim, shape.negatives));
       }
       input_.tail_packed = {tail_packed_.columns, tail_packed_.rows};

@@ -54,6 +54,9 @@ static_assert(sizeof(TileConfiguration) == 64);
 
 #define OCTAVO_ROUNDS __attribute__((target("avx512f,avx512bw,avx512bf16")))
 
+// The first `count` of 16 numbers, or all.
+__mmask16 MaskOf(std::size_t count) { return static_cast<__mmask16>(count < 16 ? (1U << count) - 1 : 0xFFFFU); }
+
 // The calling thread's tiles, all of full size. Released at the end, as a thread with tiles in use has a larger state
 // to save at each switch.
 class AmxTileUnit {
@@ -78,20 +81,30 @@ class AmxTileUnit {
           reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_loadu_ps(from + i + 16), _mm512_loadu_ps(from + i)));
       _mm512_storeu_si512(words + i, rounded);
     }
-    RoundToBf16Words(count - i, from + i, words + i);
+    if (i == count) return;
+    const auto mask = static_cast<__mmask32>((1ULL << (count - i)) - 1);
+    const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from + i);
+    const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), from + i + 16);
+    _mm512_mask_storeu_epi16(words + i, mask, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
   }
   OCTAVO_ROUNDS static void PairWords(std::size_t count, const float* first, const float* second,
                                       std::uint32_t* pairs) {
     static constexpr std::uint16_t kTakenByTurns[32] = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
                                                         8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
     const __m512i by_turns = _mm512_loadu_si512(kTakenByTurns);
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) {
-      const auto words =
-          reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_loadu_ps(second + i), _mm512_loadu_ps(first + i)));
-      _mm512_storeu_si512(pairs + i, _mm512_permutexvar_epi16(by_turns, words));
+    for (std::size_t i = 0; i < count; i += 16) {
+      const __mmask16 mask = MaskOf(count - i);
+      const auto words = reinterpret_cast<__m512i>(
+          _mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(mask, second + i), _mm512_maskz_loadu_ps(mask, first + i)));
+      _mm512_mask_storeu_epi32(pairs + i, mask, _mm512_permutexvar_epi16(by_turns, words));
     }
-    PairBf16Words(count - i, first + i, second + i, pairs + i);
+  }
+  OCTAVO_ROUNDS static void CopyRows(std::size_t rows, std::size_t columns, const float* from, std::size_t ldf,
+                                     float* to, std::size_t ldt) {
+    const __mmask16 mask = MaskOf(columns);
+    for (std::size_t r = 0; r < rows; ++r) {
+      _mm512_mask_storeu_ps(to + r * ldt, mask, _mm512_maskz_loadu_ps(mask, from + r * ldf));
+    }
   }
 
   // Two rows of 32 words are two rows of 16 pairs.

@@ -15,8 +15,12 @@ void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, 
                    const float* rows, std::span<float> columns, std::span<float> packed_rows) {
   if (Bf16HasWords(backend)) {
     const std::size_t stride = Bf16LeftStride(backend, dim);
-    for (std::size_t i = 0; i < count; ++i) {
-      PackBf16LeftRow(backend, dim, rows + i * dim, columns.data() + (first + i) * stride);
+    for (std::size_t i = first; i < first + count; ++i) {
+      PackBf16LeftRow(backend, dim, rows + (i - first) * dim, packed_rows.data() + i * stride);
+      const bool whole = (i + 1) % kBf16Columns == 0 || i + 1 == negatives;
+      if (columns.empty() || !whole) continue;
+      const std::size_t strip = i / kBf16Columns * kBf16Columns;
+      PackBf16Strip(backend, dim, packed_rows.data() + strip * stride, columns.data() + strip * stride);
     }
     return;
   }
@@ -31,10 +35,10 @@ void AddBf16Factors(std::size_t m, std::size_t n, std::size_t k, const float* co
 
 void Bf16Block::Score(std::size_t dim, std::size_t n, const float* queries, std::size_t m,
                       const PackedNegatives& negatives, float* scores) {
-  if (Bf16HasWords(backend_)) {
+  if (negatives.columns.empty()) {
     float* const right = Room(queries_, Bf16RightFloats(dim, n));
     PackBf16RightColumns(backend_, dim, n, 0, n, queries, dim, right);
-    Bf16MultiplyTransposed(backend_, m, n, dim, negatives.columns.data(), right, scores, m);
+    Bf16MultiplyTransposed(backend_, m, n, dim, negatives.rows.data(), right, scores, m);
     return;
   }
   float* const left = Room(queries_, Bf16LeftFloats(n, dim));
@@ -47,7 +51,7 @@ void Bf16Block::QueryGradients(std::size_t dim, std::size_t n, std::size_t m, co
                                float* g, float* query_gradients) {
   PackBf16Left(backend_, n, m, g, m, g);
   if (Bf16HasWords(backend_)) {
-    Bf16MultiplyByRows(backend_, n, dim, m, g, negatives.columns.data(), Room(panel_, Bf16PanelFloats(m)),
+    Bf16MultiplyByRows(backend_, n, dim, m, g, negatives.rows.data(), Room(panel_, Bf16PanelFloats(m)),
                        query_gradients, dim);
     return;
   }

@@ -1,9 +1,10 @@
 // The three products of one side of a chunk with bf16 operands (model/bf16_product.h): scores of queries and negatives,
 // and from their slopes the gradients of both. What is an operand of two products is packed once.
 //
-// Negatives are many, so their packing counts. As words they are packed as rows only: the left operand of the scores'
-// transpose, and by rows the right one of the queries' gradients. As floats, which fill their vectors with negatives,
-// they are packed as the right operand of each.
+// Negatives are many, so their packing counts. As words they are packed as rows: the left operand of the scores'
+// transpose, and by rows the right one of the queries' gradients. With many queries the transposes of the scores cost
+// more than packing the negatives as columns, too. As floats, which fill their vectors with negatives, they are packed
+// as the right operand of each.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +16,23 @@
 
 namespace octavo {
 
-// Packs rows [first, first + count) of N negatives, [count, dim], into their copies, which have the sizes of
-// PackedColumnFloats and PackedRowFloats. With words `packed_rows` is empty, and `columns` holds left rows.
-// REQUIRES: Bf16HasWords(backend), or first is a multiple of kNegativesPacked, and count at most that
-inline constexpr std::size_t kNegativesPacked = 16;  // rows that stay in the first caches while they are packed
-void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t first, std::size_t count,
-                   const float* rows, std::span<float> columns, std::span<float> packed_rows);
+// Whether negatives are packed as columns for a chunk with so many queries.
+constexpr bool PacksColumns(Bf16Backend backend, std::size_t dim, std::size_t queries) {
+  return !Bf16HasWords(backend) || 2 * queries > dim;
+}
 constexpr std::size_t PackedColumnFloats(std::size_t dim, std::size_t negatives) {
   return Bf16RightFloats(dim, negatives);
 }
 constexpr std::size_t PackedRowFloats(Bf16Backend backend, std::size_t dim, std::size_t negatives) {
-  return Bf16HasWords(backend) ? 0 : Bf16RightFloats(negatives, dim);
+  return Bf16HasWords(backend) ? Bf16LeftFloats(negatives, dim) : Bf16RightFloats(negatives, dim);
 }
+
+// Packs rows [first, first + count) of N negatives, [count, dim], into their copies, which have the sizes above;
+// `columns` is empty if not wanted. Call it for all rows in their order. REQUIRES: Bf16HasWords(backend), or first is a
+// multiple of kNegativesPacked and count at most that
+inline constexpr std::size_t kNegativesPacked = 16;  // rows that stay in the first caches while they are packed
+void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t first, std::size_t count,
+                   const float* rows, std::span<float> columns, std::span<float> packed_rows);
 
 // Adds products of gradients' factors to rows, for GradientProduct (tables/product_sums.h). `n` is a multiple of
 // kBf16Columns.
@@ -55,7 +61,7 @@ class Bf16Block {
                       float* query_gradients);
 
   Bf16Backend backend_;
-  AlignedFloats queries_;        // left [n, dim], or of words the right [dim, n]
+  AlignedFloats queries_;        // left [n, dim], or, without columns of negatives, right [dim, n]
   AlignedFloats query_rows_;     // right [n, dim]
   AlignedFloats slope_columns_;  // left [m, n]
   AlignedFloats panel_;          // of words: Bf16MultiplyByRows

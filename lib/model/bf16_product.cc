@@ -227,6 +227,11 @@ void PackBf16RightColumns(Bf16Backend backend, std::size_t k, std::size_t n, std
   }
 }
 
+void PackBf16Strip(Bf16Backend backend, std::size_t k, const float* left, float* packed) {
+  const std::size_t pairs = Bf16LeftStride(backend, k);
+  Transpose(kBf16Columns, pairs, left, pairs, packed, kBf16Columns);
+}
+
 void Bf16Multiply(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
                   const float* right, float* c, std::size_t ldc) {
   if (k == 0) {

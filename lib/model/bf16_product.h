@@ -86,6 +86,10 @@ void PackBf16RightRows(Bf16Backend backend, std::size_t k, std::size_t n, std::s
 void PackBf16RightColumns(Bf16Backend backend, std::size_t k, std::size_t n, std::size_t first, std::size_t count,
                           const float* b, std::size_t stride, float* packed);
 
+// Packs 16 columns of a right operand from 16 rows of a packed left one. Columns of rows that were not packed count for
+// no result. REQUIRES: Bf16HasWords(backend)
+void PackBf16Strip(Bf16Backend backend, std::size_t k, const float* left, float* packed);
+
 // c[i * ldc + j] = the product of packed operands [m, k] and [k, n]. An element depends on its row, its column and k
 // only. Any thread.
 void Bf16Multiply(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,

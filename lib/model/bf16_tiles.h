@@ -36,6 +36,11 @@ class ScalarTileUnit {
   static void PackTwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride, std::uint16_t* strips) {
     octavo::PackTwoStrips(k, rows, stride, strips);
   }
+  // Copies rows of at most kTileSide floats.
+  static void CopyRows(std::size_t rows, std::size_t columns, const float* from, std::size_t ldf, float* to,
+                       std::size_t ldt) {
+    for (std::size_t r = 0; r < rows; ++r) std::copy_n(from + r * ldf, columns, to + r * ldt);
+  }
   // Adds `rows` rows of a tile to columns [column, column + kTileSide) of c[0], c[1] and so on, in this order.
   static void AddTile(std::size_t rows, const float* tile, float* const* c, std::size_t column) {
     for (std::size_t r = 0; r < rows; ++r) AddFloats(kTileSide, tile + r * kTileSide, c[r] + column);
@@ -105,9 +110,7 @@ struct SumRows {
     }
     alignas(64) float whole[kTileFloats];
     unit.template Store<kTile>(whole, kTileRowBytes);
-    for (std::size_t r = 0; r < std::min(rows, kTileSide); ++r) {
-      std::copy_n(whole + r * kTileSide, std::min(columns, kTileSide), c + r * ldc);
-    }
+    Unit::CopyRows(std::min(rows, kTileSide), std::min(columns, kTileSide), whole, kTileSide, c, ldc);
   }
   // Loads what Store has stored.
   template <int kTile, class Unit>
@@ -117,9 +120,7 @@ struct SumRows {
       return;
     }
     alignas(64) float whole[kTileFloats] = {};
-    for (std::size_t r = 0; r < std::min(rows, kTileSide); ++r) {
-      std::copy_n(c + r * ldc, std::min(columns, kTileSide), whole + r * kTileSide);
-    }
+    Unit::CopyRows(std::min(rows, kTileSide), std::min(columns, kTileSide), c, ldc, whole, kTileSide);
     unit.template Load<kTile>(whole, kTileRowBytes);
   }
 };

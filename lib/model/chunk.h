@@ -16,10 +16,10 @@ namespace octavo {
 
 // The negatives of a side as operands of bf16 products (model/bf16_block.h), in place of their rows.
 struct PackedNegatives {
-  std::span<const float> columns;  // [D, N]; as words, left rows [N, D]
-  std::span<const float> rows;     // [N, D]; as words, none
+  std::span<const float> columns;  // [D, N], a right operand; as words only if PacksColumns
+  std::span<const float> rows;     // [N, D], a right operand; as words a left operand
 
-  bool any() const { return !columns.empty(); }
+  bool any() const { return !rows.empty(); }
 };
 
 // The groups of a lane, 0 or 1, that the nodes of a side are in. model/group_adjustment.h says what they do. With empty

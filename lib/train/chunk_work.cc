@@ -208,12 +208,12 @@ void ChunkWork::DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> 
 }
 
 absl::Status ChunkWork::PackNegativeRows(std::span<const NodeId> ids, AlignedFloats& wide,
-                                         std::span<float> columns) const {
+                                         ChunkRows::Packed& packed) const {
   wide.resize(model_.dim);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + kRowsAhead < ids.size()) embeddings_.PrefetchRow(ids[i + kRowsAhead]);
     const auto pack = [&](std::span<const float> row) {
-      PackNegatives(*bf16_, model_.dim, ids.size(), i, 1, row.data(), columns, {});
+      PackNegatives(*bf16_, model_.dim, ids.size(), i, 1, row.data(), packed.columns, packed.rows);
     };
     if (options_.schedule == Schedule::kAsync) {
       RETURN_IF_ERROR(embeddings_.ReadRow(ids[i], wide));
@@ -263,9 +263,9 @@ absl::Status ChunkWork::GatherRows(const ChunkResult& result, ChunkRows& rows) c
   const auto gather_negatives = [&](const std::vector<NodeId>& ids, AlignedFloats& to, ChunkRows::Packed& packed) {
     const auto node_of = [&](std::size_t i) { return ids[i]; };
     if (!bf16_) return gather(ids.size(), to, node_of);
-    packed.columns.resize(PackedColumnFloats(dim, ids.size()));
+    packed.columns.resize(PacksColumns(*bf16_, dim, result.shape.queries) ? PackedColumnFloats(dim, ids.size()) : 0);
     packed.rows.resize(PackedRowFloats(*bf16_, dim, ids.size()));
-    if (Bf16HasWords(*bf16_)) return PackNegativeRows(ids, to, packed.columns);
+    if (Bf16HasWords(*bf16_)) return PackNegativeRows(ids, to, packed);
     // A window of rows is packed while it is in the first caches.
     return gather_windows(ids.size(), kNegativesPacked, to, node_of, [&](std::size_t first, std::size_t count) {
       PackNegatives(*bf16_, dim, ids.size(), first, count, to.data(), packed.columns, packed.rows);

@@ -156,7 +156,7 @@ class ChunkWork {
   void DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> negatives) const;
   absl::Status GatherRows(const ChunkResult& result, ChunkRows& rows) const;
   // Gathers rows that are packed as words one by one; `wide` is scratch.
-  absl::Status PackNegativeRows(std::span<const NodeId> ids, AlignedFloats& wide, std::span<float> columns) const;
+  absl::Status PackNegativeRows(std::span<const NodeId> ids, AlignedFloats& wide, ChunkRows::Packed& packed) const;
   void GatherRelations(const ChunkResult& result, ChunkRows& rows) const;
   ChunkInput InputOf(const ChunkRows& rows, const ChunkResult& result) const;
   absl::Status ComputeInput(const ChunkInput& input, const ChunkGradients& gradients, const ChunkPlace& place,
