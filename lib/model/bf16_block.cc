@@ -51,8 +51,8 @@ void Bf16Block::QueryGradients(std::size_t dim, std::size_t n, std::size_t m, co
                                float* g, float* query_gradients) {
   PackBf16Left(backend_, n, m, g, m, g);
   if (Bf16HasWords(backend_)) {
-    Bf16MultiplyByRows(backend_, n, dim, m, g, negatives.rows.data(), Room(panel_, Bf16PanelFloats(m)),
-                       query_gradients, dim);
+    Bf16MultiplyByRows(backend_, n, dim, m, g, negatives.rows.data(), Room(panel_, Bf16PanelFloats(m)), query_gradients,
+                       dim);
     return;
   }
   Bf16Multiply(backend_, n, dim, m, g, negatives.rows.data(), query_gradients, dim);

@@ -32,8 +32,8 @@ std::vector<float> NaiveProduct(std::size_t m, std::size_t n, std::size_t k, con
 
 // Negatives packed as a chunk's gather does, some rows at a time.
 struct Packed {
-  Packed(Bf16Backend backend, std::size_t dim, std::size_t count, const std::vector<float>& rows)
-      : columns(PackedColumnFloats(dim, count), std::nanf("")),
+  Packed(Bf16Backend backend, std::size_t dim, std::size_t count, const std::vector<float>& rows, bool with_columns)
+      : columns(with_columns ? PackedColumnFloats(dim, count) : 0, std::nanf("")),
         row_floats(PackedRowFloats(backend, dim, count), std::nanf("")) {
     for (std::size_t i = 0; i < count; i += kNegativesPacked) {
       PackNegatives(backend, dim, count, i, std::min(kNegativesPacked, count - i), rows.data() + i * dim, columns,
@@ -74,11 +74,16 @@ TEST_P(Bf16BlockTest, ProductsHaveTheBitsOfTheDefinition) {
     const auto row_gradients = NaiveProduct(
         m, dim, n, [&](std::size_t j, std::size_t i) { return slope(i, j); }, query);
 
-    const Packed packed(GetParam(), dim, m, rows);
+    const Packed packed(GetParam(), dim, m, rows, PacksColumns(GetParam(), dim, n));
     Bf16Block block(GetParam());
     std::vector<float> got(n * m), dq(n * dim), dn(m * dim);
     block.Score(dim, n, queries.data(), m, packed.view(), got.data());
     EXPECT_EQ(got, scores);
+    if (Bf16HasWords(GetParam())) {  // in the other way, too
+      const Packed other(GetParam(), dim, m, rows, !PacksColumns(GetParam(), dim, n));
+      block.Score(dim, n, queries.data(), m, other.view(), got.data());
+      EXPECT_EQ(got, scores);
+    }
     std::vector<float> g = slopes;
     g.resize(Bf16LeftFloats(n, m));
     block.Backpropagate(dim, n, queries.data(), m, packed.view(), g.data(), dq.data(), dn.data());
@@ -150,7 +155,9 @@ struct SmallChunk {
             .head_negatives = out[5]};
   }
   ChunkLoss Compute(Bf16Backend backend) {
-    const Packed tails(backend, model.dim, negatives, rows[4]), heads(backend, model.dim, negatives, rows[5]);
+    const bool columns = PacksColumns(backend, model.dim, edges);
+    const Packed tails(backend, model.dim, negatives, rows[4], columns);
+    const Packed heads(backend, model.dim, negatives, rows[5], columns);
     ChunkInput input = Input();
     input.tail_negatives = input.head_negatives = {};
     input.tail_packed = tails.view();
