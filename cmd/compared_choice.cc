@@ -106,27 +106,26 @@ absl::StatusOr<std::optional<ShortTrial>> RunTrials(Program& program, const std:
     program.reporter.Info(fmt::format("the graph has no valid edges, so the short trainings hold out {}",
                                       CountText(trained.held_out, "training edge")));
   }
-  for (std::size_t t = 0; t < trials.size(); ++t) {
+  absl::Status status;
+  for (std::size_t t = 0; t < trials.size() && status.ok(); ++t) {
     const std::string label = fmt::format("trial {}/{}", t + 1, trials.size());
-    const absl::Status status = RunTrial(program, trained, scratch.path(), label, trials[t]);
+    status = RunTrial(program, trained, scratch.path(), label, trials[t]);
     if (status.ok()) continue;
     if (t == 0 || absl::IsCancelled(status)) return status;
     trials.resize(t);
-    ShortTrial& best = trials[TrialToTake(trials)];
-    WarnOfFailure(program, NameOf(best), status);
-    return std::move(best);
   }
-  std::optional<ShortTrial> combined = MakeCombinedTrial(source, choice, trials);
-  ShortTrial& best = trials[TrialToTake(trials)];
-  if (!combined) return std::move(best);
-  const absl::Status status = RunTrial(program, trained, scratch.path(), "trial of two changes", *combined);
+  std::optional<ShortTrial> combined;
+  if (status.ok()) combined = MakeCombinedTrial(source, choice, trials);
+  if (combined) status = RunTrial(program, trained, scratch.path(), "trial of two changes", *combined);
   if (absl::IsCancelled(status)) return status;
+  ShortTrial best = trials[TrialToTake(trials)];
   if (!status.ok()) {
     WarnOfFailure(program, NameOf(best), status);
-    return std::move(best);
+  } else if (combined) {
+    const std::vector<ShortTrial> finalists = {best, *combined};
+    best = finalists[TrialToTake(finalists)];
   }
-  std::vector<ShortTrial> finalists = {std::move(best), *std::move(combined)};
-  return std::move(finalists[TrialToTake(finalists)]);
+  return best;
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ void VectorBf16Multiply(std::size_t m, std::size_t n, std::size_t k, const float
                         float* c, std::size_t ldc);
 bool VectorBf16Works();
 
-// ---- Products of tiles (bf16_tiles.h), by AMX, and by a scalar model of it. `left` is [m, left_stride] words padded
-// to whole tiles; `right` is [n / 16][k / 2][16][2] words.
+// ---- Products of tiles (bf16_tiles.h), by AMX, and by a scalar model of it. `left` is [m, left_stride] words,
+// with memory to whole tiles; `right` is [n / 16][k / 2][16][2] words.
 
 struct TileProducts {
   // As RoundToBf16Words and PairBf16Words.

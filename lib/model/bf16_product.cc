@@ -40,11 +40,12 @@ Bf16Backend ChooseBackend() {
 // zeros up to `end`, if any, are written, too. A column whose neighbour is not among them all is written alone.
 void PackLeftWords(const TileProducts& tiles, std::size_t m, std::size_t first, std::size_t count, std::size_t end,
                    const float* a, std::size_t lda, float* packed, std::size_t stride) {
+  if (count == 0) return;
   const auto alone = [&](std::size_t l) {
     for (std::size_t i = 0; i < m; ++i) Words(packed + i * stride)[first + l] = Bf16Word(a[l * lda + i]);
   };
   std::size_t l = 0;
-  if (first % 2 == 1 && count > 0) alone(l++);
+  if (first % 2 == 1) alone(l++);
   constexpr std::array<float, kPiece> kZeros{};
   alignas(64) std::array<std::uint32_t, kBf16Rows * kPiece> pairs;
   const std::size_t last = end - first;

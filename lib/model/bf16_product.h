@@ -11,7 +11,8 @@
 // its sign and payload are not defined. vdpbf16ps of AVX512_BF16 adds in another order, and is not used.
 //
 // Operands are packed before they are multiplied, once for several products. The layout is that of the backend:
-//   left [m, k]: rows, each of LeftStride floats. AMX: words, padded with zeros to whole tiles. Others: floats.
+//   left [m, k]: rows, each of LeftStride floats. AMX: words, each row padded with zeros to whole
+//     blocks; the last tile has memory for all its rows, which need no values. Others: floats.
 //   right [k, n]: strips of 16 columns, padded with zeros. AMX: [n / 16][k / 2][16][2] words; others: [n / 16][k][16]
 //     floats.
 // Sizes are in floats, and the same for all backends where training plans its memory by them (the largest counts).
@@ -97,7 +98,7 @@ void Bf16Multiply(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t
 
 // Bf16MultiplyTransposed writes the transpose, c[j * ldc + i]. Bf16MultiplyByRows takes a right operand [k, n] that
 // PackBf16Left has packed; `panel` is scratch of Bf16PanelFloats(k). So rows that are an operand of both need no other
-// layout. REQUIRES: Bf16HasWords(backend)
+// layout. REQUIRES: Bf16HasWords(backend) and k > 0
 void Bf16MultiplyTransposed(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
                             const float* right, float* c, std::size_t ldc);
 constexpr std::size_t Bf16PanelFloats(std::size_t k) {

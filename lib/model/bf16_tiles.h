@@ -301,7 +301,9 @@ void MultiplyTilesTransposed(Unit& unit, std::size_t m, std::size_t n, const Til
   }
 }
 
-// The same with left rows at any addresses, which are copied to `tiles`, [kTileBlockSide, terms], some at a time.
+// Adds the product to rows: MultiplyTiles with left rows at any addresses, which are copied to `tiles`,
+// [kTileBlockSide, terms], some at a time.
+static_assert(kTileBlockSide == kTileAddRows);
 template <class Unit>
 void AddTileProduct(Unit& unit, std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* const* left,
                     const std::uint16_t* right, std::uint16_t* tiles, float* const* c) {
@@ -319,8 +321,7 @@ void AddTileProduct(Unit& unit, std::size_t m, std::size_t n, std::size_t k, con
   }
 }
 
-// The same with rows [k, n] of words in place of strips: of some rows at a time, two strips are made in `panel`, which
-// stay in the first-level cache with the left columns that they are multiplied by.
+// A part of MultiplyTilesByRows, of k rows: two strips at a time are made in `panel`.
 template <bool kAdd, class Unit>
 void MultiplyPanels(Unit& unit, std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                     std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride, std::uint16_t* panel,
@@ -333,6 +334,8 @@ void MultiplyPanels(Unit& unit, std::size_t m, std::size_t n, std::size_t k, con
     }
   }
 }
+// MultiplyTiles with rows [k, n] of words in place of strips. Of kBf16PanelRows rows at a time, the strips stay in the
+// first-level cache with the left columns that they are multiplied by.
 template <class Unit>
 void MultiplyTilesByRows(Unit& unit, std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                          std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,

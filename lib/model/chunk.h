@@ -92,9 +92,9 @@ std::vector<std::uint32_t> OneQueryEach(std::size_t edges);
 //
 // With bf16 products both are packed: slopes are rows of a left operand, queries are a right operand.
 struct NegativeFactors {
-  std::span<float> slopes;       // [N, Q], row j beginning at j * stride
+  std::span<float> slopes;       // [N, Q], row j beginning at j * stride; or Bf16LeftFloats(N, Q)
   std::span<float> queries;      // [Q, query_stride], zeros after D; or Bf16RightFloats(Q, D)
-  std::size_t stride = 0;        // at least Q
+  std::size_t stride = 0;        // at least Q; or Bf16LeftStride(Q)
   std::size_t query_stride = 0;  // at least D
   std::size_t whole = 0;         // Q of the whole chunk
   std::size_t first = 0;         // the first query that is computed: a piece of a chunk writes its part of both

@@ -26,7 +26,7 @@ struct GradientProduct {
                            float* const* c);
 
   std::size_t terms = 0;
-  std::size_t slope_floats = 0;  // that a row's slopes take: `terms`, or fewer in another form
+  std::size_t slope_floats = 0;  // that a row's slopes take: `terms`, or another number in another form
   const float* rows = nullptr;   // [terms, ProductStride(dim)]
   AddRows add = nullptr;         // null: AddProductRows
 };

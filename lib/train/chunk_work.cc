@@ -32,11 +32,12 @@ ChunkGradients MakeGradients(const TrainOptions& options, const ChunkShape& shap
                            .all_relations = take(shape.relations * width)};
   if (KeepsFactors(options)) {
     const std::size_t stride = ProductStride(dim);
+    const bool packed = options.precision != Precision::kFloat32;  // or may be, where `auto` is not settled yet
     const std::optional<Bf16Backend> bf16 = options.bf16_backend();
     const auto factors = [&] {
       return NegativeFactors{
-          .slopes = take(bf16 ? Bf16LeftFloats(shape.negatives, shape.queries) : shape.negatives * shape.queries),
-          .queries = take(bf16 ? Bf16RightFloats(shape.queries, dim) : shape.queries * stride),
+          .slopes = take(packed ? Bf16LeftFloats(shape.negatives, shape.queries) : shape.negatives * shape.queries),
+          .queries = take(packed ? Bf16RightFloats(shape.queries, dim) : shape.queries * stride),
           .stride = bf16 ? Bf16LeftStride(*bf16, shape.queries) : shape.queries,
           .query_stride = stride,
           .whole = shape.queries};
@@ -209,7 +210,7 @@ void ChunkWork::DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> 
 
 absl::Status ChunkWork::PackNegativeRows(std::span<const NodeId> ids, AlignedFloats& wide,
                                          ChunkRows::Packed& packed) const {
-  wide.resize(model_.dim);
+  if (!ids.empty()) wide.resize(model_.dim);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + kRowsAhead < ids.size()) embeddings_.PrefetchRow(ids[i + kRowsAhead]);
     const auto pack = [&](std::span<const float> row) {

@@ -62,7 +62,7 @@ struct ChunkRows {
   AlignedFloats tails;                            // [E, dim]
   std::vector<float> weights;                     // [E]
   std::vector<float> tail_weights, head_weights;  // [E]; empty without answer weights
-  AlignedFloats tail_negatives, head_negatives;   // [N, dim]; with bf16 products some rows at a time
+  AlignedFloats tail_negatives, head_negatives;   // [N, dim]; with bf16 products scratch of some rows
   struct Packed {
     AlignedFloats columns, rows;  // PackedNegatives
   };
@@ -92,8 +92,8 @@ struct ChunkResult {
 };
 
 // Whether chunks leave the gradients of negatives as factors (model/chunk.h). Where queries are few beside
-// dimensions that is less to keep; the bits are the same. In `async`, and in sums over batches, a gradient is used on
-// its own.
+// dimensions that is less to keep, except in tiny chunks; the bits are the same. In `async`, and in sums over batches,
+// a gradient is used on its own.
 bool KeepsFactors(const TrainOptions& options);
 
 // The number of floats in a chunk's block, and the gradients in it. REQUIRES: block.size() is BlockFloats of that shape

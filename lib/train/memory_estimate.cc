@@ -133,8 +133,8 @@ std::uint64_t ChunkRowBytes(const TrainOptions& options, std::uint64_t chunk, st
              Product(options.group_queries ? 1 : 2, chunk, options.model_spec().RelationWidth() * sizeof(float)));
 }
 
-// Packed queries, in both layouts, and slopes. The panel of AMX's products takes less than the copy of the negatives by
-// rows, which AMX lacks.
+// Packed queries, in both layouts, and slopes. The panel and the tiles of AMX's products, and what packed rows take
+// beyond PackedBytes, are within the rows of negatives, which ChunkRowBytes counts although only some are kept.
 std::uint64_t PackedScratchBytes(const TrainOptions& options, std::uint64_t chunk, std::uint64_t negatives) {
   if (!Packs(options)) return 0;
   return Sum(PackedBytes(chunk, options.dim), PackedBytes(options.dim, chunk), PackedBytes(negatives, chunk),

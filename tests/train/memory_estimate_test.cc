@@ -209,8 +209,10 @@ TEST(EstimateTrainingMemory, CoversPackedOperands) {
       ScheduleFixture fixture(options);
       const GraphDescription& graph = fixture.graph().description();
       const std::uint64_t planned = EstimateTrainingMemory(options, graph, 1, kWhole).workers;
+      const std::uint64_t gradients = EstimateTrainingMemory(options, graph, 1, kWhole).gradients;
       options.precision = Precision::kAuto;
       EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).workers, planned);
+      EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).gradients, gradients);
       options.precision = Precision::kFloat32;
       EXPECT_LT(EstimateTrainingMemory(options, graph, 1, kWhole).workers, planned);
       options.precision = Precision::kBf16;
