@@ -13,8 +13,8 @@ namespace octavo {
 
 // Runs the trials of MakeShortTrials, which are not empty, and that of two changes together; puts the options of the
 // one to take in place of those of `choice`. Holds out training edges if the graph has no valid edges. Reports each
-// trial and what is taken. Trains in a scratch folder beside the future `run`. If a trial fails, warns and
-// compares those before it. SIGINT and SIGTERM end it with absl::CancelledError.
+// trial and what is taken. Trains in a scratch folder beside the future `run`. If a trial fails, warns and compares
+// those before it. SIGINT and SIGTERM end it with absl::CancelledError.
 absl::Status TakeBetterChange(Program& program, const std::filesystem::path& graph, const std::filesystem::path& run,
                               const CandidateSource& source, std::vector<ShortTrial> trials, Choice& choice);
 

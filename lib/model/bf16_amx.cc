@@ -178,10 +178,10 @@ struct ProductsOf {
     Unit unit;
     MultiplyTilesTransposed(unit, m, n, OperandsOf(k, left, left_stride, right), SumColumns{c, ldc});
   }
-  static void AddRows(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* const* left,
-                      const std::uint16_t* right, std::uint16_t* tiles, float* const* c) {
+  static void AddRows(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
+                      const std::uint16_t* right, float* const* c) {
     Unit unit;
-    AddTileProduct(unit, m, n, k, left, right, tiles, c);
+    MultiplyTiles(unit, m, n, OperandsOf(k, left, left_stride, right), AddedRows{c});
   }
   static void MultiplyByRows(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                              std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,

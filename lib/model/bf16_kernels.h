@@ -45,12 +45,10 @@ struct TileProducts {
   void (*multiply_by_rows)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                            std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,
                            std::uint16_t* panel, float* c, std::size_t ldc);
-  // Adds to c[i][j], rows at any addresses. Row i of the left operand is at left[i]; it is padded with zeros to whole
-  // blocks. `n` is a multiple of kBf16Columns. `tiles` is scratch of kTileAddRows left rows.
-  void (*add_rows)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* const* left,
-                   const std::uint16_t* right, std::uint16_t* tiles, float* const* c);
+  // Adds to c[i][j], rows at any addresses. `n` is a multiple of kBf16Columns.
+  void (*add_rows)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
+                   const std::uint16_t* right, float* const* c);
 };
-inline constexpr std::size_t kTileAddRows = 32;
 extern const TileProducts kAmxProducts;  // REQUIRES: AmxWorks()
 extern const TileProducts kModelProducts;
 

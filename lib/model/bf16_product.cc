@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "base/aligned_floats.h"
@@ -125,8 +126,9 @@ void PackStripFloats(std::size_t k, std::size_t columns, const float* b, std::si
   RoundFloatsToBf16(k * kBf16Columns, to, to);
 }
 
-// Rows of a sum that is added to rows elsewhere: so many at a time, whole blocks of the vectors' product, and so many
-// floats of them.
+// Rows of a sum that is added to rows elsewhere: so many at a time, two tiles or whole blocks of the vectors' product,
+// and, of the latter, so many floats.
+constexpr std::size_t kTileSumRows = 2 * kBf16Rows;
 constexpr std::size_t kVectorSumRows = 42;
 constexpr std::size_t kVectorSumFloats = 6144;  // 24 KiB
 
@@ -265,13 +267,17 @@ void Bf16AddProductRows(Bf16Backend backend, std::size_t m, std::size_t n, std::
                         const float* right, float* const* c) {
   if (Bf16HasWords(backend)) {
     thread_local AlignedFloats tiles;
-    const std::size_t room = kTileAddRows * Bf16LeftStride(backend, k);
-    if (tiles.size() < room) tiles.resize(room);
-    std::array<const std::uint16_t*, kTileAddRows> rows;
-    for (std::size_t i = 0; i < m; i += kTileAddRows) {
-      const std::size_t some = std::min(kTileAddRows, m - i);
-      for (std::size_t r = 0; r < some; ++r) rows[r] = Words(left[i + r]);
-      TilesOf(backend).add_rows(some, n, k, rows.data(), Words(right), Words(tiles.data()), c + i);
+    const std::size_t stride = WholeBf16(k, kBf16Block);
+    tiles.resize(std::max(tiles.size(), kTileSumRows * stride / 2));
+    for (std::size_t i = 0; i < m; i += kTileSumRows) {
+      const std::size_t rows = std::min(kTileSumRows, m - i);
+      for (std::size_t r = 0; r < rows; ++r) {
+        // Whole blocks, each of which is a few instructions; a copy of any length would be a call.
+        for (std::size_t l = 0; l < stride; l += kBf16Block) {
+          std::memcpy(Words(tiles.data()) + r * stride + l, Words(left[i + r]) + l, kBf16Block * sizeof(std::uint16_t));
+        }
+      }
+      TilesOf(backend).add_rows(rows, n, k, Words(tiles.data()), stride, Words(right), c + i);
     }
     return;
   }

@@ -276,14 +276,11 @@ void MultiplyShort(Unit& unit, std::size_t m, std::size_t n, const TileOperands&
   }
 }
 
-// Whether the product is one of MultiplyShort.
-inline bool IsShort(const TileOperands& in) { return in.blocks == 1 || in.blocks == 2; }
-
 // The whole product. Two strips of right columns stay in the caches while all left rows pass.
 template <class Unit, class Sums>
 void MultiplyTiles(Unit& unit, std::size_t m, std::size_t n, const TileOperands& in, const Sums& sums) {
   if (m == 0 || n == 0) return;
-  if (IsShort(in)) return MultiplyShort(unit, m, n, in, sums);
+  if (in.blocks == 1 || in.blocks == 2) return MultiplyShort(unit, m, n, in, sums);
   for (std::size_t j = 0; j < n; j += kTileBlockSide) {
     for (std::size_t i = 0; i < m; i += kTileBlockSide) {
       MultiplyTileBlock(unit, m - i, n - j, From(in, i, j), sums.From(i, j));
@@ -298,26 +295,6 @@ void MultiplyTilesTransposed(Unit& unit, std::size_t m, std::size_t n, const Til
     for (std::size_t j = 0; j < n; j += kTileBlockSide) {
       MultiplyTileBlock(unit, m - i, n - j, From(in, i, j), sums.From(i, j));
     }
-  }
-}
-
-// Adds the product to rows: MultiplyTiles with left rows at any addresses, which are copied to `tiles`,
-// [kTileBlockSide, terms], some at a time.
-static_assert(kTileBlockSide == kTileAddRows);
-template <class Unit>
-void AddTileProduct(Unit& unit, std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* const* left,
-                    const std::uint16_t* right, std::uint16_t* tiles, float* const* c) {
-  const std::size_t terms = WholeBf16(k, kBf16Block);
-  const TileOperands in = OperandsOf(k, tiles, terms, right);
-  for (std::size_t i = 0; i < m; i += kTileBlockSide) {
-    const std::size_t rows = std::min(kTileBlockSide, m - i);
-    for (std::size_t r = 0; r < rows; ++r) {
-      // Whole lines, each of which is a few instructions; the rest would be a call.
-      for (std::size_t l = 0; l < terms; l += kBf16Block) {
-        std::memcpy(tiles + r * terms + l, left[i + r] + l, kBf16Block * sizeof(std::uint16_t));
-      }
-    }
-    MultiplyTiles(unit, rows, n, in, AddedRows{c + i});
   }
 }
 
