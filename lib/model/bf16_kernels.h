@@ -6,16 +6,10 @@
 
 namespace octavo {
 
-// ---- Packing, by vectors (bf16_pack.cc).
+// ---- Rounding, by vectors (bf16_round.cc).
 
 // to[i] = from[i], rounded; they may be the same memory.
 void RoundFloatsToBf16(std::size_t count, const float* from, float* to);
-// words[i] = the word of from[i]; they may begin at the same address.
-void RoundToBf16Words(std::size_t count, const float* from, std::uint16_t* words);
-// pairs[i] = the words of first[i] (lower half) and second[i].
-void PairBf16Words(std::size_t count, const float* first, const float* second, std::uint32_t* pairs);
-// Makes two strips of 16 columns, [2][k / 2][16][2] words, of k rows of 32 words; zeros to whole blocks of terms.
-void PackTwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride, std::uint16_t* strips);
 
 // ---- Products of rows with strips. `strips` is [n / 16][k][16] floats; `left` is [m] rows of k floats.
 
@@ -31,8 +25,9 @@ bool VectorBf16Works();
 // with memory to whole tiles; `right` is [n / 16][k / 2][16][2] words.
 
 struct TileProducts {
-  // As RoundToBf16Words and PairBf16Words.
+  // words[i] = the word of from[i]; they may begin at the same address.
   void (*round_words)(std::size_t count, const float* from, std::uint16_t* words);
+  // pairs[i] = the words of first[i] (lower half) and second[i].
   void (*pair_words)(std::size_t count, const float* first, const float* second, std::uint32_t* pairs);
   // Writes c[i * ldc + j].
   void (*multiply)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,

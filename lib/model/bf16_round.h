@@ -1,5 +1,5 @@
 // The rounding of bf16 operands, one element at a time, and a fused multiply-add whose denormal results are zeros. What
-// bf16_product.h defines; the vectors of bf16_pack.cc and bf16_fma.cc and the tiles of AMX do the same.
+// bf16_product.h defines; the vectors of bf16_round.cc and bf16_fma.cc and the tiles of AMX do the same.
 #pragma once
 
 #include <bit>

@@ -28,13 +28,26 @@ inline constexpr std::size_t kTileRowBytes = 64;
 class ScalarTileUnit {
  public:
   static void RoundWords(std::size_t count, const float* from, std::uint16_t* words) {
-    RoundToBf16Words(count, from, words);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint16_t word = Bf16Word(from[i]);
+      std::memcpy(words + i, &word, sizeof(word));  // may be the memory of an earlier float
+    }
   }
   static void PairWords(std::size_t count, const float* first, const float* second, std::uint32_t* pairs) {
-    PairBf16Words(count, first, second, pairs);
+    for (std::size_t i = 0; i < count; ++i) {
+      pairs[i] = Bf16Word(first[i]) | std::uint32_t{Bf16Word(second[i])} << 16;
+    }
   }
+  // Makes two strips of 16 columns, [2][k / 2][16][2] words, of k rows of 32 words; zeros to whole blocks of terms.
   static void PackTwoStrips(std::size_t k, const std::uint16_t* rows, std::size_t stride, std::uint16_t* strips) {
-    octavo::PackTwoStrips(k, rows, stride, strips);
+    const std::size_t terms = WholeBf16(k, kBf16Block);
+    for (std::size_t l = 0; l < terms; ++l) {
+      for (std::size_t column = 0; column < 2 * kBf16Columns; ++column) {
+        std::uint16_t* const strip = strips + column / kBf16Columns * terms * kBf16Columns;
+        const std::size_t pair = l / 2 * kBf16Columns + column % kBf16Columns;
+        strip[2 * pair + l % 2] = l < k ? rows[l * stride + column] : 0;
+      }
+    }
   }
   // Copies rows of at most kTileSide floats.
   static void CopyRows(std::size_t rows, std::size_t columns, const float* from, std::size_t ldf, float* to,

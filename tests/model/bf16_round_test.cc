@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "gtest/gtest.h"
 #include "model/bf16_kernels.h"
+#include "model/bf16_product.h"
 #include "tests/support/naive_bf16.h"
 
 namespace octavo {
@@ -42,23 +43,40 @@ TEST(Bf16RoundTest, VectorsRoundAsSingleElementsDo) {
   for (std::size_t count = 0; count < 80; ++count) {
     const std::size_t at = 4099 * count;  // odd: misaligned
     std::vector<float> floats(count + 1, 7.0F);
-    std::vector<std::uint16_t> words(count + 1, 7);
-    std::vector<std::uint32_t> pairs(count + 1, 7);
     RoundFloatsToBf16(count, values.data() + at, floats.data());
-    RoundToBf16Words(count, values.data() + at, words.data());
-    PairBf16Words(count, values.data() + at, values.data() + at + 1, pairs.data());
-    for (std::size_t i = 0; i < count; ++i) {
-      ASSERT_EQ(Bits(floats[i]), RoundedBf16Bits(values[at + i]));
-      ASSERT_EQ(words[i], Bf16Word(values[at + i]));
-      ASSERT_EQ(pairs[i], Bf16Word(values[at + i]) | std::uint32_t{Bf16Word(values[at + i + 1])} << 16);
-    }
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(Bits(floats[i]), RoundedBf16Bits(values[at + i]));
     EXPECT_EQ(floats[count], 7.0F);
-    EXPECT_EQ(words[count], 7);
-    EXPECT_EQ(pairs[count], 7U);
   }
   std::vector<float> all = values;
   RoundFloatsToBf16(all.size(), all.data(), all.data());
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(Bits(all[i]), RoundedBf16Bits(values[i]));
+}
+
+void RoundsToWords(const TileProducts& tiles) {
+  const std::vector<float> values = ManyFloats();
+  for (std::size_t count = 0; count < 80; ++count) {
+    const std::size_t at = 4099 * count;
+    std::vector<std::uint16_t> words(count + 1, 7);
+    std::vector<std::uint32_t> pairs(count + 1, 7);
+    tiles.round_words(count, values.data() + at, words.data());
+    tiles.pair_words(count, values.data() + at, values.data() + at + 1, pairs.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(words[i], Bf16Word(values[at + i]));
+      ASSERT_EQ(pairs[i], Bf16Word(values[at + i]) | std::uint32_t{Bf16Word(values[at + i + 1])} << 16);
+    }
+    EXPECT_EQ(words[count], 7);
+    EXPECT_EQ(pairs[count], 7U);
+  }
+  std::vector<std::uint16_t> all(values.size());
+  tiles.round_words(values.size(), values.data(), all.data());
+  for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], Bf16Word(values[i]));
+}
+
+TEST(Bf16RoundTest, TheModelOfTilesRoundsAsSingleElementsDo) { RoundsToWords(kModelProducts); }
+
+TEST(Bf16RoundTest, AmxRoundsAsSingleElementsDo) {
+  if (!AmxWorks()) GTEST_SKIP() << "not on this processor";
+  RoundsToWords(kAmxProducts);
 }
 
 // Sums around the smallest normal float, where the steps of denormals are twice those of 24 bits; and others.
