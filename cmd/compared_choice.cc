@@ -11,7 +11,7 @@
 #include "base/count_text.h"
 #include "base/status.h"
 #include "cmd/interrupt.h"
-#include "cmd/train_flags.h"
+#include "cmd/limits.h"
 #include "cmd/training.h"
 #include "cmd/validation.h"
 #include "fmt/format.h"
@@ -148,6 +148,26 @@ absl::Status TakeBetterChange(Program& program, const std::filesystem::path& gra
   program.reporter.Info(
       fmt::format("takes {}{}", NameOf(*taken), taken->change.empty() ? ": no change is clearly better" : ""));
   return absl::OkStatus();
+}
+
+absl::StatusOr<TimedComparison> CompareWithinTime(const Program& program, const TrainFlags& flags,
+                                                  const std::string& run, std::uint64_t changes) {
+  constexpr double kShare = 0.4;
+  TimedComparison comparison;
+  RETURN_IF_ERROR(CheckTime(flags));
+  if (flags.seconds == 0 || changes == 0) return comparison;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.graph));
+  if (!IsSmallWithEdgesToRank(graph->description())) return comparison;
+  TrainFlags untimed = flags;
+  untimed.seconds = 0;
+  const int threads = ThreadCount(program);
+  ASSIGN_OR_RETURN(comparison.settled, SettleTrainOptions(untimed, run, MemoryLimit(program), threads));
+  if (!comparison.settled.source) return comparison;
+  ASSIGN_OR_RETURN(comparison.timed,
+                   TrialsWithin(kShare * flags.seconds,
+                                MakeShortTrials(*comparison.settled.source, *comparison.settled.choice, changes),
+                                *graph, ProbeFolder(run), threads));
+  return comparison;
 }
 
 void ReportComparison(Reporter& reporter, const std::vector<ShortTrial>& trials) {

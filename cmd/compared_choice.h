@@ -1,12 +1,16 @@
 // What `train` does where no rule can choose: short trainings of the choice and of its changes (tune/short_trials.h).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "choose/choice.h"
 #include "cmd/program.h"
+#include "cmd/train_flags.h"
 #include "tune/short_trials.h"
 
 namespace octavo {
@@ -17,6 +21,18 @@ namespace octavo {
 // those before it. SIGINT and SIGTERM end it with absl::CancelledError.
 absl::Status TakeBetterChange(Program& program, const std::filesystem::path& graph, const std::filesystem::path& run,
                               const CandidateSource& source, std::vector<ShortTrial> trials, Choice& choice);
+
+// What is compared for a training within flags.seconds: the trials, and the options that they are of, which `train`
+// would choose without a time.
+struct TimedComparison {
+  SettledOptions settled;
+  TimedTrials timed;
+};
+
+// Returns the trials for TakeBetterChange if they take at most two fifths of the time, or fewer; no trials if none fit,
+// if no time is given, or if `changes` is 0. Measures the machine in the existing part of the path of `run`.
+absl::StatusOr<TimedComparison> CompareWithinTime(const Program& program, const TrainFlags& flags,
+                                                  const std::string& run, std::uint64_t changes);
 
 // Reports that `train` will run the trials, for a plan or a dry run; nothing if there are none.
 void ReportComparison(Reporter& reporter, const std::vector<ShortTrial>& trials);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/byte_size.h"
@@ -163,21 +164,29 @@ absl::StatusOr<MachineRows> PlanFleet(const PlanFlags& flags, const TrainOptions
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   const std::uint64_t memory = MemoryLimit(program);
   CatchInterrupts();
+  TrainFlags train = flags.train;
+  TimedComparison comparison;
+  if (flags.machines <= 1) {
+    ASSIGN_OR_RETURN(comparison, CompareWithinTime(program, train, flags.run, kMostChanges));
+    train.spent = comparison.timed.seconds;
+  }
   const absl::StatusOr<SettledOptions> found =
-      SettleTrainOptions(flags.train, flags.run, memory, ThreadCount(program), Interrupted);
+      SettleTrainOptions(train, flags.run, memory, ThreadCount(program), Interrupted);
   if (EndedByInterrupt(program, found.status(), "the plan")) return absl::OkStatus();
   ASSIGN_OR_RETURN(const SettledOptions settled, found);
   const TrainOptions& options = settled.options;
   ReportChoice(program.reporter, settled.choice);
-  if (settled.source && flags.machines <= 1) {
-    ReportComparison(program.reporter, MakeShortTrials(*settled.source, *settled.choice, kMostChanges));
-  }
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.train.graph));
   RETURN_IF_ERROR(CheckTrainable(*graph, options));
   const int threads = ThreadCount(program);
   // Rejects impossible plans before the machine is probed.
   RETURN_IF_ERROR(PlanTraining(options, *graph, memory, threads, flags.run, nullptr).status());
   RETURN_IF_ERROR(CheckMachines(options, flags.machines));
+  std::vector<ShortTrial> trials = std::move(comparison.timed.trials);
+  if (settled.source && flags.machines <= 1) {
+    trials = MakeShortTrials(*settled.source, *settled.choice, kMostChanges);
+  }
+  ReportComparison(program.reporter, trials);
   std::optional<MachineRates> rates;
   if (!flags.no_probe) {
     // The plan is useful without times: on a full disk, or before a learning rate is found that does not diverge.

@@ -140,6 +140,12 @@ absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const Tra
   return options;
 }
 
+absl::Status CheckTime(const TrainFlags& flags) {
+  if (flags.seconds == 0 || (!GivenBy(flags).contains("epochs") && !flags.graph.empty())) return absl::OkStatus();
+  return UsageError(fmt::format("--time chooses the epochs: found {}; expected --time alone, or --epochs auto with it",
+                                flags.graph.empty() ? "no --graph" : "epochs that are given"));
+}
+
 std::filesystem::path ProbeFolder(const std::string& run) {
   std::filesystem::path folder = run.empty() ? "." : std::filesystem::absolute(run);
   std::error_code error;
@@ -152,12 +158,8 @@ absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const
   const auto begin = std::chrono::steady_clock::now();
   SettledOptions settled;
   ASSIGN_OR_RETURN(settled.options, ReadValues(flags, {}));
+  RETURN_IF_ERROR(CheckTime(flags));
   const GivenOptions given = GivenBy(flags);
-  if (flags.seconds > 0 && (given.contains("epochs") || flags.graph.empty())) {
-    return UsageError(
-        fmt::format("--time chooses the epochs: found {}; expected --time alone, or --epochs auto with it",
-                    flags.graph.empty() ? "no --graph" : "epochs that are given"));
-  }
   if (!flags.graph.empty() && given.size() < TrainOptionFields().size()) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.graph));
     if (graph->description().train_edges > 0) {  // otherwise the training refuses it
@@ -165,10 +167,11 @@ absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const
       if (flags.seconds > 0) {
         ASSIGN_OR_RETURN(settled.choice, ChooseForTime(*graph, facts, memory, settled.options, given,
                                                        {.seconds = flags.seconds,
-                                                        .spent = SecondsSince(begin),
+                                                        .spent = flags.spent + SecondsSince(begin),
                                                         .folder = ProbeFolder(run),
                                                         .threads = threads,
-                                                        .stop = stop}));
+                                                        .stop = stop,
+                                                        .found = flags.found}));
       } else {
         settled.choice = ChooseOptions(facts, graph->description(), memory, settled.options, given);
         settled.source = {.facts = facts,

@@ -25,6 +25,8 @@ struct TrainFlags {
   std::string config;
   std::string preset = "auto";
   double seconds = 0;     // of the training; 0: not given
+  double spent = 0;       // of them, before the options are settled
+  GivenOptions found{};   // of `given`, by short trainings: shown as chosen
   bool chooses = false;   // "auto" is a value of every option
   GivenOptions chosen{};  // options that were given as "auto"
   // Values from the command line, by name of the field; they override the file.
@@ -53,6 +55,9 @@ struct SettledOptions {
   std::optional<Choice> choice;
   std::optional<CandidateSource> source;  // of the choice; empty with --time
 };
+
+// Refuses --time with epochs that are given, by a flag or a file.
+absl::Status CheckTime(const TrainFlags& flags);
 
 // Returns the options of ReadTrainOptions where a preset or a configuration file is given, or no graph. Otherwise, and
 // for options given as "auto", those that the graph's facts and `memory` bytes choose; with --time also the machine's

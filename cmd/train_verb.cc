@@ -1,6 +1,7 @@
 // octavo train: trains a new run.
 
 #include <CLI/App.hpp>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/stopwatch.h"
 #include "checkpoint/run_lock.h"
 #include "cmd/compared_choice.h"
 #include "cmd/flags.h"
@@ -91,10 +93,38 @@ absl::Status CompareChanges(Program& program, const NewRunFlags& flags, std::vec
   return absl::OkStatus();
 }
 
+// With --time: compares changes of what would be chosen without it, gives what is taken to the choice for the rest of
+// the time, or reports that it would.
+absl::Status CompareFirst(Program& program, const NewRunFlags& flags, TrainFlags& train) {
+  const auto begin = std::chrono::steady_clock::now();
+  CatchInterrupts();
+  ASSIGN_OR_RETURN(TimedComparison comparison, CompareWithinTime(program, train, flags.run, flags.changes));
+  if (flags.dry_run) {
+    ReportComparison(program.reporter, comparison.timed.trials);
+    train.spent = comparison.timed.seconds;
+  } else if (!comparison.timed.trials.empty()) {
+    const TrainOptions chosen = comparison.settled.options;
+    RETURN_IF_ERROR(CompareChanges(program, flags, std::move(comparison.timed.trials), comparison.settled));
+    for (const OptionField& field : TrainOptionFields()) {
+      const std::string taken = field.format(comparison.settled.options);
+      if (taken == field.format(chosen)) continue;
+      train.given[std::string(field.name)] = taken;
+      train.found.emplace(field.name);
+    }
+  }
+  train.spent += SecondsSince(begin);
+  return absl::OkStatus();
+}
+
 absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   RETURN_IF_ERROR(JoinJob(program));
   CatchTrainingRequests();  // the measurement of --time takes seconds, which a request must not end
-  ASSIGN_OR_RETURN(const TrainFlags train, FollowSource(flags.init, flags.train));
+  ASSIGN_OR_RETURN(TrainFlags train, FollowSource(flags.init, flags.train));
+  if (train.seconds > 0 && program.ranks == nullptr && flags.init.empty() && !flags.print_config) {
+    const absl::Status compared = CompareFirst(program, flags, train);
+    if (EndedByInterrupt(program, compared, flags.run, UncommittedFate(RunPaths(flags.run)))) return absl::OkStatus();
+    RETURN_IF_ERROR(compared);
+  }
   SettledOptions settled;
   if (program.ranks == nullptr || program.ranks->first()) {
     // The other ranks wait for what is chosen, so a job's request is fulfilled by the training.

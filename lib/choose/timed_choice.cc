@@ -214,9 +214,16 @@ double WholeEpochs(double fitting, double most) {
 
 absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
                                         const TrainOptions& options, const GivenOptions& given, TimedMachine& machine,
-                                        const std::string& text) {
+                                        const std::string& text, const GivenOptions& found) {
   ASSIGN_OR_RETURN(Sized sized, ChooseSize(facts, graph, memory, options, given, machine));
   Choice& choice = sized.choice;
+  const auto chosen_text = [&] {
+    GivenOptions names = choice.names;
+    names.insert(found.begin(), found.end());
+    GivenOptions others = given;
+    for (const std::string& name : found) others.erase(name);
+    return ChosenText(choice.options, others, names);
+  };
   const auto set_epochs = [&](double epochs) {
     choice.names.emplace("epochs");
     choice.options.epochs = static_cast<std::uint64_t>(epochs);
@@ -224,8 +231,7 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
   };
   if (!sized.cost) {
     set_epochs(1);
-    choice.chosen = fmt::format("{} (for {}, too short to measure this machine)",
-                                ChosenText(choice.options, given, choice.names), text);
+    choice.chosen = fmt::format("{} (for {}, too short to measure this machine)", chosen_text(), text);
     return std::move(choice);
   }
   TrainingCost& cost = *sized.cost;
@@ -243,8 +249,7 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
       "; dim {}, {} and {} of {} for the time given", choice.options.dim,
       choice.options.negatives == 0 ? std::string("all negatives") : CountText(choice.options.negatives, "negative"),
       CountText(choice.options.epochs, "epoch"), DurationText(cost.epoch));
-  choice.chosen = fmt::format("{} (for {}{})", ChosenText(choice.options, given, choice.names), text,
-                              epochs < 0.9 ? ", less than an epoch takes" : "");
+  choice.chosen = fmt::format("{} (for {}{})", chosen_text(), text, epochs < 0.9 ? ", less than an epoch takes" : "");
   return std::move(choice);
 }
 
@@ -252,7 +257,7 @@ absl::StatusOr<Choice> ChooseForTime(const Graph& graph, const GraphFacts& facts
                                      const TrainOptions& options, const GivenOptions& given, const TimeLimit& limit) {
   ThisMachine machine(graph, memory, limit);
   ASSIGN_OR_RETURN(Choice choice, ChooseForMachine(facts, graph.description(), memory, options, given, machine,
-                                                   DurationText(limit.seconds)));
+                                                   DurationText(limit.seconds), limit.found));
   if (machine.Stopped()) return absl::CancelledError("interrupted");
   return choice;
 }

@@ -21,6 +21,7 @@ struct TimeLimit {
   std::filesystem::path folder;     // an existing folder on the disk of the run, for the probes
   int threads = 1;                  // of the training
   std::function<bool()> stop = {};  // may be empty; true: end with absl::CancelledError soon
+  GivenOptions found = {};          // of the given options, those that are shown as chosen
 };
 
 // Returns a choice (choose/choice.h) whose training fills the time: trains some batches for a second, lets the size of
@@ -53,9 +54,9 @@ class TimedMachine {
   virtual absl::StatusOr<TrainingCost> MeasureWalks(const TrainOptions& options) = 0;
 };
 
-// ChooseForTime by `machine`; `text` is the time for people.
+// ChooseForTime by `machine`; `text` is the time for people, and `found` as above.
 absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDescription& graph, std::uint64_t memory,
                                         const TrainOptions& options, const GivenOptions& given, TimedMachine& machine,
-                                        const std::string& text);
+                                        const std::string& text, const GivenOptions& found = {});
 
 }  // namespace octavo

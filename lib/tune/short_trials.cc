@@ -8,6 +8,8 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "format/paths.h"
+#include "run/trained_edges.h"
+#include "train/machine_probe.h"
 #include "tune/trial_run.h"
 
 namespace octavo {
@@ -45,15 +47,6 @@ bool IsAffordable(const Choice& choice, const std::vector<ShortTrial>& trials) {
   return choice.flops * static_cast<double>(epochs) / static_cast<double>(choice.options.epochs) <= kUsualFlops;
 }
 
-// Ranking among more nodes than this takes long. Of fewer training edges than the other limit, those held out
-// (tune/held_out.h) would be a large part.
-bool IsSmallWithEdgesToRank(const GraphDescription& graph) {
-  constexpr std::uint64_t kMostNodes = 20'000;
-  constexpr std::uint64_t kLeastToHoldOut = 1000;
-  if (graph.node_count > kMostNodes) return false;
-  return graph.valid_edges > 0 || graph.train_edges >= kLeastToHoldOut;
-}
-
 double MrrOf(const ShortTrial& trial) { return trial.scores.mrr; }
 
 // By more than about the standard deviation of the difference of two reciprocal ranks of the same answer. An edge has
@@ -66,6 +59,15 @@ bool IsClearlyBetter(const ShortTrial& trial, const ShortTrial& first) {
 
 }  // namespace
 
+// Ranking among more nodes than this takes long. Of fewer training edges than the other limit, those held out
+// (tune/held_out.h) would be a large part.
+bool IsSmallWithEdgesToRank(const GraphDescription& graph) {
+  constexpr std::uint64_t kMostNodes = 20'000;
+  constexpr std::uint64_t kLeastToHoldOut = 1000;
+  if (graph.node_count > kMostNodes) return false;
+  return graph.valid_edges > 0 || graph.train_edges >= kLeastToHoldOut;
+}
+
 std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Choice& choice, std::uint64_t most) {
   std::vector<ShortTrial> trials;
   // Already too much with one change.
@@ -76,6 +78,26 @@ std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Cho
   for (const TrainOptions& options : candidates) trials.push_back(TrialOf(options, candidates[0]));
   if (trials.size() < 2 || !IsAffordable(choice, trials)) trials.clear();
   return trials;
+}
+
+absl::StatusOr<TimedTrials> TrialsWithin(double seconds, std::vector<ShortTrial> trials, const Graph& graph,
+                                         const std::filesystem::path& folder, int threads) {
+  constexpr double kProbe = 0.5;  // seconds
+  TimedTrials fitting;
+  if (trials.size() < 2) return fitting;
+  const TrainOptions& options = trials[0].options;
+  ASSIGN_OR_RETURN(const TrainingRate rate, WithThreads(std::min(threads, kThreadsOfChoice), [&] {
+                     return ProbeTraining(options, graph, folder, graph.node_count(), kProbe);
+                   }));
+  const double epoch = static_cast<double>(MostTrainedEdges(options, graph.description())) / rate.edges_per_second;
+  for (ShortTrial& trial : trials) {
+    const double with_it = fitting.seconds + epoch * static_cast<double>(trial.epochs);
+    if (with_it > seconds) break;
+    fitting.seconds = with_it;
+    fitting.trials.push_back(std::move(trial));
+  }
+  if (fitting.trials.size() < 2) fitting = {};
+  return fitting;
 }
 
 std::optional<ShortTrial> MakeCombinedTrial(const CandidateSource& source, const Choice& choice,

@@ -11,6 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "choose/choice.h"
+#include "format/graph_description.h"
+#include "graph/graph.h"
 #include "run/options.h"
 #include "run/validation.h"
 #include "train/trainer.h"
@@ -29,10 +31,26 @@ struct ShortTrial {
 
 inline constexpr std::uint64_t kMostChanges = 3;
 
+// Whether trials can be made for the graph: it is not too large, and has valid edges or enough training edges to hold
+// some out.
+bool IsSmallWithEdgesToRank(const GraphDescription& graph);
+
 // Returns the trials of `choice`, made of `source`: itself, then at most `most` changes of it. Empty if there is
-// nothing to change, if the graph is large, if it has no valid edges and too few training edges to hold some out, or
-// if the trials and the training together would cost more than kUsualFlops.
+// nothing to change, if not IsSmallWithEdgesToRank(source.graph), or if the trials and the training together would cost
+// more than kUsualFlops.
 std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Choice& choice, std::uint64_t most);
+
+// Trials, and what they take on this machine, without the ranking.
+struct TimedTrials {
+  std::vector<ShortTrial> trials;
+  double seconds = 0;
+};
+
+// Returns the first of the trials, as many as take at most `seconds` together; empty if not even two do. Trains some
+// batches of the first one to measure it, in the existing folder `folder`, and leaves nothing there. `threads` is that
+// of the settings of RunShortTrial.
+absl::StatusOr<TimedTrials> TrialsWithin(double seconds, std::vector<ShortTrial> trials, const Graph& graph,
+                                         const std::filesystem::path& folder, int threads);
 
 // Returns one more trial, to be made after `trials`: the best change together with the best other one that changes
 // other options. Nothing if less than two changes are clearly better than the first trial, if none of them can be

@@ -15,6 +15,7 @@ namespace octavo {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::uint64_t kMemory = std::uint64_t{16} << 30;
 
@@ -99,6 +100,21 @@ TEST(ChooseForMachineTest, TheTimeIsFilledWithWholeEpochs) {
       }
     }
   }
+}
+
+TEST(ChooseForMachineTest, WhatShortTrainingsFoundStaysAndIsShown) {
+  const GraphFacts facts = Facts(2000, 20'000, 5);
+  TrainOptions options;
+  options.regularization = 0.003;
+  options.learning_rate = 0.7;
+  FakeMachine machine(facts, 60, 1e10);
+  ASSERT_OK_AND_ASSIGN(const Choice choice,
+                       ChooseForMachine(facts, DescriptionOf(facts), kMemory, options,
+                                        {"regularization", "learning-rate"}, machine, "a time", {"regularization"}));
+  EXPECT_EQ(choice.options.regularization, 0.003);
+  EXPECT_FLOAT_EQ(static_cast<float>(choice.options.learning_rate), 0.7F);
+  EXPECT_THAT(choice.chosen, HasSubstr("--regularization 0.003 "));
+  EXPECT_THAT(choice.chosen, Not(HasSubstr("--learning-rate "))) << "given";
 }
 
 TEST(ChooseForMachineTest, GivenNegativesStayAndTheTrainingDoesNotEndLate) {

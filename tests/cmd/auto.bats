@@ -121,6 +121,30 @@ make_homes() {
   grep -qx 'train will first compare the chosen options with 3 changes of them, by short trainings' plan.log
 }
 
+@test "with --time, short trainings come first, and the rest of the time is for what they found" {
+  make_homes
+  local options="--dim 16 --precision float32 --time 30s"
+  for command in "train --run dry --dry-run" plan; do
+    "$OCTAVO" $command --graph homes $options 2>err.log >out.log
+    grep -q '^train will first compare the chosen options with [123] changes\? of them' err.log
+    grep -q '^chosen: .*(for 30' err.log
+  done
+  "$OCTAVO" train --graph homes --run run $options 2>err.log
+  grep -q '^compares the chosen options with [123] changes\? of them' err.log
+  taken=$(sed -n 's/^takes //p' err.log)
+  if [[ "$taken" != "the chosen options"* ]]; then
+    while read -r name value; do
+      grep -q -- "^chosen: .*--$name $value .*(for 30" err.log
+      [ "$(option run "$name")" = "$value" ]
+    done < <(tr , '\n' <<<"$taken")
+  fi
+  [ -z "$(find . -name '.octavo-trials*')" ]
+  "$OCTAVO" train --graph homes --run none $options --changes 0 2>err.log
+  [ -z "$(grep '^compares' err.log)" ]
+  fails 2 'epochs that are given' "$OCTAVO" train --graph homes --run given --epochs 3 --time 30s
+  [ -z "$(grep '^compares' err.log)" ]
+}
+
 @test "without valid edges, the short trainings hold out training edges, and the run trains all" {
   make_homes
   "$OCTAVO" --quiet import homes.tsv --graph whole --columns head,relation,tail --overwrite

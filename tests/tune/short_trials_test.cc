@@ -256,5 +256,26 @@ TEST_F(RunShortTrialTest, AStopEndsIt) {
   EXPECT_TRUE(std::filesystem::is_empty(folder()));
 }
 
+TEST_F(RunShortTrialTest, AsManyAsFitInTheTime) {
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(training_.graph_folder()));
+  const std::vector<ShortTrial> trials(4, trial_);
+  ASSERT_OK_AND_ASSIGN(const TimedTrials all, TrialsWithin(1e9, trials, *graph, folder(), threads_));
+  EXPECT_EQ(all.trials.size(), 4U);
+  EXPECT_GT(all.seconds, 0);
+  EXPECT_LT(all.seconds, 1e9);
+  // The machine's speed changes, but not a thousandfold.
+  std::vector<ShortTrial> longer = trials;
+  longer[2].epochs *= 1'000'000;
+  ASSERT_OK_AND_ASSIGN(const TimedTrials two, TrialsWithin(1000 * all.seconds, longer, *graph, folder(), threads_));
+  EXPECT_EQ(two.trials.size(), 2U);
+  longer[1].epochs *= 1'000'000;
+  ASSERT_OK_AND_ASSIGN(const TimedTrials none, TrialsWithin(1000 * all.seconds, longer, *graph, folder(), threads_));
+  EXPECT_EQ(none.trials.size(), 0U) << "one compares nothing";
+  EXPECT_EQ(none.seconds, 0);
+  ASSERT_OK_AND_ASSIGN(const TimedTrials empty, TrialsWithin(1e9, {}, *graph, folder(), threads_));
+  EXPECT_EQ(empty.trials.size(), 0U);
+  EXPECT_TRUE(std::filesystem::is_empty(folder()));
+}
+
 }  // namespace
 }  // namespace octavo
