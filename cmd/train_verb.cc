@@ -77,7 +77,7 @@ absl::StatusOr<TrainFlags> FollowSource(const std::string& source, TrainFlags fl
 // Takes the lock of an older run and lets it go.
 absl::Status CheckNotInUse(const RunPaths& run) {
   std::error_code ignored;
-  if (!std::filesystem::exists(run.State(), ignored)) return absl::OkStatus();
+  if (!std::filesystem::exists(run.Lock(), ignored)) return absl::OkStatus();
   return RunLock::Take(run.Lock()).status();
 }
 
@@ -201,7 +201,7 @@ void AddTrainVerb(CLI::App& app, Program& program) {
   AddPresetFlag(*verb, flags->train);
   AddWholeNumber(
       *verb, "--changes", flags->changes, 0, kMostChanges,
-      "Compare so many changes of the chosen options by short trainings, on small graphs (a whole number from 0 to 3)");
+      "Compare so many changes of the chosen options by short trainings, on small graphs (a whole number from 0 to 4)");
   AddTrainFlags(*verb, flags->train);
   verb->add_flag("--dry-run", flags->dry_run, "Check everything and report what would be trained, but write nothing");
   const auto print_config = [flags, run, graph = verb->get_option("--graph")](std::int64_t) {

@@ -121,6 +121,9 @@ Variations Sizes(const CandidateSource& source, const TrainOptions& choice) {
   if (choice.model_spec().RelationWidth() > 0 && !IsDistance(choice)) {
     sizes.push_back({"answer-weighting", 0.3, ValueChoice{"0", "0.1", "0.2", "0.3"}});
   }
+  if (source.facts.relations > 1 && choice.model != ModelKind::kRescal && choice.model != ModelKind::kRotatE) {
+    sizes.push_back({"relation-prediction", 0.25, ValueChoice{"0.5", "1", "4"}});
+  }
   return sizes;
 }
 
@@ -130,7 +133,7 @@ using Change = std::vector<std::pair<std::string_view, std::string>>;
 std::string Times(double number, double factor) { return fmt::format("{:.3g}", factor * number); }
 
 // The changes of the choice that were better most often on the graphs measured (docs/defaults-measured.md).
-std::vector<Change> ProbableChanges(const TrainOptions& choice) {
+std::vector<Change> ProbableChanges(const TrainOptions& choice, std::uint64_t relations) {
   std::vector<Change> changes;
   if (choice.model_spec().RelationWidth() == 0 || IsDistance(choice)) return changes;
   if (choice.regularizer == RegularizerKind::kDura) {
@@ -143,6 +146,10 @@ std::vector<Change> ProbableChanges(const TrainOptions& choice) {
     changes.push_back({{"model", "complex"}});
   } else {
     changes.push_back({{"model", "rescal"}, {"block", "8"}});
+  }
+  if (relations > 1) {
+    changes.push_back({{"relation-prediction", "4"}});
+    if (choice.model == ModelKind::kRescal) changes.back().push_back({"model", "complex"});
   }
   return changes;
 }
@@ -230,7 +237,7 @@ Candidates ProbableCandidates(const CandidateSource& source, std::uint64_t count
   Candidates candidates(source);
   const TrainOptions choice = CandidateMaker(source).Choose();
   candidates.Add(choice);
-  for (const Change& change : ProbableChanges(choice)) {
+  for (const Change& change : ProbableChanges(choice, source.facts.relations)) {
     if (candidates.size() >= count) break;
     const auto is_given = [&](const auto& option) { return source.given.contains(option.first); };
     if (std::ranges::none_of(change, is_given)) candidates.Add(CandidateMaker(source).Take(change));

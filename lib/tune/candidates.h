@@ -33,7 +33,7 @@ struct CandidateSource {
 std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uint64_t count);
 
 // Returns at most `count`: the choice itself, which is what the rules of train choose if the source has only its facts,
-// graph and memory; then, up to three, the changes of it that were better most often on the graphs measured. None
+// graph and memory; then, up to four, the changes of it that were better most often on the graphs measured. None
 // changes what is given. REQUIRES: count > 0
 std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, std::uint64_t count);
 

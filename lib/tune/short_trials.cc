@@ -76,7 +76,8 @@ std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Cho
     return trials;
   const std::vector<TrainOptions> candidates = MakeProbableCandidates(source, most + 1);
   for (const TrainOptions& options : candidates) trials.push_back(TrialOf(options, candidates[0]));
-  if (trials.size() < 2 || !IsAffordable(choice, trials)) trials.clear();
+  while (trials.size() > 1 && !IsAffordable(choice, trials)) trials.pop_back();
+  if (trials.size() < 2) trials.clear();
   return trials;
 }
 

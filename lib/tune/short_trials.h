@@ -29,15 +29,15 @@ struct ShortTrial {
   bool diverged = false;         // then the scores are zeros
 };
 
-inline constexpr std::uint64_t kMostChanges = 3;
+inline constexpr std::uint64_t kMostChanges = 4;
 
 // Whether trials can be made for the graph: it is not too large, and has valid edges or enough training edges to hold
 // some out.
 bool IsSmallWithEdgesToRank(const GraphDescription& graph);
 
-// Returns the trials of `choice`, made of `source`: itself, then at most `most` changes of it. Empty if there is
-// nothing to change, if not IsSmallWithEdgesToRank(source.graph), or if the trials and the training together would cost
-// more than kUsualFlops.
+// Returns the trials of `choice`, made of `source`: itself, then at most `most` changes of it, as many as can be trained
+// with the whole training for kUsualFlops. Empty if there is nothing to change, if not
+// IsSmallWithEdgesToRank(source.graph), or if that would cost too much with one change.
 std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Choice& choice, std::uint64_t most);
 
 // Trials, and what they take on this machine, without the ranking.

@@ -71,7 +71,7 @@ TEST(MakeCandidatesTest, ProbableChangesComeBeforeDrawnOnes) {
     const std::vector<TrainOptions> candidates = MakeCandidates(source, 6);
     for (std::size_t i = 0; i < probable.size(); ++i) EXPECT_EQ(Text(candidates[i]), Text(probable[i]));
   }
-  EXPECT_EQ(MakeProbableCandidates(SourceOf(800, 2600, 3), 9).size(), 4U);
+  EXPECT_EQ(MakeProbableCandidates(SourceOf(800, 2600, 3), 9).size(), 5U);
   EXPECT_EQ(MakeProbableCandidates(SourceOf(34, 78, 1), 9).size(), 1U) << "a graph of walks";
   CandidateSource large = SourceOf(15'000, 270'000, 237);
   for (const auto& [share, change] : {std::pair(0.3, "answer-weighting 0.2"), std::pair(0.5, "answer-weighting 0")}) {
@@ -110,6 +110,7 @@ TEST(MakeCandidatesTest, OptionsVaryThatTheRulesNameForRelations) {
   EXPECT_GE(ValuesOf(candidates, &TrainOptions::dim).size(), 3U);
   EXPECT_GE(ValuesOf(candidates, &TrainOptions::dropout).size(), 3U);
   EXPECT_GE(ValuesOf(candidates, &TrainOptions::answer_weighting).size(), 3U);
+  EXPECT_GE(ValuesOf(candidates, &TrainOptions::relation_prediction).size(), 3U);
   EXPECT_TRUE(ValuesOf(candidates, &TrainOptions::negatives).contains(0)) << "all of 135";
   EXPECT_GE(ValuesOf(candidates, &TrainOptions::loss).size(), 2U);
   EXPECT_GE(ValuesOf(candidates, &TrainOptions::batch).size(), 3U);

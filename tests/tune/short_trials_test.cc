@@ -44,13 +44,14 @@ TEST(MakeShortTrialsTest, TheChoiceIsFirstAndTheOthersChangeIt) {
   const CandidateSource source = SourceOf(800, 2600);
   const Choice choice = ChooseOptions(source.facts, source.graph, source.memory, {}, {});
   const std::vector<ShortTrial> trials = TrialsFor(source);
-  ASSERT_EQ(trials.size(), 4U);
+  ASSERT_EQ(trials.size(), 5U);
   EXPECT_EQ(DifferenceText(trials[0].options, choice.options), "");
   EXPECT_EQ(trials[0].change, "");
   EXPECT_EQ(trials[0].epochs, choice.options.epochs / 3);
   EXPECT_NEAR(trials[1].options.regularization, choice.options.regularization / 5, 1e-4);
   EXPECT_NEAR(trials[2].options.learning_rate, choice.options.learning_rate * 2.5, 1e-9);
   EXPECT_EQ(trials[3].change, "model rescal, block 8");
+  EXPECT_EQ(trials[4].change, "relation-prediction 4");
   for (const ShortTrial& trial : trials) {
     EXPECT_EQ(trial.options.epochs, choice.options.epochs) << "those of the whole training";
   }
@@ -58,9 +59,20 @@ TEST(MakeShortTrialsTest, TheChoiceIsFirstAndTheOthersChangeIt) {
 
 TEST(MakeShortTrialsTest, FewNodesHaveBlocksAndAreComparedWithComplex) {
   const std::vector<ShortTrial> trials = TrialsFor(SourceOf(200, 2600));
-  ASSERT_EQ(trials.size(), 4U);
+  ASSERT_EQ(trials.size(), 5U);
   EXPECT_EQ(trials[0].options.model, ModelKind::kRescal);
   EXPECT_EQ(trials[3].options.model, ModelKind::kComplEx);
+  EXPECT_EQ(trials[3].options.relation_prediction, 0);
+  EXPECT_EQ(trials[4].options.model, ModelKind::kComplEx);
+  EXPECT_EQ(trials[4].options.relation_prediction, 4);
+}
+
+TEST(MakeShortTrialsTest, OneRelationIsNotPredicted) {
+  CandidateSource source = SourceOf(800, 2600);
+  source.facts.relations = 1;
+  source.facts.two_kinds = true;
+  for (const ShortTrial& trial : TrialsFor(source)) EXPECT_EQ(trial.options.relation_prediction, 0);
+  EXPECT_EQ(TrialsFor(source).size(), 4U);
 }
 
 TEST(MakeShortTrialsTest, WhatIsGivenStays) {
@@ -68,17 +80,20 @@ TEST(MakeShortTrialsTest, WhatIsGivenStays) {
   source.options.learning_rate = 0.3;
   source.options.model = ModelKind::kComplEx;
   source.given = {"learning-rate", "model"};
-  EXPECT_EQ(ChangesFor(source).size(), 2U);
+  EXPECT_EQ(ChangesFor(source).size(), 3U);
+  source.options.regularization = 0.1;
   source.given.emplace("regularization");
+  EXPECT_EQ(ChangesFor(source).size(), 2U);
+  source.given.emplace("relation-prediction");
   EXPECT_EQ(ChangesFor(source).size(), 0U) << "nothing is left to change";
 }
 
 TEST(MakeShortTrialsTest, WithoutValidEdgesThereMustBeEnoughToHoldOut) {
   CandidateSource source = SourceOf(200, 1000);
   source.graph.valid_edges = 0;
-  EXPECT_EQ(ChangesFor(source).size(), 4U);
+  EXPECT_EQ(ChangesFor(source).size(), 5U);
   source = SourceOf(200, 999);
-  EXPECT_EQ(ChangesFor(source).size(), 4U);
+  EXPECT_EQ(ChangesFor(source).size(), 5U);
   source.graph.valid_edges = 0;
   EXPECT_EQ(ChangesFor(source).size(), 0U);
 }
@@ -100,12 +115,26 @@ TEST(MakeShortTrialsTest, NoneForMuchWork) {
   CandidateSource source = SourceOf(800, 2600);
   EXPECT_EQ(TrialsFor(source, 0).size(), 0U);
   EXPECT_EQ(TrialsFor(source, 2).size(), 3U);
-  EXPECT_EQ(ChangesFor(SourceOf(4900, 600'000)).size(), 0U) << "70 TFLOP already";
+  EXPECT_EQ(ChangesFor(SourceOf(4900, 600'000)).size(), 3U) << "more would cost more than 70 TFLOP";
   EXPECT_EQ(ChangesFor(SourceOf(15'000, 270'000)).size(), 0U);
   source = SourceOf(800, 2600);
   source.options.epochs = 1;
   source.given = {"epochs"};
-  EXPECT_EQ(ChangesFor(source).size(), 4U);
+  EXPECT_EQ(ChangesFor(source).size(), 5U);
+}
+
+TEST(MakeShortTrialsTest, AsManyAsTheWorkAllows) {
+  const CandidateSource source = SourceOf(800, 2600);
+  Choice choice = ChooseOptions(source.facts, source.graph, source.memory, source.options, source.given);
+  const auto trials_for = [&](double share) {
+    choice.flops = share * kUsualFlops;
+    return MakeShortTrials(source, choice, kMostChanges).size();
+  };
+  // The training and a third of it for each trial.
+  EXPECT_EQ(trials_for(1 / 2.7), 5U);
+  EXPECT_EQ(trials_for(1 / 2.5), 4U);
+  EXPECT_EQ(trials_for(1 / 1.7), 2U);
+  EXPECT_EQ(trials_for(1 / 1.6), 0U);
 }
 
 TEST(TrialToTakeTest, ChanceDoesNotDecide) {
@@ -126,11 +155,12 @@ TEST(TrialToTakeTest, ChanceDoesNotDecide) {
 
 class MakeCombinedTrialTest : public ::testing::Test {
  protected:
-  // The trials of the choice and of a lower weight, a higher rate and blocks, with these MRRs of the valid edges.
+  // The trials of the choice and of a lower weight, a higher rate and blocks, with these MRRs of the valid edges;
+  // others have that of the choice.
   std::vector<ShortTrial> TrialsWith(const std::vector<double>& mrrs) const {
     std::vector<ShortTrial> trials = MakeShortTrials(source_, choice_, kMostChanges);
     for (std::size_t t = 0; t < trials.size(); ++t) {
-      trials[t].scores.mrr = mrrs.at(t);
+      trials[t].scores.mrr = t < mrrs.size() ? mrrs[t] : mrrs[0];
       trials[t].samples = 200;
     }
     return trials;
@@ -168,9 +198,9 @@ TEST_F(MakeCombinedTrialTest, HasAllOptionsAndEpochsOfBoth) {
 
 TEST_F(MakeCombinedTrialTest, NoneOfTooMuchWork) {
   const std::vector<ShortTrial> trials = TrialsWith({0.5, 0.6, 0.7, 0.5});
-  choice_.flops = kUsualFlops / 2.4;  // the trials and the training cost 2.33 times as much, and with one more 2.67
+  choice_.flops = kUsualFlops / 2.7;  // the trials and the training cost 2.67 times as much, and with one more 3
   EXPECT_FALSE(MakeCombinedTrial(source_, choice_, trials));
-  choice_.flops = kUsualFlops / 2.7;
+  choice_.flops = kUsualFlops / 3.1;
   EXPECT_TRUE(MakeCombinedTrial(source_, choice_, trials));
 }
 
