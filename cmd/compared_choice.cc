@@ -150,23 +150,23 @@ absl::Status TakeBetterChange(Program& program, const std::filesystem::path& gra
   return absl::OkStatus();
 }
 
-absl::StatusOr<TimedComparison> CompareWithinTime(const Program& program, const TrainFlags& flags,
-                                                  const std::string& run, std::uint64_t changes) {
+absl::StatusOr<TimedComparison> PlanTimedTrials(const Program& program, const TrainFlags& flags, const std::string& run,
+                                                std::uint64_t changes) {
   constexpr double kShare = 0.4;
   TimedComparison comparison;
-  RETURN_IF_ERROR(CheckTime(flags));
-  if (flags.seconds == 0 || changes == 0) return comparison;
+  if (flags.seconds == 0 || changes == 0 || !TimeChoosesEpochs(flags)) return comparison;
   ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.graph));
   if (!IsSmallWithEdgesToRank(graph->description())) return comparison;
   TrainFlags untimed = flags;
   untimed.seconds = 0;
   const int threads = ThreadCount(program);
-  ASSIGN_OR_RETURN(comparison.settled, SettleTrainOptions(untimed, run, MemoryLimit(program), threads));
+  const std::uint64_t memory = MemoryLimit(program);
+  ASSIGN_OR_RETURN(comparison.settled, SettleTrainOptions(untimed, run, memory, threads));
   if (!comparison.settled.source) return comparison;
   ASSIGN_OR_RETURN(comparison.timed,
                    TrialsWithin(kShare * flags.seconds,
                                 MakeShortTrials(*comparison.settled.source, *comparison.settled.choice, changes),
-                                *graph, ProbeFolder(run), threads));
+                                *graph, ProbeFolder(run), memory, threads));
   return comparison;
 }
 

@@ -22,17 +22,18 @@ namespace octavo {
 absl::Status TakeBetterChange(Program& program, const std::filesystem::path& graph, const std::filesystem::path& run,
                               const CandidateSource& source, std::vector<ShortTrial> trials, Choice& choice);
 
-// What is compared for a training within flags.seconds: the trials, and the options that they are of, which `train`
-// would choose without a time.
+// What is compared before a training within flags.seconds: the trials, and what they are of, which `train` would choose
+// without a time.
 struct TimedComparison {
   SettledOptions settled;
   TimedTrials timed;
 };
 
-// Returns the trials for TakeBetterChange if they take at most two fifths of the time, or fewer; no trials if none fit,
-// if no time is given, or if `changes` is 0. Measures the machine in the existing part of the path of `run`.
-absl::StatusOr<TimedComparison> CompareWithinTime(const Program& program, const TrainFlags& flags,
-                                                  const std::string& run, std::uint64_t changes);
+// Returns the first of the trials of MakeShortTrials that fit in two fifths of the time, for TakeBetterChange; none if
+// fewer than two fit, if the graph is large, if no time is given, or if `changes` is 0. Measures the machine in the
+// existing part of the path of `run`.
+absl::StatusOr<TimedComparison> PlanTimedTrials(const Program& program, const TrainFlags& flags, const std::string& run,
+                                                std::uint64_t changes);
 
 // Reports that `train` will run the trials, for a plan or a dry run; nothing if there are none.
 void ReportComparison(Reporter& reporter, const std::vector<ShortTrial>& trials);

@@ -164,14 +164,13 @@ absl::StatusOr<MachineRows> PlanFleet(const PlanFlags& flags, const TrainOptions
 absl::Status RunPlan(Program& program, const PlanFlags& flags) {
   const std::uint64_t memory = MemoryLimit(program);
   CatchInterrupts();
-  TrainFlags train = flags.train;
   TimedComparison comparison;
   if (flags.machines <= 1) {
-    ASSIGN_OR_RETURN(comparison, CompareWithinTime(program, train, flags.run, kMostChanges));
-    train.spent = comparison.timed.seconds;
+    ASSIGN_OR_RETURN(comparison, PlanTimedTrials(program, flags.train, flags.run, kMostChanges));
   }
   const absl::StatusOr<SettledOptions> found =
-      SettleTrainOptions(train, flags.run, memory, ThreadCount(program), Interrupted);
+      SettleTrainOptions(flags.train, flags.run, memory, ThreadCount(program), Interrupted,
+                         {.seconds = comparison.timed.seconds, .found = {}});
   if (EndedByInterrupt(program, found.status(), "the plan")) return absl::OkStatus();
   ASSIGN_OR_RETURN(const SettledOptions settled, found);
   const TrainOptions& options = settled.options;

@@ -140,11 +140,7 @@ absl::StatusOr<TrainOptions> ReadTrainOptions(const TrainFlags& flags, const Tra
   return options;
 }
 
-absl::Status CheckTime(const TrainFlags& flags) {
-  if (flags.seconds == 0 || (!GivenBy(flags).contains("epochs") && !flags.graph.empty())) return absl::OkStatus();
-  return UsageError(fmt::format("--time chooses the epochs: found {}; expected --time alone, or --epochs auto with it",
-                                flags.graph.empty() ? "no --graph" : "epochs that are given"));
-}
+bool TimeChoosesEpochs(const TrainFlags& flags) { return !flags.graph.empty() && !GivenBy(flags).contains("epochs"); }
 
 std::filesystem::path ProbeFolder(const std::string& run) {
   std::filesystem::path folder = run.empty() ? "." : std::filesystem::absolute(run);
@@ -154,11 +150,16 @@ std::filesystem::path ProbeFolder(const std::string& run) {
 }
 
 absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
-                                                  int threads, const std::function<bool()>& stop) {
+                                                  int threads, const std::function<bool()>& stop,
+                                                  const BeforeChoice& before) {
   const auto begin = std::chrono::steady_clock::now();
   SettledOptions settled;
   ASSIGN_OR_RETURN(settled.options, ReadValues(flags, {}));
-  RETURN_IF_ERROR(CheckTime(flags));
+  if (flags.seconds > 0 && !TimeChoosesEpochs(flags)) {
+    return UsageError(
+        fmt::format("--time chooses the epochs: found {}; expected --time alone, or --epochs auto with it",
+                    flags.graph.empty() ? "no --graph" : "epochs that are given"));
+  }
   const GivenOptions given = GivenBy(flags);
   if (!flags.graph.empty() && given.size() < TrainOptionFields().size()) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Graph> graph, Graph::Open(flags.graph));
@@ -167,11 +168,11 @@ absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const
       if (flags.seconds > 0) {
         ASSIGN_OR_RETURN(settled.choice, ChooseForTime(*graph, facts, memory, settled.options, given,
                                                        {.seconds = flags.seconds,
-                                                        .spent = flags.spent + SecondsSince(begin),
+                                                        .spent = before.seconds + SecondsSince(begin),
                                                         .folder = ProbeFolder(run),
                                                         .threads = threads,
                                                         .stop = stop,
-                                                        .found = flags.found}));
+                                                        .found = before.found}));
       } else {
         settled.choice = ChooseOptions(facts, graph->description(), memory, settled.options, given);
         settled.source = {.facts = facts,

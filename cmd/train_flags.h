@@ -25,8 +25,6 @@ struct TrainFlags {
   std::string config;
   std::string preset = "auto";
   double seconds = 0;     // of the training; 0: not given
-  double spent = 0;       // of them, before the options are settled
-  GivenOptions found{};   // of `given`, by short trainings: shown as chosen
   bool chooses = false;   // "auto" is a value of every option
   GivenOptions chosen{};  // options that were given as "auto"
   // Values from the command line, by name of the field; they override the file.
@@ -56,15 +54,23 @@ struct SettledOptions {
   std::optional<CandidateSource> source;  // of the choice; empty with --time
 };
 
-// Refuses --time with epochs that are given, by a flag or a file.
-absl::Status CheckTime(const TrainFlags& flags);
+// Whether --time has epochs to choose: none are given, by a flag or a file.
+bool TimeChoosesEpochs(const TrainFlags& flags);
+
+// What came before a choice for a time: the seconds that it took, and the options of the flags that short trainings
+// have found. Those are shown as chosen.
+struct BeforeChoice {
+  double seconds = 0;
+  GivenOptions found{};
+};
 
 // Returns the options of ReadTrainOptions where a preset or a configuration file is given, or no graph. Otherwise, and
 // for options given as "auto", those that the graph's facts and `memory` bytes choose; with --time also the machine's
 // speed, measured in the existing part of the path of the future `run`, or in the current folder if that is empty.
 // `stop`, which may be empty, then ends it with absl::CancelledError.
 absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const std::string& run, std::uint64_t memory,
-                                                  int threads, const std::function<bool()>& stop = {});
+                                                  int threads, const std::function<bool()>& stop = {},
+                                                  const BeforeChoice& before = {});
 
 // The existing part of the path of the future run.
 std::filesystem::path ProbeFolder(const std::string& run);

@@ -74,7 +74,14 @@ absl::StatusOr<TrainFlags> FollowSource(const std::string& source, TrainFlags fl
   return flags;
 }
 
-// Takes the lock of an older run and lets it go.
+absl::Status CheckInit(const NewRunFlags& flags) {
+  const bool described = !flags.init_names.empty() || !flags.init_graph.empty() || flags.init_state != "auto";
+  if (!flags.init.empty() || !described) return absl::OkStatus();
+  return UsageError(
+      "--init-names, --init-graph and --init-state describe the source of --init; expected --init as well");
+}
+
+// Takes the lock of the run, if there is one, and lets it go.
 absl::Status CheckNotInUse(const RunPaths& run) {
   std::error_code ignored;
   if (!std::filesystem::exists(run.Lock(), ignored)) return absl::OkStatus();
@@ -93,37 +100,47 @@ absl::Status CompareChanges(Program& program, const NewRunFlags& flags, std::vec
   return absl::OkStatus();
 }
 
-// With --time: compares changes of what would be chosen without it, gives what is taken to the choice for the rest of
-// the time, or reports that it would.
-absl::Status CompareFirst(Program& program, const NewRunFlags& flags, TrainFlags& train) {
+// With --time: compares what would be chosen without it with changes of that, and gives what is taken to `train`. For a
+// dry run, returns the trials instead. `before` is for the choice for the rest of the time.
+absl::StatusOr<std::vector<ShortTrial>> CompareWithinTime(Program& program, const NewRunFlags& flags, TrainFlags& train,
+                                                          BeforeChoice& before) {
   const auto begin = std::chrono::steady_clock::now();
   CatchInterrupts();
-  ASSIGN_OR_RETURN(TimedComparison comparison, CompareWithinTime(program, train, flags.run, flags.changes));
+  ASSIGN_OR_RETURN(TimedComparison comparison, PlanTimedTrials(program, train, flags.run, flags.changes));
+  std::vector<ShortTrial>& trials = comparison.timed.trials;
   if (flags.dry_run) {
-    ReportComparison(program.reporter, comparison.timed.trials);
-    train.spent = comparison.timed.seconds;
-  } else if (!comparison.timed.trials.empty()) {
+    before.seconds = comparison.timed.seconds;
+    return std::move(trials);
+  }
+  if (!trials.empty()) {
+    program.reporter.Info(fmt::format("without a time, the chosen options are {}", comparison.settled.choice->chosen));
     const TrainOptions chosen = comparison.settled.options;
-    RETURN_IF_ERROR(CompareChanges(program, flags, std::move(comparison.timed.trials), comparison.settled));
+    RETURN_IF_ERROR(CompareChanges(program, flags, std::move(trials), comparison.settled));
+    const TrainOptions& taken = comparison.settled.options;
     for (const OptionField& field : TrainOptionFields()) {
-      const std::string taken = field.format(comparison.settled.options);
-      if (taken == field.format(chosen)) continue;
-      train.given[std::string(field.name)] = taken;
-      train.found.emplace(field.name);
+      const bool no_block = field.name == "block" && taken.model != ModelKind::kRescal;
+      if (no_block || field.format(taken) == field.format(chosen)) continue;
+      train.given[std::string(field.name)] = field.format(taken);
+      before.found.emplace(field.name);
     }
   }
-  train.spent += SecondsSince(begin);
-  return absl::OkStatus();
+  before.seconds = SecondsSince(begin);
+  return std::vector<ShortTrial>();
 }
 
 absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
   RETURN_IF_ERROR(JoinJob(program));
   CatchTrainingRequests();  // the measurement of --time takes seconds, which a request must not end
   ASSIGN_OR_RETURN(TrainFlags train, FollowSource(flags.init, flags.train));
+  RETURN_IF_ERROR(CheckInit(flags));
+  std::vector<ShortTrial> trials;
+  BeforeChoice before;
   if (train.seconds > 0 && program.ranks == nullptr && flags.init.empty() && !flags.print_config) {
-    const absl::Status compared = CompareFirst(program, flags, train);
-    if (EndedByInterrupt(program, compared, flags.run, UncommittedFate(RunPaths(flags.run)))) return absl::OkStatus();
-    RETURN_IF_ERROR(compared);
+    absl::StatusOr<std::vector<ShortTrial>> compared = CompareWithinTime(program, flags, train, before);
+    if (EndedByInterrupt(program, compared.status(), flags.run, UncommittedFate(RunPaths(flags.run)))) {
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(trials, std::move(compared));
   }
   SettledOptions settled;
   if (program.ranks == nullptr || program.ranks->first()) {
@@ -131,7 +148,7 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
     const std::function<bool()> stop = program.ranks == nullptr ? Interrupted : std::function<bool()>();
     if (stop && train.seconds > 0) CatchInterrupts();
     absl::StatusOr<SettledOptions> found =
-        SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program), stop);
+        SettleTrainOptions(train, flags.run, MemoryLimit(program), ThreadCount(program), stop, before);
     if (EndedByInterrupt(program, found.status(), flags.run.empty() ? "the choice" : flags.run)) {
       return absl::OkStatus();
     }
@@ -143,16 +160,11 @@ absl::Status RunTrain(Program& program, const NewRunFlags& flags) {
     return absl::OkStatus();
   }
   ReportChoice(program.reporter, settled.choice);
-  if (flags.init.empty() && (!flags.init_names.empty() || !flags.init_graph.empty() || flags.init_state != "auto")) {
-    return UsageError(
-        "--init-names, --init-graph and --init-state describe the source of --init; expected --init as well");
-  }
   if (!flags.init.empty() && flags.init_graph.empty()) RETURN_IF_ERROR(CheckGraphPlace(flags.init, "--init-graph"));
   const InitialSource init = {.source = flags.init,
                               .names = flags.init_names,
                               .optimizer_state = flags.init_state == "auto",
                               .graph = flags.init_graph};
-  std::vector<ShortTrial> trials;
   if (settled.source && program.ranks == nullptr && flags.init.empty()) {
     trials = MakeShortTrials(*settled.source, *settled.choice, flags.changes);
   }

@@ -6,11 +6,6 @@
 
 namespace octavo {
 
-// ---- Rounding, by vectors (bf16_round.cc).
-
-// to[i] = from[i], rounded; they may be the same memory.
-void RoundFloatsToBf16(std::size_t count, const float* from, float* to);
-
 // ---- Products of rows with strips. `strips` is [n / 16][k][16] floats; `left` is [m] rows of k floats.
 
 // c[i * ldc + j]; for any processor.

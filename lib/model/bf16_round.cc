@@ -1,4 +1,4 @@
-// Rounding to bf16 by vectors.
+// Rounding by vectors; the header has it for one element.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/bf16_round.cc"
 #include "hwy/foreach_target.h"  // before highway.h
@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
-#include "model/bf16_kernels.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace octavo {

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -21,6 +22,9 @@ inline std::uint32_t RoundedBf16Bits(float value) {
 inline float RoundToBf16(float value) { return std::bit_cast<float>(RoundedBf16Bits(value)); }
 inline std::uint16_t Bf16Word(float value) { return static_cast<std::uint16_t>(RoundedBf16Bits(value) >> 16); }
 inline float FromBf16Word(std::uint16_t word) { return std::bit_cast<float>(std::uint32_t{word} << 16); }
+
+// to[i] = from[i], rounded, by vectors; they may be the same memory.
+void RoundFloatsToBf16(std::size_t count, const float* from, float* to);
 
 inline float FlushDenormal(float value) {
   return std::fabs(value) < std::numeric_limits<float>::min() ? std::copysign(0.0F, value) : value;

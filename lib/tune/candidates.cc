@@ -121,7 +121,8 @@ Variations Sizes(const CandidateSource& source, const TrainOptions& choice) {
   if (choice.model_spec().RelationWidth() > 0 && !IsDistance(choice)) {
     sizes.push_back({"answer-weighting", 0.3, ValueChoice{"0", "0.1", "0.2", "0.3"}});
   }
-  if (source.facts.relations > 1 && choice.model != ModelKind::kRescal && choice.model != ModelKind::kRotatE) {
+  const bool predicts = choice.model_spec().RelationWidth() > 0 && source.facts.relations > 1;
+  if (predicts && choice.model != ModelKind::kRescal && choice.model != ModelKind::kRotatE) {
     sizes.push_back({"relation-prediction", 0.25, ValueChoice{"0.5", "1", "4"}});
   }
   return sizes;

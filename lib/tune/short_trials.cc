@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "format/paths.h"
+#include "run/footprint.h"
 #include "run/trained_edges.h"
 #include "train/machine_probe.h"
 #include "tune/trial_run.h"
@@ -82,13 +83,14 @@ std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Cho
 }
 
 absl::StatusOr<TimedTrials> TrialsWithin(double seconds, std::vector<ShortTrial> trials, const Graph& graph,
-                                         const std::filesystem::path& folder, int threads) {
-  constexpr double kProbe = 0.5;  // seconds
+                                         const std::filesystem::path& folder, std::uint64_t memory, int threads) {
   TimedTrials fitting;
   if (trials.size() < 2) return fitting;
   const TrainOptions& options = trials[0].options;
+  const std::uint64_t most_rows = std::max<std::uint64_t>(1024, memory / 4 / NodeBytes(options));
+  const std::uint64_t rows = std::min(graph.node_count(), most_rows);
   ASSIGN_OR_RETURN(const TrainingRate rate, WithThreads(std::min(threads, kThreadsOfChoice), [&] {
-                     return ProbeTraining(options, graph, folder, graph.node_count(), kProbe);
+                     return ProbeTraining(options, graph, folder, rows, ProbeSeconds(seconds));
                    }));
   const double epoch = static_cast<double>(MostTrainedEdges(options, graph.description())) / rate.edges_per_second;
   for (ShortTrial& trial : trials) {

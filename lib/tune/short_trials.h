@@ -35,8 +35,8 @@ inline constexpr std::uint64_t kMostChanges = 4;
 // some out.
 bool IsSmallWithEdgesToRank(const GraphDescription& graph);
 
-// Returns the trials of `choice`, made of `source`: itself, then at most `most` changes of it, as many as can be trained
-// with the whole training for kUsualFlops. Empty if there is nothing to change, if not
+// Returns the trials of `choice`, made of `source`: itself, then at most `most` changes of it, as many as can be
+// trained with the whole training for kUsualFlops. Empty if there is nothing to change, if not
 // IsSmallWithEdgesToRank(source.graph), or if that would cost too much with one change.
 std::vector<ShortTrial> MakeShortTrials(const CandidateSource& source, const Choice& choice, std::uint64_t most);
 
@@ -46,11 +46,11 @@ struct TimedTrials {
   double seconds = 0;
 };
 
-// Returns the first of the trials, as many as take at most `seconds` together; empty if not even two do. Trains some
-// batches of the first one to measure it, in the existing folder `folder`, and leaves nothing there. `threads` is that
-// of the settings of RunShortTrial.
+// Returns the first of the trials, as many as take about `seconds` together; empty if not even two do. Each counts as
+// the first one, which is measured by some batches in the existing folder `folder`; nothing is left there. The tables
+// of the measurement take at most a quarter of `memory`. `threads` is that of the settings of RunShortTrial.
 absl::StatusOr<TimedTrials> TrialsWithin(double seconds, std::vector<ShortTrial> trials, const Graph& graph,
-                                         const std::filesystem::path& folder, int threads);
+                                         const std::filesystem::path& folder, std::uint64_t memory, int threads);
 
 // Returns one more trial, to be made after `trials`: the best change together with the best other one that changes
 // other options. Nothing if less than two changes are clearly better than the first trial, if none of them can be

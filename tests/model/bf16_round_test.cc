@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "base/random.h"
@@ -67,8 +68,10 @@ void RoundsToWords(const TileProducts& tiles) {
     EXPECT_EQ(words[count], 7);
     EXPECT_EQ(pairs[count], 7U);
   }
+  std::vector<float> memory = values;  // of the words, too
+  tiles.round_words(values.size(), memory.data(), reinterpret_cast<std::uint16_t*>(memory.data()));
   std::vector<std::uint16_t> all(values.size());
-  tiles.round_words(values.size(), values.data(), all.data());
+  std::memcpy(all.data(), memory.data(), all.size() * sizeof(all[0]));
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], Bf16Word(values[i]));
 }
 

@@ -67,7 +67,7 @@ TEST(CombineCandidatesTest, HasWhatDiffersInBoth) {
 TEST(MakeCandidatesTest, ProbableChangesComeBeforeDrawnOnes) {
   for (const CandidateSource& source :
        {SourceOf(135, 5216, 46), SourceOf(800, 2600, 3), SourceOf(15'000, 270'000, 237), SourceOf(34, 78, 1)}) {
-    const std::vector<TrainOptions> probable = MakeProbableCandidates(source, 4);
+    const std::vector<TrainOptions> probable = MakeProbableCandidates(source, 5);
     const std::vector<TrainOptions> candidates = MakeCandidates(source, 6);
     for (std::size_t i = 0; i < probable.size(); ++i) EXPECT_EQ(Text(candidates[i]), Text(probable[i]));
   }
