@@ -29,6 +29,7 @@
 #include "run/option_toml.h"
 #include "run/options.h"
 #include "run/run_configuration.h"
+#include "tune/candidates.h"
 #include "tune/short_trials.h"
 
 namespace octavo {
@@ -117,11 +118,9 @@ absl::StatusOr<std::vector<ShortTrial>> CompareWithinTime(Program& program, cons
     const TrainOptions chosen = comparison.settled.options;
     RETURN_IF_ERROR(CompareChanges(program, flags, std::move(trials), comparison.settled));
     const TrainOptions& taken = comparison.settled.options;
-    for (const OptionField& field : TrainOptionFields()) {
-      const bool no_block = field.name == "block" && taken.model != ModelKind::kRescal;
-      if (no_block || field.format(taken) == field.format(chosen)) continue;
-      train.given[std::string(field.name)] = field.format(taken);
-      before.found.emplace(field.name);
+    for (const OptionField* field : DifferingOptions(taken, chosen)) {
+      train.given[std::string(field->name)] = field->format(taken);
+      before.found.emplace(field->name);
     }
   }
   before.seconds = SecondsSince(begin);

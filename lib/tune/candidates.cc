@@ -282,13 +282,20 @@ std::optional<TrainOptions> CombineCandidates(const CandidateSource& source, con
   return both;
 }
 
-std::string DifferenceText(const TrainOptions& options, const TrainOptions& first) {
-  std::string text;
+std::vector<const OptionField*> DifferingOptions(const TrainOptions& options, const TrainOptions& first) {
+  std::vector<const OptionField*> fields;
   for (const OptionField& field : TrainOptionFields()) {
     // Without blocks, that of a former model has no meaning.
     const bool no_block = field.name == "block" && options.model != ModelKind::kRescal;
-    if (no_block || field.format(options) == field.format(first)) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", field.name, field.format(options));
+    if (!no_block && field.format(options) != field.format(first)) fields.push_back(&field);
+  }
+  return fields;
+}
+
+std::string DifferenceText(const TrainOptions& options, const TrainOptions& first) {
+  std::string text;
+  for (const OptionField* field : DifferingOptions(options, first)) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", field->name, field->format(options));
   }
   return text;
 }

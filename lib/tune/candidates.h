@@ -42,6 +42,9 @@ std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, 
 std::optional<TrainOptions> CombineCandidates(const CandidateSource& source, const TrainOptions& first,
                                               const TrainOptions& a, const TrainOptions& b);
 
+// The options that differ; not the block of a model that has none.
+std::vector<const OptionField*> DifferingOptions(const TrainOptions& options, const TrainOptions& first);
+
 // What differs from the first candidate, for people: "learning-rate 0.1, dim 64". Empty if nothing does.
 std::string DifferenceText(const TrainOptions& options, const TrainOptions& first);
 
