@@ -4,11 +4,10 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
+#include "tests/bench/short.h"
 
 namespace octavo {
 namespace {
-
-constexpr double kShort = 0.01;  // speed is measured, not asserted
 
 TEST(MeasureKernels, CountsTheFlopsOfEachModel) {
   const KernelShape shape{.chunk = 16, .negatives = 8, .dim = 12};

@@ -1,11 +1,10 @@
 #include "bench/locks.h"
 
 #include "gtest/gtest.h"
+#include "tests/bench/short.h"
 
 namespace octavo {
 namespace {
-
-constexpr double kShort = 0.01;  // speed is measured, not asserted
 
 TEST(MeasureLocks, HasEachKindForEachNumberOfThreads) {
   const LockReport report = MeasureLocks(3, kShort);

@@ -1,11 +1,10 @@
 #include "bench/machine.h"
 
 #include "gtest/gtest.h"
+#include "tests/bench/short.h"
 
 namespace octavo {
 namespace {
-
-constexpr double kShort = 0.01;  // speed is measured, not asserted
 
 TEST(GemmPeak, IsMeasured) {
   for (const RateClock clock : {RateClock::kWall, RateClock::kProcessor}) EXPECT_GT(GemmPeak(1, kShort, clock), 0);

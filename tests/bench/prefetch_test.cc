@@ -1,11 +1,10 @@
 #include "bench/prefetch.h"
 
 #include "gtest/gtest.h"
+#include "tests/bench/short.h"
 
 namespace octavo {
 namespace {
-
-constexpr double kShort = 0.01;  // speed is measured, not asserted
 
 TEST(MeasurePrefetch, NothingIsFasterThanIdeal) {
   for (const PrefetchRow& row : MeasurePrefetch(kShort)) {

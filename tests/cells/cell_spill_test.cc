@@ -5,16 +5,14 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "tests/cells/three_partitions.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/temporary_folder.h"
 
 namespace octavo {
 namespace {
 
-constexpr PartitionLayout kPartitions = {.rows = 1024, .count = 3};
 constexpr std::uint32_t kCells = 9;
-
-std::uint32_t CellOf(const EdgeRecord& edge) { return edge.head / 1024 * 3 + edge.tail / 1024; }
 
 // No edge of this batch is in cell 4 if it is even.
 std::vector<EdgeRecord> Batch(std::uint32_t batch) {

@@ -8,6 +8,7 @@
 
 #include "cells/cell_stream.h"
 #include "gtest/gtest.h"
+#include "tests/cells/three_partitions.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/file_bytes.h"
 #include "tests/support/temporary_folder.h"
@@ -16,7 +17,6 @@ namespace octavo {
 namespace {
 
 constexpr std::uint32_t kNodes = 3000;
-constexpr PartitionLayout kPartitions = {.rows = 1024, .count = 3};
 
 CellsHeader Layout() {
   CellsHeader layout;
@@ -45,8 +45,6 @@ std::vector<EdgeRecord> RandomEdges(std::size_t count) {
   }
   return edges;
 }
-
-std::uint32_t CellOf(const EdgeRecord& edge) { return edge.head / 1024 * 3 + edge.tail / 1024; }
 
 // Sorts as the extents are sorted: the whole order, from cells and keys.
 void SortRun(std::span<EdgeRecord> extent) {

@@ -17,12 +17,12 @@
 namespace octavo {
 namespace {
 
-constexpr PartitionLayout kPartitions = {.rows = 1024, .count = 2};
+constexpr PartitionLayout kTwoPartitions = {.rows = 1024, .count = 2};
 
-CellsHeader Layout() {
+CellsHeader TwoPartitions() {
   CellsHeader layout;
-  layout.partition_count = kPartitions.count;
-  layout.partition_rows = kPartitions.rows;
+  layout.partition_count = kTwoPartitions.count;
+  layout.partition_rows = kTwoPartitions.rows;
   layout.node_count = 2048;
   layout.relation_count = 1;
   return layout;
@@ -34,13 +34,13 @@ std::vector<EdgeRecord> Unsorted() {
   return edges;
 }
 
-SortedEdges Edges() { return SortedEdges({Unsorted()}, kPartitions); }
+SortedEdges Edges() { return SortedEdges({Unsorted()}, kTwoPartitions); }
 
 TEST(WriteEdges, WritesTheSameBytesHoweverManyCellsFit) {
   TemporaryFolder folder(FastPlace());
   const GraphPaths paths(folder.path());
   SortedEdges edges = Edges();
-  ASSERT_OK_AND_ASSIGN(const WrittenEdges expected, WriteEdges(paths, edges, Layout(), {}));
+  ASSERT_OK_AND_ASSIGN(const WrittenEdges expected, WriteEdges(paths, edges, TwoPartitions(), {}));
   const std::string bytes = FileBytes(paths.Cells(Split::kTrain));
   EXPECT_GT(expected.duplicates[0], 0U);
   for (const std::uint64_t work_bytes : {1U, 100000U, 500000U, 1000000U}) {
@@ -48,7 +48,7 @@ TEST(WriteEdges, WritesTheSameBytesHoweverManyCellsFit) {
     std::uint64_t reported = 0;
     ASSERT_OK_AND_ASSIGN(
         const WrittenEdges written,
-        WriteEdges(paths, again, Layout(),
+        WriteEdges(paths, again, TwoPartitions(),
                    {.work_bytes = work_bytes, .progress = [&](std::uint64_t done) { reported = done; }}));
     EXPECT_EQ(written.duplicates, expected.duplicates);
     EXPECT_EQ(reported, 30000U);
@@ -61,13 +61,13 @@ TEST(WriteSpilled, WritesTheBytesOfWriteEdgesHoweverLittleFits) {
   TemporaryFolder folder(FastPlace());
   const GraphPaths paths(folder.path());
   SortedEdges edges = Edges();
-  ASSERT_OK_AND_ASSIGN(const WrittenEdges expected, WriteEdges(paths, edges, Layout(), {}));
+  ASSERT_OK_AND_ASSIGN(const WrittenEdges expected, WriteEdges(paths, edges, TwoPartitions(), {}));
   const std::string bytes = FileBytes(paths.Cells(Split::kTrain));
   for (const std::uint64_t work_bytes :
        {std::uint64_t{80000}, std::uint64_t{400000}, std::uint64_t{900000}, UINT64_MAX}) {
     SpillUse use;
     ASSERT_OK_AND_ASSIGN(std::unique_ptr<SpillFile> file, SpillFile::Create(folder / "spill", use));
-    CellSpill spill(std::move(file), kPartitions, nullptr);
+    CellSpill spill(std::move(file), kTwoPartitions, nullptr);
     const std::vector<EdgeRecord> all = Unsorted();
     for (std::size_t i = 0; i < all.size(); i += 7000) {
       EdgeChunks chunks = {std::vector(all.begin() + static_cast<std::ptrdiff_t>(i),
@@ -75,7 +75,8 @@ TEST(WriteSpilled, WritesTheBytesOfWriteEdgesHoweverLittleFits) {
       ASSERT_OK(spill.Append(chunks));
     }
     ASSERT_OK(spill.FinishWriting());
-    ASSERT_OK_AND_ASSIGN(const WrittenEdges written, WriteSpilled(paths, spill, Layout(), {.work_bytes = work_bytes}));
+    ASSERT_OK_AND_ASSIGN(const WrittenEdges written,
+                         WriteSpilled(paths, spill, TwoPartitions(), {.work_bytes = work_bytes}));
     EXPECT_EQ(written.duplicates, expected.duplicates);
     EXPECT_TRUE(FileBytes(paths.Cells(Split::kTrain)) == bytes) << work_bytes;
   }
@@ -85,8 +86,8 @@ TEST(WriteEdges, Stops) {
   TemporaryFolder folder(FastPlace());
   for (const std::uint64_t work_bytes : {std::uint64_t{1}, UINT64_MAX}) {
     SortedEdges edges = Edges();
-    const auto written =
-        WriteEdges(GraphPaths(folder.path()), edges, Layout(), {.work_bytes = work_bytes, .stop = [] { return true; }});
+    const auto written = WriteEdges(GraphPaths(folder.path()), edges, TwoPartitions(),
+                                    {.work_bytes = work_bytes, .stop = [] { return true; }});
     EXPECT_TRUE(absl::IsCancelled(written.status()));
   }
 }

@@ -29,7 +29,7 @@ Manifest Sample(std::uint64_t generation, std::uint64_t partitions = 200) {
 }
 
 // `first`: one of the two that a new file has.
-std::string Encoded(std::uint64_t generation, bool first = false) {
+std::string EncodedSample(std::uint64_t generation, bool first = false) {
   Manifest manifest = Sample(first ? 1 : generation);
   manifest.header.generation = generation;
   manifest.header.validation.reserved = first ? 1 : 0;
@@ -58,15 +58,15 @@ class StateFileTest : public ::testing::Test {
 TEST_F(StateFileTest, BeginsWithTheFirstManifestInItsSlot) {
   Make(1);
   const std::string bytes = FileBytes(path_);
-  EXPECT_EQ(bytes, Encoded(0, true) + Encoded(1, true));
+  EXPECT_EQ(bytes, EncodedSample(0, true) + EncodedSample(1, true));
   EXPECT_EQ(Newest(), 1U);
 }
 
 TEST_F(StateFileTest, GenerationsGoToTheSlotOfTheirParity) {
   Make(2);
-  EXPECT_EQ(FileBytes(path_), Encoded(2) + Encoded(1, true));
+  EXPECT_EQ(FileBytes(path_), EncodedSample(2) + EncodedSample(1, true));
   Make(7);
-  EXPECT_EQ(FileBytes(path_), Encoded(6) + Encoded(7));
+  EXPECT_EQ(FileBytes(path_), EncodedSample(6) + EncodedSample(7));
   EXPECT_EQ(Newest(), 7U);
   ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(path_));
   EXPECT_EQ(manifest.header.progress.step, 70U);
@@ -75,33 +75,34 @@ TEST_F(StateFileTest, GenerationsGoToTheSlotOfTheirParity) {
 
 // The commit of generation 7 over 5, cut after each 512 bytes, or with only one such piece written.
 TEST_F(StateFileTest, ATornSlotGivesTheGenerationBefore) {
-  const std::string old = Encoded(5);
-  const std::string torn = Encoded(7);
+  const std::string old = EncodedSample(5);
+  const std::string torn = EncodedSample(7);
   ASSERT_GT(torn.size(), 4096U);
   for (const std::string& before : {old, std::string(old.size(), '\0')}) {
     for (std::size_t at = 0; at < torn.size(); at += 512) {
       const std::string prefix = torn.substr(0, at) + before.substr(at);
-      WriteFileBytes(path_, Encoded(6) + prefix);
+      WriteFileBytes(path_, EncodedSample(6) + prefix);
       EXPECT_EQ(Newest(), prefix == torn ? 7U : 6U) << at;
       const std::string piece = before.substr(0, at) + torn.substr(at, 512) + before.substr(at + 512);
-      WriteFileBytes(path_, Encoded(6) + piece);
+      WriteFileBytes(path_, EncodedSample(6) + piece);
       EXPECT_EQ(Newest(), piece == torn ? 7U : 6U) << at;
       const std::string hole = torn.substr(0, at) + before.substr(at, 512) + torn.substr(at + 512);
-      WriteFileBytes(path_, Encoded(6) + hole);
+      WriteFileBytes(path_, EncodedSample(6) + hole);
       EXPECT_EQ(Newest(), hole == torn ? 7U : 6U) << at;
     }
   }
-  WriteFileBytes(path_, Encoded(6) + torn);
+  WriteFileBytes(path_, EncodedSample(6) + torn);
   EXPECT_EQ(Newest(), 7U);
 }
 
 TEST_F(StateFileTest, ATornSlotIsWrittenAgainByTheNextCommit) {
-  WriteFileBytes(path_, Encoded(6) + Encoded(7).substr(0, 512) + std::string(Encoded(7).size() - 512, '\0'));
+  WriteFileBytes(path_,
+                 EncodedSample(6) + EncodedSample(7).substr(0, 512) + std::string(EncodedSample(7).size() - 512, '\0'));
   Manifest newest;
   ASSERT_OK_AND_ASSIGN(StateFile state, StateFile::Open(path_, true, newest));
   EXPECT_EQ(newest.header.generation, 6U);
   ASSERT_OK(state.Write(Sample(7), true));
-  EXPECT_EQ(FileBytes(path_), Encoded(6) + Encoded(7));
+  EXPECT_EQ(FileBytes(path_), EncodedSample(6) + EncodedSample(7));
 }
 
 TEST_F(StateFileTest, BothSlotsTornIsACorruptErrorThatNamesBoth) {
@@ -118,9 +119,9 @@ TEST_F(StateFileTest, BothSlotsTornIsACorruptErrorThatNamesBoth) {
 }
 
 TEST_F(StateFileTest, AManifestOfTheWrongParityDoesNotCount) {
-  WriteFileBytes(path_, Encoded(3) + Encoded(1));
+  WriteFileBytes(path_, EncodedSample(3) + EncodedSample(1));
   EXPECT_EQ(Newest(), 1U);
-  WriteFileBytes(path_, Encoded(3) + Encoded(2));
+  WriteFileBytes(path_, EncodedSample(3) + EncodedSample(2));
   EXPECT_ERROR(ReadNewestManifest(path_), kCorrupt, "parity");
 }
 

@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::uint64_t kMemory = std::uint64_t{16} << 30;
+constexpr std::uint64_t kAmpleMemory = std::uint64_t{16} << 30;
 
 // A machine of `speed` products of a dimension and a negative a second, whose edges cost something without any, too. A
 // measurement takes two seconds.
@@ -73,7 +73,7 @@ class FakeMachine : public TimedMachine {
 
 absl::StatusOr<Choice> Choose(FakeMachine& machine, const GraphFacts& facts, const TrainOptions& options = {},
                               const GivenOptions& given = {}) {
-  return ChooseForMachine(facts, DescriptionOf(facts), kMemory, options, given, machine, "a time");
+  return ChooseForMachine(facts, DescriptionOf(facts), kAmpleMemory, options, given, machine, "a time");
 }
 
 TEST(ChooseForMachineTest, TheTimeIsFilledWithWholeEpochs) {
@@ -87,7 +87,7 @@ TEST(ChooseForMachineTest, TheTimeIsFilledWithWholeEpochs) {
         const bool too_long = choice.chosen.find("less than an epoch") != std::string::npos;
         EXPECT_LE(machine.EndOf(choice), too_long ? 20 : 1.06) << choice.chosen;
         const std::uint64_t most_epochs =
-            kMostRepeats * ChooseOptions(facts, DescriptionOf(facts), kMemory, {}, {}).options.epochs;
+            kMostRepeats * ChooseOptions(facts, DescriptionOf(facts), kAmpleMemory, {}, {}).options.epochs;
         const bool soon_trained = facts.relations > 1 && choice.options.epochs == most_epochs;
         EXPECT_GE(machine.EndOf(choice), soon_trained ? 0 : 0.85) << choice.chosen;
         EXPECT_TRUE(!too_long || choice.options.epochs == 1) << choice.chosen;
@@ -109,7 +109,7 @@ TEST(ChooseForMachineTest, WhatShortTrainingsFoundStaysAndIsShown) {
   options.learning_rate = 0.7;
   FakeMachine machine(facts, 60, 1e10);
   ASSERT_OK_AND_ASSIGN(const Choice choice,
-                       ChooseForMachine(facts, DescriptionOf(facts), kMemory, options,
+                       ChooseForMachine(facts, DescriptionOf(facts), kAmpleMemory, options,
                                         {"regularization", "learning-rate"}, machine, "a time", {"regularization"}));
   EXPECT_EQ(choice.options.regularization, 0.003);
   EXPECT_FLOAT_EQ(static_cast<float>(choice.options.learning_rate), 0.7F);
@@ -231,7 +231,7 @@ TEST(ChooseForMachineTest, AGraphThatIsSoonTrainedGetsAtMostFourTimesItsEpochs) 
   const GraphFacts facts = Facts(135, 5'216, 46);
   FakeMachine machine(facts, 3600, 1e12);
   ASSERT_OK_AND_ASSIGN(const Choice choice, Choose(machine, facts));
-  const Choice usual = ChooseOptions(facts, DescriptionOf(facts), kMemory, {}, {});
+  const Choice usual = ChooseOptions(facts, DescriptionOf(facts), kAmpleMemory, {}, {});
   EXPECT_EQ(choice.options.epochs, kMostRepeats * usual.options.epochs);
 }
 

@@ -12,14 +12,14 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kColumns = 3;
+constexpr std::uint64_t kRowWidth = 3;
 
 // With a table that is mapped, and with one that is not.
 class RowStreamTest : public testing::TestWithParam<bool> {
  protected:
-  RowStreamTest() : values_(3000 * kColumns) {
+  RowStreamTest() : values_(3000 * kRowWidth) {
     std::iota(values_.begin(), values_.end(), 0.0F);
-    table_.emplace(WriteTable(values_, kColumns, kPartitionRowQuantum, folder_.path()));
+    table_.emplace(WriteTable(values_, kRowWidth, kPartitionRowQuantum, folder_.path()));
     if (GetParam()) table_->Map();
   }
 
@@ -35,8 +35,8 @@ TEST_P(RowStreamTest, StreamsEveryRowInOrder) {
       std::uint64_t next = begin;
       const absl::Status status = StreamRows(*table_, begin, end, block_rows, [&](const RowBlock& block) {
         EXPECT_EQ(block.first, next);
-        EXPECT_LE(block.values.size(), block_rows * kColumns);
-        next += block.values.size() / kColumns;
+        EXPECT_LE(block.values.size(), block_rows * kRowWidth);
+        next += block.values.size() / kRowWidth;
         seen.insert(seen.end(), block.values.begin(), block.values.end());
         return absl::OkStatus();
       });
@@ -57,7 +57,7 @@ TEST_P(RowStreamTest, StopsAtTheFirstError) {
 
 TEST_P(RowStreamTest, ReportsATableThatWasCut) {
   if (GetParam()) return;  // a mapped one is SIGBUS (tests/end_to_end/other_processes)
-  std::filesystem::resize_file(folder_.path() / "embeddings.npy", 4096 + 2000 * kColumns * sizeof(float));
+  std::filesystem::resize_file(folder_.path() / "embeddings.npy", 4096 + 2000 * kRowWidth * sizeof(float));
   const absl::Status status = StreamRows(*table_, 0, 3000, 100, [&](const RowBlock&) { return absl::OkStatus(); });
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(KindOf(status), ErrorKind::kCorrupt);
@@ -74,9 +74,9 @@ TEST_P(RowStreamTest, VisitsWantedRows) {
       const absl::Status status =
           VisitRows(*table_, ids, max_bytes, [&](std::size_t begin, std::size_t end, const RowBlock& block) {
             EXPECT_EQ(begin, next);
-            EXPECT_LE(block.values.size_bytes(), std::max<std::uint64_t>(max_bytes, kColumns * sizeof(float)));
+            EXPECT_LE(block.values.size_bytes(), std::max<std::uint64_t>(max_bytes, kRowWidth * sizeof(float)));
             next = end;
-            for (std::size_t i = begin; i < end; ++i) EXPECT_EQ(block.Row(ids[i])[2], values_[ids[i] * kColumns + 2]);
+            for (std::size_t i = begin; i < end; ++i) EXPECT_EQ(block.Row(ids[i])[2], values_[ids[i] * kRowWidth + 2]);
             return absl::OkStatus();
           });
       ASSERT_TRUE(status.ok());

@@ -8,7 +8,7 @@
 namespace octavo {
 namespace {
 
-GraphDescription Sample() {
+GraphDescription SampleGraph() {
   return {.node_count = 14541,
           .relation_count = 237,
           .partition_rows = 1024,
@@ -28,18 +28,18 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST(GraphDescription, ReadsBackWhatItWrote) {
-  const std::string text = EncodeGraphDescription(Sample(), R"({"lines": 5})");
+  const std::string text = EncodeGraphDescription(SampleGraph(), R"({"lines": 5})");
   ASSERT_OK_AND_ASSIGN(const GraphDescription description, DecodeGraphDescription(text, "graph.json"));
-  EXPECT_EQ(description, Sample());
+  EXPECT_EQ(description, SampleGraph());
   EXPECT_EQ(description.Edges(Split::kTrain), 272115U);
   EXPECT_EQ(description.Edges(Split::kValid), 17535U);
   EXPECT_EQ(description.Edges(Split::kTest), 20466U);
 }
 
 TEST(GraphDescription, KnowsHowLinesBecameEdges) {
-  EXPECT_EQ(EncodeGraphDescription(Sample(), "{}").find("undirected"), std::string::npos) << "as in older graphs";
+  EXPECT_EQ(EncodeGraphDescription(SampleGraph(), "{}").find("undirected"), std::string::npos) << "as in older graphs";
   for (const bool undirected : {false, true}) {
-    GraphDescription sample = Sample();
+    GraphDescription sample = SampleGraph();
     sample.undirected = undirected;
     sample.keeps_duplicates = !undirected;
     ASSERT_OK_AND_ASSIGN(const GraphDescription description,
@@ -49,7 +49,7 @@ TEST(GraphDescription, KnowsHowLinesBecameEdges) {
 }
 
 TEST(GraphDescription, NamesTheKeyThatIsWrong) {
-  GraphDescription sample = Sample();
+  GraphDescription sample = SampleGraph();
   sample.undirected = true;
   const std::string text = EncodeGraphDescription(sample, "{}");
   const std::pair<std::string, std::string> kCases[] = {
@@ -76,7 +76,7 @@ TEST(GraphDescription, NamesTheKeyThatIsWrong) {
 
 // "undirected" with a flipped byte changed what import --base did, and nothing noticed it.
 TEST(GraphDescription, NoticesEveryChangedByte) {
-  GraphDescription sample = Sample();
+  GraphDescription sample = SampleGraph();
   sample.undirected = true;
   const std::string text = EncodeGraphDescription(sample, R"({"lines": 5, "inputs": ["a.tsv"]})");
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -97,7 +97,7 @@ TEST(GraphDescription, NoticesEveryChangedByte) {
 // The message printed the value, with stack for each level: a damaged file crashed the program.
 TEST(GraphDescription, RefusesDeepNesting) {
   const std::string nested = std::string(1'000'000, '[') + std::string(1'000'000, ']');
-  const std::string text = EncodeGraphDescription(Sample(), "{}");
+  const std::string text = EncodeGraphDescription(SampleGraph(), "{}");
   EXPECT_ERROR(DecodeGraphDescription(Replaced(text, "14541", nested), "graph.json"), kCorrupt,
                "\"nodes\" is an array; expected a whole number");
   EXPECT_ERROR(DecodeGraphDescription(Replaced(text, "\"octavo graph\"", "{}"), "graph.json"), kCorrupt,

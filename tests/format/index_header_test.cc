@@ -7,19 +7,19 @@
 namespace octavo {
 namespace {
 
-constexpr IndexHeader kHeader{.m = 16, .run_id = {1, 2}, .generation = 3, .nodes = 4, .dim = 5, .file_bytes = 6};
+constexpr IndexHeader kIndexHeader{.m = 16, .run_id = {1, 2}, .generation = 3, .nodes = 4, .dim = 5, .file_bytes = 6};
 
 TEST(IndexHeader, ComesBack) {
-  const auto header = DecodeIndexHeader(EncodeIndexHeader(kHeader), "index.octavo");
+  const auto header = DecodeIndexHeader(EncodeIndexHeader(kIndexHeader), "index.octavo");
   ASSERT_TRUE(header.ok());
-  EXPECT_EQ(EncodeIndexHeader(*header), EncodeIndexHeader(kHeader));
-  EXPECT_EQ(header->run_id, kHeader.run_id);
+  EXPECT_EQ(EncodeIndexHeader(*header), EncodeIndexHeader(kIndexHeader));
+  EXPECT_EQ(header->run_id, kIndexHeader.run_id);
   EXPECT_EQ(header->generation, 3U);
   EXPECT_EQ(IndexHeaderPath("a/b.hnsw"), "a/b.hnsw.octavo");
 }
 
 TEST(IndexHeader, AnyDamageIsRefused) {
-  const auto whole = EncodeIndexHeader(kHeader);
+  const auto whole = EncodeIndexHeader(kIndexHeader);
   for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
     auto bytes = whole;
     bytes[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);

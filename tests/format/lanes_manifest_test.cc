@@ -14,7 +14,7 @@ namespace octavo {
 namespace {
 
 // In three folders, with another value in every field.
-Manifest Sample() {
+Manifest SampleManifest() {
   Manifest manifest;
   manifest.header.generation = 9;
   manifest.header.version = 4;
@@ -46,7 +46,7 @@ void ExpectSamePartitions(const Manifest& a, const Manifest& b) {
 }
 
 TEST(LanesManifest, RoundTripWithFoldersAndSums) {
-  const Manifest manifest = Sample();
+  const Manifest manifest = SampleManifest();
   const std::vector<std::byte> slot = EncodeManifest(manifest);
   ASSERT_OK_AND_ASSIGN(const Manifest found, DecodeManifest(slot, "STATE"));
   EXPECT_EQ(found.header.version, 4U);
@@ -59,7 +59,7 @@ TEST(LanesManifest, RoundTripWithFoldersAndSums) {
 
 // Where each field is, so that other programs may read it.
 TEST(LanesManifest, BytesAreWhereTheyAreSaidToBe) {
-  const std::vector<std::byte> slot = EncodeManifest(Sample());
+  const std::vector<std::byte> slot = EncodeManifest(SampleManifest());
   const auto number = [&](std::size_t offset, std::size_t bytes) {
     std::uint64_t value = 0;
     std::memcpy(&value, slot.data() + offset, bytes);
@@ -83,7 +83,7 @@ TEST(LanesManifest, BytesAreWhereTheyAreSaidToBe) {
 
 TEST(LanesManifest, FilesOfVersion3AreRead) {
   for (const std::uint32_t open : {0U, 1U}) {
-    Manifest manifest = Sample();
+    Manifest manifest = SampleManifest();
     for (PartitionRecord& record : manifest.partitions) record.folder = 0;
     manifest.round = {.lanes = 4, .open = open, .round = open * 6};
     if (open == 0) manifest.lanes.assign(4, {});
@@ -108,7 +108,7 @@ TEST(LanesManifest, FilesOfVersion3AreRead) {
 
 // Damages of version 3 are found as those of version 4.
 TEST(LanesManifest, EveryFlippedByteOfVersion3IsDetected) {
-  Manifest manifest = Sample();
+  Manifest manifest = SampleManifest();
   for (PartitionRecord& record : manifest.partitions) record.folder = 0;
   manifest.round = {.lanes = 4, .open = 1, .round = 6};
   std::vector<std::byte> slot = EncodeManifestOfVersion3(manifest);
@@ -125,7 +125,7 @@ TEST(LanesManifest, EveryFlippedByteOfVersion3IsDetected) {
 
 TEST(LanesManifest, RefusesWhatCannotBe) {
   const auto refused = [](const std::function<void(Manifest&)>& change, const std::string& text) {
-    Manifest manifest = Sample();
+    Manifest manifest = SampleManifest();
     change(manifest);
     EXPECT_ERROR(DecodeManifest(EncodeManifest(manifest), "STATE"), kCorrupt, text);
   };
@@ -148,7 +148,7 @@ TEST(LanesManifest, RefusesWhatCannotBe) {
 }
 
 TEST(LanesManifest, TellsWhetherAFolderHasTheWholeRun) {
-  Manifest manifest = Sample();
+  Manifest manifest = SampleManifest();
   EXPECT_ERROR(CheckWholeRun(manifest, "R/STATE"), kUsage,
                "R/STATE: 4 of 5 partitions are in other folders of this run, which is in 3; expected octavo resume on");
   for (PartitionRecord& record : manifest.partitions) record.folder = 2;

@@ -9,19 +9,19 @@
 namespace octavo {
 namespace {
 
-constexpr MapHeader kHeader{.run_id = {1, 2}, .generation = 3, .nodes = 4, .file_bytes = 6};
+constexpr MapHeader kMapHeader{.run_id = {1, 2}, .generation = 3, .nodes = 4, .file_bytes = 6};
 
 TEST(MapHeader, ComesBack) {
-  const auto header = DecodeMapHeader(EncodeMapHeader(kHeader), "map.octavo");
+  const auto header = DecodeMapHeader(EncodeMapHeader(kMapHeader), "map.octavo");
   ASSERT_TRUE(header.ok());
-  EXPECT_EQ(EncodeMapHeader(*header), EncodeMapHeader(kHeader));
-  EXPECT_EQ(header->run_id, kHeader.run_id);
+  EXPECT_EQ(EncodeMapHeader(*header), EncodeMapHeader(kMapHeader));
+  EXPECT_EQ(header->run_id, kMapHeader.run_id);
   EXPECT_EQ(header->generation, 3U);
   EXPECT_EQ(MapHeaderPath("a/b.npy"), "a/b.npy.octavo");
 }
 
 TEST(MapHeader, AnyDamageIsRefused) {
-  const auto whole = EncodeMapHeader(kHeader);
+  const auto whole = EncodeMapHeader(kMapHeader);
   for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
     auto bytes = whole;
     bytes[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);

@@ -8,7 +8,7 @@
 namespace octavo {
 namespace {
 
-constexpr std::array<GeneratedEdge, 2> kEdges = {{{0, 1000, 7}, {42, 5, 10}}};
+constexpr std::array<GeneratedEdge, 2> kTwoEdges = {{{0, 1000, 7}, {42, 5, 10}}};
 
 std::string TextOf(GraphKind kind, NameStyle style) {
   GenerateOptions options;
@@ -17,7 +17,7 @@ std::string TextOf(GraphKind kind, NameStyle style) {
   options.relations = 11;
   const EdgeText lines(options, style);
   std::string text = "before\n";
-  lines.Append(kEdges, text);
+  lines.Append(kTwoEdges, text);
   EXPECT_LE(text.size(), 7 + 2 * lines.max_line_bytes());
   return text;
 }

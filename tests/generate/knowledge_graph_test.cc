@@ -11,7 +11,7 @@
 namespace octavo {
 namespace {
 
-GenerateOptions Options(std::uint64_t nodes, std::uint64_t edges, std::uint64_t relations, double mixing) {
+GenerateOptions KgOptions(std::uint64_t nodes, std::uint64_t edges, std::uint64_t relations, double mixing) {
   GenerateOptions options;
   options.kind = GraphKind::kKg;
   options.nodes = nodes;
@@ -22,7 +22,7 @@ GenerateOptions Options(std::uint64_t nodes, std::uint64_t edges, std::uint64_t 
 }
 
 TEST(KnowledgeGraph, RespectsTheTypesOfItsRelations) {
-  const KnowledgeGraph graph(Options(5003, 100'000, 12, 0.3));
+  const KnowledgeGraph graph(KgOptions(5003, 100'000, 12, 0.3));
   std::set<std::uint64_t> relations;
   for (const GeneratedEdge& edge : AllEdges(graph)) {
     ASSERT_LT(edge.relation, 12U);
@@ -37,7 +37,7 @@ TEST(KnowledgeGraph, RespectsTheTypesOfItsRelations) {
 TEST(KnowledgeGraph, TailsComeFromTheClusterButForTheMixedShare) {
   constexpr std::uint64_t kEdges = 100'000;
   for (const double mixing : {0.0, 0.25}) {
-    const KnowledgeGraph graph(Options(8000, kEdges, 5, mixing));
+    const KnowledgeGraph graph(KgOptions(8000, kEdges, 5, mixing));
     double outside = 0;
     for (const GeneratedEdge& edge : AllEdges(graph)) {
       outside += graph.ClusterOf(edge.tail) != graph.TailCluster(edge.relation, graph.ClusterOf(edge.head)) ? 1 : 0;
@@ -49,7 +49,7 @@ TEST(KnowledgeGraph, TailsComeFromTheClusterButForTheMixedShare) {
 
 TEST(KnowledgeGraph, RelationsAndHeadsFollowZipf) {
   constexpr std::uint64_t kEdges = 300'000;
-  const KnowledgeGraph graph(Options(800, kEdges, 9, 0.1));
+  const KnowledgeGraph graph(KgOptions(800, kEdges, 9, 0.1));
   std::vector<double> relations(9);
   std::vector<double> heads(800);
   for (const GeneratedEdge& edge : AllEdges(graph)) {
@@ -70,14 +70,14 @@ TEST(KnowledgeGraph, RelationsAndHeadsFollowZipf) {
 TEST(KnowledgeGraph, TheMostFrequentTailsAreNoLowNumbers) {
   constexpr std::uint64_t kNodes = 8000;
   std::vector<double> tails(kNodes);
-  for (const GeneratedEdge& edge : AllEdges(KnowledgeGraph(Options(kNodes, 200'000, 20, 0)))) ++tails[edge.tail];
+  for (const GeneratedEdge& edge : AllEdges(KnowledgeGraph(KgOptions(kNodes, 200'000, 20, 0)))) ++tails[edge.tail];
   double low = 0;
   for (std::size_t node = 0; node < kNodes / 2; ++node) low += tails[node];
   EXPECT_NEAR(low / 200'000, 0.5, 0.2);
 }
 
 TEST(KnowledgeGraph, TwoNodesATypeAreEnough) {
-  GenerateOptions options = Options(16, 1000, 3, 0.5);
+  GenerateOptions options = KgOptions(16, 1000, 3, 0.5);
   options.types = 8;
   EXPECT_EQ(AllEdges(KnowledgeGraph(options)).size(), 1000U);
 }

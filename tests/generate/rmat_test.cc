@@ -15,7 +15,7 @@
 namespace octavo {
 namespace {
 
-GenerateOptions Options(std::uint64_t nodes, std::uint64_t edges) {
+GenerateOptions RmatOptions(std::uint64_t nodes, std::uint64_t edges) {
   GenerateOptions options;
   options.nodes = nodes;
   options.edges = edges;
@@ -58,7 +58,7 @@ double ShareOfTop(const std::vector<double>& degrees, std::size_t count) {
 TEST(Rmat, HasTheDegreesOfTheNaiveOne) {
   constexpr std::uint64_t kEdges = 400'000;
   for (const std::uint64_t nodes : {4096, 5000}) {  // a power of two, and another number
-    const std::vector<double> made = FallingDegrees(AllEdges(Rmat(Options(nodes, kEdges))), nodes);
+    const std::vector<double> made = FallingDegrees(AllEdges(Rmat(RmatOptions(nodes, kEdges))), nodes);
     const std::vector<double> naive = FallingDegrees(NaiveRmat(nodes, kEdges), nodes);
     EXPECT_GT(ShareOfTop(made, nodes / 100), 0.1);
     for (const std::size_t percent : {1, 5, 20, 50}) {
@@ -72,7 +72,7 @@ TEST(Rmat, HasTheDegreesOfTheNaiveOne) {
 TEST(Rmat, CellsHaveTheProductsOfTheParameters) {
   constexpr int kEdges = 1'000'000;
   std::vector<int> cells(16);
-  for (const GeneratedEdge& edge : AllEdges(Rmat(Options(4, kEdges)))) ++cells.at(edge.head * 4 + edge.tail);
+  for (const GeneratedEdge& edge : AllEdges(Rmat(RmatOptions(4, kEdges)))) ++cells.at(edge.head * 4 + edge.tail);
   std::vector<double> expected;
   for (const double first : Rmat::kQuadrants) {
     for (const double second : Rmat::kQuadrants) expected.push_back(kEdges * first * second);
@@ -87,7 +87,7 @@ TEST(Rmat, TheNumberOfANodeSaysNothingOfItsDegree) {
   constexpr std::uint64_t kNodes = 10'000;
   double low = 0;
   constexpr std::uint64_t kEdges = 200'000;
-  for (const GeneratedEdge& edge : AllEdges(Rmat(Options(kNodes, kEdges)))) low += edge.head < kNodes / 2 ? 1 : 0;
+  for (const GeneratedEdge& edge : AllEdges(Rmat(RmatOptions(kNodes, kEdges)))) low += edge.head < kNodes / 2 ? 1 : 0;
   EXPECT_NEAR(low / kEdges, 0.5, 0.1);  // 0.76 before the renumbering
 }
 
@@ -95,7 +95,7 @@ TEST(Rmat, ReachesEndsOfEveryBit) {
   constexpr std::uint64_t kNodes = (std::uint64_t{3} << 32) + 12'345;
   std::uint64_t bits = 0;
   std::set<std::uint64_t> heads;
-  for (const GeneratedEdge& edge : AllEdges(Rmat(Options(kNodes, 20'000)))) {
+  for (const GeneratedEdge& edge : AllEdges(Rmat(RmatOptions(kNodes, 20'000)))) {
     ASSERT_LT(edge.head, kNodes);
     ASSERT_LT(edge.tail, kNodes);
     bits |= edge.head | edge.tail;

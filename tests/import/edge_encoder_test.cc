@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/import/edge_fields.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/temporary_folder.h"
 
 namespace octavo {
 namespace {
-
-using Fields = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, float>;
-Fields FieldsOf(const EdgeRecord& edge) { return {edge.head, edge.tail, edge.relation_and_split, edge.weight}; }
 
 // Three portions of random edges between places, of which every fifth is a name in no training edge. The map of portion
 // p gives place i the id 3 i + p.

@@ -6,14 +6,12 @@
 
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
+#include "tests/import/edge_fields.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/temporary_folder.h"
 
 namespace octavo {
 namespace {
-
-using Fields = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, float>;
-Fields FieldsOf(const EdgeRecord& edge) { return {edge.head, edge.tail, edge.relation_and_split, edge.weight}; }
 
 // Two chunks; every tenth edge is dropped. The place of a name is 1000 times its id.
 EdgeChunks Chunks(std::vector<Fields>& expected) {

@@ -15,12 +15,15 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint32_t kDim = 5;
+constexpr std::uint32_t kNeighborDim = 5;
 constexpr std::uint32_t kNear = 6;
 
 FixtureOptions Nodes(std::uint64_t nodes) {
-  return {
-      .model = {ModelKind::kDot, Norm::kL1, kDim}, .nodes = nodes, .relations = 1, .edges = {1, 0, 0}, .range = 10'000};
+  return {.model = {ModelKind::kDot, Norm::kL1, kNeighborDim},
+          .nodes = nodes,
+          .relations = 1,
+          .edges = {1, 0, 0},
+          .range = 10'000};
 }
 
 std::vector<std::vector<std::uint32_t>> ListsOf(const ScratchTable& table, std::uint64_t nodes) {
@@ -34,7 +37,7 @@ std::vector<std::uint32_t> Exact(const NaiveModel& model, std::uint64_t node) {
   std::vector<std::pair<double, std::uint32_t>> scored;
   for (std::uint32_t other = 0; other < model.nodes; ++other) {
     double ab = 0, bb = 0;
-    for (std::size_t d = 0; d < kDim; ++d) {
+    for (std::size_t d = 0; d < kNeighborDim; ++d) {
       ab += model.E(node, d) * model.E(other, d);
       bb += model.E(other, d) * model.E(other, d);
     }

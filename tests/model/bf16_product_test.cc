@@ -22,7 +22,9 @@ constexpr float kGuard = 12345.0F;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::uint32_t Bits(float value) { return std::isnan(value) ? 0x7FC00000U : std::bit_cast<std::uint32_t>(value); }
+std::uint32_t ComparableBits(float value) {
+  return std::isnan(value) ? 0x7FC00000U : std::bit_cast<std::uint32_t>(value);
+}
 
 struct Shape {
   std::size_t m, n, k;
@@ -87,7 +89,7 @@ class Bf16ProductTest : public testing::TestWithParam<Bf16Backend> {
     Bf16Multiply(GetParam(), m, n, k, left.data(), right.data(), c.data(), ldc);
     for (std::size_t i = 0; i < m; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
-        ASSERT_EQ(Bits(c[i * ldc + j]), Bits(o.Expected(i, j)))
+        ASSERT_EQ(ComparableBits(c[i * ldc + j]), ComparableBits(o.Expected(i, j)))
             << m << " x " << n << " x " << k << " at " << i << ", " << j;
       }
       for (std::size_t j = n; j < ldc; ++j) ASSERT_EQ(c[i * ldc + j], kGuard);
@@ -140,7 +142,7 @@ TEST_P(Bf16ProductTest, MissingTermsAreZeros) {
   o.a[0] = 0x1.8p-63F;
   o.a[32] = -0x1p-62F;  // leaves -2^-127, which is -0
   o.a[64] = o.a[65] = -0x1p-80F;
-  EXPECT_EQ(Bits(o.Expected(0, 0)), Bits(0.0F));
+  EXPECT_EQ(ComparableBits(o.Expected(0, 0)), ComparableBits(0.0F));
   ExpectProduct(o);
 }
 
@@ -211,10 +213,12 @@ TEST_P(Bf16WordsTest, OtherFormsHaveTheSameBits) {
       for (std::size_t j = 0; j < n + gap; ++j) {
         const float expected = i < m && j < n ? o.Expected(i, j) : kGuard;
         if (j < n) {
-          ASSERT_EQ(Bits(columns[j * (m + gap) + i]), Bits(expected)) << m << " x " << n << " x " << k;
+          ASSERT_EQ(ComparableBits(columns[j * (m + gap) + i]), ComparableBits(expected))
+              << m << " x " << n << " x " << k;
         }
         if (i < m) {
-          ASSERT_EQ(Bits(by_rows[i * (n + gap) + j]), Bits(expected)) << m << " x " << n << " x " << k;
+          ASSERT_EQ(ComparableBits(by_rows[i * (n + gap) + j]), ComparableBits(expected))
+              << m << " x " << n << " x " << k;
         }
       }
     }
@@ -245,7 +249,7 @@ TEST_P(Bf16ProductTest, AddsRowsToRowsAnywhere) {
     }
     Bf16AddProductRows(GetParam(), m, n, k, from.data(), right.data(), to.data());
     for (std::size_t i = 0; i < c.size(); ++i)
-      ASSERT_EQ(Bits(c[i]), Bits(expected[i])) << m << " x " << n << " x " << k;
+      ASSERT_EQ(ComparableBits(c[i]), ComparableBits(expected[i])) << m << " x " << n << " x " << k;
   }
 }
 

@@ -15,7 +15,8 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr LossKind kKinds[] = {LossKind::kSoftmax, LossKind::kLogistic, LossKind::kRanking, LossKind::kSelfAdversarial};
+constexpr LossKind kLosses[] = {LossKind::kSoftmax, LossKind::kLogistic, LossKind::kRanking,
+                                LossKind::kSelfAdversarial};
 
 struct Result {
   double loss = 0;
@@ -73,7 +74,7 @@ void ExpectNaive(const LossSpec& spec, float positive, const std::vector<float>&
 }
 
 TEST(LossTest, AgreesWithNaiveLossAroundVectorWidths) {
-  for (const LossKind kind : kKinds) {
+  for (const LossKind kind : kLosses) {
     for (std::size_t n = 0; n <= 40; ++n) {
       SCOPED_TRACE(testing::Message() << LossName(kind) << ", " << n << " negatives");
       auto scores = RandomRows(n, n + 1, 3.0F);
@@ -114,7 +115,7 @@ TEST(LossTest, EdgesThatShareARowAddUp) {
   const std::vector<float> positives = {0.5F, -2.0F, 3.5F, 0.0F, 1.0F};
   const std::vector<float> weights = {1.0F, 0.5F, 2.0F, 1.5F, 1.0F};
   const std::vector<std::uint32_t> begins = {0, 3, 4, 5};
-  for (const LossKind kind : kKinds) {
+  for (const LossKind kind : kLosses) {
     for (const float smoothing : {0.0F, 0.1F}) {
       if (smoothing > 0 && kind != LossKind::kSoftmax && kind != LossKind::kLogistic) continue;
       SCOPED_TRACE(testing::Message() << LossName(kind) << ", smoothing " << smoothing);
@@ -237,14 +238,14 @@ TEST(LossTest, PositivesFarApartKeepTheirOwnLosses) {
 }
 
 TEST(LossTest, LongRowsAgreeWithNaiveLoss) {
-  for (const LossKind kind : kKinds) {
+  for (const LossKind kind : kLosses) {
     SCOPED_TRACE(LossName(kind));
     ExpectNaive({kind, 1.0F, 1.0F}, 2.0F, RandomRows(1003, 5, 2.0F), 1.0F);
   }
 }
 
 TEST(LossTest, AllMaskedIsTheLossWithoutNegatives) {
-  for (const LossKind kind : kKinds) {
+  for (const LossKind kind : kLosses) {
     SCOPED_TRACE(LossName(kind));
     const LossSpec spec{kind, 0.5F, 0.0F};
     const Result masked = RunRow(spec, 0.25F, std::vector<float>(37, kMaskedScore));
@@ -268,7 +269,7 @@ TEST(LossTest, TemperatureZeroWeighsUnmaskedNegativesAlike) {
 }
 
 TEST(LossTest, LargeScoresAreStable) {
-  for (const LossKind kind : kKinds) {
+  for (const LossKind kind : kLosses) {
     SCOPED_TRACE(LossName(kind));
     for (const float large : {1e3F, 1e10F, 1e37F}) {
       for (const float positive : {-large, large}) {
@@ -286,7 +287,7 @@ TEST(LossTest, LargeScoresAreStable) {
 
 // Highway's Exp turns NaN into 0: a NaN score counted as a negative without weight.
 TEST(LossTest, NanAndInfinityAreNeverSwallowed) {
-  for (const LossKind kind : kKinds) {
+  for (const LossKind kind : kLosses) {
     SCOPED_TRACE(LossName(kind));
     const LossSpec spec{kind, 1.0F, 1.0F};
     for (const float bad : {kNan, kInfinity}) {
@@ -310,7 +311,7 @@ TEST(LossTest, RowsAreIndependent) {
   const std::size_t n = 21;
   const auto scores = RandomRows(3 * n, 9), positives = RandomRows(3, 10);
   const std::vector<float> weights = {1.0F, 0.0F, 2.5F};
-  for (const LossKind kind : kKinds) {
+  for (const LossKind kind : kLosses) {
     auto together = scores;
     std::vector<float> gradients(3);
     const double sum = LossAndGradient({kind, 1.0F, 1.0F}, positives, weights, together, n, gradients,
@@ -329,7 +330,7 @@ TEST(LossTest, RowsAreIndependent) {
 }
 
 TEST(LossTest, NamesAreParsedBack) {
-  for (const LossKind kind : kKinds) EXPECT_EQ(ParseLoss(LossName(kind)).value(), kind);
+  for (const LossKind kind : kLosses) EXPECT_EQ(ParseLoss(LossName(kind)).value(), kind);
   const auto bad = ParseLoss("Softmax");
   ASSERT_FALSE(bad.ok());
   EXPECT_EQ(KindOf(bad.status()), ErrorKind::kUsage);

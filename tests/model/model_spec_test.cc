@@ -3,12 +3,10 @@
 #include "base/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/model/model_kinds.h"
 
 namespace octavo {
 namespace {
-
-constexpr ModelKind kKinds[] = {ModelKind::kDot,    ModelKind::kDistMult,      ModelKind::kComplEx, ModelKind::kTransE,
-                                ModelKind::kRotatE, ModelKind::kSourceContext, ModelKind::kRescal};
 
 TEST(ModelSpecTest, RelationWidths) {
   EXPECT_EQ((ModelSpec{ModelKind::kDot, Norm::kL1, 10}.RelationWidth()), 0U);
@@ -21,7 +19,7 @@ TEST(ModelSpecTest, RelationWidths) {
 }
 
 TEST(ModelSpecTest, ValidatesDim) {
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : kModelKinds) {
     const bool halves = kind == ModelKind::kComplEx || kind == ModelKind::kRotatE || kind == ModelKind::kSourceContext;
     for (const std::size_t dim : {0UL, 1UL, 2UL, 99UL, 100UL, 65535UL, 65536UL, 65537UL, 65538UL}) {
       const bool valid = dim > 0 && dim <= 65536 && !(halves && dim % 2 != 0);
@@ -47,7 +45,7 @@ TEST(ModelSpecTest, ValidatesBlocks) {
 }
 
 TEST(ModelSpecTest, NamesAreParsedBack) {
-  for (const ModelKind kind : kKinds) EXPECT_EQ(ParseModel(ModelName(kind)).value(), kind);
+  for (const ModelKind kind : kModelKinds) EXPECT_EQ(ParseModel(ModelName(kind)).value(), kind);
   const auto bad = ParseModel("transh");
   ASSERT_FALSE(bad.ok());
   EXPECT_EQ(KindOf(bad.status()), ErrorKind::kUsage);

@@ -4,14 +4,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/model/model_kinds.h"
 #include "tests/support/naive_model.h"
 #include "tests/support/random_rows.h"
 
 namespace octavo {
 namespace {
-
-constexpr ModelKind kKinds[] = {ModelKind::kDot,    ModelKind::kDistMult,      ModelKind::kComplEx, ModelKind::kTransE,
-                                ModelKind::kRotatE, ModelKind::kSourceContext, ModelKind::kRescal};
 
 // The sides of RESCAL's blocks for a dimension; other models have none.
 std::vector<std::size_t> BlocksOf(ModelKind kind, std::size_t dim) {
@@ -65,7 +63,7 @@ std::vector<double> Widen(const std::vector<float>& values) { return {values.beg
 
 // Products of two numbers of size about 1, sines with 3 units in the last place: below 2e-6.
 TEST(QueryTest, AgreesWithNaiveQueryForEveryDim) {
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : kModelKinds) {
     for (std::size_t dim = 2; dim <= 257; ++dim) {
       for (const std::size_t block : BlocksOf(kind, dim)) {
         const ModelSpec spec{kind, Norm::kL1, dim, block};
@@ -90,7 +88,7 @@ TEST(QueryTest, AgreesWithNaiveQueryForEveryDim) {
 // The gradient of <query, g>, by central differences of the naive query.
 TEST(QueryTest, BackpropagationAgreesWithDifferences) {
   constexpr double kStep = 1e-5;
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : kModelKinds) {
     for (const std::size_t dim : {2UL, 6UL, 16UL, 34UL, 46UL}) {
       for (const std::size_t block : BlocksOf(kind, dim)) {
         const ModelSpec spec{kind, Norm::kL1, dim, block};

@@ -11,11 +11,11 @@
 namespace octavo {
 namespace {
 
-constexpr RegularizerKind kKinds[] = {RegularizerKind::kNone, RegularizerKind::kL2, RegularizerKind::kN3};
+constexpr RegularizerKind kRegularizers[] = {RegularizerKind::kNone, RegularizerKind::kL2, RegularizerKind::kN3};
 
 TEST(RegularizerTest, AgreesWithNaivePenaltyAndItsDifferences) {
   constexpr double kStep = 1e-5;
-  for (const RegularizerKind kind : kKinds) {
+  for (const RegularizerKind kind : kRegularizers) {
     const RegularizerSpec spec{kind, 0.25F};
     for (std::size_t dim = 1; dim <= 75; ++dim) {
       for (const bool complex_layout : {false, true}) {
@@ -42,7 +42,7 @@ TEST(RegularizerTest, AgreesWithNaivePenaltyAndItsDifferences) {
 }
 
 TEST(RegularizerTest, ZeroRowHasGradientZero) {
-  for (const RegularizerKind kind : kKinds) {
+  for (const RegularizerKind kind : kRegularizers) {
     const std::vector<float> row(20);
     std::vector<float> gradient(20);
     EXPECT_EQ(AddRegularizer({kind, 1.0F}, true, 1.0F, row, gradient), 0);
@@ -81,7 +81,7 @@ TEST(RegularizerTest, DuraAgreesWithItsNaiveFormAndDifferences) {
 
 TEST(RegularizerTest, NamesAreParsedBack) {
   EXPECT_EQ(ParseRegularizer("dura").value(), RegularizerKind::kDura);
-  for (const RegularizerKind kind : kKinds) EXPECT_EQ(ParseRegularizer(RegularizerName(kind)).value(), kind);
+  for (const RegularizerKind kind : kRegularizers) EXPECT_EQ(ParseRegularizer(RegularizerName(kind)).value(), kind);
   const auto bad = ParseRegularizer("l3");
   ASSERT_FALSE(bad.ok());
   EXPECT_EQ(KindOf(bad.status()), ErrorKind::kUsage);

@@ -3,20 +3,18 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/model/model_kinds.h"
 #include "tests/support/naive_model.h"
 #include "tests/support/random_rows.h"
 
 namespace octavo {
 namespace {
 
-constexpr ModelKind kKinds[] = {ModelKind::kDot,    ModelKind::kDistMult,      ModelKind::kComplEx, ModelKind::kTransE,
-                                ModelKind::kRotatE, ModelKind::kSourceContext, ModelKind::kRescal};
-
 std::vector<double> Widen(std::span<const float> values) { return {values.begin(), values.end()}; }
 
 TEST(ScorerTest, QueryAgainstCandidateIsTheScoreOfTheTriple) {
   const std::size_t n = 7, m = 19;
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : kModelKinds) {
     for (const Norm norm : {Norm::kL1, Norm::kL2}) {
       for (const std::size_t dim : {2UL, 10UL, 100UL, 128UL, 258UL}) {
         const ModelSpec spec{kind, norm, dim};
@@ -50,7 +48,7 @@ TEST(ScorerTest, QueryAgainstCandidateIsTheScoreOfTheTriple) {
 // Equal rows have equal scores, wherever they are among the candidates.
 TEST(ScorerTest, TiesAreTies) {
   const std::size_t m = 83;
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : kModelKinds) {
     for (const Norm norm : {Norm::kL1, Norm::kL2}) {
       const ModelSpec spec{kind, norm, 70};
       const auto node = RandomRows(70, 1), query = RandomRows(70, 2);

@@ -27,7 +27,7 @@ ParsedChunk Parse(const std::vector<Value>& values, const char* columns, const N
   return chunk;
 }
 
-std::string Texts(const ParsedChunk& chunk) {
+std::string TextOf(const ParsedChunk& chunk) {
   std::string out;
   for (const ParsedEdge& edge : chunk.edges) {
     out += std::string(edge.head) + " " + std::string(edge.relation) + " " + std::string(edge.tail) + ";";
@@ -36,10 +36,10 @@ std::string Texts(const ParsedChunk& chunk) {
 }
 
 TEST(ParseIndexRows, NumbersAreTheNames) {
-  EXPECT_EQ(Texts(Parse<std::int32_t>({0, 2147483647, 10, 7}, "head,tail")), "0  2147483647;10  7;");
-  EXPECT_EQ(Texts(Parse<std::uint32_t>({4294967295U, 0}, "tail,head")), "0  4294967295;");
-  EXPECT_EQ(Texts(Parse<std::int64_t>({1, 2, 3}, "head,relation,tail")), "1 2 3;");
-  EXPECT_EQ(Texts(Parse<std::uint64_t>({18446744073709551615U, 9, 1}, "head,-,tail")), "18446744073709551615  1;");
+  EXPECT_EQ(TextOf(Parse<std::int32_t>({0, 2147483647, 10, 7}, "head,tail")), "0  2147483647;10  7;");
+  EXPECT_EQ(TextOf(Parse<std::uint32_t>({4294967295U, 0}, "tail,head")), "0  4294967295;");
+  EXPECT_EQ(TextOf(Parse<std::int64_t>({1, 2, 3}, "head,relation,tail")), "1 2 3;");
+  EXPECT_EQ(TextOf(Parse<std::uint64_t>({18446744073709551615U, 9, 1}, "head,-,tail")), "18446744073709551615  1;");
 }
 
 TEST(ParseIndexRows, TellsRowsOfIndexesOutOfRange) {
@@ -50,7 +50,7 @@ TEST(ParseIndexRows, TellsRowsOfIndexesOutOfRange) {
   const NameList relations = NameList::Read((folder / "relations").string(), UINT64_MAX).value();
   const ParsedChunk chunk = Parse<std::int64_t>({0, 0, 1, 3, 0, 1, 2, 1, 0, 2, 0, -1, 2, 0, INT64_MIN, 1, 0, 2},
                                                 "head,relation,tail", &nodes, &relations);
-  EXPECT_EQ(Texts(chunk), "a r # b;# b r \xFF c;");
+  EXPECT_EQ(TextOf(chunk), "a r # b;# b r \xFF c;");
   EXPECT_EQ(chunk.lines, 6U);
   EXPECT_EQ(chunk.bad_line_count, 4U);
   ASSERT_EQ(chunk.bad_lines.size(), 4U);

@@ -6,17 +6,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/plan/uneven_edges.h"
 
 namespace octavo {
 namespace {
-
-PartitionEdges Edges(std::uint32_t fine) {
-  PartitionEdges edges(fine);
-  for (std::uint32_t head = 0; head < fine; ++head) {
-    for (std::uint32_t tail = 0; tail < fine; ++tail) edges.at(head, tail) = 100 + (head * 37 + tail * 11) % 50;
-  }
-  return edges;
-}
 
 std::set<PartitionId> SetOf(const std::vector<PartitionId>& partitions) {
   return {partitions.begin(), partitions.end()};

@@ -13,10 +13,10 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint32_t kLanes[] = {1, 2, 4, 8, 16};
+constexpr std::uint32_t kLaneCounts[] = {1, 2, 4, 8, 16};
 
 TEST(LaneRounds, EachPairOfGroupsMeetsOnceAndEachGroupIsHeldByOneLane) {
-  for (const std::uint32_t lanes : kLanes) {
+  for (const std::uint32_t lanes : kLaneCounts) {
     SCOPED_TRACE(lanes);
     const std::vector<LaneRound> rounds = MakeLaneRounds(lanes);
     ASSERT_EQ(rounds.size(), 2 * lanes - 1);
@@ -36,7 +36,7 @@ TEST(LaneRounds, EachPairOfGroupsMeetsOnceAndEachGroupIsHeldByOneLane) {
 }
 
 TEST(LaneRounds, ALanePassesOnOneGroupBetweenRounds) {
-  for (const std::uint32_t lanes : kLanes) {
+  for (const std::uint32_t lanes : kLaneCounts) {
     const std::vector<LaneRound> rounds = MakeLaneRounds(lanes);
     for (std::size_t r = 1; r < rounds.size(); ++r) {
       for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -49,8 +49,9 @@ TEST(LaneRounds, ALanePassesOnOneGroupBetweenRounds) {
   }
 }
 
-// Edges that join each partition with itself and others, about `each` for each cell, but `hub` times as many for 0.
-PartitionEdges Edges(std::uint32_t fine, std::uint64_t each, std::uint64_t hub = 1) {
+// UnequalEdges that join each partition with itself and others, about `each` for each cell, but `hub` times as many for
+// 0.
+PartitionEdges UnequalEdges(std::uint32_t fine, std::uint64_t each, std::uint64_t hub = 1) {
   PartitionEdges edges(fine);
   for (std::uint32_t head = 0; head < fine; ++head) {
     for (std::uint32_t tail = 0; tail < fine; ++tail) {
@@ -64,7 +65,7 @@ TEST(LaneGroups, HaveEachPartitionOnceInGroupsOfAboutOneSize) {
   for (const std::uint32_t lanes : {2U, 4U, 16U}) {
     for (const std::uint32_t fine : {32U, 33U, 64U, 100U}) {
       SCOPED_TRACE(::testing::Message() << lanes << " lanes, " << fine << " partitions");
-      const PartitionEdges edges = Edges(fine, 50);
+      const PartitionEdges edges = UnequalEdges(fine, 50);
       const LaneGroups groups = DrawLaneGroups(edges, lanes, 1, 0);
       ASSERT_EQ(groups.size(), 2 * lanes);
       std::set<PartitionId> seen;
@@ -85,7 +86,7 @@ TEST(LaneGroups, HaveEachPartitionOnceInGroupsOfAboutOneSize) {
 // A partition with many edges is alone in its group if there is room, whatever is drawn.
 TEST(LaneGroups, AHubIsAloneIfThereIsRoom) {
   for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
-    for (const auto& group : DrawLaneGroups(Edges(7, 10, 100), 2, 3, epoch)) {
+    for (const auto& group : DrawLaneGroups(UnequalEdges(7, 10, 100), 2, 3, epoch)) {
       if (std::ranges::find(group, PartitionId{0}) == group.end()) continue;
       EXPECT_EQ(group.size(), 1U);
     }
@@ -100,7 +101,7 @@ TEST(LaneGroups, PartitionsWithoutEdgesLeaveNoGroupEmpty) {
 
 // Over the epochs any two partitions are in one group: an edge meets the negatives of every partition.
 TEST(LaneGroups, AreDrawnAnewForEachEpoch) {
-  const PartitionEdges edges = Edges(16, 20);
+  const PartitionEdges edges = UnequalEdges(16, 20);
   std::set<std::pair<PartitionId, PartitionId>> together;
   for (std::uint64_t epoch = 0; epoch < 300; ++epoch) {
     const LaneGroups groups = DrawLaneGroups(edges, 4, 9, epoch);
@@ -121,7 +122,7 @@ TEST(RoundWithin, SpreadsTheCellsOfAGroupEvenlyOverAllRounds) {
   for (const std::uint32_t lanes : {2U, 4U, 8U}) {
     for (const std::uint32_t fine : {2 * lanes, 4 * lanes, 10 * lanes}) {
       SCOPED_TRACE(::testing::Message() << lanes << " lanes, " << fine << " partitions");
-      const LaneGroups groups = DrawLaneGroups(Edges(fine, 50), lanes, 1, 0);
+      const LaneGroups groups = DrawLaneGroups(UnequalEdges(fine, 50), lanes, 1, 0);
       std::vector<std::uint32_t> of_round(2 * lanes - 1);
       for (std::uint32_t g = 0; g < groups.size(); ++g) {
         std::vector<std::uint32_t> own(of_round.size());

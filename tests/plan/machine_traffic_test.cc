@@ -9,17 +9,10 @@
 
 #include "gtest/gtest.h"
 #include "plan/lane_plan.h"
+#include "tests/plan/uneven_edges.h"
 
 namespace octavo {
 namespace {
-
-PartitionEdges Edges(std::uint32_t fine) {
-  PartitionEdges edges(fine);
-  for (std::uint32_t head = 0; head < fine; ++head) {
-    for (std::uint32_t tail = 0; tail < fine; ++tail) edges.at(head, tail) = 100 + (head * 37 + tail * 11) % 50;
-  }
-  return edges;
-}
 
 std::uint64_t BytesOf(PartitionId p) { return 1000 + 7 * std::uint64_t{Value(p)}; }
 

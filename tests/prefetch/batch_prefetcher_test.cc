@@ -23,7 +23,7 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kEdges = 1050;  // ten batches of 100, and one of 50
+constexpr std::uint64_t kBatchedEdges = 1050;  // ten batches of 100, and one of 50
 constexpr std::uint64_t kBatches = 11;
 constexpr std::uint64_t kBatch = 100;
 constexpr std::uint64_t kPool = 500;    // so pools of 5, 5 and 1 batches
@@ -35,7 +35,7 @@ class BatchPrefetcherTest : public ::testing::Test {
  protected:
   BatchPrefetcherTest() {
     WriteSmallCells(path_, {.node_count = 2500, .relation_count = 3, .has_weights = true, .block_edges = 64},
-                    DistinctEdges(kEdges, 2500, 3));
+                    DistinctEdges(kBatchedEdges, 2500, 3));
     absl::StatusOr<CellReader> cells = CellReader::Open(path_);
     EXPECT_OK(cells);
     cells_.push_back(*std::move(cells));
@@ -80,7 +80,7 @@ TEST_F(BatchPrefetcherTest, CountsAShortLastBatch) {
     batches.BeginEpoch(0, plan_, nullptr);
     EXPECT_EQ(batches.BatchCount(), count);
     ASSERT_OK(batches.Advance(count - 1));
-    EXPECT_EQ(batches.Batch().size(), kEdges - (count - 1) * batch);
+    EXPECT_EQ(batches.Batch().size(), kBatchedEdges - (count - 1) * batch);
   }
 }
 
@@ -165,8 +165,8 @@ TEST_F(BatchPrefetcherTest, AllWindowsButTheFirstArePrefetchedAcrossEpochsToo) {
     EXPECT_EQ(counts.prefetched_windows, epoch == 0 ? kWindows - 1 : kWindows);
     EXPECT_GT(counts.fetch_seconds, 0.0);
     // Those of this epoch, though some of the next one was read. Blocks where a pool ends are read twice.
-    EXPECT_GE(counts.read_bytes, kEdges * 16);
-    EXPECT_LE(counts.read_bytes, (kEdges + 2 * 64) * 16);
+    EXPECT_GE(counts.read_bytes, kBatchedEdges * 16);
+    EXPECT_LE(counts.read_bytes, (kBatchedEdges + 2 * 64) * 16);
   }
   batches.BeginEpoch(3, plan_, nullptr);
   ASSERT_OK(batches.Advance(0));

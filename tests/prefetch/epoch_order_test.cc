@@ -17,7 +17,7 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kEdges = 3001;
+constexpr std::uint64_t kOrderedEdges = 3001;
 constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
 
 OrderSettings Settings(std::uint64_t batch, std::uint64_t pool, std::uint64_t window) {
@@ -47,7 +47,7 @@ class EpochOrderTest : public ::testing::Test {
  protected:
   EpochOrderTest() {
     WriteSmallCells(path_, {.node_count = 2500, .relation_count = 3, .has_weights = true, .block_edges = 100},
-                    DistinctEdges(kEdges, 2500, 3));
+                    DistinctEdges(kOrderedEdges, 2500, 3));
     absl::StatusOr<CellReader> cells = CellReader::Open(path_);
     EXPECT_OK(cells);
     cells_.push_back(*std::move(cells));
@@ -108,7 +108,7 @@ void ExpectTiles(const EpochOrder& order, const CellReader& cells, const EpochPl
 
 TEST_F(EpochOrderTest, PoolsWindowsAndBatchesTileTheEpoch) {
   for (const std::uint64_t batch : {1UL, 7UL, 100UL, 2999UL, 3001UL, 5000UL}) {
-    for (const std::uint64_t pool : {1UL, 99UL, 1000UL, kEdges - 1, kEdges, kHuge}) {
+    for (const std::uint64_t pool : {1UL, 99UL, 1000UL, kOrderedEdges - 1, kOrderedEdges, kHuge}) {
       for (const std::uint64_t window : {1UL, 150UL, 700UL, kHuge}) {
         OrderSettings settings = Settings(batch, pool, window);
         if (batch == 100) settings.inverse_offset = 3;

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "prefetch/batch_prefetcher.h"
 #include "prefetch/double_buffered_prefetcher.h"
+#include "tests/races/race.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/small_cells.h"
 #include "tests/support/temporary_folder.h"
@@ -16,9 +17,6 @@
 
 namespace octavo {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kDuration(700);
 
 TEST(PrefetchRace, AnyOrderOfCallsKeepsTheBuffersApart) {
   RandomStream random(1, RandomPurpose::kSplit, 0, 0);

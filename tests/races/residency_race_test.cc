@@ -14,14 +14,13 @@
 #include "prefetch/partition_loader.h"
 #include "tables/mmap_manager.h"
 #include "tables/table_file.h"
+#include "tests/races/race.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/temporary_folder.h"
 
 namespace octavo {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kDuration(700);
 constexpr std::uint64_t kPartitionRows = 1024;
 constexpr std::uint32_t kPartitions = 7;
 constexpr std::uint64_t kRows = kPartitionRows * kPartitions - 100;

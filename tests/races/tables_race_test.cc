@@ -15,6 +15,7 @@
 #include "tables/mmap_gradient_accumulator.h"
 #include "tables/mmap_manager.h"
 #include "tables/stripe_locks.h"
+#include "tests/races/race.h"
 #include "tests/support/expect_status.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/tables/listed_batch.h"
@@ -22,9 +23,6 @@
 
 namespace octavo {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kDuration(700);
 
 class TablesRace : public ::testing::Test {
  protected:

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<double> Widen(std::span<const float> values) { return {values.begin(), values.end()}; }
 
-std::span<const double> Row(const std::vector<double>& rows, std::size_t i, std::size_t width) {
+std::span<const double> RowOf(const std::vector<double>& rows, std::size_t i, std::size_t width) {
   return std::span(rows).subspan(i * width, width);
 }
 
@@ -22,10 +22,10 @@ struct EdgeScores {
 
 // Scores of edge i, the only one of its query, on one side.
 EdgeScores ScoreEdge(const ModelSpec& model, const NaiveChunk& chunk, Side side, std::size_t i, bool softmax) {
-  const auto head = Row(chunk.heads, i, model.dim);
-  const auto tail = Row(chunk.tails, i, model.dim);
+  const auto head = RowOf(chunk.heads, i, model.dim);
+  const auto tail = RowOf(chunk.tails, i, model.dim);
   const std::size_t width = model.RelationWidth();
-  const auto relation = Row(side == Side::kTail ? chunk.relations : chunk.head_relations, i, width);
+  const auto relation = RowOf(side == Side::kTail ? chunk.relations : chunk.head_relations, i, width);
   const auto& masks = side == Side::kTail ? chunk.tail_masks : chunk.head_masks;
   const auto& candidates = side == Side::kTail ? chunk.tail_negatives : chunk.head_negatives;
   const auto score = [&](std::span<const double> candidate) {
@@ -45,7 +45,7 @@ EdgeScores ScoreEdge(const ModelSpec& model, const NaiveChunk& chunk, Side side,
     const bool masked = std::any_of(masks.begin(), masks.end(),
                                     [&](const MaskedPair& pair) { return pair.query == i && pair.negative == j; });
     if (masked || (!softmax && own(groups.negatives, j) && !answered_within)) continue;
-    scores.negatives.push_back(score(Row(candidates, j, model.dim)));
+    scores.negatives.push_back(score(RowOf(candidates, j, model.dim)));
     if (softmax && own(groups.negatives, j)) scores.negatives.back() += groups.log_share;
   }
   return scores;
@@ -85,11 +85,11 @@ double SumOfPenalties(const ModelSpec& model, const RegularizerSpec& regularizer
   double sum = 0;
   for (const Side side : kSides) {
     for (std::size_t i = 0; i < chunk.edges; ++i) {
-      sum += chunk.weights[i] * NaivePenalty(regularizer, complex, Row(chunk.heads, i, model.dim));
-      sum += chunk.weights[i] * NaivePenalty(regularizer, complex, Row(chunk.tails, i, model.dim));
+      sum += chunk.weights[i] * NaivePenalty(regularizer, complex, RowOf(chunk.heads, i, model.dim));
+      sum += chunk.weights[i] * NaivePenalty(regularizer, complex, RowOf(chunk.tails, i, model.dim));
       if (model.kind == ModelKind::kRotatE) continue;
       const auto& relations = side == Side::kTail ? chunk.relations : chunk.head_relations;
-      sum += chunk.weights[i] * NaivePenalty(regularizer, complex, Row(relations, i, width));
+      sum += chunk.weights[i] * NaivePenalty(regularizer, complex, RowOf(relations, i, width));
     }
   }
   return sum;

@@ -28,12 +28,12 @@ namespace octavo {
 namespace {
 
 // Nine fine partitions, the last one short.
-const TinyTraining& Training() {
+const TinyTraining& LanesTraining() {
   static const TinyTraining training({.nodes = 8500, .relations = 5, .edges = 12000});
   return training;
 }
 
-TrainOptions Options(std::uint64_t lanes, std::uint64_t partitions = 0, std::uint64_t resident = 0) {
+TrainOptions LanesOptions(std::uint64_t lanes, std::uint64_t partitions = 0, std::uint64_t resident = 0) {
   TrainOptions options = TinyOptions();
   options.batch = 300;
   options.chunk = 60;
@@ -71,9 +71,9 @@ void ExpectNaive(const TrainOptions& options) {
   TrainCallbacks callbacks;
   callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
   const std::string name = NewRun();
-  ASSERT_OK(Training().Start(options, name, {.memory = kPlenty}, callbacks));
-  const RunBytes run = ReadRunBytes(Training().run_folder(name));
-  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(Training().graph_folder()));
+  ASSERT_OK(LanesTraining().Start(options, name, {.memory = kPlenty}, callbacks));
+  const RunBytes run = ReadRunBytes(LanesTraining().run_folder(name));
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(LanesTraining().graph_folder()));
   const NaiveRun naive = TrainNaively(*graph, options);
   ASSERT_EQ(events.size(), naive.losses.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -92,7 +92,7 @@ TEST(Lanes, TrainAsTheNaiveTrainerDoes) {
          {std::tuple{2U, 0U, 0U}, {4U, 0U, 0U}, {2U, 4U, 2U}, {2U, 4U, 3U}}) {
       if (optimizer != OptimizerKind::kRowAdagrad && (lanes == 4 || resident == 3)) continue;
       SCOPED_TRACE(::testing::Message() << lanes << " lanes, optimizer " << static_cast<int>(optimizer));
-      TrainOptions options = Options(lanes, partitions, resident);
+      TrainOptions options = LanesOptions(lanes, partitions, resident);
       options.epochs = 2;
       options.optimizer = optimizer;
       ExpectNaive(options);
@@ -101,7 +101,7 @@ TEST(Lanes, TrainAsTheNaiveTrainerDoes) {
 }
 
 TEST(Lanes, TrainAsTheNaiveTrainerDoesWithOtherOptions) {
-  TrainOptions options = Options(4);
+  TrainOptions options = LanesOptions(4);
   options.epochs = 2;
   options.reciprocal = true;
   options.accumulate = 2;
@@ -111,7 +111,7 @@ TEST(Lanes, TrainAsTheNaiveTrainerDoesWithOtherOptions) {
   ExpectNaive(options);
   for (const ModelKind model : {ModelKind::kDistMult, ModelKind::kTransE, ModelKind::kRotatE}) {
     SCOPED_TRACE(ModelName(model));
-    options = Options(2);
+    options = LanesOptions(2);
     options.epochs = 2;
     options.model = model;
     options.norm = Norm::kL2;  // gradients of L1 jump between floats and the oracle's doubles
@@ -124,7 +124,7 @@ TEST(Lanes, TrainAsTheNaiveTrainerDoesWithOtherComparisons) {
   for (const LossKind loss : {LossKind::kLogistic, LossKind::kSelfAdversarial, LossKind::kSoftmax}) {
     for (const bool grouped : {false, true}) {
       SCOPED_TRACE(::testing::Message() << LossName(loss) << (grouped ? ", grouped" : ""));
-      TrainOptions options = Options(4);
+      TrainOptions options = LanesOptions(4);
       options.epochs = 2;
       options.loss = loss;
       options.reciprocal = options.group_queries = grouped;
@@ -139,7 +139,7 @@ TEST(Lanes, TrainAsTheNaiveTrainerDoesWithOtherComparisons) {
 
 // Without relations there is nothing to combine, and any optimizer will do.
 TEST(Lanes, WithoutRelationsTheNodesAreTrained) {
-  TrainOptions options = Options(4);
+  TrainOptions options = LanesOptions(4);
   options.epochs = 2;
   options.model = ModelKind::kDot;
   options.optimizer = OptimizerKind::kAdam;
@@ -149,10 +149,10 @@ TEST(Lanes, WithoutRelationsTheNodesAreTrained) {
 // What fits in memory and how it is loaded is not part of the bits: all tables, or those of a lane.
 TEST(Lanes, GiveTheSameBytesForAnyThreadsMemoryAndPrefetching) {
   for (const auto& [partitions, resident] : {std::pair{0U, 0U}, {3U, 2U}}) {
-    TrainOptions options = Options(4, partitions, resident);
+    TrainOptions options = LanesOptions(4, partitions, resident);
     options.storage = NpyElement::kBfloat16;
-    const RunBytes expected = Training().Train(options, NewRun());
-    ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(Training().graph_folder()));
+    const RunBytes expected = LanesTraining().Train(options, NewRun());
+    ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(LanesTraining().graph_folder()));
     for (const int threads : {1, 2, 3}) {
       const PartitionShape shape = {static_cast<std::uint32_t>(std::max(1U, partitions)),
                                     static_cast<std::uint32_t>(std::max(1U, resident))};
@@ -167,9 +167,9 @@ TEST(Lanes, GiveTheSameBytesForAnyThreadsMemoryAndPrefetching) {
           TrainCallbacks callbacks;
           callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
           WithThreads(threads, [&] {
-            EXPECT_OK(Training().Start(options, run, {.threads = threads, .memory = memory}, callbacks));
+            EXPECT_OK(LanesTraining().Start(options, run, {.threads = threads, .memory = memory}, callbacks));
           });
-          EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected) << threads << " " << memory;
+          EXPECT_EQ(ReadRunBytes(LanesTraining().run_folder(run)), expected) << threads << " " << memory;
           for (const EpochEvent& event : events) {
             EXPECT_EQ(event.partition_loads, event.planned_partition_loads);
             EXPECT_EQ(event.read_bytes, event.planned_read_bytes);
@@ -181,15 +181,15 @@ TEST(Lanes, GiveTheSameBytesForAnyThreadsMemoryAndPrefetching) {
         }
       }
     }
-    EXPECT_OK(Training().Start(options, NewRun(), {.memory = kPlenty}));
-    EXPECT_NE(Training().Train(Options(2, partitions, resident), NewRun()), expected);
+    EXPECT_OK(LanesTraining().Start(options, NewRun(), {.memory = kPlenty}));
+    EXPECT_NE(LanesTraining().Train(LanesOptions(2, partitions, resident), NewRun()), expected);
   }
 }
 
 TEST(Lanes, AStopAnywhereAndAResumeGiveTheSameBytes) {
   for (const auto& [lanes, partitions, resident] : {std::tuple{2U, 0U, 0U}, {4U, 3U, 2U}}) {
-    const TrainOptions options = Options(lanes, partitions, resident);
-    const RunBytes expected = Training().Train(options, NewRun());
+    const TrainOptions options = LanesOptions(lanes, partitions, resident);
+    const RunBytes expected = LanesTraining().Train(options, NewRun());
     for (int every = 1; every < 40; every += 9) {
       const std::string run = NewRun();
       std::atomic<int> stop = 0;
@@ -197,28 +197,28 @@ TEST(Lanes, AStopAnywhereAndAResumeGiveTheSameBytes) {
       TrainCallbacks callbacks;
       callbacks.on_batch = [&](const TrainProgress&) { stop = ++windows % every == 0 ? 1 : 0; };
       const TrainSettings settings = {.memory = kPlenty, .stop = &stop};
-      auto outcome = Training().Start(options, run, settings, callbacks);
+      auto outcome = LanesTraining().Start(options, run, settings, callbacks);
       bool within = false;
       for (int resumes = 0; outcome.ok() && !outcome->finished && resumes < 1000; ++resumes) {
-        const auto manifest = ReadNewestManifest(RunPaths(Training().run_folder(run)).State());
+        const auto manifest = ReadNewestManifest(RunPaths(LanesTraining().run_folder(run)).State());
         ASSERT_OK(manifest);
         within = within || manifest->round.open == 1;
         stop = 0;
-        outcome = Training().Resume(0, run, settings, callbacks);
+        outcome = LanesTraining().Resume(0, run, settings, callbacks);
       }
       ASSERT_OK(outcome);
       ASSERT_TRUE(outcome->finished);
       EXPECT_TRUE(within) << "stopped within a round";
-      EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected) << every;
+      EXPECT_EQ(ReadRunBytes(LanesTraining().run_folder(run)), expected) << every;
     }
   }
 }
 
 // Killed within and between rounds, before and in commits.
 TEST(Lanes, AKillAndAResumeGiveTheSameBytes) {
-  TrainOptions options = Options(2, 4, 2);
+  TrainOptions options = LanesOptions(2, 4, 2);
   options.checkpoint_minutes = 1e-9;  // after every window
-  const RunBytes expected = Training().Train(options, NewRun());
+  const RunBytes expected = LanesTraining().Train(options, NewRun());
   for (const std::string place : {"train.lanes:1", "train.lanes:2", "train.lanes:5", "commit.lanes:1", "commit.lanes:9",
                                   "train.batch:20", "commit.C4:14", "commit.C6:15", "commit.C7:16"}) {
     SCOPED_TRACE(place);
@@ -226,40 +226,40 @@ TEST(Lanes, AKillAndAResumeGiveTheSameBytes) {
     const ChildEnd end = RunChild([&] {
       const oneapi::tbb::global_control serial(oneapi::tbb::global_control::max_allowed_parallelism, 1);
       if (!SetFailpoints(place + "=kill").ok()) return 2;
-      return Training().Start(options, run).ok() ? 0 : 1;
+      return LanesTraining().Start(options, run).ok() ? 0 : 1;
     });
     ASSERT_EQ(end.signal, SIGKILL) << end.code;
-    ASSERT_OK(Training().Resume(0, run));
-    EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected);
+    ASSERT_OK(LanesTraining().Resume(0, run));
+    EXPECT_EQ(ReadRunBytes(LanesTraining().run_folder(run)), expected);
   }
 }
 
 TEST(Lanes, CommitsWithinAnEpochChangeNothingAndLeaveNoFiles) {
-  TrainOptions options = Options(2);
-  const RunBytes expected = Training().Train(options, NewRun());
+  TrainOptions options = LanesOptions(2);
+  const RunBytes expected = LanesTraining().Train(options, NewRun());
   options.checkpoint_minutes = 1e-9;  // after every window
   const std::string run = NewRun();
-  EXPECT_EQ(Training().Train(options, run), expected);
-  const RunPaths paths(Training().run_folder(run));
+  EXPECT_EQ(LanesTraining().Train(options, run), expected);
+  const RunPaths paths(LanesTraining().run_folder(run));
   for (const TableName table : {TableName::kLaneRelations, TableName::kLaneRelationOptimizer}) {
     for (const int slot : {0, 1}) EXPECT_FALSE(std::filesystem::exists(paths.Table(table, slot)));
   }
   // More epochs after the end: as if they had been there from the beginning.
   options.learning_rate_schedule = LearningRateSchedule::kConstant;
   options.epochs = 4;
-  const RunBytes longer = Training().Train(options, NewRun());
+  const RunBytes longer = LanesTraining().Train(options, NewRun());
   options.epochs = 2;
   const std::string extended = NewRun();
-  EXPECT_OK(Training().Start(options, extended));
-  EXPECT_OK(Training().Resume(4, extended));
-  EXPECT_EQ(ReadRunBytes(Training().run_folder(extended)), longer);
+  EXPECT_OK(LanesTraining().Start(options, extended));
+  EXPECT_OK(LanesTraining().Resume(4, extended));
+  EXPECT_EQ(ReadRunBytes(LanesTraining().run_folder(extended)), longer);
 }
 
 TEST(Lanes, RefuseWhatHasNoMeaning) {
   const auto refused = [](const std::function<void(TrainOptions&)>& change, const std::string& text) {
-    TrainOptions options = Options(2);
+    TrainOptions options = LanesOptions(2);
     change(options);
-    EXPECT_ERROR(Training().Start(options, NewRun()), kUsage, text);
+    EXPECT_ERROR(LanesTraining().Start(options, NewRun()), kUsage, text);
   };
   refused([](TrainOptions& o) { o.lanes = 3; }, "lanes is 3; expected a power of two, such as 4");
   refused([](TrainOptions& o) { o.lanes = 8; }, "lanes: found 8; expected at most 4");
@@ -271,11 +271,11 @@ TEST(Lanes, RefuseWhatHasNoMeaning) {
 }
 
 TEST(Lanes, TooLittleMemoryNamesASmallerLane) {
-  TrainOptions options = Options(2);
+  TrainOptions options = LanesOptions(2);
   options.dim = 1024;
-  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(Training().graph_folder()));
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(LanesTraining().graph_folder()));
   const std::uint64_t needed = EstimateTrainingMemory(options, graph->description(), 1, {1, 1}).total();
-  EXPECT_ERROR(Training().Start(options, NewRun(), {.memory = needed - 1}), kUsage,
+  EXPECT_ERROR(LanesTraining().Start(options, NewRun(), {.memory = needed - 1}), kUsage,
                "a lane of --partitions 6 --resident 2 takes ");
 }
 

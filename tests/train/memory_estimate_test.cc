@@ -13,7 +13,7 @@
 namespace octavo {
 namespace {
 
-constexpr PartitionShape kWhole{1, 1};
+constexpr PartitionShape kOnePartition{1, 1};
 
 GraphDescription MakeGraph(std::uint64_t nodes, std::uint64_t edges) {
   GraphDescription graph;
@@ -31,7 +31,7 @@ TEST(GradientCapacityOf, RowsAreThoseOfSeveralBatchesOrOfTheGraph) {
   options.chunk = 30;
   options.negatives = 5;
   const auto rows = [&](std::uint64_t nodes) {
-    return GradientCapacityOf(options, MakeGraph(nodes, 5000), kWhole).accumulated_rows;
+    return GradientCapacityOf(options, MakeGraph(nodes, 5000), kOnePartition).accumulated_rows;
   };
   EXPECT_EQ(rows(1'000'000), 0U);
   options.accumulate = 3;
@@ -50,7 +50,7 @@ TEST(GradientCapacityOf, BlocksAreThoseOfAllChunks) {
   options.chunk = 32;
   options.negatives = 5;
   const auto floats = [&](std::uint64_t edges) {
-    return GradientCapacityOf(options, MakeGraph(1000, edges), kWhole).block_floats;
+    return GradientCapacityOf(options, MakeGraph(1000, edges), kOnePartition).block_floats;
   };
   EXPECT_EQ(floats(5000), 16U * (4 * 100 + 4 * 2 * 5));
   EXPECT_EQ(floats(40), 16U * (4 * 40 + 2 * 2 * 5));
@@ -65,14 +65,14 @@ TEST(EstimateTrainingMemory, CountsTheTables) {
   options.dim = 100;
   const GraphDescription graph = MakeGraph(1'000'000, 5'000'000);
   const std::uint64_t relations = 10 * 400 * 3;
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, 1'000'000U * (400 + 4) + relations);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).tables, 1'000'000U * (400 + 4) + relations);
   options.optimizer = OptimizerKind::kSgd;
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, 1'000'000U * 400 + relations);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).tables, 1'000'000U * 400 + relations);
   options.optimizer = OptimizerKind::kAdam;
   options.reciprocal = true;
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, 1'000'000U * 1200 + 2 * relations);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).tables, 1'000'000U * 1200 + 2 * relations);
   options.storage = NpyElement::kBfloat16;
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, 1'000'000U * (200 + 800) + 2 * relations);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).tables, 1'000'000U * (200 + 800) + 2 * relations);
 }
 
 // A pool and two windows, and 68 bytes of each block.
@@ -81,10 +81,10 @@ TEST(EstimateTrainingMemory, CountsTheEdges) {
   const GraphDescription graph = MakeGraph(1'000'000, 5'000'000);
   const std::uint64_t blocks = 5'000'000 / 4096 + graph.partition_count * graph.partition_count;
   const std::uint64_t edges = (std::uint64_t{1} << 19) + 2 * (std::uint64_t{1} << 15);
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).edges, edges * sizeof(Edge) + blocks * 68);
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 8, kWhole).edges, edges * sizeof(Edge) + blocks * 68);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).edges, edges * sizeof(Edge) + blocks * 68);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 8, kOnePartition).edges, edges * sizeof(Edge) + blocks * 68);
   options.group_queries = true;
-  EXPECT_GT(EstimateTrainingMemory(options, graph, 1, kWhole).edges, 2 * edges * sizeof(Edge) + blocks * 68);
+  EXPECT_GT(EstimateTrainingMemory(options, graph, 1, kOnePartition).edges, 2 * edges * sizeof(Edge) + blocks * 68);
 }
 
 // 512 partitions: the tables of 161 GB can be trained in a hundredth. The plans of their states are counted.
@@ -101,15 +101,15 @@ TEST(ChooseShape, ManyPartitionsAllowAHundredthOfTheTables) {
   EXPECT_GT(shape->partitions, 64U);
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, 2, *shape);
   EXPECT_LE(estimate.total(), tables / 100);
-  EXPECT_GT(estimate.edges, EstimateTrainingMemory(options, graph, 2, kWhole).edges);
+  EXPECT_GT(estimate.edges, EstimateTrainingMemory(options, graph, 2, kOnePartition).edges);
 }
 
 TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {
   const GraphDescription graph = MakeGraph(1'000'000, 50'000'000);
   const TrainOptions options;
-  const std::uint64_t base = EstimateTrainingMemory(options, graph, 1, kWhole).total();
-  EXPECT_GT(EstimateTrainingMemory(options, graph, 8, kWhole).total(), base);
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 0, kWhole).total(), base);
+  const std::uint64_t base = EstimateTrainingMemory(options, graph, 1, kOnePartition).total();
+  EXPECT_GT(EstimateTrainingMemory(options, graph, 8, kOnePartition).total(), base);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 0, kOnePartition).total(), base);
   for (const auto& [name, value] : {std::pair{"dim", "200"},
                                     {"batch", "100000"},
                                     {"negatives", "5000"},
@@ -118,12 +118,12 @@ TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {
                                     {"chunk", "16"}}) {
     TrainOptions more;
     ASSERT_TRUE(FindTrainOption(name)->parse(more, value));
-    EXPECT_GT(EstimateTrainingMemory(more, graph, 1, kWhole).total(), base) << name;
+    EXPECT_GT(EstimateTrainingMemory(more, graph, 1, kOnePartition).total(), base) << name;
   }
   // A batch larger than the graph is as large as the graph.
   TrainOptions wide;
   wide.batch = 1 << 24;
-  EXPECT_LT(EstimateTrainingMemory(wide, MakeGraph(1000, 100), 1, kWhole).total(), std::uint64_t{1} << 30);
+  EXPECT_LT(EstimateTrainingMemory(wide, MakeGraph(1000, 100), 1, kOnePartition).total(), std::uint64_t{1} << 30);
 }
 
 // As factors: 50 slopes for each of 2 x 20 x 1,000 negatives, and the queries of both sides of 1,000 edges. Chunks of
@@ -131,9 +131,9 @@ TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {
 TEST(EstimateTrainingMemory, CountsTheDegreeOfEachNode) {
   TrainOptions options;
   const GraphDescription graph = MakeGraph(1'000'000, 5'000'000);
-  const std::uint64_t without = EstimateTrainingMemory(options, graph, 1, kWhole).tables;
+  const std::uint64_t without = EstimateTrainingMemory(options, graph, 1, kOnePartition).tables;
   options.answer_weighting = 0.2;
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).tables, without + 4 * graph.node_count);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).tables, without + 4 * graph.node_count);
 }
 
 TEST(EstimateTrainingMemory, FactorsTakeLessThanRows) {
@@ -143,15 +143,15 @@ TEST(EstimateTrainingMemory, FactorsTakeLessThanRows) {
   options.chunk = 50;
   options.negatives = 1000;
   const GraphDescription graph = MakeGraph(100'000, 1'000'000);
-  const MemoryEstimate factors = EstimateTrainingMemory(options, graph, 1, kWhole);
+  const MemoryEstimate factors = EstimateTrainingMemory(options, graph, 1, kOnePartition);
   options.schedule = Schedule::kAsync;
-  const MemoryEstimate rows = EstimateTrainingMemory(options, graph, 1, kWhole);
+  const MemoryEstimate rows = EstimateTrainingMemory(options, graph, 1, kOnePartition);
   EXPECT_EQ(rows.gradients - factors.gradients, 4U * (40'000 * (400 - 50) - 2 * 1000 * 400));
   const auto added = [&] {
     options.schedule = Schedule::kAsync;
-    const std::uint64_t async = EstimateTrainingMemory(options, graph, 1, kWhole).gradients;
+    const std::uint64_t async = EstimateTrainingMemory(options, graph, 1, kOnePartition).gradients;
     options.schedule = Schedule::kSync;
-    return EstimateTrainingMemory(options, graph, 1, kWhole).gradients - async;
+    return EstimateTrainingMemory(options, graph, 1, kOnePartition).gradients - async;
   };
   options.negatives = 1;  // so few that their gradients count nothing beside the rows of chunks
   options.chunk = 100;
@@ -169,10 +169,10 @@ TEST(EstimateTrainingMemory, NeverWrapsAround) {
   options.chunk = 1;
   options.accumulate = 1 << 20;
   const GraphDescription graph = MakeGraph(std::uint64_t{1} << 36, std::uint64_t{1} << 40);
-  EXPECT_EQ(GradientCapacityOf(options, graph, kWhole).accumulated_rows, graph.node_count);
+  EXPECT_EQ(GradientCapacityOf(options, graph, kOnePartition).accumulated_rows, graph.node_count);
   std::uint64_t before = 0;
   for (options.chunk = 1 << 20; options.chunk > 0; options.chunk /= 2) {  // more chunks, more negatives
-    const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, 1024, kWhole);
+    const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, 1024, kOnePartition);
     EXPECT_GE(estimate.gradients, before) << options.chunk;
     EXPECT_GE(estimate.total(), estimate.gradients) << options.chunk;
     EXPECT_GE(estimate.total(), estimate.tables) << options.chunk;
@@ -183,7 +183,8 @@ TEST(EstimateTrainingMemory, NeverWrapsAround) {
 
 TEST(CheckMemory, NamesTheSmallestThatWouldDo) {
   for (const std::uint64_t nodes : {1'000U, 1'000'000U, 12'345'678U}) {
-    const MemoryEstimate estimate = EstimateTrainingMemory(TrainOptions(), MakeGraph(nodes, 10 * nodes), 2, kWhole);
+    const MemoryEstimate estimate =
+        EstimateTrainingMemory(TrainOptions(), MakeGraph(nodes, 10 * nodes), 2, kOnePartition);
     EXPECT_OK(CheckMemory(estimate, estimate.total()));
     const absl::Status refusal = CheckMemory(estimate, estimate.total() - 1);
     EXPECT_ERROR(refusal, kUsage, "--memory allows");
@@ -208,13 +209,13 @@ TEST(EstimateTrainingMemory, CoversPackedOperands) {
       ASSERT_EQ(KeepsFactors(options), factors);
       ScheduleFixture fixture(options);
       const GraphDescription& graph = fixture.graph().description();
-      const std::uint64_t planned = EstimateTrainingMemory(options, graph, 1, kWhole).workers;
-      const std::uint64_t gradients = EstimateTrainingMemory(options, graph, 1, kWhole).gradients;
+      const std::uint64_t planned = EstimateTrainingMemory(options, graph, 1, kOnePartition).workers;
+      const std::uint64_t gradients = EstimateTrainingMemory(options, graph, 1, kOnePartition).gradients;
       options.precision = Precision::kAuto;
-      EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).workers, planned);
-      EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kWhole).gradients, gradients);
+      EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).workers, planned);
+      EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).gradients, gradients);
       options.precision = Precision::kFloat32;
-      EXPECT_LT(EstimateTrainingMemory(options, graph, 1, kWhole).workers, planned);
+      EXPECT_LT(EstimateTrainingMemory(options, graph, 1, kOnePartition).workers, planned);
       options.precision = Precision::kBf16;
 
       const ChunkWork work(options, fixture.graph(), fixture.tables().embeddings(), fixture.tables().relations());

@@ -20,12 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // Nine fine partitions, the last one short.
-const TinyTraining& Training() {
+const TinyTraining& TeamsTraining() {
   static const TinyTraining training({.nodes = 8500, .relations = 5, .edges = 12000, .valid_share = 0.05});
   return training;
 }
 
-TrainOptions Options(std::uint64_t lanes, std::uint64_t partitions = 0, std::uint64_t resident = 0) {
+TrainOptions TeamsOptions(std::uint64_t lanes, std::uint64_t partitions = 0, std::uint64_t resident = 0) {
   TrainOptions options = TinyOptions();
   options.batch = 300;
   options.chunk = 60;
@@ -43,27 +43,27 @@ struct Named {
 
 std::vector<Named> Trainings() {
   std::vector<Named> all;
-  TrainOptions options = Options(4);
+  TrainOptions options = TeamsOptions(4);
   options.reciprocal = true;
   all.push_back({"complex with reciprocal relations", options});
-  options = Options(4, 3, 2);
+  options = TeamsOptions(4, 3, 2);
   options.model = ModelKind::kDistMult;
   options.optimizer = OptimizerKind::kAdagrad;
   options.regularizer = RegularizerKind::kL2;
   options.regularization = 0.05;
   all.push_back({"distmult, adagrad, states of a lane", options});
-  options = Options(2, 4, 2);
+  options = TeamsOptions(2, 4, 2);
   options.model = ModelKind::kTransE;
   options.norm = Norm::kL2;
   options.optimizer = OptimizerKind::kSgd;
   options.accumulate = 2;
   all.push_back({"transe, sgd, accumulated", options});
-  options = Options(4);
+  options = TeamsOptions(4);
   options.model = ModelKind::kDot;
   options.optimizer = OptimizerKind::kAdam;
   options.prefetch = PrefetchMode::kOff;
   all.push_back({"dot without relations, adam", options});
-  options = Options(4, 3, 2);
+  options = TeamsOptions(4, 3, 2);
   options.storage = NpyElement::kBfloat16;
   options.accumulate = 3;
   options.dim = 6;
@@ -96,21 +96,21 @@ std::vector<fs::path> NewFolders(Disks disks, std::size_t ranks) {
 }
 
 // A run of one process.
-struct Expected {
+struct ExpectedRun {
   RunBytes bytes;
   std::vector<std::string> events;
   std::vector<std::string> names;
 };
 
-Expected TrainAlone(const TrainOptions& options) {
+ExpectedRun TrainAlone(const TrainOptions& options) {
   const fs::path run = RunFolder(NewName());
-  EXPECT_OK(StartRun(Training().graph_folder(), run, options, /*overwrite=*/false, {.memory = kPlenty}, {}));
-  Expected expected{.bytes = ReadRunBytes(run), .events = EventsOf(run), .names = NamesIn(run)};
+  EXPECT_OK(StartRun(TeamsTraining().graph_folder(), run, options, /*overwrite=*/false, {.memory = kPlenty}, {}));
+  ExpectedRun expected{.bytes = ReadRunBytes(run), .events = EventsOf(run), .names = NamesIn(run)};
   fs::remove_all(run);
   return expected;
 }
 
-void ExpectSame(const fs::path& run, const Expected& expected) {
+void ExpectSame(const fs::path& run, const ExpectedRun& expected) {
   EXPECT_TRUE(ReadRunBytes(run) == expected.bytes);
   EXPECT_EQ(EventsOf(run), expected.events);
   EXPECT_EQ(NamesIn(run), expected.names);
@@ -121,13 +121,13 @@ void RemoveAll(const std::vector<fs::path>& folders) {
 }
 
 void ExpectRanksGiveTheBytesOfOneProcess(const TrainOptions& options) {
-  const Expected expected = TrainAlone(options);
+  const ExpectedRun expected = TrainAlone(options);
   for (const Disks disks : {Disks::kShared, Disks::kPrivate, Disks::kTwo}) {
     for (std::size_t ranks = 1; ranks <= options.lanes; ++ranks) {
       if ((disks == Disks::kPrivate && ranks == 1) || (disks == Disks::kTwo && ranks != 3)) continue;
       SCOPED_TRACE(::testing::Message() << ranks << " ranks, disks " << static_cast<int>(disks));
       const std::vector<fs::path> folders = NewFolders(disks, ranks);
-      const std::vector<RankEnd> ends = TrainTogether(Training(), {.folders = folders, .seed = ranks}, &options);
+      const std::vector<RankEnd> ends = TrainTogether(TeamsTraining(), {.folders = folders, .seed = ranks}, &options);
       for (const RankEnd& end : ends) {
         ASSERT_OK(end.status);
         EXPECT_TRUE(end.outcome.finished);
@@ -220,7 +220,7 @@ class Interrupted {
         if (++windows == after) stops[static_cast<std::size_t>(rank)] = 1;
       };
     };
-    return TrainTogether(Training(), job, options);
+    return TrainTogether(TeamsTraining(), job, options);
   }
 
   const TrainOptions options_;
@@ -236,7 +236,7 @@ TEST(TeamTraining, StopsAnywhereAndResumesByOtherRanksGiveTheSameBytes) {
   const std::vector<Named> trainings = Trainings();
   for (const std::size_t which : {0U, 2U, 4U}) {
     TrainOptions options = trainings[which].options;
-    const Expected expected = TrainAlone(options);
+    const ExpectedRun expected = TrainAlone(options);
     int stops = 0;
     int within = 0;
     for (const Disks disks : {Disks::kShared, Disks::kPrivate}) {
@@ -259,9 +259,9 @@ TEST(TeamTraining, StopsAnywhereAndResumesByOtherRanksGiveTheSameBytes) {
 
 // Commits after every window, by rank 0.
 TEST(TeamTraining, CommitsWithinARoundChangeNothing) {
-  TrainOptions options = Options(4, 3, 2);
+  TrainOptions options = TeamsOptions(4, 3, 2);
   options.epochs = 1;
-  const Expected expected = TrainAlone(options);
+  const ExpectedRun expected = TrainAlone(options);
   options.checkpoint_minutes = 1e-9;
   for (const Disks disks : {Disks::kShared, Disks::kPrivate}) {
     const std::vector<fs::path> folders = NewFolders(disks, 3);
@@ -270,7 +270,7 @@ TEST(TeamTraining, CommitsWithinARoundChangeNothing) {
     job.change = [&](int rank, TrainSettings&, TrainCallbacks& callbacks) {
       if (rank == 1) callbacks.on_commit = [&](std::uint64_t) { ++commits; };
     };
-    for (const RankEnd& end : TrainTogether(Training(), job, &options)) ASSERT_OK(end.status);
+    for (const RankEnd& end : TrainTogether(TeamsTraining(), job, &options)) ASSERT_OK(end.status);
     EXPECT_GE(commits, 8);
     ExpectSame(folders[0], expected);
     RemoveAll(folders);
@@ -279,18 +279,18 @@ TEST(TeamTraining, CommitsWithinARoundChangeNothing) {
 
 // More epochs after the end: second files are gone, and several ranks make them again.
 TEST(TeamTraining, AFinishedRunIsContinuedByAnyRanks) {
-  TrainOptions options = Options(4);
+  TrainOptions options = TeamsOptions(4);
   options.learning_rate_schedule = LearningRateSchedule::kConstant;
   options.epochs = 3;
-  const Expected expected = TrainAlone(options);
+  const ExpectedRun expected = TrainAlone(options);
   options.epochs = 1;
   for (const Disks disks : {Disks::kShared, Disks::kPrivate}) {
     SCOPED_TRACE(static_cast<int>(disks));
     std::vector<fs::path> folders = NewFolders(disks, 4);
-    for (const RankEnd& end : TrainTogether(Training(), {.folders = folders}, &options)) ASSERT_OK(end.status);
+    for (const RankEnd& end : TrainTogether(TeamsTraining(), {.folders = folders}, &options)) ASSERT_OK(end.status);
     for (const std::uint64_t epochs : {2U, 3U}) {
       std::ranges::reverse(folders);
-      for (const RankEnd& end : TrainTogether(Training(), {.folders = folders, .epochs = epochs}, nullptr)) {
+      for (const RankEnd& end : TrainTogether(TeamsTraining(), {.folders = folders, .epochs = epochs}, nullptr)) {
         ASSERT_OK(end.status);
         EXPECT_TRUE(end.outcome.finished);
       }
@@ -304,9 +304,9 @@ TEST(TeamTraining, AFinishedRunIsContinuedByAnyRanks) {
 
 // An error at one rank ends the job. What it leaves is continued, at a commit that every folder has.
 TEST(TeamTraining, AnErrorAnywhereAndAResumeGiveTheSameBytes) {
-  TrainOptions options = Options(4, 3, 2);
+  TrainOptions options = TeamsOptions(4, 3, 2);
   options.epochs = 1;
-  const Expected expected = TrainAlone(options);
+  const ExpectedRun expected = TrainAlone(options);
   options.checkpoint_minutes = 1e-9;  // after every window of rank 0
   std::mt19937_64 random(4);
   int rolled_back = 0;
@@ -320,7 +320,7 @@ TEST(TeamTraining, AnErrorAnywhereAndAResumeGiveTheSameBytes) {
       SCOPED_TRACE(::testing::Message() << failpoint << ", disks " << static_cast<int>(disks));
       std::vector<fs::path> folders = NewFolders(disks, 3);
       ASSERT_OK(SetFailpoints(failpoint));
-      std::vector<RankEnd> ends = TrainTogether(Training(), {.folders = folders, .seed = random()}, &options);
+      std::vector<RankEnd> ends = TrainTogether(TeamsTraining(), {.folders = folders, .seed = random()}, &options);
       ASSERT_OK(SetFailpoints(""));
       const bool failed = std::ranges::any_of(ends, [](const RankEnd& end) { return !end.status.ok(); });
       EXPECT_TRUE(failed) << "the place is passed";
@@ -334,7 +334,7 @@ TEST(TeamTraining, AnErrorAnywhereAndAResumeGiveTheSameBytes) {
       EXPECT_LE(most - least, 1U);
       if (most != least) ++rolled_back;
       std::ranges::shuffle(folders, random);
-      ends = TrainTogether(Training(), {.folders = folders, .seed = random()}, nullptr);
+      ends = TrainTogether(TeamsTraining(), {.folders = folders, .seed = random()}, nullptr);
       for (const RankEnd& end : ends) ASSERT_OK(end.status);
       ExpectSame(folders[0], expected);
       RemoveAll(folders);
@@ -345,8 +345,8 @@ TEST(TeamTraining, AnErrorAnywhereAndAResumeGiveTheSameBytes) {
 
 // Rank 0 at least tells why; whether the others hear of it before it ends the job is a matter of time.
 TEST(TeamTraining, RanksNeedLanes) {
-  const TrainOptions options = Options(2);
-  const auto ends = TrainTogether(Training(), {.folders = NewFolders(Disks::kShared, 3)}, &options);
+  const TrainOptions options = TeamsOptions(2);
+  const auto ends = TrainTogether(TeamsTraining(), {.folders = NewFolders(Disks::kShared, 3)}, &options);
   EXPECT_TRUE(std::ranges::any_of(ends, [](const RankEnd& end) {
     return bool{
         IsError(end.status, ErrorKind::kUsage, "3 ranks for 2 lanes; expected at most as many ranks as --lanes")};

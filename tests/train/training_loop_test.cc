@@ -17,12 +17,12 @@ namespace octavo {
 namespace {
 
 // Seven fine partitions, the last one short.
-const TinyTraining& Training() {
+const TinyTraining& LoopTraining() {
   static const TinyTraining training({.nodes = 6500, .relations = 3, .edges = 9000});
   return training;
 }
 
-TrainOptions Options(std::uint64_t partitions, std::uint64_t resident) {
+TrainOptions LoopOptions(std::uint64_t partitions, std::uint64_t resident) {
   TrainOptions options = TinyOptions();
   options.batch = 300;
   options.chunk = 100;
@@ -45,36 +45,36 @@ std::vector<EpochEvent> TrainForEvents(const TrainOptions& options, const TrainS
   std::vector<EpochEvent> events;
   TrainCallbacks callbacks;
   callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
-  EXPECT_OK(Training().Start(options, NewRun(), settings, callbacks));
+  EXPECT_OK(LoopTraining().Start(options, NewRun(), settings, callbacks));
   return events;
 }
 
 TEST(PartitionedTraining, GivesTheSameBytesForAnyThreadsAndPrefetching) {
-  TrainOptions options = Options(7, 3);
-  const RunBytes expected = Training().Train(options, NewRun());
+  TrainOptions options = LoopOptions(7, 3);
+  const RunBytes expected = LoopTraining().Train(options, NewRun());
   for (const int threads : {1, 2, 4}) {
     for (const PrefetchMode prefetch : {PrefetchMode::kOff, PrefetchMode::kOn}) {
       options.prefetch = prefetch;
       const std::string run = NewRun();
-      WithThreads(threads, [&] { EXPECT_OK(Training().Start(options, run)); });
-      EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected) << threads;
+      WithThreads(threads, [&] { EXPECT_OK(LoopTraining().Start(options, run)); });
+      EXPECT_EQ(ReadRunBytes(LoopTraining().run_folder(run)), expected) << threads;
     }
   }
 }
 
 TEST(PartitionedTraining, AllResidentIsTheTrainingWithoutPartitions) {
-  const RunBytes whole = Training().Train(Options(1, 1), NewRun());
-  EXPECT_EQ(Training().Train(Options(0, 0), NewRun()), whole);
-  EXPECT_EQ(Training().Train(Options(7, 7), NewRun()), whole);
-  EXPECT_EQ(Training().Train(Options(3, 3), NewRun()), whole);
-  EXPECT_NE(Training().Train(Options(7, 6), NewRun()), whole);
+  const RunBytes whole = LoopTraining().Train(LoopOptions(1, 1), NewRun());
+  EXPECT_EQ(LoopTraining().Train(LoopOptions(0, 0), NewRun()), whole);
+  EXPECT_EQ(LoopTraining().Train(LoopOptions(7, 7), NewRun()), whole);
+  EXPECT_EQ(LoopTraining().Train(LoopOptions(3, 3), NewRun()), whole);
+  EXPECT_NE(LoopTraining().Train(LoopOptions(7, 6), NewRun()), whole);
 }
 
 TEST(PartitionedTraining, AStopAnywhereAndAResumeGiveTheSameBytes) {
   for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kRandom}) {
-    TrainOptions options = Options(5, 2);
+    TrainOptions options = LoopOptions(5, 2);
     options.order = order;
-    const RunBytes expected = Training().Train(options, NewRun());
+    const RunBytes expected = LoopTraining().Train(options, NewRun());
     for (int every = 1; every < 60; every += 13) {
       const std::string run = NewRun();
       std::atomic<int> stop = 0;
@@ -82,42 +82,42 @@ TEST(PartitionedTraining, AStopAnywhereAndAResumeGiveTheSameBytes) {
       TrainCallbacks callbacks;
       callbacks.on_batch = [&](const TrainProgress&) { stop = ++windows % every == 0 ? 1 : 0; };
       const TrainSettings settings = {.memory = kPlenty, .stop = &stop};
-      auto outcome = Training().Start(options, run, settings, callbacks);
+      auto outcome = LoopTraining().Start(options, run, settings, callbacks);
       int resumes = 0;
       for (; outcome.ok() && !outcome->finished && resumes < 500; ++resumes) {
         stop = 0;
-        outcome = Training().Resume(0, run, settings, callbacks);
+        outcome = LoopTraining().Resume(0, run, settings, callbacks);
       }
       ASSERT_OK(outcome);
       ASSERT_TRUE(outcome->finished);
       EXPECT_GE(resumes, 1);
-      EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected) << every;
+      EXPECT_EQ(ReadRunBytes(LoopTraining().run_folder(run)), expected) << every;
     }
   }
 }
 
 TEST(PartitionedTraining, CommitsWithinAnEpochChangeNothing) {
-  TrainOptions options = Options(6, 3);
-  const RunBytes expected = Training().Train(options, NewRun());
+  TrainOptions options = LoopOptions(6, 3);
+  const RunBytes expected = LoopTraining().Train(options, NewRun());
   options.checkpoint_minutes = 1e-9;  // after every window
-  EXPECT_EQ(Training().Train(options, NewRun()), expected);
+  EXPECT_EQ(LoopTraining().Train(options, NewRun()), expected);
 }
 
 // If each state was one batch or window, there was no commit before the end of the epoch.
 TEST(PartitionedTraining, CommitsBetweenStatesOfOneBatch) {
-  TrainOptions options = Options(6, 3);
+  TrainOptions options = LoopOptions(6, 3);
   options.batch = 20'000;
-  const RunBytes expected = Training().Train(options, NewRun());
+  const RunBytes expected = LoopTraining().Train(options, NewRun());
   options.checkpoint_minutes = 1e-9;
   const std::string run = NewRun();
-  ASSERT_OK_AND_ASSIGN(const TrainOutcome outcome, Training().Start(options, run));
+  ASSERT_OK_AND_ASSIGN(const TrainOutcome outcome, LoopTraining().Start(options, run));
   EXPECT_GT(outcome.generation, 3 * BetaExchanges(6, 3) / 2) << "epochs of as many states and one";
-  EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), expected);
+  EXPECT_EQ(ReadRunBytes(LoopTraining().run_folder(run)), expected);
 }
 
 // A stop after a failed eviction once reported "an earlier write failed", but not which write or why.
 TEST(PartitionedTraining, AFailedEvictionIsNamedWhereverItIsFound) {
-  TrainOptions options = Options(6, 3);
+  TrainOptions options = LoopOptions(6, 3);
   options.batch = 20'000;  // each is a state
   options.prefetch = PrefetchMode::kOn;
   std::atomic<int> stop = 0;
@@ -128,14 +128,14 @@ TEST(PartitionedTraining, AFailedEvictionIsNamedWhereverItIsFound) {
     }
     stop = progress.batch == 2 ? 1 : 0;
   };
-  const auto outcome = Training().Start(options, NewRun(), {.memory = kPlenty, .stop = &stop}, callbacks);
+  const auto outcome = LoopTraining().Start(options, NewRun(), {.memory = kPlenty, .stop = &stop}, callbacks);
   ASSERT_OK(SetFailpoints(""));
   EXPECT_ERROR(outcome, kRuntime, "failpoint file.write");
 }
 
 TEST(PartitionedTraining, EventsHaveThePlanBesideTheWork) {
   for (const auto& [partitions, resident] : {std::pair{7U, 2U}, {7U, 4U}, {3U, 2U}}) {
-    const auto events = TrainForEvents(Options(partitions, resident), {.memory = kPlenty});
+    const auto events = TrainForEvents(LoopOptions(partitions, resident), {.memory = kPlenty});
     ASSERT_EQ(events.size(), 3U);
     const std::uint64_t exchanges = BetaExchanges(partitions, resident);
     for (const EpochEvent& event : events) {
@@ -154,9 +154,9 @@ TEST(PartitionedTraining, EventsHaveThePlanBesideTheWork) {
 }
 
 TEST(PartitionedTraining, ABudgetChoosesThePartitions) {
-  const auto graph = Graph::Open(Training().graph_folder());
+  const auto graph = Graph::Open(LoopTraining().graph_folder());
   ASSERT_OK(graph);
-  TrainOptions options = Options(0, 0);
+  TrainOptions options = LoopOptions(0, 0);
   options.dim = 512;
   options.chunk = 8;
   options.batch = 8;
@@ -171,15 +171,15 @@ TEST(PartitionedTraining, ABudgetChoosesThePartitions) {
     EXPECT_LT(events[0].resident, before);
     before = events[0].resident;
   }
-  EXPECT_ERROR(Training().Start(options, NewRun(), {.threads = 1, .memory = whole / 4}), kUsage,
+  EXPECT_ERROR(LoopTraining().Start(options, NewRun(), {.threads = 1, .memory = whole / 4}), kUsage,
                "smallest sufficient --memory");
 }
 
 // A division is part of the run: it is chosen once and kept, unless a resume brings another budget.
 TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
-  const auto graph = Graph::Open(Training().graph_folder());
+  const auto graph = Graph::Open(LoopTraining().graph_folder());
   ASSERT_OK(graph);
-  TrainOptions options = Options(0, 0);
+  TrainOptions options = LoopOptions(0, 0);
   options.dim = 256;
   std::uint64_t tight = EstimateTrainingMemory(options, (*graph)->description(), 64, {1, 1}).total();
   while (ChooseShape(options, (*graph)->description(), tight, 1)->WholeGraph()) tight -= 1 << 18;
@@ -191,7 +191,7 @@ TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
   callbacks.on_division = [&](const TrainDivision& division) { divisions.push_back(division); };
   callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
   callbacks.on_batch = [&](const TrainProgress& progress) { stop = progress.batch == 8 ? 1 : 0; };
-  ASSERT_OK(Training().Start(options, run, {.threads = 1, .memory = tight, .stop = &stop}, callbacks));
+  ASSERT_OK(LoopTraining().Start(options, run, {.threads = 1, .memory = tight, .stop = &stop}, callbacks));
   ASSERT_EQ(divisions.size(), 1U);
   const PartitionShape first = divisions[0].shape;
   EXPECT_GT(first.partitions, first.resident);
@@ -199,9 +199,9 @@ TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
   stop = 0;
   // An epoch that has begun needs the memory that it began with.
   const std::uint64_t needed = EstimateTrainingMemory(options, (*graph)->description(), 1, first).total();
-  EXPECT_ERROR(Training().Resume(0, run, {.threads = 1, .memory = needed - 1}, callbacks), kUsage,
+  EXPECT_ERROR(LoopTraining().Resume(0, run, {.threads = 1, .memory = needed - 1}, callbacks), kUsage,
                "the epoch that was begun");
-  ASSERT_OK(Training().Resume(0, run, {.threads = 1, .memory = kPlenty, .divide_anew = true}, callbacks));
+  ASSERT_OK(LoopTraining().Resume(0, run, {.threads = 1, .memory = kPlenty, .divide_anew = true}, callbacks));
   EXPECT_TRUE(divisions.back().changed);
   EXPECT_EQ(divisions.back().from_epoch, 2U);
   EXPECT_TRUE(divisions.back().shape.WholeGraph());
@@ -212,17 +212,17 @@ TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
   EXPECT_EQ(events[1].partitions, 1U);
   EXPECT_EQ(events[2].partitions, 1U);
   // Where no epoch is left, another budget changes nothing.
-  ASSERT_OK(Training().Resume(0, run, {.threads = 1, .memory = tight, .divide_anew = true}, callbacks));
+  ASSERT_OK(LoopTraining().Resume(0, run, {.threads = 1, .memory = tight, .divide_anew = true}, callbacks));
   EXPECT_FALSE(divisions.back().changed);
   // And a resume without its own budget keeps the division.
   divisions.clear();
-  ASSERT_OK(Training().Resume(4, run, {.threads = 1, .memory = kPlenty}, callbacks));
+  ASSERT_OK(LoopTraining().Resume(4, run, {.threads = 1, .memory = kPlenty}, callbacks));
   EXPECT_FALSE(divisions.back().changed);
   EXPECT_EQ(events.back().partitions, 1U);
 }
 
 TEST(PartitionedTraining, NegativesAllAreTheResidentNodes) {
-  TrainOptions options = Options(7, 2);
+  TrainOptions options = LoopOptions(7, 2);
   options.negatives = 0;
   options.chunk = 300;
   options.epochs = 1;
@@ -230,9 +230,9 @@ TEST(PartitionedTraining, NegativesAllAreTheResidentNodes) {
 }
 
 TEST(PartitionedTraining, RefusesMorePartitionsThanTheGraphHas) {
-  EXPECT_ERROR(Training().Start(Options(8, 2), NewRun()), kUsage, "partitions: found 8; expected at most 7");
-  EXPECT_ERROR(Training().Start(Options(4, 5), NewRun()), kUsage, "resident: found 5");
-  EXPECT_ERROR(Training().Start(Options(4, 1), NewRun()), kUsage, "resident: found 1");
+  EXPECT_ERROR(LoopTraining().Start(LoopOptions(8, 2), NewRun()), kUsage, "partitions: found 8; expected at most 7");
+  EXPECT_ERROR(LoopTraining().Start(LoopOptions(4, 5), NewRun()), kUsage, "resident: found 5");
+  EXPECT_ERROR(LoopTraining().Start(LoopOptions(4, 1), NewRun()), kUsage, "resident: found 1");
 }
 
 }  // namespace

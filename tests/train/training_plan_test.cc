@@ -15,12 +15,13 @@
 namespace octavo {
 namespace {
 
-const TinyTraining& Training() {
+const TinyTraining& PlannedTraining() {
   static const TinyTraining training({.nodes = 6500, .relations = 3, .edges = 9000});
   return training;
 }
 
-TrainOptions Options(std::uint64_t partitions, std::uint64_t resident, NpyElement storage = NpyElement::kFloat32) {
+TrainOptions PlannedOptions(std::uint64_t partitions, std::uint64_t resident,
+                            NpyElement storage = NpyElement::kFloat32) {
   TrainOptions options = TinyOptions();
   options.batch = 300;
   options.chunk = 100;
@@ -32,9 +33,9 @@ TrainOptions Options(std::uint64_t partitions, std::uint64_t resident, NpyElemen
 }
 
 TrainingPlan Plan(const TrainOptions& options, const MachineRates* rates = nullptr) {
-  const auto graph = Graph::Open(Training().graph_folder());
+  const auto graph = Graph::Open(PlannedTraining().graph_folder());
   EXPECT_OK(graph);
-  const auto plan = PlanTraining(options, **graph, kPlenty, 1, Training().run_folder(), rates);
+  const auto plan = PlanTraining(options, **graph, kPlenty, 1, PlannedTraining().run_folder(), rates);
   EXPECT_OK(plan);
   return *plan;
 }
@@ -49,7 +50,7 @@ TEST(PlanTraining, IsWhatTheTrainingDoes) {
                                                                          {1, 1, NpyElement::kFloat32},
                                                                          {7, 3, NpyElement::kBfloat16},
                                                                          {1, 1, NpyElement::kBfloat16}}) {
-    const TrainOptions options = Options(partitions, resident, storage);
+    const TrainOptions options = PlannedOptions(partitions, resident, storage);
     const TrainingPlan plan = Plan(options);
     EXPECT_EQ(plan.shape, (PartitionShape{partitions, resident}));
     std::vector<EpochEvent> events;
@@ -59,12 +60,12 @@ TEST(PlanTraining, IsWhatTheTrainingDoes) {
     callbacks.on_epoch = [&](const EpochEvent& event) {
       events.push_back(event);
       std::uint64_t bytes = 0;
-      for (const auto& file : std::filesystem::directory_iterator(Training().run_folder(name))) {
+      for (const auto& file : std::filesystem::directory_iterator(PlannedTraining().run_folder(name))) {
         bytes += file.file_size();
       }
       most_disk = std::max(most_disk, bytes);
     };
-    ASSERT_OK(Training().Start(options, name, {.memory = kPlenty}, callbacks));
+    ASSERT_OK(PlannedTraining().Start(options, name, {.memory = kPlenty}, callbacks));
     ASSERT_EQ(events.size(), 3U);
     EXPECT_EQ(events[0].exchange, plan.loading.loading);
     EXPECT_EQ(events[0].partition_loads, plan.first_epoch_loads);
@@ -83,21 +84,21 @@ TEST(PlanTraining, IsWhatTheTrainingDoes) {
 // With lanes, that is for the memory of all tables and for that of one lane.
 TEST(PlanTraining, OfLanesIsWhatTheTrainingDoes) {
   int run = 0;
-  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(Training().graph_folder()));
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(PlannedTraining().graph_folder()));
   for (const auto& [partitions, resident] : {std::pair(1U, 1U), {4U, 2U}}) {
-    TrainOptions options = Options(partitions, resident);
+    TrainOptions options = PlannedOptions(partitions, resident);
     options.lanes = 2;
     const std::uint64_t least =
         EstimateTrainingMemory(options, graph->description(), 1, {partitions, resident}).total();
     for (const std::uint64_t memory : {least, kPlenty}) {
       ASSERT_OK_AND_ASSIGN(const TrainingPlan plan,
-                           PlanTraining(options, *graph, memory, 1, Training().run_folder(), nullptr));
+                           PlanTraining(options, *graph, memory, 1, PlannedTraining().run_folder(), nullptr));
       EXPECT_EQ(plan.hold_all, memory == kPlenty);
       EXPECT_TRUE(plan.lane_balance > 0.5 && plan.lane_balance <= 1) << plan.lane_balance;
       std::vector<EpochEvent> events;
       TrainCallbacks callbacks;
       callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
-      ASSERT_OK(Training().Start(options, "lanes" + std::to_string(++run), {.memory = memory}, callbacks));
+      ASSERT_OK(PlannedTraining().Start(options, "lanes" + std::to_string(++run), {.memory = memory}, callbacks));
       ASSERT_EQ(events.size(), 3U);
       EXPECT_EQ(events[0].partition_loads, plan.first_epoch_loads);
       EXPECT_EQ(events[1].partition_loads, plan.epoch_loads);
@@ -114,8 +115,8 @@ TEST(PlanTraining, OfLanesIsWhatTheTrainingDoes) {
 }
 
 TEST(PlanTraining, Bfloat16HalvesTheEmbeddings) {
-  const TrainingPlan floats = Plan(Options(7, 3));
-  const TrainingPlan words = Plan(Options(7, 3, NpyElement::kBfloat16));
+  const TrainingPlan floats = Plan(PlannedOptions(7, 3));
+  const TrainingPlan words = Plan(PlannedOptions(7, 3, NpyElement::kBfloat16));
   const std::uint64_t saved = 6500 * TinyOptions().dim * 2;
   EXPECT_EQ(floats.disk_bytes_after - words.disk_bytes_after, saved);
   EXPECT_EQ(floats.disk_bytes - words.disk_bytes, 2 * saved);
@@ -124,8 +125,8 @@ TEST(PlanTraining, Bfloat16HalvesTheEmbeddings) {
 }
 
 TEST(PlanTraining, ExpectsTheLongerOfComputingAndMoving) {
-  TrainOptions options = Options(7, 2);
-  const double edges = static_cast<double>((*Graph::Open(Training().graph_folder()))->description().train_edges);
+  TrainOptions options = PlannedOptions(7, 2);
+  const double edges = static_cast<double>((*Graph::Open(PlannedTraining().graph_folder()))->description().train_edges);
   const MachineRates slow_compute{.disk_read = 1e12, .disk_write = 1e12, .training = 100};
   EXPECT_NEAR(Plan(options, &slow_compute).epoch_seconds, edges / 100, 0.1);
   EXPECT_NEAR(Plan(options, &slow_compute).seconds, 3 * edges / 100, 0.3);
@@ -144,19 +145,21 @@ TEST(PlanTraining, ExpectsTheLongerOfComputingAndMoving) {
   // Tables are filled once.
   MachineRates slow_tables = slow_compute;
   slow_tables.tables = 1e4;
-  const auto nodes = static_cast<double>((*Graph::Open(Training().graph_folder()))->description().node_count);
+  const auto nodes = static_cast<double>((*Graph::Open(PlannedTraining().graph_folder()))->description().node_count);
   const double filled = nodes * static_cast<double>(NodeBytes(options)) / 1e4;
   EXPECT_NEAR(Plan(options, &slow_tables).seconds - Plan(options, &slow_compute).seconds, filled, 0.01);
   EXPECT_EQ(Plan(options, &slow_tables).epoch_seconds, Plan(options, &slow_compute).epoch_seconds);
 }
 
 TEST(PlanTraining, RefusesWhatTheTrainingWouldRefuse) {
-  const auto graph = Graph::Open(Training().graph_folder());
+  const auto graph = Graph::Open(PlannedTraining().graph_folder());
   ASSERT_OK(graph);
-  EXPECT_ERROR(PlanTraining(Options(0, 0), **graph, 1 << 20, 1, Training().run_folder(), nullptr).status(), kUsage,
-               "smallest sufficient --memory");
-  EXPECT_ERROR(PlanTraining(Options(9, 2), **graph, kPlenty, 1, Training().run_folder(), nullptr).status(), kUsage,
-               "partitions: found 9");
+  EXPECT_ERROR(
+      PlanTraining(PlannedOptions(0, 0), **graph, 1 << 20, 1, PlannedTraining().run_folder(), nullptr).status(), kUsage,
+      "smallest sufficient --memory");
+  EXPECT_ERROR(
+      PlanTraining(PlannedOptions(9, 2), **graph, kPlenty, 1, PlannedTraining().run_folder(), nullptr).status(), kUsage,
+      "partitions: found 9");
 }
 
 }  // namespace
