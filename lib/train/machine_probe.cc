@@ -36,7 +36,7 @@ namespace {
 
 constexpr std::uint64_t kMostDiskBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kLeastDiskBytes = std::uint64_t{8} << 20;
-constexpr std::uint64_t kMostRows = std::uint64_t{1} << 17;
+constexpr std::uint64_t kMostRows = std::uint64_t{1} << 17;  // enough to miss the caches
 constexpr double kWarmShare = 0.15;  // relative to the measured time after it
 
 bool Asked(const std::function<bool()>& stop) { return stop && stop(); }
@@ -224,14 +224,17 @@ absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Gr
   return probe.Train(seconds);
 }
 
+std::uint64_t ProbedRows(const TrainOptions& options, const Graph& graph, std::uint64_t memory) {
+  const std::uint64_t fitting = std::max<std::uint64_t>(1024, memory / 4 / NodeBytes(options));
+  return std::min(graph.node_count(), fitting);
+}
+
 absl::StatusOr<MachineRates> ProbeMachine(const TrainOptions& options, const Graph& graph,
                                           const std::filesystem::path& folder, const ProbeLimits& limits) {
   const std::uint64_t table_bytes = graph.node_count() * NodeBytes(options);
   ASSIGN_OR_RETURN(const DiskRates disk,
                    ProbeDisk(folder, std::clamp(4 * table_bytes, kLeastDiskBytes, kMostDiskBytes), limits.stop));
-  // As many rows as fit a quarter of the budget: enough to miss the caches.
-  const std::uint64_t fitting = std::max<std::uint64_t>(1024, limits.memory / 4 / NodeBytes(options));
-  const std::uint64_t rows = std::min({kMostRows, graph.node_count(), fitting});
+  const std::uint64_t rows = std::min(kMostRows, ProbedRows(options, graph, limits.memory));
   ASSIGN_OR_RETURN(TrainingProbe probe, MakeProbe(options, graph, folder, rows, limits.stop));
   ASSIGN_OR_RETURN(const TrainingRate training, probe.Train(limits.seconds));
   return MachineRates{.disk_read = disk.read,

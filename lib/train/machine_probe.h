@@ -59,6 +59,9 @@ class TrainingProbe {
 absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
                                            const std::filesystem::path& folder, std::uint64_t rows, double seconds);
 
+// Nodes whose rows a probe's tables have within a quarter of `memory` bytes: at most all, at least 1,024 of them.
+std::uint64_t ProbedRows(const TrainOptions& options, const Graph& graph, std::uint64_t memory);
+
 inline constexpr double kProbeSeconds = 1.5;
 // How long batches are trained to measure a training that is to take `time`; both in seconds.
 double ProbeSeconds(double time);

@@ -444,9 +444,8 @@ absl::StatusOr<double> EstimateSearchSeconds(const TuneOptions& options, const S
   double trial_seconds = 0;  // in full, the mean
   for (std::size_t i = 0; i < probes; ++i) {
     const TrainOptions& trial = plan.trials[i * plan.trials.size() / probes].options;
-    const std::uint64_t most_rows = std::max<std::uint64_t>(1024, memory / 4 / (trial.dim * sizeof(float)));
     ASSIGN_OR_RETURN(const TrainingRate rate,
-                     ProbeTraining(trial, *graph, folder, std::min(graph->node_count(), most_rows), kSecondsOfTrial));
+                     ProbeTraining(trial, *graph, folder, ProbedRows(trial, *graph, memory), kSecondsOfTrial));
     const auto edges = static_cast<double>(MostTrainedEdges(trial, graph->description()) * trial.epochs);
     trial_seconds += edges / rate.edges_per_second / static_cast<double>(probes);
   }

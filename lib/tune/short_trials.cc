@@ -8,7 +8,6 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "format/paths.h"
-#include "run/footprint.h"
 #include "run/trained_edges.h"
 #include "train/machine_probe.h"
 #include "tune/trial_run.h"
@@ -87,8 +86,7 @@ absl::StatusOr<TimedTrials> TrialsWithin(double seconds, std::vector<ShortTrial>
   TimedTrials fitting;
   if (trials.size() < 2) return fitting;
   const TrainOptions& options = trials[0].options;
-  const std::uint64_t most_rows = std::max<std::uint64_t>(1024, memory / 4 / NodeBytes(options));
-  const std::uint64_t rows = std::min(graph.node_count(), most_rows);
+  const std::uint64_t rows = ProbedRows(options, graph, memory);
   ASSIGN_OR_RETURN(const TrainingRate rate, WithThreads(std::min(threads, kThreadsOfChoice), [&] {
                      return ProbeTraining(options, graph, folder, rows, ProbeSeconds(seconds));
                    }));
