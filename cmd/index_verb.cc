@@ -3,10 +3,8 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "base/byte_size.h"
@@ -24,7 +22,6 @@
 #include "export/output_file.h"
 #include "fmt/format.h"
 #include "index/cosine_index.h"
-#include "io/compressed_output.h"
 #include "io/write_behind.h"
 #include "nlohmann/json.hpp"
 
@@ -45,21 +42,6 @@ struct IndexFlags {
   std::uint64_t ef = kDefaultEf;
   bool json = false;
 };
-
-absl::Status CheckOutput(const IndexFlags& flags, const Graph& graph) {
-  std::error_code ignored;
-  const bool stream = std::filesystem::exists(flags.output, ignored) &&
-                      !std::filesystem::is_regular_file(flags.output, ignored) &&
-                      !std::filesystem::is_directory(flags.output, ignored);
-  if (flags.output == "-" || stream || CompressionOfExtension(flags.output) != Compression::kNone) {
-    return UsageError(
-        fmt::format("--output {}: an index must be a regular file; expected the name of a file, and not "
-                    "one that ends in .gz or .zst",
-                    flags.output));
-  }
-  RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags.run, graph));
-  return CheckTarget("--output", IndexHeaderPath(flags.output).string(), flags.run, graph);
-}
 
 // The header is committed last: an index without its header, or with that of another file, is rejected.
 absl::Status WriteIndex(const CosineIndex& index, const TrainedRun& run, OutputFile& output, OutputFile& beside) {
@@ -93,7 +75,7 @@ void PrintReport(const IndexFlags& flags, const CosineIndex& index, const ModelS
 absl::Status RunIndex(Program& program, const IndexFlags& flags) {
   EndOnInterrupt end(program, flags.output);
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, flags.run));
-  RETURN_IF_ERROR(CheckOutput(flags, *run.graph));
+  RETURN_IF_ERROR(CheckRegularTarget("an index", flags.output, IndexHeaderPath(flags.output), flags.run, *run.graph));
   const std::uint64_t nodes = run.graph->node_count();
   const std::uint64_t index_bytes = CosineIndex::MemoryBytes(nodes, run.model.dim, flags.m);
   const std::uint64_t search_bytes = CosineIndex::SearchBytes(nodes, std::max(flags.ef, flags.k));

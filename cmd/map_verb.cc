@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 
 #include "base/byte_size.h"
 #include "base/count_text.h"
@@ -21,7 +20,6 @@
 #include "export/output_file.h"
 #include "fmt/format.h"
 #include "format/index_header.h"
-#include "io/compressed_output.h"
 #include "layout/map_file.h"
 #include "layout/node_map.h"
 
@@ -41,21 +39,6 @@ struct MapFlags {
   std::uint64_t neighbors = 15;
   std::string of_neighbors;  // a flag that was given and that only --kind neighbors has
 };
-
-absl::Status CheckOutput(const MapFlags& flags, const Graph& graph) {
-  std::error_code ignored;
-  const bool stream = std::filesystem::exists(flags.output, ignored) &&
-                      !std::filesystem::is_regular_file(flags.output, ignored) &&
-                      !std::filesystem::is_directory(flags.output, ignored);
-  if (flags.output == "-" || stream || CompressionOfExtension(flags.output) != Compression::kNone) {
-    return UsageError(
-        fmt::format("--output {}: a map must be a regular file; expected the name of a file, and not one that ends in "
-                    ".gz or .zst",
-                    flags.output));
-  }
-  RETURN_IF_ERROR(CheckTarget("--output", flags.output, flags.run, graph));
-  return CheckTarget("--output", MapHeaderPath(flags.output).string(), flags.run, graph);
-}
 
 // The header is committed last: a map without its header, or with that of another file, is rejected.
 absl::Status WriteFiles(const NodeMap& map, const MapFlags& flags, const TrainedRun& run, MapKind kind,
@@ -81,7 +64,7 @@ absl::Status RunMap(Program& program, MapFlags& flags) {
   }
   EndOnInterrupt end(program, flags.output);
   ASSIGN_OR_RETURN(TrainedRun run, OpenRun(program, flags.run));
-  RETURN_IF_ERROR(CheckOutput(flags, *run.graph));
+  RETURN_IF_ERROR(CheckRegularTarget("a map", flags.output, MapHeaderPath(flags.output), flags.run, *run.graph));
   const std::uint64_t nodes = run.graph->node_count();
   if (nodes > kMaxIndexNodes) {
     return UsageError(fmt::format("a map of {} nodes; expected at most {}", nodes, kMaxIndexNodes));

@@ -1,11 +1,14 @@
 #include "cmd/output_target.h"
 
 #include <filesystem>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/status.h"
 #include "fmt/format.h"
 #include "format/paths.h"
+#include "io/compressed_output.h"
 #include "io/resolved_path.h"
 
 namespace octavo {
@@ -21,6 +24,20 @@ absl::Status CheckTarget(std::string_view flag, const std::string& path, const R
     return UsageError(fmt::format("{} {}: is a file of the run or its graph; choose another name", flag, path));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckRegularTarget(std::string_view what, const std::string& output, const std::filesystem::path& header,
+                                const RunFlags& flags, const Graph& graph) {
+  std::error_code ignored;
+  const bool stream = std::filesystem::exists(output, ignored) && !std::filesystem::is_regular_file(output, ignored) &&
+                      !std::filesystem::is_directory(output, ignored);
+  if (output == "-" || stream || CompressionOfExtension(output) != Compression::kNone) {
+    return UsageError(fmt::format(
+        "--output {}: {} must be a regular file; expected the name of a file, and not one that ends in .gz or .zst",
+        output, what));
+  }
+  RETURN_IF_ERROR(CheckTarget("--output", output, flags, graph));
+  return CheckTarget("--output", header.string(), flags, graph);
 }
 
 std::string_view ReplacedText(const OutputFile& output) {

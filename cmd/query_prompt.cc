@@ -226,6 +226,10 @@ absl::StatusOr<Order> ParseLine(std::string_view line) {
   if (words.list.empty()) return Order{Order::Kind::kCount, {}, std::move(flags.count)};
   ASSIGN_OR_RETURN(Order order, ParseOrder(words, line));
   if (order.kind != Order::Kind::kQuestion) return order;
+  if (order.question.kind == Question::Kind::kNeighbors && (flags.typed || !flags.known.empty())) {
+    return UsageError(fmt::format("neighbors: found {}; expected it only after a question for heads or tails",
+                                  flags.typed ? "--typed" : "--known"));
+  }
   order.count = std::move(flags.count);
   order.question.known = std::move(flags.known);
   order.question.typed = flags.typed;

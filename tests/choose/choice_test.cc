@@ -3,6 +3,7 @@
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "run/footprint.h"
 #include "run/option_rules.h"
 #include "run/trained_edges.h"
 #include "tests/choose/made_up_facts.h"
@@ -345,6 +346,25 @@ TEST(ChooseOptionsTest, LittleMemoryGetsASmallerChoiceThatFits) {
     EXPECT_LT(poor.options.regularization, rich.options.regularization);
     EXPECT_THAT(poor.reasons, HasSubstr(fmt::format("and dim {}", poor.options.dim)));
   }
+}
+
+TEST(ChooseOptionsTest, AStateForEachRowIsChosenForSmallTablesIfItSuffices) {
+  const GraphFacts facts = Facts(14'541, 272'115, 237);
+  TrainOptions given;
+  given.dim = 2000;
+  given.negatives = 4000;
+  const auto least = [&](OptimizerKind optimizer) {
+    TrainOptions options = Choose(facts, given, {"dim", "negatives"}).options;
+    options.optimizer = optimizer;
+    options.answer_weighting = 0;  // goes first
+    return EstimateTrainingMemory(options, DescriptionOf(facts), kThreadsOfChoice, {1, 1}).total();
+  };
+  const std::uint64_t all_numbers = least(OptimizerKind::kAdagrad), rows = least(OptimizerKind::kRowAdagrad);
+  ASSERT_LT(rows, all_numbers);
+  const Choice choice = Choose(facts, given, {"dim", "negatives"}, all_numbers - 1);
+  EXPECT_EQ(choice.options.optimizer, OptimizerKind::kRowAdagrad);
+  EXPECT_LT(14'541 * NodeBytes(choice.options), (all_numbers - 1) / 2);
+  EXPECT_THAT(choice.reasons, HasSubstr("row-adagrad"));
 }
 
 TEST(ChooseOptionsTest, AStateForEachNumberStaysWhereOnlyTheWorkOfThreadsIsLarge) {

@@ -197,8 +197,9 @@ make_homes() {
   make_homes
   "$OCTAVO" --quiet train --graph homes --run older "${tiny[@]}"
   before=$(tables older)
-  for run in run older; do
-    "$OCTAVO" train --graph homes --run "$run" --overwrite --dim 512 --epochs 100 --threads 1 2>err.log 3>&- &
+  for trained in "run --epochs 100" "older --epochs 100" "run --time 10m"; do
+    read -r run length <<<"$trained"
+    "$OCTAVO" train --graph homes --run "$run" --overwrite --dim 512 $length --threads 1 2>err.log 3>&- &
     pid=$!
     wait_for 20 grep -q '^trial 1/5' err.log
     [ -n "$(find . -maxdepth 1 -name '.octavo-trials*')" ]

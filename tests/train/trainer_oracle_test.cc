@@ -72,7 +72,16 @@ void ExpectSameTraining(const TinyTraining& training, const TrainOptions& option
   EXPECT_LE(Distance(run.relation_optimizer, naive.relation_optimizer), row_tolerance);
 }
 
-class TrainerOracle : public ::testing::TestWithParam<ModelSpec> {};
+class TrainerOracle : public ::testing::TestWithParam<ModelSpec> {
+ protected:
+  static TrainOptions OptionsOfModel() {
+    TrainOptions options = TinyOptions();
+    options.model = GetParam().kind;
+    options.norm = GetParam().norm;
+    options.block = GetParam().block;
+    return options;
+  }
+};
 class TrainerOracleGroups : public TrainerOracle {};     // models that can share queries
 class TrainerOracleRelations : public TrainerOracle {};  // models whose relations can be predicted
 
@@ -83,10 +92,7 @@ TEST_P(TrainerOracle, EveryLossAndOptimizer) {
        {LossKind::kSoftmax, LossKind::kLogistic, LossKind::kRanking, LossKind::kSelfAdversarial}) {
     for (const OptimizerKind optimizer :
          {OptimizerKind::kSgd, OptimizerKind::kAdagrad, OptimizerKind::kRowAdagrad, OptimizerKind::kAdam}) {
-      TrainOptions options = TinyOptions();
-      options.model = GetParam().kind;
-      options.norm = GetParam().norm;
-      options.block = GetParam().block;
+      TrainOptions options = OptionsOfModel();
       options.loss = loss;
       options.optimizer = optimizer;
       if (loss == LossKind::kRanking && options.model == ModelKind::kTransE && options.norm == Norm::kL1) {
@@ -104,10 +110,7 @@ TEST_P(TrainerOracle, EveryLossAndOptimizer) {
 
 TEST_P(TrainerOracle, EveryOtherOption) {
   const TinyTraining training({.weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.epochs = 3;
   options.reciprocal = true;
   ExpectSameTraining(training, options);
@@ -144,10 +147,7 @@ TEST_P(TrainerOracle, EveryOtherOption) {
 // The first negatives are the anchors of the chunk's queries; in groups, one per query.
 TEST_P(TrainerOracle, KnownNegatives) {
   const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.optimizer = OptimizerKind::kSgd;
   options.known_negatives = true;
   options.negatives = 2 * options.chunk + 3;
@@ -161,10 +161,7 @@ TEST_P(TrainerOracle, KnownNegatives) {
 // The last negatives are of the nodes that edges have at that side of a relation; in groups at the asked side.
 TEST_P(TrainerOracle, TypedNegatives) {
   const TinyTraining training({.nodes = 40, .relations = 8, .edges = 60, .weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.optimizer = OptimizerKind::kSgd;
   options.typed_fraction = 0.7;
   ExpectSameTraining(training, options);
@@ -179,10 +176,7 @@ TEST_P(TrainerOracle, TypedNegatives) {
 // Questions in groups: few nodes and relations, so that there are large ones, which batches and chunks cut.
 TEST_P(TrainerOracleGroups, GroupedQueries) {
   const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.group_queries = true;
   options.reciprocal = true;
   options.regularizer = RegularizerKind::kN3;
@@ -215,10 +209,7 @@ TEST_P(TrainerOracleGroups, GroupedQueries) {
 // The queries of both sides of an edge in one chunk, of the same rows of the relation.
 TEST_P(TrainerOracle, GroupsWithoutReciprocalRelations) {
   const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.group_queries = true;
   options.optimizer = OptimizerKind::kSgd;
   for (const LossKind loss : {LossKind::kSoftmax, LossKind::kSelfAdversarial}) {
@@ -270,10 +261,7 @@ TEST(TrainerOracleShapes, CopiesOfAnAnswerCompeteAsOne) {
 // Rows wide enough that chunks leave the gradients of negatives as factors (train/chunk_work.h), in groups, too.
 TEST_P(TrainerOracleGroups, FactoredGradients) {
   const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.dim = 34;
   if (options.model == ModelKind::kRescal) options.block = 2;  // the oracle differentiates by each number
   options.optimizer = OptimizerKind::kSgd;
@@ -294,10 +282,7 @@ TEST_P(TrainerOracleGroups, FactoredGradients) {
 // can fall on its other side here: then a number is off by 2^-8 of itself.
 TEST_P(TrainerOracle, ProductsOfBf16) {
   const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   if (!HasInnerProducts(options.model_spec())) return;
   options.optimizer = OptimizerKind::kSgd;
   options.precision = Precision::kBf16;
@@ -310,6 +295,9 @@ TEST_P(TrainerOracle, ProductsOfBf16) {
   if (options.model == ModelKind::kRescal) options.block = 2;  // the oracle differentiates by each number
   ASSERT_TRUE(KeepsFactors(options));
   ExpectSameTraining(training, options);
+  options.loss = LossKind::kSoftmax;
+  options.answer_weighting = 0.5;
+  ExpectSameTraining(training, options);
   options.dim = 160;
   options.initial_scale = 0.1;
   options.batch = options.chunk = 80;
@@ -320,10 +308,7 @@ TEST_P(TrainerOracle, ProductsOfBf16) {
 // Batches of one chunk, which is computed in pieces.
 TEST_P(TrainerOracleGroups, ChunksInPieces) {
   const TinyTraining training({.nodes = 12, .relations = 2, .edges = 90, .weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.dim = 160;
   if (options.model == ModelKind::kRescal) options.block = 2;
   options.initial_scale = 0.1;
@@ -365,10 +350,7 @@ TEST(TrainerOracleDura, EveryModelOfProducts) {
 
 TEST_P(TrainerOracleRelations, RelationPrediction) {
   const TinyTraining training({.nodes = 12, .relations = 4, .edges = 90, .weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.relation_prediction = 0.7;
   options.answer_weighting = 0.8;
   options.optimizer = OptimizerKind::kSgd;
@@ -384,10 +366,7 @@ TEST_P(TrainerOracleRelations, RelationPrediction) {
 
 TEST_P(TrainerOracle, DropoutSmoothingAndWarmup) {
   const TinyTraining training({.weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.dropout = 0.3;
   if (options.model != ModelKind::kRotatE && GetParam().RelationWidth() > 0) options.relation_dropout = 0.2;
   options.label_smoothing = 0.1;
@@ -410,10 +389,7 @@ TEST_P(TrainerOracle, DropoutSmoothingAndWarmup) {
 // Batches of one chunk, and the last one short.
 TEST_P(TrainerOracle, OneChunkABatch) {
   const TinyTraining training({.weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.batch = options.chunk = 3;
   ExpectSameTraining(training, options);
   options.reciprocal = true;
@@ -429,10 +405,7 @@ TEST_P(TrainerOracle, OneChunkABatch) {
 // A batch of one chunk has nobody beside it: `async` is then the others' training, whatever the time.
 TEST_P(TrainerOracle, AsyncOfOneChunk) {
   const TinyTraining training({.weights = true});
-  TrainOptions options = TinyOptions();
-  options.model = GetParam().kind;
-  options.norm = GetParam().norm;
-  options.block = GetParam().block;
+  TrainOptions options = OptionsOfModel();
   options.schedule = Schedule::kAsync;
   options.batch = options.chunk = 14;
   options.optimizer = OptimizerKind::kAdam;
