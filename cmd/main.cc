@@ -119,7 +119,7 @@ int Main(int argc, char** argv) {
   std::uint64_t threads = 0;
   std::string log_format = "text";
 
-  CLI::App app("Trains embeddings of graphs and knowledge graphs larger than memory, on one machine.", "octavo");
+  CLI::App app("Trains embeddings of graphs and knowledge graphs larger than memory.", "octavo");
   app.require_subcommand(1);
   app.fallthrough();
   app.formatter(MakeHelpFormatter());

@@ -26,8 +26,8 @@ absl::Status CheckTarget(std::string_view flag, const std::string& path, const R
   return absl::OkStatus();
 }
 
-absl::Status CheckRegularTarget(std::string_view what, const std::string& output, const std::filesystem::path& header,
-                                const RunFlags& flags, const Graph& graph) {
+absl::Status CheckRegularTarget(std::string_view what, const std::string& output,
+                                const std::filesystem::path& header_path, const RunFlags& flags, const Graph& graph) {
   std::error_code ignored;
   const bool stream = std::filesystem::exists(output, ignored) && !std::filesystem::is_regular_file(output, ignored) &&
                       !std::filesystem::is_directory(output, ignored);
@@ -37,7 +37,7 @@ absl::Status CheckRegularTarget(std::string_view what, const std::string& output
         output, what));
   }
   RETURN_IF_ERROR(CheckTarget("--output", output, flags, graph));
-  return CheckTarget("--output", header.string(), flags, graph);
+  return CheckTarget("--output", header_path.string(), flags, graph);
 }
 
 std::string_view ReplacedText(const OutputFile& output) {

@@ -15,11 +15,11 @@ namespace octavo {
 // Rejects a path that is a file of the run or the graph; `flag` is for the message.
 absl::Status CheckTarget(std::string_view flag, const std::string& path, const RunFlags& flags, const Graph& graph);
 
-// Rejects an `output` that does not become a regular file, such as a pipe or what would be compressed, and one that is
-// a file of the run or the graph; the same for its `header`, a file beside it. `what`, such as "an index", and --output
-// are for the message.
-absl::Status CheckRegularTarget(std::string_view what, const std::string& output, const std::filesystem::path& header,
-                                const RunFlags& flags, const Graph& graph);
+// Rejects an `output` that would not be a regular file: standard output, a device, a pipe, .gz, .zst. Rejects an
+// `output` or its `header_path`, the file beside it, that is a file of the run or the graph. `what`, such as "an
+// index", is for the message, which names --output.
+absl::Status CheckRegularTarget(std::string_view what, const std::string& output,
+                                const std::filesystem::path& header_path, const RunFlags& flags, const Graph& graph);
 
 // Returns ", replacing the existing file", or nothing if there was none.
 std::string_view ReplacedText(const OutputFile& output);

@@ -47,9 +47,10 @@ constexpr std::string_view kHelpText =
     "k N                       show N answers\n"
     "quit                      leave; also: Ctrl-D\n"
     "\n"
-    "The ? stands for the wanted name. After a question, -k N applies only to it, and --known mark also shows the\n"
-    "answers that are already in the graph, which are hidden by default (--known hide). --typed puts answers last that "
-    "are of another type than those of the relation.\n"
+    "The ? stands for the wanted name. After a question, -k N applies only to it. After one for heads or tails, "
+    "--known\n"
+    "mark also shows the answers that are already in the graph, which are hidden by default (--known hide), and\n"
+    "--typed puts answers last that are of another type than those of the relation.\n"
     "TAB completes a word, also by its part after the last / or #; the arrow keys recall lines, Ctrl-C clears the "
     "line or stops a search.\n"
     "A name with blanks, or one that is a command, needs \"quotes\".\n";
@@ -184,6 +185,13 @@ absl::StatusOr<LineFlags> TakeFlags(Words& words, std::string_view& line) {
   return flags;
 }
 
+absl::Status CheckNoFlagOfPredict(const LineFlags& flags) {
+  if (!flags.typed && flags.known.empty()) return absl::OkStatus();
+  return UsageError(
+      fmt::format("{}: found after something else; expected HEAD RELATION {} or {} RELATION TAIL before it",
+                  flags.typed ? "--typed" : "--known", kAsked, kAsked));
+}
+
 // A name that is the rest of the line needs no quotes.
 std::string NameFrom(const Words& words, std::size_t first, std::string_view line) {
   if (first + 1 == words.list.size()) return words.list[first].text;
@@ -223,13 +231,14 @@ absl::StatusOr<Order> ParseLine(std::string_view line) {
   Words words = SplitWords(line);
   if (words.list.empty()) return Order();
   ASSIGN_OR_RETURN(LineFlags flags, TakeFlags(words, line));
-  if (words.list.empty()) return Order{Order::Kind::kCount, {}, std::move(flags.count)};
-  ASSIGN_OR_RETURN(Order order, ParseOrder(words, line));
-  if (order.kind != Order::Kind::kQuestion) return order;
-  if (order.question.kind == Question::Kind::kNeighbors && (flags.typed || !flags.known.empty())) {
-    return UsageError(fmt::format("neighbors: found {}; expected it only after a question for heads or tails",
-                                  flags.typed ? "--typed" : "--known"));
+  if (words.list.empty()) {
+    RETURN_IF_ERROR(CheckNoFlagOfPredict(flags));
+    return Order{Order::Kind::kCount, {}, std::move(flags.count)};
   }
+  ASSIGN_OR_RETURN(Order order, ParseOrder(words, line));
+  const bool predicts = order.kind == Order::Kind::kQuestion && order.question.kind == Question::Kind::kPredict;
+  if (!predicts) RETURN_IF_ERROR(CheckNoFlagOfPredict(flags));
+  if (order.kind != Order::Kind::kQuestion) return order;
   order.count = std::move(flags.count);
   order.question.known = std::move(flags.known);
   order.question.typed = flags.typed;

@@ -37,7 +37,7 @@ namespace {
 constexpr std::uint64_t kMostDiskBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kLeastDiskBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 17;  // enough to miss the caches
-constexpr double kWarmShare = 0.15;  // relative to the measured time after it
+constexpr double kWarmShare = 0.15;                          // relative to the measured time after it
 
 bool Asked(const std::function<bool()>& stop) { return stop && stop(); }
 

@@ -59,7 +59,8 @@ class TrainingProbe {
 absl::StatusOr<TrainingRate> ProbeTraining(const TrainOptions& options, const Graph& graph,
                                            const std::filesystem::path& folder, std::uint64_t rows, double seconds);
 
-// Nodes whose rows a probe's tables have within a quarter of `memory` bytes: at most all, at least 1,024 of them.
+// Rows of a probe's tables of nodes: as many as fit a quarter of `memory` bytes with the optimizer's state, at least
+// 1,024, at most one for each node.
 std::uint64_t ProbedRows(const TrainOptions& options, const Graph& graph, std::uint64_t memory);
 
 inline constexpr double kProbeSeconds = 1.5;

@@ -12,7 +12,7 @@ namespace {
 TEST(MeasureKernels, CountsTheFlopsOfEachModel) {
   const KernelShape shape{.chunk = 16, .negatives = 8, .dim = 12};
   std::set<std::string_view> models;
-  const KernelReport report = MeasureKernels(shape, 2, kShort);
+  const KernelReport report = MeasureKernels(shape, 2, kShortSeconds);
   ASSERT_EQ(report.peaks.size(), 2U);
   for (const ProductPeak& peak : report.peaks) {
     EXPECT_GT(peak.float32, 0);

@@ -7,13 +7,13 @@ namespace octavo {
 namespace {
 
 TEST(MeasureLocks, HasEachKindForEachNumberOfThreads) {
-  const LockReport report = MeasureLocks(3, kShort);
+  const LockReport report = MeasureLocks(3, kShortSeconds);
   EXPECT_EQ(report.rates.size(), 3U * 2 * 6);  // 1, 2 and 3 threads
   for (const LockRate& rate : report.rates) EXPECT_GT(rate.updates_per_second, 0) << rate.locks;
 }
 
 TEST(MeasureLocks, TellsTheShareOfATraining) {
-  const LockReport report = MeasureLocks(1, kShort);
+  const LockReport report = MeasureLocks(1, kShortSeconds);
   const LockShare& share = report.share;
   EXPECT_GE(share.seconds_a_row, 0);
   EXPECT_LT(share.seconds_a_row, 1e-5);

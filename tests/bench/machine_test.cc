@@ -7,10 +7,11 @@ namespace octavo {
 namespace {
 
 TEST(GemmPeak, IsMeasured) {
-  for (const RateClock clock : {RateClock::kWall, RateClock::kProcessor}) EXPECT_GT(GemmPeak(1, kShort, clock), 0);
+  for (const RateClock clock : {RateClock::kWall, RateClock::kProcessor})
+    EXPECT_GT(GemmPeak(1, kShortSeconds, clock), 0);
 }
 
-TEST(MemoryBandwidth, IsMeasured) { EXPECT_GT(MemoryBandwidth(1, kShort), 0); }
+TEST(MemoryBandwidth, IsMeasured) { EXPECT_GT(MemoryBandwidth(1, kShortSeconds), 0); }
 
 }  // namespace
 }  // namespace octavo

@@ -44,7 +44,7 @@ class CellSpillTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_OK_AND_ASSIGN(std::unique_ptr<SpillFile> file, SpillFile::Create(folder_ / "edges", use_));
-    spill_ = std::make_unique<CellSpill>(std::move(file), kPartitions, nullptr);
+    spill_ = std::make_unique<CellSpill>(std::move(file), kThreePartitions, nullptr);
     for (std::uint32_t batch = 0; batch < 5; ++batch) {
       const std::vector<EdgeRecord> edges = Batch(batch);
       for (const EdgeRecord& edge : edges) expected_[CellOf(edge)].push_back(edge);
@@ -106,7 +106,7 @@ TEST_F(CellSpillTest, ReadsACellInPieces) {
 
 TEST_F(CellSpillTest, StopsWhileItWrites) {
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<SpillFile> file, SpillFile::Create(folder_ / "other", use_));
-  CellSpill stopped(std::move(file), kPartitions, [] { return true; });
+  CellSpill stopped(std::move(file), kThreePartitions, [] { return true; });
   EdgeChunks chunks = {Batch(1)};
   EXPECT_TRUE(absl::IsCancelled(stopped.Append(chunks)));
 }

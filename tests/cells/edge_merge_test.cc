@@ -22,8 +22,8 @@ CellsHeader Layout() {
   CellsHeader layout;
   layout.has_relations = 1;
   layout.has_weights = 1;
-  layout.partition_count = kPartitions.count;
-  layout.partition_rows = kPartitions.rows;
+  layout.partition_count = kThreePartitions.count;
+  layout.partition_rows = kThreePartitions.rows;
   layout.node_count = kNodes;
   layout.relation_count = 3;
   return layout;
@@ -125,7 +125,7 @@ TEST_F(EdgeMergeTest, WritesAndCountsWhatWholeCellsGive) {
         CellStream stream(writers, layout, merge, out);
         std::uint64_t reported = 0;
         const auto push = [&](std::uint32_t cell, const EdgeRecord& edge) { return stream.Push(cell, edge); };
-        ASSERT_OK(MergeEdges(std::move(sources), kPartitions, push, [&](std::uint64_t more) {
+        ASSERT_OK(MergeEdges(std::move(sources), kThreePartitions, push, [&](std::uint64_t more) {
           reported += more;
           return absl::OkStatus();
         }));
@@ -151,13 +151,13 @@ TEST_F(EdgeMergeTest, AnErrorOfTheTickOrTheSinkEndsIt) {
   };
   const EdgeSink all = [](std::uint32_t, const EdgeRecord&) { return absl::OkStatus(); };
   EXPECT_ERROR(
-      MergeEdges(source(), kPartitions, all, [](std::uint64_t) -> absl::Status { return RuntimeError("enough"); }),
+      MergeEdges(source(), kThreePartitions, all, [](std::uint64_t) -> absl::Status { return RuntimeError("enough"); }),
       kRuntime, "enough");
   int taken = 0;
   const EdgeSink two = [&](std::uint32_t, const EdgeRecord&) {
     return ++taken == 3 ? RuntimeError("full") : absl::OkStatus();
   };
-  EXPECT_ERROR(MergeEdges(source(), kPartitions, two, nullptr), kRuntime, "full");
+  EXPECT_ERROR(MergeEdges(source(), kThreePartitions, two, nullptr), kRuntime, "full");
   EXPECT_EQ(taken, 3);
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr PartitionLayout kTwoPartitions = {.rows = 1024, .count = 2};
 
-CellsHeader TwoPartitions() {
+CellsHeader TwoPartitionsHeader() {
   CellsHeader layout;
   layout.partition_count = kTwoPartitions.count;
   layout.partition_rows = kTwoPartitions.rows;
@@ -40,7 +40,7 @@ TEST(WriteEdges, WritesTheSameBytesHoweverManyCellsFit) {
   TemporaryFolder folder(FastPlace());
   const GraphPaths paths(folder.path());
   SortedEdges edges = Edges();
-  ASSERT_OK_AND_ASSIGN(const WrittenEdges expected, WriteEdges(paths, edges, TwoPartitions(), {}));
+  ASSERT_OK_AND_ASSIGN(const WrittenEdges expected, WriteEdges(paths, edges, TwoPartitionsHeader(), {}));
   const std::string bytes = FileBytes(paths.Cells(Split::kTrain));
   EXPECT_GT(expected.duplicates[0], 0U);
   for (const std::uint64_t work_bytes : {1U, 100000U, 500000U, 1000000U}) {
@@ -48,7 +48,7 @@ TEST(WriteEdges, WritesTheSameBytesHoweverManyCellsFit) {
     std::uint64_t reported = 0;
     ASSERT_OK_AND_ASSIGN(
         const WrittenEdges written,
-        WriteEdges(paths, again, TwoPartitions(),
+        WriteEdges(paths, again, TwoPartitionsHeader(),
                    {.work_bytes = work_bytes, .progress = [&](std::uint64_t done) { reported = done; }}));
     EXPECT_EQ(written.duplicates, expected.duplicates);
     EXPECT_EQ(reported, 30000U);
@@ -61,7 +61,7 @@ TEST(WriteSpilled, WritesTheBytesOfWriteEdgesHoweverLittleFits) {
   TemporaryFolder folder(FastPlace());
   const GraphPaths paths(folder.path());
   SortedEdges edges = Edges();
-  ASSERT_OK_AND_ASSIGN(const WrittenEdges expected, WriteEdges(paths, edges, TwoPartitions(), {}));
+  ASSERT_OK_AND_ASSIGN(const WrittenEdges expected, WriteEdges(paths, edges, TwoPartitionsHeader(), {}));
   const std::string bytes = FileBytes(paths.Cells(Split::kTrain));
   for (const std::uint64_t work_bytes :
        {std::uint64_t{80000}, std::uint64_t{400000}, std::uint64_t{900000}, UINT64_MAX}) {
@@ -76,7 +76,7 @@ TEST(WriteSpilled, WritesTheBytesOfWriteEdgesHoweverLittleFits) {
     }
     ASSERT_OK(spill.FinishWriting());
     ASSERT_OK_AND_ASSIGN(const WrittenEdges written,
-                         WriteSpilled(paths, spill, TwoPartitions(), {.work_bytes = work_bytes}));
+                         WriteSpilled(paths, spill, TwoPartitionsHeader(), {.work_bytes = work_bytes}));
     EXPECT_EQ(written.duplicates, expected.duplicates);
     EXPECT_TRUE(FileBytes(paths.Cells(Split::kTrain)) == bytes) << work_bytes;
   }
@@ -86,7 +86,7 @@ TEST(WriteEdges, Stops) {
   TemporaryFolder folder(FastPlace());
   for (const std::uint64_t work_bytes : {std::uint64_t{1}, UINT64_MAX}) {
     SortedEdges edges = Edges();
-    const auto written = WriteEdges(GraphPaths(folder.path()), edges, TwoPartitions(),
+    const auto written = WriteEdges(GraphPaths(folder.path()), edges, TwoPartitionsHeader(),
                                     {.work_bytes = work_bytes, .stop = [] { return true; }});
     EXPECT_TRUE(absl::IsCancelled(written.status()));
   }

@@ -1,7 +1,5 @@
-// Partitions of 1,024 rows, and the cell of an edge between them.
-
-#ifndef OCTAVO_TESTS_CELLS_THREE_PARTITIONS_H_
-#define OCTAVO_TESTS_CELLS_THREE_PARTITIONS_H_
+// Three partitions of 1,024 rows, and the cell of an edge.
+#pragma once
 
 #include <cstdint>
 
@@ -10,10 +8,8 @@
 
 namespace octavo {
 
-inline constexpr PartitionLayout kPartitions = {.rows = 1024, .count = 3};
+inline constexpr PartitionLayout kThreePartitions = {.rows = 1024, .count = 3};
 
 inline std::uint32_t CellOf(const EdgeRecord& edge) { return edge.head / 1024 * 3 + edge.tail / 1024; }
 
 }  // namespace octavo
-
-#endif  // OCTAVO_TESTS_CELLS_THREE_PARTITIONS_H_

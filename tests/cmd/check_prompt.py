@@ -104,8 +104,10 @@ def main():
     has(terminal.ask("city1 -k"), "-k: found nothing after it; expected a whole number")
     has(terminal.ask("city1 -k 0"), "expected a whole number from 1 to 1000")
     has(terminal.ask("city1 in ? --known all"), '--known: found "all"; expected hide or mark')
-    has(terminal.ask("city1 --typed"), "neighbors: found --typed; expected it only after a question for heads or tails")
-    has(terminal.ask("neighbors city1 --known mark"), "neighbors: found --known; expected it only after")
+    for line in ("city1 --typed", "neighbors city1 --typed", "k 5 --typed"):
+        has(terminal.ask(line), "--typed: found after something else; expected HEAD RELATION ? or ? RELATION TAIL before it")
+    for line in ("city1 --known mark", "--known mark", "help --known mark"):
+        has(terminal.ask(line), "--known: found after something else; expected HEAD RELATION ? or")
     has(terminal.ask('city1 "-k" 3'), r'no node "city1 \"-k\" 3"')
     same(terminal.ask("-k 2"), "k 2")
 

@@ -36,11 +36,11 @@ CellsHeader SampleHeader() {
   return header;
 }
 
-constexpr std::uint64_t kCellsBytes = 4096 + 4110 * 12 + 3 * 32;
+constexpr std::uint64_t kCellsFileBytes = 4096 + 4110 * 12 + 3 * 32;
 
 TEST(CellsHeader, ReadsBackWhatItWrote) {
   ASSERT_OK_AND_ASSIGN(const CellsHeader header,
-                       DecodeCellsHeader(EncodeCellsHeader(SampleHeader()), kCellsBytes, "f"));
+                       DecodeCellsHeader(EncodeCellsHeader(SampleHeader()), kCellsFileBytes, "f"));
   EXPECT_EQ(header.edge_count, 4110U);
   EXPECT_EQ(header.partition_count, 2U);
   EXPECT_OK(CheckBlockRecords(header, SampleRecords(), "f"));
@@ -61,7 +61,7 @@ TEST(CellsHeader, EveryFlippedBitIsACorruptFile) {
   auto bytes = EncodeCellsHeader(SampleHeader());
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     bytes[bit / 8] ^= std::byte{1} << (bit % 8);
-    ASSERT_FALSE(DecodeCellsHeader(bytes, kCellsBytes, "train.cells").ok()) << bit;
+    ASSERT_FALSE(DecodeCellsHeader(bytes, kCellsFileBytes, "train.cells").ok()) << bit;
     bytes[bit / 8] ^= std::byte{1} << (bit % 8);
   }
 }
@@ -70,14 +70,14 @@ TEST(CellsHeader, SaysWhatIsWrongWithFilesThatAreNone) {
   const auto bytes = EncodeCellsHeader(SampleHeader());
   auto foreign = bytes;
   foreign[0] = std::byte{'P'};
-  EXPECT_ERROR(DecodeCellsHeader(foreign, kCellsBytes, "f"), kCorrupt, "first bytes \"PCTVCELL\"");
+  EXPECT_ERROR(DecodeCellsHeader(foreign, kCellsFileBytes, "f"), kCorrupt, "first bytes \"PCTVCELL\"");
   auto newer = bytes;
   newer[8] = std::byte{2};
-  EXPECT_ERROR(DecodeCellsHeader(newer, kCellsBytes, "f"), kCorrupt, "version 2; expected version 1");
+  EXPECT_ERROR(DecodeCellsHeader(newer, kCellsFileBytes, "f"), kCorrupt, "version 2; expected version 1");
   for (const std::size_t size : {0UL, 1UL, 100UL, 4095UL}) {
     EXPECT_ERROR(DecodeCellsHeader(std::span(bytes).first(size), size, "f"), kCorrupt, "4096 bytes of a header");
   }
-  for (const std::uint64_t size : {std::uint64_t{4096}, kCellsBytes - 1, kCellsBytes + 1}) {
+  for (const std::uint64_t size : {std::uint64_t{4096}, kCellsFileBytes - 1, kCellsFileBytes + 1}) {
     EXPECT_ERROR(DecodeCellsHeader(bytes, size, "f"), kCorrupt, "was it cut?") << size;
   }
 }
@@ -104,7 +104,7 @@ TEST(CellsHeader, RefusesNumbersThatMakeNoSense) {
   for (const auto& [what, change] : kCases) {
     CellsHeader header = SampleHeader();
     change(header);
-    EXPECT_ERROR(DecodeCellsHeader(EncodeCellsHeader(header), kCellsBytes, "f"), kCorrupt, "expected") << what;
+    EXPECT_ERROR(DecodeCellsHeader(EncodeCellsHeader(header), kCellsFileBytes, "f"), kCorrupt, "expected") << what;
   }
 }
 

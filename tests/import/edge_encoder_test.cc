@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 #include <random>
-#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -85,7 +84,7 @@ class EncodeEdgesTest : public ::testing::Test {
 
 TEST_F(EncodeEdgesTest, GivesTheIdsOfThePortionForAnyMemory) {
   for (const bool drop : {false, true}) {
-    std::vector<Fields> expected;
+    std::vector<EdgeFields> expected;
     std::array<std::uint64_t, 3> unseen{};
     std::array<std::uint64_t, 3> kept{};
     for (std::size_t portion = 0; portion < spilled_.size(); ++portion) {
@@ -109,7 +108,7 @@ TEST_F(EncodeEdgesTest, GivesTheIdsOfThePortionForAnyMemory) {
       ASSERT_OK_AND_ASSIGN(const EncodedEdges encoded, EncodeEdges(input, {.memory_bytes = memory}, *out));
       EXPECT_EQ(encoded.unseen, unseen);
       EXPECT_EQ(encoded.kept, kept);
-      std::vector<Fields> found;
+      std::vector<EdgeFields> found;
       ASSERT_OK_AND_ASSIGN(CellGroup batches, out->ReadCells(9));
       EXPECT_EQ(batches.most_runs() == 1, memory == 10000000U);
       for (std::uint32_t cell = 0; cell < 9; ++cell) {

@@ -1,7 +1,5 @@
 // The fields of an edge as one value, which gtest compares and prints.
-
-#ifndef OCTAVO_TESTS_IMPORT_EDGE_FIELDS_H_
-#define OCTAVO_TESTS_IMPORT_EDGE_FIELDS_H_
+#pragma once
 
 #include <cstdint>
 #include <tuple>
@@ -10,9 +8,9 @@
 
 namespace octavo {
 
-using Fields = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, float>;
-inline Fields FieldsOf(const EdgeRecord& edge) { return {edge.head, edge.tail, edge.relation_and_split, edge.weight}; }
+using EdgeFields = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, float>;
+inline EdgeFields FieldsOf(const EdgeRecord& edge) {
+  return {edge.head, edge.tail, edge.relation_and_split, edge.weight};
+}
 
 }  // namespace octavo
-
-#endif  // OCTAVO_TESTS_IMPORT_EDGE_FIELDS_H_

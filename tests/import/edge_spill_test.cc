@@ -1,7 +1,6 @@
 #include "import/edge_spill.h"
 
 #include <algorithm>
-#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -14,7 +13,7 @@ namespace octavo {
 namespace {
 
 // Two chunks; every tenth edge is dropped. The place of a name is 1000 times its id.
-EdgeChunks Chunks(std::vector<Fields>& expected) {
+EdgeChunks Chunks(std::vector<EdgeFields>& expected) {
   EdgeChunks chunks(2);
   for (std::uint32_t i = 0; i < 30000; ++i) {
     EdgeRecord record{.head = i % 100, .tail = i % 77, .weight = static_cast<float>(i)};
@@ -39,14 +38,14 @@ TEST(SpillEdges, WritesEveryEdgeThatIsNotDropped) {
   TemporaryFolder folder;
   SpillUse use;
   ASSERT_OK_AND_ASSIGN(const auto file, SpillFile::Create(folder / "edges", use));
-  std::vector<Fields> expected;
+  std::vector<EdgeFields> expected;
   EdgeChunks chunks = Chunks(expected);
   ASSERT_OK(SpillEdges(chunks, Places(), *file));
   for (const std::vector<EdgeRecord>& chunk : chunks) EXPECT_TRUE(chunk.empty() && chunk.capacity() > 0);
   ASSERT_EQ(file->size(), expected.size() * sizeof(EdgeRecord));
   std::vector<EdgeRecord> edges(expected.size());
   ASSERT_OK(file->ReadOnce(0, std::as_writable_bytes(std::span(edges))));
-  std::vector<Fields> found;
+  std::vector<EdgeFields> found;
   for (const EdgeRecord& edge : edges) found.push_back(FieldsOf(edge));
   std::ranges::sort(found);
   EXPECT_TRUE(found == expected);
@@ -56,7 +55,7 @@ TEST(SpillEdges, WriteErrorsComeBack) {
   TemporaryFolder folder;
   SpillUse use;
   ASSERT_OK_AND_ASSIGN(const auto file, SpillFile::Create(folder / "edges", use));
-  std::vector<Fields> expected;
+  std::vector<EdgeFields> expected;
   ASSERT_OK(SetFailpoints("file.write:2=enospc"));
   EdgeChunks chunks = Chunks(expected);
   EXPECT_ERROR(SpillEdges(chunks, Places(), *file), kRuntime, "No space left");

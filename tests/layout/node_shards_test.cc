@@ -11,11 +11,14 @@
 namespace octavo {
 namespace {
 
-constexpr std::uint64_t kShardWidth = 6;
+constexpr std::uint64_t kShardDim = 6;
 
-FixtureOptions WideNodes(std::uint64_t nodes) {
-  return {
-      .model = {ModelKind::kDot, Norm::kL1, kShardWidth}, .nodes = nodes, .relations = 1, .edges = {1, 0, 0}, .range = 50};
+FixtureOptions ShardedNodes(std::uint64_t nodes) {
+  return {.model = {ModelKind::kDot, Norm::kL1, kShardDim},
+          .nodes = nodes,
+          .relations = 1,
+          .edges = {1, 0, 0},
+          .range = 50};
 }
 
 // Checks that the rows of each shard are those of its nodes, by id, and returns the nodes of each shard.
@@ -24,14 +27,14 @@ std::vector<std::vector<std::uint32_t>> CheckRows(const NodeShards& shards, std:
   std::vector<std::vector<std::uint32_t>> nodes(shards.sizes.size());
   for (std::uint64_t shard = 0; shard < shards.sizes.size(); ++shard) {
     EXPECT_LE(shards.sizes[shard], capacity);
-    std::vector<std::uint32_t> words(shards.sizes[shard] * (1 + kShardWidth));
+    std::vector<std::uint32_t> words(shards.sizes[shard] * (1 + kShardDim));
     EXPECT_OK(rows.Read(shard * capacity, words));
     for (std::uint64_t i = 0; i < shards.sizes[shard]; ++i) {
-      const std::uint32_t id = words[i * (1 + kShardWidth)];
+      const std::uint32_t id = words[i * (1 + kShardDim)];
       EXPECT_TRUE(i == 0 || nodes[shard].back() < id);
       nodes[shard].push_back(id);
-      for (std::uint64_t d = 0; d < kShardWidth; ++d) {
-        EXPECT_EQ(std::bit_cast<float>(words[i * (1 + kShardWidth) + 1 + d]), naive.embeddings[id * kShardWidth + d]);
+      for (std::uint64_t d = 0; d < kShardDim; ++d) {
+        EXPECT_EQ(std::bit_cast<float>(words[i * (1 + kShardDim) + 1 + d]), naive.embeddings[id * kShardDim + d]);
       }
     }
   }
@@ -39,8 +42,8 @@ std::vector<std::vector<std::uint32_t>> CheckRows(const NodeShards& shards, std:
 }
 
 TEST(NodeShards, FewNodesAreOneShard) {
-  const EmbeddedFixture fixture(WideNodes(50));
-  ScratchTable rows = ScratchTable::InMemory(50, 1 + kShardWidth);
+  const EmbeddedFixture fixture(ShardedNodes(50));
+  ScratchTable rows = ScratchTable::InMemory(50, 1 + kShardDim);
   ASSERT_OK_AND_ASSIGN(const NodeShards shards, ShardNodes(fixture.Embedded(), 50, 1 << 20, rows, {}));
   EXPECT_EQ(shards.copies, 1U);
   EXPECT_EQ(shards.sizes, std::vector<std::uint64_t>{50});
@@ -50,10 +53,10 @@ TEST(NodeShards, FewNodesAreOneShard) {
 TEST(NodeShards, EachNodeIsInTwo) {
   constexpr std::uint64_t kNodes = 3000;
   constexpr std::uint64_t kCapacity = 500;
-  const EmbeddedFixture fixture(WideNodes(kNodes));
+  const EmbeddedFixture fixture(ShardedNodes(kNodes));
   std::vector<std::uint32_t> expected;
   for (const int threads : {1, 2, 3}) {
-    ScratchTable rows = ScratchTable::InMemory(ShardCount(kNodes, kCapacity) * kCapacity, 1 + kShardWidth);
+    ScratchTable rows = ScratchTable::InMemory(ShardCount(kNodes, kCapacity) * kCapacity, 1 + kShardDim);
     ASSERT_OK_AND_ASSIGN(const NodeShards shards, WithThreads(threads, [&] {
                            return ShardNodes(fixture.Embedded(), kCapacity, threads == 1 ? 1 : 1 << 20, rows, {});
                          }));
@@ -73,12 +76,12 @@ TEST(NodeShards, EachNodeIsInTwo) {
 
 // All rows the same: no shard may overflow.
 TEST(NodeShards, FullShardsOverflowIntoOthers) {
-  EmbeddedFixture fixture(WideNodes(1000));
+  EmbeddedFixture fixture(ShardedNodes(1000));
   for (std::size_t i = 0; i < fixture.naive.embeddings.size(); ++i) {
-    fixture.naive.embeddings[i] = static_cast<float>(1 + i % kShardWidth);
+    fixture.naive.embeddings[i] = static_cast<float>(1 + i % kShardDim);
   }
   fixture.Write();
-  ScratchTable rows = ScratchTable::InMemory(ShardCount(1000, 64) * 64, 1 + kShardWidth);
+  ScratchTable rows = ScratchTable::InMemory(ShardCount(1000, 64) * 64, 1 + kShardDim);
   ASSERT_OK_AND_ASSIGN(const NodeShards shards, ShardNodes(fixture.Embedded(), 64, 1 << 20, rows, {}));
   std::uint64_t all = 0;
   for (const auto& nodes : CheckRows(shards, 64, rows, fixture.naive)) all += nodes.size();

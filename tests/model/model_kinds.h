@@ -1,7 +1,5 @@
 // All kinds of models.
-
-#ifndef OCTAVO_TESTS_MODEL_MODEL_KINDS_H_
-#define OCTAVO_TESTS_MODEL_MODEL_KINDS_H_
+#pragma once
 
 #include "model/model_spec.h"
 
@@ -13,5 +11,3 @@ inline constexpr ModelKind kModelKinds[] = {
 };
 
 }  // namespace octavo
-
-#endif  // OCTAVO_TESTS_MODEL_MODEL_KINDS_H_

@@ -79,7 +79,7 @@ TEST(LanePlan, TrainsEachCellOnceAndLanesShareNoPartition) {
         for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kInsideOut, BucketOrder::kRandom}) {
           for (const bool hold_all : {false, true}) {
             SCOPED_TRACE(::testing::Message() << lanes << " lanes, " << fine << ": " << shape.partitions);
-            const PartitionEdges edges = Edges(fine);
+            const PartitionEdges edges = UnevenEdges(fine);
             LanePlanner planner(edges, lanes, shape, order, 3, hold_all);
             for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
               CheckPlan(planner.Plan(epoch), DrawLaneGroups(edges, lanes, 3, epoch), fine, shape, hold_all);
@@ -93,8 +93,8 @@ TEST(LanePlan, TrainsEachCellOnceAndLanesShareNoPartition) {
 
 // What is in memory besides has no part in what is trained.
 TEST(LanePlan, HoldingAllTablesChangesNothingElse) {
-  LanePlanner lean(Edges(20), 2, {4, 2}, BucketOrder::kBeta, 9, false);
-  LanePlanner ample(Edges(20), 2, {4, 2}, BucketOrder::kBeta, 9, true);
+  LanePlanner lean(UnevenEdges(20), 2, {4, 2}, BucketOrder::kBeta, 9, false);
+  LanePlanner ample(UnevenEdges(20), 2, {4, 2}, BucketOrder::kBeta, 9, true);
   const EpochPlan few = lean.Plan(1);
   const EpochPlan& all = ample.Plan(1);
   ASSERT_EQ(few.states.size(), all.states.size());

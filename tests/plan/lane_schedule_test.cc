@@ -49,9 +49,8 @@ TEST(LaneRounds, ALanePassesOnOneGroupBetweenRounds) {
   }
 }
 
-// UnequalEdges that join each partition with itself and others, about `each` for each cell, but `hub` times as many for
-// 0.
-PartitionEdges UnequalEdges(std::uint32_t fine, std::uint64_t each, std::uint64_t hub = 1) {
+// Edges between all partitions, about `each` in a cell, but `hub` times as many in those of partition 0.
+PartitionEdges EdgesWithHub(std::uint32_t fine, std::uint64_t each, std::uint64_t hub = 1) {
   PartitionEdges edges(fine);
   for (std::uint32_t head = 0; head < fine; ++head) {
     for (std::uint32_t tail = 0; tail < fine; ++tail) {
@@ -65,7 +64,7 @@ TEST(LaneGroups, HaveEachPartitionOnceInGroupsOfAboutOneSize) {
   for (const std::uint32_t lanes : {2U, 4U, 16U}) {
     for (const std::uint32_t fine : {32U, 33U, 64U, 100U}) {
       SCOPED_TRACE(::testing::Message() << lanes << " lanes, " << fine << " partitions");
-      const PartitionEdges edges = UnequalEdges(fine, 50);
+      const PartitionEdges edges = EdgesWithHub(fine, 50);
       const LaneGroups groups = DrawLaneGroups(edges, lanes, 1, 0);
       ASSERT_EQ(groups.size(), 2 * lanes);
       std::set<PartitionId> seen;
@@ -86,7 +85,7 @@ TEST(LaneGroups, HaveEachPartitionOnceInGroupsOfAboutOneSize) {
 // A partition with many edges is alone in its group if there is room, whatever is drawn.
 TEST(LaneGroups, AHubIsAloneIfThereIsRoom) {
   for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
-    for (const auto& group : DrawLaneGroups(UnequalEdges(7, 10, 100), 2, 3, epoch)) {
+    for (const auto& group : DrawLaneGroups(EdgesWithHub(7, 10, 100), 2, 3, epoch)) {
       if (std::ranges::find(group, PartitionId{0}) == group.end()) continue;
       EXPECT_EQ(group.size(), 1U);
     }
@@ -101,7 +100,7 @@ TEST(LaneGroups, PartitionsWithoutEdgesLeaveNoGroupEmpty) {
 
 // Over the epochs any two partitions are in one group: an edge meets the negatives of every partition.
 TEST(LaneGroups, AreDrawnAnewForEachEpoch) {
-  const PartitionEdges edges = UnequalEdges(16, 20);
+  const PartitionEdges edges = EdgesWithHub(16, 20);
   std::set<std::pair<PartitionId, PartitionId>> together;
   for (std::uint64_t epoch = 0; epoch < 300; ++epoch) {
     const LaneGroups groups = DrawLaneGroups(edges, 4, 9, epoch);
@@ -122,7 +121,7 @@ TEST(RoundWithin, SpreadsTheCellsOfAGroupEvenlyOverAllRounds) {
   for (const std::uint32_t lanes : {2U, 4U, 8U}) {
     for (const std::uint32_t fine : {2 * lanes, 4 * lanes, 10 * lanes}) {
       SCOPED_TRACE(::testing::Message() << lanes << " lanes, " << fine << " partitions");
-      const LaneGroups groups = DrawLaneGroups(UnequalEdges(fine, 50), lanes, 1, 0);
+      const LaneGroups groups = DrawLaneGroups(EdgesWithHub(fine, 50), lanes, 1, 0);
       std::vector<std::uint32_t> of_round(2 * lanes - 1);
       for (std::uint32_t g = 0; g < groups.size(); ++g) {
         std::vector<std::uint32_t> own(of_round.size());

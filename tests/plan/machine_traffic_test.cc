@@ -90,7 +90,7 @@ TEST(MachineTraffic, IsThatOfMachinesThatFetchTheirPartitions) {
       for (const std::uint32_t fine : {16U, 21U, 64U}) {
         for (const bool hold_all : {false, true}) {
           const LaneMachines all{.lanes = lanes, .machines = machines};
-          const PartitionEdges edges = Edges(fine);
+          const PartitionEdges edges = UnevenEdges(fine);
           LanePlanner planner(edges, lanes, fine == 64 ? PartitionShape{4, 2} : PartitionShape{}, BucketOrder::kBeta, 5,
                               hold_all);
           Fleet fleet(lanes, machines, 300);
@@ -112,7 +112,7 @@ TEST(MachineTraffic, IsThatOfMachinesThatFetchTheirPartitions) {
 TEST(MachineTraffic, OfAsManyMachinesAsLanesIsAGroupEachRound) {
   constexpr std::uint32_t kLanes = 8;
   const LaneMachines all{.lanes = kLanes, .machines = kLanes};
-  LanePlanner planner(Edges(16), kLanes, {}, BucketOrder::kBeta, 1, true);
+  LanePlanner planner(UnevenEdges(16), kLanes, {}, BucketOrder::kBeta, 1, true);
   const auto one = [](PartitionId) { return std::uint64_t{1}; };
   const std::vector<MachineBytes> bytes = BytesOfMachines(PlacesOfRounds(planner.Plan(0), all, 16), {}, all, one, 0);
   for (const MachineBytes& of_one : bytes) {

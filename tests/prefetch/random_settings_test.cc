@@ -17,7 +17,7 @@ namespace octavo {
 namespace {
 
 constexpr std::uint64_t kNodes = 19'500;  // 20 fine partitions
-constexpr std::uint64_t kSettingsEdges = 6000;
+constexpr std::uint64_t kGraphEdges = 6000;
 
 // Goes through two epochs without training and counts the edges.
 void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrder order, const OrderSettings& settings,
@@ -42,7 +42,7 @@ void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrde
         NaiveBatches(cells, settings.seed, settings.batch_edges, settings.pool_edges, {}, epoch, plan);
     ASSERT_EQ(batches.BatchCount(), expected.size());
     ASSERT_OK(partitions.Begin(plan, 0));
-    std::vector<int> times(kSettingsEdges);
+    std::vector<int> times(kGraphEdges);
     for (std::size_t state = 0; state < plan.states.size(); ++state) {
       if (state > 0) {
         ASSERT_OK(partitions.Advance());
@@ -59,14 +59,14 @@ void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrde
         }
       }
     }
-    EXPECT_EQ(std::ranges::count(times, 1), static_cast<std::ptrdiff_t>(kSettingsEdges));
+    EXPECT_EQ(std::ranges::count(times, 1), static_cast<std::ptrdiff_t>(kGraphEdges));
   }
 }
 
 TEST(RandomSettings, EveryEdgeExactlyOnceAnEpoch) {
   const TemporaryFolder folder;
   WriteSmallCells(folder / "train.cells", {.node_count = kNodes, .has_weights = true, .block_edges = 16},
-                  DistinctEdges(kSettingsEdges, kNodes, 1));
+                  DistinctEdges(kGraphEdges, kNodes, 1));
   ASSERT_OK_AND_ASSIGN(const CellReader cells, CellReader::Open(folder / "train.cells"));
   RandomStream random(17, RandomPurpose::kSplit, 0, 0);
   for (int setting = 0; setting < 100; ++setting) {

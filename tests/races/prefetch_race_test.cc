@@ -20,7 +20,7 @@ namespace {
 
 TEST(PrefetchRace, AnyOrderOfCallsKeepsTheBuffersApart) {
   RandomStream random(1, RandomPurpose::kSplit, 0, 0);
-  for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end;) {
+  for (const Clock::time_point end = Clock::now() + kRaceDuration; Clock::now() < end;) {
     DoubleBufferedPrefetcher<std::vector<std::uint64_t>> prefetcher(
         [](std::uint64_t item, std::vector<std::uint64_t>& buffer) {
           buffer.assign(64, item);
@@ -69,7 +69,7 @@ TEST(PrefetchRace, BatchesBesideTheReader) {
                   DistinctEdges(2000, 2500, 3));
   ASSERT_OK_AND_ASSIGN(const CellReader cells, CellReader::Open(folder / "train.cells"));
   RandomStream random(2, RandomPurpose::kSplit, 0, 0);
-  for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end;) {
+  for (const Clock::time_point end = Clock::now() + kRaceDuration; Clock::now() < end;) {
     const OrderSettings settings{
         .seed = 5, .batch_edges = 50, .inverse_offset = {}, .pool_edges = 400, .window_edges = 150};
     BatchPrefetcher batches(cells, settings, PrefetchMode::kOn);

@@ -64,7 +64,7 @@ TEST_P(ResidencyRace, NoRowIsLostOnItsWay) {
       [&](PartitionId p) { return table->EvictPartition(p); }, GetParam());
   EpochPlanner planner(kPartitions, {.partitions = 5, .resident = 2}, BucketOrder::kBeta, 3);
   std::uint64_t epoch = 0;
-  for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end; ++epoch) {
+  for (const Clock::time_point end = Clock::now() + kRaceDuration; Clock::now() < end; ++epoch) {
     const EpochPlan& plan = planner.Plan(epoch);
     ASSERT_OK(loader.Begin(plan, 0));
     for (std::size_t state = 0; state < plan.states.size(); ++state) {

@@ -102,7 +102,7 @@ TEST_F(TablesRace, ReadersNeverSeeATornRow) {
       }
     });
   }
-  std::this_thread::sleep_for(kDuration);
+  std::this_thread::sleep_for(kRaceDuration);
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_TRUE(table->IsChanged(static_cast<PartitionId>(0)));
@@ -127,7 +127,7 @@ TEST_F(TablesRace, ReadersNeverSeeATornRowOfBfloat16) {
       }
     });
   }
-  std::this_thread::sleep_for(kDuration);
+  std::this_thread::sleep_for(kRaceDuration);
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_TRUE(table->IsChanged(static_cast<PartitionId>(0)));
@@ -172,7 +172,7 @@ TEST_F(TablesRace, LoadingAndEvictingBesideWorkOnOtherPartitions) {
       table->UpdateRow(node, {}, {}, [&](std::span<float> row) { std::ranges::fill(row, static_cast<float>(i)); });
     }
   });
-  const Clock::time_point end = Clock::now() + kDuration;
+  const Clock::time_point end = Clock::now() + kRaceDuration;
   for (std::uint64_t i = 1; Clock::now() < end; ++i) {
     const auto p = static_cast<PartitionId>(1 + i % 2);
     const NodeId node{Value(p) * 1024 + i % 900};
@@ -206,7 +206,7 @@ TEST_F(TablesRace, UpdatesOfDisjointRowsTakeNoLocks) {
   const std::vector<std::uint64_t> floats(kBlocks, kBlockRows * kColumns);
   std::vector<float> expected(kRows);
   int updates = 0;
-  for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end; ++updates) {
+  for (const Clock::time_point end = Clock::now() + kRaceDuration; Clock::now() < end; ++updates) {
     for (int batch = 0; batch < 1 + updates % 2; ++batch) {  // of one batch and of two
       ASSERT_OK(gradients->BeginBatch(floats));
       const auto node_of = [&](std::size_t b, std::uint64_t i) { return (b * kBlockRows / 2 + i) % kRows; };
@@ -269,7 +269,7 @@ TEST(AtomicBitmapRace, WhoDrainsABitSeesWhatWasWrittenBeforeIt) {
       owner[bit].store(0, std::memory_order_release);
     });
   };
-  for (const Clock::time_point end = Clock::now() + kDuration; Clock::now() < end;) drain();
+  for (const Clock::time_point end = Clock::now() + kRaceDuration; Clock::now() < end;) drain();
   stop = true;
   writer.join();
   drain();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "run/footprint.h"
 #include "tests/train/tiny_training.h"
 
 namespace octavo {
@@ -30,6 +31,18 @@ TEST(ProbeMachine, MeasuresAndLeavesNothing) {
     EXPECT_GT(rates.sync, 0);
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder / "."));
+}
+
+TEST(ProbedRows, FitAQuarterOfTheMemory) {
+  const TinyTraining training({.nodes = 5000});
+  ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(training.graph_folder()));
+  for (const OptimizerKind optimizer : {OptimizerKind::kSgd, OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
+    TrainOptions options = TinyOptions();
+    options.optimizer = optimizer;
+    EXPECT_EQ(ProbedRows(options, *graph, std::uint64_t{1} << 30), graph->node_count());
+    EXPECT_EQ(ProbedRows(options, *graph, 4 * 2000 * NodeBytes(options)), 2000U);
+    EXPECT_EQ(ProbedRows(options, *graph, 1000), 1024U);
+  }
 }
 
 TEST(ProbeMachine, StopsWhenAsked) {

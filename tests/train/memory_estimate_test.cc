@@ -126,8 +126,6 @@ TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {
   EXPECT_LT(EstimateTrainingMemory(wide, MakeGraph(1000, 100), 1, kOnePartition).total(), std::uint64_t{1} << 30);
 }
 
-// As factors: 50 slopes for each of 2 x 20 x 1,000 negatives, and the queries of both sides of 1,000 edges. Chunks of
-// 100 are computed in pieces, if there are but four: threads share their rows.
 TEST(EstimateTrainingMemory, CountsTheDegreeOfEachNode) {
   TrainOptions options;
   const GraphDescription graph = MakeGraph(1'000'000, 5'000'000);
@@ -136,6 +134,8 @@ TEST(EstimateTrainingMemory, CountsTheDegreeOfEachNode) {
   EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).tables, without + 4 * graph.node_count);
 }
 
+// As factors: 50 slopes for each of 2 x 20 x 1,000 negatives, and the queries of both sides of 1,000 edges. Chunks of
+// 100 are computed in pieces, if there are but four: threads share their rows.
 TEST(EstimateTrainingMemory, FactorsTakeLessThanRows) {
   TrainOptions options;
   options.dim = 400;

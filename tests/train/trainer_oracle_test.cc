@@ -295,9 +295,10 @@ TEST_P(TrainerOracle, ProductsOfBf16) {
   if (options.model == ModelKind::kRescal) options.block = 2;  // the oracle differentiates by each number
   ASSERT_TRUE(KeepsFactors(options));
   ExpectSameTraining(training, options);
-  options.loss = LossKind::kSoftmax;
-  options.answer_weighting = 0.5;
-  ExpectSameTraining(training, options);
+  TrainOptions weighted = options;
+  weighted.loss = LossKind::kSoftmax;
+  weighted.answer_weighting = 0.5;
+  ExpectSameTraining(training, weighted);
   options.dim = 160;
   options.initial_scale = 0.1;
   options.batch = options.chunk = 80;

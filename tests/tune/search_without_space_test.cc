@@ -24,7 +24,7 @@ absl::StatusOr<ValidationScores> ByRate(const std::filesystem::path& run, const 
   return ValidationScores{.mrr = mrr, .hits_at_10 = mrr + 0.1, .triples = 10};
 }
 
-std::string Ranking(const SearchOutcome& outcome) {
+std::string RankingText(const SearchOutcome& outcome) {
   std::string text;
   for (const Halving::Place& place : outcome.halving.Ranking()) {
     const Trial& trial = outcome.trials[place.trial];
@@ -122,7 +122,7 @@ TEST_F(SearchWithoutSpaceTest, FailedAnywhereItComesToTheSame) {
       EXPECT_FALSE(failed.ok()) << step << ":" << count;
       options_.memory /= 2;  // the log has the candidates
       ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, Search());
-      EXPECT_EQ(Ranking(outcome), Ranking(unbroken)) << step << ":" << count;
+      EXPECT_EQ(RankingText(outcome), RankingText(unbroken)) << step << ":" << count;
       std::filesystem::remove_all(options_.folder);
       options_.memory *= 2;
     }
