@@ -34,7 +34,7 @@ TEST(ProbeMachine, MeasuresAndLeavesNothing) {
 }
 
 TEST(ProbedRows, FitAQuarterOfTheMemory) {
-  const TinyTraining training({.nodes = 5000});
+  const TinyTraining training({.nodes = 5000, .edges = 9000});
   ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(training.graph_folder()));
   for (const OptimizerKind optimizer : {OptimizerKind::kSgd, OptimizerKind::kAdagrad, OptimizerKind::kAdam}) {
     TrainOptions options = TinyOptions();
