@@ -47,10 +47,9 @@ constexpr std::string_view kHelpText =
     "k N                       show N answers\n"
     "quit                      leave; also: Ctrl-D\n"
     "\n"
-    "The ? stands for the wanted name. After a question, -k N applies only to it. After one for heads or tails, "
-    "--known\n"
-    "mark also shows the answers that are already in the graph, which are hidden by default (--known hide), and\n"
-    "--typed puts answers last that are of another type than those of the relation.\n"
+    "The ? stands for the wanted name. After a question, -k N applies only to it. After one for heads or tails,\n"
+    "--known mark also shows the answers that are already in the graph, which are hidden by default (--known hide),\n"
+    "and --typed puts answers last that are of another type than those of the relation.\n"
     "TAB completes a word, also by its part after the last / or #; the arrow keys recall lines, Ctrl-C clears the "
     "line or stops a search.\n"
     "A name with blanks, or one that is a command, needs \"quotes\".\n";
