@@ -22,10 +22,12 @@ std::vector<std::uint32_t> FirstUnits(std::span<const std::uint32_t> units) {
   return first;
 }
 
-void AddCells(const Bucket& bucket, const std::vector<std::uint32_t>& first_units, std::vector<UnitCell>& cells) {
+// Calls `visit` with each cell of a bucket.
+template <typename Visit>
+void ForEachCell(const Bucket& bucket, const std::vector<std::uint32_t>& first_units, Visit visit) {
   for (std::uint32_t head = first_units[bucket.head]; head < first_units[bucket.head + 1]; ++head) {
     for (std::uint32_t tail = first_units[bucket.tail]; tail < first_units[bucket.tail + 1]; ++tail) {
-      cells.push_back({head, tail});
+      visit(UnitCell{head, tail});
     }
   }
 }
@@ -37,6 +39,7 @@ std::vector<Exchange> BetaSequence(std::uint32_t partitions, std::uint32_t resid
   std::vector<std::uint32_t> on_disk(partitions - resident);
   std::iota(on_disk.begin(), on_disk.end(), resident);
   std::vector<Exchange> sequence;
+  sequence.reserve(BetaExchanges(partitions, resident));
   while (!on_disk.empty()) {
     Shuffle(std::span(in_memory), random);
     Shuffle(std::span(on_disk), random);
@@ -56,7 +59,7 @@ std::vector<Exchange> BetaSequence(std::uint32_t partitions, std::uint32_t resid
   return sequence;
 }
 
-// States as bits: with 512 partitions there are up to 131,000 states and as many pairs of partitions.
+// States as bits.
 using StateSet = std::vector<std::uint64_t>;
 
 // For each partition, the states that hold it.
@@ -74,33 +77,53 @@ std::vector<StateSet> StatesHolding(const std::vector<Exchange>& sequence, std::
 }
 
 // Lists the states in both sets, ascending.
-void ListCommon(const StateSet& a, const StateSet& b, std::vector<std::size_t>& common) {
+void ListCommon(const StateSet& a, const StateSet& b, std::vector<std::uint32_t>& common) {
   common.clear();
   for (std::size_t word = 0; word < a.size(); ++word) {
     for (std::uint64_t bits = a[word] & b[word]; bits != 0; bits &= bits - 1) {
-      common.push_back(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      common.push_back(static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits))));
     }
   }
 }
 
-// Assigns each cell to a random state among those that hold both its partitions.
-std::vector<OrderState> SpreadCells(const std::vector<Exchange>& sequence, std::span<const std::uint32_t> units,
-                                    std::uint32_t resident, RandomStream& random) {
-  const auto partitions = static_cast<std::uint32_t>(units.size());
-  std::vector<OrderState> states(sequence.size() + 1);
-  for (std::size_t s = 1; s < states.size(); ++s) states[s].exchange = sequence[s - 1];
+// Draws the state of each cell, row by row of buckets, among those that hold both its partitions.
+std::vector<std::uint32_t> DrawStates(const std::vector<Exchange>& sequence,
+                                      const std::vector<std::uint32_t>& first_units, std::uint32_t resident,
+                                      RandomStream& random) {
+  const auto partitions = static_cast<std::uint32_t>(first_units.size() - 1);
   const std::vector<StateSet> holding = StatesHolding(sequence, partitions, resident);
-  const std::vector<std::uint32_t> first_units = FirstUnits(units);
-  std::vector<std::size_t> both;
-  std::vector<UnitCell> cells;
+  std::vector<std::uint32_t> drawn;
+  drawn.reserve(std::size_t{first_units.back()} * first_units.back());
+  std::vector<std::uint32_t> both;
   for (std::uint32_t head = 0; head < partitions; ++head) {
     for (std::uint32_t tail = 0; tail < partitions; ++tail) {
       ListCommon(holding[head], holding[tail], both);
-      cells.clear();
-      AddCells({head, tail}, first_units, cells);
-      for (const UnitCell& cell : cells) states[both[random.Below(both.size())]].cells.push_back(cell);
+      ForEachCell({head, tail}, first_units,
+                  [&](const UnitCell&) { drawn.push_back(both[random.Below(both.size())]); });
     }
   }
+  return drawn;
+}
+
+StateSequence SpreadCells(std::vector<Exchange> sequence, std::span<const std::uint32_t> units, std::uint32_t resident,
+                          RandomStream& random) {
+  const std::vector<std::uint32_t> first_units = FirstUnits(units);
+  const std::vector<std::uint32_t> drawn = DrawStates(sequence, first_units, resident, random);
+  StateSequence states;
+  // Counts, then places: afterwards the element after a state's is where the state ends.
+  states.first_cell.resize(sequence.size() + 3);
+  for (const std::uint32_t state : drawn) ++states.first_cell[state + 2];
+  std::partial_sum(states.first_cell.begin(), states.first_cell.end(), states.first_cell.begin());
+  states.cells.resize(drawn.size());
+  std::size_t at = 0;
+  for (std::uint32_t head = 0; head < units.size(); ++head) {
+    for (std::uint32_t tail = 0; tail < units.size(); ++tail) {
+      ForEachCell({head, tail}, first_units,
+                  [&](const UnitCell& cell) { states.cells[states.first_cell[drawn[at++] + 1]++] = cell; });
+    }
+  }
+  states.first_cell.pop_back();
+  states.exchanges = std::move(sequence);
   return states;
 }
 
@@ -180,28 +203,30 @@ class BeladyMemory {
   std::vector<bool> in_memory_;
 };
 
-std::vector<OrderState> ReplaySequence(const std::vector<Bucket>& sequence, std::span<const std::uint32_t> units,
-                                       std::uint32_t resident) {
+StateSequence ReplaySequence(const std::vector<Bucket>& sequence, std::span<const std::uint32_t> units,
+                             std::uint32_t resident) {
   const std::vector<std::uint32_t> first_units = FirstUnits(units);
   BeladyMemory memory(sequence, static_cast<std::uint32_t>(units.size()), resident);
-  std::vector<OrderState> states(1);
+  StateSequence states;
+  states.first_cell.push_back(0);
   for (std::size_t at = 0; at < sequence.size(); ++at) {
     for (const Exchange& exchange : memory.Admit(at, sequence[at])) {
-      states.push_back({.exchange = exchange, .cells = {}});
+      states.exchanges.push_back(exchange);
+      states.first_cell.push_back(static_cast<std::uint32_t>(states.cells.size()));
     }
-    AddCells(sequence[at], first_units, states.back().cells);
+    ForEachCell(sequence[at], first_units, [&](const UnitCell& cell) { states.cells.push_back(cell); });
   }
+  states.first_cell.push_back(static_cast<std::uint32_t>(states.cells.size()));
   return states;
 }
 
 }  // namespace
 
-std::vector<OrderState> MakeBucketOrder(BucketOrder order, std::span<const std::uint32_t> units, std::uint32_t resident,
-                                        RandomStream random) {
+StateSequence MakeBucketOrder(BucketOrder order, std::span<const std::uint32_t> units, std::uint32_t resident,
+                              RandomStream random) {
   const auto partitions = static_cast<std::uint32_t>(units.size());
   if (order == BucketOrder::kBeta) {
-    const std::vector<Exchange> sequence = BetaSequence(partitions, resident, random);
-    return SpreadCells(sequence, units, resident, random);
+    return SpreadCells(BetaSequence(partitions, resident, random), units, resident, random);
   }
   const std::vector<Bucket> sequence =
       order == BucketOrder::kInsideOut ? InsideOutSequence(partitions, random) : RandomSequence(partitions, random);

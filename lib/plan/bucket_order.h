@@ -15,8 +15,8 @@
 // In the last two, the partition whose next use is farthest leaves (Belady 1966).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,16 +39,25 @@ struct Exchange {
   std::uint32_t enters = 0;
 };
 
-struct OrderState {
-  std::optional<Exchange> exchange;  // relative to the previous state; the first state has none
-  std::vector<UnitCell> cells;       // trained in this state, unordered; may be empty
+// The states of an epoch. With 512 partitions there are up to 131,000 states and 262,000 cells, so neither has memory
+// of its own.
+struct StateSequence {
+  std::vector<Exchange> exchanges;        // exchanges[s - 1] leads from state s - 1 to state s
+  std::vector<UnitCell> cells;            // state by state, unordered within a state
+  std::vector<std::uint32_t> first_cell;  // of each state, and the number of cells
+
+  std::size_t size() const { return exchanges.size() + 1; }
+  // The cells that state `s` trains; may be empty.
+  std::span<const UnitCell> CellsOf(std::size_t s) const {
+    return std::span(cells).subspan(first_cell[s], first_cell[s + 1] - first_cell[s]);
+  }
 };
 
 // Returns the states of an epoch over partitions with `units[p]` units each. The first state holds partitions 0 to
 // resident - 1. Each pair of units is in exactly one state. A pure function of its arguments.
 // REQUIRES: units.size() >= resident >= 1; resident >= 2 if there are several partitions
-std::vector<OrderState> MakeBucketOrder(BucketOrder order, std::span<const std::uint32_t> units, std::uint32_t resident,
-                                        RandomStream random);
+StateSequence MakeBucketOrder(BucketOrder order, std::span<const std::uint32_t> units, std::uint32_t resident,
+                              RandomStream random);
 
 // Exchanges of one epoch in the BETA order, after memory is filled: the closed form of the Marius paper.
 // REQUIRES: as above, for the number of partitions

@@ -36,25 +36,37 @@ std::vector<Partitions> Cut(const Partitions& partitions, std::uint32_t count) {
 }  // namespace
 
 LanePlanner::LanePlanner(PartitionEdges edges, std::uint32_t lanes, const PartitionShape& shape, BucketOrder order,
-                         std::uint64_t seed, bool hold_all)
-    : edges_(std::move(edges)), lanes_(lanes), shape_(shape), order_(order), seed_(seed), hold_all_(hold_all) {}
+                         std::uint64_t seed, bool hold_all, bool ahead)
+    : edges_(std::move(edges)),
+      lanes_(lanes),
+      shape_(shape),
+      order_(order),
+      seed_(seed),
+      hold_all_(hold_all),
+      ahead_(ahead) {}
 
 const EpochPlan& LanePlanner::Plan(std::uint64_t epoch) {
   plan_ = {};
   groups_ = DrawLaneGroups(edges_, lanes_, seed_, epoch);
   const std::vector<LaneRound> rounds = MakeLaneRounds(lanes_);
+  std::vector<DraftState> states;
   for (std::uint32_t round = 0; round < rounds.size(); ++round) {
     for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
-      AddTurn(epoch, round, lane, rounds[round][lane]);
+      AddTurn(epoch, round, lane, rounds[round][lane], states);
     }
   }
-  SetExchanges();
+  SetExchanges(states);
+  PlannedStates::Maker made;
+  for (const DraftState& state : states) made.Add(ViewOf(state));
+  plan_.states = made.Make();
+  plan_.ahead = ahead_;
   return plan_;
 }
 
 // Adds the states of a lane in a round, at least one.
-void LanePlanner::AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_t lane, const LanePair& pair) {
-  LaneTurn turn{.round = round, .lane = lane, .first_state = plan_.states.size()};
+void LanePlanner::AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_t lane, const LanePair& pair,
+                          std::vector<DraftState>& states) {
+  LaneTurn turn{.round = round, .lane = lane, .first_state = states.size()};
   const Partitions& first = groups_[pair[0]];
   Partitions held = first;
   held.insert(held.end(), groups_[pair[1]].begin(), groups_[pair[1]].end());
@@ -68,14 +80,15 @@ void LanePlanner::AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_
   for (const Partitions& set : sets) sizes.push_back(static_cast<std::uint32_t>(set.size()));
   std::vector<bool> in_memory(sets.size());
   std::fill_n(in_memory.begin(), shape_.resident, true);
-  for (const OrderState& state : MakeBucketOrder(order_, sizes, shape_.resident,
-                                                 RandomStream(seed_, RandomPurpose::kBucketOrder, in_epoch, place))) {
-    if (state.exchange) {
-      in_memory[state.exchange->leaves] = false;
-      in_memory[state.exchange->enters] = true;
+  const StateSequence order = MakeBucketOrder(order_, sizes, shape_.resident,
+                                              RandomStream(seed_, RandomPurpose::kBucketOrder, in_epoch, place));
+  for (std::size_t s = 0; s < order.size(); ++s) {
+    if (s > 0) {
+      in_memory[order.exchanges[s - 1].leaves] = false;
+      in_memory[order.exchanges[s - 1].enters] = true;
     }
-    PlannedState planned;
-    for (const UnitCell& cell : state.cells) {
+    DraftState planned;
+    for (const UnitCell& cell : order.CellsOf(s)) {
       const CellId id = {held[cell.head], held[cell.tail]};
       const bool head_in_first = Holds(first, id.head);
       if (head_in_first != Holds(first, id.tail) ||
@@ -86,34 +99,34 @@ void LanePlanner::AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_
     if (planned.cells.empty()) continue;
     std::ranges::sort(planned.cells);
     planned.first_group = first;
-    for (std::size_t s = 0; s < sets.size(); ++s) {
-      if (in_memory[s]) planned.resident.insert(planned.resident.end(), sets[s].begin(), sets[s].end());
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+      if (in_memory[set]) planned.resident.insert(planned.resident.end(), sets[set].begin(), sets[set].end());
     }
     planned.resident = Sorted(std::move(planned.resident));
-    plan_.states.push_back(std::move(planned));
+    states.push_back(std::move(planned));
   }
-  turn.end_state = plan_.states.size();
+  turn.end_state = states.size();
   plan_.turns.push_back(turn);
 }
 
 // Sets what leaves and enters between states. Memory has room for a partition in flight within a turn only.
-void LanePlanner::SetExchanges() {
+void LanePlanner::SetExchanges(std::vector<DraftState>& states) {
   Partitions all;
   for (const Partitions& group : groups_) all.insert(all.end(), group.begin(), group.end());
   all = Sorted(std::move(all));
   if (hold_all_) {
-    for (PlannedState& state : plan_.states) state.negatives = std::exchange(state.resident, all);
+    for (DraftState& state : states) state.negatives = std::exchange(state.resident, all);
     return;
   }
   const std::size_t in_flight = LargestPartition(LargestLane(edges_.partitions(), lanes_), shape_.partitions);
   std::size_t turn = 1;  // the next
-  for (std::size_t s = 1; s < plan_.states.size(); ++s) {
+  for (std::size_t s = 1; s < states.size(); ++s) {
     const bool begins_turn = turn < plan_.turns.size() && plan_.turns[turn].first_state == s;
     if (begins_turn) ++turn;
-    PlannedState& before = plan_.states[s - 1];
-    PlannedState& state = plan_.states[s];
+    DraftState& before = states[s - 1];
+    DraftState& state = states[s];
     state.entering = Without(state.resident, before.resident);
-    state.ahead = !begins_turn && shape_.partitions > 1 && state.entering.size() <= in_flight;
+    state.ahead = ahead_ && !begins_turn && shape_.partitions > 1 && state.entering.size() <= in_flight;
     if (!state.ahead && before.ahead) {
       KeepForNext(before, state.resident);
       state.entering = Without(state.resident, before.resident);
@@ -125,7 +138,7 @@ void LanePlanner::SetExchanges() {
 
 // Nothing enters ahead while `state` trains, so of what its exchange takes out of memory, that which the next state
 // needs stays.
-void LanePlanner::KeepForNext(PlannedState& state, const std::vector<PartitionId>& needed) {
+void LanePlanner::KeepForNext(DraftState& state, const std::vector<PartitionId>& needed) {
   Partitions kept;
   std::ranges::set_intersection(state.leaving, needed, std::back_inserter(kept));
   if (kept.empty()) return;
@@ -138,10 +151,10 @@ void LanePlanner::KeepForNext(PlannedState& state, const std::vector<PartitionId
 std::unique_ptr<EpochPlans> MakeEpochPlans(const CellReader& cells, const PlannerSettings& settings) {
   if (settings.lanes > 1) {
     return std::make_unique<LanePlanner>(PartitionEdges(cells), settings.lanes, settings.shape, settings.order,
-                                         settings.seed, settings.hold_all);
+                                         settings.seed, settings.hold_all, settings.ahead);
   }
   return std::make_unique<EpochPlanner>(cells.header().partition_count, settings.shape, settings.order, settings.seed,
-                                        settings.first_epoch);
+                                        settings.first_epoch, settings.ahead);
 }
 
 }  // namespace octavo

@@ -24,18 +24,20 @@ namespace octavo {
 // One owner.
 class LanePlanner : public EpochPlans {
  public:
-  // With `hold_all`, all partitions are in memory all the time; the states and their cells are the same.
+  // With `hold_all`, all partitions are in memory all the time; the states and their cells are the same. Without
+  // `ahead`, partitions enter when those that leave have left.
   // REQUIRES: a valid shape for the partitions of two groups
   LanePlanner(PartitionEdges edges, std::uint32_t lanes, const PartitionShape& shape, BucketOrder order,
-              std::uint64_t seed, bool hold_all);
+              std::uint64_t seed, bool hold_all, bool ahead = true);
 
   // Depends only on the epoch and the constructor's arguments. Quick in any order of epochs.
   const EpochPlan& Plan(std::uint64_t epoch) override;
 
  private:
-  void AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_t lane, const LanePair& pair);
-  void SetExchanges();
-  static void KeepForNext(PlannedState& state, const std::vector<PartitionId>& needed);
+  void AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_t lane, const LanePair& pair,
+               std::vector<DraftState>& states);
+  void SetExchanges(std::vector<DraftState>& states);
+  static void KeepForNext(DraftState& state, const std::vector<PartitionId>& needed);
 
   const PartitionEdges edges_;
   const std::uint32_t lanes_;
@@ -43,6 +45,7 @@ class LanePlanner : public EpochPlans {
   const BucketOrder order_;
   const std::uint64_t seed_;
   const bool hold_all_;
+  const bool ahead_;
   LaneGroups groups_;  // of plan_
   EpochPlan plan_;
 };
@@ -55,6 +58,7 @@ struct PlannerSettings {
   std::uint64_t seed = 0;
   std::uint64_t first_epoch = 0;  // of this shape
   bool hold_all = false;          // with lanes: all tables are in memory
+  bool ahead = true;              // partitions may enter while the previous state trains
 };
 
 // Plans for a graph whose training edges are `cells`. Their counts also balance the lanes where something else is

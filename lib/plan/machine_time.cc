@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 namespace octavo {
@@ -76,7 +77,7 @@ void MachineTimes::Train(const EpochPlan& plan, std::size_t first_turn, std::siz
     const LaneTurn& turn = plan.turns[t];
     const std::uint32_t machine = machines_.MachineOf(turn.lane);
     for (std::size_t s = turn.first_state; s < turn.end_state; ++s) {
-      const PlannedState& state = plan.states[s];
+      const PlannedState state = plan.states[s];
       for (const PartitionId p : state.NegativePartitions()) {
         clock_[machine] = std::max(clock_[machine], arrived_[Value(p)]);
       }
@@ -95,16 +96,16 @@ double MachineTimes::StateSeconds(const PlannedState& state, std::uint32_t machi
   for (const CellId& cell : state.cells) edges += work_.edges_of(cell);
   const double training = edges / speed_.edges;
   if (work_.lanes_in_memory) return training;
-  const auto bytes_without = [&](const std::vector<PartitionId>& all, const std::vector<PartitionId>& some) {
+  const auto bytes_without = [&](std::span<const PartitionId> all, std::span<const PartitionId> some) {
     std::uint64_t bytes = 0;
     for (const PartitionId p : Without(all, some)) bytes += work_.bytes_of(p);
     return bytes;
   };
   std::vector<PartitionId>& before = in_memory_[machine];
-  const std::vector<PartitionId>& now = state.NegativePartitions();
+  const std::span<const PartitionId> now = state.NegativePartitions();
   const double disk = SecondsOf(bytes_without(now, before), speed_.disk_read) +
                       SecondsOf(bytes_without(before, now), speed_.disk_write);
-  before = now;
+  before.assign(now.begin(), now.end());
   return state.ahead ? std::max(training, disk) : training + disk;
 }
 

@@ -72,7 +72,7 @@ std::uint64_t Cost(const PartitionRequest& request, const PartitionShape& shape)
 
 std::uint64_t ResidentBytes(const PartitionRequest& request, const PartitionShape& shape) {
   if (shape.WholeGraph()) return request.table_bytes;
-  const std::uint64_t held = std::uint64_t{shape.resident} + 1;
+  const std::uint64_t held = std::uint64_t{shape.resident} + (request.ahead ? 1 : 0);
   const std::uint64_t fine = held * LargestPartition(request.fine_partitions, shape.partitions);
   return CheckedMultiply(std::min<std::uint64_t>(fine, request.fine_partitions), request.fine_bytes)
       .value_or(~std::uint64_t{0});

@@ -23,9 +23,11 @@ struct PartitionRequest {
   // 0: choose. If partitions > 1, resident is at least 2.
   std::uint32_t partitions = 0;
   std::uint32_t resident = 0;
+  bool ahead = true;  // a partition more is in memory: the one that enters while others train
 };
 
-// Returns the size of the tables with this shape: the resident partitions and the one in flight, or all of them.
+// Returns the size of the tables with this shape: the resident partitions and the one that enters ahead, or all of
+// them.
 std::uint64_t ResidentBytes(const PartitionRequest& request, const PartitionShape& shape);
 
 // Returns everything that the training holds.

@@ -34,16 +34,22 @@ void BatchPrefetcher::BeginEpoch(std::uint64_t epoch, const EpochPlan& plan, con
   train_seconds_ /= 2;
   front_window_ = kNone;
   current_ = {};
+  if (request_.order == order_.get()) Forget();
+  order_ = nullptr;  // before the next is made, as it can take megabytes
   auto order = std::make_unique<const EpochOrder>(cells_, settings_, epoch, plan);
   const bool promised = next_ != nullptr && *next_ == *order;
-  if (!promised || request_.order != next_.get()) {
-    windows_.Discard();
-    request_ = {};
-  }
+  if (!promised || request_.order != next_.get()) Forget();
   if (!promised) reader_.Forget();
   // A fill of this epoch may be under way, with the address of its order.
   order_ = promised ? std::move(next_) : std::move(order);
+  order = nullptr;
   next_ = next == nullptr ? nullptr : std::make_unique<const EpochOrder>(cells_, settings_, epoch + 1, *next);
+}
+
+// Gives up a window that was asked for.
+void BatchPrefetcher::Forget() {
+  windows_.Discard();
+  request_ = {};
 }
 
 absl::Status BatchPrefetcher::Advance(std::uint64_t batch) {

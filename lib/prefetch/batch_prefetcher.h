@@ -68,8 +68,11 @@ class BatchPrefetcher {
   // The counts since the last call.
   FetchCounts TakeCounts();
 
-  // The most bytes that windows and pools take with so many edges.
+  // The most bytes that windows and pools take with so many edges; and the orders of two epochs for each state of a
+  // plan and each block of edges.
   static std::uint64_t MostBytes(const OrderSettings& settings, std::uint64_t edges);
+  static constexpr std::uint64_t kStateBytes = 2 * EpochOrder::kStateBytes;
+  static constexpr std::uint64_t kBlockBytes = 2 * EpochOrder::kBlockBytes;
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
@@ -81,6 +84,7 @@ class BatchPrefetcher {
     friend bool operator==(const Request&, const Request&) = default;
   };
 
+  void Forget();
   absl::Status TurnTo(std::uint64_t window);
   std::uint64_t NextWindow() const;
   absl::Status PrefetchNext();

@@ -73,6 +73,10 @@ class EpochOrder {
     std::uint32_t edges = 0;
   };
 
+  // Bytes for each state of the plan and each block of the graph.
+  static constexpr std::uint64_t kStateBytes = 40;
+  static constexpr std::uint64_t kBlockBytes = sizeof(std::uint32_t);
+
   // Draws the order of epoch `epoch`, whose states are those of `plan`. `cells` must outlive this.
   EpochOrder(const CellReader& cells, const OrderSettings& settings, std::uint64_t epoch, const EpochPlan& plan);
 
@@ -105,8 +109,10 @@ class EpochOrder {
     std::uint64_t first_pool = 0;
     std::uint64_t first_window = 0;
     std::uint64_t first_batch = 0;
+    std::uint32_t first_block = 0;  // index into blocks_
     friend bool operator==(const StateBegin&, const StateBegin&) = default;
   };
+  static_assert(sizeof(StateBegin) == kStateBytes);
 
   // Edges [begin, end) of the epoch.
   struct EdgeRange {
@@ -114,7 +120,7 @@ class EpochOrder {
     std::uint64_t end = 0;
   };
 
-  void EndState(std::size_t first_block);
+  void EndState();
   std::size_t StateWith(std::uint64_t index, std::uint64_t StateBegin::*first) const;
   EdgeRange EdgesOfPool(std::uint64_t pool) const;
 
@@ -125,8 +131,7 @@ class EpochOrder {
   const std::uint64_t windows_per_pool_;
   const std::uint64_t entries_per_edge_;
   std::vector<StateBegin> states_;
-  std::vector<std::uint32_t> blocks_;      // in the epoch's order
-  std::vector<std::uint64_t> first_edge_;  // first_edge_[i] is the place of the first edge of blocks_[i]
+  std::vector<std::uint32_t> blocks_;  // in the epoch's order
 };
 
 }  // namespace octavo

@@ -4,13 +4,12 @@
 
 namespace octavo {
 
-PartitionLoader::PartitionLoader(Move load, Move evict, bool ahead)
+PartitionLoader::PartitionLoader(Move load, Move evict)
     : load_(std::move(load)),
       evict_(std::move(evict)),
-      ahead_(ahead),
       exchanges_([this](std::uint64_t state) { return MoveTo(plan_->states[state].resident); }) {}
 
-absl::Status PartitionLoader::MoveTo(const std::vector<PartitionId>& target) {
+absl::Status PartitionLoader::MoveTo(std::span<const PartitionId> target) {
   while (!leaving_.empty()) {
     RETURN_IF_ERROR(evict_(leaving_.back()));
     std::erase(resident_, leaving_.back());
@@ -24,7 +23,7 @@ absl::Status PartitionLoader::MoveTo(const std::vector<PartitionId>& target) {
 }
 
 absl::Status PartitionLoader::StartNext() {
-  if (!ahead_ || state_ + 1 >= plan_->states.size() || !plan_->states[state_ + 1].ahead) return absl::OkStatus();
+  if (state_ + 1 >= plan_->states.size() || !plan_->states[state_ + 1].ahead) return absl::OkStatus();
   asked_ = true;
   return exchanges_.Start(state_ + 1);
 }
@@ -34,7 +33,7 @@ absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
   asked_ = false;
   plan_ = &plan;
   state_ = state;
-  const std::vector<PartitionId>& target = plan.states[state].resident;
+  const std::span<const PartitionId> target = plan.states[state].resident;
   leaving_ = Without(resident_, target);
   // If nothing has to be loaded now, as after an epoch that left these partitions in memory, eviction waits for the
   // next exchange.
@@ -43,7 +42,7 @@ absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
   return StartNext();
 }
 
-absl::Status PartitionLoader::Leave(const std::vector<PartitionId>& kept) {
+absl::Status PartitionLoader::Leave(std::span<const PartitionId> kept) {
   const absl::Status before = exchanges_.Wait();
   exchanges_.Discard();
   asked_ = false;

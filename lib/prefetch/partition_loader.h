@@ -4,12 +4,14 @@
 //   loads what s + 1 adds   | writes back what s + 1 no longer has, then loads what s + 2 adds
 //
 // So in addition to the state's partitions, at most one group is in memory: the one being loaded or the one being
-// evicted.
+// evicted. Where the plan lets nothing enter ahead, the exchange takes place between the two states: what leaves goes
+// first.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,9 +28,8 @@ class PartitionLoader {
  public:
   using Move = std::function<absl::Status(PartitionId)>;
 
-  // `load` brings a partition into memory, `evict` frees it. If `ahead` is false, exchanges are made when they are
-  // needed, not in the background.
-  PartitionLoader(Move load, Move evict, bool ahead);
+  // `load` brings a partition into memory, `evict` frees it.
+  PartitionLoader(Move load, Move evict);
 
   // Makes `state` of `plan`, which must outlive the epoch, the current state and waits until its partitions are in
   // memory. Partitions of an earlier plan that it does not need are evicted. Starts the exchange for the next state.
@@ -36,7 +37,7 @@ class PartitionLoader {
   // What the last Begin had to load, ascending: nothing if the previous epoch left its partitions in memory.
   const std::vector<PartitionId>& first_loads() const { return first_loads_; }
   // Evicts at once all partitions but those of `kept`, ascending, before the next Begin or Advance.
-  absl::Status Leave(const std::vector<PartitionId>& kept);
+  absl::Status Leave(std::span<const PartitionId> kept);
   // Makes the next state current: waits for its partitions and starts the exchange for the state after it. REQUIRES:
   // Begin; a next state
   absl::Status Advance();
@@ -50,12 +51,11 @@ class PartitionLoader {
 
  private:
   // Evicts `leaving_`, then loads the partitions of `target` that are not in memory.
-  absl::Status MoveTo(const std::vector<PartitionId>& target);
+  absl::Status MoveTo(std::span<const PartitionId> target);
   absl::Status StartNext();
 
   const Move load_;
   const Move evict_;
-  const bool ahead_;
   const EpochPlan* plan_ = nullptr;
   std::size_t state_ = 0;
   bool asked_ = false;

@@ -359,10 +359,11 @@ OptionField PrecisionField() {
 std::vector<OptionField> WorkFields() {
   using O = TrainOptions;
   return {
-      NoIdentity(
-          OneOf<PrefetchMode>("prefetch", &O::prefetch,
-                              {{"auto", PrefetchMode::kAuto}, {"on", PrefetchMode::kOn}, {"off", PrefetchMode::kOff}},
-                              "Read edges while training; auto decides from measured times")),
+      NoIdentity(OneOf<PrefetchMode>(
+          "prefetch", &O::prefetch,
+          {{"auto", PrefetchMode::kAuto}, {"on", PrefetchMode::kOn}, {"off", PrefetchMode::kOff}},
+          "Read edges, and load partitions, while others train; auto decides for edges from measured "
+          "times. off needs memory for one partition less")),
       NoIdentity(Recent(ExchangeField())),
       NoIdentity(Real("checkpoint-minutes", &O::checkpoint_minutes, 0, 1e6,
                       "Minutes between commits within an epoch; 0 commits only at its end")),

@@ -133,6 +133,8 @@ struct TrainOptions {
   std::optional<Bf16Backend> bf16_backend() const;
   // Whether training needs to know which rows were given by --init, beyond the first commit.
   bool needs_known_rows() const { return freeze != Freeze::kNone || edges != TrainEdges::kAll; }
+  // Whether partitions may come in while others train. Memory has room for one more partition then.
+  bool LoadsAhead() const { return prefetch != PrefetchMode::kOff; }
   // How many entries an edge has in an epoch's batches (prefetch/epoch_order.h).
   std::uint64_t EntriesPerEdge() const { return group_queries ? 2 : 1; }
   // Entries of a full chunk. Each is at most one query.

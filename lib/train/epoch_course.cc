@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 namespace octavo {
 namespace {
 
 // Of ascending partitions.
-std::vector<PartitionId> Union(const std::vector<PartitionId>& a, const std::vector<PartitionId>& b) {
+std::vector<PartitionId> Union(std::span<const PartitionId> a, std::span<const PartitionId> b) {
   std::vector<PartitionId> all;
   std::ranges::set_union(a, b, std::back_inserter(all));
   return all;
@@ -25,11 +26,18 @@ std::vector<PartitionId> Both(const std::vector<PartitionId>& a, const std::vect
 EpochCourse::EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> first_batches, std::uint64_t accumulate,
                          const LaneRange& lanes, const EpochPosition& position, bool keep_lanes)
     : first_batches_(std::move(first_batches)), steps_(first_batches_, accumulate), turns_(whole.turns) {
+  plan_.ahead = whole.ahead;
   if (turns_.empty()) {
     done_.push_back(position.batches);
-    AddTurn(whole, {.end_state = whole.states.size()});
+    states_.reserve(whole.states.size());
+    AddTurn({.end_state = whole.states.size()});
+    plan_.states = whole.states.From(whole.states.size() - states_.size());
+    for (std::size_t s = 1; s < plan_.states.size(); ++s) {
+      if (!plan_.states[s].entering.empty()) ++plan_.exchanges;
+    }
     return;
   }
+  std::vector<DraftState> states;
   first_round_ = position.round;
   for (const LaneRecord& lane : position.lanes) done_.push_back(lane.batches);
   rounds_ = turns_.back().round + 1;
@@ -37,15 +45,25 @@ EpochCourse::EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> firs
   for (const LaneTurn& turn : turns_) {
     if (!lanes.Has(turn.lane)) continue;
     for (std::size_t s = turn.first_state; s < turn.end_state; ++s) skipped_[s] = false;
-    if (turn.round >= first_round_) AddTurn(whole, turn);
+    if (turn.round < first_round_) continue;
+    const std::size_t before = states_.size();
+    AddTurn(turn);
+    const std::size_t left = states_.size() - before;
+    for (std::size_t s = turn.end_state - left; s < turn.end_state; ++s) states.push_back(CopyOf(whole.states[s]));
   }
-  if (keep_lanes) KeepLanes();
-  // What moves between two states depends on which of them this process trains.
-  plan_.exchanges = 0;
-  for (std::size_t s = 0; s < plan_.states.size(); ++s) {
-    PlannedState& state = plan_.states[s];
+  if (keep_lanes) KeepLanes(states);
+  SetExchanges(states);
+  PlannedStates::Maker made;
+  for (const DraftState& state : states) made.Add(ViewOf(state));
+  plan_.states = made.Make();
+}
+
+// What moves between two states depends on which of them this process trains.
+void EpochCourse::SetExchanges(std::vector<DraftState>& states) {
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    DraftState& state = states[s];
     const std::vector<PartitionId> none;
-    const std::vector<PartitionId>& before = s == 0 ? none : plan_.states[s - 1].resident;
+    const std::vector<PartitionId>& before = s == 0 ? none : states[s - 1].resident;
     state.entering = s == 0 ? none : Without(state.resident, before);
     state.leaving = Without(before, state.resident);
     if (!state.entering.empty()) ++plan_.exchanges;
@@ -62,8 +80,8 @@ bool EpochCourse::IsDone(std::size_t state, const LaneTurn& turn) const {
   return done > 0 && first_batches_[state + 1] <= first_batches_[turn.first_state] + done;
 }
 
-// Adds what is left of a turn.
-void EpochCourse::AddTurn(const EpochPlan& whole, const LaneTurn& turn) {
+// Adds what is left of a turn: its last states.
+void EpochCourse::AddTurn(const LaneTurn& turn) {
   const std::uint64_t first = first_batches_[turn.first_state] + DoneOf(turn.round, turn.lane);
   for (std::size_t s = turn.first_state; s < turn.end_state; ++s) {
     if (IsDone(s, turn)) continue;
@@ -72,16 +90,13 @@ void EpochCourse::AddTurn(const EpochPlan& whole, const LaneTurn& turn) {
                        .round = turn.round,
                        .lane = turn.lane});
     batches_ += states_.back().end_batch - states_.back().first_batch;
-    plan_.states.push_back(whole.states[s]);
-    if (!plan_.states.back().entering.empty() && plan_.states.size() > 1) ++plan_.exchanges;
   }
 }
 
 // Partitions still come when the first state needs them, as those of a later lane may be on their way. In a turn that
 // is partly done, partitions that only the done part used can still be resident for the next turn. They come too: for
 // other processes they are this lane's (UsersLeft), and would otherwise stay on their way.
-void EpochCourse::KeepLanes() {
-  std::vector<PlannedState>& states = plan_.states;
+void EpochCourse::KeepLanes(std::vector<DraftState>& states) const {
   std::vector<std::vector<PartitionId>> own(states.size());
   for (std::size_t s = 0; s < states.size(); ++s) {
     const bool partly_done = DoneOf(states_[s].round, states_[s].lane) > 0;
@@ -95,7 +110,8 @@ void EpochCourse::KeepLanes() {
     } else if (states_[s + 1].round == states_[s].round) {
       needed[s] = Union(own[s], needed[s + 1]);
     } else {
-      const std::vector<PartitionId> stays = Both(UsedIn(states_[s].round), UsedIn(states_[s + 1].round));
+      const std::vector<PartitionId> stays =
+          Both(UsedIn(states_[s].round, states), UsedIn(states_[s + 1].round, states));
       needed[s] = Union(own[s], stays);
     }
   }
@@ -104,14 +120,14 @@ void EpochCourse::KeepLanes() {
     states[s].resident = own[s];
     if (s == 0) continue;
     states[s].resident = Union(own[s], Both(states[s - 1].resident, needed[s]));
-    states[s].ahead = states_[s].round == states_[s - 1].round;
+    states[s].ahead = plan_.ahead && states_[s].round == states_[s - 1].round;
   }
 }
 
-std::vector<PartitionId> EpochCourse::UsedIn(std::uint32_t round) const {
+std::vector<PartitionId> EpochCourse::UsedIn(std::uint32_t round, const std::vector<DraftState>& states) const {
   std::vector<PartitionId> used;
   for (std::size_t s = 0; s < states_.size(); ++s) {
-    if (states_[s].round == round) used = Union(used, plan_.states[s].NegativePartitions());
+    if (states_[s].round == round) used = Union(used, states[s].NegativePartitions());
   }
   return used;
 }

@@ -60,9 +60,10 @@ class EpochCourse {
   std::uint64_t FirstBatchOf(std::uint32_t round, std::uint32_t lane) const;
   std::uint64_t DoneOf(std::uint32_t round, std::uint32_t lane) const;
   bool IsDone(std::size_t state, const LaneTurn& turn) const;
-  void AddTurn(const EpochPlan& whole, const LaneTurn& turn);
-  void KeepLanes();
-  std::vector<PartitionId> UsedIn(std::uint32_t round) const;
+  void AddTurn(const LaneTurn& turn);
+  void SetExchanges(std::vector<DraftState>& states);
+  void KeepLanes(std::vector<DraftState>& states) const;
+  std::vector<PartitionId> UsedIn(std::uint32_t round, const std::vector<DraftState>& states) const;
 
   std::vector<std::uint64_t> first_batches_;
   StepCount steps_;

@@ -29,7 +29,8 @@ class Planning {
                                                              .shape = one.shape,
                                                              .order = options.order,
                                                              .seed = options.seed,
-                                                             .hold_all = false})) {}
+                                                             .hold_all = false,
+                                                             .ahead = options.LoadsAhead()})) {}
 
   const LaneMachines& machines() const { return machines_; }
   const EpochPlan& Plan(std::uint64_t epoch) { return planner_->Plan(epoch); }

@@ -20,6 +20,7 @@
 #include "tables/product_sums.h"
 #include "train/answer_weights.h"
 #include "train/chunk_work.h"
+#include "train/epoch_course.h"
 #include "train/place_nodes.h"
 
 namespace octavo {
@@ -77,6 +78,7 @@ PartitionRequest RequestFor(const TrainOptions& options, const GraphDescription&
   request.order = options.order;
   request.partitions = static_cast<std::uint32_t>(options.partitions);
   request.resident = static_cast<std::uint32_t>(options.resident);
+  request.ahead = options.LoadsAhead();
   return request;
 }
 
@@ -204,41 +206,47 @@ std::uint64_t ValidationBytes(const TrainOptions& options, const GraphDescriptio
              Product(graph.relation_count, kNameBytes));
 }
 
-// The plan of this epoch and that of the next while it is made from its order of buckets, the states of three orders of
-// edges, and the records of the blocks of held-out edges. The bytes of the program cover those of up to 64 partitions.
+// What the states of an epoch take: the plan of this epoch, and that of the next while it is made from its order of
+// buckets; what is left to train of this one; their places in the orders of edges; and the records of the blocks of
+// held-out edges. The bytes of the program cover those of up to 64 partitions.
 std::uint64_t PlanBytes(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
   constexpr std::uint64_t kCovered = 64;
   if (graph.partition_count <= kCovered && options.lanes == 1) return 0;
-  // A state has four vectors; in an order of buckets it has one, which doubles.
-  constexpr std::uint64_t kStateBytes = 256;
-  constexpr std::uint64_t kOrderStateBytes = 64;
-  constexpr std::uint64_t kEdgeOrderBytes = 32;
+  constexpr std::uint64_t kCourseBytes = sizeof(CourseState) + 3 * sizeof(std::uint64_t);  // its batches and steps
+  constexpr std::uint64_t kExchangeBytes = sizeof(Exchange) + sizeof(std::uint32_t);
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
   const std::uint64_t turns = options.lanes == 1 ? 1 : options.lanes * (2 * options.lanes - 1);
   const std::uint64_t states = Product(turns, MostStates(options.order, shape));
-  // With lanes the plan can have all partitions in memory.
-  const std::uint64_t held =
-      options.lanes > 1 ? graph.partition_count
-                        : std::uint64_t{shape.resident} * LargestPartition(graph.partition_count, shape.partitions);
-  const std::uint64_t plan =
-      Sum(Product(states, Sum(kStateBytes, held * sizeof(PartitionId))), Product(cells, sizeof(CellId)));
-  const std::uint64_t order = Sum(Product(states, kOrderStateBytes), Product(2, cells, sizeof(CellId)));
-  // The order is made from a bit for each partition and state.
-  const std::uint64_t making = Sum(order, std::max(plan, Product(states, graph.partition_count) / 8));
+  std::uint64_t plans = 0;
+  if (options.lanes == 1) {
+    plans = Product(2, PlannedStates::Bytes(states, cells, PartitionsListed(graph.partition_count, shape, states)));
+  } else {
+    // A state can have all partitions in memory; its other lists are of its lane. A third plan is of this process's
+    // lanes. A draft has a vector for each list.
+    const std::uint64_t of_lane = LargestLane(graph.partition_count, static_cast<std::uint32_t>(options.lanes));
+    const std::uint64_t listed = Product(states, graph.partition_count + 4 * of_lane);
+    plans = Sum(Product(3, PlannedStates::Bytes(states, cells, listed)), Product(states, sizeof(DraftState) + 128),
+                Product(listed, sizeof(PartitionId)));
+  }
+  // The order is drawn from a bit for each partition and state, and a number for each cell.
+  const std::uint64_t making = Sum(Product(states, kExchangeBytes), Product(states, shape.partitions) / 8,
+                                   Product(cells, sizeof(UnitCell) + 2 * sizeof(std::uint32_t)));
   std::uint64_t blocks = 0;
   for (const std::uint64_t edges : {graph.valid_edges, graph.test_edges}) {
     blocks += edges / kMaxBlockEdges + std::min(cells, edges);
   }
-  return Sum(plan, making, Product(states, 3 * kEdgeOrderBytes), Product(blocks, sizeof(BlockRecord)));
+  return Sum(plans, making, Product(states, kCourseBytes + BatchPrefetcher::kStateBytes),
+             Product(blocks, sizeof(BlockRecord)));
 }
 
 // The division for `memory`. It leaves room for as many threads as take a tenth of the memory, or fewer if nothing fits
-// otherwise; it does not depend on this training's number of threads. If negatives are all nodes, a small resident part
+// otherwise; it does not depend on this training's number of threads, and only if the options name it on whether
+// partitions come in ahead. If negatives are all nodes, a small resident part
 // has room for many threads only because it has few negatives. So all nodes are kept in memory if a few threads fit as
 // well.
-std::optional<PartitionShape> DivideFor(const TrainOptions& options, const GraphDescription& graph,
-                                        std::uint64_t memory) {
+std::optional<PartitionShape> DivideFor(TrainOptions options, const GraphDescription& graph, std::uint64_t memory) {
   constexpr int kMostThreads = 64;
+  if (options.partitions == 0 || options.resident == 0) options.prefetch = PrefetchMode::kAuto;
   PartitionRequest request = RequestFor(options, graph);
   request.memory = memory;
   constexpr int kSomeThreads = 8;
@@ -311,9 +319,8 @@ MemoryEstimate EstimateTrainingMemory(const TrainOptions& options, const GraphDe
                         options.needs_known_rows() ? 2 * KnownRows::FileBytes(graph.node_count, relation_rows) : 0,
                         options.typed_fraction > 0 ? PlaceNodes::MostBytes(graph) : 0,
                         options.answer_weighting > 0 ? AnswerWeights::Bytes(graph) : 0);
-  // Pool and windows; and for each block of edges its record and its places in the orders of two epochs, and of a third
-  // that is compared with them.
-  constexpr std::uint64_t kBlockBytes = sizeof(BlockRecord) + 3 * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
+  // Pool and windows; and for each block of edges its record and its places in the orders of epochs.
+  constexpr std::uint64_t kBlockBytes = sizeof(BlockRecord) + BatchPrefetcher::kBlockBytes;
   const std::uint64_t cells = Product(graph.partition_count, graph.partition_count);
   const std::uint64_t trained = MostTrainedEdges(options, graph);
   const std::uint64_t blocks = Sum(trained / kMaxBlockEdges, std::min(cells, trained));

@@ -7,6 +7,7 @@ namespace octavo {
 
 StepCount::StepCount(std::vector<std::uint64_t> first_batches, std::uint64_t accumulate)
     : first_batches_(std::move(first_batches)), before_(1), accumulate_(accumulate) {
+  before_.reserve(first_batches_.size());
   for (std::size_t state = 0; state + 1 < first_batches_.size(); ++state) {
     before_.push_back(before_.back() + InState(state, first_batches_[state + 1]));
   }

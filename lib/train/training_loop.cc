@@ -70,8 +70,7 @@ TrainingLoop::TrainingLoop(const Graph& graph, const CellReader& edges, const Kn
           },
           [this](PartitionId partition) {
             return team_tables_ ? team_tables_->Evict(partition) : tables_.EvictPartition(partition);
-          },
-          options.prefetch != PrefetchMode::kOff) {}
+          }) {}
 
 // Before the first batch: the parts that depend on what the run has done so far. A resumed run may be in the middle of
 // an epoch, and keeps its division until that one ends.
@@ -148,12 +147,13 @@ void TrainingLoop::MakePlanner() {
                       .seed = options_.seed,
                       .first_epoch = progress_.plan_epoch,
                       .hold_all = team_ == nullptr && HoldsAllTables(options_, graph_.description(), settings_.threads,
-                                                                     shape(), settings_.memory)});
+                                                                     shape(), settings_.memory),
+                      .ahead = options_.LoadsAhead()});
 }
 
 // Negatives are drawn only from nodes that are in memory, or that the lane has there. Each state is of one lane.
 void TrainingLoop::UseState(std::size_t state) {
-  const PlannedState& planned = course_.plan().states[state];
+  const PlannedState planned = course_.plan().states[state];
   schedule_->SetResidentNodes(NodesOf(planned.NegativePartitions(), graph_.description()),
                               NodeGroups(NodesOf(planned.first_group, graph_.description()),
                                          ShareWithin(static_cast<std::uint32_t>(options_.lanes))));
@@ -182,6 +182,7 @@ absl::Status TrainingLoop::PlanEpoch() {
   if (next_is_known) next_whole_ = planner_->Plan(progress_.epoch + 1);
   batches_.BeginEpoch(progress_.epoch, whole_, next_whole_ && team_ == nullptr ? &*next_whole_ : nullptr);
   std::vector<std::uint64_t> first_batches;
+  first_batches.reserve(whole_.states.size() + 1);
   for (std::size_t s = 0; s <= whole_.states.size(); ++s) first_batches.push_back(batches_.FirstBatch(s));
   const LaneRange lanes =
       team_ == nullptr ? LaneRange{.end = static_cast<std::uint32_t>(options_.lanes)} : team_->lanes();
@@ -234,7 +235,7 @@ absl::Status TrainingLoop::RunEpoch() {
 absl::Status TrainingLoop::LeaveFor(std::uint32_t round, std::size_t state) {
   if (team_ == nullptr) return absl::OkStatus();
   const bool in_round = state < course_.states().size() && course_.states()[state].round == round;
-  return partitions_.Leave(in_round ? course_.plan().states[state].resident : std::vector<PartitionId>());
+  return partitions_.Leave(in_round ? course_.plan().states[state].resident : std::span<const PartitionId>());
 }
 
 absl::Status TrainingLoop::BeginRound(std::uint32_t round, std::size_t state) {
@@ -275,8 +276,7 @@ absl::Status TrainingLoop::EnterState(std::size_t state) {
   RETURN_IF_ERROR(partitions_.Begin(plan, 0));
   const std::vector<PartitionId>& first_loads = partitions_.first_loads();
   counters_.loads = !first_loads.empty() ? std::min(shape().resident, shape().partitions) : 0;
-  counters_.planned_loads = counters_.loads + static_cast<std::uint64_t>(std::ranges::count_if(
-                                                  plan.states.begin() + 1, plan.states.end(), LoadsPartitions));
+  counters_.planned_loads = counters_.loads + plan.exchanges;
   counters_.planned_tables = PlannedTraffic(
       plan, [this](PartitionId p) { return tables_.PartitionBytes(p); }, 0, first_loads);
   return absl::OkStatus();

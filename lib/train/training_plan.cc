@@ -26,8 +26,8 @@ PlannedEpoch PlanEpoch(const TrainOptions& options, const Graph& graph, EpochPla
   const GraphDescription& description = graph.description();
   std::vector<PartitionId> in_memory;  // as the previous epoch leaves it; its last exchange ahead waits to take out
   if (epoch > 0) {
-    const PlannedState& last = planner.Plan(epoch - 1).states.back();
-    in_memory = last.resident;
+    const PlannedState last = planner.Plan(epoch - 1).states.back();
+    in_memory.assign(last.resident.begin(), last.resident.end());
     if (last.ahead) in_memory.insert(in_memory.end(), last.leaving.begin(), last.leaving.end());
     std::ranges::sort(in_memory);
   }
@@ -60,13 +60,15 @@ void ExpectSeconds(const TrainOptions& options, const MachineRates& rates, const
            static_cast<double>(traffic.written) / rates.disk_write;
   };
   const double compute = static_cast<double>(MostTrainedEdges(options, graph)) / rates.training;
-  // Exchanges overlap with training; the commit at the end does not.
+  // Exchanges overlap with training if partitions come in ahead; the commit at the end does not.
   const double resident = plan.hold_all ? 0 : plan.shape.resident;
   const std::uint64_t at_commit =
       plan.hold_all ? plan.epoch.written : static_cast<std::uint64_t>(resident) * plan.largest_partition_bytes;
   Traffic background = plan.epoch;
   background.written -= std::min(background.written, at_commit);
-  plan.epoch_seconds = std::max(compute, seconds(background)) + seconds({0, at_commit});
+  const double exchanging = seconds(background);
+  plan.epoch_seconds =
+      (options.LoadsAhead() ? std::max(compute, exchanging) : compute + exchanging) + seconds({0, at_commit});
   if (options.durability == Durability::kFull) plan.epoch_seconds += kSyncsOfCommit * rates.sync;
   Traffic outside = plan.training;
   outside.read -= std::min(outside.read, plan.first_epoch.read + (options.epochs - 1) * plan.epoch.read);
@@ -119,9 +121,12 @@ absl::StatusOr<TrainingPlan> PlanTraining(const TrainOptions& options, const Gra
     plan.lane_balance = LaneBalance(counts, DrawLaneGroups(counts, lanes, options.seed, /*epoch=*/0));
   }
   const std::uint64_t relations = RelationBytes(options, description);
-  const std::unique_ptr<EpochPlans> planner = MakeEpochPlans(
-      edges,
-      {.lanes = lanes, .shape = plan.shape, .order = options.order, .seed = options.seed, .hold_all = plan.hold_all});
+  const std::unique_ptr<EpochPlans> planner = MakeEpochPlans(edges, {.lanes = lanes,
+                                                                     .shape = plan.shape,
+                                                                     .order = options.order,
+                                                                     .seed = options.seed,
+                                                                     .hold_all = plan.hold_all,
+                                                                     .ahead = options.LoadsAhead()});
   const PlannedEpoch first = PlanEpoch(options, graph, *planner, plan.shape, 0, relations);
   const PlannedEpoch later = PlanEpoch(options, graph, *planner, plan.shape, 1, relations);
   plan.first_epoch_loads = first.loads;

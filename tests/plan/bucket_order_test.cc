@@ -17,18 +17,17 @@ std::vector<std::uint32_t> Ones(std::uint32_t partitions) { return std::vector<s
 RandomStream Stream(std::uint64_t seed) { return RandomStream(seed, RandomPurpose::kBucketOrder, 0, 0); }
 
 // Follows the states with a set and checks everything that MakeBucketOrder promises.
-void CheckOrder(const std::vector<OrderState>& states, std::uint32_t partitions, std::uint32_t resident) {
+void CheckOrder(const StateSequence& states, std::uint32_t partitions, std::uint32_t resident) {
   std::set<std::uint32_t> memory;
   for (std::uint32_t p = 0; p < resident; ++p) memory.insert(p);
   std::set<UnitCell> trained;
   for (std::size_t s = 0; s < states.size(); ++s) {
-    ASSERT_EQ(states[s].exchange.has_value(), s > 0);
     if (s > 0) {
-      ASSERT_EQ(memory.erase(states[s].exchange->leaves), 1U) << "was not in memory";
-      ASSERT_TRUE(memory.insert(states[s].exchange->enters).second) << "is in memory";
+      ASSERT_EQ(memory.erase(states.exchanges[s - 1].leaves), 1U) << "was not in memory";
+      ASSERT_TRUE(memory.insert(states.exchanges[s - 1].enters).second) << "is in memory";
     }
     ASSERT_EQ(memory.size(), resident);
-    for (const UnitCell& bucket : states[s].cells) {
+    for (const UnitCell& bucket : states.CellsOf(s)) {
       ASSERT_TRUE(memory.contains(bucket.head) && memory.contains(bucket.tail));
       ASSERT_TRUE(trained.insert(bucket).second) << "twice: " << bucket.head << " " << bucket.tail;
     }
@@ -82,8 +81,8 @@ TEST(BucketOrder, RandomLosesNothingAgainstLeastRecentlyUsed) {
   for (std::uint32_t p = 0; p < resident; ++p) last_use[p] = 0;
   std::size_t clock = 1;
   std::size_t exchanges = 0;
-  for (const OrderState& state : states) {
-    for (const UnitCell& bucket : state.cells) {
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    for (const UnitCell& bucket : states.CellsOf(s)) {
       for (const std::uint32_t wanted : {bucket.head, bucket.tail}) {
         if (!last_use.contains(wanted)) {
           auto oldest = last_use.end();
@@ -104,9 +103,10 @@ TEST(BucketOrder, RandomLosesNothingAgainstLeastRecentlyUsed) {
 TEST(BucketOrder, IsAPureFunctionOfItsArguments) {
   const auto flat = [](std::uint64_t seed) {
     std::vector<std::uint32_t> numbers;
-    for (const OrderState& state : MakeBucketOrder(BucketOrder::kBeta, Ones(9), 3, Stream(seed))) {
-      if (state.exchange) numbers.insert(numbers.end(), {state.exchange->leaves, state.exchange->enters});
-      for (const UnitCell& bucket : state.cells) numbers.insert(numbers.end(), {bucket.head, bucket.tail});
+    const StateSequence states = MakeBucketOrder(BucketOrder::kBeta, Ones(9), 3, Stream(seed));
+    for (std::size_t s = 0; s < states.size(); ++s) {
+      if (s > 0) numbers.insert(numbers.end(), {states.exchanges[s - 1].leaves, states.exchanges[s - 1].enters});
+      for (const UnitCell& bucket : states.CellsOf(s)) numbers.insert(numbers.end(), {bucket.head, bucket.tail});
     }
     return numbers;
   };
@@ -119,9 +119,9 @@ TEST(BucketOrder, BetaSpreadsTheBucketsOverTheStates) {
   std::size_t most = 0;
   std::size_t empty = 0;
   const auto states = MakeBucketOrder(BucketOrder::kBeta, Ones(32), 8, Stream(5));
-  for (const OrderState& state : states) {
-    most = std::max(most, state.cells.size());
-    empty += state.cells.empty() ? 1 : 0;
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    most = std::max(most, states.CellsOf(s).size());
+    empty += states.CellsOf(s).empty() ? 1 : 0;
   }
   EXPECT_LT(most, 64U);
   EXPECT_LT(empty, states.size() / 10);
@@ -137,12 +137,13 @@ TEST(BucketOrder, EachPairOfUnitsStandsInOneState) {
       for (; unit >= units[p]; ++p) unit -= units[p];
       return p;
     };
-    for (const OrderState& state : MakeBucketOrder(order, units, 2, Stream(4))) {
-      if (state.exchange) {
-        memory.erase(state.exchange->leaves);
-        memory.insert(state.exchange->enters);
+    const StateSequence states = MakeBucketOrder(order, units, 2, Stream(4));
+    for (std::size_t s = 0; s < states.size(); ++s) {
+      if (s > 0) {
+        memory.erase(states.exchanges[s - 1].leaves);
+        memory.insert(states.exchanges[s - 1].enters);
       }
-      for (const UnitCell& cell : state.cells) {
+      for (const UnitCell& cell : states.CellsOf(s)) {
         EXPECT_TRUE(memory.contains(partition_of(cell.head)) && memory.contains(partition_of(cell.tail)));
         EXPECT_TRUE(trained.insert(cell).second);
       }
@@ -157,7 +158,7 @@ TEST(BucketOrder, BetaSpreadsTheCellsOfABucket) {
   std::vector<std::set<std::size_t>> states_of(64);
   const auto states = MakeBucketOrder(BucketOrder::kBeta, units, 4, Stream(4));
   for (std::size_t s = 0; s < states.size(); ++s) {
-    for (const UnitCell& cell : states[s].cells) states_of[cell.head / 4 * 8 + cell.tail / 4].insert(s);
+    for (const UnitCell& cell : states.CellsOf(s)) states_of[cell.head / 4 * 8 + cell.tail / 4].insert(s);
   }
   std::size_t several = 0;
   for (const auto& of_bucket : states_of) several += of_bucket.size() > 1 ? 1 : 0;

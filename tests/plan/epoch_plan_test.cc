@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/support/plan_of.h"
 
 namespace octavo {
 namespace {
@@ -16,7 +17,7 @@ void CheckPlan(const EpochPlan& plan, std::uint32_t fine, const PartitionShape& 
   const std::size_t least = fine / shape.partitions;
   std::set<CellId> trained;
   for (std::size_t s = 0; s < plan.states.size(); ++s) {
-    const PlannedState& state = plan.states[s];
+    const PlannedState state = plan.states[s];
     ASSERT_EQ(state.leaving.empty() && state.entering.empty(), s == 0);
     if (s == 0) {
       const std::set<PartitionId> first(state.resident.begin(), state.resident.end());
@@ -56,7 +57,7 @@ TEST(EpochPlan, TrainsEachCellOnceAndGoesOnWithWhatIsInMemory) {
 TEST(EpochPlan, IsAPureFunctionOfTheEpoch) {
   const auto cells = [](const EpochPlan& plan) {
     std::vector<std::vector<CellId>> of_states;
-    for (const PlannedState& state : plan.states) of_states.push_back(state.cells);
+    for (const PlannedState& state : plan.states) of_states.push_back(ListOf(state.cells));
     return of_states;
   };
   EpochPlanner in_order(20, {6, 3}, BucketOrder::kBeta, 9);
@@ -80,7 +81,7 @@ TEST(EpochPlan, GroupsAreDrawnAnew) {
   std::set<std::vector<PartitionId>> groups;
   for (std::uint64_t epoch = 0; epoch < 6; ++epoch) {
     for (const PlannedState& state : planner.Plan(epoch).states) {
-      if (!state.entering.empty()) groups.insert(state.entering);
+      if (!state.entering.empty()) groups.insert(ListOf(state.entering));
     }
   }
   EXPECT_GT(groups.size(), 12U);

@@ -7,13 +7,12 @@
 
 #include "gtest/gtest.h"
 #include "tests/plan/uneven_edges.h"
+#include "tests/support/plan_of.h"
 
 namespace octavo {
 namespace {
 
-std::set<PartitionId> SetOf(const std::vector<PartitionId>& partitions) {
-  return {partitions.begin(), partitions.end()};
-}
+std::set<PartitionId> SetOf(std::span<const PartitionId> partitions) { return {partitions.begin(), partitions.end()}; }
 
 // Follows a plan with sets: every cell once, with both its partitions in memory; a lane touches only its two groups.
 void CheckPlan(const EpochPlan& plan, const LaneGroups& groups, std::uint32_t fine, const PartitionShape& shape,
@@ -36,7 +35,7 @@ void CheckPlan(const EpochPlan& plan, const LaneGroups& groups, std::uint32_t fi
     std::set<PartitionId> held = SetOf(groups[a]);
     held.insert(groups[b].begin(), groups[b].end());
     for (std::size_t s = turn.first_state; s < turn.end_state; ++s) {
-      const PlannedState& state = plan.states[s];
+      const PlannedState state = plan.states[s];
       if (s == 0) memory = SetOf(state.resident);
       for (const PartitionId p : state.leaving) ASSERT_EQ(memory.erase(p), 1U);
       for (const PartitionId p : state.entering) ASSERT_TRUE(memory.insert(p).second);
@@ -55,7 +54,7 @@ void CheckPlan(const EpochPlan& plan, const LaneGroups& groups, std::uint32_t fi
       for (const PartitionId p : state.NegativePartitions()) ASSERT_TRUE(held.contains(p)) << "of another lane";
       const std::set<PartitionId> usable = SetOf(state.NegativePartitions());
       ASSERT_FALSE(state.cells.empty());
-      ASSERT_EQ(state.first_group, groups[a]);
+      ASSERT_EQ(ListOf(state.first_group), groups[a]);
       ASSERT_TRUE(std::ranges::is_sorted(state.cells));
       for (const CellId& cell : state.cells) {
         ASSERT_TRUE(usable.contains(cell.head) && usable.contains(cell.tail));
@@ -99,14 +98,14 @@ TEST(LanePlan, HoldingAllTablesChangesNothingElse) {
   const EpochPlan& all = ample.Plan(1);
   ASSERT_EQ(few.states.size(), all.states.size());
   for (std::size_t s = 0; s < few.states.size(); ++s) {
-    EXPECT_EQ(few.states[s].cells, all.states[s].cells);
-    EXPECT_EQ(few.states[s].NegativePartitions(), all.states[s].NegativePartitions());
+    EXPECT_EQ(ListOf(few.states[s].cells), ListOf(all.states[s].cells));
+    EXPECT_EQ(ListOf(few.states[s].NegativePartitions()), ListOf(all.states[s].NegativePartitions()));
     EXPECT_TRUE(all.states[s].entering.empty());
   }
   EXPECT_EQ(all.exchanges, 0U);
-  const auto before = lean.Plan(5).states[3].cells;
-  EXPECT_EQ(lean.Plan(1).states[3].cells, few.states[3].cells) << "a function of the epoch";
-  EXPECT_EQ(lean.Plan(5).states[3].cells, before);
+  const std::vector<CellId> before = ListOf(lean.Plan(5).states[3].cells);
+  EXPECT_EQ(ListOf(lean.Plan(1).states[3].cells), ListOf(few.states[3].cells)) << "a function of the epoch";
+  EXPECT_EQ(ListOf(lean.Plan(5).states[3].cells), before);
 }
 
 }  // namespace

@@ -31,10 +31,10 @@ void CountEdges(const CellReader& cells, const PartitionShape& shape, BucketOrde
       [&](PartitionId p) {
         EXPECT_EQ(memory.erase(p), 1U);
         return absl::OkStatus();
-      },
-      mode != PrefetchMode::kOff);
+      });
   BatchPrefetcher batches(cells, settings, mode);
-  EpochPlanner planner(cells.header().partition_count, shape, order, settings.seed);
+  EpochPlanner planner(cells.header().partition_count, shape, order, settings.seed, /*first_epoch=*/0,
+                       mode != PrefetchMode::kOff);
   for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
     const EpochPlan plan = planner.Plan(epoch);
     batches.BeginEpoch(epoch, plan, &planner.Plan(epoch + 1));

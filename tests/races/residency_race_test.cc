@@ -61,8 +61,9 @@ TEST_P(ResidencyRace, NoRowIsLostOnItsWay) {
   int loads = 0;  // in each way in turn
   PartitionLoader loader(
       [&](PartitionId p) { return table->LoadPartition(p, std::nullopt, static_cast<Loading>(loads++ % 3)); },
-      [&](PartitionId p) { return table->EvictPartition(p); }, GetParam());
-  EpochPlanner planner(kPartitions, {.partitions = 5, .resident = 2}, BucketOrder::kBeta, 3);
+      [&](PartitionId p) { return table->EvictPartition(p); });
+  EpochPlanner planner(kPartitions, {.partitions = 5, .resident = 2}, BucketOrder::kBeta, 3, /*first_epoch=*/0,
+                       /*ahead=*/GetParam());
   std::uint64_t epoch = 0;
   for (const Clock::time_point end = Clock::now() + kRaceDuration; Clock::now() < end; ++epoch) {
     const EpochPlan& plan = planner.Plan(epoch);

@@ -9,6 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "plan/lane_plan.h"
+#include "tests/support/plan_of.h"
 
 namespace octavo {
 namespace {
@@ -62,8 +63,8 @@ class NaiveEpoch {
             --skip;
             continue;
           }
-          left.push_back(
-              {batch, turn.round, turn.lane, plan_.states[s].NegativePartitions(), plan_.states[s].resident});
+          left.push_back({batch, turn.round, turn.lane, ListOf(plan_.states[s].NegativePartitions()),
+                          ListOf(plan_.states[s].resident)});
         }
       }
     }
@@ -108,8 +109,8 @@ std::vector<Step> StepsOf(const EpochCourse& course) {
     const CourseState& state = course.states()[s];
     EXPECT_LE(state.first_batch, state.end_batch);
     for (std::uint64_t batch = state.first_batch; batch < state.end_batch; ++batch) {
-      steps.push_back({batch, state.round, state.lane, course.plan().states[s].NegativePartitions(),
-                       course.plan().states[s].resident});
+      steps.push_back({batch, state.round, state.lane, ListOf(course.plan().states[s].NegativePartitions()),
+                       ListOf(course.plan().states[s].resident)});
     }
   }
   EXPECT_EQ(course.batches(), steps.size());
@@ -125,7 +126,7 @@ void ExpectPartitionsOfLanesComeIn(const EpochCourse& course, const EpochPlan& p
       if (users[p] != kNoLane && lanes.Has(users[p])) sent.insert(static_cast<PartitionId>(p));
     }
     for (std::size_t s = 0; s < course.states().size(); ++s) {
-      const std::vector<PartitionId>& resident = course.plan().states[s].resident;
+      const std::span<const PartitionId> resident = course.plan().states[s].resident;
       if (course.states()[s].round == round) come.insert(resident.begin(), resident.end());
     }
     for (const PartitionId p : sent) EXPECT_TRUE(come.contains(p)) << "round " << round << ", partition " << Value(p);
@@ -137,7 +138,7 @@ void ExpectExchangesFit(const EpochCourse& course) {
   std::set<PartitionId> in_memory;
   std::uint64_t exchanges = 0;
   for (std::size_t s = 0; s < course.plan().states.size(); ++s) {
-    const PlannedState& state = course.plan().states[s];
+    const PlannedState state = course.plan().states[s];
     if (s == 0) {
       in_memory.insert(state.resident.begin(), state.resident.end());
       EXPECT_TRUE(state.entering.empty());
@@ -146,7 +147,7 @@ void ExpectExchangesFit(const EpochCourse& course) {
     }
     for (const PartitionId p : state.leaving) EXPECT_EQ(in_memory.erase(p), 1U);
     for (const PartitionId p : state.entering) EXPECT_TRUE(in_memory.insert(p).second);
-    EXPECT_EQ(std::vector<PartitionId>(in_memory.begin(), in_memory.end()), state.resident);
+    EXPECT_EQ(std::vector<PartitionId>(in_memory.begin(), in_memory.end()), ListOf(state.resident));
     if (!state.entering.empty()) ++exchanges;
   }
   EXPECT_EQ(course.plan().exchanges, exchanges);
@@ -160,7 +161,7 @@ std::vector<Step> WithoutResident(std::vector<Step> steps) {
 
 bool UsesInRound(const EpochCourse& course, std::size_t first_state, std::uint32_t round, PartitionId partition) {
   for (std::size_t s = first_state; s < course.states().size(); ++s) {
-    const std::vector<PartitionId>& used = course.plan().states[s].NegativePartitions();
+    const std::span<const PartitionId> used = course.plan().states[s].NegativePartitions();
     if (course.states()[s].round == round && std::ranges::binary_search(used, partition)) return true;
   }
   return false;
@@ -183,9 +184,9 @@ void ExpectLanesAreKept(const EpochCourse& course, const EpochCourse& plain, con
     return false;
   };
   for (std::size_t s = 0; s < course.states().size(); ++s) {
-    const PlannedState& state = course.plan().states[s];
+    const PlannedState state = course.plan().states[s];
     const std::uint32_t round = course.states()[s].round;
-    const std::vector<PartitionId> used = own(s);
+    const std::span<const PartitionId> used = own(s);
     std::set<PartitionId> expected(used.begin(), used.end());
     if (s > 0) {
       for (const PartitionId p : course.plan().states[s - 1].resident) {

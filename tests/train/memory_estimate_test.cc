@@ -81,10 +81,10 @@ TEST(EstimateTrainingMemory, CountsTheEdges) {
   const GraphDescription graph = MakeGraph(1'000'000, 5'000'000);
   const std::uint64_t blocks = 5'000'000 / 4096 + graph.partition_count * graph.partition_count;
   const std::uint64_t edges = (std::uint64_t{1} << 19) + 2 * (std::uint64_t{1} << 15);
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).edges, edges * sizeof(Edge) + blocks * 68);
-  EXPECT_EQ(EstimateTrainingMemory(options, graph, 8, kOnePartition).edges, edges * sizeof(Edge) + blocks * 68);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 1, kOnePartition).edges, edges * sizeof(Edge) + blocks * 40);
+  EXPECT_EQ(EstimateTrainingMemory(options, graph, 8, kOnePartition).edges, edges * sizeof(Edge) + blocks * 40);
   options.group_queries = true;
-  EXPECT_GT(EstimateTrainingMemory(options, graph, 1, kOnePartition).edges, 2 * edges * sizeof(Edge) + blocks * 68);
+  EXPECT_GT(EstimateTrainingMemory(options, graph, 1, kOnePartition).edges, 2 * edges * sizeof(Edge) + blocks * 40);
 }
 
 // 512 partitions: the tables of 161 GB can be trained in a hundredth. The plans of their states are counted.
@@ -102,6 +102,24 @@ TEST(ChooseShape, ManyPartitionsAllowAHundredthOfTheTables) {
   const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, 2, *shape);
   EXPECT_LE(estimate.total(), tables / 100);
   EXPECT_GT(estimate.edges, EstimateTrainingMemory(options, graph, 2, kOnePartition).edges);
+}
+
+// The one that would come in while others train. What is chosen does not depend on it, so that the bits do not.
+TEST(EstimateTrainingMemory, OnePartitionLessIfNoneIsLoadedAhead) {
+  GraphDescription graph = MakeGraph(1'000'000, 5'000'000);
+  graph.relation_count = 0;
+  TrainOptions ahead, after;
+  after.prefetch = PrefetchMode::kOff;
+  const PartitionShape shape{8, 3};
+  const std::uint64_t with = EstimateTrainingMemory(ahead, graph, 2, shape).tables;
+  const std::uint64_t without = EstimateTrainingMemory(after, graph, 2, shape).tables;
+  EXPECT_EQ(with - with / 4, without);
+  const std::uint64_t enough = EstimateTrainingMemory(after, graph, 2, shape).total();
+  EXPECT_EQ(*ChooseShape(after, graph, enough, 2), *ChooseShape(ahead, graph, enough, 2));
+  for (TrainOptions* options : {&ahead, &after}) options->partitions = 8, options->resident = 3;
+  EXPECT_FALSE(ChooseShape(ahead, graph, enough, 2).ok());
+  ASSERT_OK(ChooseShape(after, graph, enough, 2).status());
+  EXPECT_EQ(*ChooseShape(after, graph, enough, 2), shape);
 }
 
 TEST(EstimateTrainingMemory, GrowsWithWhatNeedsMemory) {

@@ -14,6 +14,7 @@
 #include "format/paths.h"
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
+#include "tests/support/plan_of.h"
 #include "train/team.h"
 
 namespace octavo {
@@ -36,9 +37,10 @@ inline RunShape TeamShape(std::uint64_t partition_rows = 1024, std::uint64_t dim
 
 inline EpochPlan TeamPlan() {
   EpochPlan plan;
-  plan.states.resize(2);
-  plan.states[0].resident = {P(0), P(1)};
-  plan.states[1].resident = {P(2), P(3)};
+  DraftState first, second;
+  first.resident = {P(0), P(1)};
+  second.resident = {P(2), P(3)};
+  plan.states = StatesOf({first, second});
   plan.turns = {{.round = 0, .lane = 0, .first_state = 0, .end_state = 1},
                 {.round = 0, .lane = 1, .first_state = 1, .end_state = 2}};
   return plan;
