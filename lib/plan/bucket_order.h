@@ -39,8 +39,7 @@ struct Exchange {
   std::uint32_t enters = 0;
 };
 
-// The states of an epoch. With 512 partitions there are up to 131,000 states and 262,000 cells, so neither has memory
-// of its own.
+// The states of an epoch, in three arrays: with 512 partitions there are up to 131,000 states and 262,000 cells.
 struct StateSequence {
   std::vector<Exchange> exchanges;        // exchanges[s - 1] leads from state s - 1 to state s
   std::vector<UnitCell> cells;            // state by state, unordered within a state

@@ -240,10 +240,9 @@ std::uint64_t PlanBytes(const TrainOptions& options, const GraphDescription& gra
 }
 
 // The division for `memory`. It leaves room for as many threads as take a tenth of the memory, or fewer if nothing fits
-// otherwise; it does not depend on this training's number of threads, and only if the options name it on whether
-// partitions come in ahead. If negatives are all nodes, a small resident part
-// has room for many threads only because it has few negatives. So all nodes are kept in memory if a few threads fit as
-// well.
+// otherwise; it does not depend on this training's number of threads. On whether partitions come in ahead it depends
+// only if the options name the division. If negatives are all nodes, a small resident part has room for many threads
+// only because it has few negatives. So all nodes are kept in memory if a few threads fit as well.
 std::optional<PartitionShape> DivideFor(TrainOptions options, const GraphDescription& graph, std::uint64_t memory) {
   constexpr int kMostThreads = 64;
   if (options.partitions == 0 || options.resident == 0) options.prefetch = PrefetchMode::kAuto;
