@@ -297,7 +297,7 @@ bool IsPart(const Outcome& outcome) {
                               [&](const PartitionRecord& record) { return manifest.IsHere(record); });
 }
 
-std::string Summary(const VerifyFlags& flags, const Outcome& outcome) {
+std::string ResultText(const VerifyFlags& flags, const Outcome& outcome) {
   const std::uint64_t damages = outcome.report->damage_count();
   const std::uint64_t unread = outcome.report->unread_count();
   std::string text = flags.path + ": ";
@@ -340,8 +340,8 @@ void PrintText(const VerifyFlags& flags, const Outcome& outcome) {
   }
   for (const std::string& note : report.notes()) fmt::print("note: {}\n", note);
   for (const std::string& repair : outcome.repairs) fmt::print("repaired: {}\n", repair);
-  fmt::print("{}; {} checked in {:.2f} s{}\n", Summary(flags, outcome), FormatByteSize(report.bytes()), outcome.seconds,
-             flags.deep ? ", read from the disk" : "");
+  fmt::print("{}; {} checked in {:.2f} s{}\n", ResultText(flags, outcome), FormatByteSize(report.bytes()),
+             outcome.seconds, flags.deep ? ", read from the disk" : "");
 }
 
 void PrintJson(const VerifyFlags& flags, const Outcome& outcome) {
@@ -409,7 +409,7 @@ absl::Status RunVerify(const VerifyFlags& flags, Program& program) {
   } else if (outcome.report->unread_count() > 0) {
     program.exit_code = static_cast<int>(ErrorKind::kRuntime);
   }
-  if (program.exit_code != 0) program.reporter.Error(Summary(flags, outcome));
+  if (program.exit_code != 0) program.reporter.Error(ResultText(flags, outcome));
   return absl::OkStatus();
 }
 

@@ -14,7 +14,7 @@
 namespace octavo {
 namespace {
 
-constexpr std::size_t kWriteBytes = std::size_t{4} << 20;
+constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ absl::Status CellSpill::Append(EdgeChunks& chunks) {
   batches_.push_back({.begin = file_->size(), .edges = sorted.All().size()});
   for (auto rest = std::as_bytes(sorted.All()); !rest.empty();) {
     if (stop_ && stop_()) return absl::CancelledError("interrupted");
-    const auto some = rest.first(std::min(rest.size(), kWriteBytes));
+    const auto some = rest.first(std::min(rest.size(), kPieceBytes));
     RETURN_IF_ERROR(file_->Append(some));
     rest = rest.subspan(some.size());
   }

@@ -33,7 +33,7 @@ struct Armed {
 // Checked first, without the lock: in the common case nothing is armed.
 std::atomic<bool> any_armed{false};
 
-std::mutex& Mutex() {
+std::mutex& RulesMutex() {
   static std::mutex mutex;
   return mutex;
 }
@@ -120,7 +120,7 @@ absl::Status CheckFailpointEnvironment() {
 
 absl::Status SetFailpoints(std::string_view specification) {
   ASSIGN_OR_RETURN(std::vector<Armed> points, Parse(specification));
-  const std::lock_guard<std::mutex> lock(Mutex());
+  const std::lock_guard<std::mutex> lock(RulesMutex());
   ArmedPoints() = std::move(points);
   // Relaxed everywhere: a thread that sees the flag a moment late only passes one more failpoint.
   any_armed.store(!ArmedPoints().empty(), std::memory_order_relaxed);
@@ -132,7 +132,7 @@ absl::Status Failpoint(std::string_view name) {
   if (!environment_read || !any_armed.load(std::memory_order_relaxed)) return absl::OkStatus();
   Action action{};
   {
-    const std::lock_guard<std::mutex> lock(Mutex());
+    const std::lock_guard<std::mutex> lock(RulesMutex());
     bool acts = false;
     for (Armed& point : ArmedPoints()) {
       if (point.name == name && ++point.passes == point.at) {
