@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "tests/support/file_bytes.h"
@@ -190,6 +192,16 @@ void ForEachCut(const CrashDisk& disk, std::size_t random_cuts, RandomStream& ra
       return draw < 2 ? Fate::kLost : draw < 4 ? Fate::kKept : Fate::kTorn;
     });
   }
+}
+
+std::uint64_t Fingerprint(const FolderContents& contents) {
+  const std::hash<std::string_view> hash;
+  std::string all;
+  for (const auto& [name, bytes] : contents) {
+    for (const std::size_t part : {hash(name), hash(bytes)})
+      all.append(reinterpret_cast<const char*>(&part), sizeof(part));
+  }
+  return hash(all);
 }
 
 void WriteFolder(const fs::path& folder, const FolderContents& contents) {

@@ -89,6 +89,9 @@ class CrashDisk {
 void ForEachCut(const CrashDisk& disk, std::size_t random_cuts, RandomStream& random,
                 const std::function<void(const FolderContents&)>& check);
 
+// Of 64 bits: no test has so many contents that two different ones have the same.
+std::uint64_t Fingerprint(const FolderContents& contents);
+
 // Makes a folder hold these files and no others; folders within are left alone.
 void WriteFolder(const std::filesystem::path& folder, const FolderContents& contents);
 FolderContents ReadFolder(const std::filesystem::path& folder);
