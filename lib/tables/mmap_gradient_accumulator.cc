@@ -221,7 +221,8 @@ MmapGradientAccumulator::~MmapGradientAccumulator() {
 
 // The first store to a page reads it from the file, and if the disk has failed that raises SIGBUS. So the pages of the
 // region's first `bytes` bytes are made present beforehand, where a failure is an error status. From then on they are
-// private memory of this process. The file's pages are dropped from the page cache, where they would be a second copy.
+// private memory of this process. The file's pages are dropped from the page cache, where they would be a second copy;
+// from the begin of the file on each time, as a large page of the cache is not dropped by a part of it.
 absl::Status MmapGradientAccumulator::Populate(Region& region, std::uint64_t bytes) {
   while (region.populated - region.begin < bytes) {
     const std::uint64_t size = std::min(kPopulateBytes, region.end - region.populated);
@@ -230,8 +231,8 @@ absl::Status MmapGradientAccumulator::Populate(Region& region, std::uint64_t byt
       const int error_number = errno == EFAULT ? EIO : errno;  // EFAULT means that a store would raise SIGBUS
       return ErrnoError(fmt::format("{}: map {} bytes", file_.path().string(), region.populated + size), error_number);
     }
-    file_.DropCache(region.populated, size);
     region.populated += size;
+    file_.DropCache(0, region.populated);
   }
   return absl::OkStatus();
 }

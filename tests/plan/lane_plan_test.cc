@@ -90,6 +90,24 @@ TEST(LanePlan, TrainsEachCellOnceAndLanesShareNoPartition) {
   }
 }
 
+// If nothing may come in ahead, memory has the partitions of one state at a time, and the same is trained.
+TEST(LanePlan, NothingEntersAheadIfItMayNot) {
+  LanePlanner ahead(UnevenEdges(20), 2, {4, 2}, BucketOrder::kBeta, 9, false);
+  LanePlanner after(UnevenEdges(20), 2, {4, 2}, BucketOrder::kBeta, 9, false, /*ahead=*/false);
+  const EpochPlan plan = ahead.Plan(1);
+  const EpochPlan& other = after.Plan(1);
+  ASSERT_EQ(plan.states.size(), other.states.size());
+  bool any = false;
+  for (std::size_t s = 0; s < plan.states.size(); ++s) {
+    any = any || plan.states[s].ahead;
+    EXPECT_TRUE(s == 0 || !other.states[s].ahead);
+    EXPECT_EQ(ListOf(plan.states[s].cells), ListOf(other.states[s].cells));
+    EXPECT_EQ(ListOf(plan.states[s].NegativePartitions()), ListOf(other.states[s].NegativePartitions()));
+    EXPECT_LE(other.states[s].resident.size(), 2 * LargestPartition(LargestLane(20, 2), 4));
+  }
+  EXPECT_TRUE(any);
+}
+
 // What is in memory besides has no part in what is trained.
 TEST(LanePlan, HoldingAllTablesChangesNothingElse) {
   LanePlanner lean(UnevenEdges(20), 2, {4, 2}, BucketOrder::kBeta, 9, false);

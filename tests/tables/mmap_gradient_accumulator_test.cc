@@ -302,8 +302,8 @@ TEST_F(MmapGradientAccumulatorTest, PagesThatCannotBeReadAreAnErrorAndNoSignal) 
 // The clean pages of the file would be a second copy of the gradients.
 TEST_F(MmapGradientAccumulatorTest, NothingOfTheFileStaysInThePageCache) {
   ASSERT_OK_AND_ASSIGN(const auto gradients, MmapGradientAccumulator::Create(
-                                                 Path(), 64, {.block_floats = 4 << 20, .accumulated_rows = 1024}));
-  ASSERT_OK(gradients->BeginBatch(std::vector<std::uint64_t>{4 << 20}));
+                                                 Path(), 64, {.block_floats = 16 << 20, .accumulated_rows = 1024}));
+  ASSERT_OK(gradients->BeginBatch(std::vector<std::uint64_t>{16 << 20}));
   std::ranges::fill(gradients->block(0), 1.0F);
   EXPECT_LT(CachedBytes(Path()), std::uint64_t{1} << 20);
 }
