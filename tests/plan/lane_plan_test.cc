@@ -80,7 +80,9 @@ TEST(LanePlan, TrainsEachCellOnceAndLanesShareNoPartition) {
             SCOPED_TRACE(::testing::Message() << lanes << " lanes, " << fine << ": " << shape.partitions);
             const PartitionEdges edges = UnevenEdges(fine);
             LanePlanner planner(edges, lanes, shape, order, 3, hold_all);
-            for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+            // Groups take the time to draw, and do not depend on order and memory.
+            const std::uint64_t epochs = order == BucketOrder::kBeta && !hold_all ? 3 : 1;
+            for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
               CheckPlan(planner.Plan(epoch), DrawLaneGroups(edges, lanes, 3, epoch), fine, shape, hold_all);
             }
           }
