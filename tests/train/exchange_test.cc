@@ -23,7 +23,7 @@ const TinyTraining& Training() {
   return training;
 }
 
-std::string NewRun() {
+std::string NewFolder() {
   static int count = 0;
   return "run" + std::to_string(++count);
 }
@@ -45,10 +45,10 @@ TEST(Exchange, EachWayGivesTheSameBytes) {
       TrainOptions options = Options(static_cast<std::uint64_t>(partitions), static_cast<std::uint64_t>(resident));
       options.storage = storage;
       options.exchange = ExchangeMode::kDirect;
-      const RunBytes expected = Training().Train(options, NewRun());
+      const RunBytes expected = Training().Train(options, NewFolder());
       for (const ExchangeMode mode : kModes) {
         options.exchange = mode;
-        const std::string run = NewRun();
+        const std::string run = NewFolder();
         std::vector<EpochEvent> events;
         std::vector<LoadingChoice> choices;
         TrainCallbacks callbacks;
@@ -73,8 +73,8 @@ TEST(Exchange, EachWayGivesTheSameBytes) {
 TEST(Exchange, AResumeWithAnotherModeGivesTheSameBytes) {
   for (const std::uint64_t resident : {7U, 3U}) {
     TrainOptions options = Options(7, resident);
-    const RunBytes expected = Training().Train(options, NewRun());
-    const std::string run = NewRun();
+    const RunBytes expected = Training().Train(options, NewFolder());
+    const std::string run = NewFolder();
     std::atomic<int> stop = 0;
     int batches = 0;
     TrainCallbacks callbacks;
@@ -100,7 +100,7 @@ TEST(Exchange, AnotherDivisionChoosesAnew) {
   TrainOptions options = Options(0, 0);
   options.partitions = 7;
   options.resident = 3;
-  const std::string run = NewRun();
+  const std::string run = NewFolder();
   std::atomic<int> stop = 0;
   TrainCallbacks callbacks;
   callbacks.on_batch = [&](const TrainProgress& progress) { stop = progress.epoch == 1 ? 1 : 0; };
@@ -130,7 +130,7 @@ void TrainOneEpoch(const std::string& run) {
 }
 
 TEST(Exchange, DamagedMappedRowsEndTheTrainingBeforeItCommits) {
-  const std::string run = NewRun();
+  const std::string run = NewFolder();
   TrainOneEpoch(run);
   const RunPaths paths(Training().run_folder(run));
   ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(paths.State()));
@@ -151,11 +151,11 @@ TEST(Exchange, DamagedMappedRowsEndTheTrainingBeforeItCommits) {
   // After a repair the run continues to the same bytes.
   FlipByte(table, 4096 + 3 * 1024 * 8 * 4 + 77);
   ASSERT_OK(Training().Resume(0, run));
-  EXPECT_EQ(ReadRunBytes(paths.folder()), Training().Train(Options(0, 0), NewRun()));
+  EXPECT_EQ(ReadRunBytes(paths.folder()), Training().Train(Options(0, 0), NewFolder()));
 }
 
 TEST(Exchange, AStopWaitsForTheVerification) {
-  const std::string run = NewRun();
+  const std::string run = NewFolder();
   TrainOneEpoch(run);
   const RunPaths paths(Training().run_folder(run));
   ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(paths.State()));
@@ -174,13 +174,13 @@ TEST(Exchange, AStopWaitsForTheVerification) {
 }
 
 TEST(Exchange, AFailedReadOfMappedRowsNamesTheCommitToGoOnFrom) {
-  const std::string run = NewRun();
+  const std::string run = NewFolder();
   TrainOneEpoch(run);
   ASSERT_OK(SetFailpoints("table.check:3=eio"));
   EXPECT_ERROR(Training().Resume(0, run), kRuntime, "failpoint table.check");
   ASSERT_OK(SetFailpoints(""));
   ASSERT_OK(Training().Resume(0, run));
-  EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), Training().Train(Options(0, 0), NewRun()));
+  EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), Training().Train(Options(0, 0), NewFolder()));
 }
 
 }  // namespace
