@@ -122,6 +122,19 @@ PlannedStates PlannedStates::Maker::Make() {
   return states;
 }
 
+PlannedStates StatesOf(std::span<const DraftState> drafts) {
+  std::size_t cells = 0;
+  std::size_t partitions = 0;
+  for (const DraftState& draft : drafts) {
+    cells += draft.cells.size();
+    partitions += draft.leaving.size() + draft.entering.size() + draft.resident.size() + draft.negatives.size() +
+                  draft.first_group.size();
+  }
+  PlannedStates::Maker states(drafts.size(), cells, partitions);
+  for (const DraftState& draft : drafts) states.Add(ViewOf(draft));
+  return states.Make();
+}
+
 std::uint32_t LargestPartition(std::uint32_t fine_partitions, std::uint32_t partitions) {
   return (fine_partitions + partitions - 1) / partitions;
 }

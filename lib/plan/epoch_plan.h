@@ -37,10 +37,10 @@ struct CellId {
 // Those of `all` that are not in `some`. Both ascend, and so does the result.
 std::vector<PartitionId> Without(std::span<const PartitionId> all, std::span<const PartitionId> some);
 
-// A state of a plan, whose lists are `Lists`: ascending.
+// A state of a plan. `Lists` is the type of its lists, which ascend.
 template <template <typename> typename Lists>
 struct StateOf {
-  // Relative to the previous state; both empty for the first state.
+  // Relative to the previous state; both empty for the first state of an epoch.
   Lists<PartitionId> leaving;
   Lists<PartitionId> entering;
   Lists<PartitionId> resident;  // all in memory
@@ -139,8 +139,8 @@ class PlannedStates::Iterator {
 // Collects the states of a plan in their order.
 class PlannedStates::Maker {
  public:
-  // For so many states and cells, if they are known, and so many partitions in all lists together.
-  explicit Maker(std::size_t states = 0, std::size_t cells = 0, std::size_t partitions = 0);
+  // For at most so many states and cells, and partitions in all lists together.
+  Maker(std::size_t states, std::size_t cells, std::size_t partitions);
   // Copies the lists. REQUIRES: fewer than 65,536 partitions in each
   void Add(const PlannedState& state);
   PlannedStates Make();
@@ -148,6 +148,8 @@ class PlannedStates::Maker {
  private:
   std::shared_ptr<Storage> storage_;
 };
+
+PlannedStates StatesOf(std::span<const DraftState> drafts);
 
 // The states [first_state, end_state) that a lane trains in a round (plan/lane_schedule.h).
 struct LaneTurn {

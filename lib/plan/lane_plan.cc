@@ -56,9 +56,7 @@ const EpochPlan& LanePlanner::Plan(std::uint64_t epoch) {
     }
   }
   SetExchanges(states);
-  PlannedStates::Maker made;
-  for (const DraftState& state : states) made.Add(ViewOf(state));
-  plan_.states = made.Make();
+  plan_.states = StatesOf(states);
   plan_.ahead = ahead_;
   return plan_;
 }
@@ -88,6 +86,7 @@ void LanePlanner::AddTurn(std::uint64_t epoch, std::uint32_t round, std::uint32_
       in_memory[order.exchanges[s - 1].enters] = true;
     }
     DraftState planned;
+    planned.ahead = ahead_;
     for (const UnitCell& cell : order.CellsOf(s)) {
       const CellId id = {held[cell.head], held[cell.tail]};
       const bool head_in_first = Holds(first, id.head);

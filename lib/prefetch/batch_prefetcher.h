@@ -22,6 +22,7 @@
 
 namespace octavo {
 
+// Partitions are loaded ahead except with kOff (TrainOptions::LoadsAhead).
 enum class PrefetchMode {
   kOff,   // each window is read when it is needed
   kOn,    // the next window is read while this one trains

@@ -36,9 +36,10 @@ absl::Status PartitionLoader::Begin(const EpochPlan& plan, std::size_t state) {
   const std::span<const PartitionId> target = plan.states[state].resident;
   leaving_ = Without(resident_, target);
   // If nothing has to be loaded now, as after an epoch that left these partitions in memory, eviction waits for the
-  // next exchange.
+  // next exchange, where there is room for it.
   first_loads_ = Without(target, resident_);
-  if (!first_loads_.empty()) RETURN_IF_ERROR(exchanges_.Run(state));
+  const bool room = state + 1 < plan.states.size() && plan.states[state + 1].ahead;
+  if (!first_loads_.empty() || (!leaving_.empty() && !room)) RETURN_IF_ERROR(exchanges_.Run(state));
   return StartNext();
 }
 

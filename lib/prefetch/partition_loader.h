@@ -43,7 +43,8 @@ class PartitionLoader {
   absl::Status Advance();
 
   // Waits for an exchange under way, so that until the next call only the user's thread uses the tables. Returns its
-  // error, which Advance will return too; the partitions of the current state are in memory in any case.
+  // error, which Advance will return too. The partitions of the current state are in memory, except after a failed
+  // Advance to a state without `ahead`.
   absl::Status Wait() { return exchanges_.Wait(); }
 
   // Seconds spent loading and evicting, on any thread, and waiting for it, since the last call.

@@ -30,7 +30,8 @@ Residency PlannedResidency(const Progress& progress, const TrainOptions& options
                                                                      .shape = shape,
                                                                      .order = options.order,
                                                                      .seed = options.seed,
-                                                                     .first_epoch = progress.plan_epoch});
+                                                                     .first_epoch = progress.plan_epoch,
+                                                                     .ahead = options.LoadsAhead()});
   const std::uint64_t epoch =
       std::max(progress.plan_epoch, progress.epoch - std::min<std::uint64_t>(1, progress.epoch));
   const EpochPlan& plan = planner->Plan(epoch);

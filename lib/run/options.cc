@@ -362,8 +362,8 @@ std::vector<OptionField> WorkFields() {
       NoIdentity(OneOf<PrefetchMode>(
           "prefetch", &O::prefetch,
           {{"auto", PrefetchMode::kAuto}, {"on", PrefetchMode::kOn}, {"off", PrefetchMode::kOff}},
-          "Read edges, and load partitions, while others train; auto decides for edges from measured "
-          "times. off needs memory for one partition less")),
+          "Read edges, and load partitions, while others train; auto: edges only if measured times say so. "
+          "off needs memory for one partition less, with partitions and resident")),
       NoIdentity(Recent(ExchangeField())),
       NoIdentity(Real("checkpoint-minutes", &O::checkpoint_minutes, 0, 1e6,
                       "Minutes between commits within an epoch; 0 commits only at its end")),

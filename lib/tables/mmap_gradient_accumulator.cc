@@ -221,8 +221,8 @@ MmapGradientAccumulator::~MmapGradientAccumulator() {
 
 // The first store to a page reads it from the file, and if the disk has failed that raises SIGBUS. So the pages of the
 // region's first `bytes` bytes are made present beforehand, where a failure is an error status. From then on they are
-// private memory of this process. The file's pages are dropped from the page cache, where they would be a second copy;
-// from the begin of the file on each time, as a large page of the cache is not dropped by a part of it.
+// private memory of this process. The file's pages are dropped from the page cache, where they would be a second copy.
+// Each time from the start of the file: a drop that covers a part of a large page leaves that page.
 absl::Status MmapGradientAccumulator::Populate(Region& region, std::uint64_t bytes) {
   while (region.populated - region.begin < bytes) {
     const std::uint64_t size = std::min(kPopulateBytes, region.end - region.populated);

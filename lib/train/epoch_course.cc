@@ -53,9 +53,7 @@ EpochCourse::EpochCourse(const EpochPlan& whole, std::vector<std::uint64_t> firs
   }
   if (keep_lanes) KeepLanes(states);
   SetExchanges(states);
-  PlannedStates::Maker made;
-  for (const DraftState& state : states) made.Add(ViewOf(state));
-  plan_.states = made.Make();
+  plan_.states = StatesOf(states);
 }
 
 // What moves between two states depends on which of them this process trains.

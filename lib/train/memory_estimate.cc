@@ -206,8 +206,8 @@ std::uint64_t ValidationBytes(const TrainOptions& options, const GraphDescriptio
              Product(graph.relation_count, kNameBytes));
 }
 
-// What the states of an epoch take: the plan of this epoch, and that of the next while it is made from its order of
-// buckets; what is left to train of this one; their places in the orders of edges; and the records of the blocks of
+// What the states of an epoch take: the plans of this epoch and the next; the order of buckets from which one is made;
+// what is left to train of this epoch; their places in the orders of edges; and the records of the blocks of
 // held-out edges. The bytes of the program cover those of up to 64 partitions.
 std::uint64_t PlanBytes(const TrainOptions& options, const GraphDescription& graph, const PartitionShape& shape) {
   constexpr std::uint64_t kCovered = 64;
@@ -239,13 +239,20 @@ std::uint64_t PlanBytes(const TrainOptions& options, const GraphDescription& gra
              Product(blocks, sizeof(BlockRecord)));
 }
 
-// The division for `memory`. It leaves room for as many threads as take a tenth of the memory, or fewer if nothing fits
-// otherwise; it does not depend on this training's number of threads. On whether partitions come in ahead it depends
-// only if the options name the division. If negatives are all nodes, a small resident part has room for many threads
-// only because it has few negatives. So all nodes are kept in memory if a few threads fit as well.
-std::optional<PartitionShape> DivideFor(TrainOptions options, const GraphDescription& graph, std::uint64_t memory) {
-  constexpr int kMostThreads = 64;
+// The options by which a division is chosen: partitions come in ahead, unless the options name the division. So
+// --prefetch does not change what is chosen, on which the bits depend.
+TrainOptions DividedAs(TrainOptions options) {
   if (options.partitions == 0 || options.resident == 0) options.prefetch = PrefetchMode::kAuto;
+  return options;
+}
+
+// The division for `memory`. It leaves room for as many threads as take a tenth of the memory, or fewer if nothing fits
+// otherwise; it does not depend on this training's number of threads. If negatives are all nodes, a small resident part
+// has room for many threads only because it has few negatives. So all nodes are kept in memory if a few threads fit as
+// well. REQUIRES: DividedAs(options)
+std::optional<PartitionShape> DivideFor(const TrainOptions& options, const GraphDescription& graph,
+                                        std::uint64_t memory) {
+  constexpr int kMostThreads = 64;
   PartitionRequest request = RequestFor(options, graph);
   request.memory = memory;
   constexpr int kSomeThreads = 8;
@@ -267,7 +274,7 @@ std::optional<PartitionShape> DivideFor(TrainOptions options, const GraphDescrip
 }
 
 bool Fits(const TrainOptions& options, const GraphDescription& graph, std::uint64_t memory, int threads) {
-  const auto shape = DivideFor(options, graph, memory);
+  const auto shape = DivideFor(DividedAs(options), graph, memory);
   return shape && EstimateTrainingMemory(options, graph, threads, *shape).total() <= memory;
 }
 
@@ -404,9 +411,10 @@ absl::StatusOr<PartitionShape> LaneShape(const TrainOptions& options, const Grap
 absl::StatusOr<PartitionShape> ChooseShape(const TrainOptions& options, const GraphDescription& graph,
                                            std::uint64_t memory, int threads) {
   if (options.lanes > 1) return LaneShape(options, graph, memory, threads);
-  PartitionRequest request = RequestFor(options, graph);
+  const TrainOptions divided = DividedAs(options);
+  PartitionRequest request = RequestFor(divided, graph);
   RETURN_IF_ERROR(CheckPartitionNumbers(request));
-  if (const auto shape = DivideFor(options, graph, memory)) {
+  if (const auto shape = DivideFor(divided, graph, memory)) {
     const MemoryEstimate needed = EstimateTrainingMemory(options, graph, threads, *shape);
     if (needed.total() <= memory) return *shape;
     // The division has room for fewer threads, but at least one.
@@ -417,10 +425,10 @@ absl::StatusOr<PartitionShape> ChooseShape(const TrainOptions& options, const Gr
                                   room / one));
   }
   request.other_bytes = [&](const PartitionShape& shape) {
-    const MemoryEstimate estimate = EstimateTrainingMemory(options, graph, threads, shape);
+    const MemoryEstimate estimate = EstimateTrainingMemory(divided, graph, threads, shape);
     return estimate.total() - std::min(estimate.total(), ResidentBytes(request, shape));
   };
-  const MemoryEstimate least = EstimateTrainingMemory(options, graph, threads, SmallestShape(request));
+  const MemoryEstimate least = EstimateTrainingMemory(divided, graph, threads, SmallestShape(request));
   const std::uint64_t enough = EnoughMemory(options, graph, std::max(least.total(), memory), threads);
   return UsageError(TooLittleMemory(least, memory, enough));
 }

@@ -51,13 +51,17 @@ absl::Status CheckAlike(Team& team, const GraphDescription& graph, const TrainOp
   MessageWriter mine;
   mine.Put(graph.fingerprint);
   mine.Put(ConfigurationHash(options));
+  // No part of the configuration, but of where partitions are when, which all ranks plan.
+  mine.Put(options.LoadsAhead());
   ASSIGN_OR_RETURN(const std::vector<Message> all, team.ranks().Together(mine.Take()));
   for (int rank = 0; rank < team.ranks().size(); ++rank) {
     MessageReader reader(all[static_cast<std::size_t>(rank)]);
     std::uint64_t fingerprint = 0;
     std::uint64_t hash = 0;
+    bool ahead = false;
     RETURN_IF_ERROR(reader.Get(fingerprint));
     RETURN_IF_ERROR(reader.Get(hash));
+    RETURN_IF_ERROR(reader.Get(ahead));
     if (fingerprint != graph.fingerprint) {
       return UsageError(
           fmt::format("rank {} has a graph with fingerprint {:016x}, rank {} one with {:016x}; expected "
@@ -66,6 +70,10 @@ absl::Status CheckAlike(Team& team, const GraphDescription& graph, const TrainOp
     }
     if (hash != ConfigurationHash(options)) {
       return UsageError(fmt::format("ranks {} and {} have different training options; expected the same",
+                                    team.ranks().NameOf(team.rank()), team.ranks().NameOf(rank)));
+    }
+    if (ahead != options.LoadsAhead()) {
+      return UsageError(fmt::format("--prefetch is off for one of the ranks {} and {}; expected it for both or none",
                                     team.ranks().NameOf(team.rank()), team.ranks().NameOf(rank)));
     }
   }

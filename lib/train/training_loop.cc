@@ -176,6 +176,7 @@ EpochPosition TrainingLoop::Position() const {
 // The plan of the next epoch is needed early: its first window is prefetched during the last one of this epoch, and a
 // team sends partitions to their next owners.
 absl::Status TrainingLoop::PlanEpoch() {
+  course_ = {};  // before the next plan is made, as it can take megabytes
   whole_ = planner_->Plan(progress_.epoch);
   next_whole_.reset();
   const bool next_is_known = progress_.epoch + 1 < options_.epochs && shape() == next_shape_;

@@ -148,6 +148,7 @@ TEST_P(CrashStatesTest, NoCutLosesACommit) {
   const Recording recording = RecordRun();
   EXPECT_EQ(Cut(recording, 2), "");
   EXPECT_GE(states_, 2000U);
+  EXPECT_GE(examined_.size(), 1000U);
   std::printf("%zu states, %zu of them different, after %zu events\n", states_, examined_.size(),
               recording.events.size());
 }

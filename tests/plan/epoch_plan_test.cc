@@ -124,7 +124,7 @@ TEST(PlannedStates, KeepsEachList) {
             .negatives = ids({2, 7}),
             .first_group = ids({2, 5}),
             .ahead = false};
-  const PlannedStates states = StatesOf({first, second});
+  const PlannedStates states = StatesOf(std::vector{first, second});
   ASSERT_EQ(states.size(), 2U);
   for (const auto& [state, draft] : {std::pair(states[0], first), {states[1], second}}) {
     const DraftState copy = CopyOf(state);

@@ -49,7 +49,7 @@ TEST(LaneRanks, PartitionsHaveTheLaneWhoseStatesHaveThem) {
     for (const std::uint32_t p : resident) made.resident.push_back(static_cast<PartitionId>(p));
     return made;
   };
-  plan.states = StatesOf({state({0, 1}), state({1, 2}), state({4}), state({0, 4}), state({3})});
+  plan.states = StatesOf(std::vector{state({0, 1}), state({1, 2}), state({4}), state({0, 4}), state({3})});
   plan.turns = {{.round = 0, .lane = 0, .first_state = 0, .end_state = 2},
                 {.round = 0, .lane = 1, .first_state = 2, .end_state = 3},
                 {.round = 1, .lane = 0, .first_state = 3, .end_state = 4},

@@ -1,7 +1,6 @@
-// Plans for tests.
+// Lists of plans for tests.
 #pragma once
 
-#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -13,12 +12,6 @@ namespace octavo {
 template <typename Item>
 std::vector<Item> ListOf(std::span<const Item> list) {
   return {list.begin(), list.end()};
-}
-
-inline PlannedStates StatesOf(std::initializer_list<DraftState> drafts) {
-  PlannedStates::Maker states;
-  for (const DraftState& draft : drafts) states.Add(ViewOf(draft));
-  return states.Make();
 }
 
 }  // namespace octavo

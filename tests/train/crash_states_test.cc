@@ -134,6 +134,7 @@ TEST_P(TrainingCrashStatesTest, WhateverACutLeavesTheTrainingEndsTheSame) {
     if (i < events_.size()) disk.Apply(events_[i]);
   }
   EXPECT_GE(states, 200U);
+  EXPECT_GE(examined_.size(), 100U);
 }
 
 // If the sync of an epoch's events is forgotten, the events are lost while the epoch's commit remains.

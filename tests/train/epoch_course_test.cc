@@ -281,6 +281,18 @@ TEST(EpochCourse, IsWhatALaneAfterTheOtherWouldTrainFromAnyPlace) {
   }
 }
 
+// With and without room for all of the lanes.
+TEST(EpochCourse, NothingEntersAheadIfItMayNot) {
+  LanePlanner planner(SomeEdges(), 2, {4, 2}, BucketOrder::kBeta, 3, /*hold_all=*/false, /*ahead=*/false);
+  std::mt19937 random(9);
+  const EpochPlan plan = planner.Plan(0);
+  for (const bool keep : {false, true}) {
+    const EpochCourse course(plan, RandomFirstBatches(plan, random), 1, LanesOfRank(2, 2, 0), {}, keep);
+    ASSERT_GT(course.plan().states.size(), 2U);
+    for (std::size_t s = 1; s < course.plan().states.size(); ++s) EXPECT_FALSE(course.plan().states[s].ahead);
+  }
+}
+
 TEST(EpochCourse, WithoutLanesIsTheRestOfThePlan) {
   std::mt19937 random(8);
   for (const PartitionShape shape : {PartitionShape{1, 1}, {5, 2}, {6, 3}}) {

@@ -116,6 +116,10 @@ TEST(EstimateTrainingMemory, OnePartitionLessIfNoneIsLoadedAhead) {
   EXPECT_EQ(with - with / 4, without);
   const std::uint64_t enough = EstimateTrainingMemory(after, graph, 2, shape).total();
   EXPECT_EQ(*ChooseShape(after, graph, enough, 2), *ChooseShape(ahead, graph, enough, 2));
+  // What is refused needs more than is allowed.
+  const absl::Status refused = ChooseShape(after, graph, std::uint64_t{60} << 20, 2).status();
+  EXPECT_EQ(refused.message(), ChooseShape(ahead, graph, std::uint64_t{60} << 20, 2).status().message());
+  EXPECT_ERROR(refused, kUsage, "training needs ");
   for (TrainOptions* options : {&ahead, &after}) options->partitions = 8, options->resident = 3;
   EXPECT_FALSE(ChooseShape(ahead, graph, enough, 2).ok());
   ASSERT_OK(ChooseShape(after, graph, enough, 2).status());

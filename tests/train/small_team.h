@@ -40,7 +40,7 @@ inline EpochPlan TeamPlan() {
   DraftState first, second;
   first.resident = {P(0), P(1)};
   second.resident = {P(2), P(3)};
-  plan.states = StatesOf({first, second});
+  plan.states = StatesOf(std::vector{first, second});
   plan.turns = {{.round = 0, .lane = 0, .first_state = 0, .end_state = 1},
                 {.round = 0, .lane = 1, .first_state = 1, .end_state = 2}};
   return plan;

@@ -218,7 +218,7 @@ TEST_F(TeamRestartTest, ATeamNeedsALaneForEachRank) {
 
 // Every rank has the same graph and options, or is named.
 TEST_F(TeamRestartTest, RefusesDifferentGraphsAndOptions) {
-  const auto check = [&](std::uint64_t fingerprint, std::uint64_t seed) {
+  const auto check = [&](std::uint64_t fingerprint, std::uint64_t seed, PrefetchMode prefetch = PrefetchMode::kAuto) {
     std::vector<absl::Status> found(2);
     RunRanks(2, [&](Ranks& ranks) -> absl::Status {
       Team team(ranks, 2, {0, 0});
@@ -226,6 +226,7 @@ TEST_F(TeamRestartTest, RefusesDifferentGraphsAndOptions) {
       graph.fingerprint = ranks.first() ? 5 : fingerprint;
       TrainOptions options;
       options.seed = ranks.first() ? 1 : seed;
+      options.prefetch = ranks.first() ? PrefetchMode::kOn : prefetch;
       found[static_cast<std::size_t>(ranks.rank())] = CheckAlike(team, graph, options);
       return ranks.Meet();
     });
@@ -237,6 +238,9 @@ TEST_F(TeamRestartTest, RefusesDifferentGraphsAndOptions) {
     EXPECT_ERROR(status, kUsage, "expected copies of one import");
   }
   for (const absl::Status& status : check(5, 2)) EXPECT_ERROR(status, kUsage, "have different training options");
+  for (const absl::Status& status : check(5, 1, PrefetchMode::kOff)) {
+    EXPECT_ERROR(status, kUsage, "--prefetch is off for one of the ranks ");
+  }
 }
 
 // A manifest in which the folders have their numbers of then.
