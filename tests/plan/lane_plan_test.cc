@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/plan/uneven_edges.h"
-#include "tests/support/plan_of.h"
+#include "tests/support/list_of.h"
 
 namespace octavo {
 namespace {

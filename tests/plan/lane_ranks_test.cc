@@ -6,7 +6,6 @@
 
 #include "gtest/gtest.h"
 #include "plan/lane_plan.h"
-#include "tests/support/plan_of.h"
 
 namespace octavo {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
-#include "tests/support/plan_of.h"
+#include "tests/support/list_of.h"
 
 namespace octavo {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "plan/lane_plan.h"
-#include "tests/support/plan_of.h"
+#include "tests/support/list_of.h"
 
 namespace octavo {
 namespace {

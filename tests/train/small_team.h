@@ -13,8 +13,8 @@
 #include "checkpoint/run_tables.h"
 #include "format/paths.h"
 #include "gtest/gtest.h"
+#include "plan/epoch_plan.h"
 #include "tests/support/expect_status.h"
-#include "tests/support/plan_of.h"
 #include "train/team.h"
 
 namespace octavo {
