@@ -51,9 +51,6 @@ PlannedState PlannedStates::operator[](std::size_t s) const {
   return state;
 }
 
-PlannedStates::Iterator PlannedStates::begin() const { return Iterator(this, 0); }
-PlannedStates::Iterator PlannedStates::end() const { return Iterator(this, size()); }
-
 PlannedStates PlannedStates::From(std::size_t first) const {
   PlannedStates states = *this;
   states.first_ += first;

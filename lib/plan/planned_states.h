@@ -58,7 +58,6 @@ DraftState CopyOf(const PlannedState& state);
 class PlannedStates {
  public:
   class Maker;
-  class Iterator;
 
   PlannedStates() = default;
 
@@ -67,8 +66,6 @@ class PlannedStates {
   // REQUIRES: s < size()
   PlannedState operator[](std::size_t s) const;
   PlannedState back() const { return (*this)[size() - 1]; }
-  Iterator begin() const;
-  Iterator end() const;
 
   // The states from `first` on. REQUIRES: first <= size()
   PlannedStates From(std::size_t first) const;
@@ -98,27 +95,6 @@ class PlannedStates {
   std::shared_ptr<const Storage> storage_;
   std::size_t first_ = 0;
   std::size_t end_ = 0;
-};
-
-class PlannedStates::Iterator {
- public:
-  using value_type = PlannedState;
-  using difference_type = std::ptrdiff_t;
-
-  Iterator() = default;
-  Iterator(const PlannedStates* states, std::size_t at) : states_(states), at_(at) {}
-
-  PlannedState operator*() const { return (*states_)[at_]; }
-  Iterator& operator++() {
-    ++at_;
-    return *this;
-  }
-  Iterator operator++(int) { return Iterator(states_, at_++); }
-  friend bool operator==(const Iterator&, const Iterator&) = default;
-
- private:
-  const PlannedStates* states_ = nullptr;
-  std::size_t at_ = 0;
 };
 
 // Collects the states of a plan in their order.

@@ -48,24 +48,33 @@ EpochOrder::EpochOrder(const CellReader& cells, const OrderSettings& settings, s
   const std::size_t partitions = cells.header().partition_count;
   // Exactly, as there can be hundreds of thousands: growth would take twice as much.
   states_.reserve(plan.states.size() + 1);
+  pools_.reserve(plan.states.size() + cells.edge_count() / sizes_.pool_edges);
   blocks_.reserve(cells.block_count());
   for (std::size_t s = 0; s < plan.states.size(); ++s) {
+    const std::size_t first_block = blocks_.size();
     for (const CellId& cell : plan.states[s].cells) {
       const std::size_t index = Value(cell.head) * partitions + Value(cell.tail);
       for (std::uint32_t b = first_of_cell[index]; b < first_of_cell[index + 1]; ++b) blocks_.push_back(b);
     }
     RandomStream stream(settings.seed, RandomPurpose::kBlockOrder, static_cast<std::uint32_t>(epoch), s);
-    Shuffle(std::span(blocks_).subspan(states_.back().first_block), stream);
-    EndState();
+    Shuffle(std::span(blocks_).subspan(first_block), stream);
+    EndState(first_block);
   }
 }
 
-// Ends a state, which has the last blocks.
-void EpochOrder::EndState() {
+// Ends a state: its blocks are those from `first_block` on.
+void EpochOrder::EndState(std::size_t first_block) {
   StateBegin next = states_.back();
-  for (std::size_t i = next.first_block; i < blocks_.size(); ++i) next.first_edge += cells_.block(blocks_[i]).edges;
-  next.first_block = static_cast<std::uint32_t>(blocks_.size());
-  const std::uint64_t edges = next.first_edge - states_.back().first_edge;
+  std::uint64_t edges = 0;       // of the state, before block i
+  std::uint64_t pool_begin = 0;  // of the next pool
+  for (std::size_t i = first_block; i < blocks_.size(); ++i) {
+    const std::uint64_t end = edges + cells_.block(blocks_[i]).edges;
+    for (; pool_begin < end; pool_begin += sizes_.pool_edges) {
+      pools_.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(pool_begin - edges)});
+    }
+    edges = end;
+  }
+  next.first_edge += edges;
   const std::uint64_t rest = edges % sizes_.pool_edges;
   next.first_pool += CountOf(edges, sizes_.pool_edges);
   next.first_window += edges / sizes_.pool_edges * windows_per_pool_ + CountOf(rest, sizes_.window_edges);
@@ -116,18 +125,14 @@ EpochOrder::WindowPlace EpochOrder::PlaceOfWindow(std::uint64_t window) const {
 
 std::vector<EpochOrder::BlockPart> EpochOrder::PartsOfPool(std::uint64_t pool) const {
   const auto [begin, end] = EdgesOfPool(pool);
-  const StateBegin& state = states_[StateWith(pool, &StateBegin::first_pool)];
   std::vector<BlockPart> parts;
-  std::uint64_t place = state.first_edge;  // of the block's first edge
-  for (std::size_t i = state.first_block; i < blocks_.size() && place < end; ++i) {
-    const std::uint32_t block = blocks_[i];
-    const std::uint64_t edges = cells_.block(block).edges;
-    if (place + edges > begin) {
-      const std::uint64_t first = begin > place ? begin - place : 0;
-      const std::uint64_t last = std::min(edges, end - place);
-      parts.push_back({block, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last - first)});
-    }
-    place += edges;
+  std::uint32_t first = pools_[pool].skipped;
+  std::uint64_t left = end - begin;
+  for (std::size_t i = pools_[pool].block; left > 0; ++i) {
+    const std::uint64_t edges = std::min<std::uint64_t>(cells_.block(blocks_[i]).edges - first, left);
+    parts.push_back({blocks_[i], first, static_cast<std::uint32_t>(edges)});
+    left -= edges;
+    first = 0;
   }
   return parts;
 }

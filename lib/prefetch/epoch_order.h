@@ -73,7 +73,7 @@ class EpochOrder {
     std::uint32_t edges = 0;
   };
 
-  // Bytes for each state of the plan and each block of the graph.
+  // Bytes for each state of the plan, with one pool, and for each block of the graph.
   static constexpr std::uint64_t kStateBytes = 40;
   static constexpr std::uint64_t kBlockBytes = sizeof(std::uint32_t);
 
@@ -109,10 +109,15 @@ class EpochOrder {
     std::uint64_t first_pool = 0;
     std::uint64_t first_window = 0;
     std::uint64_t first_batch = 0;
-    std::uint32_t first_block = 0;  // index into blocks_
     friend bool operator==(const StateBegin&, const StateBegin&) = default;
   };
-  static_assert(sizeof(StateBegin) == kStateBytes);
+
+  // Where a pool begins: after `skipped` edges of blocks_[block].
+  struct PoolBegin {
+    std::uint32_t block = 0;
+    std::uint32_t skipped = 0;
+  };
+  static_assert(sizeof(StateBegin) + sizeof(PoolBegin) == kStateBytes);
 
   // Edges [begin, end) of the epoch.
   struct EdgeRange {
@@ -120,7 +125,7 @@ class EpochOrder {
     std::uint64_t end = 0;
   };
 
-  void EndState();
+  void EndState(std::size_t first_block);
   std::size_t StateWith(std::uint64_t index, std::uint64_t StateBegin::*first) const;
   EdgeRange EdgesOfPool(std::uint64_t pool) const;
 
@@ -131,6 +136,7 @@ class EpochOrder {
   const std::uint64_t windows_per_pool_;
   const std::uint64_t entries_per_edge_;
   std::vector<StateBegin> states_;
+  std::vector<PoolBegin> pools_;
   std::vector<std::uint32_t> blocks_;  // in the epoch's order
 };
 

@@ -39,7 +39,8 @@ Residency PlannedResidency(const Progress& progress, const TrainOptions& options
   const double edges = static_cast<double>(std::max<std::uint64_t>(1, train.edge_count()));
   std::vector<Spans> spans(train.header().partition_count);
   std::uint64_t trained = 0;
-  for (const PlannedState& state : plan.states) {
+  for (std::size_t s = 0; s < plan.states.size(); ++s) {
+    const PlannedState state = plan.states[s];
     const double from = static_cast<double>(trained) / edges;
     for (const CellId& cell : state.cells) {
       if (const auto found = edges_of.find(cell); found != edges_of.end()) trained += found->second;

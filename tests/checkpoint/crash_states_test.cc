@@ -55,13 +55,11 @@ using Way = std::pair<Loading, std::uint64_t>;
 
 class CrashStatesTest : public ::testing::TestWithParam<Way> {
  protected:
-  // Checks one state that a cut can leave; returns what is wrong, or "". Cuts after different events often leave the
-  // same state: what it depends on is the same then, so it is examined once.
+  // Checks one state that a cut can leave; returns what is wrong, or "".
   std::string Examine(const FolderContents& contents, std::uint64_t acknowledged) {
     ++states_;
-    const auto [known, is_new] = examined_.try_emplace({Fingerprint(contents), acknowledged});
-    if (is_new) known->second = ExamineNew(contents, acknowledged);
-    return known->second;
+    return verdicts_.Of(contents, acknowledged,
+                        [this](const FolderContents& cut, std::uint64_t commits) { return ExamineNew(cut, commits); });
   }
 
   std::string ExamineNew(const FolderContents& contents, std::uint64_t acknowledged) {
@@ -141,15 +139,15 @@ class CrashStatesTest : public ::testing::TestWithParam<Way> {
   const std::vector<Contents> after_ = AllContents(shape_);
   const TemporaryFolder cut_{FastPlace()};
   std::size_t states_ = 0;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> examined_;  // by fingerprint and acknowledged step
+  CutVerdicts verdicts_;
 };
 
 TEST_P(CrashStatesTest, NoCutLosesACommit) {
   const Recording recording = RecordRun();
   EXPECT_EQ(Cut(recording, 2), "");
   EXPECT_GE(states_, 2000U);
-  EXPECT_GE(examined_.size(), 1000U);
-  std::printf("%zu states, %zu of them different, after %zu events\n", states_, examined_.size(),
+  EXPECT_GE(verdicts_.size(), 1000U);
+  std::printf("%zu states, %zu of them different, after %zu events\n", states_, verdicts_.size(),
               recording.events.size());
 }
 

@@ -57,7 +57,7 @@ TEST(EpochPlan, TrainsEachCellOnceAndGoesOnWithWhatIsInMemory) {
 TEST(EpochPlan, IsAPureFunctionOfTheEpoch) {
   const auto cells = [](const EpochPlan& plan) {
     std::vector<std::vector<CellId>> of_states;
-    for (const PlannedState& state : plan.states) of_states.push_back(ListOf(state.cells));
+    for (std::size_t s = 0; s < plan.states.size(); ++s) of_states.push_back(ListOf(plan.states[s].cells));
     return of_states;
   };
   EpochPlanner in_order(20, {6, 3}, BucketOrder::kBeta, 9);
@@ -80,8 +80,9 @@ TEST(EpochPlan, GroupsAreDrawnAnew) {
   EpochPlanner planner(12, {4, 2}, BucketOrder::kBeta, 1);
   std::set<std::vector<PartitionId>> groups;
   for (std::uint64_t epoch = 0; epoch < 6; ++epoch) {
-    for (const PlannedState& state : planner.Plan(epoch).states) {
-      if (!state.entering.empty()) groups.insert(ListOf(state.entering));
+    const PlannedStates states = planner.Plan(epoch).states;
+    for (std::size_t s = 0; s < states.size(); ++s) {
+      if (!states[s].entering.empty()) groups.insert(ListOf(states[s].entering));
     }
   }
   EXPECT_GT(groups.size(), 12U);

@@ -19,7 +19,7 @@ TEST(PlannedStates, CopiesStayValid) {
   {
     EpochPlanner planner(20, {6, 3}, BucketOrder::kBeta, 9);
     states = planner.Plan(0).states;
-    for (const PlannedState& state : states) cells.push_back(ListOf(state.cells));
+    for (std::size_t s = 0; s < states.size(); ++s) cells.push_back(ListOf(states[s].cells));
     planner.Plan(1);
   }
   ASSERT_EQ(states.size(), cells.size());

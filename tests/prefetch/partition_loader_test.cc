@@ -104,6 +104,18 @@ TEST(PartitionLoader, BeginsInTheMiddleOfAnEpoch) {
   }
 }
 
+// Without room for a partition that comes in ahead there is none for one that stays, either.
+TEST(PartitionLoader, AnotherDivisionGivesBackAtOnceIfNothingEntersAhead) {
+  Memory memory;
+  PartitionLoader loader(memory.Load(), memory.Evict());
+  EpochPlanner whole(12, {1, 1}, BucketOrder::kBeta, 3);
+  RunEpoch(loader, whole.Plan(0), 0, memory);
+  EpochPlanner divided(12, {12, 2}, BucketOrder::kBeta, 4, /*first_epoch=*/1, /*ahead=*/false);
+  ASSERT_OK(loader.Begin(divided.Plan(1), 0));
+  EXPECT_TRUE(loader.first_loads().empty());
+  EXPECT_EQ(memory.held().size(), 2U);
+}
+
 TEST(PartitionLoader, AnotherDivisionGivesBackWhatItDoesNotWant) {
   Memory memory;
   PartitionLoader loader(memory.Load(), memory.Evict());

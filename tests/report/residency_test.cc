@@ -51,7 +51,9 @@ TEST(Residency, HoldsAtEachTimeThePartitionsOfThePlan) {
   EpochPlanner planner(12, {6, 2}, BucketOrder::kBeta, 7, 1);
   double done = 0;
   std::size_t states = 0;
-  for (const PlannedState& state : planner.Plan(2).states) {
+  const PlannedStates planned = planner.Plan(2).states;
+  for (std::size_t s = 0; s < planned.size(); ++s) {
+    const PlannedState state = planned[s];
     double edges = 0;
     for (const CellId& cell : state.cells) edges += 1 + (Value(cell.head) + Value(cell.tail)) % 3;
     if (edges == 0) continue;

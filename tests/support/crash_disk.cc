@@ -57,6 +57,16 @@ void TearInto(std::string& file, const RecordedEvent& event, RandomStream& rando
   }
 }
 
+std::uint64_t Fingerprint(const FolderContents& contents) {
+  const std::hash<std::string_view> hash;
+  std::string all;
+  for (const auto& [name, bytes] : contents) {
+    for (const std::size_t part : {hash(name), hash(bytes)})
+      all.append(reinterpret_cast<const char*>(&part), sizeof(part));
+  }
+  return hash(all);
+}
+
 }  // namespace
 
 FileJournal::FileJournal(fs::path folder) : folder_(std::move(folder)) { SetFileListener(this); }
@@ -194,14 +204,11 @@ void ForEachCut(const CrashDisk& disk, std::size_t random_cuts, RandomStream& ra
   }
 }
 
-std::uint64_t Fingerprint(const FolderContents& contents) {
-  const std::hash<std::string_view> hash;
-  std::string all;
-  for (const auto& [name, bytes] : contents) {
-    for (const std::size_t part : {hash(name), hash(bytes)})
-      all.append(reinterpret_cast<const char*>(&part), sizeof(part));
-  }
-  return hash(all);
+std::string CutVerdicts::Of(const FolderContents& contents, std::uint64_t acknowledged,
+                            const std::function<std::string(const FolderContents&, std::uint64_t)>& examine) {
+  const auto [known, is_new] = verdicts_.try_emplace({Fingerprint(contents), acknowledged});
+  if (is_new) known->second = examine(contents, acknowledged);
+  return known->second;
 }
 
 void WriteFolder(const fs::path& folder, const FolderContents& contents) {

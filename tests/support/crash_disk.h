@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -89,8 +90,19 @@ class CrashDisk {
 void ForEachCut(const CrashDisk& disk, std::size_t random_cuts, RandomStream& random,
                 const std::function<void(const FolderContents&)>& check);
 
-// Of 64 bits: no test has so many contents that two different ones have the same.
-std::uint64_t Fingerprint(const FolderContents& contents);
+// Verdicts on what cuts leave. Cuts after different events often leave the same; it is examined once.
+class CutVerdicts {
+ public:
+  // Returns what `examine` says of these contents after so many acknowledged commits, which has to depend on nothing
+  // else.
+  std::string Of(const FolderContents& contents, std::uint64_t acknowledged,
+                 const std::function<std::string(const FolderContents&, std::uint64_t)>& examine);
+  std::size_t size() const { return verdicts_.size(); }
+
+ private:
+  // By a fingerprint of 64 bits, and the commits. No test has so many contents that two have one fingerprint.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> verdicts_;
+};
 
 // Makes a folder hold these files and no others; folders within are left alone.
 void WriteFolder(const std::filesystem::path& folder, const FolderContents& contents);

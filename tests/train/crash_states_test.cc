@@ -5,7 +5,6 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,11 +82,10 @@ class TrainingCrashStatesTest : public ::testing::TestWithParam<std::uint64_t> {
     acknowledged_.resize(events_.size() + 1, generation);
   }
 
-  // Continues from what a cut has left; returns what is wrong, or "". A state that two cuts leave is examined once.
+  // Continues from what a cut has left; returns what is wrong, or "".
   std::string Examine(const FolderContents& contents, std::uint64_t acknowledged) {
-    const auto [known, is_new] = examined_.try_emplace({Fingerprint(contents), acknowledged});
-    if (is_new) known->second = ExamineNew(contents, acknowledged);
-    return known->second;
+    return verdicts_.Of(contents, acknowledged,
+                        [this](const FolderContents& cut, std::uint64_t commits) { return ExamineNew(cut, commits); });
   }
 
   std::string ExamineNew(const FolderContents& contents, std::uint64_t acknowledged) const {
@@ -112,8 +110,7 @@ class TrainingCrashStatesTest : public ::testing::TestWithParam<std::uint64_t> {
   const TemporaryFolder runs_{FastPlace()};
   std::vector<RecordedEvent> events_;
   std::vector<std::uint64_t> acknowledged_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string>
-      examined_;  // by fingerprint and acknowledged generation
+  CutVerdicts verdicts_;
 };
 
 TEST_P(TrainingCrashStatesTest, WhateverACutLeavesTheTrainingEndsTheSame) {
@@ -134,7 +131,7 @@ TEST_P(TrainingCrashStatesTest, WhateverACutLeavesTheTrainingEndsTheSame) {
     if (i < events_.size()) disk.Apply(events_[i]);
   }
   EXPECT_GE(states, 200U);
-  EXPECT_GE(examined_.size(), 100U);
+  EXPECT_GE(verdicts_.size(), 100U);
 }
 
 // If the sync of an epoch's events is forgotten, the events are lost while the epoch's commit remains.

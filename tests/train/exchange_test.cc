@@ -23,11 +23,6 @@ const TinyTraining& Training() {
   return training;
 }
 
-std::string NewFolder() {
-  static int count = 0;
-  return "run" + std::to_string(++count);
-}
-
 TrainOptions Options(std::uint64_t partitions, std::uint64_t resident) {
   TrainOptions options = TinyOptions();
   options.batch = 300;
@@ -45,10 +40,10 @@ TEST(Exchange, EachWayGivesTheSameBytes) {
       TrainOptions options = Options(static_cast<std::uint64_t>(partitions), static_cast<std::uint64_t>(resident));
       options.storage = storage;
       options.exchange = ExchangeMode::kDirect;
-      const RunBytes expected = Training().Train(options, NewFolder());
+      const RunBytes expected = Training().Train(options, NextRunName());
       for (const ExchangeMode mode : kModes) {
         options.exchange = mode;
-        const std::string run = NewFolder();
+        const std::string run = NextRunName();
         std::vector<EpochEvent> events;
         std::vector<LoadingChoice> choices;
         TrainCallbacks callbacks;
@@ -73,8 +68,8 @@ TEST(Exchange, EachWayGivesTheSameBytes) {
 TEST(Exchange, AResumeWithAnotherModeGivesTheSameBytes) {
   for (const std::uint64_t resident : {7U, 3U}) {
     TrainOptions options = Options(7, resident);
-    const RunBytes expected = Training().Train(options, NewFolder());
-    const std::string run = NewFolder();
+    const RunBytes expected = Training().Train(options, NextRunName());
+    const std::string run = NextRunName();
     std::atomic<int> stop = 0;
     int batches = 0;
     TrainCallbacks callbacks;
@@ -100,7 +95,7 @@ TEST(Exchange, AnotherDivisionChoosesAnew) {
   TrainOptions options = Options(0, 0);
   options.partitions = 7;
   options.resident = 3;
-  const std::string run = NewFolder();
+  const std::string run = NextRunName();
   std::atomic<int> stop = 0;
   TrainCallbacks callbacks;
   callbacks.on_batch = [&](const TrainProgress& progress) { stop = progress.epoch == 1 ? 1 : 0; };
@@ -130,7 +125,7 @@ void TrainOneEpoch(const std::string& run) {
 }
 
 TEST(Exchange, DamagedMappedRowsEndTheTrainingBeforeItCommits) {
-  const std::string run = NewFolder();
+  const std::string run = NextRunName();
   TrainOneEpoch(run);
   const RunPaths paths(Training().run_folder(run));
   ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(paths.State()));
@@ -151,11 +146,11 @@ TEST(Exchange, DamagedMappedRowsEndTheTrainingBeforeItCommits) {
   // After a repair the run continues to the same bytes.
   FlipByte(table, 4096 + 3 * 1024 * 8 * 4 + 77);
   ASSERT_OK(Training().Resume(0, run));
-  EXPECT_EQ(ReadRunBytes(paths.folder()), Training().Train(Options(0, 0), NewFolder()));
+  EXPECT_EQ(ReadRunBytes(paths.folder()), Training().Train(Options(0, 0), NextRunName()));
 }
 
 TEST(Exchange, AStopWaitsForTheVerification) {
-  const std::string run = NewFolder();
+  const std::string run = NextRunName();
   TrainOneEpoch(run);
   const RunPaths paths(Training().run_folder(run));
   ASSERT_OK_AND_ASSIGN(const Manifest manifest, ReadNewestManifest(paths.State()));
@@ -174,13 +169,13 @@ TEST(Exchange, AStopWaitsForTheVerification) {
 }
 
 TEST(Exchange, AFailedReadOfMappedRowsNamesTheCommitToGoOnFrom) {
-  const std::string run = NewFolder();
+  const std::string run = NextRunName();
   TrainOneEpoch(run);
   ASSERT_OK(SetFailpoints("table.check:3=eio"));
   EXPECT_ERROR(Training().Resume(0, run), kRuntime, "failpoint table.check");
   ASSERT_OK(SetFailpoints(""));
   ASSERT_OK(Training().Resume(0, run));
-  EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), Training().Train(Options(0, 0), NewFolder()));
+  EXPECT_EQ(ReadRunBytes(Training().run_folder(run)), Training().Train(Options(0, 0), NextRunName()));
 }
 
 }  // namespace

@@ -45,11 +45,6 @@ TrainOptions LanesOptions(std::uint64_t lanes, std::uint64_t partitions = 0, std
   return options;
 }
 
-std::string NewRun() {
-  static int count = 0;
-  return "run" + std::to_string(++count);
-}
-
 // The largest difference to the oracle's rows, relative to values above 1: sums of squares grow with the epochs.
 double Distance(const std::string& file, const NaiveRows& rows) {
   double distance = 0;
@@ -70,7 +65,7 @@ void ExpectNaive(const TrainOptions& options) {
   std::vector<EpochEvent> events;
   TrainCallbacks callbacks;
   callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
-  const std::string name = NewRun();
+  const std::string name = NextRunName();
   ASSERT_OK(LanesTraining().Start(options, name, {.memory = kPlenty}, callbacks));
   const RunBytes run = ReadRunBytes(LanesTraining().run_folder(name));
   ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(LanesTraining().graph_folder()));
@@ -151,7 +146,7 @@ TEST(Lanes, GiveTheSameBytesForAnyThreadsMemoryAndPrefetching) {
   for (const auto& [partitions, resident] : {std::pair{0U, 0U}, {3U, 2U}}) {
     TrainOptions options = LanesOptions(4, partitions, resident);
     options.storage = NpyElement::kBfloat16;
-    const RunBytes expected = LanesTraining().Train(options, NewRun());
+    const RunBytes expected = LanesTraining().Train(options, NextRunName());
     ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(LanesTraining().graph_folder()));
     for (const int threads : {1, 2, 3}) {
       const PartitionShape shape = {static_cast<std::uint32_t>(std::max(1U, partitions)),
@@ -162,7 +157,7 @@ TEST(Lanes, GiveTheSameBytesForAnyThreadsMemoryAndPrefetching) {
       for (const std::uint64_t memory : {least, kPlenty}) {
         for (const PrefetchMode prefetch : {PrefetchMode::kOff, PrefetchMode::kOn}) {
           options.prefetch = prefetch;
-          const std::string run = NewRun();
+          const std::string run = NextRunName();
           std::vector<EpochEvent> events;
           TrainCallbacks callbacks;
           callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
@@ -181,17 +176,17 @@ TEST(Lanes, GiveTheSameBytesForAnyThreadsMemoryAndPrefetching) {
         }
       }
     }
-    EXPECT_OK(LanesTraining().Start(options, NewRun(), {.memory = kPlenty}));
-    EXPECT_NE(LanesTraining().Train(LanesOptions(2, partitions, resident), NewRun()), expected);
+    EXPECT_OK(LanesTraining().Start(options, NextRunName(), {.memory = kPlenty}));
+    EXPECT_NE(LanesTraining().Train(LanesOptions(2, partitions, resident), NextRunName()), expected);
   }
 }
 
 TEST(Lanes, AStopAnywhereAndAResumeGiveTheSameBytes) {
   for (const auto& [lanes, partitions, resident] : {std::tuple{2U, 0U, 0U}, {4U, 3U, 2U}}) {
     const TrainOptions options = LanesOptions(lanes, partitions, resident);
-    const RunBytes expected = LanesTraining().Train(options, NewRun());
+    const RunBytes expected = LanesTraining().Train(options, NextRunName());
     for (int every = 1; every < 40; every += 9) {
-      const std::string run = NewRun();
+      const std::string run = NextRunName();
       std::atomic<int> stop = 0;
       int windows = 0;
       TrainCallbacks callbacks;
@@ -218,11 +213,11 @@ TEST(Lanes, AStopAnywhereAndAResumeGiveTheSameBytes) {
 TEST(Lanes, AKillAndAResumeGiveTheSameBytes) {
   TrainOptions options = LanesOptions(2, 4, 2);
   options.checkpoint_minutes = 1e-9;  // after every window
-  const RunBytes expected = LanesTraining().Train(options, NewRun());
+  const RunBytes expected = LanesTraining().Train(options, NextRunName());
   for (const std::string place : {"train.lanes:1", "train.lanes:2", "train.lanes:5", "commit.lanes:1", "commit.lanes:9",
                                   "train.batch:20", "commit.C4:14", "commit.C6:15", "commit.C7:16"}) {
     SCOPED_TRACE(place);
-    const std::string run = NewRun();
+    const std::string run = NextRunName();
     const ChildEnd end = RunChild([&] {
       const oneapi::tbb::global_control serial(oneapi::tbb::global_control::max_allowed_parallelism, 1);
       if (!SetFailpoints(place + "=kill").ok()) return 2;
@@ -236,9 +231,9 @@ TEST(Lanes, AKillAndAResumeGiveTheSameBytes) {
 
 TEST(Lanes, CommitsWithinAnEpochChangeNothingAndLeaveNoFiles) {
   TrainOptions options = LanesOptions(2);
-  const RunBytes expected = LanesTraining().Train(options, NewRun());
+  const RunBytes expected = LanesTraining().Train(options, NextRunName());
   options.checkpoint_minutes = 1e-9;  // after every window
-  const std::string run = NewRun();
+  const std::string run = NextRunName();
   EXPECT_EQ(LanesTraining().Train(options, run), expected);
   const RunPaths paths(LanesTraining().run_folder(run));
   for (const TableName table : {TableName::kLaneRelations, TableName::kLaneRelationOptimizer}) {
@@ -247,9 +242,9 @@ TEST(Lanes, CommitsWithinAnEpochChangeNothingAndLeaveNoFiles) {
   // More epochs after the end: as if they had been there from the beginning.
   options.learning_rate_schedule = LearningRateSchedule::kConstant;
   options.epochs = 4;
-  const RunBytes longer = LanesTraining().Train(options, NewRun());
+  const RunBytes longer = LanesTraining().Train(options, NextRunName());
   options.epochs = 2;
-  const std::string extended = NewRun();
+  const std::string extended = NextRunName();
   EXPECT_OK(LanesTraining().Start(options, extended));
   EXPECT_OK(LanesTraining().Resume(4, extended));
   EXPECT_EQ(ReadRunBytes(LanesTraining().run_folder(extended)), longer);
@@ -259,7 +254,7 @@ TEST(Lanes, RefuseWhatHasNoMeaning) {
   const auto refused = [](const std::function<void(TrainOptions&)>& change, const std::string& text) {
     TrainOptions options = LanesOptions(2);
     change(options);
-    EXPECT_ERROR(LanesTraining().Start(options, NewRun()), kUsage, text);
+    EXPECT_ERROR(LanesTraining().Start(options, NextRunName()), kUsage, text);
   };
   refused([](TrainOptions& o) { o.lanes = 3; }, "lanes is 3; expected a power of two, such as 4");
   refused([](TrainOptions& o) { o.lanes = 8; }, "lanes: found 8; expected at most 4");
@@ -275,7 +270,7 @@ TEST(Lanes, TooLittleMemoryNamesASmallerLane) {
   options.dim = 1024;
   ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(LanesTraining().graph_folder()));
   const std::uint64_t needed = EstimateTrainingMemory(options, graph->description(), 1, {1, 1}).total();
-  EXPECT_ERROR(LanesTraining().Start(options, NewRun(), {.memory = needed - 1}), kUsage,
+  EXPECT_ERROR(LanesTraining().Start(options, NextRunName(), {.memory = needed - 1}), kUsage,
                "a lane of --partitions 6 --resident 2 takes ");
 }
 

@@ -87,6 +87,12 @@ inline RunBytes ReadRunBytes(const std::filesystem::path& folder) {
           FileBytes(paths.Table(TableName::kRelations, 0)), FileBytes(paths.Table(TableName::kRelationOptimizer, 0))};
 }
 
+// The name of a run that no other has in this process.
+inline std::string NextRunName() {
+  static int count = 0;
+  return "run" + std::to_string(++count);
+}
+
 // A folder with a graph, and runs next to it.
 class TinyTraining {
  public:

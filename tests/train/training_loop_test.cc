@@ -36,26 +36,21 @@ TrainOptions LoopOptions(std::uint64_t partitions, std::uint64_t resident) {
 }
 
 // Each run folder of a test has its own name.
-std::string NewRun() {
-  static int count = 0;
-  return "run" + std::to_string(++count);
-}
-
 std::vector<EpochEvent> TrainForEvents(const TrainOptions& options, const TrainSettings& settings) {
   std::vector<EpochEvent> events;
   TrainCallbacks callbacks;
   callbacks.on_epoch = [&](const EpochEvent& event) { events.push_back(event); };
-  EXPECT_OK(LoopTraining().Start(options, NewRun(), settings, callbacks));
+  EXPECT_OK(LoopTraining().Start(options, NextRunName(), settings, callbacks));
   return events;
 }
 
 TEST(PartitionedTraining, GivesTheSameBytesForAnyThreadsAndPrefetching) {
   TrainOptions options = LoopOptions(7, 3);
-  const RunBytes expected = LoopTraining().Train(options, NewRun());
+  const RunBytes expected = LoopTraining().Train(options, NextRunName());
   for (const int threads : {1, 2, 4}) {
     for (const PrefetchMode prefetch : {PrefetchMode::kOff, PrefetchMode::kOn}) {
       options.prefetch = prefetch;
-      const std::string run = NewRun();
+      const std::string run = NextRunName();
       WithThreads(threads, [&] { EXPECT_OK(LoopTraining().Start(options, run)); });
       EXPECT_EQ(ReadRunBytes(LoopTraining().run_folder(run)), expected) << threads;
     }
@@ -63,20 +58,20 @@ TEST(PartitionedTraining, GivesTheSameBytesForAnyThreadsAndPrefetching) {
 }
 
 TEST(PartitionedTraining, AllResidentIsTheTrainingWithoutPartitions) {
-  const RunBytes whole = LoopTraining().Train(LoopOptions(1, 1), NewRun());
-  EXPECT_EQ(LoopTraining().Train(LoopOptions(0, 0), NewRun()), whole);
-  EXPECT_EQ(LoopTraining().Train(LoopOptions(7, 7), NewRun()), whole);
-  EXPECT_EQ(LoopTraining().Train(LoopOptions(3, 3), NewRun()), whole);
-  EXPECT_NE(LoopTraining().Train(LoopOptions(7, 6), NewRun()), whole);
+  const RunBytes whole = LoopTraining().Train(LoopOptions(1, 1), NextRunName());
+  EXPECT_EQ(LoopTraining().Train(LoopOptions(0, 0), NextRunName()), whole);
+  EXPECT_EQ(LoopTraining().Train(LoopOptions(7, 7), NextRunName()), whole);
+  EXPECT_EQ(LoopTraining().Train(LoopOptions(3, 3), NextRunName()), whole);
+  EXPECT_NE(LoopTraining().Train(LoopOptions(7, 6), NextRunName()), whole);
 }
 
 TEST(PartitionedTraining, AStopAnywhereAndAResumeGiveTheSameBytes) {
   for (const BucketOrder order : {BucketOrder::kBeta, BucketOrder::kRandom}) {
     TrainOptions options = LoopOptions(5, 2);
     options.order = order;
-    const RunBytes expected = LoopTraining().Train(options, NewRun());
+    const RunBytes expected = LoopTraining().Train(options, NextRunName());
     for (int every = 1; every < 60; every += 13) {
-      const std::string run = NewRun();
+      const std::string run = NextRunName();
       std::atomic<int> stop = 0;
       int windows = 0;
       TrainCallbacks callbacks;
@@ -98,18 +93,18 @@ TEST(PartitionedTraining, AStopAnywhereAndAResumeGiveTheSameBytes) {
 
 TEST(PartitionedTraining, CommitsWithinAnEpochChangeNothing) {
   TrainOptions options = LoopOptions(6, 3);
-  const RunBytes expected = LoopTraining().Train(options, NewRun());
+  const RunBytes expected = LoopTraining().Train(options, NextRunName());
   options.checkpoint_minutes = 1e-9;  // after every window
-  EXPECT_EQ(LoopTraining().Train(options, NewRun()), expected);
+  EXPECT_EQ(LoopTraining().Train(options, NextRunName()), expected);
 }
 
 // If each state was one batch or window, there was no commit before the end of the epoch.
 TEST(PartitionedTraining, CommitsBetweenStatesOfOneBatch) {
   TrainOptions options = LoopOptions(6, 3);
   options.batch = 20'000;
-  const RunBytes expected = LoopTraining().Train(options, NewRun());
+  const RunBytes expected = LoopTraining().Train(options, NextRunName());
   options.checkpoint_minutes = 1e-9;
-  const std::string run = NewRun();
+  const std::string run = NextRunName();
   ASSERT_OK_AND_ASSIGN(const TrainOutcome outcome, LoopTraining().Start(options, run));
   EXPECT_GT(outcome.generation, 3 * BetaExchanges(6, 3) / 2) << "epochs of as many states and one";
   EXPECT_EQ(ReadRunBytes(LoopTraining().run_folder(run)), expected);
@@ -128,7 +123,7 @@ TEST(PartitionedTraining, AFailedEvictionIsNamedWhereverItIsFound) {
     }
     stop = progress.batch == 2 ? 1 : 0;
   };
-  const auto outcome = LoopTraining().Start(options, NewRun(), {.memory = kPlenty, .stop = &stop}, callbacks);
+  const auto outcome = LoopTraining().Start(options, NextRunName(), {.memory = kPlenty, .stop = &stop}, callbacks);
   ASSERT_OK(SetFailpoints(""));
   EXPECT_ERROR(outcome, kRuntime, "failpoint file.write");
 }
@@ -171,7 +166,7 @@ TEST(PartitionedTraining, ABudgetChoosesThePartitions) {
     EXPECT_LT(events[0].resident, before);
     before = events[0].resident;
   }
-  EXPECT_ERROR(LoopTraining().Start(options, NewRun(), {.threads = 1, .memory = whole / 4}), kUsage,
+  EXPECT_ERROR(LoopTraining().Start(options, NextRunName(), {.threads = 1, .memory = whole / 4}), kUsage,
                "smallest sufficient --memory");
 }
 
@@ -183,7 +178,7 @@ TEST(PartitionedTraining, AnotherBudgetOnResumeTakesEffectAtTheNextEpoch) {
   options.dim = 256;
   std::uint64_t tight = EstimateTrainingMemory(options, (*graph)->description(), 64, {1, 1}).total();
   while (ChooseShape(options, (*graph)->description(), tight, 1)->WholeGraph()) tight -= 1 << 18;
-  const std::string run = NewRun();
+  const std::string run = NextRunName();
   std::atomic<int> stop = 0;
   TrainCallbacks callbacks;
   std::vector<TrainDivision> divisions;
@@ -230,9 +225,10 @@ TEST(PartitionedTraining, NegativesAllAreTheResidentNodes) {
 }
 
 TEST(PartitionedTraining, RefusesMorePartitionsThanTheGraphHas) {
-  EXPECT_ERROR(LoopTraining().Start(LoopOptions(8, 2), NewRun()), kUsage, "partitions: found 8; expected at most 7");
-  EXPECT_ERROR(LoopTraining().Start(LoopOptions(4, 5), NewRun()), kUsage, "resident: found 5");
-  EXPECT_ERROR(LoopTraining().Start(LoopOptions(4, 1), NewRun()), kUsage, "resident: found 1");
+  EXPECT_ERROR(LoopTraining().Start(LoopOptions(8, 2), NextRunName()), kUsage,
+               "partitions: found 8; expected at most 7");
+  EXPECT_ERROR(LoopTraining().Start(LoopOptions(4, 5), NextRunName()), kUsage, "resident: found 5");
+  EXPECT_ERROR(LoopTraining().Start(LoopOptions(4, 1), NextRunName()), kUsage, "resident: found 1");
 }
 
 }  // namespace
