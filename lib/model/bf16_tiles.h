@@ -105,6 +105,8 @@ class ScalarTileUnit {
   std::byte tiles_[8][kTileSide][kTileRowBytes] = {};
 };
 
+inline constexpr std::size_t kRightWords = kTileFloats * 2;  // of a tile of right columns
+
 template <int kTile>
 using TileNumber = std::integral_constant<int, kTile>;
 
@@ -175,27 +177,18 @@ struct TileOperands {
   std::size_t strip = 0;  // words of a strip
 };
 
-// One block of at most kRows x kColumns tiles of sums; [rows, columns] of it exist. Of an operand that is multiplied
-// part by part, the later parts are added to the sums of those before: kAdd.
+// One block of at most kRows x kColumns tiles of sums; [rows, columns] of it exist. Loads the fewest tiles.
 //
 // A tile of operands is set to zero after its last use. It changes no result, but a tile that a load overwrites is
 // otherwise waited for: where the other hardware thread of the core is busy, a block takes 1.8 times as long without
 // it. Where that is idle there is no difference.
-template <int kRows, int kColumns, bool kAdd, class Unit, class Sums>
+template <int kRows, int kColumns, class Unit, class Sums>
 void MultiplyTileBlock(Unit& unit, std::size_t rows, std::size_t columns, const TileOperands& in, const Sums& sums) {
-  constexpr std::size_t kRightWords = kTileFloats * 2;
   const std::size_t stride = in.left_stride * sizeof(std::uint16_t);
-  const auto begin = [&](auto tile, std::size_t i, std::size_t j) {
-    if constexpr (kAdd) {
-      sums.From(i, j).template Load<tile()>(unit, rows - i, columns - j);
-    } else {
-      unit.template Zero<tile()>();
-    }
-  };
-  begin(TileNumber<0>(), 0, 0);
-  if constexpr (kColumns > 1) begin(TileNumber<1>(), 0, kTileSide);
-  if constexpr (kRows > 1) begin(TileNumber<2>(), kTileSide, 0);
-  if constexpr (kRows > 1 && kColumns > 1) begin(TileNumber<3>(), kTileSide, kTileSide);
+  unit.template Zero<0>();
+  if constexpr (kColumns > 1) unit.template Zero<1>();
+  if constexpr (kRows > 1) unit.template Zero<2>();
+  if constexpr (kRows > 1 && kColumns > 1) unit.template Zero<3>();
   for (std::size_t block = 0; block < in.blocks; ++block) {
     unit.template Load<4>(in.left + block * kBf16Block, stride);
     unit.template Load<6>(in.right + block * kRightWords, kTileRowBytes);
@@ -222,13 +215,51 @@ void MultiplyTileBlock(Unit& unit, std::size_t rows, std::size_t columns, const 
   }
 }
 
-template <bool kAdd = false, class Unit, class Sums>
+template <class Unit, class Sums>
 void MultiplyTileBlock(Unit& unit, std::size_t rows, std::size_t columns, const TileOperands& in, const Sums& sums) {
   const bool tall = rows > kTileSide, wide = columns > kTileSide;
-  if (tall && wide) return MultiplyTileBlock<2, 2, kAdd>(unit, rows, columns, in, sums);
-  if (tall) return MultiplyTileBlock<2, 1, kAdd>(unit, rows, columns, in, sums);
-  if (wide) return MultiplyTileBlock<1, 2, kAdd>(unit, rows, columns, in, sums);
-  MultiplyTileBlock<1, 1, kAdd>(unit, rows, columns, in, sums);
+  if (tall && wide) return MultiplyTileBlock<2, 2>(unit, rows, columns, in, sums);
+  if (tall) return MultiplyTileBlock<2, 1>(unit, rows, columns, in, sums);
+  if (wide) return MultiplyTileBlock<1, 2>(unit, rows, columns, in, sums);
+  MultiplyTileBlock<1, 1>(unit, rows, columns, in, sums);
+}
+
+// One block of 1 x kColumns tiles of sums. A load waits for the last product that reads the tile, so the next 32 terms
+// have other tiles. While its strips stay in the first-level cache it is faster than a block of 2 x 2, although that
+// loads two tiles less for four products. Of an operand that is multiplied part by part, the later parts are added to
+// the sums of those before: kAdd.
+template <int kColumns, bool kAdd, class Unit, class Sums>
+void MultiplyTileRow(Unit& unit, std::size_t rows, std::size_t columns, const TileOperands& in, const Sums& sums) {
+  const std::size_t stride = in.left_stride * sizeof(std::uint16_t);
+  const auto begin = [&](auto tile, std::size_t j) {
+    if constexpr (kAdd) {
+      sums.From(0, j).template Load<tile()>(unit, rows, columns - j);
+    } else {
+      unit.template Zero<tile()>();
+    }
+  };
+  const auto add = [&](std::size_t block, auto left, auto first, auto second) {
+    unit.template Load<left()>(in.left + block * kBf16Block, stride);
+    unit.template Load<first()>(in.right + block * kRightWords, kTileRowBytes);
+    if constexpr (kColumns > 1) {
+      unit.template Load<second()>(in.right + in.strip + block * kRightWords, kTileRowBytes);
+    }
+    unit.template MultiplyAdd<0, left(), first()>();
+    if constexpr (kColumns > 1) unit.template MultiplyAdd<1, left(), second()>();
+    unit.template Zero<left()>();  // as in MultiplyTileBlock
+    unit.template Zero<first()>();
+    if constexpr (kColumns > 1) unit.template Zero<second()>();
+  };
+  begin(TileNumber<0>(), 0);
+  if constexpr (kColumns > 1) begin(TileNumber<1>(), kTileSide);
+  std::size_t block = 0;
+  for (; block + 1 < in.blocks; block += 2) {
+    add(block, TileNumber<2>(), TileNumber<3>(), TileNumber<4>());
+    add(block + 1, TileNumber<5>(), TileNumber<6>(), TileNumber<7>());
+  }
+  if (block < in.blocks) add(block, TileNumber<2>(), TileNumber<3>(), TileNumber<4>());
+  sums.template Store<0>(unit, rows, columns);
+  if constexpr (kColumns > 1) sums.From(0, kTileSide).template Store<1>(unit, rows, columns - kTileSide);
 }
 
 inline constexpr std::size_t kTileBlockSide = 2 * kTileSide;
@@ -248,7 +279,6 @@ inline TileOperands From(TileOperands in, std::size_t i, std::size_t j) {
 // the left tiles stay while all strips pass, so that half as many tiles are loaded.
 template <int kRows, int kBlocks, class Unit, class Sums>
 void MultiplyShortRows(Unit& unit, std::size_t rows, std::size_t n, const TileOperands& in, const Sums& sums) {
-  constexpr std::size_t kRightWords = kTileFloats * 2;
   const std::size_t stride = in.left_stride * sizeof(std::uint16_t);
   unit.template Load<4>(in.left, stride);
   if constexpr (kBlocks > 1) unit.template Load<5>(in.left + kBf16Block, stride);
@@ -289,12 +319,24 @@ void MultiplyShort(Unit& unit, std::size_t m, std::size_t n, const TileOperands&
   }
 }
 
-// The whole product. Two strips of right columns stay in the caches while all left rows pass.
+// Two strips of right columns, which stay in the caches while all left rows pass.
+template <bool kAdd, class Unit, class Sums>
+void MultiplyTwoStrips(Unit& unit, std::size_t m, std::size_t columns, const TileOperands& in, const Sums& sums) {
+  const auto multiply =
+      columns > kTileSide ? MultiplyTileRow<2, kAdd, Unit, Sums> : MultiplyTileRow<1, kAdd, Unit, Sums>;
+  for (std::size_t i = 0; i < m; i += kTileSide) multiply(unit, m - i, columns, From(in, i, 0), sums.From(i, 0));
+}
+
+// The whole product.
 template <class Unit, class Sums>
 void MultiplyTiles(Unit& unit, std::size_t m, std::size_t n, const TileOperands& in, const Sums& sums) {
   if (m == 0 || n == 0) return;
   if (in.blocks == 1 || in.blocks == 2) return MultiplyShort(unit, m, n, in, sums);
   for (std::size_t j = 0; j < n; j += kTileBlockSide) {
+    if (in.blocks <= kBf16PanelRows / kBf16Block) {
+      MultiplyTwoStrips<false>(unit, m, n - j, From(in, 0, j), sums.From(0, j));
+      continue;
+    }
     for (std::size_t i = 0; i < m; i += kTileBlockSide) {
       MultiplyTileBlock(unit, m - i, n - j, From(in, i, j), sums.From(i, j));
     }
@@ -319,9 +361,7 @@ void MultiplyPanels(Unit& unit, std::size_t m, std::size_t n, std::size_t k, con
   const TileOperands in = OperandsOf(k, left, left_stride, panel);
   for (std::size_t j = 0; j < n; j += kTileBlockSide) {
     Unit::PackTwoStrips(k, rows + j, row_stride, panel);
-    for (std::size_t i = 0; i < m; i += kTileBlockSide) {
-      MultiplyTileBlock<kAdd>(unit, m - i, n - j, From(in, i, 0), sums.From(i, j));
-    }
+    MultiplyTwoStrips<kAdd>(unit, m, n - j, in, sums.From(0, j));
   }
 }
 // MultiplyTiles with rows [k, n] of words in place of strips. Of kBf16PanelRows rows at a time, the strips stay in the
