@@ -168,6 +168,12 @@ void PackBf16LeftRow(Bf16Backend backend, std::size_t k, const float* a, float* 
   std::fill(Words(packed) + k, Words(packed) + WholeBf16(k, kBf16Block), std::uint16_t{0});
 }
 
+void PackBf16LeftWords(std::size_t k, const std::uint16_t* a, float* packed) {
+  std::uint16_t* const to = Words(packed);
+  for (std::size_t l = 0; l < k; ++l) to[l] = FlushDenormalWord(a[l]);
+  std::fill(to + k, to + WholeBf16(k, kBf16Block), std::uint16_t{0});
+}
+
 void PackBf16Left(Bf16Backend backend, std::size_t m, std::size_t k, const float* a, std::size_t stride,
                   float* packed) {
   const std::size_t width = Bf16LeftStride(backend, k);

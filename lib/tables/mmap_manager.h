@@ -125,18 +125,12 @@ class MmapManager {
   // The same without the lock. REQUIRES: no thread writes the row meanwhile
   absl::Status ReadRowUnlocked(NodeId node, std::span<float> out) const;
 
-  // Calls use(row) with the row of `node`, [columns] floats: those of the mapping, or, if the table is bf16, a copy in
-  // `wide`, [columns] or more. REQUIRES: CheckRow(node) is ok and no thread writes the row meanwhile
-  template <typename Use>
-  void ViewRowUnlocked(NodeId node, std::span<float> wide, const Use& use) const {
-    if (element() == NpyElement::kFloat32) {
-      use(std::span(reinterpret_cast<const float*>(Row(node)), columns()));
-      return;
-    }
-    wide = wide.first(columns());
-    Widen({Words(node), columns()}, wide);
-    use(std::span<const float>(wide));
+  // The row of `node` in the mapping, [columns] floats or bf16 words. REQUIRES: element() is that, CheckRow(node) is ok
+  // and no thread writes the row meanwhile
+  std::span<const float> FloatsUnlocked(NodeId node) const {
+    return {reinterpret_cast<const float*>(Row(node)), columns()};
   }
+  std::span<const std::uint16_t> WordsUnlocked(NodeId node) const { return {Words(node), columns()}; }
 
   // Returns the lock of the stripe that `node` falls in. Two nodes may share a stripe, so hold at most one at a time.
   // REQUIRES: own_locks

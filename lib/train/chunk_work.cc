@@ -210,18 +210,17 @@ void ChunkWork::DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> 
 
 absl::Status ChunkWork::PackNegativeRows(std::span<const NodeId> ids, AlignedFloats& wide,
                                          ChunkRows::Packed& packed) const {
-  if (!ids.empty()) wide.resize(model_.dim);
+  const bool async = options_.schedule == Schedule::kAsync;
+  if (async && !ids.empty()) wide.resize(model_.dim);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + kRowsAhead < ids.size()) embeddings_.PrefetchRow(ids[i + kRowsAhead]);
-    const auto pack = [&](std::span<const float> row) {
-      PackNegatives(*bf16_, model_.dim, ids.size(), i, 1, row.data(), packed.columns, packed.rows);
-    };
-    if (options_.schedule == Schedule::kAsync) {
-      RETURN_IF_ERROR(embeddings_.ReadRow(ids[i], wide));
-      pack(wide);
+    RETURN_IF_ERROR(async ? embeddings_.ReadRow(ids[i], wide) : embeddings_.CheckRow(ids[i]));
+    if (!async && embeddings_.element() == NpyElement::kBfloat16) {
+      const std::span<const std::uint16_t> words = embeddings_.WordsUnlocked(ids[i]);
+      PackNegativeWords(*bf16_, model_.dim, ids.size(), i, words.data(), packed.columns, packed.rows);
     } else {
-      RETURN_IF_ERROR(embeddings_.CheckRow(ids[i]));
-      embeddings_.ViewRowUnlocked(ids[i], wide, pack);
+      const std::span<const float> row = async ? std::span<const float>(wide) : embeddings_.FloatsUnlocked(ids[i]);
+      PackNegatives(*bf16_, model_.dim, ids.size(), i, 1, row.data(), packed.columns, packed.rows);
     }
   }
   return absl::OkStatus();

@@ -3,12 +3,14 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "model/bf16_round.h"
 #include "model/chunk_kernel.h"
 #include "model/comparison.h"
 #include "tests/support/naive_bf16.h"
@@ -116,6 +118,30 @@ TEST_P(Bf16BlockTest, ProductsHaveTheBitsOfTheDefinition) {
     Bf16AddProductRows(GetParam(), m, stride, n, from.data(), factor_queries.data(), to.data());
     for (std::size_t j = 0; j < m; ++j) {
       for (std::size_t d = 0; d < dim; ++d) ASSERT_EQ(sums[j * stride + d], row_gradients[j * dim + d]);
+    }
+  }
+}
+
+// Of a bf16 table, whose words may be denormal.
+TEST(PackNegativeWords, PacksWhatItsFloatsPackTo) {
+  for (const Bf16Backend backend : {Bf16Backend::kAmxModel, Bf16Backend::kAmx}) {
+    if (!Bf16BackendWorks(backend)) continue;
+    for (const auto& [m, dim] : {std::pair{1UL, 1UL}, {33UL, 31UL}, {16UL, 32UL}, {50UL, 70UL}}) {
+      std::vector<float> rows = RandomRows(m * dim, 4);
+      std::vector<std::uint16_t> words(rows.size());
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        words[i] = i % 7 == 0 ? static_cast<std::uint16_t>(i % 2 << 15 | i % 0x80) : Bf16Word(rows[i]);
+        rows[i] = FromBf16Word(words[i]);
+      }
+      const Packed expected(backend, dim, m, rows, true);
+      std::vector<float> columns(expected.columns.size(), std::nanf("")),
+          packed(expected.row_floats.size(), std::nanf(""));
+      for (std::size_t i = 0; i < m; ++i) {
+        PackNegativeWords(backend, dim, m, i, words.data() + i * dim, columns, packed);
+      }
+      // Words, so bytes are compared and not floats.
+      EXPECT_EQ(std::memcmp(packed.data(), expected.row_floats.data(), packed.size() * sizeof(float)), 0);
+      EXPECT_EQ(std::memcmp(columns.data(), expected.columns.data(), columns.size() * sizeof(float)), 0);
     }
   }
 }
