@@ -31,6 +31,9 @@ constexpr double kMostOff = 0.04;
 constexpr std::uint64_t kLeastOfWalks = 32;  // negatives; 64 without a time
 // How often the sizes may follow from the speed: it depends on them.
 constexpr int kProbes = 3;
+// The longer probe: a share of the time, and the most seconds.
+constexpr double kLongerShare = 0.05;
+constexpr double kMostLonger = 12;
 // Of the time, for walks that only count.
 constexpr double kWalkShare = 0.2;
 
@@ -42,14 +45,10 @@ class ThisMachine : public TimedMachine {
   double Left() override { return kUsableShare * limit_.seconds - limit_.spent - reserved_ - SecondsSince(begin_); }
 
   absl::StatusOr<TrainingCost> Measure(const TrainOptions& options) override {
-    if (Stopped()) return absl::CancelledError("interrupted");
-    ASSIGN_OR_RETURN(MachineRates rates,
-                     ProbeMachine(options, graph_, limit_.folder,
-                                  {.memory = memory_, .seconds = ProbeSeconds(limit_.seconds), .stop = limit_.stop}));
-    // Later probes fill memory that earlier ones have used, which is faster.
-    if (rates_.tables > 0) rates.tables = std::min(rates.tables, rates_.tables);
-    rates_ = rates;
-    return CostOf(options);
+    return MeasureFor(ProbeSeconds(limit_.seconds), options);
+  }
+  absl::StatusOr<TrainingCost> MeasureLonger(const TrainOptions& options) override {
+    return MeasureFor(std::clamp(kLongerShare * limit_.seconds, ProbeSeconds(limit_.seconds), kMostLonger), options);
   }
 
   absl::StatusOr<TrainingCost> MeasureWalks(const TrainOptions& options) override {
@@ -68,6 +67,16 @@ class ThisMachine : public TimedMachine {
   bool Stopped() const { return limit_.stop && limit_.stop(); }
 
  private:
+  absl::StatusOr<TrainingCost> MeasureFor(double seconds, const TrainOptions& options) {
+    if (Stopped()) return absl::CancelledError("interrupted");
+    ASSIGN_OR_RETURN(MachineRates rates, ProbeMachine(options, graph_, limit_.folder,
+                                                      {.memory = memory_, .seconds = seconds, .stop = limit_.stop}));
+    // Later probes fill memory that earlier ones have used, which is faster.
+    if (rates_.tables > 0) rates.tables = std::min(rates.tables, rates_.tables);
+    rates_ = rates;
+    return CostOf(options);
+  }
+
   absl::StatusOr<TrainingCost> CostOf(const TrainOptions& options) const {
     MachineRates rates = rates_;
     rates.training /= trained_share_;
@@ -243,6 +252,7 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
   if (!given.contains("negatives") && choice.options.negatives != 0) {
     RETURN_IF_ERROR(AdaptNegatives(graph, most_epochs, machine, choice, cost));
   }
+  ASSIGN_OR_RETURN(cost, machine.MeasureLonger(choice.options));
   const double epochs = EpochsIn(machine.Left(), cost);
   set_epochs(WholeEpochs(epochs, most_epochs));
   choice.reasons += fmt::format(

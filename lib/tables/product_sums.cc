@@ -135,7 +135,8 @@ void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint6
                  std::size_t dim, AlignedFloats& sums) {
   const std::size_t stride = ProductStride(dim);
   if (sums.capacity() < range_rows * stride) sums = AlignedFloats();  // so that only one array exists at a time
-  sums.assign(range_rows * stride, -0.0F);                            // what leaves every addend as it is, 0 included
+  if (sums.size() < range_rows * stride) sums.resize(range_rows * stride);
+  FillFloats(range_rows * stride, -0.0F, sums.data());  // what leaves every addend as it is, 0 included
   const auto sum_of = [&](std::uint64_t arrival) { return sums.data() + (arrival & 0xFFFFFFFF) * stride; };
   std::array<const float*, kProductRows> slopes;
   std::array<float*, kProductRows> to;

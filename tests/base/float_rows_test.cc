@@ -1,5 +1,6 @@
 #include "base/float_rows.h"
 
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <vector>
@@ -8,6 +9,15 @@
 
 namespace octavo {
 namespace {
+
+TEST(FillFloats, FillsEachAndNoOther) {
+  for (std::size_t count = 0; count < 70; ++count) {
+    std::vector<float> numbers(count + 1, 7.0F);
+    FillFloats(count, -0.0F, numbers.data());
+    for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(numbers[i] == 0 && std::signbit(numbers[i]));
+    EXPECT_EQ(numbers[count], 7.0F);
+  }
+}
 
 TEST(AddFloats, AddsEachAndNoOther) {
   for (std::size_t count = 0; count < 37; ++count) {

@@ -34,6 +34,10 @@ class FakeMachine : public TimedMachine {
     if (measured == refused) return UsageError("more negatives than memory");
     return CostOf(options, (walked_ ? walked_share : 1) * (measured <= slow_first ? slowness : 1));
   }
+  absl::StatusOr<TrainingCost> MeasureLonger(const TrainOptions& options) override {
+    left_ -= 3;
+    return CostOf(options, walked_ ? walked_share : 1);
+  }
   absl::StatusOr<TrainingCost> MeasureWalks(const TrainOptions& options) override {
     left_ -= 2 * walk_seconds;
     walked_ = true;
@@ -99,6 +103,19 @@ TEST(ChooseForMachineTest, TheTimeIsFilledWithWholeEpochs) {
         EXPECT_THAT(choice.reasons, HasSubstr(fmt::format("{} negatives", choice.options.negatives)));
       }
     }
+  }
+}
+
+// The short ones hit a busy moment, or an idle one.
+TEST(ChooseForMachineTest, TheEpochsFollowTheLongerMeasurement) {
+  const GraphFacts facts = Facts(15'000, 270'000, 237);
+  for (const double slowness : {0.7, 1.4}) {
+    FakeMachine machine(facts, 300, 1e10);
+    machine.slow_first = 100;
+    machine.slowness = slowness;
+    ASSERT_OK_AND_ASSIGN(const Choice choice, Choose(machine, facts));
+    EXPECT_LE(machine.EndOf(choice), 1.0) << choice.chosen;
+    EXPECT_GE(machine.EndOf(choice), 0.9) << choice.chosen;
   }
 }
 
