@@ -1,4 +1,4 @@
-// Naive versions: for each i: sums[i] += addends[i]; numbers[i] = value; and: finite = finite && std::isfinite(row[i]).
+// Naive versions: for each i: numbers[i] = value; sums[i] += addends[i]; and: finite = finite && std::isfinite(row[i]).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "base/float_rows.cc"
 #include "hwy/foreach_target.h"  // before highway.h
@@ -15,14 +15,14 @@ HWY_BEFORE_NAMESPACE();
 namespace octavo {
 namespace HWY_NAMESPACE {
 
+void Fill(std::size_t count, float value, float* numbers) {
+  ForEachLane(count, [&](auto d, std::size_t i) HWY_ATTR { hn::StoreU(hn::Set(d, value), d, numbers + i); });
+}
+
 void Add(std::size_t count, const float* addends, float* sums) {
   ForEachLane(count, [&](auto d, std::size_t i) HWY_ATTR {
     hn::StoreU(hn::Add(hn::LoadU(d, sums + i), hn::LoadU(d, addends + i)), d, sums + i);
   });
-}
-
-void Fill(std::size_t count, float value, float* numbers) {
-  ForEachLane(count, [&](auto d, std::size_t i) HWY_ATTR { hn::StoreU(hn::Set(d, value), d, numbers + i); });
 }
 
 // In an infinity or NaN every bit of the exponent is set, so that adding the lowest of them changes the sign.
@@ -50,8 +50,8 @@ HWY_AFTER_NAMESPACE();
 namespace octavo {
 namespace {
 
-HWY_EXPORT(Add);
 HWY_EXPORT(Fill);
+HWY_EXPORT(Add);
 HWY_EXPORT(Finite);
 
 }  // namespace

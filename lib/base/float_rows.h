@@ -6,11 +6,11 @@
 
 namespace octavo {
 
-// sums[i] += addends[i] for i < count.
-void AddFloats(std::size_t count, const float* addends, float* sums);
-
 // numbers[i] = value for i < count.
 void FillFloats(std::size_t count, float value, float* numbers);
+
+// sums[i] += addends[i] for i < count.
+void AddFloats(std::size_t count, const float* addends, float* sums);
 
 // False if a number is a NaN or infinite.
 bool AllFinite(std::span<const float> row);

@@ -31,9 +31,13 @@ constexpr double kMostOff = 0.04;
 constexpr std::uint64_t kLeastOfWalks = 32;  // negatives; 64 without a time
 // How often the sizes may follow from the speed: it depends on them.
 constexpr int kProbes = 3;
-// The longer probe: a share of the time, and the most seconds.
+// The longer probe trains for a share of the time, up to so many seconds. With its warm-up and tables it takes up to
+// kLongerWhole times as long.
 constexpr double kLongerShare = 0.05;
 constexpr double kMostLonger = 12;
+constexpr double kLongerWhole = 1.2;
+// It cannot change the choice if by the short ones so many times the most epochs fit.
+constexpr double kAmple = 2;
 // Of the time, for walks that only count.
 constexpr double kWalkShare = 0.2;
 
@@ -42,13 +46,17 @@ class ThisMachine : public TimedMachine {
   ThisMachine(const Graph& graph, std::uint64_t memory, const TimeLimit& limit)
       : graph_(graph), memory_(memory), limit_(limit) {}
 
-  double Left() override { return kUsableShare * limit_.seconds - limit_.spent - reserved_ - SecondsSince(begin_); }
+  double Left() override {
+    const double reserved = walks_seconds_ + (measured_longer_ ? 0 : kLongerWhole * LongerSeconds());
+    return kUsableShare * limit_.seconds - limit_.spent - reserved - SecondsSince(begin_);
+  }
 
   absl::StatusOr<TrainingCost> Measure(const TrainOptions& options) override {
     return MeasureFor(ProbeSeconds(limit_.seconds), options);
   }
   absl::StatusOr<TrainingCost> MeasureLonger(const TrainOptions& options) override {
-    return MeasureFor(std::clamp(kLongerShare * limit_.seconds, ProbeSeconds(limit_.seconds), kMostLonger), options);
+    measured_longer_ = true;
+    return MeasureFor(LongerSeconds(), options);
   }
 
   absl::StatusOr<TrainingCost> MeasureWalks(const TrainOptions& options) override {
@@ -57,7 +65,7 @@ class ThisMachine : public TimedMachine {
     const auto enough = [&] { return Stopped() || SecondsSince(begin_) > end; };
     const absl::StatusOr<std::uint64_t> pairs = CountPairs(options, enough);
     if (Stopped()) return absl::CancelledError("interrupted");
-    reserved_ = SecondsSince(begin_) - begin;
+    walks_seconds_ = SecondsSince(begin_) - begin;
     // Where they could not be taken, as on a full disk, the training will say it.
     const auto most = static_cast<double>(MostTrainedEdges(options, graph_.description()));
     if (pairs.ok()) trained_share_ = static_cast<double>(*pairs) / most;
@@ -67,6 +75,10 @@ class ThisMachine : public TimedMachine {
   bool Stopped() const { return limit_.stop && limit_.stop(); }
 
  private:
+  double LongerSeconds() const {
+    return std::clamp(kLongerShare * limit_.seconds, ProbeSeconds(limit_.seconds), kMostLonger);
+  }
+
   absl::StatusOr<TrainingCost> MeasureFor(double seconds, const TrainOptions& options) {
     if (Stopped()) return absl::CancelledError("interrupted");
     ASSIGN_OR_RETURN(MachineRates rates, ProbeMachine(options, graph_, limit_.folder,
@@ -96,7 +108,8 @@ class ThisMachine : public TimedMachine {
   const std::uint64_t memory_;
   const TimeLimit& limit_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double reserved_ = 0;       // seconds
+  double walks_seconds_ = 0;
+  bool measured_longer_ = false;
   double trained_share_ = 1;  // of the pairs that walks could make
   MachineRates rates_;
 };
@@ -154,62 +167,88 @@ absl::Status ShortenWalks(const GraphFacts& facts, const GraphDescription& graph
 // The seconds of an epoch by its number of negatives: a line through the last two measurements.
 class EpochTime {
  public:
-  EpochTime(double negatives, double seconds) : negatives_(negatives), seconds_(seconds), slope_(seconds / negatives) {}
+  EpochTime(std::uint64_t negatives, double seconds)
+      : negatives_(static_cast<double>(negatives)), seconds_(seconds), slope_(seconds / negatives_), most_(negatives) {}
 
   // Measurements are noisy. So the negatives are taken to cost between kLeastShare and all of the time, and the slope
   // stays if the two numbers of negatives are near each other.
-  void Add(double negatives, double seconds) {
+  void Add(std::uint64_t count, double seconds) {
     constexpr double kLeastShare = 0.25;
     constexpr double kNear = 0.1;
+    const auto negatives = static_cast<double>(count);
     const double whole = seconds / negatives;
     const bool near = std::abs(negatives - negatives_) < kNear * negatives;
     const double slope = near ? slope_ : (seconds - seconds_) / (negatives - negatives_);
     slope_ = std::clamp(slope, kLeastShare * whole, whole);
     negatives_ = negatives;
     seconds_ = seconds;
+    most_ = std::max(most_, count);
   }
   double NegativesFor(double seconds) const { return negatives_ + (seconds - seconds_) / slope_; }
-  double SecondsOf(double negatives) const { return seconds_ + (negatives - negatives_) * slope_; }
+  double SecondsOf(std::uint64_t negatives) const {
+    return seconds_ + (static_cast<double>(negatives) - negatives_) * slope_;
+  }
+  std::uint64_t most_measured() const { return most_; }
 
  private:
   double negatives_;
   double seconds_;
   double slope_;
+  std::uint64_t most_;
 };
 
-// Adapts the negatives so that whole epochs fill the time, if there are few. Measures at most three times. A last step
-// follows the line without a measurement. It takes no more negatives than were measured, because more may not fit in
-// memory.
-absl::Status AdaptNegatives(const GraphDescription& graph, double most_epochs, TimedMachine& machine, Choice& choice,
-                            TrainingCost& cost) {
+// The negatives with which whole epochs of `options` would fill `left` seconds, if few epochs fit and miss them.
+std::optional<std::uint64_t> FillingNegatives(const EpochTime& time, const TrainingCost& cost, double left,
+                                              double most_epochs, const TrainOptions& options) {
+  const double epochs = EpochsIn(left, cost);
+  double whole = std::clamp(std::round(epochs), 1.0, most_epochs);
+  if (epochs > kFewEpochs || std::abs(epochs / whole - 1) < kMostOff) return std::nullopt;
+  const std::uint64_t least = std::max(options.walk == Walk::kNone ? kLeastTimedNegatives : kLeastOfWalks,
+                                       options.known_negatives ? options.EntriesPerChunk() : 0);
+  const auto wanted = [&] { return std::round(time.NegativesFor(std::max(epochs, 0.1) / whole * cost.epoch)); };
+  if (wanted() < static_cast<double>(least) && whole > 1) --whole;
+  return std::max(least, static_cast<std::uint64_t>(std::max(wanted(), 0.0)));
+}
+
+// Adapts the negatives so that whole epochs fill the time, if there are few: by at most three measurements.
+absl::Status AdaptNegatives(const GraphDescription& graph, double most_epochs, TimedMachine& machine, EpochTime& time,
+                            Choice& choice, TrainingCost& cost) {
   constexpr int kMeasured = 3;
-  std::uint64_t fit = choice.options.negatives;
-  EpochTime time(static_cast<double>(fit), cost.epoch);
-  for (int adapted = 0; adapted <= kMeasured && machine.Left() > 0; ++adapted) {
-    const double epochs = EpochsIn(machine.Left(), cost);
-    const double off = std::max(epochs, 0.1) / std::clamp(std::round(epochs), 1.0, most_epochs);
-    if (epochs > kFewEpochs || std::abs(off - 1) < kMostOff) break;
+  for (int measured = 0; measured < kMeasured && machine.Left() > 0; ++measured) {
     TrainOptions other = choice.options;
-    const std::uint64_t least = std::max(choice.options.walk == Walk::kNone ? kLeastTimedNegatives : kLeastOfWalks,
-                                         other.known_negatives ? other.EntriesPerChunk() : 0);
-    const double wanted = std::round(time.NegativesFor(off * cost.epoch));
-    other.negatives = std::max(least, static_cast<std::uint64_t>(std::max(wanted, 0.0)));
-    other.negatives = std::min(other.negatives, adapted == kMeasured ? fit : graph.node_count);
+    const auto filling = FillingNegatives(time, cost, machine.Left(), most_epochs, other);
+    other.negatives = std::min(filling.value_or(other.negatives), graph.node_count);
     if (other.negatives == choice.options.negatives) break;
-    if (adapted == kMeasured) {
-      cost.epoch = time.SecondsOf(static_cast<double>(other.negatives));
-    } else {
-      const absl::StatusOr<TrainingCost> other_cost = machine.Measure(other);
-      if (absl::IsCancelled(other_cost.status())) return other_cost.status();
-      if (!other_cost.ok()) break;  // more negatives need more memory than there is
-      cost = *other_cost;
-      time.Add(static_cast<double>(other.negatives), cost.epoch);
-    }
-    fit = std::max(fit, other.negatives);
+    const absl::StatusOr<TrainingCost> other_cost = machine.Measure(other);
+    if (absl::IsCancelled(other_cost.status())) return other_cost.status();
+    if (!other_cost.ok()) break;  // more negatives need more memory than there is
+    cost = *other_cost;
+    time.Add(other.negatives, cost.epoch);
     choice.options = other;
     choice.names.emplace("negatives");
   }
   return absl::OkStatus();
+}
+
+// Measures the choice for longer, if the result can matter. If that fails, the shorter measurement stands.
+absl::Status MeasureAgain(double most_epochs, TimedMachine& machine, const Choice& choice, TrainingCost& cost) {
+  if (machine.Left() <= 0 || EpochsIn(machine.Left(), cost) > kAmple * most_epochs) return absl::OkStatus();
+  const absl::StatusOr<TrainingCost> longer = machine.MeasureLonger(choice.options);
+  if (absl::IsCancelled(longer.status())) return longer.status();
+  if (longer.ok()) cost = *longer;
+  return absl::OkStatus();
+}
+
+// A last step along the line, without a measurement. It takes no more negatives than were measured, because more may
+// not fit in memory.
+void FollowLine(double most_epochs, TimedMachine& machine, EpochTime& time, Choice& choice, TrainingCost& cost) {
+  time.Add(choice.options.negatives, cost.epoch);
+  const auto filling = FillingNegatives(time, cost, machine.Left(), most_epochs, choice.options);
+  const std::uint64_t negatives = std::min(filling.value_or(choice.options.negatives), time.most_measured());
+  if (negatives == choice.options.negatives) return;
+  choice.options.negatives = negatives;
+  choice.names.emplace("negatives");
+  cost.epoch = time.SecondsOf(negatives);
 }
 
 // The whole number of epochs for `fitting` ones, up to `most`: the nearest, but not one that would end too late.
@@ -249,10 +288,11 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
     RETURN_IF_ERROR(ShortenWalks(facts, graph, memory, options, given, machine.Left(), choice, cost));
   }
   const double most_epochs = static_cast<double>(kMostRepeats * choice.options.epochs);
-  if (!given.contains("negatives") && choice.options.negatives != 0) {
-    RETURN_IF_ERROR(AdaptNegatives(graph, most_epochs, machine, choice, cost));
-  }
-  ASSIGN_OR_RETURN(cost, machine.MeasureLonger(choice.options));
+  std::optional<EpochTime> time;  // if the negatives may change
+  if (!given.contains("negatives") && choice.options.negatives != 0) time.emplace(choice.options.negatives, cost.epoch);
+  if (time) RETURN_IF_ERROR(AdaptNegatives(graph, most_epochs, machine, *time, choice, cost));
+  RETURN_IF_ERROR(MeasureAgain(most_epochs, machine, choice, cost));
+  if (time) FollowLine(most_epochs, machine, *time, choice, cost);
   const double epochs = EpochsIn(machine.Left(), cost);
   set_epochs(WholeEpochs(epochs, most_epochs));
   choice.reasons += fmt::format(

@@ -9,11 +9,11 @@ float* Room(AlignedFloats& memory, std::size_t size) {
   return memory.data();
 }
 
-// Packs the columns of the strip that ends with row i of N, if one does.
-void PackStripOf(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t i, std::span<float> columns,
-                 std::span<const float> packed_rows) {
-  const bool ends = (i + 1) % kBf16Columns == 0 || i + 1 == negatives;
-  if (columns.empty() || !ends) return;
+// Packs the columns of a strip if row i of N is its last one.
+void PackStripIfComplete(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t i,
+                         std::span<float> columns, std::span<const float> packed_rows) {
+  const bool complete = (i + 1) % kBf16Columns == 0 || i + 1 == negatives;
+  if (columns.empty() || !complete) return;
   const std::size_t begin = i / kBf16Columns * kBf16Columns * Bf16LeftStride(backend, dim);
   PackBf16Strip(backend, dim, packed_rows.data() + begin, columns.data() + begin);
 }
@@ -23,7 +23,7 @@ void PackStripOf(Bf16Backend backend, std::size_t dim, std::size_t negatives, st
 void PackNegativeWords(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t i,
                        const std::uint16_t* row, std::span<float> columns, std::span<float> packed_rows) {
   PackBf16LeftWords(dim, row, packed_rows.data() + i * Bf16LeftStride(backend, dim));
-  PackStripOf(backend, dim, negatives, i, columns, packed_rows);
+  PackStripIfComplete(backend, dim, negatives, i, columns, packed_rows);
 }
 
 void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t first, std::size_t count,
@@ -31,7 +31,7 @@ void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, 
   if (Bf16HasWords(backend)) {
     for (std::size_t i = first; i < first + count; ++i) {
       PackBf16LeftRow(backend, dim, rows + (i - first) * dim, packed_rows.data() + i * Bf16LeftStride(backend, dim));
-      PackStripOf(backend, dim, negatives, i, columns, packed_rows);
+      PackStripIfComplete(backend, dim, negatives, i, columns, packed_rows);
     }
     return;
   }

@@ -33,7 +33,7 @@ constexpr std::size_t PackedRowFloats(Bf16Backend backend, std::size_t dim, std:
 inline constexpr std::size_t kNegativesPacked = 16;  // rows that stay in the first caches while they are packed
 void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t first, std::size_t count,
                    const float* rows, std::span<float> columns, std::span<float> packed_rows);
-// The same of row i alone, which is words. REQUIRES: Bf16HasWords(backend)
+// The same for row i alone, given as words. REQUIRES: Bf16HasWords(backend)
 void PackNegativeWords(Bf16Backend backend, std::size_t dim, std::size_t negatives, std::size_t i,
                        const std::uint16_t* row, std::span<float> columns, std::span<float> packed_rows);
 

@@ -71,7 +71,8 @@ void PackBf16Left(Bf16Backend backend, std::size_t m, std::size_t k, const float
 // for no result.
 void PackBf16LeftRow(Bf16Backend backend, std::size_t k, const float* a, float* packed);
 
-// The same of a row of words, as those of bf16 tables are. REQUIRES: Bf16HasWords of the backend
+// The same for a row given as words, as bf16 tables have them. Denormal words stay: products take them as zeros.
+// REQUIRES: Bf16HasWords of the backend
 void PackBf16LeftWords(std::size_t k, const std::uint16_t* a, float* packed);
 
 // Packs columns [first, first + count) of left rows from the transpose: element (i, first + l) is a[l * lda + i], i <

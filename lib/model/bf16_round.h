@@ -23,12 +23,6 @@ inline float RoundToBf16(float value) { return std::bit_cast<float>(RoundedBf16B
 inline std::uint16_t Bf16Word(float value) { return static_cast<std::uint16_t>(RoundedBf16Bits(value) >> 16); }
 inline float FromBf16Word(std::uint16_t word) { return std::bit_cast<float>(std::uint32_t{word} << 16); }
 
-// The word of a float that is a word already: a denormal one becomes a zero.
-inline std::uint16_t FlushDenormalWord(std::uint16_t word) {
-  constexpr unsigned kSign = 0x8000, kMagnitude = 0x7FFF, kSmallestNormal = 0x0080;
-  return static_cast<std::uint16_t>((word & kMagnitude) < kSmallestNormal ? word & kSign : word);
-}
-
 // to[i] = from[i], rounded, by vectors; they may be the same memory.
 void RoundFloatsToBf16(std::size_t count, const float* from, float* to);
 

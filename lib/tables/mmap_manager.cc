@@ -230,9 +230,9 @@ absl::Status MmapManager::ReadRowUnlocked(NodeId node, std::span<float> out) con
         fmt::format("{}: {} floats for a row of {}", layout_.slots[0].string(), out.size(), layout_.shape.columns)));
   }
   if (element() == NpyElement::kFloat32) {
-    std::copy_n(reinterpret_cast<const float*>(Row(node)), out.size(), out.data());
+    std::ranges::copy(FloatsUnlocked(node), out.begin());
   } else {
-    Widen({Words(node), out.size()}, out);
+    Widen(WordsUnlocked(node), out);
   }
   return absl::OkStatus();
 }

@@ -125,8 +125,8 @@ class MmapManager {
   // The same without the lock. REQUIRES: no thread writes the row meanwhile
   absl::Status ReadRowUnlocked(NodeId node, std::span<float> out) const;
 
-  // The row of `node` in the mapping, [columns] floats or bf16 words. REQUIRES: element() is that, CheckRow(node) is ok
-  // and no thread writes the row meanwhile
+  // The row of `node` in the mapping, [columns] floats of a float32 table, or words of a bf16 one. REQUIRES: element()
+  // is kFloat32 or kBfloat16, CheckRow(node) is ok, and no thread writes the row meanwhile
   std::span<const float> FloatsUnlocked(NodeId node) const {
     return {reinterpret_cast<const float*>(Row(node)), columns()};
   }

@@ -134,9 +134,10 @@ std::size_t RowsOfRange(std::size_t rows, std::size_t dim) {
 void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint64_t> arrivals, std::size_t range_rows,
                  std::size_t dim, AlignedFloats& sums) {
   const std::size_t stride = ProductStride(dim);
-  if (sums.capacity() < range_rows * stride) sums = AlignedFloats();  // so that only one array exists at a time
-  if (sums.size() < range_rows * stride) sums.resize(range_rows * stride);
-  FillFloats(range_rows * stride, -0.0F, sums.data());  // what leaves every addend as it is, 0 included
+  const std::size_t floats = range_rows * stride;
+  if (sums.capacity() < floats) sums = AlignedFloats();  // so that only one array exists at a time
+  if (sums.size() < floats) sums.resize(floats);
+  FillFloats(floats, -0.0F, sums.data());  // what leaves every addend as it is, 0 included
   const auto sum_of = [&](std::uint64_t arrival) { return sums.data() + (arrival & 0xFFFFFFFF) * stride; };
   std::array<const float*, kProductRows> slopes;
   std::array<float*, kProductRows> to;

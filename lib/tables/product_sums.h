@@ -53,9 +53,9 @@ constexpr std::size_t ProductStride(std::size_t dim) {
 // it.
 std::size_t RowsOfRange(std::size_t rows, std::size_t dim);
 
-// Makes the first floats of `sums`, which only grows, the sums of a range of rows: [range_rows, ProductStride(dim)].
-// Each of `arrivals` is the place of a gradient in `listed`, shifted left by 32 bits, and its row in the range. Any
-// thread.
+// Makes the first floats of `sums`, which it never makes smaller, the sums of a range of rows: [range_rows,
+// ProductStride(dim)]. Each of `arrivals` is the place of a gradient in `listed`, shifted left by 32 bits, and its row
+// in the range. Any thread.
 void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint64_t> arrivals, std::size_t range_rows,
                  std::size_t dim, AlignedFloats& sums);
 

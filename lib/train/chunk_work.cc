@@ -210,17 +210,19 @@ void ChunkWork::DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> 
 
 absl::Status ChunkWork::PackNegativeRows(std::span<const NodeId> ids, AlignedFloats& wide,
                                          ChunkRows::Packed& packed) const {
+  // Only in `async` are rows updated meanwhile: there they are copied, as floats.
   const bool async = options_.schedule == Schedule::kAsync;
+  const bool words = !async && embeddings_.element() == NpyElement::kBfloat16;
   if (async && !ids.empty()) wide.resize(model_.dim);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + kRowsAhead < ids.size()) embeddings_.PrefetchRow(ids[i + kRowsAhead]);
     RETURN_IF_ERROR(async ? embeddings_.ReadRow(ids[i], wide) : embeddings_.CheckRow(ids[i]));
-    if (!async && embeddings_.element() == NpyElement::kBfloat16) {
-      const std::span<const std::uint16_t> words = embeddings_.WordsUnlocked(ids[i]);
-      PackNegativeWords(*bf16_, model_.dim, ids.size(), i, words.data(), packed.columns, packed.rows);
+    if (words) {
+      PackNegativeWords(*bf16_, model_.dim, ids.size(), i, embeddings_.WordsUnlocked(ids[i]).data(), packed.columns,
+                        packed.rows);
     } else {
-      const std::span<const float> row = async ? std::span<const float>(wide) : embeddings_.FloatsUnlocked(ids[i]);
-      PackNegatives(*bf16_, model_.dim, ids.size(), i, 1, row.data(), packed.columns, packed.rows);
+      const float* const row = async ? wide.data() : embeddings_.FloatsUnlocked(ids[i]).data();
+      PackNegatives(*bf16_, model_.dim, ids.size(), i, 1, row, packed.columns, packed.rows);
     }
   }
   return absl::OkStatus();

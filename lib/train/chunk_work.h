@@ -155,7 +155,7 @@ class ChunkWork {
   void DrawNegatives(ChunkResult& result) const;
   void DrawTyped(const ChunkPlace& place, Side side, std::span<NodeId> negatives) const;
   absl::Status GatherRows(const ChunkResult& result, ChunkRows& rows) const;
-  // Gathers rows that are packed as words one by one; `wide` is scratch.
+  // Gathers rows that are packed as words one by one; `wide` is scratch for `async`.
   absl::Status PackNegativeRows(std::span<const NodeId> ids, AlignedFloats& wide, ChunkRows::Packed& packed) const;
   void GatherRelations(const ChunkResult& result, ChunkRows& rows) const;
   ChunkInput InputOf(const ChunkRows& rows, const ChunkResult& result) const;

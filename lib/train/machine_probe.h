@@ -1,4 +1,4 @@
-// Measures in a few seconds how fast this machine trains.
+// Measures within seconds how fast this machine trains.
 #pragma once
 
 #include <cstdint>

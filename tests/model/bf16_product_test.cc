@@ -32,9 +32,9 @@ struct Shape {
 
 // Around the sides of tiles (16, 32), the blocks of rows (3, 7, 42), the terms (2, 32) and the depth (256).
 std::vector<Shape> Shapes() {
-  std::vector<Shape> shapes = {{1, 1, 1},    {3, 16, 32},  {7, 17, 33},  {8, 31, 31},  {15, 32, 64}, {16, 33, 2},
-                               {17, 1, 65},  {41, 18, 30}, {43, 47, 34}, {33, 15, 95}, {2, 5, 255},  {4, 20, 257},
-                               {1, 40, 513}, {40, 50, 70}, {33, 33, 97}, {35, 37, 530}};
+  std::vector<Shape> shapes = {{1, 1, 1},    {3, 16, 32},  {7, 17, 33},  {8, 31, 31},   {15, 32, 64},  {16, 33, 2},
+                               {17, 1, 65},  {41, 18, 30}, {43, 47, 34}, {33, 15, 95},  {2, 5, 255},   {4, 20, 257},
+                               {1, 40, 513}, {40, 50, 70}, {33, 33, 97}, {35, 37, 530}, {34, 50, 256}, {34, 50, 257}};
   for (std::size_t size = 1; size <= 34; ++size) shapes.push_back({size, 35 - size, size * 7 % 67 + 1});
   for (std::size_t k = 1; k <= 66; ++k) shapes.push_back({k % 5 + 1, k % 7 + 13, k});
   return shapes;
@@ -226,8 +226,15 @@ TEST_P(Bf16WordsTest, OtherFormsHaveTheSameBits) {
 }
 
 TEST_P(Bf16ProductTest, AddsRowsToRowsAnywhere) {
-  for (const Shape& shape :
-       {Shape{1, 16, 1}, {5, 48, 50}, {33, 400, 50}, {50, 32, 17}, {96, 16, 256}, {43, 400, 31}, {33, 848, 70}}) {
+  for (const Shape& shape : {Shape{1, 16, 1},
+                             {5, 48, 50},
+                             {33, 400, 50},
+                             {50, 32, 17},
+                             {96, 16, 256},
+                             {43, 400, 31},
+                             {33, 848, 70},
+                             {35, 48, 300},
+                             {33, 80, 257}}) {
     const auto [m, n, k] = shape;
     const Operands o(shape, k);
     const std::vector<float> right = Right(o);

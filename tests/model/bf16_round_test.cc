@@ -39,17 +39,6 @@ TEST(Bf16RoundTest, IsTheNearestOfEightBits) {
   }
 }
 
-TEST(Bf16RoundTest, AWordStaysItselfUnlessItIsDenormal) {
-  for (std::uint32_t i = 0; i < 0x10000; ++i) {
-    const auto word = static_cast<std::uint16_t>(i);
-    if (std::isnan(FromBf16Word(word))) {
-      ASSERT_EQ(FlushDenormalWord(word), word);
-    } else {
-      ASSERT_EQ(FlushDenormalWord(word), Bf16Word(FromBf16Word(word)));
-    }
-  }
-}
-
 TEST(Bf16RoundTest, VectorsRoundAsSingleElementsDo) {
   const std::vector<float> values = ManyFloats();
   for (std::size_t count = 0; count < 80; ++count) {
