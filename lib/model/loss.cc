@@ -74,8 +74,16 @@ struct Softplus {
   }
 };
 
-double ScalarSoftplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-double Sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+struct ScalarSoftplus {
+  double value;
+  double slope;
+
+  explicit ScalarSoftplus(double x) {
+    const double e = std::exp(-std::abs(x));
+    value = std::max(x, 0.0) + std::log1p(e);
+    slope = (x >= 0 ? 1 : e) / (1 + e);
+  }
+};
 
 HWY_INLINE void ScaleRow(float factor, float* row, std::size_t n) {
   ForEachLane(n, [&](auto d, std::size_t i)
@@ -126,9 +134,9 @@ double SoftmaxRow(const LossSpec& spec, const Positives& edges, const RowSurvey&
   double loss = 0;
   double slopes = 0;
   for (std::size_t i = 0; i < edges.count; ++i) {
-    const double gap = log_sum - edges.scores[i];
-    const double slope = edges.weights[i] * Sigmoid(gap);
-    loss += edges.weights[i] * ScalarSoftplus(gap);
+    const ScalarSoftplus term(log_sum - edges.scores[i]);
+    const double slope = edges.weights[i] * term.slope;
+    loss += edges.weights[i] * term.value;
     slopes += slope;
     edges.gradients[i] = static_cast<float>(-slope);
   }
@@ -169,9 +177,9 @@ double CompetingSoftmaxRow(const LossSpec& spec, const Positives& edges, const R
 double LogisticPositives(const Positives& edges, float margin) {
   double loss = 0;
   for (std::size_t i = 0; i < edges.count; ++i) {
-    const double x = -(static_cast<double>(margin) + edges.scores[i]);
-    edges.gradients[i] = static_cast<float>(-edges.weights[i] * Sigmoid(x));
-    loss += edges.weights[i] * ScalarSoftplus(x);
+    const ScalarSoftplus term(-(static_cast<double>(margin) + edges.scores[i]));
+    edges.gradients[i] = static_cast<float>(-edges.weights[i] * term.slope);
+    loss += edges.weights[i] * term.value;
   }
   return loss;
 }
