@@ -80,6 +80,7 @@ class Chooser {
     ChoosePrecision();
     ChooseAnswerWeighting();
     FitMemory();
+    ChooseRelationPrediction();
     ChooseCorrection();
     ChooseRegularization();
     ChooseRate();
@@ -113,6 +114,8 @@ class Chooser {
     if (!Free("walk")) return options_.walk != Walk::kNone;
     return !Free("walks") || !Free("walk-length") || !Free("walk-window");
   }
+  // By the rules, not because it was given.
+  bool PredictsRelations() const { return chosen_.contains("relation-prediction"); }
   bool HeldOut() const { return graph_.valid_edges + graph_.test_edges > 0; }
   bool WithRelations() const { return options_.model_spec().RelationWidth() > 0; }
   bool OfWalks() const { return options_.walk != Walk::kNone || facts_.of_walks; }
@@ -138,6 +141,7 @@ class Chooser {
   void ChoosePrecision();
   void FitMemory();
   void ChooseCorrection();
+  void ChooseRelationPrediction();
   void ChooseAnswerWeighting();
   void ChooseRegularization();
   void ChooseRate();
@@ -431,6 +435,27 @@ void Chooser::FitMemory() {
   if (options_.dim < wanted) Because(fmt::format("dim {} instead of {}, to fit in memory", options_.dim, wanted));
 }
 
+// An additional loss, of the relations of edges. It needs many relations and dimensions, and with it many answers of a
+// query do not push each other away (docs/defaults-measured.md). If memory is short, it is left out.
+void Chooser::ChooseRelationPrediction() {
+  constexpr std::uint64_t kFewestRelations = 100, kMostRelations = 1000, kFewestDims = 512;
+  const bool many = facts_.relations >= kFewestRelations && facts_.relations <= kMostRelations && !FewNodes();
+  const bool suits = options_.model == ModelKind::kComplEx && options_.reciprocal && options_.group_queries &&
+                     options_.loss == LossKind::kSoftmax && options_.regularizer == RegularizerKind::kDura;
+  if (!many || !suits || options_.dim < kFewestDims || facts_.query_share >= kFewAnswers) return;
+  if (!Free("relation-prediction") || !Free("competing-answers")) return;
+  const TrainOptions before = options_;
+  const bool whole = FitsWhole();
+  options_.relation_prediction = 1;
+  options_.competing_answers = true;
+  if (whole ? !FitsWhole() : !Fits()) {
+    options_ = before;
+    return;
+  }
+  chosen_.insert({"relation-prediction", "competing-answers"});
+  Because(fmt::format("a loss of the relations, too, because there are {} of them", facts_.relations));
+}
+
 // Counted once, a drawn negative is too weak an opponent; counted for all that it stands for, its noise is too strong.
 void Chooser::ChooseCorrection() {
   if (!WithRelations() || !OfProducts() || options_.loss != LossKind::kSoftmax || options_.negatives == 0) return;
@@ -448,6 +473,7 @@ void Chooser::ChooseRegularization() {
     const double seen = std::pow(std::max(facts_.end_degree, 1.0), -0.15);
     const double room = std::pow(static_cast<double>(options_.dim) / static_cast<double>(kLeastDim), 0.2);
     weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * inverse;
+    if (PredictsRelations()) weight *= 0.68;
   } else if (options_.regularizer == RegularizerKind::kN3) {
     // Each edge of a hub restrains its row; if one node has many of the edges, the others need less.
     const double hub = std::max(0.2, 1 - 20 * HubShare() * HubShare());

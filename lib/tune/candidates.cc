@@ -123,7 +123,8 @@ Variations Sizes(const CandidateSource& source, const TrainOptions& choice) {
   }
   const bool predicts = choice.model_spec().RelationWidth() > 0 && source.facts.relations > 1;
   if (predicts && choice.model != ModelKind::kRescal && choice.model != ModelKind::kRotatE) {
-    sizes.push_back({"relation-prediction", 0.25, ValueChoice{"0.5", "1", "4"}});
+    const std::string other = choice.relation_prediction == 1 ? "0" : "1";
+    sizes.push_back({"relation-prediction", 0.25, ValueChoice{"0.5", other, "4"}});
   }
   return sizes;
 }

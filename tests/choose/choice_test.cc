@@ -180,6 +180,30 @@ TEST(ChooseOptionsTest, AnswersCompeteWhereTheyAreFew) {
   }
 }
 
+TEST(ChooseOptionsTest, RelationsArePredictedWhereTheyAndTheAnswersAreMany) {
+  GraphFacts facts = Facts(14'541, 272'115, 237);
+  facts.query_share = 0.3;
+  const Choice choice = Choose(facts);
+  EXPECT_EQ(choice.options.relation_prediction, 1);
+  EXPECT_TRUE(choice.options.competing_answers);
+  EXPECT_EQ(choice.options.answer_weighting, 0);
+  EXPECT_THAT(choice.reasons, HasSubstr("a loss of the relations, too, because there are 237 of them"));
+  EXPECT_OK(ValidateTrainOptions(choice.options));
+  const TrainOptions without = Choose(facts, {}, {"relation-prediction"}).options;
+  EXPECT_EQ(without.relation_prediction, 0);
+  EXPECT_FALSE(without.competing_answers);
+  EXPECT_NEAR(choice.options.regularization, 0.68 * without.regularization, 0.001);
+  // Few dimensions or relations, or competing answers that are given.
+  EXPECT_EQ(Choose(facts, {.dim = 256}, {"dim"}).options.relation_prediction, 0);
+  EXPECT_EQ(Choose(facts, {}, {"competing-answers"}).options.relation_prediction, 0);
+  EXPECT_EQ(Choose(facts, {.model = ModelKind::kRotatE}, {"model"}).options.relation_prediction, 0);
+  facts.relations = 11;
+  EXPECT_EQ(Choose(facts).options.relation_prediction, 0);
+  facts.relations = 237;
+  facts.query_share = 0.5;
+  EXPECT_EQ(Choose(facts).options.relation_prediction, 0);
+}
+
 TEST(ChooseOptionsTest, DrawnNegativesCountForSeveralNodes) {
   EXPECT_EQ(Choose(Facts(40'000, 87'000, 11)).options.sampling_correction, 0.5);
   EXPECT_EQ(Choose(Facts(400, 4'000, 11)).options.sampling_correction, 0) << "all nodes are negatives";
