@@ -114,8 +114,6 @@ class Chooser {
     if (!Free("walk")) return options_.walk != Walk::kNone;
     return !Free("walks") || !Free("walk-length") || !Free("walk-window");
   }
-  // By the rules, not because it was given.
-  bool PredictsRelations() const { return chosen_.contains("relation-prediction"); }
   bool HeldOut() const { return graph_.valid_edges + graph_.test_edges > 0; }
   bool WithRelations() const { return options_.model_spec().RelationWidth() > 0; }
   bool OfWalks() const { return options_.walk != Walk::kNone || facts_.of_walks; }
@@ -170,6 +168,7 @@ class Chooser {
   TrainOptions options_;
   GivenOptions chosen_;  // by Set
   std::vector<std::string> reasons_;
+  bool predicts_relations_ = false;  // by the rule
 };
 
 void Chooser::ChooseModel() {
@@ -436,24 +435,31 @@ void Chooser::FitMemory() {
 }
 
 // An additional loss, of the relations of edges. It needs many relations and dimensions, and with it many answers of a
-// query do not push each other away (docs/defaults-measured.md). If memory is short, it is left out.
+// query do not push each other away (docs/defaults-measured.md). It is left out where memory is
+// short, and where a time has no room for it: an epoch takes up to twice as long.
 void Chooser::ChooseRelationPrediction() {
   constexpr std::uint64_t kFewestRelations = 100, kMostRelations = 1000, kFewestDims = 512;
-  const bool many = facts_.relations >= kFewestRelations && facts_.relations <= kMostRelations && !FewNodes();
+  const bool many = facts_.relations >= kFewestRelations && facts_.relations <= kMostRelations && !FewNodes() &&
+                    facts_.query_share < kFewAnswers;
   const bool suits = options_.model == ModelKind::kComplEx && options_.reciprocal && options_.group_queries &&
                      options_.loss == LossKind::kSoftmax && options_.regularizer == RegularizerKind::kDura;
-  if (!many || !suits || options_.dim < kFewestDims || facts_.query_share >= kFewAnswers) return;
-  if (!Free("relation-prediction") || !Free("competing-answers")) return;
+  const bool unwanted = (!Free("relation-prediction") && options_.relation_prediction == 0) ||
+                        (!Free("competing-answers") && !options_.competing_answers);
+  const bool time = !timed_ || most_flops_ >= 2 * kUsualFlops;
+  if (!many || !suits || unwanted || !time || options_.dim < kFewestDims || !FitsWhole()) return;
   const TrainOptions before = options_;
-  const bool whole = FitsWhole();
-  options_.relation_prediction = 1;
-  options_.competing_answers = true;
-  if (whole ? !FitsWhole() : !Fits()) {
+  const GivenOptions chosen_before = chosen_;
+  Set("relation-prediction", &TrainOptions::relation_prediction, 1.0);
+  Set("competing-answers", &TrainOptions::competing_answers, true);
+  if (chosen_.erase("answer-weighting") > 0) options_.answer_weighting = 0;  // not measured together
+  predicts_relations_ = FitsWhole();
+  if (!predicts_relations_) {
     options_ = before;
+    chosen_ = chosen_before;
     return;
   }
-  chosen_.insert({"relation-prediction", "competing-answers"});
-  Because(fmt::format("a loss of the relations, too, because there are {} of them", facts_.relations));
+  Because(fmt::format("a loss of the relations, too, competing answers and a lower weight, because of {} relations",
+                      facts_.relations));
 }
 
 // Counted once, a drawn negative is too weak an opponent; counted for all that it stands for, its noise is too strong.
@@ -473,7 +479,7 @@ void Chooser::ChooseRegularization() {
     const double seen = std::pow(std::max(facts_.end_degree, 1.0), -0.15);
     const double room = std::pow(static_cast<double>(options_.dim) / static_cast<double>(kLeastDim), 0.2);
     weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * inverse;
-    if (PredictsRelations()) weight *= 0.68;
+    if (predicts_relations_) weight *= 0.68;
   } else if (options_.regularizer == RegularizerKind::kN3) {
     // Each edge of a hub restrains its row; if one node has many of the edges, the others need less.
     const double hub = std::max(0.2, 1 - 20 * HubShare() * HubShare());

@@ -242,6 +242,7 @@ absl::Status MeasureAgain(double most_epochs, TimedMachine& machine, const Choic
 // A last step along the line, without a measurement. It takes no more negatives than were measured, because more may
 // not fit in memory.
 void FollowLine(double most_epochs, TimedMachine& machine, EpochTime& time, Choice& choice, TrainingCost& cost) {
+  if (machine.Left() <= 0) return;
   time.Add(choice.options.negatives, cost.epoch);
   const auto filling = FillingNegatives(time, cost, machine.Left(), most_epochs, choice.options);
   const std::uint64_t negatives = std::min(filling.value_or(choice.options.negatives), time.most_measured());

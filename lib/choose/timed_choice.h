@@ -25,12 +25,13 @@ struct TimeLimit {
 };
 
 // Returns a choice (choose/choice.h) whose training fills the time: trains some batches for a second, lets the size of
-// model and loss follow from the speed measured, measures that for a twentieth of the time, at most 12 s, and
-// chooses the epochs last, so that the learning rate has run its course when the time is over. Walks are taken once, in
-// a folder that is removed again, for at most a fifth of the time: only they show how many pairs an epoch trains. If
-// less than one fits, walks become shorter. If few epochs fit, free negatives are adapted until whole ones fill the
-// time. Not more than kMostRepeats times the epochs that the choice had before. A function of the machine's speed too:
-// call it once and store the options. Runs on TBB's workers. REQUIRES: `given` has no epochs
+// model and loss follow from the speed measured, measures that for a twentieth of the time, at most 12 s, and chooses
+// the epochs last, so that the learning rate has run its course when the time is over. Walks are taken once, in a
+// folder that is removed again, for at most a fifth of the time: only they show how many pairs an epoch trains. If less
+// than one fits, walks become shorter. If few epochs fit, free negatives are adapted until whole ones fill the time.
+// Not more than kMostRepeats times the epochs that the choice had before; if far more would fit, the longer measurement
+// is left out. A function of the machine's speed too: call it once and store the options. Runs on TBB's workers.
+// REQUIRES: `given` has no epochs
 absl::StatusOr<Choice> ChooseForTime(const Graph& graph, const GraphFacts& facts, std::uint64_t memory,
                                      const TrainOptions& options, const GivenOptions& given, const TimeLimit& limit);
 

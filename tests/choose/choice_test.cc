@@ -187,21 +187,71 @@ TEST(ChooseOptionsTest, RelationsArePredictedWhereTheyAndTheAnswersAreMany) {
   EXPECT_EQ(choice.options.relation_prediction, 1);
   EXPECT_TRUE(choice.options.competing_answers);
   EXPECT_EQ(choice.options.answer_weighting, 0);
-  EXPECT_THAT(choice.reasons, HasSubstr("a loss of the relations, too, because there are 237 of them"));
+  EXPECT_THAT(choice.reasons, HasSubstr("a loss of the relations, too, competing answers and a lower weight"));
   EXPECT_OK(ValidateTrainOptions(choice.options));
   const TrainOptions without = Choose(facts, {}, {"relation-prediction"}).options;
   EXPECT_EQ(without.relation_prediction, 0);
   EXPECT_FALSE(without.competing_answers);
   EXPECT_NEAR(choice.options.regularization, 0.68 * without.regularization, 0.001);
-  // Few dimensions or relations, or competing answers that are given.
-  EXPECT_EQ(Choose(facts, {.dim = 256}, {"dim"}).options.relation_prediction, 0);
-  EXPECT_EQ(Choose(facts, {}, {"competing-answers"}).options.relation_prediction, 0);
-  EXPECT_EQ(Choose(facts, {.model = ModelKind::kRotatE}, {"model"}).options.relation_prediction, 0);
-  facts.relations = 11;
-  EXPECT_EQ(Choose(facts).options.relation_prediction, 0);
-  facts.relations = 237;
-  facts.query_share = 0.5;
-  EXPECT_EQ(Choose(facts).options.relation_prediction, 0);
+  // One of the two that is given has the other.
+  TrainOptions given;
+  given.relation_prediction = 2;
+  const TrainOptions twice = Choose(facts, given, {"relation-prediction"}).options;
+  EXPECT_EQ(twice.relation_prediction, 2);
+  EXPECT_TRUE(twice.competing_answers);
+  EXPECT_EQ(twice.regularization, choice.options.regularization);
+  given = {.competing_answers = true};
+  const TrainOptions competing = Choose(facts, given, {"competing-answers"}).options;
+  EXPECT_EQ(competing.relation_prediction, 1);
+  EXPECT_EQ(competing.answer_weighting, 0);
+}
+
+TEST(ChooseOptionsTest, RelationsAreNotPredictedElsewhere) {
+  GraphFacts facts = Facts(14'541, 272'115, 237);
+  facts.query_share = 0.3;
+  const auto prediction = [&](const GraphFacts& of, const TrainOptions& given = {}, const GivenOptions& names = {}) {
+    return Choose(of, given, names).options.relation_prediction;
+  };
+  TrainOptions given;
+  given.dim = 256;
+  EXPECT_EQ(prediction(facts, given, {"dim"}), 0);
+  EXPECT_EQ(prediction(facts, {}, {"competing-answers"}), 0) << "given as off";
+  EXPECT_EQ(prediction(facts, {.model = ModelKind::kRotatE}, {"model"}), 0);
+  given = {.reciprocal = false};
+  EXPECT_EQ(prediction(facts, given, {"reciprocal"}), 0);
+  EXPECT_EQ(prediction(facts, {}, {"group-queries"}), 0);
+  GraphFacts other = facts;
+  for (const auto& [relations, predicted] : {std::pair{99U, 0}, {100U, 1}, {1000U, 1}, {1001U, 0}}) {
+    other.relations = relations;
+    EXPECT_EQ(prediction(other), predicted) << relations;
+  }
+  other = facts;
+  other.nodes = 5000;
+  EXPECT_EQ(prediction(other), 0) << "short trainings decide";
+  other = facts;
+  other.query_share = 0.5;
+  EXPECT_EQ(prediction(other), 0);
+  // With half of the time that it needs, and with twice as much.
+  for (const auto& [flops, predicted] : {std::pair{kUsualFlops, 0}, {2 * kUsualFlops, 1}}) {
+    const Choice timed = ChooseOptions(facts, DescriptionOf(facts), kMuchMemory, {}, {}, flops, /*timed=*/true);
+    EXPECT_EQ(timed.options.relation_prediction, predicted);
+  }
+}
+
+TEST(ChooseOptionsTest, RelationsAreNotPredictedInShortMemory) {
+  GraphFacts facts = Facts(14'541, 272'115, 237);
+  facts.query_share = 0.3;
+  TrainOptions given;
+  given.dim = 768;
+  const TrainOptions without = Choose(facts, given, {"dim", "relation-prediction"}).options;
+  TrainOptions with = Choose(facts, given, {"dim"}).options;
+  ASSERT_EQ(with.relation_prediction, 1);
+  const auto needs = [&](const TrainOptions& options) {
+    return EstimateTrainingMemory(options, DescriptionOf(facts), kThreadsOfChoice, {1, 1}).total();
+  };
+  ASSERT_LT(needs(without), needs(with));
+  EXPECT_EQ(Choose(facts, given, {"dim"}, needs(with)).options.relation_prediction, 1);
+  EXPECT_EQ(Choose(facts, given, {"dim"}, needs(with) - 1).options.relation_prediction, 0);
 }
 
 TEST(ChooseOptionsTest, DrawnNegativesCountForSeveralNodes) {
