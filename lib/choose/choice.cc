@@ -435,8 +435,8 @@ void Chooser::FitMemory() {
 }
 
 // An additional loss, of the relations of edges. It needs many relations and dimensions, and with it many answers of a
-// query do not push each other away (docs/defaults-measured.md). It is left out where memory is
-// short, and where a time has no room for it: an epoch takes up to twice as long.
+// query do not push each other away (docs/defaults-measured.md). It is left out where memory is short, and where a time
+// has no room for it: an epoch takes up to twice as long.
 void Chooser::ChooseRelationPrediction() {
   constexpr std::uint64_t kFewestRelations = 100, kMostRelations = 1000, kFewestDims = 512;
   const bool many = facts_.relations >= kFewestRelations && facts_.relations <= kMostRelations && !FewNodes() &&
@@ -446,7 +446,7 @@ void Chooser::ChooseRelationPrediction() {
   const bool unwanted = (!Free("relation-prediction") && options_.relation_prediction == 0) ||
                         (!Free("competing-answers") && !options_.competing_answers);
   const bool time = !timed_ || most_flops_ >= 2 * kUsualFlops;
-  if (!many || !suits || unwanted || !time || options_.dim < kFewestDims || !FitsWhole()) return;
+  if (!many || !suits || unwanted || !time || options_.dim < kFewestDims) return;
   const TrainOptions before = options_;
   const GivenOptions chosen_before = chosen_;
   Set("relation-prediction", &TrainOptions::relation_prediction, 1.0);

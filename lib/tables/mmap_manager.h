@@ -130,7 +130,9 @@ class MmapManager {
   std::span<const float> FloatsUnlocked(NodeId node) const {
     return {reinterpret_cast<const float*>(Row(node)), columns()};
   }
-  std::span<const std::uint16_t> WordsUnlocked(NodeId node) const { return {Words(node), columns()}; }
+  std::span<const std::uint16_t> WordsUnlocked(NodeId node) const {
+    return {reinterpret_cast<const std::uint16_t*>(Row(node)), columns()};
+  }
 
   // Returns the lock of the stripe that `node` falls in. Two nodes may share a stripe, so hold at most one at a time.
   // REQUIRES: own_locks
@@ -219,7 +221,6 @@ class MmapManager {
 
   absl::Status CheckPartition(PartitionId partition) const;
   std::byte* Row(NodeId node) const { return rows_ + Value(node) * row_bytes_; }
-  const std::uint16_t* Words(NodeId node) const { return reinterpret_cast<const std::uint16_t*>(Row(node)); }
   // Tests first: the marks of a small table share one cache line, and a write would take it from the other cores. No
   // mark is lost, as the partition of a row in use is not drained.
   void Touch(NodeId node) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/expect_status.h"
 #include "train/memory_estimate.h"
@@ -43,6 +44,21 @@ TEST(MakeCandidatesTest, TheFirstIsWhatTrainChooses) {
     const Choice choice = ChooseOptions(source.facts, source.graph, source.memory, {}, {});
     EXPECT_EQ(Text(MakeCandidates(source, 5)[0]), Text(choice.options));
   }
+}
+
+// Where the choice predicts relations, other weights of that loss have competing answers, too.
+TEST(MakeCandidatesTest, OtherWeightsOfRelationPredictionKeepWhatGoesWithIt) {
+  CandidateSource source = SourceOf(15'000, 270'000, 237);
+  source.facts.query_share = 0.3;
+  const std::vector<TrainOptions> candidates = MakeCandidates(source, 60);
+  ASSERT_EQ(candidates[0].relation_prediction, 1);
+  ASSERT_TRUE(candidates[0].competing_answers);
+  EXPECT_THAT(ValuesOf(candidates, &TrainOptions::relation_prediction), testing::IsSupersetOf({0.0, 0.5, 1.0, 4.0}));
+  int others = 0;
+  for (const TrainOptions& options : candidates) {
+    if (options.relation_prediction > 1 && options.competing_answers) ++others;
+  }
+  EXPECT_GT(others, 0);
 }
 
 TEST(CombineCandidatesTest, HasWhatDiffersInBoth) {
