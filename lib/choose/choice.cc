@@ -436,16 +436,17 @@ void Chooser::FitMemory() {
 
 // An additional loss, of the relations of edges. It needs many relations and dimensions, and with it many answers of a
 // query do not push each other away (docs/defaults-measured.md). It is left out where memory is short, and where a time
-// has no room for it: an epoch takes up to twice as long.
+// has no room for it.
 void Chooser::ChooseRelationPrediction() {
   constexpr std::uint64_t kFewestRelations = 100, kMostRelations = 1000, kFewestDims = 512;
+  constexpr double kCost = 1.3;  // of an epoch, times what it takes without
   const bool many = facts_.relations >= kFewestRelations && facts_.relations <= kMostRelations && !FewNodes() &&
                     facts_.query_share < kFewAnswers;
   const bool suits = options_.model == ModelKind::kComplEx && options_.reciprocal && options_.group_queries &&
                      options_.loss == LossKind::kSoftmax && options_.regularizer == RegularizerKind::kDura;
   const bool unwanted = (!Free("relation-prediction") && options_.relation_prediction == 0) ||
                         (!Free("competing-answers") && !options_.competing_answers);
-  const bool time = !timed_ || most_flops_ >= 2 * kUsualFlops;
+  const bool time = !timed_ || most_flops_ >= kCost * kUsualFlops;
   if (!many || !suits || unwanted || !time || options_.dim < kFewestDims) return;
   const TrainOptions before = options_;
   const GivenOptions chosen_before = chosen_;

@@ -47,6 +47,8 @@ class Bf16Block {
  public:
   explicit Bf16Block(Bf16Backend backend) : backend_(backend) {}
 
+  Bf16Backend backend() const { return backend_; }
+
   // scores[i * m + j] = queries [n, dim] row i times negative j of m.
   void Score(std::size_t dim, std::size_t n, const float* queries, std::size_t m, const PackedNegatives& negatives,
              float* scores);

@@ -225,7 +225,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
   };
   compute_side(TailSide(input, gradients));
   if (input.corrupts_heads) compute_side(HeadSide(input, gradients));
-  if (s.relations.any()) result.loss += s.relations.Add(input, gradients);
+  if (s.relations.any()) result.loss += s.relations.Add(input, gradients, packed ? &s.bf16 : nullptr);
   result.penalty = AddPenalties(regularizer_, model_, input, gradients);
   return result;
 }

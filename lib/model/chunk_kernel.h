@@ -3,9 +3,9 @@
 //
 // For each side that is corrupted, it makes queries from the rows of anchors and relations, scores them against the
 // shared negatives by GEMM, computes loss and its gradient, then the gradients of queries and negatives by GEMM, and
-// backpropagates through the queries. With a backend of bf16 products, operands of these three products are rounded to
-// bf16; everything else is float32. The loss of the chunk is the sum over edges of weight * (tail-side loss +
-// head-side loss) plus the penalties.
+// backpropagates through the queries. With a backend of bf16 products, operands of these three products, and of those
+// with all relations (model/relation_prediction.h), are rounded to bf16; everything else is float32. The loss of the
+// chunk is the sum over edges of weight * (tail-side loss + head-side loss) plus the penalties.
 #pragma once
 
 #include <memory>

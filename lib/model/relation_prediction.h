@@ -1,10 +1,13 @@
 // Relation prediction: for each edge, `weight` times the softmax loss of its relation among all others (Chen et al.,
 // "Relation Prediction as an Auxiliary Training Objective", AKBC 2021). If edges share queries, an edge occurs in both
-// directions, and both copies contribute relation loss. Internal to model/.
+// directions, and both copies contribute relation loss. With bf16 products, the relations are packed as the negatives
+// of a side are. Internal to model/.
 #pragma once
 
 #include <vector>
 
+#include "base/aligned_floats.h"
+#include "model/bf16_block.h"
 #include "model/chunk.h"
 #include "model/comparison.h"
 #include "model/model_spec.h"
@@ -19,16 +22,22 @@ class RelationPrediction {
 
   bool any() const { return weight_ > 0; }
   // Adds the gradients to those of heads, relations and tails, overwrites gradients.all_relations, returns the loss.
-  double Add(const ChunkInput& input, const ChunkGradients& gradients);
+  // `bf16` makes the products; null: they are float32.
+  double Add(const ChunkInput& input, const ChunkGradients& gradients, Bf16Block* bf16);
 
  private:
+  void PackRelations(Bf16Backend backend, std::size_t edges, std::span<const float> all);
+  PackedNegatives packed_relations() const { return {packed_columns_, packed_rows_}; }
+
   const ModelSpec model_;
   const float weight_;
   // Kept to reuse their memory. A relations, E edges, D = dim.
   std::vector<float> heads_, targets_;                    // [E, D], of each edge: its head, its relation
   std::vector<float> head_gradients_, target_gradients_;  // [E, D]
   std::vector<float> queries_, query_gradients_;          // [E, D]
-  std::vector<float> scores_, distances_;                 // [E, A]
+  AlignedFloats scores_;                                  // [E, A], then their slopes, then these packed for bf16
+  AlignedFloats distances_;                               // [E, A]
+  AlignedFloats packed_columns_, packed_rows_;            // of relations, for bf16
   std::vector<float> positives_, positive_gradients_;     // [E]
   std::vector<float> weights_;                            // [E]
   std::vector<std::uint32_t> begins_;                     // [E + 1]

@@ -135,12 +135,18 @@ std::uint64_t ChunkRowBytes(const TrainOptions& options, std::uint64_t chunk, st
              Product(options.group_queries ? 1 : 2, chunk, options.model_spec().RelationWidth() * sizeof(float)));
 }
 
-// Packed queries, in both layouts, and slopes. The panel and the tiles of AMX's products, and what packed rows take
-// beyond PackedBytes, are within the rows of negatives, which ChunkRowBytes counts although only some are kept.
-std::uint64_t PackedScratchBytes(const TrainOptions& options, std::uint64_t chunk, std::uint64_t negatives) {
+// Packed queries, in both layouts, and slopes; with relation prediction the packed relations. The panel and the tiles
+// of AMX's products, and what packed rows take beyond PackedBytes, are within the rows of negatives, which
+// ChunkRowBytes counts although only some are kept.
+std::uint64_t PackedScratchBytes(const TrainOptions& options, std::uint64_t chunk, std::uint64_t negatives,
+                                 std::uint64_t predicted) {
   if (!Packs(options)) return 0;
-  return Sum(PackedBytes(chunk, options.dim), PackedBytes(options.dim, chunk), PackedBytes(negatives, chunk),
-             PackedBytes(chunk, negatives));
+  const std::uint64_t most = std::max(negatives, predicted);
+  return Sum(PackedBytes(chunk, options.dim), PackedBytes(options.dim, chunk), PackedBytes(most, chunk),
+             PackedBytes(chunk, negatives),
+             predicted == 0 ? 0
+                            : Sum(PackedBytes(predicted, options.dim), PackedBytes(options.dim, predicted),
+                                  PackedBytes(chunk, predicted)));
 }
 
 // Scratch of one thread: rows, queries and their gradients, scores of a side, transposes; of dropout masks, dropped
@@ -153,12 +159,13 @@ std::uint64_t WorkerBytes(const TrainOptions& options, const GraphDescription& g
   const bool drops = options.dropout_spec().any();
   const std::uint64_t edge_rows = (grouped ? 6 : 4) + (drops ? 3 : 0);
   const bool predicts = options.relation_prediction > 0;
-  const std::uint64_t candidates = Sum(negatives, predicts ? AllRelations(options, graph) : 0);
+  const std::uint64_t predicted = predicts ? AllRelations(options, graph) : 0;
   return Sum(ChunkRowBytes(options, chunk, negatives),
              Product((edge_rows + (predicts ? 6 : 0)) * chunk, options.dim * sizeof(float)),
-             Product(2, negatives, options.dim * sizeof(float)), Product(2, chunk, candidates, sizeof(float)),
+             Product(2, negatives, options.dim * sizeof(float)),
+             Product(2, chunk, Sum(negatives, predicted), sizeof(float)),
              Product(drops ? 2 : 0, chunk, options.model_spec().RelationWidth() * sizeof(float)),
-             KeepsFactors(options) ? kMostRangeSumBytes : 0, PackedScratchBytes(options, chunk, negatives),
+             KeepsFactors(options) ? kMostRangeSumBytes : 0, PackedScratchBytes(options, chunk, negatives, predicted),
              options.schedule == Schedule::kAsync ? Product(rows, kContributionBytes) : 0);
 }
 

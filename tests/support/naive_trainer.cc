@@ -551,8 +551,17 @@ class NaiveTrainer {
     const Row& tail = run_.embeddings[Value(edge.tail)];
     Row scores;
     const std::size_t candidates = options_.group_queries ? run_.relations.size() : graph_.relation_count();
+    // As with negatives: rounded query times rounded relation; the edge's own is not scored by products.
+    const auto is_rounded = [&](std::size_t r) {
+      return options_.precision == Precision::kBf16 && r != Value(edge.relation);
+    };
+    const Row any(run_.relations[0].size(), 0.0);
+    const Row query = Rounded(Differences(any, [&](const Row& x) { return NaiveScore(spec, head, x, tail); }));
     for (std::size_t r = 0; r < candidates; ++r) {
-      scores.push_back(NaiveScore(spec, head, run_.relations[r], tail));
+      const Row& relation = run_.relations[r];
+      const Row rounded = Rounded(relation);
+      scores.push_back(is_rounded(r) ? std::inner_product(query.begin(), query.end(), rounded.begin(), 0.0)
+                                     : NaiveScore(spec, head, relation, tail));
     }
     const auto loss = [&](const Row& s) {
       Row others = s;
@@ -562,13 +571,15 @@ class NaiveTrainer {
     loss_ += loss(scores);
     const Row slopes = Differences(scores, loss);
     for (std::size_t r = 0; r < slopes.size(); ++r) {
-      const Row& relation = run_.relations[r];
-      AddTo(node_gradients_, Value(edge.head), slopes[r],
+      const Row relation = is_rounded(r) ? Rounded(run_.relations[r]) : run_.relations[r];
+      const double slope = is_rounded(r) ? NaiveBf16(static_cast<float>(slopes[r])) : slopes[r];
+      AddTo(node_gradients_, Value(edge.head), slope,
             Differences(head, [&](const Row& x) { return NaiveScore(spec, x, relation, tail); }));
-      AddTo(node_gradients_, Value(edge.tail), slopes[r],
+      AddTo(node_gradients_, Value(edge.tail), slope,
             Differences(tail, [&](const Row& x) { return NaiveScore(spec, head, relation, x); }));
-      AddTo(relation_gradients_, r, slopes[r],
-            Differences(relation, [&](const Row& x) { return NaiveScore(spec, head, x, tail); }));
+      AddTo(relation_gradients_, r, slope, is_rounded(r) ? query : Differences(relation, [&](const Row& x) {
+              return NaiveScore(spec, head, x, tail);
+            }));
     }
   }
 

@@ -365,6 +365,21 @@ TEST_P(TrainerOracleRelations, RelationPrediction) {
   ExpectSameTraining(training, options);
 }
 
+// The relations are compared by bf16 products, too.
+TEST_P(TrainerOracleRelations, RelationPredictionOfBf16) {
+  const TinyTraining training({.nodes = 12, .relations = 19, .edges = 90, .weights = true});
+  TrainOptions options = OptionsOfModel();
+  if (!HasInnerProducts(options.model_spec())) return;
+  options.relation_prediction = 0.7;
+  options.precision = Precision::kBf16;
+  options.optimizer = OptimizerKind::kSgd;
+  ExpectSameTraining(training, options);
+  options.dim = 34;
+  options.reciprocal = true;
+  options.initial_scale = 0.1;
+  ExpectSameTraining(training, options);
+}
+
 TEST_P(TrainerOracle, DropoutSmoothingAndWarmup) {
   const TinyTraining training({.weights = true});
   TrainOptions options = OptionsOfModel();
